@@ -1,0 +1,16 @@
+#pragma once
+
+#include "a4_data_tensor/step.h"
+#include "common/comm/collectives.h"
+
+namespace lab::a4 {
+
+/// The same step with the batch split over the ranks: each computes on its slice, gradients are averaged, all update alike.
+/// Call      collective, blocking, autograd inside
+/// Returns   the updated weight [input_dim, output_dim] on every rank, detached
+/// Cost      one all_reduce per parameter
+/// Errors    ContractError: the global batch size does not divide by the number of ranks
+/// Source    Goyal et al., "Accurate, Large Minibatch SGD", arXiv:1706.02677, section 3
+at::Tensor data_parallel_single_step(const StepOptions& options, Collectives& collectives);
+
+}  // namespace lab::a4

@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include "a4_data_tensor/calls.h"
+#include "a4_data_tensor/cases.h"
+#include "a4_data_tensor/log.h"
+#include "common/lab/lab_main.h"
+#include "common/report/app.h"
+#include "common/tensor/compare.h"
+#include "common/tensor/partition.h"
+
+namespace lab::a4 {
+namespace {
+
+void initialise(RankRun& run) {
+  run.out.line(fmt::format("[Distributed Init] Rank {} initialized on {} on {} {}.", run.comm.rank(), run.node,
+                           run.options.device == "cuda" ? "GPU" : "CPU", run.local_rank));
+  run.comm.collectives().barrier();
+  if (run.comm.rank() == 0) run.out.sentence(0, "All ranks ready!");
+}
+
+/// The handout's first comparison: the weight before and after the update, which must differ.
+void show_update(RankRun& run, const CaseResult& baseline) {
+  const Comparison moved = compare(baseline.actual.at("initial"), baseline.actual.at("updated"));
+  run.out.match({"", 0, moved.close, moved.max_diff, moved.mean_diff}, Expect::kDiffer);
+}
+
+void run_lab(RankRun& run, const LabSizes& sizes) {
+  const CallTable table = calls();
+  const bool first = run.comm.rank() == 0;
+  const std::vector<Case> handout = handout_cases(sizes);
+  const char* sentences[] = {kBaselineSentence, kAccumulationSentence, kDataParallelSentence, kColumnParallelSentence};
+
+  initialise(run);
+  CaseResult baseline;
+  for (std::size_t i = 0; i < handout.size(); ++i) {
+    if (first) run.out.sentence(0, sentences[i]);
+    if (handout[i].only_rank_zero && !first) continue;
+    const CaseResult result = run_case(handout[i], table, run.comm, run.options.seed);
+    if (i == 0) {
+      baseline = result;
+      run.save(handout[i], result);
+      show_update(run, result);
+    } else {
+      run.report(handout[i], result);
+    }
+  }
+  run.out.sentence(run.comm.rank(), "done");
+
+  if (first) {
+    run.out.sentence(0, kFurtherSentence);
+    run.out.match(
+        {"SingleStep", 0, baseline.comparison.close, baseline.comparison.max_diff, baseline.comparison.mean_diff});
+  }
+  for (const Case& the_case : further_cases(sizes))
+    run.report(the_case, run_case(the_case, table, run.comm, run.options.seed));
+}
+
+void validate(const LabSizes& sizes, int num_ranks) {
+  const auto must_divide = [](std::int64_t total, std::int64_t parts, const char* what, const char* hint) {
+    if (total % parts == 0) return;
+    throw UsageError(fmt::format("{} {} does not divide by {} {}", what, total, parts, hint));
+  };
+  must_divide(sizes.step.global_batch_size, num_ranks, "the global batch size",
+              "ranks; hint: choose --nproc or --global-batch-size so that it does");
+  must_divide(sizes.step.output_dim, num_ranks, "the output dimension",
+              "ranks; hint: choose --nproc or --output-dim so that it does");
+  must_divide(sizes.step.input_dim, num_ranks, "the input dimension",
+              "ranks; hint: choose --nproc or --input-dim so that it does");
+  must_divide(sizes.step.global_batch_size, sizes.accumulation_steps, "the global batch size",
+              "accumulation steps; hint: choose --accumulation-steps so that it does");
+}
+
+}  // namespace
+}  // namespace lab::a4
+
+int main(int argc, char** argv) {
+  using namespace lab;
+  a4::LabSizes sizes;
+  LabProgram program;
+  program.name = "a4_data_tensor";
+  program.description =
+      "Assignment 4: one training step by batch accumulation, data parallelism and tensor parallelism.";
+  program.add_options = [&](App& app) {
+    app.add_whole_number("--global-batch-size", sizes.step.global_batch_size, {1, 1 << 20}, "examples in the batch");
+    app.add_whole_number("--input-dim", sizes.step.input_dim, {1, 1 << 16}, "columns of the input");
+    app.add_whole_number("--output-dim", sizes.step.output_dim, {1, 1 << 16}, "columns of the output");
+    app.add_whole_number("--accumulation-steps", sizes.accumulation_steps, {1, 1 << 20},
+                         "micro-batches of the accumulation");
+  };
+  program.validate = [&](int num_ranks) { a4::validate(sizes, num_ranks); };
+  program.body = [&](RankRun& run) { a4::run_lab(run, sizes); };
+  program.expected_log = a4::expected_log;
+  return lab_main(argc, argv, program);
+}

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+
+namespace lab::a4 {
+
+/// The one training step that every part of this assignment makes, each in its own way.
+struct StepOptions {
+  std::int64_t global_batch_size = 128;
+  std::int64_t input_dim = 64;
+  std::int64_t output_dim = 32;
+  double learning_rate = 0.5;
+  std::uint64_t seed = 42;  ///< of the weight, and again of the batch
+};
+
+/// The weight [input_dim, output_dim] float32 that every rank starts from.
+at::Tensor initial_weight(const StepOptions& options);
+
+/// A linear layer without bias: out = X @ W. Gradients flow to W.
+class CustomLinearLayer {
+ public:
+  /// Keeps a copy of the weight [in, out]: the caller's tensor is never updated.
+  explicit CustomLinearLayer(const at::Tensor& weight);
+
+  /// Shapes    X [batch, in], out [batch, out]
+  at::Tensor forward(const at::Tensor& x) const;
+
+  at::Tensor W;  ///< [in, out], requires grad
+};
+
+}  // namespace lab::a4

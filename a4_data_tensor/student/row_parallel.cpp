@@ -1,0 +1,72 @@
+#include "a4_data_tensor/row_parallel.h"
+
+#include <torch/torch.h>
+
+#include "a4_data_tensor/parallel_functions.h"
+#include "common/comm/autograd_collectives.h"
+#include "common/report/errors.h"
+#include "common/tensor/partition.h"
+#include "common/tensor/shape_check.h"
+
+namespace lab::a4 {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+class ReduceParallel : public torch::autograd::Function<ReduceParallel> {
+ public:
+  static at::Tensor forward(AutogradContext*, const at::Tensor& x, Collectives* collectives) {
+    // BEGIN SOLUTION a4.row_parallel
+    // STUB // TODO(a4.row_parallel): return the sum of x over all ranks, leaving x itself as it is.
+    // STUB not_implemented("a4.row_parallel", x, collectives);
+    return collectives->all_reduce(x.clone());
+    // END SOLUTION a4.row_parallel
+  }
+
+  static variable_list backward(AutogradContext*, variable_list grad_outputs) {
+    return {grad_outputs[0], at::Tensor()};
+  }
+};
+
+}  // namespace
+
+at::Tensor reduce_parallel(const at::Tensor& x, Collectives& collectives) {
+  return ReduceParallel::apply(x, &collectives);
+}
+
+RowParallelLinear::RowParallelLinear(const at::Tensor& weight, const at::Tensor& full_bias, Collectives& collectives)
+    : collectives_(collectives) {
+  const Slice rows = even_slice(weight.size(0), collectives.size(), collectives.rank(), "input dimension");
+  W = weight.detach().narrow(0, rows.begin, rows.size).clone().requires_grad_();
+  if (full_bias.defined()) bias = full_bias.detach().clone().requires_grad_();
+}
+
+at::Tensor RowParallelLinear::forward(const at::Tensor& x_shard) const {
+  check(x_shard, {-1, W.size(0)});
+  // BEGIN SOLUTION a4.row_parallel
+  // STUB // TODO(a4.row_parallel): multiply by this rank's rows, sum over the ranks (reduce_parallel), then add the bias, once.
+  // STUB not_implemented("a4.row_parallel", x_shard, collectives_);
+  const at::Tensor out = reduce_parallel(at::matmul(x_shard, W), collectives_);
+  return bias.defined() ? out + bias : out;
+  // END SOLUTION a4.row_parallel
+}
+
+ColumnRowPair::ColumnRowPair(const at::Tensor& weight1, const at::Tensor& weight2, Collectives& collectives)
+    : second(weight2, at::Tensor(), collectives), collectives_(collectives) {
+  const Slice columns = even_slice(weight1.size(1), collectives.size(), collectives.rank(), "hidden dimension");
+  W1 = weight1.detach().narrow(1, columns.begin, columns.size).clone().requires_grad_();
+}
+
+at::Tensor ColumnRowPair::forward(const at::Tensor& x) const {
+  check(x, {-1, W1.size(0)});
+  // BEGIN SOLUTION a4.column_row
+  // STUB // TODO(a4.column_row): x enters through f; this rank's hidden columns go through relu straight into its rows of W2 (`second`).
+  // STUB // No gather in between: one all_reduce on the way forward, one on the way back.
+  // STUB not_implemented("a4.column_row", x, collectives_);
+  const at::Tensor hidden = at::relu(at::matmul(broadcast_parallel(x, collectives_), W1));
+  return second.forward(hidden);
+  // END SOLUTION a4.column_row
+}
+
+}  // namespace lab::a4

@@ -1,0 +1,150 @@
+#include "a4_data_tensor/calls.h"
+#include "a4_data_tensor/cases.h"
+#include "a4_data_tensor/column_parallel.h"
+#include "a4_data_tensor/data_parallel.h"
+#include "a4_data_tensor/parallel_functions.h"
+#include "a4_data_tensor/row_parallel.h"
+#include "a4_data_tensor/single_step.h"
+#include "common/launch/run_ranks.h"
+#include "common/tensor/batch.h"
+#include "common/tensor/partition.h"
+#include "common/testing/test.h"
+
+// Each mistake that the README warns of, as a wrong solution, and the case that sees it.
+namespace lab::a4 {
+namespace {
+
+/// Whether every rank passes the named case with the given call in the place of its task's. A rank that throws does not.
+bool passes(const std::string& case_name, const TaskCall& wrong_call) {
+  std::vector<Case> cases = handout_cases({});
+  for (const Case& further : further_cases({})) cases.push_back(further);
+  for (const Case& the_case : cases) {
+    if (the_case.name != case_name) continue;
+    CallTable table = calls();
+    table[the_case.task] = wrong_call;
+    WorldSpec spec;
+    spec.num_ranks = 4;
+    const auto outcome = run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome& own) {
+                                     if (!run_case(the_case, table, comm, 42).passed())
+                                       own.exit_code = ExitCode::kMismatch;
+                                   }));
+    return outcome.exit_code() == 0;
+  }
+  FAIL("no case of this name");
+  return false;
+}
+
+at::Tensor leaf(const CaseInputs& inputs, const std::string& name) {
+  return inputs.tensor(name).clone().requires_grad_();
+}
+
+TEST_CASE("wrong: the initial weight is not copied, so it changes with the update") {
+  CHECK_FALSE(passes("Baseline", [](Communicator&, const CaseInputs& inputs) {
+    const StepResult result = single_step(step_options(inputs));
+    return TensorMap{{"initial", result.updated_weight}, {"updated", result.updated_weight}};
+  }));
+}
+
+TEST_CASE("wrong: gradients are summed over micro-batches without scaling the loss") {
+  CHECK_FALSE(passes("Accumulation", [](Communicator&, const CaseInputs& inputs) {
+    StepOptions options = step_options(inputs);
+    options.learning_rate *= static_cast<double>(inputs.whole("accumulation_steps"));
+    return TensorMap{{"W", updated_by_hand(options)}};
+  }));
+}
+
+TEST_CASE("wrong: gradients are not exchanged, or summed and not averaged") {
+  for (const bool exchange : {false, true}) {
+    CHECK_FALSE(passes("DataParallel", [&](Communicator& comm, const CaseInputs& inputs) {
+      const StepOptions options = step_options(inputs);
+      const Batch batch = create_batch(options.global_batch_size, options.input_dim, options.output_dim, options.seed);
+      const Slice slice = even_slice(options.global_batch_size, comm.size(), comm.rank());
+      const at::Tensor x = batch.inputs.narrow(0, slice.begin, slice.size);
+      const at::Tensor error =
+          at::matmul(x, initial_weight(options)) - batch.targets.narrow(0, slice.begin, slice.size);
+      at::Tensor grad = at::matmul(x.t(), error) * (2.0 / static_cast<double>(slice.size * options.output_dim));
+      if (exchange) grad = comm.collectives().all_reduce(grad);
+      return TensorMap{{"W", initial_weight(options) - options.learning_rate * grad}};
+    }));
+  }
+}
+
+TEST_CASE("wrong: the result of f is thrown away, so the input's gradient is only this rank's part") {
+  CHECK_FALSE(passes("InputGrad", [](Communicator& comm, const CaseInputs& inputs) {
+    const at::Tensor x = leaf(inputs, "input.x");
+    const FullColumnParallelLinear layer(inputs.tensor("weight.W"), at::Tensor(), comm.collectives());
+    const at::Tensor out = gather_parallel(at::matmul(x, layer.W), comm.collectives());
+    out.backward(inputs.tensor("input.grad_out"));
+    return TensorMap{{"out", out.detach()}, {"x.grad", x.grad()}, {"W.grad", layer.W.grad()}};
+  }));
+}
+
+TEST_CASE("wrong: f changes the incoming gradient in place") {
+  CHECK_FALSE(passes("BroadcastParallel", [](Communicator& comm, const CaseInputs& inputs) {
+    const at::Tensor grad_out = inputs.tensor("input.grad_out").clone();
+    comm.collectives().all_reduce(grad_out);
+    return TensorMap{{"out", inputs.tensor("input.x")}, {"x.grad", grad_out}, {"grad_out", grad_out}};
+  }));
+}
+
+TEST_CASE("wrong: f returns the average, or nothing arrives at the input") {
+  for (const bool arrives : {true, false}) {
+    CHECK_FALSE(passes("BroadcastParallel", [&](Communicator& comm, const CaseInputs& inputs) {
+      const at::Tensor grad_out = inputs.tensor("input.grad_out").clone();
+      const at::Tensor average = comm.collectives().all_reduce(grad_out.clone()) / comm.size();
+      return TensorMap{
+          {"out", inputs.tensor("input.x")}, {"x.grad", arrives ? average : at::Tensor()}, {"grad_out", grad_out}};
+    }));
+  }
+}
+
+TEST_CASE("wrong: the gather's backward pass takes the first slice on every rank, or sums over ranks") {
+  for (const bool sums : {false, true}) {
+    CHECK_FALSE(passes("GatherParallel", [&](Communicator& comm, const CaseInputs& inputs) {
+      const at::Tensor out = at::cat(comm.collectives().all_gather(inputs.tensor("input.x")), -1);
+      const std::vector<at::Tensor> slices = inputs.tensor("input.grad_out").chunk(comm.size(), -1);
+      const at::Tensor own = slices[static_cast<std::size_t>(comm.rank())].contiguous();
+      return TensorMap{{"out", out},
+                       {"x.grad", sums ? comm.collectives().all_reduce(own.clone()) : slices[0].contiguous()}};
+    }));
+  }
+}
+
+TEST_CASE("wrong: columns are gathered along the batch") {
+  CHECK_FALSE(passes("GatherParallel", [](Communicator& comm, const CaseInputs& inputs) {
+    const std::vector<at::Tensor> parts = comm.collectives().all_gather(inputs.tensor("input.x"));
+    return TensorMap{{"out", at::cat(parts, 0).view({2, 3, -1})}, {"x.grad", inputs.tensor("input.x")}};
+  }));
+}
+
+TEST_CASE("wrong: row parallel adds the bias on every rank before the sum") {
+  CHECK_FALSE(passes("RowParallel", [](Communicator& comm, const CaseInputs& inputs) {
+    const at::Tensor x_shard = leaf(inputs, "input.x_shard");
+    const RowParallelLinear layer(inputs.tensor("weight.W"), inputs.tensor("weight.bias"), comm.collectives());
+    const at::Tensor out = reduce_parallel(at::matmul(x_shard, layer.W) + layer.bias, comm.collectives());
+    out.backward(inputs.tensor("input.grad_out"));
+    return TensorMap{{"out", out.detach()},
+                     {"x_shard.grad", x_shard.grad()},
+                     {"W.grad", layer.W.grad()},
+                     {"bias.grad", layer.bias.grad()}};
+  }));
+}
+
+TEST_CASE("wrong: the pair gathers the hidden activations; right numbers, but over its budget") {
+  CHECK_FALSE(passes("ColumnRow", [](Communicator& comm, const CaseInputs& inputs) {
+    Collectives& collectives = comm.collectives();
+    const at::Tensor x = leaf(inputs, "input.x");
+    const FullColumnParallelLinear first(inputs.tensor("weight.W1"), at::Tensor(), collectives);
+    const RowParallelLinear second(inputs.tensor("weight.W2"), at::Tensor(), collectives);
+    const at::Tensor hidden = at::relu(first.forward(x));
+    const Slice columns = even_slice(hidden.size(1), comm.size(), comm.rank());
+    const at::Tensor out =
+        second.forward(broadcast_parallel(hidden, collectives).narrow(1, columns.begin, columns.size));
+    out.backward(inputs.tensor("input.grad_out"));
+    return TensorMap{
+        {"out", out.detach()}, {"x.grad", x.grad()}, {"W1.grad", first.W.grad()}, {"W2.grad", second.W.grad()}};
+  }));
+}
+
+}  // namespace
+}  // namespace lab::a4

@@ -1,0 +1,127 @@
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <gloo/rendezvous/context.h>
+#include <gloo/rendezvous/file_store.h>
+#include <gloo/transport/tcp/device.h>
+#include <gloo/transport/unbound_buffer.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "common/bench/machine_load.h"
+#include "common/launch/run_ranks.h"
+#include "common/report/app.h"
+#include "common/report/guarded_main.h"
+
+// Ping-pong between two processes: this suite's checked messages against Gloo's bare ones, in turns within one run.
+namespace lab {
+namespace {
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::shared_ptr<gloo::rendezvous::Context> raw_context(const std::string& folder, int rank) {
+  gloo::transport::tcp::attr attr("127.0.0.1");
+  auto device = gloo::transport::tcp::CreateDevice(attr);
+  auto context = std::make_shared<gloo::rendezvous::Context>(rank, 2);
+  gloo::rendezvous::FileStore store(folder);
+  context->connectFullMesh(store, device);
+  return context;
+}
+
+/// Seconds per one-way message of the quickest block of each kind: noise only ever adds.
+struct Pair {
+  double ours;
+  double raw;
+};
+
+Pair measure(PointToPoint& p2p, gloo::Context& context, std::int64_t num_bytes, int turns, int rounds) {
+  const int peer = 1 - p2p.rank();
+  const at::Tensor data = at::zeros({num_bytes}, at::kByte);
+  const auto buffer = context.createUnboundBuffer(data.data_ptr(), static_cast<std::size_t>(num_bytes));
+  const auto ours = [&] {
+    for (int i = 0; i < rounds; ++i) {
+      if (p2p.rank() == 0) p2p.send(data, peer);
+      p2p.recv(data, peer);
+      if (p2p.rank() == 1) p2p.send(data, peer);
+    }
+  };
+  const auto raw = [&] {
+    for (int i = 0; i < rounds; ++i) {
+      if (p2p.rank() == 0) {
+        buffer->send(peer, 1);
+        buffer->waitSend();
+      }
+      buffer->recv(peer, 1);
+      buffer->waitRecv();
+      if (p2p.rank() == 1) {
+        buffer->send(peer, 1);
+        buffer->waitSend();
+      }
+    }
+  };
+  const auto per_message = [&](const auto& block) {
+    const double start = seconds_now();
+    block();
+    return (seconds_now() - start) / (2 * rounds);
+  };
+  per_message(ours);
+  per_message(raw);
+  Pair best{1e9, 1e9};
+  for (int turn = 0; turn < turns; ++turn) {
+    best.ours = std::min(best.ours, per_message(ours));
+    best.raw = std::min(best.raw, per_message(raw));
+  }
+  return best;
+}
+
+ExitCode run(int argc, char** argv) {
+  at::set_num_threads(1);
+  App app("bench_p2p", "Ping-pong between two processes: checked messages against bare Gloo, in one run.");
+  int turns = 15;
+  app.add_whole_number("--turns", turns, {1, 1000}, "blocks of each kind; the quickest counts");
+  if (const auto done = app.parse(argc, argv)) return *done;
+
+  std::string folder =
+      std::string(std::getenv("TMPDIR") != nullptr ? std::getenv("TMPDIR") : "/tmp") + "/bench_p2p.XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) throw UsageError("bench_p2p: cannot make a folder for temporary files");
+  WorldSpec spec;
+  spec.kind = WorldKind::kProcesses;
+  spec.num_ranks = 2;
+  spec.timeout_seconds = 60;
+  const MachineLoad load;
+  const WorldOutcome outcome =
+      run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome&) {
+                  const auto context = raw_context(folder, comm.rank());
+                  if (comm.rank() == 0)
+                    fmt::print("{:>10} {:>14} {:>14} {:>8}\n", "bytes", "ours us", "raw Gloo us", "ratio");
+                  for (const std::int64_t num_bytes : {4LL, 1LL << 10, 4LL << 10, 64LL << 10, 1LL << 20, 64LL << 20}) {
+                    const int rounds = num_bytes <= (64 << 10) ? 300 : num_bytes <= (1 << 20) ? 40 : 2;
+                    const Pair pair = measure(comm.point_to_point(), *context, num_bytes, turns, rounds);
+                    if (comm.rank() == 0) {
+                      fmt::print("{:>10} {:>14.1f} {:>14.1f} {:>8.2f}\n", num_bytes, pair.ours * 1e6, pair.raw * 1e6,
+                                 pair.ours / pair.raw);
+                      std::fflush(stdout);
+                    }
+                  }
+                }));
+  std::filesystem::remove_all(folder);
+  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);
+  fmt::print("{}\n", load.report());
+  return ExitCode::kAllMatch;
+}
+
+}  // namespace
+}  // namespace lab
+
+int main(int argc, char** argv) {
+  const int exit_code = lab::guarded_main(argc, argv, lab::run);
+  std::fflush(nullptr);
+  _exit(exit_code);
+}

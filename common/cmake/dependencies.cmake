@@ -1,0 +1,82 @@
+# Every third party is found here, by its headers and its library, and becomes one imported target.
+# CMAKE_PREFIX_PATH is honoured, so a LibTorch unpacked anywhere can take the place of the packaged one.
+
+# require_header(VAR header package): the folder that holds the header, or a sentence that says what to install.
+function(lab_require_path var header package)
+  find_path(${var} ${header} ${ARGN})
+  if(NOT ${var})
+    message(FATAL_ERROR "${header} was not found; expected it from the package ${package}. "
+                        "Run ./lab build, which installs what is missing, or: apt-get install ${package}")
+  endif()
+endfunction()
+
+function(lab_require_library var name package)
+  find_library(${var} NAMES ${name} ${ARGN})
+  if(NOT ${var})
+    message(FATAL_ERROR "lib${name} was not found; expected it from the package ${package}. "
+                        "Run ./lab build, which installs what is missing, or: apt-get install ${package}")
+  endif()
+endfunction()
+
+find_package(Threads REQUIRED)
+
+# LibTorch. Its own TorchConfig pulls in build-time packages that a user does not need, so only headers and libraries are asked for.
+lab_require_path(LAB_TORCH_INCLUDE ATen/ATen.h libtorch-dev)
+lab_require_path(LAB_TORCH_API_INCLUDE torch/torch.h libtorch-dev
+                 HINTS "${LAB_TORCH_INCLUDE}/torch/csrc/api/include" PATH_SUFFIXES torch/csrc/api/include)
+lab_require_library(LAB_TORCH_CPU_LIBRARY torch_cpu libtorch-dev)
+lab_require_library(LAB_C10_LIBRARY c10 libtorch-dev)
+find_library(LAB_TORCH_CUDA_LIBRARY torch_cuda)
+
+add_library(lab_torch INTERFACE)
+add_library(lab::torch ALIAS lab_torch)
+target_include_directories(lab_torch SYSTEM INTERFACE "${LAB_TORCH_INCLUDE}" "${LAB_TORCH_API_INCLUDE}")
+target_link_libraries(lab_torch INTERFACE "${LAB_TORCH_CPU_LIBRARY}" "${LAB_C10_LIBRARY}" Threads::Threads)
+if(LAB_TORCH_CUDA_LIBRARY)
+  # Nothing refers to it by name, so the linker would drop it; loading it is what registers the CUDA kernels.
+  target_link_libraries(lab_torch INTERFACE "-Wl,--no-as-needed" "${LAB_TORCH_CUDA_LIBRARY}" "-Wl,--as-needed")
+endif()
+
+# C++17 where LibTorch accepts it, C++20 where it asks for more.
+include(CheckCXXSourceCompiles)
+set(CMAKE_REQUIRED_INCLUDES "${LAB_TORCH_INCLUDE}" "${LAB_TORCH_API_INCLUDE}")
+set(CMAKE_REQUIRED_FLAGS "-std=c++17")
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+check_cxx_source_compiles("#include <c10/core/TensorImpl.h>\nint main() { return 0; }" LAB_TORCH_ACCEPTS_CXX17)
+unset(CMAKE_TRY_COMPILE_TARGET_TYPE)
+unset(CMAKE_REQUIRED_FLAGS)
+unset(CMAKE_REQUIRED_INCLUDES)
+if(LAB_TORCH_ACCEPTS_CXX17)
+  set(LAB_DEFAULT_STANDARD 17)
+else()
+  set(LAB_DEFAULT_STANDARD 20)
+endif()
+set(LAB_CXX_STANDARD ${LAB_DEFAULT_STANDARD} CACHE STRING "C++ standard: 17 or 20")
+set(CMAKE_CXX_STANDARD ${LAB_CXX_STANDARD})
+
+# Gloo, used directly.
+lab_require_path(LAB_GLOO_INCLUDE gloo/context.h libgloo-dev)
+lab_require_library(LAB_GLOO_LIBRARY gloo libgloo-dev)
+add_library(lab_gloo INTERFACE)
+add_library(lab::gloo ALIAS lab_gloo)
+target_include_directories(lab_gloo SYSTEM INTERFACE "${LAB_GLOO_INCLUDE}")
+target_link_libraries(lab_gloo INTERFACE "${LAB_GLOO_LIBRARY}")
+
+# Command line, text, JSON, TOML, tests: headers, and fmt's library.
+find_package(fmt REQUIRED)
+lab_require_path(LAB_CLI11_INCLUDE CLI/CLI.hpp libcli11-dev)
+lab_require_path(LAB_JSON_INCLUDE nlohmann/json.hpp nlohmann-json3-dev)
+lab_require_path(LAB_TOML_INCLUDE toml++/toml.h libtomlplusplus-dev)
+foreach(name IN ITEMS CLI11 JSON TOML)
+  string(TOLOWER ${name} target)
+  add_library(lab_${target} INTERFACE)
+  add_library(lab::${target} ALIAS lab_${target})
+  target_include_directories(lab_${target} SYSTEM INTERFACE "${LAB_${name}_INCLUDE}")
+endforeach()
+
+if(BUILD_TESTING)
+  lab_require_path(LAB_DOCTEST_INCLUDE doctest/doctest.h doctest-dev)
+  add_library(lab_doctest INTERFACE)
+  add_library(lab::doctest ALIAS lab_doctest)
+  target_include_directories(lab_doctest SYSTEM INTERFACE "${LAB_DOCTEST_INCLUDE}")
+endif()

@@ -1,0 +1,29 @@
+# One set of compiler flags for every target, set globally: a precompiled header is only usable by a
+# unit that was compiled with the very same flags, so no target adds its own.
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
+
+# -O1: the time of a lab is spent inside LibTorch, and -O2 costs twice the compile time.
+set(CMAKE_CXX_FLAGS_RELEASE "-O1 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
+
+option(LAB_WERROR "Treat warnings as errors" OFF)
+option(LAB_SANITIZE "Build with the address and undefined-behaviour sanitizers" OFF)
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Winvalid-pch -pthread)
+if(LAB_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(LAB_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-sanitize=vptr -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+add_link_options(-pthread)
+
+find_program(LAB_LLD ld.lld)
+if(LAB_LLD)
+  add_link_options(-fuse-ld=lld)
+endif()

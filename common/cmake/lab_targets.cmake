@@ -1,0 +1,76 @@
+# The four kinds of target in this project. Each takes SOURCES and LINK; PCH names the precompiled header it shares:
+# aten (default), torch (units that need nn, optim or autograd functions) or none (no tensors).
+
+# The precompiled headers. Each belongs to a small target that the others reuse, so it is made once per build folder.
+function(lab_precompiled_header name header)
+  add_library(lab_pch_${name} STATIC "${PROJECT_SOURCE_DIR}/common/pch/${name}.cpp")
+  target_include_directories(lab_pch_${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(lab_pch_${name} PUBLIC lab::torch fmt::fmt)
+  target_precompile_headers(lab_pch_${name} PRIVATE ${header})
+endfunction()
+
+function(lab_configure_target target)
+  cmake_parse_arguments(ARG "" "PCH" "LINK" ${ARGN})
+  target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${target} PUBLIC ${ARG_LINK})
+  if(NOT ARG_PCH)
+    set(ARG_PCH aten)
+  endif()
+  if(NOT ARG_PCH STREQUAL none)
+    target_link_libraries(${target} PUBLIC lab::torch)
+    target_precompile_headers(${target} REUSE_FROM lab_pch_${ARG_PCH})
+  endif()
+  target_link_libraries(${target} PUBLIC fmt::fmt)
+endfunction()
+
+# lab_library(name SOURCES ... LINK ... [PCH aten|torch|none])
+function(lab_library name)
+  cmake_parse_arguments(ARG "" "PCH" "SOURCES;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  lab_configure_target(${name} PCH ${ARG_PCH} LINK ${ARG_LINK})
+endfunction()
+
+# lab_program(name SOURCES ... LINK ... [PCH ...]): a binary in bin/, part of the target `programs`.
+function(lab_program name)
+  cmake_parse_arguments(ARG "" "PCH" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  lab_configure_target(${name} PCH ${ARG_PCH} LINK ${ARG_LINK})
+  add_dependencies(programs ${name})
+endfunction()
+
+# lab_tests(name TIER quick|all|nightly SOURCES ... LINK ... [PCH ...]): a doctest binary, part of the target `tests`,
+# and one ctest entry: every start of a binary that loads LibTorch costs half a second.
+function(lab_tests name)
+  cmake_parse_arguments(ARG "" "PCH;TIER;TIMEOUT" "SOURCES;LINK" ${ARGN})
+  if(NOT BUILD_TESTING)
+    return()
+  endif()
+  if(ARG_PCH STREQUAL none)
+    set(main "${PROJECT_SOURCE_DIR}/common/testing/plain_main.cpp")
+  else()
+    set(main "${PROJECT_SOURCE_DIR}/common/testing/main.cpp")
+  endif()
+  add_executable(${name} EXCLUDE_FROM_ALL ${main} ${ARG_SOURCES})
+  lab_configure_target(${name} PCH ${ARG_PCH} LINK ${ARG_LINK} lab::doctest)
+  add_dependencies(tests ${name})
+  lab_add_test(${name} TIER ${ARG_TIER} TIMEOUT ${ARG_TIMEOUT} COMMAND ${name} --no-intro --no-version)
+endfunction()
+
+# lab_add_test(name TIER quick|all|nightly COMMAND ... [TIMEOUT seconds]): a ctest entry that knows its tier.
+function(lab_add_test name)
+  cmake_parse_arguments(ARG "" "TIER;TIMEOUT" "COMMAND" ${ARGN})
+  if(NOT ARG_TIER)
+    set(ARG_TIER quick)
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  add_test(NAME ${name} COMMAND ${ARG_COMMAND})
+  set_tests_properties(${name} PROPERTIES LABELS ${ARG_TIER} TIMEOUT ${ARG_TIMEOUT} SKIP_RETURN_CODE 77
+    ENVIRONMENT "LAB_SOURCE_DIR=${PROJECT_SOURCE_DIR};LAB_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+endfunction()
+
+add_custom_target(programs)
+add_custom_target(tests)
+lab_precompiled_header(aten <ATen/ATen.h>)
+lab_precompiled_header(torch <torch/torch.h>)

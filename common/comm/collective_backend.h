@@ -1,0 +1,23 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include "common/comm/group.h"
+
+namespace lab {
+
+/// The built-in collectives of one world. Tensors are contiguous, on the CPU, and were found equal in shape and dtype on all
+/// members before; out tensors are allocated by the caller.
+class CollectiveBackend {
+ public:
+  virtual ~CollectiveBackend() = default;
+  virtual void broadcast(const at::Tensor& tensor, int src_rank, const Group& group) = 0;
+  virtual void all_reduce(const at::Tensor& tensor, const Group& group) = 0;
+  /// out: [P, ...] for in: [...]
+  virtual void all_gather(const at::Tensor& in, const at::Tensor& out, const Group& group) = 0;
+  /// in: [P, ...] for out: [...]
+  virtual void reduce_scatter(const at::Tensor& in, const at::Tensor& out, const Group& group) = 0;
+  virtual void barrier(const Group& group) = 0;
+};
+
+}  // namespace lab

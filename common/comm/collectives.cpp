@@ -1,0 +1,174 @@
+#include "common/comm/collectives.h"
+
+#include <fmt/format.h>
+
+#include "common/comm/endpoint.h"
+#include "common/comm/message_collectives.h"
+#include "common/tensor/describe.h"
+#include "common/tensor/partition.h"
+
+namespace lab {
+namespace {
+
+at::Tensor on_wire(const at::Tensor& tensor) {
+  return tensor.detach().cpu().contiguous();
+}
+
+/// Brings the result back to where the caller's tensor lives, when on_wire() had to copy it.
+at::Tensor back_in(const at::Tensor& tensor, const at::Tensor& moved) {
+  if (moved.data_ptr() == tensor.data_ptr()) return tensor;
+  const at::NoGradGuard no_grad;
+  tensor.copy_(moved);
+  return tensor;
+}
+
+}  // namespace
+
+Collectives::Collectives(std::shared_ptr<Endpoint> endpoint, std::shared_ptr<CollectiveBackend> backend, Group group)
+    : endpoint_(std::move(endpoint)), backend_(std::move(backend)), group_(std::move(group)) {}
+
+at::Tensor Collectives::broadcast(const at::Tensor& tensor, int src_rank, SourceLine where) {
+  if (src_rank < 0 || src_rank >= size()) {
+    throw ContractError(
+        fmt::format("{}: broadcast from rank {}: expected 0 to {}", where.text(), src_rank, size() - 1));
+  }
+  const at::Tensor moved = on_wire(tensor);
+  agree("broadcast", moved, where);
+  if (size() > 1) backend_->broadcast(moved, src_rank, group_);
+  account("broadcast", static_cast<std::int64_t>(moved.nbytes()), rank() == src_rank);
+  return back_in(tensor, moved);
+}
+
+at::Tensor Collectives::all_reduce(const at::Tensor& tensor, SourceLine where) {
+  const at::Tensor moved = on_wire(tensor);
+  agree("all_reduce", moved, where);
+  if (size() > 1) backend_->all_reduce(moved, group_);
+  account("all_reduce", static_cast<std::int64_t>(moved.nbytes()));
+  return back_in(tensor, moved);
+}
+
+std::vector<at::Tensor> Collectives::all_gather(const at::Tensor& tensor, SourceLine where) {
+  const at::Tensor moved = on_wire(tensor);
+  agree("all_gather", moved, where);
+  std::vector<std::int64_t> shape = moved.sizes().vec();
+  shape.insert(shape.begin(), size());
+  const at::Tensor out = at::empty(shape, moved.options());
+  if (size() > 1) {
+    backend_->all_gather(moved, out, group_);
+  } else {
+    out.copy_(moved.unsqueeze(0));
+  }
+  account("all_gather", static_cast<std::int64_t>(out.nbytes()));
+  return out.to(tensor.device()).unbind(0);
+}
+
+at::Tensor Collectives::reduce_scatter(const at::Tensor& tensor, SourceLine where) {
+  if (tensor.dim() == 0 || tensor.size(0) % size() != 0) {
+    throw ContractError(fmt::format("{}: reduce_scatter over {} ranks: expected dim 0 to divide by {}, got {}",
+                                    where.text(), size(), size(), describe(tensor)));
+  }
+  const at::Tensor moved = on_wire(tensor);
+  agree("reduce_scatter", moved, where);
+  std::vector<std::int64_t> shape = moved.sizes().vec();
+  shape[0] /= size();
+  const at::Tensor out = at::empty(shape, moved.options());
+  if (size() > 1) {
+    std::vector<std::int64_t> chunked = shape;
+    chunked.insert(chunked.begin(), size());
+    backend_->reduce_scatter(moved.view(chunked), out, group_);
+  } else {
+    out.copy_(moved);
+  }
+  account("reduce_scatter", static_cast<std::int64_t>(moved.nbytes()));
+  return out.to(tensor.device());
+}
+
+std::vector<at::Tensor> Collectives::all_to_all(const std::vector<at::Tensor>& parts,
+                                                const std::vector<std::vector<std::int64_t>>& shapes,
+                                                SourceLine where) {
+  if (parts.size() != static_cast<std::size_t>(size()) || shapes.size() != parts.size()) {
+    throw ContractError(fmt::format(
+        "{}: all_to_all over {} ranks: expected a part for and a shape from each, got {} parts and {} shapes",
+        where.text(), size(), parts.size(), shapes.size()));
+  }
+  const auto self = static_cast<std::size_t>(rank());
+  std::vector<at::Tensor> received(parts.size());
+  std::vector<std::shared_ptr<Pending>> pending;
+  Transport& transport = endpoint_->transport();
+  const auto message = [&](Direction direction, const at::Tensor& tensor, std::size_t member) {
+    Message m;
+    m.direction = direction;
+    m.peer = group_.world_rank(static_cast<int>(member));
+    m.group = collective_channel(group_);
+    m.operation = "all_to_all";
+    m.where = where;
+    m.tensor = tensor;
+    return m;
+  };
+  std::uint64_t bytes = 0;
+  for (std::size_t distance = 1; distance < parts.size(); ++distance) {
+    const std::size_t dst = (self + distance) % parts.size();
+    const std::size_t src = (self + parts.size() - distance) % parts.size();
+    received[src] = at::empty(shapes[src], parts[self].options().device(at::kCPU));
+    pending.push_back(transport.start_recv(message(Direction::kRecv, received[src], src)));
+    pending.push_back(transport.start_send(message(Direction::kSend, on_wire(parts[dst]), dst)));
+    bytes += parts[dst].nbytes();
+  }
+  try {
+    for (const auto& each : pending) transport.wait(*each);
+  } catch (...) {
+    for (auto& each : pending) transport.abandon(std::move(each));
+    throw;
+  }
+  received[self] = parts[self].clone();
+  LedgerEntry cost;
+  cost.operation = "all_to_all";
+  cost.calls = 1;
+  cost.bytes_sent = bytes;
+  for (std::size_t src = 0; src < received.size(); ++src) {
+    if (src != self) cost.bytes_received += received[src].nbytes();
+    received[src] = received[src].to(parts[self].device());
+  }
+  cost.rounds = parts.size() - 1;
+  endpoint_->ledger().add(cost);
+  return received;
+}
+
+void Collectives::barrier(SourceLine where) {
+  agree("barrier", at::empty({0}, at::kByte), where);
+  if (size() > 1) backend_->barrier(group_);
+  account("barrier", 0);
+}
+
+void Collectives::agree(const char* operation, const at::Tensor& tensor, SourceLine where) {
+  // Each rank compares with the next one: if all neighbours on a ring are equal, all are.
+  if (size() == 1) return;
+  Message message;
+  message.group = collective_channel(group_);
+  message.operation = operation;
+  message.where = where;
+  message.tensor = tensor;
+  message.contract_only = true;
+  Transport& transport = endpoint_->transport();
+  Message to_next = message;
+  to_next.direction = Direction::kSend;
+  to_next.peer = group_.world_rank((rank() + 1) % size());
+  message.direction = Direction::kRecv;
+  message.peer = group_.world_rank((rank() + size() - 1) % size());
+  auto sent = transport.start_send(std::move(to_next));
+  auto received = transport.start_recv(std::move(message));
+  try {
+    transport.wait(*received);
+    transport.wait(*sent);
+  } catch (...) {
+    transport.abandon(std::move(sent));
+    transport.abandon(std::move(received));
+    throw;
+  }
+}
+
+void Collectives::account(const char* operation, std::int64_t bytes, bool is_source) {
+  endpoint_->ledger().add(nominal_cost(operation, size(), bytes, is_source));
+}
+
+}  // namespace lab

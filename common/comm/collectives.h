@@ -1,0 +1,58 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <memory>
+#include <vector>
+
+#include "common/comm/collective_backend.h"
+#include "common/comm/source_line.h"
+
+namespace lab {
+
+class Endpoint;
+
+/// The built-in collectives of one group, for labs whose subject they are not. Every member calls the same operation with the
+/// same shape and dtype in the same order; neighbours compare notes before anything moves, so a disagreement is a
+/// ContractError on the ranks that see it and a CommError on the others, never a hang or a torn buffer.
+/// None of them is differentiable: autograd functions are built on top. All errors of Request::wait() apply.
+class Collectives final {
+ public:
+  Collectives(std::shared_ptr<Endpoint> endpoint, std::shared_ptr<CollectiveBackend> backend, Group group);
+
+  int rank() const { return group_.rank; }
+  int size() const { return group_.size(); }
+
+  /// Overwrites `tensor` on every rank with what `src_rank` holds, and returns it.
+  at::Tensor broadcast(const at::Tensor& tensor, int src_rank, SourceLine where = SourceLine::current());
+
+  /// Overwrites `tensor` on every rank with the sum over all ranks, and returns it. The order of summation is the world's.
+  at::Tensor all_reduce(const at::Tensor& tensor, SourceLine where = SourceLine::current());
+
+  /// The tensors of all ranks, in rank order; the parts share one new storage, contiguous in rank order.
+  /// Example   rank r holds [r]: returns {[0], [1], ...}
+  std::vector<at::Tensor> all_gather(const at::Tensor& tensor, SourceLine where = SourceLine::current());
+
+  /// The sum over all ranks of their r-th chunk along dim 0, on rank r. Shapes: in [P*N, ...], out [N, ...], new.
+  /// Errors    ContractError: dim 0 does not divide by the number of ranks.
+  at::Tensor reduce_scatter(const at::Tensor& tensor, SourceLine where = SourceLine::current());
+
+  /// Sends parts[i] to rank i and returns what each rank sent here, in rank order: shapes[i] is the shape of rank i's part, so
+  /// uneven parts need no padding. Each pair of ranks checks its own part.
+  std::vector<at::Tensor> all_to_all(const std::vector<at::Tensor>& parts,
+                                     const std::vector<std::vector<std::int64_t>>& shapes,
+                                     SourceLine where = SourceLine::current());
+
+  /// Returns once every rank has called it.
+  void barrier(SourceLine where = SourceLine::current());
+
+ private:
+  void agree(const char* operation, const at::Tensor& tensor, SourceLine where);
+  void account(const char* operation, std::int64_t bytes, bool is_source = false);
+
+  std::shared_ptr<Endpoint> endpoint_;
+  std::shared_ptr<CollectiveBackend> backend_;
+  Group group_;
+};
+
+}  // namespace lab

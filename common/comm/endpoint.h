@@ -1,0 +1,73 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/comm/ledger.h"
+#include "common/comm/trace.h"
+#include "common/comm/transport.h"
+
+namespace lab {
+
+/// One rank's possessions below the facets: its transport, its ledger, its trace and its logical clock.
+class Endpoint {
+ public:
+  Endpoint(std::shared_ptr<Transport> transport, bool traced) : transport_(std::move(transport)), traced_(traced) {}
+
+  Transport& transport() { return *transport_; }
+  Ledger& ledger() { return ledger_; }
+  const std::vector<TraceEvent>& trace() const { return trace_; }
+
+  /// A message that this rank has posted and will wait for.
+  struct Posted {
+    Message message;
+    std::shared_ptr<Pending> pending;
+    std::uint64_t sequence = 0;
+    double start_seconds = 0;
+  };
+
+  /// Posts the message with the clock's next step and counts it in the ledger.
+  Posted post(Message message);
+  /// Waits for it, moves the clock on and records both in ledger and trace.
+  void finish(const Posted& posted);
+  /// Gives it up; close() then reports it.
+  void abandon(const Posted& posted);
+
+  /// Name under which point-to-point messages are counted; "message" unless a LedgerScope says otherwise.
+  void set_label(std::string label) { label_ = std::move(label); }
+  const std::string& label() const { return label_; }
+
+  /// Ends this rank's part in good order, together with all others. Errors: ContractError naming the first request that was
+  /// dropped without a wait; those of Transport::close().
+  void close();
+
+ private:
+  std::uint64_t next_sequence(const Message& message);
+
+  std::shared_ptr<Transport> transport_;
+  bool traced_;
+  Ledger ledger_;
+  std::vector<TraceEvent> trace_;
+  std::map<std::string, std::uint64_t> sequences_;
+  std::uint64_t clock_ = 0;
+  std::string label_ = "message";
+  std::vector<std::string> abandoned_;
+};
+
+/// Counts this rank's point-to-point messages under `label` while it lives.
+class LedgerScope {
+ public:
+  LedgerScope(Endpoint& endpoint, const std::string& label) : endpoint_(endpoint), before_(endpoint.label()) {
+    endpoint_.set_label(label);
+  }
+  ~LedgerScope() { endpoint_.set_label(before_); }
+  LedgerScope(const LedgerScope&) = delete;
+  LedgerScope& operator=(const LedgerScope&) = delete;
+
+ private:
+  Endpoint& endpoint_;
+  std::string before_;
+};
+
+}  // namespace lab

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace lab {
+
+/// Some ranks of a world, numbered anew from 0, and this rank's place among them.
+struct Group {
+  std::uint32_t id = 0;          ///< equal on all members; 0 is the whole world
+  std::vector<int> world_ranks;  ///< world rank of each member
+  int rank = 0;                  ///< this rank's number in the group
+
+  int size() const { return static_cast<int>(world_ranks.size()); }
+  int world_rank(int member) const { return world_ranks[static_cast<std::size_t>(member)]; }
+};
+
+/// The group of all ranks.
+Group whole_world(int rank, int size);
+
+/// The members of parent listed in `members` (ranks of the parent), in that order. A local operation; every member must list
+/// the same. `ordinal` counts the groups of the same members made before.
+/// Errors    ContractError: a member out of range or listed twice, or this rank not listed.
+Group make_group(const Group& parent, const std::vector<int>& members, std::uint32_t ordinal);
+
+}  // namespace lab

@@ -1,0 +1,69 @@
+#include "common/comm/ledger.h"
+
+namespace lab {
+namespace {
+
+int ceil_log2(int size) {
+  int steps = 0;
+  for (int reach = 1; reach < size; reach *= 2) ++steps;
+  return steps;
+}
+
+void accumulate(LedgerEntry& sum, const LedgerEntry& cost) {
+  sum.calls += cost.calls;
+  sum.messages += cost.messages;
+  sum.bytes_sent += cost.bytes_sent;
+  sum.bytes_received += cost.bytes_received;
+  sum.rounds += cost.rounds;
+}
+
+}  // namespace
+
+void Ledger::add(const LedgerEntry& cost) {
+  LedgerEntry& entry = entries_[cost.operation];
+  entry.operation = cost.operation;
+  accumulate(entry, cost);
+}
+
+LedgerEntry Ledger::of(const std::string& operation) const {
+  const auto found = entries_.find(operation);
+  if (found != entries_.end()) return found->second;
+  LedgerEntry none;
+  none.operation = operation;
+  return none;
+}
+
+LedgerEntry Ledger::total() const {
+  LedgerEntry sum;
+  sum.operation = "total";
+  for (const auto& [operation, entry] : entries_) accumulate(sum, entry);
+  return sum;
+}
+
+std::vector<LedgerEntry> Ledger::entries() const {
+  std::vector<LedgerEntry> list;
+  for (const auto& [operation, entry] : entries_) list.push_back(entry);
+  return list;
+}
+
+LedgerEntry nominal_cost(const std::string& operation, int size, std::int64_t bytes, bool is_source) {
+  LedgerEntry cost;
+  cost.operation = operation;
+  cost.calls = 1;
+  if (size == 1) return cost;
+  const auto num_bytes = static_cast<std::uint64_t>(bytes);
+  const auto num_ranks = static_cast<std::uint64_t>(size);
+  if (operation == "barrier") {
+    cost.rounds = static_cast<std::uint64_t>(ceil_log2(size));
+  } else if (operation == "broadcast") {
+    cost.rounds = static_cast<std::uint64_t>(ceil_log2(size));
+    (is_source ? cost.bytes_sent : cost.bytes_received) = num_bytes;
+  } else {
+    const std::uint64_t passes = operation == "all_reduce" ? 2 : 1;
+    cost.rounds = passes * (num_ranks - 1);
+    cost.bytes_sent = cost.bytes_received = passes * num_bytes * (num_ranks - 1) / num_ranks;
+  }
+  return cost;
+}
+
+}  // namespace lab

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <string>
+
+#include "common/comm/source_line.h"
+#include "common/comm/wait_graph.h"
+
+namespace lab {
+
+/// What both sides of a message must agree on, and where it was posted.
+struct Contract {
+  std::string operation;  ///< "send" and "recv" are both "message"; a collective carries its own name
+  at::ScalarType dtype = at::kFloat;
+  std::vector<std::int64_t> shape;
+  int tag = 0;
+  std::string where;  ///< "collectives.cpp:41"
+};
+
+/// One message as a transport sees it: the tensor is contiguous, on the CPU, and its memory is the payload.
+struct Message {
+  Direction direction = Direction::kSend;
+  int peer = 0;  ///< world rank
+  std::uint32_t group = 0;
+  int tag = 0;
+  const char* operation = "message";  ///< a string literal
+  SourceLine where;
+  at::Tensor tensor;
+  bool contract_only = false;  ///< compare operation, dtype and shape; move no bytes
+  std::uint64_t step = 0;      ///< the sender's logical clock, delivered with the message
+
+  std::uint64_t num_bytes() const { return contract_only ? 0 : static_cast<std::uint64_t>(tensor.nbytes()); }
+  Contract contract() const;
+  /// The same facts without the tensor, for the wait-for graph.
+  PostedOp posted_op(std::uint64_t sequence) const;
+};
+
+/// Empty when sender and receiver agree; otherwise one sentence that names both ranks, both contracts and both source lines.
+std::string contract_violation(int src_rank, const Contract& sent, int dst_rank, const Contract& expected);
+
+}  // namespace lab

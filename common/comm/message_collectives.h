@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+
+#include "common/comm/collective_backend.h"
+#include "common/comm/transport.h"
+
+namespace lab {
+
+/// Collectives made of a transport's messages: the built-ins of worlds that bring none, and reduce_scatter everywhere.
+/// Plain and exact rather than fast: sums are taken in rank order, so every rank gets the same bits in every run.
+class MessageCollectives : public CollectiveBackend {
+ public:
+  explicit MessageCollectives(Transport& transport) : transport_(transport) {}
+
+  /// Binomial tree: ceil(lg P) steps.
+  void broadcast(const at::Tensor& tensor, int src_rank, const Group& group) override;
+  /// Pairwise reduce-scatter, then pairwise all-gather: 2 (P-1)/P n bytes sent per rank.
+  void all_reduce(const at::Tensor& tensor, const Group& group) override;
+  /// Pairwise: every rank sends its own part to each other rank.
+  void all_gather(const at::Tensor& in, const at::Tensor& out, const Group& group) override;
+  /// Pairwise: chunk i goes to rank i, which adds the chunks in rank order.
+  void reduce_scatter(const at::Tensor& in, const at::Tensor& out, const Group& group) override;
+  /// Dissemination: ceil(lg P) steps of empty messages.
+  void barrier(const Group& group) override;
+
+ private:
+  Transport& transport_;
+};
+
+/// Messages of collectives travel on channels of their own, so that they never meet a user's message.
+std::uint32_t collective_channel(const Group& group);
+
+}  // namespace lab

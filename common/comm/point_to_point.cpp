@@ -1,0 +1,97 @@
+#include "common/comm/point_to_point.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+
+#include "common/comm/endpoint.h"
+
+namespace lab {
+
+struct Request::State {
+  std::shared_ptr<Endpoint> endpoint;
+  Endpoint::Posted posted;
+  at::Tensor
+      user_tensor;  ///< what the caller handed in; the message carries a contiguous CPU copy when this is neither
+};
+
+Request::Request(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Request::Request(Request&&) noexcept = default;
+
+Request& Request::operator=(Request&& other) noexcept {
+  if (state_) state_->endpoint->abandon(state_->posted);
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+Request::~Request() {
+  if (state_) state_->endpoint->abandon(state_->posted);
+}
+
+at::Tensor Request::wait() {
+  if (!state_) throw ContractError("wait() was called twice on one Request; hint: wait for each Request once");
+  const std::unique_ptr<State> state = std::move(state_);
+  try {
+    state->endpoint->finish(state->posted);
+  } catch (...) {
+    state->endpoint->transport().abandon(state->posted.pending);
+    throw;
+  }
+  const at::Tensor& moved = state->posted.message.tensor;
+  if (state->posted.message.direction == Direction::kRecv && !moved.is_same(state->user_tensor)) {
+    const at::NoGradGuard no_grad;
+    state->user_tensor.copy_(moved);
+  }
+  return state->user_tensor;
+}
+
+PointToPoint::PointToPoint(std::shared_ptr<Endpoint> endpoint, Group group)
+    : endpoint_(std::move(endpoint)), group_(std::move(group)) {}
+
+void PointToPoint::send(const at::Tensor& tensor, int dst_rank, int tag, SourceLine where) {
+  isend(tensor, dst_rank, tag, where).wait();
+}
+
+void PointToPoint::recv(const at::Tensor& tensor, int src_rank, int tag, SourceLine where) {
+  irecv(tensor, src_rank, tag, where).wait();
+}
+
+Request PointToPoint::isend(const at::Tensor& tensor, int dst_rank, int tag, SourceLine where) {
+  Message message;
+  message.direction = Direction::kSend;
+  message.peer = peer("send to", dst_rank, where);
+  message.group = group_.id;
+  message.tag = tag;
+  message.where = where;
+  message.tensor = tensor.detach().cpu().contiguous();
+  auto state = std::make_unique<Request::State>(Request::State{endpoint_, {}, tensor});
+  state->posted = endpoint_->post(std::move(message));
+  return Request(std::move(state));
+}
+
+Request PointToPoint::irecv(const at::Tensor& tensor, int src_rank, int tag, SourceLine where) {
+  Message message;
+  message.direction = Direction::kRecv;
+  message.peer = peer("receive from", src_rank, where);
+  message.group = group_.id;
+  message.tag = tag;
+  message.where = where;
+  const bool direct = tensor.device().is_cpu() && tensor.is_contiguous();
+  message.tensor = direct ? tensor : at::empty(tensor.sizes(), tensor.options().device(at::kCPU));
+  auto state = std::make_unique<Request::State>(Request::State{endpoint_, {}, tensor});
+  state->posted = endpoint_->post(std::move(message));
+  return Request(std::move(state));
+}
+
+int PointToPoint::peer(const char* what, int rank, SourceLine where) const {
+  if (rank < 0 || rank >= size()) {
+    throw ContractError(fmt::format("{}: rank {} cannot {} rank {}: expected 0 to {}", where.text(), this->rank(), what,
+                                    rank, size() - 1));
+  }
+  if (rank == this->rank()) {
+    throw ContractError(fmt::format("{}: rank {} cannot {} itself; hint: copy the tensor", where.text(), rank, what));
+  }
+  return group_.world_rank(rank);
+}
+
+}  // namespace lab

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <memory>
+
+#include "common/comm/group.h"
+#include "common/comm/source_line.h"
+
+namespace lab {
+
+class Endpoint;
+
+/// A message that was posted with isend or irecv. Must be waited for exactly once; dropping one does not compile
+/// ([[nodiscard]]) and abandoning one fails the run.
+class [[nodiscard]] Request {
+ public:
+  Request(Request&&) noexcept;
+  Request& operator=(Request&&) noexcept;
+  ~Request();
+
+  /// Blocks until the message is complete and returns its tensor: of a receive, the one that was filled.
+  /// Errors    ContractError: the two ends disagree. CommError: the peer failed, died, or the time-out passed.
+  ///           DeadlockError: it can never complete.
+  at::Tensor wait();
+
+ private:
+  friend class PointToPoint;
+  struct State;
+  explicit Request(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// Messages between two ranks of one group: all that a student's collective, pipeline or convolution gets.
+///
+/// A send is a rendezvous: it completes only once the receiver has posted the matching receive. Messages between the same two
+/// ranks with the same tag arrive in the order in which they were sent. Shape and dtype must be equal on both ends, and are
+/// compared before a byte lands. A tensor may be non-contiguous; a receive then fills it in place all the same.
+class PointToPoint final {
+ public:
+  PointToPoint(std::shared_ptr<Endpoint> endpoint, Group group);
+
+  int rank() const { return group_.rank; }
+  int size() const { return group_.size(); }
+
+  /// Blocks until `dst_rank` has received the tensor. No autograd.
+  /// Errors    ContractError: dst_rank out of range or this rank itself; the receiver expects another shape or dtype.
+  /// Example   rank 0: send(x, 1);  rank 1: recv(y, 0);  // y now equals x
+  void send(const at::Tensor& tensor, int dst_rank, int tag = 0, SourceLine where = SourceLine::current());
+
+  /// Blocks until the tensor holds what `src_rank` sent. Errors as for send.
+  void recv(const at::Tensor& tensor, int src_rank, int tag = 0, SourceLine where = SourceLine::current());
+
+  /// Posts a send and returns at once; the tensor must not change before wait().
+  [[nodiscard]] Request isend(const at::Tensor& tensor, int dst_rank, int tag = 0,
+                              SourceLine where = SourceLine::current());
+
+  /// Posts a receive and returns at once; the tensor must not be read before wait().
+  [[nodiscard]] Request irecv(const at::Tensor& tensor, int src_rank, int tag = 0,
+                              SourceLine where = SourceLine::current());
+
+ private:
+  int peer(const char* what, int rank, SourceLine where) const;
+
+  std::shared_ptr<Endpoint> endpoint_;
+  Group group_;
+};
+
+}  // namespace lab

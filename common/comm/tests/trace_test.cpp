@@ -1,0 +1,93 @@
+#include "common/comm/trace.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "common/testing/test.h"
+
+namespace lab {
+namespace {
+
+std::vector<TraceEvent> two_ends() {
+  TraceEvent sent;
+  sent.rank = 0;
+  sent.direction = Direction::kSend;
+  sent.peer = 3;
+  sent.tag = 7;
+  sent.bytes = 1024;
+  sent.operation = "send";
+  sent.where = "ring.cpp:12";
+  sent.start_seconds = 100.5;
+  sent.end_seconds = 100.75;
+  TraceEvent received = sent;
+  received.rank = 3;
+  received.direction = Direction::kRecv;
+  received.peer = 0;
+  received.operation = "recv";
+  received.start_seconds = 100.25;
+  return {sent, received};
+}
+
+TEST_CASE("the Chrome trace has a process per rank, a slice per end and one arrow per message") {
+  const auto events = nlohmann::json::parse(chrome_trace_json(two_ends())).at("traceEvents");
+  int slices = 0;
+  std::vector<std::string> arrow_ids;
+  std::vector<std::string> processes;
+  for (const auto& event : events) {
+    const std::string phase = event.at("ph");
+    if (phase == "X") {
+      ++slices;
+      CHECK(event.at("args").at("bytes") == 1024);
+      if (event.at("pid") == 0) {
+        CHECK(event.at("name") == "send to 3");
+        CHECK(event.at("ts").get<double>() == doctest::Approx(250000));  // from the first event on, in microseconds
+        CHECK(event.at("dur").get<double>() == doctest::Approx(250000));
+      }
+    }
+    if (phase == "s" || phase == "f") arrow_ids.push_back(event.at("id"));
+    if (phase == "M" && event.at("name") == "process_name") processes.push_back(event.at("args").at("name"));
+  }
+  CHECK(slices == 2);
+  REQUIRE(arrow_ids.size() == 2);
+  CHECK(arrow_ids[0] == arrow_ids[1]);
+  CHECK(processes == std::vector<std::string>{"rank 0", "rank 3"});
+}
+
+TEST_CASE("arrows of different messages have different ids") {
+  std::vector<TraceEvent> events = two_ends();
+  events[1].sequence = 1;
+  const auto parsed = nlohmann::json::parse(chrome_trace_json(events)).at("traceEvents");
+  std::vector<std::string> ids;
+  for (const auto& event : parsed) {
+    if (event.contains("id")) ids.push_back(event.at("id"));
+  }
+  REQUIRE(ids.size() == 2);
+  CHECK(ids[0] != ids[1]);
+}
+
+TEST_CASE("the table has a header and a line per end") {
+  CHECK(trace_csv(two_ends()) ==
+        "rank,direction,peer,group,tag,sequence,bytes,operation,where,start_seconds,end_seconds\n"
+        "0,send,3,0,7,0,1024,send,ring.cpp:12,0.250000000,0.500000000\n"
+        "3,recv,0,0,7,0,1024,recv,ring.cpp:12,0.000000000,0.500000000\n");
+  CHECK(trace_csv({}).find('\n') + 1 == trace_csv({}).size());
+}
+
+TEST_CASE("the file's ending chooses the form; another ending is refused") {
+  const char* tmp = std::getenv("TMPDIR");
+  const std::string path = fmt::format("{}/trace_test.{}.csv", tmp != nullptr ? tmp : "/tmp", getpid());
+  write_trace(path, two_ends());
+  std::ifstream file(path);
+  CHECK(std::string(std::istreambuf_iterator<char>(file), {}) == trace_csv(two_ends()));
+  unlink(path.c_str());
+  CHECK_THROWS_AS(write_trace("trace.txt", two_ends()), UsageError);
+  CHECK_THROWS_AS(write_trace("/nowhere/at/all/trace.json", two_ends()), UsageError);
+}
+
+}  // namespace
+}  // namespace lab

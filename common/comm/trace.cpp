@@ -1,0 +1,95 @@
+#include "common/comm/trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "common/report/atomic_file.h"
+
+namespace lab {
+namespace {
+
+double origin(const std::vector<TraceEvent>& events) {
+  double first = std::numeric_limits<double>::infinity();
+  for (const TraceEvent& event : events) first = std::min(first, event.start_seconds);
+  return events.empty() ? 0 : first;
+}
+
+/// Equal for the two ends of one message and different for any two messages.
+std::string flow_id(const TraceEvent& event) {
+  const bool sends = event.direction == Direction::kSend;
+  return fmt::format("{}>{}/{}/{}/{}", sends ? event.rank : event.peer, sends ? event.peer : event.rank, event.group,
+                     event.tag, event.sequence);
+}
+
+bool ends_with(const std::string& text, const std::string& ending) {
+  return text.size() >= ending.size() && text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+}  // namespace
+
+std::string chrome_trace_json(const std::vector<TraceEvent>& events) {
+  using nlohmann::json;
+  const double first = origin(events);
+  const auto microseconds = [first](double seconds) { return (seconds - first) * 1e6; };
+  json list = json::array();
+  std::vector<int> ranks;
+  for (const TraceEvent& event : events) {
+    if (std::find(ranks.begin(), ranks.end(), event.rank) == ranks.end()) ranks.push_back(event.rank);
+    const bool sends = event.direction == Direction::kSend;
+    const double start = microseconds(event.start_seconds);
+    const double end = microseconds(event.end_seconds);
+    // Sends and receives of one rank overlap, so each direction has its own row.
+    const json place = {{"pid", event.rank}, {"tid", sends ? 0 : 1}};
+    json slice = place;
+    slice.update(
+        {{"ph", "X"},
+         {"cat", "message"},
+         {"name", fmt::format("{} {} {}", event.operation, sends ? "to" : "from", event.peer)},
+         {"ts", start},
+         {"dur", end - start},
+         {"args", {{"bytes", event.bytes}, {"tag", event.tag}, {"group", event.group}, {"where", event.where}}}});
+    list.push_back(slice);
+    json flow = place;
+    flow.update({{"ph", sends ? "s" : "f"},
+                 {"cat", "message"},
+                 {"name", "message"},
+                 {"id", flow_id(event)},
+                 {"ts", sends ? start : end}});
+    if (!sends) flow["bp"] = "e";
+    list.push_back(flow);
+  }
+  for (const int rank : ranks) {
+    list.push_back(
+        {{"ph", "M"}, {"name", "process_name"}, {"pid", rank}, {"args", {{"name", fmt::format("rank {}", rank)}}}});
+    list.push_back({{"ph", "M"}, {"name", "thread_name"}, {"pid", rank}, {"tid", 0}, {"args", {{"name", "send"}}}});
+    list.push_back({{"ph", "M"}, {"name", "thread_name"}, {"pid", rank}, {"tid", 1}, {"args", {{"name", "recv"}}}});
+  }
+  return json{{"displayTimeUnit", "ms"}, {"traceEvents", list}}.dump(1) + "\n";
+}
+
+std::string trace_csv(const std::vector<TraceEvent>& events) {
+  const double first = origin(events);
+  std::string text = "rank,direction,peer,group,tag,sequence,bytes,operation,where,start_seconds,end_seconds\n";
+  for (const TraceEvent& event : events) {
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{:.9f},{:.9f}\n", event.rank,
+                        event.direction == Direction::kSend ? "send" : "recv", event.peer, event.group, event.tag,
+                        event.sequence, event.bytes, event.operation, event.where, event.start_seconds - first,
+                        event.end_seconds - first);
+  }
+  return text;
+}
+
+void write_trace(const std::string& path, const std::vector<TraceEvent>& events) {
+  if (ends_with(path, ".json")) {
+    write_file_atomically(path, chrome_trace_json(events));
+  } else if (ends_with(path, ".csv")) {
+    write_file_atomically(path, trace_csv(events));
+  } else {
+    throw UsageError(fmt::format("--trace {}: expected a file that ends in .json (Chrome trace) or .csv", path));
+  }
+}
+
+}  // namespace lab

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/comm/wait_graph.h"
+
+namespace lab {
+
+/// One message as one of its two ends saw it.
+struct TraceEvent {
+  int rank = 0;
+  Direction direction = Direction::kSend;
+  int peer = 0;
+  std::uint32_t group = 0;
+  int tag = 0;
+  std::uint64_t sequence = 0;  ///< n-th message of its channel, equal on both ends
+  std::int64_t bytes = 0;
+  std::string operation;
+  std::string where;
+  double start_seconds = 0;  ///< when it was posted
+  double end_seconds = 0;    ///< when its wait returned
+};
+
+/// Chrome Trace Event JSON: opens in Perfetto and chrome://tracing. One process per rank, one slice per message end, one flow
+/// arrow per message. Times are relative to the first event.
+/// Source    "Trace Event Format", the Chromium project.
+std::string chrome_trace_json(const std::vector<TraceEvent>& events);
+
+/// One line per message end, with a header line.
+std::string trace_csv(const std::vector<TraceEvent>& events);
+
+/// Writes the trace in the format that the file's ending asks for (.json, .csv). Errors: UsageError for another ending, or when the file
+/// cannot be written.
+void write_trace(const std::string& path, const std::vector<TraceEvent>& events);
+
+}  // namespace lab

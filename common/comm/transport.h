@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "common/comm/message.h"
+
+namespace lab {
+
+/// A message in flight. Shares ownership of the tensor until it is complete.
+class Pending {
+ public:
+  virtual ~Pending() = default;
+  /// The sender's logical clock; of a receive, valid after wait().
+  std::uint64_t peer_step = 0;
+};
+
+/// One rank's end of a world: moves messages and nothing else. The worlds `processes`, `threads` and `sim` implement it;
+/// students never see it. What every implementation keeps, and one contract suite checks:
+/// - a send completes only once the matching receive is posted (rendezvous);
+/// - first in, first out for each (source, destination, group, tag);
+/// - operation, dtype and shape are compared before a byte lands: ContractError on both sides;
+/// - a rank that fails or dies makes every other rank's current or next wait throw CommError;
+/// - no wait lasts longer than the world's time-out.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+
+  /// Posts a message and returns at once. The peer is a world rank other than this one.
+  virtual std::shared_ptr<Pending> start_send(Message message) = 0;
+  virtual std::shared_ptr<Pending> start_recv(Message message) = 0;
+
+  /// Returns when the message is complete. Errors: ContractError, CommError, DeadlockError.
+  virtual void wait(Pending& pending) = 0;
+
+  /// Gives up a message that nobody will wait for. Its memory stays alive until the world closes.
+  virtual void abandon(std::shared_ptr<Pending> pending) = 0;
+
+  /// Seconds since an origin that all ranks of the world share; simulated seconds in `sim`.
+  virtual double now() const = 0;
+
+  /// The orderly end: returns when every rank has reached it. Errors: those of wait(), when another rank failed.
+  virtual void close() = 0;
+
+  /// The disorderly end: tells every other rank why this one stops. Called at most once, instead of close().
+  virtual void fail(ExitCode exit_code, const std::string& sentence) = 0;
+};
+
+}  // namespace lab

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/report/errors.h"
+
+// Who waits for whom, and what that means. Free of tensors and of any transport: the threads world, the simulated world
+// and the launcher (from the event file) all describe their ranks with these types and get the same sentences.
+namespace lab {
+
+enum class Direction : std::uint8_t { kSend, kRecv };
+
+/// One message that a rank has posted and that has not completed.
+struct PostedOp {
+  Direction direction = Direction::kSend;
+  int peer = 0;             ///< world rank of the other side
+  std::uint32_t group = 0;  ///< sub-group the message belongs to; 0 is the world
+  int tag = 0;
+  std::uint64_t sequence = 0;  ///< n-th message of this channel (direction, peer, group, tag), from 0
+  std::uint64_t bytes = 0;
+  std::string operation;  ///< "send", "recv", or the collective it belongs to ("all_reduce")
+  std::string contract;   ///< "float32 [2, 3]"
+  std::string where;      ///< "collectives.cpp:41"
+};
+
+/// How many messages a rank has posted so far on one channel: message n is matched as soon as the peer's count exceeds
+/// n.
+struct ChannelCount {
+  Direction direction = Direction::kSend;
+  int peer = 0;
+  std::uint32_t group = 0;
+  int tag = 0;
+  std::uint64_t posted = 0;
+};
+
+enum class RankActivity : std::uint8_t { kStarting, kRunning, kWaiting, kCollective, kFinished, kFailed };
+
+/// A consistent picture of one rank.
+struct RankState {
+  RankActivity activity = RankActivity::kStarting;
+  std::optional<std::size_t> waiting_for;  ///< index into posted, while activity is kWaiting
+  std::vector<PostedOp> posted;
+  std::vector<ChannelCount> channels;
+  bool complete =
+      true;  ///< false when the channels overflowed or were read torn: a channel's absence then proves nothing
+  std::uint64_t unlisted =
+      0;               ///< posted messages for which the table had no room; their channels count them all the same
+  std::string detail;  ///< reason of a failure, or name of the built-in collective it is inside
+};
+
+/// What is wrong, in one sentence, and one line per rank of what it was doing.
+struct Diagnosis {
+  ExitCode exit_code = ExitCode::kDeadlock;
+  std::string sentence;
+  std::vector<std::string> rank_lines;
+  std::vector<int>
+      ranks;  ///< whom the proof rests on: the ranks of the cycle, or the waiting rank and the one that returned
+};
+
+/// Finds proof that some rank can never go on: waits that form a cycle, or end at a rank that has returned. A chain
+/// that ends at a rank that still computes proves nothing, so the answer is then empty. A mismatch of tags between two
+/// ranks of the stuck set (a posted message each way that differs only in its tag, at least one of them waited for) is
+/// reported before a deadlock, as ExitCode::kContract. Example   rank 0 waits to send to 1, rank 1 waits to send to 0:
+///           "deadlock: rank 0 waits to send 4 KiB to rank 1 (a.cpp:41), rank 1 waits to send 4 KiB to rank 0
+///           (a.cpp:41)"
+std::optional<Diagnosis> diagnose(const std::vector<RankState>& ranks);
+
+/// "waits to send 4 KiB to rank 1 (a.cpp:41)": the wording that every report shares. Time-outs use it too.
+std::string describe_wait(const PostedOp& op);
+
+/// "computes", "has already returned", "waits to send ...; also posted: recv of 4 B from rank 2, tag 3 (b.cpp:7)": the
+/// line of a rank in a report, without its number.
+std::string describe_rank(const RankState& state);
+
+/// "0 B", "4 KiB", "1.5 MiB".
+std::string describe_bytes(std::uint64_t bytes);
+
+}  // namespace lab

@@ -1,0 +1,100 @@
+#include "common/lab/case.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "common/report/errors.h"
+#include "common/tensor/compare.h"
+
+namespace lab {
+namespace {
+
+template <typename Map>
+const typename Map::mapped_type& require(const Map& map, const std::string& name, const char* what) {
+  const auto found = map.find(name);
+  if (found == map.end()) throw ContractError(fmt::format("{} '{}' is missing", what, name));
+  return found->second;
+}
+
+/// For a result that the student function left undefined, such as a gradient that never arrived.
+Comparison nothing_came() {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  return {false, nan, nan, nan};
+}
+
+double worse(double left, double right) {
+  return std::isnan(left) || left > right ? left : right;
+}
+
+Comparison compare_all(const Case& the_case, const TensorMap& actual, const TensorMap& expected) {
+  Comparison all;
+  all.close = true;
+  double sum = 0;
+  std::int64_t count = 0;
+  for (const auto& [name, tensor] : actual) {
+    if (expected.count(name) == 0) throw ContractError(fmt::format("{}: unexpected result '{}'", the_case.task, name));
+  }
+  for (const auto& [name, tensor] : expected) {
+    const auto found = actual.find(name);
+    if (found == actual.end())
+      throw ContractError(fmt::format("{}: the call returns no result '{}'", the_case.task, name));
+    Comparison one;
+    try {
+      one = found->second.defined() ? compare(found->second, tensor, the_case.tolerance) : nothing_came();
+    } catch (const ContractError& failure) {
+      throw ContractError(fmt::format("{} [{}], result '{}': {}", the_case.task, the_case.name, name, failure.what()));
+    }
+    all.close = all.close && one.close;
+    all.max_diff = worse(all.max_diff, one.max_diff);
+    all.relative_norm = worse(all.relative_norm, one.relative_norm);
+    sum += one.mean_diff * static_cast<double>(tensor.numel());
+    count += tensor.numel();
+  }
+  all.mean_diff = count == 0 ? 0 : sum / static_cast<double>(count);
+  return all;
+}
+
+std::string beyond(const CostBound& bound, std::uint64_t calls) {
+  if (calls <= bound.max_calls) return "";
+  return fmt::format("{} calls of {}, at most {} allowed", calls, bound.operation, bound.max_calls);
+}
+
+}  // namespace
+
+const at::Tensor& CaseInputs::tensor(const std::string& name) const {
+  return require(tensors, name, "input tensor");
+}
+double CaseInputs::number(const std::string& name) const {
+  return require(numbers, name, "input number");
+}
+std::int64_t CaseInputs::whole(const std::string& name) const {
+  return static_cast<std::int64_t>(number(name));
+}
+
+CaseResult run_case(const Case& the_case, const CallTable& calls, Communicator& comm, std::uint64_t seed) {
+  CaseResult result;
+  if (the_case.skip_reason) result.skipped = the_case.skip_reason(comm.size());
+  if (!result.skipped.empty()) return result;
+  const CasePlace place{comm.rank(), comm.size(), seed};
+  const TaskCall& call = require(calls, the_case.task, "the call of task");
+  const Ledger& ledger = comm.endpoint().ledger();
+
+  result.inputs = the_case.inputs(place);
+  std::vector<std::uint64_t> calls_before;
+  for (const CostBound& bound : the_case.bounds) calls_before.push_back(ledger.of(bound.operation).calls);
+  {
+    const LedgerScope scope(comm.endpoint(), the_case.task);
+    result.actual = call(comm, result.inputs);
+  }
+  for (std::size_t i = 0; i < the_case.bounds.size() && result.over_budget.empty(); ++i) {
+    const CostBound& bound = the_case.bounds[i];
+    result.over_budget = beyond(bound, ledger.of(bound.operation).calls - calls_before[i]);
+  }
+  result.expected = the_case.expected(place);
+  result.comparison = compare_all(the_case, result.actual, result.expected);
+  return result;
+}
+
+}  // namespace lab

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/comm/communicator.h"
+#include "common/tensor/comparison.h"
+#include "common/tensor/tensor_map.h"
+
+// One table of cases per lab has three users: the tests (ranks are threads), the lab's binary (match lines) and the grader. It
+// holds no student code: expected results are computed another way.
+namespace lab {
+
+/// Where and with what a case is run.
+struct CasePlace {
+  int rank = 0;
+  int size = 1;
+  std::uint64_t seed = 42;
+};
+
+/// What a task is given: tensors, named "input.x" or "weight.W", and plain numbers such as sizes.
+struct CaseInputs {
+  TensorMap tensors;
+  std::map<std::string, double> numbers;
+  std::uint64_t seed = 42;  ///< for tasks that draw their own data
+
+  const at::Tensor& tensor(const std::string& name) const;
+  std::int64_t whole(const std::string& name) const;
+  double number(const std::string& name) const;
+};
+
+/// At most so much of one operation on one rank, by the ledger.
+struct CostBound {
+  std::string operation;
+  std::uint64_t max_calls = 0;
+};
+
+/// One check of one task.
+struct Case {
+  std::string task;             ///< "a4.column_parallel"
+  std::string name;             ///< "InputGrad": of saved tensors
+  std::string prefix;           ///< of its match line; the name, but for lines that a handout prints without one
+  bool only_rank_zero = false;  ///< needs no other rank, and only rank 0 runs and prints it
+  /// This rank's inputs.
+  std::function<CaseInputs(const CasePlace&)> inputs;
+  /// What the task must return on this rank, from the inputs alone; may also look at the inputs of other ranks through `inputs`.
+  std::function<TensorMap(const CasePlace&)> expected;
+  Tolerance tolerance;
+  std::vector<CostBound> bounds;
+  /// A reason not to run on so many ranks; empty: run.
+  std::function<std::string(int size)> skip_reason;
+};
+
+/// Runs a task's student function on this rank: from inputs to named results.
+using TaskCall = std::function<TensorMap(Communicator&, const CaseInputs&)>;
+
+/// Task id -> student function: what a lab's calls.cpp provides.
+using CallTable = std::map<std::string, TaskCall>;
+
+/// What became of one case on one rank.
+struct CaseResult {
+  std::string skipped;      ///< reason; empty when it ran
+  Comparison comparison;    ///< over all results of the case: worst differences, mean over all elements
+  std::string over_budget;  ///< "3 calls of all_reduce, at most 2 allowed"; empty when within bounds
+  CaseInputs inputs;
+  TensorMap expected;
+  TensorMap actual;
+
+  bool passed() const { return skipped.empty() && over_budget.empty() && comparison.close; }
+};
+
+/// Runs the case with the lab's own call of its task; all ranks together.
+/// Errors    ContractError: a result that is missing, unknown, or of another shape or dtype than expected; what the call throws.
+CaseResult run_case(const Case& the_case, const CallTable& calls, Communicator& comm, std::uint64_t seed);
+
+}  // namespace lab

@@ -1,0 +1,190 @@
+#include "common/lab/lab_main.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <mutex>
+
+#include "common/lab/check_log_command.h"
+#include "common/launch/debug_rank.h"
+#include "common/launch/joined_world.h"
+#include "common/launch/openblas_core.h"
+#include "common/launch/rank_environment.h"
+#include "common/launch/run_ranks.h"
+#include "common/report/app.h"
+#include "common/report/atomic_file.h"
+#include "common/tensor/safetensors.h"
+
+namespace lab {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Everything about one run that does not change from rank to rank.
+struct Run {
+  const LabProgram& program;
+  const CommonOptions& options;
+  WorldSpec world;
+  std::shared_ptr<std::mutex> line_lock;  ///< threads share this process's output
+};
+
+WorldSpec world_of(const CommonOptions& options, int num_ranks) {
+  WorldSpec spec;
+  spec.kind = options.world == "threads" ? WorldKind::kThreads : WorldKind::kProcesses;
+  spec.num_ranks = num_ranks;
+  spec.timeout_seconds = options.timeout_seconds;
+  spec.traced = !options.trace_file.empty();
+  spec.log_dir = options.log_dir;
+  return spec;
+}
+
+void validate(const CommonOptions& options) {
+  if (options.device == "cuda" && !at::hasCUDA()) {
+    throw UsageError(
+        "--device cuda: this LibTorch has no CUDA, or there is no GPU; hint: leave --device out to use the CPU");
+  }
+  if (!options.save_dir.empty() && mkdir(options.save_dir.c_str(), 0777) != 0 &&
+      access(options.save_dir.c_str(), W_OK) != 0) {
+    throw UsageError(fmt::format("--save {}: expected a folder that can be made or written to", options.save_dir));
+  }
+}
+
+RankBody body_of(const Run& run, const std::string& node, const std::function<int(int)>& local_rank_of) {
+  return [&run, node, local_rank_of](Communicator& comm, RankOutcome& outcome) {
+    PrinterOptions printing;
+    printing.quiet = run.options.quiet;
+    printing.line_lock = run.line_lock;
+    printing.remember = run.options.repeat == 1 || !run.options.json_file.empty();
+    Printer printer(printing);
+    TensorMap saved;
+    for (int turn = 0; turn < run.options.repeat; ++turn) {
+      RankRun rank_run{comm, printer, run.options, node, local_rank_of(comm.rank()), saved};
+      run.program.body(rank_run);
+    }
+    outcome.report.lines = printer.lines();
+    outcome.exit_code = printer.exit_code();
+    if (!run.options.save_dir.empty()) {
+      save_safetensors(fmt::format("{}/rank{}.safetensors", run.options.save_dir, comm.rank()), saved,
+                       {{"lab", run.program.name}});
+    }
+  };
+}
+
+void write_results(const Run& run, const WorldOutcome& outcome, double wall_seconds) {
+  if (!run.options.trace_file.empty()) {
+    std::vector<TraceEvent> events;
+    for (const RankOutcome& rank : outcome.ranks) events.insert(events.end(), rank.trace.begin(), rank.trace.end());
+    write_trace(run.options.trace_file, events);
+  }
+  if (!run.options.json_file.empty()) {
+    RunReport report;
+    report.program = run.program.name;
+    report.version = suite_version();
+    report.world = run.options.world;
+    report.num_ranks = run.world.num_ranks;
+    report.seed = run.options.seed;
+    report.exit_code = static_cast<ExitCode>(outcome.exit_code());
+    report.error = outcome.failure ? outcome.failure->sentence : "";
+    report.wall_seconds = wall_seconds;
+    for (const RankOutcome& rank : outcome.ranks) report.ranks.push_back(rank.report);
+    write_file_atomically(run.options.json_file, to_json(report));
+  }
+}
+
+void explain(const LabProgram& program, const WorldOutcome& outcome) {
+  if (!outcome.failure) return;
+  fmt::print(stderr, "{}: error: {}\n", program.name, outcome.failure->sentence);
+  for (const std::string& line : outcome.rank_lines) fmt::print(stderr, "{}: {}\n", program.name, line);
+}
+
+/// Started plainly: this process makes the ranks.
+int launch(Run& run) {
+  const auto start = Clock::now();
+  const WorldOutcome outcome = run_ranks(run.world, body_of(run, "N/A", [](int rank) { return rank; }));
+  explain(run.program, outcome);
+  write_results(run, outcome, std::chrono::duration<double>(Clock::now() - start).count());
+  return outcome.exit_code();
+}
+
+/// Started by a launcher: this process is one rank of a world that others make up with it.
+int join(Run& run, const RankEnvironment& environment) {
+  const auto start = Clock::now();
+  if (environment.rank == 0) {
+    fmt::print(stderr, "{}: rank 0 of {} joins the ranks started by {}\n", run.program.name, environment.size,
+               environment.source);
+  }
+  const bool reports = !run.options.json_file.empty() || run.world.traced;
+  const auto local_rank_of = [&](int) { return environment.local_rank; };
+  const WorldOutcome outcome =
+      join_world(environment, run.world, body_of(run, environment.node, local_rank_of), reports);
+  if (outcome.failure) {
+    fmt::print(stderr, "{}: error: rank {}: {}\n", run.program.name, environment.rank, outcome.failure->sentence);
+  }
+  if (environment.rank == 0) write_results(run, outcome, std::chrono::duration<double>(Clock::now() - start).count());
+  return outcome.exit_code();
+}
+
+int run_lab(int argc, char** argv, const LabProgram& program) {
+  at::set_num_threads(1);  // before a fork there must be no pool of threads; each rank sets its own number
+  App app(program.name, program.description + " Also: " + program.name + " check-log FILE --nproc P");
+  const CommonOptions& options = app.add_common_options();
+  if (program.add_options) program.add_options(app);
+  if (const auto done = app.parse(argc, argv)) return static_cast<int>(*done);
+
+  const auto environment = options.world == "processes" ? rank_environment() : std::nullopt;
+  if (environment && options.num_ranks_given && options.num_ranks != environment->size) {
+    throw UsageError(fmt::format("--nproc {}: {} started {} ranks; hint: leave --nproc out", options.num_ranks,
+                                 environment->source, environment->size));
+  }
+  const int num_ranks = environment ? environment->size : options.num_ranks;
+  validate(options);
+  if (program.validate) program.validate(num_ranks);
+  if (options.debug_rank >= 0 && !environment) start_under_debugger(argc, argv, num_ranks, options.debug_rank);
+
+  Run run{program, options, world_of(options, num_ranks), nullptr};
+  if (run.world.kind == WorldKind::kThreads) run.line_lock = std::make_shared<std::mutex>();
+  return environment ? join(run, *environment) : launch(run);
+}
+
+}  // namespace
+
+void RankRun::save(const Case& the_case, const CaseResult& result) {
+  if (options.save_dir.empty()) return;
+  for (const auto& [name, tensor] : result.inputs.tensors) saved[the_case.name + "." + name] = tensor;
+  for (const auto& [name, tensor] : result.expected) saved[the_case.name + ".expected." + name] = tensor;
+  for (const auto& [name, tensor] : result.actual) {
+    if (tensor.defined()) saved[the_case.name + ".actual." + name] = tensor;
+  }
+}
+
+void RankRun::report(const Case& the_case, const CaseResult& result) {
+  if (!result.skipped.empty()) {
+    out.skipped({the_case.prefix, comm.rank(), result.skipped});
+    return;
+  }
+  save(the_case, result);
+  if (!result.over_budget.empty()) out.sentence(comm.rank(), the_case.task + ": " + result.over_budget);
+  const Comparison& found = result.comparison;
+  out.match({the_case.prefix, comm.rank(), result.passed(), found.max_diff, found.mean_diff});
+}
+
+int lab_main(int argc, char** argv, const LabProgram& program) {
+  const int exit_code = static_cast<int>(guarded_main(argc, argv, [&](int count, char** arguments) {
+    if (count > 1 && std::string(arguments[1]) == "check-log") return check_log_command(count, arguments, program);
+    return static_cast<ExitCode>(run_lab(count, arguments, program));
+  }));
+  // Where ranks were processes, Gloo's threads may still be at work; and LibTorch's destructors take a tenth of a second a process.
+  std::fflush(nullptr);
+#ifndef __SANITIZE_ADDRESS__
+  _exit(exit_code);
+#else
+  return exit_code;
+#endif
+}
+
+}  // namespace lab

@@ -1,0 +1,77 @@
+#include "common/lab/markers.h"
+
+#include "common/report/errors.h"
+#include "common/testing/test.h"
+
+namespace lab {
+namespace {
+
+const char* const kSource = R"(int before;
+int solve(int x) {
+  // BEGIN SOLUTION a0.solve
+  // STUB // TODO(a0.solve): return twice x.
+  // STUB
+  // STUB lab::not_implemented("a0.solve", x);
+  return 2 * x;
+  // END SOLUTION a0.solve
+}
+)";
+
+std::string refusal(const std::string& text) {
+  try {
+    parse_solution_markers(text);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_CASE("a region splits into stub and solution") {
+  const auto parts = parse_solution_markers(kSource);
+  REQUIRE(parts.size() == 3);
+  CHECK(parts[1].task == "a0.solve");
+  CHECK(parts[1].lines == std::vector<std::string>{"  return 2 * x;\n"});
+  CHECK(join_reference(parts) == kSource);
+  CHECK(join_starter(parts) == R"(int before;
+int solve(int x) {
+  // TODO(a0.solve): return twice x.
+
+  lab::not_implemented("a0.solve", x);
+}
+)");
+}
+
+TEST_CASE("Markdown and TOML have markers, too") {
+  const std::string markdown =
+      "# Q1\n<!-- BEGIN SOLUTION a0.q1 -->\n<!-- STUB Your answer. -->\nForty-two.\n<!-- END SOLUTION a0.q1 -->\n";
+  CHECK(join_starter(parse_solution_markers(markdown)) == "# Q1\nYour answer.\n");
+  const std::string toml = "a = 1\n# BEGIN SOLUTION a0.t\n# STUB b = 0\nb = 2\n# END SOLUTION a0.t\nc = 3";
+  CHECK(join_starter(parse_solution_markers(toml)) == "a = 1\nb = 0\nc = 3");
+  CHECK(join_reference(parse_solution_markers(toml)) == toml);
+}
+
+TEST_CASE("text without markers is one part, empty text none") {
+  CHECK(parse_solution_markers("").empty());
+  CHECK(parse_solution_markers("a\nb").size() == 1);
+  CHECK(join_starter(parse_solution_markers("// BEGINNING\n")) == "// BEGINNING\n");
+}
+
+TEST_CASE("what breaks the grammar is refused with its line") {
+  const std::string begin = "// BEGIN SOLUTION a0.x\n";
+  const std::string stub = "// STUB x;\n";
+  const std::string end = "// END SOLUTION a0.x\n";
+  CHECK(refusal(begin + stub + "y;\n" + end).empty());
+  CHECK(refusal(begin + stub + begin).find("line 3") != std::string::npos);
+  CHECK(refusal("y;\n" + end).find("line 2: END SOLUTION without a beginning") != std::string::npos);
+  CHECK(refusal(begin + stub + "// END SOLUTION a0.y\n").find("expected END SOLUTION a0.x, got a0.y") !=
+        std::string::npos);
+  CHECK(refusal(begin + stub + "y;\n").find("has no end") != std::string::npos);
+  CHECK(refusal(stub).find("line 1: a STUB line") != std::string::npos);
+  CHECK(refusal(begin + "y;\n" + stub + end).find("line 3: a STUB line") != std::string::npos);
+  CHECK(refusal("// BEGIN SOLUTION\n").find("expected a task id") != std::string::npos);
+  CHECK(refusal("// BEGIN SOLUTION a0.x a0.y\n").find("expected a task id") != std::string::npos);
+  CHECK(refusal(begin + "y;\n" + end).find("has no STUB line") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace lab

@@ -1,0 +1,74 @@
+#include "common/launch/joined_world.h"
+
+#include <cstring>
+
+#include "common/launch/one_rank.h"
+#include "common/launch/outcome_files.h"
+
+namespace lab {
+namespace {
+
+at::Tensor bytes_of(const std::string& text) {
+  const at::Tensor bytes = at::empty({static_cast<std::int64_t>(text.size())}, at::kByte);
+  std::memcpy(bytes.data_ptr(), text.data(), text.size());
+  return bytes;
+}
+
+std::string text_of(const at::Tensor& bytes) {
+  return std::string(static_cast<const char*>(bytes.data_ptr()), static_cast<std::size_t>(bytes.numel()));
+}
+
+/// Every other rank sends its outcome, as text, to rank 0. A group of its own keeps it apart from whatever the body sent.
+std::vector<RankOutcome> gather(Communicator& comm, const RankOutcome& own) {
+  std::vector<int> everyone = comm.group().world_ranks;
+  Communicator reporters = comm.subgroup(everyone);
+  PointToPoint& p2p = reporters.point_to_point();
+  if (comm.rank() != 0) {
+    const at::Tensor bytes = bytes_of(to_json(own));
+    p2p.send(at::full({1}, bytes.numel()), 0);
+    p2p.send(bytes, 0);
+    return {};
+  }
+  std::vector<RankOutcome> all;
+  for (int rank = 1; rank < comm.size(); ++rank) {
+    const at::Tensor length = at::zeros({1}, at::kLong);
+    p2p.recv(length, rank);
+    const at::Tensor bytes = at::empty({length.item<std::int64_t>()}, at::kByte);
+    p2p.recv(bytes, rank);
+    all.push_back(outcome_from_json(text_of(bytes)));
+  }
+  return all;
+}
+
+}  // namespace
+
+WorldOutcome join_world(const RankEnvironment& environment, const WorldSpec& spec, const RankBody& body,
+                        bool gather_reports) {
+  use_threads(threads_per_rank(environment.local_size));
+  ProcessWorldOptions options;
+  options.rank = environment.rank;
+  options.size = environment.size;
+  options.timeout_seconds = spec.timeout_seconds;
+  options.event_file = environment.event_file;
+  options.meeting.store_file = environment.store_file;
+  options.meeting.host = environment.master_addr;
+  options.meeting.port = environment.master_port;
+  options.meeting.already_served = environment.agent_store;
+  options.meeting.one_machine = environment.local_size == environment.size;
+
+  std::vector<RankOutcome> others;
+  WorldOutcome outcome;
+  outcome.ranks.push_back(run_process_rank(options, spec, [&](Communicator& comm, RankOutcome& own) {
+    body(comm, own);
+    if (!gather_reports) return;
+    own.report.rank = comm.rank();
+    own.report.ledger = comm.endpoint().ledger().entries();
+    own.trace = comm.endpoint().trace();
+    others = gather(comm, own);
+  }));
+  outcome.failure = outcome.ranks[0].failure;
+  for (RankOutcome& other : others) outcome.ranks.push_back(std::move(other));
+  return outcome;
+}
+
+}  // namespace lab

@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/launch/free_port.h"
+#include "common/launch/launch_options.h"
+#include "common/launch/run_directory.h"
+#include "common/launch/spawn.h"
+#include "common/launch/supervisor.h"
+#include "common/report/guarded_main.h"
+#include "common/report/write_fully.h"
+
+// torchrun's part for programs that are not Python: starts a program on many ranks and watches them.
+namespace lab {
+namespace {
+
+std::map<std::string, std::string> environment_of_all(const LaunchOptions& options, const RunDirectory& directory) {
+  std::map<std::string, std::string> environment = {
+      {"WORLD_SIZE", std::to_string(options.world_size())},
+      {"LOCAL_WORLD_SIZE", std::to_string(options.num_local_ranks)},
+      {"GROUP_RANK", std::to_string(options.node_rank)},
+      {"MASTER_ADDR", options.master_addr},
+      {"MASTER_PORT", std::to_string(options.master_port != 0 ? options.master_port : free_port())},
+      {kLauncherVariable, "labrun"},
+      {kEventFileVariable, ""},
+      {kStoreFileVariable, ""},
+  };
+  if (options.num_nodes == 1) {
+    environment[kEventFileVariable] = directory.event_file();
+    environment[kStoreFileVariable] = directory.store_file();
+  }
+  if (!process_variable("OMP_NUM_THREADS")) {
+    environment["OMP_NUM_THREADS"] = std::to_string(std::max(1, usable_cores() / options.num_local_ranks));
+  }
+  return environment;
+}
+
+void start_ranks(const LaunchOptions& options, std::map<std::string, std::string> environment, RankOutput& output,
+                 Supervisor& supervisor) {
+  for (int local_rank = 0; local_rank < options.num_local_ranks; ++local_rank) {
+    const int rank = options.first_rank() + local_rank;
+    const bool debugged = rank == options.debug_rank;
+    environment["RANK"] = std::to_string(rank);
+    environment["LOCAL_RANK"] = std::to_string(local_rank);
+    std::vector<std::string> argv = options.program;
+    if (debugged) argv.insert(argv.begin(), {"gdb", "--args"});
+    const RankOutput::Fds fds = debugged ? RankOutput::Fds{} : output.open(rank);
+    supervisor.add({rank, exec_rank(argv, environment, {debugged, fds.out, fds.err}), !debugged});
+  }
+}
+
+// The reason first, then what each rank was doing, then how each ended.
+void report(const SuperviseResult& result) {
+  if (result.sentence.empty()) return;
+  std::string text = fmt::format("labrun: {}\n", result.sentence);
+  for (const std::string& line : result.rank_lines) text += fmt::format("labrun:   {}\n", line);
+  for (const RankExit& rank : result.exits) text += fmt::format("labrun:   rank {} {}\n", rank.rank, rank.reason);
+  write_fully(2, text);
+}
+
+ExitCode run(int argc, char** argv) {
+  LaunchOptions options;
+  if (auto answered = read_launch_options(argc, argv, options)) return *answered;
+  if (options.master_port != 0 && options.node_rank == 0) check_port_is_free(options.master_port);
+
+  const bool debugging = options.debug_rank >= 0;
+  SupervisorOptions watch;
+  watch.timeout_seconds = options.timeout_seconds;
+  watch.obey_interrupt = !debugging;
+  const RunDirectory directory;  // goes last: no rank is alive then
+  RankOutput output(options.output);
+  Supervisor supervisor(watch);
+  std::unique_ptr<EventFile> events;
+  if (options.num_nodes == 1) events = EventFile::create(directory.event_file(), options.world_size());
+
+  start_ranks(options, environment_of_all(options, directory), output, supervisor);
+  output.start();
+  const SuperviseResult result = supervisor.supervise(events.get());
+  output.finish();
+  report(result);
+  return static_cast<ExitCode>(result.exit_code);  // also codes of programs that are not of this suite
+}
+
+}  // namespace
+}  // namespace lab
+
+int main(int argc, char** argv) {
+  return lab::guarded_main(argc, argv, lab::run);
+}

@@ -1,0 +1,75 @@
+#include "common/launch/one_rank.h"
+
+#include <ATen/Parallel.h>
+#include <dlfcn.h>
+#include <sched.h>
+
+#include <algorithm>
+
+#include "common/report/failure.h"
+#include "common/tensor/memory_meter.h"
+
+namespace lab {
+namespace {
+
+RankFailure failure_of(const std::exception& failure) {
+  return {exit_code_of(failure), sentence_of(failure)};
+}
+
+}  // namespace
+
+void run_one_rank(const std::shared_ptr<Transport>& transport, const std::shared_ptr<CollectiveBackend>& collectives,
+                  const WorldSpec& spec, const RankBody& body, RankOutcome& outcome) {
+  outcome.report.rank = transport->rank();
+  const auto endpoint = std::make_shared<Endpoint>(transport, spec.traced);
+  const auto record_failure = [&](const std::exception& failure) {
+    outcome.failure = failure_of(failure);
+    outcome.report.error = outcome.failure->sentence;
+    transport->fail(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);
+  };
+  {
+    MemoryScope memory;
+    try {
+      Communicator comm(endpoint, collectives);
+      body(comm, outcome);
+      endpoint->close();
+    } catch (const std::exception& failure) {
+      record_failure(failure);
+    } catch (...) {
+      record_failure(std::runtime_error("something that is not an exception was thrown"));
+    }
+    outcome.report.peak_tensor_bytes = memory.reading().peak_bytes;
+  }
+  outcome.report.ledger = endpoint->ledger().entries();
+  outcome.trace = endpoint->trace();
+}
+
+RankOutcome run_process_rank(const ProcessWorldOptions& options, const WorldSpec& spec, const RankBody& body) {
+  RankOutcome outcome;
+  outcome.report.rank = options.rank;
+  try {
+    const std::unique_ptr<ProcessWorld> world = ProcessWorld::join(options);
+    run_one_rank(world->transport(), world->collectives(), spec, body, outcome);
+  } catch (const std::exception& failure) {
+    outcome.failure = failure_of(failure);
+    outcome.report.error = outcome.failure->sentence;
+  }
+  return outcome;
+}
+
+void use_threads(int num_threads) {
+  at::set_num_threads(num_threads);
+  // OpenBLAS keeps a pool of its own; other BLAS libraries do not have the function.
+  using SetThreads = void (*)(int);
+  if (const auto set_threads = reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads")))
+    set_threads(num_threads);
+}
+
+int threads_per_rank(int num_local_ranks) {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  const int num_cores = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 1;
+  return std::max(1, num_cores / std::max(1, num_local_ranks));
+}
+
+}  // namespace lab

@@ -1,0 +1,82 @@
+#include "common/launch/run_ranks.h"
+
+#include <fmt/format.h>
+
+#include <thread>
+
+#include "common/comm/message_collectives.h"
+#include "common/comm/thread_backend.h"
+#include "common/launch/forked_ranks.h"
+#include "common/launch/one_rank.h"
+#include "common/tensor/memory_meter.h"
+
+namespace lab {
+namespace {
+
+/// The rank that failed by its own fault: one that only reports another's failure comes after. -1: none failed.
+int find_cause(const std::vector<RankOutcome>& ranks) {
+  int cause = -1;
+  const auto blames_another = [&](std::size_t rank) {
+    const RankFailure& failure = *ranks[rank].failure;
+    return failure.exit_code == static_cast<int>(ExitCode::kCommunication) && failure.sentence.rfind("rank ", 0) == 0;
+  };
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (!ranks[rank].failure) continue;
+    if (cause < 0 || (blames_another(static_cast<std::size_t>(cause)) && !blames_another(rank)))
+      cause = static_cast<int>(rank);
+  }
+  return cause;
+}
+
+WorldOutcome run_threads(const WorldSpec& spec, const RankBody& body) {
+  WorldOutcome outcome;
+  outcome.ranks.resize(static_cast<std::size_t>(spec.num_ranks));
+  ThreadWorld world(spec.num_ranks, spec.timeout_seconds);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < spec.num_ranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      const std::shared_ptr<Transport> transport = world.transport(rank);
+      run_one_rank(transport, std::make_shared<MessageCollectives>(*transport), spec, body,
+                   outcome.ranks[static_cast<std::size_t>(rank)]);
+      world.finished(rank);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return outcome;
+}
+
+}  // namespace
+
+RankFailure failure_of_world(const std::vector<RankOutcome>& ranks, int cause) {
+  RankFailure failure = *ranks[static_cast<std::size_t>(cause)].failure;
+  int num_alike = 0;
+  for (const RankOutcome& rank : ranks) num_alike += rank.failure && rank.failure->sentence == failure.sentence ? 1 : 0;
+  // What several ranks say alike is about the world; what one says needs its name.
+  if (num_alike == 1 && ranks.size() > 1) failure.sentence = fmt::format("rank {}: {}", cause, failure.sentence);
+  return failure;
+}
+
+int WorldOutcome::exit_code() const {
+  if (failure) return failure->exit_code;
+  for (const RankOutcome& rank : ranks) {
+    if (rank.exit_code != ExitCode::kAllMatch) return static_cast<int>(rank.exit_code);
+  }
+  return static_cast<int>(ExitCode::kAllMatch);
+}
+
+WorldOutcome run_ranks(const WorldSpec& spec, const RankBody& body) {
+  if (spec.num_ranks < 1) throw UsageError(fmt::format("expected at least one rank, got {}", spec.num_ranks));
+  install_memory_meter();
+  WorldOutcome outcome = spec.kind == WorldKind::kThreads ? run_threads(spec, body) : run_forked_ranks(spec, body);
+  if (!outcome.failure) {
+    const int cause = find_cause(outcome.ranks);
+    if (cause >= 0) outcome.failure = failure_of_world(outcome.ranks, cause);
+  }
+  return outcome;
+}
+
+WorldOutcome run_ranks(const WorldSpec& spec, const std::function<TensorMap(Communicator&)>& body) {
+  return run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome& outcome) { outcome.tensors = body(comm); }));
+}
+
+}  // namespace lab

@@ -1,0 +1,250 @@
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "common/launch/tests/worlds.h"
+#include "common/testing/test.h"
+
+// How things go wrong: every failure ends every rank, with one sentence that says why.
+namespace lab {
+namespace {
+
+TEST_CASE_TEMPLATE("contract: head-to-head sends are a deadlock, however small", World, Threads, Processes) {
+  const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
+    PointToPoint& p2p = comm.point_to_point();
+    const at::Tensor value = at::zeros({1});
+    p2p.send(value, 1 - p2p.rank());
+    p2p.recv(value, 1 - p2p.rank());
+    return TensorMap{};
+  });
+  REQUIRE(outcome.failure);
+  CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kDeadlock));
+  CHECK(
+      contains(outcome.failure->sentence, "deadlock: rank 0 waits to send 4 B to rank 1 (contract_failures_test.cpp:"));
+  CHECK(contains(outcome.failure->sentence, "rank 1 waits to send 4 B to rank 0 (contract_failures_test.cpp:"));
+}
+
+TEST_CASE_TEMPLATE("contract: a cycle of receives among some ranks is found while others work", World, Threads,
+                   Processes) {
+  const auto outcome = run_ranks(world_of<World>(5), [](Communicator& comm) {
+    PointToPoint& p2p = comm.point_to_point();
+    const at::Tensor value = at::zeros({1});
+    if (p2p.rank() < 3) p2p.recv(value, (p2p.rank() + 1) % 3);
+    if (p2p.rank() == 3) p2p.recv(value, 4, 1);
+    if (p2p.rank() == 4) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      p2p.send(value, 3, 1);
+    }
+    return TensorMap{};
+  });
+  REQUIRE(outcome.failure);
+  CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kDeadlock));
+  CHECK(contains(outcome.failure->sentence, "deadlock: rank 0 waits to receive"));
+  CHECK(contains(outcome.failure->sentence, "rank 2 waits to receive"));
+  CHECK_FALSE(contains(outcome.failure->sentence, "rank 3"));
+}
+
+TEST_CASE_TEMPLATE("contract: an unequal shape or dtype is refused on both sides and lands nowhere", World, Threads,
+                   Processes) {
+  for (const std::int64_t length : {6, 600000}) {
+    for (const bool wrong_dtype : {false, true}) {
+      CAPTURE(length);
+      CAPTURE(wrong_dtype);
+      const auto outcome = run_ranks(world_of<World>(2), [&](Communicator& comm) {
+        PointToPoint& p2p = comm.point_to_point();
+        const at::Tensor target = at::full({length, 1}, 7, wrong_dtype ? at::kInt : at::kFloat);
+        try {
+          if (p2p.rank() == 0) {
+            p2p.send(at::zeros(wrong_dtype ? at::IntArrayRef({length, 1}) : at::IntArrayRef({length + 1, 1})), 1);
+            p2p.send(at::zeros({1}), 1);  // a short message may have left before the receiver looked at it
+          } else {
+            p2p.recv(target, 0);
+          }
+        } catch (const ContractError&) {
+          if (!at::equal(target, at::full_like(target, 7))) throw std::runtime_error("bytes landed");
+          throw;
+        }
+        return TensorMap{};
+      });
+      REQUIRE(outcome.failure);
+      for (int rank = 0; rank < 2; ++rank) {
+        CAPTURE(rank);
+        CAPTURE(sentence_of_rank(outcome, rank));
+        CHECK(exit_code_of_rank(outcome, rank) == static_cast<int>(ExitCode::kContract));
+        CHECK(contains(sentence_of_rank(outcome, rank), wrong_dtype ? "dtype mismatch: rank 0 sends float32 ["
+                                                                    : "shape mismatch: rank 0 sends float32 ["));
+        CHECK(contains(sentence_of_rank(outcome, rank), "to rank 1 (contract_failures_test.cpp:"));
+        CHECK(contains(sentence_of_rank(outcome, rank), ", 1] (contract_failures_test.cpp:"));
+      }
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("contract: a wrong tag is named before a deadlock is", World, Threads, Processes) {
+  const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
+    PointToPoint& p2p = comm.point_to_point();
+    const at::Tensor value = at::zeros({2});
+    if (p2p.rank() == 0) p2p.send(value, 1, 5);
+    if (p2p.rank() == 1) p2p.recv(value, 0, 6);
+    return TensorMap{};
+  });
+  REQUIRE(outcome.failure);
+  CAPTURE(outcome.failure->sentence);
+  CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
+  for (int rank = 0; rank < 2; ++rank) {
+    const std::string sentence = sentence_of_rank(outcome, rank);
+    CAPTURE(sentence);
+    CHECK(contains(sentence, "tag"));
+    CHECK(contains(sentence, "5"));
+    CHECK(contains(sentence, "6"));
+    CHECK(sentence.find("contract_failures_test.cpp:") != sentence.rfind("contract_failures_test.cpp:"));
+  }
+}
+
+TEST_CASE_TEMPLATE("contract: when a rank throws, every other rank's wait ends and names it", World, Threads,
+                   Processes) {
+  const auto outcome = run_ranks(world_of<World>(5), [](Communicator& comm) -> TensorMap {
+    if (comm.rank() == 2) throw std::runtime_error("out of ideas");
+    comm.point_to_point().recv(at::zeros({1}), comm.rank() == 4 ? 3 : 2);
+    return {};
+  });
+  REQUIRE(outcome.failure);
+  CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kInternal));
+  CHECK(contains(outcome.failure->sentence, "out of ideas"));
+  for (const int rank : {0, 1, 3, 4}) {
+    CHECK(exit_code_of_rank(outcome, rank) == static_cast<int>(ExitCode::kCommunication));
+    CHECK(contains(sentence_of_rank(outcome, rank), "rank 2 failed: out of ideas"));
+  }
+}
+
+TEST_CASE_TEMPLATE("contract: a failure reaches ranks that are inside a collective", World, Threads, Processes) {
+  const auto outcome = run_ranks(world_of<World>(5), [](Communicator& comm) -> TensorMap {
+    if (comm.rank() == 3) throw NotImplementedError("a0.nothing");
+    comm.collectives().all_reduce(at::zeros({100000}));
+    return {};
+  });
+  REQUIRE(outcome.failure);
+  CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kNotImplemented));
+  for (const int rank : {0, 1, 2, 4})
+    CHECK(contains(sentence_of_rank(outcome, rank), "rank 3 failed: task a0.nothing"));
+}
+
+TEST_CASE("contract: when a rank is killed, the others say so<processes>") {
+  for (const bool in_large_message : {false, true}) {
+    CAPTURE(in_large_message);
+    const auto outcome = run_ranks(world_of<Processes>(4), [&](Communicator& comm) {
+      PointToPoint& p2p = comm.point_to_point();
+      if (comm.rank() == 2) {
+        std::thread killer([] {
+          std::this_thread::sleep_for(std::chrono::milliseconds(100));
+          kill(getpid(), SIGKILL);
+        });
+        const at::Tensor large = at::zeros({1 << 26});
+        while (in_large_message) p2p.recv(large, 1);
+        killer.join();
+      }
+      if (comm.rank() == 1 && in_large_message) {
+        const at::Tensor large = at::zeros({1 << 26});
+        while (true) p2p.send(large, 2);
+      }
+      p2p.recv(at::zeros({1}), (comm.rank() + 1) % 4);
+      return TensorMap{};
+    });
+    REQUIRE(outcome.failure);
+    CHECK(outcome.failure->exit_code == 128 + SIGKILL);
+    CHECK(contains(outcome.failure->sentence, "killed by signal 9"));
+    for (const int rank : {0, 1, 3}) {
+      CAPTURE(sentence_of_rank(outcome, rank));
+      CHECK(exit_code_of_rank(outcome, rank) == static_cast<int>(ExitCode::kCommunication));
+      CHECK(contains(sentence_of_rank(outcome, rank), "rank 2 failed: killed by signal 9"));
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("contract: no wait outlasts the time-out, and it says what for", World, Threads, Processes) {
+  const auto outcome = run_ranks(world_of<World>(2, 0.3), [](Communicator& comm) {
+    if (comm.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    comm.point_to_point().recv(at::zeros({256}), 1 - comm.rank());
+    return TensorMap{};
+  });
+  REQUIRE(outcome.failure);
+  CHECK(exit_code_of_rank(outcome, 1) == static_cast<int>(ExitCode::kCommunication));
+  CHECK(contains(sentence_of_rank(outcome, 1),
+                 "timed out after 0.3 s: rank 1 waits to receive 1 KiB from rank 0 (contract_failures_test.cpp:"));
+  CHECK(contains(sentence_of_rank(outcome, 0), "rank 1 failed: timed out"));
+}
+
+TEST_CASE_TEMPLATE("contract: waiting for a rank that has returned is reported, and names it", World, Threads,
+                   Processes) {
+  const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
+    if (comm.rank() != 1) comm.point_to_point().recv(at::zeros({1}), comm.rank() == 0 ? 1 : 0);
+    return TensorMap{};
+  });
+  REQUIRE(outcome.failure);
+  CAPTURE(outcome.failure->sentence);
+  CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kDeadlock));
+  CHECK(contains(outcome.failure->sentence, "rank 0 waits to receive 4 B from rank 1"));
+  CHECK(contains(outcome.failure->sentence, "rank 1 has already returned"));
+}
+
+TEST_CASE_TEMPLATE("contract: no rank talks to itself or to nobody", World, Threads, Processes) {
+  for (const int peer : {0, -1, 2}) {
+    CAPTURE(peer);
+    const auto outcome = run_ranks(world_of<World>(2), [&](Communicator& comm) {
+      if (comm.rank() == 0) comm.point_to_point().send(at::zeros({1}), peer);
+      return TensorMap{};
+    });
+    CHECK(exit_code_of_rank(outcome, 0) == static_cast<int>(ExitCode::kContract));
+    CHECK(contains(sentence_of_rank(outcome, 0), peer == 0 ? "rank 0 cannot send to itself" : "expected 0 to 1"));
+  }
+}
+
+TEST_CASE_TEMPLATE("contract: a request that is never waited for fails the run", World, Threads, Processes) {
+  const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
+    PointToPoint& p2p = comm.point_to_point();
+    if (p2p.rank() == 0) (void)p2p.isend(at::zeros({1}), 1);
+    if (p2p.rank() == 1) p2p.recv(at::zeros({1}), 0);
+    return TensorMap{};
+  });
+  REQUIRE(outcome.failure);
+  CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
+  CHECK(contains(outcome.failure->sentence, "rank 0 dropped its isend to rank 1 (contract_failures_test.cpp:"));
+}
+
+TEST_CASE_TEMPLATE("contract: collectives that differ between ranks are refused", World, Threads, Processes) {
+  SUBCASE("in shape") {
+    const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
+      comm.collectives().all_reduce(at::zeros({comm.rank() == 1 ? 5 : 4}));
+      return TensorMap{};
+    });
+    REQUIRE(outcome.failure);
+    CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
+    CHECK(contains(outcome.failure->sentence, "shape mismatch in all_reduce"));
+    CHECK(contains(outcome.failure->sentence, "[5]"));
+  }
+  SUBCASE("in operation") {
+    const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
+      if (comm.rank() == 2) comm.collectives().barrier();
+      comm.collectives().all_gather(at::zeros({4}));
+      return TensorMap{};
+    });
+    REQUIRE(outcome.failure);
+    CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
+    CHECK(contains(outcome.failure->sentence, "operation mismatch"));
+    CHECK(contains(outcome.failure->sentence, "barrier"));
+  }
+  SUBCASE("in number") {
+    const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
+      if (comm.rank() != 1) comm.collectives().barrier();
+      return TensorMap{};
+    });
+    REQUIRE(outcome.failure);
+    CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kDeadlock));
+    CHECK(contains(outcome.failure->sentence, "rank 1 has already returned"));
+  }
+}
+
+}  // namespace
+}  // namespace lab

@@ -1,0 +1,121 @@
+#include "common/launch/launch_options.h"
+
+#include "common/testing/plain_test.h"
+
+using namespace lab;
+
+namespace {
+
+const VariableLookup kEmpty = [](const char*) { return std::optional<std::string>(); };
+
+LaunchOptions options_of(std::vector<std::string> words, const VariableLookup& environment = kEmpty) {
+  words.insert(words.begin(), "labrun");
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  LaunchOptions options;
+  const auto answered = read_launch_options(static_cast<int>(argv.size()), argv.data(), options, environment);
+  CHECK_FALSE(answered);
+  return options;
+}
+
+std::string refusal(const std::vector<std::string>& words) {
+  try {
+    options_of(words);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+using Words = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("torchrun's options in both spellings") {
+  for (const char* nproc : {"--nproc-per-node", "--nproc_per_node"}) {
+    const LaunchOptions options = options_of({"--nnodes", "2", nproc, "3", "--node_rank=1", "--master-addr", "node0",
+                                              "--master_port", "1234", "--no_python", "prog", "--nnodes", "9", "-x"});
+    CHECK(options.num_nodes == 2);
+    CHECK(options.num_local_ranks == 3);
+    CHECK(options.world_size() == 6);
+    CHECK(options.first_rank() == 3);
+    CHECK(options.master_addr == "node0");
+    CHECK(options.master_port == 1234);
+    CHECK(options.program == Words{"prog", "--nnodes", "9", "-x"});
+  }
+}
+
+TEST_CASE("the program's own arguments are not touched") {
+  const Words program = {"./prog", "--log_dir", "x", "--tee", "--", "-t", "--help"};
+  Words words = {"--standalone", "--nproc-per-node", "2"};
+  words.insert(words.end(), program.begin(), program.end());
+  CHECK(options_of(words).program == program);
+  words.insert(words.begin() + 3, "--");
+  CHECK(options_of(words).program == program);
+}
+
+TEST_CASE("defaults") {
+  const LaunchOptions options = options_of({"prog"});
+  CHECK(options.world_size() == 1);
+  CHECK(options.master_addr == "127.0.0.1");
+  CHECK(options.master_port == 0);
+  CHECK(options.timeout_seconds == 0);
+  CHECK(options.debug_rank == -1);
+  CHECK(options.output.log_dir.empty());
+  CHECK(options_of({"--nproc-per-node", "auto", "prog"}).num_local_ranks == usable_cores());
+}
+
+TEST_CASE("--tee with a number, with none, and last before the program") {
+  const auto streams = [](const Words& words) {
+    const LaunchOptions options = options_of(words);
+    CHECK(options.program == Words{"prog", "3"});
+    return (options.output.tee_stdout ? 1 : 0) + (options.output.tee_stderr ? 2 : 0);
+  };
+  CHECK(streams({"prog", "3"}) == 0);
+  CHECK(streams({"--tee", "prog", "3"}) == 3);
+  CHECK(streams({"--tee", "1", "prog", "3"}) == 1);
+  CHECK(streams({"--tee=2", "prog", "3"}) == 2);
+  CHECK(streams({"--log-dir", "d", "--tee", "--nproc-per-node", "2", "prog", "3"}) == 3);
+  CHECK(streams({"--standalone", "--tee", "0", "prog", "3"}) == 0);
+}
+
+TEST_CASE("a rendezvous endpoint is the master's address") {
+  const LaunchOptions options = options_of({"--nnodes=2", "--node-rank=0", "--rdzv-backend", "c10d", "--rdzv_endpoint",
+                                            "node7:2222", "--rdzv_id", "9", "prog"});
+  CHECK(options.master_addr == "node7");
+  CHECK(options.master_port == 2222);
+  CHECK(options_of({"--rdzv-endpoint", "node7", "prog"}).master_port == 29500);
+}
+
+TEST_CASE("under srun each node knows its number") {
+  const auto slurm = [](const char* name) {
+    return name == std::string("SLURM_NODEID") ? std::optional<std::string>("2") : std::nullopt;
+  };
+  CHECK(options_of({"--nnodes", "4", "--rdzv-endpoint", "n:1", "prog"}, slurm).node_rank == 2);
+  CHECK(options_of({"--nnodes", "1", "prog"}, slurm).node_rank == 0);
+}
+
+TEST_CASE("wrong command lines are refused in one sentence") {
+  CHECK(has(refusal({}), "expected a program"));
+  CHECK(has(refusal({"--nproc-per-node", "2"}), "expected a program"));
+  CHECK(has(refusal({"--nproc-per-nod", "2", "prog"}), "unknown option '--nproc-per-nod'"));
+  CHECK(has(refusal({"--nproc-per-node", "0", "prog"}), "--nproc-per-node: expected a whole number from 1"));
+  CHECK(has(refusal({"--nproc-per-node", "two", "prog"}), "got 'two'"));
+  CHECK(has(refusal({"--nnodes", "1:4", "prog"}), "does not grow or shrink"));
+  CHECK(has(refusal({"--nnodes", "2", "--standalone", "prog"}), "--standalone"));
+  CHECK(has(refusal({"--nnodes", "2", "--master-addr", "n", "--master-port", "1", "prog"}), "needs --node-rank"));
+  CHECK(has(refusal({"--nnodes", "2", "--node-rank", "0", "--master-addr", "n", "prog"}),
+            "needs --master-addr and --master-port"));
+  CHECK(has(refusal({"--nnodes", "2", "--node-rank", "2", "--rdzv-endpoint", "n:1", "prog"}),
+            "--node-rank: expected a whole number from 0 to 1"));
+  CHECK(has(refusal({"--rdzv-endpoint", "n:x", "prog"}), "--rdzv-endpoint"));
+  CHECK(has(refusal({"--rdzv-endpoint", ":1", "prog"}), "expected HOST:PORT"));
+  CHECK(has(refusal({"--max-restarts", "3", "prog"}), "never restarts"));
+  CHECK(has(refusal({"--master-port", "70000", "prog"}), "--master-port"));
+  CHECK(has(refusal({"--tee", "4", "prog"}), "--tee"));
+  CHECK(has(refusal({"--debug-rank", "2", "--nproc-per-node", "2", "prog"}), "expected a rank from 0 to 1"));
+}

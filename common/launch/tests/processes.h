@@ -1,0 +1,37 @@
+#pragma once
+
+#include <fcntl.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/launch/unique_fd.h"
+
+// What the tests of launchers know about processes.
+namespace lab {
+
+/// True as soon as the condition holds; false when it still does not after half a minute.
+bool soon(const std::function<bool()>& condition);
+
+/// Neither gone nor a zombie.
+bool is_alive(pid_t pid);
+
+/// Living processes of a session.
+std::vector<pid_t> processes_of_session(pid_t session);
+
+/// Living processes whose environment holds this text: finds descendants wherever they hid.
+std::vector<pid_t> processes_with_variable(const std::string& text);
+
+/// Waits for the process; its exit code, or 128 + signal.
+int exit_code_of(pid_t pid);
+
+inline UniqueFd null_output() {
+  return UniqueFd(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+}
+
+std::string file_text(const std::string& path);
+
+}  // namespace lab

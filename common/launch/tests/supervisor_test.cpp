@@ -1,0 +1,213 @@
+#include "common/launch/supervisor.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "common/testing/temporary_folder.h"
+#include "common/launch/spawn.h"
+#include "common/launch/tests/processes.h"
+#include "common/testing/plain_test.h"
+
+using namespace lab;
+
+namespace {
+
+constexpr double kLong = 600;  // a grace that must not be waited for
+
+using Bodies = std::vector<std::function<int()>>;
+
+SuperviseResult supervised(const Bodies& bodies, EventFile* events = nullptr,
+                           const SupervisorOptions& options = {0.1, 0.1, 0, true}) {
+  Supervisor supervisor(options);
+  for (std::size_t rank = 0; rank < bodies.size(); ++rank)
+    supervisor.add({static_cast<int>(rank), fork_rank(bodies[rank])});
+  return supervisor.supervise(events);
+}
+
+int wait_for_ever() {
+  for (;;) ::pause();
+}
+
+int die_of(int signal) {
+  ::signal(signal, SIG_DFL);
+  ::kill(::getpid(), signal);
+  return wait_for_ever();
+}
+
+std::function<int()> returning(int exit_code) {
+  return [exit_code] { return exit_code; };
+}
+
+// A rank that shows in the event file that it waits for a message, and ends as real ranks do once there is a verdict.
+std::function<int()> stuck(EventFile& events, int rank, Direction direction, int peer) {
+  return [&events, rank, direction, peer] {
+    auto pages = events.rank(rank);
+    pages->waiting(pages->posted({direction, peer, 0, 0, 0, 4, "send", "float32 [1]", "a.cpp:1"}));
+    while (!events.verdict()) ::usleep(1000);
+    return static_cast<int>(events.verdict()->exit_code);
+  };
+}
+
+}  // namespace
+
+TEST_CASE("a run that goes well has nothing to say") {
+  const SuperviseResult result = supervised({returning(0), returning(0), returning(0)});
+  CHECK(result.exit_code == 0);
+  CHECK(result.first_failed_rank == -1);
+  CHECK(result.sentence.empty());
+  REQUIRE(result.exits.size() == 3);
+  CHECK(result.exits[2].reason == "exited with code 0");
+}
+
+TEST_CASE("a failing rank stops the others, and its exit code is the run's") {
+  const SuperviseResult result = supervised({wait_for_ever, returning(3), wait_for_ever});
+  CHECK(result.exit_code == 3);
+  CHECK(result.first_failed_rank == 1);
+  CHECK(result.sentence == "rank 1 failed first: exited with code 3");
+  CHECK_FALSE(result.exits[1].stopped);
+  CHECK(result.exits[0].stopped);
+  CHECK(result.exits[0].reason == "stopped by the launcher");
+  CHECK(result.exits[0].exit_code == 128 + SIGTERM);
+}
+
+TEST_CASE("a killed rank is named with its signal") {
+  const SuperviseResult result = supervised({wait_for_ever, [] { return die_of(SIGKILL); }});
+  CHECK(result.exit_code == 137);
+  CHECK(result.sentence == "rank 1 failed first: killed by signal 9 (SIGKILL)");
+}
+
+TEST_CASE("a rank that does not listen to SIGTERM is killed") {
+  const SuperviseResult result = supervised({returning(4), [] {
+                                               ::signal(SIGTERM, SIG_IGN);
+                                               return wait_for_ever();
+                                             }});
+  CHECK(result.exit_code == 4);
+  CHECK((result.exits[1].exit_code == 128 + SIGKILL ||
+         result.exits[1].exit_code == 128 + SIGTERM));  // it may not have come to ignore it
+}
+
+TEST_CASE("within the grace the others end by themselves, and are not to blame") {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.file("events");
+  auto events = EventFile::create(path, 3);
+  const auto survivor = [&events] {
+    while (events->exit_reason(1).empty()) ::usleep(1000);
+    return 5;
+  };
+  const SuperviseResult result =
+      supervised({survivor, [] { return die_of(SIGSEGV); }, survivor}, events.get(), {kLong, kLong, 0, true});
+  CHECK(result.exit_code == 128 + SIGSEGV);
+  CHECK(result.first_failed_rank == 1);
+  CHECK(result.exits[0].reason == "exited with code 5");
+  CHECK_FALSE(result.exits[0].stopped);
+  CHECK(events->exit_reason(1) == "killed by signal 11 (SIGSEGV)");
+}
+
+TEST_CASE("a rank with code 5 is not the cause where another failed by itself, even later") {
+  const SuperviseResult result = supervised({returning(5),
+                                             [] {
+                                               ::usleep(100 * 1000);
+                                               return 4;
+                                             }},
+                                            nullptr, {kLong, kLong, 0, true});
+  CHECK(result.first_failed_rank == 1);
+  CHECK(result.exit_code == 4);
+  CHECK(supervised({returning(0), returning(5)}).exit_code == 5);
+}
+
+TEST_CASE("a rank that has returned and reports a mismatch stops nobody") {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.file("events");
+  auto events = EventFile::create(path, 2);
+  const SuperviseResult result = supervised({[&events] {
+                                               events->rank(0)->set_activity(RankActivity::kFinished);
+                                               return 1;
+                                             },
+                                             [&events] {
+                                               while (events->exit_reason(0).empty()) ::usleep(1000);
+                                               ::usleep(500 * 1000);  // longer than grace and kill time together
+                                               return 0;
+                                             }},
+                                            events.get());
+  CHECK(result.exit_code == 1);
+  CHECK(result.sentence == "rank 0 exited with code 1");
+  CHECK(result.exits[1].exit_code == 0);
+}
+
+TEST_CASE("ranks that wait for each other are found out") {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.file("events");
+  auto events = EventFile::create(path, 2);
+  const SuperviseResult result =
+      supervised({stuck(*events, 0, Direction::kSend, 1), stuck(*events, 1, Direction::kSend, 0)}, events.get(),
+                 {kLong, kLong, 0, true});
+  CHECK(result.exit_code == 6);
+  CHECK(result.sentence ==
+        "deadlock: rank 0 waits to send 4 B to rank 1 (a.cpp:1), rank 1 waits to send 4 B to rank 0 (a.cpp:1)");
+  CHECK(result.rank_lines.size() == 2);
+  CHECK(result.exits[0].reason == "exited with code 6");
+  CHECK(events->verdict()->sentence == result.sentence);
+}
+
+TEST_CASE("a wait for a rank that has returned is found out") {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.file("events");
+  auto events = EventFile::create(path, 2);
+  const SuperviseResult result =
+      supervised({stuck(*events, 0, Direction::kRecv, 1), returning(0)}, events.get(), {kLong, kLong, 0, true});
+  CHECK(result.exit_code == 6);
+  CHECK(result.sentence.find("but rank 1 has already returned") != std::string::npos);
+}
+
+TEST_CASE("the time-out of a run ends it, and tells what the ranks were doing") {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.file("events");
+  auto events = EventFile::create(path, 1);
+  events->rank(0)->set_activity(RankActivity::kRunning);
+  const SuperviseResult result = supervised({wait_for_ever}, events.get(), {0.1, 0.1, 0.2, true});
+  CHECK(result.exit_code == 5);
+  CHECK(result.sentence == "the run took longer than its time-out of 0.2 s");
+  CHECK(result.rank_lines == std::vector<std::string>{"rank 0 computes"});
+}
+
+TEST_CASE("what a rank started in the background goes with it, in its group or out of it") {
+  for (const char* script : {"sleep 1000 & exit 0", "setsid sleep 1000 & exit 0", "sleep 1000 & exit 3"}) {
+    const std::string mark = "LAB_TEST_MARK=supervisor" + std::to_string(::getpid());
+    Supervisor supervisor({0.1, 0.1, 0, true});
+    supervisor.add({0, exec_rank({"sh", "-c", script}, {{"LAB_TEST_MARK", mark.substr(14)}})});
+    supervisor.supervise();
+    CHECK(processes_with_variable(mark).empty());
+  }
+}
+
+TEST_CASE("children that the supervisor was not given are left alone") {
+  const pid_t other = fork_rank(wait_for_ever);
+  supervised({returning(0)});
+  CHECK(is_alive(other));
+  ::kill(other, SIGKILL);
+  exit_code_of(other);
+}
+
+TEST_CASE("a supervisor that goes before its time takes the ranks along") {
+  pid_t rank = 0;
+  {
+    Supervisor supervisor;
+    rank = fork_rank(wait_for_ever);
+    supervisor.add({0, rank});
+  }
+  CHECK_FALSE(is_alive(rank));
+}
+
+TEST_CASE("signals to the launcher are passed on and end the run") {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    Supervisor supervisor({kLong, kLong, 0, true});
+    const pid_t rank = fork_rank(wait_for_ever);
+    supervisor.add({0, rank});
+    ::kill(::getpid(), signal);
+    const SuperviseResult result = supervisor.supervise();
+    CHECK(result.exit_code == 128 + signal);
+    CHECK(result.exits[0].exit_code == 128 + signal);
+    CHECK(result.sentence.find("interrupted by SIG") == 0);
+    CHECK_FALSE(is_alive(rank));
+  }
+}

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "common/launch/run_ranks.h"
+#include "common/testing/test.h"
+
+// The worlds that the contract suite runs in, and the sizes it runs at.
+namespace lab {
+
+struct Threads {
+  static constexpr WorldKind kKind = WorldKind::kThreads;
+};
+struct Processes {
+  static constexpr WorldKind kKind = WorldKind::kProcesses;
+};
+
+template <typename World>
+WorldSpec world_of(int num_ranks, double timeout_seconds = 10) {
+  WorldSpec spec;
+  spec.kind = World::kKind;
+  spec.num_ranks = num_ranks;
+  spec.timeout_seconds = timeout_seconds;
+  return spec;
+}
+
+inline const std::vector<int>& world_sizes() {
+  static const std::vector<int> sizes = {1, 2, 3, 4, 5, 8};
+  return sizes;
+}
+
+/// The rank's failure sentence; empty when it returned.
+inline std::string sentence_of_rank(const WorldOutcome& outcome, int rank) {
+  const auto& failure = outcome.ranks[static_cast<std::size_t>(rank)].failure;
+  return failure ? failure->sentence : "";
+}
+
+inline int exit_code_of_rank(const WorldOutcome& outcome, int rank) {
+  const auto& failure = outcome.ranks[static_cast<std::size_t>(rank)].failure;
+  return failure ? failure->exit_code : 0;
+}
+
+inline const at::Tensor& tensor_of_rank(const WorldOutcome& outcome, int rank, const std::string& name) {
+  return outcome.ranks[static_cast<std::size_t>(rank)].tensors.at(name);
+}
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace lab
+
+TYPE_TO_STRING_AS("threads", lab::Threads);
+TYPE_TO_STRING_AS("processes", lab::Processes);

@@ -1,0 +1,1 @@
+// Carries the precompiled <ATen/ATen.h> that most units share.

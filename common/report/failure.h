@@ -1,0 +1,14 @@
+#pragma once
+
+#include <exception>
+#include <string>
+
+namespace lab {
+
+/// The exit code that the exception leads to: a lab::Error's own, 70 for every other.
+int exit_code_of(const std::exception& failure);
+
+/// What happened, in one line: the exception's text without LibTorch's C++ backtrace ("Exception raised from ...").
+std::string sentence_of(const std::exception& failure);
+
+}  // namespace lab

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <functional>
+
+#include "common/report/errors.h"
+
+namespace lab {
+
+/// Runs body and turns whatever leaves it into one line on stderr and an exit code.
+/// A lab::Error prints "program: error: sentence" and gives its own code; anything else prints "program: internal
+/// error: sentence" and gives 70. Example   int main(int argc, char** argv) { return lab::guarded_main(argc, argv,
+/// run); }
+int guarded_main(int argc, char** argv, const std::function<ExitCode(int, char**)>& body);
+
+/// "a4_data_tensor" of "build/bin/a4_data_tensor".
+const char* program_name(const char* argv0);
+
+}  // namespace lab

@@ -1,0 +1,121 @@
+#include "common/tensor/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "common/report/errors.h"
+#include "common/tensor/describe.h"
+
+namespace lab {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+void require_comparable(const at::Tensor& actual, const at::Tensor& expected) {
+  const bool comparable = actual.defined() && expected.defined() && actual.sizes() == expected.sizes() &&
+                          actual.scalar_type() == expected.scalar_type();
+  if (comparable) return;
+  throw ContractError(
+      fmt::format("The tensors cannot be compared: expected {}, got {}.", describe(expected), describe(actual)));
+}
+
+/// The values in the dtype they are compared in: float32, float64 or int64.
+at::Tensor comparable_values(const at::Tensor& tensor) {
+  const at::Tensor values = tensor.detach().to(at::kCPU);
+  if (values.is_complex()) return at::view_as_real(values.resolve_conj());
+  const at::ScalarType dtype = values.scalar_type();
+  if (dtype == at::kFloat || dtype == at::kDouble) return values;
+  return values.to(values.is_floating_point() ? at::kDouble : at::kLong).contiguous();
+}
+
+at::Tensor close_elements(const at::Tensor& actual, const at::Tensor& expected, const Tolerance& tolerance) {
+  if (expected.scalar_type() == at::kLong) return actual.eq(expected);
+  return at::isclose(actual, expected, tolerance.rtol, tolerance.atol);
+}
+
+double relative_norm(const at::Tensor& actual, const at::Tensor& expected) {
+  const at::Tensor equal = actual.eq(expected);
+  // inf - inf is NaN: equal elements differ by 0 whatever they are, and equal infinities say nothing about the rest.
+  at::Tensor error = (actual.to(at::kDouble) - expected.to(at::kDouble)).masked_fill_(equal, 0);
+  at::Tensor reference = expected.to(at::kDouble).masked_fill(equal.logical_and(expected.isinf()), 0);
+  double scale = reference.abs().max().item<double>();
+  if (scale == 0) {
+    const double largest_error = error.abs().max().item<double>();
+    return largest_error == 0 ? 0 : largest_error * kInfinity;  // NaN stays NaN
+  }
+  if (!std::isfinite(scale)) scale = 1;
+  // Scaled, because squares of large values overflow and of small ones vanish.
+  return (error / scale).norm().item<double>() / (reference / scale).norm().item<double>();
+}
+
+Comparison compare_floats(const at::Tensor& actual, const at::Tensor& expected, const Tolerance& tolerance) {
+  const at::Tensor diff = (actual - expected).abs_().masked_fill_(actual.eq(expected), 0);
+  Comparison result;
+  result.max_diff = diff.max().item<double>();
+  result.mean_diff = diff.mean().item<double>();
+  result.relative_norm = relative_norm(actual, expected);
+  result.close =
+      close_elements(actual, expected, tolerance).all().item<bool>() && result.relative_norm <= tolerance.relative_norm;
+  return result;
+}
+
+Comparison compare_integers(const at::Tensor& actual, const at::Tensor& expected) {
+  const int64_t* got = actual.data_ptr<int64_t>();
+  const int64_t* want = expected.data_ptr<int64_t>();
+  uint64_t max_gap = 0;
+  double sum = 0, squares = 0, reference_squares = 0;
+  for (int64_t i = 0; i < actual.numel(); ++i) {
+    // Unsigned: the distance between two int64 values does not always fit into an int64.
+    const auto larger = static_cast<uint64_t>(std::max(got[i], want[i]));
+    const uint64_t gap = larger - static_cast<uint64_t>(std::min(got[i], want[i]));
+    max_gap = std::max(max_gap, gap);
+    sum += static_cast<double>(gap);
+    squares += static_cast<double>(gap) * static_cast<double>(gap);
+    reference_squares += static_cast<double>(want[i]) * static_cast<double>(want[i]);
+  }
+  Comparison result;
+  result.close = max_gap == 0;
+  result.max_diff = static_cast<double>(max_gap);
+  result.mean_diff = sum / static_cast<double>(actual.numel());
+  if (max_gap > 0) result.relative_norm = reference_squares > 0 ? std::sqrt(squares / reference_squares) : kInfinity;
+  return result;
+}
+
+std::string element_text(at::Tensor values, at::IntArrayRef index, bool is_bool) {
+  for (const int64_t i : index) values = values.select(0, i);
+  if (is_bool) return values.item<int64_t>() != 0 ? "True" : "False";
+  if (values.scalar_type() == at::kLong) return fmt::format("{}", values.item<int64_t>());
+  if (values.scalar_type() == at::kFloat) return fmt::format("{}", values.item<float>());
+  return fmt::format("{}", values.item<double>());
+}
+
+}  // namespace
+
+Comparison compare(const at::Tensor& actual, const at::Tensor& expected, const Tolerance& tolerance) {
+  require_comparable(actual, expected);
+  if (expected.numel() == 0) return Comparison{true, 0, 0, 0};
+  const at::Tensor got = comparable_values(actual);
+  const at::Tensor want = comparable_values(expected);
+  return want.scalar_type() == at::kLong ? compare_integers(got, want) : compare_floats(got, want, tolerance);
+}
+
+std::optional<FirstDifference> first_difference(const at::Tensor& actual, const at::Tensor& expected,
+                                                const Tolerance& tolerance) {
+  require_comparable(actual, expected);
+  const at::Tensor got = comparable_values(actual);
+  const at::Tensor want = comparable_values(expected);
+  const at::Tensor different = close_elements(got, want, tolerance).logical_not().nonzero();
+  if (different.size(0) == 0) return std::nullopt;
+  const at::Tensor row = different.select(0, 0).contiguous();
+  FirstDifference first;
+  first.index.assign(row.data_ptr<int64_t>(), row.data_ptr<int64_t>() + row.numel());
+  const bool is_bool = expected.scalar_type() == at::kBool;
+  first.expected = element_text(want, first.index, is_bool);
+  first.actual = element_text(got, first.index, is_bool);
+  return first;
+}
+
+}  // namespace lab

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/tensor/comparison.h"
+
+namespace lab {
+
+/// Compares element by element, as torch.allclose(actual, expected): |actual - expected| <= atol + rtol * |expected|.
+/// Special   NaN never matches, on either side, and makes the differences NaN; equal infinities match with
+///           difference 0; empty tensors match with zeros
+/// Dtypes    float32 and float64: differences in the tensor's own dtype, so that the digits are Python's. float16 and
+///           bfloat16: in float64. Integers and bool: equal or not, without a tolerance, differences without overflow.
+///           Complex: real and imaginary parts as separate elements. relative_norm is always computed in float64.
+/// Errors    ContractError: an undefined tensor, or shape or dtype not the same; both are named
+Comparison compare(const at::Tensor& actual, const at::Tensor& expected, const Tolerance& tolerance = {});
+
+/// Where two tensors part, in words that lose no digit of the dtype.
+struct FirstDifference {
+  std::vector<int64_t> index;  ///< of a complex tensor: one more, 0 real and 1 imaginary
+  std::string expected;
+  std::string actual;
+};
+
+/// The first element, in row-major order, that compare() does not find close; none if all are.
+/// Errors    as compare()
+std::optional<FirstDifference> first_difference(const at::Tensor& actual, const at::Tensor& expected,
+                                                const Tolerance& tolerance = {});
+
+}  // namespace lab

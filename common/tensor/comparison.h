@@ -1,0 +1,24 @@
+#pragma once
+
+#include <limits>
+
+namespace lab {
+
+/// How far an actual value may be from the expected one.
+struct Tolerance {
+  double rtol = 1e-5;  ///< per element, relative to |expected|
+  double atol = 1e-5;  ///< per element
+  /// On the whole tensor, besides the elements: ||actual - expected|| <= relative_norm * ||expected||.
+  /// Infinity: unused. With atol = infinity the norm alone decides.
+  double relative_norm = std::numeric_limits<double>::infinity();
+};
+
+/// What a comparison of two tensors found: the numbers of a match line. Free of tensors: reports need no LibTorch.
+struct Comparison {
+  bool close = false;
+  double max_diff = 0;
+  double mean_diff = 0;
+  double relative_norm = 0;  ///< ||actual - expected|| / ||expected||: 0 if both are zero, infinity if only expected is
+};
+
+}  // namespace lab

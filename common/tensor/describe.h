@@ -1,0 +1,26 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <string>
+#include <string_view>
+
+namespace lab {
+
+/// A shape as Python prints a list.
+/// Example   "[32, 64]"; "[]" for a scalar
+std::string shape_text(at::IntArrayRef shape);
+
+/// The dtype's name in Python.
+/// Example   at::kFloat: "float32"
+std::string dtype_name(at::ScalarType dtype);
+
+/// The reverse of dtype_name.
+/// Errors    UsageError: not the name of a dtype that the labs use; the sentence lists those
+at::ScalarType parse_dtype(std::string_view name);
+
+/// The dtype and the shape, for sentences.
+/// Example   "float32 [2, 3]"; "undefined tensor"
+std::string describe(const at::Tensor& tensor);
+
+}  // namespace lab

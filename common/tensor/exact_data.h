@@ -1,0 +1,49 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+
+namespace lab {
+
+/// The whole numbers that exact_values() draws from, few enough that their sums need no rounding in any order.
+/// `max_terms` values may be summed; of products of two values (a matrix product, summed over ranks), `max_products`.
+///
+///     dtype             values         max_terms   max_products
+///     float64, int64    -4095..4095    2^41        2^29
+///     float32, int32    -63..63        266,305     4,227
+///     float16           -2..2          1,024       512
+///     bfloat16          -1..1          256         256
+///     int16             -15..15        2,184       145
+///     int8              -15..15        8           0
+///     uint8             0..30          8           0
+///     bool              0..1           1           1
+///
+/// Sums of integers beyond max_terms wrap around, still the same in any order.
+struct ExactRange {
+  int64_t lowest = 0;
+  int64_t highest = 0;
+  int64_t max_terms = 0;
+  int64_t max_products = 0;
+};
+
+/// Errors    ContractError: a dtype that is not in the table
+ExactRange exact_range(at::ScalarType dtype);
+
+/// Data that can see the bug: every sum of it is exact, so any order of summation gives the same bits; and values
+/// depend on their position, so that permuted or repeated chunks are seen. With 31 values or more to draw from, no
+/// value repeats among the first as many positions, nor among the next as many.
+/// Errors    ContractError: a dtype that is not in the table
+at::Tensor exact_values(at::IntArrayRef sizes, at::ScalarType dtype, uint64_t seed);
+
+/// The same, different on each rank. With 31 values or more to draw from, the first 8 ranks differ at every position;
+/// in float64, float32, int64 and int32 the first 8 elements of the first 8 ranks are 64 different numbers.
+/// Errors    ContractError: a dtype that is not in the table; a negative rank
+at::Tensor exact_values_for_rank(at::IntArrayRef sizes, at::ScalarType dtype, uint64_t seed, int64_t rank);
+
+/// Fills with what no result may contain: NaN; of signed integers the lowest value, of uint8 and bool the highest
+/// (their lowest, 0, is too often right).
+/// Aliasing  fills the tensor itself and returns it
+at::Tensor poison_(at::Tensor tensor);
+
+}  // namespace lab

@@ -1,0 +1,104 @@
+#include "common/tensor/memory_meter.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/CPUAllocator.h>
+
+#include <atomic>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <new>
+
+#include "common/report/errors.h"
+#include "common/tensor/memory_account.h"
+
+namespace lab {
+namespace {
+
+/// Stands in front of every block, so that its free knows what to refund and to whom.
+struct BlockHeader {
+  int64_t bytes;
+  MemoryAccount* owner;  // null: allocated outside any scope
+};
+
+constexpr size_t kHeaderBytes = 64;
+static_assert(sizeof(BlockHeader) <= kHeaderBytes, "the header must fit in front of a block");
+static_assert(kHeaderBytes % c10::gAlignment == 0, "a block must be as aligned as LibTorch's own");
+
+thread_local MemoryAccount* owner_of_this_thread = nullptr;
+
+/// The allocator that was there before; the deleter is a plain function, so it finds it only here.
+std::atomic<c10::Allocator*> wrapped{nullptr};
+
+void free_block(void* data) {
+  if (data == nullptr) return;
+  char* block = static_cast<char*>(data) - kHeaderBytes;
+  const BlockHeader header = *std::launder(reinterpret_cast<BlockHeader*>(block));
+  if (header.owner != nullptr) {
+    header.owner->refund(header.bytes);
+    header.owner->let_go();
+  }
+  wrapped.load(std::memory_order_relaxed)->raw_deallocate(block);
+}
+
+c10::DataPtr allocate_block(size_t bytes) {
+  // The context equals the data pointer: raw_allocate, which oneDNN's convolutions use, insists on it.
+  if (bytes == 0) return {nullptr, nullptr, &free_block, at::Device(at::kCPU)};
+  TORCH_CHECK(bytes <= std::numeric_limits<size_t>::max() - kHeaderBytes, "cannot allocate ", bytes, " bytes");
+  char* block = static_cast<char*>(wrapped.load(std::memory_order_relaxed)->raw_allocate(bytes + kHeaderBytes));
+  const auto* header = new (block) BlockHeader{static_cast<int64_t>(bytes), owner_of_this_thread};
+  if (header->owner != nullptr) {
+    header->owner->hold();
+    header->owner->charge(header->bytes);
+  }
+  void* data = block + kHeaderBytes;
+  return {data, data, &free_block, at::Device(at::kCPU)};
+}
+
+/// The base class wants `allocate` const in LibTorch 1 and not const in LibTorch 2, which also wants copy_data. Both
+/// are here, so whichever the base declares is overridden; that is why nothing says `override`.
+struct MeteredAllocator final : c10::Allocator {
+  c10::DataPtr allocate(size_t bytes) const { return allocate_block(bytes); }
+  c10::DataPtr allocate(size_t bytes) { return allocate_block(bytes); }
+  c10::DeleterFnPtr raw_deleter() const { return &free_block; }
+  void copy_data(void* destination, const void* source, std::size_t bytes) const {
+    std::memcpy(destination, source, bytes);
+  }
+};
+
+MemoryAccount* open_account(MemoryAccount* outer) {
+  if (wrapped.load(std::memory_order_acquire) == nullptr) {
+    throw ContractError("A MemoryScope counts nothing before install_memory_meter() was called.");
+  }
+  return new MemoryAccount(outer);
+}
+
+}  // namespace
+
+void install_memory_meter() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    static auto* const meter = new MeteredAllocator;  // outlives every tensor, static ones too
+    wrapped.store(c10::GetCPUAllocator(), std::memory_order_release);
+    c10::SetCPUAllocator(meter, 10);
+  });
+}
+
+MemoryScope::MemoryScope() : outer_(owner_of_this_thread), account_(open_account(outer_)) {
+  owner_of_this_thread = account_;
+}
+
+MemoryScope::~MemoryScope() {
+  owner_of_this_thread = outer_;
+  account_->let_go();
+}
+
+MeterReading MemoryScope::reading() const {
+  return {account_->current_bytes(), account_->peak_bytes()};
+}
+
+void MemoryScope::reset_peak() {
+  account_->reset_peak();
+}
+
+}  // namespace lab

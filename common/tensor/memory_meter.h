@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+
+namespace lab {
+
+class MemoryAccount;
+
+struct MeterReading {
+  int64_t current_bytes = 0;
+  int64_t peak_bytes = 0;
+};
+
+/// Counts the bytes of CPU tensors from now on, in the scopes below. Tensors made before are not counted.
+/// Call      once per process, before a second thread makes tensors; a further call does nothing. Never undone, and the
+///           one object here that belongs to the process: LibTorch has one CPU allocator, and tensors may outlive
+///           whoever would put the old one back.
+/// Cost      64 bytes and a few atomic additions per allocation
+/// Counted   storages, workspaces of convolutions; not: from_blob, mapped files, OpenBLAS's buffers
+void install_memory_meter();
+
+/// While it lives, what its thread allocates is its own: counted until freed, no matter on which thread, also after the
+/// scope's end. What a scope inside another one allocates counts in both.
+/// Call      created and destroyed on one thread, last created first destroyed; one per rank thread
+/// Errors    ContractError: the meter is not installed
+/// Example   MemoryScope scope; at::empty({256}); scope.reading(): current 0, peak 1024 bytes
+class MemoryScope {
+ public:
+  MemoryScope();
+  ~MemoryScope();
+  MemoryScope(const MemoryScope&) = delete;
+  MemoryScope& operator=(const MemoryScope&) = delete;
+
+  /// Call      on any thread
+  MeterReading reading() const;
+
+  /// The peak starts anew from what is held now.
+  void reset_peak();
+
+ private:
+  MemoryAccount* const outer_;
+  MemoryAccount* const account_;
+};
+
+}  // namespace lab

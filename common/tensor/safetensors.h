@@ -1,0 +1,32 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "common/tensor/tensor_map.h"
+
+namespace lab {
+
+using SafetensorsMetadata = std::map<std::string, std::string>;
+
+/// Writes the tensors into a file that Python's safetensors reads. It appears complete or not at all.
+/// Shapes    any, also [] and empty; float64 float32 float16 bfloat16 int64 int32 int16 int8 uint8 bool
+/// Aliasing  none: a tensor that is not contiguous or not on the CPU is copied first
+/// Errors    UsageError: cannot be written, another dtype, an undefined tensor, a name that the format cannot hold;
+///           whatever stood under the path is untouched
+/// Source    https://github.com/huggingface/safetensors#format
+void save_safetensors(const std::string& path, const TensorMap& tensors, const SafetensorsMetadata& metadata = {});
+
+/// The tensors of a file, checked in full before any is returned.
+/// Aliasing  the tensors share one private mapping of the file, which lives as long as the last of them: writing into
+///           one changes neither the file nor another reader's. The file must not be shortened in place meanwhile
+/// Cost      bytes are read when first touched, except bool tensors, which are checked, and tensors that are not
+///           aligned for their dtype, which are copied
+/// Errors    UsageError: cannot be read; anything in it that is not as the format says: what, expected, got
+TensorMap load_safetensors(const std::string& path);
+
+/// The strings stored beside the tensors; empty if there are none.
+/// Errors    as load_safetensors()
+SafetensorsMetadata load_safetensors_metadata(const std::string& path);
+
+}  // namespace lab

@@ -1,0 +1,13 @@
+#define DOCTEST_CONFIG_IMPLEMENT
+#include "common/testing/test.h"
+
+#include <ATen/Parallel.h>
+
+#include <csignal>
+
+int main(int argc, char** argv) {
+  // Tests fork ranks: the parent must never start a pool of threads (a forked child would wait for it for ever).
+  at::set_num_threads(1);
+  std::signal(SIGPIPE, SIG_IGN);
+  return doctest::Context(argc, argv).run();
+}
