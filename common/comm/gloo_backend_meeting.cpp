@@ -1,6 +1,7 @@
 #include "common/comm/gloo_backend_meeting.h"
 
 #include <arpa/inet.h>
+#include <c10/util/Logging.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gloo/common/error.h>
@@ -72,6 +73,12 @@ auto without_libuv(Options& options, int) -> decltype(options.useLibUV, void()) 
 template <typename Options>
 void without_libuv(Options&, long) {}
 
+/// c10d logs its own account of every failed attempt; the one sentence that this suite throws says it all.
+void silence_c10d() {
+  FLAGS_caffe2_log_level = 3;  // fatal
+  c10::UpdateLoggingLevelsFromFlags();
+}
+
 std::unique_ptr<c10d::Store> open_tcp_store(const ProcessWorldOptions& options) {
   const MeetingPoint& meeting = options.meeting;
   c10d::TCPStoreOptions store_options;
@@ -81,6 +88,7 @@ std::unique_ptr<c10d::Store> open_tcp_store(const ProcessWorldOptions& options) 
   store_options.waitWorkers = false;
   store_options.timeout = to_milliseconds(options.timeout_seconds);
   without_libuv(store_options, 0);
+  silence_c10d();
   try {
     return std::make_unique<c10d::TCPStore>(meeting.host, store_options);
   } catch (const std::exception& failure) {

@@ -82,14 +82,14 @@ std::string trace_csv(const std::vector<TraceEvent>& events) {
   return text;
 }
 
+void check_trace_name(const std::string& path) {
+  if (ends_with(path, ".json") || ends_with(path, ".csv")) return;
+  throw UsageError(fmt::format("--trace {}: expected a file that ends in .json (Chrome trace) or .csv", path));
+}
+
 void write_trace(const std::string& path, const std::vector<TraceEvent>& events) {
-  if (ends_with(path, ".json")) {
-    write_file_atomically(path, chrome_trace_json(events));
-  } else if (ends_with(path, ".csv")) {
-    write_file_atomically(path, trace_csv(events));
-  } else {
-    throw UsageError(fmt::format("--trace {}: expected a file that ends in .json (Chrome trace) or .csv", path));
-  }
+  check_trace_name(path);
+  write_file_atomically(path, ends_with(path, ".json") ? chrome_trace_json(events) : trace_csv(events));
 }
 
 }  // namespace lab

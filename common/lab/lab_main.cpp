@@ -3,11 +3,11 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <mutex>
 
 #include "common/lab/check_log_command.h"
@@ -48,10 +48,19 @@ void validate(const CommonOptions& options) {
     throw UsageError(
         "--device cuda: this LibTorch has no CUDA, or there is no GPU; hint: leave --device out to use the CPU");
   }
-  if (!options.save_dir.empty() && mkdir(options.save_dir.c_str(), 0777) != 0 &&
-      access(options.save_dir.c_str(), W_OK) != 0) {
-    throw UsageError(fmt::format("--save {}: expected a folder that can be made or written to", options.save_dir));
+  if (!options.save_dir.empty()) {
+    std::error_code failure;
+    std::filesystem::create_directories(options.save_dir, failure);
+    if (failure || access(options.save_dir.c_str(), W_OK) != 0) {
+      throw UsageError(fmt::format("--save {}: expected a folder that can be made or written to", options.save_dir));
+    }
   }
+  // What cannot be written is known before the run, not after it.
+  if (!options.trace_file.empty()) {
+    check_trace_name(options.trace_file);
+    AtomicFile{options.trace_file};
+  }
+  if (!options.json_file.empty()) AtomicFile{options.json_file};
 }
 
 RankBody body_of(const Run& run, const std::string& node, const std::function<int(int)>& local_rank_of) {
@@ -115,7 +124,7 @@ int launch(Run& run) {
 int join(Run& run, const RankEnvironment& environment) {
   const auto start = Clock::now();
   if (environment.rank == 0) {
-    fmt::print(stderr, "{}: rank 0 of {} joins the ranks started by {}\n", run.program.name, environment.size,
+    fmt::print(stderr, "{}: rank 0 of {}, as told by {}\n", run.program.name, environment.size,
                environment.source);
   }
   const bool reports = !run.options.json_file.empty() || run.world.traced;

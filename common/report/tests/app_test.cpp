@@ -134,7 +134,7 @@ TEST_CASE("app: a wrong value is one sentence with option, expected, got and a h
           "--nproc: expected a whole number from 1 to 4096, got '" + std::string(wrong) + "'; try --nproc 4");
   }
   CHECK(refusal({"--world", "thread"}) ==
-        "--world: expected processes, threads or sim, got 'thread'; try --world threads");
+        "--world: expected processes or threads, got 'thread'; try --world threads");
   CHECK(refusal({"--device", "tpu"}) == "--device: expected cpu or cuda, got 'tpu'; try --device cpu");
   CHECK(refusal({"--seed", "-1"}) ==
         "--seed: expected a whole number from 0 to 18446744073709551615, got '-1'; try --seed 42");
@@ -179,7 +179,7 @@ TEST_CASE("app: help and version are answered on stdout with exit code 0") {
   out = lab::testing::captured(1, [&] { done = Program().parse({"--help"}); });
   CHECK(done == lab::ExitCode::kAllMatch);
   for (const char* part : {"Pipeline parallelism.", "--nproc", "--log-dir", "--number-of-layers",
-                           "processes|threads|sim", "(default processes)", "--timeout SECONDS"}) {
+                           "processes|threads", "(default processes)", "--timeout SECONDS"}) {
     CAPTURE(part);
     CHECK(has(out, part));
   }

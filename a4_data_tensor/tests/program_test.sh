@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# The program as a user meets it: every way to launch it, every bad input, a killed rank, Ctrl-C.
+source "$(dirname -- "$(readlink -f -- "$0")")/../../common/testing/program_checks.sh"
+lab=a4_data_tensor
+program=$bin/$lab
+
+for num_ranks in 1 2 4 8; do
+  run "$program" --nproc "$num_ranks"
+  accepts "$num_ranks ranks" $lab "$num_ranks"
+done
+run "$program" --world threads --nproc 4
+accepts "ranks that are threads" $lab 4
+best=$(grep -qw avx512vl /proc/cpuinfo && echo Prescott Haswell SkylakeX || { grep -qw avx2 /proc/cpuinfo && echo Prescott Haswell || echo Prescott; })
+for core in $best; do
+  run env OPENBLAS_CORETYPE="$core" "$program"
+  accepts "OpenBLAS's kernels for $core" $lab 4
+done
+
+run "$bin/labrun" --standalone --nproc-per-node 4 "$program"
+accepts "labrun" $lab 4
+run "$bin/labrun" --nproc_per_node=4 --log-dir "$scratch/logs" "$program"
+cat "$scratch"/logs/rank*.log >"$scratch/out"
+verdict "$code" "labrun --log-dir: exit code"
+verdict "$([[ $(ls "$scratch/logs" | wc -l) == 8 && $(grep -c 'Tensors match: True' "$scratch/out") == 34 ]]; echo $?)" "labrun --log-dir: a file per rank"
+run "$program" --nproc 2 --log-dir "$scratch/own"
+accepts "--log-dir: the terminal sees the lines, too" $lab 2
+verdict "$(grep -qx '\[Rank 1\] done' "$scratch/own/rank1.log"; echo $?)" "--log-dir: rank 1's own file"
+for name in torchrun mpirun srun; do
+  if ! launcher $name; then
+    skip "$name does not start programs here"
+    continue
+  fi
+  case $name in
+    torchrun) run torchrun --no_python --standalone --nproc_per_node 4 "$program" ;;
+    mpirun) run "${mpirun[@]}" -n 4 "$program" ;;
+    srun) run srun -n 4 "$program" ;;
+  esac
+  # Launchers merge the ranks' pipes in any order, so the lines are counted only.
+  verdict "$code" "$name: exit code"
+  verdict "$([[ $(grep -c 'Tensors match: True' "$scratch/out") == 34 && $(grep -c . "$scratch/out") == 49 ]]; echo $?)" "$name: all lines of 4 ranks"
+  verdict "$(grep -qi "as told by" "$scratch/err"; echo $?)" "$name: says who told the ranks"
+done
+
+run "$program" --nproc 2 --json "$scratch/run.json" --trace "$scratch/run.csv" --quiet
+verdict "$code" "--json --trace --quiet"
+verdict "$([[ $(grep -c . "$scratch/out") == 18 ]]; echo $?)" "--quiet leaves the match lines"
+verdict "$(grep -q '"num_ranks": *2' "$scratch/run.json"; echo $?)" "--json: the report"
+verdict "$(head -n 1 "$scratch/run.csv" | grep -q '^rank,direction,peer'; echo $?)" "--trace: the table"
+run "$program" --nproc 2 --repeat 20 --quiet
+verdict "$([[ $code == 0 && $(grep -c . "$scratch/out") == 360 ]]; echo $?)" "--repeat 20 in one world"
+
+run "$program" --no-such-option; refuses "unknown option" 2 "unknown option '--no-such-option'"
+run "$program" --nproc 0; refuses "no ranks" 2 "expected a whole number from 1 to 4096, got '0'"
+run "$program" --nproc two; refuses "not a number" 2 "got 'two'"
+run "$program" --nproc 3; refuses "a batch that does not divide" 2 "the global batch size 128 does not divide by 3 ranks"
+run "$program" --nproc 64; refuses "an output that does not divide" 2 "the output dimension 32 does not divide by 64 ranks"
+run env RANK=0 "$program"; refuses "half-set environment" 2 "RANK is set but WORLD_SIZE is not"
+run env RANK=4 WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=29599 "$program"; refuses "a rank beyond the world" 2 "RANK is 4, but WORLD_SIZE is 4"
+run env RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=1 "$program" --timeout 1; refuses "nobody at the meeting" 5 "rank 1 found nobody at 127.0.0.1:1 within 1 s"
+run env RANK=0 WORLD_SIZE=3 LAB_STORE_FILE="$scratch/store" "$program" --nproc 3 --global-batch-size 3 --input-dim 3 --output-dim 3 --accumulation-steps 1 --timeout 1
+verdict "$([[ $code == 5 ]] && grep -q 'ranks 1, 2 of 3 did not arrive within 1 s' "$scratch/err"; echo $?)" "ranks missing at the meeting are named"
+run env GLOO_SOCKET_IFNAME=none0 "$program"; refuses "no such interface" 2 "GLOO_SOCKET_IFNAME: .* got 'none0'"
+run "$program" check-log "$scratch/none" --nproc 4; refuses "a log that is not there" 2 "cannot read"
+run "$program" --json "$scratch/none/x.json"; refuses "a report that cannot be written" 2 "there is no folder"
+verdict "$([[ ! -s $scratch/out ]]; echo $?)" "... is refused before the run"
+run "$program" --trace "$scratch/x.txt"; refuses "a trace of an unknown kind" 2 "ends in .json .* or .csv"
+run "$program" --save /dev/null/x; refuses "a folder that cannot be made" 2 "expected a folder"
+verdict "$([[ -z $(find "$scratch" -name '*.tmp') ]]; echo $?)" "nothing half-written is left"
+
+# A rank is killed in the middle of work: the run ends with its signal and says so.
+"$program" --nproc 4 --repeat 1000000 --quiet >/dev/null 2>"$scratch/err" &
+launcher_pid=$!
+for _ in $(seq 200); do
+  ranks=($(pgrep -P "$launcher_pid"))
+  [[ ${#ranks[@]} == 4 ]] && break
+  sleep 0.05
+done
+sleep 0.5
+kill -KILL "${ranks[2]}"
+code=0
+wait "$launcher_pid" || code=$?
+verdict "$([[ $code == 137 ]] && grep -q 'rank 2: killed by signal 9 (SIGKILL)' "$scratch/err"; echo $?)" "a killed rank ends the run with its signal"
+verdict "$([[ -z $(ps -o pid= -p "${ranks[@]}") ]]; echo $?)" "... and leaves no rank behind"
+
+# Ctrl-C, to the launcher alone and to its whole group. (A shell starts background commands with SIGINT ignored.)
+for target in process group; do
+  setsid env --default-signal=INT "$program" --nproc 4 --repeat 1000000 --quiet >/dev/null 2>"$scratch/err" &
+  leader=$!
+  for _ in $(seq 200); do
+    [[ $(pgrep -c -P "$leader") == 4 ]] && break
+    sleep 0.05
+  done
+  sleep 0.3
+  if [[ $target == group ]]; then kill -INT -- "-$leader"; else kill -INT "$leader"; fi
+  code=0
+  wait "$leader" || code=$?
+  verdict "$([[ $code == 130 && -z $(pgrep -s "$leader") ]]; echo $?)" "Ctrl-C to the $target: exit code 130, and no process of the session is left"
+done
+
+finish

@@ -1,0 +1,62 @@
+# Sourced by a lab's program_test.sh: runs the lab's binary as a user would and checks what comes out.
+# Needs LAB_BIN_DIR; every check prints a line, and `finish` gives the verdict.
+set -uo pipefail
+bin=${LAB_BIN_DIR:?where the binaries are}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+num_passed=0 num_failed=0
+
+verdict() { # verdict 0|1 WHAT
+  if [[ $1 == 0 ]]; then
+    num_passed=$((num_passed + 1))
+    echo "ok      $2"
+  else
+    num_failed=$((num_failed + 1))
+    echo "FAILED  $2"
+    [[ ! -s $scratch/err ]] || sed 's/^/          stderr: /' "$scratch/err" | head -n 12
+  fi
+}
+
+skip() { echo "skipped: $1"; }
+
+# run COMMAND...: leaves $scratch/out, $scratch/err and $code. Nothing may take longer than a minute.
+run() {
+  code=0
+  timeout 60 "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || code=$?
+}
+
+# accepts WHAT LAB NPROC: the last run ended with 0 and printed exactly the lab's lines.
+accepts() {
+  local what=$1 lab=$2 num_ranks=$3
+  if [[ $code != 0 ]]; then
+    verdict 1 "$what: exit code $code"
+  else
+    "$bin/$lab" check-log "$scratch/out" --nproc "$num_ranks" >"$scratch/err" 2>&1
+    verdict $? "$what: exactly the expected lines"
+  fi
+}
+
+# refuses WHAT CODE PATTERN: the last run ended with CODE and one line on stderr that matches PATTERN, and printed nothing else.
+refuses() {
+  local lines
+  lines=$(grep -c . "$scratch/err")
+  if [[ $code == "$2" && $lines == 1 ]] && grep -qE -- "$3" "$scratch/err"; then verdict 0 "$1"; else
+    verdict 1 "$1: expected exit code $2 and one line like '$3', got $code and $lines lines"
+  fi
+}
+
+# launcher NAME: true when the launcher starts a program here at all.
+launcher() {
+  case $1 in
+    torchrun) command -v torchrun >/dev/null && timeout 60 torchrun --no_python --standalone --nproc_per_node 1 true >/dev/null 2>&1 ;;
+    mpirun) command -v mpirun >/dev/null && timeout 60 "${mpirun[@]}" -n 1 true >/dev/null 2>&1 ;;
+    srun) command -v srun >/dev/null && timeout 60 srun -n 1 true >/dev/null 2>&1 ;;
+  esac
+}
+mpirun=(mpirun --oversubscribe)
+[[ $EUID != 0 ]] || mpirun+=(--allow-run-as-root)
+
+finish() {
+  echo "$num_passed passed, $num_failed failed"
+  [[ $num_failed == 0 ]]
+}
