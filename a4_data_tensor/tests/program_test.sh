@@ -43,11 +43,11 @@ done
 
 run "$program" --nproc 2 --json "$scratch/run.json" --trace "$scratch/run.csv" --quiet
 verdict "$code" "--json --trace --quiet"
-verdict "$([[ $(grep -c . "$scratch/out") == 18 ]]; echo $?)" "--quiet leaves the match lines"
+verdict "$([[ $(grep -c . "$scratch/out") == 19 ]]; echo $?)" "--quiet leaves the match lines"
 verdict "$(grep -q '"num_ranks": *2' "$scratch/run.json"; echo $?)" "--json: the report"
 verdict "$(head -n 1 "$scratch/run.csv" | grep -q '^rank,direction,peer'; echo $?)" "--trace: the table"
 run "$program" --nproc 2 --repeat 20 --quiet
-verdict "$([[ $code == 0 && $(grep -c . "$scratch/out") == 360 ]]; echo $?)" "--repeat 20 in one world"
+verdict "$([[ $code == 0 && $(grep -c . "$scratch/out") == 380 ]]; echo $?)" "--repeat 20 in one world"
 
 run "$program" --no-such-option; refuses "unknown option" 2 "unknown option '--no-such-option'"
 run "$program" --nproc 0; refuses "no ranks" 2 "expected a whole number from 1 to 4096, got '0'"
@@ -57,7 +57,7 @@ run "$program" --nproc 64; refuses "an output that does not divide" 2 "the outpu
 run env RANK=0 "$program"; refuses "half-set environment" 2 "RANK is set but WORLD_SIZE is not"
 run env RANK=4 WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=29599 "$program"; refuses "a rank beyond the world" 2 "RANK is 4, but WORLD_SIZE is 4"
 run env RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=1 "$program" --timeout 1; refuses "nobody at the meeting" 5 "rank 1 found nobody at 127.0.0.1:1 within 1 s"
-run env RANK=0 WORLD_SIZE=3 LAB_STORE_FILE="$scratch/store" "$program" --nproc 3 --global-batch-size 3 --input-dim 3 --output-dim 3 --accumulation-steps 1 --timeout 1
+run env RANK=0 WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=29598 "$program" --nproc 3 --global-batch-size 3 --input-dim 3 --output-dim 3 --accumulation-steps 1 --timeout 1
 verdict "$([[ $code == 5 ]] && grep -q 'ranks 1, 2 of 3 did not arrive within 1 s' "$scratch/err"; echo $?)" "ranks missing at the meeting are named"
 run env GLOO_SOCKET_IFNAME=none0 "$program"; refuses "no such interface" 2 "GLOO_SOCKET_IFNAME: .* got 'none0'"
 run "$program" check-log "$scratch/none" --nproc 4; refuses "a log that is not there" 2 "cannot read"

@@ -4,6 +4,7 @@
 
 #include "common/launch/one_rank.h"
 #include "common/launch/outcome_files.h"
+#include "common/tensor/memory_meter.h"
 
 namespace lab {
 namespace {
@@ -44,6 +45,7 @@ std::vector<RankOutcome> gather(Communicator& comm, const RankOutcome& own) {
 
 WorldOutcome join_world(const RankEnvironment& environment, const WorldSpec& spec, const RankBody& body,
                         bool gather_reports) {
+  install_memory_meter();
   use_threads(threads_per_rank(environment.local_size));
   ProcessWorldOptions options;
   options.rank = environment.rank;
