@@ -53,18 +53,39 @@ TEST_CASE("wrong: gradients are summed over micro-batches without scaling the lo
   }));
 }
 
+/// The update that follows from these rows of the batch alone.
+at::Tensor updated_by_rows(const StepOptions& options, const Slice& rows) {
+  const Batch batch = create_batch(options.global_batch_size, options.input_dim, options.output_dim, options.seed);
+  const at::Tensor x = batch.inputs.narrow(0, rows.begin, rows.size);
+  const at::Tensor error = at::matmul(x, initial_weight(options)) - batch.targets.narrow(0, rows.begin, rows.size);
+  const double scale = 2.0 / static_cast<double>(rows.size * options.output_dim);
+  return initial_weight(options) - options.learning_rate * scale * at::matmul(x.t(), error);
+}
+
+TEST_CASE("wrong: gradients are cleared inside the accumulation loop, so only the last micro-batch counts") {
+  CHECK_FALSE(passes("Accumulation", [](Communicator&, const CaseInputs& inputs) {
+    const StepOptions options = step_options(inputs);
+    const std::int64_t steps = inputs.whole("accumulation_steps");
+    return TensorMap{{"W", updated_by_rows(options, even_slice(options.global_batch_size, steps, steps - 1))}};
+  }));
+}
+
+TEST_CASE("wrong: every rank takes the first rows") {
+  CHECK_FALSE(passes("DataParallel", [](Communicator& comm, const CaseInputs& inputs) {
+    const StepOptions options = step_options(inputs);
+    return TensorMap{{"W", updated_by_rows(options, even_slice(options.global_batch_size, comm.size(), 0))}};
+  }));
+}
+
 TEST_CASE("wrong: gradients are not exchanged, or summed and not averaged") {
   for (const bool exchange : {false, true}) {
     CHECK_FALSE(passes("DataParallel", [&](Communicator& comm, const CaseInputs& inputs) {
       const StepOptions options = step_options(inputs);
-      const Batch batch = create_batch(options.global_batch_size, options.input_dim, options.output_dim, options.seed);
-      const Slice slice = even_slice(options.global_batch_size, comm.size(), comm.rank());
-      const at::Tensor x = batch.inputs.narrow(0, slice.begin, slice.size);
-      const at::Tensor error =
-          at::matmul(x, initial_weight(options)) - batch.targets.narrow(0, slice.begin, slice.size);
-      at::Tensor grad = at::matmul(x.t(), error) * (2.0 / static_cast<double>(slice.size * options.output_dim));
-      if (exchange) grad = comm.collectives().all_reduce(grad);
-      return TensorMap{{"W", initial_weight(options) - options.learning_rate * grad}};
+      const at::Tensor before = initial_weight(options);
+      at::Tensor change =
+          updated_by_rows(options, even_slice(options.global_batch_size, comm.size(), comm.rank())) - before;
+      if (exchange) change = comm.collectives().all_reduce(change);
+      return TensorMap{{"W", before + change}};
     }));
   }
 }

@@ -33,23 +33,23 @@ at::Tensor Collectives::broadcast(const at::Tensor& tensor, int src_rank, Source
         fmt::format("{}: broadcast from rank {}: expected 0 to {}", where.text(), src_rank, size() - 1));
   }
   const at::Tensor moved = on_wire(tensor);
-  agree("broadcast", moved, where);
+  const Call call = agree("broadcast", moved, where);
   if (size() > 1) backend_->broadcast(moved, src_rank, group_);
-  account("broadcast", static_cast<std::int64_t>(moved.nbytes()), rank() == src_rank);
+  account(call, static_cast<std::int64_t>(moved.nbytes()), rank() == src_rank);
   return back_in(tensor, moved);
 }
 
 at::Tensor Collectives::all_reduce(const at::Tensor& tensor, SourceLine where) {
   const at::Tensor moved = on_wire(tensor);
-  agree("all_reduce", moved, where);
+  const Call call = agree("all_reduce", moved, where);
   if (size() > 1) backend_->all_reduce(moved, group_);
-  account("all_reduce", static_cast<std::int64_t>(moved.nbytes()));
+  account(call, static_cast<std::int64_t>(moved.nbytes()));
   return back_in(tensor, moved);
 }
 
 std::vector<at::Tensor> Collectives::all_gather(const at::Tensor& tensor, SourceLine where) {
   const at::Tensor moved = on_wire(tensor);
-  agree("all_gather", moved, where);
+  const Call call = agree("all_gather", moved, where);
   std::vector<std::int64_t> shape = moved.sizes().vec();
   shape.insert(shape.begin(), size());
   const at::Tensor out = at::empty(shape, moved.options());
@@ -58,7 +58,7 @@ std::vector<at::Tensor> Collectives::all_gather(const at::Tensor& tensor, Source
   } else {
     out.copy_(moved.unsqueeze(0));
   }
-  account("all_gather", static_cast<std::int64_t>(out.nbytes()));
+  account(call, static_cast<std::int64_t>(out.nbytes()));
   return out.to(tensor.device()).unbind(0);
 }
 
@@ -68,7 +68,7 @@ at::Tensor Collectives::reduce_scatter(const at::Tensor& tensor, SourceLine wher
                                     where.text(), size(), size(), describe(tensor)));
   }
   const at::Tensor moved = on_wire(tensor);
-  agree("reduce_scatter", moved, where);
+  const Call call = agree("reduce_scatter", moved, where);
   std::vector<std::int64_t> shape = moved.sizes().vec();
   shape[0] /= size();
   const at::Tensor out = at::empty(shape, moved.options());
@@ -79,7 +79,7 @@ at::Tensor Collectives::reduce_scatter(const at::Tensor& tensor, SourceLine wher
   } else {
     out.copy_(moved);
   }
-  account("reduce_scatter", static_cast<std::int64_t>(moved.nbytes()));
+  account(call, static_cast<std::int64_t>(moved.nbytes()));
   return out.to(tensor.device());
 }
 
@@ -105,6 +105,7 @@ std::vector<at::Tensor> Collectives::all_to_all(const std::vector<at::Tensor>& p
     m.tensor = tensor;
     return m;
   };
+  const double start_seconds = transport.now();
   std::uint64_t bytes = 0;
   for (std::size_t distance = 1; distance < parts.size(); ++distance) {
     const std::size_t dst = (self + distance) % parts.size();
@@ -130,19 +131,20 @@ std::vector<at::Tensor> Collectives::all_to_all(const std::vector<at::Tensor>& p
     received[src] = received[src].to(parts[self].device());
   }
   cost.rounds = parts.size() - 1;
-  endpoint_->ledger().add(cost);
+  endpoint_->record_collective(cost, group_, static_cast<std::int64_t>(bytes), where, start_seconds);
   return received;
 }
 
 void Collectives::barrier(SourceLine where) {
-  agree("barrier", at::empty({0}, at::kByte), where);
+  const Call call = agree("barrier", at::empty({0}, at::kByte), where);
   if (size() > 1) backend_->barrier(group_);
-  account("barrier", 0);
+  account(call, 0);
 }
 
-void Collectives::agree(const char* operation, const at::Tensor& tensor, SourceLine where) {
+Collectives::Call Collectives::agree(const char* operation, const at::Tensor& tensor, SourceLine where) {
   // Each rank compares with the next one: if all neighbours on a ring are equal, all are.
-  if (size() == 1) return;
+  const Call call{operation, where, endpoint_->transport().now()};
+  if (size() == 1) return call;
   Message message;
   message.group = collective_channel(group_);
   message.operation = operation;
@@ -165,10 +167,12 @@ void Collectives::agree(const char* operation, const at::Tensor& tensor, SourceL
     transport.abandon(std::move(received));
     throw;
   }
+  return call;
 }
 
-void Collectives::account(const char* operation, std::int64_t bytes, bool is_source) {
-  endpoint_->ledger().add(nominal_cost(operation, size(), bytes, is_source));
+void Collectives::account(const Call& call, std::int64_t bytes, bool is_source) {
+  endpoint_->record_collective(nominal_cost(call.operation, size(), bytes, is_source), group_, bytes, call.where,
+                               call.start_seconds);
 }
 
 }  // namespace lab

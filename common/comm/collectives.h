@@ -47,8 +47,14 @@ class Collectives final {
   void barrier(SourceLine where = SourceLine::current());
 
  private:
-  void agree(const char* operation, const at::Tensor& tensor, SourceLine where);
-  void account(const char* operation, std::int64_t bytes, bool is_source = false);
+  /// What begins when every member is found to have called the same operation; counted and traced by account().
+  struct Call {
+    const char* operation;
+    SourceLine where;
+    double start_seconds;
+  };
+  Call agree(const char* operation, const at::Tensor& tensor, SourceLine where);
+  void account(const Call& call, std::int64_t bytes, bool is_source = false);
 
   std::shared_ptr<Endpoint> endpoint_;
   std::shared_ptr<CollectiveBackend> backend_;

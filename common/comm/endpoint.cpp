@@ -52,6 +52,23 @@ void Endpoint::finish(const Posted& posted) {
   trace_.push_back(std::move(event));
 }
 
+void Endpoint::record_collective(const LedgerEntry& cost, const Group& group, std::int64_t bytes, SourceLine where,
+                                 double start_seconds) {
+  ledger_.add(cost);
+  if (!traced_) return;
+  TraceEvent event;
+  event.rank = transport_->rank();
+  event.collective = true;
+  event.peer = -1;
+  event.group = group.id;
+  event.bytes = bytes;
+  event.operation = cost.operation;
+  event.where = where.text();
+  event.start_seconds = start_seconds;
+  event.end_seconds = transport_->now();
+  trace_.push_back(std::move(event));
+}
+
 void Endpoint::abandon(const Posted& posted) {
   const Message& message = posted.message;
   const bool sends = message.direction == Direction::kSend;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/comm/group.h"
 #include "common/comm/ledger.h"
 #include "common/comm/trace.h"
 #include "common/comm/transport.h"
@@ -31,6 +32,9 @@ class Endpoint {
   Posted post(Message message);
   /// Waits for it, moves the clock on and records both in ledger and trace.
   void finish(const Posted& posted);
+  /// Counts a built-in collective that began at start_seconds and has just ended, and traces it.
+  void record_collective(const LedgerEntry& cost, const Group& group, std::int64_t bytes, SourceLine where,
+                         double start_seconds);
   /// Gives it up; close() then reports it.
   void abandon(const Posted& posted);
 

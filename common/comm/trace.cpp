@@ -24,6 +24,11 @@ std::string flow_id(const TraceEvent& event) {
                      event.tag, event.sequence);
 }
 
+const char* direction_name(const TraceEvent& event) {
+  if (event.collective) return "all";
+  return event.direction == Direction::kSend ? "send" : "recv";
+}
+
 bool ends_with(const std::string& text, const std::string& ending) {
   return text.size() >= ending.size() && text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
 }
@@ -39,19 +44,23 @@ std::string chrome_trace_json(const std::vector<TraceEvent>& events) {
   for (const TraceEvent& event : events) {
     if (std::find(ranks.begin(), ranks.end(), event.rank) == ranks.end()) ranks.push_back(event.rank);
     const bool sends = event.direction == Direction::kSend;
+    const std::string name = event.collective
+                                 ? event.operation
+                                 : fmt::format("{} {} {}", event.operation, sends ? "to" : "from", event.peer);
     const double start = microseconds(event.start_seconds);
     const double end = microseconds(event.end_seconds);
     // Sends and receives of one rank overlap, so each direction has its own row.
-    const json place = {{"pid", event.rank}, {"tid", sends ? 0 : 1}};
+    const json place = {{"pid", event.rank}, {"tid", event.collective ? 2 : sends ? 0 : 1}};
     json slice = place;
     slice.update(
         {{"ph", "X"},
          {"cat", "message"},
-         {"name", fmt::format("{} {} {}", event.operation, sends ? "to" : "from", event.peer)},
+         {"name", name},
          {"ts", start},
          {"dur", end - start},
          {"args", {{"bytes", event.bytes}, {"tag", event.tag}, {"group", event.group}, {"where", event.where}}}});
     list.push_back(slice);
+    if (event.collective) continue;
     json flow = place;
     flow.update({{"ph", sends ? "s" : "f"},
                  {"cat", "message"},
@@ -64,8 +73,10 @@ std::string chrome_trace_json(const std::vector<TraceEvent>& events) {
   for (const int rank : ranks) {
     list.push_back(
         {{"ph", "M"}, {"name", "process_name"}, {"pid", rank}, {"args", {{"name", fmt::format("rank {}", rank)}}}});
-    list.push_back({{"ph", "M"}, {"name", "thread_name"}, {"pid", rank}, {"tid", 0}, {"args", {{"name", "send"}}}});
-    list.push_back({{"ph", "M"}, {"name", "thread_name"}, {"pid", rank}, {"tid", 1}, {"args", {{"name", "recv"}}}});
+    int row = 0;
+    for (const char* name : {"send", "recv", "collective"}) {
+      list.push_back({{"ph", "M"}, {"name", "thread_name"}, {"pid", rank}, {"tid", row++}, {"args", {{"name", name}}}});
+    }
   }
   return json{{"displayTimeUnit", "ms"}, {"traceEvents", list}}.dump(1) + "\n";
 }
@@ -74,10 +85,9 @@ std::string trace_csv(const std::vector<TraceEvent>& events) {
   const double first = origin(events);
   std::string text = "rank,direction,peer,group,tag,sequence,bytes,operation,where,start_seconds,end_seconds\n";
   for (const TraceEvent& event : events) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{:.9f},{:.9f}\n", event.rank,
-                        event.direction == Direction::kSend ? "send" : "recv", event.peer, event.group, event.tag,
-                        event.sequence, event.bytes, event.operation, event.where, event.start_seconds - first,
-                        event.end_seconds - first);
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{:.9f},{:.9f}\n", event.rank, direction_name(event), event.peer,
+                        event.group, event.tag, event.sequence, event.bytes, event.operation, event.where,
+                        event.start_seconds - first, event.end_seconds - first);
   }
   return text;
 }

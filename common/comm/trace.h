@@ -8,9 +8,10 @@
 
 namespace lab {
 
-/// One message as one of its two ends saw it.
+/// One message as one of its two ends saw it, or one built-in collective on one rank.
 struct TraceEvent {
   int rank = 0;
+  bool collective = false;  ///< then direction, peer, tag and sequence say nothing
   Direction direction = Direction::kSend;
   int peer = 0;
   std::uint32_t group = 0;
@@ -23,8 +24,8 @@ struct TraceEvent {
   double end_seconds = 0;    ///< when its wait returned
 };
 
-/// Chrome Trace Event JSON: opens in Perfetto and chrome://tracing. One process per rank, one slice per message end, one flow
-/// arrow per message. Times are relative to the first event.
+/// Chrome Trace Event JSON: opens in Perfetto and chrome://tracing. One process per rank, one slice per message end and
+/// per collective, one flow arrow per message. Times are relative to the first event.
 /// Source    "Trace Event Format", the Chromium project.
 std::string chrome_trace_json(const std::vector<TraceEvent>& events);
 

@@ -19,7 +19,8 @@ json trace_to_json(const std::vector<TraceEvent>& trace) {
   json list = json::array();
   for (const TraceEvent& event : trace) {
     list.push_back({event.rank, event.direction == Direction::kSend, event.peer, event.group, event.tag, event.sequence,
-                    event.bytes, event.operation, event.where, event.start_seconds, event.end_seconds});
+                    event.bytes, event.operation, event.where, event.start_seconds, event.end_seconds,
+                    event.collective});
   }
   return list;
 }
@@ -37,6 +38,7 @@ TraceEvent trace_event_from_json(const json& entry) {
   event.where = entry.at(8);
   event.start_seconds = entry.at(9);
   event.end_seconds = entry.at(10);
+  event.collective = entry.at(11);
   return event;
 }
 

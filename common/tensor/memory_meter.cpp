@@ -23,7 +23,8 @@ struct BlockHeader {
 
 constexpr size_t kHeaderBytes = 64;
 static_assert(sizeof(BlockHeader) <= kHeaderBytes, "the header must fit in front of a block");
-static_assert(kHeaderBytes % c10::gAlignment == 0, "a block must be as aligned as LibTorch's own");
+constexpr size_t kAlignment = 64;  // LibTorch's own; the constant's name and header differ between its versions
+static_assert(kHeaderBytes % kAlignment == 0, "a block must be as aligned as LibTorch's own");
 
 thread_local MemoryAccount* owner_of_this_thread = nullptr;
 

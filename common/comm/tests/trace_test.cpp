@@ -70,6 +70,28 @@ TEST_CASE("arrows of different messages have different ids") {
   CHECK(ids[0] != ids[1]);
 }
 
+TEST_CASE("a collective is a slice of its own row, without an arrow") {
+  TraceEvent event;
+  event.rank = 1;
+  event.collective = true;
+  event.peer = -1;
+  event.bytes = 8;
+  event.operation = "all_reduce";
+  event.where = "a.cpp:1";
+  event.end_seconds = 0.5;
+  const auto list = nlohmann::json::parse(chrome_trace_json({event})).at("traceEvents");
+  int slices = 0;
+  for (const auto& each : list) {
+    CHECK_FALSE(each.contains("id"));
+    if (each.at("ph") != "X") continue;
+    ++slices;
+    CHECK(each.at("name") == "all_reduce");
+    CHECK(each.at("cat") == "collective");
+  }
+  CHECK(slices == 1);
+  CHECK(trace_csv({event}).find("\n1,all,-1,0,0,0,8,all_reduce,a.cpp:1,") != std::string::npos);
+}
+
 TEST_CASE("the table has a header and a line per end") {
   CHECK(trace_csv(two_ends()) ==
         "rank,direction,peer,group,tag,sequence,bytes,operation,where,start_seconds,end_seconds\n"
