@@ -1,5 +1,6 @@
 #include "common/comm/collectives.h"
 
+#include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
 #include "common/comm/endpoint.h"
@@ -17,7 +18,7 @@ at::Tensor on_wire(const at::Tensor& tensor) {
 /// Brings the result back to where the caller's tensor lives, when on_wire() had to copy it.
 at::Tensor back_in(const at::Tensor& tensor, const at::Tensor& moved) {
   if (moved.data_ptr() == tensor.data_ptr()) return tensor;
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   tensor.copy_(moved);
   return tensor;
 }

@@ -1,5 +1,6 @@
 #include "common/comm/point_to_point.h"
 
+#include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
 #include <exception>
@@ -39,7 +40,7 @@ at::Tensor Request::wait() {
   }
   const at::Tensor& moved = state->posted.message.tensor;
   if (state->posted.message.direction == Direction::kRecv && !moved.is_same(state->user_tensor)) {
-    const at::NoGradGuard no_grad;
+    const c10::NoGradGuard no_grad;
     state->user_tensor.copy_(moved);
   }
   return state->user_tensor;

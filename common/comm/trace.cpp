@@ -54,7 +54,7 @@ std::string chrome_trace_json(const std::vector<TraceEvent>& events) {
     json slice = place;
     slice.update(
         {{"ph", "X"},
-         {"cat", "message"},
+         {"cat", event.collective ? "collective" : "message"},
          {"name", name},
          {"ts", start},
          {"dur", end - start},
