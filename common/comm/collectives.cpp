@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "common/comm/endpoint.h"
-#include "common/comm/message_collectives.h"
+#include "common/comm/message_step.h"
 #include "common/tensor/describe.h"
 #include "common/tensor/partition.h"
 
@@ -94,34 +94,19 @@ std::vector<at::Tensor> Collectives::all_to_all(const std::vector<at::Tensor>& p
   }
   const auto self = static_cast<std::size_t>(rank());
   std::vector<at::Tensor> received(parts.size());
-  std::vector<std::shared_ptr<Pending>> pending;
   Transport& transport = endpoint_->transport();
-  const auto message = [&](Direction direction, const at::Tensor& tensor, std::size_t member) {
-    Message m;
-    m.direction = direction;
-    m.peer = group_.world_rank(static_cast<int>(member));
-    m.group = collective_channel(group_);
-    m.operation = "all_to_all";
-    m.where = where;
-    m.tensor = tensor;
-    return m;
-  };
   const double start_seconds = transport.now();
   std::uint64_t bytes = 0;
+  MessageStep step(transport, group_, "all_to_all", where);
   for (std::size_t distance = 1; distance < parts.size(); ++distance) {
     const std::size_t dst = (self + distance) % parts.size();
     const std::size_t src = (self + parts.size() - distance) % parts.size();
     received[src] = at::empty(shapes[src], parts[self].options().device(at::kCPU));
-    pending.push_back(transport.start_recv(message(Direction::kRecv, received[src], src)));
-    pending.push_back(transport.start_send(message(Direction::kSend, on_wire(parts[dst]), dst)));
+    step.recv(received[src], static_cast<int>(src));
+    step.send(on_wire(parts[dst]), static_cast<int>(dst));
     bytes += parts[dst].nbytes();
   }
-  try {
-    for (const auto& each : pending) transport.wait(*each);
-  } catch (...) {
-    for (auto& each : pending) transport.abandon(std::move(each));
-    throw;
-  }
+  step.wait();
   received[self] = parts[self].clone();
   LedgerEntry cost;
   cost.operation = "all_to_all";
@@ -146,28 +131,10 @@ Collectives::Call Collectives::agree(const char* operation, const at::Tensor& te
   // Each rank compares with the next one: if all neighbours on a ring are equal, all are.
   const Call call{operation, where, endpoint_->transport().now()};
   if (size() == 1) return call;
-  Message message;
-  message.group = collective_channel(group_);
-  message.operation = operation;
-  message.where = where;
-  message.tensor = tensor;
-  message.contract_only = true;
-  Transport& transport = endpoint_->transport();
-  Message to_next = message;
-  to_next.direction = Direction::kSend;
-  to_next.peer = group_.world_rank((rank() + 1) % size());
-  message.direction = Direction::kRecv;
-  message.peer = group_.world_rank((rank() + size() - 1) % size());
-  auto sent = transport.start_send(std::move(to_next));
-  auto received = transport.start_recv(std::move(message));
-  try {
-    transport.wait(*received);
-    transport.wait(*sent);
-  } catch (...) {
-    transport.abandon(std::move(sent));
-    transport.abandon(std::move(received));
-    throw;
-  }
+  MessageStep step(endpoint_->transport(), group_, operation, where);
+  step.recv_contract(tensor, (rank() + size() - 1) % size());
+  step.send_contract(tensor, (rank() + 1) % size());
+  step.wait();
   return call;
 }
 

@@ -5,6 +5,9 @@
 
 namespace lab {
 
+/// Set in the group number of messages that belong to a collective, so that they never meet a user's message.
+constexpr std::uint32_t kCollectiveChannel = 0x80000000U;
+
 /// Some ranks of a world, numbered anew from 0, and this rank's place among them.
 struct Group {
   std::uint32_t id = 0;          ///< equal on all members; 0 is the whole world

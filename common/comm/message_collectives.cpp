@@ -1,54 +1,13 @@
 #include "common/comm/message_collectives.h"
 
+#include "common/comm/message_step.h"
 #include "common/tensor/partition.h"
 
 namespace lab {
 namespace {
 
-/// The messages of one step of one collective: all posted at once, then waited for.
-class Step {
- public:
-  Step(Transport& transport, const Group& group, const char* operation)
-      : transport_(transport), group_(group), operation_(operation) {}
-
-  void send(const at::Tensor& tensor, int member) {
-    pending_.push_back(transport_.start_send(message(Direction::kSend, tensor, member)));
-  }
-  void recv(const at::Tensor& tensor, int member) {
-    pending_.push_back(transport_.start_recv(message(Direction::kRecv, tensor, member)));
-  }
-
-  void wait() {
-    for (const auto& pending : pending_) transport_.wait(*pending);
-    pending_.clear();
-  }
-
-  ~Step() {
-    for (auto& pending : pending_) transport_.abandon(std::move(pending));
-  }
-  Step(const Step&) = delete;
-  Step& operator=(const Step&) = delete;
-
- private:
-  Message message(Direction direction, const at::Tensor& tensor, int member) const {
-    Message message;
-    message.direction = direction;
-    message.peer = group_.world_rank(member);
-    message.group = collective_channel(group_);
-    message.operation = operation_;
-    message.where = SourceLine::current();
-    message.tensor = tensor;
-    return message;
-  }
-
-  Transport& transport_;
-  const Group& group_;
-  const char* operation_;
-  std::vector<std::shared_ptr<Pending>> pending_;
-};
-
 /// Member i of the group sends chunks[i][j] to member j and adds up what it gets in rank order.
-at::Tensor pairwise_sum(Step& step, const std::vector<at::Tensor>& chunks, const Group& group) {
+at::Tensor pairwise_sum(MessageStep& step, const std::vector<at::Tensor>& chunks, const Group& group) {
   const int self = group.rank;
   std::vector<at::Tensor> parts(chunks.size());
   for (int distance = 1; distance < group.size(); ++distance) {
@@ -66,7 +25,7 @@ at::Tensor pairwise_sum(Step& step, const std::vector<at::Tensor>& chunks, const
 }
 
 /// parts[r] is member r's own part; afterwards every member holds them all.
-void pairwise_gather(Step& step, const std::vector<at::Tensor>& parts, const Group& group) {
+void pairwise_gather(MessageStep& step, const std::vector<at::Tensor>& parts, const Group& group) {
   const int self = group.rank;
   for (int distance = 1; distance < group.size(); ++distance) {
     const int dst = (self + distance) % group.size();
@@ -79,12 +38,8 @@ void pairwise_gather(Step& step, const std::vector<at::Tensor>& parts, const Gro
 
 }  // namespace
 
-std::uint32_t collective_channel(const Group& group) {
-  return group.id | 0x80000000U;
-}
-
 void MessageCollectives::broadcast(const at::Tensor& tensor, int src_rank, const Group& group) {
-  Step step(transport_, group, "broadcast");
+  MessageStep step(transport_, group, "broadcast", SourceLine::current());
   // Counted from the source, rank v receives from v without its lowest set bit and then serves the bits below it.
   const int size = group.size();
   const int virtual_rank = (group.rank - src_rank + size) % size;
@@ -102,7 +57,7 @@ void MessageCollectives::broadcast(const at::Tensor& tensor, int src_rank, const
 }
 
 void MessageCollectives::all_reduce(const at::Tensor& tensor, const Group& group) {
-  Step step(transport_, group, "all_reduce");
+  MessageStep step(transport_, group, "all_reduce", SourceLine::current());
   const at::Tensor flat = tensor.view({-1});
   std::vector<at::Tensor> chunks;
   for (int member = 0; member < group.size(); ++member) {
@@ -114,19 +69,19 @@ void MessageCollectives::all_reduce(const at::Tensor& tensor, const Group& group
 }
 
 void MessageCollectives::all_gather(const at::Tensor& in, const at::Tensor& out, const Group& group) {
-  Step step(transport_, group, "all_gather");
+  MessageStep step(transport_, group, "all_gather", SourceLine::current());
   const std::vector<at::Tensor> parts = out.unbind(0);
   parts[static_cast<std::size_t>(group.rank)].copy_(in);
   pairwise_gather(step, parts, group);
 }
 
 void MessageCollectives::reduce_scatter(const at::Tensor& in, const at::Tensor& out, const Group& group) {
-  Step step(transport_, group, "reduce_scatter");
+  MessageStep step(transport_, group, "reduce_scatter", SourceLine::current());
   out.copy_(pairwise_sum(step, in.unbind(0), group));
 }
 
 void MessageCollectives::barrier(const Group& group) {
-  Step step(transport_, group, "barrier");
+  MessageStep step(transport_, group, "barrier", SourceLine::current());
   const at::Tensor nothing = at::empty({0}, at::kByte);
   const int size = group.size();
   for (int distance = 1; distance < size; distance *= 2) {

@@ -28,7 +28,4 @@ class MessageCollectives : public CollectiveBackend {
   Transport& transport_;
 };
 
-/// Messages of collectives travel on channels of their own, so that they never meet a user's message.
-std::uint32_t collective_channel(const Group& group);
-
 }  // namespace lab

@@ -58,28 +58,26 @@ void PointToPoint::recv(const at::Tensor& tensor, int src_rank, int tag, SourceL
 }
 
 Request PointToPoint::isend(const at::Tensor& tensor, int dst_rank, int tag, SourceLine where) {
-  Message message;
-  message.direction = Direction::kSend;
-  message.peer = peer("send to", dst_rank, where);
-  message.group = group_.id;
-  message.tag = tag;
-  message.where = where;
-  message.tensor = tensor.detach().cpu().contiguous();
-  auto state = std::make_unique<Request::State>(Request::State{endpoint_, {}, tensor});
-  state->posted = endpoint_->post(std::move(message));
-  return Request(std::move(state));
+  return post(Direction::kSend, tensor, tensor.detach().cpu().contiguous(), peer("send to", dst_rank, where), tag,
+              where);
 }
 
 Request PointToPoint::irecv(const at::Tensor& tensor, int src_rank, int tag, SourceLine where) {
+  const bool direct = tensor.device().is_cpu() && tensor.is_contiguous();
+  const at::Tensor target = direct ? tensor : at::empty(tensor.sizes(), tensor.options().device(at::kCPU));
+  return post(Direction::kRecv, tensor, target, peer("receive from", src_rank, where), tag, where);
+}
+
+Request PointToPoint::post(Direction direction, const at::Tensor& user_tensor, const at::Tensor& moved, int world_rank,
+                           int tag, SourceLine where) {
   Message message;
-  message.direction = Direction::kRecv;
-  message.peer = peer("receive from", src_rank, where);
+  message.direction = direction;
+  message.peer = world_rank;
   message.group = group_.id;
   message.tag = tag;
   message.where = where;
-  const bool direct = tensor.device().is_cpu() && tensor.is_contiguous();
-  message.tensor = direct ? tensor : at::empty(tensor.sizes(), tensor.options().device(at::kCPU));
-  auto state = std::make_unique<Request::State>(Request::State{endpoint_, {}, tensor});
+  message.tensor = moved;
+  auto state = std::make_unique<Request::State>(Request::State{endpoint_, {}, user_tensor});
   state->posted = endpoint_->post(std::move(message));
   return Request(std::move(state));
 }

@@ -6,6 +6,7 @@
 
 #include "common/comm/group.h"
 #include "common/comm/source_line.h"
+#include "common/comm/wait_graph.h"
 
 namespace lab {
 
@@ -60,6 +61,9 @@ class PointToPoint final {
                               SourceLine where = SourceLine::current());
 
  private:
+  /// `moved` is what travels: the user's tensor, or a contiguous copy on the CPU.
+  Request post(Direction direction, const at::Tensor& user_tensor, const at::Tensor& moved, int world_rank, int tag,
+               SourceLine where);
   int peer(const char* what, int rank, SourceLine where) const;
 
   std::shared_ptr<Endpoint> endpoint_;

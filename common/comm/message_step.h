@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "common/comm/group.h"
+#include "common/comm/transport.h"
+
+namespace lab {
+
+/// The messages of one step of one collective: all posted at once, then waited for. They travel on channels of their own, so
+/// that they never meet a user's message. What is not waited for, because a wait threw, is given up.
+class MessageStep {
+ public:
+  /// `operation` is a string literal; `where` is the line that errors name.
+  MessageStep(Transport& transport, const Group& group, const char* operation, SourceLine where)
+      : transport_(transport), group_(group), operation_(operation), where_(where) {}
+  ~MessageStep();
+  MessageStep(const MessageStep&) = delete;
+  MessageStep& operator=(const MessageStep&) = delete;
+
+  /// Posts a message to, or from, a member of the group. The tensor is contiguous and on the CPU.
+  void send(const at::Tensor& tensor, int member) { post(Direction::kSend, tensor, member, false); }
+  void recv(const at::Tensor& tensor, int member) { post(Direction::kRecv, tensor, member, false); }
+
+  /// The same for the tensor's dtype and shape alone: the two ends compare notes and no payload moves.
+  void send_contract(const at::Tensor& tensor, int member) { post(Direction::kSend, tensor, member, true); }
+  void recv_contract(const at::Tensor& tensor, int member) { post(Direction::kRecv, tensor, member, true); }
+
+  /// Returns when everything posted is complete. Errors: those of Transport::wait.
+  void wait();
+
+ private:
+  void post(Direction direction, const at::Tensor& tensor, int member, bool contract_only);
+
+  Transport& transport_;
+  const Group& group_;
+  const char* operation_;
+  SourceLine where_;
+  std::vector<std::shared_ptr<Pending>> pending_;
+};
+
+}  // namespace lab
