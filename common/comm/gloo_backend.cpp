@@ -145,10 +145,9 @@ class GlooTransport final : public Transport {
     FrameHeader header;
     std::memcpy(&header, pending.frame->memory.data(), sizeof(header));
     const Message& m = pending.message;
-    const std::string violation = contract_violation(m.peer, contract_of(header), rank(), m.contract());
-    if (!violation.empty()) {
+    if (!same_contract(header, m)) {
       involved_rank_ = m.peer;
-      throw ContractError(violation);
+      throw ContractError(contract_violation(m.peer, contract_of(header), rank(), m.contract()));
     }
     pending.peer_step = header.step;
     if (!pending.payload && m.num_bytes() > 0)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 namespace lab {
 namespace {
@@ -28,7 +29,7 @@ std::uint64_t slot(std::uint64_t top_byte, std::uint64_t hash) {
 }
 
 template <std::size_t N>
-void copy_text(char (&target)[N], const std::string& text) {
+void copy_text(char (&target)[N], std::string_view text) {
   const std::size_t length = std::min(N - 1, text.size());
   std::memcpy(target, text.data(), length);
   target[length] = '\0';
@@ -53,9 +54,15 @@ FrameHeader make_header(const Message& message) {
   std::copy(sizes.begin(), sizes.end(), header.shape);
   header.contract_only = message.contract_only ? 1 : 0;
   copy_text(header.operation, message.operation);
-  const std::string where = message.where.text();
-  copy_text(header.file, where.substr(0, where.rfind(':')));
+  copy_text(header.file, message.where.file_name());
   return header;
+}
+
+bool same_contract(const FrameHeader& header, const Message& expected) {
+  const auto sizes = expected.tensor.sizes();
+  return header.magic == kMagic && header.dtype == static_cast<std::int8_t>(expected.tensor.scalar_type()) &&
+         header.num_dims == sizes.size() && std::equal(sizes.begin(), sizes.end(), header.shape) &&
+         std::strncmp(header.operation, expected.operation, sizeof(header.operation) - 1) == 0;
 }
 
 Contract contract_of(const FrameHeader& header) {

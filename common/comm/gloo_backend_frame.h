@@ -32,7 +32,10 @@ constexpr std::uint64_t kFrameBytes = sizeof(FrameHeader) + kInlineBytes;
 /// Errors    ContractError: more than 8 dimensions
 FrameHeader make_header(const Message& message);
 
-/// What the sender said of its message.
+/// Whether operation, dtype and shape are what this rank expects: quick, since it is asked of every message.
+bool same_contract(const FrameHeader& header, const Message& expected);
+
+/// What the sender said of its message, for the sentence where it is not.
 Contract contract_of(const FrameHeader& header);
 
 /// The slot of the frames of one channel: Gloo keeps the order of messages within it.

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gloo/common/error.h>
+#include <gloo/transport/context.h>
+#include <gloo/transport/pair.h>
 #include <gloo/transport/tcp/device.h>
 #include <netdb.h>
 #include <sys/socket.h>
@@ -12,6 +14,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <future>
 #include <thread>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
@@ -38,32 +41,6 @@ bool poll_until(Clock::time_point deadline, const Present& present) {
   }
   return true;
 }
-
-/// Gloo's view of a c10d store, with a prefix so that several meshes share one store.
-class StoreAdapter final : public gloo::rendezvous::Store {
- public:
-  StoreAdapter(c10d::Store& store, std::string prefix) : store_(store), prefix_(std::move(prefix)) {}
-
-  void set(const std::string& key, const std::vector<char>& data) override {
-    store_.set(prefix_ + key, std::vector<std::uint8_t>(data.begin(), data.end()));
-  }
-  std::vector<char> get(const std::string& key) override {
-    const std::vector<std::uint8_t> data = store_.get(prefix_ + key);
-    return std::vector<char>(data.begin(), data.end());
-  }
-  void wait(const std::vector<std::string>& keys) override { wait(keys, kDefaultTimeout); }
-  void wait(const std::vector<std::string>& keys, const milliseconds& timeout) override {
-    std::vector<std::string> prefixed;
-    for (const std::string& key : keys) prefixed.push_back(prefix_ + key);
-    if (!poll_until(Clock::now() + timeout, [&] { return store_.check(prefixed); })) {
-      throw CommError("the meeting: a rank arrived but did not leave its address in time");
-    }
-  }
-
- private:
-  c10d::Store& store_;
-  std::string prefix_;
-};
 
 /// Newer LibTorch can serve the store by libuv and tries to by default; the packaged builds lack it.
 template <typename Options>
@@ -153,6 +130,47 @@ std::shared_ptr<gloo::transport::Device> open_device(const MeetingPoint& meeting
   }
 }
 
+/// Gloo's full mesh, with all connections made at once: each takes a turn or two of Gloo's event loop, of 10 ms, and Gloo's own
+/// connectFullMesh() takes them one after the other.
+class MeshContext final : public gloo::rendezvous::Context {
+ public:
+  MeshContext(int own_rank, int num_ranks, std::shared_ptr<gloo::transport::Device> device, milliseconds timeout)
+      : gloo::rendezvous::Context(own_rank, num_ranks) {
+    setTimeout(timeout);
+    device_ = std::move(device);
+    transportContext_ = device_->createContext(rank, size);
+    transportContext_->setTimeout(timeout);
+  }
+
+  /// Errors: gloo::Exception when a connection cannot be made.
+  void connect(c10d::Store& store, const std::string& prefix) {
+    const auto key = [&](int of_rank) { return fmt::format("{}/{}", prefix, of_rank); };
+    // Under its key, each rank leaves one address per peer, in the peers' order: all of one length.
+    std::vector<std::uint8_t> own;
+    for (int peer = 0; peer < size; ++peer) {
+      if (peer == rank) continue;
+      const std::vector<char> address = transportContext_->createPair(peer)->address().bytes();
+      own.insert(own.end(), address.begin(), address.end());
+    }
+    store.set(key(rank), own);
+    std::vector<std::future<void>> connections;
+    for (int peer = 0; peer < size; ++peer) {
+      if (peer == rank) continue;
+      if (!poll_until(Clock::now() + getTimeout(), [&] { return store.check({key(peer)}); })) {
+        throw CommError(fmt::format("the meeting: rank {} arrived but did not leave its address in time", peer));
+      }
+      const std::vector<std::uint8_t> theirs = store.get(key(peer));
+      const auto length = static_cast<std::ptrdiff_t>(theirs.size()) / (size - 1);
+      const auto begin = theirs.begin() + length * (rank < peer ? rank : rank - 1);
+      connections.push_back(
+          std::async(std::launch::async, [this, peer, address = std::vector<char>(begin, begin + length)] {
+            transportContext_->getPair(peer)->connect(address);
+          }));
+    }
+    for (std::future<void>& connection : connections) connection.get();
+  }
+};
+
 class StoreMeeting final : public Meeting {
  public:
   explicit StoreMeeting(const ProcessWorldOptions& options)
@@ -163,12 +181,9 @@ class StoreMeeting final : public Meeting {
   }
 
   std::shared_ptr<gloo::rendezvous::Context> connect(const std::string& name, int rank, int size) override {
-    auto context = std::make_shared<gloo::rendezvous::Context>(rank, size);
-    context->setTimeout(timeout_);
-    StoreAdapter adapter(*store_, "mesh/" + name + "/");
-    auto device = device_;
+    auto context = std::make_shared<MeshContext>(rank, size, device_, timeout_);
     try {
-      context->connectFullMesh(adapter, device);
+      context->connect(*store_, "mesh/" + name);
     } catch (const gloo::Exception&) {
       throw CommError(fmt::format(
           "the meeting: rank {} could not connect to every other rank; hint: name the network interface that they "

@@ -58,8 +58,9 @@ void PointToPoint::recv(const at::Tensor& tensor, int src_rank, int tag, SourceL
 }
 
 Request PointToPoint::isend(const at::Tensor& tensor, int dst_rank, int tag, SourceLine where) {
-  return post(Direction::kSend, tensor, tensor.detach().cpu().contiguous(), peer("send to", dst_rank, where), tag,
-              where);
+  const bool direct = tensor.device().is_cpu() && tensor.is_contiguous();
+  return post(Direction::kSend, tensor, direct ? tensor : tensor.detach().cpu().contiguous(),
+              peer("send to", dst_rank, where), tag, where);
 }
 
 Request PointToPoint::irecv(const at::Tensor& tensor, int src_rank, int tag, SourceLine where) {

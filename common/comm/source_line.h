@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace lab {
 
@@ -11,11 +12,14 @@ struct SourceLine {
 
   static SourceLine current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
 
-  /// "collectives.cpp:41"
-  std::string text() const {
-    const std::string path = file;
-    return path.substr(path.find_last_of('/') + 1) + ":" + std::to_string(line);
+  /// "collectives.cpp"
+  std::string_view file_name() const {
+    const std::string_view path = file;
+    return path.substr(path.find_last_of('/') + 1);
   }
+
+  /// "collectives.cpp:41"
+  std::string text() const { return std::string(file_name()) + ":" + std::to_string(line); }
 };
 
 }  // namespace lab

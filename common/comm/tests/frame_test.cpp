@@ -27,6 +27,19 @@ TEST_CASE("a header carries the sender's contract") {
   CHECK(contract_violation(0, contract, 1, message.contract()).empty());
 }
 
+TEST_CASE("the quick comparison sees what the sentence would name") {
+  const Message message = message_of({2, 3}, at::kFloat);
+  const FrameHeader header = make_header(message);
+  CHECK(same_contract(header, message_of({2, 3}, at::kFloat)));
+  CHECK_FALSE(same_contract(header, message_of({3, 2}, at::kFloat)));
+  CHECK_FALSE(same_contract(header, message_of({2, 3, 1}, at::kFloat)));
+  CHECK_FALSE(same_contract(header, message_of({2, 3}, at::kInt)));
+  Message collective = message_of({2, 3}, at::kFloat);
+  collective.operation = "all_reduce";
+  CHECK_FALSE(same_contract(header, collective));
+  CHECK_FALSE(same_contract(FrameHeader{}, message));
+}
+
 TEST_CASE("a file name too long for the header is cut, not overrun") {
   Message message = message_of({1}, at::kFloat);
   const std::string name(500, 'x');
