@@ -17,7 +17,7 @@ StepOptions seeded(const StepOptions& step, const CasePlace& place) {
 
 CaseInputs handout_inputs(const LabSizes& sizes, const CasePlace& place) {
   const StepOptions options = seeded(sizes.step, place);
-  const Batch batch = create_batch(options.global_batch_size, options.input_dim, options.output_dim, options.seed);
+  const Batch batch = create_batch(options);
   CaseInputs inputs;
   inputs.seed = place.seed;
   inputs.tensors = {
@@ -192,7 +192,7 @@ Case pair_case(const LabSizes& sizes) {
 
 at::Tensor updated_by_hand(const StepOptions& options) {
   const at::Tensor weight = initial_weight(options);
-  const Batch batch = create_batch(options.global_batch_size, options.input_dim, options.output_dim, options.seed);
+  const Batch batch = create_batch(options);
   const at::Tensor error = at::matmul(batch.inputs, weight) - batch.targets;
   const double scale = 2.0 / static_cast<double>(options.global_batch_size * options.output_dim);
   return weight - options.learning_rate * scale * at::matmul(batch.inputs.t(), error);
@@ -224,6 +224,7 @@ StepOptions step_options(const CaseInputs& inputs) {
   options.output_dim = inputs.whole("output_dim");
   options.learning_rate = inputs.number("learning_rate");
   options.seed = inputs.seed;
+  options.device = inputs.device;
   return options;
 }
 

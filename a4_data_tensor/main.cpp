@@ -13,7 +13,7 @@ namespace {
 
 void initialise(RankRun& run) {
   run.out.line(fmt::format("[Distributed Init] Rank {} initialized on {} on {} {}.", run.comm.rank(), run.node,
-                           run.options.device == "cuda" ? "GPU" : "CPU", run.local_rank));
+                           run.device.is_cuda() ? "GPU" : "CPU", run.local_rank));
   run.comm.collectives().barrier();
   if (run.comm.rank() == 0) run.out.sentence(0, "All ranks ready!");
 }
@@ -35,7 +35,7 @@ void run_lab(RankRun& run, const LabSizes& sizes) {
   for (std::size_t i = 0; i < handout.size(); ++i) {
     if (first) run.out.sentence(0, sentences[i]);
     if (handout[i].only_rank_zero && !first) continue;
-    const CaseResult result = run_case(handout[i], table, run.comm, run.options.seed);
+    const CaseResult result = run_case(handout[i], table, run.comm, run.options.seed, run.device);
     if (i == 0) {
       baseline = result;
       run.save(handout[i], result);
@@ -52,7 +52,7 @@ void run_lab(RankRun& run, const LabSizes& sizes) {
         {"SingleStep", 0, baseline.comparison.close, baseline.comparison.max_diff, baseline.comparison.mean_diff});
   }
   for (const Case& the_case : further_cases(sizes))
-    run.report(the_case, run_case(the_case, table, run.comm, run.options.seed));
+    run.report(the_case, run_case(the_case, table, run.comm, run.options.seed, run.device));
 }
 
 void validate(const LabSizes& sizes, int num_ranks) {

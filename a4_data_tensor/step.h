@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "common/tensor/batch.h"
+
 namespace lab::a4 {
 
 /// The one training step that every part of this assignment makes, each in its own way.
@@ -13,10 +15,14 @@ struct StepOptions {
   std::int64_t output_dim = 32;
   double learning_rate = 0.5;
   std::uint64_t seed = 42;  ///< of the weight, and again of the batch
+  at::Device device = at::kCPU;
 };
 
 /// The weight [input_dim, output_dim] float32 that every rank starts from.
 at::Tensor initial_weight(const StepOptions& options);
+
+/// The batch that every rank draws: inputs [global_batch_size, input_dim] and targets [global_batch_size, output_dim].
+Batch create_batch(const StepOptions& options);
 
 /// A linear layer without bias: out = X @ W. Gradients flow to W.
 class CustomLinearLayer {

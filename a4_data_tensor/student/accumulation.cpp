@@ -3,7 +3,6 @@
 #include <torch/torch.h>
 
 #include "common/report/errors.h"
-#include "common/tensor/batch.h"
 #include "common/tensor/partition.h"
 #include "common/tensor/shape_check.h"
 
@@ -12,7 +11,7 @@ namespace lab::a4 {
 at::Tensor single_step_with_grad_accumulation(const StepOptions& options, std::int64_t accumulation_steps) {
   CustomLinearLayer model(initial_weight(options));
   torch::optim::SGD optimizer({model.W}, options.learning_rate);
-  const Batch batch = create_batch(options.global_batch_size, options.input_dim, options.output_dim, options.seed);
+  const Batch batch = create_batch(options);
   optimizer.zero_grad();
 
   // BEGIN SOLUTION a4.accumulation

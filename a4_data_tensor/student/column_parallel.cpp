@@ -4,7 +4,6 @@
 
 #include "a4_data_tensor/parallel_functions.h"
 #include "common/report/errors.h"
-#include "common/tensor/batch.h"
 #include "common/tensor/partition.h"
 #include "common/tensor/shape_check.h"
 
@@ -38,7 +37,7 @@ at::Tensor FullColumnParallelLinear::forward(const at::Tensor& x) const {
 at::Tensor full_column_parallel_single_step(const StepOptions& options, Collectives& collectives) {
   FullColumnParallelLinear model(initial_weight(options), at::Tensor(), collectives);
   torch::optim::SGD optimizer({model.W}, options.learning_rate);
-  const Batch batch = create_batch(options.global_batch_size, options.input_dim, options.output_dim, options.seed);
+  const Batch batch = create_batch(options);
 
   const at::Tensor outputs = model.forward(batch.inputs);
   const at::Tensor loss = torch::mse_loss(outputs, batch.targets);

@@ -3,7 +3,6 @@
 #include <torch/torch.h>
 
 #include "common/report/errors.h"
-#include "common/tensor/batch.h"
 #include "common/tensor/partition.h"
 #include "common/tensor/shape_check.h"
 
@@ -13,7 +12,7 @@ at::Tensor data_parallel_single_step(const StepOptions& options, Collectives& co
   // The same seed on every rank gives the same weight and the same batch, of which this rank takes its slice.
   CustomLinearLayer model(initial_weight(options));
   torch::optim::SGD optimizer({model.W}, options.learning_rate);
-  const Batch batch = create_batch(options.global_batch_size, options.input_dim, options.output_dim, options.seed);
+  const Batch batch = create_batch(options);
   optimizer.zero_grad();
 
   // BEGIN SOLUTION a4.data_parallel

@@ -55,7 +55,7 @@ TEST_CASE("wrong: gradients are summed over micro-batches without scaling the lo
 
 /// The update that follows from these rows of the batch alone.
 at::Tensor updated_by_rows(const StepOptions& options, const Slice& rows) {
-  const Batch batch = create_batch(options.global_batch_size, options.input_dim, options.output_dim, options.seed);
+  const Batch batch = create_batch(options);
   const at::Tensor x = batch.inputs.narrow(0, rows.begin, rows.size);
   const at::Tensor error = at::matmul(x, initial_weight(options)) - batch.targets.narrow(0, rows.begin, rows.size);
   const double scale = 2.0 / static_cast<double>(rows.size * options.output_dim);

@@ -73,7 +73,8 @@ std::int64_t CaseInputs::whole(const std::string& name) const {
   return static_cast<std::int64_t>(number(name));
 }
 
-CaseResult run_case(const Case& the_case, const CallTable& calls, Communicator& comm, std::uint64_t seed) {
+CaseResult run_case(const Case& the_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
+                    at::Device device) {
   CaseResult result;
   if (the_case.skip_reason) result.skipped = the_case.skip_reason(comm.size());
   if (!result.skipped.empty()) return result;
@@ -82,11 +83,16 @@ CaseResult run_case(const Case& the_case, const CallTable& calls, Communicator& 
   const Ledger& ledger = comm.endpoint().ledger();
 
   result.inputs = the_case.inputs(place);
+  result.inputs.device = device;
+  for (auto& [name, tensor] : result.inputs.tensors) tensor = tensor.to(device);
   std::vector<std::uint64_t> calls_before;
   for (const CostBound& bound : the_case.bounds) calls_before.push_back(ledger.of(bound.operation).calls);
   {
     const LedgerScope scope(comm.endpoint(), the_case.task);
     result.actual = call(comm, result.inputs);
+    for (auto& [name, tensor] : result.actual) {
+      if (tensor.defined()) tensor = tensor.cpu();
+    }
   }
   for (std::size_t i = 0; i < the_case.bounds.size() && result.over_budget.empty(); ++i) {
     const CostBound& bound = the_case.bounds[i];

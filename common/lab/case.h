@@ -26,7 +26,8 @@ struct CasePlace {
 struct CaseInputs {
   TensorMap tensors;
   std::map<std::string, double> numbers;
-  std::uint64_t seed = 42;  ///< for tasks that draw their own data
+  std::uint64_t seed = 42;       ///< for tasks that draw their own data
+  at::Device device = at::kCPU;  ///< where the tensors are, and the task works
 
   const at::Tensor& tensor(const std::string& name) const;
   std::int64_t whole(const std::string& name) const;
@@ -73,8 +74,9 @@ struct CaseResult {
   bool passed() const { return skipped.empty() && over_budget.empty() && comparison.close; }
 };
 
-/// Runs the case with the lab's own call of its task; all ranks together.
+/// Runs the case with the lab's own call of its task; all ranks together. Inputs are moved to the device, results back.
 /// Errors    ContractError: a result that is missing, unknown, or of another shape or dtype than expected; what the call throws.
-CaseResult run_case(const Case& the_case, const CallTable& calls, Communicator& comm, std::uint64_t seed);
+CaseResult run_case(const Case& the_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
+                    at::Device device = at::kCPU);
 
 }  // namespace lab

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -63,6 +64,13 @@ void validate(const CommonOptions& options) {
   if (!options.json_file.empty()) AtomicFile{options.json_file};
 }
 
+/// The ranks of one machine take its GPUs in turn.
+at::Device device_of(const CommonOptions& options, int local_rank) {
+  if (options.device != "cuda") return at::kCPU;
+  const int num_gpus = at::detail::getCUDAHooks().getNumGPUs();
+  return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(local_rank % num_gpus));
+}
+
 RankBody body_of(const Run& run, const std::string& node, const std::function<int(int)>& local_rank_of) {
   return [&run, node, local_rank_of](Communicator& comm, RankOutcome& outcome) {
     PrinterOptions printing;
@@ -72,7 +80,8 @@ RankBody body_of(const Run& run, const std::string& node, const std::function<in
     Printer printer(printing);
     TensorMap saved;
     for (int turn = 0; turn < run.options.repeat; ++turn) {
-      RankRun rank_run{comm, printer, run.options, node, local_rank_of(comm.rank()), saved};
+      const int local_rank = local_rank_of(comm.rank());
+      RankRun rank_run{comm, printer, run.options, node, local_rank, device_of(run.options, local_rank), saved};
       run.program.body(rank_run);
     }
     outcome.report.lines = printer.lines();
@@ -124,8 +133,7 @@ int launch(Run& run) {
 int join(Run& run, const RankEnvironment& environment) {
   const auto start = Clock::now();
   if (environment.rank == 0) {
-    fmt::print(stderr, "{}: rank 0 of {}, as told by {}\n", run.program.name, environment.size,
-               environment.source);
+    fmt::print(stderr, "{}: rank 0 of {}, as told by {}\n", run.program.name, environment.size, environment.source);
   }
   const bool reports = !run.options.json_file.empty() || run.world.traced;
   const auto local_rank_of = [&](int) { return environment.local_rank; };
@@ -141,10 +149,12 @@ int join(Run& run, const RankEnvironment& environment) {
 int run_lab(int argc, char** argv, const LabProgram& program) {
   at::set_num_threads(1);  // before a fork there must be no pool of threads; each rank sets its own number
   App app(program.name, program.description + " Also: " + program.name + " check-log FILE --nproc P");
-  const CommonOptions& options = app.add_common_options();
+  CommonOptions& options = app.add_common_options();
   if (program.add_options) program.add_options(app);
   if (const auto done = app.parse(argc, argv)) return static_cast<int>(*done);
 
+  // Who steps through a rank in a debugger keeps the others waiting.
+  if (options.debug_rank >= 0 && !app.given("--timeout")) options.timeout_seconds = 24 * 3600;
   const auto environment = options.world == "processes" ? rank_environment() : std::nullopt;
   if (environment && options.num_ranks_given && options.num_ranks != environment->size) {
     throw UsageError(fmt::format("--nproc {}: {} started {} ranks; hint: leave --nproc out", options.num_ranks,

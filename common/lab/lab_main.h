@@ -19,6 +19,7 @@ struct RankRun {
   const CommonOptions& options;
   std::string node;  ///< SLURM_NODEID, or "N/A"
   int local_rank = 0;
+  at::Device device = at::kCPU;
   TensorMap& saved;  ///< goes to DIR/rank<r>.safetensors with --save DIR
 
   /// Prints the case's match line (or skipped line) and saves its tensors.
