@@ -4,7 +4,8 @@
 
 namespace lab::a4 {
 
-/// The same step with the batch cut into `accumulation_steps` micro-batches whose gradients add up before the one update.
+/// The same step with the batch cut into `accumulation_steps` micro-batches whose gradients add up before the one
+/// update.
 /// Call      local, autograd inside
 /// Returns   the updated weight [input_dim, output_dim], detached
 /// Errors    ContractError: the global batch size does not divide by accumulation_steps

@@ -57,7 +57,8 @@ at::Tensor rows_of(const at::Tensor& tensor, const CasePlace& place) {
   return tensor.narrow(0, slice.begin, slice.size).contiguous();
 }
 
-/// The tensors that the layer cases share. Every rank draws all of them; `grad_out` is the gradient that arrives at the output.
+/// The tensors that the layer cases share. Every rank draws all of them; `grad_out` is the gradient that arrives at the
+/// output.
 struct LayerData {
   at::Tensor x, weight1, weight2, bias, grad_out;
 };

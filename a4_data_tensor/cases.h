@@ -13,12 +13,12 @@ struct LabSizes {
   std::int64_t accumulation_steps = 4;
 };
 
-/// The handout's four parts, in its order: Baseline, Accumulation, DataParallel, FullColumnParallel. Results: W, and the baseline's
-/// initial and updated.
+/// The handout's four parts, in its order: Baseline, Accumulation, DataParallel, FullColumnParallel. Results: W, and
+/// the baseline's initial and updated.
 std::vector<Case> handout_cases(const LabSizes& sizes);
 
-/// What the handout's check cannot see: whole numbers whose sums are exact, gradients with respect to the input, bias, row
-/// parallel, and the column-row pair held to one all_reduce each way.
+/// What the handout's check cannot see: whole numbers whose sums are exact, gradients with respect to the input, bias,
+/// row parallel, and the column-row pair held to one all_reduce each way.
 std::vector<Case> further_cases(const LabSizes& sizes);
 
 /// The options of one run of a handout case.

@@ -5,7 +5,8 @@
 
 namespace lab::a4 {
 
-/// A linear layer whose weight is split by columns: each rank computes its columns of the output, then all are gathered.
+/// A linear layer whose weight is split by columns: each rank computes its columns of the output, then all are
+/// gathered.
 class FullColumnParallelLinear {
  public:
   /// Keeps this rank's columns of the weight [in, out] and, if it is defined, of the bias [out].

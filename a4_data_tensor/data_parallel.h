@@ -5,7 +5,8 @@
 
 namespace lab::a4 {
 
-/// The same step with the batch split over the ranks: each computes on its slice, gradients are averaged, all update alike.
+/// The same step with the batch split over the ranks: each computes on its slice, gradients are averaged, all update
+/// alike.
 /// Call      collective, blocking, autograd inside
 /// Returns   the updated weight [input_dim, output_dim] on every rank, detached
 /// Cost      one all_reduce per parameter

@@ -13,7 +13,8 @@ namespace lab::a4 {
 /// Source    Megatron-LM, arXiv:1909.08053, section 3, "f"
 at::Tensor broadcast_parallel(const at::Tensor& x, Collectives& collectives);
 
-/// Forward: all ranks' tensors side by side along the last dimension, in rank order. Backward: this rank's slice of the gradient.
+/// Forward: all ranks' tensors side by side along the last dimension, in rank order. Backward: this rank's slice of the
+/// gradient.
 /// Shapes    x [..., n], out [..., P*n]
 /// Example   2 ranks, x = [r]: out = [0, 1] on both; a gradient [g0, g1] goes back as [g_r]
 at::Tensor gather_parallel(const at::Tensor& x, Collectives& collectives);

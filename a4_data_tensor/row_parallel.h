@@ -12,7 +12,8 @@ namespace lab::a4 {
 /// Source    Megatron-LM, arXiv:1909.08053, section 3, "g"
 at::Tensor reduce_parallel(const at::Tensor& x, Collectives& collectives);
 
-/// A linear layer whose weight is split by rows: each rank multiplies its columns of the input, and the products are summed.
+/// A linear layer whose weight is split by rows: each rank multiplies its columns of the input, and the products are
+/// summed.
 class RowParallelLinear {
  public:
   /// Keeps this rank's rows of the weight [in, out]; every rank keeps the whole bias [out], if it is defined.

@@ -15,9 +15,9 @@ at::Tensor single_step_with_grad_accumulation(const StepOptions& options, std::i
   optimizer.zero_grad();
 
   // BEGIN SOLUTION a4.accumulation
-  // STUB // TODO(a4.accumulation): for each of accumulation_steps equal slices of the batch (even_slice, Tensor::narrow): forward,
-  // STUB // mean squared error, scale the loss so that the sum of the gradients is the gradient of the whole batch, backward.
-  // STUB // Then update once and return the weight, detached.
+  // STUB // TODO(a4.accumulation): for each of accumulation_steps equal slices of the batch (even_slice,
+  // STUB // Tensor::narrow): forward, mean squared error, scale the loss so that the sum of the gradients is the
+  // STUB // gradient of the whole batch, backward. Then update once and return the weight, detached.
   // STUB not_implemented("a4.accumulation", model, optimizer, batch, accumulation_steps);
   for (std::int64_t i = 0; i < accumulation_steps; ++i) {
     const Slice slice = even_slice(options.global_batch_size, accumulation_steps, i, "global batch size");

@@ -20,8 +20,8 @@ FullColumnParallelLinear::FullColumnParallelLinear(const at::Tensor& weight, con
 at::Tensor FullColumnParallelLinear::forward(const at::Tensor& x) const {
   check(x, {-1, W.size(0)});
   // BEGIN SOLUTION a4.column_parallel
-  // STUB // TODO(a4.column_parallel): let x enter through f (broadcast_parallel), multiply by this rank's columns, add this rank's part
-  // STUB // of the bias if there is one, and gather the columns of all ranks (gather_parallel).
+  // STUB // TODO(a4.column_parallel): let x enter through f (broadcast_parallel), multiply by this rank's columns, add
+  // STUB // this rank's part of the bias if there is one, and gather the columns of all ranks (gather_parallel).
   // STUB not_implemented("a4.column_parallel", x, collectives_);
   const at::Tensor everywhere = broadcast_parallel(x, collectives_);
   at::Tensor local_out = at::einsum("bi,ij->bj", {everywhere, W}).contiguous();
@@ -48,7 +48,8 @@ at::Tensor full_column_parallel_single_step(const StepOptions& options, Collecti
   const at::Tensor local_updated_weight = model.W.detach();
   check(local_updated_weight, {options.input_dim, options.output_dim / collectives.size()});
   // BEGIN SOLUTION a4.column_parallel
-  // STUB // TODO(a4.column_parallel): gather the updated columns of all ranks and return the whole weight [input_dim, output_dim].
+  // STUB // TODO(a4.column_parallel): gather the updated columns of all ranks and return the whole weight [input_dim,
+  // STUB // output_dim].
   // STUB not_implemented("a4.column_parallel", local_updated_weight);
   const at::Tensor global_updated_weight = at::cat(collectives.all_gather(local_updated_weight), 1);
   check(global_updated_weight, {options.input_dim, options.output_dim});

@@ -16,8 +16,9 @@ at::Tensor data_parallel_single_step(const StepOptions& options, Collectives& co
   optimizer.zero_grad();
 
   // BEGIN SOLUTION a4.data_parallel
-  // STUB // TODO(a4.data_parallel): take this rank's slice of the batch (even_slice with collectives.rank() and size()), forward,
-  // STUB // loss, backward; then make model.W.grad() the average over all ranks with one collective, update, and return the weight.
+  // STUB // TODO(a4.data_parallel): take this rank's slice of the batch (even_slice with collectives.rank() and
+  // STUB // size()), forward, loss, backward; then make model.W.grad() the average over all ranks with one collective,
+  // STUB // update, and return the weight.
   // STUB not_implemented("a4.data_parallel", model, optimizer, batch, collectives);
   const Slice slice =
       even_slice(options.global_batch_size, collectives.size(), collectives.rank(), "global batch size");

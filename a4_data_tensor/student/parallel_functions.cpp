@@ -21,8 +21,8 @@ class BroadcastParallel : public torch::autograd::Function<BroadcastParallel> {
   static variable_list backward(AutogradContext* context, variable_list grad_outputs) {
     Collectives& collectives = recall_collectives(context);
     // BEGIN SOLUTION a4.broadcast_parallel
-    // STUB // TODO(a4.broadcast_parallel): return the sum over all ranks of grad_outputs[0], and an undefined tensor for the argument
-    // STUB // that has no gradient: {grad, at::Tensor()}. Do not change grad_outputs[0] itself.
+    // STUB // TODO(a4.broadcast_parallel): return the sum over all ranks of grad_outputs[0], and an undefined tensor
+    // STUB // for the argument that has no gradient: {grad, at::Tensor()}. Do not change grad_outputs[0] itself.
     // STUB not_implemented("a4.broadcast_parallel", grad_outputs, collectives);
     return {collectives.all_reduce(grad_outputs[0].clone()), at::Tensor()};
     // END SOLUTION a4.broadcast_parallel
@@ -43,7 +43,8 @@ class GatherParallel : public torch::autograd::Function<GatherParallel> {
   static variable_list backward(AutogradContext* context, variable_list grad_outputs) {
     Collectives& collectives = recall_collectives(context);
     // BEGIN SOLUTION a4.gather_parallel
-    // STUB // TODO(a4.gather_parallel): return this rank's slice of grad_outputs[0] along the last dimension: {slice, at::Tensor()}.
+    // STUB // TODO(a4.gather_parallel): return this rank's slice of grad_outputs[0] along the last dimension: {slice,
+    // STUB // at::Tensor()}.
     // STUB not_implemented("a4.gather_parallel", grad_outputs, collectives);
     return {grad_outputs[0].chunk(collectives.size(), -1)[static_cast<std::size_t>(collectives.rank())].contiguous(),
             at::Tensor()};

@@ -45,7 +45,8 @@ RowParallelLinear::RowParallelLinear(const at::Tensor& weight, const at::Tensor&
 at::Tensor RowParallelLinear::forward(const at::Tensor& x_shard) const {
   check(x_shard, {-1, W.size(0)});
   // BEGIN SOLUTION a4.row_parallel
-  // STUB // TODO(a4.row_parallel): multiply by this rank's rows, sum over the ranks (reduce_parallel), then add the bias, once.
+  // STUB // TODO(a4.row_parallel): multiply by this rank's rows, sum over the ranks (reduce_parallel), then add the
+  // STUB // bias, once.
   // STUB not_implemented("a4.row_parallel", x_shard, collectives_);
   const at::Tensor out = reduce_parallel(at::matmul(x_shard, W), collectives_);
   return bias.defined() ? out + bias : out;
@@ -61,8 +62,8 @@ ColumnRowPair::ColumnRowPair(const at::Tensor& weight1, const at::Tensor& weight
 at::Tensor ColumnRowPair::forward(const at::Tensor& x) const {
   check(x, {-1, W1.size(0)});
   // BEGIN SOLUTION a4.column_row
-  // STUB // TODO(a4.column_row): x enters through f; this rank's hidden columns go through relu straight into its rows of W2 (`second`).
-  // STUB // No gather in between: one all_reduce on the way forward, one on the way back.
+  // STUB // TODO(a4.column_row): x enters through f; this rank's hidden columns go through relu straight into its rows
+  // STUB // of W2 (`second`). No gather in between: one all_reduce on the way forward, one on the way back.
   // STUB not_implemented("a4.column_row", x, collectives_);
   const at::Tensor hidden = at::relu(at::matmul(broadcast_parallel(x, collectives_), W1));
   return second.forward(hidden);

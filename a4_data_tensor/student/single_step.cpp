@@ -13,9 +13,9 @@ StepResult single_step(const StepOptions& options) {
   torch::optim::SGD optimizer({model.W}, options.learning_rate);
 
   // BEGIN SOLUTION a4.single_step
-  // STUB // TODO(a4.single_step): draw the batch with create_batch(options), run the model on the inputs, take the mean squared error
-  // STUB // against the targets (torch::mse_loss), clear the gradients, go backward, let the optimizer update model.W, and
-  // STUB // return both weights. The initial one must be the weight from before the update.
+  // STUB // TODO(a4.single_step): draw the batch with create_batch(options), run the model on the inputs, take the mean
+  // STUB // squared error against the targets (torch::mse_loss), clear the gradients, go backward, let the optimizer
+  // STUB // update model.W, and return both weights. The initial one must be the weight from before the update.
   // STUB not_implemented("a4.single_step", initial, model, optimizer);
   const Batch batch = create_batch(options);
   check(batch.inputs, {options.global_batch_size, options.input_dim});

@@ -14,7 +14,8 @@
 namespace lab::a4 {
 namespace {
 
-/// Whether every rank passes the named case with the given call in the place of its task's. A rank that throws does not.
+/// Whether every rank passes the named case with the given call in the place of its task's. A rank that throws does
+/// not.
 bool passes(const std::string& case_name, const TaskCall& wrong_call) {
   std::vector<Case> cases = handout_cases({});
   for (const Case& further : further_cases({})) cases.push_back(further);

@@ -54,7 +54,8 @@ std::string own_folder() {
   return self.substr(0, self.find_last_of('/') + 1);
 }
 
-/// The first way to run the Python version that works on this machine. Debian 12's torchrun does not start under its Python 3.11.
+/// The first way to run the Python version that works on this machine. Debian 12's torchrun does not start under its
+/// Python 3.11.
 std::vector<std::string> python_command(const std::string& script) {
   const std::vector<std::string> launchers[] = {
       {"/usr/bin/python3", "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=4", script},

@@ -25,7 +25,8 @@ std::string MachineLoad::report() const {
 }
 
 MachineLoad::Ticks MachineLoad::read() {
-  // First line of /proc/stat: "cpu user nice system idle iowait irq softirq steal ...", in clock ticks; steal is others' work, too.
+  // First line of /proc/stat: "cpu user nice system idle iowait irq softirq steal ...", in clock ticks; steal is
+  // others' work, too.
   std::ifstream file("/proc/stat");
   std::string name;
   std::int64_t user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0;

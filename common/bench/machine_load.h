@@ -5,8 +5,8 @@
 
 namespace lab {
 
-/// How busy others kept this machine while a benchmark ran, from /proc/stat: all cores' busy time less this process's own and
-/// its children's. A figure measured beside other work is worth less, so a benchmark says so.
+/// How busy others kept this machine while a benchmark ran, from /proc/stat: all cores' busy time less this process's
+/// own and its children's. A figure measured beside other work is worth less, so a benchmark says so.
 class MachineLoad {
  public:
   MachineLoad();

@@ -12,10 +12,10 @@ namespace lab {
 
 class Endpoint;
 
-/// The built-in collectives of one group, for labs whose subject they are not. Every member calls the same operation with the
-/// same shape and dtype in the same order; neighbours compare notes before anything moves, so a disagreement is a
-/// ContractError on the ranks that see it and a CommError on the others, never a hang or a torn buffer.
-/// None of them is differentiable: autograd functions are built on top. All errors of Request::wait() apply.
+/// The built-in collectives of one group, for labs whose subject they are not. Every member calls the same operation
+/// with the same shape and dtype in the same order; neighbours compare notes before anything moves, so a disagreement
+/// is a ContractError on the ranks that see it and a CommError on the others, never a hang or a torn buffer. None of
+/// them is differentiable: autograd functions are built on top. All errors of Request::wait() apply.
 class Collectives final {
  public:
   Collectives(std::shared_ptr<Endpoint> endpoint, std::shared_ptr<CollectiveBackend> backend, Group group);
@@ -26,7 +26,8 @@ class Collectives final {
   /// Overwrites `tensor` on every rank with what `src_rank` holds, and returns it.
   at::Tensor broadcast(const at::Tensor& tensor, int src_rank, SourceLine where = SourceLine::current());
 
-  /// Overwrites `tensor` on every rank with the sum over all ranks, and returns it. The order of summation is the world's.
+  /// Overwrites `tensor` on every rank with the sum over all ranks, and returns it. The order of summation is the
+  /// world's.
   at::Tensor all_reduce(const at::Tensor& tensor, SourceLine where = SourceLine::current());
 
   /// The tensors of all ranks, in rank order; the parts share one new storage, contiguous in rank order.
@@ -37,8 +38,8 @@ class Collectives final {
   /// Errors    ContractError: dim 0 does not divide by the number of ranks.
   at::Tensor reduce_scatter(const at::Tensor& tensor, SourceLine where = SourceLine::current());
 
-  /// Sends parts[i] to rank i and returns what each rank sent here, in rank order: shapes[i] is the shape of rank i's part, so
-  /// uneven parts need no padding. Each pair of ranks checks its own part.
+  /// Sends parts[i] to rank i and returns what each rank sent here, in rank order: shapes[i] is the shape of rank i's
+  /// part, so uneven parts need no padding. Each pair of ranks checks its own part.
   std::vector<at::Tensor> all_to_all(const std::vector<at::Tensor>& parts,
                                      const std::vector<std::vector<std::int64_t>>& shapes,
                                      SourceLine where = SourceLine::current());

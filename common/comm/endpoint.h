@@ -42,8 +42,8 @@ class Endpoint {
   void set_label(std::string label) { label_ = std::move(label); }
   const std::string& label() const { return label_; }
 
-  /// Ends this rank's part in good order, together with all others. Errors: ContractError naming the first request that was
-  /// dropped without a wait; those of Transport::close().
+  /// Ends this rank's part in good order, together with all others. Errors: ContractError naming the first request that
+  /// was dropped without a wait; those of Transport::close().
   void close();
 
  private:

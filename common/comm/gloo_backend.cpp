@@ -15,9 +15,9 @@
 #include "common/comm/gloo_backend_meeting.h"
 #include "common/comm/process_world.h"
 
-// The protocol. A message is a frame (header, and the payload if it is short) on its channel's slot, and a long payload on a slot
-// of its own. Both halves are posted when the operation is, so that what both sides have posted completes without any
-// help from this thread, in whatever order the waits come.
+// The protocol. A message is a frame (header, and the payload if it is short) on its channel's slot, and a long payload
+// on a slot of its own. Both halves are posted when the operation is, so that what both sides have posted completes
+// without any help from this thread, in whatever order the waits come.
 namespace lab {
 namespace {
 

@@ -12,8 +12,9 @@
 // Gloo's own collectives. Internal to the gloo_backend files.
 namespace lab {
 
-/// broadcast, all_reduce, all_gather and barrier are Gloo's; reduce_scatter, which Gloo offers only for bound buffers and powers of
-/// two, is made of messages. The world's group uses the world's connections; a sub-group makes its own at its first collective.
+/// broadcast, all_reduce, all_gather and barrier are Gloo's; reduce_scatter, which Gloo offers only for bound buffers
+/// and powers of two, is made of messages. The world's group uses the world's connections; a sub-group makes its own at
+/// its first collective.
 class GlooCollectives final : public MessageCollectives {
  public:
   GlooCollectives(Transport& transport, Lifeline& lifeline, Meeting& meeting, std::shared_ptr<gloo::Context> world,

@@ -17,7 +17,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kForever = std::chrono::hours(24 * 30);
 constexpr milliseconds kTick{20};
-/// How long a rank that lost a connection waits to hear why: the launcher knows the signal, a failing peer sends its reason.
+/// How long a rank that lost a connection waits to hear why: the launcher knows the signal, a failing peer sends its
+/// reason.
 constexpr milliseconds kReasonPatience{500};
 
 double monotonic_seconds() {
@@ -247,7 +248,8 @@ void Lifeline::tick() {
   const auto what = [this] {
     return fmt::format("rank {} {}", context_.rank, describe_wait(current_->message->posted_op(current_->sequence)));
   };
-  // A peer's farewell comes after its last message on the same connection. Two more ticks, and what has not arrived never will.
+  // A peer's farewell comes after its last message on the same connection. Two more ticks, and what has not arrived
+  // never will.
   const int peer = current_->message->peer;
   if (said_farewell_[static_cast<std::size_t>(peer)] && ++current_->ticks_after_farewell > 2) {
     declare({-1, ExitCode::kDeadlock, fmt::format("deadlock: {}, but rank {} has already returned", what(), peer), -1});

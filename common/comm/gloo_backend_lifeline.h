@@ -17,9 +17,9 @@
 namespace lab {
 
 /// Watches over one rank's waits. A sentinel thread keeps a receive posted to every peer: a peer's failure record, its
-/// farewell, or the end of its connection wakes it at once, whatever the rank itself is doing. A second thread looks at the
-/// clock and at the launcher's verdict. Either one ends the rank's current wait by aborting it: Gloo's own time-outs would
-/// close every connection of the context.
+/// farewell, or the end of its connection wakes it at once, whatever the rank itself is doing. A second thread looks at
+/// the clock and at the launcher's verdict. Either one ends the rank's current wait by aborting it: Gloo's own
+/// time-outs would close every connection of the context.
 class Lifeline {
  public:
   /// `events` may be null; otherwise it must outlive this object.
@@ -37,7 +37,8 @@ class Lifeline {
   /// Says farewell to all and returns when all have said it. Errors: as wait().
   void close();
 
-  /// Tells all others why this rank stops. `involved_rank` (or -1) is the other side of a broken contract: it gets the same error.
+  /// Tells all others why this rank stops. `involved_rank` (or -1) is the other side of a broken contract: it gets the
+  /// same error.
   void fail(ExitCode exit_code, const std::string& sentence, int involved_rank);
 
  private:

@@ -130,8 +130,8 @@ std::shared_ptr<gloo::transport::Device> open_device(const MeetingPoint& meeting
   }
 }
 
-/// Gloo's full mesh, with all connections made at once: each takes a turn or two of Gloo's event loop, of 10 ms, and Gloo's own
-/// connectFullMesh() takes them one after the other.
+/// Gloo's full mesh, with all connections made at once: each takes a turn or two of Gloo's event loop, of 10 ms, and
+/// Gloo's own connectFullMesh() takes them one after the other.
 class MeshContext final : public gloo::rendezvous::Context {
  public:
   MeshContext(int own_rank, int num_ranks, std::shared_ptr<gloo::transport::Device> device, milliseconds timeout)

@@ -18,7 +18,8 @@ class Meeting {
   static std::unique_ptr<Meeting> hold(const ProcessWorldOptions& options);
   virtual ~Meeting() = default;
 
-  /// A full mesh of connections among `size` ranks of which this one is `rank`. Every member calls it with the same name.
+  /// A full mesh of connections among `size` ranks of which this one is `rank`. Every member calls it with the same
+  /// name.
   virtual std::shared_ptr<gloo::rendezvous::Context> connect(const std::string& name, int rank, int size) = 0;
 };
 

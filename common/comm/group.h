@@ -21,8 +21,8 @@ struct Group {
 /// The group of all ranks.
 Group whole_world(int rank, int size);
 
-/// The members of parent listed in `members` (ranks of the parent), in that order. A local operation; every member must list
-/// the same. `ordinal` counts the groups of the same members made before.
+/// The members of parent listed in `members` (ranks of the parent), in that order. A local operation; every member must
+/// list the same. `ordinal` counts the groups of the same members made before.
 /// Errors    ContractError: a member out of range or listed twice, or this rank not listed.
 Group make_group(const Group& parent, const std::vector<int>& members, std::uint32_t ordinal);
 

@@ -8,8 +8,8 @@
 
 namespace lab {
 
-/// The messages of one step of one collective: all posted at once, then waited for. They travel on channels of their own, so
-/// that they never meet a user's message. What is not waited for, because a wait threw, is given up.
+/// The messages of one step of one collective: all posted at once, then waited for. They travel on channels of their
+/// own, so that they never meet a user's message. What is not waited for, because a wait threw, is given up.
 class MessageStep {
  public:
   /// `operation` is a string literal; `where` is the line that errors name.

@@ -34,9 +34,10 @@ class [[nodiscard]] Request {
 
 /// Messages between two ranks of one group: all that a student's collective, pipeline or convolution gets.
 ///
-/// A send is a rendezvous: it completes only once the receiver has posted the matching receive. Messages between the same two
-/// ranks with the same tag arrive in the order in which they were sent. Shape and dtype must be equal on both ends, and are
-/// compared before a byte lands. A tensor may be non-contiguous; a receive then fills it in place all the same.
+/// A send is a rendezvous: it completes only once the receiver has posted the matching receive. Messages between the
+/// same two ranks with the same tag arrive in the order in which they were sent. Shape and dtype must be equal on both
+/// ends, and are compared before a byte lands. A tensor may be non-contiguous; a receive then fills it in place all the
+/// same.
 class PointToPoint final {
  public:
   PointToPoint(std::shared_ptr<Endpoint> endpoint, Group group);

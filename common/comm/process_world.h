@@ -25,8 +25,9 @@ struct ProcessWorldOptions {
   std::string event_file;       ///< the launcher's; empty when there is none
 };
 
-/// The world in which a rank is a process: messages over TCP by Gloo, which is met in the gloo_backend files only.
-/// A process that was in such a world ends with _exit once it has closed or failed: posted operations cannot be withdrawn.
+/// The world in which a rank is a process: messages over TCP by Gloo, which is met in the gloo_backend files only. A
+/// process that was in such a world ends with _exit once it has closed or failed: posted operations cannot be
+/// withdrawn.
 class ProcessWorld {
  public:
   virtual ~ProcessWorld() = default;

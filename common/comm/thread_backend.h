@@ -7,8 +7,8 @@
 
 namespace lab {
 
-/// The world in which a rank is a thread of this process: messages are copies under a mutex, deadlock is detected the moment
-/// it closes, and nothing is slower than the code under test. Made once, shared by the ranks' transports.
+/// The world in which a rank is a thread of this process: messages are copies under a mutex, deadlock is detected the
+/// moment it closes, and nothing is slower than the code under test. Made once, shared by the ranks' transports.
 class ThreadWorld {
  public:
   /// A wait of more than timeout_seconds ends with CommError.

@@ -35,8 +35,8 @@ std::string trace_csv(const std::vector<TraceEvent>& events);
 /// Errors    UsageError: the file's ending is neither .json nor .csv
 void check_trace_name(const std::string& path);
 
-/// Writes the trace in the format that the file's ending asks for (.json, .csv). Errors: UsageError for another ending, or when the file
-/// cannot be written.
+/// Writes the trace in the format that the file's ending asks for (.json, .csv). Errors: UsageError for another ending,
+/// or when the file cannot be written.
 void write_trace(const std::string& path, const std::vector<TraceEvent>& events);
 
 }  // namespace lab

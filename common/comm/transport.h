@@ -15,8 +15,8 @@ class Pending {
   std::uint64_t peer_step = 0;
 };
 
-/// One rank's end of a world: moves messages and nothing else. The worlds `processes`, `threads` and `sim` implement it;
-/// students never see it. What every implementation keeps, and one contract suite checks:
+/// One rank's end of a world: moves messages and nothing else. The worlds `processes`, `threads` and `sim` implement
+/// it; students never see it. What every implementation keeps, and one contract suite checks:
 /// - a send completes only once the matching receive is posted (rendezvous);
 /// - first in, first out for each (source, destination, group, tag);
 /// - operation, dtype and shape are compared before a byte lands: ContractError on both sides;

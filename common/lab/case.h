@@ -11,8 +11,8 @@
 #include "common/tensor/comparison.h"
 #include "common/tensor/tensor_map.h"
 
-// One table of cases per lab has three users: the tests (ranks are threads), the lab's binary (match lines) and the grader. It
-// holds no student code: expected results are computed another way.
+// One table of cases per lab has three users: the tests (ranks are threads), the lab's binary (match lines) and the
+// grader. It holds no student code: expected results are computed another way.
 namespace lab {
 
 /// Where and with what a case is run.
@@ -48,7 +48,8 @@ struct Case {
   bool only_rank_zero = false;  ///< needs no other rank, and only rank 0 runs and prints it
   /// This rank's inputs.
   std::function<CaseInputs(const CasePlace&)> inputs;
-  /// What the task must return on this rank, from the inputs alone; may also look at the inputs of other ranks through `inputs`.
+  /// What the task must return on this rank, from the inputs alone; may also look at the inputs of other ranks through
+  /// `inputs`.
   std::function<TensorMap(const CasePlace&)> expected;
   Tolerance tolerance;
   std::vector<CostBound> bounds;
@@ -75,7 +76,8 @@ struct CaseResult {
 };
 
 /// Runs the case with the lab's own call of its task; all ranks together. Inputs are moved to the device, results back.
-/// Errors    ContractError: a result that is missing, unknown, or of another shape or dtype than expected; what the call throws.
+/// Errors    ContractError: a result that is missing, unknown, or of another shape or dtype than expected; what the
+///           call throws.
 CaseResult run_case(const Case& the_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
                     at::Device device = at::kCPU);
 

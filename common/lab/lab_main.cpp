@@ -197,8 +197,8 @@ int lab_main(int argc, char** argv, const LabProgram& program) {
     if (count > 1 && std::string(arguments[1]) == "check-log") return check_log_command(count, arguments, program);
     return static_cast<ExitCode>(run_lab(count, arguments, program));
   }));
-  // Where ranks were processes, Gloo's threads may still be at work on memory that must stay (see ProcessWorld); and LibTorch's
-  // destructors take a tenth of a second a process.
+  // Where ranks were processes, Gloo's threads may still be at work on memory that must stay (see ProcessWorld); and
+  // LibTorch's destructors take a tenth of a second a process.
   std::fflush(nullptr);
   _exit(exit_code);
 }

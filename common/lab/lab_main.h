@@ -38,9 +38,9 @@ struct LabProgram {
   std::function<LogExpectation(int num_ranks)> expected_log;
 };
 
-/// The whole main function of a lab binary: `check-log FILE --nproc P` holds a log against the expectation; otherwise reads the
-/// options, starts the ranks (or joins those that a launcher started), runs the body on each, writes what was asked
-/// for (--save, --json, --trace) and returns the exit code. Ends the process itself where ranks were processes.
+/// The whole main function of a lab binary: `check-log FILE --nproc P` holds a log against the expectation; otherwise
+/// reads the options, starts the ranks (or joins those that a launcher started), runs the body on each, writes what was
+/// asked for (--save, --json, --trace) and returns the exit code. Ends the process itself where ranks were processes.
 int lab_main(int argc, char** argv, const LabProgram& program);
 
 }  // namespace lab

@@ -23,10 +23,11 @@ struct SourcePart {
 ///     ... reference ...
 ///     // END SOLUTION a9.broadcast
 ///
-/// The STUB lines follow the BEGIN line at once. Markers stand alone on their line, at any indentation, behind the comment sign of the
-/// file's language: `//` (C++), `#` (TOML, shell) or `<!--` ... `-->` (Markdown). A stub line keeps the marker's indentation.
-/// Errors    UsageError, with the line number: a region inside another, an end without a beginning or with another task, no end,
-///           a STUB line elsewhere, an empty task id, a region without a stub.
+/// The STUB lines follow the BEGIN line at once. Markers stand alone on their line, at any indentation, behind the
+/// comment sign of the file's language: `//` (C++), `#` (TOML, shell) or `<!--` ... `-->` (Markdown). A stub line keeps
+/// the marker's indentation.
+/// Errors    UsageError, with the line number: a region inside another, an end without a beginning or with another
+///           task, no end, a STUB line elsewhere, an empty task id, a region without a stub.
 std::vector<SourcePart> parse_solution_markers(std::string_view text);
 
 /// The file as it was: parsing and joining changes nothing.

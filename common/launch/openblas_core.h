@@ -4,12 +4,14 @@
 
 namespace lab {
 
-/// The OpenBLAS kernel set for this CPU, from its instruction sets: "SkylakeX" (AVX-512), "Haswell" (AVX2 and FMA), or empty: leave the
-/// choice to OpenBLAS. An OpenBLAS that is older than the CPU does not know its model and falls back to the slowest kernels.
+/// The OpenBLAS kernel set for this CPU, from its instruction sets: "SkylakeX" (AVX-512), "Haswell" (AVX2 and FMA), or
+/// empty: leave the choice to OpenBLAS. An OpenBLAS that is older than the CPU does not know its model and falls back
+/// to the slowest kernels.
 ///
-/// A program that links this unit sees to it by itself, however it is started: OpenBLAS asks getenv() for OPENBLAS_CORETYPE while
-/// libraries are initialised, and this unit's getenv() answers with the set above where the user has said nothing. (Setting the
-/// variable in main is too late, setting it earlier is undone by the C library, and starting the program anew costs a tenth of a second.)
+/// A program that links this unit sees to it by itself, however it is started: OpenBLAS asks getenv() for
+/// OPENBLAS_CORETYPE while libraries are initialised, and this unit's getenv() answers with the set above where the
+/// user has said nothing. (Setting the variable in main is too late, setting it earlier is undone by the C library, and
+/// starting the program anew costs a tenth of a second.)
 std::string best_openblas_core();
 
 /// Set by the user, or the answer that OpenBLAS got; empty: it chose by itself.

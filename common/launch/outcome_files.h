@@ -6,7 +6,8 @@
 
 namespace lab {
 
-/// How a rank that is a process hands its outcome to the process that started it: a JSON file and a safetensors file in a folder.
+/// How a rank that is a process hands its outcome to the process that started it: a JSON file and a safetensors file in
+/// a folder.
 void save_outcome(const std::string& folder, const RankOutcome& outcome);
 
 /// The outcome that `rank` left, or nothing: it died before it could.

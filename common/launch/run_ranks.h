@@ -44,7 +44,8 @@ using RankBody = std::function<void(Communicator&, RankOutcome&)>;
 
 struct WorldOutcome {
   std::vector<RankOutcome> ranks;
-  /// Why the run failed, and the exit code that goes with it: of the rank that failed by its own fault. Empty when all returned.
+  /// Why the run failed, and the exit code that goes with it: of the rank that failed by its own fault. Empty when all
+  /// returned.
   std::optional<RankFailure> failure;
   std::vector<std::string> rank_lines;  ///< what each rank was doing, when the launcher found the run stuck
 
@@ -52,8 +53,9 @@ struct WorldOutcome {
   int exit_code() const;
 };
 
-/// Runs body on every rank of a new world and returns when all have ended, in whichever way. Assertions belong after it, on
-/// the caller's thread. In `processes`, ranks are forked from this process, which must not have used a thread pool before.
+/// Runs body on every rank of a new world and returns when all have ended, in whichever way. Assertions belong after
+/// it, on the caller's thread. In `processes`, ranks are forked from this process, which must not have used a thread
+/// pool before.
 WorldOutcome run_ranks(const WorldSpec& spec, const RankBody& body);
 
 /// The short form for tests: body returns tensors.

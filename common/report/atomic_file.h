@@ -5,11 +5,11 @@
 
 namespace lab {
 
-/// A file that appears under its name complete or not at all: written under a temporary name beside it, renamed by commit(),
-/// and removed if commit() was not reached. A link is followed. What is not a regular file (/dev/stdout, a named pipe) is
-/// written to directly.
-/// Errors    UsageError: the folder is missing or not writable, path is a folder, the disk is full; nothing is left behind, and
-///           what stood under the name is untouched
+/// A file that appears under its name complete or not at all: written under a temporary name beside it, renamed by
+/// commit(), and removed if commit() was not reached. A link is followed. What is not a regular file (/dev/stdout, a
+/// named pipe) is written to directly.
+/// Errors    UsageError: the folder is missing or not writable, path is a folder, the disk is full; nothing is left
+///           behind, and what stood under the name is untouched
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path);
