@@ -186,8 +186,9 @@ class GlooWorld final : public ProcessWorld {
     parts_.context = parts_.meeting->connect("world", options.rank, options.size);
     parts_.lifeline = std::make_unique<Lifeline>(*parts_.context, options.timeout_seconds, parts_.event_file.get());
     parts_.transport = std::make_shared<GlooTransport>(options, parts_.context, *parts_.lifeline, parts_.events.get());
-    parts_.collectives = std::make_shared<GlooCollectives>(*parts_.transport, *parts_.lifeline, *parts_.meeting,
-                                                           parts_.context, parts_.events.get());
+    parts_.collectives =
+        std::make_shared<GlooCollectives>(*parts_.transport, *parts_.lifeline, *parts_.meeting, parts_.context,
+                                          options.timeout_seconds, parts_.events.get());
     if (parts_.events) parts_.events->set_activity(RankActivity::kRunning);
     // A rank that leaves right after the meeting would break a peer that is still inside.
     parts_.collectives->barrier(whole_world(options.rank, options.size));

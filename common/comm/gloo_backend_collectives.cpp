@@ -7,6 +7,8 @@
 #include <gloo/broadcast.h>
 #include <gloo/common/error.h>
 
+#include <chrono>
+
 namespace lab {
 namespace {
 
@@ -26,8 +28,12 @@ void add(at::ScalarType dtype, void* out, const void* left, const void* right, s
 }  // namespace
 
 GlooCollectives::GlooCollectives(Transport& transport, Lifeline& lifeline, Meeting& meeting,
-                                 std::shared_ptr<gloo::Context> world, RankEvents* events)
-    : MessageCollectives(transport), lifeline_(lifeline), meeting_(meeting), events_(events) {
+                                 std::shared_ptr<gloo::Context> world, double timeout_seconds, RankEvents* events)
+    : MessageCollectives(transport),
+      lifeline_(lifeline),
+      meeting_(meeting),
+      timeout_(static_cast<std::int64_t>(timeout_seconds * 1000)),
+      events_(events) {
   contexts_[0] = std::move(world);
 }
 
@@ -37,9 +43,17 @@ void GlooCollectives::run(const char* name, const Group& group, const Operation&
   if (events_ != nullptr) events_->set_activity(RankActivity::kCollective, name);
   std::shared_ptr<gloo::Context>& context = contexts_[group.id];
   if (!context) context = meeting_.connect(fmt::format("group{}", group.id), group.rank, group.size());
+  // All members were found to have called it, so it only waits for one that is stopped. Gloo's time-out closes all connections:
+  // this rank's last act.
+  const auto deadline = std::chrono::steady_clock::now() + timeout_;
   try {
     operation(context, next_tag_++);
   } catch (const gloo::Exception&) {
+    lifeline_.check();
+    if (std::chrono::steady_clock::now() >= deadline) {
+      throw CommError(fmt::format("timed out after {:g} s: rank {} is inside {}",
+                                  std::chrono::duration<double>(timeout_).count(), group.world_rank(group.rank), name));
+    }
     lifeline_.connection_lost();
   }
   if (events_ != nullptr) events_->set_activity(RankActivity::kRunning, "");
@@ -52,6 +66,7 @@ void GlooCollectives::broadcast(const at::Tensor& tensor, int src_rank, const Gr
     options.setOutput(bytes_of(tensor), tensor.nbytes());
     options.setRoot(src_rank);
     options.setTag(tag);
+    options.setTimeout(timeout_);
     gloo::broadcast(options);
   });
 }
@@ -73,6 +88,7 @@ void GlooCollectives::all_reduce(const at::Tensor& tensor, const Group& group) {
     options.setReduceFunction(
         [dtype](void* out, const void* left, const void* right, std::size_t n) { add(dtype, out, left, right, n); });
     options.setTag(tag);
+    options.setTimeout(timeout_);
     gloo::allreduce(options);
   });
 }
@@ -84,6 +100,7 @@ void GlooCollectives::all_gather(const at::Tensor& in, const at::Tensor& out, co
     options.setInput(bytes_of(in), in.nbytes());
     options.setOutput(bytes_of(out), out.nbytes());
     options.setTag(tag);
+    options.setTimeout(timeout_);
     gloo::allgather(options);
   });
 }
@@ -92,6 +109,7 @@ void GlooCollectives::barrier(const Group& group) {
   run("barrier", group, [&](const std::shared_ptr<gloo::Context>& context, std::uint32_t tag) {
     gloo::BarrierOptions options(context);
     options.setTag(tag);
+    options.setTimeout(timeout_);
     gloo::barrier(options);
   });
 }

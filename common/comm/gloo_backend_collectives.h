@@ -2,6 +2,7 @@
 
 #include <gloo/context.h>
 
+#include <chrono>
 #include <map>
 #include <memory>
 
@@ -18,7 +19,7 @@ namespace lab {
 class GlooCollectives final : public MessageCollectives {
  public:
   GlooCollectives(Transport& transport, Lifeline& lifeline, Meeting& meeting, std::shared_ptr<gloo::Context> world,
-                  RankEvents* events);
+                  double timeout_seconds, RankEvents* events);
 
   void broadcast(const at::Tensor& tensor, int src_rank, const Group& group) override;
   void all_reduce(const at::Tensor& tensor, const Group& group) override;
@@ -32,6 +33,7 @@ class GlooCollectives final : public MessageCollectives {
 
   Lifeline& lifeline_;
   Meeting& meeting_;
+  const std::chrono::milliseconds timeout_;
   RankEvents* events_;
   std::map<std::uint32_t, std::shared_ptr<gloo::Context>> contexts_;
   std::uint32_t next_tag_ = 0;

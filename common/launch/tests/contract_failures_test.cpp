@@ -176,6 +176,26 @@ TEST_CASE_TEMPLATE("contract: no wait outlasts the time-out, and it says what fo
   CHECK(contains(sentence_of_rank(outcome, 0), "rank 1 failed: timed out"));
 }
 
+TEST_CASE("contract: a rank that is stopped amid collectives holds nobody for ever<processes>") {
+  const auto outcome = run_ranks(world_of<Processes>(3, 0.5), [](Communicator& comm) {
+    std::thread stopper;
+    if (comm.rank() == 1) {
+      stopper = std::thread([] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(150));
+        kill(getpid(), SIGSTOP);
+      });
+    }
+    const at::Tensor large = at::zeros({1 << 22});
+    while (true) comm.collectives().all_reduce(large);
+    stopper.join();
+    return TensorMap{};
+  });
+  REQUIRE(outcome.failure);
+  CAPTURE(outcome.failure->sentence);
+  CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kCommunication));
+  CHECK(contains(outcome.failure->sentence, "timed out after 0.5 s"));
+}
+
 TEST_CASE_TEMPLATE("contract: waiting for a rank that has returned is reported, and names it", World, Threads,
                    Processes) {
   const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
