@@ -10,10 +10,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 
 #include "common/bench/machine_load.h"
+#include "common/launch/run_directory.h"
 #include "common/launch/run_ranks.h"
 #include "common/report/app.h"
 #include "common/report/guarded_main.h"
@@ -88,9 +87,7 @@ ExitCode run(int argc, char** argv) {
   app.add_whole_number("--turns", turns, {1, 1000}, "blocks of each kind; the quickest counts");
   if (const auto done = app.parse(argc, argv)) return *done;
 
-  std::string folder =
-      std::string(std::getenv("TMPDIR") != nullptr ? std::getenv("TMPDIR") : "/tmp") + "/bench_p2p.XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr) throw UsageError("bench_p2p: cannot make a folder for temporary files");
+  const RunDirectory directory;
   WorldSpec spec;
   spec.kind = WorldKind::kProcesses;
   spec.num_ranks = 2;
@@ -98,7 +95,7 @@ ExitCode run(int argc, char** argv) {
   const MachineLoad load;
   const WorldOutcome outcome =
       run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome&) {
-                  const auto context = raw_context(folder, comm.rank());
+                  const auto context = raw_context(directory.path(), comm.rank());
                   if (comm.rank() == 0)
                     fmt::print("{:>10} {:>14} {:>14} {:>8}\n", "bytes", "ours us", "raw Gloo us", "ratio");
                   for (const std::int64_t num_bytes : {4LL, 1LL << 10, 4LL << 10, 64LL << 10, 1LL << 20, 64LL << 20}) {
@@ -111,7 +108,6 @@ ExitCode run(int argc, char** argv) {
                     }
                   }
                 }));
-  std::filesystem::remove_all(folder);
   if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);
   fmt::print("{}\n", load.report());
   return ExitCode::kAllMatch;
