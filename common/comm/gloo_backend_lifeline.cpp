@@ -185,6 +185,12 @@ void Lifeline::listen() {
       read_records();
     } catch (const gloo::Exception&) {
       const int lost = find_lost_peer();
+      // Several may be gone by now. One that ended because of another left a record, which names the culprit.
+      read_records();
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (failure_) return;
+      }
       std::string reason;
       for (milliseconds waited{0}; reason.empty() && events_ != nullptr && lost >= 0 && waited < kReasonPatience;
            waited += milliseconds(2)) {

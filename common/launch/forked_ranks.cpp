@@ -1,6 +1,7 @@
 #include "common/launch/forked_ranks.h"
 
 #include "common/comm/event_file.h"
+#include "common/launch/cores.h"
 #include "common/launch/one_rank.h"
 #include "common/launch/outcome_files.h"
 #include "common/launch/rank_output.h"

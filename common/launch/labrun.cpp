@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "common/launch/cores.h"
 #include "common/launch/free_port.h"
 #include "common/launch/launch_options.h"
 #include "common/launch/run_directory.h"
@@ -30,7 +29,7 @@ std::map<std::string, std::string> environment_of_all(const LaunchOptions& optio
     environment[kStoreFileVariable] = directory.store_file();
   }
   if (!process_variable("OMP_NUM_THREADS")) {
-    environment["OMP_NUM_THREADS"] = std::to_string(std::max(1, usable_cores() / options.num_local_ranks));
+    environment["OMP_NUM_THREADS"] = std::to_string(threads_per_rank(options.num_local_ranks));
   }
   return environment;
 }

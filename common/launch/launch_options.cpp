@@ -1,11 +1,11 @@
 #include "common/launch/launch_options.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "common/launch/cores.h"
 #include "common/report/app.h"
 #include "common/report/option_value.h"
 
@@ -122,12 +122,6 @@ void check(const Words& words, LaunchOptions& options, const VariableLookup& env
 }
 
 }  // namespace
-
-int usable_cores() {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  return ::sched_getaffinity(0, sizeof(cores), &cores) == 0 ? std::max(1, CPU_COUNT(&cores)) : 1;
-}
 
 std::optional<ExitCode> read_launch_options(int argc, char** argv, LaunchOptions& options,
                                             const VariableLookup& environment) {

@@ -27,11 +27,9 @@ struct LaunchOptions {
 };
 
 /// Reads torchrun's command line. An exit code when --help or --version has been answered, else nothing and `options`
-/// set. Errors    UsageError: one sentence
+/// set.
+/// Errors    UsageError: one sentence
 std::optional<ExitCode> read_launch_options(int argc, char** argv, LaunchOptions& options,
                                             const VariableLookup& environment = process_variable);
-
-/// Cores that this process may use.
-int usable_cores();
 
 }  // namespace lab

@@ -2,9 +2,6 @@
 
 #include <ATen/Parallel.h>
 #include <dlfcn.h>
-#include <sched.h>
-
-#include <algorithm>
 
 #include "common/report/failure.h"
 #include "common/tensor/memory_meter.h"
@@ -63,13 +60,6 @@ void use_threads(int num_threads) {
   using SetThreads = void (*)(int);
   if (const auto set_threads = reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads")))
     set_threads(num_threads);
-}
-
-int threads_per_rank(int num_local_ranks) {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  const int num_cores = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 1;
-  return std::max(1, num_cores / std::max(1, num_local_ranks));
 }
 
 }  // namespace lab

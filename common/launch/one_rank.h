@@ -17,7 +17,4 @@ RankOutcome run_process_rank(const ProcessWorldOptions& options, const WorldSpec
 /// any work.
 void use_threads(int num_threads);
 
-/// Cores this process may use, shared by so many ranks: at least 1.
-int threads_per_rank(int num_local_ranks);
-
 }  // namespace lab
