@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "common/report/byte_count.h"
 #include "common/report/nearest.h"
 #include "common/report/one_line.h"
 #include "common/report/option_value.h"
@@ -206,6 +207,23 @@ CLI::Option* App::add_whole_number(const std::string& name, int& value, const Wh
                                    const std::string& help) {
   const auto max = std::min<std::int64_t>(range.max, std::numeric_limits<int>::max());
   return impl_->add_whole(name, "N", value, static_cast<int>(range.min), static_cast<int>(max), help);
+}
+
+CLI::Option* App::add_bytes(const std::string& name, std::int64_t& value, const WholeRange& range,
+                            const std::string& help) {
+  const auto text_of = [](std::int64_t bytes) {
+    std::string text = describe_bytes(static_cast<std::uint64_t>(bytes));
+    text.erase(text.find(' '), 1);
+    return text;
+  };
+  const Expectation expectation{fmt::format("a size from {} to {}", text_of(range.min), text_of(range.max)),
+                                text_of(value)};
+  return impl_->add(name, "BYTES", text_of(value), expectation, help, [&value, range](const std::string& text) {
+    const std::optional<std::int64_t> bytes = parse_bytes(text);
+    if (!bytes || *bytes < range.min || *bytes > range.max) return false;
+    value = *bytes;
+    return true;
+  });
 }
 
 CLI::Option* App::add_seed(const std::string& name, std::uint64_t& value, const std::string& help) {

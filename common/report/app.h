@@ -54,6 +54,9 @@ class App {
   CLI::Option* add_whole_number(const std::string& name, int& value, const WholeRange& range, const std::string& help);
   CLI::Option* add_whole_number(const std::string& name, std::int64_t& value, const WholeRange& range,
                                 const std::string& help);
+  /// A size such as 4096, 64KiB or 1MiB.
+  CLI::Option* add_bytes(const std::string& name, std::int64_t& value, const WholeRange& range,
+                         const std::string& help);
   CLI::Option* add_seed(const std::string& name, std::uint64_t& value, const std::string& help);
   CLI::Option* add_number(const std::string& name, double& value, const NumberRange& range, const std::string& help);
   CLI::Option* add_choice(const std::string& name, std::string& value, const std::vector<std::string>& choices,

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+namespace lab::plot {
+
+/// Whether PATH holds gnuplot.
+bool gnuplot_found();
+
+/// Errors    UsageError: it does not; the sentence starts with `purpose`
+void require_gnuplot(const std::string& purpose);
+
+/// What gnuplot writes to its standard output when it is given the script; the user's own settings play no part.
+/// Errors    UsageError: it is missing or fails; the sentence starts with `purpose`, and holds gnuplot's own words
+std::string run_gnuplot(const std::string& script, const std::string& purpose);
+
+}  // namespace lab::plot

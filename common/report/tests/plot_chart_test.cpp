@@ -1,0 +1,105 @@
+#include "common/report/plot_chart.h"
+
+#include <limits>
+
+#include "common/report/errors.h"
+#include "common/testing/plain_test.h"
+
+using namespace lab::plot;
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Chart chart_of(std::vector<double> x, std::vector<double> y) {
+  Chart chart;
+  chart.title = "time";
+  chart.series.push_back({"ring", std::move(x), std::move(y)});
+  return chart;
+}
+
+bool has(const std::string& script, const std::string& part) {
+  return script.find(part) != std::string::npos;
+}
+
+template <typename Error>
+std::string refusal(const Chart& chart) {
+  try {
+    chart_script(chart);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("plot chart: a log axis is one in the script, with its range inside the positive numbers") {
+  Chart chart = chart_of({1024, 4096}, {1e-3, 2e-3});
+  CHECK_FALSE(has(chart_script(chart), "logscale"));
+  chart.x.log = true;
+  chart.x.unit = Unit::kBytes;
+  CHECK(has(chart_script(chart), "set logscale x\n"));
+  CHECK_FALSE(has(chart_script(chart), "set logscale y\n"));
+  CHECK(has(chart_script(chart), "('' 1024, '' 2048, '' 4096)"));
+  CHECK(has(chart_script(chart), "set label '2 KiB' at first 2048, "));
+  chart.x.range = Range{256, 65536};
+  CHECK(has(chart_script(chart), "set xrange [256:65536]"));
+}
+
+TEST_CASE("plot chart: what cannot be shown is one empty line between the points around it") {
+  const std::string lines = chart_script(chart_of({0, 1, 2, 3, 4, 5, 6}, {kNan, 10, 11, kNan, kInfinity, 14, kNan}));
+  CHECK(has(lines, "<< END\n1 10\n2 11\n\n5 14\nEND\n"));
+  Chart chart = chart_of({1, 2, 3}, {1, 0, 3});
+  chart.y.log = true;
+  CHECK(has(chart_script(chart), "<< END\n1 1\n\n3 3\nEND\n"));
+}
+
+TEST_CASE("plot chart: a series without a point keeps its name; a chart without one is refused") {
+  Chart chart = chart_of({1, 2}, {1, 2});
+  chart.series.push_back({"tree", {1, 2}, {kNan, kNan}});
+  CHECK(has(chart_script(chart), "keyentry"));
+  CHECK(has(chart_script(chart), "title 'tree'"));
+  CHECK(has(refusal<lab::UsageError>(chart_of({1, 2}, {kNan, kNan})), "there is no point to draw"));
+  CHECK(has(refusal<lab::UsageError>(Chart{}), "there is no point to draw"));
+  Chart log = chart_of({1, 2}, {0, -1});
+  log.y.log = true;
+  CHECK(has(refusal<lab::UsageError>(log), "above zero on a log axis"));
+}
+
+TEST_CASE("plot chart: a wrong length, range or size is one clear sentence") {
+  CHECK(has(refusal<lab::ContractError>(chart_of({1, 2}, {1})), "the series 'ring' has 2 x and 1 y"));
+  Chart chart = chart_of({1, 2}, {1, 2});
+  chart.y.range = Range{3, 3};
+  CHECK(has(refusal<lab::UsageError>(chart), "cannot run from 3 to 3"));
+  chart.y.range = Range{0, 3};
+  chart.y.log = true;
+  CHECK(has(refusal<lab::UsageError>(chart), "cannot run from 0 to 3"));
+  chart.y = {};
+  chart.width_px = 0;
+  CHECK(has(refusal<lab::UsageError>(chart), "0 x 600 px"));
+}
+
+TEST_CASE("plot chart: markers that are near each other have their labels on two levels; one outside is left out") {
+  Chart chart = chart_of({1, 1000}, {1, 2});
+  const auto first_top = [&] { return chart_script(chart).substr(0, chart_script(chart).find("set bmargin")); };
+  chart.markers = {{200, "tree to ring"}, {800, "ring to two-level"}};
+  const std::string apart = first_top();
+  chart.markers = {{200, "tree to ring"}, {210, "ring to two-level"}};
+  CHECK(first_top() != apart);
+  chart.markers = {{200, "tree to ring"}, {5000, "outside"}};
+  CHECK(first_top() == apart);
+  CHECK_FALSE(has(chart_script(chart), "outside"));
+}
+
+TEST_CASE("plot chart: one point, or equal points, have an axis around them") {
+  for (const bool log : {false, true}) {
+    for (const double value : {1e-6, 1.0, 3e9}) {
+      Chart chart = chart_of({value}, {value});
+      chart.x.log = chart.y.log = log;
+      CHECK(has(chart_script(chart), "set ytics"));
+    }
+  }
+  CHECK(has(chart_script(chart_of({0}, {0})), "set yrange [-1:1]"));
+}
