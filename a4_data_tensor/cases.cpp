@@ -91,6 +91,7 @@ CaseInputs layer_inputs(const LayerData& data, bool with_bias) {
 
 Case column_case(const LabSizes& sizes, const std::string& name, bool with_bias) {
   Case result = exact_case("a4.column_parallel", name);
+  result.inside_backward = true;
   result.inputs = [sizes, with_bias](const CasePlace& place) {
     return layer_inputs(layer_data(sizes, place.seed), with_bias);
   };
@@ -108,6 +109,7 @@ Case column_case(const LabSizes& sizes, const std::string& name, bool with_bias)
 
 Case broadcast_case() {
   Case result = exact_case("a4.broadcast_parallel", "BroadcastParallel");
+  result.inside_backward = true;
   result.inputs = [](const CasePlace& place) {
     CaseInputs inputs;
     inputs.tensors = {{"input.x", exact_values({5, 3}, at::kFloat, place.seed)},
@@ -159,12 +161,13 @@ Case row_case(const LabSizes& sizes) {
                      {"W.grad", rows_of(at::matmul(data.x.t(), data.grad_out), place)},
                      {"bias.grad", data.grad_out.sum(0)}};
   };
-  result.bounds = {{"all_reduce", 1}, {"all_gather", 0}};
+  result.bounds = on_every_rank({{"all_reduce", 1}, {"all_gather", 0}});
   return result;
 }
 
 Case pair_case(const LabSizes& sizes) {
   Case result = exact_case("a4.column_row", "ColumnRow");
+  result.inside_backward = true;
   result.inputs = [sizes](const CasePlace& place) {
     const LayerData data = layer_data(sizes, place.seed);
     CaseInputs inputs;
@@ -185,7 +188,7 @@ Case pair_case(const LabSizes& sizes) {
                      {"W1.grad", columns_of(at::matmul(data.x.t(), grad_before), place)},
                      {"W2.grad", rows_of(at::matmul(hidden.t(), grad_out), place)}};
   };
-  result.bounds = {{"all_reduce", 2}, {"all_gather", 0}};
+  result.bounds = on_every_rank({{"all_reduce", 2}, {"all_gather", 0}});
   return result;
 }
 

@@ -11,13 +11,6 @@
 namespace lab::a4 {
 namespace {
 
-void initialise(RankRun& run) {
-  run.out.line(fmt::format("[Distributed Init] Rank {} initialized on {} on {} {}.", run.comm.rank(), run.node,
-                           run.device.is_cuda() ? "GPU" : "CPU", run.local_rank));
-  run.comm.collectives().barrier();
-  if (run.comm.rank() == 0) run.out.sentence(0, "All ranks ready!");
-}
-
 /// The handout's first comparison: the weight before and after the update, which must differ.
 void show_update(RankRun& run, const CaseResult& baseline) {
   const Comparison moved = compare(baseline.actual.at("initial"), baseline.actual.at("updated"));
@@ -30,7 +23,7 @@ void run_lab(RankRun& run, const LabSizes& sizes) {
   const std::vector<Case> handout = handout_cases(sizes);
   const char* sentences[] = {kBaselineSentence, kAccumulationSentence, kDataParallelSentence, kColumnParallelSentence};
 
-  initialise(run);
+  run.announce();
   CaseResult baseline;
   for (std::size_t i = 0; i < handout.size(); ++i) {
     if (first) run.out.sentence(0, sentences[i]);
@@ -51,8 +44,7 @@ void run_lab(RankRun& run, const LabSizes& sizes) {
     run.out.match(
         {"SingleStep", 0, baseline.comparison.close, baseline.comparison.max_diff, baseline.comparison.mean_diff});
   }
-  for (const Case& the_case : further_cases(sizes))
-    run.report(the_case, run_case(the_case, table, run.comm, run.options.seed, run.device));
+  for (const Case& the_case : further_cases(sizes)) run.check(the_case, table);
 }
 
 void validate(const LabSizes& sizes, int num_ranks) {

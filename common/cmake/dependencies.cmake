@@ -62,6 +62,37 @@ add_library(lab::gloo ALIAS lab_gloo)
 target_include_directories(lab_gloo SYSTEM INTERFACE "${LAB_GLOO_INCLUDE}")
 target_link_libraries(lab_gloo INTERFACE "${LAB_GLOO_LIBRARY}")
 
+# SimGrid, for the simulated world: optional. Its kernel's interface changes between versions, so what is there is tried.
+option(LAB_WITH_SIMGRID "Build the simulated world, if SimGrid is found" ON)
+add_library(lab_simgrid INTERFACE)
+add_library(lab::simgrid ALIAS lab_simgrid)
+if(LAB_WITH_SIMGRID)
+  find_path(LAB_SIMGRID_INCLUDE simgrid/s4u.hpp)
+  find_library(LAB_SIMGRID_LIBRARY simgrid)
+  if(LAB_SIMGRID_INCLUDE AND LAB_SIMGRID_LIBRARY)
+    set(CMAKE_REQUIRED_INCLUDES "${LAB_SIMGRID_INCLUDE}")
+    set(CMAKE_REQUIRED_FLAGS "-std=c++17")
+    set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+    check_cxx_source_compiles("
+      #include <simgrid/kernel/Timer.hpp>
+      #include <simgrid/s4u.hpp>
+      void f() { simgrid::s4u::Activity::on_completion_cb([](const simgrid::s4u::Activity&) {}); }"
+      LAB_SIMGRID_IS_KNOWN)
+    unset(CMAKE_TRY_COMPILE_TARGET_TYPE)
+    unset(CMAKE_REQUIRED_FLAGS)
+    unset(CMAKE_REQUIRED_INCLUDES)
+  endif()
+  if(LAB_SIMGRID_IS_KNOWN)
+    set(LAB_HAS_SIMGRID ON)
+    target_include_directories(lab_simgrid SYSTEM INTERFACE "${LAB_SIMGRID_INCLUDE}")
+    target_link_libraries(lab_simgrid INTERFACE "${LAB_SIMGRID_LIBRARY}")
+  elseif(LAB_SIMGRID_INCLUDE)
+    message(STATUS "SimGrid: expected version 3.32 or one with the same interface; built without --world sim")
+  else()
+    message(STATUS "SimGrid was not found (package libsimgrid-dev); built without --world sim")
+  endif()
+endif()
+
 # Command line, text, JSON, TOML, tests: headers, and fmt's library.
 find_package(fmt REQUIRED)
 lab_require_path(LAB_CLI11_INCLUDE CLI/CLI.hpp libcli11-dev)

@@ -1,5 +1,6 @@
 # The four kinds of target in this project. Each takes SOURCES and LINK; PCH names the precompiled header it shares:
-# aten (default), torch (units that need nn, optim or autograd functions) or none (no tensors).
+# aten (default), torch (units that need nn, optim or autograd functions), student (what student code may see, with the
+# names poisoned that it must not use) or none (no tensors).
 
 # The precompiled headers. Each belongs to a small target that the others reuse, so it is made once per build folder.
 function(lab_precompiled_header name header)
@@ -74,3 +75,4 @@ add_custom_target(programs)
 add_custom_target(tests)
 lab_precompiled_header(aten <ATen/ATen.h>)
 lab_precompiled_header(torch <torch/torch.h>)
+lab_precompiled_header(student "${PROJECT_SOURCE_DIR}/common/pch/student.h")

@@ -11,10 +11,6 @@
 namespace lab {
 namespace {
 
-at::Tensor on_wire(const at::Tensor& tensor) {
-  return tensor.detach().cpu().contiguous();
-}
-
 /// Brings the result back to where the caller's tensor lives, when on_wire() had to copy it.
 at::Tensor back_in(const at::Tensor& tensor, const at::Tensor& moved) {
   if (moved.data_ptr() == tensor.data_ptr()) return tensor;
@@ -101,7 +97,7 @@ std::vector<at::Tensor> Collectives::all_to_all(const std::vector<at::Tensor>& p
   for (std::size_t distance = 1; distance < parts.size(); ++distance) {
     const std::size_t dst = (self + distance) % parts.size();
     const std::size_t src = (self + parts.size() - distance) % parts.size();
-    received[src] = at::empty(shapes[src], parts[self].options().device(at::kCPU));
+    received[src] = at::empty(shapes[src], on_wire(parts[self]).options());
     step.recv(received[src], static_cast<int>(src));
     step.send(on_wire(parts[dst]), static_cast<int>(dst));
     bytes += parts[dst].nbytes();

@@ -18,6 +18,7 @@ Endpoint::Posted Endpoint::post(Message message) {
   if (traced_) {
     posted.sequence = next_sequence(message);
     posted.start_seconds = transport_->now();
+    if (sends && payload_label_) posted.payload_label = payload_label_(message.tensor);
   }
   posted.message = message;
   posted.pending = sends ? transport_->start_send(std::move(message)) : transport_->start_recv(std::move(message));
@@ -45,6 +46,9 @@ void Endpoint::finish(const Posted& posted) {
   event.group = message.group;
   event.tag = message.tag;
   event.sequence = posted.sequence;
+  event.round = step;
+  event.label = posted.payload_label;
+  if (message.direction == Direction::kRecv && payload_label_) event.label = payload_label_(message.tensor);
   event.bytes = static_cast<std::int64_t>(message.num_bytes());
   event.operation = message.posted_op(0).operation;
   event.where = message.where.text();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,10 +12,15 @@
 
 namespace lab {
 
+/// What the tracer writes about a message's payload, say "chunks 2 3"; called with the tensor that travels.
+using PayloadLabel = std::function<std::string(const at::Tensor&)>;
+
 /// One rank's possessions below the facets: its transport, its ledger, its trace and its logical clock.
 class Endpoint {
  public:
-  Endpoint(std::shared_ptr<Transport> transport, bool traced) : transport_(std::move(transport)), traced_(traced) {}
+  /// `label` is asked about each message when traced: of a send when it is posted, of a receive when it is complete.
+  Endpoint(std::shared_ptr<Transport> transport, bool traced, PayloadLabel label = {})
+      : transport_(std::move(transport)), traced_(traced), payload_label_(std::move(label)) {}
 
   Transport& transport() { return *transport_; }
   Ledger& ledger() { return ledger_; }
@@ -26,6 +32,7 @@ class Endpoint {
     std::shared_ptr<Pending> pending;
     std::uint64_t sequence = 0;
     double start_seconds = 0;
+    std::string payload_label;  ///< of a send
   };
 
   /// Posts the message with the clock's next step and counts it in the ledger.
@@ -37,6 +44,10 @@ class Endpoint {
                          double start_seconds);
   /// Gives it up; close() then reports it.
   void abandon(const Posted& posted);
+
+  /// Counts rounds from here on as if nothing had gone before. Every rank does it at the same point of its work, with no
+  /// message under way.
+  void restart_clock() { clock_ = 0; }
 
   /// Name under which point-to-point messages are counted; "message" unless a LedgerScope says otherwise.
   void set_label(std::string label) { label_ = std::move(label); }
@@ -51,6 +62,7 @@ class Endpoint {
 
   std::shared_ptr<Transport> transport_;
   bool traced_;
+  PayloadLabel payload_label_;
   Ledger ledger_;
   std::vector<TraceEvent> trace_;
   std::map<std::string, std::uint64_t> sequences_;

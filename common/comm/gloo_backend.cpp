@@ -1,6 +1,8 @@
+#include <fmt/format.h>
 #include <gloo/common/error.h>
 #include <gloo/rendezvous/context.h>
 #include <gloo/transport/unbound_buffer.h>
+#include <sched.h>
 
 #include <chrono>
 #include <csignal>
@@ -26,11 +28,11 @@ using gloo::transport::UnboundBuffer;
 /// A header with room for a short payload, registered with Gloo once and used again and again.
 struct Frame {
   explicit Frame(gloo::Context& context)
-      : memory(kFrameBytes), buffer(context.createUnboundBuffer(memory.data(), memory.size())) {}
+      : memory(new char[kFrameBytes]), buffer(context.createUnboundBuffer(memory.get(), kFrameBytes)) {}
 
-  char* payload() { return memory.data() + sizeof(FrameHeader); }
+  char* payload() { return memory.get() + sizeof(FrameHeader); }
 
-  std::vector<char> memory;
+  std::unique_ptr<char[]> memory;  ///< not zeroed: a page that no payload reaches is never touched
   std::unique_ptr<UnboundBuffer> buffer;
 };
 
@@ -55,7 +57,7 @@ class GlooTransport final : public Transport {
     auto pending = prepare(std::move(message));
     const Message& m = pending->message;
     const FrameHeader header = make_header(m);
-    std::memcpy(pending->frame->memory.data(), &header, sizeof(header));
+    std::memcpy(pending->frame->memory.get(), &header, sizeof(header));
     const std::uint64_t num_bytes = m.num_bytes();
     const bool fits = num_bytes <= kInlineBytes;
     if (fits && num_bytes > 0) std::memcpy(pending->frame->payload(), m.tensor.data_ptr(), num_bytes);
@@ -115,6 +117,11 @@ class GlooTransport final : public Transport {
 
   std::shared_ptr<GlooPending> prepare(Message message) {
     lifeline_.check();
+    if (message.tensor.is_meta()) {
+      throw ContractError(
+          fmt::format("{}: a meta tensor has no data to send; hint: meta tensors are for --world sim and threads",
+                      message.where.text()));
+    }
     auto pending = std::make_shared<GlooPending>();
     pending->message = std::move(message);
     const Message& m = pending->message;
@@ -143,7 +150,7 @@ class GlooTransport final : public Transport {
   /// Compares what the sender said with what this rank expects; takes the payload out of the frame if it is there.
   void accept_frame(GlooPending& pending) {
     FrameHeader header;
-    std::memcpy(&header, pending.frame->memory.data(), sizeof(header));
+    std::memcpy(&header, pending.frame->memory.get(), sizeof(header));
     const Message& m = pending.message;
     if (!same_contract(header, m)) {
       involved_rank_ = m.peer;
@@ -163,6 +170,14 @@ class GlooTransport final : public Transport {
   std::vector<std::shared_ptr<Pending>> graveyard_;
   int involved_rank_ = -1;  ///< the other side of the contract that this rank found broken
 };
+
+/// Asks the kernel not to let a thread of this process that wakes up push another from its core (threads made later
+/// inherit it). Gloo's device thread tries a connection's lock again and again while a thread that was pushed off its core
+/// holds it; with more ranks than cores, each message then costs a time slice of some milliseconds.
+void take_turns() {
+  const sched_param no_priority{};
+  sched_setscheduler(0, SCHED_BATCH, &no_priority);  // refused here and there; the ranks are slower then, not wrong
+}
 
 /// Everything one process has of its world. Never destroyed: see ProcessWorld.
 struct Parts {
@@ -204,6 +219,7 @@ class GlooWorld final : public ProcessWorld {
 }  // namespace
 
 std::unique_ptr<ProcessWorld> ProcessWorld::join(const ProcessWorldOptions& options) {
+  take_turns();
   std::signal(SIGPIPE, SIG_IGN);  // Gloo writes to sockets without MSG_NOSIGNAL
   return std::make_unique<GlooWorld>(options);
 }

@@ -8,7 +8,7 @@
 namespace lab {
 
 /// Longest payload that travels inside the frame; a longer one follows on a slot of its own.
-constexpr std::uint64_t kInlineBytes = 4096;
+constexpr std::uint64_t kInlineBytes = 16384;
 
 /// Fixed layout, equal on all ranks of a world (one program, one architecture).
 struct FrameHeader {

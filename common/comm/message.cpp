@@ -50,4 +50,23 @@ std::string contract_violation(int src_rank, const Contract& sent, int dst_rank,
                      describe(sent), sent.where, dst_rank, describe(expected), expected.where);
 }
 
+std::string contract_violation(int src_rank, const Message& sent, int dst_rank, const Message& expected) {
+  // Nearly always the two ends agree, and comparing them is a hundred times cheaper than describing them.
+  const bool same_operation =
+      sent.operation == expected.operation || std::strcmp(sent.operation, expected.operation) == 0;
+  if (!same_operation || sent.tensor.scalar_type() != expected.tensor.scalar_type() ||
+      sent.tensor.sizes() != expected.tensor.sizes()) {
+    return contract_violation(src_rank, sent.contract(), dst_rank, expected.contract());
+  }
+  if (sent.tensor.is_meta() == expected.tensor.is_meta()) return "";
+  const auto kind = [](const Message& message) { return message.tensor.is_meta() ? "a meta tensor" : "data"; };
+  return fmt::format("device mismatch: rank {} sends {} to rank {} ({}), which expects {} ({})", src_rank, kind(sent),
+                     dst_rank, sent.where.text(), kind(expected), expected.where.text());
+}
+
+at::Tensor on_wire(const at::Tensor& tensor) {
+  if (tensor.is_meta()) return tensor.detach().contiguous();
+  return tensor.detach().cpu().contiguous();
+}
+
 }  // namespace lab

@@ -19,7 +19,8 @@ struct Contract {
   std::string where;  ///< "collectives.cpp:41"
 };
 
-/// One message as a transport sees it: the tensor is contiguous, on the CPU, and its memory is the payload.
+/// One message as a transport sees it: the tensor is contiguous, and its memory on the CPU is the payload. A tensor on
+/// the meta device has sizes and no memory: worlds that share one memory move its sizes, the others refuse it.
 struct Message {
   Direction direction = Direction::kSend;
   int peer = 0;  ///< world rank
@@ -40,5 +41,11 @@ struct Message {
 /// Empty when sender and receiver agree; otherwise one sentence that names both ranks, both contracts and both source
 /// lines.
 std::string contract_violation(int src_rank, const Contract& sent, int dst_rank, const Contract& expected);
+
+/// The same for two messages at hand. Also empty only when both have data, or both are on the meta device.
+std::string contract_violation(int src_rank, const Message& sent, int dst_rank, const Message& expected);
+
+/// The tensor that travels in place of the caller's: itself where it can (on the CPU or meta, contiguous), else a copy.
+at::Tensor on_wire(const at::Tensor& tensor);
 
 }  // namespace lab

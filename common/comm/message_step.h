@@ -19,7 +19,7 @@ class MessageStep {
   MessageStep(const MessageStep&) = delete;
   MessageStep& operator=(const MessageStep&) = delete;
 
-  /// Posts a message to, or from, a member of the group. The tensor is contiguous and on the CPU.
+  /// Posts a message to, or from, a member of the group. The tensor is contiguous and on the CPU, or meta.
   void send(const at::Tensor& tensor, int member) { post(Direction::kSend, tensor, member, false); }
   void recv(const at::Tensor& tensor, int member) { post(Direction::kRecv, tensor, member, false); }
 

@@ -8,6 +8,18 @@
 #include "common/comm/endpoint.h"
 
 namespace lab {
+namespace {
+
+/// Where a tensor's copy lies that travels in its place.
+at::Device wire_device(const at::Tensor& tensor) {
+  return tensor.is_meta() ? at::kMeta : at::kCPU;
+}
+
+bool travels_itself(const at::Tensor& tensor) {
+  return (tensor.device().is_cpu() || tensor.is_meta()) && tensor.is_contiguous();
+}
+
+}  // namespace
 
 struct Request::State {
   std::shared_ptr<Endpoint> endpoint;
@@ -58,14 +70,13 @@ void PointToPoint::recv(const at::Tensor& tensor, int src_rank, int tag, SourceL
 }
 
 Request PointToPoint::isend(const at::Tensor& tensor, int dst_rank, int tag, SourceLine where) {
-  const bool direct = tensor.device().is_cpu() && tensor.is_contiguous();
-  return post(Direction::kSend, tensor, direct ? tensor : tensor.detach().cpu().contiguous(),
+  return post(Direction::kSend, tensor, travels_itself(tensor) ? tensor : on_wire(tensor),
               peer("send to", dst_rank, where), tag, where);
 }
 
 Request PointToPoint::irecv(const at::Tensor& tensor, int src_rank, int tag, SourceLine where) {
-  const bool direct = tensor.device().is_cpu() && tensor.is_contiguous();
-  const at::Tensor target = direct ? tensor : at::empty(tensor.sizes(), tensor.options().device(at::kCPU));
+  const at::Tensor target =
+      travels_itself(tensor) ? tensor : at::empty(tensor.sizes(), tensor.options().device(wire_device(tensor)));
   return post(Direction::kRecv, tensor, target, peer("receive from", src_rank, where), tag, where);
 }
 

@@ -29,6 +29,13 @@ const char* direction_name(const TraceEvent& event) {
   return event.direction == Direction::kSend ? "send" : "recv";
 }
 
+/// A label may hold anything, a comma too.
+std::string quoted_cell(const std::string& text) {
+  std::string cell = "\"";
+  for (const char c : text) cell += c == '"' ? "\"\"" : std::string(1, c);
+  return cell + "\"";
+}
+
 bool ends_with(const std::string& text, const std::string& ending) {
   return text.size() >= ending.size() && text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
 }
@@ -52,13 +59,18 @@ std::string chrome_trace_json(const std::vector<TraceEvent>& events) {
     // Sends and receives of one rank overlap, so each direction has its own row.
     const json place = {{"pid", event.rank}, {"tid", event.collective ? 2 : sends ? 0 : 1}};
     json slice = place;
-    slice.update(
-        {{"ph", "X"},
-         {"cat", event.collective ? "collective" : "message"},
-         {"name", name},
-         {"ts", start},
-         {"dur", end - start},
-         {"args", {{"bytes", event.bytes}, {"tag", event.tag}, {"group", event.group}, {"where", event.where}}}});
+    slice.update({{"ph", "X"},
+                  {"cat", event.collective ? "collective" : "message"},
+                  {"name", name},
+                  {"ts", start},
+                  {"dur", end - start},
+                  {"args",
+                   {{"bytes", event.bytes},
+                    {"tag", event.tag},
+                    {"group", event.group},
+                    {"round", event.round},
+                    {"where", event.where}}}});
+    if (!event.label.empty()) slice["args"]["label"] = event.label;
     list.push_back(slice);
     if (event.collective) continue;
     json flow = place;
@@ -83,11 +95,15 @@ std::string chrome_trace_json(const std::vector<TraceEvent>& events) {
 
 std::string trace_csv(const std::vector<TraceEvent>& events) {
   const double first = origin(events);
-  std::string text = "rank,direction,peer,group,tag,sequence,bytes,operation,where,start_seconds,end_seconds\n";
+  const bool labelled =
+      std::any_of(events.begin(), events.end(), [](const TraceEvent& event) { return !event.label.empty(); });
+  std::string text = "rank,direction,peer,group,tag,sequence,round,bytes,operation,where,start_seconds,end_seconds";
+  text += labelled ? ",label\n" : "\n";
   for (const TraceEvent& event : events) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{:.9f},{:.9f}\n", event.rank, direction_name(event), event.peer,
-                        event.group, event.tag, event.sequence, event.bytes, event.operation, event.where,
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{:.9f},{:.9f}", event.rank, direction_name(event), event.peer,
+                        event.group, event.tag, event.sequence, event.round, event.bytes, event.operation, event.where,
                         event.start_seconds - first, event.end_seconds - first);
+    text += labelled ? "," + quoted_cell(event.label) + "\n" : "\n";
   }
   return text;
 }

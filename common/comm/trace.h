@@ -18,8 +18,10 @@ struct TraceEvent {
   int tag = 0;
   std::uint64_t sequence = 0;  ///< n-th message of its channel, equal on both ends
   std::int64_t bytes = 0;
+  std::uint64_t round = 0;  ///< the sender's logical step, equal on both ends: messages of one round could overlap
   std::string operation;
   std::string where;
+  std::string label;         ///< what the payload is, in the words of WorldSpec::payload_label; usually empty
   double start_seconds = 0;  ///< when it was posted
   double end_seconds = 0;    ///< when its wait returned
 };
@@ -29,7 +31,7 @@ struct TraceEvent {
 /// Source    "Trace Event Format", the Chromium project.
 std::string chrome_trace_json(const std::vector<TraceEvent>& events);
 
-/// One line per message end, with a header line.
+/// One line per message end, with a header line; a column of labels if there are any.
 std::string trace_csv(const std::vector<TraceEvent>& events);
 
 /// Errors    UsageError: the file's ending is neither .json nor .csv

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/report/byte_count.h"
 #include "common/report/errors.h"
 
 // Who waits for whom, and what that means. Free of tensors and of any transport: the threads world, the simulated world
@@ -75,8 +76,5 @@ std::string describe_wait(const PostedOp& op);
 /// "computes", "has already returned", "waits to send ...; also posted: recv of 4 B from rank 2, tag 3 (b.cpp:7)": the
 /// line of a rank in a report, without its number.
 std::string describe_rank(const RankState& state);
-
-/// "0 B", "4 KiB", "1.5 MiB".
-std::string describe_bytes(std::uint64_t bytes);
 
 }  // namespace lab

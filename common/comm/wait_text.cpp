@@ -71,16 +71,4 @@ std::string describe_rank(const RankState& state) {
   return line;
 }
 
-std::string describe_bytes(std::uint64_t bytes) {
-  constexpr std::array<const char*, 6> kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  if (bytes < 1024) return fmt::format("{} B", bytes);
-  double value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (value /= 1024; value >= 1024 && unit + 1 < kUnits.size(); value /= 1024) ++unit;
-  const std::string text = fmt::format("{:.1f}", value);
-  return fmt::format("{} {}",
-                     text.size() > 2 && text.substr(text.size() - 2) == ".0" ? text.substr(0, text.size() - 2) : text,
-                     kUnits[unit]);
-}
-
 }  // namespace lab

@@ -56,9 +56,24 @@ Comparison compare_all(const Case& the_case, const TensorMap& actual, const Tens
   return all;
 }
 
-std::string beyond(const CostBound& bound, std::uint64_t calls) {
-  if (calls <= bound.max_calls) return "";
-  return fmt::format("{} calls of {}, at most {} allowed", calls, bound.operation, bound.max_calls);
+/// What the ledger counted between two readings, held against the bound. Empty: within.
+std::string beyond(const CostBound& bound, const LedgerEntry& before, const LedgerEntry& after) {
+  const struct {
+    const char* what;
+    std::uint64_t spent, least, most;
+  } counts[] = {
+      {"calls", after.calls - before.calls, 0, bound.max_calls},
+      {"messages sent", after.messages - before.messages, bound.min_messages, bound.max_messages},
+      {"bytes sent", after.bytes_sent - before.bytes_sent, 0, bound.max_bytes_sent},
+      {"bytes received", after.bytes_received - before.bytes_received, bound.min_bytes_received, CostBound::kAny},
+      {"rounds", after.rounds - before.rounds, 0, bound.max_rounds}};
+  for (const auto& count : counts) {
+    if (count.spent > count.most)
+      return fmt::format("{} {} of {}, expected at most {}", count.spent, count.what, bound.operation, count.most);
+    if (count.spent < count.least)
+      return fmt::format("{} {} of {}, expected at least {}", count.spent, count.what, bound.operation, count.least);
+  }
+  return "";
 }
 
 }  // namespace
@@ -85,8 +100,10 @@ CaseResult run_case(const Case& the_case, const CallTable& calls, Communicator& 
   result.inputs = the_case.inputs(place);
   result.inputs.device = device;
   for (auto& [name, tensor] : result.inputs.tensors) tensor = tensor.to(device);
-  std::vector<std::uint64_t> calls_before;
-  for (const CostBound& bound : the_case.bounds) calls_before.push_back(ledger.of(bound.operation).calls);
+  const std::vector<CostBound> bounds = the_case.bounds ? the_case.bounds(place) : std::vector<CostBound>();
+  std::vector<LedgerEntry> before;
+  for (const CostBound& bound : bounds) before.push_back(ledger.of(bound.operation));
+  comm.endpoint().restart_clock();
   {
     const LedgerScope scope(comm.endpoint(), the_case.task);
     result.actual = call(comm, result.inputs);
@@ -94,10 +111,8 @@ CaseResult run_case(const Case& the_case, const CallTable& calls, Communicator& 
       if (tensor.defined()) tensor = tensor.cpu();
     }
   }
-  for (std::size_t i = 0; i < the_case.bounds.size() && result.over_budget.empty(); ++i) {
-    const CostBound& bound = the_case.bounds[i];
-    result.over_budget = beyond(bound, ledger.of(bound.operation).calls - calls_before[i]);
-  }
+  for (std::size_t i = 0; i < bounds.size() && result.over_budget.empty(); ++i)
+    result.over_budget = beyond(bounds[i], before[i], ledger.of(bounds[i].operation));
   result.expected = the_case.expected(place);
   result.comparison = compare_all(the_case, result.actual, result.expected);
   return result;

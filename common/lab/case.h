@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -34,11 +35,26 @@ struct CaseInputs {
   double number(const std::string& name) const;
 };
 
-/// At most so much of one operation on one rank, by the ledger.
+/// What one operation may cost a rank, by the ledger. A task's own point-to-point messages are counted under its id.
 struct CostBound {
+  static constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
+
   std::string operation;
-  std::uint64_t max_calls = 0;
+  std::uint64_t max_calls = kAny;
+  std::uint64_t max_messages = kAny;  ///< sent
+  std::uint64_t max_bytes_sent = kAny;
+  std::uint64_t max_rounds = kAny;       ///< messages that wait for each other, counted from the beginning of the case
+  std::uint64_t min_messages = 0;        ///< sent
+  std::uint64_t min_bytes_received = 0;  ///< less cannot have brought the result here
 };
+
+/// What a case may cost a rank.
+using CostBounds = std::function<std::vector<CostBound>(const CasePlace&)>;
+
+/// The same bounds on every rank.
+inline CostBounds on_every_rank(const std::vector<CostBound>& bounds) {
+  return [bounds](const CasePlace&) { return bounds; };
+}
 
 /// One check of one task.
 struct Case {
@@ -52,7 +68,9 @@ struct Case {
   /// `inputs`.
   std::function<TensorMap(const CasePlace&)> expected;
   Tolerance tolerance;
-  std::vector<CostBound> bounds;
+  /// What it may cost this rank; empty: anything.
+  CostBounds bounds;
+  bool inside_backward = false;  ///< communicates inside backward(), which the simulated world refuses
   /// A reason not to run on so many ranks; empty: run.
   std::function<std::string(int size)> skip_reason;
 };
@@ -67,7 +85,7 @@ using CallTable = std::map<std::string, TaskCall>;
 struct CaseResult {
   std::string skipped;      ///< reason; empty when it ran
   Comparison comparison;    ///< over all results of the case: worst differences, mean over all elements
-  std::string over_budget;  ///< "3 calls of all_reduce, at most 2 allowed"; empty when within bounds
+  std::string over_budget;  ///< "3 calls of all_reduce, expected at most 2"; empty when within bounds
   CaseInputs inputs;
   TensorMap expected;
   TensorMap actual;

@@ -8,7 +8,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <mutex>
 
 #include "common/lab/check_log_command.h"
@@ -19,6 +18,8 @@
 #include "common/launch/run_ranks.h"
 #include "common/report/app.h"
 #include "common/report/atomic_file.h"
+#include "common/report/folder.h"
+#include "common/report/nearest.h"
 #include "common/tensor/safetensors.h"
 
 namespace lab {
@@ -32,11 +33,14 @@ struct Run {
   const CommonOptions& options;
   WorldSpec world;
   std::shared_ptr<std::mutex> line_lock;  ///< threads share this process's output
+  std::string only;                       ///< of `LAB run NAME`
 };
 
 WorldSpec world_of(const CommonOptions& options, int num_ranks) {
   WorldSpec spec;
-  spec.kind = options.world == "threads" ? WorldKind::kThreads : WorldKind::kProcesses;
+  spec.kind = options.world == "threads" ? WorldKind::kThreads
+              : options.world == "sim"   ? WorldKind::kSim
+                                         : WorldKind::kProcesses;
   spec.num_ranks = num_ranks;
   spec.timeout_seconds = options.timeout_seconds;
   spec.traced = !options.trace_file.empty();
@@ -49,13 +53,7 @@ void validate(const CommonOptions& options) {
     throw UsageError(
         "--device cuda: this LibTorch has no CUDA, or there is no GPU; hint: leave --device out to use the CPU");
   }
-  if (!options.save_dir.empty()) {
-    std::error_code failure;
-    std::filesystem::create_directories(options.save_dir, failure);
-    if (failure || access(options.save_dir.c_str(), W_OK) != 0) {
-      throw UsageError(fmt::format("--save {}: expected a folder that can be made or written to", options.save_dir));
-    }
-  }
+  if (!options.save_dir.empty()) make_folder("--save", options.save_dir);
   // What cannot be written is known before the run, not after it.
   if (!options.trace_file.empty()) {
     check_trace_name(options.trace_file);
@@ -81,7 +79,8 @@ RankBody body_of(const Run& run, const std::string& node, const std::function<in
     TensorMap saved;
     for (int turn = 0; turn < run.options.repeat; ++turn) {
       const int local_rank = local_rank_of(comm.rank());
-      RankRun rank_run{comm, printer, run.options, node, local_rank, device_of(run.options, local_rank), saved};
+      RankRun rank_run{comm,  printer, run.options, node, local_rank, device_of(run.options, local_rank),
+                       saved, run.only};
       run.program.body(rank_run);
     }
     outcome.report.lines = printer.lines();
@@ -146,12 +145,39 @@ int join(Run& run, const RankEnvironment& environment) {
   return outcome.exit_code();
 }
 
-int run_lab(int argc, char** argv, const LabProgram& program) {
+std::string description_of(const LabProgram& program) {
+  std::string text = program.description + " Also: " + program.name + " check-log FILE --nproc P";
+  if (!program.cases.empty()) text += "; run NAME";
+  for (const LabCommand& command : program.commands) text += "; " + command.help;
+  return text;
+}
+
+bool is_named(const Case& the_case, const std::string& name) {
+  return name == the_case.name || name == the_case.task || name == the_case.task.substr(the_case.task.find('.') + 1);
+}
+
+/// Refuses a NAME of `run NAME` that no case answers to.
+void require_case(const LabProgram& program, const std::string& name) {
+  std::vector<std::string> known;
+  for (const Case& the_case : program.cases) {
+    if (is_named(the_case, name)) return;
+    known.push_back(the_case.name);
+    known.push_back(the_case.task.substr(the_case.task.find('.') + 1));
+  }
+  const auto meant = nearest(name, known);
+  throw UsageError(fmt::format("run {}: expected the name of a case or of a task, such as {}; got '{}'", name,
+                               meant ? *meant : known.back(), name));
+}
+
+/// `only`: what `LAB run NAME` names; empty: everything.
+int run_lab(int argc, char** argv, const LabProgram& program, const std::string& only) {
   at::set_num_threads(1);  // before a fork there must be no pool of threads; each rank sets its own number
-  App app(program.name, program.description + " Also: " + program.name + " check-log FILE --nproc P");
+  App app(program.name, description_of(program));
   CommonOptions& options = app.add_common_options();
   if (program.add_options) program.add_options(app);
-  if (const auto done = app.parse(argc, argv)) return static_cast<int>(*done);
+  std::vector<char*> words(argv, argv + argc);
+  if (!only.empty()) words.erase(words.begin() + 1, words.begin() + 3);  // run NAME
+  if (const auto done = app.parse(static_cast<int>(words.size()), words.data())) return static_cast<int>(*done);
 
   // Who steps through a rank in a debugger keeps the others waiting.
   if (options.debug_rank >= 0 && !app.given("--timeout")) options.timeout_seconds = 24 * 3600;
@@ -165,12 +191,28 @@ int run_lab(int argc, char** argv, const LabProgram& program) {
   if (program.validate) program.validate(num_ranks);
   if (options.debug_rank >= 0 && !environment) start_under_debugger(argc, argv, num_ranks, options.debug_rank);
 
-  Run run{program, options, world_of(options, num_ranks), nullptr};
+  Run run{program, options, world_of(options, num_ranks), nullptr, only};
   if (run.world.kind == WorldKind::kThreads) run.line_lock = std::make_shared<std::mutex>();
   return environment ? join(run, *environment) : launch(run);
 }
 
 }  // namespace
+
+void RankRun::announce() {
+  out.line(fmt::format("[Distributed Init] Rank {} initialized on {} on {} {}.", comm.rank(), node,
+                       device.is_cuda() ? "GPU" : "CPU", local_rank));
+  comm.collectives().barrier();
+  if (comm.rank() == 0) out.sentence(0, "All ranks ready!");
+}
+
+void RankRun::check(const Case& the_case, const CallTable& calls) {
+  if (!only.empty() && !is_named(the_case, only)) return;
+  if (the_case.inside_backward && options.world == "sim") {
+    out.skipped({the_case.prefix, comm.rank(), "the simulated world has no communication inside backward()"});
+    return;
+  }
+  report(the_case, run_case(the_case, calls, comm, options.seed, device));
+}
 
 void RankRun::save(const Case& the_case, const CaseResult& result) {
   if (options.save_dir.empty()) return;
@@ -194,8 +236,15 @@ void RankRun::report(const Case& the_case, const CaseResult& result) {
 
 int lab_main(int argc, char** argv, const LabProgram& program) {
   const int exit_code = static_cast<int>(guarded_main(argc, argv, [&](int count, char** arguments) {
-    if (count > 1 && std::string(arguments[1]) == "check-log") return check_log_command(count, arguments, program);
-    return static_cast<ExitCode>(run_lab(count, arguments, program));
+    const std::string word = count > 1 ? arguments[1] : "";
+    if (word == "check-log") return check_log_command(count, arguments, program);
+    for (const LabCommand& command : program.commands) {
+      if (word == command.name) return command.run(count - 1, arguments + 1);
+    }
+    if (word != "run" || program.cases.empty()) return static_cast<ExitCode>(run_lab(count, arguments, program, ""));
+    if (count < 3) throw UsageError("run: expected the name of a case or of a task, got nothing");
+    require_case(program, arguments[2]);
+    return static_cast<ExitCode>(run_lab(count, arguments, program, arguments[2]));
   }));
   // Where ranks were processes, Gloo's threads may still be at work on memory that must stay (see ProcessWorld); and
   // LibTorch's destructors take a tenth of a second a process.

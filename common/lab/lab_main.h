@@ -21,11 +21,23 @@ struct RankRun {
   int local_rank = 0;
   at::Device device = at::kCPU;
   TensorMap& saved;  ///< goes to DIR/rank<r>.safetensors with --save DIR
+  std::string only;  ///< what `LAB run NAME` named; empty: everything
 
+  /// Prints where this rank lives, and on rank 0, once all ranks are there, that they are.
+  void announce();
+  /// Runs a case and reports it, unless only others were asked for.
+  void check(const Case& the_case, const CallTable& calls);
   /// Prints the case's match line (or skipped line) and saves its tensors.
   void report(const Case& the_case, const CaseResult& result);
   /// Only saves them: <name>.input.*, <name>.weight.*, <name>.expected.*, <name>.actual.*
   void save(const Case& the_case, const CaseResult& result);
+};
+
+/// A further word that a lab understands in place of a run: `LAB NAME arguments`.
+struct LabCommand {
+  std::string name;
+  std::string help;                                    ///< "bench [--nproc P]"
+  std::function<ExitCode(int argc, char** argv)> run;  ///< argv[0] is the word itself
 };
 
 /// A lab, as its main describes it.
@@ -36,10 +48,12 @@ struct LabProgram {
   std::function<void(int num_ranks)> validate;  ///< throws UsageError before a rank is started; may be empty
   std::function<void(RankRun&)> body;           ///< on every rank
   std::function<LogExpectation(int num_ranks)> expected_log;
+  std::vector<Case> cases;  ///< what `LAB run NAME` chooses from, by task or by name; empty: there is no such choice
+  std::vector<LabCommand> commands;
 };
 
-/// The whole main function of a lab binary: `check-log FILE --nproc P` holds a log against the expectation; otherwise
-/// reads the options, starts the ranks (or joins those that a launcher started), runs the body on each, writes what was
+/// The whole main function of a lab binary: `check-log FILE --nproc P` holds a log against the expectation; a command's
+/// name starts that; otherwise reads the options (behind `run NAME`, of a run of some cases only), starts the ranks (or joins those that a launcher started), runs the body on each, writes what was
 /// asked for (--save, --json, --trace) and returns the exit code. Ends the process itself where ranks were processes.
 int lab_main(int argc, char** argv, const LabProgram& program);
 

@@ -18,7 +18,7 @@ RankFailure failure_of(const std::exception& failure) {
 void run_one_rank(const std::shared_ptr<Transport>& transport, const std::shared_ptr<CollectiveBackend>& collectives,
                   const WorldSpec& spec, const RankBody& body, RankOutcome& outcome) {
   outcome.report.rank = transport->rank();
-  const auto endpoint = std::make_shared<Endpoint>(transport, spec.traced);
+  const auto endpoint = std::make_shared<Endpoint>(transport, spec.traced, spec.payload_label);
   const auto record_failure = [&](const std::exception& failure) {
     outcome.failure = failure_of(failure);
     outcome.report.error = outcome.failure->sentence;

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "common/report/atomic_file.h"
@@ -19,8 +18,8 @@ json trace_to_json(const std::vector<TraceEvent>& trace) {
   json list = json::array();
   for (const TraceEvent& event : trace) {
     list.push_back({event.rank, event.direction == Direction::kSend, event.peer, event.group, event.tag, event.sequence,
-                    event.bytes, event.operation, event.where, event.start_seconds, event.end_seconds,
-                    event.collective});
+                    event.bytes, event.operation, event.where, event.start_seconds, event.end_seconds, event.collective,
+                    event.round, event.label});
   }
   return list;
 }
@@ -39,6 +38,8 @@ TraceEvent trace_event_from_json(const json& entry) {
   event.start_seconds = entry.at(9);
   event.end_seconds = entry.at(10);
   event.collective = entry.at(11);
+  event.round = entry.at(12);
+  event.label = entry.at(13);
   return event;
 }
 
@@ -46,19 +47,16 @@ std::string path_of(const std::string& folder, int rank, const char* ending) {
   return fmt::format("{}/rank{}.{}", folder, rank, ending);
 }
 
-}  // namespace
-
-std::string to_json(const RankOutcome& outcome) {
+json document_of(const RankOutcome& outcome) {
   json document = {{"report", to_json(outcome.report)},
                    {"trace", trace_to_json(outcome.trace)},
                    {"exit_code", static_cast<int>(outcome.exit_code)}};
   if (outcome.failure)
     document["failure"] = {{"exit_code", outcome.failure->exit_code}, {"sentence", outcome.failure->sentence}};
-  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+  return document;
 }
 
-RankOutcome outcome_from_json(const std::string& text) {
-  const json document = json::parse(text);
+RankOutcome outcome_of(const json& document) {
   RankOutcome outcome;
   outcome.report = rank_report_from_json(document.at("report").get<std::string>());
   outcome.exit_code = static_cast<ExitCode>(document.at("exit_code").get<int>());
@@ -69,6 +67,30 @@ RankOutcome outcome_from_json(const std::string& text) {
   return outcome;
 }
 
+std::string text_of(const json& document) {
+  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::optional<json> read_json(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  return json::parse(file);
+}
+
+TensorMap load_tensors(const std::string& path) {
+  return access(path.c_str(), R_OK) == 0 ? load_safetensors(path) : TensorMap{};
+}
+
+}  // namespace
+
+std::string to_json(const RankOutcome& outcome) {
+  return text_of(document_of(outcome));
+}
+
+RankOutcome outcome_from_json(const std::string& text) {
+  return outcome_of(json::parse(text));
+}
+
 void save_outcome(const std::string& folder, const RankOutcome& outcome) {
   const int rank = outcome.report.rank;
   if (!outcome.tensors.empty()) save_safetensors(path_of(folder, rank, "safetensors"), outcome.tensors);
@@ -76,12 +98,35 @@ void save_outcome(const std::string& folder, const RankOutcome& outcome) {
 }
 
 std::optional<RankOutcome> load_outcome(const std::string& folder, int rank) {
-  std::ifstream file(path_of(folder, rank, "json"), std::ios::binary);
-  if (!file) return std::nullopt;
-  RankOutcome outcome = outcome_from_json(std::string(std::istreambuf_iterator<char>(file), {}));
-  const std::string tensors = path_of(folder, rank, "safetensors");
-  if (access(tensors.c_str(), R_OK) == 0) outcome.tensors = load_safetensors(tensors);
+  const auto document = read_json(path_of(folder, rank, "json"));
+  if (!document) return std::nullopt;
+  RankOutcome outcome = outcome_of(*document);
+  outcome.tensors = load_tensors(path_of(folder, rank, "safetensors"));
   return outcome;
+}
+
+void save_outcomes(const std::string& folder, const std::vector<RankOutcome>& outcomes) {
+  json documents = json::array();
+  TensorMap tensors;
+  for (const RankOutcome& outcome : outcomes) {
+    documents.push_back(document_of(outcome));
+    for (const auto& [name, tensor] : outcome.tensors)
+      tensors[fmt::format("{}/{}", outcome.report.rank, name)] = tensor;
+  }
+  if (!tensors.empty()) save_safetensors(folder + "/world.safetensors", tensors);
+  write_file_atomically(folder + "/world.json", text_of(documents));
+}
+
+std::vector<RankOutcome> load_outcomes(const std::string& folder) {
+  std::vector<RankOutcome> outcomes;
+  const auto documents = read_json(folder + "/world.json");
+  if (!documents) return outcomes;
+  for (const json& document : *documents) outcomes.push_back(outcome_of(document));
+  for (const auto& [name, tensor] : load_tensors(folder + "/world.safetensors")) {
+    const std::size_t slash = name.find('/');
+    outcomes.at(std::stoul(name.substr(0, slash))).tensors[name.substr(slash + 1)] = tensor;
+  }
+  return outcomes;
 }
 
 }  // namespace lab

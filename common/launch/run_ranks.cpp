@@ -8,6 +8,7 @@
 #include "common/comm/thread_backend.h"
 #include "common/launch/forked_ranks.h"
 #include "common/launch/one_rank.h"
+#include "common/launch/simulated_ranks.h"
 #include "common/tensor/memory_meter.h"
 
 namespace lab {
@@ -45,6 +46,15 @@ WorldOutcome run_threads(const WorldSpec& spec, const RankBody& body) {
   return outcome;
 }
 
+WorldOutcome run_world(const WorldSpec& spec, const RankBody& body) {
+  switch (spec.kind) {
+    case WorldKind::kProcesses: return run_forked_ranks(spec, body);
+    case WorldKind::kThreads: return run_threads(spec, body);
+    case WorldKind::kSim: return run_simulated_ranks(spec, body);
+  }
+  throw UsageError("an unknown kind of world");
+}
+
 }  // namespace
 
 RankFailure failure_of_world(const std::vector<RankOutcome>& ranks, int cause) {
@@ -67,7 +77,7 @@ int WorldOutcome::exit_code() const {
 WorldOutcome run_ranks(const WorldSpec& spec, const RankBody& body) {
   if (spec.num_ranks < 1) throw UsageError(fmt::format("expected at least one rank, got {}", spec.num_ranks));
   install_memory_meter();
-  WorldOutcome outcome = spec.kind == WorldKind::kThreads ? run_threads(spec, body) : run_forked_ranks(spec, body);
+  WorldOutcome outcome = run_world(spec, body);
   if (!outcome.failure) {
     const int cause = find_cause(outcome.ranks);
     if (cause >= 0) outcome.failure = failure_of_world(outcome.ranks, cause);

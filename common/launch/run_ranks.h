@@ -6,21 +6,24 @@
 #include <vector>
 
 #include "common/comm/communicator.h"
+#include "common/comm/sim_network.h"
 #include "common/comm/trace.h"
 #include "common/report/run_report.h"
 #include "common/tensor/tensor_map.h"
 
 namespace lab {
 
-/// Where ranks live. A third world, simulated, has its place here.
-enum class WorldKind { kProcesses, kThreads };
+/// Where ranks live: in processes of their own, in threads of this one, or as actors of a simulated machine.
+enum class WorldKind { kProcesses, kThreads, kSim };
 
 struct WorldSpec {
   WorldKind kind = WorldKind::kThreads;
   int num_ranks = 4;
-  double timeout_seconds = 10;  ///< of the meeting and of every wait
+  double timeout_seconds = 10;  ///< of the meeting and of every wait; simulated seconds in `sim`
   bool traced = false;
+  PayloadLabel payload_label;  ///< of every traced message; empty: none
   std::string log_dir;  ///< processes only: a .log and a .err file per rank; empty: ranks share this process's output
+  SimNetwork network;   ///< sim only
 };
 
 /// Why a rank ended early.
@@ -55,7 +58,8 @@ struct WorldOutcome {
 
 /// Runs body on every rank of a new world and returns when all have ended, in whichever way. Assertions belong after
 /// it, on the caller's thread. In `processes`, ranks are forked from this process, which must not have used a thread
-/// pool before.
+/// pool before; in `sim`, one process is, which runs them all.
+/// Errors    UsageError: no rank; a simulated world with a network that cannot be, or in a build without SimGrid
 WorldOutcome run_ranks(const WorldSpec& spec, const RankBody& body);
 
 /// The short form for tests: body returns tensors.

@@ -8,7 +8,7 @@ namespace lab {
 CommonOptions& App::add_common_options(const CommonOptions& defaults) {
   CommonOptions& common = own_common_options(defaults);
   add_whole_number("--nproc", common.num_ranks, {1, 4096}, "Ranks to run");
-  add_choice("--world", common.world, {"processes", "threads"}, "What a rank is");
+  add_choice("--world", common.world, {"processes", "threads", "sim"}, "What a rank is");
   add_choice("--device", common.device, {"cpu", "cuda"}, "Where tensors live");
   add_seed("--seed", common.seed, "Seed of all data");
   add_number("--timeout", common.timeout_seconds, {0.0, 1e6, "SECONDS"}, "Longest wait for a peer");

@@ -9,10 +9,10 @@ namespace lab {
 struct CommonOptions {
   int num_ranks = 4;                ///< --nproc, 1 to 4096
   bool num_ranks_given = false;     ///< the user named it, so a launcher's world size must agree
-  std::string world = "processes";  ///< processes or threads
+  std::string world = "processes";  ///< processes, threads or sim
   std::string device = "cpu";       ///< cpu or cuda
   std::uint64_t seed = 42;
-  double timeout_seconds = 10.0;  ///< longest wait for a peer, above 0
+  double timeout_seconds = 10.0;  ///< longest wait for a peer, above 0; simulated seconds in sim
   std::string save_dir;           ///< --save: folder for rank<r>.safetensors; empty: nothing is saved
   std::string trace_file;         ///< --trace; empty: no trace
   std::string out_dir = "out";    ///< --out: plots and other results

@@ -23,7 +23,7 @@ struct RankReport {
 struct RunReport {
   std::string program;
   std::string version;
-  std::string world;  ///< "processes" or "threads"
+  std::string world;  ///< "processes", "threads" or "sim"
   int num_ranks = 0;
   std::uint64_t seed = 0;
   ExitCode exit_code = ExitCode::kAllMatch;

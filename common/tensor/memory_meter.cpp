@@ -85,6 +85,14 @@ void install_memory_meter() {
   });
 }
 
+MemoryAccount* memory_owner() {
+  return owner_of_this_thread;
+}
+
+void set_memory_owner(MemoryAccount* owner) {
+  owner_of_this_thread = owner;
+}
+
 MemoryScope::MemoryScope() : outer_(owner_of_this_thread), account_(open_account(outer_)) {
   owner_of_this_thread = account_;
 }

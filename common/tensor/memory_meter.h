@@ -19,9 +19,14 @@ struct MeterReading {
 /// Counted   storages, workspaces of convolutions; not: from_blob, mapped files, OpenBLAS's buffers
 void install_memory_meter();
 
+/// Whom this thread's allocations are charged to: the innermost MemoryScope's account, or null. For worlds whose ranks
+/// take turns on one thread: each takes its owner along.
+MemoryAccount* memory_owner();
+void set_memory_owner(MemoryAccount* owner);
+
 /// While it lives, what its thread allocates is its own: counted until freed, no matter on which thread, also after the
 /// scope's end. What a scope inside another one allocates counts in both.
-/// Call      created and destroyed on one thread, last created first destroyed; one per rank thread
+/// Call      created and destroyed on one thread, last created first destroyed; one per rank
 /// Errors    ContractError: the meter is not installed
 /// Example   MemoryScope scope; at::empty({256}); scope.reading(): current 0, peak 1024 bytes
 class MemoryScope {

@@ -42,9 +42,15 @@ seam() {
   complain "$1 is met in $2 only" < <(includes "$1" "${files[@]}")
 }
 seam 'gloo/' '^common/comm/gloo_backend|^common/bench/|/compile_fail/'
-seam 'torch/csrc/distributed' '^common/comm/gloo_backend'
+seam 'torch/csrc/distributed' '^common/comm/gloo_backend|/compile_fail/'
+seam '(simgrid|xbt)/' '^common/comm/sim_backend'
 seam 'CLI/' '^common/report/(app|tests/app_test)\.cpp|^common/launch/launch_options\.cpp|/main\.cpp'
 seam 'doctest/' '^common/testing/'
+
+# gnuplot is a program, so its seam is its name where it is started.
+mapfile -t files < <(find . -path ./build -prune -o \( -name '*.cpp' -o -name '*.h' \) -print | sed 's|^\./||' |
+  grep -vE '^common/report/(tests/)?plot')
+complain "gnuplot is started in common/report/plot* only" < <(grep -HnE '"([^" ]*/)?gnuplot["; ]' /dev/null "${files[@]}")
 
 # Without tensors: labrun and the launcher start in milliseconds because of it.
 mapfile -t files < <(sources common/report)

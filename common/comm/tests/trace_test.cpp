@@ -19,6 +19,7 @@ std::vector<TraceEvent> two_ends() {
   sent.direction = Direction::kSend;
   sent.peer = 3;
   sent.tag = 7;
+  sent.round = 5;
   sent.bytes = 1024;
   sent.operation = "send";
   sent.where = "ring.cpp:12";
@@ -43,6 +44,8 @@ TEST_CASE("the Chrome trace has a process per rank, a slice per end and one arro
     if (phase == "X") {
       ++slices;
       CHECK(event.at("args").at("bytes") == 1024);
+      CHECK(event.at("args").at("round") == 5);
+      CHECK_FALSE(event.at("args").contains("label"));
       if (event.at("pid") == 0) {
         CHECK(event.at("name") == "send to 3");
         CHECK(event.at("ts").get<double>() == doctest::Approx(250000));  // from the first event on, in microseconds
@@ -89,15 +92,30 @@ TEST_CASE("a collective is a slice of its own row, without an arrow") {
     CHECK(each.at("cat") == "collective");
   }
   CHECK(slices == 1);
-  CHECK(trace_csv({event}).find("\n1,all,-1,0,0,0,8,all_reduce,a.cpp:1,") != std::string::npos);
+  CHECK(trace_csv({event}).find("\n1,all,-1,0,0,0,0,8,all_reduce,a.cpp:1,") != std::string::npos);
 }
 
 TEST_CASE("the table has a header and a line per end") {
   CHECK(trace_csv(two_ends()) ==
-        "rank,direction,peer,group,tag,sequence,bytes,operation,where,start_seconds,end_seconds\n"
-        "0,send,3,0,7,0,1024,send,ring.cpp:12,0.250000000,0.500000000\n"
-        "3,recv,0,0,7,0,1024,recv,ring.cpp:12,0.000000000,0.500000000\n");
+        "rank,direction,peer,group,tag,sequence,round,bytes,operation,where,start_seconds,end_seconds\n"
+        "0,send,3,0,7,0,5,1024,send,ring.cpp:12,0.250000000,0.500000000\n"
+        "3,recv,0,0,7,0,5,1024,recv,ring.cpp:12,0.000000000,0.500000000\n");
   CHECK(trace_csv({}).find('\n') + 1 == trace_csv({}).size());
+}
+
+TEST_CASE("a label is written where there is one") {
+  std::vector<TraceEvent> events = two_ends();
+  events[0].label = "chunks 1, \"2\"";
+  CHECK(trace_csv(events) ==
+        "rank,direction,peer,group,tag,sequence,round,bytes,operation,where,start_seconds,end_seconds,label\n"
+        "0,send,3,0,7,0,5,1024,send,ring.cpp:12,0.250000000,0.500000000,\"chunks 1, \"\"2\"\"\"\n"
+        "3,recv,0,0,7,0,5,1024,recv,ring.cpp:12,0.000000000,0.500000000,\"\"\n");
+  int labels = 0;
+  const auto parsed = nlohmann::json::parse(chrome_trace_json(events));
+  for (const auto& event : parsed.at("traceEvents")) {
+    if (event.at("ph") == "X") labels += event.at("args").contains("label") ? 1 : 0;
+  }
+  CHECK(labels == 1);
 }
 
 TEST_CASE("the file's ending chooses the form; another ending is refused") {

@@ -202,11 +202,3 @@ TEST_CASE("a rank's line tells what it does and what else it has posted") {
       "recv of 4 B from rank 3, tag 3 in all_reduce (a.cpp:1) and 3 more");
 }
 
-TEST_CASE("bytes are told in the largest fitting unit") {
-  CHECK(describe_bytes(0) == "0 B");
-  CHECK(describe_bytes(1023) == "1023 B");
-  CHECK(describe_bytes(4096) == "4 KiB");
-  CHECK(describe_bytes(1536 * 1024) == "1.5 MiB");
-  CHECK(describe_bytes(std::uint64_t{64} << 20) == "64 MiB");
-  CHECK(describe_bytes(~std::uint64_t{0}) == "16 EiB");
-}

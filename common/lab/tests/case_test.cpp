@@ -89,7 +89,7 @@ TEST_CASE("a missing, unknown or mis-shaped result is an error that names it") {
 
 TEST_CASE("a right result that costs too much does not pass") {
   Case frugal = doubling();
-  frugal.bounds = {{"all_reduce", 1}};
+  frugal.bounds = on_every_rank({{"all_reduce", 1}});
   const auto reduce = [](int times_called) {
     return [times_called](Communicator& comm, const CaseInputs& inputs) {
       for (int i = 0; i < times_called; ++i) comm.collectives().all_reduce(at::zeros({1}));
@@ -100,7 +100,40 @@ TEST_CASE("a right result that costs too much does not pass") {
   const CaseResult costly = run_on_two(frugal, reduce(2));
   CHECK_FALSE(costly.passed());
   CHECK(costly.comparison.close);
-  CHECK(costly.over_budget == "2 calls of all_reduce, at most 1 allowed");
+  CHECK(costly.over_budget == "2 calls of all_reduce, expected at most 1");
+}
+
+TEST_CASE("messages, bytes and rounds are bounded from both sides, and rounds count from the beginning of the case") {
+  const auto exchange = [](Communicator& comm, const CaseInputs& inputs) {
+    const at::Tensor theirs = at::zeros({3});
+    Request received = comm.point_to_point().irecv(theirs, 1 - comm.rank());
+    comm.point_to_point().send(inputs.tensor("input.x"), 1 - comm.rank());
+    received.wait();
+    return TensorMap{{"y", inputs.tensor("input.x") * 2}};
+  };
+  CostBound exact;
+  exact.operation = "a0.double";
+  exact.max_messages = exact.min_messages = 1;
+  exact.max_bytes_sent = exact.min_bytes_received = 12;
+  exact.max_rounds = 1;
+  Case the_case = doubling();
+  the_case.bounds = on_every_rank({exact});
+  CHECK(run_on_two(the_case, exchange).passed());
+  const auto complaint = [&](const auto& change) {
+    CostBound bound = exact;
+    change(bound);
+    the_case.bounds = on_every_rank({bound});
+    return run_on_two(the_case, exchange).over_budget;
+  };
+  CHECK(complaint([](CostBound& bound) { bound.max_messages = 0; }) ==
+        "1 messages sent of a0.double, expected at most 0");
+  CHECK(complaint([](CostBound& bound) { bound.min_messages = 2; }) ==
+        "1 messages sent of a0.double, expected at least 2");
+  CHECK(complaint([](CostBound& bound) { bound.max_bytes_sent = 11; }) ==
+        "12 bytes sent of a0.double, expected at most 11");
+  CHECK(complaint([](CostBound& bound) { bound.min_bytes_received = 13; }) ==
+        "12 bytes received of a0.double, expected at least 13");
+  CHECK(complaint([](CostBound& bound) { bound.max_rounds = 0; }) == "1 rounds of a0.double, expected at most 0");
 }
 
 TEST_CASE("a case that does not fit the world size is skipped with its reason") {

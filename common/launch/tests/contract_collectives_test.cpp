@@ -10,7 +10,7 @@ at::Tensor of_rank(at::IntArrayRef shape, at::ScalarType dtype, int rank) {
   return exact_values_for_rank(shape, dtype, 11, rank);
 }
 
-TEST_CASE_TEMPLATE("contract: collectives against closed forms at every world size", World, Threads, Processes) {
+TEST_CASE_TEMPLATE("contract: collectives against closed forms at every world size", World, LAB_ALL_WORLDS) {
   for (const int size : world_sizes()) {
     for (const at::ScalarType dtype : {at::kFloat, at::kLong, at::kBFloat16}) {
       CAPTURE(size);
@@ -65,7 +65,7 @@ TEST_CASE_TEMPLATE("contract: collectives against closed forms at every world si
   }
 }
 
-TEST_CASE_TEMPLATE("contract: the ledger charges collectives alike in every world", World, Threads, Processes) {
+TEST_CASE_TEMPLATE("contract: the ledger charges collectives alike in every world", World, LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(4), [](Communicator& comm) {
     Collectives& c = comm.collectives();
     c.all_reduce(at::zeros({8}));
@@ -90,7 +90,7 @@ TEST_CASE_TEMPLATE("contract: the ledger charges collectives alike in every worl
   }
 }
 
-TEST_CASE_TEMPLATE("contract: an all-to-all part of another shape than agreed is refused", World, Threads, Processes) {
+TEST_CASE_TEMPLATE("contract: an all-to-all part of another shape than agreed is refused", World, LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
     std::vector<std::vector<std::int64_t>> shapes(3, {2});
     if (comm.rank() == 2) shapes[0] = {3};

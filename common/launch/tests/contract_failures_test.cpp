@@ -11,7 +11,7 @@
 namespace lab {
 namespace {
 
-TEST_CASE_TEMPLATE("contract: head-to-head sends are a deadlock, however small", World, Threads, Processes) {
+TEST_CASE_TEMPLATE("contract: head-to-head sends are a deadlock, however small", World, LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const at::Tensor value = at::zeros({1});
@@ -26,8 +26,7 @@ TEST_CASE_TEMPLATE("contract: head-to-head sends are a deadlock, however small",
   CHECK(contains(outcome.failure->sentence, "rank 1 waits to send 4 B to rank 0 (contract_failures_test.cpp:"));
 }
 
-TEST_CASE_TEMPLATE("contract: a cycle of receives among some ranks is found while others work", World, Threads,
-                   Processes) {
+TEST_CASE_TEMPLATE("contract: a cycle of receives among some ranks is found while others work", World, LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(5), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const at::Tensor value = at::zeros({1});
@@ -46,8 +45,8 @@ TEST_CASE_TEMPLATE("contract: a cycle of receives among some ranks is found whil
   CHECK_FALSE(contains(outcome.failure->sentence, "rank 3"));
 }
 
-TEST_CASE_TEMPLATE("contract: an unequal shape or dtype is refused on both sides and lands nowhere", World, Threads,
-                   Processes) {
+TEST_CASE_TEMPLATE("contract: an unequal shape or dtype is refused on both sides and lands nowhere", World,
+                   LAB_ALL_WORLDS) {
   for (const std::int64_t length : {6, 600000}) {
     for (const bool wrong_dtype : {false, true}) {
       CAPTURE(length);
@@ -82,7 +81,7 @@ TEST_CASE_TEMPLATE("contract: an unequal shape or dtype is refused on both sides
   }
 }
 
-TEST_CASE_TEMPLATE("contract: a wrong tag is named before a deadlock is", World, Threads, Processes) {
+TEST_CASE_TEMPLATE("contract: a wrong tag is named before a deadlock is", World, LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const at::Tensor value = at::zeros({2});
@@ -103,8 +102,7 @@ TEST_CASE_TEMPLATE("contract: a wrong tag is named before a deadlock is", World,
   }
 }
 
-TEST_CASE_TEMPLATE("contract: when a rank throws, every other rank's wait ends and names it", World, Threads,
-                   Processes) {
+TEST_CASE_TEMPLATE("contract: when a rank throws, every other rank's wait ends and names it", World, LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(5), [](Communicator& comm) -> TensorMap {
     if (comm.rank() == 2) throw std::runtime_error("out of ideas");
     comm.point_to_point().recv(at::zeros({1}), comm.rank() == 4 ? 3 : 2);
@@ -119,7 +117,7 @@ TEST_CASE_TEMPLATE("contract: when a rank throws, every other rank's wait ends a
   }
 }
 
-TEST_CASE_TEMPLATE("contract: a failure reaches ranks that are inside a collective", World, Threads, Processes) {
+TEST_CASE_TEMPLATE("contract: a failure reaches ranks that are inside a collective", World, LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(5), [](Communicator& comm) -> TensorMap {
     if (comm.rank() == 3) throw NotImplementedError("a0.nothing");
     comm.collectives().all_reduce(at::zeros({100000}));
@@ -163,6 +161,7 @@ TEST_CASE("contract: when a rank is killed, the others say so<processes>") {
   }
 }
 
+// In `sim`, sleeping takes no time: sim_test.cpp has a case of its own.
 TEST_CASE_TEMPLATE("contract: no wait outlasts the time-out, and it says what for", World, Threads, Processes) {
   const auto outcome = run_ranks(world_of<World>(2, 0.3), [](Communicator& comm) {
     if (comm.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
@@ -196,8 +195,7 @@ TEST_CASE("contract: a rank that is stopped amid collectives holds nobody for ev
   CHECK(contains(outcome.failure->sentence, "timed out after 0.5 s"));
 }
 
-TEST_CASE_TEMPLATE("contract: waiting for a rank that has returned is reported, and names it", World, Threads,
-                   Processes) {
+TEST_CASE_TEMPLATE("contract: waiting for a rank that has returned is reported, and names it", World, LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
     if (comm.rank() != 1) comm.point_to_point().recv(at::zeros({1}), comm.rank() == 0 ? 1 : 0);
     return TensorMap{};
@@ -209,7 +207,7 @@ TEST_CASE_TEMPLATE("contract: waiting for a rank that has returned is reported, 
   CHECK(contains(outcome.failure->sentence, "rank 1 has already returned"));
 }
 
-TEST_CASE_TEMPLATE("contract: no rank talks to itself or to nobody", World, Threads, Processes) {
+TEST_CASE_TEMPLATE("contract: no rank talks to itself or to nobody", World, LAB_ALL_WORLDS) {
   for (const int peer : {0, -1, 2}) {
     CAPTURE(peer);
     const auto outcome = run_ranks(world_of<World>(2), [&](Communicator& comm) {
@@ -221,7 +219,7 @@ TEST_CASE_TEMPLATE("contract: no rank talks to itself or to nobody", World, Thre
   }
 }
 
-TEST_CASE_TEMPLATE("contract: a request that is never waited for fails the run", World, Threads, Processes) {
+TEST_CASE_TEMPLATE("contract: a request that is never waited for fails the run", World, LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     if (p2p.rank() == 0) (void)p2p.isend(at::zeros({1}), 1);
@@ -233,7 +231,7 @@ TEST_CASE_TEMPLATE("contract: a request that is never waited for fails the run",
   CHECK(contains(outcome.failure->sentence, "rank 0 dropped its isend to rank 1 (contract_failures_test.cpp:"));
 }
 
-TEST_CASE_TEMPLATE("contract: collectives that differ between ranks are refused", World, Threads, Processes) {
+TEST_CASE_TEMPLATE("contract: collectives that differ between ranks are refused", World, LAB_ALL_WORLDS) {
   SUBCASE("in shape") {
     const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
       comm.collectives().all_reduce(at::zeros({comm.rank() == 1 ? 5 : 4}));

@@ -8,7 +8,7 @@
 namespace lab {
 namespace {
 
-TEST_CASE_TEMPLATE("contract: messages travel round a ring at every world size", World, Threads, Processes) {
+TEST_CASE_TEMPLATE("contract: messages travel round a ring at every world size", World, LAB_ALL_WORLDS) {
   for (const int size : world_sizes()) {
     CAPTURE(size);
     const auto outcome = run_ranks(world_of<World>(size), [](Communicator& comm) {
@@ -34,8 +34,8 @@ TEST_CASE_TEMPLATE("contract: messages travel round a ring at every world size",
   }
 }
 
-TEST_CASE_TEMPLATE("contract: same source, destination and tag arrive in order; tags do not mix", World, Threads,
-                   Processes) {
+TEST_CASE_TEMPLATE("contract: same source, destination and tag arrive in order; tags do not mix", World,
+                   LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     std::vector<Request> requests;
@@ -58,7 +58,7 @@ TEST_CASE_TEMPLATE("contract: same source, destination and tag arrive in order; 
   CHECK(at::equal(tensor_of_rank(outcome, 1, "values"), at::arange(60).unsqueeze(1).expand({60, 4})));
 }
 
-TEST_CASE_TEMPLATE("contract: many outstanding messages, waited for in any order", World, Threads, Processes) {
+TEST_CASE_TEMPLATE("contract: many outstanding messages, waited for in any order", World, LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(4, 30), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     std::vector<Request> requests;
@@ -93,7 +93,7 @@ TEST_CASE_TEMPLATE("contract: many outstanding messages, waited for in any order
   }
 }
 
-TEST_CASE_TEMPLATE("contract: 10,000 messages both ways", World, Threads, Processes) {
+TEST_CASE_TEMPLATE("contract: 10,000 messages both ways", World, LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(2, 60), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const int peer = 1 - p2p.rank();
@@ -112,7 +112,7 @@ TEST_CASE_TEMPLATE("contract: 10,000 messages both ways", World, Threads, Proces
     CHECK(at::equal(tensor_of_rank(outcome, rank, "in"), at::arange(10000).mul(2 - rank)));
 }
 
-TEST_CASE_TEMPLATE("contract: 64 MiB, empty and scalar messages", World, Threads, Processes) {
+TEST_CASE_TEMPLATE("contract: 64 MiB, empty and scalar messages", World, LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(2, 60), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const std::int64_t length = 64 << 18;  // float32
@@ -135,7 +135,7 @@ TEST_CASE_TEMPLATE("contract: 64 MiB, empty and scalar messages", World, Threads
   CHECK(tensor_of_rank(outcome, 1, "scalar").item().toFloat() == 2.5F);
 }
 
-TEST_CASE_TEMPLATE("contract: every dtype, and tensors that are not contiguous", World, Threads, Processes) {
+TEST_CASE_TEMPLATE("contract: every dtype, and tensors that are not contiguous", World, LAB_ALL_WORLDS) {
   const std::vector<at::ScalarType> dtypes = {at::kLong, at::kDouble, at::kBool, at::kBFloat16,
                                               at::kInt,  at::kByte,   at::kHalf};
   const auto outcome = run_ranks(world_of<World>(2), [&](Communicator& comm) {
@@ -161,7 +161,7 @@ TEST_CASE_TEMPLATE("contract: every dtype, and tensors that are not contiguous",
   }
 }
 
-TEST_CASE_TEMPLATE("contract: sub-groups have ranks and messages of their own", World, Threads, Processes) {
+TEST_CASE_TEMPLATE("contract: sub-groups have ranks and messages of their own", World, LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(5), [](Communicator& comm) {
     const bool odd = comm.rank() % 2 == 1;
     Communicator half = comm.subgroup(odd ? std::vector<int>{3, 1} : std::vector<int>{0, 2, 4});
@@ -190,8 +190,8 @@ TEST_CASE_TEMPLATE("contract: sub-groups have ranks and messages of their own", 
   CHECK(tensor_of_rank(outcome, 1, "in_half").item().toInt() == 203);
 }
 
-TEST_CASE_TEMPLATE("contract: the ledger counts messages, bytes and the longest chain of steps", World, Threads,
-                   Processes) {
+TEST_CASE_TEMPLATE("contract: the ledger counts messages, bytes and the longest chain of steps", World,
+                   LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(4), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const at::Tensor value = at::zeros({10});
@@ -211,7 +211,7 @@ TEST_CASE_TEMPLATE("contract: the ledger counts messages, bytes and the longest 
   }
 }
 
-TEST_CASE_TEMPLATE("contract: a trace holds both ends of every message", World, Threads, Processes) {
+TEST_CASE_TEMPLATE("contract: a trace holds both ends of every message", World, LAB_ALL_WORLDS) {
   WorldSpec spec = world_of<World>(2);
   spec.traced = true;
   const auto outcome = run_ranks(spec, [](Communicator& comm) {
@@ -237,6 +237,79 @@ TEST_CASE_TEMPLATE("contract: a trace holds both ends of every message", World, 
     CHECK(contains(sent.where, "contract_messages_test.cpp:"));
     CHECK(sent.start_seconds <= sent.end_seconds);
     CHECK(sent.start_seconds <= received.end_seconds);  // one clock for all ranks
+  }
+}
+
+TEST_CASE_TEMPLATE("contract: a label says what each payload is, on both ends", World, LAB_ALL_WORLDS) {
+  WorldSpec spec = world_of<World>(2);
+  spec.traced = true;
+  spec.payload_label = [](const at::Tensor& payload) { return "value " + std::to_string(payload.item<int>()); };
+  const auto outcome = run_ranks(spec, [](Communicator& comm) {
+    PointToPoint& p2p = comm.point_to_point();
+    for (int i = 0; i < 2; ++i) {
+      const at::Tensor value = at::full({1}, p2p.rank() == 0 ? 10 + i : 0, at::kInt);
+      if (p2p.rank() == 0) p2p.send(value, 1);
+      if (p2p.rank() == 1) p2p.recv(value, 0);
+    }
+    return TensorMap{};
+  });
+  REQUIRE_FALSE(outcome.failure);
+  for (const RankOutcome& rank : outcome.ranks) {
+    REQUIRE(rank.trace.size() == 2);
+    for (std::size_t i = 0; i < 2; ++i) {
+      CHECK(rank.trace[i].label == "value 1" + std::to_string(i));
+      CHECK(rank.trace[i].round == i + 1);
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("contract: a meta tensor travels as its sizes alone", World, LAB_WORLDS_OF_ONE_PROCESS) {
+  const auto on_meta = [](at::IntArrayRef shape) { return at::empty(shape, at::TensorOptions().device(at::kMeta)); };
+  SUBCASE("and is counted like any other") {
+    const auto outcome = run_ranks(world_of<World>(2, 1e5), [&](Communicator& comm) {
+      PointToPoint& p2p = comm.point_to_point();
+      const std::int64_t huge = std::int64_t{1} << 40;
+      if (p2p.rank() == 0) p2p.send(on_meta({huge}), 1);
+      if (p2p.rank() == 0) p2p.send(on_meta({4, 5}).t(), 1);
+      if (p2p.rank() == 1) p2p.recv(on_meta({huge}), 0);
+      if (p2p.rank() == 1) p2p.recv(on_meta({4, 5}).t(), 0);
+      const at::Tensor sum = comm.collectives().all_reduce(on_meta({7}));
+      return TensorMap{{"sizes", at::full({sum.is_meta() ? sum.size(0) : 0}, 1)}};
+    });
+    CAPTURE(sentence_of_rank(outcome, 0));
+    REQUIRE_FALSE(outcome.failure);
+    CHECK(tensor_of_rank(outcome, 0, "sizes").numel() == 7);
+    Ledger ledger;
+    for (const LedgerEntry& entry : outcome.ranks[1].report.ledger) ledger.add(entry);
+    CHECK(ledger.of("message").bytes_received == (std::uint64_t{1} << 42) + 80);
+  }
+  SUBCASE("but not into a tensor that has data") {
+    const auto outcome = run_ranks(world_of<World>(2), [&](Communicator& comm) {
+      if (comm.rank() == 0) comm.point_to_point().send(on_meta({2}), 1);
+      if (comm.rank() == 1) comm.point_to_point().recv(at::zeros({2}), 0);
+      return TensorMap{};
+    });
+    for (int rank = 0; rank < 2; ++rank) {
+      CHECK(exit_code_of_rank(outcome, rank) == static_cast<int>(ExitCode::kContract));
+      CHECK(contains(sentence_of_rank(outcome, rank), "device mismatch: rank 0 sends a meta tensor to rank 1 ("));
+      CHECK(contains(sentence_of_rank(outcome, rank), "which expects data (contract_messages_test.cpp:"));
+    }
+  }
+}
+
+TEST_CASE("contract: between processes a meta tensor is refused<processes>") {
+  for (const bool collective : {false, true}) {
+    CAPTURE(collective);
+    const auto outcome = run_ranks(world_of<Processes>(2), [&](Communicator& comm) {
+      const at::Tensor meta = at::empty({2}, at::TensorOptions().device(at::kMeta));
+      if (collective) comm.collectives().all_reduce(meta);
+      if (comm.rank() == 0) comm.point_to_point().send(meta, 1);
+      if (comm.rank() == 1) comm.point_to_point().recv(meta, 0);
+      return TensorMap{};
+    });
+    REQUIRE(outcome.failure);
+    CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
+    CHECK(contains(outcome.failure->sentence, "a meta tensor has no data to send"));
   }
 }
 

@@ -16,6 +16,18 @@ struct Threads {
 struct Processes {
   static constexpr WorldKind kKind = WorldKind::kProcesses;
 };
+struct Sim {
+  static constexpr WorldKind kKind = WorldKind::kSim;
+};
+
+// The types that a template test case runs over.
+#if defined(LAB_HAS_SIMGRID)
+#define LAB_ALL_WORLDS Threads, Processes, Sim
+#define LAB_WORLDS_OF_ONE_PROCESS Threads, Sim
+#else
+#define LAB_ALL_WORLDS Threads, Processes
+#define LAB_WORLDS_OF_ONE_PROCESS Threads
+#endif
 
 template <typename World>
 WorldSpec world_of(int num_ranks, double timeout_seconds = 10) {
@@ -54,3 +66,4 @@ inline bool contains(const std::string& text, const std::string& part) {
 
 TYPE_TO_STRING_AS("threads", lab::Threads);
 TYPE_TO_STRING_AS("processes", lab::Processes);
+TYPE_TO_STRING_AS("sim", lab::Sim);

@@ -134,7 +134,7 @@ TEST_CASE("app: a wrong value is one sentence with option, expected, got and a h
           "--nproc: expected a whole number from 1 to 4096, got '" + std::string(wrong) + "'; try --nproc 4");
   }
   CHECK(refusal({"--world", "thread"}) ==
-        "--world: expected processes or threads, got 'thread'; try --world threads");
+        "--world: expected processes, threads or sim, got 'thread'; try --world threads");
   CHECK(refusal({"--device", "tpu"}) == "--device: expected cpu or cuda, got 'tpu'; try --device cpu");
   CHECK(refusal({"--seed", "-1"}) ==
         "--seed: expected a whole number from 0 to 18446744073709551615, got '-1'; try --seed 42");

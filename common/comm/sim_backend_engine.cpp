@@ -1,0 +1,171 @@
+#include "common/comm/sim_backend_engine.h"
+
+#include <fmt/format.h>
+#include <xbt/log.h>
+
+#include <algorithm>
+#include <csignal>
+#include <simgrid/kernel/Timer.hpp>
+#include <simgrid/s4u.hpp>
+#include <vector>
+
+#include "common/comm/sim_backend_platform.h"
+#include "common/comm/thread_state.h"
+
+// SimGrid runs an actor until it calls into SimGrid, then the next one; when none can run, its kernel moves the clock.
+// Here an actor's only such call is suspend(). Messages to start and ranks to wake are collected meanwhile and dealt
+// with by the kernel in one go, before the clock moves: a timer for "now" gets us there. That makes one switch per wait
+// and none per message. A communication that the kernel starts, SimGrid reports to the kernel when it is complete; one
+// that an actor starts would be reported to nobody but an actor that waits for it.
+namespace lab {
+namespace {
+
+namespace sg = simgrid::s4u;
+using simgrid::kernel::timer::Timer;
+
+struct Delivery {
+  int src_rank;
+  int dst_rank;
+  std::uint64_t num_bytes;
+  std::function<void()> arrived;
+  sg::CommPtr communication;
+};
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr const char* kContexts = "--cfg=contexts/factory:thread";  // the sanitizer follows threads, not stack switches
+#else
+constexpr const char* kContexts = "--cfg=contexts/factory:raw";
+#endif
+
+}  // namespace
+
+struct SimEngine::Impl {
+  explicit Impl(const SimNetwork& network, int num_ranks) : engine(make_engine()) {
+    configure();
+    hosts = make_platform(network, num_ranks);
+    sg::Activity::on_completion_cb([this](const sg::Activity& activity) {
+      auto* delivery = static_cast<const sg::Comm&>(activity).get_data<Delivery>();
+      delivery->arrived();
+      delivered.emplace_back(delivery);  // SimGrid still uses the communication: it is freed later
+      call_kernel();
+    });
+  }
+
+  static std::unique_ptr<sg::Engine> make_engine() {
+    xbt_log_control_set("root.thresh:critical");
+    std::vector<std::string> arguments = {"sim", kContexts};
+    std::vector<char*> pointers = {arguments[0].data(), arguments[1].data(), nullptr};
+    int count = 2;
+    auto engine = std::make_unique<sg::Engine>(&count, pointers.data());
+    // SimGrid's handlers write reports of their own; how a process died is the launcher's to say.
+    for (const int signal : {SIGINT, SIGSEGV, SIGBUS}) std::signal(signal, SIG_DFL);
+    return engine;
+  }
+
+  static void configure() {
+    for (const char* setting : {
+             "network/model:CM02",       // latency + size / bandwidth, bandwidth shared max-min
+             "network/crosstraffic:0",   // a flow takes nothing from the opposite direction
+             "network/TCP-gamma:1e30",   // no window that would bound a flow's rate
+             "contexts/stack-size:1024"  // KiB per rank, of which only what is touched is real memory
+         }) {
+      sg::Engine::set_config(setting);
+    }
+    xbt_log_control_set("root.thresh:critical");
+  }
+
+  /// From an actor or the kernel: has the kernel call serve() at this simulated instant.
+  void call_kernel() {
+    if (called) return;
+    called = true;
+    Timer::set(sg::Engine::get_clock(), [this] { serve(); });
+  }
+
+  /// SimGrid takes events nearer than this for one. It must exceed the clock's rounding errors, or events get lost; its
+  /// default, 10 us, would merge the start and the end of a message.
+  void keep_precision() {
+    const double rounding = 1e-15 * sg::Engine::get_clock();
+    if (precision_seconds > rounding) return;
+    precision_seconds = std::max(1e-12, 10 * rounding);
+    sg::Engine::set_config(fmt::format("surf/precision:{:g}", precision_seconds));
+  }
+
+  void serve() {
+    called = false;
+    keep_precision();
+    delivered.clear();
+    for (auto& delivery : to_start) {
+      Delivery* started = delivery.release();  // it comes back when SimGrid reports it
+      sg::Host* src = hosts[static_cast<std::size_t>(started->src_rank)];
+      sg::Host* dst = hosts[static_cast<std::size_t>(started->dst_rank)];
+      started->communication = sg::Comm::sendto_init(src, dst)->set_payload_size(started->num_bytes);
+      started->communication->set_data(started);
+      started->communication->start();
+    }
+    to_start.clear();
+    for (const int rank : to_wake) actors[static_cast<std::size_t>(rank)]->resume();
+    to_wake.clear();
+  }
+
+  std::unique_ptr<sg::Engine> engine;
+  std::vector<sg::Host*> hosts;
+  std::vector<sg::ActorPtr> actors;
+  bool called = false;
+  double precision_seconds = 0;
+  std::vector<std::unique_ptr<Delivery>> to_start;
+  std::vector<std::unique_ptr<Delivery>> delivered;
+  std::vector<int> to_wake;
+  Timer* alarm = nullptr;
+};
+
+SimEngine::SimEngine(const SimNetwork& network, int num_ranks) : impl_(std::make_unique<Impl>(network, num_ranks)) {}
+
+SimEngine::~SimEngine() = default;
+
+double SimEngine::now() const {
+  return sg::Engine::get_clock();
+}
+
+void SimEngine::run(const std::function<void(int rank)>& body) {
+  const ThreadState own, fresh = ThreadState::fresh();
+  for (std::size_t rank = 0; rank < impl_->hosts.size(); ++rank) {
+    impl_->actors.push_back(sg::Actor::create("rank", impl_->hosts[rank], [&body, &fresh, rank] {
+      fresh.put_back();  // the thread is as the actor before left it
+      body(static_cast<int>(rank));
+    }));
+  }
+  impl_->engine->run();
+  own.put_back();
+}
+
+void SimEngine::block() {
+  const ThreadState own;
+  sg::this_actor::suspend();
+  own.put_back();
+}
+
+void SimEngine::wake(int rank) {
+  impl_->to_wake.push_back(rank);
+  impl_->call_kernel();
+}
+
+void SimEngine::transfer(int src_rank, int dst_rank, std::uint64_t num_bytes, std::function<void()> arrived) {
+  impl_->to_start.push_back(
+      std::make_unique<Delivery>(Delivery{src_rank, dst_rank, num_bytes, std::move(arrived), nullptr}));
+  impl_->call_kernel();
+}
+
+void SimEngine::set_alarm(double at_seconds, std::function<void()> ring) {
+  clear_alarm();
+  impl_->alarm = Timer::set(std::max(at_seconds, now()), [this, ring = std::move(ring)] {
+    impl_->alarm = nullptr;
+    ring();
+  });
+}
+
+void SimEngine::clear_alarm() {
+  if (impl_->alarm != nullptr) impl_->alarm->remove();
+  impl_->alarm = nullptr;
+}
+
+}  // namespace lab

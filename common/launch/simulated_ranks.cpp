@@ -1,0 +1,69 @@
+#include "common/launch/simulated_ranks.h"
+
+#include <fmt/format.h>
+
+#include "common/comm/message_collectives.h"
+#include "common/comm/sim_backend.h"
+#include "common/launch/one_rank.h"
+#include "common/launch/outcome_files.h"
+#include "common/launch/run_directory.h"
+#include "common/launch/spawn.h"
+#include "common/launch/supervisor.h"
+
+namespace lab {
+namespace {
+
+void refuse_meta_tensors(RankOutcome& outcome) {
+  for (const auto& [name, tensor] : outcome.tensors) {
+    if (!tensor.is_meta() || outcome.failure) continue;
+    outcome.report.error = fmt::format("the body returned {}, a meta tensor, which has no data to hand back", name);
+    outcome.failure = RankFailure{static_cast<int>(ExitCode::kContract), outcome.report.error};
+  }
+  if (outcome.failure) outcome.tensors.clear();
+}
+
+/// What the simulation's process does from fork to _exit.
+int simulate(const WorldSpec& spec, const RankBody& body, const RunDirectory& folder) {
+  std::vector<RankOutcome> outcomes(static_cast<std::size_t>(spec.num_ranks));
+  SimWorld world(spec.network, spec.num_ranks, spec.timeout_seconds);
+  world.run([&](int rank) {
+    const std::shared_ptr<Transport> transport = world.transport(rank);
+    run_one_rank(transport, std::make_shared<MessageCollectives>(*transport), spec, body,
+                 outcomes[static_cast<std::size_t>(rank)]);
+  });
+  for (RankOutcome& outcome : outcomes) refuse_meta_tensors(outcome);
+  save_outcomes(folder.path(), outcomes);
+  return 0;
+}
+
+}  // namespace
+
+WorldOutcome run_simulated_ranks(const WorldSpec& spec, const RankBody& body) {
+  check_network(spec.network);
+  if (!SimWorld::available()) SimWorld(spec.network, spec.num_ranks, spec.timeout_seconds);  // says why
+  const RunDirectory folder;
+  SuperviseResult result;
+  {
+    Supervisor supervisor;
+    supervisor.add({0, fork_rank([&] { return simulate(spec, body, folder); })});
+    result = supervisor.supervise();
+  }
+  WorldOutcome outcome;
+  outcome.ranks = load_outcomes(folder.path());
+  if (!outcome.ranks.empty() && result.exit_code == 0) return outcome;
+
+  const RankExit& end = result.exits.at(0);
+  // A body that ends the process by itself, say with exit(0), has not returned.
+  const int exit_code = result.exit_code == 0 ? static_cast<int>(ExitCode::kInternal) : result.exit_code;
+  outcome.failure = RankFailure{exit_code, fmt::format("the process that simulates all ranks {}", end.reason)};
+  outcome.ranks.assign(static_cast<std::size_t>(spec.num_ranks), {});
+  for (int rank = 0; rank < spec.num_ranks; ++rank) {
+    RankOutcome& lost = outcome.ranks[static_cast<std::size_t>(rank)];
+    lost.report.rank = rank;
+    lost.failure = outcome.failure;
+    lost.report.error = outcome.failure->sentence;
+  }
+  return outcome;
+}
+
+}  // namespace lab
