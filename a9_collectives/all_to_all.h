@@ -1,0 +1,36 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <string>
+
+#include "common/comm/point_to_point.h"
+
+// n: bytes of the tensor. P: number of ranks. alpha: seconds of an empty message. beta: seconds per byte.
+namespace lab::a9 {
+
+/// Rank r cuts its tensor into P chunks along scatter_dim, sends chunk i to rank i, and joins what it gets along
+/// gather_dim in rank order; by the algorithm that choose_all_to_all() names.
+/// Call      collective, blocking, no autograd
+/// Shapes    in: any of any dtype, equal on all ranks; out: scatter_dim divided by P, gather_dim times P (the same shape
+///           where the two are one). Dimensions count from the end where negative.
+/// Aliasing  the result is new and contiguous; the input is only read, and may be non-contiguous
+/// Errors    ContractError: a dimension out of range, scatter_dim does not divide by P, nothing sent yet; shape or dtype
+///           differ, found before the bytes of the message in question land
+/// Example   [batch, seq/P, heads, head_dim], scatter_dim 2, gather_dim 1: [batch, seq, heads/P, head_dim]
+at::Tensor my_all_to_all(at::Tensor tensor, std::int64_t scatter_dim, std::int64_t gather_dim, PointToPoint& p2p);
+
+/// The name of the algorithm that my_all_to_all takes for so many bytes on so many ranks.
+std::string choose_all_to_all(std::int64_t num_bytes, int num_ranks);
+
+/// The simple one: all P-1 sends and receives are posted at once, then waited for.
+/// Cost      1 step of P-1 messages; (P-1)/P n sent per rank; alpha + (P-1)/P n beta
+at::Tensor all_to_all_direct(at::Tensor tensor, std::int64_t scatter_dim, std::int64_t gather_dim, PointToPoint& p2p);
+
+/// In step d, rank r sends to rank r+d and receives from rank r-d: never more than one message each way.
+/// Cost      P-1 steps; (P-1)/P n sent per rank; (P-1) (alpha + n/P beta)
+/// Source    Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005, sec. 4.3
+at::Tensor all_to_all_pairwise(at::Tensor tensor, std::int64_t scatter_dim, std::int64_t gather_dim, PointToPoint& p2p);
+
+}  // namespace lab::a9

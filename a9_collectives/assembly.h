@@ -1,0 +1,27 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+namespace lab::a9 {
+
+/// A new tensor to be filled part by part: `count` parts of equal shape, one after the other along `dim`. A part that is
+/// contiguous is received where it belongs, without a copy.
+class Assembly {
+ public:
+  /// like: a tensor of one part's shape and dtype
+  Assembly(const at::Tensor& like, std::int64_t dim, std::int64_t count) : dim_(dim), length_(like.size(dim)) {
+    std::vector<std::int64_t> shape = like.sizes().vec();
+    shape[static_cast<std::size_t>(dim < 0 ? dim + like.dim() : dim)] *= count;
+    whole_ = at::empty(shape, like.options());
+  }
+
+  at::Tensor part(std::int64_t index) const { return whole_.narrow(dim_, index * length_, length_); }
+  const at::Tensor& whole() const { return whole_; }
+
+ private:
+  std::int64_t dim_;
+  std::int64_t length_;
+  at::Tensor whole_;
+};
+
+}  // namespace lab::a9

@@ -1,0 +1,164 @@
+#include "a9_collectives/bench_measure.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "common/tensor/exact_data.h"
+
+namespace lab::a9 {
+namespace {
+
+constexpr std::uint64_t kSeed = 11;
+
+struct Contender {
+  std::string name;
+  bool selected = false;
+  bool peer = false;
+  std::function<at::Tensor(const at::Tensor& input)> run;
+  std::vector<double> seconds;  ///< of one call, by turn
+};
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Gloo has these four; its reduce-scatter is made for bound buffers only.
+void add_gloo(std::vector<Contender>& contenders, const std::string& collective, int size, GlooPeer& gloo) {
+  Contender peer;
+  peer.name = "gloo";
+  peer.peer = true;
+  if (collective == "broadcast") {
+    peer.run = [&gloo](const at::Tensor& input) {
+      gloo.broadcast(input, 0);
+      return input;
+    };
+  } else if (collective == "allreduce") {
+    peer.run = [&gloo](const at::Tensor& input) {
+      gloo.all_reduce(input);
+      return input;
+    };
+  } else if (collective == "allgather") {
+    peer.run = [&gloo, size](const at::Tensor& input) {
+      const at::Tensor out = at::empty({size * input.numel()}, input.options());
+      gloo.all_gather(input, out);
+      return out;
+    };
+  } else if (collective == "all_to_all") {
+    peer.run = [&gloo](const at::Tensor& input) {
+      const at::Tensor out = at::empty_like(input);
+      gloo.all_to_all(input, out);
+      return out;
+    };
+  } else {
+    return;
+  }
+  contenders.push_back(std::move(peer));
+}
+
+at::Tensor expected_result(const std::string& collective, std::int64_t input_elements, int rank, int size) {
+  const auto input = [&](int of_rank) { return exact_values_for_rank({input_elements}, at::kFloat, kSeed, of_rank); };
+  if (collective == "broadcast") return input(0);
+  if (collective == "allreduce" || collective == "reduce_scatter") {
+    at::Tensor sum = input(0);
+    for (int other = 1; other < size; ++other) sum.add_(input(other));
+    return collective == "allreduce" ? sum : sum.chunk(size, 0)[static_cast<std::size_t>(rank)];
+  }
+  std::vector<at::Tensor> parts;
+  for (int other = 0; other < size; ++other) {
+    const at::Tensor theirs = input(other);
+    parts.push_back(collective == "allgather" ? theirs : theirs.chunk(size, 0)[static_cast<std::size_t>(rank)]);
+  }
+  return at::cat(parts, 0);
+}
+
+/// The values of all ranks, one row each.
+at::Tensor of_all_ranks(Communicator& comm, const std::vector<double>& values) {
+  return at::stack(comm.collectives().all_gather(at::tensor(values, at::kDouble)));
+}
+
+/// Calls per block: enough for the clock, few enough for large messages.
+int calls_per_block(std::int64_t bytes) {
+  return static_cast<int>(std::clamp<std::int64_t>((std::int64_t{1} << 21) / std::max<std::int64_t>(bytes, 1), 1, 40));
+}
+
+/// One block of every contender per turn.
+void run_turns(std::vector<Contender>& contenders, const at::Tensor& input, const BenchPoint& point, GlooPeer& gloo) {
+  const int calls = calls_per_block(point.bytes);
+  for (int turn = -1; turn < point.turns; ++turn) {  // the first is a rehearsal
+    for (Contender& contender : contenders) {
+      gloo.barrier();
+      const double start = seconds_now();
+      for (int call = 0; call < calls; ++call) contender.run(input);
+      if (turn >= 0) contender.seconds.push_back((seconds_now() - start) / calls);
+    }
+  }
+}
+
+BenchRow row_of(Contender& contender, const Collective& collective, const BenchPoint& point, Communicator& comm,
+                GlooPeer& gloo, std::int64_t input_elements) {
+  BenchRow row;
+  row.collective = collective.name;
+  row.algorithm = contender.name;
+  row.selected = contender.selected;
+  row.bytes = point.bytes;
+  row.ranks = comm.size();
+  row.bus_factor = collective.bus_factor(comm.size());
+
+  // A block takes as long as it takes the last rank.
+  const at::Tensor times = std::get<0>(at::sort(std::get<0>(of_all_ranks(comm, contender.seconds).max(0))));
+  row.min_seconds = times[0].item().toDouble();
+  row.median_seconds = times[point.turns / 2].item().toDouble();
+  row.max_seconds = times[point.turns - 1].item().toDouble();
+
+  const at::Tensor input = exact_values_for_rank({input_elements}, at::kFloat, kSeed, comm.rank());
+  gloo.barrier();
+  const LedgerEntry before = comm.endpoint().ledger().of("message");
+  const at::Tensor result = contender.run(input);
+  const LedgerEntry after = comm.endpoint().ledger().of("message");
+  const at::Tensor expected = expected_result(collective.name, input_elements, comm.rank(), comm.size());
+  const auto wrong = static_cast<double>(at::ne(result, expected).sum().item().toLong());
+  const at::Tensor counts = of_all_ranks(comm, {static_cast<double>(after.messages - before.messages),
+                                                static_cast<double>(after.bytes_sent - before.bytes_sent),
+                                                static_cast<double>(after.rounds - before.rounds), wrong});
+  const at::Tensor most = std::get<0>(counts.max(0));
+  row.messages = static_cast<std::uint64_t>(most[0].item().toLong());
+  row.bytes_sent = static_cast<std::uint64_t>(most[1].item().toLong());
+  row.rounds = static_cast<std::uint64_t>(most[2].item().toLong());
+  row.wrong = counts.sum(0)[3].item().toLong();
+  return row;
+}
+
+}  // namespace
+
+std::vector<BenchRow> measure(const Collective& collective, const BenchPoint& asked, Communicator& comm,
+                              GlooPeer& gloo) {
+  BenchPoint point = asked;
+  const std::int64_t elements = std::max<std::int64_t>(asked.bytes / 4 / comm.size(), 1) * comm.size();
+  point.bytes = elements * 4;
+  const std::int64_t input_elements = collective.input_elements(elements, comm.size());
+
+  std::vector<Contender> contenders;
+  const std::string chosen = collective.choose(point.bytes, comm.size());
+  for (const Algorithm& algorithm : collective.algorithms) {
+    Contender contender;
+    contender.name = algorithm.name;
+    contender.selected = algorithm.name == chosen;
+    if (point.selected_only && !contender.selected) continue;
+    // The selected one is measured as students call it, the choice included.
+    const auto run = contender.selected ? collective.run : algorithm.run;
+    contender.run = [run, &comm](const at::Tensor& input) { return run(input, comm.point_to_point()); };
+    contenders.push_back(std::move(contender));
+  }
+  add_gloo(contenders, collective.name, comm.size(), gloo);
+
+  run_turns(contenders, at::zeros({input_elements}), point, gloo);
+  std::vector<BenchRow> rows;
+  for (Contender& contender : contenders)
+    rows.push_back(row_of(contender, collective, point, comm, gloo, input_elements));
+  if (rows.back().algorithm == "gloo") {
+    for (BenchRow& row : rows) row.ratio_to_gloo = row.median_seconds / rows.back().median_seconds;
+  }
+  return rows;
+}
+
+}  // namespace lab::a9

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lab::a9 {
+
+/// One line of the benchmark's table: one algorithm of one collective at one size.
+struct BenchRow {
+  std::string collective;
+  std::string algorithm;  ///< or a peer: "gloo", "mpi tcp", "mpi shared memory"
+  bool selected = false;  ///< what the student's function picks
+  std::int64_t bytes = 0;
+  int ranks = 0;
+  double min_seconds = 0, median_seconds = 0, max_seconds = 0;
+  double bus_factor = 1;         ///< busbw over algbw
+  std::uint64_t messages = 0;    ///< sent by the rank that sends most; 0 for a peer, whose messages nobody counts
+  std::uint64_t bytes_sent = 0;  ///< by the rank that sends most
+  std::uint64_t rounds = 0;
+  std::int64_t wrong = 0;          ///< elements that differ from the exact result, over all ranks
+  double ratio_to_gloo = 0;        ///< of the medians; 0: there is no such peer
+  double ratio_to_mpi = 0;         ///< Open MPI over TCP
+  double ratio_to_mpi_shared = 0;  ///< Open MPI over shared memory
+
+  bool is_peer() const { return rounds == 0 && messages == 0; }
+  double algbw() const { return static_cast<double>(bytes) / median_seconds / 1e9; }  ///< GB/s
+  double busbw() const { return algbw() * bus_factor; }
+};
+
+std::string bench_header();
+std::string bench_line(const BenchRow& row);
+std::string bench_json(const std::vector<BenchRow>& rows);
+
+}  // namespace lab::a9

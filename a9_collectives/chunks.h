@@ -1,0 +1,53 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+
+#include "common/comm/point_to_point.h"
+
+// What every algorithm here needs beside send and recv.
+namespace lab::a9 {
+
+/// A tensor seen as one row of elements and cut into `num_chunks` contiguous chunks, as even as possible: the first
+/// numel % num_chunks chunks hold one element more. Chunks share memory with the row.
+class Chunks {
+ public:
+  /// `row` is contiguous and has one dimension.
+  Chunks(at::Tensor row, std::int64_t num_chunks);
+
+  std::int64_t count() const { return num_chunks_; }
+  at::Tensor chunk(std::int64_t index) const { return range(index, index + 1); }
+  /// Chunks [begin, end) as one tensor.
+  at::Tensor range(std::int64_t begin, std::int64_t end) const;
+
+ private:
+  std::int64_t offset(std::int64_t index) const;
+
+  at::Tensor row_;
+  std::int64_t num_chunks_;
+};
+
+/// The elements of a tensor as one contiguous row, to be worked on and then given back: the tensor's own memory where
+/// that is contiguous, else a copy.
+class Row {
+ public:
+  explicit Row(const at::Tensor& tensor);
+  const at::Tensor& elements() const { return elements_; }
+  /// Makes the tensor equal to the row, and returns it.
+  at::Tensor give_back() const;
+
+ private:
+  at::Tensor tensor_;
+  at::Tensor elements_;
+};
+
+/// Sends `out` to dst_rank while it receives `in` from src_rank: both are posted before either is waited for, so no order
+/// of ranks can deadlock.
+void exchange(PointToPoint& p2p, const at::Tensor& out, int dst_rank, const at::Tensor& in, int src_rank,
+              SourceLine where = SourceLine::current());
+
+/// The greatest power of two that is at most `size`. Errors: ContractError for size < 1.
+int floor_power_of_two(int size);
+
+}  // namespace lab::a9

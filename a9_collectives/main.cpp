@@ -1,0 +1,36 @@
+#include "a9_collectives/bench_command.h"
+#include "a9_collectives/calls.h"
+#include "a9_collectives/cases.h"
+#include "a9_collectives/log.h"
+#include "a9_collectives/sim_command.h"
+#include "common/lab/lab_main.h"
+
+namespace lab::a9 {
+namespace {
+
+void run_lab(RankRun& run) {
+  const CallTable table = calls();
+  run.announce();
+  for (const Section& section : sections()) {
+    if (run.comm.rank() == 0 && run.only.empty()) run.out.sentence(0, section.sentence);
+    for (const Case& the_case : section.cases) run.check(the_case, table);
+  }
+  run.out.sentence(run.comm.rank(), "done");
+}
+
+}  // namespace
+}  // namespace lab::a9
+
+int main(int argc, char** argv) {
+  using namespace lab;
+  LabProgram program;
+  program.name = "a9_collectives";
+  program.description = "Assignment 9: collectives made of send and recv, and a parallel Transformer block on top.";
+  program.body = a9::run_lab;
+  program.expected_log = a9::expected_log;
+  program.cases = a9::all_cases();
+  program.commands = {
+      {"bench", "bench [--nproc P] (times every algorithm)", a9::bench_command},
+      {"sim", "sim [--ranks P] [--bytes N] [--sweep] (the same on a simulated network)", a9::sim_command}};
+  return lab_main(argc, argv, program);
+}

@@ -1,0 +1,26 @@
+#include "a9_collectives/all_to_all.h"
+#include "a9_collectives/guards.h"
+
+namespace lab::a9 {
+
+std::string choose_all_to_all(std::int64_t num_bytes, int num_ranks) {
+  // BEGIN SOLUTION a9.all_to_all_choice
+  // STUB // TODO(a9.all_to_all_choice): name the quickest of your algorithms ("direct", "pairwise").
+  // STUB return num_bytes + num_ranks >= 0 ? "direct" : "";
+  constexpr std::int64_t kFewMessages = 32;  // beyond, so many at once only queue up
+  return num_ranks <= kFewMessages || num_bytes == 0 ? "direct" : "pairwise";
+  // END SOLUTION a9.all_to_all_choice
+}
+
+at::Tensor my_all_to_all(at::Tensor tensor, std::int64_t scatter_dim, std::int64_t gather_dim, PointToPoint& p2p) {
+  scatter_dim = require_dim("my_all_to_all, scatter_dim", tensor, scatter_dim, p2p);
+  gather_dim = require_dim("my_all_to_all, gather_dim", tensor, gather_dim, p2p);
+  require_divides("my_all_to_all, scatter_dim", tensor, scatter_dim, p2p);
+  const c10::NoGradGuard no_grad;
+  const at::Tensor input = tensor.detach();
+  if (choose_all_to_all(static_cast<std::int64_t>(input.nbytes()), p2p.size()) == "pairwise")
+    return all_to_all_pairwise(input, scatter_dim, gather_dim, p2p);
+  return all_to_all_direct(input, scatter_dim, gather_dim, p2p);
+}
+
+}  // namespace lab::a9

@@ -1,0 +1,29 @@
+#include "a9_collectives/allgather.h"
+#include "a9_collectives/guards.h"
+
+namespace lab::a9 {
+
+std::string choose_allgather(std::int64_t num_bytes, int num_ranks) {
+  // BEGIN SOLUTION a9.allgather_choice
+  // STUB // TODO(a9.allgather_choice): name the quickest of your algorithms ("ring", "recursive_doubling", "bruck",
+  // STUB // "direct").
+  // STUB return num_bytes + num_ranks >= 0 ? "through_root" : "";
+  constexpr std::int64_t kSmall = std::int64_t{64} << 10;
+  if (num_ranks <= 8) return "direct";
+  return num_bytes <= kSmall ? "bruck" : "ring";
+  // END SOLUTION a9.allgather_choice
+}
+
+at::Tensor my_allgather(at::Tensor tensor, PointToPoint& p2p) {
+  require_rows("my_allgather", tensor, p2p);
+  const c10::NoGradGuard no_grad;
+  const std::int64_t num_bytes = static_cast<std::int64_t>(tensor.nbytes()) * p2p.size();
+  const std::string algorithm = choose_allgather(num_bytes, p2p.size());
+  if (algorithm == "ring") return allgather_ring(tensor, p2p);
+  if (algorithm == "recursive_doubling") return allgather_recursive_doubling(tensor, p2p);
+  if (algorithm == "bruck") return allgather_bruck(tensor, p2p);
+  if (algorithm == "direct") return allgather_direct(tensor, p2p);
+  return allgather_through_root(tensor, p2p);
+}
+
+}  // namespace lab::a9

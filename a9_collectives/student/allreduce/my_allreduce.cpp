@@ -1,0 +1,28 @@
+#include "a9_collectives/allreduce.h"
+
+namespace lab::a9 {
+
+std::string choose_allreduce(std::int64_t num_bytes, int num_ranks) {
+  // BEGIN SOLUTION a9.allreduce_choice
+  // STUB // TODO(a9.allreduce_choice): name the quickest of your algorithms ("recursive_doubling", "ring",
+  // STUB // "rabenseifner", "direct").
+  // STUB return num_bytes + num_ranks >= 0 ? "gather_broadcast" : "";
+  constexpr std::int64_t kSmall = std::int64_t{16} << 10;
+  if (num_bytes <= kSmall) return "recursive_doubling";
+  const bool power_of_two = (num_ranks & (num_ranks - 1)) == 0;
+  return power_of_two ? "rabenseifner" : "ring";
+  // END SOLUTION a9.allreduce_choice
+}
+
+at::Tensor my_allreduce(at::Tensor tensor, PointToPoint& p2p) {
+  if (p2p.size() == 1) return tensor;
+  const c10::NoGradGuard no_grad;
+  const std::string algorithm = choose_allreduce(static_cast<std::int64_t>(tensor.nbytes()), p2p.size());
+  if (algorithm == "recursive_doubling") return allreduce_recursive_doubling(tensor, p2p);
+  if (algorithm == "rabenseifner") return allreduce_rabenseifner(tensor, p2p);
+  if (algorithm == "ring") return allreduce_ring(tensor, p2p);
+  if (algorithm == "direct") return allreduce_direct(tensor, p2p);
+  return allreduce_gather_broadcast(tensor, p2p);
+}
+
+}  // namespace lab::a9

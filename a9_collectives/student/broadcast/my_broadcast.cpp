@@ -1,0 +1,25 @@
+#include "a9_collectives/broadcast.h"
+#include "a9_collectives/guards.h"
+
+namespace lab::a9 {
+
+std::string choose_broadcast(std::int64_t num_bytes, int num_ranks) {
+  // BEGIN SOLUTION a9.broadcast_choice
+  // STUB // TODO(a9.broadcast_choice): name the quickest of your algorithms ("binomial", "chain").
+  // STUB return num_bytes + num_ranks >= 0 ? "flat" : "";
+  constexpr std::int64_t kLarge = std::int64_t{1} << 20;
+  return num_bytes >= kLarge && num_ranks > 2 ? "chain" : "binomial";
+  // END SOLUTION a9.broadcast_choice
+}
+
+at::Tensor my_broadcast(at::Tensor tensor, int src_rank, PointToPoint& p2p) {
+  require_rank("my_broadcast", src_rank, p2p);
+  if (p2p.size() == 1) return tensor;
+  const c10::NoGradGuard no_grad;
+  const std::string algorithm = choose_broadcast(static_cast<std::int64_t>(tensor.nbytes()), p2p.size());
+  if (algorithm == "chain") return broadcast_chain(tensor, src_rank, p2p);
+  if (algorithm == "binomial") return broadcast_binomial(tensor, src_rank, p2p);
+  return broadcast_flat(tensor, src_rank, p2p);
+}
+
+}  // namespace lab::a9

@@ -1,0 +1,79 @@
+#include "a9_collectives/log.h"
+
+#include <fmt/format.h>
+
+#include "a9_collectives/calls.h"
+#include "a9_collectives/cases.h"
+#include "common/report/check_log.h"
+#include "common/report/log_mutations.h"
+#include "common/report/match_line.h"
+#include "common/testing/test.h"
+
+// The log expectation accepts a right log and refuses every small way to spoil it.
+namespace lab::a9 {
+namespace {
+
+std::string right_log(int num_ranks) {
+  std::string log;
+  const auto line = [&](const std::string& text) { log += text + "\n"; };
+  for (int rank = num_ranks - 1; rank >= 0; --rank)
+    line(fmt::format("[Distributed Init] Rank {} initialized on N/A on CPU {}.", rank, rank));
+  line("[Rank 0] All ranks ready!");
+  for (const Section& section : sections()) {
+    line("[Rank 0] " + section.sentence);
+    for (const Case& the_case : section.cases) {
+      const std::string reason = the_case.skip_reason ? the_case.skip_reason(num_ranks) : "";
+      for (int rank = 0; rank < num_ranks; ++rank) {
+        const double diff = the_case.tolerance.atol == 0 ? 0 : the_case.tolerance.atol / 8;
+        line(reason.empty() ? format(MatchLine{the_case.prefix, rank, true, diff, diff / 4})
+                            : format(SkippedLine{the_case.prefix, rank, reason}));
+      }
+    }
+  }
+  for (int rank = 0; rank < num_ranks; ++rank) line(fmt::format("[Rank {}] done", rank));
+  return log;
+}
+
+TEST_CASE("the expectation accepts a right log, at every world size") {
+  for (const int num_ranks : {1, 2, 3, 4, 5, 8}) {
+    CAPTURE(num_ranks);
+    const std::vector<std::string> problems = check_log(right_log(num_ranks), expected_log(num_ranks));
+    CHECK_MESSAGE(problems.empty(), (problems.empty() ? "" : problems.front()));
+  }
+}
+
+TEST_CASE("the expectation refuses a log of another number of ranks, and one whose exact lines are not exact") {
+  CHECK_FALSE(check_log(right_log(4), expected_log(2)).empty());
+  CHECK_FALSE(check_log(right_log(2), expected_log(4)).empty());
+  std::string log = right_log(2);
+  const std::string exact = format(MatchLine{"AllReduce", 1, true, 0, 0});
+  log.replace(log.find(exact), exact.size(), format(MatchLine{"AllReduce", 1, true, 1e-7, 1e-8}));
+  CHECK_FALSE(check_log(log, expected_log(2)).empty());
+}
+
+TEST_CASE("the expectation refuses every line deleted, duplicated or falsified in turn") {
+  for (const int num_ranks : {2, 3}) {  // with 3 ranks some lines are skipped ones
+    const auto mutations = log_mutations(right_log(num_ranks));
+    CHECK(mutations.size() > 500);
+    const LogExpectation expectation = expected_log(num_ranks);
+    for (const LogMutation& mutation : mutations) {
+      CAPTURE(mutation.what);
+      CHECK_FALSE(check_log(mutation.text, expectation).empty());
+    }
+  }
+}
+
+TEST_CASE("every case has a call, and a name of its own") {
+  const CallTable table = calls();
+  std::vector<std::string> names;
+  for (const Case& the_case : all_cases()) {
+    CAPTURE(the_case.name);
+    CHECK(table.count(the_case.task) == 1);
+    CHECK(std::find(names.begin(), names.end(), the_case.name) == names.end());
+    names.push_back(the_case.name);
+  }
+  CHECK(names.size() == 41);
+}
+
+}  // namespace
+}  // namespace lab::a9

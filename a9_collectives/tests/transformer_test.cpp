@@ -1,0 +1,195 @@
+#include "a9_collectives/transformer.h"
+
+#include <fmt/format.h>
+
+#include "a9_collectives/tests/transformer_by_loops.h"
+#include "a9_collectives/transformer_calls.h"
+#include "a9_collectives/transformer_cases.h"
+#include "a9_collectives/transformer_parallel_functions.h"
+#include "common/launch/run_ranks.h"
+#include "common/report/errors.h"
+#include "common/tensor/compare.h"
+#include "common/tensor/seeded.h"
+#include "common/testing/test.h"
+
+// The serial block is right, the reference solution passes every case, and what cannot work is refused.
+namespace lab::a9 {
+namespace {
+
+WorldSpec threads(int num_ranks) {
+  WorldSpec spec;
+  spec.num_ranks = num_ranks;
+  return spec;
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases = transformer_cases();
+  for (const Case& further : transformer_gradient_cases()) cases.push_back(further);
+  return cases;
+}
+
+/// Weights without the symmetry of fresh LayerNorms.
+TensorMap lively_weights(const TransformerOptions& options, std::uint64_t seed) {
+  TensorMap weights = initial_weights(options, seed, at::kDouble);
+  for (const char* name : {"ln1_weight", "ln1_bias", "ln2_weight", "ln2_bias"})
+    weights[name] += seeded_randn({options.d_model}, ++seed, at::kDouble);
+  return weights;
+}
+
+TEST_CASE("the serial block is its formula, written in loops") {
+  const TransformerOptions options = {12, 3, 20};
+  const TensorMap weights = lively_weights(options, 7);
+  const at::Tensor x = seeded_randn({2, 5, 12}, 8, at::kDouble);
+  const at::Tensor out = BasicTransformerBlock(options, weights).forward(x).detach();
+  for (std::int64_t b = 0; b < 2; ++b)
+    CHECK(compare(out[b], block_by_loops(options, weights, x[b]), {1e-12, 1e-12}).close);
+}
+
+TEST_CASE("the serial block: positions permuted go in and come out alike, examples do not mix") {
+  const TransformerOptions options;
+  const BasicTransformerBlock block(options, lively_weights(options, 3));
+  const at::Tensor x = seeded_randn({3, 6, 32}, 4, at::kDouble);
+  const at::Tensor out = block.forward(x).detach();
+  CHECK(compare(block.forward(x.flip({1})).detach(), out.flip({1}), {1e-12, 1e-12}).close);
+  CHECK(compare(block.forward(x.narrow(0, 1, 1)).detach(), out.narrow(0, 1, 1), {1e-12, 1e-12}).close);
+  CHECK_FALSE(compare(block.forward(x.narrow(1, 0, 3)).detach(), out.narrow(1, 0, 3), {1e-3, 1e-3}).close);
+}
+
+TEST_CASE("the serial block: with nothing projected out of it, a block is the identity") {
+  const TransformerOptions options;
+  TensorMap weights = lively_weights(options, 3);
+  for (const char* name : {"o_proj", "fc2", "fc2_bias"}) weights[name].zero_();
+  const at::Tensor x = seeded_randn({1, 4, 32}, 5, at::kDouble);
+  CHECK(at::equal(BasicTransformerBlock(options, weights).forward(x).detach(), x));
+}
+
+TEST_CASE("a block keeps copies of its weights, all of them, of the right shape") {
+  const TransformerOptions options;
+  TensorMap weights = initial_weights(options, 1);
+  const BasicTransformerBlock block(options, weights);
+  weights["fc1"].zero_();
+  CHECK_FALSE(at::equal(block.fc1.detach(), weights["fc1"]));
+  CHECK(block.weights().size() == 12);
+  for (const auto& [name, weight] : block.weights()) CHECK(weight.requires_grad());
+
+  weights["fc1"] = weights["fc1"].t();
+  CHECK_THROWS_WITH_AS(BasicTransformerBlock(options, weights), doctest::Contains("'fc1'"), ContractError);
+  weights.erase("fc1");
+  CHECK_THROWS_WITH_AS(BasicTransformerBlock(options, weights), doctest::Contains("'fc1'"), ContractError);
+  CHECK_THROWS_AS(BasicTransformerBlock({32, 5, 64}, initial_weights(options, 1)), ContractError);
+}
+
+TEST_CASE("the reference passes every case that the number of ranks divides, and skips the others") {
+  const std::vector<Case> cases = all_cases();
+  REQUIRE(cases.size() == 9);
+  const CallTable table = transformer_calls();
+  const std::map<int, std::size_t> num_skipped = {{1, 0}, {2, 0}, {3, 8}, {4, 0}, {5, 8}, {8, 2}};
+  for (const auto& [size, expected_skipped] : num_skipped) {
+    for (const std::uint64_t seed : {42, 20231}) {
+      const auto outcome =
+          run_ranks(threads(size), RankBody([&](Communicator& comm, RankOutcome& own) {
+                      for (const Case& the_case : cases) {
+                        const CaseResult result = run_case(the_case, table, comm, seed);
+                        if (!result.skipped.empty()) {
+                          own.tensors[the_case.name] = at::ones({});
+                        } else if (!result.passed()) {
+                          throw std::runtime_error(fmt::format("{}: max diff {} {}", the_case.name,
+                                                               result.comparison.max_diff, result.over_budget));
+                        }
+                      }
+                    }));
+      CAPTURE(size);
+      CAPTURE(seed);
+      if (outcome.failure) FAIL_CHECK(outcome.failure->sentence);
+      for (const RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.size() == expected_skipped);
+    }
+  }
+}
+
+TEST_CASE("a skipped case says which numbers do not fit") {
+  const Case first = transformer_cases()[1];
+  CHECK(first.skip_reason(3) == "4 heads do not divide by 3 ranks");
+  CHECK(first.skip_reason(8) == "4 heads do not divide by 8 ranks");
+  CHECK(first.skip_reason(4).empty());
+}
+
+/// Every rank must be refused, by a ContractError with this text in it, before it has sent anything.
+void refused(int num_ranks, const std::string& text, const std::function<void(Communicator&)>& body) {
+  const auto outcome = run_ranks(threads(num_ranks), RankBody([&](Communicator& comm, RankOutcome& own) {
+                                   try {
+                                     body(comm);
+                                   } catch (const ContractError& failure) {
+                                     if (std::string(failure.what()).find(text) == std::string::npos) throw;
+                                     if (comm.endpoint().ledger().total().messages == 0)
+                                       own.tensors["refused"] = at::ones({});
+                                   }
+                                 }));
+  CAPTURE(text);
+  if (outcome.failure) FAIL_CHECK(outcome.failure->sentence);
+  for (const RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.count("refused") == 1);
+}
+
+TEST_CASE("what does not divide, or has the wrong shape, is refused on every rank before anything is sent") {
+  const TransformerOptions options;
+  const TensorMap weights = initial_weights(options, 1);
+  const at::Tensor x = at::ones({2, 3, 32});
+  const auto block = [&] { return BasicTransformerBlock(options, weights); };
+
+  refused(3, "4 heads do not divide by 3 ranks",
+          [&](Communicator& comm) { block().init_tensor_parallel_shards(comm); });
+  refused(3, "4 heads do not divide by 3 ranks", [&](Communicator& comm) { block().forward_ulysses(x, comm); });
+  refused(3, "4 heads do not divide by 3 ranks", [&](Communicator& comm) { block().forward_tensor_parallel(x, comm); });
+  refused(4, "dimension 6", [&](Communicator& comm) {
+    const TransformerOptions odd = {32, 4, 6};
+    BasicTransformerBlock(odd, initial_weights(odd, 1)).init_tensor_parallel_shards(comm);
+  });
+  refused(2, "init_tensor_parallel_shards()", [&](Communicator& comm) { block().forward_tensor_parallel(x, comm); });
+  refused(2, "SHAPE GUARD", [&](Communicator& comm) { block().forward_ulysses(at::ones({2, 3, 16}), comm); });
+  refused(2, "SHAPE GUARD", [&](Communicator& comm) {
+    BasicTransformerBlock one = block();
+    one.init_tensor_parallel_shards(comm);
+    one.forward_tensor_parallel(at::ones({3, 32}), comm);
+  });
+  refused(2, "no gradient arrived at a", [](Communicator& comm) { sum_gradients({{"a", at::ones({1})}}, comm); });
+}
+
+TEST_CASE("sequence shards of different lengths are a contract error, not a hang") {
+  const TransformerOptions options;
+  const TensorMap weights = initial_weights(options, 1);
+  const auto outcome = run_ranks(threads(2), RankBody([&](Communicator& comm, RankOutcome&) {
+                                   const at::Tensor x_shard = at::ones({2, comm.rank() == 0 ? 4 : 3, 32});
+                                   BasicTransformerBlock(options, weights).forward_ulysses(x_shard, comm);
+                                 }));
+  REQUIRE(outcome.failure);
+  CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
+}
+
+TEST_CASE("cost: Ulysses makes four all-to-alls each way, and sends nothing else") {
+  const TransformerOptions options = {32, 8, 64};
+  const TensorMap weights = initial_weights(options, 1);
+  for (const int size : {2, 4, 8}) {
+    const auto outcome = run_ranks(threads(size), RankBody([&](Communicator& comm, RankOutcome& own) {
+                                     const auto count = [&](const char* name) {
+                                       const LedgerEntry total = comm.endpoint().ledger().total();
+                                       own.tensors[name] = at::tensor({static_cast<std::int64_t>(total.messages),
+                                                                       static_cast<std::int64_t>(total.bytes_sent)});
+                                     };
+                                     const BasicTransformerBlock block(options, weights);
+                                     const at::Tensor out = block.forward_ulysses(at::ones({2, 3, 32}), comm);
+                                     count("forward");
+                                     out.sum().backward();
+                                     count("both");
+                                   }));
+    CAPTURE(size);
+    REQUIRE_FALSE(outcome.failure);
+    const std::int64_t peers = size - 1;
+    const std::int64_t bytes = 4 * peers * (2 * 3 * 32 * 4) / size;
+    for (const RankOutcome& rank : outcome.ranks) {
+      CHECK(at::equal(rank.tensors.at("forward"), at::tensor({4 * peers, bytes})));
+      CHECK(at::equal(rank.tensors.at("both"), at::tensor({8 * peers, 2 * bytes})));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lab::a9

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <memory>
+#include <string>
+
+namespace lab {
+
+/// Gloo's own collectives, bare: the peer that a benchmark compares with. Tensors are contiguous and on the CPU; nothing
+/// is checked. One per process, never destroyed before the process ends with _exit.
+class GlooPeer {
+ public:
+  /// Meets the other ranks over a file store in `folder`, on the loopback interface.
+  GlooPeer(const std::string& folder, int rank, int size);
+  ~GlooPeer();
+  GlooPeer(const GlooPeer&) = delete;
+  GlooPeer& operator=(const GlooPeer&) = delete;
+
+  void barrier();
+  void broadcast(const at::Tensor& tensor, int src_rank);
+  void all_reduce(const at::Tensor& tensor);
+  /// out: [P*N, ...] for in: [N, ...]
+  void all_gather(const at::Tensor& in, const at::Tensor& out);
+  /// in and out: [P*N, ...]
+  void all_to_all(const at::Tensor& in, const at::Tensor& out);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lab
