@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "common/bench/bench_blocks.h"
 #include "common/tensor/exact_data.h"
 
 namespace lab::a9 {
@@ -13,7 +14,7 @@ constexpr std::uint64_t kSeed = 11;
 struct Contender {
   std::string name;
   bool selected = false;
-  bool peer = false;
+  GlooPeer::Scheduling scheduling = GlooPeer::Scheduling::kBatch;  ///< of this thread in its blocks
   std::function<at::Tensor(const at::Tensor& input)> run;
   std::vector<double> seconds;  ///< of one call, by turn
 };
@@ -23,10 +24,11 @@ double seconds_now() {
 }
 
 /// Gloo has these four; its reduce-scatter is made for bound buffers only.
-void add_gloo(std::vector<Contender>& contenders, const std::string& collective, int size, GlooPeer& gloo) {
+void add_gloo(std::vector<Contender>& contenders, const std::string& collective, int size, GlooPeer& gloo,
+              GlooPeer::Scheduling scheduling) {
   Contender peer;
-  peer.name = "gloo";
-  peer.peer = true;
+  peer.name = scheduling == GlooPeer::Scheduling::kUsual ? "gloo" : "gloo batch";
+  peer.scheduling = scheduling;
   if (collective == "broadcast") {
     peer.run = [&gloo](const at::Tensor& input) {
       gloo.broadcast(input, 0);
@@ -76,17 +78,13 @@ at::Tensor of_all_ranks(Communicator& comm, const std::vector<double>& values) {
   return at::stack(comm.collectives().all_gather(at::tensor(values, at::kDouble)));
 }
 
-/// Calls per block: enough for the clock, few enough for large messages.
-int calls_per_block(std::int64_t bytes) {
-  return static_cast<int>(std::clamp<std::int64_t>((std::int64_t{1} << 21) / std::max<std::int64_t>(bytes, 1), 1, 40));
-}
-
 /// One block of every contender per turn.
 void run_turns(std::vector<Contender>& contenders, const at::Tensor& input, const BenchPoint& point, GlooPeer& gloo) {
   const int calls = calls_per_block(point.bytes);
   for (int turn = -1; turn < point.turns; ++turn) {  // the first is a rehearsal
     for (Contender& contender : contenders) {
       gloo.barrier();
+      const SchedulingScope scope(contender.scheduling);
       const double start = seconds_now();
       for (int call = 0; call < calls; ++call) contender.run(input);
       if (turn >= 0) contender.seconds.push_back((seconds_now() - start) / calls);
@@ -112,6 +110,7 @@ BenchRow row_of(Contender& contender, const Collective& collective, const BenchP
 
   const at::Tensor input = exact_values_for_rank({input_elements}, at::kFloat, kSeed, comm.rank());
   gloo.barrier();
+  comm.endpoint().restart_clock();
   const LedgerEntry before = comm.endpoint().ledger().of("message");
   const at::Tensor result = contender.run(input);
   const LedgerEntry after = comm.endpoint().ledger().of("message");
@@ -131,10 +130,10 @@ BenchRow row_of(Contender& contender, const Collective& collective, const BenchP
 }  // namespace
 
 std::vector<BenchRow> measure(const Collective& collective, const BenchPoint& asked, Communicator& comm,
-                              GlooPeer& gloo) {
+                              GlooPeers& gloo) {
   BenchPoint point = asked;
-  const std::int64_t elements = std::max<std::int64_t>(asked.bytes / 4 / comm.size(), 1) * comm.size();
-  point.bytes = elements * 4;
+  point.bytes = whole_bytes(asked.bytes, comm.size());
+  const std::int64_t elements = point.bytes / 4;
   const std::int64_t input_elements = collective.input_elements(elements, comm.size());
 
   std::vector<Contender> contenders;
@@ -149,14 +148,16 @@ std::vector<BenchRow> measure(const Collective& collective, const BenchPoint& as
     contender.run = [run, &comm](const at::Tensor& input) { return run(input, comm.point_to_point()); };
     contenders.push_back(std::move(contender));
   }
-  add_gloo(contenders, collective.name, comm.size(), gloo);
+  add_gloo(contenders, collective.name, comm.size(), gloo.usual, GlooPeer::Scheduling::kUsual);
+  add_gloo(contenders, collective.name, comm.size(), gloo.batch, GlooPeer::Scheduling::kBatch);
 
-  run_turns(contenders, at::zeros({input_elements}), point, gloo);
+  run_turns(contenders, at::zeros({input_elements}), point, gloo.batch);
   std::vector<BenchRow> rows;
   for (Contender& contender : contenders)
-    rows.push_back(row_of(contender, collective, point, comm, gloo, input_elements));
-  if (rows.back().algorithm == "gloo") {
-    for (BenchRow& row : rows) row.ratio_to_gloo = row.median_seconds / rows.back().median_seconds;
+    rows.push_back(row_of(contender, collective, point, comm, gloo.batch, input_elements));
+  for (const BenchRow& peer : rows) {
+    if (peer.algorithm != "gloo") continue;
+    for (BenchRow& row : rows) row.ratio_to_gloo = row.median_seconds / peer.median_seconds;
   }
   return rows;
 }

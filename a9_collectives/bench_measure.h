@@ -19,8 +19,18 @@ struct BenchPoint {
   bool selected_only = false;
 };
 
+/// Gloo's built-ins under both schedulings: as any program has them, and with that of this suite's ranks.
+struct GlooPeers {
+  GlooPeers(const std::string& folder, int rank, int size)
+      : usual(folder, rank, size, GlooPeer::Scheduling::kUsual),
+        batch(folder, rank, size, GlooPeer::Scheduling::kBatch) {}
+
+  GlooPeer usual;
+  GlooPeer batch;
+};
+
 /// Collective: every rank calls it. Rows are equal on all ranks.
 std::vector<BenchRow> measure(const Collective& collective, const BenchPoint& point, Communicator& comm,
-                              GlooPeer& gloo);
+                              GlooPeers& gloo);
 
 }  // namespace lab::a9

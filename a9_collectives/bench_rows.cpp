@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace lab::a9 {
@@ -59,6 +60,43 @@ std::string bench_json(const std::vector<BenchRow>& rows) {
                     {"wrong", row.wrong}});
   }
   return list.dump(1) + "\n";
+}
+
+std::vector<BenchRow> rows_of_json(const std::string& text) {
+  const auto ratio = [](const nlohmann::json& json) { return json.is_null() ? 0.0 : json.get<double>(); };
+  std::vector<BenchRow> rows;
+  for (const nlohmann::json& json : nlohmann::json::parse(text)) {
+    BenchRow row;
+    row.collective = json.at("collective");
+    row.algorithm = json.at("algorithm");
+    row.selected = json.at("selected");
+    row.bytes = json.at("bytes");
+    row.ranks = json.at("ranks");
+    row.min_seconds = json.at("min_seconds");
+    row.median_seconds = json.at("median_seconds");
+    row.max_seconds = json.at("max_seconds");
+    row.bus_factor = json.at("busbw").get<double>() / json.at("algbw").get<double>();
+    row.messages = json.at("messages");
+    row.bytes_sent = json.at("bytes_sent");
+    row.rounds = json.at("rounds");
+    row.ratio_to_gloo = ratio(json.at("ratio_to_gloo"));
+    row.ratio_to_mpi = ratio(json.at("ratio_to_mpi"));
+    row.ratio_to_mpi_shared = ratio(json.at("ratio_to_mpi_shared_memory"));
+    row.wrong = json.at("wrong");
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+void add_peer_rows(std::vector<BenchRow>& rows, const std::vector<BenchRow>& peers, double BenchRow::*ratio) {
+  for (const BenchRow& peer : peers) {
+    const auto same_size = [&](const BenchRow& row) { return row.bytes == peer.bytes; };
+    for (BenchRow& row : rows) {
+      if (same_size(row) && !row.is_peer()) row.*ratio = row.median_seconds / peer.median_seconds;
+    }
+    const auto last = std::find_if(rows.rbegin(), rows.rend(), same_size);
+    if (last != rows.rend()) rows.insert(last.base(), peer);
+  }
 }
 
 }  // namespace lab::a9

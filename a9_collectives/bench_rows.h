@@ -31,5 +31,11 @@ struct BenchRow {
 std::string bench_header();
 std::string bench_line(const BenchRow& row);
 std::string bench_json(const std::vector<BenchRow>& rows);
+/// The rows of a text that bench_json made: how they come from the ranks' processes to the launcher's.
+std::vector<BenchRow> rows_of_json(const std::string& text);
+
+/// Puts each row of a peer, of the same collective, behind the last row of its size, and sets the ratio of our rows of
+/// that size; a size that has none is left out.
+void add_peer_rows(std::vector<BenchRow>& rows, const std::vector<BenchRow>& peers, double BenchRow::*ratio);
 
 }  // namespace lab::a9

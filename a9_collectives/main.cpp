@@ -1,6 +1,7 @@
 #include "a9_collectives/bench_command.h"
 #include "a9_collectives/calls.h"
 #include "a9_collectives/cases.h"
+#include "a9_collectives/explain_command.h"
 #include "a9_collectives/log.h"
 #include "a9_collectives/sim_command.h"
 #include "common/lab/lab_main.h"
@@ -30,7 +31,8 @@ int main(int argc, char** argv) {
   program.expected_log = a9::expected_log;
   program.cases = a9::all_cases();
   program.commands = {
-      {"bench", "bench [--nproc P] (times every algorithm)", a9::bench_command},
-      {"sim", "sim [--ranks P] [--bytes N] [--sweep] (the same on a simulated network)", a9::sim_command}};
+      {"bench", "bench [--nproc P] (times every algorithm beside Gloo and Open MPI)", a9::bench_command},
+      {"sim", "sim [--ranks P] [--bytes N] [--sweep] (the same on a simulated network)", a9::sim_command},
+      {"explain", "explain NAME [--text] (draws who sends which chunk when)", a9::explain_command}};
   return lab_main(argc, argv, program);
 }

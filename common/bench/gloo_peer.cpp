@@ -7,7 +7,9 @@
 #include <gloo/broadcast.h>
 #include <gloo/rendezvous/context.h>
 #include <gloo/rendezvous/file_store.h>
+#include <gloo/rendezvous/prefix_store.h>
 #include <gloo/transport/tcp/device.h>
+#include <sched.h>
 
 namespace lab {
 
@@ -23,11 +25,24 @@ struct GlooPeer::Impl {
   }
 };
 
-GlooPeer::GlooPeer(const std::string& folder, int rank, int size) : impl_(std::make_unique<Impl>()) {
+SchedulingScope::SchedulingScope(GlooPeer::Scheduling scheduling) : policy_before_(sched_getscheduler(0)) {
+  const sched_param no_priority{};
+  sched_setscheduler(0, scheduling == GlooPeer::Scheduling::kBatch ? SCHED_BATCH : SCHED_OTHER, &no_priority);
+}
+
+SchedulingScope::~SchedulingScope() {
+  const sched_param no_priority{};
+  sched_setscheduler(0, policy_before_, &no_priority);
+}
+
+GlooPeer::GlooPeer(const std::string& folder, int rank, int size, Scheduling scheduling)
+    : impl_(std::make_unique<Impl>()) {
+  const SchedulingScope scope(scheduling);  // Gloo's thread inherits it
   gloo::transport::tcp::attr attr("127.0.0.1");
   auto device = gloo::transport::tcp::CreateDevice(attr);
   impl_->context = std::make_shared<gloo::rendezvous::Context>(rank, size);
-  gloo::rendezvous::FileStore store(folder);
+  gloo::rendezvous::FileStore files(folder);
+  gloo::rendezvous::PrefixStore store(scheduling == Scheduling::kBatch ? "batch" : "usual", files);
   impl_->context->connectFullMesh(store, device);
 }
 

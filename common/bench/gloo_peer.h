@@ -11,8 +11,13 @@ namespace lab {
 /// is checked. One per process, never destroyed before the process ends with _exit.
 class GlooPeer {
  public:
-  /// Meets the other ranks over a file store in `folder`, on the loopback interface.
-  GlooPeer(const std::string& folder, int rank, int size);
+  /// How the kernel is to schedule the threads that are at work: as it does for any program that uses Gloo, or as the
+  /// ranks of this suite ask for (SCHED_BATCH, see ProcessWorld::join).
+  enum class Scheduling { kUsual, kBatch };
+
+  /// Meets the other ranks over a file store in `folder`, on the loopback interface. Gloo's own thread keeps this
+  /// scheduling; the calling thread has the one that it had before.
+  GlooPeer(const std::string& folder, int rank, int size, Scheduling scheduling);
   ~GlooPeer();
   GlooPeer(const GlooPeer&) = delete;
   GlooPeer& operator=(const GlooPeer&) = delete;
@@ -28,6 +33,18 @@ class GlooPeer {
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
+};
+
+/// The calling thread's scheduling while it lives.
+class SchedulingScope {
+ public:
+  explicit SchedulingScope(GlooPeer::Scheduling scheduling);
+  ~SchedulingScope();
+  SchedulingScope(const SchedulingScope&) = delete;
+  SchedulingScope& operator=(const SchedulingScope&) = delete;
+
+ private:
+  int policy_before_;
 };
 
 }  // namespace lab

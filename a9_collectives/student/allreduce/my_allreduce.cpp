@@ -7,7 +7,7 @@ std::string choose_allreduce(std::int64_t num_bytes, int num_ranks) {
   // STUB // TODO(a9.allreduce_choice): name the quickest of your algorithms ("recursive_doubling", "ring",
   // STUB // "rabenseifner", "direct").
   // STUB return num_bytes + num_ranks >= 0 ? "gather_broadcast" : "";
-  constexpr std::int64_t kSmall = std::int64_t{16} << 10;
+  constexpr std::int64_t kSmall = std::int64_t{128} << 10;
   if (num_bytes <= kSmall) return "recursive_doubling";
   const bool power_of_two = (num_ranks & (num_ranks - 1)) == 0;
   return power_of_two ? "rabenseifner" : "ring";

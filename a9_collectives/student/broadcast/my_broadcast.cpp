@@ -7,8 +7,9 @@ std::string choose_broadcast(std::int64_t num_bytes, int num_ranks) {
   // BEGIN SOLUTION a9.broadcast_choice
   // STUB // TODO(a9.broadcast_choice): name the quickest of your algorithms ("binomial", "chain").
   // STUB return num_bytes + num_ranks >= 0 ? "flat" : "";
-  constexpr std::int64_t kLarge = std::int64_t{1} << 20;
-  return num_bytes >= kLarge && num_ranks > 2 ? "chain" : "binomial";
+  constexpr std::int64_t kLarge = std::int64_t{4} << 20;
+  constexpr int kMany = 8;
+  return num_bytes >= kLarge && num_ranks >= kMany ? "chain" : "binomial";
   // END SOLUTION a9.broadcast_choice
 }
 

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "a9_collectives/provenance.h"
+
+namespace lab::a9 {
+
+/// "a" for rank 0, "b" for rank 1, ...
+std::string letter(int rank);
+
+/// What was added up: "a"; "a+b"; "d+a+b", in ring order where they follow each other round the ring; more than three
+/// as "a..d", with a stride as "a,c..g", else as "5 ranks"; "Σ" for all.
+std::string sum_name(RankSet ranks, int num_ranks);
+
+/// The chunks of one run, and how the pieces of its data are called. Chunks are not told but found: they lie between
+/// the places where any piece begins or ends.
+class ChunkNames {
+ public:
+  ChunkNames(const std::vector<Piece>& all_pieces, int num_ranks);
+
+  int count() const { return static_cast<int>(starts_.size()) - 1; }  ///< 1: nobody cut anything
+
+  /// The same elements, no piece longer than a chunk.
+  std::vector<Piece> cut(const std::vector<Piece>& pieces) const;
+
+  /// "a2": chunk 2 of rank 0. "a0-2": chunks 0 to 2. "a2 b2": one after the other; "a2..d2": more than three, of ranks
+  /// that follow each other round the ring. "2:a+b": the sum of chunk 2 over ranks 0 and 1, as sum_name() has it. No
+  /// numbers where there is but one chunk. "?": elements of unknown origin. At most three parts are named.
+  std::string name(const std::vector<Piece>& pieces) const;
+  std::string name(const Piece& piece) const { return name(std::vector<Piece>{piece}); }
+
+ private:
+  int chunk_at(std::int64_t element) const;
+  std::string numbers(const Piece& piece) const;
+  /// Of pieces [begin, end), each one rank's own.
+  std::string own_parts(const std::vector<Piece>& pieces, std::size_t begin, std::size_t end) const;
+
+  int num_ranks_;
+  std::vector<std::int64_t> starts_;  ///< of each chunk, in order, and the end of the last
+};
+
+}  // namespace lab::a9

@@ -1,0 +1,180 @@
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "a9_collectives/bench_options.h"
+#include "a9_collectives/bench_plot.h"
+#include "a9_collectives/bench_rows.h"
+#include "a9_collectives/bench_summary.h"
+#include "common/testing/test.h"
+
+// What the benchmark does with its figures; the figures themselves are nobody's to assert.
+namespace lab::a9 {
+namespace {
+
+BenchRow ours(const std::string& algorithm, std::int64_t bytes, double seconds, bool selected = true) {
+  BenchRow row;
+  row.collective = "allreduce";
+  row.algorithm = algorithm;
+  row.selected = selected;
+  row.bytes = bytes;
+  row.ranks = 4;
+  row.min_seconds = seconds / 2;
+  row.median_seconds = seconds;
+  row.max_seconds = seconds * 2;
+  row.bus_factor = 1.5;
+  row.messages = 6;
+  row.bytes_sent = static_cast<std::uint64_t>(bytes) * 3 / 2;
+  row.rounds = 6;
+  return row;
+}
+
+BenchRow peer(const std::string& name, std::int64_t bytes, double seconds) {
+  BenchRow row = ours(name, bytes, seconds, false);
+  row.messages = row.bytes_sent = row.rounds = 0;
+  return row;
+}
+
+std::vector<std::string> words(const std::string& line) {
+  std::istringstream in(line);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+TEST_CASE("bandwidth: bytes over the median time, and the bus's share of them") {
+  const BenchRow row = ours("ring", 1 << 20, 1e-3);
+  CHECK(row.algbw() == doctest::Approx(1.048576));
+  CHECK(row.busbw() == doctest::Approx(1.5 * 1.048576));
+}
+
+TEST_CASE("table: a line has a word under every heading; a peer has dashes for what nobody counts") {
+  BenchRow row = ours("ring", 4096, 20e-6);
+  row.ratio_to_gloo = 1.25;
+  row.wrong = 7;
+  CHECK(words(bench_line(row)) == std::vector<std::string>{"4096", "allreduce", "*", "ring", "10.0", "20.0", "40.0",
+                                                           "0.205", "0.307", "6", "6144", "6", "1.25", "-", "-", "7"});
+  row.selected = false;
+  CHECK(words(bench_line(row))[2] == "ring");
+  CHECK(words(bench_line(peer("gloo", 4096, 20e-6))) == std::vector<std::string>{"4096", "allreduce", "gloo", "10.0",
+                                                                                 "20.0", "40.0", "0.205", "0.307", "-",
+                                                                                 "-", "-", "-", "-", "-", "0"});
+  const std::string header = bench_header();
+  CHECK(bench_line(row).size() == header.find('\n'));
+  CHECK(bench_line(peer("mpi shared memory", std::int64_t{1} << 30, 0.1)).size() == header.find('\n'));
+}
+
+TEST_CASE("JSON: every key that readers ask for; null for a ratio to a peer that is not there") {
+  BenchRow row = ours("ring", 4096, 20e-6);
+  row.ratio_to_gloo = 1.25;
+  const auto json = nlohmann::json::parse(bench_json({row}));
+  REQUIRE(json.size() == 1);
+  for (const char* key : {"collective", "algorithm", "selected", "bytes", "ranks", "min_seconds", "median_seconds",
+                          "max_seconds", "algbw", "busbw", "messages", "bytes_sent", "rounds", "ratio_to_gloo",
+                          "ratio_to_mpi", "ratio_to_mpi_shared_memory", "wrong"}) {
+    CHECK_MESSAGE(json[0].contains(key), key);
+  }
+  CHECK(json[0].size() == 17);
+  CHECK(json[0]["ratio_to_gloo"] == 1.25);
+  CHECK(json[0]["ratio_to_mpi"].is_null());
+  CHECK(json[0]["ratio_to_mpi_shared_memory"].is_null());
+}
+
+TEST_CASE("JSON: rows come back as they went") {
+  BenchRow row = ours("recursive_doubling", 4096, 1.0 / 3e6);
+  row.ratio_to_gloo = 0.1;
+  row.ratio_to_mpi = 0.2;
+  row.ratio_to_mpi_shared = 0.3;
+  row.wrong = 7;
+  const std::string text = bench_json({row, peer("gloo", 4096, 20e-6)});
+  const std::vector<BenchRow> back = rows_of_json(text);
+  REQUIRE(back.size() == 2);
+  CHECK(back[0].median_seconds == row.median_seconds);
+  CHECK(back[0].busbw() == doctest::Approx(row.busbw()));
+  CHECK(back[0].ratio_to_mpi_shared == 0.3);
+  CHECK(back[1].is_peer());
+  CHECK(bench_json(back) == text);
+}
+
+TEST_CASE("peers stand behind the rows of their size, and ratios are to the peer of the same size") {
+  std::vector<BenchRow> rows = {ours("direct", 1024, 10e-6), ours("ring", 1024, 40e-6, false), peer("gloo", 1024, 5e-6),
+                                ours("ring", 4096, 30e-6), peer("gloo", 4096, 15e-6)};
+  add_peer_rows(rows, {peer("mpi tcp", 4096, 60e-6), peer("mpi tcp", 1024, 20e-6), peer("mpi tcp", 16, 1e-6)},
+                &BenchRow::ratio_to_mpi);
+  add_peer_rows(rows, {peer("mpi shared memory", 1024, 2e-6)}, &BenchRow::ratio_to_mpi_shared);
+  std::vector<std::string> order;
+  for (const BenchRow& row : rows) order.push_back(row.algorithm);
+  CHECK(order ==
+        std::vector<std::string>{"direct", "ring", "gloo", "mpi tcp", "mpi shared memory", "ring", "gloo", "mpi tcp"});
+  CHECK(rows[0].ratio_to_mpi == doctest::Approx(0.5));
+  CHECK(rows[0].ratio_to_mpi_shared == doctest::Approx(5));
+  CHECK(rows[1].ratio_to_mpi == doctest::Approx(2));
+  CHECK(rows[2].ratio_to_mpi == 0);
+  CHECK(rows[5].ratio_to_mpi == doctest::Approx(0.5));
+  CHECK(rows[5].ratio_to_mpi_shared == 0);
+}
+
+TEST_CASE("summary: geometric mean and worst cell of the selected rows with a peer, in the band") {
+  std::vector<BenchRow> rows = {ours("direct", 1024, 1), ours("ring", 4096, 1), ours("ring", 1024, 1, false),
+                                ours("rabenseifner", 1 << 20, 1), ours("ring", 1 << 21, 1)};
+  rows[0].ratio_to_gloo = 0.5;
+  rows[1].ratio_to_gloo = 4;
+  rows[2].ratio_to_gloo = 100;  // not selected
+  rows[3].ratio_to_gloo = 4;    // rows[4]: no such peer
+  const RatioSummary all = summarise(rows, &BenchRow::ratio_to_gloo, {0, 1 << 30});
+  CHECK(all.num_cells == 3);
+  CHECK(all.geometric_mean == doctest::Approx(2));
+  CHECK(all.worst.bytes == 4096);
+  const RatioSummary small = summarise(rows, &BenchRow::ratio_to_gloo, {0, 1024});
+  CHECK(small.num_cells == 1);
+  CHECK(small.geometric_mean == doctest::Approx(0.5));
+  CHECK(summarise(rows, &BenchRow::ratio_to_mpi, {0, 1 << 30}).num_cells == 0);
+}
+
+TEST_CASE("summary: a line per peer that was there; a size rounded down still counts as 64 MiB") {
+  BenchRow row = ours("ring", (64 << 20) - 4, 1);
+  row.ranks = 3;
+  CHECK(summary_lines({row}).empty());
+  row.ratio_to_gloo = 1.25;
+  row.ratio_to_mpi = 0.75;
+  const std::vector<std::string> lines = summary_lines({row});
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0].find("gloo") != std::string::npos);
+  CHECK(lines[0].find("geometric mean 1.25 of 1 cell; worst 1.25: allreduce of") != std::string::npos);
+  CHECK(lines[1].find("mpi tcp, 64 MiB") != std::string::npos);
+  CHECK(lines[1].find("0.75") != std::string::npos);
+}
+
+TEST_CASE("sizes: whole elements per rank, none twice; calls: fewer the larger they are") {
+  CHECK(bench_sizes({4, 256, 4}, 3) == std::vector<std::int64_t>{12, 60, 252});
+  CHECK(bench_sizes({1024, 1024, 4}, 4) == std::vector<std::int64_t>{1024});
+  CHECK(whole_bytes(4096, 3) == 4092);
+  CHECK(calls_per_block(4) == 40);
+  CHECK(calls_per_block(1 << 20) == 2);
+  CHECK(calls_per_block(64 << 20) == 1);
+}
+
+TEST_CASE("pictures: one name per collective where all run") {
+  BenchOptions options;
+  options.plot_file = "out.d/bench.png";
+  CHECK(options.picture_of(collective_named("allreduce")) == "out.d/bench_allreduce.png");
+  options.collective = "allreduce";
+  CHECK(options.picture_of(collective_named("allreduce")) == "out.d/bench.png");
+}
+
+TEST_CASE("chart: what is picked and the peers, with a mark where another algorithm is picked") {
+  const plot::Chart chart =
+      bench_chart({ours("direct", 1024, 1e-6), ours("ring", 1024, 2e-6, false), peer("gloo", 1024, 3e-6),
+                   ours("direct", 2048, 1e-6), peer("gloo", 2048, 3e-6), ours("ring", 4096, 1e-6)});
+  REQUIRE(chart.series.size() == 2);
+  CHECK(chart.series[0].name == "my_allreduce");
+  CHECK(chart.series[0].x == std::vector<double>{1024, 2048, 4096});
+  CHECK(chart.series[0].y[0] == doctest::Approx(1.536));
+  CHECK(chart.series[1].name == "gloo");
+  CHECK(chart.series[1].x.size() == 2);
+  REQUIRE(chart.markers.size() == 2);
+  CHECK(chart.markers[0].label == "direct");
+  CHECK(chart.markers[1].x == 4096);
+  CHECK(chart.markers[1].label == "4 KiB: ring");
+}
+
+}  // namespace
+}  // namespace lab::a9

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# The program as a user meets it: every number of ranks and way to launch, its commands, bad input, a killed rank.
+source "$(dirname -- "$(readlink -f -- "$0")")/../../common/testing/program_checks.sh"
+lab=a9_collectives
+program=$bin/$lab
+has() { grep -qE -- "$1" "$scratch/out"; echo $?; }
+
+for num_ranks in 1 2 3 4 5 8; do
+  run "$program" --nproc "$num_ranks"
+  accepts "$num_ranks ranks" $lab "$num_ranks"
+done
+run "$program" --world threads --nproc 8
+accepts "8 ranks that are threads" $lab 8
+run "$bin/labrun" --standalone --nproc-per-node 3 "$program"
+accepts "labrun" $lab 3
+run env OUT="$scratch" "${LAB_SOURCE_DIR:?}/a9_collectives/run.sh" --seed 7
+run "$program" check-log "$scratch/$lab.log" --nproc 4
+verdict "$code" "run.sh leaves a log that is accepted"
+if launcher mpirun; then
+  run "${mpirun[@]}" -n 4 "$program"
+  accepts "mpirun" $lab 4
+else skip "mpirun does not start programs here"; fi
+
+# One task, one case.
+run "$program" run reduce_scatter --nproc 3
+verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 9 ]]; echo $?)" "run TASK runs its three cases on each rank"
+run "$program" run AllGatherBruck --nproc 2
+verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 2 ]]; echo $?)" "run CASE runs that one"
+run "$program" run alreduce; refuses "a task that is not there" 2 "such as allreduce; got 'alreduce'"
+run "$program" run; refuses "run without a name" 2 "expected the name of a case or of a task, got nothing"
+
+# Pictures and lines from a trace.
+run "$program" explain all_to_all --text
+verdict "$([[ $code == 0 ]] && has '^step 3: 0->3 a3, 1->0 b0, 2->1 c1, 3->2 d2$')" "explain --text names each message's chunk"
+if command -v gnuplot >/dev/null; then
+  run "$program" explain all_to_all --out "$scratch/pictures"
+  verdict "$([[ $code == 0 && $(ls "$scratch/pictures" | tr '\n' ' ') == 'all_to_all_schematic.pdf all_to_all_schematic.png ' ]]; echo $?)" "explain leaves the schematic as PNG and PDF"
+  verdict "$([[ $(head -c 4 "$scratch/pictures/all_to_all_schematic.png" | tail -c 3) == PNG && $(head -c 4 "$scratch/pictures/all_to_all_schematic.pdf") == %PDF ]]; echo $?)" "... and they are that"
+else skip "gnuplot is not installed"; fi
+run "$program" explain alltoall; refuses "a collective that is not there" 2 "there is no collective 'alltoall'"
+
+# The simulated network.
+run "$program" sim --ranks 16 --bytes 1MiB --json "$scratch/sim.json"
+if grep -q 'no SimGrid' "$scratch/err"; then skip "this build has no simulated network"; else
+  verdict "$([[ $code == 0 ]] && has 'allreduce +\* rabenseifner +1048576 +16 +1652.864 +1652.864 +128 +1966080 +8')" "sim prints the formula's time to the digit"
+  verdict "$([[ $(grep -c '"simulated_seconds"' "$scratch/sim.json") == 5 ]]; echo $?)" "... and a row of JSON for each algorithm"
+  run "$program" sim --ranks 1; refuses "too few simulated ranks" 2 "--ranks: expected a whole number from 2 to 4096, got '1'"
+  run "$program" sim --bytes 1TB; refuses "a size that is none" 2 "--bytes: expected a size from 1B to 1TiB, got '1TB'; try --bytes 1MiB"
+  run "$program" sim --platform ring; refuses "a platform that is not there" 2 "--platform: expected star, fat-tree, torus or dragonfly, got 'ring'"
+  run "$program" sim --algorithm rings; refuses "an algorithm that is not there" 2 "there is no allreduce algorithm 'rings'"
+  run "$program" --world sim --nproc 3
+  verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 96 ]]; echo $?)" "the lab itself runs in the simulated world"
+fi
+
+# The benchmark, small.
+run "$program" bench --nproc 2 --collective allreduce --max-bytes 4KiB --turns 3 --no-mpi --json "$scratch/bench.json"
+verdict "$([[ $code == 0 && $(grep -c '"selected": true' "$scratch/bench.json") == 2 && $(grep -c '"wrong": 0' "$scratch/bench.json") == 14 ]]; echo $?)" "bench measures each algorithm and Gloo at each size, and finds nothing wrong"
+run "$program" bench --min-bytes 0; refuses "a benchmark of nothing" 2 "--min-bytes: expected a size from 4B"
+
+# A rank is killed in the middle of work.
+"$program" --nproc 4 --repeat 1000000 --quiet >/dev/null 2>"$scratch/err" &
+launcher_pid=$!
+for _ in $(seq 200); do
+  ranks=($(pgrep -P "$launcher_pid"))
+  [[ ${#ranks[@]} == 4 ]] && break
+  sleep 0.05
+done
+sleep 0.5
+kill -KILL "${ranks[1]}"
+code=0
+wait "$launcher_pid" || code=$?
+verdict "$([[ $code == 137 ]] && grep -q 'rank 1: killed by signal 9 (SIGKILL)' "$scratch/err"; echo $?)" "a killed rank ends the run with its signal"
+verdict "$([[ -z $(ps -o pid= -p "${ranks[@]}") ]]; echo $?)" "... and leaves no rank behind"
+
+finish

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+// What a benchmark of collectives and its peers in other processes must agree on.
+namespace lab {
+
+/// Calls per block: enough for the clock, few enough for large messages.
+inline int calls_per_block(std::int64_t bytes) {
+  return static_cast<int>(std::clamp<std::int64_t>((std::int64_t{1} << 21) / std::max<std::int64_t>(bytes, 1), 1, 40));
+}
+
+/// The size rounded down to whole float32 elements per rank, but one for each at least.
+/// Example   4096 bytes, 3 ranks: 4092
+inline std::int64_t whole_bytes(std::int64_t bytes, int num_ranks) {
+  return std::max<std::int64_t>(bytes / 4 / num_ranks, 1) * num_ranks * 4;
+}
+
+struct SizeSteps {
+  std::int64_t min_bytes = 0;
+  std::int64_t max_bytes = 0;
+  int factor = 4;
+};
+
+/// min, min * factor, ... up to max, each rounded by whole_bytes and listed once.
+inline std::vector<std::int64_t> bench_sizes(const SizeSteps& steps, int num_ranks) {
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t bytes = steps.min_bytes; bytes <= steps.max_bytes; bytes *= steps.factor) {
+    const std::int64_t whole = whole_bytes(bytes, num_ranks);
+    if (sizes.empty() || sizes.back() != whole) sizes.push_back(whole);
+  }
+  return sizes;
+}
+
+}  // namespace lab

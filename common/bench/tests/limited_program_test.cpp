@@ -1,0 +1,33 @@
+#include "common/bench/limited_program.h"
+
+#include "common/report/errors.h"
+#include "common/testing/plain_test.h"
+
+TEST_CASE("limited program: says how it ended, and its own words without their frame") {
+  CHECK(lab::run_limited({"true"}, 60).well());
+  CHECK(lab::run_limited({"true"}, 60).last_words.empty());
+  const lab::ProgramEnd end = lab::run_limited(
+      {"sh", "-c", "printf -- '--------------------\\nno slots\\n  left\\n------------\\n' >&2; echo unheard; exit 3"},
+      60);
+  CHECK_FALSE(end.well());
+  CHECK(end.exit_code == 3);
+  CHECK(end.last_words == "no slots left");
+  CHECK(end.sentence() == "ended with exit code 3: no slots left");
+}
+
+TEST_CASE("limited program: long words are cut") {
+  const lab::ProgramEnd end = lab::run_limited({"sh", "-c", "printf %4000s x | tr ' ' y >&2"}, 60);
+  CHECK(end.last_words.size() == 304);
+}
+
+TEST_CASE("limited program: one that does not end is ended") {
+  const lab::ProgramEnd end = lab::run_limited({"sh", "-c", "echo waiting >&2; exec sleep 3600"}, 1);
+  CHECK(end.timed_out);
+  CHECK_FALSE(end.well());
+  CHECK(end.exit_code == 128 + 15);
+  CHECK(end.sentence() == "was ended at its time limit: waiting");
+}
+
+TEST_CASE("limited program: one that is not there is refused") {
+  CHECK_THROWS_AS(lab::run_limited({"no-such-program-here"}, 60), lab::UsageError);
+}
