@@ -34,6 +34,7 @@ std::vector<BenchRow> measured_rows(const BenchOptions& options, const Collectiv
   spec.kind = WorldKind::kProcesses;
   spec.num_ranks = options.num_ranks;
   spec.timeout_seconds = 120;
+  spec.careful = false;
   const auto on_rank = [&](Communicator& comm, RankOutcome&) {
     GlooPeers gloo(directory.path(), comm.rank(), comm.size());
     std::vector<BenchRow> rows;

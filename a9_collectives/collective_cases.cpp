@@ -1,5 +1,6 @@
 #include "a9_collectives/collective_cases.h"
 
+#include "a9_collectives/broadcast.h"
 #include "a9_collectives/chunks.h"
 #include "common/tensor/exact_data.h"
 
@@ -25,6 +26,14 @@ Input exact(const std::vector<std::int64_t>& shape, at::ScalarType dtype, std::u
           [=](const CasePlace& place) {
             return static_cast<std::uint64_t>(c10::multiply_integers(sizes_of(place))) * c10::elementSize(dtype);
           }};
+}
+
+/// Whole numbers that no float64 holds: sums made in one lose their last digits.
+Input beyond_double(const std::vector<std::int64_t>& shape, std::uint64_t offset) {
+  Input input = exact(shape, at::kLong, offset);
+  const auto small = input.of;
+  input.of = [small](const CasePlace& place, int rank) { return small(place, rank) + (std::int64_t{1} << 57) + rank; };
+  return input;
 }
 
 Input handout(const std::function<at::Tensor(int rank, int size)>& values) {
@@ -192,15 +201,39 @@ std::uint64_t ring_bytes(const CasePlace& place, std::int64_t num_elements, std:
   return place.size == 1 ? 0 : static_cast<std::uint64_t>((2 * num_elements - left_out) * element_bytes);
 }
 
-Limit at_most_rounds(std::uint64_t (*rounds)(int size)) {
+using Count = std::uint64_t (*)(int size);
+
+Limit at_most_rounds(Count rounds) {
   return [rounds](const CasePlace& place, CostBound& bound) { bound.max_rounds = rounds(place.size); };
 }
 
-/// What every other rank's part, and no more, comes to.
-Limit at_most_bytes_sent(std::int64_t part_bytes) {
-  return [part_bytes](const CasePlace& place, CostBound& bound) {
-    bound.max_bytes_sent = static_cast<std::uint64_t>((place.size - 1) * part_bytes);
+/// Doubling sends one message a round; a rank that has another's data besides, one more.
+Limit doubles(Count rounds) {
+  return [rounds](const CasePlace& place, CostBound& bound) {
+    bound.max_rounds = bound.max_messages = rounds(place.size);
   };
+}
+
+/// One message a round, never two under way; in so many rounds and no fewer.
+Limit one_by_one(Count rounds) {
+  return [rounds](const CasePlace& place, CostBound& bound) {
+    bound.min_rounds = bound.max_messages = rounds(place.size);
+  };
+}
+
+/// All messages of so many phases at once.
+Limit at_once(std::uint64_t phases) {
+  return [phases](const CasePlace& place, CostBound& bound) {
+    bound.max_rounds = phases;
+    bound.min_messages = phases * static_cast<std::uint64_t>(place.size - 1);
+  };
+}
+
+std::uint64_t one_pass(int size) {
+  return static_cast<std::uint64_t>(size - 1);
+}
+std::uint64_t two_passes(int size) {
+  return 2 * one_pass(size);
 }
 
 constexpr std::int64_t kLong = (1 << 18) + 3;  // elements: more than a million bytes, which few world sizes divide
@@ -220,7 +253,7 @@ std::vector<Case> collective_cases() {
       transposed(broadcast("a9.broadcast", "BroadcastStrided", exact({4, 3, 2}, at::kDouble, 2), last_rank)),
       broadcast("a9.broadcast", "BroadcastLarge", exact({kLong}, at::kFloat, 3), first_rank),
       allreduce("a9.allreduce", "AllReduce", counted),
-      allreduce("a9.allreduce", "AllReduceInt64", exact({7}, at::kLong, 4)),
+      allreduce("a9.allreduce", "AllReduceInt64", beyond_double({7}, 4)),
       transposed(allreduce("a9.allreduce", "AllReduceStrided", exact({5, 3}, at::kDouble, 5))),
       allreduce("a9.allreduce", "AllReduceLarge", exact({20011}, at::kFloat, 6)),
       allgather("a9.allgather", "AllGather", pair),
@@ -243,34 +276,34 @@ std::vector<Case> algorithm_cases() {
   return {
       broadcast("a9.broadcast_binomial", "BroadcastBinomial", row, last_rank, at_most_rounds(ceil_lg)),
       broadcast("a9.broadcast_chain", "BroadcastChain", exact({kLong}, at::kFloat, 22), last_rank,
-                [](const CasePlace&, CostBound& bound) { bound.max_bytes_sent = kLong * 4; }),
-      allreduce("a9.allreduce_recursive_doubling", "AllReduceRecursiveDoubling", row, at_most_rounds(doubling_rounds)),
+                [](const CasePlace& place, CostBound& bound) {
+                  bound.max_bytes_sent = kLong * 4;
+                  bound.max_rounds = static_cast<std::uint64_t>(place.size - 2 + broadcast_chain_segments(kLong * 4));
+                }),
+      allreduce("a9.allreduce_recursive_doubling", "AllReduceRecursiveDoubling", row, doubles(doubling_rounds)),
       allreduce("a9.allreduce_ring", "AllReduceRing", row,
-                [](const CasePlace& place, CostBound& bound) { bound.max_bytes_sent = ring_bytes(place, 1001, 4); }),
+                [](const CasePlace& place, CostBound& bound) {
+                  one_by_one(two_passes)(place, bound);
+                  bound.max_bytes_sent = ring_bytes(place, 1001, 4);
+                }),
       allreduce("a9.allreduce_rabenseifner", "AllReduceRabenseifner", row,
                 [](const CasePlace& place, CostBound& bound) {
-                  bound.max_rounds = doubling_rounds(place.size) + floor_lg(place.size);
+                  bound.max_rounds = bound.max_messages = doubling_rounds(place.size) + floor_lg(place.size);
                   const auto power = static_cast<std::uint64_t>(floor_power_of_two(place.size));
                   // 2 (p-1)/p n, the longest chunks; n more for a rank that has another's data besides.
                   bound.max_bytes_sent = 2 * (power - 1) * ((1001 + power - 1) / power) * 4;
                   if (place.size != floor_power_of_two(place.size)) bound.max_bytes_sent += 4004;
                 }),
-      allreduce("a9.allreduce_direct", "AllReduceDirect", row, at_most_rounds([](int) { return std::uint64_t{2}; })),
-      allgather("a9.allgather_ring", "AllGatherRing", row, at_most_bytes_sent(4004)),
-      allgather("a9.allgather_recursive_doubling", "AllGatherRecursiveDoubling", row, at_most_rounds(doubling_rounds)),
-      allgather("a9.allgather_bruck", "AllGatherBruck", row,
-                [](const CasePlace& place, CostBound& bound) {
-                  bound.max_rounds = ceil_lg(place.size);
-                  at_most_bytes_sent(4004)(place, bound);
-                }),
-      allgather("a9.allgather_direct", "AllGatherDirect", row, at_most_rounds([](int) { return std::uint64_t{1}; })),
-      reduce_scatter("a9.reduce_scatter_ring", "ReduceScatterRing", rows, at_most_bytes_sent(404)),
+      allreduce("a9.allreduce_direct", "AllReduceDirect", row, at_once(2)),
+      allgather("a9.allgather_ring", "AllGatherRing", row, one_by_one(one_pass)),
+      allgather("a9.allgather_recursive_doubling", "AllGatherRecursiveDoubling", row, doubles(doubling_rounds)),
+      allgather("a9.allgather_bruck", "AllGatherBruck", row, doubles(ceil_lg)),
+      allgather("a9.allgather_direct", "AllGatherDirect", row, at_once(1)),
+      reduce_scatter("a9.reduce_scatter_ring", "ReduceScatterRing", rows, one_by_one(one_pass)),
       reduce_scatter("a9.reduce_scatter_recursive_halving", "ReduceScatterRecursiveHalving", rows,
-                     at_most_rounds(doubling_rounds)),
+                     doubles(doubling_rounds)),
       all_to_all("a9.all_to_all_pairwise", "AllToAllPairwise", exact({-2, 3, 101}, at::kFloat, 23), 0, 2,
-                 [](const CasePlace& place, CostBound& bound) {
-                   bound.max_messages = static_cast<std::uint64_t>(place.size - 1);
-                 }),
+                 one_by_one(one_pass)),
   };
 }
 

@@ -2,21 +2,15 @@
 
 namespace lab::a9 {
 
-Parts::Parts(const at::Tensor& tensor, const PointToPoint& p2p)
-    : rank_(p2p.rank()),
-      shape_(tensor.sizes().vec()),
-      part_numel_(tensor.numel()),
-      row_(at::empty({p2p.size() * tensor.numel()}, tensor.options().requires_grad(false))) {
-  own().view(tensor.sizes()).copy_(tensor.detach());
-  shape_[0] *= p2p.size();
+Parts::Parts(const at::Tensor& tensor, const PointToPoint& p2p) : rank_(p2p.rank()), length_(tensor.size(0)) {
+  std::vector<std::int64_t> shape = tensor.sizes().vec();
+  shape[0] *= p2p.size();
+  whole_ = at::empty(shape, tensor.options().requires_grad(false));
+  own().copy_(tensor.detach());
 }
 
 at::Tensor Parts::range(int begin, int end) const {
-  return row_.narrow(0, begin * part_numel_, (end - begin) * part_numel_);
-}
-
-at::Tensor Parts::result() const {
-  return row_.view(shape_);
+  return whole_.narrow(0, begin * length_, (end - begin) * length_);
 }
 
 }  // namespace lab::a9

@@ -6,8 +6,9 @@
 
 namespace lab::a9 {
 
-/// The result of an all-gather while it is filled: one row of elements in P equal parts, part r being rank r's tensor.
-/// This rank's own part is there from the start.
+/// The result of an all-gather while it is filled: P equal parts along dim 0, part r being rank r's tensor. This rank's
+/// own part is there from the start. Parts keep the tensor's shape, so that every message shows a rank whose shape
+/// differs.
 class Parts {
  public:
   /// tensor: [N, ...], this rank's
@@ -17,16 +18,12 @@ class Parts {
   at::Tensor part(int index) const { return range(index, index + 1); }
   /// Parts [begin, end) as one tensor.
   at::Tensor range(int begin, int end) const;
-  const at::Tensor& whole() const { return row_; }
-
-  /// The row as [P*N, ...].
-  at::Tensor result() const;
+  const at::Tensor& whole() const { return whole_; }  ///< [P*N, ...]
 
  private:
   int rank_;
-  std::vector<std::int64_t> shape_;
-  std::int64_t part_numel_;
-  at::Tensor row_;
+  std::int64_t length_;  ///< N
+  at::Tensor whole_;
 };
 
 }  // namespace lab::a9

@@ -26,6 +26,10 @@ class Endpoint {
   Ledger& ledger() { return ledger_; }
   const std::vector<TraceEvent>& trace() const { return trace_; }
 
+  /// Whether collectives compare notes before they begin.
+  bool careful() const { return careful_; }
+  void set_careful(bool careful) { careful_ = careful; }
+
   /// A message that this rank has posted and will wait for.
   struct Posted {
     Message message;
@@ -62,6 +66,7 @@ class Endpoint {
 
   std::shared_ptr<Transport> transport_;
   bool traced_;
+  bool careful_ = true;
   PayloadLabel payload_label_;
   Ledger ledger_;
   std::vector<TraceEvent> trace_;

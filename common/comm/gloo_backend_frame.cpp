@@ -62,7 +62,7 @@ bool same_contract(const FrameHeader& header, const Message& expected) {
   const auto sizes = expected.tensor.sizes();
   return header.magic == kMagic && header.dtype == static_cast<std::int8_t>(expected.tensor.scalar_type()) &&
          header.num_dims == sizes.size() && std::equal(sizes.begin(), sizes.end(), header.shape) &&
-         std::strncmp(header.operation, expected.operation, sizeof(header.operation) - 1) == 0;
+         std::strncmp(header.operation, expected.operation.c_str(), sizeof(header.operation) - 1) == 0;
 }
 
 Contract contract_of(const FrameHeader& header) {

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "common/tensor/describe.h"
 
 namespace lab {
@@ -27,7 +25,7 @@ PostedOp Message::posted_op(std::uint64_t sequence) const {
   op.tag = tag;
   op.sequence = sequence;
   op.bytes = num_bytes();
-  op.operation = std::strcmp(operation, "message") != 0 ? operation : direction == Direction::kSend ? "send" : "recv";
+  op.operation = operation != "message" ? operation : direction == Direction::kSend ? "send" : "recv";
   op.contract = lab::describe(tensor);
   op.where = where.text();
   return op;
@@ -52,9 +50,7 @@ std::string contract_violation(int src_rank, const Contract& sent, int dst_rank,
 
 std::string contract_violation(int src_rank, const Message& sent, int dst_rank, const Message& expected) {
   // Nearly always the two ends agree, and comparing them is a hundred times cheaper than describing them.
-  const bool same_operation =
-      sent.operation == expected.operation || std::strcmp(sent.operation, expected.operation) == 0;
-  if (!same_operation || sent.tensor.scalar_type() != expected.tensor.scalar_type() ||
+  if (sent.operation != expected.operation || sent.tensor.scalar_type() != expected.tensor.scalar_type() ||
       sent.tensor.sizes() != expected.tensor.sizes()) {
     return contract_violation(src_rank, sent.contract(), dst_rank, expected.contract());
   }

@@ -26,7 +26,7 @@ struct Message {
   int peer = 0;  ///< world rank
   std::uint32_t group = 0;
   int tag = 0;
-  const char* operation = "message";  ///< a string literal
+  std::string operation = "message";
   SourceLine where;
   at::Tensor tensor;
   bool contract_only = false;  ///< compare operation, dtype and shape; move no bytes

@@ -12,9 +12,9 @@ namespace lab {
 /// own, so that they never meet a user's message. What is not waited for, because a wait threw, is given up.
 class MessageStep {
  public:
-  /// `operation` is a string literal; `where` is the line that errors name.
-  MessageStep(Transport& transport, const Group& group, const char* operation, SourceLine where)
-      : transport_(transport), group_(group), operation_(operation), where_(where) {}
+  /// `operation` and `where` are what errors name.
+  MessageStep(Transport& transport, const Group& group, std::string operation, SourceLine where)
+      : transport_(transport), group_(group), operation_(std::move(operation)), where_(where) {}
   ~MessageStep();
   MessageStep(const MessageStep&) = delete;
   MessageStep& operator=(const MessageStep&) = delete;
@@ -35,7 +35,7 @@ class MessageStep {
 
   Transport& transport_;
   const Group& group_;
-  const char* operation_;
+  std::string operation_;
   SourceLine where_;
   std::vector<std::shared_ptr<Pending>> pending_;
 };

@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "common/comm/endpoint.h"
+#include "common/comm/message_step.h"
 
 namespace lab {
 namespace {
@@ -78,6 +79,19 @@ Request PointToPoint::irecv(const at::Tensor& tensor, int src_rank, int tag, Sou
   const at::Tensor target =
       travels_itself(tensor) ? tensor : at::empty(tensor.sizes(), tensor.options().device(wire_device(tensor)));
   return post(Direction::kRecv, tensor, target, peer("receive from", src_rank, where), tag, where);
+}
+
+void PointToPoint::agree(const std::string& operation, const at::Tensor& tensor, SourceLine where) {
+  if (!endpoint_->careful()) return;
+  const at::Tensor moved =
+      tensor.is_cpu() || tensor.is_meta() ? tensor : at::empty(tensor.sizes(), tensor.options().device(at::kMeta));
+  // Who completes the last round has heard, through others, from everybody; and who sees a difference says nothing more.
+  for (int distance = 1; distance < size(); distance *= 2) {
+    MessageStep step(endpoint_->transport(), group_, operation, where);
+    step.send_contract(moved, (rank() + distance) % size());
+    step.recv_contract(moved, (rank() - distance + size()) % size());
+    step.wait();
+  }
 }
 
 Request PointToPoint::post(Direction direction, const at::Tensor& user_tensor, const at::Tensor& moved, int world_rank,

@@ -66,7 +66,7 @@ std::string beyond(const CostBound& bound, const LedgerEntry& before, const Ledg
       {"messages sent", after.messages - before.messages, bound.min_messages, bound.max_messages},
       {"bytes sent", after.bytes_sent - before.bytes_sent, 0, bound.max_bytes_sent},
       {"bytes received", after.bytes_received - before.bytes_received, bound.min_bytes_received, CostBound::kAny},
-      {"rounds", after.rounds - before.rounds, 0, bound.max_rounds}};
+      {"rounds", after.rounds - before.rounds, bound.min_rounds, bound.max_rounds}};
   for (const auto& count : counts) {
     if (count.spent > count.most)
       return fmt::format("{} {} of {}, expected at most {}", count.spent, count.what, bound.operation, count.most);

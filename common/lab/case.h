@@ -43,8 +43,9 @@ struct CostBound {
   std::uint64_t max_calls = kAny;
   std::uint64_t max_messages = kAny;  ///< sent
   std::uint64_t max_bytes_sent = kAny;
-  std::uint64_t max_rounds = kAny;       ///< messages that wait for each other, counted from the beginning of the case
-  std::uint64_t min_messages = 0;        ///< sent
+  std::uint64_t max_rounds = kAny;  ///< messages that wait for each other, counted from the beginning of the case
+  std::uint64_t min_messages = 0;   ///< sent
+  std::uint64_t min_rounds = 0;
   std::uint64_t min_bytes_received = 0;  ///< less cannot have brought the result here
 };
 

@@ -29,6 +29,7 @@ void run_one_rank(const std::shared_ptr<Transport>& transport, const std::shared
                   const WorldSpec& spec, const RankBody& body, RankOutcome& outcome) {
   outcome.report.rank = transport->rank();
   const auto endpoint = std::make_shared<Endpoint>(transport, spec.traced, spec.payload_label);
+  endpoint->set_careful(spec.careful);
   const auto record_failure = [&](const std::exception& failure) {
     outcome.failure = failure_of(failure);
     outcome.report.error = outcome.failure->sentence;

@@ -21,6 +21,7 @@ struct WorldSpec {
   int num_ranks = 4;
   double timeout_seconds = 10;  ///< of the meeting and of every wait; simulated seconds in `sim`
   bool traced = false;
+  bool careful = true;  ///< collectives compare notes before they begin (PointToPoint::agree); off where they are timed
   PayloadLabel payload_label;  ///< of every traced message; empty: none
   std::string log_dir;  ///< processes only: a .log and a .err file per rank; empty: ranks share this process's output
   SimNetwork network;   ///< sim only

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A file must not compile, on exactly the lines marked `// expect-error`; with -DRIGHT, its right twin, it must.
+# A file must not compile, on exactly the lines marked `// expect-error`; with -DRIGHT, its right twin, it must. An error
+# inside a header counts for the line that includes it.
 # usage: compile_fail.sh COMPILER FILE FLAGS...
 set -uo pipefail
 compiler=$1 file=$2
@@ -17,7 +18,16 @@ if "$compiler" "$@" -fsyntax-only "$file" >"$output" 2>&1; then
   exit 1
 fi
 expected=$(grep -n '// expect-error' "$file" | cut -d: -f1 | sort -un)
-found=$(grep -E "^$file:[0-9]+:[0-9]+: error" "$output" | cut -d: -f2 | sort -un)
+found=$(awk -v file="$file" '
+  index($0, "In file included from ") == 1 || /^ +from / {
+    at = index($0, " " file ":")
+    includes = at ? substr($0, at + length(file) + 2) + 0 : 0
+  }
+  /^[^ ]+:[0-9]+:[0-9]+: error/ {
+    if (index($0, file ":") == 1) print substr($0, length(file) + 2) + 0
+    else if (includes) print includes
+  }
+  /^[^ ]+:[0-9]+:[0-9]+: (note|warning)/ { includes = 0 }' "$output" | sort -un)
 if [[ $expected != "$found" ]]; then
   echo "expected errors on lines $(echo $expected), got them on lines $(echo $found)"
   cat "$output"

@@ -16,6 +16,7 @@ at::Tensor my_all_to_all(at::Tensor tensor, std::int64_t scatter_dim, std::int64
   scatter_dim = require_dim("my_all_to_all, scatter_dim", tensor, scatter_dim, p2p);
   gather_dim = require_dim("my_all_to_all, gather_dim", tensor, gather_dim, p2p);
   require_divides("my_all_to_all, scatter_dim", tensor, scatter_dim, p2p);
+  p2p.agree(fmt::format("my_all_to_all {} to {}", scatter_dim, gather_dim), tensor);
   const c10::NoGradGuard no_grad;
   const at::Tensor input = tensor.detach();
   if (choose_all_to_all(static_cast<std::int64_t>(input.nbytes()), p2p.size()) == "pairwise")

@@ -14,18 +14,18 @@ at::Tensor allgather_bruck(at::Tensor tensor, PointToPoint& p2p) {
   const int size = p2p.size();
   const int rank = p2p.rank();
   const Parts parts(tensor, p2p);
-  const std::int64_t part_numel = parts.own().numel();
+  const std::int64_t length = tensor.size(0);
   const at::Tensor places = at::empty_like(parts.whole());
-  places.narrow(0, 0, part_numel).copy_(parts.own());
+  places.narrow(0, 0, length).copy_(parts.own());
   for (int distance = 1; distance < size; distance *= 2) {
-    const std::int64_t count = std::min(distance, size - distance) * part_numel;
+    const std::int64_t count = std::min(distance, size - distance) * length;
     exchange(p2p, places.narrow(0, 0, count), (rank - distance + size) % size,
-             places.narrow(0, distance * part_numel, count), (rank + distance) % size);
+             places.narrow(0, distance * length, count), (rank + distance) % size);
   }
   const int turned = size - rank;  // places up to the part of the last rank
-  parts.range(rank, size).copy_(places.narrow(0, 0, turned * part_numel));
-  parts.range(0, rank).copy_(places.narrow(0, turned * part_numel, rank * part_numel));
-  return parts.result();
+  parts.range(rank, size).copy_(places.narrow(0, 0, turned * length));
+  parts.range(0, rank).copy_(places.narrow(0, turned * length, rank * length));
+  return parts.whole();
   // END SOLUTION a9.allgather_bruck
 }
 

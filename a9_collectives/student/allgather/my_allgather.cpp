@@ -9,14 +9,16 @@ std::string choose_allgather(std::int64_t num_bytes, int num_ranks) {
   // STUB // "direct").
   // STUB return num_bytes + num_ranks >= 0 ? "through_root" : "";
   constexpr std::int64_t kSmall = std::int64_t{64} << 10;
+  constexpr std::int64_t kLarge = std::int64_t{2} << 20;
   const bool power_of_two = (num_ranks & (num_ranks - 1)) == 0;
-  if (power_of_two) return "recursive_doubling";
+  if (power_of_two && num_bytes < kLarge) return "recursive_doubling";
   return num_bytes <= kSmall ? "bruck" : "ring";
   // END SOLUTION a9.allgather_choice
 }
 
 at::Tensor my_allgather(at::Tensor tensor, PointToPoint& p2p) {
   require_rows("my_allgather", tensor, p2p);
+  p2p.agree("my_allgather", tensor);
   const c10::NoGradGuard no_grad;
   const std::int64_t num_bytes = static_cast<std::int64_t>(tensor.nbytes()) * p2p.size();
   const std::string algorithm = choose_allgather(num_bytes, p2p.size());

@@ -17,7 +17,7 @@ at::Tensor allgather_ring(at::Tensor tensor, PointToPoint& p2p) {
     const int held = (p2p.rank() - step + size) % size;
     exchange(p2p, parts.part(held), right, parts.part((held - 1 + size) % size), left);
   }
-  return parts.result();
+  return parts.whole();
   // END SOLUTION a9.allgather_ring
 }
 

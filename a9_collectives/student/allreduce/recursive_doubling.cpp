@@ -12,7 +12,7 @@ at::Tensor allreduce_recursive_doubling(at::Tensor tensor, PointToPoint& p2p) {
   // STUB not_implemented("a9.allreduce_recursive_doubling", tensor, p2p);
   const Fold fold(p2p);
   const Row row(tensor);
-  const at::Tensor& sum = row.elements();
+  const at::Tensor sum = row.elements().view(tensor.sizes());
   if (fold.stands_aside()) {
     p2p.send(sum, fold.partner());
     p2p.recv(sum, fold.partner());

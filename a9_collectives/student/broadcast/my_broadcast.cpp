@@ -16,6 +16,7 @@ std::string choose_broadcast(std::int64_t num_bytes, int num_ranks) {
 at::Tensor my_broadcast(at::Tensor tensor, int src_rank, PointToPoint& p2p) {
   require_rank("my_broadcast", src_rank, p2p);
   if (p2p.size() == 1) return tensor;
+  p2p.agree(fmt::format("my_broadcast from {}", src_rank), tensor);
   const c10::NoGradGuard no_grad;
   const std::string algorithm = choose_broadcast(static_cast<std::int64_t>(tensor.nbytes()), p2p.size());
   if (algorithm == "chain") return broadcast_chain(tensor, src_rank, p2p);

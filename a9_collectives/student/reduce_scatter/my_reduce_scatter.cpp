@@ -16,6 +16,7 @@ std::string choose_reduce_scatter(std::int64_t num_bytes, int num_ranks) {
 at::Tensor my_reduce_scatter(at::Tensor tensor, PointToPoint& p2p) {
   require_rows("my_reduce_scatter", tensor, p2p);
   require_divides("my_reduce_scatter", tensor, 0, p2p);
+  p2p.agree("my_reduce_scatter", tensor);
   const c10::NoGradGuard no_grad;
   const at::Tensor input = tensor.detach();
   const std::string algorithm = choose_reduce_scatter(static_cast<std::int64_t>(input.nbytes()), p2p.size());

@@ -133,6 +133,7 @@ TEST_CASE("messages, bytes and rounds are bounded from both sides, and rounds co
         "12 bytes sent of a0.double, expected at most 11");
   CHECK(complaint([](CostBound& bound) { bound.min_bytes_received = 13; }) ==
         "12 bytes received of a0.double, expected at least 13");
+  CHECK(complaint([](CostBound& bound) { bound.min_rounds = 2; }) == "1 rounds of a0.double, expected at least 2");
   CHECK(complaint([](CostBound& bound) { bound.max_rounds = 0; }) == "1 rounds of a0.double, expected at most 0");
 }
 

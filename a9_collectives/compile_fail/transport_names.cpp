@@ -1,0 +1,31 @@
+#include "common/pch/student.h"
+
+// Student code that names the transport, or LibTorch's process groups. A line that is marked must not compile; with
+// RIGHT defined, the file is its own right twin and must.
+#ifdef RIGHT
+at::Tensor sum_with_neighbour(at::Tensor tensor, lab::PointToPoint& p2p) {
+  const at::Tensor received = at::empty_like(tensor);
+  lab::Request sent = p2p.isend(tensor, (p2p.rank() + 1) % p2p.size());
+  p2p.recv(received, (p2p.rank() - 1 + p2p.size()) % p2p.size());
+  sent.wait();
+  return tensor.add_(received);
+}
+#else
+namespace gloo {  // expect-error
+class AllreduceOptions;
+void allreduce(AllreduceOptions&);
+}  // namespace
+void sum(gloo::AllreduceOptions& options) {  // expect-error
+  gloo::allreduce(options);                  // expect-error
+}
+namespace other_name = gloo;  // expect-error
+#define JOIN(left, right) left##right
+using namespace JOIN(glo, o);  // expect-error
+
+namespace c10d {  // expect-error
+class ProcessGroup;
+}  // namespace
+using namespace c10d;                     // expect-error
+using Group = ::c10d::ProcessGroup;       // expect-error
+void barrier(c10d::ProcessGroup& group);  // expect-error
+#endif

@@ -1,0 +1,253 @@
+#include <fmt/format.h>
+
+#include "a9_collectives/all_to_all.h"
+#include "a9_collectives/allgather.h"
+#include "a9_collectives/allreduce.h"
+#include "a9_collectives/broadcast.h"
+#include "a9_collectives/chunks.h"
+#include "a9_collectives/collective_calls.h"
+#include "a9_collectives/collective_cases.h"
+#include "a9_collectives/reduce_scatter.h"
+#include "common/launch/run_ranks.h"
+#include "common/testing/test.h"
+
+// Wrong solutions that run through: each computes something else, or claims to be an algorithm that it is not, and the
+// case named is the one that sees it.
+namespace lab::a9 {
+namespace {
+
+/// What run_case makes of the wrong call in the place of the case's own: "passed", "mismatch", "3 rounds of ..., expected
+/// at most 2", or the sentence of the error. Of the first rank that does not pass.
+std::string verdict(const std::string& case_name, const TaskCall& call, int size = 4) {
+  std::vector<Case> cases = collective_cases();
+  for (const Case& further : algorithm_cases()) cases.push_back(further);
+  for (const Case& the_case : cases) {
+    if (the_case.name != case_name) continue;
+    std::vector<std::string> verdicts(static_cast<std::size_t>(size), "passed");
+    WorldSpec spec;
+    spec.num_ranks = size;
+    const auto outcome = run_ranks(spec, [&](Communicator& comm) {
+      const CaseResult result = run_case(the_case, {{the_case.task, call}}, comm, 42);
+      if (!result.passed())
+        verdicts[static_cast<std::size_t>(comm.rank())] = result.comparison.close ? result.over_budget : "mismatch";
+      return TensorMap{};
+    });
+    if (outcome.failure) return outcome.failure->sentence;
+    for (const std::string& of_rank : verdicts) {
+      if (of_rank != "passed") return of_rank;
+    }
+    return "passed";
+  }
+  return "there is no case of this name";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// As a student would have it: the case's tensor (with its strides) and the messages.
+using OnTensor = std::function<at::Tensor(at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs)>;
+
+TaskCall call_of(const OnTensor& function) {
+  return [function](Communicator& comm, const CaseInputs& inputs) {
+    at::Tensor x = inputs.tensor("input.x").clone();
+    if (inputs.numbers.count("transposed") > 0) x = x.transpose(0, -1).contiguous().transpose(0, -1);
+    const at::Tensor out = function(x, comm.point_to_point(), inputs);
+    return TensorMap{{"out", out}, {"x", x}};
+  };
+}
+
+/// Another algorithm under the case's name.
+TaskCall claims(at::Tensor (*function)(at::Tensor, PointToPoint&)) {
+  return call_of([function](at::Tensor x, PointToPoint& p2p, const CaseInputs&) { return function(x, p2p); });
+}
+
+int src_rank_of(const CaseInputs& inputs) {
+  return static_cast<int>(inputs.whole("src_rank"));
+}
+
+/// Every rank's tensor, by messages.
+std::vector<at::Tensor> everybodys(const at::Tensor& x, PointToPoint& p2p) {
+  return allgather_direct(x.contiguous().view({1, -1}), p2p).chunk(p2p.size(), 0);
+}
+
+at::Tensor sum_of(const std::vector<at::Tensor>& rows, at::IntArrayRef shape) {
+  return at::cat(rows).sum(0, false, rows[0].scalar_type()).view(shape);
+}
+
+TEST_CASE("the reference passes by the same road") {
+  CHECK(verdict("Broadcast", collective_calls().at("a9.broadcast")) == "passed");
+  CHECK(verdict("AllReduceInt64", collective_calls().at("a9.allreduce")) == "passed");
+  CHECK(verdict("AllToAllStrided", collective_calls().at("a9.all_to_all")) == "passed");
+  CHECK(verdict("AllReduceRing", claims(allreduce_ring)) == "passed");
+}
+
+TEST_CASE("wrong: broadcast always from rank 0, which the handout's numbers do not show") {
+  const auto from_zero =
+      call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) { return broadcast_flat(x, 0, p2p); });
+  CHECK(verdict("Broadcast", from_zero) == "passed");
+  CHECK(verdict("BroadcastFromLast", from_zero) == "mismatch");
+}
+
+TEST_CASE("wrong: the result is returned and the argument left as it was") {
+  CHECK(verdict("Broadcast", call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs) {
+                  return broadcast_flat(x.clone(), src_rank_of(inputs), p2p);
+                })) == "mismatch");
+  CHECK(verdict("AllReduce", call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
+                  return allreduce_gather_broadcast(x.clone(), p2p);
+                })) == "mismatch");
+}
+
+TEST_CASE("wrong: only rank 0 gets the sum, or it is divided by P, or the own part counts twice") {
+  const auto changed = [](const std::function<at::Tensor(at::Tensor own, at::Tensor sum, PointToPoint&)>& change) {
+    return call_of([change](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
+      const at::Tensor own = x.clone();
+      const at::Tensor sum = allreduce_gather_broadcast(x, p2p).clone();
+      return x.copy_(change(own, sum, p2p));
+    });
+  };
+  for (const std::string name : {"AllReduce", "AllReduceInt64", "AllReduceLarge"}) {
+    CHECK(verdict(name, changed([](at::Tensor own, at::Tensor sum, PointToPoint& p2p) {
+                    return p2p.rank() == 0 ? sum : own;
+                  })) == "mismatch");
+    CHECK(verdict(name, changed([](at::Tensor, at::Tensor sum, PointToPoint& p2p) {
+                    return sum.div(p2p.size(), "trunc");
+                  })) == "mismatch");
+    CHECK(verdict(name, changed([](at::Tensor own, at::Tensor sum, PointToPoint&) { return sum + own; })) ==
+          "mismatch");
+  }
+}
+
+/// Sums whole numbers in a floating-point dtype.
+TaskCall allreduce_in(at::ScalarType summed_in) {
+  return call_of([summed_in](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
+    return x.copy_(allreduce_gather_broadcast(x.to(summed_in), p2p));
+  });
+}
+
+TEST_CASE("wrong: whole numbers are summed in floating point") {
+  for (const at::ScalarType summed_in : {at::kFloat, at::kDouble})
+    CHECK(verdict("AllReduceInt64", allreduce_in(summed_in)) != "passed");
+  CHECK(verdict("AllReduceInt64", allreduce_in(at::kDouble)) == "mismatch");
+}
+
+TEST_CASE("wrong: the parts of an all-gather start at the own rank") {
+  for (const std::string name : {"AllGather", "AllGatherStrided", "AllGatherLarge"}) {
+    CHECK(verdict(name, call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
+                    return allgather_direct(x, p2p).roll(-p2p.rank() * x.size(0), 0);
+                  })) == "mismatch");
+  }
+}
+
+TEST_CASE("wrong: the parts of an all-gather are joined along dim 1") {
+  const auto along_one = [](bool reshaped) {
+    return call_of([reshaped](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
+      const at::Tensor whole = at::cat(allgather_direct(x, p2p).chunk(p2p.size(), 0), 1);
+      return reshaped ? whole.reshape({p2p.size() * x.size(0), x.size(1), x.size(2)}) : whole;
+    });
+  };
+  CHECK(contains(verdict("AllGatherStrided", along_one(false)), "[AllGatherStrided], result 'out'"));
+  CHECK(verdict("AllGatherStrided", along_one(true)) == "mismatch");
+}
+
+TEST_CASE("wrong: a reduce-scatter that keeps the neighbour's chunk, or sums in its argument") {
+  for (const std::string name : {"ReduceScatter", "ReduceScatterStrided", "ReduceScatterLarge"}) {
+    CHECK(verdict(name, call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
+                    const at::Tensor sum = sum_of(everybodys(x, p2p), x.sizes());
+                    return sum.chunk(p2p.size(), 0)[static_cast<std::size_t>((p2p.rank() + 1) % p2p.size())];
+                  })) == "mismatch");
+    CHECK(verdict(name, call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
+                    x.copy_(sum_of(everybodys(x, p2p), x.sizes()));
+                    return x.chunk(p2p.size(), 0)[static_cast<std::size_t>(p2p.rank())].clone();
+                  })) == "mismatch");
+  }
+}
+
+/// An all-to-all from everybody's whole tensors, cut and joined as asked.
+TaskCall all_to_all_that(bool ignores_gather_dim, bool ignores_strides, bool reverses) {
+  return call_of([=](at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs) {
+    const std::int64_t scatter_dim = inputs.whole("scatter_dim"), gather_dim = inputs.whole("gather_dim");
+    const at::Tensor read = ignores_strides ? at::from_blob(x.data_ptr(), x.sizes(), x.options()).clone() : x;
+    std::vector<at::Tensor> parts;
+    for (const at::Tensor& row : everybodys(read, p2p)) {
+      const auto chunks = row.view(x.sizes()).chunk(p2p.size(), scatter_dim);
+      parts.push_back(chunks[static_cast<std::size_t>(p2p.rank())]);
+    }
+    if (reverses) std::reverse(parts.begin(), parts.end());
+    const at::Tensor wanted = at::cat(parts, gather_dim);
+    return ignores_gather_dim ? at::cat(parts, scatter_dim).reshape(wanted.sizes()) : wanted;
+  });
+}
+
+TEST_CASE("wrong: an all-to-all that joins where it cut, or in another order, or reads memory and not elements") {
+  CHECK(verdict("AllToAllHeads", all_to_all_that(false, false, false)) == "passed");
+  for (const std::string name : {"AllToAllHeads", "AllToAllSequence"})
+    CHECK(verdict(name, all_to_all_that(true, false, false)) == "mismatch");
+  CHECK(verdict("AllToAll", all_to_all_that(false, false, true)) == "mismatch");
+  CHECK(verdict("AllToAllStrided", all_to_all_that(false, true, false)) == "mismatch");
+}
+
+TEST_CASE("wrong: strides are ignored: a copy is filled and not given back") {
+  CHECK(verdict("BroadcastStrided", call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs) {
+                  return broadcast_flat(x.reshape({-1}), src_rank_of(inputs), p2p).view(x.sizes());
+                })) == "mismatch");
+  CHECK(verdict("AllReduceStrided", call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
+                  return allreduce_gather_broadcast(x.contiguous(), p2p);
+                })) == "mismatch");
+}
+
+TEST_CASE("wrong: an algorithm that is another one") {
+  const auto flat = call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs) {
+    return broadcast_flat(x, src_rank_of(inputs), p2p);
+  });
+  // Whether the case refuses it by its bounds: messages, bytes or rounds.
+  const auto refused = [](const std::string& case_name, const TaskCall& call, int size = 4) {
+    const std::string found = verdict(case_name, call, size);
+    return contains(found, " of a9.") && contains(found, ", expected at ");
+  };
+  CHECK(refused("BroadcastBinomial", flat, 8));
+  CHECK(refused("BroadcastChain", flat));
+  CHECK(refused("AllReduceRing", claims(allreduce_gather_broadcast)));
+  CHECK(refused("AllReduceRing", claims(allreduce_direct)));
+  CHECK(refused("AllReduceRecursiveDoubling", claims(allreduce_ring)));
+  CHECK(refused("AllReduceRecursiveDoubling", claims(allreduce_direct)));
+  CHECK(refused("AllReduceRabenseifner", claims(allreduce_recursive_doubling)));
+  CHECK(refused("AllReduceRabenseifner", claims(allreduce_direct)));
+  CHECK(refused("AllReduceDirect", claims(allreduce_rabenseifner)));
+  CHECK(refused("AllReduceDirect", claims(allreduce_recursive_doubling)));
+  CHECK(refused("AllGatherBruck", claims(allgather_ring)));
+  CHECK(refused("AllGatherBruck", claims(allgather_direct)));
+  CHECK(refused("AllGatherRecursiveDoubling", claims(allgather_direct)));
+  CHECK(refused("AllGatherRing", claims(allgather_through_root)));
+  CHECK(refused("AllGatherRing", claims(allgather_recursive_doubling)));
+  CHECK(refused("AllGatherRing", claims(allgather_bruck)));
+  CHECK(refused("AllGatherRing", claims(allgather_direct)));
+  CHECK(refused("AllGatherDirect", claims(allgather_bruck)));
+  CHECK(refused("ReduceScatterRecursiveHalving", claims(reduce_scatter_ring), 8));
+  CHECK(refused("ReduceScatterRing", claims(reduce_scatter_recursive_halving)));
+  const auto direct = call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs) {
+    return all_to_all_direct(x, inputs.whole("scatter_dim"), inputs.whole("gather_dim"), p2p);
+  });
+  CHECK(refused("AllToAllPairwise", direct));
+}
+
+/// The expected result without a message: from the formula that made the inputs.
+TaskCall by_formula(const std::string& case_name) {
+  for (const Case& the_case : collective_cases()) {
+    if (the_case.name != case_name) continue;
+    return [the_case](Communicator& comm, const CaseInputs& inputs) {
+      return the_case.expected({comm.rank(), comm.size(), inputs.seed});
+    };
+  }
+  return {};
+}
+
+TEST_CASE("wrong: no communication at all: the other ranks' inputs are computed anew") {
+  for (const std::string name : {"BroadcastFromLast", "AllReduce", "AllGather", "ReduceScatter", "AllToAll"}) {
+    CAPTURE(name);
+    CHECK(contains(verdict(name, by_formula(name)), "0 bytes received of a9."));
+  }
+}
+
+}  // namespace
+}  // namespace lab::a9

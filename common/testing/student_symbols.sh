@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Compiled student code must not reach around its interface: no transport or process group of a library, no network, no
+# shared memory, no processes or threads of its own, nothing loaded or looked up at run time. The poisoned header stops
+# names; this sees what a name does not show: asm labels, declarations of one's own, system calls in assembler.
+# Prints each offender.
+# usage: student_symbols.sh OBJECT_OR_ARCHIVE...
+set -uo pipefail
+[[ $# -gt 0 ]] || { echo "usage: student_symbols.sh OBJECT_OR_ARCHIVE..."; exit 2; }
+
+loading='dlopen|dlmopen|dlsym|dlvsym|dladdr|dl_iterate_phdr|__libc_dl.*'
+network='socket|socketpair|connect|bind|listen|accept4?|(send|recv)(to|from|msg|mmsg)?|getaddrinfo'
+processes='fork|vfork|_Fork|__(libc_)?fork|clone3?|__clone2?|unshare|exec[lv]p?e?|execveat|fexecve|posix_spawnp?|system|popen|ptrace|kill|tgkill|raise|_?[eE]xit|quick_exit|abort'
+threads='pthread_create|thrd_create|std::thread::.*'
+memory='mmap(64)?|mremap|shm_open|shmget|shmat|memfd_create|process_vm_(readv|writev)|at::from_file.*'
+pipes='pipe2?|mkfifo(at)?|sem_open|mq_open'
+calls='syscall|__syscall.*'
+functions="^($loading|$network|$processes|$threads|$memory|$pipes|$calls)$"
+libraries='(^|[^[:alnum:]_])(c10d|gloo)(::|$)'
+insides='(^|[^[:alnum:]_])lab::(Endpoint|Ledger|LedgerScope|Transport|ProcessWorld|ThreadWorld|MessageStep|MessageCollectives)::'
+
+offenders=0
+for file in "$@"; do
+  [[ -r $file ]] || { echo "$file: cannot be read"; exit 2; }
+  while IFS= read -r line; do
+    symbol=$(sed -E 's/^.*: +[UwWvV] //; s/@.*$//' <<<"$line")
+    if [[ $symbol =~ $functions || $symbol =~ $libraries || $symbol =~ $insides ]]; then
+      echo "${line%%: *}: $symbol"
+      offenders=$((offenders + 1))
+    fi
+  done < <(nm -A -u -C "$file" | grep -E ': +[UwvWV] ' | sort -u)
+  while IFS= read -r line; do
+    echo "$file: a system call in assembler: $line"
+    offenders=$((offenders + 1))
+  done < <(objdump -d --no-show-raw-insn "$file" | grep -E '^ *[0-9a-f]+:\s+(syscall|sysenter|svc\s|int +\$0x80)' | tr -s '\t ' ' ')
+done
+echo "$offenders symbols that student code must not use"
+[[ $offenders == 0 ]]
