@@ -8,12 +8,13 @@ std::string choose_allreduce(std::int64_t num_bytes, int num_ranks) {
   // STUB // "rabenseifner", "direct").
   // STUB return num_bytes + num_ranks >= 0 ? "gather_broadcast" : "";
   constexpr std::int64_t kSmall = std::int64_t{128} << 10;
+  constexpr std::int64_t kMedium = std::int64_t{512} << 10;
   constexpr std::int64_t kLarge = std::int64_t{8} << 20;
   constexpr int kFew = 4;
-  if (num_bytes <= kSmall) return "recursive_doubling";
-  if (num_ranks <= kFew) return num_bytes < kLarge ? "direct" : "ring";
   const bool power_of_two = (num_ranks & (num_ranks - 1)) == 0;
-  return power_of_two ? "rabenseifner" : "ring";
+  if (num_bytes <= kSmall) return "recursive_doubling";
+  if (num_ranks > kFew || num_bytes <= kMedium) return power_of_two ? "rabenseifner" : "ring";
+  return num_bytes < kLarge ? "direct" : "ring";
   // END SOLUTION a9.allreduce_choice
 }
 
