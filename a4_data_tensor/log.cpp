@@ -3,6 +3,7 @@
 #include <string>
 
 #include "a4_data_tensor/cases.h"
+#include "common/lab/lab_main.h"
 
 namespace lab::a4 {
 namespace {
@@ -21,9 +22,7 @@ ExpectedMatch matches(const std::string& prefix) {
 
 LogExpectation expected_log(int num_ranks) {
   LogExpectation log(num_ranks);
-  log.add_on_every_rank(ExpectedSentence{"[Distributed Init] Rank {rank} initialized on {node} on {device} {index}."});
-  log.order_next_after_all(0);
-  log.add(0, ExpectedSentence{"[Rank 0] All ranks ready!"});
+  expect_announcement(log);
   log.add(0, of_rank_zero(kBaselineSentence));
   // Does not depend on the number of ranks, nor on the BLAS kernel: the figures of the handout's Python code.
   ExpectedMatch baseline;

@@ -1,6 +1,7 @@
 #include "a9_collectives/log.h"
 
 #include "a9_collectives/cases.h"
+#include "common/lab/lab_main.h"
 
 namespace lab::a9 {
 namespace {
@@ -19,9 +20,7 @@ ExpectedLine line_of(const Case& the_case, int num_ranks) {
 
 LogExpectation expected_log(int num_ranks) {
   LogExpectation log(num_ranks);
-  log.add_on_every_rank(ExpectedSentence{"[Distributed Init] Rank {rank} initialized on {node} on {device} {index}."});
-  log.order_next_after_all(0);
-  log.add(0, ExpectedSentence{"[Rank 0] All ranks ready!"});
+  expect_announcement(log);
   for (const Section& section : sections()) {
     log.add(0, ExpectedSentence{"[Rank 0] " + section.sentence});
     for (const Case& the_case : section.cases) log.add_on_every_rank(line_of(the_case, num_ranks));

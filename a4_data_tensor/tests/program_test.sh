@@ -67,20 +67,7 @@ run "$program" --trace "$scratch/x.txt"; refuses "a trace of an unknown kind" 2 
 run "$program" --save /dev/null/x; refuses "a folder that cannot be made" 2 "expected a folder"
 verdict "$([[ -z $(find "$scratch" -name '*.tmp') ]]; echo $?)" "nothing half-written is left"
 
-# A rank is killed in the middle of work: the run ends with its signal and says so.
-"$program" --nproc 4 --repeat 1000000 --quiet >/dev/null 2>"$scratch/err" &
-launcher_pid=$!
-for _ in $(seq 200); do
-  ranks=($(pgrep -P "$launcher_pid"))
-  [[ ${#ranks[@]} == 4 ]] && break
-  sleep 0.05
-done
-sleep 0.5
-kill -KILL "${ranks[2]}"
-code=0
-wait "$launcher_pid" || code=$?
-verdict "$([[ $code == 137 ]] && grep -q 'rank 2: killed by signal 9 (SIGKILL)' "$scratch/err"; echo $?)" "a killed rank ends the run with its signal"
-verdict "$([[ -z $(ps -o pid= -p "${ranks[@]}") ]]; echo $?)" "... and leaves no rank behind"
+survives_killed 2 "$program"
 
 # Ctrl-C, to the launcher alone and to its whole group. (A shell starts background commands with SIGINT ignored.)
 for target in process group; do

@@ -57,19 +57,6 @@ run "$program" bench --nproc 2 --collective allreduce --max-bytes 4KiB --turns 3
 verdict "$([[ $code == 0 && $(grep -c '"selected": true' "$scratch/bench.json") == 2 && $(grep -c '"wrong": 0' "$scratch/bench.json") == 14 ]]; echo $?)" "bench measures each algorithm and Gloo at each size, and finds nothing wrong"
 run "$program" bench --min-bytes 0; refuses "a benchmark of nothing" 2 "--min-bytes: expected a size from 4B"
 
-# A rank is killed in the middle of work.
-"$program" --nproc 4 --repeat 1000000 --quiet >/dev/null 2>"$scratch/err" &
-launcher_pid=$!
-for _ in $(seq 200); do
-  ranks=($(pgrep -P "$launcher_pid"))
-  [[ ${#ranks[@]} == 4 ]] && break
-  sleep 0.05
-done
-sleep 0.5
-kill -KILL "${ranks[1]}"
-code=0
-wait "$launcher_pid" || code=$?
-verdict "$([[ $code == 137 ]] && grep -q 'rank 1: killed by signal 9 (SIGKILL)' "$scratch/err"; echo $?)" "a killed rank ends the run with its signal"
-verdict "$([[ -z $(ps -o pid= -p "${ranks[@]}") ]]; echo $?)" "... and leaves no rank behind"
+survives_killed 1 "$program"
 
 finish

@@ -205,6 +205,12 @@ void RankRun::announce() {
   if (comm.rank() == 0) out.sentence(0, "All ranks ready!");
 }
 
+void expect_announcement(LogExpectation& log) {
+  log.add_on_every_rank(ExpectedSentence{"[Distributed Init] Rank {rank} initialized on {node} on {device} {index}."});
+  log.order_next_after_all(0);
+  log.add(0, ExpectedSentence{"[Rank 0] All ranks ready!"});
+}
+
 void RankRun::check(const Case& the_case, const CallTable& calls) {
   if (!only.empty() && !is_named(the_case, only)) return;
   if (the_case.inside_backward && options.world == "sim") {

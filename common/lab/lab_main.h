@@ -33,6 +33,9 @@ struct RankRun {
   void save(const Case& the_case, const CaseResult& result);
 };
 
+/// The lines of RankRun::announce(), on every rank.
+void expect_announcement(LogExpectation& log);
+
 /// A further word that a lab understands in place of a run: `LAB NAME arguments`.
 struct LabCommand {
   std::string name;

@@ -56,6 +56,25 @@ launcher() {
 mpirun=(mpirun --oversubscribe)
 [[ $EUID != 0 ]] || mpirun+=(--allow-run-as-root)
 
+# survives_killed RANK PROGRAM: one of 4 ranks is killed in the middle of work; the run ends with its signal, says so, and
+# leaves none behind.
+survives_killed() {
+  local victim=$1 program=$2 launcher_pid ranks
+  "$program" --nproc 4 --repeat 1000000 --quiet >/dev/null 2>"$scratch/err" &
+  launcher_pid=$!
+  for _ in $(seq 200); do
+    mapfile -t ranks < <(pgrep -P "$launcher_pid")
+    [[ ${#ranks[@]} == 4 ]] && break
+    sleep 0.05
+  done
+  sleep 0.5
+  kill -KILL "${ranks[victim]}"
+  code=0
+  wait "$launcher_pid" || code=$?
+  verdict "$([[ $code == 137 ]] && grep -q "rank $victim: killed by signal 9 (SIGKILL)" "$scratch/err"; echo $?)" "a killed rank ends the run with its signal"
+  verdict "$([[ -z $(ps -o pid= -p "${ranks[@]}") ]]; echo $?)" "... and leaves no rank behind"
+}
+
 finish() {
   echo "$num_passed passed, $num_failed failed"
   [[ $num_failed == 0 ]]
