@@ -13,11 +13,12 @@ namespace lab::a9 {
 /// Rank r cuts its tensor into P chunks along scatter_dim, sends chunk i to rank i, and joins what it gets along
 /// gather_dim in rank order; by the algorithm that choose_all_to_all() names.
 /// Call      collective, blocking, no autograd
-/// Shapes    in: any of any dtype, equal on all ranks; out: scatter_dim divided by P, gather_dim times P (the same shape
-///           where the two are one). Dimensions count from the end where negative.
+/// Shapes    in: any of any dtype, equal on all ranks; out: scatter_dim divided by P, gather_dim times P (the same
+///           shape where the two are one). Dimensions count from the end where negative.
 /// Aliasing  the result is new and contiguous; the input is only read, and may be non-contiguous
-/// Errors    ContractError: a dimension out of range, scatter_dim does not divide by P, nothing sent yet; shape or dtype
-///           differ, found before the bytes of the message in question land
+/// Errors    ContractError on every rank, no payload moved yet: a dimension out of range, scatter_dim does not divide
+///           by P; dimensions, shape or dtype differ between ranks (those that do not see it themselves get a CommError
+///           that names who did)
 /// Example   [batch, seq/P, heads, head_dim], scatter_dim 2, gather_dim 1: [batch, seq, heads/P, head_dim]
 at::Tensor my_all_to_all(at::Tensor tensor, std::int64_t scatter_dim, std::int64_t gather_dim, PointToPoint& p2p);
 
@@ -30,7 +31,8 @@ at::Tensor all_to_all_direct(at::Tensor tensor, std::int64_t scatter_dim, std::i
 
 /// In step d, rank r sends to rank r+d and receives from rank r-d: never more than one message each way.
 /// Cost      P-1 steps; (P-1)/P n sent per rank; (P-1) (alpha + n/P beta)
-/// Source    Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005, sec. 4.3
+/// Source    Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005, sec.
+///           4.3
 at::Tensor all_to_all_pairwise(at::Tensor tensor, std::int64_t scatter_dim, std::int64_t gather_dim, PointToPoint& p2p);
 
 }  // namespace lab::a9

@@ -15,8 +15,8 @@ namespace lab::a9 {
 /// Call      collective, blocking, no autograd
 /// Shapes    in [N, ...] of any dtype, equal on all ranks; out [P*N, ...]
 /// Aliasing  the result is new; the input is only read, and may be non-contiguous
-/// Errors    ContractError: a tensor without dimensions, nothing sent yet; shape or dtype differ, found before the bytes
-///           of the message in question land
+/// Errors    ContractError on every rank, no payload moved yet: a tensor without dimensions; shape or dtype differ
+///           between ranks (those that do not see it themselves get a CommError that names who did)
 /// Example   rank r holds [r, r + 10], P = 3: every rank gets [0, 10, 1, 11, 2, 12]
 at::Tensor my_allgather(at::Tensor tensor, PointToPoint& p2p);
 
@@ -29,7 +29,8 @@ at::Tensor allgather_through_root(at::Tensor tensor, PointToPoint& p2p);
 
 /// Each rank passes on to its right what it got from its left.
 /// Cost      P-1 steps; (P-1)/P n sent per rank; (P-1) (alpha + n/P beta)
-/// Source    Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005, sec. 4.1
+/// Source    Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005, sec.
+///           4.1
 at::Tensor allgather_ring(at::Tensor tensor, PointToPoint& p2p);
 
 /// In step k, ranks whose numbers differ in bit k exchange all that they have. Ranks beyond a power of two hand their
@@ -41,7 +42,8 @@ at::Tensor allgather_recursive_doubling(at::Tensor tensor, PointToPoint& p2p);
 
 /// In step k, rank r sends all it has to rank r - 2^k; what it has are the parts of r, r+1, ... Any P.
 /// Cost      ceil(lg P) steps; (P-1)/P n sent per rank; ceil(lg P) alpha + (P-1)/P n beta; one rotation in memory
-/// Source    Bruck et al., "Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems", 1997
+/// Source    Bruck et al., "Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems",
+///           1997
 at::Tensor allgather_bruck(at::Tensor tensor, PointToPoint& p2p);
 
 /// Every rank sends its part to every other, all posted at once.

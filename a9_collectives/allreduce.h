@@ -16,7 +16,8 @@ namespace lab::a9 {
 /// Shapes    any, of any dtype that add_ knows, equal on all ranks; may be non-contiguous
 /// Aliasing  in place; returns the tensor itself
 /// Order     each algorithm's own; in every one of them all ranks end with the same bits
-/// Errors    ContractError: shape or dtype differ, found before the bytes of the message in question land
+/// Errors    ContractError on every rank, no payload moved yet: shape or dtype differ between ranks (those
+///           that do not see it themselves get a CommError that names who did)
 /// Example   rank r holds [r + 1], P = 4: every rank holds [10]
 at::Tensor my_allreduce(at::Tensor tensor, PointToPoint& p2p);
 
@@ -32,7 +33,8 @@ at::Tensor allreduce_gather_broadcast(at::Tensor tensor, PointToPoint& p2p);
 /// neighbour before and get the result after.
 /// Order     a balanced tree over the ranks; both sides of an exchange add the same two numbers, so the bits agree
 /// Cost      lg P steps for a power of two, else floor(lg P) + 2; n bytes sent per step; steps (alpha + n beta)
-/// Source    Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005, sec. 4.5
+/// Source    Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005, sec.
+///           4.5
 at::Tensor allreduce_recursive_doubling(at::Tensor tensor, PointToPoint& p2p);
 
 /// Chunks travel round a ring, first collecting summands, then as results.
@@ -43,8 +45,8 @@ at::Tensor allreduce_ring(at::Tensor tensor, PointToPoint& p2p);
 
 /// Recursive halving reduce-scatter, then recursive doubling all-gather. Ranks beyond a power of two as above.
 /// Order     a balanced tree over the ranks, element by element; each element is summed in one place
-/// Cost      2 lg p steps, and 2 more where P is no power of two; 2 (p-1)/p n sent per rank (where P is no power of two,
-///           up to n more); 2 lg p alpha + 2 (p-1)/p n beta, and there 2 (alpha + n beta) more
+/// Cost      2 lg p steps, and 2 more where P is no power of two; 2 (p-1)/p n sent per rank (where P is no power of
+///           two, up to n more); 2 lg p alpha + 2 (p-1)/p n beta, and there 2 (alpha + n beta) more
 /// Source    Rabenseifner, "Optimization of Collective Reduction Operations", ICCS 2004
 at::Tensor allreduce_rabenseifner(at::Tensor tensor, PointToPoint& p2p);
 

@@ -4,8 +4,8 @@
 
 namespace lab::a9 {
 
-/// A new tensor to be filled part by part: `count` parts of equal shape, one after the other along `dim`. A part that is
-/// contiguous is received where it belongs, without a copy.
+/// A new tensor to be filled part by part: `count` parts of equal shape, one after the other along `dim`. A part that
+/// is contiguous is received where it belongs, without a copy.
 class Assembly {
  public:
   /// like: a tensor of one part's shape and dtype

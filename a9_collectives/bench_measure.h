@@ -11,8 +11,8 @@
 
 namespace lab::a9 {
 
-/// What the benchmark measures at one size: every algorithm that `selects`, Gloo's built-in where there is one, in turns
-/// so that all see the same machine.
+/// What the benchmark measures at one size: every algorithm that `selects`, Gloo's built-in where there is one, in
+/// turns so that all see the same machine.
 struct BenchPoint {
   std::int64_t bytes = 0;  ///< as nccl-tests counts them; rounded down to whole elements per rank
   int turns = 11;          ///< blocks of each contender; the median counts

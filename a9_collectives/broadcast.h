@@ -14,8 +14,8 @@ namespace lab::a9 {
 /// Call      collective, blocking, no autograd
 /// Shapes    any, of any dtype, equal on all ranks; may be non-contiguous
 /// Aliasing  in place; returns the tensor itself
-/// Errors    ContractError: src_rank outside [0, P), nothing sent yet; shape or dtype differ, found before the bytes of
-///           the message in question land
+/// Errors    ContractError on every rank, no payload moved yet: src_rank outside [0, P); src_rank, shape or dtype
+///           differ between ranks (those that do not see it themselves get a CommError that names who did)
 /// Example   rank r holds [10 * (r + 1)], src_rank 1: every rank holds [20]
 at::Tensor my_broadcast(at::Tensor tensor, int src_rank, PointToPoint& p2p);
 

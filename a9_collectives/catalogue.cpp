@@ -85,7 +85,7 @@ std::vector<Collective> make_catalogue() {
 }
 
 template <typename Named>
-const Named& find_named(const std::vector<Named>& list, const std::string& name, const std::string& what) {
+const Named& find_named(const std::vector<Named>& list, std::string_view name, const std::string& what) {
   std::vector<std::string> known;
   for (const Named& one : list) {
     if (one.name == name) return one;
@@ -101,11 +101,11 @@ const std::vector<Collective>& catalogue() {
   return all;
 }
 
-const Collective& collective_named(const std::string& name) {
+const Collective& collective_named(std::string_view name) {
   return find_named(catalogue(), name, "collective");
 }
 
-const Algorithm& algorithm_named(const Collective& collective, const std::string& name) {
+const Algorithm& algorithm_named(const Collective& collective, std::string_view name) {
   return find_named(collective.algorithms, name, collective.name + " algorithm");
 }
 

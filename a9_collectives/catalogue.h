@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "a9_collectives/costs.h"
@@ -37,7 +38,7 @@ struct Collective {
 const std::vector<Collective>& catalogue();
 
 /// Errors    UsageError: there is none of this name; the known ones are listed
-const Collective& collective_named(const std::string& name);
-const Algorithm& algorithm_named(const Collective& collective, const std::string& name);
+const Collective& collective_named(std::string_view name);
+const Algorithm& algorithm_named(const Collective& collective, std::string_view name);
 
 }  // namespace lab::a9

@@ -42,8 +42,8 @@ class Row {
   at::Tensor elements_;
 };
 
-/// Sends `out` to dst_rank while it receives `in` from src_rank: both are posted before either is waited for, so no order
-/// of ranks can deadlock.
+/// Sends `out` to dst_rank while it receives `in` from src_rank: both are posted before either is waited for, so no
+/// order of ranks can deadlock.
 void exchange(PointToPoint& p2p, const at::Tensor& out, int dst_rank, const at::Tensor& in, int src_rank,
               SourceLine where = SourceLine::current());
 

@@ -4,9 +4,9 @@
 
 namespace lab::a9 {
 
-/// How an algorithm for powers of two serves any number of ranks. With P = p + e, p the greatest power of two, the first
-/// 2e ranks form pairs: the even one hands its data to the odd one, stands aside, and gets the result afterwards. The p
-/// ranks that take part are numbered anew, in order.
+/// How an algorithm for powers of two serves any number of ranks. With P = p + e, p the greatest power of two, the
+/// first 2e ranks form pairs: the even one hands its data to the odd one, stands aside, and gets the result afterwards.
+/// The p ranks that take part are numbered anew, in order.
 /// Example   P = 5: p = 4, e = 1; rank 0 stands aside for rank 1; ranks 1 2 3 4 are virtual ranks 0 1 2 3
 class Fold {
  public:

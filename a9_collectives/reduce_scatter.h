@@ -16,8 +16,8 @@ namespace lab::a9 {
 /// Call      collective, blocking, no autograd
 /// Shapes    in [P*N, ...] of any dtype that add_ knows, equal on all ranks; out [N, ...]
 /// Aliasing  the result is new; the input is only read, and may be non-contiguous
-/// Errors    ContractError: dim 0 does not divide by P, nothing sent yet; shape or dtype differ, found before the bytes of
-///           the message in question land
+/// Errors    ContractError on every rank, no payload moved yet: dim 0 does not divide by P; shape or dtype differ
+///           between ranks (those that do not see it themselves get a CommError that names who did)
 /// Example   rank r holds [4r, 4r+1, 4r+2, 4r+3], P = 4: ranks get [24], [28], [32], [36]
 at::Tensor my_reduce_scatter(at::Tensor tensor, PointToPoint& p2p);
 
@@ -27,7 +27,8 @@ std::string choose_reduce_scatter(std::int64_t num_bytes, int num_ranks);
 /// The simple one: in step d, rank r sends chunk r+d to its owner and gets its own chunk from rank r-d.
 /// Order     on rank r: x_r + x_(r-1) + x_(r-2) + ... round the ranks
 /// Cost      P-1 steps; (P-1)/P n sent per rank; (P-1) (alpha + n/P beta)
-/// Source    Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005, sec. 4.4
+/// Source    Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005, sec.
+///           4.4
 at::Tensor reduce_scatter_pairwise(at::Tensor tensor, PointToPoint& p2p);
 
 /// Each chunk travels round a ring to its owner, and each rank on its way adds its part.

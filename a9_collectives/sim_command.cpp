@@ -33,8 +33,8 @@ struct SimOptions {
   std::string json_file;
 };
 
-/// Beyond so many ranks, an algorithm that posts all its messages at once is no fair comparison: the model charges a rank
-/// nothing for having hundreds of messages under way. (Nor is it quick to simulate.)
+/// Beyond so many ranks, an algorithm that posts all its messages at once is no fair comparison: the model charges a
+/// rank nothing for having hundreds of messages under way. (Nor is it quick to simulate.)
 constexpr int kMostRanksForDirect = 32;
 
 std::vector<const Algorithm*> algorithms_of(const SimOptions& options, const Collective& collective) {

@@ -24,8 +24,8 @@ struct SimRow {
   std::string left_out;          ///< why it was not simulated; empty: it was
 };
 
-/// The row before the simulation: names, size and the formula's time. `bytes` as nccl-tests counts them, rounded down to
-/// what the ranks can share evenly.
+/// The row before the simulation: names, size and the formula's time. `bytes` as nccl-tests counts them, rounded down
+/// to what the ranks can share evenly.
 SimRow forecast(const Collective& collective, const Algorithm& algorithm, std::int64_t bytes, int num_ranks,
                 const SimNetwork& network);
 

@@ -123,7 +123,8 @@ std::vector<Function> all_functions() {
           {"all_to_all", all_to_all_along(0, 0)}};
 }
 
-/// An error on every rank before any payload moved, and every sentence names the odd rank and another, with both shapes.
+/// An error on every rank before any payload moved, and every sentence names the odd rank and another, with both
+/// shapes.
 void check_mismatch(const std::vector<RankEnding>& all, int odd_rank, const std::string& what) {
   static const std::regex form(
       "(rank [0-9] failed: )?(shape|dtype) mismatch in my_[a-z0-9_ ]+: rank ([0-9]) has [a-z0-9]+ \\[[0-9, ]*\\] "

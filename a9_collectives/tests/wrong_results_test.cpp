@@ -16,8 +16,8 @@
 namespace lab::a9 {
 namespace {
 
-/// What run_case makes of the wrong call in the place of the case's own: "passed", "mismatch", "3 rounds of ..., expected
-/// at most 2", or the sentence of the error. Of the first rank that does not pass.
+/// What run_case makes of the wrong call in the place of the case's own: "passed", "mismatch", "3 rounds of ...,
+/// expected at most 2", or the sentence of the error. Of the first rank that does not pass.
 std::string verdict(const std::string& case_name, const TaskCall& call, int size = 4) {
   std::vector<Case> cases = collective_cases();
   for (const Case& further : algorithm_cases()) cases.push_back(further);

@@ -7,8 +7,8 @@
 
 namespace lab {
 
-/// Gloo's own collectives, bare: the peer that a benchmark compares with. Tensors are contiguous and on the CPU; nothing
-/// is checked. One per process, never destroyed before the process ends with _exit.
+/// Gloo's own collectives, bare: the peer that a benchmark compares with. Tensors are contiguous and on the CPU;
+/// nothing is checked. One per process, never destroyed before the process ends with _exit.
 class GlooPeer {
  public:
   /// How the kernel is to schedule the threads that are at work: as it does for any program that uses Gloo, or as the

@@ -49,8 +49,8 @@ class Endpoint {
   /// Gives it up; close() then reports it.
   void abandon(const Posted& posted);
 
-  /// Counts rounds from here on as if nothing had gone before. Every rank does it at the same point of its work, with no
-  /// message under way.
+  /// Counts rounds from here on as if nothing had gone before. Every rank does it at the same point of its work, with
+  /// no message under way.
   void restart_clock() { clock_ = 0; }
 
   /// Name under which point-to-point messages are counted; "message" unless a LedgerScope says otherwise.

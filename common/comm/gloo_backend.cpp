@@ -172,8 +172,8 @@ class GlooTransport final : public Transport {
 };
 
 /// Asks the kernel not to let a thread of this process that wakes up push another from its core (threads made later
-/// inherit it). Gloo's device thread tries a connection's lock again and again while a thread that was pushed off its core
-/// holds it; with more ranks than cores, each message then costs a time slice of some milliseconds.
+/// inherit it). Gloo's device thread tries a connection's lock again and again while a thread that was pushed off its
+/// core holds it; with more ranks than cores, each message then costs a time slice of some milliseconds.
 void take_turns() {
   const sched_param no_priority{};
   sched_setscheduler(0, SCHED_BATCH, &no_priority);  // refused here and there; the ranks are slower then, not wrong

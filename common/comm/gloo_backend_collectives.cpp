@@ -43,8 +43,8 @@ void GlooCollectives::run(const char* name, const Group& group, const Operation&
   if (events_ != nullptr) events_->set_activity(RankActivity::kCollective, name);
   std::shared_ptr<gloo::Context>& context = contexts_[group.id];
   if (!context) context = meeting_.connect(fmt::format("group{}", group.id), group.rank, group.size());
-  // All members were found to have called it, so it only waits for one that is stopped. Gloo's time-out closes all connections:
-  // this rank's last act.
+  // All members were found to have called it, so it only waits for one that is stopped. Gloo's time-out closes all
+  // connections: this rank's last act.
   const auto deadline = std::chrono::steady_clock::now() + timeout_;
   try {
     operation(context, next_tag_++);

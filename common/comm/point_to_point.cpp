@@ -85,7 +85,8 @@ void PointToPoint::agree(const std::string& operation, const at::Tensor& tensor,
   if (!endpoint_->careful()) return;
   const at::Tensor moved =
       tensor.is_cpu() || tensor.is_meta() ? tensor : at::empty(tensor.sizes(), tensor.options().device(at::kMeta));
-  // Who completes the last round has heard, through others, from everybody; and who sees a difference says nothing more.
+  // Who completes the last round has heard, through others, from everybody; and who sees a difference says nothing
+  // more.
   for (int distance = 1; distance < size(); distance *= 2) {
     MessageStep step(endpoint_->transport(), group_, operation, where);
     step.send_contract(moved, (rank() + distance) % size());

@@ -61,9 +61,9 @@ class PointToPoint final {
   [[nodiscard]] Request irecv(const at::Tensor& tensor, int src_rank, int tag = 0,
                               SourceLine where = SourceLine::current());
 
-  /// For the beginning of a collective: returns once every rank has called it with the same operation (a short text that
-  /// holds the arguments, too) and the same dtype and shape. Otherwise no rank returns, so no payload moves. Does nothing
-  /// where the world is not careful: as in PyTorch, a run that is timed leaves it out.
+  /// For the beginning of a collective: returns once every rank has called it with the same operation (a short text
+  /// that holds the arguments, too) and the same dtype and shape. Otherwise no rank returns, so no payload moves. Does
+  /// nothing where the world is not careful: as in PyTorch, a run that is timed leaves it out.
   /// Cost      ceil(lg P) rounds of empty messages, which the ledger does not count
   /// Errors    ContractError on the ranks that see a difference, naming both; CommError on the others
   void agree(const std::string& operation, const at::Tensor& tensor, SourceLine where = SourceLine::current());

@@ -31,7 +31,8 @@ class ThreadState {
   Exceptions exceptions_;
 };
 
-/// Whether this thread is running a graph's backward pass, of which LibTorch keeps more per thread than can be put aside.
+/// Whether this thread is running a graph's backward pass, of which LibTorch keeps more per thread than can be put
+/// aside.
 bool inside_backward();
 
 }  // namespace lab

@@ -5,8 +5,8 @@ namespace lab::a9 {
 
 at::Tensor all_to_all_direct(at::Tensor tensor, std::int64_t scatter_dim, std::int64_t gather_dim, PointToPoint& p2p) {
   // BEGIN SOLUTION a9.all_to_all
-  // STUB // TODO(a9.all_to_all): cut the tensor into P chunks along scatter_dim; post an isend of chunk i to rank i and an
-  // STUB // irecv from rank i for every other rank; wait for all; join what came, your own chunk among it, along
+  // STUB // TODO(a9.all_to_all): cut the tensor into P chunks along scatter_dim; post an isend of chunk i to rank i and
+  // STUB // an irecv from rank i for every other rank; wait for all; join what came, your own chunk among it, along
   // STUB // gather_dim in rank order.
   // STUB not_implemented("a9.all_to_all", tensor, scatter_dim, gather_dim, p2p);
   const int size = p2p.size();

@@ -2,8 +2,8 @@
 #include "a9_collectives/chunks.h"
 #include "a9_collectives/parts.h"
 
-// Rank r counts parts from itself: place i holds part r+i. Before the step with distance d, places 0 ... d-1 are filled;
-// what rank r+d has at its place i is this rank's place d+i. At the end everything is turned by r places.
+// Rank r counts parts from itself: place i holds part r+i. Before the step with distance d, places 0 ... d-1 are
+// filled; what rank r+d has at its place i is this rank's place d+i. At the end everything is turned by r places.
 namespace lab::a9 {
 
 at::Tensor allgather_bruck(at::Tensor tensor, PointToPoint& p2p) {

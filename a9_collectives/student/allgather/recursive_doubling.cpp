@@ -8,8 +8,8 @@ namespace lab::a9 {
 
 at::Tensor allgather_recursive_doubling(at::Tensor tensor, PointToPoint& p2p) {
   // BEGIN SOLUTION a9.allgather_recursive_doubling
-  // STUB // TODO(a9.allgather_recursive_doubling): in step k, exchange everything held with the rank whose number differs
-  // STUB // in bit k. Fold (fold.h) serves a number of ranks that is no power of two.
+  // STUB // TODO(a9.allgather_recursive_doubling): in step k, exchange everything held with the rank whose number
+  // STUB // differs in bit k. Fold (fold.h) serves a number of ranks that is no power of two.
   // STUB not_implemented("a9.allgather_recursive_doubling", tensor, p2p);
   const Fold fold(p2p);
   const Parts parts(tensor, p2p);

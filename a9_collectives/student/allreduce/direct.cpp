@@ -6,8 +6,8 @@ namespace lab::a9 {
 
 at::Tensor allreduce_direct(at::Tensor tensor, PointToPoint& p2p) {
   // BEGIN SOLUTION a9.allreduce_direct
-  // STUB // TODO(a9.allreduce_direct): post all sends and receives of a reduce-scatter at once; add up; then post all of
-  // STUB // an all-gather.
+  // STUB // TODO(a9.allreduce_direct): post all sends and receives of a reduce-scatter at once; add up; then post all
+  // STUB // of an all-gather.
   // STUB not_implemented("a9.allreduce_direct", tensor, p2p);
   const int size = p2p.size();
   const int rank = p2p.rank();

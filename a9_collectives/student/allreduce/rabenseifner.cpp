@@ -1,8 +1,9 @@
 #include "a9_collectives/allreduce.h"
 #include "a9_collectives/fold.h"
 
-// A virtual rank is responsible for a range of p chunks, at first for all. Halving: ranks a distance apart keep one half
-// each and exchange what the other keeps; after lg p steps each has the sum of one chunk. Doubling undoes the steps.
+// A virtual rank is responsible for a range of p chunks, at first for all. Halving: ranks a distance apart keep one
+// half each and exchange what the other keeps; after lg p steps each has the sum of one chunk. Doubling undoes the
+// steps.
 namespace lab::a9 {
 
 at::Tensor allreduce_rabenseifner(at::Tensor tensor, PointToPoint& p2p) {

@@ -5,8 +5,8 @@ namespace lab::a9 {
 
 at::Tensor reduce_scatter_pairwise(at::Tensor tensor, PointToPoint& p2p) {
   // BEGIN SOLUTION a9.reduce_scatter
-  // STUB // TODO(a9.reduce_scatter): for each distance d, send chunk rank+d to its owner while you receive your own chunk
-  // STUB // from rank-d (exchange, chunks.h), and add it.
+  // STUB // TODO(a9.reduce_scatter): for each distance d, send chunk rank+d to its owner while you receive your own
+  // STUB // chunk from rank-d (exchange, chunks.h), and add it.
   // STUB not_implemented("a9.reduce_scatter", tensor, p2p);
   const int size = p2p.size();
   const std::vector<at::Tensor> chunks = tensor.contiguous().chunk(size, 0);

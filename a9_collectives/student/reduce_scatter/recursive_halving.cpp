@@ -1,8 +1,8 @@
 #include "a9_collectives/fold.h"
 #include "a9_collectives/reduce_scatter.h"
 
-// A virtual rank is responsible for a range of the P chunks, at first for all, in the end for its own (and its guest's).
-// In the step with distance d, ranks d apart keep one half each and exchange what the other keeps.
+// A virtual rank is responsible for a range of the P chunks, at first for all, in the end for its own (and its
+// guest's). In the step with distance d, ranks d apart keep one half each and exchange what the other keeps.
 namespace lab::a9 {
 
 at::Tensor reduce_scatter_recursive_halving(at::Tensor tensor, PointToPoint& p2p) {

@@ -7,8 +7,8 @@ namespace lab::a9 {
 
 at::Tensor reduce_scatter_ring(at::Tensor tensor, PointToPoint& p2p) {
   // BEGIN SOLUTION a9.reduce_scatter_ring
-  // STUB // TODO(a9.reduce_scatter_ring): send each chunk round the ring so that it ends at its owner; every rank on the
-  // STUB // way adds its part.
+  // STUB // TODO(a9.reduce_scatter_ring): send each chunk round the ring so that it ends at its owner; every rank on
+  // STUB // the way adds its part.
   // STUB not_implemented("a9.reduce_scatter_ring", tensor, p2p);
   const int size = p2p.size();
   const int left = (p2p.rank() - 1 + size) % size;
