@@ -24,7 +24,7 @@ std::vector<TracedMessage> matched(const std::vector<TraceEvent>& events) {
   using Name = std::tuple<int, int, std::uint32_t, int, std::uint64_t>;  // sender, receiver, group, tag, sequence
   std::map<Name, TracedMessage> by_name;
   for (const TraceEvent& event : events) {
-    if (event.collective) continue;
+    if (event.kind != TraceKind::kMessage) continue;
     const bool sends = event.direction == Direction::kSend;
     TracedMessage& message = by_name[Name{sends ? event.rank : event.peer, sends ? event.peer : event.rank, event.group,
                                           event.tag, event.sequence}];

@@ -63,7 +63,7 @@ run env GLOO_SOCKET_IFNAME=none0 "$program"; refuses "no such interface" 2 "GLOO
 run "$program" check-log "$scratch/none" --nproc 4; refuses "a log that is not there" 2 "cannot read"
 run "$program" --json "$scratch/none/x.json"; refuses "a report that cannot be written" 2 "there is no folder"
 verdict "$([[ ! -s $scratch/out ]]; echo $?)" "... is refused before the run"
-run "$program" --trace "$scratch/x.txt"; refuses "a trace of an unknown kind" 2 "ends in .json .* or .csv"
+run "$program" --trace "$scratch/x.txt"; refuses "a trace of an unknown kind" 2 "ends in .json .*\.csv"
 run "$program" --save /dev/null/x; refuses "a folder that cannot be made" 2 "expected a folder"
 verdict "$([[ -z $(find "$scratch" -name '*.tmp') ]]; echo $?)" "nothing half-written is left"
 

@@ -50,7 +50,7 @@ TEST_CASE("posted at once, messages still take turns at a port; the order of pos
 TEST_CASE("no messages are no steps, built-in collectives are none, half a message is an error") {
   CHECK(num_steps(message_steps({})) == 0);
   TraceEvent barrier;
-  barrier.collective = true;
+  barrier.kind = TraceKind::kCollective;
   CHECK(message_steps({barrier}).empty());
   CHECK_THROWS_AS(message_steps({sent(0, 1, 0, 1)}), ContractError);
 }

@@ -63,12 +63,25 @@ void Endpoint::record_collective(const LedgerEntry& cost, const Group& group, st
   if (!traced_) return;
   TraceEvent event;
   event.rank = transport_->rank();
-  event.collective = true;
+  event.kind = TraceKind::kCollective;
   event.peer = -1;
   event.group = group.id;
   event.bytes = bytes;
   event.operation = cost.operation;
   event.where = where.text();
+  event.start_seconds = start_seconds;
+  event.end_seconds = transport_->now();
+  trace_.push_back(std::move(event));
+}
+
+void Endpoint::record_computation(const std::string& operation, std::uint64_t turn, double start_seconds) {
+  if (!traced_) return;
+  TraceEvent event;
+  event.rank = transport_->rank();
+  event.kind = TraceKind::kComputation;
+  event.peer = -1;
+  event.sequence = turn;
+  event.operation = operation;
   event.start_seconds = start_seconds;
   event.end_seconds = transport_->now();
   trace_.push_back(std::move(event));

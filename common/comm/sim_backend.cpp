@@ -24,6 +24,10 @@ class SimWorld::Hub {
 
   int size() const { return table_.size(); }
   double now() const { return engine_.now(); }
+  void pass_time(double seconds) {
+    if (seconds > 0) engine_.sleep(seconds);
+    table_.throw_if_failed();
+  }
   void run(const std::function<void(int rank)>& body) {
     engine_.run([&](int rank) {
       body(rank);
@@ -145,6 +149,7 @@ class SimTransport final : public Transport {
   void wait(Pending& pending) override { hub_.wait(rank_, static_cast<LocalPending&>(pending)); }
   void abandon(std::shared_ptr<Pending>) override {}  // the table, or the message on its way, keeps it
   double now() const override { return hub_.now(); }
+  void pass_time(double seconds) override { hub_.pass_time(seconds); }
   void close() override { hub_.close(rank_); }
   void fail(ExitCode exit_code, const std::string& sentence) override { hub_.fail(rank_, exit_code, sentence); }
 

@@ -144,6 +144,12 @@ void SimEngine::block() {
   own.put_back();
 }
 
+void SimEngine::sleep(double seconds) {
+  const ThreadState own;
+  sg::this_actor::sleep_for(seconds);
+  own.put_back();
+}
+
 void SimEngine::wake(int rank) {
   impl_->to_wake.push_back(rank);
   impl_->call_kernel();

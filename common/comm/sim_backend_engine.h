@@ -28,6 +28,9 @@ class SimEngine {
   /// it waits for, in a loop.
   void block();
 
+  /// Called by an actor: the others run until so much time has passed.
+  void sleep(double seconds);
+
   /// Wakes the rank's actor once all that run have blocked. Nothing happens to one that is not blocked.
   void wake(int rank);
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "common/comm/match_table.h"
@@ -102,6 +103,7 @@ class ThreadTransport final : public Transport {
   void wait(Pending& pending) override { hub_.wait(rank_, static_cast<LocalPending&>(pending)); }
   void abandon(std::shared_ptr<Pending>) override {}  // the table keeps whatever is unmatched
   double now() const override { return hub_.now(); }
+  void pass_time(double seconds) override { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
   void close() override { hub_.close(rank_); }
   void fail(ExitCode exit_code, const std::string& sentence) override { hub_.fail(rank_, exit_code, sentence); }
 

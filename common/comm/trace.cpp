@@ -6,7 +6,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "common/comm/trace_diagram.h"
 #include "common/report/atomic_file.h"
+#include "common/report/plot.h"
 
 namespace lab {
 namespace {
@@ -25,8 +27,23 @@ std::string flow_id(const TraceEvent& event) {
 }
 
 const char* direction_name(const TraceEvent& event) {
-  if (event.collective) return "all";
+  if (event.kind == TraceKind::kComputation) return "compute";
+  if (event.kind == TraceKind::kCollective) return "all";
   return event.direction == Direction::kSend ? "send" : "recv";
+}
+
+const char* category(const TraceEvent& event) {
+  if (event.kind == TraceKind::kComputation) return "computation";
+  return event.kind == TraceKind::kCollective ? "collective" : "message";
+}
+
+/// Sends and receives of one rank overlap, so each kind of event has its own row; this is the rows' order.
+constexpr const char* kRows[] = {"send", "recv", "collective", "compute"};
+
+int row_of(const TraceEvent& event) {
+  if (event.kind == TraceKind::kComputation) return 3;
+  if (event.kind == TraceKind::kCollective) return 2;
+  return event.direction == Direction::kSend ? 0 : 1;
 }
 
 /// A label may hold anything, a comma too.
@@ -40,6 +57,10 @@ bool ends_with(const std::string& text, const std::string& ending) {
   return text.size() >= ending.size() && text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
 }
 
+bool is_picture(const std::string& path) {
+  return ends_with(path, ".png") || ends_with(path, ".svg") || ends_with(path, ".pdf");
+}
+
 }  // namespace
 
 std::string chrome_trace_json(const std::vector<TraceEvent>& events) {
@@ -51,16 +72,15 @@ std::string chrome_trace_json(const std::vector<TraceEvent>& events) {
   for (const TraceEvent& event : events) {
     if (std::find(ranks.begin(), ranks.end(), event.rank) == ranks.end()) ranks.push_back(event.rank);
     const bool sends = event.direction == Direction::kSend;
-    const std::string name = event.collective
+    const std::string name = event.kind != TraceKind::kMessage
                                  ? event.operation
                                  : fmt::format("{} {} {}", event.operation, sends ? "to" : "from", event.peer);
     const double start = microseconds(event.start_seconds);
     const double end = microseconds(event.end_seconds);
-    // Sends and receives of one rank overlap, so each direction has its own row.
-    const json place = {{"pid", event.rank}, {"tid", event.collective ? 2 : sends ? 0 : 1}};
+    const json place = {{"pid", event.rank}, {"tid", row_of(event)}};
     json slice = place;
     slice.update({{"ph", "X"},
-                  {"cat", event.collective ? "collective" : "message"},
+                  {"cat", category(event)},
                   {"name", name},
                   {"ts", start},
                   {"dur", end - start},
@@ -72,7 +92,7 @@ std::string chrome_trace_json(const std::vector<TraceEvent>& events) {
                     {"where", event.where}}}});
     if (!event.label.empty()) slice["args"]["label"] = event.label;
     list.push_back(slice);
-    if (event.collective) continue;
+    if (event.kind != TraceKind::kMessage) continue;
     json flow = place;
     flow.update({{"ph", sends ? "s" : "f"},
                  {"cat", "message"},
@@ -86,7 +106,7 @@ std::string chrome_trace_json(const std::vector<TraceEvent>& events) {
     list.push_back(
         {{"ph", "M"}, {"name", "process_name"}, {"pid", rank}, {"args", {{"name", fmt::format("rank {}", rank)}}}});
     int row = 0;
-    for (const char* name : {"send", "recv", "collective"}) {
+    for (const char* name : kRows) {
       list.push_back({{"ph", "M"}, {"name", "thread_name"}, {"pid", rank}, {"tid", row++}, {"args", {{"name", name}}}});
     }
   }
@@ -109,11 +129,14 @@ std::string trace_csv(const std::vector<TraceEvent>& events) {
 }
 
 void check_trace_name(const std::string& path) {
+  if (is_picture(path)) return plot::check_plot_name(path);
   if (ends_with(path, ".json") || ends_with(path, ".csv")) return;
-  throw UsageError(fmt::format("--trace {}: expected a file that ends in .json (Chrome trace) or .csv", path));
+  throw UsageError(fmt::format(
+      "--trace {}: expected a file that ends in .json (Chrome trace), .csv, or .png, .svg or .pdf (a picture)", path));
 }
 
 void write_trace(const std::string& path, const std::vector<TraceEvent>& events) {
+  if (is_picture(path)) return plot::draw(trace_diagram(events), path);
   check_trace_name(path);
   write_file_atomically(path, ends_with(path, ".json") ? chrome_trace_json(events) : trace_csv(events));
 }

@@ -42,6 +42,9 @@ class Transport {
   /// Seconds since an origin that all ranks of the world share; simulated seconds in `sim`.
   virtual double now() const = 0;
 
+  /// Returns when so many seconds have passed on this rank, in which it does nothing: a computation that is not there.
+  virtual void pass_time(double seconds) = 0;
+
   /// The orderly end: returns when every rank has reached it. Errors: those of wait(), when another rank failed.
   virtual void close() = 0;
 

@@ -173,24 +173,39 @@ void require_case(const LabProgram& program, const std::string& name) {
 int run_lab(int argc, char** argv, const LabProgram& program, const std::string& only) {
   at::set_num_threads(1);  // before a fork there must be no pool of threads; each rank sets its own number
   App app(program.name, description_of(program));
-  CommonOptions& options = app.add_common_options();
+  CommonOptions& options = app.add_common_options(program.defaults);
+  int num_ranks_by_own_word = program.defaults.num_ranks;
+  if (!program.ranks_option.empty())
+    app.add_whole_number(program.ranks_option, num_ranks_by_own_word, {1, 4096}, "Ranks to run, the same as --nproc");
   if (program.add_options) program.add_options(app);
   std::vector<char*> words(argv, argv + argc);
   if (!only.empty()) words.erase(words.begin() + 1, words.begin() + 3);  // run NAME
   if (const auto done = app.parse(static_cast<int>(words.size()), words.data())) return static_cast<int>(*done);
 
+  const std::string ranks_word =
+      program.ranks_option.empty() || !app.given(program.ranks_option) ? "--nproc" : program.ranks_option;
+  if (ranks_word != "--nproc") {
+    if (options.num_ranks_given && options.num_ranks != num_ranks_by_own_word) {
+      throw UsageError(fmt::format("{} {} and --nproc {}: expected one number of ranks, got two; leave one out",
+                                   ranks_word, num_ranks_by_own_word, options.num_ranks));
+    }
+    options.num_ranks = num_ranks_by_own_word;
+    options.num_ranks_given = true;
+  }
+
   // Who steps through a rank in a debugger keeps the others waiting.
   if (options.debug_rank >= 0 && !app.given("--timeout")) options.timeout_seconds = 24 * 3600;
   const auto environment = options.world == "processes" ? rank_environment() : std::nullopt;
   if (environment && options.num_ranks_given && options.num_ranks != environment->size) {
-    throw UsageError(fmt::format("--nproc {}: {} started {} ranks; hint: leave --nproc out", options.num_ranks,
-                                 environment->source, environment->size));
+    throw UsageError(fmt::format("{} {}: {} started {} ranks; hint: leave {} out", ranks_word, options.num_ranks,
+                                 environment->source, environment->size, ranks_word));
   }
   const int num_ranks = environment ? environment->size : options.num_ranks;
   validate(options);
   if (program.validate) program.validate(num_ranks);
   if (options.debug_rank >= 0 && !environment) start_under_debugger(argc, argv, num_ranks, options.debug_rank);
 
+  if (program.prepare && only.empty()) program.prepare(options, num_ranks, environment ? environment->rank : 0);
   Run run{program, options, world_of(options, num_ranks), nullptr, only};
   if (run.world.kind == WorldKind::kThreads) run.line_lock = std::make_shared<std::mutex>();
   return environment ? join(run, *environment) : launch(run);

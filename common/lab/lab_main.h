@@ -47,9 +47,15 @@ struct LabCommand {
 struct LabProgram {
   std::string name;
   std::string description;
+  CommonOptions defaults;                       ///< of the options that every lab shares
+  std::string ranks_option;                     ///< "--pp": the lab's own word for --nproc; empty: none
   std::function<void(App&)> add_options;        ///< options of its own; may be empty
   std::function<void(int num_ranks)> validate;  ///< throws UsageError before a rank is started; may be empty
-  std::function<void(RankRun&)> body;           ///< on every rank
+  /// Called once the options are known to be good, before there are ranks: by the process that starts them, with rank
+  /// 0; where a launcher started them, by each before it meets the others. Not for `run NAME`. It must leave tensors
+  /// alone (see run_in_child). May be empty.
+  std::function<void(const CommonOptions&, int num_ranks, int rank)> prepare;
+  std::function<void(RankRun&)> body;  ///< on every rank
   std::function<LogExpectation(int num_ranks)> expected_log;
   std::vector<Case> cases;  ///< what `LAB run NAME` chooses from, by task or by name; empty: there is no such choice
   std::vector<LabCommand> commands;

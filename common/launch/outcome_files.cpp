@@ -18,7 +18,7 @@ json trace_to_json(const std::vector<TraceEvent>& trace) {
   json list = json::array();
   for (const TraceEvent& event : trace) {
     list.push_back({event.rank, event.direction == Direction::kSend, event.peer, event.group, event.tag, event.sequence,
-                    event.bytes, event.operation, event.where, event.start_seconds, event.end_seconds, event.collective,
+                    event.bytes, event.operation, event.where, event.start_seconds, event.end_seconds, event.kind,
                     event.round, event.label});
   }
   return list;
@@ -37,7 +37,7 @@ TraceEvent trace_event_from_json(const json& entry) {
   event.where = entry.at(8);
   event.start_seconds = entry.at(9);
   event.end_seconds = entry.at(10);
-  event.collective = entry.at(11);
+  event.kind = entry.at(11);
   event.round = entry.at(12);
   event.label = entry.at(13);
   return event;

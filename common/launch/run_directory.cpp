@@ -12,7 +12,8 @@
 
 namespace lab {
 
-RunDirectory::RunDirectory() : path_(process_variable("TMPDIR").value_or("/tmp") + "/lab-run-XXXXXX") {
+RunDirectory::RunDirectory(const std::string& fallback)
+    : path_(process_variable("TMPDIR").value_or(fallback) + "/lab-run-XXXXXX") {
   if (::mkdtemp(path_.data()) == nullptr) {
     throw UsageError(fmt::format("cannot make a temporary folder {}: {}; set TMPDIR to a writable folder", path_,
                                  std::strerror(errno)));

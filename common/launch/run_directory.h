@@ -4,11 +4,12 @@
 
 namespace lab {
 
-/// A private folder for one run on one machine, under $TMPDIR or /tmp; it and what lies in it are removed at the end.
+/// A private folder for one run on one machine, under $TMPDIR or, where that is not set, under `fallback`; it and what
+/// lies in it are removed at the end. (/tmp may be in memory; /var/tmp is on disk.)
 /// Errors    UsageError: it cannot be made
 class RunDirectory {
  public:
-  RunDirectory();
+  explicit RunDirectory(const std::string& fallback = "/tmp");
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;

@@ -1,5 +1,7 @@
 #include "common/report/line_template.h"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -20,14 +22,21 @@ bool is_number(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
 }
 
+/// Letters, digits and what joins them in a name or a list.
+bool is_word(std::string_view text) {
+  const auto belongs = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '.' || c == ','; };
+  return !text.empty() && std::all_of(text.begin(), text.end(), belongs);
+}
+
 bool fills(std::string_view field, std::string_view text) {
   if (field == "node") return text == "N/A" || is_whole_number(text);
   if (field == "index") return is_whole_number(text);
   if (field == "device") return text == "GPU" || text == "CPU";
   if (field == "number") return is_number(text);
   if (field == "figure") return is_number(text) && parse_figure(text).has_value();
+  if (field == "word") return is_word(text);
   throw ContractError("a log template: unknown field {" + std::string(field) +
-                      "}; expected node, index, device, number or figure");
+                      "}; expected node, index, device, number, figure or word");
 }
 
 }  // namespace

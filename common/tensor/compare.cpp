@@ -36,30 +36,77 @@ at::Tensor close_elements(const at::Tensor& actual, const at::Tensor& expected, 
   return at::isclose(actual, expected, tolerance.rtol, tolerance.atol);
 }
 
-double relative_norm(const at::Tensor& actual, const at::Tensor& expected) {
+/// ||actual - expected|| and ||expected||, both divided by `scale`: squares of large values overflow and of small ones
+/// vanish.
+struct Norms {
+  double error = 0;
+  double reference = 0;
+  double scale = 1;
+
+  double quotient() const {
+    if (reference == 0) return error == 0 ? 0 : error * kInfinity;  // NaN stays NaN
+    return error / reference;
+  }
+};
+
+Norms norms_of(const at::Tensor& actual, const at::Tensor& expected) {
   const at::Tensor equal = actual.eq(expected);
   // inf - inf is NaN: equal elements differ by 0 whatever they are, and equal infinities say nothing about the rest.
-  at::Tensor error = (actual.to(at::kDouble) - expected.to(at::kDouble)).masked_fill_(equal, 0);
-  at::Tensor reference = expected.to(at::kDouble).masked_fill(equal.logical_and(expected.isinf()), 0);
-  double scale = reference.abs().max().item<double>();
-  if (scale == 0) {
-    const double largest_error = error.abs().max().item<double>();
-    return largest_error == 0 ? 0 : largest_error * kInfinity;  // NaN stays NaN
-  }
-  if (!std::isfinite(scale)) scale = 1;
-  // Scaled, because squares of large values overflow and of small ones vanish.
-  return (error / scale).norm().item<double>() / (reference / scale).norm().item<double>();
+  const at::Tensor error = (actual.to(at::kDouble) - expected.to(at::kDouble)).masked_fill_(equal, 0);
+  const at::Tensor reference = expected.to(at::kDouble).masked_fill(equal.logical_and(expected.isinf()), 0);
+  const double largest = reference.abs().max().item<double>();
+  if (largest == 0) return {error.abs().max().item<double>() == 0 ? 0 : error.norm().item<double>(), 0, 1};
+  const double scale = std::isfinite(largest) ? largest : 1;
+  return {(error / scale).norm().item<double>(), (reference / scale).norm().item<double>(), scale};
 }
 
-Comparison compare_floats(const at::Tensor& actual, const at::Tensor& expected, const Tolerance& tolerance) {
+/// What was found, and the norms behind relative_norm.
+struct FloatComparison {
+  Comparison comparison;
+  Norms norms;
+};
+
+FloatComparison compare_floats(const at::Tensor& actual, const at::Tensor& expected, const Tolerance& tolerance) {
   const at::Tensor diff = (actual - expected).abs_().masked_fill_(actual.eq(expected), 0);
-  Comparison result;
+  FloatComparison found;
+  found.norms = norms_of(actual, expected);
+  Comparison& result = found.comparison;
   result.max_diff = diff.max().item<double>();
   result.mean_diff = diff.mean().item<double>();
-  result.relative_norm = relative_norm(actual, expected);
+  result.relative_norm = found.norms.quotient();
   result.close =
       close_elements(actual, expected, tolerance).all().item<bool>() && result.relative_norm <= tolerance.relative_norm;
-  return result;
+  return found;
+}
+
+/// Beyond so many elements, floats are compared in pieces, of so many each: a comparison takes several copies in
+/// float64. Not below: a mean is rounded otherwise in pieces, and its digits are Python's.
+constexpr int64_t kElementsInOnePiece = int64_t{1} << 24;
+constexpr int64_t kElementsOfPiece = int64_t{1} << 21;
+
+Comparison compare_in_pieces(const at::Tensor& actual, const at::Tensor& expected, const Tolerance& tolerance) {
+  const at::Tensor got = actual.detach().reshape(-1), want = expected.detach().reshape(-1);
+  Tolerance of_elements = tolerance;
+  of_elements.relative_norm = kInfinity;
+  Comparison all;
+  all.close = true;
+  Norms norms;
+  double sum = 0;
+  for (int64_t begin = 0; begin < want.numel(); begin += kElementsOfPiece) {
+    const int64_t count = std::min(kElementsOfPiece, want.numel() - begin);
+    const FloatComparison piece = compare_floats(comparable_values(got.narrow(0, begin, count)),
+                                                 comparable_values(want.narrow(0, begin, count)), of_elements);
+    const Comparison& found = piece.comparison;
+    all.close = all.close && found.close;
+    if (!std::isnan(all.max_diff) && !(found.max_diff <= all.max_diff)) all.max_diff = found.max_diff;
+    sum += found.mean_diff * static_cast<double>(count);
+    norms.error = std::hypot(norms.error, piece.norms.error * piece.norms.scale);
+    norms.reference = std::hypot(norms.reference, piece.norms.reference * piece.norms.scale);
+  }
+  all.mean_diff = sum / static_cast<double>(want.numel());
+  all.relative_norm = norms.quotient();
+  all.close = all.close && all.relative_norm <= tolerance.relative_norm;
+  return all;
 }
 
 Comparison compare_integers(const at::Tensor& actual, const at::Tensor& expected) {
@@ -97,9 +144,12 @@ std::string element_text(at::Tensor values, at::IntArrayRef index, bool is_bool)
 Comparison compare(const at::Tensor& actual, const at::Tensor& expected, const Tolerance& tolerance) {
   require_comparable(actual, expected);
   if (expected.numel() == 0) return Comparison{true, 0, 0, 0};
+  const bool floats = expected.is_floating_point() && !expected.is_complex();
+  if (floats && expected.numel() > kElementsInOnePiece) return compare_in_pieces(actual, expected, tolerance);
   const at::Tensor got = comparable_values(actual);
   const at::Tensor want = comparable_values(expected);
-  return want.scalar_type() == at::kLong ? compare_integers(got, want) : compare_floats(got, want, tolerance);
+  return want.scalar_type() == at::kLong ? compare_integers(got, want)
+                                         : compare_floats(got, want, tolerance).comparison;
 }
 
 std::optional<FirstDifference> first_difference(const at::Tensor& actual, const at::Tensor& expected,

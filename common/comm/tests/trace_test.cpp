@@ -1,13 +1,10 @@
 #include "common/comm/trace.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "common/report/plot_program.h"
+#include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
 namespace lab {
@@ -76,7 +73,7 @@ TEST_CASE("arrows of different messages have different ids") {
 TEST_CASE("a collective is a slice of its own row, without an arrow") {
   TraceEvent event;
   event.rank = 1;
-  event.collective = true;
+  event.kind = TraceKind::kCollective;
   event.peer = -1;
   event.bytes = 8;
   event.operation = "all_reduce";
@@ -93,6 +90,36 @@ TEST_CASE("a collective is a slice of its own row, without an arrow") {
   }
   CHECK(slices == 1);
   CHECK(trace_csv({event}).find("\n1,all,-1,0,0,0,0,8,all_reduce,a.cpp:1,") != std::string::npos);
+}
+
+TEST_CASE("a computation is a slice of its own row, too, with its operation as its name") {
+  TraceEvent event;
+  event.rank = 2;
+  event.kind = TraceKind::kComputation;
+  event.peer = -1;
+  event.sequence = 6;
+  event.operation = "F6";
+  event.start_seconds = 7;
+  event.end_seconds = 7.5;
+  int slices = 0;
+  int row = -1;
+  const auto parsed = nlohmann::json::parse(chrome_trace_json({event})).at("traceEvents");
+  for (const auto& each : parsed) {
+    CHECK_FALSE(each.contains("id"));
+    if (each.at("ph") != "X") continue;
+    ++slices;
+    row = each.at("tid");
+    CHECK(each.at("name") == "F6");
+    CHECK(each.at("cat") == "computation");
+    CHECK(each.at("dur").get<double>() == doctest::Approx(500000));
+  }
+  CHECK(slices == 1);
+  std::vector<std::string> names;
+  for (const auto& each : parsed) {
+    if (each.at("name") == "thread_name" && each.at("tid") == row) names.push_back(each.at("args").at("name"));
+  }
+  CHECK(names == std::vector<std::string>{"compute"});
+  CHECK(trace_csv({event}).find("\n2,compute,-1,0,0,6,0,0,F6,,0.000000000,0.500000000\n") != std::string::npos);
 }
 
 TEST_CASE("the table has a header and a line per end") {
@@ -118,15 +145,53 @@ TEST_CASE("a label is written where there is one") {
   CHECK(labels == 1);
 }
 
+std::string refusal(const std::string& path) {
+  try {
+    check_trace_name(path);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
 TEST_CASE("the file's ending chooses the form; another ending is refused") {
-  const char* tmp = std::getenv("TMPDIR");
-  const std::string path = fmt::format("{}/trace_test.{}.csv", tmp != nullptr ? tmp : "/tmp", getpid());
-  write_trace(path, two_ends());
-  std::ifstream file(path);
-  CHECK(std::string(std::istreambuf_iterator<char>(file), {}) == trace_csv(two_ends()));
-  unlink(path.c_str());
+  const testing::TemporaryFolder folder;
+  for (const auto& [name, text] :
+       {std::pair("trace.csv", trace_csv(two_ends())), {"trace.json", chrome_trace_json(two_ends())}}) {
+    check_trace_name(folder.file(name));
+    write_trace(folder.file(name), two_ends());
+    CHECK(testing::read_bytes(folder.file(name)) == text);
+  }
+  CHECK(refusal("trace.txt").find("expected a file that ends in .json") != std::string::npos);
   CHECK_THROWS_AS(write_trace("trace.txt", two_ends()), UsageError);
   CHECK_THROWS_AS(write_trace("/nowhere/at/all/trace.json", two_ends()), UsageError);
+}
+
+TEST_CASE("a picture is drawn, of a trace of nothing, too") {
+  if (!plot::gnuplot_found()) {
+    MESSAGE("skipped: nothing here draws pictures");
+    return;
+  }
+  for (const auto& [name, magic] : {std::pair("trace.png", "\x89PNG"), {"trace.svg", "<?xml"}, {"trace.pdf", "%PDF"}}) {
+    CAPTURE(name);
+    for (const auto& events : {two_ends(), {}}) {
+      const testing::TemporaryFolder folder;
+      check_trace_name(folder.file(name));
+      CHECK(folder.num_files() == 0);
+      write_trace(folder.file(name), events);
+      CHECK(testing::read_bytes(folder.file(name)).rfind(magic, 0) == 0);
+    }
+  }
+}
+
+TEST_CASE("a picture that cannot be drawn, or has no place, is refused before there is anything to draw") {
+  CHECK(refusal("/nowhere/at/all/trace.png") != "");
+  const char* before = std::getenv("PATH");
+  const std::string path = before != nullptr ? before : "";
+  setenv("PATH", "/nowhere", 1);
+  CHECK(refusal("trace.svg").find("drawing 'trace.svg' needs") != std::string::npos);
+  CHECK(refusal("trace.csv").empty());
+  setenv("PATH", path.c_str(), 1);
 }
 
 }  // namespace

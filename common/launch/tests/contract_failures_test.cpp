@@ -161,7 +161,7 @@ TEST_CASE("contract: when a rank is killed, the others say so<processes>") {
   }
 }
 
-// In `sim`, sleeping takes no time: sim_test.cpp has a case of its own.
+// In `sim`, sleeping takes no time: sim_waits_test.cpp has a case of its own.
 TEST_CASE_TEMPLATE("contract: no wait outlasts the time-out, and it says what for", World, Threads, Processes) {
   const auto outcome = run_ranks(world_of<World>(2, 0.3), [](Communicator& comm) {
     if (comm.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1500));

@@ -32,6 +32,7 @@ TEST_CASE("template: each field takes what it stands for and nothing else") {
   check("{index}", {"0", "7", "123"}, {"", "N/A", "-1", "+1", "01", "1 ", "x"});
   check("{device}", {"CPU", "GPU"}, {"", "cpu", "CPUs", "TPU"});
   check("{number}", {"0", "-0.5", "12", "1.5e-07"}, {"", "nan", "inf", "1.5e", "1,5", "+1", "0x10"});
+  check("{word}", {"afab", "zb-h1", "0-2,5", "1.5"}, {"", "two words", "a_b", "a:b", "[a]"});
   check("{figure}", {"0.000000e+00", "1.193051e-01"}, {"", "nan", "inf", "1.0", "-1.193051e-01", "1.193051e-1"});
 }
 

@@ -208,3 +208,35 @@ TEST_CASE("first_difference: no digit is lost, and a scalar has an empty index")
   CHECK(flag->expected == "False");
   CHECK(flag->actual == "True");
 }
+
+TEST_CASE("compare: a large tensor, compared in pieces, gives what it gives in one") {
+  const int64_t numel = (int64_t{1} << 24) + 5;  // ends in a piece that is not full
+  const at::Tensor expected = at::arange(numel, at::kFloat).remainder(1000) - 500;
+  CHECK(lab::compare(expected.clone(), expected, {0, 0, 0}).close);
+
+  at::Tensor actual = expected.clone();
+  actual.narrow(0, numel - 1, 1).add_(1);
+  actual.narrow(0, 7, 1).sub_(3);
+  const lab::Comparison found = lab::compare(actual, expected, only_norm(1e-6));
+  const double norm = expected.to(at::kDouble).norm().item<double>();
+  CHECK(found.max_diff == 3);
+  CHECK(found.mean_diff == doctest::Approx(4.0 / static_cast<double>(numel)));
+  CHECK(found.relative_norm == doctest::Approx(std::sqrt(10.0) / norm));
+  CHECK(found.close == (found.relative_norm <= 1e-6));
+  CHECK_FALSE(lab::compare(actual, expected, only_norm(found.relative_norm / 2)).close);
+  CHECK_FALSE(lab::compare(actual, expected, {0, 2}).close);  // the elements count, too
+
+  actual.narrow(0, 11, 1).fill_(kNaN);
+  const lab::Comparison with_nan = lab::compare(actual, expected, only_norm(1e9));
+  CHECK_FALSE(with_nan.close);
+  CHECK(std::isnan(with_nan.max_diff));
+  CHECK(std::isnan(with_nan.relative_norm));
+
+  // An equal infinity hides nothing; and a piece of zeros counts for what it should.
+  at::Tensor zeros = at::zeros({numel});
+  zeros.narrow(0, 3, 1).fill_(kInfinity);
+  at::Tensor other = zeros.clone();
+  CHECK(lab::compare(other, zeros, only_norm(0)).close);
+  other.narrow(0, numel - 1, 1).fill_(1);
+  CHECK(lab::compare(other, zeros).relative_norm == kInfinity);
+}

@@ -1,0 +1,84 @@
+#include <algorithm>
+
+#include "common/launch/tests/worlds.h"
+#include "common/testing/test.h"
+
+// What every world notes of its messages: sums in the ledger, both ends in a trace.
+namespace lab {
+namespace {
+
+TEST_CASE_TEMPLATE("contract: the ledger counts messages, bytes and the longest chain of steps", World,
+                   LAB_ALL_WORLDS) {
+  const auto outcome = run_ranks(world_of<World>(4), [](Communicator& comm) {
+    PointToPoint& p2p = comm.point_to_point();
+    const at::Tensor value = at::zeros({10});
+    if (p2p.rank() > 0) p2p.recv(value, p2p.rank() - 1);  // a chain: each rank is one step further
+    if (p2p.rank() < 3) p2p.send(value, p2p.rank() + 1);
+    return TensorMap{};
+  });
+  REQUIRE_FALSE(outcome.failure);
+  for (int rank = 0; rank < 4; ++rank) {
+    const std::vector<LedgerEntry>& ledger = outcome.ranks[static_cast<std::size_t>(rank)].report.ledger;
+    REQUIRE(ledger.size() == 1);
+    CHECK(ledger[0].operation == "message");
+    CHECK(ledger[0].messages == (rank < 3 ? 1 : 0));
+    CHECK(ledger[0].bytes_sent == (rank < 3 ? 40 : 0));
+    CHECK(ledger[0].bytes_received == (rank > 0 ? 40 : 0));
+    CHECK(ledger[0].rounds == static_cast<std::uint64_t>(std::min(rank + 1, 3)));
+  }
+}
+
+TEST_CASE_TEMPLATE("contract: a trace holds both ends of every message", World, LAB_ALL_WORLDS) {
+  WorldSpec spec = world_of<World>(2);
+  spec.traced = true;
+  const auto outcome = run_ranks(spec, [](Communicator& comm) {
+    PointToPoint& p2p = comm.point_to_point();
+    const at::Tensor value = at::zeros({25});
+    for (int i = 0; i < 2; ++i) {
+      if (p2p.rank() == 0) p2p.send(value, 1, 9);
+      if (p2p.rank() == 1) p2p.recv(value, 0, 9);
+    }
+    return TensorMap{};
+  });
+  REQUIRE_FALSE(outcome.failure);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const TraceEvent& sent = outcome.ranks[0].trace.at(i);
+    const TraceEvent& received = outcome.ranks[1].trace.at(i);
+    CHECK(sent.direction == Direction::kSend);
+    CHECK(received.direction == Direction::kRecv);
+    CHECK(sent.peer == 1);
+    CHECK(sent.sequence == i);
+    CHECK(received.sequence == i);
+    CHECK(sent.tag == 9);
+    CHECK(received.bytes == 100);
+    CHECK(contains(sent.where, "contract_trace_test.cpp:"));
+    CHECK(sent.start_seconds <= sent.end_seconds);
+    CHECK(sent.start_seconds <= received.end_seconds);  // one clock for all ranks
+  }
+}
+
+TEST_CASE_TEMPLATE("contract: a label says what each payload is, on both ends", World, LAB_ALL_WORLDS) {
+  WorldSpec spec = world_of<World>(2);
+  spec.traced = true;
+  spec.payload_label = [](const at::Tensor& payload) { return "value " + std::to_string(payload.item<int>()); };
+  const auto outcome = run_ranks(spec, [](Communicator& comm) {
+    PointToPoint& p2p = comm.point_to_point();
+    for (int i = 0; i < 2; ++i) {
+      const at::Tensor value = at::full({1}, p2p.rank() == 0 ? 10 + i : 0, at::kInt);
+      if (p2p.rank() == 0) p2p.send(value, 1);
+      if (p2p.rank() == 1) p2p.recv(value, 0);
+    }
+    return TensorMap{};
+  });
+  REQUIRE_FALSE(outcome.failure);
+  for (const RankOutcome& rank : outcome.ranks) {
+    REQUIRE(rank.trace.size() == 2);
+    for (std::size_t i = 0; i < 2; ++i) {
+      CHECK(rank.trace[i].label == "value 1" + std::to_string(i));
+      CHECK(rank.trace[i].round == i + 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lab

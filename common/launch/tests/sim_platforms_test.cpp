@@ -1,0 +1,60 @@
+#include <cmath>
+
+#include "common/comm/sim_backend.h"
+#include "common/launch/tests/sim_timing.h"
+#include "common/testing/test.h"
+
+// Other simulated networks than a star, and those that cannot be.
+namespace lab {
+namespace {
+
+TEST_CASE("sim: every platform holds any number of ranks, and each rank reaches each other") {
+  for (const std::string& platform : platform_names()) {
+    for (const int size : {1, 2, 3, 16, 17, 45}) {
+      CAPTURE(platform);
+      CAPTURE(size);
+      const auto outcome =
+          timed(size,
+                [&](PointToPoint& p2p) {
+                  std::vector<Request> requests;
+                  for (int distance = 1; distance < size; ++distance) {
+                    requests.push_back(p2p.irecv(bytes_on_meta(8), (p2p.rank() + size - distance) % size));
+                    requests.push_back(p2p.isend(bytes_on_meta(8), (p2p.rank() + distance) % size));
+                  }
+                  for (Request& request : requests) request.wait();
+                },
+                {platform, kAlpha, 1 / kBeta});
+      for (int rank = 0; rank < size; ++rank) CHECK(seconds_of_rank(outcome, rank) >= (size > 1 ? kAlpha : 0));
+    }
+  }
+}
+
+TEST_CASE("sim: farther is slower where hops count") {
+  const auto time_to = [](const std::string& platform, int dst_rank) {
+    const auto outcome = timed(64,
+                               [&](PointToPoint& p2p) {
+                                 if (p2p.rank() == 0) p2p.send(bytes_on_meta(0), dst_rank);
+                                 if (p2p.rank() == dst_rank) p2p.recv(bytes_on_meta(0), 0);
+                               },
+                               {platform, kAlpha, 1 / kBeta});
+    return seconds_of_rank(outcome, dst_rank);
+  };
+  CHECK(is_exactly(time_to("torus", 1), kAlpha));          // 4 x 4 x 4: a neighbour
+  CHECK(is_exactly(time_to("torus", 42), 6 * kAlpha));     // (2, 2, 2): the opposite corner
+  CHECK(is_exactly(time_to("fat-tree", 1), 2 * kAlpha));   // one switch
+  CHECK(is_exactly(time_to("fat-tree", 16), 4 * kAlpha));  // up two levels and down again
+  CHECK(is_exactly(time_to("dragonfly", 1), 2 * kAlpha));  // one router
+  CHECK(time_to("dragonfly", 63) >= 3 * kAlpha);
+}
+
+TEST_CASE("sim: a network that cannot be is refused before anything runs") {
+  for (const SimNetwork& network : {SimNetwork{"start", 1e-6, 1e9}, SimNetwork{"star", -1, 1e9},
+                                    SimNetwork{"star", 1e-6, 0}, SimNetwork{"star", std::nan(""), 1e9}}) {
+    WorldSpec spec = world_of<Sim>(2);
+    spec.network = network;
+    CHECK_THROWS_AS(run_ranks(spec, [](Communicator&) { return TensorMap{}; }), UsageError);
+  }
+}
+
+}  // namespace
+}  // namespace lab
