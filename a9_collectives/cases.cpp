@@ -1,5 +1,6 @@
 #include "a9_collectives/cases.h"
 
+#include "a9_collectives/algorithm_cases.h"
 #include "a9_collectives/collective_cases.h"
 #include "a9_collectives/transformer_cases.h"
 

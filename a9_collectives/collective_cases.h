@@ -10,7 +10,4 @@ namespace lab::a9 {
 /// strides, from other ranks and along other dimensions. Their bounds demand that the result came by messages.
 std::vector<Case> collective_cases();
 
-/// The better algorithms by name, held to what makes them better: rounds, messages or bytes.
-std::vector<Case> algorithm_cases();
-
 }  // namespace lab::a9

@@ -1,9 +1,7 @@
 #include "a9_collectives/cases.h"
 
-#include <fmt/format.h>
-
 #include "a9_collectives/calls.h"
-#include "common/launch/run_ranks.h"
+#include "common/testing/case_runs.h"
 #include "common/testing/test.h"
 
 // The reference solution passes every case, at every world size and with another seed.
@@ -20,18 +18,7 @@ TEST_CASE("the reference passes every case within its bounds at P = 1 2 3 4 5 8"
       CAPTURE(seed);
       WorldSpec spec;
       spec.num_ranks = size;
-      const auto outcome =
-          run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome& own) {
-                      for (const Case& the_case : cases) {
-                        const CaseResult result = run_case(the_case, table, comm, seed);
-                        if (!result.skipped.empty()) continue;
-                        if (!result.passed()) {
-                          throw std::runtime_error(fmt::format("{}: max diff {} {}", the_case.name,
-                                                               result.comparison.max_diff, result.over_budget));
-                        }
-                        own.tensors[the_case.name] = result.actual.begin()->second;
-                      }
-                    }));
+      const WorldOutcome outcome = testing::run_cases(cases, table, spec, seed);
       if (outcome.failure) FAIL_CHECK(outcome.failure->sentence);
       const std::size_t num_skipped = size == 3 || size == 5 ? 8 : size == 8 ? 2 : 0;
       for (const RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.size() == cases.size() - num_skipped);

@@ -1,12 +1,13 @@
 #include "a9_collectives/log.h"
 
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "a9_collectives/calls.h"
 #include "a9_collectives/cases.h"
 #include "common/report/check_log.h"
 #include "common/report/log_mutations.h"
 #include "common/report/match_line.h"
+#include "common/testing/right_log.h"
 #include "common/testing/test.h"
 
 // The log expectation accepts a right log and refuses every small way to spoil it.
@@ -14,24 +15,12 @@ namespace lab::a9 {
 namespace {
 
 std::string right_log(int num_ranks) {
-  std::string log;
-  const auto line = [&](const std::string& text) { log += text + "\n"; };
-  for (int rank = num_ranks - 1; rank >= 0; --rank)
-    line(fmt::format("[Distributed Init] Rank {} initialized on N/A on CPU {}.", rank, rank));
-  line("[Rank 0] All ranks ready!");
+  testing::RightLog log(num_ranks);
   for (const Section& section : sections()) {
-    line("[Rank 0] " + section.sentence);
-    for (const Case& the_case : section.cases) {
-      const std::string reason = the_case.skip_reason ? the_case.skip_reason(num_ranks) : "";
-      for (int rank = 0; rank < num_ranks; ++rank) {
-        const double diff = the_case.tolerance.atol == 0 ? 0 : the_case.tolerance.atol / 8;
-        line(reason.empty() ? format(MatchLine{the_case.prefix, rank, true, diff, diff / 4})
-                            : format(SkippedLine{the_case.prefix, rank, reason}));
-      }
-    }
+    log.line("[Rank 0] " + section.sentence);
+    for (const Case& the_case : section.cases) log.check(the_case, the_case.tolerance.atol / 8);
   }
-  for (int rank = 0; rank < num_ranks; ++rank) line(fmt::format("[Rank {}] done", rank));
-  return log;
+  return log.done();
 }
 
 TEST_CASE("the expectation accepts a right log, at every world size") {

@@ -145,6 +145,15 @@ TEST_CASE_TEMPLATE("wrong: the root forgets one rank", World, Threads, Processes
                         "deadlock: rank 3 waits to receive 16 B from rank 0 (@), but rank 0 has already returned");
 }
 
+/// What rank 0 does with the others' tensors.
+void add_all_others_(const at::Tensor& tensor, PointToPoint& p2p) {
+  const at::Tensor received = at::empty_like(tensor);
+  for (int src_rank = 1; src_rank < p2p.size(); ++src_rank) {
+    p2p.recv(received, src_rank);
+    tensor.add_(received);
+  }
+}
+
 /// Rank 0 sends the sum back to the last rank twice.
 at::Tensor allreduce_one_message_too_many(at::Tensor tensor, PointToPoint& p2p) {
   const int last = p2p.size() - 1;
@@ -153,11 +162,7 @@ at::Tensor allreduce_one_message_too_many(at::Tensor tensor, PointToPoint& p2p) 
     p2p.recv(tensor, 0);
     return tensor;
   }
-  const at::Tensor received = at::empty_like(tensor);
-  for (int src_rank = 1; src_rank <= last; ++src_rank) {
-    p2p.recv(received, src_rank);
-    tensor.add_(received);
-  }
+  add_all_others_(tensor, p2p);
   for (int dst_rank = 1; dst_rank <= last + 1; ++dst_rank) p2p.send(tensor, std::min(dst_rank, last));
   return tensor;
 }
@@ -173,11 +178,7 @@ at::Tensor reduce_wrong_tag(at::Tensor tensor, PointToPoint& p2p) {
     p2p.send(tensor, 0, p2p.rank());
     return tensor;
   }
-  const at::Tensor received = at::empty_like(tensor);
-  for (int src_rank = 1; src_rank < p2p.size(); ++src_rank) {
-    p2p.recv(received, src_rank);
-    tensor.add_(received);
-  }
+  add_all_others_(tensor, p2p);
   return tensor;
 }
 

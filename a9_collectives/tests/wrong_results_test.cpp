@@ -1,5 +1,4 @@
-#include <fmt/format.h>
-
+#include "a9_collectives/algorithm_cases.h"
 #include "a9_collectives/all_to_all.h"
 #include "a9_collectives/allgather.h"
 #include "a9_collectives/allreduce.h"
@@ -8,7 +7,7 @@
 #include "a9_collectives/collective_calls.h"
 #include "a9_collectives/collective_cases.h"
 #include "a9_collectives/reduce_scatter.h"
-#include "common/launch/run_ranks.h"
+#include "common/testing/case_runs.h"
 #include "common/testing/test.h"
 
 // Wrong solutions that run through: each computes something else, or claims to be an algorithm that it is not, and the
@@ -16,33 +15,13 @@
 namespace lab::a9 {
 namespace {
 
-/// What run_case makes of the wrong call in the place of the case's own: "passed", "mismatch", "3 rounds of ...,
-/// expected at most 2", or the sentence of the error. Of the first rank that does not pass.
+using testing::contains;
+
+/// What becomes of the wrong call in the place of the named case's own.
 std::string verdict(const std::string& case_name, const TaskCall& call, int size = 4) {
   std::vector<Case> cases = collective_cases();
   for (const Case& further : algorithm_cases()) cases.push_back(further);
-  for (const Case& the_case : cases) {
-    if (the_case.name != case_name) continue;
-    std::vector<std::string> verdicts(static_cast<std::size_t>(size), "passed");
-    WorldSpec spec;
-    spec.num_ranks = size;
-    const auto outcome = run_ranks(spec, [&](Communicator& comm) {
-      const CaseResult result = run_case(the_case, {{the_case.task, call}}, comm, 42);
-      if (!result.passed())
-        verdicts[static_cast<std::size_t>(comm.rank())] = result.comparison.close ? result.over_budget : "mismatch";
-      return TensorMap{};
-    });
-    if (outcome.failure) return outcome.failure->sentence;
-    for (const std::string& of_rank : verdicts) {
-      if (of_rank != "passed") return of_rank;
-    }
-    return "passed";
-  }
-  return "there is no case of this name";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+  return testing::verdict(cases, case_name, call, size);
 }
 
 /// As a student would have it: the case's tensor (with its strides) and the messages.

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "common/lab/case.h"
+#include "common/report/match_line.h"
+
+// The log of a run in which everything is right, line by line, for the test of a lab's expectation.
+namespace lab::testing {
+
+class RightLog {
+ public:
+  explicit RightLog(int num_ranks) : num_ranks_(num_ranks) {
+    for (int rank = num_ranks - 1; rank >= 0; --rank)
+      line(fmt::format("[Distributed Init] Rank {} initialized on N/A on CPU {}.", rank, rank));
+    line("[Rank 0] All ranks ready!");
+  }
+
+  void line(const std::string& text) { text_ += text + "\n"; }
+
+  /// One rank's line; with max_diff 0 an exact one.
+  void match(const std::string& prefix, int rank, double max_diff) {
+    line(format(MatchLine{prefix, rank, true, max_diff, max_diff / 4}));
+  }
+
+  /// The case's lines on every rank that runs it, with this difference where it need not be exact.
+  void check(const Case& the_case, double max_diff) {
+    const std::string reason = the_case.skip_reason ? the_case.skip_reason(num_ranks_) : "";
+    for (int rank = 0; rank < (the_case.only_rank_zero ? 1 : num_ranks_); ++rank) {
+      if (!reason.empty()) {
+        line(format(SkippedLine{the_case.prefix, rank, reason}));
+      } else {
+        match(the_case.prefix, rank, the_case.tolerance.atol == 0 ? 0 : max_diff);
+      }
+    }
+  }
+
+  /// The lines that end every log.
+  std::string done() {
+    for (int rank = 0; rank < num_ranks_; ++rank) line(fmt::format("[Rank {}] done", rank));
+    return text_;
+  }
+
+ private:
+  const int num_ranks_;
+  std::string text_;
+};
+
+}  // namespace lab::testing
