@@ -18,7 +18,7 @@ sources() { find "$@" \( -name '*.cpp' -o -name '*.h' \) -print; }
 includes() { grep -HnE "#include [<\"]$1" /dev/null "${@:2}"; }
 
 # Lowest first; a layer includes itself and what stands before it.
-layers=(report tensor comm launch lab)
+layers=(report tensor comm launch lab pipeline)
 for ((i = 0; i < ${#layers[@]}; ++i)); do
   for ((j = i + 1; j < ${#layers[@]}; ++j)); do
     mapfile -t files < <(sources "common/${layers[i]}")

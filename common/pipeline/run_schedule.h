@@ -1,0 +1,35 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include "common/comm/point_to_point.h"
+#include "common/pipeline/schedule.h"
+
+namespace lab::pipeline {
+
+/// What a schedule's computations mean on one rank. Stage s = chunk * p + rank. The work keeps what it needs between a
+/// micro-batch's forward and backward pass; run_schedule keeps only what travels, and only until it has.
+class StageWork {
+ public:
+  virtual ~StageWork() = default;
+
+  /// Returns the stage's output. The input is what the stage before returned, or undefined on the first stage.
+  virtual at::Tensor forward(int chunk, int micro_batch, const at::Tensor& input) = 0;
+
+  /// Both gradients; returns that of the stage's input. output_grad is undefined on the last stage.
+  virtual at::Tensor backward(int chunk, int micro_batch, const at::Tensor& output_grad) = 0;
+
+  /// The same in two steps, in schedules that take them apart.
+  virtual at::Tensor backward_input(int chunk, int micro_batch, const at::Tensor& output_grad) = 0;
+  virtual void backward_weight(int chunk, int micro_batch) = 0;
+};
+
+/// Carries out this rank's list: calls the work for each computation, posts and awaits each message where the list says.
+/// Stages on one rank hand over without a message.
+/// Call      collective, blocking; p2p's ranks are the schedule's
+/// Shapes    every message has the shape and options of `activation`, of which the values are not read
+/// Errors    ContractError: another number of ranks; an action whose tensor is not there (validate() tells before); those
+///           of the messages and of the work
+void run_schedule(const Schedule& schedule, PointToPoint& p2p, StageWork& work, const at::Tensor& activation);
+
+}  // namespace lab::pipeline

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "common/report/errors.h"
+
+namespace lab::pipeline {
+
+/// The sentence with which the call refuses; empty where it does not. Other errors go through.
+template <typename Refusal, typename Call>
+std::string refusal(const Call& call) {
+  try {
+    call();
+  } catch (const Refusal& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace lab::pipeline
