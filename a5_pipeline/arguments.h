@@ -1,0 +1,37 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace lab::a5 {
+
+/// The handout's arguments, with sizes that a CPU runs in a second. Its own: batch 16, micro-batch 2, sequence 8192,
+/// hidden 4096, intermediate 14336, 12 layers, bfloat16.
+struct PipelineArguments {
+  std::int64_t global_batch_size = 16;
+  std::int64_t micro_batch_size = 2;
+  std::int64_t sequence_length = 32;
+  std::int64_t hidden_size = 64;
+  std::int64_t intermediate_size = 224;
+  std::int64_t number_of_layers = 10;
+  std::uint64_t seed = 1234;
+  at::ScalarType dtype = at::kFloat;
+  at::Device device = at::kCPU;
+
+  /// m; what is left over when the batch does not divide is not counted.
+  std::int64_t number_of_micro_batches() const { return global_batch_size / micro_batch_size; }
+  /// Of what travels between stages: a micro-batch of activations, or of their gradients.
+  std::vector<std::int64_t> activation_shape() const { return {micro_batch_size, sequence_length, hidden_size}; }
+  at::TensorOptions tensor_options() const { return at::TensorOptions(device).dtype(dtype); }
+};
+
+/// Q2. Returns if a pipeline of `pp` stages can be made of the arguments: at least one layer for each stage, and whole
+/// micro-batches, at least one. Layers need not divide evenly.
+/// Call      local
+/// Errors    UsageError otherwise: one sentence that names both numbers
+/// Example   10 layers, pp 4, batch 16, micro-batch 2: returns. 3 layers, pp 4: throws. batch 16, micro-batch 3: throws
+void check_arguments(const PipelineArguments& arguments, int pp);
+
+}  // namespace lab::a5

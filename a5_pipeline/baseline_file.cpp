@@ -1,0 +1,69 @@
+#include "a5_pipeline/baseline_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+
+#include "a5_pipeline/baseline.h"
+#include "common/launch/cores.h"
+#include "common/launch/one_rank.h"
+#include "common/launch/run_directory.h"
+#include "common/launch/run_in_child.h"
+#include "common/report/errors.h"
+#include "common/tensor/safetensors.h"
+
+namespace lab::a5 {
+namespace {
+
+void require_signal(const std::string& name, const at::Tensor& tensor) {
+  const double norm = tensor.norm().item<double>();
+  if (norm > 0 && std::isfinite(norm)) return;
+  throw ContractError(
+      fmt::format("the baseline's {} has norm {}; expected one above 0, without which a comparison proves nothing; "
+                  "hint: another --seed or --dtype",
+                  name, norm));
+}
+
+TensorMap baseline(const PipelineArguments& arguments) {
+  const Model model(arguments, all_layers(arguments));
+  DataLoader data(arguments);
+  TensorMap results;
+  const std::vector<at::Tensor> outputs = baseline_forward_backward(model, data, arguments);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    require_signal(fmt::format("output {}", i), outputs[i]);
+    results[fmt::format("output{}", i)] = outputs[i];
+  }
+  for (const auto& [name, gradient] : model.gradients()) {
+    if (!gradient.defined()) throw ContractError(fmt::format("the baseline left no gradient at {}", name));
+    require_signal("gradient of " + name, gradient);
+    results[name] = gradient;
+  }
+  return results;
+}
+
+}  // namespace
+
+at::Tensor BaselineFile::read(const std::string& name) const {
+  // Mapped anew each time: what was read before goes with its tensor, and does not stay in memory.
+  const TensorMap tensors = load_safetensors(fmt::format("/proc/self/fd/{}", file_.get()));
+  const auto found = tensors.find(name);
+  if (found == tensors.end()) throw ContractError(fmt::format("the baseline has no tensor '{}'", name));
+  return found->second;
+}
+
+BaselineFile run_baseline(const PipelineArguments& arguments) {
+  const RunDirectory folder("/var/tmp");  // on disk, while other temporary folders may be in memory
+  const std::string path = folder.path() + "/baseline.safetensors";
+  run_in_child("the baseline", [&] {
+    use_threads(threads_per_rank(1));
+    save_safetensors(path, baseline(arguments));
+  });
+  UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) throw UsageError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+  return BaselineFile(std::move(file));
+}
+
+}  // namespace lab::a5

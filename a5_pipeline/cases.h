@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/lab/case.h"
+
+namespace lab::a5 {
+
+/// Cases that are printed under one sentence.
+struct Section {
+  std::string sentence;
+  std::vector<Case> cases;
+};
+
+/// What the lab checks, in the order of its log. Between the two the lab compares the model of the options' sizes with
+/// its baseline: what that stands on is checked first.
+std::vector<Section> sections_before_comparison();
+std::vector<Section> sections_after_comparison();
+
+/// The cases of all sections.
+std::vector<Case> all_cases();
+
+}  // namespace lab::a5

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "a5_pipeline/model.h"
+#include "common/tensor/comparison.h"
+
+namespace lab::a5 {
+
+/// ||actual - expected|| <= tolerance * ||expected||, which means the same whatever the tensors' size; an absolute
+/// tolerance takes anything for equal where the values are small. float32: 1e-6, some 8 of its steps (1.2e-7), because
+/// sums may be made in another order on another number of threads; float64: 1e-12; bfloat16: 2^-7, one of its steps.
+Tolerance tolerance_of(at::ScalarType dtype);
+
+/// Q9. Whether the pipeline's outputs are the baseline's, micro-batch by micro-batch; nothing on a rank that has none.
+/// Call      local
+/// Shapes    both one [B, S, H] per micro-batch, in order
+/// Returns   false also where the number of outputs differs, or a baseline output is all zeros: equal zeros prove nothing
+std::optional<bool> outputs_match(const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& baseline,
+                                  const Tolerance& tolerance, int pp_rank, int pp_size);
+
+/// Q10. For each weight that this stage has, whether its gradient is the baseline's.
+/// Call      local
+/// Shapes    gradients: the stage's own, by "layer3.fc1"; an undefined one has not arrived, and does not match;
+///           baseline: those of the whole model, under the same names
+/// Returns   a verdict for each of the stage's weights and no other; false also where the baseline's is all zeros
+/// Errors    ContractError: the baseline lacks one of the stage's weights
+std::map<std::string, bool> gradients_match(const TensorMap& gradients, const TensorMap& baseline,
+                                            const Tolerance& tolerance);
+
+}  // namespace lab::a5

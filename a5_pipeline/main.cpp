@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "a5_pipeline/baseline_file.h"
+#include "a5_pipeline/bench_command.h"
+#include "a5_pipeline/calls.h"
+#include "a5_pipeline/cases.h"
+#include "a5_pipeline/log.h"
+#include "a5_pipeline/main_comparison.h"
+#include "a5_pipeline/schedule_command.h"
+#include "common/lab/lab_main.h"
+#include "common/launch/bfloat16_mode.h"
+#include "common/pipeline/generators.h"
+#include "common/report/app.h"
+#include "common/tensor/describe.h"
+
+namespace lab::a5 {
+namespace {
+
+void add_options(App& app, LabOptions& options) {
+  PipelineArguments& arguments = options.arguments;
+  app.add_whole_number("--global-batch-size", arguments.global_batch_size, {1, 1 << 20}, "sequences in the batch");
+  app.add_whole_number("--micro-batch-size", arguments.micro_batch_size, {1, 1 << 20}, "sequences in a micro-batch");
+  app.add_whole_number("--sequence-length", arguments.sequence_length, {1, 1 << 20}, "tokens in a sequence");
+  app.add_whole_number("--hidden-size", arguments.hidden_size, {1, 1 << 20}, "width between layers");
+  app.add_whole_number("--intermediate-size", arguments.intermediate_size, {1, 1 << 20}, "width inside a layer");
+  app.add_whole_number("--number-of-layers", arguments.number_of_layers, {1, 1 << 16}, "layers of the model");
+  app.add_choice("--dtype", options.dtype, {"float32", "float64", "bfloat16"}, "of weights, activations and gradients");
+  app.add_choice("--schedule", options.schedule, pipeline::schedule_kinds(), "order of work");
+  app.add_flag("--no-cases", options.no_cases, "leave out the small cases: only the model of these sizes");
+  app.add_whole_number("--chunks", options.num_chunks, {1, 1024},
+                       "of layers on each rank: 2 with interleaved, otherwise 1");
+}
+
+/// What the common options and the words say about the model.
+void finish(LabOptions& options, const CommonOptions& common) {
+  options.arguments.seed = common.seed;
+  options.arguments.dtype = parse_dtype(options.dtype);
+}
+
+void check(RankRun& run, const std::vector<Section>& sections) {
+  const CallTable table = calls();
+  for (const Section& section : sections) {
+    if (run.comm.rank() == 0 && run.only.empty()) run.out.sentence(0, section.sentence);
+    for (const Case& the_case : section.cases) {
+      if (!the_case.only_rank_zero || run.comm.rank() == 0) run.check(the_case, table);
+    }
+  }
+}
+
+void run_lab(RankRun& run, const LabOptions& options, const BaselineFile& baseline) {
+  run.announce();
+  if (!options.no_cases) check(run, sections_before_comparison());
+  if (run.only.empty()) compare_with_baseline(run, options, baseline);
+  if (!options.no_cases) check(run, sections_after_comparison());
+  run.out.sentence(run.comm.rank(), "done");
+}
+
+}  // namespace
+}  // namespace lab::a5
+
+int main(int argc, char** argv) {
+  using namespace lab;
+  a5::LabOptions options;
+  a5::BaselineFile baseline;
+  LabProgram program;
+  program.name = "a5_pipeline";
+  program.description = "Assignment 5: a model in pipeline stages, micro-batch by micro-batch, beside the whole model.";
+  program.defaults.seed = options.arguments.seed;
+  program.ranks_option = "--pp";
+  program.add_options = [&](App& app) { a5::add_options(app, options); };
+  program.prepare = [&](const CommonOptions& common, int num_ranks, int rank) {
+    a5::finish(options, common);
+    a5::check_arguments(options.arguments, num_ranks);
+    a5::schedule_of(options, num_ranks);  // refuses what it does not admit
+    if (options.arguments.dtype == at::kBFloat16) {
+      const Bfloat16Mode mode = require_bfloat16();
+      if (rank == 0) fmt::print(stderr, "a5_pipeline: bfloat16 products: {}\n", describe(mode));
+    }
+    if (rank == 0) baseline = a5::run_baseline(options.arguments);
+  };
+  program.body = [&](RankRun& run) { a5::run_lab(run, options, baseline); };
+  program.expected_log = a5::expected_log;
+  program.cases = a5::all_cases();
+  program.commands = {
+      {"schedule", "schedule --kind KIND [--sim] (draws a schedule and says what it costs)", a5::schedule_command},
+      {"bench", "bench [--pp P] (each schedule's measured time beside the cost model's)", a5::bench_command}};
+  return lab_main(argc, argv, program);
+}

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "a5_pipeline/arguments.h"
+#include "a5_pipeline/baseline_file.h"
+#include "common/lab/lab_main.h"
+#include "common/pipeline/schedule.h"
+
+namespace lab::a5 {
+
+/// What the lab is told besides the common options.
+struct LabOptions {
+  PipelineArguments arguments;
+  std::string dtype = "float32";
+  std::string schedule = "afab";
+  bool no_cases = false;
+  int num_chunks = 0;  ///< of layers on each rank; 0: 2 with interleaved, otherwise 1
+};
+
+/// The schedule of the options for so many ranks.
+/// Errors    UsageError: it does not admit so many micro-batches or layers
+pipeline::Schedule schedule_of(const LabOptions& options, int num_ranks);
+
+/// What Q9 and Q10 are for, at the size that the options say: runs the pipeline, by the handout's loop for afab, otherwise by the
+/// schedule, then prints a match line for the outputs on the last rank, and for each layer's gradients on the rank that
+/// has the layer.
+/// Call      collective; rank 0 holds the baseline, the others get theirs of it as messages, a weight at a time
+void compare_with_baseline(RankRun& run, const LabOptions& options, const BaselineFile& baseline);
+
+}  // namespace lab::a5

@@ -1,0 +1,85 @@
+#include "a5_pipeline/measured_timeline.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace lab::a5 {
+namespace {
+
+using pipeline::Action;
+using pipeline::Schedule;
+using pipeline::Span;
+using pipeline::Timeline;
+
+/// What the schedule's actions are called in a trace.
+struct Names {
+  explicit Names(const Schedule& schedule) {
+    for (int rank = 0; rank < schedule.num_ranks; ++rank) {
+      for (const Action& action : schedule.ranks[static_cast<std::size_t>(rank)]) {
+        if (!is_message(action.operation)) {
+          computations[{rank, short_name(schedule, action)}] = action;
+        } else if (is_send(action.operation)) {
+          const Action whole{action.operation, action.micro_batch, action.chunk};
+          sends[{rank, message_tag(schedule, rank, action)}] = whole;
+        }
+      }
+    }
+  }
+
+  std::map<std::pair<int, std::string>, Action> computations;
+  std::map<std::pair<int, int>, Action> sends;  ///< by sender and tag
+};
+
+/// The messages of which the trace holds both ends: from when both were posted to when the receiver had it.
+std::vector<Span> messages_of(const Names& names, const std::vector<TraceEvent>& trace) {
+  struct Ends {
+    const TraceEvent* sent = nullptr;
+    const TraceEvent* received = nullptr;
+  };
+  std::map<std::pair<int, int>, Ends> both;
+  for (const TraceEvent& event : trace) {
+    if (event.kind != TraceKind::kMessage) continue;
+    const bool sends = event.direction == Direction::kSend;
+    Ends& ends = both[{sends ? event.rank : event.peer, event.tag}];
+    (sends ? ends.sent : ends.received) = &event;
+  }
+  std::vector<Span> spans;
+  for (const auto& [key, ends] : both) {
+    const auto action = names.sends.find(key);
+    if (action == names.sends.end() || ends.sent == nullptr || ends.received == nullptr) continue;
+    spans.push_back({key.first, action->second, std::max(ends.sent->start_seconds, ends.received->start_seconds),
+                     ends.received->end_seconds});
+  }
+  return spans;
+}
+
+}  // namespace
+
+Timeline measured_timeline(const Schedule& schedule, const std::vector<TraceEvent>& trace) {
+  const Names names(schedule);
+  Timeline timeline;
+  timeline.busy_seconds.resize(static_cast<std::size_t>(schedule.num_ranks));
+  double origin = std::numeric_limits<double>::infinity(), end = 0;
+  for (const TraceEvent& event : trace) {
+    const auto action = names.computations.find({event.rank, event.operation});
+    if (event.kind != TraceKind::kComputation || action == names.computations.end()) continue;
+    origin = std::min(origin, event.start_seconds);
+    end = std::max(end, event.end_seconds);
+    timeline.busy_seconds[static_cast<std::size_t>(event.rank)] += event.end_seconds - event.start_seconds;
+    timeline.computations.push_back({event.rank, action->second, event.start_seconds, event.end_seconds});
+  }
+  timeline.messages = messages_of(names, trace);
+  for (auto* spans : {&timeline.computations, &timeline.messages}) {
+    for (Span& span : *spans) {
+      span.start_seconds -= origin;
+      span.end_seconds -= origin;
+    }
+  }
+  timeline.makespan_seconds = timeline.computations.empty() ? 0 : end - origin;
+  return timeline;
+}
+
+}  // namespace lab::a5

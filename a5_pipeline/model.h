@@ -1,0 +1,58 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "a5_pipeline/arguments.h"
+#include "common/tensor/tensor_map.h"
+
+// Shapes: B micro-batch size, S sequence, H hidden size, I intermediate size. A weight is [out, in], as nn.Linear keeps
+// it.
+namespace lab::a5 {
+
+/// fc2(relu(fc1(x))): no bias, no residual, no norm.
+struct Layer {
+  std::int64_t index = 0;  ///< in the whole model
+  at::Tensor fc1;          ///< [I, H], requires grad
+  at::Tensor fc2;          ///< [H, I], requires grad
+};
+
+/// The weights of one layer, drawn from a seed of its own: a stage makes its layers without the others. Their size
+/// keeps activations and gradients as large behind the layer as before it (variance 2 / H for fc1, because ReLU halves the
+/// mean square, and 1 / I for fc2), so that a comparison at the end of many layers sees something. The same values in
+/// every dtype, up to rounding.
+/// Source    He et al., arXiv:1502.01852, section 2.2
+Layer make_layer(const PipelineArguments& arguments, std::int64_t index);
+
+/// Some layers of the model, one after the other.
+class Model {
+ public:
+  /// Makes the layers with these indices, in this order.
+  /// Errors    ContractError: an index outside [0, number_of_layers)
+  Model(const PipelineArguments& arguments, const std::vector<std::int64_t>& layer_indices);
+
+  /// Call      local, differentiable
+  /// Shapes    x and out [B, S, H]
+  at::Tensor forward(at::Tensor x) const;
+
+  /// The same with another linear(x, weight).
+  using Linear = std::function<at::Tensor(const at::Tensor& x, const at::Tensor& weight)>;
+  at::Tensor forward_with(const Linear& linear, at::Tensor x) const;
+
+  const std::vector<Layer>& layers() const { return layers_; }
+
+  /// What has arrived at each weight, by "layer<index>.fc1" and "layer<index>.fc2"; undefined where nothing has.
+  /// Aliasing  shares the weights' own gradients
+  TensorMap gradients() const;
+
+ private:
+  std::vector<Layer> layers_;
+};
+
+/// The indices of all layers.
+std::vector<std::int64_t> all_layers(const PipelineArguments& arguments);
+
+}  // namespace lab::a5

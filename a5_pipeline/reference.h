@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "a5_pipeline/arguments.h"
+#include "common/tensor/tensor_map.h"
+
+namespace lab::a5 {
+
+/// What the model gives, computed without autograd and without anything that students write.
+struct Reference {
+  std::vector<at::Tensor> outputs;  ///< one [B, S, H] per micro-batch
+  TensorMap gradients;              ///< by "layer3.fc1"
+};
+
+/// Forward and backward of every micro-batch by the chain rule written out: with y = relu(x F1^T) F2^T and the gradient
+/// G of y, that of F2 is G^T relu(x F1^T), that of F1 is A^T x with A = (G F2) where relu let through, that of x is
+/// A F1. G of the last layer is 1 / (B S H) everywhere.
+Reference reference_of(const PipelineArguments& arguments);
+
+}  // namespace lab::a5

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Runs the lab on 4 ranks of this machine and leaves a5_pipeline.log and a5_pipeline.err in $OUT, or here.
+# Arguments go to the lab: a5_pipeline/run.sh --seed 7
+set -euo pipefail
+root=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd)
+bin=$root/build/release/bin
+out=${OUT:-.}
+if [[ ! -x $bin/labrun || ! -x $bin/a5_pipeline ]]; then
+  echo "run.sh: the programs are not built yet: $root/lab build" >&2
+  exit 2
+fi
+mkdir -p -- "$out"
+exec "$bin/labrun" --standalone --nproc-per-node 4 "$bin/a5_pipeline" "$@" \
+  >"$out/a5_pipeline.log" 2>"$out/a5_pipeline.err"

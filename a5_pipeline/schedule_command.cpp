@@ -1,0 +1,124 @@
+#include "a5_pipeline/schedule_command.h"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include "a5_pipeline/simulated_schedule.h"
+#include "common/pipeline/generators.h"
+#include "common/pipeline/timeline_diagram.h"
+#include "common/pipeline/timeline_text.h"
+#include "common/report/app.h"
+#include "common/report/byte_count.h"
+#include "common/report/folder.h"
+#include "common/report/plot.h"
+
+namespace lab::a5 {
+namespace {
+
+struct ScheduleCommand {
+  pipeline::ScheduleOptions schedule;
+  bool blocking = false;
+  double forward_ms = 1;
+  double backward_ms = 2;
+  double latency_us = 0;
+  double gigabytes_per_second = 1.25;
+  std::int64_t message_bytes = 0;
+  bool simulated = false;
+  std::string platform = "star";
+  bool messages = false;
+  bool text_only = false;
+  int columns = 120;
+  std::string out_dir = "out";
+  std::string plot_file;
+  std::string format = "png";
+};
+
+void add_options(App& app, ScheduleCommand& command) {
+  pipeline::ScheduleOptions& schedule = command.schedule;
+  app.add_choice("--kind", schedule.kind, pipeline::schedule_kinds(), "order of work");
+  app.add_whole_number("--pp", schedule.num_ranks, {1, 1024}, "stages, one on each rank");
+  app.add_whole_number("--micro-batches", schedule.num_micro_batches, {1, 4096}, "of a batch");
+  app.add_whole_number("--chunks", schedule.num_chunks, {1, 64},
+                       "of layers on each rank: 2 with interleaved, otherwise 1");
+  app.add_flag("--blocking", command.blocking, "each message is awaited where it stands");
+  app.add_number("--forward-ms", command.forward_ms, {0, 1e6, "MS"}, "a micro-batch's forward pass on a rank");
+  app.add_number("--backward-ms", command.backward_ms, {0, 1e6, "MS"}, "its backward pass, of which half for weights");
+  app.add_number("--latency", command.latency_us, {0, 1e9, "US"}, "alpha: microseconds of an empty message");
+  app.add_number("--bandwidth", command.gigabytes_per_second, {0, 1e6, "GBS"}, "1/beta: gigabytes (1e9) a second");
+  app.add_bytes("--message-bytes", command.message_bytes, {0, std::int64_t{1} << 40},
+                "of one micro-batch's activations");
+  app.add_flag("--sim", command.simulated, "also carry it out on a simulated network");
+  app.add_choice("--platform", command.platform, platform_names(), "the simulated network");
+  app.add_flag("--messages", command.messages, "draw the messages, too");
+  app.add_flag("--text", command.text_only, "print only, draw nothing");
+  app.add_whole_number("--columns", command.columns, {40, 1000}, "width of the printed timeline");
+  app.add_text("--out", command.out_dir, "DIR", "folder of the picture, schedule_<kind>_<pp>x<micro-batches>");
+  app.add_text("--plot", command.plot_file, "FILE", "the picture (.png, .pdf, .svg) in another place");
+  app.add_choice("--format", command.format, {"png", "svg", "pdf"}, "of the picture");
+}
+
+/// Interleaved without a number of chunks means two; a simulated network without a latency or a size has these.
+void fill_in(const App& app, ScheduleCommand& command) {
+  pipeline::ScheduleOptions& schedule = command.schedule;
+  if (schedule.num_chunks == 0) schedule.num_chunks = schedule.kind == "interleaved" ? 2 : 1;
+  if (command.simulated && !app.given("--latency")) command.latency_us = 10;
+  if (command.simulated && !app.given("--message-bytes")) command.message_bytes = 64 << 10;
+  schedule.waiting = command.blocking ? pipeline::Waiting::kBlocking : pipeline::Waiting::kLate;
+}
+
+void print(const pipeline::Schedule& schedule, const pipeline::Timeline& timeline, const std::string& heading,
+           const ScheduleCommand& command) {
+  fmt::print("{}\n{}{}", heading, pipeline::timeline_text(schedule, timeline, command.columns),
+             pipeline::timeline_summary(schedule, timeline, "s"));
+}
+
+}  // namespace
+
+ExitCode schedule_command(int argc, char** argv) {
+  at::set_num_threads(1);
+  ScheduleCommand command;
+  command.schedule.num_chunks = 0;
+  App app("a5_pipeline schedule", "Prints and draws a pipeline schedule, and says what it costs.");
+  add_options(app, command);
+  if (const auto done = app.parse(argc, argv)) return *done;
+  fill_in(app, command);
+
+  const pipeline::Schedule schedule = pipeline::make_schedule(command.schedule);
+  pipeline::Costs costs = pipeline::even_costs(schedule, command.forward_ms * 1e-3, command.backward_ms * 0.5e-3,
+                                               command.backward_ms * 0.5e-3);
+  costs.latency_seconds = command.latency_us * 1e-6;
+  costs.seconds_per_byte = 1e-9 / command.gigabytes_per_second;
+  costs.message_bytes = command.message_bytes;
+  const std::string stem = fmt::format("{}/schedule_{}_{}x{}", command.out_dir, schedule.kind, schedule.num_ranks,
+                                       schedule.num_micro_batches);
+  const std::string picture = command.plot_file.empty() ? stem + "." + command.format : command.plot_file;
+  if (!command.text_only) {
+    if (command.plot_file.empty()) make_folder("--out", command.out_dir);
+    plot::check_plot_name(picture);
+  }
+
+  const pipeline::Timeline on_paper = pipeline::make_timeline(schedule, costs);
+  pipeline::Timeline timeline = on_paper;
+  if (command.simulated) {
+    const SimNetwork network = {command.platform, costs.latency_seconds, command.gigabytes_per_second * 1e9};
+    timeline = simulate(schedule, costs, network);
+  }
+  print(schedule, on_paper,
+        fmt::format("{}, {} ranks, {} micro-batches", schedule.kind, schedule.num_ranks, schedule.num_micro_batches),
+        command);
+  if (command.simulated) {
+    print(schedule, timeline,
+          fmt::format("\non a simulated {}, {:g} us, {:g} GB/s, {} a message", command.platform, command.latency_us,
+                      command.gigabytes_per_second, describe_bytes(static_cast<std::uint64_t>(command.message_bytes))),
+          command);
+  }
+  if (command.text_only) return ExitCode::kAllMatch;
+  pipeline::TimelineLook look;
+  look.messages = command.messages;
+  look.time_unit = "ms";
+  plot::draw(pipeline::timeline_diagram(schedule, timeline, look), picture);
+  fmt::print("drawn: {}\n", picture);
+  return ExitCode::kAllMatch;
+}
+
+}  // namespace lab::a5

@@ -1,0 +1,123 @@
+#include <fmt/format.h>
+
+#include "a5_pipeline/baseline.h"
+#include "a5_pipeline/comparisons.h"
+#include "a5_pipeline/tests/wrong_pipeline.h"
+#include "common/launch/run_ranks.h"
+#include "common/tensor/seeded.h"
+#include "common/testing/test.h"
+
+// Why the handout's own check proves nothing: with the default initialisation of nn::Linear the signal fades from layer
+// to layer, until everything is below the absolute tolerance of torch.testing.assert_close.
+namespace lab::a5 {
+namespace {
+
+constexpr int kNumRanks = 5;
+
+/// The handout's twelve layers and its proportions, small.
+PipelineArguments handout_arguments() {
+  PipelineArguments arguments;
+  arguments.global_batch_size = 8;
+  arguments.sequence_length = 8;
+  arguments.number_of_layers = 12;
+  return arguments;
+}
+
+/// Its weights: uniform in +-1 / sqrt(fan_in).
+void fill_as_handout(const Model& model) {
+  for (const Layer& layer : model.layers()) {
+    const at::Generator generator = make_generator(rank_seed(99, layer.index));
+    init_linear_uniform(layer.fc1, layer.fc1.size(1), generator);
+    init_linear_uniform(layer.fc2, layer.fc2.size(1), generator);
+  }
+}
+
+double rms(const at::Tensor& tensor) {
+  return tensor.norm().item<double>() / std::sqrt(static_cast<double>(tensor.numel()));
+}
+
+PipelineResult handout_baseline() {
+  const PipelineArguments arguments = handout_arguments();
+  const Model model(arguments, all_layers(arguments));
+  fill_as_handout(model);
+  DataLoader data(arguments);
+  PipelineResult result;
+  result.outputs = baseline_forward_backward(model, data, arguments);
+  result.gradients = model.gradients();
+  return result;
+}
+
+/// What two checks make of a pipeline's results on all ranks.
+struct Verdicts {
+  bool original = true;  ///< torch.testing.assert_close: |difference| <= 1e-5 + 1.3e-6 |expected|
+  bool ours = true;
+};
+
+Verdicts verdicts_on(Mistake mistake) {
+  const PipelineResult baseline = handout_baseline();
+  std::vector<Verdicts> of_ranks(kNumRanks);
+  WorldSpec spec;
+  spec.num_ranks = kNumRanks;
+  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+    const PipelineResult result = run_wrong_pipeline(handout_arguments(), comm, mistake, fill_as_handout);
+    Verdicts& own = of_ranks[static_cast<std::size_t>(comm.rank())];
+    const auto assert_close = [&](const at::Tensor& actual, const at::Tensor& expected) {
+      own.original = own.original && at::allclose(actual, expected, 1.3e-6, 1e-5);
+    };
+    for (std::size_t i = 0; i < result.outputs.size(); ++i) assert_close(result.outputs[i], baseline.outputs[i]);
+    for (const auto& [name, gradient] : result.gradients) assert_close(gradient, baseline.gradients.at(name));
+    const Tolerance tolerance = tolerance_of(at::kFloat);
+    own.ours = outputs_match(result.outputs, baseline.outputs, tolerance, comm.rank(), comm.size()).value_or(true);
+    for (const auto& [name, right] : gradients_match(result.gradients, baseline.gradients, tolerance))
+      own.ours = own.ours && right;
+    return TensorMap{};
+  });
+  if (outcome.failure) FAIL(outcome.failure->sentence);
+  Verdicts all;
+  for (const Verdicts& one : of_ranks) {
+    all.original = all.original && one.original;
+    all.ours = all.ours && one.ours;
+  }
+  return all;
+}
+
+TEST_CASE("the original check: the signal fades by a factor of about 4 in each layer") {
+  const PipelineArguments arguments = handout_arguments();
+  at::Tensor x = DataLoader(arguments).micro_batch(0);
+  for (std::int64_t layer = 0; layer < arguments.number_of_layers; ++layer) {
+    const Model model(arguments, {layer});
+    fill_as_handout(model);
+    const at::Tensor out = model.forward(x).detach();
+    CAPTURE(layer);
+    CHECK(rms(x) / rms(out) > 3);
+    CHECK(rms(x) / rms(out) < 6);
+    x = out;
+  }
+  CHECK(rms(x) < 1e-6);
+  for (const auto& [name, gradient] : handout_baseline().gradients) {
+    CAPTURE(name);
+    CHECK(gradient.norm().item<double>() > 0);
+    CHECK(gradient.abs().max().item<double>() < 1e-5);
+    CHECK(at::allclose(at::zeros_like(gradient), gradient, 1.3e-6, 1e-5));
+  }
+}
+
+TEST_CASE("the original check accepts a right pipeline, and so does ours") {
+  const Verdicts verdicts = verdicts_on(Mistake::kNone);
+  CHECK(verdicts.original);
+  CHECK(verdicts.ours);
+}
+
+TEST_CASE("the original check accepts what is wrong, and ours refuses it on the same tensors") {
+  for (const Mistake mistake :
+       {Mistake::kOutputsReversed, Mistake::kBackwardReversed, Mistake::kZeroGradients, Mistake::kBackwardTwice,
+        Mistake::kDividedByM, Mistake::kScaledLoss, Mistake::kFloorDivision}) {
+    CAPTURE(static_cast<int>(mistake));
+    const Verdicts verdicts = verdicts_on(mistake);
+    CHECK(verdicts.original);
+    CHECK_FALSE(verdicts.ours);
+  }
+}
+
+}  // namespace
+}  // namespace lab::a5
