@@ -17,10 +17,8 @@ std::vector<Section> sections_after_comparison() {
 }
 
 std::vector<Case> all_cases() {
-  std::vector<Case> all;
-  for (const auto& sections : {sections_before_comparison(), sections_after_comparison()}) {
-    for (const Section& section : sections) all.insert(all.end(), section.cases.begin(), section.cases.end());
-  }
+  std::vector<Case> all = cases_of(sections_before_comparison());
+  for (const Case& the_case : cases_of(sections_after_comparison())) all.push_back(the_case);
   return all;
 }
 

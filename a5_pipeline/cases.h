@@ -1,17 +1,10 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
-#include "common/lab/case.h"
+#include "common/lab/section.h"
 
 namespace lab::a5 {
-
-/// Cases that are printed under one sentence.
-struct Section {
-  std::string sentence;
-  std::vector<Case> cases;
-};
 
 /// What the lab checks, in the order of its log. Between the two the lab compares the model of the options' sizes with
 /// its baseline: what that stands on is checked first.

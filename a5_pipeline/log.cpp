@@ -10,28 +10,11 @@
 namespace lab::a5 {
 namespace {
 
-ExpectedMatch matches(const std::string& prefix, double max_bound) {
+ExpectedMatch matches(const std::string& prefix) {
   ExpectedMatch match;
   match.prefix = prefix;
-  match.max_bound = max_bound;
+  match.max_bound = 1e-5;
   return match;
-}
-
-void add(LogExpectation& log, const Case& the_case) {
-  // Data that are compared by their norm are of the size of 1 or smaller; what must be exact says 0.
-  const double bound = the_case.tolerance.atol == 0 ? 0 : 1e-5;
-  if (the_case.only_rank_zero) {
-    log.add(0, matches(the_case.prefix, bound));
-  } else {
-    log.add_on_every_rank(matches(the_case.prefix, bound));
-  }
-}
-
-void add(LogExpectation& log, const std::vector<Section>& sections) {
-  for (const Section& section : sections) {
-    log.add(0, ExpectedSentence{"[Rank 0] " + section.sentence});
-    for (const Case& the_case : section.cases) add(log, the_case);
-  }
 }
 
 void add_comparison(LogExpectation& log, int num_ranks) {
@@ -47,10 +30,10 @@ void add_comparison(LogExpectation& log, int num_ranks) {
                                                slice.size == 1 ? fmt::format("{}", slice.begin)
                                                                : fmt::format("{}-{}", slice.begin, slice.end() - 1))});
   }
-  log.add(num_ranks - 1, matches("Outputs", 1e-5));
+  log.add(num_ranks - 1, matches("Outputs"));
   for (int rank = 0; rank < num_ranks; ++rank) {
     for (std::int64_t layer = layers_of(rank).begin; layer < layers_of(rank).end(); ++layer)
-      log.add(rank, matches(fmt::format("Layer{}", layer), 1e-5));
+      log.add(rank, matches(fmt::format("Layer{}", layer)));
   }
 }
 
@@ -59,9 +42,9 @@ void add_comparison(LogExpectation& log, int num_ranks) {
 LogExpectation expected_log(int num_ranks) {
   LogExpectation log(num_ranks);
   expect_announcement(log);
-  add(log, sections_before_comparison());
+  expect_sections(log, sections_before_comparison());
   add_comparison(log, num_ranks);
-  add(log, sections_after_comparison());
+  expect_sections(log, sections_after_comparison());
   log.add_on_every_rank(ExpectedSentence{"[Rank {rank}] done"});
   return log;
 }

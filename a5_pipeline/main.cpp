@@ -39,21 +39,12 @@ void finish(LabOptions& options, const CommonOptions& common) {
   options.arguments.dtype = parse_dtype(options.dtype);
 }
 
-void check(RankRun& run, const std::vector<Section>& sections) {
-  const CallTable table = calls();
-  for (const Section& section : sections) {
-    if (run.comm.rank() == 0 && run.only.empty()) run.out.sentence(0, section.sentence);
-    for (const Case& the_case : section.cases) {
-      if (!the_case.only_rank_zero || run.comm.rank() == 0) run.check(the_case, table);
-    }
-  }
-}
-
 void run_lab(RankRun& run, const LabOptions& options, const BaselineFile& baseline) {
+  const CallTable table = calls();
   run.announce();
-  if (!options.no_cases) check(run, sections_before_comparison());
+  if (!options.no_cases) run_sections(run, sections_before_comparison(), table);
   if (run.only.empty()) compare_with_baseline(run, options, baseline);
-  if (!options.no_cases) check(run, sections_after_comparison());
+  if (!options.no_cases) run_sections(run, sections_after_comparison(), table);
   run.out.sentence(run.comm.rank(), "done");
 }
 

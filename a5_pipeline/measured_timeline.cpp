@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "common/comm/message_ends.h"
+
 namespace lab::a5 {
 namespace {
 
@@ -35,22 +37,12 @@ struct Names {
 
 /// The messages of which the trace holds both ends: from when both were posted to when the receiver had it.
 std::vector<Span> messages_of(const Names& names, const std::vector<TraceEvent>& trace) {
-  struct Ends {
-    const TraceEvent* sent = nullptr;
-    const TraceEvent* received = nullptr;
-  };
-  std::map<std::pair<int, int>, Ends> both;
-  for (const TraceEvent& event : trace) {
-    if (event.kind != TraceKind::kMessage) continue;
-    const bool sends = event.direction == Direction::kSend;
-    Ends& ends = both[{sends ? event.rank : event.peer, event.tag}];
-    (sends ? ends.sent : ends.received) = &event;
-  }
   std::vector<Span> spans;
-  for (const auto& [key, ends] : both) {
-    const auto action = names.sends.find(key);
-    if (action == names.sends.end() || ends.sent == nullptr || ends.received == nullptr) continue;
-    spans.push_back({key.first, action->second, std::max(ends.sent->start_seconds, ends.received->start_seconds),
+  for (const MessageEnds& ends : message_ends(trace)) {
+    if (ends.sent == nullptr || ends.received == nullptr) continue;
+    const auto action = names.sends.find({ends.src_rank(), ends.sent->tag});
+    if (action == names.sends.end()) continue;
+    spans.push_back({ends.src_rank(), action->second, std::max(ends.sent->start_seconds, ends.received->start_seconds),
                      ends.received->end_seconds});
   }
   return spans;

@@ -14,9 +14,7 @@ std::vector<Section> sections() {
 }
 
 std::vector<Case> all_cases() {
-  std::vector<Case> all;
-  for (const Section& section : sections()) all.insert(all.end(), section.cases.begin(), section.cases.end());
-  return all;
+  return cases_of(sections());
 }
 
 }  // namespace lab::a9

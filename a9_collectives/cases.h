@@ -1,17 +1,10 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
-#include "common/lab/case.h"
+#include "common/lab/section.h"
 
 namespace lab::a9 {
-
-/// Cases that are printed under one sentence.
-struct Section {
-  std::string sentence;
-  std::vector<Case> cases;
-};
 
 /// Everything that the lab checks, in the order of its log.
 std::vector<Section> sections();

@@ -10,12 +10,8 @@ namespace lab::a9 {
 namespace {
 
 void run_lab(RankRun& run) {
-  const CallTable table = calls();
   run.announce();
-  for (const Section& section : sections()) {
-    if (run.comm.rank() == 0 && run.only.empty()) run.out.sentence(0, section.sentence);
-    for (const Case& the_case : section.cases) run.check(the_case, table);
-  }
+  run_sections(run, sections(), calls());
   run.out.sentence(run.comm.rank(), "done");
 }
 

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <tuple>
 
+#include "common/comm/message_ends.h"
 #include "common/report/errors.h"
 
 namespace lab::a9 {
@@ -21,21 +21,16 @@ struct TracedMessage {
 };
 
 std::vector<TracedMessage> matched(const std::vector<TraceEvent>& events) {
-  using Name = std::tuple<int, int, std::uint32_t, int, std::uint64_t>;  // sender, receiver, group, tag, sequence
-  std::map<Name, TracedMessage> by_name;
-  for (const TraceEvent& event : events) {
-    if (event.kind != TraceKind::kMessage) continue;
-    const bool sends = event.direction == Direction::kSend;
-    TracedMessage& message = by_name[Name{sends ? event.rank : event.peer, sends ? event.peer : event.rank, event.group,
-                                          event.tag, event.sequence}];
-    (sends ? message.sent : message.received) = &event;
-  }
   std::vector<TracedMessage> messages;
-  for (const auto& [name, message] : by_name) {
-    if (!message.sent || !message.received) {
+  for (const MessageEnds& ends : message_ends(events)) {
+    if (!ends.sent || !ends.received) {
+      const TraceEvent& only = ends.sent ? *ends.sent : *ends.received;
       throw ContractError(fmt::format("the trace holds only one end of message {} from rank {} to rank {}",
-                                      std::get<4>(name), std::get<0>(name), std::get<1>(name)));
+                                      only.sequence, ends.src_rank(), ends.dst_rank()));
     }
+    TracedMessage message;
+    message.sent = ends.sent;
+    message.received = ends.received;
     messages.push_back(message);
   }
   return messages;

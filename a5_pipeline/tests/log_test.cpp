@@ -19,16 +19,9 @@
 namespace lab::a5 {
 namespace {
 
-void add(testing::RightLog& log, const std::vector<Section>& sections) {
-  for (const Section& section : sections) {
-    log.line("[Rank 0] " + section.sentence);
-    for (const Case& the_case : section.cases) log.check(the_case, 1.192093e-07);
-  }
-}
-
 std::string right_log(int num_ranks) {
   testing::RightLog log(num_ranks);
-  add(log, sections_before_comparison());
+  log.check(sections_before_comparison());
   log.line("[Rank 0] Baseline, in one process: number of layers 10, of micro-batches 8.");
   log.line(
       fmt::format("[Rank 0] Pipeline (pp {}, schedule afab, float32): outputs and gradients, to 1e-06 of the "
@@ -45,7 +38,7 @@ std::string right_log(int num_ranks) {
     for (std::int64_t layer = layers_of(rank).begin; layer < layers_of(rank).end(); ++layer)
       log.match(fmt::format("Layer{}", layer), rank, 1.192093e-07);
   }
-  add(log, sections_after_comparison());
+  log.check(sections_after_comparison());
   return log.done();
 }
 

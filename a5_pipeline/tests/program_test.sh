@@ -78,6 +78,8 @@ run "$program" schedule --kind zbh1; refuses "a kind that is not there" 2 "--kin
 run "$program" schedule --kind 1f1b --text --sim --message-bytes 0B --latency 100
 if grep -q 'no SimGrid' "$scratch/err"; then skip "this build has no simulated network"; else
   verdict "$([[ $code == 0 && $(grep '^makespan' "$scratch/out" | sort -u | wc -l) == 1 && $(grep -c '^makespan' "$scratch/out") == 2 ]] && has '^on a simulated star, 100 us, 1.25 GB/s, 0 B a message$')" "schedule --sim: empty messages take on the network what they take on paper"
+  run "$program" --world sim --pp 3
+  accepts "the lab itself in the simulated world" $lab 3
 fi
 if command -v gnuplot >/dev/null; then
   run "$program" schedule --kind 1f1b --out "$scratch/pictures"

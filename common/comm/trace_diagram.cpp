@@ -6,9 +6,9 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
+#include "common/comm/message_ends.h"
 #include "common/report/byte_count.h"
 
 // Across the picture, lengths are in a unit of time; down it, in rows: rank r's line is at r.
@@ -36,25 +36,14 @@ struct TracedMessage {
 
 /// Each message from its two ends, or from the one that there is.
 std::vector<TracedMessage> matched(const std::vector<TraceEvent>& events) {
-  using Name = std::tuple<int, int, std::uint32_t, int, std::uint64_t>;  // sender, receiver, group, tag, sequence
-  std::map<Name, TracedMessage> by_name;
-  for (const TraceEvent& event : events) {
-    if (event.kind != TraceKind::kMessage) continue;
-    const bool sends = event.direction == Direction::kSend;
-    const int src_rank = sends ? event.rank : event.peer;
-    const int dst_rank = sends ? event.peer : event.rank;
-    const auto [found, is_new] = by_name.try_emplace(Name{src_rank, dst_rank, event.group, event.tag, event.sequence});
-    TracedMessage& message = found->second;
-    message.src_rank = src_rank;
-    message.dst_rank = dst_rank;
-    message.start_seconds = is_new ? event.start_seconds : std::max(message.start_seconds, event.start_seconds);
-    if (!message.received) message.end_seconds = event.end_seconds;
-    message.received |= !sends;
-    message.bytes = event.bytes;
-    if (message.label.empty()) message.label = event.label;
-  }
   std::vector<TracedMessage> messages;
-  for (auto& [name, message] : by_name) messages.push_back(std::move(message));
+  for (const MessageEnds& ends : message_ends(events)) {
+    const TraceEvent& last = ends.received != nullptr ? *ends.received : *ends.sent;
+    const TraceEvent& other = ends.sent != nullptr ? *ends.sent : last;
+    messages.push_back({ends.src_rank(), ends.dst_rank(), std::max(last.start_seconds, other.start_seconds),
+                        last.end_seconds, ends.received != nullptr, last.bytes,
+                        other.label.empty() ? last.label : other.label});
+  }
   return messages;
 }
 

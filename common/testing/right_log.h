@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
-#include "common/lab/case.h"
+#include "common/lab/section.h"
 #include "common/report/match_line.h"
 
 // The log of a run in which everything is right, line by line, for the test of a lab's expectation.
@@ -25,15 +27,11 @@ class RightLog {
     line(format(MatchLine{prefix, rank, true, max_diff, max_diff / 4}));
   }
 
-  /// The case's lines on every rank that runs it, with this difference where it need not be exact.
-  void check(const Case& the_case, double max_diff) {
-    const std::string reason = the_case.skip_reason ? the_case.skip_reason(num_ranks_) : "";
-    for (int rank = 0; rank < (the_case.only_rank_zero ? 1 : num_ranks_); ++rank) {
-      if (!reason.empty()) {
-        line(format(SkippedLine{the_case.prefix, rank, reason}));
-      } else {
-        match(the_case.prefix, rank, the_case.tolerance.atol == 0 ? 0 : max_diff);
-      }
+  /// The sections' sentences and match lines: figures of 0 where data are exact, otherwise small ones.
+  void check(const std::vector<Section>& sections) {
+    for (const Section& section : sections) {
+      line("[Rank 0] " + section.sentence);
+      for (const Case& the_case : section.cases) check(the_case);
     }
   }
 
@@ -44,6 +42,19 @@ class RightLog {
   }
 
  private:
+  void check(const Case& the_case) {
+    const std::string reason = the_case.skip_reason ? the_case.skip_reason(num_ranks_) : "";
+    // An infinite tolerance: the norm decides.
+    const double max_diff = std::min(the_case.tolerance.atol / 8, 1.192093e-07);
+    for (int rank = 0; rank < (the_case.only_rank_zero ? 1 : num_ranks_); ++rank) {
+      if (reason.empty()) {
+        match(the_case.prefix, rank, max_diff);
+      } else {
+        line(format(SkippedLine{the_case.prefix, rank, reason}));
+      }
+    }
+  }
+
   const int num_ranks_;
   std::string text_;
 };
