@@ -18,7 +18,8 @@ Tolerance tolerance_of(at::ScalarType dtype);
 /// Q9. Whether the pipeline's outputs are the baseline's, micro-batch by micro-batch; nothing on a rank that has none.
 /// Call      local
 /// Shapes    both one [B, S, H] per micro-batch, in order
-/// Returns   false also where the number of outputs differs, or a baseline output is all zeros: equal zeros prove nothing
+/// Returns   false also where the number of outputs differs, or a baseline output is all zeros: equal zeros prove
+///           nothing
 std::optional<bool> outputs_match(const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& baseline,
                                   const Tolerance& tolerance, int pp_rank, int pp_size);
 

@@ -8,8 +8,8 @@
 
 namespace lab::a5 {
 
-/// The micro-batches of one global batch, uniform in [0, 1), each different, the same on every rank that has the loader.
-/// Made when asked for, on the CPU: a rank that never asks holds none.
+/// The micro-batches of one global batch, uniform in [0, 1), each different, the same on every rank that has the
+/// loader. Made when asked for, on the CPU: a rank that never asks holds none.
 class DataLoader {
  public:
   explicit DataLoader(const PipelineArguments& arguments);

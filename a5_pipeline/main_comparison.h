@@ -22,9 +22,9 @@ struct LabOptions {
 /// Errors    UsageError: it does not admit so many micro-batches or layers
 pipeline::Schedule schedule_of(const LabOptions& options, int num_ranks);
 
-/// What Q9 and Q10 are for, at the size that the options say: runs the pipeline, by the handout's loop for afab, otherwise by the
-/// schedule, then prints a match line for the outputs on the last rank, and for each layer's gradients on the rank that
-/// has the layer.
+/// What Q9 and Q10 are for, at the size that the options say: runs the pipeline, by the handout's loop for afab,
+/// otherwise by the schedule, then prints a match line for the outputs on the last rank, and for each layer's gradients
+/// on the rank that has the layer.
 /// Call      collective; rank 0 holds the baseline, the others get theirs of it as messages, a weight at a time
 void compare_with_baseline(RankRun& run, const LabOptions& options, const BaselineFile& baseline);
 

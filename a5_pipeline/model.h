@@ -21,9 +21,9 @@ struct Layer {
 };
 
 /// The weights of one layer, drawn from a seed of its own: a stage makes its layers without the others. Their size
-/// keeps activations and gradients as large behind the layer as before it (variance 2 / H for fc1, because ReLU halves the
-/// mean square, and 1 / I for fc2), so that a comparison at the end of many layers sees something. The same values in
-/// every dtype, up to rounding.
+/// keeps activations and gradients as large behind the layer as before it (variance 2 / H for fc1, because ReLU halves
+/// the mean square, and 1 / I for fc2), so that a comparison at the end of many layers sees something. The same values
+/// in every dtype, up to rounding.
 /// Source    He et al., arXiv:1502.01852, section 2.2
 Layer make_layer(const PipelineArguments& arguments, std::int64_t index);
 

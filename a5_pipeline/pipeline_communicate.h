@@ -20,8 +20,8 @@ enum class PipelineOperation { kRecvForward, kSendForward, kRecvBackward, kSendB
 ///
 /// Call      blocking; the neighbour carries out the other end
 /// Shapes    tensor, where it sends: arguments.activation_shape()
-/// Returns   a receive: a new tensor of that shape that requires a gradient; a send, or where there is nothing to do: an
-///           undefined tensor
+/// Returns   a receive: a new tensor of that shape that requires a gradient; a send, or where there is nothing to do:
+///           an undefined tensor
 /// Errors    ContractError: it is to send an undefined tensor; the neighbour sends another shape or dtype
 at::Tensor pipeline_communicate(PipelineOperation operation, PointToPoint& p2p, const PipelineArguments& arguments,
                                 const at::Tensor& tensor = {});

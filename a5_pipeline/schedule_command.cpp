@@ -22,7 +22,8 @@ struct ScheduleCommand {
   double backward_ms = 2;
   double latency_us = 0;
   double gigabytes_per_second = 1.25;
-  std::int64_t message_bytes = 0;
+  std::int64_t message_bytes = 64 << 10;
+  bool messages_take_time = false;
   bool simulated = false;
   std::string platform = "star";
   bool messages = false;
@@ -43,7 +44,8 @@ void add_options(App& app, ScheduleCommand& command) {
   app.add_flag("--blocking", command.blocking, "each message is awaited where it stands");
   app.add_number("--forward-ms", command.forward_ms, {0, 1e6, "MS"}, "a micro-batch's forward pass on a rank");
   app.add_number("--backward-ms", command.backward_ms, {0, 1e6, "MS"}, "its backward pass, of which half for weights");
-  app.add_number("--latency", command.latency_us, {0, 1e9, "US"}, "alpha: microseconds of an empty message");
+  app.add_number("--latency", command.latency_us, {0, 1e9, "US"},
+                 "alpha: microseconds of an empty message; free if nothing is said");
   app.add_number("--bandwidth", command.gigabytes_per_second, {0, 1e6, "GBS"}, "1/beta: gigabytes (1e9) a second");
   app.add_bytes("--message-bytes", command.message_bytes, {0, std::int64_t{1} << 40},
                 "of one micro-batch's activations");
@@ -57,13 +59,13 @@ void add_options(App& app, ScheduleCommand& command) {
   app.add_choice("--format", command.format, {"png", "svg", "pdf"}, "of the picture");
 }
 
-/// Interleaved without a number of chunks means two; a simulated network without a latency or a size has these.
+/// What was left open: interleaved means two chunks; messages are free unless something is said of their time.
 void fill_in(const App& app, ScheduleCommand& command) {
   pipeline::ScheduleOptions& schedule = command.schedule;
   if (schedule.num_chunks == 0) schedule.num_chunks = schedule.kind == "interleaved" ? 2 : 1;
-  if (command.simulated && !app.given("--latency")) command.latency_us = 10;
-  if (command.simulated && !app.given("--message-bytes")) command.message_bytes = 64 << 10;
   schedule.waiting = command.blocking ? pipeline::Waiting::kBlocking : pipeline::Waiting::kLate;
+  if (command.simulated && !app.given("--latency")) command.latency_us = 10;
+  command.messages_take_time = command.simulated || app.given("--latency") || app.given("--bandwidth");
 }
 
 void print(const pipeline::Schedule& schedule, const pipeline::Timeline& timeline, const std::string& heading,
@@ -87,7 +89,7 @@ ExitCode schedule_command(int argc, char** argv) {
   pipeline::Costs costs = pipeline::even_costs(schedule, command.forward_ms * 1e-3, command.backward_ms * 0.5e-3,
                                                command.backward_ms * 0.5e-3);
   costs.latency_seconds = command.latency_us * 1e-6;
-  costs.seconds_per_byte = 1e-9 / command.gigabytes_per_second;
+  costs.seconds_per_byte = command.messages_take_time ? 1e-9 / command.gigabytes_per_second : 0;
   costs.message_bytes = command.message_bytes;
   const std::string stem = fmt::format("{}/schedule_{}_{}x{}", command.out_dir, schedule.kind, schedule.num_ranks,
                                        schedule.num_micro_batches);

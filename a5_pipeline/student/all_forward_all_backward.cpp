@@ -8,9 +8,9 @@ std::vector<at::Tensor> all_forward_all_backward(PipelineStage& stage, DataLoade
                                                  const PipelineArguments& arguments, PointToPoint& p2p) {
   // BEGIN SOLUTION a5.all_forward_all_backward
   // STUB // TODO(a5.all_forward_all_backward): for each micro-batch: input from the data loader or from the stage
-  // STUB // before, forward, output to the next stage; keep both. Then for each micro-batch, in the same order: gradient
-  // STUB // of the output from the next stage, or on the last stage the mean of the output as loss; backward; gradient
-  // STUB // of the input to the stage before.
+  // STUB // before, forward, output to the next stage; keep both. Then for each micro-batch, in the same order:
+  // STUB // gradient of the output from the next stage, or on the last stage the mean of the output as loss; backward;
+  // STUB // gradient of the input to the stage before.
   // STUB not_implemented("a5.all_forward_all_backward", stage, data, arguments, p2p);
   const bool last = p2p.rank() == p2p.size() - 1;
   const auto num_micro_batches = static_cast<std::size_t>(arguments.number_of_micro_batches());

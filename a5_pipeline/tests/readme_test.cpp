@@ -48,6 +48,7 @@ ScheduleOptions options_of(const std::string& kind, int num_ranks, int num_micro
 pipeline::Timeline timeline_of(const pipeline::Schedule& schedule, double unit_seconds, double message_seconds = 0) {
   pipeline::Costs costs = even_costs(schedule, unit_seconds, unit_seconds, unit_seconds);
   costs.latency_seconds = message_seconds;
+  costs.message_bytes = 64 << 10;
   return pipeline::make_timeline(schedule, costs);
 }
 

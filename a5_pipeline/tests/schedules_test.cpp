@@ -10,8 +10,8 @@
 #include "common/tensor/compare.h"
 #include "common/testing/test.h"
 
-// Every schedule, and the handout's loop, gives the baseline's outputs and gradients: to the bit on one stage, otherwise
-// within 1e-6 (float32) or 1e-12 (float64) of their norms.
+// Every schedule, and the handout's loop, gives the baseline's outputs and gradients: to the bit on one stage,
+// otherwise within 1e-6 (float32) or 1e-12 (float64) of their norms.
 namespace lab::a5 {
 namespace {
 

@@ -29,8 +29,8 @@ struct TraceEvent {
   double end_seconds = 0;    ///< when its wait returned
 };
 
-/// Chrome Trace Event JSON: opens in Perfetto and chrome://tracing. One process per rank, one slice per message end, per
-/// collective and per computation, one flow arrow per message. Times are relative to the first event.
+/// Chrome Trace Event JSON: opens in Perfetto and chrome://tracing. One process per rank, one slice per message end,
+/// per collective and per computation, one flow arrow per message. Times are relative to the first event.
 /// Source    "Trace Event Format", the Chromium project.
 std::string chrome_trace_json(const std::vector<TraceEvent>& events);
 

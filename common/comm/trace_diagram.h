@@ -14,8 +14,8 @@ namespace lab {
 /// grey box. A message is an arrow from the sender's row, when both ends had posted it, to the receiver's row, when it
 /// had arrived; where one end is missing (its rank failed), from when the other had posted it to when that returned.
 /// Where there is room, it bears the payload's label, or else its size.
-/// Of more than a picture can show, the first to begin are drawn, and the title says so. A trace of nothing is a picture
-/// that says that: a run that fails early has one.
+/// Of more than a picture can show, the first to begin are drawn, and the title says so. A trace of nothing is a
+/// picture that says that: a run that fails early has one.
 plot::Diagram trace_diagram(const std::vector<TraceEvent>& events);
 
 }  // namespace lab

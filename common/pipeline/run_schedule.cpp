@@ -98,7 +98,8 @@ class Run {
   }
 
   [[noreturn]] void refuse(const Action& action) const {
-    throw ContractError(fmt::format("{} comes before what it needs; hint: validate the schedule first", describe(schedule_, action)));
+    throw ContractError(
+        fmt::format("{} comes before what it needs; hint: validate the schedule first", describe(schedule_, action)));
   }
 
   const Schedule& schedule_;

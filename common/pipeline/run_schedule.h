@@ -24,12 +24,12 @@ class StageWork {
   virtual void backward_weight(int chunk, int micro_batch) = 0;
 };
 
-/// Carries out this rank's list: calls the work for each computation, posts and awaits each message where the list says.
-/// Stages on one rank hand over without a message.
+/// Carries out this rank's list: calls the work for each computation, posts and awaits each message where the list
+/// says. Stages on one rank hand over without a message.
 /// Call      collective, blocking; p2p's ranks are the schedule's
 /// Shapes    every message has the shape and options of `activation`, of which the values are not read
-/// Errors    ContractError: another number of ranks; an action whose tensor is not there (validate() tells before); those
-///           of the messages and of the work
+/// Errors    ContractError: another number of ranks; an action whose tensor is not there (validate() tells before);
+///           those of the messages and of the work
 void run_schedule(const Schedule& schedule, PointToPoint& p2p, StageWork& work, const at::Tensor& activation);
 
 }  // namespace lab::pipeline
