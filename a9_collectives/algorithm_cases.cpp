@@ -7,15 +7,15 @@
 namespace lab::a9 {
 namespace {
 
-std::uint64_t floor_lg(int size) {
-  return size < 2 ? 0 : 1 + floor_lg(size / 2);
+std::uint64_t down(int size) {
+  return static_cast<std::uint64_t>(floor_lg(size));
 }
-std::uint64_t ceil_lg(int size) {
-  return size < 2 ? 0 : 1 + floor_lg(size - 1);
+std::uint64_t up(int size) {
+  return static_cast<std::uint64_t>(ceil_lg(size));
 }
 /// Rounds of an algorithm that doubles, with its detour where the world size is no power of two.
 std::uint64_t doubling_rounds(int size) {
-  return floor_lg(size) + (size == floor_power_of_two(size) ? 0 : 2);
+  return down(size) + (size == floor_power_of_two(size) ? 0 : 2);
 }
 
 /// Bytes that the ring sends from this rank: twice the row without two chunks, which end here.
@@ -67,7 +67,7 @@ std::vector<Case> algorithm_cases() {
   const auto row = exact({1001}, at::kFloat, 20);  // 4004 bytes, which few world sizes divide
   const auto rows = exact({-101}, at::kFloat, 21);
   return {
-      broadcast_case("a9.broadcast_binomial", "BroadcastBinomial", row, last_rank, at_most_rounds(ceil_lg)),
+      broadcast_case("a9.broadcast_binomial", "BroadcastBinomial", row, last_rank, at_most_rounds(up)),
       broadcast_case("a9.broadcast_chain", "BroadcastChain", exact({kLongElements}, at::kFloat, 22), last_rank,
                      [](const CasePlace& place, CostBound& bound) {
                        bound.max_bytes_sent = kLongElements * 4;
@@ -82,7 +82,7 @@ std::vector<Case> algorithm_cases() {
                      }),
       allreduce_case("a9.allreduce_rabenseifner", "AllReduceRabenseifner", row,
                      [](const CasePlace& place, CostBound& bound) {
-                       bound.max_rounds = bound.max_messages = doubling_rounds(place.size) + floor_lg(place.size);
+                       bound.max_rounds = bound.max_messages = doubling_rounds(place.size) + down(place.size);
                        const auto power = static_cast<std::uint64_t>(floor_power_of_two(place.size));
                        // 2 (p-1)/p n, the longest chunks; n more for a rank that has another's data besides.
                        bound.max_bytes_sent = 2 * (power - 1) * ((1001 + power - 1) / power) * 4;
@@ -91,7 +91,7 @@ std::vector<Case> algorithm_cases() {
       allreduce_case("a9.allreduce_direct", "AllReduceDirect", row, at_once(2)),
       allgather_case("a9.allgather_ring", "AllGatherRing", row, one_by_one(one_pass)),
       allgather_case("a9.allgather_recursive_doubling", "AllGatherRecursiveDoubling", row, doubles(doubling_rounds)),
-      allgather_case("a9.allgather_bruck", "AllGatherBruck", row, doubles(ceil_lg)),
+      allgather_case("a9.allgather_bruck", "AllGatherBruck", row, doubles(up)),
       allgather_case("a9.allgather_direct", "AllGatherDirect", row, at_once(1)),
       reduce_scatter_case("a9.reduce_scatter_ring", "ReduceScatterRing", rows, one_by_one(one_pass)),
       reduce_scatter_case("a9.reduce_scatter_recursive_halving", "ReduceScatterRecursiveHalving", rows,

@@ -31,9 +31,6 @@ std::int64_t whole(std::int64_t num_elements, int) {
 std::int64_t one_part(std::int64_t num_elements, int num_ranks) {
   return num_elements / num_ranks;
 }
-double others(int num_ranks) {
-  return (num_ranks - 1.0) / num_ranks;
-}
 
 std::vector<Collective> make_catalogue() {
   const auto plain = [](OnTensor function) { return Call(function); };
@@ -55,7 +52,7 @@ std::vector<Collective> make_catalogue() {
        plain(my_allreduce),
        choose_allreduce,
        whole,
-       [](int num_ranks) { return 2 * others(num_ranks); }},
+       [](int num_ranks) { return 2 * share_of_others(num_ranks); }},
       {"allgather",
        {{"through_root", plain(allgather_through_root), cost_allgather_through_root},
         {"ring", plain(allgather_ring), cost_allgather_ring},
@@ -65,7 +62,7 @@ std::vector<Collective> make_catalogue() {
        plain(my_allgather),
        choose_allgather,
        one_part,
-       others},
+       share_of_others},
       {"reduce_scatter",
        {{"pairwise", plain(reduce_scatter_pairwise), cost_reduce_scatter_pairwise},
         {"ring", plain(reduce_scatter_ring), cost_reduce_scatter_ring},
@@ -73,14 +70,14 @@ std::vector<Collective> make_catalogue() {
        plain(my_reduce_scatter),
        choose_reduce_scatter,
        whole,
-       others},
+       share_of_others},
       {"all_to_all",
        {{"direct", along_dim_zero(all_to_all_direct), cost_all_to_all_direct},
         {"pairwise", along_dim_zero(all_to_all_pairwise), cost_all_to_all_pairwise}},
        along_dim_zero(my_all_to_all),
        choose_all_to_all,
        whole,
-       others},
+       share_of_others},
   };
 }
 

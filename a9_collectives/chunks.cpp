@@ -45,4 +45,12 @@ int floor_power_of_two(int size) {
   return power;
 }
 
+int floor_lg(int size) {
+  return size < 2 ? 0 : 1 + floor_lg(size / 2);
+}
+
+int ceil_lg(int size) {
+  return size < 2 ? 0 : 1 + floor_lg(size - 1);
+}
+
 }  // namespace lab::a9

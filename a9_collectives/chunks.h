@@ -50,4 +50,9 @@ void exchange(PointToPoint& p2p, const at::Tensor& out, int dst_rank, const at::
 /// The greatest power of two that is at most `size`. Errors: ContractError for size < 1.
 int floor_power_of_two(int size);
 
+/// The base 2 logarithm of a world size, rounded down and up.
+/// Example   5: 2 and 3
+int floor_lg(int size);
+int ceil_lg(int size);
+
 }  // namespace lab::a9

@@ -8,40 +8,26 @@
 namespace lab::a9 {
 namespace {
 
-int floor_lg(int size) {
-  int exponent = 0;
-  while (size / 2 >= 1) {
-    size /= 2;
-    ++exponent;
-  }
-  return exponent;
-}
-
-int ceil_lg(int size) {
-  return floor_lg(size) + (size == floor_power_of_two(size) ? 0 : 1);
-}
-
 /// `steps` of an n-th part each.
 Cost steps_of(double steps, double bytes_per_step) {
   return {steps, steps * bytes_per_step};
-}
-
-/// Share of the data that a rank lacks at first.
-double others(int num_ranks) {
-  return (num_ranks - 1.0) / num_ranks;
 }
 
 /// Recursive doubling all-gather, which is recursive halving reduce-scatter run backwards.
 Cost doubling(double num_bytes, int num_ranks) {
   const int power = floor_power_of_two(num_ranks);
   const int aside = num_ranks - power;
-  if (aside == 0) return {static_cast<double>(floor_lg(num_ranks)), others(num_ranks) * num_bytes};
+  if (aside == 0) return {static_cast<double>(floor_lg(num_ranks)), share_of_others(num_ranks) * num_bytes};
   double parts = 1 + num_ranks;  // handed over before, and the whole given back after
   for (int held = 1; held < power; held *= 2) parts += held + std::min(aside, held);
   return {2.0 + floor_lg(num_ranks), parts / num_ranks * num_bytes};
 }
 
 }  // namespace
+
+double share_of_others(int num_ranks) {
+  return (num_ranks - 1.0) / num_ranks;
+}
 
 Cost cost_broadcast_flat(double num_bytes, int num_ranks) {
   return steps_of(num_ranks - 1, num_bytes);
@@ -66,12 +52,12 @@ Cost cost_allreduce_ring(double num_bytes, int num_ranks) {
 }
 Cost cost_allreduce_rabenseifner(double num_bytes, int num_ranks) {
   const int power = floor_power_of_two(num_ranks);
-  const Cost inner = {2.0 * floor_lg(num_ranks), 2 * others(power) * num_bytes};
+  const Cost inner = {2.0 * floor_lg(num_ranks), 2 * share_of_others(power) * num_bytes};
   if (power == num_ranks) return inner;
   return {inner.steps + 2, inner.path_bytes + 2 * num_bytes};
 }
 Cost cost_allreduce_direct(double num_bytes, int num_ranks) {
-  return num_ranks == 1 ? Cost{} : Cost{2, 2 * others(num_ranks) * num_bytes};
+  return num_ranks == 1 ? Cost{} : Cost{2, 2 * share_of_others(num_ranks) * num_bytes};
 }
 
 Cost cost_allgather_through_root(double num_bytes, int num_ranks) {
@@ -84,10 +70,10 @@ Cost cost_allgather_recursive_doubling(double num_bytes, int num_ranks) {
   return doubling(num_bytes, num_ranks);
 }
 Cost cost_allgather_bruck(double num_bytes, int num_ranks) {
-  return {static_cast<double>(ceil_lg(num_ranks)), others(num_ranks) * num_bytes};
+  return {static_cast<double>(ceil_lg(num_ranks)), share_of_others(num_ranks) * num_bytes};
 }
 Cost cost_allgather_direct(double num_bytes, int num_ranks) {
-  return num_ranks == 1 ? Cost{} : Cost{1, others(num_ranks) * num_bytes};
+  return num_ranks == 1 ? Cost{} : Cost{1, share_of_others(num_ranks) * num_bytes};
 }
 
 Cost cost_reduce_scatter_pairwise(double num_bytes, int num_ranks) {
@@ -101,7 +87,7 @@ Cost cost_reduce_scatter_recursive_halving(double num_bytes, int num_ranks) {
 }
 
 Cost cost_all_to_all_direct(double num_bytes, int num_ranks) {
-  return num_ranks == 1 ? Cost{} : Cost{1, others(num_ranks) * num_bytes};
+  return num_ranks == 1 ? Cost{} : Cost{1, share_of_others(num_ranks) * num_bytes};
 }
 Cost cost_all_to_all_pairwise(double num_bytes, int num_ranks) {
   return steps_of(num_ranks - 1, num_bytes / num_ranks);

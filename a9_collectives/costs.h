@@ -13,6 +13,9 @@ struct Cost {
   double seconds(double alpha, double beta) const { return steps * alpha + path_bytes * beta; }
 };
 
+/// (P - 1) / P: the part of the data that a rank lacks at first, where all have equal parts.
+double share_of_others(int num_ranks);
+
 // One function per algorithm. num_bytes as in the headers: n, of the whole tensor that the formula speaks of.
 Cost cost_broadcast_flat(double num_bytes, int num_ranks);
 Cost cost_broadcast_binomial(double num_bytes, int num_ranks);

@@ -10,6 +10,10 @@ function(lab_precompiled_header name header)
   target_precompile_headers(lab_pch_${name} PRIVATE ${header})
 endfunction()
 
+# In the release preset, units are compiled eight at a time, which halves the time of a full build. Not those that are
+# edited and built over and over, students' and tests'; nor in the other presets, where a missing include would not show.
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+
 function(lab_configure_target target)
   cmake_parse_arguments(ARG "" "PCH" "LINK" ${ARGN})
   target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}")
@@ -22,6 +26,9 @@ function(lab_configure_target target)
     target_precompile_headers(${target} REUSE_FROM lab_pch_${ARG_PCH})
   endif()
   target_link_libraries(${target} PUBLIC fmt::fmt)
+  if(target MATCHES "_(student|tests)$")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+  endif()
 endfunction()
 
 # lab_library(name SOURCES ... LINK ... [PCH aten|torch|none])

@@ -15,7 +15,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kForever = std::chrono::hours(24 * 30);
 constexpr milliseconds kTick{20};
 /// How long a rank that lost a connection waits to hear why: the launcher knows the signal, a failing peer sends its
 /// reason.
@@ -72,7 +71,7 @@ void Lifeline::wait(gloo::transport::UnboundBuffer& buffer, const Message& messa
   bool lost = false;
   try {
     complete =
-        message.direction == Direction::kSend ? buffer.waitSend(nullptr, kForever) : buffer.waitRecv(nullptr, kForever);
+        message.direction == Direction::kSend ? buffer.waitSend(nullptr, kForGloo) : buffer.waitRecv(nullptr, kForGloo);
   } catch (const gloo::Exception&) {
     lost = true;
   }
@@ -171,7 +170,7 @@ void Lifeline::wait_a_little(gloo::transport::UnboundBuffer& buffer) {
     last_words_ = LastWords{&buffer, monotonic_seconds() + std::chrono::duration<double>(kReasonPatience).count()};
   }
   try {
-    buffer.waitSend(nullptr, kForever);
+    buffer.waitSend(nullptr, kForGloo);
   } catch (const gloo::Exception&) {  // that peer is gone: nobody to tell
   }
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -181,7 +180,7 @@ void Lifeline::wait_a_little(gloo::transport::UnboundBuffer& buffer) {
 void Lifeline::listen() {
   for (int remaining = context_.size - 1; remaining > 0; --remaining) {
     try {
-      if (!record_buffer_->waitRecv(nullptr, kForever)) return;
+      if (!record_buffer_->waitRecv(nullptr, kForGloo)) return;
       read_records();
     } catch (const gloo::Exception&) {
       const int lost = find_lost_peer();

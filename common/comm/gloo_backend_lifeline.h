@@ -3,6 +3,7 @@
 #include <gloo/rendezvous/context.h>
 #include <gloo/transport/unbound_buffer.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -15,6 +16,9 @@
 
 // Why no wait lasts for ever. Internal to the gloo_backend files.
 namespace lab {
+
+/// The time-out that Gloo is given, whose own time-outs would close every connection of the context.
+constexpr std::chrono::milliseconds kForGloo = std::chrono::hours(24 * 30);
 
 /// Watches over one rank's waits. A sentinel thread keeps a receive posted to every peer: a peer's failure record, its
 /// farewell, or the end of its connection wakes it at once, whatever the rank itself is doing. A second thread looks at

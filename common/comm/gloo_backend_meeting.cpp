@@ -20,13 +20,13 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <vector>
 
+#include "common/comm/gloo_backend_lifeline.h"
+
 namespace lab {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
-
-constexpr milliseconds kForever = std::chrono::hours(24 * 30);
 
 milliseconds to_milliseconds(double seconds) {
   return milliseconds(static_cast<std::int64_t>(seconds * 1000));
@@ -190,7 +190,7 @@ class StoreMeeting final : public Meeting {
           "share with GLOO_SOCKET_IFNAME",
           rank));
     }
-    context->setTimeout(kForever);
+    context->setTimeout(kForGloo);
     return context;
   }
 

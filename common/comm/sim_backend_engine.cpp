@@ -23,14 +23,6 @@ namespace {
 namespace sg = simgrid::s4u;
 using simgrid::kernel::timer::Timer;
 
-struct Delivery {
-  int src_rank;
-  int dst_rank;
-  std::uint64_t num_bytes;
-  std::function<void()> arrived;
-  sg::CommPtr communication;
-};
-
 #if defined(__SANITIZE_ADDRESS__)
 constexpr const char* kContexts = "--cfg=contexts/factory:thread";  // the sanitizer follows threads, not stack switches
 #else
@@ -40,6 +32,14 @@ constexpr const char* kContexts = "--cfg=contexts/factory:raw";
 }  // namespace
 
 struct SimEngine::Impl {
+  struct Delivery {
+    int src_rank;
+    int dst_rank;
+    std::uint64_t num_bytes;
+    std::function<void()> arrived;
+    sg::CommPtr communication;
+  };
+
   explicit Impl(const SimNetwork& network, int num_ranks) : engine(make_engine()) {
     configure();
     hosts = make_platform(network, num_ranks);
@@ -157,7 +157,7 @@ void SimEngine::wake(int rank) {
 
 void SimEngine::transfer(int src_rank, int dst_rank, std::uint64_t num_bytes, std::function<void()> arrived) {
   impl_->to_start.push_back(
-      std::make_unique<Delivery>(Delivery{src_rank, dst_rank, num_bytes, std::move(arrived), nullptr}));
+      std::make_unique<Impl::Delivery>(Impl::Delivery{src_rank, dst_rank, num_bytes, std::move(arrived), nullptr}));
   impl_->call_kernel();
 }
 

@@ -9,7 +9,7 @@
 namespace lab {
 namespace {
 
-constexpr char kVariable[] = "ONEDNN_MAX_CPU_ISA";
+constexpr char kInstructionSetVariable[] = "ONEDNN_MAX_CPU_ISA";
 constexpr char kAvx512Bf16Isa[] = "AVX512_CORE_BF16";
 
 constexpr unsigned kLimitSeconds = 20;  // of a trial that takes about 0.05 s on an idle core
@@ -29,7 +29,7 @@ std::optional<Bfloat16Mode> proven_bfloat16_mode() {
 void use_bfloat16_mode(Bfloat16Mode mode) {
   switch (mode) {
     case Bfloat16Mode::kDefault: break;
-    case Bfloat16Mode::kAvx512Bf16: ::setenv(kVariable, kAvx512Bf16Isa, 1); break;
+    case Bfloat16Mode::kAvx512Bf16: ::setenv(kInstructionSetVariable, kAvx512Bf16Isa, 1); break;
     case Bfloat16Mode::kWithoutOnednn: at::globalContext().setUserEnabledMkldnn(false); break;
   }
 }
@@ -37,7 +37,7 @@ void use_bfloat16_mode(Bfloat16Mode mode) {
 std::string describe(Bfloat16Mode mode) {
   switch (mode) {
     case Bfloat16Mode::kDefault: return "default";
-    case Bfloat16Mode::kAvx512Bf16: return std::string(kVariable) + "=" + kAvx512Bf16Isa;
+    case Bfloat16Mode::kAvx512Bf16: return std::string(kInstructionSetVariable) + "=" + kAvx512Bf16Isa;
     case Bfloat16Mode::kWithoutOnednn: return "without oneDNN";
   }
   return "unknown";

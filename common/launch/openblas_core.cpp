@@ -15,7 +15,7 @@
 namespace lab {
 namespace {
 
-constexpr char kVariable[] = "OPENBLAS_CORETYPE";
+constexpr char kCoreTypeVariable[] = "OPENBLAS_CORETYPE";
 
 #if defined(__x86_64__)
 /// The value of extended control register 0: which registers the operating system saves.
@@ -53,7 +53,7 @@ std::string best_openblas_core() {
 }
 
 std::string openblas_core_in_use() {
-  const char* core = std::getenv(kVariable);
+  const char* core = std::getenv(kCoreTypeVariable);
   return core == nullptr ? "" : core;
 }
 
@@ -65,5 +65,5 @@ extern "C" LAB_EARLY char* getenv(const char* name) noexcept {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     if (std::strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') return *entry + length + 1;
   }
-  return std::strcmp(name, lab::kVariable) == 0 ? const_cast<char*>(lab::core_of_this_cpu()) : nullptr;
+  return std::strcmp(name, lab::kCoreTypeVariable) == 0 ? const_cast<char*>(lab::core_of_this_cpu()) : nullptr;
 }

@@ -27,16 +27,6 @@ Clock::time_point after(double seconds) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-// How strongly an end asks to be blamed for the whole run's.
-enum class Blame { kNone, kReturnedWithCode, kPeerFailed, kOwnFault };
-
-struct Rank {
-  Child child;
-  bool alive = true;
-  Blame blame = Blame::kNone;
-  RankExit exit;
-};
-
 }  // namespace
 
 std::string describe_status(int status) {
@@ -45,6 +35,16 @@ std::string describe_status(int status) {
 }
 
 struct Supervisor::State {
+  // How strongly an end asks to be blamed for the whole run's.
+  enum class Blame { kNone, kReturnedWithCode, kPeerFailed, kOwnFault };
+
+  struct Rank {
+    Child child;
+    bool alive = true;
+    Blame blame = Blame::kNone;
+    RankExit exit;
+  };
+
   // From kRunning the run is brought to its end in steps, each with a deadline after which the next one is taken.
   enum class Phase { kRunning, kGrace, kTerminated, kKilled };
 
@@ -193,14 +193,14 @@ Supervisor::Supervisor(const SupervisorOptions& options) : state_(std::make_uniq
 
 Supervisor::~Supervisor() {
   state_->kill_now();
-  for (const Rank& rank : state_->ranks) {
+  for (const State::Rank& rank : state_->ranks) {
     if (rank.alive) ::waitpid(rank.child.pid, nullptr, 0);
   }
   state_->orphans.kill_all();
 }
 
 void Supervisor::add(const Child& child) {
-  Rank rank;
+  State::Rank rank;
   rank.child = child;
   rank.exit.rank = child.rank;
   state_->ranks.push_back(rank);

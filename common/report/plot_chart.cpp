@@ -149,7 +149,7 @@ std::string curves_script(const Chart& chart) {
     if (series.points) style += fmt::format(" pointtype {}", kPointTypes[i % std::size(kPointTypes)]);
     if (!data.empty()) blocks += fmt::format("$series{} << END\n{}END\n", i, data);
     const std::string what = data.empty() ? "keyentry" : fmt::format("$series{} using 1:2", i);
-    const std::string name = series.name.empty() ? "notitle" : "title " + quoted(series.name);
+    const std::string name = series.name.empty() ? "notitle" : "title " + plot::quoted(series.name);
     curves += fmt::format("{}{} {} {}", curves.empty() ? "" : ", \\\n  ", what, style, name);
   }
   return blocks + "plot " + curves + '\n';
