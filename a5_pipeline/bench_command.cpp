@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 
 #include "a5_pipeline/bench_measure.h"
@@ -15,8 +14,10 @@ namespace lab::a5 {
 ExitCode bench_command(int argc, char** argv) {
   BenchOptions options;
   std::string kind = "all";
+  std::vector<std::string> choices = pipeline::schedule_kinds();
+  choices.push_back(kind);
   App app("a5_pipeline bench", "Times each schedule, beside the makespan that follows from its own computations.");
-  app.add_text("--schedule", kind, "KIND", "one schedule, or all");
+  app.add_choice("--schedule", kind, choices, "one schedule, or all");
   app.add_whole_number("--pp", options.num_ranks, {1, 64}, "ranks");
   app.add_whole_number("--micro-batches", options.num_micro_batches, {1, 4096}, "of a batch");
   app.add_whole_number("--turns", options.num_turns, {1, 1000}, "runs of each schedule, after one that is not counted");

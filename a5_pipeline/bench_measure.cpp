@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "a5_pipeline/measured_timeline.h"
+#include "a5_pipeline/model_schedule.h"
 #include "a5_pipeline/scheduled_stage.h"
 #include "common/launch/run_ranks.h"
-#include "common/pipeline/generators.h"
 #include "common/report/byte_count.h"
 #include "common/report/errors.h"
 
@@ -77,12 +77,7 @@ BenchOptions::BenchOptions() {
 BenchRow measure(const BenchOptions& options, const std::string& kind) {
   PipelineArguments arguments = options.arguments;
   arguments.global_batch_size = arguments.micro_batch_size * options.num_micro_batches;
-  pipeline::ScheduleOptions wanted;
-  wanted.kind = kind;
-  wanted.num_ranks = options.num_ranks;
-  wanted.num_micro_batches = options.num_micro_batches;
-  wanted.num_chunks = kind == "interleaved" ? 2 : 1;
-  const Schedule schedule = pipeline::make_schedule(wanted);
+  const Schedule schedule = model_schedule(arguments, kind, 0, options.num_ranks);
 
   WorldSpec spec;
   spec.kind = WorldKind::kProcesses;
@@ -117,7 +112,7 @@ BenchRow measure(const BenchOptions& options, const std::string& kind) {
   }
   BenchRow row;
   row.kind = kind;
-  row.num_chunks = wanted.num_chunks;
+  row.num_chunks = schedule.num_chunks;
   row.measured_seconds = median(measured);
   row.modelled_seconds = median(modelled);
   row.bubble = median(bubble);

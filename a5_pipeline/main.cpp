@@ -8,6 +8,7 @@
 #include "a5_pipeline/cases.h"
 #include "a5_pipeline/log.h"
 #include "a5_pipeline/main_comparison.h"
+#include "a5_pipeline/model_schedule.h"
 #include "a5_pipeline/schedule_command.h"
 #include "common/lab/lab_main.h"
 #include "common/launch/bfloat16_mode.h"
@@ -64,7 +65,8 @@ int main(int argc, char** argv) {
   program.prepare = [&](const CommonOptions& common, int num_ranks, int rank) {
     a5::finish(options, common);
     a5::check_arguments(options.arguments, num_ranks);
-    a5::schedule_of(options, num_ranks);  // refuses what it does not admit
+    // Refuses what the schedule does not admit.
+    a5::model_schedule(options.arguments, options.schedule, options.num_chunks, num_ranks);
     if (options.arguments.dtype == at::kBFloat16) {
       const Bfloat16Mode mode = require_bfloat16();
       if (rank == 0) fmt::print(stderr, "a5_pipeline: bfloat16 products: {}\n", describe(mode));

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <utility>
 
 #include "a5_pipeline/comparisons.h"
+#include "a5_pipeline/data_loader.h"
+#include "a5_pipeline/model_schedule.h"
 #include "a5_pipeline/pipelined_model.h"
-#include "common/pipeline/generators.h"
+#include "common/tensor/combined_comparison.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/partition.h"
 
@@ -60,32 +62,35 @@ class Verdict {
   Verdict(RankRun& run, const std::string& name, const PipelineArguments& arguments)
       : run_(run), tolerance_(tolerance_of(arguments.dtype)) {
     the_case_.name = the_case_.prefix = name;
-    result_.comparison.close = true;
   }
 
   void add(const std::string& name, const at::Tensor& actual, const at::Tensor& expected) {
-    Comparison one;
-    one.max_diff = one.mean_diff = std::numeric_limits<double>::quiet_NaN();
-    if (actual.defined()) one = compare(actual.cpu(), expected, tolerance_);
-    Comparison& all = result_.comparison;
-    all.close = all.close && one.close;
-    all.max_diff = std::isnan(one.max_diff) ? one.max_diff : std::max(all.max_diff, one.max_diff);
-    const auto count = static_cast<double>(expected.numel());
-    all.mean_diff = (all.mean_diff * num_elements_ + one.mean_diff * count) / (num_elements_ + count);
-    num_elements_ += count;
+    if (actual.defined()) {
+      all_.add(compare(actual.cpu(), expected, tolerance_), expected.numel());
+    } else {
+      all_.add_missing(expected.numel());
+    }
     if (run_.options.save_dir.empty()) return;
     result_.expected[name] = expected;
     result_.actual[name] = actual;
   }
 
-  void report() { run_.report(the_case_, result_); }
+  /// What the results follow from, for --save.
+  void add_input(const std::string& name, const at::Tensor& tensor) {
+    if (!run_.options.save_dir.empty()) result_.inputs.tensors[name] = tensor.detach();
+  }
+
+  void report() {
+    result_.comparison = all_.result();
+    run_.report(the_case_, result_);
+  }
 
  private:
   RankRun& run_;
   const Tolerance tolerance_;
   Case the_case_;
   CaseResult result_;
-  double num_elements_ = 0;
+  CombinedComparison all_;
 };
 
 void compare_outputs(RankRun& run, const PipelineArguments& arguments, const std::vector<at::Tensor>& outputs,
@@ -106,8 +111,16 @@ void compare_outputs(RankRun& run, const PipelineArguments& arguments, const std
   if (run.comm.rank() == last) verdict.report();
 }
 
+/// The data, in the file of the rank that fetched them.
+void save_data(RankRun& run, const PipelineArguments& arguments) {
+  if (run.options.save_dir.empty() || run.comm.rank() != 0) return;
+  const DataLoader data(arguments);
+  for (std::int64_t i = 0; i < data.size(); ++i)
+    run.saved[fmt::format("Outputs.input.micro_batch{}", i)] = data.micro_batch(i);
+}
+
 void compare_layer(RankRun& run, const PipelineArguments& arguments, std::int64_t layer, int owner,
-                   const TensorMap& gradients, BaselineReader& reader) {
+                   const PipelineResult& result, BaselineReader& reader) {
   Verdict verdict(run, fmt::format("Layer{}", layer), arguments);
   for (const bool is_first : {true, false}) {
     const std::string name = fmt::format("layer{}.{}", layer, is_first ? "fc1" : "fc2");
@@ -115,36 +128,20 @@ void compare_layer(RankRun& run, const PipelineArguments& arguments, std::int64_
     if (!is_first) std::swap(shape[0], shape[1]);
     const at::Tensor expected = reader.read(name, owner, shape, arguments);
     if (run.comm.rank() != owner) continue;
-    const auto found = gradients.find(name);
-    verdict.add(name, found == gradients.end() ? at::Tensor() : found->second, expected);
+    const auto found = result.gradients.find(name);
+    verdict.add(name, found == result.gradients.end() ? at::Tensor() : found->second, expected);
+    const auto weight = result.weights.find(name);
+    if (weight != result.weights.end()) verdict.add_input("weight." + name, weight->second);
   }
   if (run.comm.rank() == owner) verdict.report();
 }
 
 }  // namespace
 
-pipeline::Schedule schedule_of(const LabOptions& options, int num_ranks) {
-  const PipelineArguments& arguments = options.arguments;
-  pipeline::ScheduleOptions wanted;
-  wanted.kind = options.schedule;
-  wanted.num_ranks = num_ranks;
-  wanted.num_micro_batches = static_cast<int>(arguments.number_of_micro_batches());
-  const int default_chunks = options.schedule == "interleaved" ? 2 : 1;
-  wanted.num_chunks = options.num_chunks == 0 ? default_chunks : options.num_chunks;
-  const pipeline::Schedule schedule = pipeline::make_schedule(wanted);
-  if (arguments.number_of_layers < schedule.num_stages()) {
-    throw UsageError(fmt::format(
-        "--number-of-layers {}: expected at least one layer for each of the {} stages ({} ranks with {} chunks each); "
-        "hint: fewer --chunks or more layers",
-        arguments.number_of_layers, schedule.num_stages(), num_ranks, schedule.num_chunks));
-  }
-  return schedule;
-}
-
 void compare_with_baseline(RankRun& run, const LabOptions& options, const BaselineFile& baseline) {
   PipelineArguments arguments = options.arguments;
   arguments.device = run.device;
-  const pipeline::Schedule schedule = schedule_of(options, run.comm.size());
+  const pipeline::Schedule schedule = model_schedule(arguments, options.schedule, options.num_chunks, run.comm.size());
   if (run.comm.rank() == 0) {
     run.out.sentence(0, fmt::format("Baseline, in one process: number of layers {}, of micro-batches {}.",
                                     arguments.number_of_layers, arguments.number_of_micro_batches()));
@@ -157,8 +154,9 @@ void compare_with_baseline(RankRun& run, const LabOptions& options, const Baseli
                                                            : run_scheduled_pipeline(arguments, schedule, run.comm);
   BaselineReader reader(run, baseline);
   compare_outputs(run, arguments, result.outputs, reader);
+  save_data(run, arguments);
   for (std::int64_t layer = 0; layer < arguments.number_of_layers; ++layer)
-    compare_layer(run, arguments, layer, owner_of(layer, arguments, schedule), result.gradients, reader);
+    compare_layer(run, arguments, layer, owner_of(layer, arguments, schedule), result, reader);
 }
 
 }  // namespace lab::a5

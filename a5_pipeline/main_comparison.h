@@ -5,7 +5,6 @@
 #include "a5_pipeline/arguments.h"
 #include "a5_pipeline/baseline_file.h"
 #include "common/lab/lab_main.h"
-#include "common/pipeline/schedule.h"
 
 namespace lab::a5 {
 
@@ -15,12 +14,8 @@ struct LabOptions {
   std::string dtype = "float32";
   std::string schedule = "afab";
   bool no_cases = false;
-  int num_chunks = 0;  ///< of layers on each rank; 0: 2 with interleaved, otherwise 1
+  int num_chunks = 0;  ///< of layers on each rank; 0: as many as the schedule usually has
 };
-
-/// The schedule of the options for so many ranks.
-/// Errors    UsageError: it does not admit so many micro-batches or layers
-pipeline::Schedule schedule_of(const LabOptions& options, int num_ranks);
 
 /// What Q9 and Q10 are for, at the size that the options say: runs the pipeline, by the handout's loop for afab,
 /// otherwise by the schedule, then prints a match line for the outputs on the last rank, and for each layer's gradients

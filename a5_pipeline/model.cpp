@@ -56,12 +56,18 @@ at::Tensor Model::forward_with(const Linear& linear, at::Tensor x) const {
   return x;
 }
 
-TensorMap Model::gradients() const {
+TensorMap Model::weights() const {
   TensorMap all;
   for (const Layer& layer : layers_) {
-    all[fmt::format("layer{}.fc1", layer.index)] = layer.fc1.grad();
-    all[fmt::format("layer{}.fc2", layer.index)] = layer.fc2.grad();
+    all[fmt::format("layer{}.fc1", layer.index)] = layer.fc1;
+    all[fmt::format("layer{}.fc2", layer.index)] = layer.fc2;
   }
+  return all;
+}
+
+TensorMap Model::gradients() const {
+  TensorMap all = weights();
+  for (auto& [name, tensor] : all) tensor = tensor.grad();
   return all;
 }
 

@@ -44,7 +44,10 @@ class Model {
 
   const std::vector<Layer>& layers() const { return layers_; }
 
-  /// What has arrived at each weight, by "layer<index>.fc1" and "layer<index>.fc2"; undefined where nothing has.
+  /// By "layer<index>.fc1" and "layer<index>.fc2"; shared.
+  TensorMap weights() const;
+
+  /// What has arrived at each weight, by the same names; undefined where nothing has.
   /// Aliasing  shares the weights' own gradients
   TensorMap gradients() const;
 

@@ -126,38 +126,38 @@ Case communicate_case() {
   return result;
 }
 
-Case outputs_case() {
-  Case result = exact_case("a5.compare_outputs", "CompareOutputs");
+/// A comparison's verdicts on trials that both sides draw from the seed.
+Case verdicts_case(const std::string& task, const std::string& name,
+                   const std::function<std::vector<std::int64_t>(std::uint64_t seed)>& right_verdicts) {
+  Case result = exact_case(task, name);
   result.only_rank_zero = true;
   result.inputs = [](const CasePlace& place) {
     CaseInputs inputs;
     inputs.seed = place.seed;
     return inputs;
   };
-  result.expected = [](const CasePlace& place) {
-    std::vector<std::int64_t> verdicts;
-    for (const OutputsTrial& trial : outputs_trials(place.seed)) verdicts.push_back(trial.right_verdict);
-    return TensorMap{{"verdicts", whole_numbers(verdicts)}};
+  result.expected = [right_verdicts](const CasePlace& place) {
+    return TensorMap{{"verdicts", whole_numbers(right_verdicts(place.seed))}};
   };
   return result;
 }
 
-Case gradients_case() {
-  Case result = exact_case("a5.compare_gradients", "CompareGradients");
-  result.only_rank_zero = true;
-  result.inputs = [](const CasePlace& place) {
-    CaseInputs inputs;
-    inputs.seed = place.seed;
-    return inputs;
-  };
-  result.expected = [](const CasePlace& place) {
+Case outputs_case() {
+  return verdicts_case("a5.compare_outputs", "CompareOutputs", [](std::uint64_t seed) {
     std::vector<std::int64_t> verdicts;
-    for (const GradientsTrial& trial : gradients_trials(place.seed)) {
+    for (const OutputsTrial& trial : outputs_trials(seed)) verdicts.push_back(trial.right_verdict);
+    return verdicts;
+  });
+}
+
+Case gradients_case() {
+  return verdicts_case("a5.compare_gradients", "CompareGradients", [](std::uint64_t seed) {
+    std::vector<std::int64_t> verdicts;
+    for (const GradientsTrial& trial : gradients_trials(seed)) {
       for (const auto& [name, right] : trial.right_verdicts) verdicts.push_back(right);
     }
-    return TensorMap{{"verdicts", whole_numbers(verdicts)}};
-  };
-  return result;
+    return verdicts;
+  });
 }
 
 }  // namespace

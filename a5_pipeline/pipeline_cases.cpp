@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "a5_pipeline/comparisons.h"
+#include "a5_pipeline/data_loader.h"
+#include "a5_pipeline/model.h"
 #include "a5_pipeline/reference.h"
 #include "common/tensor/partition.h"
 
@@ -47,6 +49,12 @@ CaseInputs inputs_of(const Setup& setup, const CasePlace& place) {
   for (std::size_t i = 0; i < pipeline::schedule_kinds().size(); ++i) {
     if (pipeline::schedule_kinds()[i] == setup.kind) inputs.numbers["schedule_kind"] = static_cast<double>(i);
   }
+  // The tasks draw these themselves, from the seed. Here they are for --save: outputs and gradients follow from them.
+  for (const auto& [name, weight] : Model(arguments, all_layers(arguments)).weights())
+    inputs.tensors["weight." + name] = weight.detach();
+  const DataLoader data(arguments);
+  for (std::int64_t i = 0; i < data.size(); ++i)
+    inputs.tensors[fmt::format("input.micro_batch{}", i)] = data.micro_batch(i);
   return inputs;
 }
 

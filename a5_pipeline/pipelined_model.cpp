@@ -11,6 +11,7 @@ PipelineResult run_handout_pipeline(const PipelineArguments& arguments, Communic
   DataLoader data = requires_dataloader(comm.rank(), comm.size()) ? DataLoader(arguments) : DataLoader::none(arguments);
   PipelineResult result;
   result.outputs = all_forward_all_backward(stage, data, arguments, comm.point_to_point());
+  result.weights = stage.model().weights();
   result.gradients = stage.model().gradients();
   return result;
 }
@@ -23,6 +24,7 @@ PipelineResult run_scheduled_pipeline(const PipelineArguments& arguments, const 
                       [&](int, const at::Tensor& output) { result.outputs.push_back(output); });
   pipeline::run_schedule(schedule, comm.point_to_point(), work,
                          at::empty(arguments.activation_shape(), arguments.tensor_options()));
+  result.weights = work.weights();
   result.gradients = work.gradients();
   return result;
 }

@@ -12,7 +12,8 @@ namespace lab::a5 {
 /// What a rank of the pipeline ends with.
 struct PipelineResult {
   std::vector<at::Tensor> outputs;  ///< of all micro-batches in order, on the rank of the last stage; elsewhere none
-  TensorMap gradients;              ///< of this rank's layers, by "layer3.fc1"
+  TensorMap weights;                ///< of this rank's layers, by "layer3.fc1"
+  TensorMap gradients;              ///< by the same names
 };
 
 /// The handout's pipeline: rank r is stage r, and all_forward_all_backward is its loop.

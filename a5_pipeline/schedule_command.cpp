@@ -62,7 +62,7 @@ void add_options(App& app, ScheduleCommand& command) {
 /// What was left open: interleaved means two chunks; messages are free unless something is said of their time.
 void fill_in(const App& app, ScheduleCommand& command) {
   pipeline::ScheduleOptions& schedule = command.schedule;
-  if (schedule.num_chunks == 0) schedule.num_chunks = schedule.kind == "interleaved" ? 2 : 1;
+  if (schedule.num_chunks == 0) schedule.num_chunks = pipeline::usual_chunks(schedule.kind);
   schedule.waiting = command.blocking ? pipeline::Waiting::kBlocking : pipeline::Waiting::kLate;
   if (command.simulated && !app.given("--latency")) command.latency_us = 10;
   command.messages_take_time = command.simulated || app.given("--latency") || app.given("--bandwidth");

@@ -64,6 +64,12 @@ void ScheduledStage::backward_weight(int chunk, int micro_batch) {
   live_.erase({chunk, micro_batch});
 }
 
+TensorMap ScheduledStage::weights() const {
+  TensorMap all;
+  for (const PipelineStage& chunk : chunks_) all.merge(chunk.model().weights());
+  return all;
+}
+
 TensorMap ScheduledStage::gradients() const {
   TensorMap all;
   for (const PipelineStage& chunk : chunks_) all.merge(chunk.model().gradients());

@@ -28,7 +28,8 @@ class ScheduledStage : public pipeline::StageWork {
   at::Tensor backward_input(int chunk, int micro_batch, const at::Tensor& output_grad) override;
   void backward_weight(int chunk, int micro_batch) override;
 
-  /// Of all chunks.
+  // Of all chunks.
+  TensorMap weights() const;
   TensorMap gradients() const;
 
  private:

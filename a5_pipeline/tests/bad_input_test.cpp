@@ -3,7 +3,7 @@
 #include <regex>
 
 #include "a5_pipeline/data_loader.h"
-#include "a5_pipeline/main_comparison.h"
+#include "a5_pipeline/model_schedule.h"
 #include "a5_pipeline/pipeline_communicate.h"
 #include "a5_pipeline/pipeline_stage.h"
 #include "a5_pipeline/pipelined_model.h"
@@ -135,23 +135,21 @@ TEST_CASE("pipeline_communicate: nothing to send") {
 }
 
 TEST_CASE("a schedule that does not admit the micro-batches or the layers") {
-  LabOptions options;
-  options.arguments = small_arguments();
-  options.schedule = "interleaved";
-  options.num_chunks = 2;
-  CHECK(schedule_of(options, 2).num_stages() == 4);
+  const auto made = [](const char* kind, int num_chunks, int num_ranks) {
+    return model_schedule(small_arguments(), kind, num_chunks, num_ranks);
+  };
+  CHECK(made("interleaved", 0, 2).num_stages() == 4);
+  CHECK(made("1f1b", 0, 2).num_stages() == 2);
   CHECK_THROWS_WITH_AS(
-      schedule_of(options, 4),
+      made("interleaved", 2, 4),
       "schedule interleaved: expected a multiple of 4 micro-batches, as many as ranks, got 2; hint: the "
       "others take any number",
       UsageError);
-  options.num_chunks = 3;
-  CHECK_THROWS_WITH_AS(schedule_of(options, 2),
+  CHECK_THROWS_WITH_AS(made("interleaved", 3, 2),
                        "--number-of-layers 5: expected at least one layer for each of the 6 stages (2 ranks with 3 "
-                       "chunks each); hint: fewer --chunks or more layers",
+                       "chunks each); hint: fewer ranks or chunks, or more layers",
                        UsageError);
-  options.schedule = "1f1b";
-  CHECK_THROWS_WITH_AS(schedule_of(options, 2),
+  CHECK_THROWS_WITH_AS(made("1f1b", 3, 2),
                        "schedule 1f1b: expected 1 chunk on each rank, got 3; hint: only interleaved has more",
                        UsageError);
 }

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <limits>
-
 #include "common/report/errors.h"
+#include "common/tensor/combined_comparison.h"
 #include "common/tensor/compare.h"
 
 namespace lab {
@@ -18,21 +16,8 @@ const typename Map::mapped_type& require(const Map& map, const std::string& name
   return found->second;
 }
 
-/// For a result that the student function left undefined, such as a gradient that never arrived.
-Comparison nothing_came() {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  return {false, nan, nan, nan};
-}
-
-double worse(double left, double right) {
-  return std::isnan(left) || left > right ? left : right;
-}
-
 Comparison compare_all(const Case& the_case, const TensorMap& actual, const TensorMap& expected) {
-  Comparison all;
-  all.close = true;
-  double sum = 0;
-  std::int64_t count = 0;
+  CombinedComparison all;
   for (const auto& [name, tensor] : actual) {
     if (expected.count(name) == 0) throw ContractError(fmt::format("{}: unexpected result '{}'", the_case.task, name));
   }
@@ -40,20 +25,17 @@ Comparison compare_all(const Case& the_case, const TensorMap& actual, const Tens
     const auto found = actual.find(name);
     if (found == actual.end())
       throw ContractError(fmt::format("{}: the call returns no result '{}'", the_case.task, name));
-    Comparison one;
+    if (!found->second.defined()) {  // such as a gradient that never arrived
+      all.add_missing(tensor.numel());
+      continue;
+    }
     try {
-      one = found->second.defined() ? compare(found->second, tensor, the_case.tolerance) : nothing_came();
+      all.add(compare(found->second, tensor, the_case.tolerance), tensor.numel());
     } catch (const ContractError& failure) {
       throw ContractError(fmt::format("{} [{}], result '{}': {}", the_case.task, the_case.name, name, failure.what()));
     }
-    all.close = all.close && one.close;
-    all.max_diff = worse(all.max_diff, one.max_diff);
-    all.relative_norm = worse(all.relative_norm, one.relative_norm);
-    sum += one.mean_diff * static_cast<double>(tensor.numel());
-    count += tensor.numel();
   }
-  all.mean_diff = count == 0 ? 0 : sum / static_cast<double>(count);
-  return all;
+  return all.result();
 }
 
 /// What the ledger counted between two readings, held against the bound. Empty: within.

@@ -63,6 +63,10 @@ const std::vector<std::string>& schedule_kinds() {
   return kinds;
 }
 
+int usual_chunks(const std::string& kind) {
+  return kind == "interleaved" ? 2 : 1;
+}
+
 Schedule make_schedule(const ScheduleOptions& options) {
   const Order order = order_of(options.kind);
   check(options);

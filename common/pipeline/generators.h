@@ -27,6 +27,9 @@ struct ScheduleOptions {
 /// zb-h1: 1F1B with the weight gradients put off, so that the drain's gaps hold them (arXiv:2401.10241, section 2.1).
 const std::vector<std::string>& schedule_kinds();
 
+/// The number of chunks that the kind is meant to have where nobody says: 2 for interleaved, otherwise 1.
+int usual_chunks(const std::string& kind);
+
 /// The schedule of the options. Late messages are arranged so that they cost no time beyond the computations' own
 /// dependencies when messages are free, and no memory that grows with m (an output, which lives until its backward
 /// pass, may stay under way as long).

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "common/report/errors.h"
+#include "common/tensor/combined_comparison.h"
 #include "common/tensor/describe.h"
 
 namespace lab {
@@ -88,22 +89,17 @@ Comparison compare_in_pieces(const at::Tensor& actual, const at::Tensor& expecte
   const at::Tensor got = actual.detach().reshape(-1), want = expected.detach().reshape(-1);
   Tolerance of_elements = tolerance;
   of_elements.relative_norm = kInfinity;
-  Comparison all;
-  all.close = true;
+  CombinedComparison pieces;
   Norms norms;
-  double sum = 0;
   for (int64_t begin = 0; begin < want.numel(); begin += kElementsOfPiece) {
     const int64_t count = std::min(kElementsOfPiece, want.numel() - begin);
     const FloatComparison piece = compare_floats(comparable_values(got.narrow(0, begin, count)),
                                                  comparable_values(want.narrow(0, begin, count)), of_elements);
-    const Comparison& found = piece.comparison;
-    all.close = all.close && found.close;
-    if (!std::isnan(all.max_diff) && !(found.max_diff <= all.max_diff)) all.max_diff = found.max_diff;
-    sum += found.mean_diff * static_cast<double>(count);
+    pieces.add(piece.comparison, count);
     norms.error = std::hypot(norms.error, piece.norms.error * piece.norms.scale);
     norms.reference = std::hypot(norms.reference, piece.norms.reference * piece.norms.scale);
   }
-  all.mean_diff = sum / static_cast<double>(want.numel());
+  Comparison all = pieces.result();
   all.relative_norm = norms.quotient();
   all.close = all.close && all.relative_norm <= tolerance.relative_norm;
   return all;
