@@ -45,7 +45,7 @@ seam 'gloo/' '^common/comm/gloo_backend|^common/bench/|/compile_fail/'
 seam 'torch/csrc/distributed' '^common/comm/gloo_backend|/compile_fail/'
 seam 'mpi\.h[">]' '^common/bench/mpi_peer\.cpp'
 seam '(simgrid|xbt)/' '^common/comm/sim_backend'
-seam 'CLI/' '^common/report/(app|tests/app_test)\.cpp|^common/launch/launch_options\.cpp|/main\.cpp'
+seam 'CLI/' '^common/report/(app|app_names|tests/app_test)\.cpp|^common/launch/launch_options\.cpp|/main\.cpp'
 seam 'doctest/' '^common/testing/'
 
 # gnuplot is a program, so its seam is its name where it is started.
