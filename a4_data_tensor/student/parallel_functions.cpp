@@ -2,7 +2,7 @@
 
 #include <torch/torch.h>
 
-#include "common/comm/autograd_collectives.h"
+#include "common/comm/autograd_facet.h"
 #include "common/report/errors.h"
 
 namespace lab::a4 {
@@ -14,12 +14,12 @@ using torch::autograd::variable_list;
 class BroadcastParallel : public torch::autograd::Function<BroadcastParallel> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, Collectives* collectives) {
-    remember_collectives(context, collectives);
+    remember(context, collectives);
     return x.view_as(x);
   }
 
   static variable_list backward(AutogradContext* context, variable_list grad_outputs) {
-    Collectives& collectives = recall_collectives(context);
+    Collectives& collectives = recall<Collectives>(context);
     // BEGIN SOLUTION a4.broadcast_parallel
     // STUB // TODO(a4.broadcast_parallel): return the sum over all ranks of grad_outputs[0], and an undefined tensor
     // STUB // for the argument that has no gradient: {grad, at::Tensor()}. Do not change grad_outputs[0] itself.
@@ -32,7 +32,7 @@ class BroadcastParallel : public torch::autograd::Function<BroadcastParallel> {
 class GatherParallel : public torch::autograd::Function<GatherParallel> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, Collectives* collectives) {
-    remember_collectives(context, collectives);
+    remember(context, collectives);
     // BEGIN SOLUTION a4.gather_parallel
     // STUB // TODO(a4.gather_parallel): return all ranks' x side by side along the last dimension, in rank order.
     // STUB not_implemented("a4.gather_parallel", x);
@@ -41,7 +41,7 @@ class GatherParallel : public torch::autograd::Function<GatherParallel> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list grad_outputs) {
-    Collectives& collectives = recall_collectives(context);
+    Collectives& collectives = recall<Collectives>(context);
     // BEGIN SOLUTION a4.gather_parallel
     // STUB // TODO(a4.gather_parallel): return this rank's slice of grad_outputs[0] along the last dimension: {slice,
     // STUB // at::Tensor()}.

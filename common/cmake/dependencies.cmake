@@ -37,6 +37,19 @@ if(LAB_TORCH_CUDA_LIBRARY)
   target_link_libraries(lab_torch INTERFACE "-Wl,--no-as-needed" "${LAB_TORCH_CUDA_LIBRARY}" "-Wl,--as-needed")
 endif()
 
+# What LibTorch's CUDA allocator counts: where LibTorch has CUDA and the toolkit's headers are there.
+if(LAB_TORCH_CUDA_LIBRARY)
+  find_library(LAB_C10_CUDA_LIBRARY c10_cuda)
+  find_path(LAB_CUDA_INCLUDE cuda_runtime_api.h HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES include)
+  if(LAB_C10_CUDA_LIBRARY AND LAB_CUDA_INCLUDE)
+    set(LAB_HAS_CUDA ON)
+    add_library(lab_cuda INTERFACE)
+    add_library(lab::cuda ALIAS lab_cuda)
+    target_include_directories(lab_cuda SYSTEM INTERFACE "${LAB_CUDA_INCLUDE}")
+    target_link_libraries(lab_cuda INTERFACE "${LAB_C10_CUDA_LIBRARY}")
+  endif()
+endif()
+
 # C++17 where LibTorch accepts it, C++20 where it asks for more.
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_INCLUDES "${LAB_TORCH_INCLUDE}" "${LAB_TORCH_API_INCLUDE}")
@@ -119,6 +132,14 @@ if(LAB_WITH_MPI)
     message(STATUS "Open MPI was not found (packages libopenmpi-dev, openmpi-bin); built without the peer bench_mpi")
   endif()
 endif()
+
+# stb, which reads and writes PNG and JPEG: the library holds what its headers only declare.
+lab_require_path(LAB_STB_INCLUDE stb/stb_image.h libstb-dev)
+lab_require_library(LAB_STB_LIBRARY stb libstb-dev)
+add_library(lab_stb INTERFACE)
+add_library(lab::stb ALIAS lab_stb)
+target_include_directories(lab_stb SYSTEM INTERFACE "${LAB_STB_INCLUDE}")
+target_link_libraries(lab_stb INTERFACE "${LAB_STB_LIBRARY}")
 
 # Command line, text, JSON, TOML, tests: headers, and fmt's library.
 find_package(fmt REQUIRED)

@@ -98,7 +98,7 @@ void write_results(const Run& run, const WorldOutcome& outcome, double wall_seco
     for (const RankOutcome& rank : outcome.ranks) events.insert(events.end(), rank.trace.begin(), rank.trace.end());
     write_trace(run.options.trace_file, events);
   }
-  if (!run.options.json_file.empty()) {
+  if (!run.options.json_file.empty() || run.program.after) {
     RunReport report;
     report.program = run.program.name;
     report.version = suite_version();
@@ -109,7 +109,8 @@ void write_results(const Run& run, const WorldOutcome& outcome, double wall_seco
     report.error = outcome.failure ? outcome.failure->sentence : "";
     report.wall_seconds = wall_seconds;
     for (const RankOutcome& rank : outcome.ranks) report.ranks.push_back(rank.report);
-    write_file_atomically(run.options.json_file, to_json(report));
+    if (!run.options.json_file.empty()) write_file_atomically(run.options.json_file, to_json(report));
+    if (run.program.after) run.program.after(run.options, report);
   }
 }
 
@@ -134,7 +135,7 @@ int join(Run& run, const RankEnvironment& environment) {
   if (environment.rank == 0) {
     fmt::print(stderr, "{}: rank 0 of {}, as told by {}\n", run.program.name, environment.size, environment.source);
   }
-  const bool reports = !run.options.json_file.empty() || run.world.traced;
+  const bool reports = !run.options.json_file.empty() || run.world.traced || run.program.after;
   const auto local_rank_of = [&](int) { return environment.local_rank; };
   const WorldOutcome outcome =
       join_world(environment, run.world, body_of(run, environment.node, local_rank_of), reports);

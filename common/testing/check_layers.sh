@@ -46,6 +46,8 @@ seam 'torch/csrc/distributed' '^common/comm/gloo_backend|/compile_fail/'
 seam 'mpi\.h[">]' '^common/bench/mpi_peer\.cpp'
 seam '(simgrid|xbt)/' '^common/comm/sim_backend'
 seam 'CLI/' '^common/report/(app|app_names|tests/app_test)\.cpp|^common/launch/launch_options\.cpp|/main\.cpp'
+seam 'stb/' '^common/tensor/picture'
+seam 'c10/cuda/' '^common/tensor/cuda_memory\.cpp'
 seam 'doctest/' '^common/testing/'
 
 # gnuplot is a program, so its seam is its name where it is started.

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <memory>
+
+namespace lab {
+
+/// How many bytes of tensors were held at once, at most, since it was made, beyond what was held then: on the CPU what
+/// this thread allocated, by the memory meter; on a GPU what this process did, by LibTorch's caching allocator (as
+/// torch.cuda.max_memory_allocated()).
+/// Call      made and destroyed on one thread, as MemoryScope; one at a time per GPU
+/// Errors    ContractError: the memory meter is not installed; a GPU in a build without CUDA
+/// Example   PeakMemory memory(at::kCPU); at::empty({256}); memory.peak_bytes(): 1024
+class PeakMemory {
+ public:
+  explicit PeakMemory(at::Device device);
+  ~PeakMemory();
+  PeakMemory(const PeakMemory&) = delete;
+  PeakMemory& operator=(const PeakMemory&) = delete;
+
+  std::int64_t peak_bytes() const;
+  std::int64_t held_bytes() const;  ///< now
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace lab

@@ -1,0 +1,165 @@
+#include "common/tensor/torch_file.h"
+
+#include <torch/csrc/jit/serialization/pickle.h>
+
+#include <random>
+
+#include "common/report/errors.h"
+#include "common/tensor/safetensors.h"
+#include "common/tensor/seeded.h"
+#include "common/testing/temporary_folder.h"
+#include "common/testing/test.h"
+
+namespace {
+
+bool same(const at::Tensor& a, const at::Tensor& b) {
+  return (a.scalar_type() == b.scalar_type()) && a.equal(b);
+}
+
+const at::Tensor& example() {
+  static const at::Tensor tensor = lab::seeded_randn({3, 5}, 1);
+  return tensor;
+}
+
+/// The part of the sentence after the file's name; empty if the file was accepted and holds the example.
+std::string refusal(const std::string& bytes) {
+  static const lab::testing::TemporaryFolder folder;
+  const std::string path = folder.file("f.pt");
+  lab::testing::write_bytes(path, bytes);
+  const std::string start = "'" + path + "' is not a usable file of torch.save: ";
+  at::Tensor loaded;
+  try {
+    loaded = lab::load_torch_tensor(path);
+  } catch (const lab::UsageError& error) {
+    const std::string sentence = error.what();
+    REQUIRE(sentence.substr(0, start.size()) == start);
+    REQUIRE(sentence.find('\n') == std::string::npos);
+    return sentence.substr(start.size());
+  }
+  REQUIRE(same(loaded, example()));
+  return "";
+}
+
+std::string saved(const at::Tensor& tensor) {
+  const lab::testing::TemporaryFolder folder;
+  lab::save_torch_tensor(folder.file("f.pt"), tensor);
+  return lab::testing::read_bytes(folder.file("f.pt"));
+}
+
+}  // namespace
+
+TEST_CASE("torch file: a tensor comes back with its dtype, shape and bits") {
+  const lab::testing::TemporaryFolder folder;
+  const std::string path = folder.file("f.pt");
+  const at::Tensor values = lab::seeded_randn({3, 1, 5}, 1, at::kDouble).mul(100);
+  for (const at::ScalarType dtype :
+       {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16, at::kLong, at::kByte, at::kBool}) {
+    for (const at::Tensor& tensor : {values.to(dtype), values.to(dtype)[0][0][0], values.to(dtype).slice(0, 0, 0),
+                                     values.to(dtype).transpose(0, 2), values.to(dtype).slice(2, 1, 4)}) {
+      CAPTURE(tensor.sizes());
+      lab::save_torch_tensor(path, tensor);
+      CHECK(same(lab::load_torch_tensor(path), tensor));
+    }
+  }
+  CHECK(folder.num_files() == 1);
+}
+
+TEST_CASE("torch file: what is saved needs no gradient and shares nothing") {
+  const lab::testing::TemporaryFolder folder;
+  const std::string path = folder.file("f.pt");
+  lab::save_torch_tensor(path, at::ones({2}).requires_grad_());
+  CHECK(!lab::load_torch_tensor(path).requires_grad());
+  lab::load_torch_tensor(path).zero_();
+  CHECK(lab::load_torch_tensor(path).equal(at::ones({2})));
+}
+
+TEST_CASE("torch file: a part of a large tensor makes a small file") {
+  const at::Tensor large = at::zeros({1000, 1000});
+  CHECK(saved(large[7]).size() < 8'000);
+  CHECK(saved(large.slice(0, 3, 4).slice(1, 0, 10)).size() < 2'000);
+}
+
+TEST_CASE("torch file: the names that Python looks for are in it") {
+  const std::string bytes = saved(at::ones({2}));
+  for (const char* name : {"archive/data.pkl", "archive/data/0", "archive/version"})
+    CHECK(bytes.find(name) != std::string::npos);
+}
+
+TEST_CASE("torch file: paths that cannot be read or written") {
+  const lab::testing::TemporaryFolder folder;
+  CHECK_THROWS_WITH_AS(lab::load_torch_tensor(folder.file("none.pt")), doctest::Contains("No such file or directory"),
+                       lab::UsageError);
+  CHECK_THROWS_WITH_AS(lab::load_torch_tensor(folder.file("")), doctest::Contains("it is not a regular file"),
+                       lab::UsageError);
+  CHECK_THROWS_WITH_AS(lab::save_torch_tensor(folder.file("none/f.pt"), at::ones({2})),
+                       doctest::Contains("there is no folder"), lab::UsageError);
+  CHECK_THROWS_AS(lab::save_torch_tensor(folder.file("f.pt"), at::Tensor()), lab::ContractError);
+  CHECK(folder.num_files() == 0);
+}
+
+TEST_CASE("torch file: other files are refused") {
+  CHECK(refusal("") == "it is empty.");
+  const std::string no_archive = "it is not the zip archive that torch.save writes since version 1.6.";
+  CHECK(refusal("hello") == no_archive);
+  const lab::testing::TemporaryFolder folder;
+  lab::save_safetensors(folder.file("f"), {{"x", at::ones({2})}});
+  CHECK(refusal(lab::testing::read_bytes(folder.file("f"))) == no_archive);
+  CHECK(refusal("PK\5\6" + std::string(18, '\0')) == no_archive);
+  CHECK(refusal("PK\3\4PK\5\6" + std::string(18, '\0')) == "it holds 0 storages, expected one tensor's.");
+}
+
+TEST_CASE("torch file: archives of something else than one tensor") {
+  const auto pickled = [](const c10::IValue& value) {
+    const std::vector<char> bytes = torch::jit::pickle_save(value);
+    return std::string(bytes.begin(), bytes.end());
+  };
+  CHECK(refusal(pickled(example())) == "");
+  CHECK(refusal(pickled(7)) == "it holds 0 storages, expected one tensor's.");
+  CHECK(refusal(pickled(std::vector<at::Tensor>{example(), example().add(1)})) ==
+        "it holds 2 storages, expected one tensor's.");
+  CHECK(refusal(pickled(c10::ivalue::Tuple::create({example(), 7}))) == "it holds a Tuple, expected one tensor.");
+}
+
+TEST_CASE("torch file: cut short at every length") {
+  const std::string bytes = saved(example());
+  REQUIRE(refusal(bytes) == "");
+  for (size_t size = 4; size < bytes.size(); ++size) {
+    CAPTURE(size);
+    REQUIRE(refusal(bytes.substr(0, size)) ==
+            "its end is missing after " + std::to_string(size) + " bytes; hint: copy it again.");
+  }
+}
+
+TEST_CASE("torch file: damage of the content is seen by its checksum") {
+  std::string bytes = saved(example());
+  const size_t pickle = bytes.find("FloatStorage");
+  REQUIRE(pickle != std::string::npos);
+  bytes[pickle] = 'f';
+  CHECK(refusal(bytes).find("it is damaged: the checksum of the record at byte ") == 0);
+  std::string values = saved(example());
+  const size_t value = values.find({static_cast<const char*>(example().data_ptr()), 16});
+  REQUIRE(value != std::string::npos);
+  values[value] = static_cast<char>(values[value] ^ 1);
+  CHECK(refusal(values) == "it is damaged: the checksum of the record at byte 0 is wrong.");
+}
+
+TEST_CASE("torch file: 2,000 damaged files are refused or hold what was saved") {
+  std::mt19937_64 random(20240607);
+  const auto below = [&](size_t limit) { return static_cast<size_t>(random() % limit); };
+  const std::string valid = saved(example());
+  int num_refused = 0;
+  for (int i = 0; i < 2'000; ++i) {
+    CAPTURE(i);
+    std::string bytes = valid;
+    for (size_t edits = 1 + below(4); edits > 0; --edits) {
+      switch (below(8)) {
+        case 0: bytes.erase(below(bytes.size()), 1 + below(3)); break;
+        case 1: bytes.insert(below(bytes.size()), 1, static_cast<char>(below(256))); break;
+        default: bytes[below(bytes.size())] = static_cast<char>(below(256));
+      }
+    }
+    num_refused += refusal(bytes) != "";
+  }
+  CHECK(num_refused > 1'000);
+  CHECK(num_refused < 2'000);
+}
