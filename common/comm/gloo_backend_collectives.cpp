@@ -34,20 +34,20 @@ GlooCollectives::GlooCollectives(Transport& transport, Lifeline& lifeline, Meeti
       meeting_(meeting),
       timeout_(static_cast<std::int64_t>(timeout_seconds * 1000)),
       events_(events) {
-  contexts_[0] = std::move(world);
+  connections_[0].context = std::move(world);
 }
 
 template <typename Operation>
 void GlooCollectives::run(const char* name, const Group& group, const Operation& operation) {
   lifeline_.check();
   if (events_ != nullptr) events_->set_activity(RankActivity::kCollective, name);
-  std::shared_ptr<gloo::Context>& context = contexts_[group.id];
-  if (!context) context = meeting_.connect(fmt::format("group{}", group.id), group.rank, group.size());
+  GroupConnections& own = connections_[group.id];
+  if (!own.context) own.context = meeting_.connect(fmt::format("group{}", group.id), group.rank, group.size());
   // All members were found to have called it, so it only waits for one that is stopped. Gloo's time-out closes all
   // connections: this rank's last act.
   const auto deadline = std::chrono::steady_clock::now() + timeout_;
   try {
-    operation(context, next_tag_++);
+    operation(own.context, own.next_tag++);
   } catch (const gloo::Exception&) {
     lifeline_.check();
     if (std::chrono::steady_clock::now() >= deadline) {

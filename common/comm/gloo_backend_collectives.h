@@ -27,6 +27,12 @@ class GlooCollectives final : public MessageCollectives {
   void barrier(const Group& group) override;
 
  private:
+  /// Of one group. Members of one may have done more collectives than those of another: each counts for itself.
+  struct GroupConnections {
+    std::shared_ptr<gloo::Context> context;
+    std::uint32_t next_tag = 0;
+  };
+
   /// Runs one of Gloo's operations: it blocks inside Gloo, and a lost connection becomes this suite's error.
   template <typename Operation>
   void run(const char* name, const Group& group, const Operation& operation);
@@ -35,8 +41,7 @@ class GlooCollectives final : public MessageCollectives {
   Meeting& meeting_;
   const std::chrono::milliseconds timeout_;
   RankEvents* events_;
-  std::map<std::uint32_t, std::shared_ptr<gloo::Context>> contexts_;
-  std::uint32_t next_tag_ = 0;
+  std::map<std::uint32_t, GroupConnections> connections_;
 };
 
 }  // namespace lab

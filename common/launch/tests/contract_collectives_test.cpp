@@ -90,6 +90,27 @@ TEST_CASE_TEMPLATE("contract: the ledger charges collectives alike in every worl
   }
 }
 
+TEST_CASE_TEMPLATE("contract: groups that did not do as much as others meet again in the whole world", World,
+                   LAB_ALL_WORLDS) {
+  const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
+    Communicator own = comm.subgroup(comm.rank() == 1 ? std::vector<int>{1} : std::vector<int>{2, 0});
+    TensorMap results;
+    for (int turn = 0; turn < 2; ++turn) {
+      for (int i = 0; i <= comm.rank() % 2; ++i) own.collectives().all_reduce(at::ones({2}));
+      results["group" + std::to_string(turn)] = own.collectives().all_reduce(at::full({2}, comm.rank() + 1.0));
+      results["world" + std::to_string(turn)] = comm.collectives().all_reduce(at::full({2}, comm.rank() + 1.0));
+    }
+    return results;
+  });
+  REQUIRE_FALSE(outcome.failure);
+  for (const int rank : {0, 1, 2}) {
+    for (const char* turn : {"0", "1"}) {
+      CHECK(at::equal(tensor_of_rank(outcome, rank, std::string("group") + turn), at::full({2}, rank == 1 ? 2.0 : 4.0)));
+      CHECK(at::equal(tensor_of_rank(outcome, rank, std::string("world") + turn), at::full({2}, 6.0)));
+    }
+  }
+}
+
 TEST_CASE_TEMPLATE("contract: an all-to-all part of another shape than agreed is refused", World, LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
     std::vector<std::vector<std::int64_t>> shapes(3, {2});
