@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <regex>
 
 #include "a5_pipeline/arguments.h"
@@ -12,6 +11,7 @@
 #include "common/report/log_mutations.h"
 #include "common/report/match_line.h"
 #include "common/tensor/partition.h"
+#include "common/testing/case_names.h"
 #include "common/testing/right_log.h"
 #include "common/testing/test.h"
 
@@ -82,15 +82,8 @@ TEST_CASE("the expectation refuses every line deleted, duplicated or falsified i
 }
 
 TEST_CASE("every case has a call, and a name of its own") {
-  const CallTable table = calls();
-  std::vector<std::string> names;
-  for (const Case& the_case : all_cases()) {
-    CAPTURE(the_case.name);
-    CHECK(table.count(the_case.task) == 1);
-    CHECK(std::find(names.begin(), names.end(), the_case.name) == names.end());
-    names.push_back(the_case.name);
-  }
-  CHECK(names.size() == 14);
+  CHECK(testing::misnamed_case(all_cases(), calls()) == "");
+  CHECK(all_cases().size() == 14);
 }
 
 }  // namespace

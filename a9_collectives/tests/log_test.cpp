@@ -1,12 +1,11 @@
 #include "a9_collectives/log.h"
 
-#include <algorithm>
-
 #include "a9_collectives/calls.h"
 #include "a9_collectives/cases.h"
 #include "common/report/check_log.h"
 #include "common/report/log_mutations.h"
 #include "common/report/match_line.h"
+#include "common/testing/case_names.h"
 #include "common/testing/right_log.h"
 #include "common/testing/test.h"
 
@@ -50,15 +49,8 @@ TEST_CASE("the expectation refuses every line deleted, duplicated or falsified i
 }
 
 TEST_CASE("every case has a call, and a name of its own") {
-  const CallTable table = calls();
-  std::vector<std::string> names;
-  for (const Case& the_case : all_cases()) {
-    CAPTURE(the_case.name);
-    CHECK(table.count(the_case.task) == 1);
-    CHECK(std::find(names.begin(), names.end(), the_case.name) == names.end());
-    names.push_back(the_case.name);
-  }
-  CHECK(names.size() == 41);
+  CHECK(testing::misnamed_case(all_cases(), calls()) == "");
+  CHECK(all_cases().size() == 41);
 }
 
 }  // namespace

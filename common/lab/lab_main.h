@@ -57,8 +57,8 @@ struct LabProgram {
   /// alone (see run_in_child). May be empty.
   std::function<void(const CommonOptions&, int num_ranks, int rank)> prepare;
   std::function<void(RankRun&)> body;  ///< on every rank
-  /// Called once when all ranks have ended, with what they printed, by the process that started them, or by rank 0 where
-  /// a launcher did; also after a failure. May be empty.
+  /// Called once when all ranks have ended, with what they printed: by the process that started them, or by rank 0
+  /// where a launcher did. Also after a failure. May be empty.
   std::function<void(const CommonOptions&, const RunReport&)> after;
   std::function<LogExpectation(int num_ranks)> expected_log;
   std::vector<Case> cases;  ///< what `LAB run NAME` chooses from, by task or by name; empty: there is no such choice

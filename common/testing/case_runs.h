@@ -8,6 +8,7 @@
 
 #include "common/lab/case.h"
 #include "common/launch/run_ranks.h"
+#include "common/testing/sentence_of.h"
 
 // Runs a lab's cases on every rank of a world, with the lab's own calls or with wrong ones.
 namespace lab::testing {
@@ -53,10 +54,6 @@ inline std::string verdict(const std::vector<Case>& cases, const std::string& na
     return "passed";
   }
   return "there is no case of this name";
-}
-
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace lab::testing

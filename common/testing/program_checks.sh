@@ -62,7 +62,7 @@ survives_killed() {
   local victim=$1 program=$2 launcher_pid ranks
   "$program" --nproc 4 --repeat 1000000 --quiet >/dev/null 2>"$scratch/err" &
   launcher_pid=$!
-  for _ in $(seq 200); do
+  for _ in $(seq 1200); do  # the lab may prepare something before it has ranks
     mapfile -t ranks < <(pgrep -P "$launcher_pid")
     [[ ${#ranks[@]} == 4 ]] && break
     sleep 0.05

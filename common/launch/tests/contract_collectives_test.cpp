@@ -105,7 +105,8 @@ TEST_CASE_TEMPLATE("contract: groups that did not do as much as others meet agai
   REQUIRE_FALSE(outcome.failure);
   for (const int rank : {0, 1, 2}) {
     for (const char* turn : {"0", "1"}) {
-      CHECK(at::equal(tensor_of_rank(outcome, rank, std::string("group") + turn), at::full({2}, rank == 1 ? 2.0 : 4.0)));
+      CHECK(
+          at::equal(tensor_of_rank(outcome, rank, std::string("group") + turn), at::full({2}, rank == 1 ? 2.0 : 4.0)));
       CHECK(at::equal(tensor_of_rank(outcome, rank, std::string("world") + turn), at::full({2}, 6.0)));
     }
   }

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "common/lab/case.h"
+
+namespace lab::testing {
+
+/// The first case without a call, or with another's name; empty: there is none.
+inline std::string misnamed_case(const std::vector<Case>& cases, const CallTable& calls) {
+  std::vector<std::string> names;
+  for (const Case& the_case : cases) {
+    if (calls.count(the_case.task) != 1) return the_case.name + " has no call";
+    if (std::find(names.begin(), names.end(), the_case.name) != names.end()) return the_case.name + " is there twice";
+    names.push_back(the_case.name);
+  }
+  return "";
+}
+
+}  // namespace lab::testing

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace lab::vae {
+
+using Colour = std::array<float, 3>;  ///< red, green, blue; 0 is black, 1 is as bright as a picture can be
+
+enum class LeafShape { kEllipse, kBox, kLens };
+
+/// One opaque thing in a generated picture. Lengths are in pixels; "along" is the direction of the leaf's length.
+struct GeneratedLeaf {
+  LeafShape shape = LeafShape::kEllipse;
+  float centre_x = 0.0F;
+  float centre_y = 0.0F;
+  float along_x = 1.0F;  ///< a unit vector
+  float along_y = 0.0F;
+  float half_length = 1.0F;
+  float half_width = 1.0F;
+  float edge = 1.0F;  ///< width of the transition from inside to outside: 1 is sharp, more is out of focus
+
+  Colour colour = {};
+  float shade_along = 0.0F;       ///< relative change of brightness from the centre to the end
+  float shade_across = 0.0F;      ///< the same to the side
+  float texture_contrast = 0.0F;  ///< relative; 0 is smooth
+  float texture_cell = 1.0F;      ///< size of the coarsest detail
+  float stripe_cell = 0.0F;       ///< distance between stripes, bent by the texture; 0 is none
+  uint32_t texture_key = 0;
+};
+
+/// How far outside the leaf's outline the point lies, in pixels; negative inside. Exact only near the outline, where it
+/// is needed; of the right sign everywhere.
+float distance_outside(const GeneratedLeaf& leaf, float x, float y);
+
+/// The leaf's colour at the point; not yet limited to what a picture can show.
+Colour colour_at(const GeneratedLeaf& leaf, float x, float y);
+
+}  // namespace lab::vae

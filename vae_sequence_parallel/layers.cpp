@@ -1,0 +1,99 @@
+#include "vae_sequence_parallel/layers.h"
+
+#include <c10/core/GradMode.h>
+
+#include <cmath>
+
+#include "vae_sequence_parallel/moments.h"
+
+namespace lab::vae {
+
+Conv2d::Conv2d(const Weights& weights, const Conv2dOptions& conv_options)
+    : options(conv_options),
+      weight(weights.get("weight", {options.out_channels, options.in_channels, options.kernel, options.kernel})),
+      bias(weights.get("bias", {options.out_channels})) {}
+
+at::Tensor convolve(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, std::int64_t stride,
+                    at::IntArrayRef padding) {
+  const bool by_onednn = at::hasMKLDNN() && x.is_cpu() && x.scalar_type() == at::kFloat && x.numel() > 0;
+  if (by_onednn && !at::GradMode::is_enabled())
+    return at::mkldnn_convolution(x, weight, bias, padding, {stride, stride}, {1, 1}, 1);
+  return at::conv2d(x, weight, bias, stride, padding);
+}
+
+at::Tensor Conv2d::forward(const at::Tensor& x) const {
+  return convolve(x, weight, bias, options.stride, {options.padding, options.padding});
+}
+
+GroupNorm::GroupNorm(const Weights& weights, std::int64_t num_channels, std::int64_t groups)
+    : num_groups(groups), weight(weights.get("weight", {num_channels})), bias(weights.get("bias", {num_channels})) {}
+
+at::Tensor GroupNorm::forward(const at::Tensor& x) const {
+  // In float32 LibTorch's own loses digits where the mean is large (4e-5 at 1,000 deviations), but it knows gradients.
+  if (at::GradMode::is_enabled() || x.scalar_type() == at::kDouble)
+    return at::group_norm(x, num_groups, weight, bias, kEpsilon);
+  return normalized(x, GroupStatistics(local_moments(x, num_groups), kEpsilon), weight, bias);
+}
+
+at::Tensor swish(at::Tensor x) {
+  return at::GradMode::is_enabled() ? at::silu(x) : at::silu_(x);
+}
+
+at::Tensor residual_sum(at::Tensor left, const at::Tensor& right) {
+  return at::GradMode::is_enabled() ? left + right : left.add_(right);
+}
+
+at::Tensor upsample_nearest(const at::Tensor& x) {
+  return at::upsample_nearest2d(x, {2 * x.size(2), 2 * x.size(3)});
+}
+
+at::Tensor to_heads(const at::Tensor& x, std::int64_t num_heads) {
+  const std::int64_t batch = x.size(0), channels = x.size(1);
+  return x.permute({0, 2, 3, 1}).reshape({batch, -1, num_heads, channels / num_heads}).transpose(1, 2);
+}
+
+at::Tensor from_heads(const at::Tensor& heads, std::int64_t height, std::int64_t width) {
+  const std::int64_t batch = heads.size(0), channels = heads.size(1) * heads.size(3);
+  return heads.transpose(1, 2).reshape({batch, height, width, channels}).permute({0, 3, 1, 2});
+}
+
+at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+  constexpr std::int64_t kMostQueries = 1024;  // at a time: their scores are all that grows with the square
+  const double scale = 1.0 / std::sqrt(static_cast<double>(q.size(-1)));
+  const at::Tensor keys = k.to(at::kDouble).transpose(-2, -1), values = v.to(at::kDouble);
+  std::vector<at::Tensor> found;
+  for (const at::Tensor& queries : (q.to(at::kDouble) * scale).split(kMostQueries, -2))
+    found.push_back(at::matmul(at::softmax(at::matmul(queries, keys), -1), values));
+  return at::cat(found, -2).to(q.scalar_type());
+}
+
+at::Tensor AttnBlock::forward(at::Tensor x) const {
+  const at::Tensor normed = norm.forward(x);
+  const at::Tensor found = attention(to_heads(q.forward(normed), num_heads), to_heads(k.forward(normed), num_heads),
+                                     to_heads(v.forward(normed), num_heads));
+  return residual_sum(proj_out.forward(from_heads(found, x.size(2), x.size(3))), x);
+}
+
+at::Tensor ResnetBlock::forward(at::Tensor x) const {
+  at::Tensor h = conv1.forward(swish(norm1.forward(x)));
+  h = conv2.forward(swish(norm2.forward(h)));
+  if (nin_shortcut) x = nin_shortcut->forward(x);
+  return residual_sum(std::move(h), x);
+}
+
+Downsample::Downsample(const Weights& weights, std::int64_t num_channels)
+    : conv(weights / "conv", {num_channels, num_channels, 3, 2, 0}) {}
+
+at::Tensor Downsample::forward(const at::Tensor& x) const {
+  return conv.forward(at::constant_pad_nd(x, {0, 1, 0, 1}));
+}
+
+Upsample::Upsample(const Weights& weights, std::int64_t num_channels)
+    : conv(weights / "conv", {num_channels, num_channels}) {}
+
+at::Tensor Upsample::forward(at::Tensor x) const {
+  x = upsample_nearest(x);
+  return conv.forward(x);
+}
+
+}  // namespace lab::vae

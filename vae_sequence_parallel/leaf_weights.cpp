@@ -1,0 +1,27 @@
+#include "vae_sequence_parallel/leaf_weights.h"
+
+namespace lab::vae {
+namespace {
+
+bool is_bias_of_keys(const std::string& name) {
+  const std::string suffix = ".k.bias", alone = "k.bias";
+  return name == alone ||
+         (name.size() > suffix.size() && name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0);
+}
+
+}  // namespace
+
+at::Tensor LeafWeights::get(const std::string& name, at::IntArrayRef shape) {
+  return leaves_[name] = source_.get(name, shape).detach().clone().to(device_).requires_grad_();
+}
+
+TensorMap LeafWeights::gradients() const {
+  TensorMap gradients;
+  for (const auto& [name, leaf] : leaves_) {
+    if (is_bias_of_keys(name)) continue;
+    gradients[name + ".grad"] = leaf.grad().defined() ? leaf.grad() : at::zeros_like(leaf);
+  }
+  return gradients;
+}
+
+}  // namespace lab::vae

@@ -1,0 +1,83 @@
+#include "vae_sequence_parallel/markdown_log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace lab::vae {
+namespace {
+
+/// A check's cells, one per rank; in the order in which checks were first printed.
+struct CheckTable {
+  std::vector<std::string> names;
+  std::map<std::string, std::vector<std::string>> cells;
+
+  std::string& cell(const std::string& name, int rank, int num_ranks) {
+    if (cells.count(name) == 0) {
+      names.push_back(name);
+      cells[name].resize(static_cast<std::size_t>(num_ranks));
+    }
+    return cells[name][static_cast<std::size_t>(rank)];
+  }
+};
+
+struct Verdicts {
+  int num_right = 0, num_wrong = 0, num_skipped = 0;
+};
+
+CheckTable table_of(const RunReport& report, Verdicts& verdicts) {
+  CheckTable table;
+  for (const RankReport& rank : report.ranks) {
+    for (const PrintedLine& line : rank.lines) {
+      if (const auto* judged = std::get_if<JudgedLine>(&line)) {
+        const bool right = as_expected(*judged);
+        ++(right ? verdicts.num_right : verdicts.num_wrong);
+        table.cell(judged->line.prefix, rank.rank, report.num_ranks) =
+            fmt::format("{} {:.1e}", judged->line.match ? "True" : "**False**", judged->line.max_diff);
+      } else if (const auto* skipped = std::get_if<SkippedLine>(&line)) {
+        ++verdicts.num_skipped;
+        table.cell(skipped->prefix, rank.rank, report.num_ranks) = "skipped";
+      }
+    }
+  }
+  return table;
+}
+
+void add_sentences(std::string& text, const RunReport& report) {
+  text += "\n## What the ranks said\n\n```\n";
+  for (const RankReport& rank : report.ranks) {
+    for (const PrintedLine& line : rank.lines) {
+      if (const auto* sentence = std::get_if<std::string>(&line)) text += *sentence + "\n";
+      if (const auto* skipped = std::get_if<SkippedLine>(&line)) text += format(*skipped) + "\n";
+    }
+  }
+  text += "```\n";
+}
+
+}  // namespace
+
+std::string markdown_log(const RunReport& report) {
+  Verdicts verdicts;
+  const CheckTable table = table_of(report, verdicts);
+  std::string text = fmt::format("# {}: the log of a run\n\n", report.program);
+  text += fmt::format("{} ranks ({}), seed {}, {:.1f} s. {} comparisons matched, {} did not, {} were skipped.\n",
+                      report.num_ranks, report.world, report.seed, report.wall_seconds, verdicts.num_right,
+                      verdicts.num_wrong, verdicts.num_skipped);
+  if (!report.error.empty()) text += fmt::format("\nThe run failed: {}\n", report.error);
+  text += "\n## Checks\n\nWhether the tensors match, and their largest difference.\n\n| check |";
+  for (int rank = 0; rank < report.num_ranks; ++rank) text += fmt::format(" rank {} |", rank);
+  text += "\n|---|";
+  for (int rank = 0; rank < report.num_ranks; ++rank) text += "---|";
+  text += "\n";
+  for (const std::string& name : table.names) {
+    text += fmt::format("| {} |", name);
+    for (const std::string& cell : table.cells.at(name)) text += fmt::format(" {} |", cell);
+    text += "\n";
+  }
+  add_sentences(text, report);
+  return text;
+}
+
+}  // namespace lab::vae

@@ -1,0 +1,39 @@
+#include "vae_sequence_parallel/seeded_weights.h"
+
+#include "common/tensor/mixing.h"
+#include "common/tensor/seeded.h"
+
+namespace lab::vae {
+namespace {
+
+/// FNV-1a, so that a parameter's numbers do not depend on the order in which parameters are made.
+std::uint64_t hash_of(const std::string& name) {
+  std::uint64_t hash = 14695981039346656037U;
+  for (const char character : name) hash = (hash ^ static_cast<unsigned char>(character)) * 1099511628211U;
+  return hash;
+}
+
+std::string place_of(const std::string& name) {
+  return name.substr(0, name.rfind('.'));
+}
+
+}  // namespace
+
+at::Tensor SeededWeights::get(const std::string& name, at::IntArrayRef shape) {
+  const at::Generator generator = make_generator(splitmix64(seed_ ^ hash_of(name)));
+  at::Tensor tensor = at::zeros(shape, dtype_);
+  const auto convolution = made_.find(place_of(name) + ".weight");
+  const bool is_bias = name.size() > 5 && name.compare(name.size() - 5, 5, ".bias") == 0;
+  if (shape.size() == 4) {
+    init_linear_uniform(tensor, tensor.numel() / tensor.size(0), generator);
+  } else if (is_bias && convolution != made_.end() && convolution->second.dim() == 4) {
+    init_linear_uniform(tensor, convolution->second[0].numel(), generator);
+  } else {
+    tensor.fill_(is_bias ? 0 : 1);
+    if (spread_ != 0) tensor += spread_ * at::randn(shape, generator, tensor.options());
+  }
+  made_[name] = tensor;
+  return tensor;
+}
+
+}  // namespace lab::vae

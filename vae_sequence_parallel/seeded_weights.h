@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include "common/tensor/tensor_map.h"
+#include "vae_sequence_parallel/weights.h"
+
+namespace lab::vae {
+
+/// Makes every parameter that is asked for, and keeps it: convolutions as PyTorch fills them, biases likewise, norms
+/// with 1 and 0. A parameter depends on the seed and its name only. With `spread`, norms get values around those, so
+/// that one that was left out, or another's, is seen.
+class SeededWeights : public WeightSource {
+ public:
+  explicit SeededWeights(std::uint64_t seed, at::ScalarType dtype = at::kFloat, double spread = 0)
+      : seed_(seed), dtype_(dtype), spread_(spread) {}
+
+  at::Tensor get(const std::string& name, at::IntArrayRef shape) override;
+
+  /// What was asked for so far; shares the parameters' memory, unless those have channels last.
+  const TensorMap& made() const { return made_; }
+
+ private:
+  std::uint64_t seed_;
+  at::ScalarType dtype_;
+  double spread_;
+  TensorMap made_;
+};
+
+}  // namespace lab::vae

@@ -1,0 +1,118 @@
+#include "vae_sequence_parallel/tests/attention_world.h"
+
+#include <c10/core/GradMode.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+#include "common/launch/run_ranks.h"
+#include "common/tensor/compare.h"
+#include "common/tensor/partition.h"
+#include "common/tensor/seeded.h"
+#include "vae_sequence_parallel/layers.h"
+
+namespace lab::vae {
+namespace {
+
+WorldSpec threads(std::size_t size) {
+  WorldSpec spec;
+  spec.num_ranks = static_cast<int>(size);
+  return spec;
+}
+
+/// A rank's positions, those beside each other in memory, then the heads.
+at::Tensor own_positions(const at::Tensor& x, const std::vector<std::int64_t>& lengths, int rank) {
+  const at::Tensor own = x.split_with_sizes(lengths, 2)[static_cast<std::size_t>(rank)];
+  return own.transpose(1, 2).contiguous().transpose(1, 2);
+}
+
+TensorMap joined(const WorldOutcome& outcome) {
+  if (outcome.failure) throw std::runtime_error(outcome.failure->sentence);
+  TensorMap whole;
+  for (const auto& [name, part] : outcome.ranks[0].tensors) {
+    std::vector<at::Tensor> parts;
+    for (const RankOutcome& rank : outcome.ranks) parts.push_back(rank.tensors.at(name));
+    whole[name] = at::cat(parts, 2);
+  }
+  return whole;
+}
+
+TensorMap with_gradients(
+    const AttentionData& data,
+    const std::function<at::Tensor(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v)>& call) {
+  const auto leaf = [](const at::Tensor& x) { return x.detach().requires_grad_(); };
+  const at::Tensor q = leaf(data.q), k = leaf(data.k), v = leaf(data.v);
+  const at::Tensor before = at::stack({q, k, v}).detach();
+  const at::Tensor out = call(q, k, v);
+  // As behind from_heads(): the gradient arrives transposed in memory.
+  (out.transpose(1, 2) * data.grad_out.transpose(1, 2).contiguous()).sum().backward();
+  if (!at::equal(at::stack({q, k, v}).detach(), before)) throw std::runtime_error("q, k or v was changed");
+  return {{"out", out.detach()}, {"q", q.grad()}, {"k", k.grad()}, {"v", v.grad()}};
+}
+
+}  // namespace
+
+AttentionData random_data(at::IntArrayRef shape, at::ScalarType dtype) {
+  return {seeded_randn(shape, 1, dtype), seeded_randn(shape, 2, dtype), seeded_randn(shape, 3, dtype),
+          seeded_randn(shape, 4, dtype)};
+}
+
+AttentionData data_with_levels(at::IntArrayRef shape, at::ScalarType dtype, const std::vector<std::int64_t>& levels) {
+  AttentionData data = random_data(shape, dtype);
+  for (at::Tensor* x : {&data.q, &data.k, &data.v, &data.grad_out}) x->mul_(8).round_().div_(8).clamp_(-2, 2);
+  constexpr double kHeight = 128;
+  data.q.select(3, 0).fill_(kHeight);
+  const double scale = std::sqrt(static_cast<double>(shape[3]));
+  data.k.select(3, 0).copy_(at::tensor(levels, at::kDouble).mul_(scale / kHeight));
+  return data;
+}
+
+TensorMap serial_results(const AttentionData& data) {
+  const auto wide = [](const at::Tensor& x) { return x.to(at::kDouble); };
+  return with_gradients({wide(data.q), wide(data.k), wide(data.v), wide(data.grad_out)}, attention);
+}
+
+TensorMap parallel_results(const AttentionData& data, const std::vector<std::int64_t>& lengths,
+                           const AttentionCall& call) {
+  return joined(run_ranks(threads(lengths.size()), [&](Communicator& comm) {
+    const auto own = [&](const at::Tensor& x) { return own_positions(x, lengths, comm.rank()); };
+    return with_gradients(
+        {own(data.q), own(data.k), own(data.v), own(data.grad_out)},
+        [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) { return call(q, k, v, lengths, comm); });
+  }));
+}
+
+TensorMap parallel_output(const AttentionData& data, const std::vector<std::int64_t>& lengths,
+                          const AttentionCall& call) {
+  return joined(run_ranks(threads(lengths.size()), [&](Communicator& comm) {
+    const c10::NoGradGuard no_grad;
+    const auto own = [&](const at::Tensor& x) { return own_positions(x, lengths, comm.rank()); };
+    return TensorMap{{"out", call(own(data.q), own(data.k), own(data.v), lengths, comm)}};
+  }));
+}
+
+double worst_error(const TensorMap& actual, const TensorMap& expected) {
+  double worst = 0;
+  for (const auto& [name, tensor] : actual) {
+    const double error = compare(tensor.to(at::kDouble), expected.at(name)).relative_norm;
+    worst = std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(worst, error);
+  }
+  return worst;
+}
+
+std::vector<std::vector<std::int64_t>> length_patterns(int size) {
+  const auto count = static_cast<std::size_t>(size);
+  std::vector<std::int64_t> mixed = {0, 5, 1, 2, 3, 0, 7, 1};
+  mixed.resize(count);
+  std::vector<std::int64_t> one_has_all(count, 0);
+  one_has_all[count / 2] = 6;
+  return {std::vector<std::int64_t>(count, 4), uneven_sizes(2 * size + 1, size), mixed, one_has_all};
+}
+
+std::int64_t total(const std::vector<std::int64_t>& lengths) {
+  return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+}
+
+}  // namespace lab::vae

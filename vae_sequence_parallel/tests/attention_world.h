@@ -1,0 +1,52 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "common/comm/communicator.h"
+#include "common/tensor/tensor_map.h"
+
+// Attention over positions that are split among ranks, against attention in one process.
+namespace lab::vae {
+
+/// Of all positions: [B, heads, N, d].
+struct AttentionData {
+  at::Tensor q, k, v, grad_out;
+};
+
+/// Standard normal values.
+AttentionData random_data(at::IntArrayRef shape, at::ScalarType dtype);
+
+/// Normal values, rounded to multiples of 1/8 up to 2, on top of which the scores of key n are levels[n] higher. All
+/// scores up to 2^14 are exact in float32, in any order of summation.
+/// Requires  d is 4 or 16; levels are whole numbers
+AttentionData data_with_levels(at::IntArrayRef shape, at::ScalarType dtype, const std::vector<std::int64_t>& levels);
+
+/// ulysses_attention(), ring_attention() or a wrong one.
+using AttentionCall = std::function<at::Tensor(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                               const std::vector<std::int64_t>& lengths, Communicator& comm)>;
+
+/// Both have "out" and the gradients "q", "k" and "v" of all positions.
+/// The serial ones are float64, of attention().
+TensorMap serial_results(const AttentionData& data);
+/// In a world of threads, each with its own positions, in memory as to_heads() gives them.
+/// Errors    std::runtime_error: a rank failed, with its sentence
+TensorMap parallel_results(const AttentionData& data, const std::vector<std::int64_t>& lengths,
+                           const AttentionCall& call);
+/// Without gradients, "out" alone.
+TensorMap parallel_output(const AttentionData& data, const std::vector<std::int64_t>& lengths,
+                          const AttentionCall& call);
+
+/// The largest relative norm of the differences among `actual`; infinity if there is a NaN.
+double worst_error(const TensorMap& actual, const TensorMap& expected);
+
+/// Lengths for P ranks that differ in what they could upset: even; one position more on the first; none and one among
+/// others; all on one rank.
+std::vector<std::vector<std::int64_t>> length_patterns(int size);
+
+std::int64_t total(const std::vector<std::int64_t>& lengths);
+
+}  // namespace lab::vae

@@ -1,0 +1,92 @@
+#include "vae_sequence_parallel/log.h"
+
+#include <fmt/format.h>
+
+#include <tuple>
+
+#include "common/report/check_log.h"
+#include "common/report/log_mutations.h"
+#include "common/report/match_line.h"
+#include "common/testing/case_names.h"
+#include "common/testing/right_log.h"
+#include "common/testing/test.h"
+#include "vae_sequence_parallel/calls.h"
+#include "vae_sequence_parallel/cases.h"
+
+// The log expectation accepts a right log and refuses every small way to spoil it.
+namespace lab::vae {
+namespace {
+
+std::string right_log(int num_ranks, bool modules, bool reconstruction) {
+  testing::RightLog log(num_ranks);
+  if (modules) log.check(sections());
+  if (reconstruction) {
+    log.line("[Rank 0] A picture of 256 x 200, encoded to a latent [1, 16, 25, 32], decoded in one process.");
+    log.line("[Rank 0] What was decoded has 24.31 dB PSNR to the picture.");
+    for (int rank = 0; rank < num_ranks; ++rank) {
+      log.match("Reconstruction", rank, 1.192093e-06);
+      log.line(fmt::format("[Rank {}] held at most 12.85 MB of activations; one process held 42.09 MB", rank));
+    }
+    log.line("[Rank 0] Of 153600 samples of the two JPEGs, 7 differ by one step of 8 bits and 0 by more.");
+    log.match("Jpegs", 0, 1);
+  }
+  return log.done();
+}
+
+std::string problems_of(const std::string& log, const LogExpectation& expectation) {
+  const std::vector<std::string> problems = check_log(log, expectation);
+  return problems.empty() ? "" : problems.front();
+}
+
+TEST_CASE("the expectations accept right logs, at every world size") {
+  for (const int num_ranks : {1, 2, 3, 4, 5, 8}) {
+    CAPTURE(num_ranks);
+    CHECK(problems_of(right_log(num_ranks, true, true), expected_log(num_ranks)) == "");
+    CHECK(problems_of(right_log(num_ranks, true, false), expected_modules_log(num_ranks)) == "");
+    CHECK(problems_of(right_log(num_ranks, false, true), expected_test_log(num_ranks)) == "");
+  }
+}
+
+TEST_CASE("the expectation refuses a log of another number of ranks, or of a part") {
+  CHECK(problems_of(right_log(4, true, true), expected_log(2)) != "");
+  CHECK(problems_of(right_log(2, true, true), expected_log(4)) != "");
+  CHECK(problems_of(right_log(2, true, false), expected_log(2)) != "");
+  CHECK(problems_of(right_log(2, false, true), expected_log(2)) != "");
+}
+
+TEST_CASE("figures that cannot be are refused, whatever the line says") {
+  for (const auto& [prefix, right, wrong] : {std::tuple<const char*, double, double>{"Jpegs", 1, 2},
+                                             {"Reconstruction", 1.192093e-06, 0.01},
+                                             {"GroupNormSameEverywhere", 0, 1e-7}}) {
+    CAPTURE(prefix);
+    std::string log = right_log(2, true, true);
+    const std::string line = format(MatchLine{prefix, 0, true, right, right / 4});
+    REQUIRE(log.find(line) != std::string::npos);
+    log.replace(log.find(line), line.size(), format(MatchLine{prefix, 0, true, wrong, wrong / 4}));
+    CHECK(problems_of(log, expected_log(2)) != "");
+  }
+}
+
+TEST_CASE("the expectation refuses every line deleted, duplicated or falsified in turn") {
+  const LogExpectation expectation = expected_log(2);
+  const auto mutations = log_mutations(right_log(2, true, true));
+  CHECK(mutations.size() > 500);
+  for (const LogMutation& mutation : mutations) {
+    CAPTURE(mutation.what);
+    CHECK(problems_of(mutation.text, expectation) != "");
+  }
+}
+
+TEST_CASE("every case has a call and a name of its own, every section a tag") {
+  CHECK(testing::misnamed_case(all_cases(), calls()) == "");
+  std::size_t num_by_tag = 0;
+  for (const std::string& tag : module_tags()) num_by_tag += cases_of(sections(tag)).size();
+  CHECK(num_by_tag == all_cases().size());
+  for (const char* tag : {"conv2d", "groupnorm", "upsample", "attn_block", "decoder"}) {
+    CAPTURE(tag);
+    CHECK_FALSE(sections(tag).empty());
+  }
+}
+
+}  // namespace
+}  // namespace lab::vae

@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# The program as a user meets it: every number of ranks and way to launch, the handout's three actions, pictures of every
+# kind, bad input, a full disk, a killed rank.
+source "$(dirname -- "$(readlink -f -- "$0")")/../../common/testing/program_checks.sh"
+lab=vae_sequence_parallel
+program=$bin/$lab
+out=$scratch/results
+has() { grep -qE -- "$1" "$scratch/out"; echo $?; }
+num_true() { grep -c 'Tensors match: True' "$scratch/out"; }
+is_jpeg() { [[ $(head -c 2 "$1" | od -An -tx1) == " ff d8" && $(tail -c 2 "$1" | od -An -tx1) == " ff d9" ]]; }
+
+for num_ranks in 2 5; do
+  run "$program" --nproc "$num_ranks" --out "$out"
+  accepts "$num_ranks ranks" $lab "$num_ranks"
+done
+verdict "$(grep -q '^| Reconstruction | True' "$out/vae_log.md"; echo $?)" "... and a log in Markdown"
+verdict "$(is_jpeg "$out/reconstructed_baseline.jpg" && is_jpeg "$out/reconstructed_parallel.jpg"; echo $?)" "... and two JPEGs"
+run "$program" --world threads --nproc 8 --out "$out"
+accepts "8 ranks that are threads" $lab 8
+run "$bin/labrun" --standalone --nproc-per-node 3 "$program" --out "$out"
+accepts "labrun" $lab 3
+verdict "$(grep -q '^3 ranks (processes)' "$out/vae_log.md" && grep -q '^| PeakBytes | True .* | True .* | True' "$out/vae_log.md"; echo $?)" "... and rank 0 has the log of all"
+run env OUT="$scratch" "${LAB_SOURCE_DIR:?}/vae_sequence_parallel/run.sh" --seed 7 --out "$out"
+run "$program" check-log "$scratch/$lab.log" --nproc 4
+verdict "$code" "run.sh leaves a log that is accepted"
+if launcher mpirun; then
+  run "${mpirun[@]}" -n 4 "$program" --out "$out"
+  accepts "mpirun" $lab 4
+else skip "mpirun does not start programs here"; fi
+run "$program" --world sim --nproc 3 --out "$out"
+if grep -q 'no SimGrid' "$scratch/err"; then skip "this build has no simulated network"; else
+  verdict "$([[ $code == 0 ]] && has 'skipped: the simulated world has no communication inside backward')" "in the simulated world, but for gradients"
+fi
+
+# The three actions, in order, and out of order.
+steps=$scratch/steps
+run "$program" baseline --out "$steps"; refuses "baseline before encode" 2 "latent_code.pt' is not there: expected the step encode .* hint: run encode first"
+run "$program" test --nproc 2 --out "$steps"; refuses "test before encode" 2 "hint: run encode first"
+run "$program" encode --out "$steps" --size 70
+verdict "$([[ $code == 0 ]] && has '^encode: a picture of 70 x 70 \(generated, seed 2\) to a latent \[1, 16, 9, 9\]')" "encode: a side that 8 does not divide"
+run "$program" test --nproc 2 --out "$steps"; refuses "test before baseline" 2 "hint: run baseline first"
+run "$program" baseline --out "$steps"
+verdict "$([[ $code == 0 ]] && has '^baseline: decoded in one process: .*, PSNR [0-9.]+ dB to ')" "baseline"
+run "$program" test --nproc 4 --out "$steps"
+cp "$scratch/out" "$scratch/test.log"
+run "$program" test check-log "$scratch/test.log" --nproc 4
+verdict "$code" "test prints exactly its lines"
+run "$bin/labrun" --standalone --nproc-per-node 2 "$program" test --out "$steps"
+verdict "$([[ $code == 0 && $(num_true) == 3 ]]; echo $?)" "test under labrun"
+run "$program" compare --out "$steps"
+verdict "$([[ $code == 0 && -s $steps/difference.png ]] && has '^PSNR ([0-9.]+|inf) dB, largest difference [01] of 255$')" "compare: at most one step apart"
+run "$program" compare --out "$steps" --first "$steps/picture.png"
+verdict "$([[ $code == 0 ]] && has '^PSNR [0-9.]+ dB, largest difference [0-9]+ of 255$')" "... and beside the picture itself"
+run "$program" compare --out "$steps" --first "$out/picture.png"; refuses "pictures of two sizes" 2 "expected pictures of one size, got \[256, 256, 3\] and \[70, 70, 3\]"
+run "$program" encode --out "$steps" --seed 43
+run "$program" test --nproc 2 --out "$steps"; refuses "a baseline of another latent" 2 "is of another latent than .*hint: run baseline again"
+run "$program" test --nproc 33 --out "$steps"; refuses "... and more ranks than columns, once that is mended" 2 "run baseline again"
+run "$program" baseline --out "$steps"
+run "$program" test --nproc 33 --out "$steps"; refuses "more ranks than columns" 2 "--nproc 33: expected a latent at least as wide as there are ranks, got 32 column\(s\); hint: --nproc 32"
+
+# The checks alone.
+run "$program" modules --nproc 2
+modules=$(num_true)
+cp "$scratch/out" "$scratch/modules.log"
+run "$program" modules check-log "$scratch/modules.log" --nproc 2
+verdict "$code" "modules prints exactly its lines"
+sum=0
+for kind in conv2d groupnorm upsample attn_block decoder memory; do
+  run "$program" modules --only $kind --nproc 2
+  verdict "$([[ $code == 0 && $(num_true) -ge 2 ]]; echo $?)" "modules --only $kind"
+  sum=$((sum + $(num_true)))
+done
+verdict "$([[ $sum == "$modules" ]]; echo $?)" "... and together they are all"
+run "$program" modules --only conv3d; refuses "a kind that is not there" 2 "--only: expected conv2d, .*, got 'conv3d'"
+run "$program" run peak_bytes; refuses "a case that is not there" 2 "such as PeakBytes"
+
+# Pictures.
+run "$program" encode --out "$scratch/wide" --image "$out/reconstructed_baseline.jpg"
+verdict "$([[ $code == 0 ]] && has 'latent \[1, 16, 32, 32\]')" "encode a JPEG"
+photo=$(dirname -- "$LAB_SOURCE_DIR")/shared/data/astronaut.png
+if [[ -r $photo ]]; then
+  run "$program" encode --out "$scratch/photo" --image "$photo"
+  run "$program" baseline --out "$scratch/photo"
+  run "$program" test --nproc 4 --out "$scratch/photo"
+  verdict "$([[ $code == 0 && $(num_true) == 5 ]]; echo $?)" "a photo"
+else skip "there is no photo at hand"; fi
+echo 'not a picture' >"$scratch/text.jpg"
+run "$program" --image "$scratch/text.jpg" --out "$out"; refuses "a JPEG that is none" 2 "text.jpg"
+head -c 2000 "$out/reconstructed_baseline.jpg" >"$scratch/short.jpg"
+run "$program" encode --image "$scratch/short.jpg" --out "$out"; refuses "half a JPEG" 2 "short.jpg"
+run "$program" encode --image "$scratch/absent.png" --out "$out"; refuses "a picture that is not there" 2 "absent.png"
+run "$program" --size 1 --nproc 4 --out "$scratch/one"; refuses "a picture of one pixel on 4 ranks" 2 "got 1 column\(s\); hint: --nproc 1"
+run "$program" --size 1 --nproc 1 --out "$scratch/one"
+accepts "a picture of one pixel on one rank" $lab 1
+
+# Checkpoints.
+run "$program" init --config small --dtype bfloat16 --out "$scratch/seeded.safetensors"
+verdict "$([[ $code == 0 ]] && has ': 176 tensors, 1271427 parameters, bfloat16, 2.4 MiB$')" "init writes a seeded checkpoint"
+run "$program" encode --checkpoint "$scratch/seeded.safetensors" --out "$scratch/seeded"
+verdict "$code" "... which encodes"
+head -c 100000 "$scratch/seeded.safetensors" >"$scratch/short.safetensors"
+run "$program" --checkpoint "$scratch/short.safetensors" --out "$out"; refuses "half a checkpoint" 2 "short.safetensors"
+run "$program" encode --checkpoint "$out/latent_code.safetensors" --out "$out"; refuses "another safetensors file" 2 "expected exactly the 244 tensors .* missing: .* not expected: latent"
+run "$program" train --steps 2 --batch 1 --sizes 16,8 --out "$scratch/trained.safetensors"
+verdict "$([[ $code == 0 ]] && has 'trained.safetensors: 176 tensors, 1271427 parameters, float16')" "train writes a checkpoint"
+run "$program" train --steps 1 --batch 1 --sizes 8 --from "$scratch/trained.safetensors" --out "$scratch/again.safetensors"
+verdict "$code" "... and goes on from one"
+run "$program" train --sizes 16,20; refuses "a size that cannot be trained on" 2 "--sizes: expected numbers from 8 to 1024, multiples of 8 with commas between them, got '16,20'"
+
+# A full disk: what was there stays, and nothing half-written is left.
+before=$(cksum "$steps/latent_code.pt" "$steps/picture.png")
+run bash -c "ulimit -f 20; trap '' XFSZ; exec '$program' encode --out '$steps'"
+verdict "$([[ $code == 2 && $before == "$(cksum "$steps/latent_code.pt" "$steps/picture.png")" && $(find "$steps" -name '*.tmp*' | wc -l) == 0 ]]; echo $?)" "a full disk leaves the files as they were"
+
+# What it measures, on the small model.
+run "$program" memory --config small --size 64 --ranks 1,3 --out "$scratch/plots"
+if command -v gnuplot >/dev/null; then
+  verdict "$([[ $code == 0 && -s $scratch/plots/vae_memory_small_64.png ]] && has '^P = 3 +[0-9.]+ +[0-9.]+ +0\.[0-9]+$')" "memory: a table and a plot"
+else skip "gnuplot is not installed"; fi
+run "$program" memory --ranks 1,,2; refuses "a list that is none" 2 "--ranks: expected numbers from 1 to 64, with commas between them, got '1,,2'"
+run "$program" bench --config small --size 64 --rounds 1 --load-nproc 2
+verdict "$([[ $code == 0 ]] && grep -qE '^median( +[0-9.]+){5}$' "$scratch/out" && has '^loading [0-9.]+ MB on 2 ranks: ')" "bench"
+
+cd "$scratch" && survives_killed 2 "$program"
+
+finish

@@ -1,0 +1,99 @@
+#include "vae_sequence_parallel/reconstruction_files.h"
+
+#include <filesystem>
+#include <functional>
+
+#include "common/report/errors.h"
+#include "common/tensor/safetensors.h"
+#include "common/tensor/seeded.h"
+#include "common/tensor/torch_file.h"
+#include "common/testing/sentence_of.h"
+#include "common/testing/temporary_folder.h"
+#include "common/testing/test.h"
+
+// What one step leaves is what the next one reads, or a sentence says why not.
+namespace lab::vae {
+namespace {
+
+Latent some_latent() {
+  return {seeded_randn({1, 16, 3, 5}, 1), 20, 37};
+}
+
+struct Folder {
+  testing::TemporaryFolder folder;
+  ReconstructionFiles files{folder.file("")};
+
+  std::string load() const {
+    return testing::sentence_of([&] { load_latent(files, small_config()); });
+  }
+};
+
+TEST_CASE("a latent comes back with the size of its picture") {
+  const Folder at_hand;
+  save_latent(at_hand.files, some_latent());
+  const Latent latent = load_latent(at_hand.files, small_config());
+  CHECK(at::equal(latent.z, some_latent().z));
+  CHECK(latent.height == 20);
+  CHECK(latent.width == 37);
+}
+
+TEST_CASE("one from elsewhere has all of its picture") {
+  const Folder at_hand;
+  save_torch_tensor(at_hand.files.latent_pt, seeded_randn({1, 16, 3, 5}, 2, at::kDouble));
+  CHECK(load_latent(at_hand.files, small_config()).height == 24);
+  save_latent(at_hand.files, some_latent());
+  save_torch_tensor(at_hand.files.latent_pt, seeded_randn({1, 16, 3, 5}, 3));  // the other file is of another one now
+  const Latent latent = load_latent(at_hand.files, small_config());
+  CHECK(latent.height == 24);
+  CHECK(latent.width == 40);
+}
+
+TEST_CASE("steps out of order say which one is missing") {
+  const Folder at_hand;
+  CHECK(testing::contains(at_hand.load(), "hint: run encode first"));
+  save_latent(at_hand.files, some_latent());
+  CHECK(testing::contains(testing::sentence_of([&] { load_baseline(at_hand.files, some_latent()); }),
+                          "hint: run baseline first"));
+}
+
+TEST_CASE("what is no latent of this model is refused") {
+  const Folder at_hand;
+  for (const at::Tensor& wrong : {at::zeros({1, 4, 3, 5}), at::zeros({16, 3, 5}), at::zeros({2, 16, 3, 5}),
+                                  at::zeros({1, 16, 0, 5}), at::zeros({1, 16, 3, 5}, at::kLong)}) {
+    save_torch_tensor(at_hand.files.latent_pt, wrong);
+    CHECK(testing::contains(at_hand.load(), "expected a latent of floating-point values [1, 16, h, w], got"));
+  }
+  testing::write_bytes(at_hand.files.latent_pt, "not a tensor");
+  CHECK(testing::contains(at_hand.load(), at_hand.files.latent_pt));
+}
+
+TEST_CASE("a size that the latent cannot have is refused") {
+  const Folder at_hand;
+  const at::Tensor z = some_latent().z;
+  save_latent(at_hand.files, some_latent());
+  for (const char* height : {"25", "0", "-1", "many"}) {
+    save_safetensors(at_hand.files.latent, {{"latent", z}}, {{"height", height}, {"width", "40"}});
+    CHECK(testing::contains(at_hand.load(), at_hand.files.latent));
+  }
+  save_safetensors(at_hand.files.latent, {{"latent", z}});
+  CHECK(testing::contains(at_hand.load(), "expected a whole number 'height'"));
+}
+
+TEST_CASE("a baseline belongs to its latent") {
+  const Folder at_hand;
+  const Baseline baseline = {seeded_randn({1, 3, 24, 40}, 4), 1234};
+  save_baseline(at_hand.files, some_latent(), baseline);
+  const Baseline loaded = load_baseline(at_hand.files, some_latent());
+  CHECK(at::equal(loaded.image, baseline.image));
+  CHECK(loaded.peak_activation_bytes == 1234);
+  Latent other = some_latent();
+  other.z = other.z + 1;
+  CHECK(testing::contains(testing::sentence_of([&] { load_baseline(at_hand.files, other); }), "is of another latent"));
+  std::filesystem::remove(at_hand.files.baseline);
+  save_safetensors(at_hand.files.baseline, {{"latent", some_latent().z}});
+  CHECK(testing::contains(testing::sentence_of([&] { load_baseline(at_hand.files, some_latent()); }),
+                          "expected a tensor 'image'"));
+}
+
+}  // namespace
+}  // namespace lab::vae

@@ -1,0 +1,230 @@
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include "common/testing/test.h"
+#include "vae_sequence_parallel/layers.h"
+#include "vae_sequence_parallel/tests/attention_world.h"
+
+// Each mistake that the README warns of, as a wrong solution; which data see it, and which would let it pass.
+namespace lab::vae {
+namespace {
+
+constexpr std::int64_t kRanks = 4, kLength = 4, kHeads = 8, kChannels = 16;
+const std::vector<std::int64_t> kLengths(kRanks, kLength);
+
+AttentionData random_case() {
+  return random_data({2, kHeads, kRanks * kLength, kChannels}, at::kDouble);
+}
+
+/// The scores of every second rank's keys are 8000 higher.
+AttentionData large_case() {
+  std::vector<std::int64_t> levels;
+  for (std::int64_t n = 0; n < kRanks * kLength; ++n) levels.push_back(n / kLength % 2 == 0 ? -4000 : 4000);
+  return data_with_levels({2, kHeads, kRanks * kLength, kChannels}, at::kDouble, levels);
+}
+
+/// All along a dimension as the first.
+at::Tensor alike(const at::Tensor& x, std::int64_t dim) {
+  return x.narrow(dim, 0, 1).expand_as(x).clone();
+}
+
+std::vector<std::vector<std::int64_t>> shapes_like(const at::Tensor& x) {
+  return std::vector<std::vector<std::int64_t>>(kRanks, x.sizes().vec());
+}
+
+struct Wrong {
+  const char* name;
+  std::string seen;  ///< x: on these data; in the order of the data
+  AttentionCall call;
+};
+
+void check_seen(const std::vector<AttentionData>& data, const std::vector<Wrong>& table) {
+  for (const Wrong& wrong : table) {
+    for (std::size_t i = 0; i < data.size(); ++i) {
+      CAPTURE(wrong.name);
+      CAPTURE(i);
+      const double error = worst_error(parallel_output(data[i], kLengths, wrong.call), serial_results(data[i]));
+      if (wrong.seen[i] == 'x') {
+        CHECK(error > 0.05);  // of 1e-6 that the tests allow
+      } else {
+        CHECK(error < 1e-14);
+      }
+    }
+  }
+}
+
+/// The blocks that a rank sees on the ring, its own first. Those of others have no gradient.
+struct Blocks {
+  std::vector<at::Tensor> k, v;
+};
+
+Blocks blocks_of_ring(const at::Tensor& k, const at::Tensor& v, Communicator& comm) {
+  const auto go_around = [&](const at::Tensor& own) {
+    const std::vector<at::Tensor> of_rank =
+        comm.collectives().all_to_all(std::vector<at::Tensor>(kRanks, own.detach()), shapes_like(own));
+    std::vector<at::Tensor> seen = {own};
+    for (std::int64_t step = 1; step < kRanks; ++step)
+      seen.push_back(of_rank[static_cast<std::size_t>((comm.rank() + kRanks - step) % kRanks)]);
+    return seen;
+  };
+  return {go_around(k), go_around(v)};
+}
+
+/// Online softmax, right as it stands.
+struct Ring {
+  std::function<Blocks(Blocks)> blocks = [](Blocks all) { return all; };
+  double scale = 1 / std::sqrt(static_cast<double>(kChannels));
+  bool corrects_sum = true, corrects_out = true;
+  /// From the maximum so far and that of the block.
+  std::function<at::Tensor(const at::Tensor&, const at::Tensor&)> new_max = [](const at::Tensor& max,
+                                                                               const at::Tensor& of_block) {
+    return max.defined() ? at::maximum(max, of_block) : of_block;
+  };
+
+  at::Tensor operator()(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const std::vector<std::int64_t>&,
+                        Communicator& comm) const {
+    const Blocks seen = blocks(blocks_of_ring(k, v, comm));
+    at::Tensor max, sum, out;
+    for (std::size_t i = 0; i < seen.k.size(); ++i) {
+      const at::Tensor scores = at::matmul(q * scale, seen.k[i].transpose(2, 3));
+      const at::Tensor next = new_max(max, scores.amax(-1, true).detach());
+      const at::Tensor weights = at::exp(scores - next);
+      const at::Tensor correction = at::exp((max.defined() ? max : next) - next);
+      const at::Tensor block_sum = weights.sum(-1, true), block_out = at::matmul(weights, seen.v[i]);
+      sum = sum.defined() ? sum * (corrects_sum ? correction : at::ones({})) + block_sum : block_sum;
+      out = out.defined() ? out * (corrects_out ? correction : at::ones({})) + block_out : block_out;
+      max = next;
+    }
+    return out / sum;
+  }
+};
+
+Ring ring_with(const std::function<void(Ring&)>& change) {
+  Ring ring;
+  change(ring);
+  return ring;
+}
+
+Ring ring_of(const std::function<Blocks(Blocks)>& blocks) {
+  return ring_with([&](Ring& ring) { ring.blocks = blocks; });
+}
+
+at::Tensor averaged(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const std::vector<std::int64_t>&,
+                    Communicator& comm) {
+  const Blocks seen = blocks_of_ring(k, v, comm);
+  at::Tensor sum = at::zeros_like(q);
+  for (std::size_t i = 0; i < kRanks; ++i) sum += attention(q, seen.k[i], seen.v[i]);
+  return sum / kRanks;
+}
+
+TEST_CASE("wrong: what a ring can get wrong is seen, but not with equal keys or equal values") {
+  AttentionData equal_keys = random_case(), equal_values = random_case();
+  equal_keys.k = alike(equal_keys.k, 2);
+  equal_values.v = alike(equal_values.v, 2);
+  const std::vector<AttentionData> data = {random_case(), large_case(), equal_keys, equal_values};
+  const auto without = [](std::size_t step) {
+    return ring_of([step](Blocks all) {
+      for (auto* list : {&all.k, &all.v}) list->erase(list->begin() + static_cast<std::ptrdiff_t>(step));
+      return all;
+    });
+  };
+  const auto zero = [](const at::Tensor&, const at::Tensor& of_block) { return at::zeros_like(of_block); };
+  const auto first = [](const at::Tensor& max, const at::Tensor& of_block) { return max.defined() ? max : of_block; };
+  // On random, large, equal keys, equal values:
+  check_seen(data,
+             {
+                 {"right", "....", Ring()},
+                 {"the old sum is not corrected", "xx.x", ring_with([](Ring& r) { r.corrects_sum = false; })},
+                 {"the old output is not", "xx.x", ring_with([](Ring& r) { r.corrects_out = false; })},
+                 {"neither is", "xx..", ring_with([](Ring& r) { r.corrects_sum = r.corrects_out = false; })},
+                 {"each block's own softmax, averaged", "xx..", averaged},
+                 {"the own block is forgotten", "xxx.", without(0)},
+                 {"one round too few", "xxx.", without(kRanks - 1)},
+                 {"keys go around, values stay", "xxx.", ring_of([](Blocks all) {
+                    return Blocks{all.k, std::vector<at::Tensor>(kRanks, all.v[0])};
+                  })},
+                 {"values are one step behind", "xx..", ring_of([](Blocks all) {
+                    std::rotate(all.v.begin(), all.v.begin() + 1, all.v.end());
+                    return all;
+                  })},
+                 {"no scale", "xx..", ring_with([](Ring& r) { r.scale = 1; })},
+                 {"the scale of all heads", "xx..", ring_with([](Ring& r) { r.scale /= std::sqrt(1.0 * kHeads); })},
+                 {"no maximum", ".x..", ring_with([&](Ring& r) { r.new_max = zero; })},
+                 {"the first block's maximum", ".x..", ring_with([&](Ring& r) { r.new_max = first; })},
+             });
+}
+
+TEST_CASE("wrong: gradients of keys and values that stay on the rank whose queries gave them; the output is right") {
+  const AttentionData data = random_case();
+  const TensorMap serial = serial_results(data), results = parallel_results(data, kLengths, Ring());
+  const auto error = [&](const char* name) { return worst_error({{name, results.at(name)}}, serial); };
+  CHECK(error("out") < 1e-14);
+  CHECK(error("q") < 1e-14);
+  CHECK(error("k") > 0.05);
+  CHECK(error("v") > 0.05);
+}
+
+/// Ulysses, right as it stands.
+struct Ulysses {
+  using Order = std::vector<std::size_t>;
+  static Order forwards() { return {0, 1, 2, 3}; }
+  static Order backwards() { return {3, 2, 1, 0}; }
+
+  Order q = forwards(), k = forwards(), v = forwards(), back = forwards();  ///< of the ranks, in what arrives
+  bool interleaves = false;  ///< rank r gets heads r, r + P, ... and not r * heads / P and those after it
+  bool exchanges_keys = true;
+  double scale = 1;
+
+  at::Tensor operator()(const at::Tensor& own_q, const at::Tensor& own_k, const at::Tensor& own_v,
+                        const std::vector<std::int64_t>&, Communicator& comm) const {
+    const auto exchange = [&](const at::Tensor& x, std::int64_t split, std::int64_t join, const Order& order) {
+      const std::vector<at::Tensor> parts = x.chunk(kRanks, split);
+      const std::vector<at::Tensor> received = comm.collectives().all_to_all(parts, shapes_like(parts[0]));
+      std::vector<at::Tensor> joined;
+      for (const std::size_t rank : order) joined.push_back(received[rank]);
+      return at::cat(joined, join);
+    };
+    const auto there = [&](const at::Tensor& x, const Order& order) {
+      const at::Tensor dealt = x.unflatten(1, {kHeads / kRanks, kRanks}).transpose(1, 2).flatten(1, 2);
+      return exchange(interleaves ? dealt : x, 1, 2, order);
+    };
+    const auto own_heads = [&](const at::Tensor& x) {
+      return x.chunk(kRanks, 1)[static_cast<std::size_t>(comm.rank())];
+    };
+    const at::Tensor all_k = exchanges_keys ? there(own_k, k) : own_heads(own_k);
+    const at::Tensor all_v = exchanges_keys ? there(own_v, v) : own_heads(own_v);
+    return exchange(attention(there(own_q, q) * scale, all_k, all_v), 2, 1, back);
+  }
+};
+
+Ulysses ulysses_with(const std::function<void(Ulysses&)>& change) {
+  Ulysses ulysses;
+  change(ulysses);
+  return ulysses;
+}
+
+TEST_CASE("wrong: what Ulysses can get wrong is seen, but not with heads or positions alike") {
+  AttentionData equal_heads = random_case(), equal_positions = random_case();
+  for (at::Tensor* x : {&equal_heads.q, &equal_heads.k, &equal_heads.v}) *x = alike(*x, 1);
+  for (at::Tensor* x : {&equal_positions.q, &equal_positions.k, &equal_positions.v}) *x = alike(*x, 2);
+  const auto last_first = Ulysses::backwards();
+  // On random, equal heads, equal positions:
+  check_seen(
+      {random_case(), equal_heads, equal_positions},
+      {
+          {"right", "...", Ulysses()},
+          {"right: keys and values in the same wrong order", "...",
+           ulysses_with([&](Ulysses& u) { u.k = u.v = last_first; })},
+          {"keys in another order than values", "xx.", ulysses_with([&](Ulysses& u) { u.k = last_first; })},
+          {"queries in another order than results", "xx.", ulysses_with([&](Ulysses& u) { u.q = last_first; })},
+          {"heads come back in another order", "x.x", ulysses_with([&](Ulysses& u) { u.back = last_first; })},
+          {"heads are dealt out, but come back in a row", "x.x",
+           ulysses_with([](Ulysses& u) { u.interleaves = true; })},
+          {"keys and values of the own positions", "xx.", ulysses_with([](Ulysses& u) { u.exchanges_keys = false; })},
+          {"the scale of all heads", "xx.", ulysses_with([](Ulysses& u) { u.scale = 1 / std::sqrt(1.0 * kHeads); })},
+      });
+}
+
+}  // namespace
+}  // namespace lab::vae

@@ -1,0 +1,287 @@
+#include <numeric>
+
+#include "common/testing/case_runs.h"
+#include "common/testing/test.h"
+#include "vae_sequence_parallel/case_pictures.h"
+#include "vae_sequence_parallel/cases.h"
+#include "vae_sequence_parallel/conv_columns.h"
+#include "vae_sequence_parallel/module_under_test.h"
+#include "vae_sequence_parallel/parallel_layers.h"
+#include "vae_sequence_parallel/tests/wrong_modules.h"
+
+// Each mistake with convolutions and upsampling that the README warns of, as a wrong solution, and the case that sees
+// it.
+namespace lab::vae {
+namespace {
+
+using testing::contains;
+
+/// A convolution that takes the columns it needs from the whole picture, and does with them what `change` says.
+struct WindowConv : Conv2d {
+  /// All columns needed, and how many of them lie to the left of this rank's own, and to the right.
+  using Change = std::function<at::Tensor(const at::Tensor& needed, std::int64_t left, std::int64_t right)>;
+
+  WindowConv(const Weights& weights, const Conv2dOptions& conv_options, Communicator& communicator, Change what)
+      : Conv2d(weights, conv_options), comm(&communicator), change(std::move(what)) {}
+
+  WidthShard forward(const WidthShard& x) const {
+    const std::vector<ConvColumns> columns = conv_columns(x.widths, options);
+    const ConvColumns& mine = columns[static_cast<std::size_t>(comm->rank())];
+    const std::int64_t beyond = options.kernel + options.padding;
+    const at::Tensor needed = at::constant_pad_nd(gathered(x, *comm), {beyond, beyond})
+                                  .narrow(3, mine.needed.begin + beyond, mine.needed.size);
+    const at::Tensor changed = change(needed, mine.own.begin - mine.needed.begin, mine.needed.end() - mine.own.end());
+    WidthShard out = {at::conv2d(changed, weight, bias, options.stride, {options.padding, 0}), {}};
+    for (const ConvColumns& each : columns) out.widths.push_back(each.output.size);
+    return out;
+  }
+
+  Communicator* comm;
+  Change change;
+};
+
+ModuleMaker window_conv(const WindowConv::Change& change) {
+  return [change](const Weights& weights, const CaseInputs& inputs, Communicator& comm) -> ShardFunction {
+    return [module = WindowConv(weights, conv_options_of(inputs), comm, change)](const WidthShard& x) {
+      return module.forward(x);
+    };
+  };
+}
+
+/// Needed columns in three parts.
+at::Tensor joined(const at::Tensor& left, const at::Tensor& own, const at::Tensor& right) {
+  return at::cat({left, own, right}, 3);
+}
+
+struct Parts {
+  Parts(const at::Tensor& needed, std::int64_t num_left, std::int64_t num_right)
+      : left(needed.narrow(3, 0, num_left)),
+        own(needed.narrow(3, num_left, needed.size(3) - num_left - num_right)),
+        right(needed.narrow(3, needed.size(3) - num_right, num_right)) {}
+  at::Tensor left, own, right;
+};
+
+const WindowConv::Change kNothing = [](const at::Tensor& needed, std::int64_t, std::int64_t) { return needed; };
+
+using ConvForward = std::function<WidthShard(const Conv2d&, const WidthShard&, Communicator&)>;
+
+ModuleMaker conv_by(const ConvForward& forward) {
+  return [forward](const Weights& weights, const CaseInputs& inputs, Communicator& comm) -> ShardFunction {
+    return [=, &comm, conv = Conv2d(weights, conv_options_of(inputs))](const WidthShard& x) {
+      return forward(conv, x, comm);
+    };
+  };
+}
+
+TEST_CASE("right but for what it sends: the whole input gathered passes vae.conv2d, not vae.conv2d_halo") {
+  for (const char* name : {"Conv2dUneven", "Conv2dKernel7", "Conv2dStride2", "Conv2dWidePadding", "Conv2d_64to64_k1"})
+    CHECK(verdict(name, window_conv(kNothing)) == "passed");
+  for (const char* name : {"Conv2dHalo", "Conv2dHaloKernel7", "Conv2dHaloStride2", "Conv2dHaloKernel1"})
+    CHECK(verdict(name, window_conv(kNothing)) == "1 calls of all_to_all, expected at most 0");
+  CHECK(verdict("Conv2dGradient", window_conv(kNothing)) == "1 calls of all_to_all, expected at most 0");
+}
+
+/// A whole slice to every rank, which takes from it what it needs.
+WidthShard by_messages(const Conv2d& conv, const WidthShard& x, Communicator& comm, int most_distance) {
+  std::vector<at::Tensor> slices;
+  std::vector<Request> requests;
+  const at::Tensor own = x.columns.contiguous();
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    std::vector<std::int64_t> shape = own.sizes().vec();
+    shape[3] = x.widths[static_cast<std::size_t>(rank)];
+    slices.push_back(rank == comm.rank() ? own : at::zeros(shape, own.options()));
+    if (rank == comm.rank() || std::abs(rank - comm.rank()) > most_distance) continue;
+    requests.push_back(comm.point_to_point().irecv(slices.back(), rank));
+    requests.push_back(comm.point_to_point().isend(own, rank));
+  }
+  for (Request& request : requests) request.wait();
+  return own_share(conv.forward(at::cat(slices, 3)), x.widths, comm);
+}
+
+TEST_CASE("right but for what it sends: whole slices by message, to all ranks or to the neighbours only") {
+  for (const int distance : {3, 1}) {
+    const ModuleMaker make = conv_by([distance](const Conv2d& conv, const WidthShard& x, Communicator& comm) {
+      return by_messages(conv, x, comm, distance);
+    });
+    CHECK(verdict("Conv2dUneven", make) == "passed");
+    // 2 * 5 * 9 * 10 floats, where one column would do.
+    CHECK(verdict("Conv2dHalo", make) == (distance == 3 ? "3 messages sent of vae.conv2d_halo, expected at most 1"
+                                                        : "3600 bytes sent of vae.conv2d_halo, expected at most 360"));
+  }
+}
+
+TEST_CASE("wrong: zeros at the borders of slices, no halo") {
+  const ModuleMaker make = conv_by([](const Conv2d& conv, const WidthShard& x, Communicator&) {
+    return WidthShard{conv.forward(x.columns), x.widths};
+  });
+  CHECK(verdict("Conv2dUneven", make) == "mismatch");
+  CHECK(verdict("Conv2d_32to64_k3", make) == "mismatch");
+  CHECK(verdict("Conv2d_64to64_k1", make) == "passed");
+}
+
+TEST_CASE("wrong: left and right halo exchanged") {
+  CHECK(verdict("Conv2dUneven", window_conv([](const at::Tensor& needed, std::int64_t left, std::int64_t right) {
+                  const Parts parts(needed, left, right);
+                  return joined(parts.right, parts.own, parts.left);
+                })) == "mismatch");
+}
+
+TEST_CASE("wrong: the halo's columns mirrored; one column each side hides it") {
+  const ModuleMaker make = window_conv([](const at::Tensor& needed, std::int64_t left, std::int64_t right) {
+    const Parts parts(needed, left, right);
+    return joined(parts.left.flip({3}), parts.own, parts.right.flip({3}));
+  });
+  CHECK(verdict("Conv2dUneven", make) == "passed");
+  CHECK(verdict("Conv2dKernel5", make) == "mismatch");
+}
+
+TEST_CASE("wrong: a halo from one side only") {
+  CHECK(verdict("Conv2dUneven", window_conv([](const at::Tensor& needed, std::int64_t left, std::int64_t right) {
+                  const Parts parts(needed, left, right);
+                  return joined(parts.left, parts.own, at::zeros_like(parts.right));
+                })) == "mismatch");
+}
+
+TEST_CASE("wrong: a halo from the next neighbours only, where it reaches beyond them") {
+  const ModuleMaker make = conv_by(
+      [](const Conv2d& conv, const WidthShard& x, Communicator& comm) { return by_messages(conv, x, comm, 1); });
+  CHECK(verdict("Conv2dUneven", make) == "passed");
+  CHECK(verdict("Conv2dKernel5", make) == "mismatch");
+  CHECK(verdict("Conv2dKernel7", make) == "mismatch");
+}
+
+/// The whole picture with other things than zeros beside it.
+ModuleMaker with_edges(const std::function<at::Tensor(const at::Tensor&, std::int64_t)>& extended) {
+  return conv_by([extended](const Conv2d& conv, const WidthShard& x, Communicator& comm) {
+    const std::int64_t padding = conv.options.padding;
+    const at::Tensor out = at::conv2d(extended(gathered(x, comm), padding), conv.weight, conv.bias, 1, {padding, 0});
+    return own_share(out, x.widths, comm);
+  });
+}
+
+TEST_CASE("wrong: at the picture's edges the border's own column, or the other edge's, in the place of zeros") {
+  CHECK(verdict("Conv2dUneven", with_edges([](const at::Tensor& x, std::int64_t padding) {
+                  return at::constant_pad_nd(x, {padding, padding});
+                })) == "passed");
+  CHECK(verdict("Conv2dUneven", with_edges([](const at::Tensor& x, std::int64_t padding) {
+                  return at::replication_pad2d(x, {padding, padding, 0, 0});
+                })) == "mismatch");
+  CHECK(verdict("Conv2dUneven", with_edges([](const at::Tensor& x, std::int64_t padding) {
+                  return joined(x.narrow(3, x.size(3) - padding, padding), x, x.narrow(3, 0, padding));
+                })) == "mismatch");
+}
+
+TEST_CASE("wrong: zeros beside the halo as well, so that columns come out that are no one's") {
+  CHECK(contains(verdict("Conv2dUneven", conv_by([](const Conv2d& conv, const WidthShard& x, Communicator&) {
+                           return WidthShard{conv.forward(at::constant_pad_nd(x.columns, {1, 1})), x.widths};
+                         })),
+                 "result 'out'"));
+}
+
+TEST_CASE("wrong: with stride 2 every rank begins at its own first column") {
+  const ModuleMaker make = conv_by([](const Conv2d& conv, const WidthShard& x, Communicator& comm) {
+    const std::int64_t padding = conv.options.padding;
+    const auto begin = std::accumulate(x.widths.begin(), x.widths.begin() + comm.rank(), std::int64_t{0});
+    const std::int64_t num_outputs = (x.columns.size(3) + 1) / 2;
+    const at::Tensor needed = at::constant_pad_nd(gathered(x, comm), {padding, 2 * padding})
+                                  .narrow(3, begin, 2 * num_outputs - 1 + 2 * padding);
+    WidthShard out = {at::conv2d(needed, conv.weight, conv.bias, 2, {padding, 0}), x.widths};
+    for (std::int64_t& width : out.widths) width = (width + 1) / 2;
+    return out;
+  });
+  // Widths 10 9 9 9: rank 2 begins at column 19.
+  CHECK(contains(verdict("Conv2dStride2", make), "result 'out'"));
+}
+
+TEST_CASE("wrong: the halo's gradients stay where it was used; outputs are right") {
+  const ModuleMaker make = window_conv([](const at::Tensor& needed, std::int64_t left, std::int64_t right) {
+    const Parts parts(needed, left, right);
+    return joined(parts.left.detach(), parts.own, parts.right.detach());
+  });
+  CHECK(verdict("Conv2dUneven", make) == "passed");
+  CHECK(verdict("Conv2dGradient", make) == "mismatch");
+  CHECK(verdict("Conv2dKernel7Gradient", make) == "mismatch");
+}
+
+TEST_CASE("wrong: the graph is cut where columns are joined; outputs are right") {
+  const ModuleMaker make =
+      window_conv([](const at::Tensor& needed, std::int64_t, std::int64_t) { return needed.detach(); });
+  CHECK(verdict("Conv2dUneven", make) == "passed");
+  CHECK(verdict("Conv2dGradient", make) == "mismatch");
+}
+
+TEST_CASE("wrong: a wrapper's level in the names of parameters") {
+  CHECK(contains(verdict("Conv2dUneven",
+                         [](const Weights& weights, const CaseInputs& inputs, Communicator& comm) -> ShardFunction {
+                           return by_gathering(Conv2d(weights / "conv", conv_options_of(inputs)), comm);
+                         }),
+                 "missing: conv.weight, conv.bias"));
+}
+
+using UpsampleForward = std::function<WidthShard(const Conv2d&, const WidthShard&, Communicator&)>;
+
+ModuleMaker upsample_by(const UpsampleForward& forward) {
+  return [forward](const Weights& weights, const CaseInputs& inputs, Communicator& comm) -> ShardFunction {
+    const std::int64_t channels = inputs.whole("channels");
+    return [=, &comm, conv = Conv2d(weights / "conv", {channels, channels})](const WidthShard& x) {
+      return forward(conv, x, comm);
+    };
+  };
+}
+
+std::vector<std::int64_t> doubled(std::vector<std::int64_t> widths) {
+  for (std::int64_t& width : widths) width *= 2;
+  return widths;
+}
+
+TEST_CASE("right but for what it sends: upsampling of the gathered picture") {
+  const ModuleMaker make = [](const Weights& weights, const CaseInputs& inputs, Communicator& comm) -> ShardFunction {
+    return by_gathering(Upsample(weights, inputs.whole("channels")), comm);
+  };
+  CHECK(verdict("UpsampleNarrow", make) == "passed");
+  CHECK(verdict("UpsampleTraffic", make) == "1 calls of all_to_all, expected at most 0");
+}
+
+TEST_CASE("wrong: zeros at the borders of slices after upsampling") {
+  CHECK(verdict("UpsampleNarrow", upsample_by([](const Conv2d& conv, const WidthShard& x, Communicator&) {
+                  return WidthShard{conv.forward(upsample_nearest(x.columns)), doubled(x.widths)};
+                })) == "mismatch");
+}
+
+TEST_CASE("wrong: the convolution comes before upsampling") {
+  CHECK(verdict("UpsampleNarrow", upsample_by([](const Conv2d& conv, const WidthShard& x, Communicator& comm) {
+                  return own_share(upsample_nearest(conv.forward(gathered(x, comm))), doubled(x.widths), comm);
+                })) == "mismatch");
+}
+
+TEST_CASE("wrong: the halo is upsampled, too, and one column of it is cut off where there are two by now") {
+  const auto cut_off = [](std::int64_t num_columns) {
+    return upsample_by([num_columns](const Conv2d& conv, const WidthShard& x, Communicator& comm) {
+      const std::vector<std::int64_t> all = x.widths;
+      const std::int64_t begin = std::accumulate(all.begin(), all.begin() + comm.rank(), std::int64_t{0});
+      const std::int64_t width = x.columns.size(3);
+      const at::Tensor with_halo = at::constant_pad_nd(gathered(x, comm), {1, 1}).narrow(3, begin, width + 2);
+      const at::Tensor out = conv.forward(upsample_nearest(with_halo));
+      return WidthShard{out.narrow(3, num_columns, 2 * width), doubled(all)};
+    });
+  };
+  CHECK(verdict("UpsampleNarrow", cut_off(2)) == "passed");
+  CHECK(verdict("UpsampleNarrow", cut_off(1)) == "mismatch");
+}
+
+TEST_CASE("wrong: widths that travel on as they were, or the rank's share of a freshly split picture") {
+  CHECK(verdict("UpsampleNarrow", upsample_by([](const Conv2d& conv, const WidthShard& x, Communicator& comm) {
+                  return WidthShard{
+                      own_share(conv.forward(upsample_nearest(gathered(x, comm))), doubled(x.widths), comm).columns,
+                      x.widths};
+                })) == "mismatch");
+  CHECK(contains(verdict("UpsampleNarrow", upsample_by([](const Conv2d& conv, const WidthShard& x, Communicator& comm) {
+                           // 10 columns: 3 3 2 2, not 4 2 2 2.
+                           return split_width(conv.forward(upsample_nearest(gathered(x, comm))).detach(), comm.rank(),
+                                              comm.size());
+                         })),
+                 "result 'out'"));
+}
+
+}  // namespace
+}  // namespace lab::vae

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "vae_sequence_parallel/layers.h"
+#include "vae_sequence_parallel/module_call.h"
+
+// What the wrong solutions are made of: the whole picture on every rank, from which a module takes what it likes.
+namespace lab::vae {
+
+/// The columns of all ranks. Differentiable: backward, a rank's columns get the gradients that all ranks have for them.
+/// Call      collective, by a built-in all-to-all
+at::Tensor gathered(const WidthShard& x, Communicator& comm);
+
+/// This rank's share of a whole picture.
+WidthShard own_share(const at::Tensor& whole, const std::vector<std::int64_t>& widths, const Communicator& comm);
+
+/// A serial module on the whole picture, of which each rank keeps its share. Right, but for what it sends.
+template <class Serial>
+ShardFunction by_gathering(const Serial& module, Communicator& comm) {
+  return [module, &comm](WidthShard x) {
+    const at::Tensor out = module.forward(gathered(x, comm));
+    const std::int64_t factor = out.size(3) / x.total_width();
+    for (std::int64_t& width : x.widths) width *= factor;
+    return own_share(out, x.widths, comm);
+  };
+}
+
+/// What becomes of the named case, on 4 ranks, with such a module in the place of the student's; see testing::verdict.
+std::string verdict(const std::string& case_name, const ModuleMaker& make);
+
+}  // namespace lab::vae
