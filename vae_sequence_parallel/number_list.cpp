@@ -19,7 +19,7 @@ std::vector<std::int64_t> numbers_in(const std::string& option, const std::strin
           option,
           {fmt::format("numbers from {} to {}, {}with commas between them", rule.min, rule.max, multiples),
            fmt::format("{},{}", rule.min, 2 * rule.min)},
-          text);
+          option::quoted(text));
     }
     numbers.push_back(*number);
     begin = end + 1;

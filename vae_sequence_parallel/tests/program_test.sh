@@ -121,6 +121,6 @@ run "$program" memory --ranks 1,,2; refuses "a list that is none" 2 "--ranks: ex
 run "$program" bench --config small --size 64 --rounds 1 --load-nproc 2
 verdict "$([[ $code == 0 ]] && grep -qE '^median( +[0-9.]+){5}$' "$scratch/out" && has '^loading [0-9.]+ MB on 2 ranks: ')" "bench"
 
-cd "$scratch" && survives_killed 2 "$program"
+mkdir "$scratch/killed" && cd "$scratch/killed" && survives_killed 2 "$program"
 
 finish
