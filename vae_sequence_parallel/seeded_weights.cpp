@@ -13,14 +13,17 @@ std::uint64_t hash_of(const std::string& name) {
   return hash;
 }
 
+std::string place_of(const std::string& name) {
+  return name.substr(0, name.rfind('.'));
+}
+
 }  // namespace
 
 at::Tensor SeededWeights::get(const std::string& name, at::IntArrayRef shape) {
   const at::Generator generator = make_generator(splitmix64(seed_ ^ hash_of(name)));
   at::Tensor tensor = at::zeros(shape, dtype_);
-  const std::size_t begin_of_last = name.rfind('.') + 1;  // 0 where there is no dot
-  const auto convolution = made_.find(name.substr(0, begin_of_last) + "weight");
-  const bool is_bias = name.substr(begin_of_last) == "bias";
+  const auto convolution = made_.find(place_of(name) + ".weight");
+  const bool is_bias = name.size() > 5 && name.compare(name.size() - 5, 5, ".bias") == 0;
   if (shape.size() == 4) {
     init_linear_uniform(tensor, tensor.numel() / tensor.size(0), generator);
   } else if (is_bias && convolution != made_.end() && convolution->second.dim() == 4) {

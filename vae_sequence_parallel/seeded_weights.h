@@ -8,8 +8,9 @@
 namespace lab::vae {
 
 /// Makes every parameter that is asked for, and keeps it: convolutions as PyTorch fills them, biases likewise, norms
-/// with 1 and 0. A parameter depends on the seed and its name only. With `spread`, norms get values around those, so
-/// that one that was left out, or another's, is seen.
+/// with 1 and 0; a bias that has no module's name before it (of a module tried by itself) with 1. A parameter depends
+/// on the seed and its name only. With `spread`, what is not a convolution's gets values around those, so that one that
+/// was left out, or another's, is seen.
 class SeededWeights : public WeightSource {
  public:
   explicit SeededWeights(std::uint64_t seed, at::ScalarType dtype = at::kFloat, double spread = 0)
