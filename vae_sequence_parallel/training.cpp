@@ -1,5 +1,6 @@
 #include "vae_sequence_parallel/training.h"
 
+#include <c10/core/GradMode.h>
 #include <fmt/format.h>
 #include <torch/optim/adam.h>
 
