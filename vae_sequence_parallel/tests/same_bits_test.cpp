@@ -1,0 +1,69 @@
+#include <c10/core/GradMode.h>
+
+#include "common/launch/run_ranks.h"
+#include "common/tensor/partition.h"
+#include "common/tensor/seeded.h"
+#include "common/testing/test.h"
+#include "vae_sequence_parallel/parallel_layers.h"
+#include "vae_sequence_parallel/seeded_weights.h"
+#include "vae_sequence_parallel/sequence_attention.h"
+
+// What is added in another order when a picture is split, statistics and attention, leaves the serial module's bits all
+// the same. (Convolutions add alike whatever the width, but which kernel they take is the processor's affair.)
+namespace lab::vae {
+namespace {
+
+/// The serial result's part on a rank is bitwise what that rank has.
+void check_same_bits(int size, const std::function<at::Tensor(Communicator&)>& of_rank,
+                     const std::function<at::Tensor(int rank)>& expected) {
+  CAPTURE(size);
+  WorldSpec spec;
+  spec.num_ranks = size;
+  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+    const c10::NoGradGuard no_grad;
+    return TensorMap{{"out", of_rank(comm)}};
+  });
+  REQUIRE_FALSE(outcome.failure);
+  for (int rank = 0; rank < size; ++rank)
+    CHECK(at::equal(outcome.ranks[static_cast<std::size_t>(rank)].tensors.at("out"), expected(rank)));
+}
+
+TEST_CASE("the norm of a split picture has the bits of the whole one's") {
+  const c10::NoGradGuard no_grad;
+  const at::Tensor x = seeded_randn({1, 64, 40, 37}, 1) + at::linspace(0, 20, 37);
+  SeededWeights source(2, at::kFloat, 0.5);
+  const at::Tensor whole = GroupNorm(Weights(source, "norm"), 64).forward(x.contiguous(at::MemoryFormat::ChannelsLast));
+  for (const int size : {2, 3, 5, 8}) {
+    const auto of_rank = [&](Communicator& comm) {
+      SeededWeights own(2, at::kFloat, 0.5);
+      const ParallelGroupNorm norm(Weights(own, "norm"), 64, comm);
+      return norm.forward(split_width(x, comm.rank(), comm.size())).columns;
+    };
+    check_same_bits(size, of_rank, [&](int rank) {
+      const Slice own = uneven_slice(37, size, rank);
+      return whole.narrow(3, own.begin, own.size);
+    });
+  }
+}
+
+TEST_CASE("attention around a ring has the bits of attention in one process") {
+  const c10::NoGradGuard no_grad;
+  const std::vector<std::int64_t> shape = {1, 2, 131, 16};
+  const at::Tensor q = seeded_randn(shape, 1), k = seeded_randn(shape, 2), v = seeded_randn(shape, 3);
+  const at::Tensor whole = attention(q, k, v);
+  for (const int size : {2, 3, 5, 8}) {
+    const auto part = [&](const at::Tensor& tensor, int rank) {
+      const Slice own = uneven_slice(131, size, rank);
+      return tensor.narrow(2, own.begin, own.size).contiguous();
+    };
+    const auto of_rank = [&](Communicator& comm) {
+      const int rank = comm.rank();
+      return ring_attention(part(q, rank), part(k, rank), part(v, rank), uneven_sizes(131, size),
+                            comm.point_to_point());
+    };
+    check_same_bits(size, of_rank, [&](int rank) { return part(whole, rank); });
+  }
+}
+
+}  // namespace
+}  // namespace lab::vae
