@@ -90,7 +90,8 @@ BenchRow measure(const BenchOptions& options, const std::string& kind) {
     for (int turn = 0; turn <= options.num_turns; ++turn) {
       ScheduledStage work(arguments, schedule, data, comm, {});
       comm.collectives().barrier();
-      run_schedule(schedule, comm.point_to_point(), work, activation);
+      run_schedule(schedule, comm.point_to_point(), work,
+                   pipeline::same_buffers(activation.sizes(), activation.options()));
     }
     return TensorMap{};
   });

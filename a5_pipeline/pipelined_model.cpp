@@ -23,7 +23,7 @@ PipelineResult run_scheduled_pipeline(const PipelineArguments& arguments, const 
   ScheduledStage work(arguments, schedule, data, comm,
                       [&](int, const at::Tensor& output) { result.outputs.push_back(output); });
   pipeline::run_schedule(schedule, comm.point_to_point(), work,
-                         at::empty(arguments.activation_shape(), arguments.tensor_options()));
+                         pipeline::same_buffers(arguments.activation_shape(), arguments.tensor_options()));
   result.weights = work.weights();
   result.gradients = work.gradients();
   return result;

@@ -26,7 +26,8 @@ Timeline simulate(const Schedule& schedule, const pipeline::Costs& costs, const 
   const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
     const at::Tensor activation = at::empty({costs.message_bytes}, at::TensorOptions(at::kMeta).dtype(at::kByte));
     pipeline::SimulatedStage work(schedule, costs, comm.endpoint(), activation);
-    run_schedule(schedule, comm.point_to_point(), work, activation);
+    run_schedule(schedule, comm.point_to_point(), work,
+                 pipeline::same_buffers(activation.sizes(), activation.options()));
     return TensorMap{};
   });
   if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);

@@ -32,7 +32,7 @@ std::vector<double> peaks(const std::string& kind, int num_micro_batches) {
     const DataLoader data(arguments);
     ScheduledStage work(arguments, schedule, data, comm, OutputTaker());
     run_schedule(schedule, comm.point_to_point(), work,
-                 at::empty(arguments.activation_shape(), arguments.tensor_options()));
+                 pipeline::same_buffers(arguments.activation_shape(), arguments.tensor_options()));
     return TensorMap{};
   });
   if (outcome.failure) FAIL(outcome.failure->sentence);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -14,8 +15,8 @@ namespace {
 /// One rank's work on its list.
 class Run {
  public:
-  Run(const Schedule& schedule, PointToPoint& p2p, StageWork& work, const at::Tensor& activation)
-      : schedule_(schedule), p2p_(p2p), work_(work), activation_(activation) {}
+  Run(const Schedule& schedule, PointToPoint& p2p, StageWork& work, const Buffers& buffers)
+      : schedule_(schedule), p2p_(p2p), work_(work), buffers_(buffers) {}
 
   void carry_out(const Action& action) {
     if (is_message(action.operation)) {
@@ -69,13 +70,15 @@ class Run {
   }
 
   void start(const Action& action) {
-    const int peer = schedule_.rank_of_stage(peer_stage(schedule_, action.operation, stage(action)));
+    const int other_stage = peer_stage(schedule_, action.operation, stage(action));
+    const int peer = schedule_.rank_of_stage(other_stage);
     const int tag = message_tag(schedule_, p2p_.rank(), action);
     const Key name = key(action.operation, action);
     if (is_send(action.operation)) {
       under_way_.emplace(name, p2p_.isend(take(name, action), peer, tag));
     } else {
-      under_way_.emplace(name, p2p_.irecv(at::empty(activation_.sizes(), activation_.options()), peer, tag));
+      const int fed_stage = std::max(stage(action), other_stage);  // forward: this one; backward: the one after it
+      under_way_.emplace(name, p2p_.irecv(buffers_(fed_stage, action.micro_batch), peer, tag));
     }
   }
 
@@ -105,18 +108,22 @@ class Run {
   const Schedule& schedule_;
   PointToPoint& p2p_;
   StageWork& work_;
-  const at::Tensor& activation_;
+  const Buffers& buffers_;
   std::map<Key, at::Tensor> at_hand_;  ///< received or computed, and not used yet
   std::map<Key, Request> under_way_;
 };
 
 }  // namespace
 
-void run_schedule(const Schedule& schedule, PointToPoint& p2p, StageWork& work, const at::Tensor& activation) {
+Buffers same_buffers(at::IntArrayRef shape, const at::TensorOptions& options) {
+  return [sizes = shape.vec(), options](int, int) { return at::empty(sizes, options); };
+}
+
+void run_schedule(const Schedule& schedule, PointToPoint& p2p, StageWork& work, const Buffers& buffers) {
   if (schedule.num_ranks != p2p.size()) {
     throw ContractError(fmt::format("the schedule is for {} ranks, and there are {}", schedule.num_ranks, p2p.size()));
   }
-  Run run(schedule, p2p, work, activation);
+  Run run(schedule, p2p, work, buffers);
   for (const Action& action : schedule.ranks[static_cast<std::size_t>(p2p.rank())]) run.carry_out(action);
 }
 

@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <functional>
+
 #include "common/comm/point_to_point.h"
 #include "common/pipeline/schedule.h"
 
@@ -24,12 +26,19 @@ class StageWork {
   virtual void backward_weight(int chunk, int micro_batch) = 0;
 };
 
+/// An empty tensor to receive into: of the shape and options of what `stage` gets as its input for the micro-batch. The
+/// gradient that a stage receives is that of the next stage's input.
+using Buffers = std::function<at::Tensor(int stage, int micro_batch)>;
+
+/// The same for every stage and micro-batch.
+Buffers same_buffers(at::IntArrayRef shape, const at::TensorOptions& options);
+
 /// Carries out this rank's list: calls the work for each computation, posts and awaits each message where the list
 /// says. Stages on one rank hand over without a message.
 /// Call      collective, blocking; p2p's ranks are the schedule's
-/// Shapes    every message has the shape and options of `activation`, of which the values are not read
+/// Shapes    messages as `buffers` says
 /// Errors    ContractError: another number of ranks; an action whose tensor is not there (validate() tells before);
 ///           those of the messages and of the work
-void run_schedule(const Schedule& schedule, PointToPoint& p2p, StageWork& work, const at::Tensor& activation);
+void run_schedule(const Schedule& schedule, PointToPoint& p2p, StageWork& work, const Buffers& buffers);
 
 }  // namespace lab::pipeline

@@ -87,7 +87,7 @@ TEST_CASE("run_schedule: each stage gets each micro-batch's own input and gradie
     const WorldOutcome outcome = run_ranks(threads(p), [&](Communicator& comm) {
       for (const Schedule& schedule : schedules) {
         CountingWork work(schedule, comm.rank());
-        run_schedule(schedule, comm.point_to_point(), work, at::empty({1}, at::kLong));
+        run_schedule(schedule, comm.point_to_point(), work, same_buffers({1}, at::kLong));
         works[static_cast<std::size_t>(comm.rank())].push_back(work);
       }
       return TensorMap{};
@@ -113,7 +113,7 @@ TEST_CASE("run_schedule: each stage gets each micro-batch's own input and gradie
 std::string refusal(const Schedule& schedule, int num_ranks) {
   const WorldOutcome outcome = run_ranks(threads(num_ranks), [&](Communicator& comm) {
     CountingWork work(schedule, comm.rank());
-    run_schedule(schedule, comm.point_to_point(), work, at::empty({1}, at::kLong));
+    run_schedule(schedule, comm.point_to_point(), work, same_buffers({1}, at::kLong));
     return TensorMap{};
   });
   if (!outcome.failure) return "";
@@ -154,7 +154,7 @@ double simulated_makespan(const Schedule& schedule, const Costs& costs) {
   const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
     const at::Tensor activation = at::empty({costs.message_bytes}, at::TensorOptions(at::kMeta).dtype(at::kByte));
     SimulatedStage work(schedule, costs, comm.endpoint(), activation);
-    run_schedule(schedule, comm.point_to_point(), work, activation);
+    run_schedule(schedule, comm.point_to_point(), work, same_buffers(activation.sizes(), activation.options()));
     return TensorMap{};
   });
   if (outcome.failure) FAIL(outcome.failure->sentence);
