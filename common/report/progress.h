@@ -12,9 +12,9 @@ struct ProgressOptions {
   std::string label;
   std::int64_t total = 0;  ///< steps of the whole work; 0: unknown, only counted
   int fd = 2;
-  std::function<double()> clock;               ///< seconds, never going back; the steady clock when empty
-  std::function<void(std::string_view)> sink;  ///< takes what is shown; fd when empty
-  std::optional<bool> is_terminal;             ///< isatty(fd) when empty
+  std::function<double()> clock = {};               ///< seconds, never going back; the steady clock when empty
+  std::function<void(std::string_view)> sink = {};  ///< takes what is shown; fd when empty
+  std::optional<bool> is_terminal = {};             ///< isatty(fd) when empty
 };
 
 /// How far a long piece of work is. Silent for its first 2 s. Then, on a terminal, one line drawn over and over (at
