@@ -1,5 +1,6 @@
 #include "common/report/failure.h"
 
+#include <algorithm>
 #include <new>
 #include <string_view>
 
@@ -16,7 +17,9 @@ int exit_code_of(const std::exception& failure) {
 std::string sentence_of(const std::exception& failure) {
   if (dynamic_cast<const std::bad_alloc*>(&failure)) return "out of memory";
   const std::string_view text = failure.what();
-  const std::string sentence = one_line(text.substr(0, text.find("Exception raised from ")));
+  // Most backtraces of LibTorch begin with the first; where it ran out of memory, with the second.
+  const std::size_t end = std::min(text.find("Exception raised from "), text.find("frame #0: "));
+  const std::string sentence = one_line(text.substr(0, end));
   return sentence.empty() ? "no reason given" : sentence;
 }
 

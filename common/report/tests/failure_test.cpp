@@ -53,6 +53,8 @@ TEST_CASE("failure: exit codes of our errors and of others") {
 
 TEST_CASE("failure: one sentence without LibTorch's backtrace") {
   CHECK(lab::sentence_of(std::runtime_error("bad shape\nException raised from f at a.cpp:1\nframe #0")) == "bad shape");
+  CHECK(lab::sentence_of(std::runtime_error("can't allocate memory\nframe #0: f\nframe #1: g")) ==
+        "can't allocate memory");
   CHECK(lab::sentence_of(std::runtime_error("a\nb\n")) == "a b");
   CHECK(lab::sentence_of(std::runtime_error("Exception raised from f")) == "no reason given");
   CHECK(lab::sentence_of(std::bad_alloc()) == "out of memory");
