@@ -1,0 +1,27 @@
+#include "optC_model_parallel/batched_logits.h"
+
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "optC_model_parallel/batches.h"
+
+namespace lab::optc {
+
+at::Tensor batched_logits(const Images& images, at::ScalarType dtype,
+                          const std::function<at::Tensor(const at::Tensor& x)>& function) {
+  constexpr std::int64_t kBatch = 256;
+  const at::NoGradGuard no_gradient;
+  std::vector<at::Tensor> parts;
+  std::int64_t done = 0;
+  do {
+    const std::int64_t end = std::min(done + kBatch, images.size());
+    parts.push_back(function(normalized(images, at::arange(done, end, at::kLong), dtype)));
+    done = end;
+  } while (done < images.size());
+  return parts.front().defined() ? at::cat(parts) : at::Tensor();
+}
+
+}  // namespace lab::optc

@@ -1,0 +1,111 @@
+#include "optC_model_parallel/compare_runs.h"
+
+#include <cmath>
+
+#include "common/report/errors.h"
+#include "optC_model_parallel/references.h"
+#include "optC_model_parallel/training_comparison.h"
+#include "optC_model_parallel/training_loop.h"
+#include "optC_model_parallel/training_progress.h"
+
+namespace lab::optc {
+namespace {
+
+void put_curves(const std::string& prefix, const TrainingRecord& record, TensorMap& tensors) {
+  tensors[prefix + ".losses"] = at::tensor(record.losses, at::kDouble);
+  tensors[prefix + ".test_losses"] = at::tensor(record.test_losses, at::kDouble);
+  tensors[prefix + ".accuracies"] = at::tensor(record.accuracies, at::kDouble);
+  if (record.predictions.defined()) tensors[prefix + ".predictions"] = record.predictions;
+}
+
+std::vector<double> doubles_of(const at::Tensor& tensor) {
+  const at::Tensor values = tensor.contiguous();
+  return {values.data_ptr<double>(), values.data_ptr<double>() + values.numel()};
+}
+
+TrainingRecord take_curves(const std::string& prefix, const TensorMap& tensors) {
+  const auto doubles = [&](const std::string& name) { return doubles_of(tensors.at(prefix + name)); };
+  TrainingRecord record;
+  record.losses = doubles(".losses");
+  record.test_losses = doubles(".test_losses");
+  record.accuracies = doubles(".accuracies");
+  const auto found = tensors.find(prefix + ".predictions");
+  if (found != tensors.end()) record.predictions = found->second;
+  return record;
+}
+
+/// After each epoch: the squares of this rank's distance and of its reference, [epochs, 2].
+at::Tensor squares(const TrainingRun& run, const TrainingRecord& own, const TrainingRecord& reference,
+                   Communicator& comm) {
+  const auto num_epochs = static_cast<std::int64_t>(own.parameters.size());
+  const at::Tensor sums = at::zeros({num_epochs, 2}, at::kDouble);
+  for (std::int64_t epoch = 0; epoch < num_epochs; ++epoch) {
+    const TensorMap& mine = own.parameters[static_cast<std::size_t>(epoch)];
+    const TensorMap expected =
+        expected_share(run, mine, reference.parameters[static_cast<std::size_t>(epoch)], comm.rank(), comm.size());
+    for (const auto& [name, tensor] : expected) {
+      const at::Tensor wanted = tensor.to(at::kDouble);
+      sums[epoch][0] += (mine.at(name).to(at::kDouble) - wanted).square().sum();
+      sums[epoch][1] += wanted.square().sum();
+    }
+  }
+  return sums;
+}
+
+TensorMap train_all(const std::vector<TrainingRun>& runs, const LabOptions& options, Communicator& comm) {
+  const Dataset data = load_data(options);
+  const std::vector<Reference> references = train_references(runs, data, comm);
+  TensorMap results;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const TrainingRun& run = runs[i];
+    const std::unique_ptr<Strategy> strategy = parallel_strategy(run, comm);
+    const bool speaks = comm.rank() == speaker(run, comm.size());
+    TrainingProgress progress(run.name, run.training.num_epochs * data.train.size(), !speaks);
+    TrainingEvents events;
+    events.on_step = [&](std::int64_t num_images, double loss) { progress.step(num_images, loss); };
+    const TrainingRecord record = run_training(run.training, data, *strategy, nullptr, events);
+    results[run.name + ".squares"] = squares(run, record, references[i].record, comm);
+    if (speaks) put_curves(run.name, record, results);
+    if (comm.rank() != 0) continue;
+    put_curves(run.name + ".reference", references[i].record, results);
+    std::vector<double> twin = references[i].twin_distances;
+    twin.push_back(references[i].twin_loss_difference);
+    results[run.name + ".twin"] = at::tensor(twin, at::kDouble);
+  }
+  return results;
+}
+
+ComparedRun put_together(const TrainingRun& run, const WorldOutcome& outcome) {
+  ComparedRun compared;
+  compared.run = run;
+  at::Tensor sums = at::zeros({run.training.num_epochs, 2}, at::kDouble);
+  for (const RankOutcome& rank : outcome.ranks) {
+    sums = sums + rank.tensors.at(run.name + ".squares");
+    if (rank.tensors.count(run.name + ".losses") != 0) compared.parallel = take_curves(run.name, rank.tensors);
+  }
+  const TensorMap& first = outcome.ranks.front().tensors;
+  compared.reference.record = take_curves(run.name + ".reference", first);
+  compared.reference.twin_distances = doubles_of(first.at(run.name + ".twin"));
+  compared.reference.twin_loss_difference = compared.reference.twin_distances.back();
+  compared.reference.twin_distances.pop_back();
+  for (std::int64_t epoch = 0; epoch < run.training.num_epochs; ++epoch)
+    compared.distances.push_back(std::sqrt((sums[epoch][0] / sums[epoch][1]).item<double>()));
+  return compared;
+}
+
+}  // namespace
+
+std::vector<ComparedRun> compare_runs(const std::vector<TrainingRun>& runs, const LabOptions& options, int num_ranks,
+                                      double timeout_seconds) {
+  WorldSpec spec;
+  spec.kind = WorldKind::kProcesses;
+  spec.num_ranks = num_ranks;
+  spec.timeout_seconds = timeout_seconds;
+  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) { return train_all(runs, options, comm); });
+  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);
+  std::vector<ComparedRun> compared;
+  for (const TrainingRun& run : runs) compared.push_back(put_together(run, outcome));
+  return compared;
+}
+
+}  // namespace lab::optc

@@ -1,0 +1,5 @@
+#include "optC_model_parallel/lab_programs.h"
+
+int main(int argc, char** argv) {
+  return lab::optc::lab_program(argc, argv);
+}

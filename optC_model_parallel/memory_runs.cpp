@@ -1,0 +1,99 @@
+#include "optC_model_parallel/memory_runs.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "common/launch/one_rank.h"
+#include "common/report/errors.h"
+#include "common/tensor/peak_memory.h"
+#include "common/tensor/tensor_map.h"
+#include "optC_model_parallel/batches.h"
+#include "optC_model_parallel/generated_images.h"
+#include "optC_model_parallel/memory_cap.h"
+#include "optC_model_parallel/parallel_strategies.h"
+#include "optC_model_parallel/strategy.h"
+
+namespace lab::optc {
+namespace {
+
+constexpr std::int64_t kNumImages = 64;
+
+std::int64_t bytes_of(const TensorMap& tensors) {
+  std::int64_t bytes = 0;
+  for (const auto& named : tensors) bytes += static_cast<std::int64_t>(named.second.nbytes());
+  return bytes;
+}
+
+/// A batch of so many micro-batches.
+EpochBatches one_batch(const MemoryRun& run) {
+  const std::int64_t size = run.pipeline.num_micro_batches * run.micro_batch_size;
+  return {at::arange(size).remainder(kNumImages), size};
+}
+
+/// Has the libraries take the memory that they keep for the process: threads, buffers of OpenBLAS.
+void warm_up(MemoryRun run, const Images& images, Communicator& comm) {
+  run.pipeline.num_micro_batches = 2 * run.num_stages;
+  pipeline_parallel(run.training, run.pipeline, comm)->train(images, one_batch(run), {0, 1}, [](double) {});
+}
+
+TensorMap measure_batch(const MemoryRun& run, Communicator& comm) {
+  if (run.kind == WorldKind::kProcesses) use_threads(1);
+  const Images images = generated_images(kNumImages, 0, run.training.seed).train;
+  const EpochBatches batch = one_batch(run);
+  warm_up(run, images, comm);
+  TrainingOptions training = run.training;
+  training.optimizer.momentum = 0;  // its buffers would be made in the first step
+  const std::unique_ptr<Strategy> strategy = pipeline_parallel(training, run.pipeline, comm);
+  const std::int64_t gradient_bytes = bytes_of(strategy->parameters());
+  const PeakMemory memory(at::kCPU);
+  std::optional<MemoryCap> cap;
+  if (run.cap_bytes > 0) cap.emplace(run.cap_bytes);
+  strategy->train(images, batch, {0, 1}, [](double) {});
+  return {{"activation_bytes", at::scalar_tensor(memory.peak_bytes() - gradient_bytes, at::kLong)}};
+}
+
+/// Raises what a rank failed with. Who gets no memory may say so, or, deep in a library, be ended by a signal.
+[[noreturn]] void raise_failure(const MemoryRun& run, const RankFailure& failure) {
+  const auto exit_code = static_cast<ExitCode>(failure.exit_code);
+  const bool own_words = exit_code != ExitCode::kInternal && failure.exit_code < 128;
+  if (run.cap_bytes == 0 || own_words) raise(exit_code, failure.sentence);
+  throw UsageError(fmt::format(
+      "--cap {}: {} micro-batches with {} need more than so many MB beyond what there was before the batch: "
+      "{}; hint: {}a larger cap",
+      run.cap_bytes / 1'000'000, run.pipeline.num_micro_batches, run.pipeline.schedule, failure.sentence,
+      run.pipeline.schedule == "gpipe" ? "--schedule 1f1b, or " : ""));
+}
+
+}  // namespace
+
+std::vector<std::int64_t> peak_activation_bytes(const MemoryRun& run) {
+  check_pipeline(run.training, run.pipeline, run.num_stages);
+  WorldSpec spec;
+  spec.kind = run.kind;
+  spec.num_ranks = run.num_stages;
+  spec.timeout_seconds = run.timeout_seconds;
+  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) { return measure_batch(run, comm); });
+  if (outcome.failure) raise_failure(run, *outcome.failure);
+  std::vector<std::int64_t> bytes;
+  for (const RankOutcome& rank : outcome.ranks)
+    bytes.push_back(rank.tensors.at("activation_bytes").item<std::int64_t>());
+  return bytes;
+}
+
+std::vector<std::int64_t> forecast_activation_bytes(const MemoryRun& run) {
+  const std::int64_t few = 4 * run.num_stages, more = 8 * run.num_stages;
+  MemoryRun small = run;
+  small.cap_bytes = 0;
+  small.pipeline.num_micro_batches = few;
+  std::vector<std::int64_t> bytes = peak_activation_bytes(small);
+  small.pipeline.num_micro_batches = more;
+  const std::vector<std::int64_t> with_more = peak_activation_bytes(small);
+  for (std::size_t rank = 0; rank < bytes.size(); ++rank)
+    bytes[rank] += (with_more[rank] - bytes[rank]) * (run.pipeline.num_micro_batches - few) / (more - few);
+  return bytes;
+}
+
+}  // namespace lab::optc

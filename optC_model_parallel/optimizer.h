@@ -1,0 +1,46 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/tensor/tensor_map.h"
+
+namespace lab::optc {
+
+struct OptimizerOptions {
+  std::string kind = "sgd";  ///< or "adam"
+  double learning_rate = 0.01;
+  double momentum = 0.9;  ///< sgd only
+};
+
+/// LibTorch's SGD or Adam for named tensors, with a state that can be kept and put back, bit for bit.
+class Optimizer {
+ public:
+  /// The tensors are leaves that require a gradient; step() changes them in place.
+  /// Errors    UsageError: another kind; a learning rate or momentum that is negative or not finite
+  Optimizer(const std::vector<std::string>& names, const std::vector<at::Tensor>& tensors,
+            const OptimizerOptions& options);
+  ~Optimizer();
+  Optimizer(Optimizer&&) noexcept;
+  Optimizer& operator=(Optimizer&&) noexcept;
+
+  /// One update by the tensors' gradients, which are gone afterwards (undefined). A tensor without one stays.
+  void step();
+
+  /// "momentum.conv1.weight"; "exp_avg.conv1.weight", "exp_avg_sq.conv1.weight", "step.conv1.weight" (int64). Of
+  /// tensors that were never updated: nothing.
+  /// Aliasing  copies
+  TensorMap state() const;
+
+  /// Errors    UsageError: a name that does not belong here, another shape or dtype
+  void load_state(const TensorMap& state);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace lab::optc

@@ -1,0 +1,96 @@
+#include "optC_model_parallel/pass_cases.h"
+
+#include <algorithm>
+
+#include "optC_model_parallel/batches.h"
+#include "optC_model_parallel/chain_model.h"
+#include "optC_model_parallel/pipeline_bounds.h"
+#include "optC_model_parallel/pipeline_inputs.h"
+#include "optC_model_parallel/pipeline_part_cases.h"
+
+namespace lab::optc {
+namespace {
+
+/// A case's batch and how it goes through the pipeline.
+struct PassSetup {
+  std::int64_t num_images = 29;
+  PipelineOptions options;
+};
+
+PipelineOptions options_of(const PassSetup& setup, const CasePlace& place) {
+  PipelineOptions options = setup.options;
+  // Interleaved takes micro-batches by groups of as many as there are ranks.
+  if (options.schedule == "interleaved") options.num_micro_batches = 2 * place.size;
+  return options;
+}
+
+/// The whole model and the whole batch at once.
+TensorMap whole_batch(const StagePlan& plan, const Images& images, std::uint64_t seed) {
+  const Parameters weights = first_parameters(plan.model, seed, at::kDouble);
+  const at::Tensor x = normalized(images, at::arange(images.size(), at::kLong), at::kDouble);
+  const at::Tensor log_probabilities = run_layers(plan.model, weights, x, Mode::kTraining).log_softmax(1);
+  const at::Tensor loss = -log_probabilities.gather(1, images.labels.unsqueeze(1)).mean();
+  loss.backward();
+  TensorMap results = {{"loss", loss.detach().view({1})}};
+  const std::vector<std::string> names = learning_names(plan.model);
+  const Tensors tensors = learning(plan.model, weights);
+  for (std::size_t i = 0; i < names.size(); ++i) results[names[i] + ".grad"] = tensors[i].grad();
+  return results;
+}
+
+/// Micro-batches of this rank that are live at a time, at most.
+std::int64_t most_live(const PipelineOptions& options, const CasePlace& place) {
+  const std::int64_t total = options.num_micro_batches * options.num_chunks;
+  const std::int64_t behind = place.size - 1 - place.rank;
+  if (options.schedule == "gpipe") return total;
+  if (options.schedule == "1f1b") return std::min(total, behind + 1);
+  return std::min(total, 2 * behind + (options.num_chunks - 1) * place.size + 1);
+}
+
+TensorMap pass_expected(const PassSetup& setup, const CasePlace& place) {
+  const PipelineOptions options = options_of(setup, place);
+  const StagePlan plan = uneven_plan(place.size, options.num_chunks);
+  const TensorMap whole = whole_batch(plan, random_images(setup.num_images, place.seed), place.seed);
+  TensorMap results = {{"num_live_at_the_end", count_of(0)}, {"most_live", count_of(most_live(options, place))}};
+  if (place.rank == place.size - 1) results["loss"] = whole.at("loss");
+  for (const std::string& name : learning_names(layers_of_rank(plan, place.rank)))
+    results[name + ".grad"] = whole.at(name + ".grad");
+  return results;
+}
+
+Case pass_case(const std::string& task, const std::string& name, const PassSetup& setup) {
+  Case result;
+  result.task = task;
+  result.name = result.prefix = name;
+  result.tolerance = by_norm(1e-12);
+  result.inputs = [setup](const CasePlace& place) {
+    return pipeline_inputs(options_of(setup, place), random_images(setup.num_images, place.seed), place);
+  };
+  result.expected = [setup](const CasePlace& place) { return pass_expected(setup, place); };
+  result.bounds = [task, setup](const CasePlace& place) {
+    const PipelineOptions options = options_of(setup, place);
+    return pipeline_bounds(task, uneven_plan(place.size, options.num_chunks), place.rank, setup.num_images,
+                           options.num_micro_batches);
+  };
+  return result;
+}
+
+}  // namespace
+
+std::vector<Case> gpipe_cases() {
+  return {gpipe_alone_case(), pass_case("optC.gpipe", "Gpipe", {29, {"gpipe", 4}}),
+          pass_case("optC.gpipe", "GpipeFewImages", {3, {"gpipe", 5}}),
+          pass_case("optC.gpipe", "GpipeOneMicroBatch", {7, {"gpipe", 1}}),
+          pass_case("optC.recompute", "GpipeRecompute", {29, {"gpipe", 6, 1, true}})};
+}
+
+std::vector<Case> schedule_cases() {
+  const std::string one_forward_one_backward = "optC.one_forward_one_backward", interleaved = "optC.interleaved";
+  return {pass_case(one_forward_one_backward, "OneForwardOneBackward", {29, {"1f1b", 6}}),
+          pass_case(one_forward_one_backward, "OneForwardOneBackwardFewImages", {2, {"1f1b", 3}}),
+          pass_case(one_forward_one_backward, "OneForwardOneBackwardRecompute", {29, {"1f1b", 9, 1, true}}),
+          pass_case(interleaved, "Interleaved", {29, {"interleaved", 0, 2}}),
+          pass_case(interleaved, "InterleavedThreeChunks", {5, {"interleaved", 0, 3}})};
+}
+
+}  // namespace lab::optc

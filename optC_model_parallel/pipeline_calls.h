@@ -1,0 +1,10 @@
+#pragma once
+
+#include "common/lab/case.h"
+
+namespace lab::optc {
+
+/// The student functions of the pipeline's tasks.
+CallTable pipeline_calls();
+
+}  // namespace lab::optc

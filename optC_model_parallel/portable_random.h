@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+
+#include "common/tensor/mixing.h"
+
+namespace lab::optc {
+
+/// Random numbers that follow from the seed alone, the same on every machine: those of the standard's distributions are
+/// not, and those of LibTorch may change with its version.
+class PortableRandom {
+ public:
+  explicit PortableRandom(std::uint64_t seed) : next_(splitmix64(seed)) {}
+
+  std::uint32_t bits() { return static_cast<std::uint32_t>(splitmix64(next_++) >> 32); }
+
+  /// One of 0 .. count - 1, all equally likely to within count / 2^32.
+  std::int64_t below(std::int64_t count) {
+    return static_cast<std::int64_t>(std::uint64_t{bits()} * static_cast<std::uint64_t>(count) >> 32);
+  }
+
+  /// low <= value <= high
+  std::int64_t between(std::int64_t low, std::int64_t high) { return low + below(high - low + 1); }
+
+ private:
+  std::uint64_t next_;
+};
+
+}  // namespace lab::optc

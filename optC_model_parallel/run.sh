@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Runs the lab on 4 ranks of this machine and leaves optC_model_parallel.log and optC_model_parallel.err in $OUT,
+# or here; curves go to out/, or where --out says.
+# Arguments go to the lab: optC_model_parallel/run.sh --seed 7
+set -euo pipefail
+root=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd)
+bin=$root/build/release/bin
+out=${OUT:-.}
+if [[ ! -x $bin/labrun || ! -x $bin/optC_model_parallel ]]; then
+  echo "run.sh: the programs are not built yet: $root/lab build" >&2
+  exit 2
+fi
+mkdir -p -- "$out"
+exec "$bin/labrun" --standalone --nproc-per-node 4 "$bin/optC_model_parallel" "$@" \
+  >"$out/optC_model_parallel.log" 2>"$out/optC_model_parallel.err"

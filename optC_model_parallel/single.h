@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "common/tensor/partition.h"
+#include "optC_model_parallel/learner.h"
+#include "optC_model_parallel/strategy.h"
+#include "optC_model_parallel/training_options.h"
+
+namespace lab::optc {
+
+/// The yardstick: the whole model in one process, each batch as a whole.
+std::unique_ptr<Strategy> single_process(const TrainingOptions& options);
+
+/// Each batch as a whole again, through layers that the caller made: of every layer a rank's shard, and functions that
+/// communicate. Every rank then knows losses and answers.
+std::unique_ptr<Strategy> whole_batches(const TrainingOptions& options, Learner learner);
+
+/// The whole model in one process again, but each update by gradients of the stale weights that the ranks of an
+/// asynchronous pipeline would have used: by formula, with the history of weights at hand. `stages` are the layers of
+/// each rank. The pipeline is empty at the beginning of each call of train().
+/// Errors    UsageError: a schedule that is not asynchronous; ContractError: stages that are not all layers in order
+std::unique_ptr<Strategy> stale_weights(const TrainingOptions& options, const PipelineOptions& pipeline,
+                                        const std::vector<Slice>& stages);
+/// With a model that the caller made.
+std::unique_ptr<Strategy> stale_weights(const TrainingOptions& options, const PipelineOptions& pipeline,
+                                        const std::vector<Slice>& stages, Learner learner);
+
+}  // namespace lab::optc

@@ -1,0 +1,48 @@
+#include "optC_model_parallel/pipeline_cases.h"
+
+#include "common/comm/sim_backend.h"
+#include "common/testing/case_names.h"
+#include "common/testing/case_runs.h"
+#include "common/testing/test.h"
+#include "optC_model_parallel/pipeline_calls.h"
+
+// The reference solution passes every case of the pipeline, at every world size, with another seed, and in simulated
+// time.
+namespace lab::optc {
+namespace {
+
+void check_all_pass(WorldKind kind, int size, std::uint64_t seed) {
+  CAPTURE(size);
+  CAPTURE(seed);
+  WorldSpec spec;
+  spec.kind = kind;
+  spec.num_ranks = size;
+  const std::vector<Case> cases = cases_of(pipeline_sections());
+  const WorldOutcome outcome = testing::run_cases(cases, pipeline_calls(), spec, seed);
+  if (outcome.failure) FAIL_CHECK(outcome.failure->sentence);
+  std::size_t num_everywhere = 0;
+  for (const Case& the_case : cases) num_everywhere += the_case.only_rank_zero ? 0 : 1;
+  REQUIRE(outcome.ranks.size() == static_cast<std::size_t>(size));
+  for (const RankOutcome& rank : outcome.ranks)
+    CHECK(rank.tensors.size() == (&rank == &outcome.ranks.front() ? cases.size() : num_everywhere));
+}
+
+TEST_CASE("every case of the pipeline has a call and a name of its own") {
+  CHECK(testing::misnamed_case(cases_of(pipeline_sections()), pipeline_calls()) == "");
+}
+
+TEST_CASE("the reference passes every case of the pipeline at P = 1 2 3 4 5 8") {
+  for (const int size : {1, 2, 3, 4, 5, 8}) check_all_pass(WorldKind::kThreads, size, 1234);
+  check_all_pass(WorldKind::kThreads, 4, 20231);
+}
+
+TEST_CASE("and in the simulated world: a pipeline does not communicate inside backward()") {
+  if (!SimWorld::available()) {
+    MESSAGE("skipped: this build has no SimGrid");
+    return;
+  }
+  for (const int size : {1, 3}) check_all_pass(WorldKind::kSim, size, 1234);
+}
+
+}  // namespace
+}  // namespace lab::optc

@@ -1,0 +1,190 @@
+#include <cmath>
+#include <limits>
+
+#include "common/launch/run_ranks.h"
+#include "common/testing/sentence_of.h"
+#include "common/testing/test.h"
+#include "optC_model_parallel/generated_images.h"
+#include "optC_model_parallel/models.h"
+#include "optC_model_parallel/references.h"
+#include "optC_model_parallel/step_of_all.h"
+#include "optC_model_parallel/training_comparison.h"
+#include "optC_model_parallel/training_loop.h"
+#include "optC_model_parallel/training_run.h"
+
+// Who trains what, how ranks wait for it and agree on where to go on, and what counts as the same training.
+namespace lab::optc {
+namespace {
+
+using lab::testing::contains;
+using lab::testing::sentence_of;
+
+TrainingOptions short_training() {
+  TrainingOptions training;
+  training.num_epochs = 2;
+  training.batch_size = 20;
+  return training;
+}
+
+TEST_CASE("a run's name says what is trained and how") {
+  CHECK(run_named("interleaved", {}, {}).training.model == "deep");
+  CHECK(run_named("interleaved", {}, {}).pipeline.num_chunks == 2);
+  CHECK(run_named("vit", {}, {}).training.optimizer.kind == "adam");
+  CHECK(run_named("pipedream", {}, {}).is_stale());
+  CHECK_FALSE(run_named("1f1b", {}, {}).is_stale());
+  for (const std::string& name : run_names()) {
+    CAPTURE(name);
+    CHECK(run_named(name, {}, {}).name == name);
+  }
+  CHECK(contains(sentence_of([] { run_named("pipdream", {}, {}); }), "got 'pipdream'"));
+}
+
+TEST_CASE("runs with the same numbers share a reference, and no others do") {
+  const auto key = [](const std::string& name) { return reference_key(run_named(name, {}, {})); };
+  CHECK(key("gpipe") == key("1f1b"));
+  CHECK(key("gpipe") != key("interleaved"));
+  CHECK(key("gpipe") != key("pipedream"));
+  CHECK(key("pipedream") != key("pipedream-sync"));
+  CHECK(key("pair") != key("pair-norm"));
+  TrainingOptions other;
+  other.optimizer.learning_rate = 0.02;
+  CHECK(reference_key(run_named("gpipe", other, {})) != key("gpipe"));
+}
+
+TEST_CASE("ranks without work wait as long as others work, however unequal") {
+  for (const int size : {1, 2, 3, 5}) {
+    CAPTURE(size);
+    WorldSpec spec;
+    spec.num_ranks = size;
+    const WorldOutcome outcome = run_ranks(spec, [](Communicator& comm) {
+      std::int64_t num_ticks = 0;
+      work_while_others_wait(comm.collectives(), [&](const Tick& tick) {
+        for (int i = 0; i < 100 * comm.rank(); ++i) {
+          tick();
+          ++num_ticks;
+        }
+      });
+      // Had some rank missed a round, this sum would meet another one.
+      const at::Tensor sum = comm.collectives().all_reduce(at::full({1}, num_ticks, at::kLong));
+      return TensorMap{{"sum", sum}};
+    });
+    if (outcome.failure) FAIL(outcome.failure->sentence);
+    for (const RankOutcome& rank : outcome.ranks)
+      CHECK(rank.tensors.at("sum").item<std::int64_t>() == 100 * size * (size - 1) / 2);
+  }
+}
+
+TEST_CASE("every rank gets every reference, as one process trains it") {
+  const Dataset data = generated_images(50, 20, 1);
+  const std::vector<TrainingRun> runs = {run_named("gpipe", short_training(), {}),
+                                         run_named("pair-norm", short_training(), {}),
+                                         run_named("1f1b", short_training(), {})};
+  const TrainingRecord alone = run_training(runs[1].training, data, *reference_strategy(runs[1], 1), nullptr, {});
+  WorldSpec spec;
+  spec.num_ranks = 3;
+  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+    const std::vector<Reference> references = train_references(runs, data, comm);
+    const TrainingRecord& second = references[1].record;
+    TensorMap results = {{"first", at::tensor(references[0].record.losses)},
+                         {"third", at::tensor(references[2].record.losses)},
+                         {"losses", at::tensor(second.losses)},
+                         {"predictions", second.predictions}};
+    for (const auto& [name, tensor] : second.parameters.back()) results["last." + name] = tensor;
+    return results;
+  });
+  if (outcome.failure) FAIL(outcome.failure->sentence);
+  for (const RankOutcome& rank : outcome.ranks) {
+    CHECK(rank.tensors.at("first").equal(rank.tensors.at("third")));
+    CHECK(rank.tensors.at("losses").equal(at::tensor(alone.losses)));
+    CHECK_FALSE(rank.tensors.at("losses").equal(rank.tensors.at("first")));
+    CHECK(rank.tensors.at("predictions").equal(alone.predictions));
+    for (const auto& [name, tensor] : alone.parameters.back()) {
+      CAPTURE(name);
+      CHECK(rank.tensors.at("last." + name).equal(tensor));
+    }
+  }
+}
+
+std::vector<std::int64_t> agreed(const std::vector<std::vector<std::int64_t>>& steps) {
+  WorldSpec spec;
+  spec.num_ranks = static_cast<int>(steps.size());
+  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+    const std::int64_t step = step_of_all(comm.collectives())(steps[static_cast<std::size_t>(comm.rank())]);
+    return TensorMap{{"step", at::full({1}, step, at::kLong)}};
+  });
+  REQUIRE_FALSE(outcome.failure);
+  std::vector<std::int64_t> answers;
+  for (const RankOutcome& rank : outcome.ranks) answers.push_back(rank.tensors.at("step").item<std::int64_t>());
+  return answers;
+}
+
+TEST_CASE("ranks agree on the newest step that all have") {
+  CHECK(agreed({{10, 20}, {20, 30}, {20, 30}}) == std::vector<std::int64_t>{20, 20, 20});
+  CHECK(agreed({{20, 10}, {10, 20}}) == std::vector<std::int64_t>{20, 20});
+  CHECK(agreed({{10, 20}, {}}) == std::vector<std::int64_t>{-1, -1});
+  CHECK(agreed({{10}, {20}}) == std::vector<std::int64_t>{-1, -1});
+  CHECK(agreed({{}, {}}) == std::vector<std::int64_t>{-1, -1});
+}
+
+TEST_CASE("parameters are compared as one vector, by its norm") {
+  const TensorMap expected = {{"a", at::full({3}, 2.0, at::kDouble)}, {"b", at::full({1}, 2.0, at::kDouble)}};
+  const auto with_a = [&](double difference) {
+    return TensorMap{{"a", expected.at("a") + difference}, {"b", expected.at("b")}};
+  };
+  CHECK(compare_parameters(with_a(1e-11), expected, 1e-10).close);
+  CHECK_FALSE(compare_parameters(with_a(1e-9), expected, 1e-10).close);
+  CHECK_FALSE(compare_parameters(with_a(std::numeric_limits<double>::quiet_NaN()), expected, 1e-10).close);
+  CHECK(compare_parameters(with_a(1e-6), expected).relative_norm == doctest::Approx(4.33e-7).epsilon(0.01));
+  CHECK(contains(sentence_of([&] { compare_parameters({{"a", expected.at("a")}}, expected); }), "b"));
+}
+
+TEST_CASE("losses are compared step by step, and a missing one is no match") {
+  CHECK(compare_losses({2, 1}, {2, 1}, 2, 1e-10).close);
+  CHECK_FALSE(compare_losses({2, 1 + 1e-9}, {2, 1}, 2, 1e-10).close);
+  CHECK_FALSE(compare_losses({2}, {2, 1}, 2, 1e-10).close);
+  CHECK(compare_losses({2}, {2, 1}, 1, 1e-10).close);
+  CHECK(largest_loss_difference({2, 1.5}, {2, 1}, 2) == doctest::Approx(0.5));
+  CHECK(std::isnan(largest_loss_difference({2}, {2, 1}, 2)));
+}
+
+TEST_CASE("float64 is held to 1e-10 for good, float32 for one epoch to what a rounding does") {
+  TrainingOptions training;
+  training.num_epochs = 5;
+  Reference reference;
+  CHECK(tolerance_of(training, reference).num_epochs == 5);
+  CHECK(tolerance_of(training, reference).parameters == 1e-10);
+  CHECK(tolerance_of(training, reference).same_predictions);
+  training.dtype = at::kFloat;
+  reference.twin_distances = {1e-8, 0.1, 0.1, 0.1, 0.1};
+  reference.twin_loss_difference = 1e-4;
+  CHECK(tolerance_of(training, reference).num_epochs == 1);
+  CHECK(tolerance_of(training, reference).parameters == 1e-5);
+  CHECK(tolerance_of(training, reference).losses == doctest::Approx(1e-3));
+  CHECK_FALSE(tolerance_of(training, reference).same_predictions);
+  reference.twin_distances.front() = 1e-4;
+  CHECK(tolerance_of(training, reference).parameters == doctest::Approx(1e-3));
+  training.num_epochs = 0;
+  CHECK(tolerance_of(training, Reference{}).num_epochs == 0);
+}
+
+TEST_CASE("in float32 a reference has a twin, which begins close and is not the same") {
+  const Dataset data = generated_images(50, 20, 1);
+  TrainingOptions training = short_training();
+  training.dtype = at::kFloat;
+  WorldSpec spec;
+  spec.num_ranks = 2;
+  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+    const Reference one = train_references({run_named("pair", training, {})}, data, comm).front();
+    return TensorMap{{"twin", at::tensor(one.twin_distances)}, {"loss", at::tensor({one.twin_loss_difference})}};
+  });
+  if (outcome.failure) FAIL(outcome.failure->sentence);
+  for (const RankOutcome& rank : outcome.ranks) {
+    REQUIRE(rank.tensors.at("twin").numel() == 2);
+    CHECK(rank.tensors.at("twin").gt(1e-9).all().item<bool>());
+    CHECK(rank.tensors.at("twin")[0].item<double>() < 1e-3);
+    CHECK(rank.tensors.at("loss").item<double>() < 1e-3);
+  }
+}
+
+}  // namespace
+}  // namespace lab::optc

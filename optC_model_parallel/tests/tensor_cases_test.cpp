@@ -1,0 +1,36 @@
+#include "optC_model_parallel/tensor_cases.h"
+
+#include "common/testing/case_names.h"
+#include "common/testing/case_runs.h"
+#include "common/testing/test.h"
+#include "optC_model_parallel/tensor_calls.h"
+
+// The reference solution passes every case, at every world size and with another seed.
+namespace lab::optc {
+namespace {
+
+void check_all_pass(int size, std::uint64_t seed) {
+  CAPTURE(size);
+  CAPTURE(seed);
+  const std::vector<Case> cases = cases_of(tensor_sections());
+  WorldSpec spec;
+  spec.num_ranks = size;
+  spec.timeout_seconds = 60;  // ranks share two cores with whatever else there is
+  const WorldOutcome outcome = testing::run_cases(cases, tensor_calls(), spec, seed);
+  if (outcome.failure) FAIL_CHECK(outcome.failure->sentence);
+  // Four heads of vit, 24 channels of resnet.
+  const std::size_t num_skipped = size == 5 ? 2 : size == 3 || size == 8 ? 1 : 0;
+  for (const RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.size() == cases.size() - num_skipped);
+}
+
+TEST_CASE("the reference passes every case of tensor parallelism within its bounds at P = 1 2 3 4 5 8") {
+  for (const int size : {1, 2, 3, 4, 5, 8}) check_all_pass(size, 42);
+  check_all_pass(3, 20231);
+}
+
+TEST_CASE("every case has a call, and a name of its own") {
+  CHECK(testing::misnamed_case(cases_of(tensor_sections()), tensor_calls()) == "");
+}
+
+}  // namespace
+}  // namespace lab::optc

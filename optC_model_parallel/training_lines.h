@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+
+#include "common/lab/lab_main.h"
+#include "optC_model_parallel/checkpoint.h"
+#include "optC_model_parallel/images.h"
+#include "optC_model_parallel/references.h"
+#include "optC_model_parallel/training_record.h"
+#include "optC_model_parallel/training_run.h"
+
+namespace lab::optc {
+
+/// A training on all ranks, beside the one in one process: what the lab's log says of it.
+struct CheckedTraining {
+  std::string title;  ///< "Pipeline": the head of its lines
+  TrainingRun run;
+  CheckpointOptions checkpoints;
+};
+
+/// Why the training cannot be carried out in this world; empty: it can.
+std::string reason_to_skip(const CheckedTraining& training, const std::string& world);
+
+/// Trains, and prints on every rank: a match line of its parameters after each epoch; on the ranks that know them, of
+/// the losses of all steps and of the predictions (in float32: of the accuracy). Saves what was compared.
+/// Call      collective. Returns   an empty record where the training was skipped
+TrainingRecord train_beside(RankRun& lab_run, const CheckedTraining& training, const Dataset& data,
+                            const Reference& reference);
+
+/// The lines of a training in float64 that went well.
+void expect_training(LogExpectation& log, const CheckedTraining& training);
+
+}  // namespace lab::optc

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/comm/communicator.h"
+#include "optC_model_parallel/strategy.h"
+#include "optC_model_parallel/training_options.h"
+
+namespace lab::optc {
+
+enum class Parallelism { kPipeline, kTensor };
+
+/// One way to train a model on several ranks, and the one-process training that it must equal.
+struct TrainingRun {
+  std::string name;  ///< "gpipe", "pair-norm": unlike any other in its log or table
+  Parallelism parallelism = Parallelism::kPipeline;
+  TrainingOptions training;
+  PipelineOptions pipeline;  ///< of pipelines
+
+  bool is_stale() const;  ///< its reference has stale weights, too
+};
+
+/// The names that `compare` knows: every schedule, and every model for tensor parallelism.
+std::vector<std::string> run_names();
+
+/// The run of that name: interleaved needs a deeper model than the others, vit another optimizer (Adam, learning rate
+/// 1e-3), and everything else is as in `training` and `pipeline`.
+/// Errors    UsageError: an unknown name
+TrainingRun run_named(const std::string& name, TrainingOptions training, PipelineOptions pipeline);
+
+/// Errors    UsageError: as check_pipeline() or check_tensor()
+void check_run(const TrainingRun& run, int num_ranks);
+
+std::unique_ptr<Strategy> parallel_strategy(const TrainingRun& run, Communicator& comm);
+
+/// The training in one process that the run must equal.
+std::unique_ptr<Strategy> reference_strategy(const TrainingRun& run, int num_ranks);
+
+/// The rank that knows losses and predictions, and speaks for all: of a pipeline the last stage's; of tensor
+/// parallelism all know them, and the first one speaks.
+int speaker(const TrainingRun& run, int num_ranks);
+
+/// Two runs with the same text have the same reference.
+std::string reference_key(const TrainingRun& run);
+
+/// The options that decide a training's numbers, in words: "tutorial, float64, seed 42, ...".
+std::string describe(const TrainingOptions& training);
+
+}  // namespace lab::optc
