@@ -20,8 +20,8 @@ struct MemoryRun {
 };
 
 /// What each stage held of activations at once, at most: by the memory meter, all tensors that were made since before
-/// the batch, less the gradients of the stage's weights, which are there by the time of the peak and stay. The batch is
-/// a list of few images, taken round and round.
+/// the batch, less the gradients of the stage's weights, which are there by the time of the peak and stay. What a
+/// backward pass makes in passing counts, too. The batch is a list of few images, taken round and round.
 /// Call      with processes: this one has no thread pool yet
 /// Errors    those of check_pipeline(); raises what a rank failed with: UsageError where it needed more than the cap
 std::vector<std::int64_t> peak_activation_bytes(const MemoryRun& run);

@@ -9,12 +9,12 @@
 #include "common/report/app.h"
 #include "common/report/atomic_file.h"
 #include "common/report/byte_count.h"
+#include "common/report/number_list.h"
 #include "common/report/progress.h"
 #include "common/tensor/describe.h"
 #include "common/tensor/safetensors.h"
 #include "vae_sequence_parallel/autoencoder.h"
 #include "vae_sequence_parallel/checkpoint.h"
-#include "vae_sequence_parallel/number_list.h"
 #include "vae_sequence_parallel/seeded_weights.h"
 #include "vae_sequence_parallel/training.h"
 

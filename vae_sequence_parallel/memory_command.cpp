@@ -5,11 +5,11 @@
 
 #include "common/report/app.h"
 #include "common/report/folder.h"
+#include "common/report/number_list.h"
 #include "common/report/plot.h"
 #include "vae_sequence_parallel/decoder_runs.h"
 #include "vae_sequence_parallel/measure_commands.h"
 #include "vae_sequence_parallel/megabytes.h"
-#include "vae_sequence_parallel/number_list.h"
 
 namespace lab::vae {
 namespace {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/lab/section.h"
+#include "common/report/check_log.h"
 #include "common/report/match_line.h"
 
 // The log of a run in which everything is right, line by line, for the test of a lab's expectation.
@@ -58,5 +59,11 @@ class RightLog {
   const int num_ranks_;
   std::string text_;
 };
+
+/// The first thing that is wrong with a log; empty: nothing.
+inline std::string first_problem(const std::string& log, const LogExpectation& expectation) {
+  const std::vector<std::string> problems = check_log(log, expectation);
+  return problems.empty() ? "" : problems.front();
+}
 
 }  // namespace lab::testing

@@ -5,7 +5,6 @@
 #include <regex>
 #include <tuple>
 
-#include "common/report/check_log.h"
 #include "common/report/log_mutations.h"
 #include "common/report/match_line.h"
 #include "common/testing/case_names.h"
@@ -56,25 +55,22 @@ std::string right_log(int num_ranks, int parts) {
   return log.done();
 }
 
-std::string problems_of(const std::string& log, const LogExpectation& expectation) {
-  const std::vector<std::string> problems = check_log(log, expectation);
-  return problems.empty() ? "" : problems.front();
-}
-
 TEST_CASE("the expectations accept right logs, at every world size") {
   for (const int num_ranks : {1, 2, 3, 4, 5, 8}) {
     CAPTURE(num_ranks);
-    CHECK(problems_of(right_log(num_ranks, kAll), expected_log(num_ranks)) == "");
-    CHECK(problems_of(right_log(num_ranks, kPipeline), expected_training_log(default_pipeline(), num_ranks)) == "");
-    CHECK(problems_of(right_log(num_ranks, kTensor), expected_training_log(default_tensor(), num_ranks)) == "");
+    CHECK(testing::first_problem(right_log(num_ranks, kAll), expected_log(num_ranks)) == "");
+    CHECK(testing::first_problem(right_log(num_ranks, kPipeline),
+                                 expected_training_log(default_pipeline(), num_ranks)) == "");
+    CHECK(testing::first_problem(right_log(num_ranks, kTensor), expected_training_log(default_tensor(), num_ranks)) ==
+          "");
   }
 }
 
 TEST_CASE("the expectation refuses a log of another number of ranks, or of a part") {
-  CHECK(problems_of(right_log(4, kAll), expected_log(2)) != "");
-  CHECK(problems_of(right_log(2, kAll), expected_log(4)) != "");
-  CHECK(problems_of(right_log(2, kChecks | kPipeline), expected_log(2)) != "");
-  CHECK(problems_of(right_log(2, kPipeline | kTensor), expected_log(2)) != "");
+  CHECK(testing::first_problem(right_log(4, kAll), expected_log(2)) != "");
+  CHECK(testing::first_problem(right_log(2, kAll), expected_log(4)) != "");
+  CHECK(testing::first_problem(right_log(2, kChecks | kPipeline), expected_log(2)) != "");
+  CHECK(testing::first_problem(right_log(2, kPipeline | kTensor), expected_log(2)) != "");
 }
 
 TEST_CASE("weights that are 1e-5 apart, or one other prediction, are refused, whatever the line says") {
@@ -87,7 +83,7 @@ TEST_CASE("weights that are 1e-5 apart, or one other prediction, are refused, wh
     const std::string line = format(MatchLine{prefix, 1, true, right, right / 4});
     REQUIRE(log.find(line) != std::string::npos);
     log.replace(log.find(line), line.size(), format(MatchLine{prefix, 1, true, wrong, wrong / 4}));
-    CHECK(problems_of(log, expected_log(2)) != "");
+    CHECK(testing::first_problem(log, expected_log(2)) != "");
   }
 }
 
@@ -105,7 +101,7 @@ TEST_CASE("the expectation refuses every line deleted, duplicated or falsified i
   for (const LogMutation& mutation : mutations) {
     CAPTURE(mutation.what);
     if (names_another_run(mutation)) continue;
-    CHECK(problems_of(mutation.text, expectation) != "");
+    CHECK(testing::first_problem(mutation.text, expectation) != "");
   }
 }
 

@@ -4,7 +4,6 @@
 
 #include <tuple>
 
-#include "common/report/check_log.h"
 #include "common/report/log_mutations.h"
 #include "common/report/match_line.h"
 #include "common/testing/case_names.h"
@@ -33,25 +32,20 @@ std::string right_log(int num_ranks, bool modules, bool reconstruction) {
   return log.done();
 }
 
-std::string problems_of(const std::string& log, const LogExpectation& expectation) {
-  const std::vector<std::string> problems = check_log(log, expectation);
-  return problems.empty() ? "" : problems.front();
-}
-
 TEST_CASE("the expectations accept right logs, at every world size") {
   for (const int num_ranks : {1, 2, 3, 4, 5, 8}) {
     CAPTURE(num_ranks);
-    CHECK(problems_of(right_log(num_ranks, true, true), expected_log(num_ranks)) == "");
-    CHECK(problems_of(right_log(num_ranks, true, false), expected_modules_log(num_ranks)) == "");
-    CHECK(problems_of(right_log(num_ranks, false, true), expected_test_log(num_ranks)) == "");
+    CHECK(testing::first_problem(right_log(num_ranks, true, true), expected_log(num_ranks)) == "");
+    CHECK(testing::first_problem(right_log(num_ranks, true, false), expected_modules_log(num_ranks)) == "");
+    CHECK(testing::first_problem(right_log(num_ranks, false, true), expected_test_log(num_ranks)) == "");
   }
 }
 
 TEST_CASE("the expectation refuses a log of another number of ranks, or of a part") {
-  CHECK(problems_of(right_log(4, true, true), expected_log(2)) != "");
-  CHECK(problems_of(right_log(2, true, true), expected_log(4)) != "");
-  CHECK(problems_of(right_log(2, true, false), expected_log(2)) != "");
-  CHECK(problems_of(right_log(2, false, true), expected_log(2)) != "");
+  CHECK(testing::first_problem(right_log(4, true, true), expected_log(2)) != "");
+  CHECK(testing::first_problem(right_log(2, true, true), expected_log(4)) != "");
+  CHECK(testing::first_problem(right_log(2, true, false), expected_log(2)) != "");
+  CHECK(testing::first_problem(right_log(2, false, true), expected_log(2)) != "");
 }
 
 TEST_CASE("figures that cannot be are refused, whatever the line says") {
@@ -63,7 +57,7 @@ TEST_CASE("figures that cannot be are refused, whatever the line says") {
     const std::string line = format(MatchLine{prefix, 0, true, right, right / 4});
     REQUIRE(log.find(line) != std::string::npos);
     log.replace(log.find(line), line.size(), format(MatchLine{prefix, 0, true, wrong, wrong / 4}));
-    CHECK(problems_of(log, expected_log(2)) != "");
+    CHECK(testing::first_problem(log, expected_log(2)) != "");
   }
 }
 
@@ -73,7 +67,7 @@ TEST_CASE("the expectation refuses every line deleted, duplicated or falsified i
   CHECK(mutations.size() > 500);
   for (const LogMutation& mutation : mutations) {
     CAPTURE(mutation.what);
-    CHECK(problems_of(mutation.text, expectation) != "");
+    CHECK(testing::first_problem(mutation.text, expectation) != "");
   }
 }
 
