@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "common/report/errors.h"
+#include "optC_model_parallel/doubles.h"
 #include "optC_model_parallel/references.h"
 #include "optC_model_parallel/training_comparison.h"
 #include "optC_model_parallel/training_loop.h"
@@ -11,27 +12,17 @@
 namespace lab::optc {
 namespace {
 
-void put_curves(const std::string& prefix, const TrainingRecord& record, TensorMap& tensors) {
-  tensors[prefix + ".losses"] = at::tensor(record.losses, at::kDouble);
-  tensors[prefix + ".test_losses"] = at::tensor(record.test_losses, at::kDouble);
-  tensors[prefix + ".accuracies"] = at::tensor(record.accuracies, at::kDouble);
-  if (record.predictions.defined()) tensors[prefix + ".predictions"] = record.predictions;
-}
-
-std::vector<double> doubles_of(const at::Tensor& tensor) {
-  const at::Tensor values = tensor.contiguous();
-  return {values.data_ptr<double>(), values.data_ptr<double>() + values.numel()};
+void put_curves(const std::string& prefix, TrainingRecord record, TensorMap& tensors) {
+  record.parameters.clear();
+  for (const auto& [name, tensor] : tensors_of(record)) tensors[prefix + name] = tensor;
 }
 
 TrainingRecord take_curves(const std::string& prefix, const TensorMap& tensors) {
-  const auto doubles = [&](const std::string& name) { return doubles_of(tensors.at(prefix + name)); };
-  TrainingRecord record;
-  record.losses = doubles(".losses");
-  record.test_losses = doubles(".test_losses");
-  record.accuracies = doubles(".accuracies");
-  const auto found = tensors.find(prefix + ".predictions");
-  if (found != tensors.end()) record.predictions = found->second;
-  return record;
+  TensorMap own;
+  for (const auto& [name, tensor] : tensors) {
+    if (name.compare(0, prefix.size(), prefix) == 0) own[name.substr(prefix.size())] = tensor;
+  }
+  return record_of(own);
 }
 
 /// After each epoch: the squares of this rank's distance and of its reference, [epochs, 2].
@@ -65,9 +56,9 @@ TensorMap train_all(const std::vector<TrainingRun>& runs, const LabOptions& opti
     events.on_step = [&](std::int64_t num_images, double loss) { progress.step(num_images, loss); };
     const TrainingRecord record = run_training(run.training, data, *strategy, nullptr, events);
     results[run.name + ".squares"] = squares(run, record, references[i].record, comm);
-    if (speaks) put_curves(run.name, record, results);
+    if (speaks) put_curves(run.name + ".parallel.", record, results);
     if (comm.rank() != 0) continue;
-    put_curves(run.name + ".reference", references[i].record, results);
+    put_curves(run.name + ".reference.", references[i].record, results);
     std::vector<double> twin = references[i].twin_distances;
     twin.push_back(references[i].twin_loss_difference);
     results[run.name + ".twin"] = at::tensor(twin, at::kDouble);
@@ -81,11 +72,12 @@ ComparedRun put_together(const TrainingRun& run, const WorldOutcome& outcome) {
   at::Tensor sums = at::zeros({run.training.num_epochs, 2}, at::kDouble);
   for (const RankOutcome& rank : outcome.ranks) {
     sums = sums + rank.tensors.at(run.name + ".squares");
-    if (rank.tensors.count(run.name + ".losses") != 0) compared.parallel = take_curves(run.name, rank.tensors);
+    if (rank.tensors.count(run.name + ".parallel.losses") != 0)
+      compared.parallel = take_curves(run.name + ".parallel.", rank.tensors);
   }
   const TensorMap& first = outcome.ranks.front().tensors;
-  compared.reference.record = take_curves(run.name + ".reference", first);
-  compared.reference.twin_distances = doubles_of(first.at(run.name + ".twin"));
+  compared.reference.record = take_curves(run.name + ".reference.", first);
+  compared.reference.twin_distances = doubles_in(first.at(run.name + ".twin"));
   compared.reference.twin_loss_difference = compared.reference.twin_distances.back();
   compared.reference.twin_distances.pop_back();
   for (std::int64_t epoch = 0; epoch < run.training.num_epochs; ++epoch)

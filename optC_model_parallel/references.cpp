@@ -7,6 +7,7 @@
 #include "common/tensor/mixing.h"
 #include "common/tensor/seeded.h"
 #include "optC_model_parallel/batches.h"
+#include "optC_model_parallel/doubles.h"
 #include "optC_model_parallel/models.h"
 #include "optC_model_parallel/training_comparison.h"
 #include "optC_model_parallel/training_loop.h"
@@ -27,11 +28,6 @@ at::Tensor from_doubles(const std::vector<double>& values) {
   return at::tensor(values, at::kDouble);
 }
 
-std::vector<double> to_doubles(const at::Tensor& tensor) {
-  const at::Tensor values = tensor.contiguous();
-  return {values.data_ptr<double>(), values.data_ptr<double>() + values.numel()};
-}
-
 /// Puts the twin's distances into the reference, on every rank. `twin` is known to `owner`, and the reference to all.
 void share_twin(Reference& reference, const TrainingRun& run, const TrainingRecord& twin, int owner,
                 Collectives& comm) {
@@ -45,7 +41,7 @@ void share_twin(Reference& reference, const TrainingRun& run, const TrainingReco
     found[num_epochs] = largest_loss_difference(twin.losses, reference.record.losses,
                                                 static_cast<std::int64_t>(twin.losses.size()) / num_epochs);
   }
-  reference.twin_distances = to_doubles(comm.broadcast(found, owner));
+  reference.twin_distances = doubles_in(comm.broadcast(found, owner));
   reference.twin_loss_difference = reference.twin_distances.back();
   reference.twin_distances.pop_back();
 }
@@ -60,9 +56,9 @@ void share_record(TrainingRecord& record, const TrainingRun& run, const Dataset&
   };
   const std::int64_t num_epochs = training.num_epochs;
   const std::int64_t num_steps = num_epochs * num_batches(data.train.size(), training.batch_size);
-  record.losses = to_doubles(share(from_doubles(record.losses), {num_steps}, at::kDouble));
-  record.test_losses = to_doubles(share(from_doubles(record.test_losses), {num_epochs}, at::kDouble));
-  record.accuracies = to_doubles(share(from_doubles(record.accuracies), {num_epochs}, at::kDouble));
+  record.losses = doubles_in(share(from_doubles(record.losses), {num_steps}, at::kDouble));
+  record.test_losses = doubles_in(share(from_doubles(record.test_losses), {num_epochs}, at::kDouble));
+  record.accuracies = doubles_in(share(from_doubles(record.accuracies), {num_epochs}, at::kDouble));
   record.parameters.resize(static_cast<std::size_t>(num_epochs));
   for (TensorMap& parameters : record.parameters) {
     for (const LayerSpec& layer : model_named(training.model).layers) {

@@ -1,8 +1,8 @@
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <cstdio>
 
+#include "common/launch/one_rank.h"
 #include "common/report/app.h"
 #include "common/report/folder.h"
 #include "optC_model_parallel/curves.h"
@@ -28,7 +28,7 @@ ExitCode single_command(int argc, char** argv) {
   options.training.model = options.model.empty() ? options.training.model : options.model;
   finish(options, common);
   make_folder("--out", common.out_dir);
-  at::set_num_threads(1);  // the yardstick of the parallel runs, whose ranks have a thread each
+  use_threads(1);  // the yardstick of the parallel runs, whose ranks have a thread each
 
   const TrainingOptions& training = options.training;
   const std::unique_ptr<Strategy> strategy = single_process(training);

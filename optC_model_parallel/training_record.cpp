@@ -10,6 +10,7 @@
 
 #include "common/report/errors.h"
 #include "common/tensor/safetensors.h"
+#include "optC_model_parallel/doubles.h"
 
 namespace lab::optc {
 namespace {
@@ -20,8 +21,7 @@ namespace {
 
 std::vector<double> doubles_of(const std::string& name, const at::Tensor& tensor) {
   if (tensor.scalar_type() != at::kDouble || tensor.dim() != 1) refuse_record(name);
-  const at::Tensor numbers = tensor.contiguous();
-  return {numbers.data_ptr<double>(), numbers.data_ptr<double>() + numbers.numel()};
+  return doubles_in(tensor);
 }
 
 /// "epoch12.conv1.weight": its parts.
