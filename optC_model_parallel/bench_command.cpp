@@ -28,7 +28,7 @@ void print_speeds(const std::string& round, double of_one, double of_two, double
 }  // namespace
 
 ExitCode bench_command(int argc, char** argv) {
-  int rounds = 3;
+  int rounds = 5;
   SpeedRun run;
   run.training.model = "wide";
   run.training.dtype = at::kFloat;

@@ -1,7 +1,6 @@
 #include "optC_model_parallel/memory_cap.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 #include <sys/resource.h>
 
 #include <cerrno>
@@ -37,19 +36,9 @@ std::uint64_t data_limit() {
   return limit.rlim_cur;
 }
 
-/// Has malloc map whatever fills a page by itself, and unmap it when it is freed. Otherwise what the kernel counts is
-/// not what is in use: before version 2.38, glibc's posix_memalign(), LibTorch's source of memory, does not find a
-/// freed block of the very size that it is asked for, and the heap grows with every small block left in such a gap.
-void map_large_blocks() {
-  constexpr int kPageBytes = 4096, kMostMappings = 65'536;  // the latter is malloc's own default
-  ::mallopt(M_MMAP_MAX, kMostMappings);
-  ::mallopt(M_MMAP_THRESHOLD, kPageBytes);
-}
-
 }  // namespace
 
 MemoryCap::MemoryCap(std::int64_t more_bytes) : limit_before_(data_limit()) {
-  map_large_blocks();
   set_data_limit(data_bytes_of_process() + static_cast<std::uint64_t>(more_bytes));
 }
 

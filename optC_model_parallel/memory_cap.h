@@ -7,7 +7,7 @@ namespace lab::optc {
 /// While it lives, this process can have only so many bytes of memory beyond what it had when this was made: whoever
 /// asks for more gets std::bad_alloc, or LibTorch's error, or SIGSEGV where a library takes memory for granted. The
 /// kernel counts: tensors, by whole pages, and everything else, but not what lay free in the heap already.
-/// Call      one at a time per process; malloc stays as this leaves it, which wants no gaps and takes more time
+/// Call      one at a time per process
 /// Errors    UsageError: the kernel refuses
 class MemoryCap {
  public:

@@ -11,7 +11,7 @@ struct SpeedRun {
   TrainingOptions training;
   PipelineOptions pipeline;
   int num_stages = 1;          ///< a process each; 1: single_process(), each batch as a whole
-  std::int64_t num_steps = 2;  ///< that are timed, after one that is not
+  std::int64_t num_steps = 8;  ///< that are timed, after one that is not
   double timeout_seconds = 300;
 };
 
