@@ -12,6 +12,7 @@
 #include "optC_model_parallel/lab_options.h"
 #include "optC_model_parallel/log.h"
 #include "optC_model_parallel/measure_commands.h"
+#include "optC_model_parallel/models.h"
 #include "optC_model_parallel/references.h"
 #include "optC_model_parallel/training_commands.h"
 
@@ -24,7 +25,14 @@ struct Lab {
   std::vector<CheckedTraining> trainings;
 };
 
-CheckedTraining with_options(CheckedTraining training, const LabOptions& options) {
+/// The usual model of a schedule, or a deeper one where it has a layer too few.
+std::string usual_model(const PipelineOptions& pipeline, int num_ranks) {
+  const std::string usual = run_named(pipeline.schedule, {}, {}).training.model;
+  const auto num_stages = static_cast<std::size_t>(num_ranks * pipeline.num_chunks);
+  return num_stages <= model_named(usual).layers.size() ? usual : "deep";
+}
+
+CheckedTraining with_options(CheckedTraining training, const LabOptions& options, int num_ranks) {
   const std::string model = options.model.empty() ? training.run.training.model : options.model;
   training.run.training = options.training;
   training.run.training.model = model;
@@ -32,7 +40,7 @@ CheckedTraining with_options(CheckedTraining training, const LabOptions& options
   training.checkpoints = options.checkpoints;
   if (training.run.parallelism == Parallelism::kPipeline) {
     training.run.name = options.pipeline.schedule;
-    if (options.model.empty()) training.run.training.model = run_named(training.run.name, {}, {}).training.model;
+    if (options.model.empty()) training.run.training.model = usual_model(options.pipeline, num_ranks);
   } else {
     training.run.name = training.run.training.model;
   }
@@ -90,7 +98,7 @@ LabProgram program_of(const std::string& name, const std::string& description, L
   program.prepare = [&lab, usual](const CommonOptions& common, int num_ranks, int rank) {
     finish(lab.options, common);
     for (const CheckedTraining& training : usual) {
-      lab.trainings.push_back(with_options(training, lab.options));
+      lab.trainings.push_back(with_options(training, lab.options, num_ranks));
       check_run(lab.trainings.back().run, num_ranks);
     }
     make_folder("--out", common.out_dir);

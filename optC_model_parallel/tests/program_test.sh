@@ -19,6 +19,8 @@ run "$program" --world threads --nproc 2 --out "$out" "${small[@]}"
 accepts "2 ranks that are threads" $lab 2
 run "$program" --nproc 1 --out "$out" "${small[@]}"
 accepts "one rank" $lab 1
+run "$program" --world threads --nproc 6 --out "$out" "${small[@]}"
+accepts "6 ranks: a deeper model" $lab 6
 run env OUT="$scratch" "${LAB_SOURCE_DIR:?}/optC_model_parallel/run.sh" --seed 7 --out "$out" "${small[@]}"
 run "$program" check-log "$scratch/$lab.log" --nproc 4
 verdict "$code" "run.sh leaves a log that is accepted"
@@ -67,7 +69,8 @@ else skip "there are no real images at hand"; fi
 run "$program" --data "$scratch/absent" --out "$out"; refuses "a folder that is not there" 2 "absent"
 
 # Bad input.
-run "$program" pipeline --nproc 6 --out "$out"; refuses "more stages than layers" 2 "6 stages.*5 layers.*--model deep"
+run "$program" pipeline --nproc 6 --model tutorial --out "$out"; refuses "more stages than layers" 2 "6 stages.*5 layers.*--model deep"
+run "$program" pipeline --nproc 9 --out "$out"; refuses "more stages than any usual model has layers" 2 "9 stages.*8 layers"
 run "$program" pipeline --schedule interleaved --micro-batches 6 --out "$out"; refuses "interleaved with a rest" 2 "multiple"
 run "$program" pipeline --schedule pipedream-2bw --micro-batches 2 --out "$out"; refuses "2BW with too few micro-batches" 2 "micro-batches"
 run "$program" pipeline --schedule gpipe --chunks 2 --out "$out"; refuses "chunks without interleaved" 2 "interleaved"
