@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "common/report/errors.h"
-#include "common/testing/sentence_of.h"
 #include "common/testing/test.h"
 
 // What stages hold of a batch of many micro-batches. Bytes, which are the same in every run.
@@ -58,25 +56,6 @@ TEST_CASE("the forecast for gpipe comes true") {
       CHECK(20 * std::abs(got[rank] - expected[rank]) <= got[rank]);
     }
   }
-}
-
-TEST_CASE("a cap that is too small ends in one sentence, and one that is not in none") {
-#ifdef __SANITIZE_ADDRESS__
-  MESSAGE("skipped: the address sanitizer ends a program that has no memory left");
-#else
-  MemoryRun run = run_of("gpipe", 500);
-  run.kind = WorldKind::kProcesses;
-  run.micro_batch_size = 16;  // 360 MB on the first rank, more than may lie free in this process's heap
-  run.cap_bytes = 4'000'000;
-  const std::string sentence = testing::sentence_of([&] { peak_activation_bytes(run); });
-  CAPTURE(sentence);
-  CHECK(testing::contains(sentence, "--cap 4: 500 micro-batches with gpipe need more than so many MB"));
-  CHECK(testing::contains(sentence, "hint: --schedule 1f1b"));
-  CHECK(!testing::contains(sentence, "frame #"));
-  run.cap_bytes = 100'000'000;
-  run.pipeline.num_micro_batches = 50;
-  CHECK(peak_activation_bytes(run).front() > 30'000'000);
-#endif
 }
 
 }  // namespace
