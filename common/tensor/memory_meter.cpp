@@ -4,6 +4,7 @@
 #include <c10/core/CPUAllocator.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -56,7 +57,8 @@ c10::DataPtr allocate_block(size_t bytes) {
   // The context equals the data pointer: raw_allocate, which oneDNN's convolutions use, insists on it.
   if (bytes == 0) return {nullptr, nullptr, &free_block, at::Device(at::kCPU)};
   constexpr size_t kMoreBytes = kHeaderBytes + kAlignment;
-  void* start = bytes <= std::numeric_limits<size_t>::max() - kMoreBytes ? std::malloc(bytes + kMoreBytes) : nullptr;
+  constexpr size_t kMostBytes = std::numeric_limits<std::ptrdiff_t>::max() - kMoreBytes;  // malloc's own limit
+  void* start = bytes <= kMostBytes ? std::malloc(bytes + kMoreBytes) : nullptr;
   TORCH_CHECK(start != nullptr, "can't allocate memory: you tried to allocate ", bytes, " bytes");
   char* block = aligned(start);
   const auto* header = new (block) BlockHeader{static_cast<int64_t>(bytes), owner_of_this_thread, start};
