@@ -7,6 +7,7 @@
 #include "a5_pipeline/measured_timeline.h"
 #include "a5_pipeline/model_schedule.h"
 #include "a5_pipeline/scheduled_stage.h"
+#include "common/bench/median.h"
 #include "common/launch/run_ranks.h"
 #include "common/report/byte_count.h"
 #include "common/report/errors.h"
@@ -17,11 +18,6 @@ namespace {
 using pipeline::Operation;
 using pipeline::Schedule;
 using pipeline::Timeline;
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 /// What each stage's computations took in this run, on average, as the cost model's input.
 pipeline::Costs costs_of(const Schedule& schedule, const Timeline& measured) {

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "common/bench/machine_load.h"
+#include "common/bench/median.h"
 #include "common/report/app.h"
 #include "optC_model_parallel/measure_commands.h"
 #include "optC_model_parallel/models.h"
@@ -13,11 +13,6 @@
 
 namespace lab::optc {
 namespace {
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 void print_speeds(const std::string& round, double of_one, double of_two, double of_four) {
   fmt::print("{:<7} {:>12.1f} {:>12.1f} {:>12.1f} {:>12.3f} {:>16.3f}\n", round, of_one, of_two, of_four,

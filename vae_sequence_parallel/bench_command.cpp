@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 
 #include "common/bench/machine_load.h"
+#include "common/bench/median.h"
 #include "common/report/app.h"
 #include "vae_sequence_parallel/decoder_runs.h"
 #include "vae_sequence_parallel/load_run.h"
@@ -11,15 +11,6 @@
 #include "vae_sequence_parallel/megabytes.h"
 
 namespace lab::vae {
-namespace {
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-}  // namespace
-
 ExitCode bench_command(int argc, char** argv) {
   std::string config = "flux";
   std::int64_t size = 256;

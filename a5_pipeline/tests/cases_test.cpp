@@ -10,19 +10,7 @@ namespace lab::a5 {
 namespace {
 
 void check_all_pass(WorldKind kind, int size, std::uint64_t seed) {
-  CAPTURE(size);
-  CAPTURE(seed);
-  WorldSpec spec;
-  spec.kind = kind;
-  spec.num_ranks = size;
-  const std::vector<Case> cases = all_cases();
-  const WorldOutcome outcome = testing::run_cases(cases, calls(), spec, seed);
-  if (outcome.failure) FAIL_CHECK(outcome.failure->sentence);
-  std::size_t num_everywhere = 0;
-  for (const Case& the_case : cases) num_everywhere += the_case.only_rank_zero ? 0 : 1;
-  REQUIRE(outcome.ranks.size() == static_cast<std::size_t>(size));
-  for (const RankOutcome& rank : outcome.ranks)
-    CHECK(rank.tensors.size() == (&rank == &outcome.ranks.front() ? cases.size() : num_everywhere));
+  CHECK(testing::problem_of_cases(all_cases(), calls(), kind, size, seed) == "");
 }
 
 TEST_CASE("the reference passes every case at P = 1 2 3 4 5 8") {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/bench/machine_load.h"
+#include "common/bench/median.h"
 #include "common/report/app.h"
 #include "common/report/guarded_main.h"
 
@@ -40,11 +41,6 @@ double run_once(const std::vector<std::string>& command) {
   waitpid(child, &status, 0);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? seconds : -1;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 std::string own_folder() {

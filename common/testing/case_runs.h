@@ -31,6 +31,26 @@ inline WorldOutcome run_cases(const std::vector<Case>& cases, const CallTable& c
                    }));
 }
 
+/// The same in a world of that kind and size; empty when every rank passed all cases that it has to run, otherwise why
+/// not.
+inline std::string problem_of_cases(const std::vector<Case>& cases, const CallTable& calls, WorldKind kind, int size,
+                                    std::uint64_t seed) {
+  WorldSpec spec;
+  spec.kind = kind;
+  spec.num_ranks = size;
+  const WorldOutcome outcome = run_cases(cases, calls, spec, seed);
+  const std::string where = fmt::format("{} ranks, seed {}: ", size, seed);
+  if (outcome.failure) return where + outcome.failure->sentence;
+  if (outcome.ranks.size() != static_cast<std::size_t>(size)) return where + "some ranks left nothing";
+  std::size_t num_everywhere = 0;
+  for (const Case& the_case : cases) num_everywhere += the_case.only_rank_zero ? 0 : 1;
+  for (std::size_t rank = 0; rank < outcome.ranks.size(); ++rank) {
+    const std::size_t expected = rank == 0 ? cases.size() : num_everywhere, got = outcome.ranks[rank].tensors.size();
+    if (got != expected) return fmt::format("{}rank {}: expected {} cases, got {}", where, rank, expected, got);
+  }
+  return "";
+}
+
 /// What becomes of the named case with the given call in the place of its task's: "passed", "mismatch", "3 rounds of
 /// ..., expected at most 2", or the sentence of the error. Of the first rank that does not pass.
 inline std::string verdict(const std::vector<Case>& cases, const std::string& name, const TaskCall& call,
