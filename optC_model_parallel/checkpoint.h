@@ -19,7 +19,7 @@ struct Checkpoint {
 };
 
 struct CheckpointOptions {
-  std::string folder;
+  std::string folder;       ///< empty: steps are counted and nothing is written, as a reference is drained in time
   std::int64_t every = 0;   ///< steps; 0: none are written
   bool resume = false;      ///< go on from the newest that is there; from the beginning where none is
   std::string fingerprint;  ///< what must not differ between the runs: options in words
@@ -44,7 +44,7 @@ class Checkpoints {
 
   /// Whether one is due after this step, besides those at the ends of epochs.
   bool due(std::int64_t step) const;
-  bool writes() const { return options_.every > 0; }
+  bool writes() const { return options_.every > 0 && !options_.folder.empty(); }
 
   /// Errors    UsageError: it cannot be written; the older ones are untouched
   void write(const Checkpoint& checkpoint) const;

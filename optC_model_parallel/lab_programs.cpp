@@ -38,6 +38,7 @@ CheckedTraining with_options(CheckedTraining training, const LabOptions& options
   training.run.training.model = model;
   training.run.pipeline = options.pipeline;
   training.checkpoints = options.checkpoints;
+  training.run.checkpoint_every = options.checkpoints.every;
   if (training.run.parallelism == Parallelism::kPipeline) {
     training.run.name = options.pipeline.schedule;
     if (options.model.empty()) training.run.training.model = usual_model(options.pipeline, num_ranks);

@@ -94,7 +94,8 @@ TrainingRecord train_alone(const TrainingRun& run, const Dataset& data, bool is_
     progress.step(num_images, loss);
     tick();
   };
-  return run_training(run.training, data, *strategy, nullptr, events);
+  Checkpoints drains({"", run.checkpoint_every, false, ""}, 0, 1);
+  return run_training(run.training, data, *strategy, &drains, events);
 }
 
 }  // namespace

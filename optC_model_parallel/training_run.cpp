@@ -31,7 +31,7 @@ std::vector<std::string> run_names() {
 }
 
 TrainingRun run_named(const std::string& name, TrainingOptions training, PipelineOptions pipeline) {
-  TrainingRun run{name, Parallelism::kPipeline, std::move(training), std::move(pipeline)};
+  TrainingRun run{name, Parallelism::kPipeline, std::move(training), std::move(pipeline), 0};
   if (holds(tensor_model_names(), name)) {
     run.parallelism = Parallelism::kTensor;
     run.training.model = name;
@@ -70,7 +70,8 @@ int speaker(const TrainingRun& run, int num_ranks) {
 
 std::string reference_key(const TrainingRun& run) {
   if (!run.is_stale()) return describe(run.training);
-  return fmt::format("{}, {} by formula", describe(run.training), run.pipeline.schedule);
+  return fmt::format("{}, {} by formula, drained every {} steps", describe(run.training), run.pipeline.schedule,
+                     run.checkpoint_every);
 }
 
 std::string describe(const TrainingOptions& training) {

@@ -17,7 +17,8 @@ struct TrainingRun {
   std::string name;  ///< "gpipe", "pair-norm": unlike any other in its log or table
   Parallelism parallelism = Parallelism::kPipeline;
   TrainingOptions training;
-  PipelineOptions pipeline;  ///< of pipelines
+  PipelineOptions pipeline;           ///< of pipelines
+  std::int64_t checkpoint_every = 0;  ///< steps; for a checkpoint a pipeline is drained, which stale weights show
 
   bool is_stale() const;  ///< its reference has stale weights, too
 };

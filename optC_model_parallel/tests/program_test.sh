@@ -106,6 +106,9 @@ file=$(compgen -G "$scratch/broken/optC_checkpoints/Pipeline/*.rank1.safetensors
 head -c 1000 "$file" >"$scratch/short.bin" && cp "$scratch/short.bin" "$file"
 run "$program" "${long[@]}" --out "$scratch/broken" --resume; refuses "a damaged checkpoint" 2 "rank1.safetensors"
 
+run "$program" pipeline "${small[@]}" --schedule pipedream --checkpoint-every 2 --out "$scratch/drained"
+verdict "$([[ $code == 0 && $(num_true) == 18 ]]; echo $?)" "PipeDream, drained for checkpoints, equals its formula drained as often"
+
 # What it measures, in little.
 run "$program" bench --model tutorial --batch-size 32 --micro-batches 8 --rounds 1
 verdict "$([[ $code == 0 ]]; echo $?)" "bench"
