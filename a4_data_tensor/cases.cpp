@@ -221,6 +221,16 @@ std::vector<Case> further_cases(const LabSizes& sizes) {
           row_case(sizes),  pair_case(sizes)};
 }
 
+std::vector<Case> all_cases(const LabSizes& sizes) {
+  std::vector<Case> all = handout_cases(sizes);
+  for (const Case& the_case : further_cases(sizes)) all.push_back(the_case);
+  return all;
+}
+
+std::vector<Case> all_cases() {
+  return all_cases(LabSizes());
+}
+
 StepOptions step_options(const CaseInputs& inputs) {
   StepOptions options;
   options.global_batch_size = inputs.whole("global_batch_size");

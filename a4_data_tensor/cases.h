@@ -21,6 +21,11 @@ std::vector<Case> handout_cases(const LabSizes& sizes);
 /// row parallel, and the column-row pair held to one all_reduce each way.
 std::vector<Case> further_cases(const LabSizes& sizes);
 
+/// Both, the handout's first.
+std::vector<Case> all_cases(const LabSizes& sizes);
+/// Of the default sizes.
+std::vector<Case> all_cases();
+
 /// The options of one run of a handout case.
 StepOptions step_options(const CaseInputs& inputs);
 

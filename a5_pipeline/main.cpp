@@ -76,6 +76,7 @@ int main(int argc, char** argv) {
   program.body = [&](RankRun& run) { a5::run_lab(run, options, baseline); };
   program.expected_log = a5::expected_log;
   program.cases = a5::all_cases();
+  program.calls = a5::calls();
   program.commands = {
       {"schedule", "schedule --kind KIND [--sim] (draws a schedule and says what it costs)", a5::schedule_command},
       {"bench", "bench [--pp P] (each schedule's measured time beside the cost model's)", a5::bench_command}};

@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
   program.body = a9::run_lab;
   program.expected_log = a9::expected_log;
   program.cases = a9::all_cases();
+  program.calls = a9::calls();
   program.commands = {
       {"bench", "bench [--nproc P] (times every algorithm beside Gloo and Open MPI)", a9::bench_command},
       {"sim", "sim [--ranks P] [--bytes N] [--sweep] (the same on a simulated network)", a9::sim_command},

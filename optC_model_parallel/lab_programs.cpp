@@ -159,6 +159,7 @@ int lab_program(int argc, char** argv) {
   };
   program.expected_log = expected_log;
   program.cases = all_cases();
+  program.calls = calls();
   program.commands = {
       {"single", "single [--data DIR] (one process)", single_command},
       {"pipeline", "pipeline [--schedule KIND] [--resume]", pipeline_command},

@@ -24,12 +24,14 @@ PipelineOptions options_of(const PassSetup& setup, const CasePlace& place) {
   return options;
 }
 
-/// The whole model and the whole batch at once.
-TensorMap whole_batch(const StagePlan& plan, const Images& images, std::uint64_t seed) {
+/// The whole model and the whole batch at once. `shares`: what each image counts in the loss, [N]; undefined: in the
+/// mean, all alike.
+TensorMap whole_batch(const StagePlan& plan, const Images& images, std::uint64_t seed, const at::Tensor& shares = {}) {
   const Parameters weights = first_parameters(plan.model, seed, at::kDouble);
   const at::Tensor x = normalized(images, at::arange(images.size(), at::kLong), at::kDouble);
   const at::Tensor log_probabilities = run_layers(plan.model, weights, x, Mode::kTraining).log_softmax(1);
-  const at::Tensor loss = -log_probabilities.gather(1, images.labels.unsqueeze(1)).mean();
+  const at::Tensor picked = log_probabilities.gather(1, images.labels.unsqueeze(1));
+  const at::Tensor loss = shares.defined() ? -picked.squeeze(1).dot(shares) : -picked.mean();
   loss.backward();
   TensorMap results = {{"loss", loss.detach().view({1})}};
   const std::vector<std::string> names = learning_names(plan.model);
@@ -47,15 +49,27 @@ std::int64_t most_live(const PipelineOptions& options, const CasePlace& place) {
   return std::min(total, 2 * behind + (options.num_chunks - 1) * place.size + 1);
 }
 
-TensorMap pass_expected(const PassSetup& setup, const CasePlace& place) {
+TensorMap pass_results(const PassSetup& setup, const CasePlace& place, const at::Tensor& shares) {
   const PipelineOptions options = options_of(setup, place);
   const StagePlan plan = uneven_plan(place.size, options.num_chunks);
-  const TensorMap whole = whole_batch(plan, random_images(setup.num_images, place.seed), place.seed);
+  const TensorMap whole = whole_batch(plan, random_images(setup.num_images, place.seed), place.seed, shares);
   TensorMap results = {{"num_live_at_the_end", count_of(0)}, {"most_live", count_of(most_live(options, place))}};
   if (place.rank == place.size - 1) results["loss"] = whole.at("loss");
   for (const std::string& name : learning_names(layers_of_rank(plan, place.rank)))
     results[name + ".grad"] = whole.at(name + ".grad");
   return results;
+}
+
+/// The loss as the sum over micro-batches of their means, each times the weight.
+Suspect summed_means(const PassSetup& setup, const std::string& id, const std::string& sentence,
+                     const std::function<double(std::int64_t num_micro_batches)>& weight) {
+  return {id, sentence, [=](const CasePlace& place) {
+            const std::int64_t num_micro_batches = options_of(setup, place).num_micro_batches;
+            std::vector<at::Tensor> shares;
+            for (const std::int64_t size : uneven_sizes(setup.num_images, num_micro_batches))
+              shares.push_back(at::full({size}, weight(num_micro_batches) / static_cast<double>(size), at::kDouble));
+            return pass_results(setup, place, at::cat(shares));
+          }};
 }
 
 Case pass_case(const std::string& task, const std::string& name, const PassSetup& setup) {
@@ -66,7 +80,18 @@ Case pass_case(const std::string& task, const std::string& name, const PassSetup
   result.inputs = [setup](const CasePlace& place) {
     return pipeline_inputs(options_of(setup, place), random_images(setup.num_images, place.seed), place);
   };
-  result.expected = [setup](const CasePlace& place) { return pass_expected(setup, place); };
+  result.expected = [setup](const CasePlace& place) { return pass_results(setup, place, {}); };
+  result.suspects = {
+      summed_means(
+          setup, "mean_of_means",
+          "the loss is the mean of the micro-batches' means: where these are not of one size, their images do not "
+          "count alike; divide each micro-batch's sum by the size of the whole batch",
+          [](std::int64_t num_micro_batches) { return 1.0 / static_cast<double>(num_micro_batches); }),
+      summed_means(
+          setup, "sum_of_means",
+          "the loss is the sum of the micro-batches' means: each micro-batch is divided by its own size, not by "
+          "that of the whole batch",
+          [](std::int64_t) { return 1.0; })};
   result.bounds = [task, setup](const CasePlace& place) {
     const PipelineOptions options = options_of(setup, place);
     return pipeline_bounds(task, uneven_plan(place.size, options.num_chunks), place.rank, setup.num_images,

@@ -107,6 +107,7 @@ int main(int argc, char** argv) {
   };
   program.expected_log = vae::expected_log;
   program.cases = vae::all_cases();
+  program.calls = vae::calls();
   program.commands = {{"encode", "encode [--image FILE]", vae::encode_command},
                       {"baseline", "baseline", vae::baseline_command},
                       {"test", "test [--nproc P]", vae::test_command},

@@ -120,6 +120,8 @@ Case every_other_rank(const Case& the_case) {
   };
   result.expected = [=](const CasePlace& place) { return the_case.expected(inside(place)); };
   if (the_case.bounds) result.bounds = [=](const CasePlace& place) { return the_case.bounds(inside(place)); };
+  for (Suspect& suspect : result.suspects)
+    suspect.wrong = [inside, wrong = suspect.wrong](const CasePlace& place) { return wrong(inside(place)); };
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include "common/tensor/seeded.h"
 #include "vae_sequence_parallel/module_case.h"
+#include "vae_sequence_parallel/norm_suspects.h"
 
 namespace lab::vae {
 namespace {
@@ -19,7 +20,7 @@ ModuleCase norm_case(const std::string& name, const ModuleUnderTest& module, con
 
 /// The handout's 32x32.
 Case norm_at_full_size(const std::string& name, std::int64_t groups, std::int64_t channels) {
-  return case_of(norm_case(name, group_norm_under_test(channels, groups), PictureSetup()));
+  return with_norm_suspects(case_of(norm_case(name, group_norm_under_test(channels, groups), PictureSetup())));
 }
 
 PictureSetup small_picture(const Widths& widths, at::ScalarType dtype = at::kFloat) {
@@ -39,7 +40,7 @@ ModuleCase small_norm(const std::string& name, const PictureSetup& picture) {
 Case large_mean(const std::string& name, double ratio) {
   PictureSetup picture = small_picture(spread(37));
   picture.mean = ratio;
-  Case result = case_of(small_norm(name, picture));
+  Case result = with_norm_suspects(case_of(small_norm(name, picture)));
   result.tolerance.relative_norm = 1e-6 + 1e-7 * ratio;
   result.tolerance.atol = 10 * result.tolerance.relative_norm;  // values are normal: none is beyond 10
   return result;
@@ -49,7 +50,7 @@ Case large_mean(const std::string& name, double ratio) {
 Case small_spread() {
   PictureSetup picture = small_picture(spread(37));
   picture.deviation = 1e-3;
-  return case_of(small_norm("GroupNormEpsilon", picture));
+  return with_norm_suspects(case_of(small_norm("GroupNormEpsilon", picture)));
 }
 
 Case moments_case(const std::string& name, bool with_gradient) {
@@ -89,14 +90,14 @@ std::vector<Case> norm_cases() {
   return {norm_at_full_size("GroupNorm_32of128", 32, 128),
           norm_at_full_size("GroupNorm_16of256", 16, 256),
           norm_at_full_size("GroupNorm_8of512", 8, 512),
-          case_of(small_norm("GroupNormUneven", small_picture(spread(37)))),
-          case_of(small_norm("GroupNormUnevenDouble", small_picture(rising_widths, at::kDouble))),
-          case_of(small_norm("GroupNormEmptySlices", small_picture(gapped_widths))),
+          with_norm_suspects(case_of(small_norm("GroupNormUneven", small_picture(spread(37))))),
+          with_norm_suspects(case_of(small_norm("GroupNormUnevenDouble", small_picture(rising_widths, at::kDouble)))),
+          with_norm_suspects(case_of(small_norm("GroupNormEmptySlices", small_picture(gapped_widths)))),
           large_mean("GroupNormMean10", 10),
           large_mean("GroupNormMean100", 100),
           large_mean("GroupNormMean1000", 1000),
           small_spread(),
-          every_other_rank(case_of(small_norm("GroupNormSubgroups", small_picture(spread(37))))),
+          every_other_rank(with_norm_suspects(case_of(small_norm("GroupNormSubgroups", small_picture(spread(37)))))),
           moments_case("GroupNormMoments", false),
           same_everywhere()};
 }
@@ -108,7 +109,8 @@ std::vector<Case> norm_gradient_cases() {
     the_case->task = "vae.group_norm_gradient";
     the_case->with_gradient = true;
   }
-  return {case_of(in_float32), case_of(with_gaps), moments_case("GroupNormMomentsGradient", true)};
+  return {with_norm_suspects(case_of(in_float32)), with_norm_suspects(case_of(with_gaps)),
+          moments_case("GroupNormMomentsGradient", true)};
 }
 
 }  // namespace lab::vae

@@ -1,17 +1,11 @@
 #include "vae_sequence_parallel/seeded_weights.h"
 
+#include "common/report/checksum.h"
 #include "common/tensor/mixing.h"
 #include "common/tensor/seeded.h"
 
 namespace lab::vae {
 namespace {
-
-/// FNV-1a, so that a parameter's numbers do not depend on the order in which parameters are made.
-std::uint64_t hash_of(const std::string& name) {
-  std::uint64_t hash = 14695981039346656037U;
-  for (const char character : name) hash = (hash ^ static_cast<unsigned char>(character)) * 1099511628211U;
-  return hash;
-}
 
 std::string place_of(const std::string& name) {
   return name.substr(0, name.rfind('.'));
@@ -20,7 +14,8 @@ std::string place_of(const std::string& name) {
 }  // namespace
 
 at::Tensor SeededWeights::get(const std::string& name, at::IntArrayRef shape) {
-  const at::Generator generator = make_generator(splitmix64(seed_ ^ hash_of(name)));
+  // By the name, so that a parameter's numbers do not depend on the order in which parameters are made.
+  const at::Generator generator = make_generator(splitmix64(seed_ ^ checksum_of(name)));
   at::Tensor tensor = at::zeros(shape, dtype_);
   const auto convolution = made_.find(place_of(name) + ".weight");
   const bool is_bias = name.size() > 5 && name.compare(name.size() - 5, 5, ".bias") == 0;

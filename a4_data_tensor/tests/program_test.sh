@@ -16,6 +16,12 @@ for core in $best; do
   accepts "OpenBLAS's kernels for $core" $lab 4
 done
 
+run "$program" check --nproc 4
+verdict "$([[ $code == 0 && $(tail -n 1 "$scratch/out") == '8 of 8 tasks right' ]]; echo $?)" "check"
+run "$program" check --nproc 3; refuses "check on ranks that do not divide" 2 "does not divide by 3 ranks"
+run "$program" run column_parallel --nproc 2 --quiet
+verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 6 ]]; echo $?)" "run TASK runs its three cases on each rank"
+
 run "$bin/labrun" --standalone --nproc-per-node 4 "$program"
 accepts "labrun" $lab 4
 run "$bin/labrun" --nproc_per_node=4 --log-dir "$scratch/logs" "$program"

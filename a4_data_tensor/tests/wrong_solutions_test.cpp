@@ -8,6 +8,7 @@
 #include "common/launch/run_ranks.h"
 #include "common/tensor/batch.h"
 #include "common/tensor/partition.h"
+#include "common/testing/judged_case.h"
 #include "common/testing/test.h"
 
 // Each mistake that the README warns of, as a wrong solution, and the case that sees it.
@@ -35,6 +36,11 @@ bool passes(const std::string& case_name, const TaskCall& wrong_call) {
   return false;
 }
 
+/// What find_symptom() says of it.
+std::string symptom(const std::string& case_name, const TaskCall& wrong_call) {
+  return testing::symptom_of(all_cases(), case_name, wrong_call, 4);
+}
+
 at::Tensor leaf(const CaseInputs& inputs, const std::string& name) {
   return inputs.tensor(name).clone().requires_grad_();
 }
@@ -47,11 +53,11 @@ TEST_CASE("wrong: the initial weight is not copied, so it changes with the updat
 }
 
 TEST_CASE("wrong: gradients are summed over micro-batches without scaling the loss") {
-  CHECK_FALSE(passes("Accumulation", [](Communicator&, const CaseInputs& inputs) {
-    StepOptions options = step_options(inputs);
-    options.learning_rate *= static_cast<double>(inputs.whole("accumulation_steps"));
-    return TensorMap{{"W", updated_by_hand(options)}};
-  }));
+  CHECK(symptom("Accumulation", [](Communicator&, const CaseInputs& inputs) {
+          StepOptions options = step_options(inputs);
+          options.learning_rate *= static_cast<double>(inputs.whole("accumulation_steps"));
+          return TensorMap{{"W", updated_by_hand(options)}};
+        }) == "times_count");
 }
 
 /// The update that follows from these rows of the batch alone.
@@ -80,55 +86,56 @@ TEST_CASE("wrong: every rank takes the first rows") {
 
 TEST_CASE("wrong: gradients are not exchanged, or summed and not averaged") {
   for (const bool exchange : {false, true}) {
-    CHECK_FALSE(passes("DataParallel", [&](Communicator& comm, const CaseInputs& inputs) {
-      const StepOptions options = step_options(inputs);
-      const at::Tensor before = initial_weight(options);
-      at::Tensor change =
-          updated_by_rows(options, even_slice(options.global_batch_size, comm.size(), comm.rank())) - before;
-      if (exchange) change = comm.collectives().all_reduce(change);
-      return TensorMap{{"W", before + change}};
-    }));
+    CHECK(symptom("DataParallel", [&](Communicator& comm, const CaseInputs& inputs) {
+            const StepOptions options = step_options(inputs);
+            const at::Tensor before = initial_weight(options);
+            at::Tensor change =
+                updated_by_rows(options, even_slice(options.global_batch_size, comm.size(), comm.rank())) - before;
+            if (exchange) change = comm.collectives().all_reduce(change);
+            return TensorMap{{"W", before + change}};
+          }) == (exchange ? "times_world_size" : "average_missing"));
   }
 }
 
 TEST_CASE("wrong: the result of f is thrown away, so the input's gradient is only this rank's part") {
-  CHECK_FALSE(passes("InputGrad", [](Communicator& comm, const CaseInputs& inputs) {
-    const at::Tensor x = leaf(inputs, "input.x");
-    const FullColumnParallelLinear layer(inputs.tensor("weight.W"), at::Tensor(), comm.collectives());
-    const at::Tensor out = gather_parallel(at::matmul(x, layer.W), comm.collectives());
-    out.backward(inputs.tensor("input.grad_out"));
-    return TensorMap{{"out", out.detach()}, {"x.grad", x.grad()}, {"W.grad", layer.W.grad()}};
-  }));
+  CHECK(symptom("InputGrad", [](Communicator& comm, const CaseInputs& inputs) {
+          const at::Tensor x = leaf(inputs, "input.x");
+          const FullColumnParallelLinear layer(inputs.tensor("weight.W"), at::Tensor(), comm.collectives());
+          const at::Tensor out = gather_parallel(at::matmul(x, layer.W), comm.collectives());
+          out.backward(inputs.tensor("input.grad_out"));
+          return TensorMap{{"out", out.detach()}, {"x.grad", x.grad()}, {"W.grad", layer.W.grad()}};
+        }) == "sum_missing");
 }
 
 TEST_CASE("wrong: f changes the incoming gradient in place") {
-  CHECK_FALSE(passes("BroadcastParallel", [](Communicator& comm, const CaseInputs& inputs) {
-    const at::Tensor grad_out = inputs.tensor("input.grad_out").clone();
-    comm.collectives().all_reduce(grad_out);
-    return TensorMap{{"out", inputs.tensor("input.x")}, {"x.grad", grad_out}, {"grad_out", grad_out}};
-  }));
+  CHECK(symptom("BroadcastParallel", [](Communicator& comm, const CaseInputs& inputs) {
+          const at::Tensor grad_out = inputs.tensor("input.grad_out").clone();
+          comm.collectives().all_reduce(grad_out);
+          return TensorMap{{"out", inputs.tensor("input.x")}, {"x.grad", grad_out}, {"grad_out", grad_out}};
+        }) == "argument_changed");
 }
 
 TEST_CASE("wrong: f returns the average, or nothing arrives at the input") {
   for (const bool arrives : {true, false}) {
-    CHECK_FALSE(passes("BroadcastParallel", [&](Communicator& comm, const CaseInputs& inputs) {
-      const at::Tensor grad_out = inputs.tensor("input.grad_out").clone();
-      const at::Tensor average = comm.collectives().all_reduce(grad_out.clone()) / comm.size();
-      return TensorMap{
-          {"out", inputs.tensor("input.x")}, {"x.grad", arrives ? average : at::Tensor()}, {"grad_out", grad_out}};
-    }));
+    CHECK(symptom("BroadcastParallel", [&](Communicator& comm, const CaseInputs& inputs) {
+            const at::Tensor grad_out = inputs.tensor("input.grad_out").clone();
+            const at::Tensor average = comm.collectives().all_reduce(grad_out.clone()) / comm.size();
+            return TensorMap{{"out", inputs.tensor("input.x")},
+                             {"x.grad", arrives ? average : at::Tensor()},
+                             {"grad_out", grad_out}};
+          }) == (arrives ? "divided_by_world_size" : "gradient_missing"));
   }
 }
 
 TEST_CASE("wrong: the gather's backward pass takes the first slice on every rank, or sums over ranks") {
   for (const bool sums : {false, true}) {
-    CHECK_FALSE(passes("GatherParallel", [&](Communicator& comm, const CaseInputs& inputs) {
-      const at::Tensor out = at::cat(comm.collectives().all_gather(inputs.tensor("input.x")), -1);
-      const std::vector<at::Tensor> slices = inputs.tensor("input.grad_out").chunk(comm.size(), -1);
-      const at::Tensor own = slices[static_cast<std::size_t>(comm.rank())].contiguous();
-      return TensorMap{{"out", out},
-                       {"x.grad", sums ? comm.collectives().all_reduce(own.clone()) : slices[0].contiguous()}};
-    }));
+    CHECK(symptom("GatherParallel", [&](Communicator& comm, const CaseInputs& inputs) {
+            const at::Tensor out = at::cat(comm.collectives().all_gather(inputs.tensor("input.x")), -1);
+            const std::vector<at::Tensor> slices = inputs.tensor("input.grad_out").chunk(comm.size(), -1);
+            const at::Tensor own = slices[static_cast<std::size_t>(comm.rank())].contiguous();
+            return TensorMap{{"out", out},
+                             {"x.grad", sums ? comm.collectives().all_reduce(own.clone()) : slices[0].contiguous()}};
+          }) == (sums ? "" : "one_rank_everywhere"));
   }
 }
 
@@ -140,32 +147,32 @@ TEST_CASE("wrong: columns are gathered along the batch") {
 }
 
 TEST_CASE("wrong: row parallel adds the bias on every rank before the sum") {
-  CHECK_FALSE(passes("RowParallel", [](Communicator& comm, const CaseInputs& inputs) {
-    const at::Tensor x_shard = leaf(inputs, "input.x_shard");
-    const RowParallelLinear layer(inputs.tensor("weight.W"), inputs.tensor("weight.bias"), comm.collectives());
-    const at::Tensor out = reduce_parallel(at::matmul(x_shard, layer.W) + layer.bias, comm.collectives());
-    out.backward(inputs.tensor("input.grad_out"));
-    return TensorMap{{"out", out.detach()},
-                     {"x_shard.grad", x_shard.grad()},
-                     {"W.grad", layer.W.grad()},
-                     {"bias.grad", layer.bias.grad()}};
-  }));
+  CHECK(symptom("RowParallel", [](Communicator& comm, const CaseInputs& inputs) {
+          const at::Tensor x_shard = leaf(inputs, "input.x_shard");
+          const RowParallelLinear layer(inputs.tensor("weight.W"), inputs.tensor("weight.bias"), comm.collectives());
+          const at::Tensor out = reduce_parallel(at::matmul(x_shard, layer.W) + layer.bias, comm.collectives());
+          out.backward(inputs.tensor("input.grad_out"));
+          return TensorMap{{"out", out.detach()},
+                           {"x_shard.grad", x_shard.grad()},
+                           {"W.grad", layer.W.grad()},
+                           {"bias.grad", layer.bias.grad()}};
+        }) == "bias_times_world_size");
 }
 
 TEST_CASE("wrong: the pair gathers the hidden activations; right numbers, but over its budget") {
-  CHECK_FALSE(passes("ColumnRow", [](Communicator& comm, const CaseInputs& inputs) {
-    Collectives& collectives = comm.collectives();
-    const at::Tensor x = leaf(inputs, "input.x");
-    const FullColumnParallelLinear first(inputs.tensor("weight.W1"), at::Tensor(), collectives);
-    const RowParallelLinear second(inputs.tensor("weight.W2"), at::Tensor(), collectives);
-    const at::Tensor hidden = at::relu(first.forward(x));
-    const Slice columns = even_slice(hidden.size(1), comm.size(), comm.rank());
-    const at::Tensor out =
-        second.forward(broadcast_parallel(hidden, collectives).narrow(1, columns.begin, columns.size));
-    out.backward(inputs.tensor("input.grad_out"));
-    return TensorMap{
-        {"out", out.detach()}, {"x.grad", x.grad()}, {"W1.grad", first.W.grad()}, {"W2.grad", second.W.grad()}};
-  }));
+  CHECK(symptom("ColumnRow", [](Communicator& comm, const CaseInputs& inputs) {
+          Collectives& collectives = comm.collectives();
+          const at::Tensor x = leaf(inputs, "input.x");
+          const FullColumnParallelLinear first(inputs.tensor("weight.W1"), at::Tensor(), collectives);
+          const RowParallelLinear second(inputs.tensor("weight.W2"), at::Tensor(), collectives);
+          const at::Tensor hidden = at::relu(first.forward(x));
+          const Slice columns = even_slice(hidden.size(1), comm.size(), comm.rank());
+          const at::Tensor out =
+              second.forward(broadcast_parallel(hidden, collectives).narrow(1, columns.begin, columns.size));
+          out.backward(inputs.tensor("input.grad_out"));
+          return TensorMap{
+              {"out", out.detach()}, {"x.grad", x.grad()}, {"W1.grad", first.W.grad()}, {"W2.grad", second.W.grad()}};
+        }) == "gathers_everything");
 }
 
 }  // namespace

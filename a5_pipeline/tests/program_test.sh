@@ -21,6 +21,8 @@ verdict "$([[ $code == 2 && $(grep -c 'error: --pp 4: labrun started 2 ranks; hi
 run env OUT="$scratch" "${LAB_SOURCE_DIR:?}/a5_pipeline/run.sh" --seed 7
 run "$program" check-log "$scratch/$lab.log" --nproc 4
 verdict "$code" "run.sh leaves a log that is accepted"
+run "$program" check pipeline_communicate --pp 3
+verdict "$([[ $code == 0 && $(cat "$scratch/out") == 'a5.pipeline_communicate: 1 of 1 checks right on 3 ranks' ]]; echo $?)" "check TASK"
 if launcher mpirun; then
   run "${mpirun[@]}" -n 4 "$program"
   accepts "mpirun" $lab 4

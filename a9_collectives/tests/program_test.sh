@@ -29,6 +29,20 @@ verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 2
 run "$program" run alreduce; refuses "a task that is not there" 2 "such as allreduce; got 'alreduce'"
 run "$program" run; refuses "run without a name" 2 "expected the name of a case or of a task, got nothing"
 
+# What a student's checks say, and what a judge is handed.
+run "$program" check --nproc 3 --json "$scratch/check.json"
+verdict "$([[ $code == 0 && $(grep -cxE 'a9\.allreduce: 4 of 4 checks right on 3 ranks|a9\.ulysses: skipped on 3 ranks: 4 heads do not divide by 3 ranks|19 of 23 tasks right, 4 skipped' "$scratch/out") == 3 ]]; echo $?)" "check runs every task, and says which are skipped"
+verdict "$([[ $(grep -c '"task": "a9\.' "$scratch/check.json") == 23 && $(grep -c '"passed": false' "$scratch/check.json") -gt 0 ]]; echo $?)" "check --json"
+run "$program" check BroadcastLarge --nproc 2
+verdict "$([[ $code == 0 && $(cat "$scratch/out") == 'a9.broadcast: 1 of 1 checks right on 2 ranks' ]]; echo $?)" "check CASE runs that one"
+run "$program" check alreduce; refuses "a check that is not there" 2 "check alreduce: .* such as allreduce; got 'alreduce'"
+run "$program" check --json "$scratch/none/x.json"; refuses "results that cannot be written" 2 "there is no folder"
+run bash -c 'exec 8>"$1/rank0" 9>"$1/rank1" && exec "$2" records --nproc 2 --descriptors 8,9 --tasks a9.broadcast' - "$scratch" "$program"
+verdict "$([[ $code == 0 && ! -s $scratch/out && $(grep -ac BroadcastFromLast "$scratch/rank0") -gt 0 && $(stat -c %s "$scratch/rank0") == $(stat -c %s "$scratch/rank1") ]]; echo $?)" "records leaves each rank's results in its file, and prints nothing"
+run "$program" records --nproc 2 --descriptors 77,78; refuses "descriptors that are not open" 2 "--descriptors: 77 is not open for writing"
+run "$program" records --nproc 2 --descriptors 1; refuses "too few descriptors" 2 "expected 2, one for each rank, got 1"
+run "$program" records --nproc 1 --descriptors 1 --tasks a9.brodcast; refuses "records of a task that is not there" 2 "there is no task 'a9.brodcast'; hint: such as a9.broadcast"
+
 # Pictures and lines from a trace.
 run "$program" explain all_to_all --text
 verdict "$([[ $code == 0 ]] && has '^step 3: 0->3 a3, 1->0 b0, 2->1 c1, 3->2 d2$')" "explain --text names each message's chunk"

@@ -5,8 +5,10 @@
 #include "a9_collectives/tests/transformer_verdict.h"
 #include "a9_collectives/transformer.h"
 #include "a9_collectives/transformer_calls.h"
+#include "a9_collectives/transformer_cases.h"
 #include "a9_collectives/transformer_parallel_functions.h"
 #include "common/tensor/partition.h"
+#include "common/testing/judged_case.h"
 #include "common/testing/test.h"
 
 // Each mistake with tensor parallelism that the README warns of, as a wrong solution, and the case that sees it.
@@ -170,8 +172,11 @@ TEST_CASE("wrong: fc2's bias is added on every rank before the sum, or never") {
   for (const auto bias : {TensorParallel::Bias::kOnEveryRank, TensorParallel::Bias::kNever}) {
     TensorParallel wrong;
     wrong.bias = bias;
-    CHECK(differs("TensorParallel", call_of(wrong)));
-    CHECK(differs("TensorParallel8", call_of(wrong)));
+    const std::string symptom = bias == TensorParallel::Bias::kNever ? "bias_missing" : "bias_times_world_size";
+    for (const char* name : {"TensorParallel", "TensorParallel8"}) {
+      CHECK(differs(name, call_of(wrong)));
+      CHECK(testing::symptom_of(transformer_cases(), name, call_of(wrong), 4) == symptom);
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 #include "a9_collectives/collective_cases.h"
 #include "a9_collectives/reduce_scatter.h"
 #include "common/testing/case_runs.h"
+#include "common/testing/judged_case.h"
 #include "common/testing/test.h"
 
 // Wrong solutions that run through: each computes something else, or claims to be an algorithm that it is not, and the
@@ -22,6 +23,11 @@ std::string verdict(const std::string& case_name, const TaskCall& call, int size
   std::vector<Case> cases = collective_cases();
   for (const Case& further : algorithm_cases()) cases.push_back(further);
   return testing::verdict(cases, case_name, call, size);
+}
+
+/// What find_symptom() says of it.
+std::string symptom(const std::string& case_name, const TaskCall& call, int size = 4) {
+  return testing::symptom_of(collective_cases(), case_name, call, size);
 }
 
 /// As a student would have it: the case's tensor (with its strides) and the messages.
@@ -66,15 +72,16 @@ TEST_CASE("wrong: broadcast always from rank 0, which the handout's numbers do n
       call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) { return broadcast_flat(x, 0, p2p); });
   CHECK(verdict("Broadcast", from_zero) == "passed");
   CHECK(verdict("BroadcastFromLast", from_zero) == "mismatch");
+  CHECK(symptom("BroadcastFromLast", from_zero) == "one_input_everywhere");
 }
 
 TEST_CASE("wrong: the result is returned and the argument left as it was") {
-  CHECK(verdict("Broadcast", call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs) {
+  CHECK(symptom("Broadcast", call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs) {
                   return broadcast_flat(x.clone(), src_rank_of(inputs), p2p);
-                })) == "mismatch");
-  CHECK(verdict("AllReduce", call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
+                })) == "argument_unchanged");
+  CHECK(symptom("AllReduce", call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
                   return allreduce_gather_broadcast(x.clone(), p2p);
-                })) == "mismatch");
+                })) == "argument_unchanged");
 }
 
 TEST_CASE("wrong: only rank 0 gets the sum, or it is divided by P, or the own part counts twice") {
@@ -86,14 +93,14 @@ TEST_CASE("wrong: only rank 0 gets the sum, or it is divided by P, or the own pa
     });
   };
   for (const std::string name : {"AllReduce", "AllReduceInt64", "AllReduceLarge"}) {
-    CHECK(verdict(name, changed([](at::Tensor own, at::Tensor sum, PointToPoint& p2p) {
+    CHECK(symptom(name, changed([](at::Tensor own, at::Tensor sum, PointToPoint& p2p) {
                     return p2p.rank() == 0 ? sum : own;
-                  })) == "mismatch");
+                  })) == "only_rank_zero_right");
     CHECK(verdict(name, changed([](at::Tensor, at::Tensor sum, PointToPoint& p2p) {
                     return sum.div(p2p.size(), "trunc");
                   })) == "mismatch");
-    CHECK(verdict(name, changed([](at::Tensor own, at::Tensor sum, PointToPoint&) { return sum + own; })) ==
-          "mismatch");
+    CHECK(symptom(name, changed([](at::Tensor own, at::Tensor sum, PointToPoint&) { return sum + own; })) ==
+          "summand_twice");
   }
 }
 
@@ -112,9 +119,9 @@ TEST_CASE("wrong: whole numbers are summed in floating point") {
 
 TEST_CASE("wrong: the parts of an all-gather start at the own rank") {
   for (const std::string name : {"AllGather", "AllGatherStrided", "AllGatherLarge"}) {
-    CHECK(verdict(name, call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
+    CHECK(symptom(name, call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
                     return allgather_direct(x, p2p).roll(-p2p.rank() * x.size(0), 0);
-                  })) == "mismatch");
+                  })) == "chunks_out_of_order");
   }
 }
 
@@ -127,18 +134,19 @@ TEST_CASE("wrong: the parts of an all-gather are joined along dim 1") {
   };
   CHECK(contains(verdict("AllGatherStrided", along_one(false)), "[AllGatherStrided], result 'out'"));
   CHECK(verdict("AllGatherStrided", along_one(true)) == "mismatch");
+  CHECK(symptom("AllGatherStrided", along_one(false)) == "joined_along_another_dim");
 }
 
 TEST_CASE("wrong: a reduce-scatter that keeps the neighbour's chunk, or sums in its argument") {
   for (const std::string name : {"ReduceScatter", "ReduceScatterStrided", "ReduceScatterLarge"}) {
-    CHECK(verdict(name, call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
+    CHECK(symptom(name, call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
                     const at::Tensor sum = sum_of(everybodys(x, p2p), x.sizes());
                     return sum.chunk(p2p.size(), 0)[static_cast<std::size_t>((p2p.rank() + 1) % p2p.size())];
-                  })) == "mismatch");
-    CHECK(verdict(name, call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
+                  })) == "ranks_shifted");
+    CHECK(symptom(name, call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
                     x.copy_(sum_of(everybodys(x, p2p), x.sizes()));
                     return x.chunk(p2p.size(), 0)[static_cast<std::size_t>(p2p.rank())].clone();
-                  })) == "mismatch");
+                  })) == "argument_changed");
   }
 }
 
@@ -162,7 +170,7 @@ TEST_CASE("wrong: an all-to-all that joins where it cut, or in another order, or
   CHECK(verdict("AllToAllHeads", all_to_all_that(false, false, false)) == "passed");
   for (const std::string name : {"AllToAllHeads", "AllToAllSequence"})
     CHECK(verdict(name, all_to_all_that(true, false, false)) == "mismatch");
-  CHECK(verdict("AllToAll", all_to_all_that(false, false, true)) == "mismatch");
+  CHECK(symptom("AllToAll", all_to_all_that(false, false, true)) == "chunks_out_of_order");
   CHECK(verdict("AllToAllStrided", all_to_all_that(false, true, false)) == "mismatch");
 }
 
@@ -225,6 +233,7 @@ TEST_CASE("wrong: no communication at all: the other ranks' inputs are computed 
   for (const std::string name : {"BroadcastFromLast", "AllReduce", "AllGather", "ReduceScatter", "AllToAll"}) {
     CAPTURE(name);
     CHECK(contains(verdict(name, by_formula(name)), "0 bytes received of a9."));
+    CHECK(symptom(name, by_formula(name)) == "nothing_received");
   }
 }
 

@@ -141,6 +141,14 @@ add_library(lab::stb ALIAS lab_stb)
 target_include_directories(lab_stb SYSTEM INTERFACE "${LAB_STB_INCLUDE}")
 target_link_libraries(lab_stb INTERFACE "${LAB_STB_LIBRARY}")
 
+# libarchive, which reads and writes the archives that students hand in.
+lab_require_path(LAB_ARCHIVE_INCLUDE archive.h libarchive-dev)
+lab_require_library(LAB_ARCHIVE_LIBRARY archive libarchive-dev)
+add_library(lab_archive INTERFACE)
+add_library(lab::archive ALIAS lab_archive)
+target_include_directories(lab_archive SYSTEM INTERFACE "${LAB_ARCHIVE_INCLUDE}")
+target_link_libraries(lab_archive INTERFACE "${LAB_ARCHIVE_LIBRARY}")
+
 # Command line, text, JSON, TOML, tests: headers, and fmt's library.
 find_package(fmt REQUIRED)
 lab_require_path(LAB_CLI11_INCLUDE CLI/CLI.hpp libcli11-dev)

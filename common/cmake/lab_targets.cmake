@@ -38,12 +38,17 @@ function(lab_library name)
   lab_configure_target(${name} PCH ${ARG_PCH} LINK ${ARG_LINK})
 endfunction()
 
-# lab_program(name SOURCES ... LINK ... [PCH ...]): a binary in bin/, part of the target `programs`.
+# lab_program(name SOURCES ... LINK ... [PCH ...] [APART]): a binary in bin/, part of the target `programs`; APART: not
+# part of it, so that who runs the labs need not wait for it.
 function(lab_program name)
-  cmake_parse_arguments(ARG "" "PCH" "SOURCES;LINK" ${ARGN})
-  add_executable(${name} ${ARG_SOURCES})
+  cmake_parse_arguments(ARG "APART" "PCH" "SOURCES;LINK" ${ARGN})
+  if(ARG_APART)
+    add_executable(${name} EXCLUDE_FROM_ALL ${ARG_SOURCES})
+  else()
+    add_executable(${name} ${ARG_SOURCES})
+    add_dependencies(programs ${name})
+  endif()
   lab_configure_target(${name} PCH ${ARG_PCH} LINK ${ARG_LINK})
-  add_dependencies(programs ${name})
 endfunction()
 
 # lab_tests(name TIER quick|all|nightly SOURCES ... LINK ... [PCH ...]): a doctest binary, part of the target `tests`,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "common/report/errors.h"
 #include "common/tensor/combined_comparison.h"
 #include "common/tensor/compare.h"
@@ -38,17 +40,37 @@ Comparison compare_all(const Case& the_case, const TensorMap& actual, const Tens
   return all.result();
 }
 
-/// What the ledger counted between two readings, held against the bound. Empty: within.
-std::string beyond(const CostBound& bound, const LedgerEntry& before, const LedgerEntry& after) {
+LedgerEntry entry_of(const std::vector<LedgerEntry>& entries, const std::string& operation) {
+  for (const LedgerEntry& entry : entries) {
+    if (entry.operation == operation) return entry;
+  }
+  LedgerEntry nothing;
+  nothing.operation = operation;
+  return nothing;
+}
+
+/// What the ledger counted between two readings.
+std::vector<LedgerEntry> spent_between(const std::vector<LedgerEntry>& before, const std::vector<LedgerEntry>& after) {
+  std::vector<LedgerEntry> spent;
+  for (const LedgerEntry& later : after) {
+    const LedgerEntry earlier = entry_of(before, later.operation);
+    spent.push_back({later.operation, later.calls - earlier.calls, later.messages - earlier.messages,
+                     later.bytes_sent - earlier.bytes_sent, later.bytes_received - earlier.bytes_received,
+                     later.rounds - earlier.rounds});
+  }
+  return spent;
+}
+
+/// Empty: within the bound.
+std::string beyond(const CostBound& bound, const LedgerEntry& spent) {
   const struct {
     const char* what;
     std::uint64_t spent, least, most;
-  } counts[] = {
-      {"calls", after.calls - before.calls, 0, bound.max_calls},
-      {"messages sent", after.messages - before.messages, bound.min_messages, bound.max_messages},
-      {"bytes sent", after.bytes_sent - before.bytes_sent, 0, bound.max_bytes_sent},
-      {"bytes received", after.bytes_received - before.bytes_received, bound.min_bytes_received, CostBound::kAny},
-      {"rounds", after.rounds - before.rounds, bound.min_rounds, bound.max_rounds}};
+  } counts[] = {{"calls", spent.calls, 0, bound.max_calls},
+                {"messages sent", spent.messages, bound.min_messages, bound.max_messages},
+                {"bytes sent", spent.bytes_sent, 0, bound.max_bytes_sent},
+                {"bytes received", spent.bytes_received, bound.min_bytes_received, CostBound::kAny},
+                {"rounds", spent.rounds, bound.min_rounds, bound.max_rounds}};
   for (const auto& count : counts) {
     if (count.spent > count.most)
       return fmt::format("{} {} of {}, expected at most {}", count.spent, count.what, bound.operation, count.most);
@@ -70,31 +92,53 @@ std::int64_t CaseInputs::whole(const std::string& name) const {
   return static_cast<std::int64_t>(number(name));
 }
 
-CaseResult run_case(const Case& the_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
-                    at::Device device) {
-  CaseResult result;
-  if (the_case.skip_reason) result.skipped = the_case.skip_reason(comm.size());
-  if (!result.skipped.empty()) return result;
-  const CasePlace place{comm.rank(), comm.size(), seed};
-  const TaskCall& call = require(calls, the_case.task, "the call of task");
-  const Ledger& ledger = comm.endpoint().ledger();
+std::string skip_reason_of(const Case& the_case, int size) {
+  return the_case.skip_reason ? the_case.skip_reason(size) : "";
+}
 
-  result.inputs = the_case.inputs(place);
-  result.inputs.device = device;
-  for (auto& [name, tensor] : result.inputs.tensors) tensor = tensor.to(device);
-  const std::vector<CostBound> bounds = the_case.bounds ? the_case.bounds(place) : std::vector<CostBound>();
-  std::vector<LedgerEntry> before;
-  for (const CostBound& bound : bounds) before.push_back(ledger.of(bound.operation));
+bool is_asked(const Case& the_case, int rank) {
+  return rank == 0 || !the_case.only_rank_zero;
+}
+
+CaseRun perform_case(const Case& the_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
+                     at::Device device) {
+  const TaskCall& call = require(calls, the_case.task, "the call of task");
+  CaseRun run;
+  run.inputs = the_case.inputs({comm.rank(), comm.size(), seed});
+  run.inputs.device = device;
+  for (auto& [name, tensor] : run.inputs.tensors) tensor = tensor.to(device);
+  const std::vector<LedgerEntry> before = comm.endpoint().ledger().entries();
   comm.endpoint().restart_clock();
   {
     const LedgerScope scope(comm.endpoint(), the_case.task);
-    result.actual = call(comm, result.inputs);
-    for (auto& [name, tensor] : result.actual) {
+    run.actual = call(comm, run.inputs);
+    for (auto& [name, tensor] : run.actual) {
       if (tensor.defined()) tensor = tensor.cpu();
     }
   }
-  for (std::size_t i = 0; i < bounds.size() && result.over_budget.empty(); ++i)
-    result.over_budget = beyond(bounds[i], before[i], ledger.of(bounds[i].operation));
+  run.spent = spent_between(before, comm.endpoint().ledger().entries());
+  return run;
+}
+
+std::string beyond_bounds(const Case& the_case, const CasePlace& place, const std::vector<LedgerEntry>& spent) {
+  if (!the_case.bounds) return "";
+  for (const CostBound& bound : the_case.bounds(place)) {
+    const std::string words = beyond(bound, entry_of(spent, bound.operation));
+    if (!words.empty()) return words;
+  }
+  return "";
+}
+
+CaseResult run_case(const Case& the_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
+                    at::Device device) {
+  CaseResult result;
+  result.skipped = skip_reason_of(the_case, comm.size());
+  if (!result.skipped.empty()) return result;
+  const CasePlace place{comm.rank(), comm.size(), seed};
+  CaseRun run = perform_case(the_case, calls, comm, seed, device);
+  result.inputs = std::move(run.inputs);
+  result.actual = std::move(run.actual);
+  result.over_budget = beyond_bounds(the_case, place, run.spent);
   result.expected = the_case.expected(place);
   result.comparison = compare_all(the_case, result.actual, result.expected);
   return result;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/comm/communicator.h"
+#include "common/report/ledger_entry.h"
 #include "common/tensor/comparison.h"
 #include "common/tensor/tensor_map.h"
 
@@ -57,6 +58,14 @@ inline CostBounds on_every_rank(const std::vector<CostBound>& bounds) {
   return [bounds](const CasePlace&) { return bounds; };
 }
 
+/// A well-known wrong result of a case, by what it looks like. The process that judges computes it, on any rank.
+struct Suspect {
+  std::string id;        ///< "local_variance"
+  std::string sentence;  ///< what it is, for the one who wrote it
+  /// The results as this mistake makes them on one rank; those that it leaves right may be left out.
+  std::function<TensorMap(const CasePlace&)> wrong;
+};
+
 /// One check of one task.
 struct Case {
   std::string task;             ///< "a4.column_parallel"
@@ -74,13 +83,38 @@ struct Case {
   bool inside_backward = false;  ///< communicates inside backward(), which the simulated world refuses
   /// A reason not to run on so many ranks; empty: run.
   std::function<std::string(int size)> skip_reason;
+  /// What find_symptom() looks for before the mistakes that any task can make.
+  std::vector<Suspect> suspects;
 };
+
+/// The reason that the case has not to run on so many ranks; empty: it runs.
+std::string skip_reason_of(const Case& the_case, int size);
+
+/// True on the ranks that run the case.
+bool is_asked(const Case& the_case, int rank);
 
 /// Runs a task's student function on this rank: from inputs to named results.
 using TaskCall = std::function<TensorMap(Communicator&, const CaseInputs&)>;
 
 /// Task id -> student function: what a lab's calls.cpp provides.
 using CallTable = std::map<std::string, TaskCall>;
+
+/// What a case's call did on one rank: nothing is judged.
+struct CaseRun {
+  CaseInputs inputs;
+  TensorMap actual;                ///< on the CPU
+  std::vector<LedgerEntry> spent;  ///< by operation, during the case
+};
+
+/// Runs the call of the case's task on the case's inputs; all ranks together. Inputs are moved to the device, results
+/// back. Whether the case is to be skipped is the caller's to ask.
+/// Errors    ContractError: the task has no call; what the call throws
+CaseRun perform_case(const Case& the_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
+                     at::Device device = at::kCPU);
+
+/// The first bound that the case's costs on a rank are beyond.
+/// Example   "3 calls of all_reduce, expected at most 2"; empty: within all bounds
+std::string beyond_bounds(const Case& the_case, const CasePlace& place, const std::vector<LedgerEntry>& spent);
 
 /// What became of one case on one rank.
 struct CaseResult {
@@ -94,7 +128,7 @@ struct CaseResult {
   bool passed() const { return skipped.empty() && over_budget.empty() && comparison.close; }
 };
 
-/// Runs the case with the lab's own call of its task; all ranks together. Inputs are moved to the device, results back.
+/// Performs the case with the lab's own call of its task and judges it, unless it is to be skipped.
 /// Errors    ContractError: a result that is missing, unknown, or of another shape or dtype than expected; what the
 ///           call throws.
 CaseResult run_case(const Case& the_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,

@@ -10,7 +10,10 @@
 #include <cstdio>
 #include <mutex>
 
+#include "common/lab/check_command.h"
 #include "common/lab/check_log_command.h"
+#include "common/lab/named_cases.h"
+#include "common/lab/records_command.h"
 #include "common/launch/debug_rank.h"
 #include "common/launch/joined_world.h"
 #include "common/launch/openblas_core.h"
@@ -19,7 +22,6 @@
 #include "common/report/app.h"
 #include "common/report/atomic_file.h"
 #include "common/report/folder.h"
-#include "common/report/nearest.h"
 #include "common/tensor/safetensors.h"
 
 namespace lab {
@@ -114,17 +116,11 @@ void write_results(const Run& run, const WorldOutcome& outcome, double wall_seco
   }
 }
 
-void explain(const LabProgram& program, const WorldOutcome& outcome) {
-  if (!outcome.failure) return;
-  fmt::print(stderr, "{}: error: {}\n", program.name, outcome.failure->sentence);
-  for (const std::string& line : outcome.rank_lines) fmt::print(stderr, "{}: {}\n", program.name, line);
-}
-
 /// Started plainly: this process makes the ranks.
 int launch(Run& run) {
   const auto start = Clock::now();
   const WorldOutcome outcome = run_ranks(run.world, body_of(run, "N/A", [](int rank) { return rank; }));
-  explain(run.program, outcome);
+  explain_failure(run.program.name, outcome);
   write_results(run, outcome, std::chrono::duration<double>(Clock::now() - start).count());
   return outcome.exit_code();
 }
@@ -148,26 +144,9 @@ int join(Run& run, const RankEnvironment& environment) {
 
 std::string description_of(const LabProgram& program) {
   std::string text = program.description + " Also: " + program.name + " check-log FILE --nproc P";
-  if (!program.cases.empty()) text += "; run NAME";
+  if (!program.cases.empty()) text += "; run NAME; check [TASK]";
   for (const LabCommand& command : program.commands) text += "; " + command.help;
   return text;
-}
-
-bool is_named(const Case& the_case, const std::string& name) {
-  return name == the_case.name || name == the_case.task || name == the_case.task.substr(the_case.task.find('.') + 1);
-}
-
-/// Refuses a NAME of `run NAME` that no case answers to.
-void require_case(const LabProgram& program, const std::string& name) {
-  std::vector<std::string> known;
-  for (const Case& the_case : program.cases) {
-    if (is_named(the_case, name)) return;
-    known.push_back(the_case.name);
-    known.push_back(the_case.task.substr(the_case.task.find('.') + 1));
-  }
-  const auto meant = nearest(name, known);
-  throw UsageError(fmt::format("run {}: expected the name of a case or of a task, such as {}; got '{}'", name,
-                               meant ? *meant : known.back(), name));
 }
 
 /// `only`: what `LAB run NAME` names; empty: everything.
@@ -213,6 +192,12 @@ int run_lab(int argc, char** argv, const LabProgram& program, const std::string&
 }
 
 }  // namespace
+
+void explain_failure(const std::string& program, const WorldOutcome& outcome) {
+  if (!outcome.failure) return;
+  fmt::print(stderr, "{}: error: {}\n", program, outcome.failure->sentence);
+  for (const std::string& line : outcome.rank_lines) fmt::print(stderr, "{}: {}\n", program, line);
+}
 
 void RankRun::announce() {
   out.line(fmt::format("[Distributed Init] Rank {} initialized on {} on {} {}.", comm.rank(), node,
@@ -260,12 +245,14 @@ int lab_main(int argc, char** argv, const LabProgram& program) {
   const int exit_code = static_cast<int>(guarded_main(argc, argv, [&](int count, char** arguments) {
     const std::string word = count > 1 ? arguments[1] : "";
     if (word == "check-log") return check_log_command(count, arguments, program);
+    if (word == "check" && !program.cases.empty()) return check_command(count, arguments, program);
+    if (word == "records" && !program.cases.empty()) return records_command(count, arguments, program);
     for (const LabCommand& command : program.commands) {
       if (word == command.name) return command.run(count - 1, arguments + 1);
     }
     if (word != "run" || program.cases.empty()) return static_cast<ExitCode>(run_lab(count, arguments, program, ""));
     if (count < 3) throw UsageError("run: expected the name of a case or of a task, got nothing");
-    require_case(program, arguments[2]);
+    named_cases(program.cases, arguments[2], word);  // refuses a name that no case answers to
     return static_cast<ExitCode>(run_lab(count, arguments, program, arguments[2]));
   }));
   // Where ranks were processes, Gloo's threads may still be at work on memory that must stay (see ProcessWorld); and

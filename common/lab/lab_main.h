@@ -12,6 +12,7 @@
 namespace lab {
 
 class App;
+struct WorldOutcome;
 
 /// What a lab's body gets on one rank.
 struct RankRun {
@@ -61,14 +62,21 @@ struct LabProgram {
   /// where a launcher did. Also after a failure. May be empty.
   std::function<void(const CommonOptions&, const RunReport&)> after;
   std::function<LogExpectation(int num_ranks)> expected_log;
-  std::vector<Case> cases;  ///< what `LAB run NAME` chooses from, by task or by name; empty: there is no such choice
+  /// What `LAB run NAME` chooses from, by task or by name, and what `check` and `records` run; empty: there is no such
+  /// choice.
+  std::vector<Case> cases;
+  CallTable calls;  ///< task -> student function: what `check` and `records` call
   std::vector<LabCommand> commands;
 };
 
-/// The whole main function of a lab binary: `check-log FILE --nproc P` holds a log against the expectation; a command's
-/// name starts that; otherwise reads the options (behind `run NAME`, of a run of some cases only), starts the ranks (or
-/// joins those that a launcher started), runs the body on each, writes what was asked for (--save, --json, --trace) and
-/// returns the exit code. Ends the process itself where ranks were processes.
+/// Why the world failed, if it did, and what its ranks were doing, on stderr.
+void explain_failure(const std::string& program, const WorldOutcome& outcome);
+
+/// The whole main function of a lab binary: `check-log FILE --nproc P` holds a log against the expectation; `check`
+/// and, for a judge, `records` run cases (check_command.h, records_command.h); a command's name starts that; otherwise reads
+/// the options (behind `run NAME`, of a run of some cases only), starts the ranks (or joins those that a launcher
+/// started), runs the body on each, writes what was asked for (--save, --json, --trace) and returns the exit code. Ends
+/// the process itself where ranks were processes.
 int lab_main(int argc, char** argv, const LabProgram& program);
 
 }  // namespace lab

@@ -6,7 +6,7 @@ namespace lab {
 namespace {
 
 ExpectedLine line_of(const Case& the_case, int num_ranks) {
-  const std::string reason = the_case.skip_reason ? the_case.skip_reason(num_ranks) : "";
+  const std::string reason = skip_reason_of(the_case, num_ranks);
   if (!reason.empty()) return ExpectedSkip{the_case.prefix, reason};
   ExpectedMatch match;
   match.prefix = the_case.prefix;
@@ -27,7 +27,7 @@ void run_sections(RankRun& run, const std::vector<Section>& sections, const Call
   for (const Section& section : sections) {
     if (first && run.only.empty()) run.out.sentence(0, section.sentence);
     for (const Case& the_case : section.cases) {
-      if (first || !the_case.only_rank_zero) run.check(the_case, calls);
+      if (is_asked(the_case, run.comm.rank())) run.check(the_case, calls);
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "common/launch/slurm_lists.h"
+#include "common/report/checksum.h"
 #include "common/report/errors.h"
 #include "common/report/option_value.h"
 
@@ -202,8 +203,7 @@ class Finder {
       if (job.empty()) job = text(name).value_or("");
     }
     if (job.empty()) job = text("SLURM_JOB_ID").value_or("") + "." + text("SLURM_STEP_ID").value_or("");
-    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-    for (const char letter : job) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
+    const std::uint64_t hash = checksum_of(job);
     return kFirstPort + static_cast<int>((hash ^ (hash >> 32)) % kNumPorts);
   }
 

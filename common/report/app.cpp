@@ -207,6 +207,10 @@ void App::add_required_file(std::string& path, const std::string& help) {
   impl_->cli.add_option("file", path, help)->required();
 }
 
+void App::add_words(std::vector<std::string>& words, const std::string& kind, const std::string& help) {
+  impl_->cli.add_option(kind, words, help);
+}
+
 CLI::Option* App::add_flag(const std::string& name, bool& value, const std::string& help) {
   return impl_->cli.add_flag(name, value, help);
 }

@@ -65,6 +65,8 @@ class App {
   CLI::Option* add_text(const std::string& name, std::string& value, const std::string& kind, const std::string& help);
   /// A file that must be named, without an option before it.
   void add_required_file(std::string& path, const std::string& help);
+  /// Any number of words that need no option before them; `kind` is what --help calls them.
+  void add_words(std::vector<std::string>& words, const std::string& kind, const std::string& help);
   CLI::Option* add_flag(const std::string& name, bool& value, const std::string& help);
 
   /// True where the option ("--nproc") was on the command line that parse() has read.

@@ -34,8 +34,13 @@ struct UsageError : Error {
 };
 
 /// A task that still holds its TODO was reached.
-struct NotImplementedError : Error {
+class NotImplementedError : public Error {
+ public:
   explicit NotImplementedError(const std::string& task_id);
+  const std::string& task_id() const { return task_id_; }
+
+ private:
+  std::string task_id_;
 };
 
 /// Two sides, or a caller and a callee, disagree on shape, dtype, size or operation.

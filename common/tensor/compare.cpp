@@ -161,6 +161,7 @@ std::optional<FirstDifference> first_difference(const at::Tensor& actual, const 
   const bool is_bool = expected.scalar_type() == at::kBool;
   first.expected = element_text(want, first.index, is_bool);
   first.actual = element_text(got, first.index, is_bool);
+  first.num_different = different.size(0);
   return first;
 }
 

@@ -25,6 +25,7 @@ struct FirstDifference {
   std::vector<int64_t> index;  ///< of a complex tensor: one more, 0 real and 1 imaginary
   std::string expected;
   std::string actual;
+  int64_t num_different = 0;  ///< elements that are not close, this one among them
 };
 
 /// The first element, in row-major order, that compare() does not find close; none if all are.

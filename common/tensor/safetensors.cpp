@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "common/report/errors.h"
 #include "common/report/atomic_file.h"
+#include "common/report/errors.h"
 #include "common/tensor/mapped_file.h"
 #include "common/tensor/safetensors_header.h"
 #include "common/tensor/safetensors_layout.h"
@@ -21,36 +23,43 @@ namespace {
 
 // A file is 8 bytes with the header's size (little-endian), the header (JSON), the buffer (all tensors, little-endian).
 constexpr uint64_t kSizeBytes = 8;
-constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // the reference implementation's limit
+
+struct CheckedBytes {
+  SafetensorsHeader header;
+  std::uint64_t buffer_begin = 0;  ///< from the first byte
+};
 
 struct CheckedFile {
   std::shared_ptr<MappedFile> file;
-  SafetensorsHeader header;
-  char* buffer = nullptr;
+  CheckedBytes bytes;
 };
 
 [[noreturn]] void refuse(const std::string& path, const std::string& reason) {
   throw UsageError(fmt::format("'{}' is not a usable safetensors file: {}.", path, reason));
 }
 
-CheckedFile open_checked(const std::string& path) {
-  CheckedFile checked;
-  checked.file = std::make_shared<MappedFile>(path);
-  const uint64_t file_bytes = checked.file->size_bytes();
-  if (file_bytes < kSizeBytes)
-    refuse(path, fmt::format("it has {} bytes, expected at least {}", file_bytes, kSizeBytes));
-  const char* data = checked.file->data();
+CheckedBytes checked(std::string_view bytes, const std::string& path, uint64_t max_header_bytes) {
+  if (bytes.size() < kSizeBytes)
+    refuse(path, fmt::format("it has {} bytes, expected at least {}", bytes.size(), kSizeBytes));
   uint64_t header_bytes = 0;
-  for (uint64_t i = kSizeBytes; i-- > 0;) header_bytes = header_bytes << 8 | static_cast<unsigned char>(data[i]);
-  const uint64_t limit = std::min(file_bytes - kSizeBytes, kMaxHeaderBytes);
+  for (uint64_t i = kSizeBytes; i-- > 0;) header_bytes = header_bytes << 8 | static_cast<unsigned char>(bytes[i]);
+  const uint64_t limit = std::min<uint64_t>(bytes.size() - kSizeBytes, max_header_bytes);
   if (header_bytes > limit) {
     refuse(path, fmt::format("its header should have {} bytes, expected at most {} in a file of {}", header_bytes,
-                             limit, file_bytes));
+                             limit, bytes.size()));
   }
-  checked.header = parse_safetensors_header(std::string_view(data + kSizeBytes, header_bytes), path);
-  checked.buffer = checked.file->data() + kSizeBytes + header_bytes;
-  check_safetensors_layout(checked.header, file_bytes - kSizeBytes - header_bytes, path);
-  return checked;
+  CheckedBytes result;
+  result.header = parse_safetensors_header(bytes.substr(kSizeBytes, header_bytes), path);
+  result.buffer_begin = kSizeBytes + header_bytes;
+  check_safetensors_layout(result.header, bytes.size() - result.buffer_begin, path);
+  return result;
+}
+
+CheckedFile open_checked(const std::string& path) {
+  CheckedFile opened;
+  opened.file = std::make_shared<MappedFile>(path);
+  opened.bytes = checked({opened.file->data(), opened.file->size_bytes()}, path, kMaxSafetensorsHeaderBytes);
+  return opened;
 }
 
 void check_bool_bytes(const SafetensorsEntry& entry, const char* data, const std::string& path) {
@@ -61,22 +70,22 @@ void check_bool_bytes(const SafetensorsEntry& entry, const char* data, const std
                            quoted_name(entry.name), static_cast<int>(static_cast<unsigned char>(*wrong))));
 }
 
-at::Tensor tensor_of(const SafetensorsEntry& entry, char* data, const std::shared_ptr<MappedFile>& file) {
-  const uint64_t bytes = entry.end_bytes - entry.begin_bytes;
-  const at::TensorOptions options(entry.dtype);
-  const bool aligned = reinterpret_cast<uintptr_t>(data) % c10::elementSize(entry.dtype) == 0;
-  if (bytes > 0 && aligned) {
-    return at::from_blob(
-        data, entry.shape, [file](void*) {}, options);
-  }
-  at::Tensor copy = at::empty(entry.shape, options);
-  if (bytes > 0) std::memcpy(copy.data_ptr(), data, bytes);
+at::Tensor copied(const SafetensorsEntry& entry, const char* data) {
+  at::Tensor copy = at::empty(entry.shape, at::TensorOptions(entry.dtype));
+  if (copy.nbytes() > 0) std::memcpy(copy.data_ptr(), data, copy.nbytes());
   return copy;
 }
 
-}  // namespace
+at::Tensor mapped(const SafetensorsEntry& entry, char* data, const std::shared_ptr<MappedFile>& file) {
+  const bool aligned = reinterpret_cast<uintptr_t>(data) % c10::elementSize(entry.dtype) == 0;
+  if (entry.begin_bytes == entry.end_bytes || !aligned) return copied(entry, data);
+  return at::from_blob(
+      data, entry.shape, [file](void*) {}, at::TensorOptions(entry.dtype));
+}
 
-void save_safetensors(const std::string& path, const TensorMap& tensors, const SafetensorsMetadata& metadata) {
+/// Calls write with the pieces of the file, in order. All is checked before the first.
+void write_pieces(const TensorMap& tensors, const SafetensorsMetadata& metadata,
+                  const std::function<void(std::string_view)>& write) {
   std::vector<std::pair<std::string, at::Tensor>> ordered;
   for (const auto& [name, tensor] : tensors) {
     if (!tensor.defined()) throw UsageError(fmt::format("Cannot save the undefined tensor {}.", quoted_name(name)));
@@ -98,28 +107,55 @@ void save_safetensors(const std::string& path, const TensorMap& tensors, const S
   std::array<char, kSizeBytes> size{};
   for (uint64_t i = 0; i < kSizeBytes; ++i) size[i] = static_cast<char>(text.size() >> (8 * i) & 0xFF);
 
-  AtomicFile file(path);
-  file.write({size.data(), size.size()});
-  file.write(text);
+  write({size.data(), size.size()});
+  write(text);
   for (const auto& named : ordered) {
-    file.write({static_cast<const char*>(named.second.data_ptr()), named.second.nbytes()});
+    write({static_cast<const char*>(named.second.data_ptr()), named.second.nbytes()});
   }
-  file.commit();
+}
+
+}  // namespace
+
+void save_safetensors(const std::string& path, const TensorMap& tensors, const SafetensorsMetadata& metadata) {
+  std::optional<AtomicFile> file;
+  write_pieces(tensors, metadata, [&](std::string_view piece) {
+    if (!file) file.emplace(path);
+    file->write(piece);
+  });
+  file->commit();
+}
+
+std::string to_safetensors(const TensorMap& tensors, const SafetensorsMetadata& metadata) {
+  std::string bytes;
+  write_pieces(tensors, metadata, [&](std::string_view piece) { bytes += piece; });
+  return bytes;
 }
 
 TensorMap load_safetensors(const std::string& path) {
-  const CheckedFile checked = open_checked(path);
+  const CheckedFile opened = open_checked(path);
   TensorMap tensors;
-  for (const SafetensorsEntry& entry : checked.header.entries) {
-    char* data = checked.buffer + entry.begin_bytes;
+  for (const SafetensorsEntry& entry : opened.bytes.header.entries) {
+    char* data = opened.file->data() + opened.bytes.buffer_begin + entry.begin_bytes;
     if (entry.dtype == at::kBool) check_bool_bytes(entry, data, path);
-    tensors.emplace(entry.name, tensor_of(entry, data, checked.file));
+    tensors.emplace(entry.name, mapped(entry, data, opened.file));
   }
   return tensors;
 }
 
 SafetensorsMetadata load_safetensors_metadata(const std::string& path) {
-  return open_checked(path).header.metadata;
+  return open_checked(path).bytes.header.metadata;
+}
+
+SafetensorsContent from_safetensors(std::string_view bytes, const std::string& name, std::uint64_t max_header_bytes) {
+  const CheckedBytes good = checked(bytes, name, max_header_bytes);
+  SafetensorsContent content;
+  content.metadata = good.header.metadata;
+  for (const SafetensorsEntry& entry : good.header.entries) {
+    const char* data = bytes.data() + good.buffer_begin + entry.begin_bytes;
+    if (entry.dtype == at::kBool) check_bool_bytes(entry, data, name);
+    content.tensors.emplace(entry.name, copied(entry, data));
+  }
+  return content;
 }
 
 }  // namespace lab

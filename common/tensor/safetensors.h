@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "common/tensor/tensor_map.h"
 
@@ -28,5 +30,23 @@ TensorMap load_safetensors(const std::string& path);
 /// The strings stored beside the tensors; empty if there are none.
 /// Errors    as load_safetensors()
 SafetensorsMetadata load_safetensors_metadata(const std::string& path);
+
+/// The bytes of the file that save_safetensors() writes.
+/// Errors    UsageError: as there, but for what is about the file
+std::string to_safetensors(const TensorMap& tensors, const SafetensorsMetadata& metadata = {});
+
+/// The reference implementation's limit on a header.
+constexpr std::uint64_t kMaxSafetensorsHeaderBytes = 100'000'000;
+
+struct SafetensorsContent {
+  TensorMap tensors;
+  SafetensorsMetadata metadata;
+};
+
+/// What such bytes hold, checked in full as a file is.
+/// Aliasing  none: the tensors are copies
+/// Errors    UsageError: as load_safetensors(), with `name` in the place of the path
+SafetensorsContent from_safetensors(std::string_view bytes, const std::string& name,
+                                    std::uint64_t max_header_bytes = kMaxSafetensorsHeaderBytes);
 
 }  // namespace lab

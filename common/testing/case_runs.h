@@ -19,7 +19,7 @@ inline WorldOutcome run_cases(const std::vector<Case>& cases, const CallTable& c
                               std::uint64_t seed) {
   return run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome& own) {
                      for (const Case& the_case : cases) {
-                       if (the_case.only_rank_zero && comm.rank() != 0) continue;
+                       if (!is_asked(the_case, comm.rank())) continue;
                        const CaseResult result = run_case(the_case, calls, comm, seed);
                        if (!result.skipped.empty()) continue;
                        if (!result.passed()) {
@@ -61,7 +61,7 @@ inline std::string verdict(const std::vector<Case>& cases, const std::string& na
     WorldSpec spec;
     spec.num_ranks = num_ranks;
     const auto outcome = run_ranks(spec, [&](Communicator& comm) {
-      if (the_case.only_rank_zero && comm.rank() != 0) return TensorMap{};
+      if (!is_asked(the_case, comm.rank())) return TensorMap{};
       const CaseResult result = run_case(the_case, {{the_case.task, call}}, comm, 42);
       if (!result.passed())
         verdicts[static_cast<std::size_t>(comm.rank())] = result.comparison.close ? result.over_budget : "mismatch";

@@ -18,13 +18,15 @@ sources() { find "$@" \( -name '*.cpp' -o -name '*.h' \) -print; }
 includes() { grep -HnE "#include [<\"]$1" /dev/null "${@:2}"; }
 
 # Lowest first; a layer includes itself and what stands before it.
-layers=(report tensor comm launch lab pipeline)
+layers=(report course tensor comm launch lab pipeline)
 for ((i = 0; i < ${#layers[@]}; ++i)); do
   for ((j = i + 1; j < ${#layers[@]}; ++j)); do
     mapfile -t files < <(sources "common/${layers[i]}")
     complain "common/${layers[i]} must not use common/${layers[j]}" < <(includes "common/${layers[j]}/" "${files[@]}")
   done
 done
+mapfile -t files < <(sources common ./*_*/)
+complain "nobody may use grading" < <(includes 'grading/' "${files[@]}")
 labs=(*_*/)
 for lab in "${labs[@]%/}"; do
   mapfile -t files < <(sources common)
@@ -48,6 +50,8 @@ seam '(simgrid|xbt)/' '^common/comm/sim_backend'
 seam 'CLI/' '^common/report/(app|app_names|tests/app_test)\.cpp|^common/launch/launch_options\.cpp|/main\.cpp'
 seam 'stb/' '^common/tensor/picture'
 seam 'c10/cuda/' '^common/tensor/cuda_memory\.cpp'
+seam 'archive(_entry)?\.h[">]' '^common/course/(tests/)?archive'
+seam 'toml\+\+/' '^common/course/toml_table\.cpp'
 seam 'doctest/' '^common/testing/'
 
 # gnuplot is a program, so its seam is its name where it is started.
@@ -55,9 +59,11 @@ mapfile -t files < <(find . -path ./build -prune -o \( -name '*.cpp' -o -name '*
   grep -vE '^common/report/(tests/)?plot')
 complain "gnuplot is started in common/report/plot* only" < <(grep -HnE '"([^" ]*/)?gnuplot["; ]' /dev/null "${files[@]}")
 
-# Without tensors: labrun and the launcher start in milliseconds because of it.
-mapfile -t files < <(sources common/report)
-complain "common/report must not use LibTorch" < <(includes '(ATen|torch|c10)/' "${files[@]}")
+# Without tensors: labrun, labcourse and the launcher start in milliseconds because of it.
+for layer in report course; do
+  mapfile -t files < <(sources "common/$layer")
+  complain "common/$layer must not use LibTorch" < <(includes '(ATen|torch|c10)/' "${files[@]}")
+done
 
 echo "$offenders offending includes"
 [[ $offenders == 0 ]]

@@ -19,10 +19,11 @@ verdict() { # verdict 0|1 WHAT
 
 skip() { echo "skipped: $1"; }
 
-# run COMMAND...: leaves $scratch/out, $scratch/err and $code. Nothing may take longer than a minute.
+# run COMMAND...: leaves $scratch/out, $scratch/err and $code. Nothing may take longer than a minute, or than
+# $run_seconds.
 run() {
   code=0
-  timeout 60 "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || code=$?
+  timeout "${run_seconds:-60}" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || code=$?
 }
 
 # accepts WHAT LAB NPROC: the last run ended with 0 and printed exactly the lab's lines.

@@ -2,14 +2,17 @@
 # Compiled student code must not reach around its interface: no transport or process group of a library, no network, no
 # shared memory, no processes or threads of its own, nothing loaded or looked up at run time. The poisoned header stops
 # names; this sees what a name does not show: asm labels, declarations of one's own, system calls in assembler.
-# Prints each offender.
-# usage: student_symbols.sh OBJECT_OR_ARCHIVE...
+# Prints each offender. --may-end: code that may end its process, as it does to its own loss where it is judged.
+# usage: student_symbols.sh [--may-end] OBJECT_OR_ARCHIVE...
 set -uo pipefail
-[[ $# -gt 0 ]] || { echo "usage: student_symbols.sh OBJECT_OR_ARCHIVE..."; exit 2; }
+may_end=
+if [[ ${1:-} == --may-end ]]; then may_end=1; shift; fi
+[[ $# -gt 0 ]] || { echo "usage: student_symbols.sh [--may-end] OBJECT_OR_ARCHIVE..."; exit 2; }
 
 loading='dlopen|dlmopen|dlsym|dlvsym|dladdr|dl_iterate_phdr|__libc_dl.*'
 network='socket|socketpair|connect|bind|listen|accept4?|(send|recv)(to|from|msg|mmsg)?|getaddrinfo'
-processes='fork|vfork|_Fork|__(libc_)?fork|clone3?|__clone2?|unshare|exec[lv]p?e?|execveat|fexecve|posix_spawnp?|system|popen|ptrace|kill|tgkill|raise|_?[eE]xit|quick_exit|abort'
+processes='fork|vfork|_Fork|__(libc_)?fork|clone3?|__clone2?|unshare|exec[lv]p?e?|execveat|fexecve|posix_spawnp?|system|popen|ptrace|kill|tgkill'
+[[ $may_end ]] || processes+='|raise|_?[eE]xit|quick_exit|abort'
 threads='pthread_create|thrd_create|std::thread::.*'
 memory='mmap(64)?|mremap|shm_open|shmget|shmat|memfd_create|process_vm_(readv|writev)|at::from_file.*'
 pipes='pipe2?|mkfifo(at)?|sem_open|mq_open'

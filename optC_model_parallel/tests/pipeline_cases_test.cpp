@@ -3,6 +3,7 @@
 #include "common/comm/sim_backend.h"
 #include "common/testing/case_names.h"
 #include "common/testing/case_runs.h"
+#include "common/testing/judged_case.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/pipeline_calls.h"
 
@@ -22,6 +23,10 @@ TEST_CASE("every case of the pipeline has a call and a name of its own") {
 TEST_CASE("the reference passes every case of the pipeline at P = 1 2 3 4 5 8") {
   for (const int size : {1, 2, 3, 4, 5, 8}) check_all_pass(WorldKind::kThreads, size, 1234);
   check_all_pass(WorldKind::kThreads, 4, 20231);
+}
+
+TEST_CASE("every suspect is wrong, and recognised") {
+  CHECK(testing::unrecognised_suspect(cases_of(pipeline_sections()), 3) == "");
 }
 
 TEST_CASE("and in the simulated world: a pipeline does not communicate inside backward()") {

@@ -24,6 +24,8 @@ accepts "6 ranks: a deeper model" $lab 6
 run env OUT="$scratch" "${LAB_SOURCE_DIR:?}/optC_model_parallel/run.sh" --seed 7 --out "$out" "${small[@]}"
 run "$program" check-log "$scratch/$lab.log" --nproc 4
 verdict "$code" "run.sh leaves a log that is accepted"
+run "$program" check gpipe --nproc 3
+verdict "$([[ $code == 0 && $(cat "$scratch/out") == 'optC.gpipe: 4 of 4 checks right on 3 ranks' ]]; echo $?)" "check TASK"
 if launcher mpirun; then
   run "${mpirun[@]}" -n 3 "$program" --out "$out" "${small[@]}"
   accepts "mpirun" $lab 3

@@ -35,8 +35,8 @@ class NormalizeGroups : public torch::autograd::Function<NormalizeGroups> {
     remember(context, collectives);
     const at::Tensor local = local_moments(x, num_groups);
     // BEGIN SOLUTION vae.group_norm
-    // STUB // TODO(vae.group_norm): the moments of all ranks by one all_gather, merged, are to be saved for backward:
-    // STUB //   context->save_for_backward({x, weight, moments});
+    // STUB // TODO(vae.group_norm): merge the moments of all ranks, which one all_gather brings; keep x, weight and the
+    // STUB // merged moments for backward (context->save_for_backward() takes a list, and this is the order to keep),
     // STUB // and say what x is normalized() with (GroupStatistics, kEpsilon of GroupNorm).
     // STUB not_implemented("vae.group_norm", x, weight, bias, local, collectives);
     const at::Tensor moments = merged_moments(collectives->all_gather(local));

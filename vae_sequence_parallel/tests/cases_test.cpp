@@ -2,6 +2,7 @@
 
 #include "common/comm/sim_backend.h"
 #include "common/testing/case_runs.h"
+#include "common/testing/judged_case.h"
 #include "common/testing/test.h"
 #include "vae_sequence_parallel/calls.h"
 
@@ -42,6 +43,10 @@ TEST_CASE("and in the simulated world, which has no communication inside backwar
     return;
   }
   for (const int size : {1, 3, 5}) check_all_pass(WorldKind::kSim, size, 42);
+}
+
+TEST_CASE("every suspect is wrong, and recognised") {
+  CHECK(testing::unrecognised_suspect(all_cases(), 4) == "");
 }
 
 TEST_CASE("every tag chooses some sections, and every section has one") {

@@ -2,6 +2,7 @@
 
 #include "common/comm/autograd_facet.h"
 #include "common/testing/case_runs.h"
+#include "common/testing/judged_case.h"
 #include "vae_sequence_parallel/case_pictures.h"
 #include "vae_sequence_parallel/cases.h"
 
@@ -40,6 +41,10 @@ WidthShard own_share(const at::Tensor& whole, const std::vector<std::int64_t>& w
 
 std::string verdict(const std::string& case_name, const ModuleMaker& make) {
   return testing::verdict(all_cases(), case_name, module_call(make), 4);
+}
+
+std::string symptom(const std::string& case_name, const ModuleMaker& make) {
+  return testing::symptom_of(all_cases(), case_name, module_call(make), 4);
 }
 
 }  // namespace lab::vae

@@ -29,4 +29,7 @@ ShardFunction by_gathering(const Serial& module, Communicator& comm) {
 /// What becomes of the named case, on 4 ranks, with such a module in the place of the student's; see testing::verdict.
 std::string verdict(const std::string& case_name, const ModuleMaker& make);
 
+/// The id of the symptom that it shows; empty: none.
+std::string symptom(const std::string& case_name, const ModuleMaker& make);
+
 }  // namespace lab::vae

@@ -18,6 +18,7 @@ std::string refusal_of_bytes(const std::string& bytes) {
   } catch (const lab::UsageError& error) {
     const std::string sentence = error.what();
     CHECK(sentence.substr(0, start.size()) == start);
+    CHECK_THROWS_WITH_AS(lab::from_safetensors(bytes, path), sentence.c_str(), lab::UsageError);
     return sentence.substr(start.size());
   }
   return "";

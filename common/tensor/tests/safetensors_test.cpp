@@ -1,5 +1,6 @@
 #include "common/tensor/safetensors.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "common/report/errors.h"
@@ -43,6 +44,28 @@ TEST_CASE("safetensors: every dtype and shape comes back") {
     CHECK(lab::describe(loaded.at(entry.first)) == lab::describe(entry.second));
     CHECK(at::equal(loaded.at(entry.first), entry.second));
   }
+}
+
+TEST_CASE("safetensors: bytes in memory are those of the file, and give copies of what is in them") {
+  const TemporaryFolder folder;
+  lab::TensorMap saved;
+  for (const at::ScalarType dtype : kAll) saved[at::toString(dtype)] = at::arange(5, at::kFloat).to(dtype);
+  saved["scalar"] = at::scalar_tensor(2.5);
+  saved["empty"] = at::empty({0, 5});
+  lab::save_safetensors(folder.file("f"), saved, {{"key", "value"}});
+  std::string bytes = lab::to_safetensors(saved, {{"key", "value"}});
+  CHECK(bytes == lab::testing::read_bytes(folder.file("f")));
+  const lab::SafetensorsContent content = lab::from_safetensors(bytes, "some bytes");
+  std::fill(bytes.begin(), bytes.end(), 'x');
+  CHECK(content.metadata == lab::SafetensorsMetadata{{"key", "value"}});
+  REQUIRE(content.tensors.size() == saved.size());
+  for (const auto& [name, tensor] : saved) CHECK(same_bits(content.tensors.at(name), tensor));
+}
+
+TEST_CASE("safetensors: who reads from memory may allow less of a header than the format does") {
+  const std::string bytes = lab::to_safetensors({}, {{"key", std::string(100, 'v')}});
+  CHECK(lab::from_safetensors(bytes, "some bytes").metadata.size() == 1);
+  CHECK_THROWS_AS(lab::from_safetensors(bytes, "some bytes", 100), lab::UsageError);
 }
 
 TEST_CASE("safetensors: NaN, infinities and signed zeros keep their bits") {
@@ -141,8 +164,8 @@ TEST_CASE("safetensors: unwritable and unreadable paths are one clear sentence")
   const TemporaryFolder folder;
   const std::string missing = folder.file("no/f");
   CHECK_THROWS_WITH_AS(lab::save_safetensors(missing, {{"x", at::ones({1})}}),
-                       ("cannot write '" + missing + "': there is no folder '" + folder.file("no") + "'; try mkdir -p '" +
-                        folder.file("no") + "'")
+                       ("cannot write '" + missing + "': there is no folder '" + folder.file("no") +
+                        "'; try mkdir -p '" + folder.file("no") + "'")
                            .c_str(),
                        lab::UsageError);
   CHECK_THROWS_WITH_AS(lab::load_safetensors(missing),

@@ -1,9 +1,10 @@
-#include "common/lab/markers.h"
+#include "common/course/markers.h"
 
 #include <fmt/format.h>
 
 #include <optional>
 
+#include "common/course/lines.h"
 #include "common/report/errors.h"
 
 namespace lab {
@@ -39,23 +40,6 @@ std::optional<Marker> parse_marker(std::string_view line) {
   return std::nullopt;
 }
 
-std::vector<std::string> split_lines(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::size_t length = end == std::string_view::npos ? text.size() : end + 1;
-    lines.emplace_back(text.substr(0, length));
-    text.remove_prefix(length);
-  }
-  return lines;
-}
-
-std::string_view without_newline(const std::string& line) {
-  std::string_view view = line;
-  if (!view.empty() && view.back() == '\n') view.remove_suffix(1);
-  return view;
-}
-
 [[noreturn]] void refuse(std::size_t line_number, const std::string& what) {
   throw UsageError(fmt::format("solution markers, line {}: {}", line_number, what));
 }
@@ -73,12 +57,12 @@ std::string task_of(const Marker& marker, std::size_t line_number) {
 
 std::vector<SourcePart> parse_solution_markers(std::string_view text) {
   std::vector<SourcePart> parts;
-  const std::vector<std::string> lines = split_lines(text);
+  const std::vector<std::string> lines = lines_of(text);
   bool inside = false;
   std::size_t begin_number = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::size_t number = i + 1;
-    const auto marker = parse_marker(without_newline(lines[i]));
+    const auto marker = parse_marker(without_line_break(lines[i]));
     if (!marker) {
       if (!inside && (parts.empty() || !parts.back().task.empty())) parts.emplace_back();
       parts.back().lines.push_back(lines[i]);

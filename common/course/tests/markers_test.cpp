@@ -1,7 +1,7 @@
-#include "common/lab/markers.h"
+#include "common/course/markers.h"
 
 #include "common/report/errors.h"
-#include "common/testing/test.h"
+#include "common/testing/plain_test.h"
 
 namespace lab {
 namespace {

@@ -1,0 +1,83 @@
+#include "common/course/course_tree.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "common/course/rubric_check.h"
+#include "common/report/errors.h"
+#include "common/report/nearest.h"
+
+namespace lab {
+namespace {
+
+std::string did_you_mean(const std::string& name, const std::vector<std::string>& candidates) {
+  const auto meant = nearest(name, candidates);
+  return meant ? fmt::format("did you mean '{}'?", *meant) : "";
+}
+
+}  // namespace
+
+CourseTree CourseTree::load(const std::string& root) {
+  CourseTree tree;
+  tree.root_ = root;
+  std::error_code ignored;
+  std::vector<std::string> rubrics;
+  for (const auto& entry : std::filesystem::directory_iterator(root, ignored)) {
+    const std::filesystem::path rubric = entry.path() / "rubric.toml";
+    if (std::filesystem::is_regular_file(rubric, ignored)) rubrics.push_back(rubric.string());
+  }
+  std::sort(rubrics.begin(), rubrics.end());
+  for (const std::string& rubric : rubrics) tree.labs_.push_back(load_rubric(rubric));
+  if (tree.labs_.empty()) {
+    throw UsageError(fmt::format("{}: expected the root folder of the labs, found no lab's rubric.toml in it", root));
+  }
+  return tree;
+}
+
+const Rubric* CourseTree::find_lab(const std::string& name) const {
+  for (const Rubric& lab : labs_) {
+    if (name == lab.lab || name == short_name_of(lab.lab)) return &lab;
+  }
+  return nullptr;
+}
+
+const Rubric& CourseTree::lab_named(const std::string& name) const {
+  if (const Rubric* lab = find_lab(name)) return *lab;
+  std::vector<std::string> names, short_names;
+  for (const Rubric& lab : labs_) {
+    names.push_back(lab.lab);
+    short_names.push_back(short_name_of(lab.lab));
+  }
+  std::string hint = did_you_mean(name, names);
+  if (hint.empty()) hint = did_you_mean(name, short_names);
+  throw UsageError(fmt::format("there is no lab '{}'; {}", name,
+                               hint.empty() ? fmt::format("there is: {}", fmt::join(short_names, " ")) : hint));
+}
+
+TaskOfLab CourseTree::task_named(const std::string& name) const {
+  std::vector<TaskOfLab> found;
+  std::vector<std::string> ids, ends;
+  for (const Rubric& lab : labs_) {
+    for (const RubricTask& task : lab.tasks) {
+      ids.push_back(task.id);
+      ends.push_back(task.id.substr(task.id.find('.') + 1));
+      if (name == ids.back()) return {&lab, &task};
+      if (name == ends.back()) found.push_back({&lab, &task});
+    }
+    ends.push_back(short_name_of(lab.lab));  // a lab in a task's place
+  }
+  if (found.size() == 1) return found.front();
+  if (found.size() > 1) {
+    std::vector<std::string> several;
+    for (const TaskOfLab& each : found) several.push_back(each.task->id);
+    throw UsageError(fmt::format("'{}' is a task of several labs; expected one of: {}", name, fmt::join(several, " ")));
+  }
+  std::string hint = did_you_mean(name, ids);
+  if (hint.empty()) hint = did_you_mean(name, ends);
+  throw UsageError(fmt::format("there is no task '{}'; {}", name, hint.empty() ? "lab status lists them" : hint));
+}
+
+}  // namespace lab

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/course/rubric.h"
+
+namespace lab {
+
+/// A task, and the lab that it belongs to.
+struct TaskOfLab {
+  const Rubric* lab = nullptr;
+  const RubricTask* task = nullptr;
+};
+
+/// The labs of a tree, as their rubrics describe them: what the student's commands know.
+class CourseTree {
+ public:
+  /// Every folder of `root` that has a rubric.toml, by name.
+  /// Errors    UsageError: there is none; what load_rubric() refuses
+  static CourseTree load(const std::string& root);
+
+  const std::string& root() const { return root_; }
+  const std::vector<Rubric>& labs() const { return labs_; }
+  std::string folder_of(const Rubric& lab) const { return root_ + "/" + lab.lab; }
+
+  /// A lab by its name or the part before the first underscore: "a9_collectives", "a9".
+  /// Errors    UsageError: there is none; the nearest
+  const Rubric& lab_named(const std::string& name) const;
+  /// The same; nullptr if there is none.
+  const Rubric* find_lab(const std::string& name) const;
+  /// A task by its id, or by what follows the lab's name where only one lab has it: "a9.broadcast", "broadcast".
+  /// Errors    UsageError: there is none, the nearest; there are several, which
+  TaskOfLab task_named(const std::string& name) const;
+
+ private:
+  std::string root_;
+  std::vector<Rubric> labs_;
+};
+
+}  // namespace lab

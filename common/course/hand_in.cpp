@@ -1,0 +1,111 @@
+#include "common/course/hand_in.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+
+#include "common/course/hand_in_names.h"
+#include "common/course/hand_in_warnings.h"
+#include "common/course/snippets.h"
+#include "common/report/read_file.h"
+
+namespace lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+class HandInCollector {
+ public:
+  HandInCollector(const CourseTree& tree, const Rubric& lab) : tree_(tree), lab_(lab), names_(tree, lab) {}
+
+  HandIn collect() {
+    for (const std::string& source : names_.sources()) add_source(source);
+    for (const std::string& answer : lab_.hand_in.answers) add_answer(answer);
+    for (const std::string& name : names_.also()) {
+      if (exists(name)) hand_in_.files[name] = read(name);
+    }
+    check_pictures();
+    for (const std::string& warning : hand_in_warnings(tree_, lab_, hand_in_.files)) {
+      hand_in_.warnings.push_back(warning);
+    }
+    if (!lab_.hand_in.snippets_in.empty()) move_sources_into_answer();
+    return hand_in_;
+  }
+
+ private:
+  bool exists(const std::string& name) const { return fs::is_regular_file(tree_.folder_of(lab_) + "/" + name); }
+  std::string read(const std::string& name) const { return read_file(tree_.folder_of(lab_) + "/" + name); }
+
+  void add_problem(const std::string& name, const std::string& what) {
+    hand_in_.problems.push_back(fmt::format("{}/{} {}", lab_.lab, name, what));
+  }
+
+  void add_source(const std::string& name) {
+    if (exists(name)) {
+      hand_in_.files[name] = read(name);
+    } else {
+      add_problem(name, "is missing; hint: .lab-pristine/ has it as it was handed out");
+    }
+  }
+
+  void add_answer(const std::string& name) {
+    const std::string form = template_of(name);
+    if (exists(name)) {
+      if (exists(form) && read(name) == read(form)) add_problem(name, "is still the untouched template");
+      hand_in_.files[name] = read(name);
+      return;
+    }
+    if (names_.is_replaced(name)) return;
+    if (exists(form)) {
+      add_problem(name, fmt::format("is missing; hint: cp {0}/{1} {0}/{2}, and write your answers in it", lab_.lab,
+                                    form, name));
+    } else if (lab_needs_run()) {
+      add_problem(name, fmt::format("is missing; a run leaves it: {}", lab_.hand_in.run));
+    } else {
+      add_problem(name, "is missing");
+    }
+  }
+
+  bool lab_needs_run() const { return lab_.hand_in.run.compare(0, 4, "none") != 0; }
+
+  /// Pictures that an answer shows must be there, or the reader sees none.
+  void check_pictures() {
+    for (const std::string& answer : lab_.hand_in.answers) {
+      if (hand_in_.files.count(answer) == 0 || fs::path(answer).extension() != ".md") continue;
+      for (const std::string& picture : pictures_in(hand_in_.files.at(answer))) {
+        if (!exists(picture)) {
+          add_problem(answer, fmt::format("shows {}, which is not there", picture));
+        } else if (hand_in_.files.count(picture) == 0) {
+          hand_in_.warnings.push_back(fmt::format("{}/{} shows {}, which is not handed in; expected one of: {}",
+                                                  lab_.lab, answer, picture, fmt::join(names_.also(), " ")));
+        }
+      }
+    }
+  }
+
+  void move_sources_into_answer() {
+    const auto answer = hand_in_.files.find(lab_.hand_in.snippets_in);
+    std::map<std::string, std::string> sources;
+    for (const std::string& source : names_.sources()) {
+      const auto file = hand_in_.files.find(source);
+      if (file == hand_in_.files.end()) continue;
+      sources.insert(*file);
+      hand_in_.files.erase(file);
+    }
+    if (answer != hand_in_.files.end()) answer->second = with_snippets(answer->second, sources);
+  }
+
+  const CourseTree& tree_;
+  const Rubric& lab_;
+  const HandInNames names_;
+  HandIn hand_in_;
+};
+
+}  // namespace
+
+HandIn collect_hand_in(const CourseTree& tree, const Rubric& lab) {
+  return HandInCollector(tree, lab).collect();
+}
+
+}  // namespace lab

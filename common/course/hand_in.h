@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/course/course_tree.h"
+
+namespace lab {
+
+/// What a lab's hand-in is made of, as the student's tree holds it.
+struct HandIn {
+  std::map<std::string, std::string> files;  ///< by path from the lab's folder -> bytes: exactly what is asked for
+  std::vector<std::string> problems;         ///< why it is not complete, a sentence each
+  std::vector<std::string> warnings;         ///< what the student should know, a sentence each
+};
+
+/// Collects the sources and answers that the rubric's [hand_in] lists, and what manual items name beside them
+/// (`also`) where it is there. Problems: a file that is missing, or an answer that is still its untouched template
+/// (NAME.template.md). Warnings: files that are not handed in, provided files that were changed, and sources that
+/// include one of either.
+/// Where the rubric has `snippets_in`, only that answer is handed in, with the sources in it, and what goes with it.
+HandIn collect_hand_in(const CourseTree& tree, const Rubric& lab);
+
+/// Copies what a run left in `results` for this hand-in to the lab's folder: answers and what goes with them. Files
+/// that are there already stay while they are newer than the student's, such as the log of a run on a cluster; older
+/// ones are replaced, and kept in .lab-backup/.
+/// Returns   the names that were taken
+std::vector<std::string> take_results(const CourseTree& tree, const Rubric& lab, const std::string& results);
+
+/// True if the hand-in needs a run, and what it leaves is missing or older than the student's files.
+bool needs_run(const CourseTree& tree, const Rubric& lab);
+
+/// Writes it to submission/ in the tree's root: "submission/a9_collectives.zip", or the files themselves where the
+/// sources stand in an answer.
+/// Returns   what was written, from the tree's root
+std::vector<std::string> write_hand_in(const CourseTree& tree, const Rubric& lab, const HandIn& hand_in);
+
+}  // namespace lab

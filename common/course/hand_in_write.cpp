@@ -1,0 +1,32 @@
+#include <filesystem>
+
+#include "common/course/archive.h"
+#include "common/course/hand_in.h"
+#include "common/report/atomic_file.h"
+#include "common/report/folder.h"
+
+namespace lab {
+namespace {
+
+constexpr char kSubmissionFolder[] = "submission";
+
+}  // namespace
+
+std::vector<std::string> write_hand_in(const CourseTree& tree, const Rubric& lab, const HandIn& hand_in) {
+  make_folder("submit", tree.root() + "/" + kSubmissionFolder);
+  std::vector<std::string> written;
+  if (lab.hand_in.snippets_in.empty()) {
+    std::map<std::string, std::string> packed;
+    for (const auto& [name, bytes] : hand_in.files) packed[lab.lab + "/" + name] = bytes;
+    written.push_back(std::string(kSubmissionFolder) + "/" + lab.lab + ".zip");
+    write_zip(tree.root() + "/" + written.back(), packed);
+    return written;
+  }
+  for (const auto& [name, bytes] : hand_in.files) {
+    written.push_back(std::string(kSubmissionFolder) + "/" + std::filesystem::path(name).filename().string());
+    write_file_atomically(tree.root() + "/" + written.back(), bytes);
+  }
+  return written;
+}
+
+}  // namespace lab

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+// A lab's rubric.toml: tasks, marks, prerequisites, hints, and what is handed in. Free of tensors.
+namespace lab {
+
+/// One task: what a student writes, and what is judged by its cases.
+struct RubricTask {
+  std::string id;               ///< "a9.broadcast"
+  std::string title;            ///< "Broadcast"
+  std::string file;             ///< "student/broadcast/flat.cpp", from the lab's folder; or a folder of several files
+  double marks = 0;             ///< 0 where a ladder counts it
+  bool bonus = false;           ///< counts above the total
+  bool all_or_nothing = false;  ///< false: marks are shared evenly over its cases
+  std::vector<std::string> needs;  ///< tasks that it builds on: if it fails and one of them failed, it is skipped
+  /// Files or folders of `needs` that the reference can stand in for, so that nobody pays twice: a task that failed
+  /// together with one of its needs is judged again with them.
+  std::vector<std::string> stand_in;
+  std::vector<std::string> hints;  ///< three levels
+};
+
+/// What a person looks at.
+struct RubricManual {
+  std::string id, title, file;
+  std::vector<std::string> also;  ///< files that may take the place of `file`, or belong to it
+  double marks = 0;               ///< 0 where a ladder counts it
+  std::string look_for;           ///< the grader's; empty in a starter
+};
+
+/// One step of a ladder: reached if all of `needs` are met, one of `any_of` (if there are any), and the rungs below.
+struct RubricRung {
+  double marks = 0;  ///< of the whole ladder, if this is the highest rung reached
+  std::string title;
+  std::vector<std::string> needs, any_of;  ///< task ids, names of single checks, or ids of manual items
+};
+struct RubricLadder {
+  std::string id, title;
+  double total = 0;
+  std::vector<RubricRung> rungs;  ///< lowest first
+};
+
+/// Marks above the total for a set of tasks.
+struct RubricBonus {
+  std::string id, title;
+  double marks = 0;
+  std::vector<std::string> needs, any_of;
+};
+
+struct RubricHandIn {
+  std::vector<std::string> sources;  ///< files or folders of student code, from the lab's folder
+  std::vector<std::string> answers;  ///< other files
+  std::string run;                   ///< what has to be run for them, in words
+  /// The one answer file that holds the sources as snippets, and is all that is handed in; empty: sources are files.
+  std::string snippets_in;
+};
+
+/// How the lab is judged.
+struct RubricJudging {
+  std::vector<int> ranks = {4, 3};  ///< world sizes on which every case must be right
+  double stall_seconds = 10;        ///< the longest time without a new result before a run is ended
+};
+
+struct Rubric {
+  std::string lab;  ///< "a9_collectives"
+  std::string title;
+  double total = 0, bonus_total = 0;
+  std::string marks_source;
+  RubricHandIn hand_in;
+  RubricJudging judging;
+  std::vector<RubricTask> tasks;
+  std::vector<RubricManual> manuals;
+  std::vector<RubricLadder> ladders;
+  std::vector<RubricBonus> bonuses;
+
+  const RubricTask* find_task(const std::string& id) const;  ///< nullptr if there is none
+  /// All tasks that build on this one, directly or not.
+  std::vector<std::string> dependents_of(const std::string& task) const;
+};
+
+/// Reads a rubric and checks it: marks and bonuses add up to the totals (in a rubric with ladders, the ladders do), ids
+/// are unique, needs exist and have no cycle, three hints for each task, no unknown key.
+/// Errors    UsageError: the first thing that is wrong, with file and line
+Rubric load_rubric(const std::string& path);
+
+/// The rubric with an instructor's file laid over it: its tables name a task, manual item, ladder or bonus by `id` and
+/// give other `marks`, `bonus`, `needs`, `all_or_nothing`; [judging] other sizes. Totals follow from the marks.
+/// The file is for one lab (`lab = "a9_collectives"`) or has a table for each ([a9_collectives]).
+/// Errors    UsageError: an id that does not exist, with the nearest that does; what load_rubric() checks
+Rubric with_overrides(const Rubric& rubric, const std::string& path);
+
+}  // namespace lab

@@ -1,0 +1,159 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "common/course/check_results.h"
+#include "common/course/course_arguments.h"
+#include "common/course/course_commands.h"
+#include "common/course/course_tree.h"
+#include "common/course/file_watch.h"
+#include "common/course/hand_in.h"
+#include "common/course/student_files.h"
+#include "common/course/task_progress.h"
+#include "common/report/atomic_file.h"
+#include "common/report/read_file.h"
+
+namespace lab {
+namespace {
+
+constexpr std::size_t kManyNames = 1000;
+constexpr std::chrono::milliseconds kPoll{150};
+
+/// A line for each lab, in the order in which labs come: "a9_collectives a9.broadcast a9.allreduce". A lab alone: all
+/// of its tasks.
+std::string plan_text(const CourseTree& tree, const std::vector<TaskOfLab>& tasks,
+                      const std::vector<const Rubric*>& whole_labs) {
+  std::string text;
+  for (const Rubric& lab : tree.labs()) {
+    std::vector<std::string> words = {lab.lab};
+    const bool whole = std::find(whole_labs.begin(), whole_labs.end(), &lab) != whole_labs.end();
+    for (const TaskOfLab& task : tasks) {
+      if (!whole && task.lab == &lab) words.push_back(task.task->id);
+    }
+    if (whole || words.size() > 1) text += fmt::format("{}\n", fmt::join(words, " "));
+  }
+  return text;
+}
+
+/// The results with what was edited while the check ran marked as such: nobody knows which version was checked.
+void forget_edited(const CourseTree& tree, const std::vector<CheckedTask>& results, const std::string& since,
+                   ProgressFile& progress) {
+  for (const CheckedTask& result : results) {
+    for (const Rubric& lab : tree.labs()) {
+      const RubricTask* task = lab.find_task(result.task);
+      if (task == nullptr || !changed_after(tree, {&lab, task}, since)) continue;
+      TaskProgress known = progress.of(result.task);
+      known.fingerprint.clear();
+      progress.set(result.task, known);
+    }
+  }
+}
+
+}  // namespace
+
+ExitCode plan_command(int argc, char** argv) {
+  CourseArguments arguments(argc, argv, "[TASK or LAB]...", "Prints what to check");
+  if (const auto answered = arguments.parse(0, kManyNames)) return *answered;
+  const CourseTree tree = CourseTree::load(arguments.root());
+  std::vector<TaskOfLab> tasks;
+  std::vector<const Rubric*> whole_labs;
+  for (const std::string& name : arguments.names()) {
+    if (const Rubric* lab = tree.find_lab(name)) {
+      whole_labs.push_back(lab);
+    } else {
+      tasks.push_back(tree.task_named(name));
+    }
+  }
+  if (arguments.names().empty()) {
+    for (const Rubric& lab : tree.labs()) whole_labs.push_back(&lab);
+  }
+  fmt::print("{}", plan_text(tree, tasks, whole_labs));
+  return ExitCode::kAllMatch;
+}
+
+ExitCode record_command(int argc, char** argv) {
+  CourseArguments arguments(argc, argv, "FILE...", "Remembers the results of checks");
+  std::string since;
+  arguments.app().add_text("--since", since, "FILE", "a file as old as the beginning of the check");
+  if (const auto answered = arguments.parse(1, kManyNames)) return *answered;
+  const CourseTree tree = CourseTree::load(arguments.root());
+  ProgressFile progress = ProgressFile::load(tree.root());
+  for (const std::string& file : arguments.names()) {
+    const std::vector<CheckedTask> results = read_check_results(file);
+    remember(results, tree, progress);
+    if (!since.empty()) forget_edited(tree, results, since, progress);
+  }
+  progress.save();
+  return ExitCode::kAllMatch;
+}
+
+ExitCode wait_command(int argc, char** argv) {
+  CourseArguments arguments(argc, argv, "[TASK or LAB]", "Waits until a student file is saved; prints what to check");
+  std::string state;
+  arguments.app().add_text("--state", state, "FILE",
+                           "the files' times; where there is none yet it is made, and nothing waited for");
+  if (const auto answered = arguments.parse(0, 1)) return *answered;
+  const CourseTree tree = CourseTree::load(arguments.root());
+  const std::string name = arguments.name();
+  const Rubric* lab = name.empty() ? nullptr : tree.find_lab(name);
+  const TaskOfLab task = name.empty() || lab != nullptr ? TaskOfLab() : tree.task_named(name);
+  std::vector<const Rubric*> labs;
+  for (const Rubric& each : tree.labs()) {
+    if (name.empty() || &each == lab || &each == task.lab) labs.push_back(&each);
+  }
+
+  if (!std::filesystem::exists(state)) {
+    write_file_atomically(state, to_text(file_times(tree, labs)));
+    return ExitCode::kAllMatch;
+  }
+  const FileTimes before = parse_file_times(read_file(state));
+  FileTimes now = before, last;
+  do {  // saving may take an editor several steps: two looks in a row must see the same
+    std::this_thread::sleep_for(kPoll);
+    last = std::exchange(now, file_times(tree, labs));
+  } while (now == before || now != last);
+  write_file_atomically(state, to_text(now));
+  const std::vector<std::string> changed = changed_files(before, now);
+  fmt::print("{}\n", fmt::join(changed, " "));
+  fmt::print("{}", plan_text(tree, task.task != nullptr ? std::vector{task} : tasks_of_files(tree, changed), {}));
+  return ExitCode::kAllMatch;
+}
+
+ExitCode needs_run_command(int argc, char** argv) {
+  CourseArguments arguments(argc, argv, "LAB", "Says whether the hand-in needs a run");
+  if (const auto answered = arguments.parse(1, 1)) return *answered;
+  const CourseTree tree = CourseTree::load(arguments.root());
+  fmt::print("{}\n", needs_run(tree, tree.lab_named(arguments.name())) ? "yes" : "no");
+  return ExitCode::kAllMatch;
+}
+
+ExitCode pack_command(int argc, char** argv) {
+  CourseArguments arguments(argc, argv, "LAB", "Packs what a lab asks to hand in");
+  std::string results;
+  arguments.app().add_text("--results", results, "DIR", "what a run left");
+  if (const auto answered = arguments.parse(1, 1)) return *answered;
+  const CourseTree tree = CourseTree::load(arguments.root());
+  const Rubric& lab = tree.lab_named(arguments.name());
+  if (!results.empty()) {
+    for (const std::string& name : take_results(tree, lab, results)) fmt::print("from the run: {}\n", name);
+  }
+  const HandIn hand_in = collect_hand_in(tree, lab);
+  for (const std::string& warning : hand_in.warnings) fmt::print("note: {}\n", warning);
+  std::fflush(stdout);
+  if (!hand_in.problems.empty()) {
+    for (const std::string& problem : hand_in.problems) fmt::print(stderr, "lab submit: {}\n", problem);
+    throw UsageError(fmt::format("the hand-in of {} is not complete; nothing was written", lab.lab));
+  }
+  const std::vector<std::string> written = write_hand_in(tree, lab, hand_in);
+  fmt::print("the hand-in is complete: {} file{}, {}\n", hand_in.files.size(), hand_in.files.size() == 1 ? "" : "s",
+             fmt::join(written, " "));
+  return ExitCode::kAllMatch;
+}
+
+}  // namespace lab

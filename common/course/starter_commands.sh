@@ -1,0 +1,95 @@
+# What ./lab does in a starter only: demo and test for somebody who has solved nothing yet, or some tasks.
+# Sourced by ./lab, whose root, package lists and helpers it uses.
+# shellcheck shell=bash
+# shellcheck disable=SC2154  # set by ./lab
+
+readonly test_packages=()
+readonly has_tests=OFF
+
+help_on_tree() {
+  cat <<'TEXT'
+  demo                    set up, build, show what runs before anything is solved, and name each lab's next task
+  test                    set up, build, check every task;
+                          exit code 0: all solved, 1: something is wrong, 3: nothing is wrong, but TODOs are left
+  update DIR              bring this folder up to the newer version that was unpacked in DIR; your work stays
+TEXT
+}
+
+demo() {
+  [[ $# == 0 ]] || die "demo takes no arguments; to see one lab: lab run a4 --help"
+  local name labs out=$root/out start=$SECONDS set_up built
+  mapfile -t labs < <(all_labs)
+  ensure_packages "${program_packages[@]}"
+  set_up=$SECONDS
+  say "building the programs with $(build_jobs) job(s)"
+  build release OFF programs
+  built=$SECONDS
+  mkdir -p -- "$out"
+  say "two processes exchange messages: bytes, microseconds one way, the same by bare Gloo"
+  "$programs_folder/bench_p2p" --turns 2 | grep -E '^ *[0-9]+ |bytes'
+  show_ranks "${labs[0]}"
+  for name in "${labs[@]}"; do show_provided "$name" "$out"; done
+  say "set-up $((set_up - start)) s, build $((built - set_up)) s, the rest $((SECONDS - built)) s; pictures are in $out"
+  say "this machine can do all of it. What there is to do first in each lab; later, ./lab next says it:"
+  for name in "${labs[@]}"; do echo; course next "$name"; done
+}
+
+# show_ranks LAB: four ranks start and meet; what is not written yet ends them.
+show_ranks() {
+  local code=0
+  say "$1 starts 4 ranks, each a process"
+  "$programs_folder/$1" --nproc 4 --out "$root/out" >"$root/build/demo.log" 2>&1 || code=$?
+  grep -E 'initialized|ready|not implemented' "$root/build/demo.log" || true
+  [[ $code != 3 ]] || say "that is how a TODO ends a program: with a task's name, and exit code 3"
+}
+
+# show_provided LAB FOLDER: what a lab does without its tasks.
+show_provided() {
+  local program=$programs_folder/$1
+  case $1 in
+    a5_pipeline)
+      say "drawing four pipeline schedules, and one on a simulated network"
+      draw_schedules "$2" ;;
+    vae_sequence_parallel)
+      say "a picture through the autoencoder, in one process"
+      "$program" encode --out "$2"
+      "$program" baseline --out "$2" ;;
+    optC_model_parallel)
+      say "a short training in one process: the curves that yours will have to meet"
+      "$program" single --train-images 256 --test-images 64 --epochs 2 --out "$2" | grep -E 'png$' || can_draw ;;
+  esac
+}
+
+# test: what is not begun is counted; what is wrong is shown.
+run_tests() {
+  [[ $# == 0 ]] || die "test takes no arguments; to check one task: lab check TASK"
+  local name code standing num_tasks num_solved num_todo num_wrong broken='' unchecked=''
+  ready_course
+  scratch_folder
+  check_options=()
+  for name in $(all_labs); do
+    say "checking $name on 4 ranks"
+    code=0
+    rm -f -- "$scratch/results.json"
+    check_lab "$name" >"$scratch/words" || code=$?
+    grep -v ': not implemented: stops at TODO' "$scratch/words" || true
+    [[ $code == 0 || $code == 3 ]] || broken=1
+    [[ -s $scratch/results.json ]] || unchecked+=", $name not checked"
+  done
+  standing=$(course status)
+  num_tasks=$(grep -c '^  ' <<<"$standing")
+  num_solved=$(grep -c '^  solved ' <<<"$standing" || true)
+  num_todo=$(grep -c '^  todo ' <<<"$standing" || true)
+  num_wrong=$((num_tasks - num_solved - num_todo))
+  say "$num_solved of $num_tasks tasks solved, $num_todo not begun, $num_wrong wrong$unchecked"
+  [[ ! $broken && $num_wrong == 0 ]] || return 1
+  [[ $num_todo == 0 ]] || return 3
+}
+
+# update DIR: the newer version's files, but for what is yours.
+command_update() {
+  [[ $# == 1 ]] || die "use: lab update DIR, the folder of the newer version"
+  [[ $1 != -* ]] || die "update takes a folder; got '$1'"
+  ready_course
+  course update "$1"
+}

@@ -1,0 +1,165 @@
+# What a student calls through ./lab: next, check, hint, watch, reset, submit, status. They build and start; what they
+# know is in the program labcourse.
+# Sourced by ./lab, whose root, package lists and helpers it uses.
+# shellcheck shell=bash
+# shellcheck disable=SC2154  # set by ./lab
+
+help_on_course() {
+  cat <<'TEXT'
+  next [LAB]              name the next task, where to edit, what to read, how to check it
+  check [TASK or LAB]... [--nproc P]
+                          build and check: what is wrong, on which rank, and what that looks like; nothing named: all
+  hint TASK [LEVEL]       a hint; the next call gives a clearer one, up to the third
+  watch [TASK or LAB] [--timeout SECONDS]
+                          check again whenever a student file is saved, until Ctrl-C
+  reset TASK [--all]      put the task's TODO back, after a copy of your file went to .lab-backup/
+  status [LAB]            list the tasks and how far each is
+  submit [LAB]...         check, run what the assignment asks for, and pack the hand-in into submission/
+TEXT
+}
+
+readonly programs_folder=$root/build/release/bin
+
+# course WORD [arguments]: the program that knows tasks and progress.
+course() { "$programs_folder/labcourse" "$@" --root "$root"; }
+
+ready_course() {
+  ensure_packages "${program_packages[@]}" >&2
+  build release OFF labcourse >&2
+}
+
+command_next() { ready_course; course next "$@"; }
+command_hint() { ready_course; course hint "$@"; }
+command_reset() { ready_course; course reset "$@"; }
+command_status() { ready_course; course status "$@"; }
+
+# scratch_folder: a new one, gone when the command ends.
+scratch_folder() {
+  mkdir -p -- "$root/build"
+  scratch=$(mktemp -d -- "$root/build/course.XXXXXX")
+  trap 'rm -rf -- "$scratch"' EXIT
+}
+
+# build_lab LAB: what the compiler says is shown as it is.
+build_lab() {
+  build release OFF "$1" >&2 || { say "$1 was not built: the compiler's words are above" >&2; return 1; }
+}
+
+# check_program LAB [TASK]: checks with the program as it is built, and remembers the results. Options are in
+# $check_options, and the time of the last build is that of $scratch/began.
+check_program() {
+  local code=0
+  rm -f -- "$scratch/results.json"
+  "$programs_folder/$1" check "${@:2}" --json "$scratch/results.json" "${check_options[@]}" || code=$?
+  [[ ! -s $scratch/results.json ]] || course record "$scratch/results.json" --since "$scratch/began"
+  return "$code"
+}
+
+# check_lab LAB [TASK]...: builds and checks; all tasks where none is named. The first exit code that is not 0.
+check_lab() {
+  local lab=$1 task code=0 first=0
+  shift
+  touch -- "$scratch/began"
+  build_lab "$lab" || return 1
+  [[ $# != 0 ]] || { check_program "$lab"; return; }
+  for task; do
+    code=0
+    check_program "$lab" "$task" || code=$?
+    [[ $first != 0 ]] || first=$code
+  done
+  return "$first"
+}
+
+command_check() {
+  local names=() words=() plan code first=0
+  while [[ $# != 0 && $1 != -* ]]; do names+=("$1"); shift; done
+  check_options=("$@")
+  ready_course
+  scratch_folder
+  plan=$(course plan "${names[@]}") || exit
+  while read -r -a words <&3; do
+    code=0
+    check_lab "${words[@]}" || code=$?
+    [[ $first != 0 ]] || first=$code
+  done 3<<<"$plan"
+  return "$first"
+}
+
+# in_background PROGRAM...: so that Ctrl-C reaches this script at once, and not only when the program has ended.
+in_background() {
+  local code=0
+  "$@" &
+  background=$!
+  wait "$background" || code=$?
+  background=
+  return "$code"
+}
+
+command_watch() {
+  local names=() limit=120 lines=() words=() tasks=() line code
+  if [[ $# != 0 && $1 != -* ]]; then names=("$1"); shift; fi
+  if [[ ${1:-} == --timeout ]]; then limit=${2:-}; shift $(($# < 2 ? 1 : 2)); fi
+  [[ $limit =~ ^[1-9][0-9]*$ ]] || die "--timeout: expected whole seconds, got '$limit'"
+  [[ $# == 0 ]] || die "watch takes one task or lab, and --timeout SECONDS; got '$1' as well"
+  ready_course
+  scratch_folder
+  background=
+  trap '[[ -z $background ]] || kill "$background" 2>/dev/null; echo; exit 130' INT TERM
+  course wait "${names[@]}" --state "$scratch/files" || exit  # notes the files as they are now
+  say "watching ${names[0]:-all labs}: save a file in student/ and it is checked; Ctrl-C ends this"
+  while true; do
+    in_background "$programs_folder/labcourse" wait "${names[@]}" --state "$scratch/files" --root "$root" \
+      >"$scratch/saved" || exit
+    mapfile -t lines <"$scratch/saved"
+    echo "--- $(date +%H:%M:%S)  ${lines[0]}"
+    tasks=()
+    for line in "${lines[@]:1}"; do read -r -a words <<<"$line"; tasks+=("${words[@]:1}"); done
+    code=0
+    in_background timeout --kill-after=5 "$limit" "$root/lab" --no-install check "${tasks[@]}" || code=$?
+    case $code in
+      0) say "right" ;;
+      124 | 137) say "stopped after $limit s: does a loop never end, or a rank wait for nobody? (--timeout SECONDS)" ;;
+      *) say "not yet (exit code $code)" ;;
+    esac
+  done
+}
+
+# run_for_hand_in LAB FOLDER: what a run of the lab leaves goes there.
+run_for_hand_in() {
+  local code=0
+  say "running $1 on 4 ranks for its log"
+  build release OFF labrun >&2
+  rm -rf -- "$2"
+  mkdir -p -- "$2"
+  OUT=$2 "$root/$1/run.sh" --out "$2" || code=$?
+  [[ $code == 0 ]] || {
+    tail -n 3 -- "$2/$1.err" >&2 || true
+    say "the run ended with exit code $code; what it left is taken all the same" >&2; }
+}
+
+# submit_lab LAB: checks, runs, packs. Something that is not solved is said, and no reason to stop.
+submit_lab() {
+  local results=$root/build/submit/$1 options=()
+  if check_lab "$1"; then say "every task of $1 is solved"
+  else say "not everything is solved: it can be handed in as it is, and gets the marks of what is right"; fi
+  touch -- "$scratch/began"
+  if [[ $(course needs-run "$1") == yes ]] && build_lab "$1"; then
+    run_for_hand_in "$1" "$results"
+    options=(--results "$results")
+  fi
+  course pack "$1" "${options[@]}"
+}
+
+command_submit() {
+  local name found names=() plan words=() code=0
+  check_options=()
+  for name; do found=$(lab_named "$name"); names+=("$found"); done
+  ready_course
+  scratch_folder
+  plan=$(course plan "${names[@]}") || exit
+  while read -r -a words <&3; do
+    say "--- ${words[0]}"
+    submit_lab "${words[0]}" || code=2
+  done 3<<<"$plan"
+  return "$code"
+}

@@ -1,0 +1,94 @@
+#include "common/course/student_files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "common/course/lines.h"
+#include "common/course/rubric_check.h"
+#include "common/course/starter_tree.h"
+#include "common/report/read_file.h"
+
+namespace lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The tasks that a task needs, directly or not, and the task itself.
+std::set<std::string> with_needs(const Rubric& lab, const std::string& id) {
+  std::set<std::string> all = {id};
+  std::vector<std::string> open = {id};
+  while (!open.empty()) {
+    const RubricTask* task = lab.find_task(open.back());
+    open.pop_back();
+    for (const std::string& need : task->needs) {
+      if (all.insert(need).second) open.push_back(need);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string> files_below(const CourseTree& tree, const Rubric& lab, const std::string& path) {
+  const fs::path folder = tree.folder_of(lab);
+  std::error_code ignored;
+  if (fs::is_regular_file(folder / path, ignored)) return {path};
+  std::vector<std::string> files;
+  std::error_code failure;  // a folder that cannot be read, or goes meanwhile, has no more files
+  fs::recursive_directory_iterator entry(folder / path, failure);
+  for (; !failure && entry != fs::recursive_directory_iterator(); entry.increment(failure)) {
+    const bool hidden = entry->path().filename().string().front() == '.';
+    if (hidden) entry.disable_recursion_pending();
+    if (hidden || !entry->is_regular_file(ignored) || entry->path().extension() == ".new") continue;
+    files.push_back(entry->path().lexically_relative(folder).generic_string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<std::string> student_files(const CourseTree& tree, const Rubric& lab) {
+  return files_below(tree, lab, "student");
+}
+
+std::vector<std::string> files_of_task(const CourseTree& tree, const TaskOfLab& task) {
+  std::set<std::string> files;
+  for (const std::string& id : with_needs(*task.lab, task.task->id)) {
+    const std::string& own = task.lab->find_task(id)->file;
+    for (const std::string& source : task.lab->hand_in.sources) {
+      if (!is_below_one_of(own, {source})) continue;
+      const std::vector<std::string> together = files_below(tree, *task.lab, source);
+      files.insert(together.begin(), together.end());
+    }
+  }
+  return {files.begin(), files.end()};
+}
+
+std::string fingerprint_of_task(const CourseTree& tree, const TaskOfLab& task) {
+  std::string all;
+  for (const std::string& file : files_of_task(tree, task)) {
+    all += file + "\n" + read_file(tree.folder_of(*task.lab) + "/" + file);
+  }
+  return fingerprint_of(all);
+}
+
+bool changed_after(const CourseTree& tree, const TaskOfLab& task, const std::string& since) {
+  std::error_code failure;
+  const auto time = fs::last_write_time(since, failure);
+  const std::vector<std::string> files = files_of_task(tree, task);
+  return std::any_of(files.begin(), files.end(), [&](const std::string& file) {
+    return fs::last_write_time(tree.folder_of(*task.lab) + "/" + file, failure) > time;
+  });
+}
+
+std::size_t line_of_todo(const std::string& text, const std::string& task_id) {
+  const std::string todo = "TODO(" + task_id + ")";
+  std::size_t number = 0;
+  for (const std::string& line : lines_of(text)) {
+    ++number;
+    if (line.find(todo) != std::string::npos) return number;
+  }
+  return 0;
+}
+
+}  // namespace lab

@@ -1,0 +1,105 @@
+#include "common/course/task_progress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include "common/course/lines.h"
+#include "common/report/atomic_file.h"
+#include "common/report/errors.h"
+#include "common/report/read_file.h"
+
+namespace lab {
+namespace {
+
+constexpr char kNothing[] = "-";
+constexpr int kMostHints = 3;
+
+std::optional<TaskProgress::State> parse_state(const std::string& text) {
+  for (const auto state : {TaskProgress::State::kUnknown, TaskProgress::State::kToDo, TaskProgress::State::kWrong,
+                           TaskProgress::State::kSolved}) {
+    if (text == to_text(state)) return state;
+  }
+  return std::nullopt;
+}
+
+std::string or_nothing(const std::string& text) {
+  return text.empty() ? kNothing : text;
+}
+
+/// Nothing where the words are no line of this file.
+std::optional<TaskProgress> parse_progress(const std::vector<std::string>& words) {
+  if (words.size() != 5) return std::nullopt;
+  const auto state = parse_state(words[1]);
+  const std::string& hints = words[4];
+  if (!state || hints.size() != 1 || hints[0] < '0' || hints[0] > '0' + kMostHints) return std::nullopt;
+  const auto text = [](const std::string& word) { return word == kNothing ? "" : word; };
+  return TaskProgress{*state, text(words[2]), text(words[3]), hints[0] - '0'};
+}
+
+}  // namespace
+
+ProgressFile ProgressFile::load(const std::string& root) {
+  ProgressFile progress;
+  progress.path_ = root + "/.lab-progress";
+  if (!std::filesystem::exists(progress.path_)) return progress;
+  std::size_t number = 0;
+  for (const std::string& line : lines_of(read_file(progress.path_))) {
+    ++number;
+    std::istringstream stream(line);
+    std::vector<std::string> words;
+    for (std::string word; stream >> word;) words.push_back(word);
+    if (words.empty() || words[0][0] == '#') continue;
+    const auto task = parse_progress(words);
+    if (!task || progress.tasks_.count(words[0]) != 0) {
+      throw UsageError(
+          fmt::format("{}:{}: expected a task (each once), todo, wrong, solved or -, a date, a checksum and the number "
+                      "of hints, got '{}'; hint: mend the line or delete it",
+                      progress.path_, number, without_line_break(line)));
+    }
+    progress.tasks_[words[0]] = *task;
+  }
+  return progress;
+}
+
+void ProgressFile::save() const {
+  std::size_t widest = 0;
+  for (const auto& [task, unused] : tasks_) widest = std::max(widest, task.size());
+  std::string text = "# What ./lab next, check and hint remember. Yours to edit; delete it to begin anew.\n";
+  text += fmt::format("# {:<{}}  state   date        files{:<20}  hints\n", "task",
+                      widest - std::min<std::size_t>(widest, 2), "");
+  for (const auto& [task, progress] : tasks_) {
+    text += fmt::format("{:<{}}  {:<6}  {:<10}  {:<25}  {}\n", task, widest, to_text(progress.state),
+                        or_nothing(progress.date), or_nothing(progress.fingerprint), progress.hints);
+  }
+  write_file_atomically(path_, text);
+}
+
+TaskProgress ProgressFile::of(const std::string& task) const {
+  const auto found = tasks_.find(task);
+  return found == tasks_.end() ? TaskProgress() : found->second;
+}
+
+std::string to_text(TaskProgress::State state) {
+  switch (state) {
+    case TaskProgress::State::kToDo: return "todo";
+    case TaskProgress::State::kWrong: return "wrong";
+    case TaskProgress::State::kSolved: return "solved";
+    case TaskProgress::State::kUnknown: break;
+  }
+  return kNothing;
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts = {};
+  ::localtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
+}  // namespace lab

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace lab {
+
+/// What is remembered of a task.
+struct TaskProgress {
+  enum class State { kUnknown, kToDo, kWrong, kSolved };
+  State state = State::kUnknown;
+  std::string date;         ///< of the last check: "2026-11-22"; empty: never checked
+  std::string fingerprint;  ///< of the student's files then
+  int hints = 0;            ///< levels that were shown
+};
+
+/// The file .lab-progress in the tree's root: what `lab next`, `check` and `hint` remember. A line for each task, in
+/// words; a student may edit or delete it, and loses nothing but this memory.
+///
+///     # task          state   date        files              hints
+///     a9.broadcast    solved  2026-11-22  2041-8c5f3a0e11...  1
+///
+/// Errors of all: UsageError: it cannot be read or written; a line that is none of these, with its number
+class ProgressFile {
+ public:
+  /// Empty where there is no such file.
+  static ProgressFile load(const std::string& root);
+  /// Writes it, complete or not at all.
+  void save() const;
+
+  /// Nothing is remembered of a task: the default.
+  TaskProgress of(const std::string& task) const;
+  void set(const std::string& task, const TaskProgress& progress) { tasks_[task] = progress; }
+
+ private:
+  std::string path_;
+  std::map<std::string, TaskProgress> tasks_;
+};
+
+/// "solved", "wrong", "todo", "-"
+std::string to_text(TaskProgress::State state);
+
+/// Today's date, "2026-11-22".
+std::string today();
+
+}  // namespace lab

@@ -1,0 +1,88 @@
+#include "common/course/next_task.h"
+
+#include "common/course/student_files.h"
+#include "common/course/tests/sample_tree.h"
+#include "common/course/what_to_read.h"
+#include "common/testing/plain_test.h"
+#include "common/testing/sentence_of.h"
+
+namespace lab {
+namespace {
+
+using testing::contains;
+using testing::SampleTree;
+
+using State = TaskProgress::State;
+
+void set_solved(const CourseTree& tree, const std::string& task, ProgressFile& progress) {
+  progress.set(task, {State::kSolved, "2026-11-22", fingerprint_of_task(tree, tree.task_named(task)), 0});
+}
+
+std::string next_text(const CourseTree& tree, const ProgressFile& progress) {
+  return next_task_text(tree, {&tree.labs().front()}, progress);
+}
+
+TEST_CASE("the next task, where it is edited, what to read and how to check it") {
+  const SampleTree sample;
+  const CourseTree tree = sample.load();
+  CHECK(next_text(tree, {}) == R"(a0_pipes: 0 of 3 tasks solved
+next: a0.pipe: A pipe (4 marks)
+  edit   a0_pipes/student/pipes/pipe.cpp:2  its TODO
+  read   a0_pipes/README.md:7  "How a pipe is laid"
+         a0_pipes/pipe.h
+  check  ./lab check a0.pipe
+  stuck? ./lab hint a0.pipe
+)");
+}
+
+TEST_CASE("a task waits for those that it needs") {
+  const SampleTree sample;
+  const CourseTree tree = sample.load();
+  ProgressFile progress;
+  progress.set("a0.pipe", {State::kWrong, "2026-11-21", "x", 0});
+  CHECK(contains(next_text(tree, progress), "next: a0.pipe"));
+  CHECK(contains(next_text(tree, progress), "so far it was wrong, on 2026-11-21"));
+  set_solved(tree, "a0.tap", progress);
+  CHECK(contains(next_text(tree, progress), "next: a0.pipe"));
+  set_solved(tree, "a0.pipe", progress);
+  CHECK(contains(next_text(tree, progress), "a0_pipes: 2 of 3 tasks solved\nnext: a0.valve"));
+}
+
+TEST_CASE("a solved task whose files have changed is to be checked again") {
+  const SampleTree sample;
+  const CourseTree tree = sample.load();
+  ProgressFile progress;
+  for (const std::string task : {"a0.pipe", "a0.valve", "a0.tap"}) set_solved(tree, task, progress);
+  CHECK(contains(next_text(tree, progress), "every task of a0_pipes is solved"));
+  CHECK(contains(next_text(tree, progress), "./lab submit a0\n"));
+  sample.write("a0_pipes/student/pipes/pipe.cpp", "other");
+  CHECK(next_text(tree, progress) ==
+        "files have changed since these were solved; check again: ./lab check a0.pipe a0.valve\n");
+  CHECK(contains(status_text(tree, {&tree.labs().front()}, progress), "again   2026-11-22 a0.pipe: A pipe (4 marks)"));
+  CHECK(contains(status_text(tree, {&tree.labs().front()}, progress), "solved  2026-11-22 a0.tap: A tap (bonus, 2"));
+}
+
+TEST_CASE("sections of a README: headings count more than text, overviews not at all, questions by number") {
+  const std::string readme = testing::kSampleReadme;
+  RubricTask task;
+  task.id = "a0.valve";
+  CHECK(section_about(readme, task)->heading == "Valves");
+  task.id = "a0.valve_of_brass";
+  CHECK(section_about(readme, task)->heading == "Valves");
+  task.id = "a0.boiler";
+  CHECK_FALSE(section_about(readme, task));
+  task.title = "Q2: boilers";
+  CHECK(section_about(readme + "\n- **Q2.** Heat.\n", task)->line == 15);
+}
+
+TEST_CASE("a TODO is found in another file of the lab, and its absence is no error") {
+  const SampleTree sample;
+  const CourseTree tree = sample.load();
+  CHECK(to_text(place_to_edit(tree, tree.task_named("tap"))) == "a0_pipes/student/pipes/valve.cpp:9");
+  sample.write("a0_pipes/student/pipes/pipe.cpp", "done\n");
+  CHECK(to_text(place_to_edit(tree, tree.task_named("pipe"))) == "a0_pipes/student/pipes/pipe.cpp");
+  CHECK(contracts_of(tree, tree.task_named("pipe")).empty());
+}
+
+}  // namespace
+}  // namespace lab

@@ -1,0 +1,271 @@
+#include "common/course/rubric.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "common/course/rubric_check.h"
+#include "common/testing/plain_test.h"
+#include "common/testing/sentence_of.h"
+#include "common/testing/temporary_folder.h"
+
+namespace lab {
+namespace {
+
+using testing::contains;
+using testing::sentence_of;
+using testing::TemporaryFolder;
+using testing::write_bytes;
+
+const char* const kRubric = R"(lab = "a0_pipes"
+title = "Pipes"
+total = 12
+bonus_total = 3
+marks_source = "ours"
+[hand_in]
+sources = ["student/pipes", "student/tap.cpp"]
+answers = ["answers.md"]
+run = "none"
+[judging]
+ranks = [4, 2]
+[[task]]
+id = "a0.pipe"
+title = "A pipe"
+file = "student/pipes/pipe.cpp"
+marks = 4
+hints = ["one", "two", "three"]
+[[task]]
+id = "a0.valve"
+title = "A valve"
+file = "student/pipes/valve.cpp"
+marks = 2
+all_or_nothing = true
+needs = ["a0.pipe"]
+hints = ["one", "two", "three"]
+[[task]]
+id = "a0.tap"
+title = "A tap"
+file = "student/tap.cpp"
+marks = 3
+bonus = true
+needs = ["a0.valve"]
+stand_in = ["student/pipes"]
+hints = ["one", "two", "three"]
+[[manual]]
+id = "a0.words"
+title = "Words"
+file = "answers.md"
+marks = 6
+look_for = "forty-two"
+)";
+
+/// The rubric with one text in the place of another.
+std::string with(const std::string& before, const std::string& after) {
+  std::string text = kRubric;
+  const std::size_t at = text.find(before);
+  REQUIRE_MESSAGE(at != std::string::npos, before);
+  return text.replace(at, before.size(), after);
+}
+
+Rubric load(const std::string& text) {
+  const TemporaryFolder folder;
+  write_bytes(folder.file("rubric.toml"), text);
+  return load_rubric(folder.file("rubric.toml"));
+}
+
+/// What is wrong with it, without the folder: "rubric.toml:12: ..."
+std::string refusal(const std::string& text) {
+  const std::string sentence = sentence_of([&] { load(text); });
+  const std::size_t file = sentence.find("rubric.toml");
+  return file == std::string::npos ? sentence : sentence.substr(file);
+}
+
+Rubric overridden(const Rubric& rubric, const std::string& text) {
+  const TemporaryFolder folder;
+  write_bytes(folder.file("ours.toml"), text);
+  return with_overrides(rubric, folder.file("ours.toml"));
+}
+
+std::string override_refusal(const std::string& text) {
+  const std::string sentence = sentence_of([&] { overridden(load(kRubric), text); });
+  const std::size_t file = sentence.find("ours.toml");
+  return file == std::string::npos ? sentence : sentence.substr(file);
+}
+
+TEST_CASE("a rubric is read") {
+  const Rubric rubric = load(kRubric);
+  CHECK(rubric.lab == "a0_pipes");
+  CHECK(rubric.judging.ranks == std::vector<int>{4, 2});
+  CHECK(rubric.judging.stall_seconds == 10);
+  REQUIRE(rubric.tasks.size() == 3);
+  CHECK(rubric.find_task("a0.valve")->all_or_nothing);
+  CHECK_FALSE(rubric.find_task("a0.pipe")->all_or_nothing);
+  CHECK(rubric.find_task("a0.tap")->stand_in == std::vector<std::string>{"student/pipes"});
+  CHECK(rubric.find_task("a0.nothing") == nullptr);
+  CHECK(rubric.dependents_of("a0.pipe") == std::vector<std::string>{"a0.valve", "a0.tap"});
+  CHECK(rubric.dependents_of("a0.tap").empty());
+  CHECK(rubric.manuals.at(0).look_for == "forty-two");
+  CHECK(load(with("look_for = \"forty-two\"\n", "")).manuals.at(0).look_for.empty());
+}
+
+TEST_CASE("what is wrong with a rubric is said with its line") {
+  CHECK(refusal(with("a0.valve\"", "a0.pipe\"")) == "rubric.toml:18: a0.pipe: this id is used twice");
+  CHECK(contains(refusal(with("a0.valve\"", "b0.valve\"")), "rubric.toml:18: id: expected a0.NAME"));
+  CHECK(contains(refusal(with("a0.valve\"", "a0.val ve\"")), "rubric.toml:18: id: expected a0.NAME"));
+  CHECK(refusal(with("total = 12", "total = 13")) ==
+        "rubric.toml: total: expected 12, to which the marks add up, got 13");
+  CHECK(contains(refusal(with("bonus_total = 3", "bonus_total = 4")), "bonus_total: expected 3"));
+  CHECK(refusal(with("needs = [\"a0.valve\"]", "needs = [\"a0.value\"]")) ==
+        "rubric.toml:26: a0.tap: needs 'a0.value', which is not there; did you mean 'a0.valve'?");
+  CHECK(refusal(with("needs = [\"a0.pipe\"]", "needs = [\"a0.tap\"]")) ==
+        "rubric.toml:18: a0.valve: needs: a0.valve needs a0.tap, and that needs it in turn");
+  CHECK(
+      contains(refusal(with("needs = [\"a0.pipe\"]", "needs = [\"a0.valve\"]")), "needs a0.valve, and that needs it"));
+  CHECK(refusal(with("[\"one\", \"two\", \"three\"]", "[\"one\", \"two\"]")) ==
+        "rubric.toml:12: a0.pipe: hints: expected 3 of them, got 2");
+  CHECK(contains(refusal(with("\"two\"", "\"\"")), "rubric.toml:12: a0.pipe: hints"));
+  CHECK(contains(refusal(with("marks = 4", "marks = -4")), "rubric.toml:12: a0.pipe: marks: expected 0 or more"));
+  CHECK(refusal(with("marks = 4\n", "")) == "rubric.toml:12: marks: expected a number, got nothing");
+  CHECK(refusal(with("hints =", "hint =")) == "rubric.toml:17: there is no key 'hint' here; did you mean 'hints'?");
+  CHECK(refusal(with("bonus_total", "bonustotal")) ==
+        "rubric.toml:4: there is no key 'bonustotal' here; did you mean 'bonus_total'?");
+  CHECK(contains(refusal(with("student/tap.cpp\"\nmarks", "student/sink.cpp\"\nmarks")),
+                 "rubric.toml:26: a0.tap: file: 'student/sink.cpp' is not among the sources"));
+  CHECK(contains(refusal(with("sources = [", "sources = [\"../tap\", ")), "path inside the lab's folder"));
+  CHECK(contains(refusal(with("stand_in = [\"student/pipes\"]", "stand_in = [\"student/tap.cpp\"]")),
+                 "would take the place of this task's own file"));
+  CHECK(contains(refusal(with("file = \"answers.md\"", "file = \"words.md\"")), "not among the answers"));
+  CHECK(contains(refusal(with("run = \"none\"", "snippets_in = \"words.md\"")),
+                 "rubric.toml:6: snippets_in: 'words.md'"));
+  CHECK(contains(refusal(with("ranks = [4, 2]", "ranks = [4, 4]")), "rubric.toml:10: ranks"));
+  CHECK(contains(refusal(with("ranks = [4, 2]", "ranks = [4000000000000]")), "rubric.toml:10: ranks: expected world"));
+  CHECK(contains(refusal(with("ranks = [4, 2]", "ranks = []")), "rubric.toml:10: ranks"));
+}
+
+const char* const kLadders = R"(
+[[ladder]]
+id = "a0.ladder"
+title = "Up"
+total = 5
+[[ladder.rung]]
+marks = 1
+title = "low"
+needs = ["a0.pipe", "SingleCheck"]
+[[ladder.rung]]
+marks = 5
+title = "high"
+any_of = ["a0.valve", "a0.words"]
+[[bonus]]
+id = "a0.more"
+title = "More"
+marks = 2
+needs = ["a0.tap"]
+)";
+
+TEST_CASE("ladders and bonuses count, too") {
+  const std::string text = with("total = 12\nbonus_total = 3", "total = 17\nbonus_total = 5") + kLadders;
+  const Rubric rubric = load(text);
+  REQUIRE(rubric.ladders.size() == 1);
+  CHECK(rubric.ladders[0].rungs.at(1).any_of.size() == 2);
+  CHECK(rubric.bonuses.at(0).marks == 2);
+  const auto refusal_of = [&](const std::string& before, const std::string& after) {
+    std::string other = text;
+    return refusal(other.replace(other.find(before), before.size(), after));
+  };
+  CHECK(
+      contains(refusal_of("total = 5\n[", "total = 6\n["), "a0.ladder: total: expected the marks of the highest rung"));
+  CHECK(contains(refusal_of("marks = 1\ntitle = \"low\"", "marks = 7\ntitle = \"low\""), "rung 'high': expected more"));
+  CHECK(contains(refusal_of("any_of = [\"a0.valve\"", "any_of = [\"a0.vale\""), "did you mean 'a0.valve'?"));
+  CHECK(contains(refusal_of("needs = [\"a0.tap\"]", "needs = []"), "a0.more: expected needs or any_of"));
+}
+
+TEST_CASE("an instructor's file changes marks, and totals follow") {
+  const Rubric rubric = load(kRubric);
+  const char* const kChanges = R"([[task]]
+id = "a0.pipe"
+marks = 10
+all_or_nothing = true
+[[task]]
+id = "a0.tap"
+bonus = false
+needs = []
+[[manual]]
+id = "a0.words"
+marks = 1
+[judging]
+ranks = [8]
+)";
+  const Rubric changed = overridden(rubric, std::string("lab = \"a0_pipes\"\n") + kChanges);
+  CHECK(changed.total == 10 + 2 + 3 + 1);
+  CHECK(changed.bonus_total == 0);
+  CHECK(changed.find_task("a0.pipe")->all_or_nothing);
+  CHECK(changed.find_task("a0.tap")->needs.empty());
+  CHECK(changed.find_task("a0.tap")->stand_in.empty());
+  CHECK(changed.judging.ranks == std::vector<int>{8});
+  CHECK(overridden(rubric, std::string("lab = \"a9_collectives\"\n") + kChanges).total == rubric.total);
+  CHECK(overridden(rubric, "[a9_collectives]\n[[a9_collectives.task]]\nid = \"a9.x\"\n").total == rubric.total);
+  CHECK(overridden(rubric, "[a0_pipes]\n[[a0_pipes.task]]\nid = \"a0.pipe\"\nmarks = 0\n").total == 8);
+}
+
+TEST_CASE("a ladder's rungs keep their shares") {
+  const Rubric rubric = load(with("total = 12\nbonus_total = 3", "total = 17\nbonus_total = 5") + kLadders);
+  const Rubric changed = overridden(rubric, "lab = \"a0_pipes\"\n[[ladder]]\nid = \"a0.ladder\"\nmarks = 10\n");
+  CHECK(changed.ladders[0].rungs[0].marks == 2);
+  CHECK(changed.ladders[0].total == 10);
+  CHECK(changed.total == 22);
+}
+
+TEST_CASE("an instructor's file that names what is not there is refused") {
+  CHECK(override_refusal("lab = \"a0_pipes\"\n[[task]]\nid = \"a0.pip\"\n") ==
+        "ours.toml:2: there is no [[task]] 'a0.pip'; did you mean 'a0.pipe'?");
+  CHECK(override_refusal("[a0_pipe]\n[[a0_pipe.task]]\nid = \"a0.pipe\"\n") ==
+        "ours.toml:1: there is no lab 'a0_pipe'; did you mean 'a0_pipes'?");
+  CHECK(contains(override_refusal("lab = \"a0_pipes\"\n[[task]]\nid = \"a0.pipe\"\ntitle = \"x\"\n"),
+                 "there is no key 'title' here"));
+  CHECK(contains(override_refusal("lab = \"a0_pipes\"\n[[task]]\nid = \"a0.pipe\"\nmarks = -1\n"),
+                 "ours.toml:2: a0.pipe: marks"));
+  CHECK(contains(override_refusal("lab = \"a0_pipes\"\n[[task]]\nid = \"a0.pipe\"\n[[task]]\nid = \"a0.pipe\"\n"),
+                 "ours.toml:4: a0.pipe is changed twice"));
+  CHECK(contains(override_refusal("lab = \"a0_pipes\"\n[[task]]\nid = \"a0.pipe\"\nneeds = [\"a0.tap\"]\n"),
+                 "ours.toml:2: a0.pipe: needs"));
+}
+
+TEST_CASE("paths inside a folder") {
+  for (const char* path : {"student/a.cpp", "a", ".hidden", "a/..b/c"}) CHECK_MESSAGE(is_inner_path(path), path);
+  for (const char* path : {"", "/a", "..", "a/../b", "a//b", "a/", "./a"}) CHECK_MESSAGE(!is_inner_path(path), path);
+  CHECK(is_below_one_of("student/a/b.cpp", {"student/a"}));
+  CHECK_FALSE(is_below_one_of("student/ab.cpp", {"student/a"}));
+}
+
+/// The folders of the suite's labs.
+std::vector<std::filesystem::path> lab_folders() {
+  const char* const source_dir = std::getenv("LAB_SOURCE_DIR");
+  REQUIRE_MESSAGE(source_dir != nullptr, "LAB_SOURCE_DIR: where the sources are");
+  std::vector<std::filesystem::path> folders;
+  for (const auto& entry : std::filesystem::directory_iterator(source_dir)) {
+    if (std::filesystem::exists(entry.path() / "rubric.toml")) folders.push_back(entry.path());
+  }
+  return folders;
+}
+
+TEST_CASE("every lab's rubric fits its folder") {
+  const auto folders = lab_folders();
+  CHECK_FALSE(folders.empty());
+  for (const auto& folder : folders) {
+    CAPTURE(folder.string());
+    const Rubric rubric = load_rubric((folder / "rubric.toml").string());
+    CHECK(rubric.lab == folder.filename().string());
+    const auto exists = [&](const std::string& path) { return std::filesystem::exists(folder / path); };
+    for (const std::string& source : rubric.hand_in.sources) CHECK_MESSAGE(exists(source), source);
+    for (const RubricTask& task : rubric.tasks) {
+      CHECK_MESSAGE(exists(task.file), task.file);
+      for (const std::string& path : task.stand_in) CHECK_MESSAGE(exists(path), path);
+    }
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder / "student")) {
+      const std::string path = std::filesystem::relative(entry.path(), folder).string();
+      if (entry.is_regular_file()) CHECK_MESSAGE(is_below_one_of(path, rubric.hand_in.sources), path);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lab

@@ -1,0 +1,44 @@
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include "a0_pipes/pipes.h"
+
+// A lab without ranks: its check prints and writes what a lab's check does, as far as ./lab looks at it.
+namespace {
+
+int exit_code_of(const std::string& task) {
+  try {
+    if (task == "a0.pipe") return pipe(3) == 3 ? 0 : 1;
+    return valve(3, true) == 3 && valve(3, false) == 0 ? 0 : 1;
+  } catch (const char*) {
+    return 3;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2 || std::strcmp(argv[1], "check") != 0) return std::puts("a run of pipes") < 0;
+  std::string only, json_file;
+  for (int i = 2; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--json") == 0)
+      json_file = argv[++i];
+    else
+      only = argv[i];
+  }
+  int first = 0;
+  std::string json;
+  for (const std::string task : {"a0.pipe", "a0.valve"}) {
+    if (!only.empty() && task != only) continue;
+    const int code = exit_code_of(task);
+    if (first == 0) first = code;
+    std::printf("%s: %s\n", task.c_str(), code == 0 ? "1 of 1 checks right" : code == 1 ? "wrong" : "not implemented");
+    json += std::string(json.empty() ? "" : ",") + "{\"task\": \"" + task +
+            "\", \"skipped\": false, \"passed\": " + (code == 0 ? "true" : "false") +
+            ", \"exit_code\": " + std::to_string(code) + "}";
+  }
+  std::ofstream(json_file) << "[" << json << "]";
+  return first;
+}

@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# The student's way in a real terminal: next, check, hint, watch, reset and submit of ./lab, in a small tree of its own.
+# Needs LAB_SOURCE_DIR, LAB_BIN_DIR and tmux.
+set -uo pipefail
+source_dir=${LAB_SOURCE_DIR:?where the sources are}
+export LAB_BIN_DIR=${LAB_BIN_DIR:?where the binaries are}
+command -v tmux >/dev/null || { echo "skipped: tmux is not installed"; exit 77; }
+scratch=$(mktemp -d)
+terminal=(tmux -L "lab_student_way_$$" -f /dev/null)
+trap '"${terminal[@]}" kill-server 2>/dev/null; rm -rf "$scratch"' EXIT
+num_failed=0
+
+verdict() { # verdict 0|1 WHAT
+  if [[ $1 == 0 ]]; then echo "ok      $2"; else
+    num_failed=$((num_failed + 1))
+    echo "FAILED  $2; the terminal says:"
+    screen | sed 's/^/          /'
+  fi
+}
+
+# A starter as a student unpacks it: the script, and one lab.
+tree=$scratch/tree
+cp -r "$source_dir/common/course/tests/student_way" "$tree"
+mkdir -p "$tree/common/course" "$tree/.lab-pristine/a0_pipes"
+cp "$source_dir"/common/course/*.sh "$tree/common/course"
+cp "$source_dir/lab" "$source_dir/CMakePresets.json" "$tree"
+cp -r "$tree/a0_pipes/student" "$tree/.lab-pristine/a0_pipes"
+
+screen() { "${terminal[@]}" capture-pane -pJ -S - -t way | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'; }
+
+# shows PATTERN: true once the screen has a line like it; a minute at most.
+shows() {
+  local _
+  for _ in $(seq 600); do
+    screen | grep -qE -- "$1" && return
+    sleep 0.1
+  done
+  return 1
+}
+
+# types COMMAND: on an empty screen; "ended N" is its exit code.
+types() {
+  "${terminal[@]}" send-keys -t way C-l
+  "${terminal[@]}" clear-history -t way
+  "${terminal[@]}" send-keys -t way -l "clear; $1; echo ended \$?"
+  "${terminal[@]}" send-keys -t way Enter
+}
+
+# expect WHAT COMMAND CODE PATTERN...: the command ends with the code, and the screen shows every pattern.
+expect() {
+  local what=$1 pattern
+  types "$2"
+  shows "^ended $3\$" || { verdict 1 "$what: expected exit code $3"; return; }
+  for pattern in "${@:4}"; do
+    shows "$pattern" || { verdict 1 "$what: expected '$pattern'"; return; }
+  done
+  verdict 0 "$what"
+}
+
+# sees WHAT PATTERN: of a command that goes on.
+sees() { shows "$2"; verdict $? "$1"; }
+
+pipe=$tree/a0_pipes/student/pipe.cpp
+# save BODY: the student's function, written as an editor does, by renaming.
+save() {
+  printf '#include "a0_pipes/pipes.h"\n\nint pipe(int water) {\n  %s\n}\n' "$1" >"$pipe.tmp"
+  mv "$pipe.tmp" "$pipe"
+}
+
+"${terminal[@]}" new-session -d -s way -x 160 -y 50 -c "$tree" "PS1='$ ' bash --norc --noprofile -i" || exit 1
+lab="./lab --no-install"
+
+expect "next names the first task" "$lab next" 0 \
+  '^next: a0.pipe: A pipe \(4 marks\)' 'a0_pipes/student/pipe.cpp:4 +its TODO' 'README.md:3 +"A pipe"' 'lab check a0.pipe'
+expect "check of a TODO" "$lab check pipe" 3 '^a0.pipe: not implemented'
+expect "a first hint" "$lab hint a0.pipe" 0 'hint 1 of 3: What goes in\?'
+expect "a clearer hint" "$lab hint a0.pipe" 0 'hint 2 of 3: What goes in comes out'
+save 'return water + 1;'
+expect "check of a wrong solution" "$lab check a0.pipe" 1 '^a0.pipe: wrong'
+expect "status remembers" "$lab status" 0 'wrong +20[0-9-]+ a0.pipe' '- +- +a0.valve'
+save 'return water'
+expect "a compiler's error is shown" "$lab check a0.pipe" 1 'error: expected ' 'was not built'
+expect "an unknown task" "$lab check a0.pip" 2 "did you mean 'a0.pipe'"
+
+types "$lab watch a0 --timeout 8"
+sees "watch waits" '^lab: watching a0'
+save 'return 2 * water;'
+sees "watch: a saved file is checked" '^lab: not yet \(exit code 1\)'
+save 'for (volatile int i = 0;; i = i + 1) {}'
+sees "watch: a loop without end is stopped" '^lab: stopped after 8 s'
+save 'return water;'
+sees "watch: and goes on" '^lab: right'
+"${terminal[@]}" send-keys -t way C-c
+sees "watch: Ctrl-C ends it" 'ended 130$'
+
+expect "next goes on" "$lab next a0" 0 '^a0_pipes: 1 of 2 tasks solved' '^next: a0.valve'
+expect "submit refuses what is not complete" "$lab submit a0" 2 'not everything is solved' \
+  'a0_pipes/answers.md is missing; hint: cp' 'nothing was written'
+verdict "$([[ ! -e $tree/submission ]]; echo $?)" "... and writes nothing"
+echo "Forty-two." >"$tree/a0_pipes/answers.md"
+expect "submit packs" "$lab submit a0" 0 'the hand-in is complete: 4 files, submission/a0_pipes.zip'
+verdict "$([[ -s $tree/submission/a0_pipes.zip ]] && grep -q 'a run of pipes' "$tree/a0_pipes/a0_pipes.log"; echo $?)" \
+  "... with the log of a run"
+expect "reset puts the TODO back" "$lab reset a0.pipe" 0 'its TODO is back' 'your version: .lab-backup/a0_pipes/student/pipe.cpp'
+verdict "$(cmp -s "$pipe" "$tree/.lab-pristine/a0_pipes/student/pipe.cpp" && grep -q 'return water;' "$tree/.lab-backup/a0_pipes/student/pipe.cpp"; echo $?)" \
+  "... as it was handed out, and keeps the student's version"
+expect "next says what to check again" "$lab next" 0 'check again: ./lab check a0.pipe'
+
+echo "$num_failed failed"
+[[ $num_failed == 0 ]]

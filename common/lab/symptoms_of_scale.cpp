@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "common/lab/symptom_kinds.h"
+
+// Results that are a multiple of the expected ones; or whose step from what was there before, such as a weight, is.
+namespace lab::symptoms {
+namespace {
+
+/// Whole numbers stay whole, as they do when they are summed and divided: float64 does not hold all of them.
+at::Tensor whole_times(const at::Tensor& expected, double factor) {
+  const bool divides = factor > 0 && factor < 1;
+  const auto whole = static_cast<std::int64_t>(std::llround(divides ? 1 / factor : factor));
+  return divides ? expected.div(whole, "trunc") : expected * whole;
+}
+
+at::Tensor times(const WrongResult& wrong, const at::Tensor& before, double factor) {
+  if (!wrong.expected.is_floating_point() && !before.defined()) return whole_times(wrong.expected, factor);
+  const at::Tensor expected = wrong.expected.to(at::kDouble);
+  if (!before.defined()) return expected * factor;
+  if (before.sizes() != expected.sizes()) return at::Tensor();
+  return before.to(at::kDouble) + (expected - before.to(at::kDouble)) * factor;
+}
+
+/// What is so many times too large, in words and with a verb; empty: nothing.
+std::string scaled_by(const Clues& clues, double factor) {
+  if (all_fit(clues, [&](const WrongResult& each) { return times(each, at::Tensor(), factor); }))
+    return clues.subject_is();
+  const bool steps = all_fit(clues, [&](const WrongResult& each) {
+    const at::Tensor before = input_named(clues, each.rank, each.name);
+    return before.defined() ? times(each, before, factor) : before;
+  });
+  return steps ? fmt::format("the step from the old to the new {} is", clues.subject()) : "";
+}
+
+/// Something that a case was given and that can be divided by, such as the number of micro-batches.
+struct Count {
+  std::string name;
+  double value = 0;
+};
+
+std::vector<Count> counts_of(const Clues& clues) {
+  std::vector<Count> counts;
+  if (clues.wrong.empty()) return counts;
+  const auto rank = static_cast<std::size_t>(clues.wrong.front().rank);
+  for (const auto& [name, value] : clues.evidence.inputs[rank].numbers) {
+    if (value >= 2 && value == std::floor(value)) counts.push_back({name, value});
+  }
+  // Of equal numbers, one that counts pieces of work is more likely than a size.
+  const auto is_likely = [](const Count& count) {
+    return count.name.find("micro") != std::string::npos || count.name.find("step") != std::string::npos;
+  };
+  std::stable_partition(counts.begin(), counts.end(), is_likely);
+  return counts;
+}
+
+}  // namespace
+
+Explanation divided_by_world_size(const Clues& clues) {
+  if (!clues.among_ranks()) return std::nullopt;
+  const std::string what = scaled_by(clues, 1.0 / clues.size());
+  if (what.empty()) return std::nullopt;
+  return fmt::format("{} divided by the number of ranks ({}): a mean was made where the sum is asked for, or twice",
+                     what, clues.size());
+}
+
+Explanation times_world_size(const Clues& clues) {
+  if (!clues.among_ranks()) return std::nullopt;
+  const std::string what = scaled_by(clues, clues.size());
+  if (what.empty()) return std::nullopt;
+  return fmt::format(
+      "{} {} times too large, the number of ranks: what every rank has in full was summed over all, or "
+      "a sum was not divided to make the mean",
+      what, clues.size());
+}
+
+Explanation divided_by_count(const Clues& clues) {
+  for (const Count& count : counts_of(clues)) {
+    const std::string what = scaled_by(clues, 1 / count.value);
+    if (!what.empty()) return fmt::format("{} divided by {} ({}), once too often", what, count.name, count.value);
+  }
+  return std::nullopt;
+}
+
+Explanation times_count(const Clues& clues) {
+  for (const Count& count : counts_of(clues)) {
+    const std::string what = scaled_by(clues, count.value);
+    if (!what.empty())
+      return fmt::format(
+          "{} {} times too large, which is {}: each piece was added in full, not divided by their number", what,
+          count.value, count.name);
+  }
+  return std::nullopt;
+}
+
+Explanation sign(const Clues& clues) {
+  const std::string what = scaled_by(clues, -1);
+  if (what.empty()) return std::nullopt;
+  return fmt::format("{} of the wrong sign: a difference is taken the other way round", what);
+}
+
+}  // namespace lab::symptoms

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/lab/record_world.h"
+#include "common/lab/verdict.h"
+#include "common/launch/unique_fd.h"
+
+// A case from call to verdict, as the judge has it: ranks are threads, their records go through files in memory.
+namespace lab::testing {
+
+/// The records that the ranks leave of the cases, by rank; of each rank in order.
+inline std::vector<std::vector<CaseRecord>> recorded(const std::vector<Case>& cases, const CallTable& calls, int size,
+                                                     WorldOutcome* outcome = nullptr) {
+  std::vector<UniqueFd> files;
+  std::vector<int> descriptors;
+  for (int rank = 0; rank < size; ++rank) {
+    files.emplace_back(make_record_file());
+    descriptors.push_back(files.back().get());
+  }
+  WorldSpec spec;
+  spec.num_ranks = size;
+  const WorldOutcome ended = run_record_world(cases, calls, spec, 42, descriptors);
+  if (outcome != nullptr) *outcome = ended;
+  std::vector<std::vector<CaseRecord>> by_rank;
+  for (const int descriptor : descriptors) by_rank.push_back(read_records(descriptor).records);
+  return by_rank;
+}
+
+/// The verdict on one case with the given call.
+inline CaseVerdict judged(const Case& the_case, const TaskCall& call, int size) {
+  std::vector<std::optional<CaseRecord>> by_rank;
+  for (const auto& records : recorded({the_case}, {{the_case.task, call}}, size))
+    by_rank.push_back(records.empty() ? std::nullopt : std::make_optional(records.front()));
+  return judge_case(the_case, size, 42, by_rank);
+}
+
+/// The symptom's id; empty: none.
+inline std::string symptom_id(const CaseVerdict& verdict) {
+  return verdict.symptom ? verdict.symptom->id : "";
+}
+
+/// The symptom of the named case with the given call in the place of its task's, on so many ranks.
+inline std::string symptom_of(const std::vector<Case>& cases, const std::string& name, const TaskCall& call, int size) {
+  for (const Case& the_case : cases) {
+    if (the_case.name == name) return symptom_id(judged(the_case, call, size));
+  }
+  return "there is no case of this name";
+}
+
+/// The first suspect of a case that is not recognised in its own wrong results on so many ranks, unless nothing is wrong
+/// with them there; empty: all are.
+inline std::string unrecognised_suspect(const std::vector<Case>& cases, int size) {
+  for (const Case& the_case : cases) {
+    for (const Suspect& suspect : the_case.suspects) {
+      const TaskCall call = [&](Communicator& comm, const CaseInputs&) {
+        const CasePlace place{comm.rank(), comm.size(), 42};
+        TensorMap results = the_case.expected(place);
+        for (const auto& [name, tensor] : suspect.wrong(place)) results[name] = tensor;
+        return results;
+      };
+      const CaseVerdict verdict = judged(the_case, call, size);
+      if (!verdict.passed() && !verdict.too_expensive() && symptom_id(verdict) != suspect.id)
+        return the_case.name + ": " + suspect.id;
+    }
+  }
+  return "";
+}
+
+}  // namespace lab::testing
