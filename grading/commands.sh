@@ -1,0 +1,131 @@
+# What ./lab does in the whole tree only: demo, test, and what instructors need.
+# Sourced by ./lab, whose root, package lists and helpers it uses.
+# shellcheck shell=bash
+# shellcheck disable=SC2154  # set by ./lab
+
+readonly test_packages=(doctest-dev procps tmux patch bubblewrap)
+readonly has_tests=ON
+
+help_on_tree() {
+  cat <<'TEXT'
+  demo                    set up, build the programs, run each lab on 4 ranks, check its log, leave pictures in out/
+  test [--mutants|--all|--nightly] [--junit FILE]
+                          set up, build programs and tests, run the quick tests
+                          --mutants: and judge all mutants; --all: also the long ones, and everything under the sanitizers; --nightly: all there is
+                          --junit FILE: results as JUnit XML; the sanitizers' go beside it (x.xml, x-asan.xml)
+  starter DIR [--labs a4,a9]
+                          make the students' tree, of all labs or of some; update the one that is in DIR
+  grade SUBMISSION [--lab a9] [--task ID] [--out DIR] [--rubric FILE] [--seed S]
+                          judge a folder, a zip or a5_answers.md; results go to out/grading
+  marks DIR [--rubric FILE]
+                          make the marks of a grading again, after marking by hand or with another rubric
+  answers LAB             print the answer key
+  mutants [NAME...]       judge the wrong and the unusual solutions in grading/mutants: does the judge see what it must?
+TEXT
+}
+
+demo() {
+  [[ $# == 0 ]] || die "demo takes no arguments; to choose some: lab run a4 --help"
+  local name log out=$root/out start=$SECONDS set_up built code matches=0
+  ensure_packages "${program_packages[@]}"
+  set_up=$SECONDS
+  say "building the programs with $(build_jobs) job(s)"
+  build release OFF programs
+  built=$SECONDS
+  mkdir -p -- "$root/build/demo"
+  for name in $(all_labs); do
+    say "running $name on 4 ranks"
+    log=$root/build/demo/$name.log code=0
+    "$root/build/release/bin/$name" --nproc 4 --out "$out" | tee -- "$log" || code=${PIPESTATUS[0]}
+    [[ $code == 0 ]] || { say "the run ended with exit code $code; the README says what that means" >&2; exit "$code"; }
+    "$root/build/release/bin/$name" check-log "$log" --nproc 4
+    matches=$((matches + $(grep -c 'Tensors match: True' "$log")))
+  done
+  say "drawing four pipeline schedules, what a9_collectives did and would do on 64 simulated ranks, and a decoder's memory"
+  draw "$out"
+  say "set-up $((set_up - start)) s, build $((built - set_up)) s, runs, checks and pictures $((SECONDS - built)) s"
+  say "4 ranks computed everything in parallel and $matches comparisons matched, as they should; the pictures are in $out"
+}
+
+# draw FOLDER: pictures of pipeline schedules; of collectives, from traces of the real code and from the simulated
+# network; of what a rank holds of a picture that it decodes with others.
+draw() {
+  local program=$root/build/release/bin/a9_collectives
+  can_draw || return 0
+  draw_schedules "$1"
+  "$program" explain all_to_all --out "$1"
+  "$program" explain allreduce --algorithm rabenseifner --out "$1" --format png
+  "$program" explain allgather --algorithm bruck --nproc 5 --out "$1" --format png
+  "$program" explain broadcast --algorithm binomial --nproc 8 --out "$1" --format png
+  "$program" sim --collective allreduce --ranks 64 --sweep --out "$1" | grep -E '^(from|drawn)' ||
+    say "this build has no simulated network (package libsimgrid-dev)"
+  "$root/build/release/bin/vae_sequence_parallel" memory --config small --out "$1"
+}
+
+run_tests() {
+  local labels=quick sanitized='' junit='' code=0 start=$SECONDS
+  while [[ $# -gt 0 ]]; do
+    case $1 in
+      --all) labels='quick|all' sanitized=1 ;;
+      --nightly) labels='quick|mutants|all|nightly' sanitized=1 ;;
+      --mutants) labels='quick|mutants' ;;
+      --junit) [[ ${2:-} ]] || die "--junit needs a file"; junit=$(realpath -m -- "$2"); shift ;;
+      --junit=?*) junit=$(realpath -m -- "${1#*=}") ;;
+      --no-install) no_install=1 ;;
+      *) die "test does not know '$1'; it knows --mutants, --all, --nightly and --junit FILE" ;;
+    esac
+    shift
+  done
+  ensure_packages "${program_packages[@]}" "${test_packages[@]}"
+  say "building programs and tests with $(build_jobs) job(s)"
+  build release ON programs tests
+  say "set-up and build took $((SECONDS - start)) s"
+  run_ctest release "$labels" "$junit" || code=1
+  if [[ $sanitized ]]; then
+    say "the same under the sanitizers"
+    build asan ON programs tests
+    local beside=$junit
+    [[ ! $junit ]] || { beside=${junit%.xml}; beside=$beside-asan${junit#"$beside"}; }
+    [[ $code == 0 ]] || say "the release tests failed: see above, or build/release/Testing/Temporary/LastTest.log" >&2
+    run_ctest asan 'quick|all' "$beside" || code=1
+  fi
+  return "$code"
+}
+
+# run_ctest PRESET LABELS JUNIT_FILE: as many tests at once as are compiled; ctest's summary is the last that it prints.
+run_ctest() {
+  local options=(--parallel "$(build_jobs)" --test-dir "$root/build/$1" -L "^($2)\$" --output-on-failure --no-tests=error)
+  if [[ $3 ]]; then
+    mkdir -p -- "$(dirname -- "$3")"
+    options+=(--output-junit "$3")
+  fi
+  ctest "${options[@]}"
+}
+
+# starter DIR [--labs LABS]: the students' tree, or an update of one.
+command_starter() {
+  local argument
+  for argument; do [[ $argument != --source* ]] || die "starter is made of this tree: leave out --source"; done
+  start labstarter --source "$root" "$@"
+}
+
+# judge WORD [arguments]: labgrade, with everything that it builds submissions from.
+judge() {
+  ensure_packages "${program_packages[@]}" >&2
+  build release OFF programs labgrade >&2
+  exec "$root/build/release/bin/labgrade" "$@" --source "$root"
+}
+
+# Without bubblewrap submissions are graded, too, and the report says so.
+command_grade() {
+  cannot_install || ensure_packages "${program_packages[@]}" bubblewrap >&2
+  judge grade "$@"
+}
+
+command_marks() { judge marks "$@"; }
+command_answers() { judge answers "$@"; }
+
+command_mutants() {
+  ensure_packages "${program_packages[@]}" patch >&2
+  judge mutants "$@"
+}

@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/course/starter_update.h"
+#include "common/report/app.h"
+#include "common/report/guarded_main.h"
+#include "grading/starter/derive_starter.h"
+#include "grading/starter/starter_labs.h"
+
+// What `lab starter DIR` starts: makes the students' tree, or brings one up to date.
+namespace lab::grading {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A starter inside what it is made of would be a part of the next one.
+void refuse_inside_sources(const std::string& folder, const std::string& source, std::vector<std::string> parts) {
+  parts.insert(parts.end(), {"common", "grading", ".git"});
+  const fs::path inside = fs::weakly_canonical(folder).lexically_relative(fs::weakly_canonical(source));
+  if (inside.empty() || std::find(parts.begin(), parts.end(), *inside.begin()) == parts.end()) return;
+  throw UsageError(
+      fmt::format("'{}' is in the source tree's {}; expected a folder elsewhere", folder, inside.begin()->string()));
+}
+
+ExitCode run(int argc, char** argv) {
+  App app("labstarter",
+          "Makes the students' tree of all labs, or of some; an existing one is updated, and keeps work.");
+  std::string folder, source = ".", names;
+  app.add_required_file(folder, "folder to make or update");
+  app.add_text("--labs", names, "LABS", "such as a4,a9; default: those of the existing starter, or all");
+  app.add_text("--source", source, "DIR", "the suite's source tree");
+  if (const auto done = app.parse(argc, argv)) return *done;
+
+  const std::vector<std::string> known = labs_of_source(source);
+  refuse_inside_sources(folder, source, known);
+  std::vector<std::string> labs = app.given("--labs") ? chosen_labs(names, source) : labs_of_starter(folder, known);
+  if (labs.empty()) labs = known;
+  fmt::print("{}", to_text(update_starter(derive_starter(source, labs), folder), folder));
+  return ExitCode::kAllMatch;
+}
+
+}  // namespace
+}  // namespace lab::grading
+
+int main(int argc, char** argv) {
+  return lab::guarded_main(argc, argv, lab::grading::run);
+}

@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <regex>
+#include <set>
+
+#include "common/course/lines.h"
+#include "common/testing/plain_test.h"
+#include "grading/starter/tests/source_tree.h"
+
+// What a starter's files refer to is in the starter.
+namespace lab::grading {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_there(const StarterTree& tree, const std::string& path) {
+  if (tree.count(path) > 0) return true;
+  const auto inside = tree.lower_bound(path + "/");
+  return inside != tree.end() && inside->first.compare(0, path.size() + 1, path + "/") == 0;
+}
+
+/// As Markdown viewers make them of headings: "Exit codes" -> "exit-codes".
+std::string anchor_of(const std::string& heading) {
+  std::string anchor;
+  for (const char c : heading) {
+    if (c == ' ') anchor += '-';
+    if (std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || static_cast<signed char>(c) < 0) {
+      anchor += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return anchor;
+}
+
+std::set<std::string> anchors_of(const std::string& markdown) {
+  std::set<std::string> anchors;
+  for (const std::string& line : lines_of(markdown)) {
+    const std::size_t level = line.find_first_not_of('#');
+    if (level > 0 && level != std::string::npos && line[level] == ' ')
+      anchors.insert(anchor_of(std::string(trimmed(line.substr(level)))));
+  }
+  return anchors;
+}
+
+TEST_CASE("every header of ours that a file includes is in the starter") {
+  const StarterTree tree = starter_of_all_labs();
+  const std::regex include("^#include \"([^\"]+)\"");
+  for (const auto& [path, file] : tree) {
+    const std::string kind = fs::path(path).extension().string();
+    if (kind != ".cpp" && kind != ".h") continue;
+    CAPTURE(path);
+    for (const std::string& line : lines_of(file.bytes)) {
+      std::smatch found;
+      if (std::regex_search(line, found, include)) CHECK_MESSAGE(is_there(tree, found[1]), found[1].str());
+    }
+  }
+}
+
+TEST_CASE("every link of a text leads to a file, and to a heading of it, that the starter has") {
+  for (const std::vector<std::string>& labs :
+       {labs_of_source(source_dir()), std::vector<std::string>{"a9_collectives"}}) {
+    const StarterTree tree = derive_starter(source_dir(), labs);
+    const std::regex link("\\]\\(([^)#]*)(#([^)]*))?\\)");
+    std::size_t num_links = 0;
+    for (const auto& [path, file] : tree) {
+      if (fs::path(path).extension() != ".md" || path[0] == '.') continue;
+      CAPTURE(path);
+      // What a student's own report will link to is not there yet.
+      if (has(path, ".template.")) continue;
+      for (auto at = std::sregex_iterator(file.bytes.begin(), file.bytes.end(), link); at != std::sregex_iterator();
+           ++at) {
+        const std::string target = (*at)[1], anchor = (*at)[3];
+        CAPTURE(target);
+        CAPTURE(anchor);
+        if (has(target, "://")) continue;
+        const fs::path full =
+            target.empty() ? fs::path(path) : (fs::path(path).parent_path() / target).lexically_normal();
+        const std::string there = full.filename().empty() ? full.parent_path().string() : full.string();
+        ++num_links;
+        REQUIRE(is_there(tree, there));
+        if (!anchor.empty()) CHECK(anchors_of(tree.at(there).bytes).count(anchor) == 1);
+      }
+    }
+    CHECK(num_links >= 5);
+  }
+}
+
+TEST_CASE("every source that a CMakeLists names, but those of tests, is in the starter") {
+  const StarterTree tree = starter_of_all_labs();
+  const std::regex source("^\\s+([a-z0-9_/]+\\.cpp)\\s*$", std::regex::icase);
+  std::size_t num_sources = 0;
+  for (const auto& [path, file] : tree) {
+    if (fs::path(path).filename() != "CMakeLists.txt" || path == "CMakeLists.txt") continue;
+    CAPTURE(path);
+    for (const std::string& line : lines_of(file.bytes)) {
+      std::smatch found;
+      if (!std::regex_search(line, found, source) || has(line, "tests/")) continue;
+      ++num_sources;
+      CHECK_MESSAGE(is_there(tree, fs::path(path).parent_path().string() + "/" + found[1].str()), found[1].str());
+    }
+  }
+  CHECK(num_sources > 200);
+}
+
+}  // namespace
+}  // namespace lab::grading

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/testing/plain_test.h"
+#include "grading/starter/derive_starter.h"
+#include "grading/starter/starter_labs.h"
+
+// The suite itself, as the gates of its starter see it.
+namespace lab::grading {
+
+inline std::string source_dir() {
+  const char* folder = std::getenv("LAB_SOURCE_DIR");
+  REQUIRE_MESSAGE(folder != nullptr, "LAB_SOURCE_DIR: where the sources are");
+  return folder;
+}
+
+inline StarterTree starter_of_all_labs() {
+  return derive_starter(source_dir(), labs_of_source(source_dir()));
+}
+
+inline std::string_view trimmed(std::string_view line) {
+  const std::size_t begin = line.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return {};
+  return line.substr(begin, line.find_last_not_of(" \t\r\n") - begin + 1);
+}
+
+inline bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+}  // namespace lab::grading
