@@ -1,0 +1,130 @@
+#include "grading/judge/build_recipe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "common/course/markers.h"
+#include "common/report/errors.h"
+#include "common/report/read_file.h"
+
+namespace lab::grading {
+namespace {
+
+/// The words of a command as CMake writes it: separated by spaces, a word with special characters in double quotes.
+std::vector<std::string> words_of(const std::string& command) {
+  std::vector<std::string> words(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    const char letter = command[i];
+    if (letter == '\\' && i + 1 < command.size()) {
+      words.back() += command[++i];
+    } else if (letter == '"') {
+      quoted = !quoted;
+    } else if (letter == ' ' && !quoted) {
+      if (!words.back().empty()) words.emplace_back();
+    } else {
+      words.back() += letter;
+    }
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
+[[noreturn]] void refuse(const std::string& folder, const std::string& what) {
+  throw UsageError(fmt::format("{}: {}; hint: ./lab build release makes it", folder, what));
+}
+
+/// The last command that ninja would run for the target: for a program, how it is linked.
+std::string last_command(const std::string& build_folder, const std::string& target) {
+  const std::string command = fmt::format("ninja -C '{}' -t commands {} 2>&1", build_folder, target);
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
+  if (!pipe) refuse(build_folder, "ninja cannot be started");
+  std::string text;
+  std::array<char, 4096> buffer{};
+  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe.get()))
+    text.append(buffer.data(), count);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text.substr(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
+}
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+void add_link_command(BuildRecipe& recipe) {
+  const std::string command = last_command(recipe.folder, "bin/" + recipe.lab);
+  std::vector<std::string> words = words_of(command);
+  // ": && c++ ... && :" is how CMake wraps what has nothing before or behind it.
+  if (words.size() < 6 || words[0] != ":" || words[1] != "&&")
+    refuse(recipe.folder, "no link command of " + recipe.lab);
+  words.erase(words.begin(), words.begin() + 2);
+  words.erase(words.end() - 2, words.end());
+  bool student_seen = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string& word = words[i];
+    if (ends_with(word, "_student.a")) {
+      word = kObjectsWord;
+      student_seen = true;
+    } else if (i > 0 && words[i - 1] == "-o") {
+      word = kProgramWord;
+    } else if (ends_with(word, ".a") && (!student_seen || word.find("common/lab/") == 0)) {
+      recipe.own_libraries.push_back(recipe.folder + "/" + word);
+    }
+  }
+  if (!student_seen) refuse(recipe.folder, fmt::format("{} is linked without a library of student files", recipe.lab));
+  recipe.link = words;
+}
+
+}  // namespace
+
+const StudentSource* BuildRecipe::find(const std::string& name) const {
+  const auto found =
+      std::find_if(sources.begin(), sources.end(), [&](const StudentSource& source) { return source.name == name; });
+  return found == sources.end() ? nullptr : &*found;
+}
+
+BuildRecipe load_build_recipe(const std::string& root, const std::string& build_folder, const std::string& lab) {
+  BuildRecipe recipe;
+  recipe.lab = lab;
+  recipe.root = std::filesystem::canonical(root).string();
+  if (!std::filesystem::exists(build_folder + "/bin/" + lab))
+    refuse(build_folder, fmt::format("bin/{} is missing", lab));
+  recipe.folder = std::filesystem::canonical(build_folder).string();
+  const std::string prefix = recipe.root + "/" + lab + "/";
+  const auto commands = nlohmann::json::parse(read_file(recipe.folder + "/compile_commands.json"), nullptr, false);
+  if (!commands.is_array()) refuse(recipe.folder, "compile_commands.json is no list");
+  for (const auto& entry : commands) {
+    const std::string file = entry.value("file", "");
+    if (file.compare(0, prefix.size() + 8, prefix + "student/") != 0) continue;
+    StudentSource source;
+    source.name = file.substr(prefix.size());
+    source.reference = read_file(file);
+    source.stub = join_starter(parse_solution_markers(source.reference));
+    source.compile = words_of(entry.value("command", ""));
+    for (std::size_t i = 1; i < source.compile.size(); ++i) {
+      std::string& word = source.compile[i];
+      if (source.compile[i - 1] == "-o") {
+        source.reference_object = recipe.folder + "/" + word;
+        word = kObjectWord;
+      } else if (word == file) {
+        word = kSourceWord;
+      }
+    }
+    // A wrapper around the compiler, such as ccache, is the build's own.
+    if (source.compile.size() > 1 && source.compile[1][0] == '/') source.compile.erase(source.compile.begin());
+    recipe.sources.push_back(std::move(source));
+  }
+  if (recipe.sources.empty()) refuse(recipe.folder, fmt::format("no student file of {} in compile_commands.json", lab));
+  std::sort(recipe.sources.begin(), recipe.sources.end(),
+            [](const StudentSource& left, const StudentSource& right) { return left.name < right.name; });
+  add_link_command(recipe);
+  return recipe;
+}
+
+}  // namespace lab::grading

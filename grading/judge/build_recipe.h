@@ -1,0 +1,40 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace lab::grading {
+
+/// One of a lab's student files, as the suite's own build treats it.
+struct StudentSource {
+  std::string name;                  ///< "student/broadcast/flat.cpp"
+  std::string reference;             ///< its text, with markers
+  std::string stub;                  ///< its text in a starter
+  std::vector<std::string> compile;  ///< the command, with kSourceWord and kObjectWord in place of the two paths
+  std::string reference_object;      ///< made by the suite's own build
+};
+
+constexpr char kSourceWord[] = "@SOURCE@";
+constexpr char kObjectWord[] = "@OBJECT@";
+constexpr char kObjectsWord[] = "@OBJECTS@";
+constexpr char kProgramWord[] = "@PROGRAM@";
+
+/// How a lab's program is made of student files and of what the suite has compiled already. Taken from the build folder
+/// itself, so that a submission is compiled with the very flags, headers and libraries that the reference is.
+struct BuildRecipe {
+  std::string lab;     ///< "a9_collectives"
+  std::string root;    ///< the source tree
+  std::string folder;  ///< the build folder, to which the link command's paths are relative
+  std::vector<StudentSource> sources;
+  std::vector<std::string> link;           ///< with kObjectsWord for the students' library, and kProgramWord
+  std::vector<std::string> own_libraries;  ///< archives that belong to the checks: student code must not call into them
+
+  const StudentSource* find(const std::string& name) const;
+};
+
+/// Reads compile_commands.json and asks ninja for the link command.
+/// Errors    UsageError: the folder holds no finished build of the lab by ninja
+BuildRecipe load_build_recipe(const std::string& root, const std::string& build_folder, const std::string& lab);
+
+}  // namespace lab::grading

@@ -1,0 +1,97 @@
+#include "grading/judge/case_world.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+
+#include <set>
+#include <utility>
+
+#include "common/launch/run_directory.h"
+#include "common/launch/unique_fd.h"
+#include "common/report/one_line.h"
+
+namespace lab::grading {
+namespace {
+
+constexpr double kMostSeconds = 300;
+
+std::uint64_t bytes_in(const std::vector<UniqueFd>& files) {
+  std::uint64_t total = 0;
+  for (const UniqueFd& file : files) {
+    struct stat info = {};
+    if (::fstat(file.get(), &info) == 0) total += static_cast<std::uint64_t>(info.st_size);
+  }
+  return total;
+}
+
+/// A rank that says the same thing twice says more than it was asked.
+std::string repeated_record(const std::vector<CaseRecord>& records) {
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const CaseRecord& record : records) {
+    if (!seen.insert({record.task, record.name}).second) return fmt::format("two results of {}", record.name);
+  }
+  return "";
+}
+
+/// The program's sentence: its first line on stderr that says `error:`, else its first line.
+std::string sentence_of_run(const SandboxResult& result) {
+  if (result.end == SandboxResult::End::kExited && result.exit_code == 0) return "";
+  std::string first;
+  std::size_t begin = 0;
+  while (begin < result.err.size()) {
+    const std::size_t end = std::min(result.err.find('\n', begin), result.err.size());
+    const std::string line = one_line(result.err.substr(begin, end - begin));
+    const std::size_t error = line.find("error: ");
+    if (error != std::string::npos) return line.substr(error + 7, 600);
+    if (first.empty()) first = line.substr(0, 600);
+    begin = end + 1;
+  }
+  const std::string ending = "the program " + result.words();
+  return first.empty() ? ending : fmt::format("{}; it printed: {}", ending, first);
+}
+
+}  // namespace
+
+const CaseRecord* CaseWorld::find(int rank, const std::string& task, const std::string& name) const {
+  for (const CaseRecord& record : by_rank[static_cast<std::size_t>(rank)]) {
+    if (record.task == task && record.name == name) return &record;
+  }
+  return nullptr;
+}
+
+CaseWorld run_case_world(const Sandbox& sandbox, const CaseWorldSpec& spec) {
+  const RunDirectory work;
+  std::vector<UniqueFd> files;
+  std::vector<int> numbers;
+  for (int rank = 0; rank < spec.num_ranks; ++rank) {
+    files.emplace_back(make_record_file());
+    numbers.push_back(files.back().get());
+  }
+  SandboxJob job;
+  job.argv = {spec.program,    "records",
+              "--nproc",       std::to_string(spec.num_ranks),
+              "--seed",        std::to_string(spec.seed),
+              "--tasks",       fmt::format("{}", fmt::join(spec.tasks, ",")),
+              "--descriptors", fmt::format("{}", fmt::join(numbers, ","))};
+  job.folder = work.path();
+  job.readable = spec.readable;
+  job.readable.push_back(spec.program);
+  job.limits.wall_seconds = kMostSeconds;
+  job.limits.stall_seconds = spec.stall_seconds;
+  job.progress = [&files] { return bytes_in(files); };
+
+  CaseWorld world;
+  world.result = sandbox.run(job);
+  world.sentence = sentence_of_run(world.result);
+  for (int rank = 0; rank < spec.num_ranks; ++rank) {
+    RecordsRead read = read_records(files[static_cast<std::size_t>(rank)].get());
+    const std::string wrong = read.broken.empty() ? repeated_record(read.records) : read.broken;
+    if (!wrong.empty() && world.broken.empty())
+      world.broken = fmt::format("rank {} sent something that is no result: {}", rank, wrong);
+    world.by_rank.push_back(std::move(read.records));
+  }
+  return world;
+}
+
+}  // namespace lab::grading

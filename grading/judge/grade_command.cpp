@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <random>
+#include <vector>
+
+#include "common/report/app.h"
+#include "grading/judge/commands.h"
+#include "grading/judge/judge_lab.h"
+#include "grading/judge/judging_place.h"
+#include "grading/judge/result_files.h"
+#include "grading/marks/shown_marks.h"
+#include "grading/submission/submission.h"
+
+namespace lab::grading {
+namespace {
+
+struct GradeOptions {
+  PlaceOptions place;
+  std::string submission, lab, task, out;
+  std::uint64_t seed = 0;
+};
+
+/// A seed that nobody who wrote the submission can know.
+std::uint64_t secret_seed() {
+  std::random_device source;
+  return source() % 1'000'000'000;
+}
+
+/// "alice" of "submissions/alice.zip".
+std::string name_of(const std::string& submission) {
+  std::filesystem::path path = std::filesystem::path(submission).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  if (path == "." || path == "..") path = std::filesystem::canonical(path);
+  return std::filesystem::is_directory(path) ? path.filename().string() : path.stem().string();
+}
+
+/// The outcome of an earlier grading, with one task judged again.
+LabOutcome with_task(const std::string& folder, const std::string& task, const LabOutcome& again) {
+  if (!std::filesystem::exists(folder + "/outcome.json")) return again;
+  LabOutcome outcome = read_results(folder);
+  outcome.tasks[task] = again.tasks.at(task);
+  outcome.answers = again.answers;
+  outcome.isolation = again.isolation;
+  outcome.seconds = again.seconds;
+  outcome.seed = fmt::format("{}; {}: {}", outcome.seed.substr(0, outcome.seed.find(';')), task, again.seed);
+  return outcome;
+}
+
+void require_task(const std::string& task, const std::vector<KnownLab>& labs) {
+  for (const KnownLab& lab : labs) {
+    if (lab.rubric.find_task(task) != nullptr) return;
+  }
+  throw UsageError(fmt::format("--task {}: expected the id of a task, such as a9.broadcast", task));
+}
+
+void grade_lab(const JudgingPlace& place, const JudgedLab& lab, const SubmittedLab& submitted,
+               const GradeOptions& options) {
+  const Rubric rubric = place.rubric(lab);
+  const StudentBuilder builder = place.builder(lab);
+  LabOutcome outcome =
+      judge_lab(lab, rubric, builder, place.sandbox(), submitted.sources, {options.seed, options.task});
+  outcome.notes.insert(outcome.notes.begin(), submitted.notes.begin(), submitted.notes.end());
+  outcome.answers = submitted.answers;
+  const std::string folder = options.out + "/" + lab.folder;
+  if (!options.task.empty()) outcome = with_task(folder, options.task, outcome);
+  const LabMarks marks = write_results(folder, rubric, outcome);
+  fmt::print("{}  {:.1f} s  {}/report.md\n", headline(marks), outcome.seconds, folder);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+ExitCode grade_command(int argc, char** argv) {
+  App app("labgrade grade", "Builds, runs and judges a submission; leaves results.json and report.md for each lab.");
+  GradeOptions options;
+  options.place.add_to(app);
+  app.add_required_file(options.submission, "a folder, a zip, or a5_answers.md");
+  app.add_text("--lab", options.lab, "LAB", "only this lab, such as a9");
+  app.add_text("--task", options.task, "ID", "only this task, such as a9.broadcast; the other marks stay as they were");
+  app.add_text("--out", options.out, "DIR", "where the results go (default: out/grading/NAME)");
+  app.add_seed("--seed", options.seed, "of the inputs: replays a grading");
+  if (const auto done = app.parse(argc, argv)) return *done;
+  if (!app.given("--seed")) options.seed = secret_seed();
+
+  const JudgingPlace place(options.place);
+  std::vector<KnownLab> known;
+  for (const JudgedLab& lab : judged_labs())
+    known.push_back(known_lab(place.rubric(lab), place.root() + "/" + lab.folder));
+  if (!options.task.empty()) {
+    require_task(options.task, known);
+    if (options.lab.empty()) options.lab = options.task.substr(0, options.task.find('.'));
+  }
+  const Submission submission = read_submission(options.submission, known, options.lab);
+  if (options.out.empty()) options.out = "out/grading/" + name_of(options.submission);
+  for (const std::string& note : submission.notes) fmt::print("{}\n", note);
+  for (const SubmittedLab& lab : submission.labs) grade_lab(place, judged_lab(lab.lab), lab, options);
+  return ExitCode::kAllMatch;
+}
+
+}  // namespace lab::grading

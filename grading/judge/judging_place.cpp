@@ -1,0 +1,45 @@
+#include "grading/judge/judging_place.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "common/report/app.h"
+
+namespace lab::grading {
+namespace {
+
+std::string existing_folder(const std::string& path, const char* hint) {
+  std::error_code error;
+  const auto found = std::filesystem::canonical(path, error);
+  if (error) throw UsageError(fmt::format("{}: there is no such folder; hint: {}", path, hint));
+  return found.string();
+}
+
+}  // namespace
+
+void PlaceOptions::add_to(App& app) {
+  app.add_text("--source", source, "DIR", "the suite's own tree");
+  app.add_text("--build", build, "DIR", "its build folder (default: build/release in the tree)");
+  app.add_text("--rubric", rubric, "FILE", "other marks and weights than the labs' own");
+  app.add_flag("--no-sandbox", no_sandbox, "do without bubblewrap; for submissions that you trust");
+}
+
+JudgingPlace::JudgingPlace(const PlaceOptions& options)
+    : root_(existing_folder(options.source, "--source names the tree of the suite")),
+      build_(existing_folder(options.build.empty() ? root_ + "/build/release" : options.build,
+                             "./lab build release makes it")),
+      rubric_(options.rubric),
+      sandbox_(Sandbox::detect(!options.no_sandbox)),
+      store_(build_ + "/grading/objects", sandbox_) {}
+
+Rubric JudgingPlace::rubric(const JudgedLab& lab) const {
+  const Rubric own = load_rubric(root_ + "/" + lab.folder + "/rubric.toml");
+  return rubric_.empty() ? own : with_overrides(own, rubric_);
+}
+
+StudentBuilder JudgingPlace::builder(const JudgedLab& lab) const {
+  return StudentBuilder(load_build_recipe(root_, build_, lab.folder), store_, sandbox_);
+}
+
+}  // namespace lab::grading

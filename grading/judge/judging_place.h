@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/course/rubric.h"
+#include "grading/judge/lab_table.h"
+#include "grading/judge/object_store.h"
+#include "grading/judge/sandbox.h"
+#include "grading/judge/student_build.h"
+
+namespace lab {
+class App;
+}
+
+namespace lab::grading {
+
+/// Where the suite is, and how far submissions are to be trusted: the options that all commands of the judge share.
+struct PlaceOptions {
+  std::string source = ".";
+  std::string build;   ///< empty: build/release below the source
+  std::string rubric;  ///< an instructor's file; empty: none
+  bool no_sandbox = false;
+
+  void add_to(App& app);
+};
+
+/// The suite at work: rubrics, the builds of labs, the sandbox, the store of objects.
+class JudgingPlace {
+ public:
+  /// Errors    UsageError: there is no suite
+  explicit JudgingPlace(const PlaceOptions& options);
+
+  const std::string& root() const { return root_; }
+  const Sandbox& sandbox() const { return sandbox_; }
+  /// The lab's rubric, with the instructor's file laid over it.
+  Rubric rubric(const JudgedLab& lab) const;
+  StudentBuilder builder(const JudgedLab& lab) const;
+
+ private:
+  std::string root_, build_, rubric_;
+  Sandbox sandbox_;
+  ObjectStore store_;
+};
+
+}  // namespace lab::grading

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/course/rubric.h"
+#include "grading/marks/lab_outcome.h"
+#include "grading/mutants/mutant_index.h"
+
+namespace lab::grading {
+
+/// What a mutant's grading came to.
+struct MutantVerdict {
+  std::string name;
+  bool as_required = false;
+  std::string caught_by;          ///< the first check that failed, and why
+  std::string symptom;            ///< its id
+  std::vector<std::string> lost;  ///< all tasks that lost marks
+  std::string complaint;          ///< what is not as required
+  double seconds = 0;
+};
+
+/// Holds an outcome against what is required: a mutant loses marks for its task, with the symptom it names, and for no
+/// task but those that need it; a variant loses none.
+MutantVerdict mutant_verdict(const Mutant& mutant, const Rubric& rubric, const LabOutcome& outcome);
+
+/// For the way from one process to another.
+std::string to_json(const MutantVerdict& verdict);
+MutantVerdict mutant_verdict_from_json(const std::string& text);
+
+}  // namespace lab::grading

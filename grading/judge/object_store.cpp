@@ -1,0 +1,153 @@
+#include "grading/judge/object_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "common/launch/run_directory.h"
+#include "common/report/atomic_file.h"
+#include "common/report/checksum.h"
+#include "common/report/folder.h"
+#include "common/report/read_file.h"
+
+namespace lab::grading {
+namespace {
+
+// A file takes two seconds on a free machine; one that takes a hundred was written to.
+constexpr double kCompileSeconds = 60, kCompileSecondsPerFile = 20;
+
+/// A key's whole text stands beside the object, so that two texts with one hash are told apart.
+std::string hash_of(const std::string& text) {
+  return fmt::format("{:016x}", checksum_of(text));
+}
+
+std::string stamp_of(const std::filesystem::path& path) {
+  return fmt::format("{} {} {}\n", path.string(), std::filesystem::file_size(path),
+                     std::filesystem::last_write_time(path).time_since_epoch().count());
+}
+
+/// Everything but its own text that a student file's object depends on: headers, and the precompiled one.
+std::string surroundings_of(const BuildRecipe& recipe) {
+  std::vector<std::string> stamps;
+  for (const std::string& part : {recipe.root + "/common", recipe.root + "/" + recipe.lab}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(part)) {
+      if (entry.path().extension() == ".h") stamps.push_back(stamp_of(entry.path()));
+    }
+  }
+  for (const StudentSource& source : recipe.sources) {
+    for (const std::string& word : source.compile) {
+      if (std::filesystem::path(word).filename() == "cmake_pch.hxx" && std::filesystem::exists(word + ".gch"))
+        stamps.push_back(stamp_of(word + ".gch"));
+    }
+  }
+  std::sort(stamps.begin(), stamps.end());
+  stamps.erase(std::unique(stamps.begin(), stamps.end()), stamps.end());
+  std::string all;
+  for (const std::string& stamp : stamps) all += stamp;
+  return hash_of(all);
+}
+
+struct StoreEntry {
+  std::string key, base;  // base: its path without an ending
+
+  bool exists() const {
+    return std::filesystem::exists(base + ".key") && std::filesystem::exists(base + ".errors") &&
+           read_file(base + ".key") == key;
+  }
+  CompiledSource load() const {
+    if (std::filesystem::exists(base + ".o")) return {base + ".o", ""};
+    return {"", read_file(base + ".errors")};
+  }
+};
+
+/// A word as ninja and the shell behind it take it.
+std::string quoted(const std::string& word) {
+  std::string result = "'";
+  for (const char letter : word) result += letter == '$' ? "$$" : std::string(1, letter);
+  return result + "'";
+}
+
+std::string ninja_file(const BuildRecipe& recipe, const std::vector<std::string>& names) {
+  std::string text = "rule compile\n  command = $what\n";
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::string command;
+    for (const std::string& word : recipe.find(names[i])->compile) {
+      const std::string path = word == kSourceWord ? names[i] : word == kObjectWord ? fmt::format("{}.o", i) : word;
+      command += quoted(path) + " ";
+    }
+    text += fmt::format("build {}.o: compile\n  what = {} 2> {}.errors\n", i, command, i);
+  }
+  return text;
+}
+
+void write_source(const std::string& path, const std::string& text) {
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+SandboxJob compile_job(const BuildRecipe& recipe, const std::string& folder, std::size_t num_files) {
+  SandboxJob job;
+  job.argv = {"ninja", "--quiet", "-k", "0", "-j", "2"};
+  job.folder = folder;
+  job.readable = {recipe.root + "/common", recipe.root + "/" + recipe.lab, recipe.folder + "/CMakeFiles"};
+  // What the reference solves it with is not for a submission to include.
+  for (const char* secret : {"student", "answers", "tests"}) {
+    const std::string path = recipe.root + "/" + recipe.lab + "/" + secret;
+    if (std::filesystem::exists(path)) job.hidden.push_back(path);
+  }
+  job.limits.wall_seconds = kCompileSeconds + kCompileSecondsPerFile * static_cast<double>(num_files);
+  return job;
+}
+
+}  // namespace
+
+ObjectStore::ObjectStore(const std::string& folder, const Sandbox& sandbox) : folder_(folder), sandbox_(sandbox) {
+  make_folder("the store of objects", folder);
+}
+
+std::map<std::string, CompiledSource> ObjectStore::compile(const BuildRecipe& recipe,
+                                                           const std::map<std::string, std::string>& texts) const {
+  const std::string surroundings = surroundings_of(recipe);
+  std::map<std::string, StoreEntry> entries;
+  std::vector<std::string> missing;
+  for (const auto& [name, text] : texts) {
+    StoreEntry& entry = entries[name];
+    entry.key = surroundings + "\n" + name + "\n";
+    for (const std::string& word : recipe.find(name)->compile) entry.key += word + " ";
+    entry.key += "\n" + text;
+    entry.base = folder_ + "/" + hash_of(entry.key);
+    if (!entry.exists()) missing.push_back(name);
+  }
+
+  std::map<std::string, CompiledSource> compiled;
+  if (!missing.empty()) {
+    const RunDirectory work;
+    for (const std::string& name : missing) write_source(work.path() + "/" + name, texts.at(name));
+    write_source(work.path() + "/build.ninja", ninja_file(recipe, missing));
+    const SandboxResult result = sandbox_.run(compile_job(recipe, work.path(), missing.size()));
+    for (std::size_t i = 0; i < missing.size(); ++i) {
+      const StoreEntry& entry = entries[missing[i]];
+      const std::string object = fmt::format("{}/{}.o", work.path(), i),
+                        words = fmt::format("{}/{}.errors", work.path(), i);
+      std::string errors = std::filesystem::exists(words) ? read_file(words) : "";
+      std::filesystem::remove(entry.base + ".o");
+      if (std::filesystem::exists(object)) {
+        write_file_atomically(entry.base + ".o", read_file(object));
+      } else if (errors.empty()) {
+        // No fault of the file alone: another time, the machine may be quicker. So it is not kept.
+        compiled[missing[i]].errors = fmt::format("the compiler {}", result.words());
+        continue;
+      }
+      write_file_atomically(entry.base + ".errors", errors);
+      write_file_atomically(entry.base + ".key", entry.key);
+    }
+  }
+  for (const auto& [name, entry] : entries) {
+    if (compiled.count(name) == 0) compiled[name] = entry.load();
+  }
+  return compiled;
+}
+
+}  // namespace lab::grading

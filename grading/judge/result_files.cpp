@@ -1,0 +1,39 @@
+#include "grading/judge/result_files.h"
+
+#include <filesystem>
+
+#include "common/course/archive.h"
+#include "common/report/atomic_file.h"
+#include "common/report/folder.h"
+#include "common/report/read_file.h"
+#include "grading/judge/outcome_file.h"
+#include "grading/marks/manual_marks.h"
+#include "grading/marks/writers.h"
+
+namespace lab::grading {
+
+LabMarks write_results(const std::string& folder, const Rubric& rubric, const LabOutcome& outcome) {
+  make_folder("--out", folder);
+  const std::string by_hand = folder + "/manual.toml";
+  const LabMarks marks = marks_of(rubric, outcome, load_manual_marks(by_hand, rubric));
+  write_file_atomically(folder + "/outcome.json", outcome_to_json(outcome));
+  write_file_atomically(folder + "/results.json", to_gradescope_json(marks, outcome));
+  write_file_atomically(folder + "/report.md", to_markdown(marks, outcome));
+  if (!rubric.manuals.empty()) write_manual_form(by_hand, rubric, marks);
+  std::filesystem::remove_all(folder + "/answers");  // of an earlier submission
+  for (const auto& [name, bytes] : outcome.answers) {
+    const std::filesystem::path path = folder + "/answers/" + name;
+    make_folder("--out", path.parent_path().string());
+    write_file_atomically(path.string(), bytes);
+  }
+  return marks;
+}
+
+LabOutcome read_results(const std::string& folder) {
+  const std::string file = folder + "/outcome.json";
+  LabOutcome outcome = outcome_from_json(read_file(file), file);
+  if (std::filesystem::exists(folder + "/answers")) outcome.answers = read_folder(folder + "/answers").files;
+  return outcome;
+}
+
+}  // namespace lab::grading

@@ -1,0 +1,230 @@
+#include "grading/judge/sandbox.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <optional>
+
+#include "common/launch/orphans.h"
+#include "common/launch/spawn.h"
+#include "common/launch/unique_fd.h"
+#include "common/report/errors.h"
+
+namespace lab::grading {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// One end of a pipe from the job: what is read of it is kept up to a limit.
+class Output {
+ public:
+  explicit Output(std::size_t limit) : limit_(limit) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) throw UsageError("cannot make a pipe for a submission's output");
+    read_end_ = UniqueFd(ends[0]);
+    write_end_ = UniqueFd(ends[1]);
+    // The job writes as to any pipe: only our end must not block.
+    ::fcntl(ends[1], F_SETFL, ::fcntl(ends[1], F_GETFL) & ~O_NONBLOCK);
+  }
+  int write_fd() const { return write_end_.get(); }
+  int read_fd() const { return read_end_.get(); }
+  void close_write_end() { write_end_.reset(); }
+  bool is_open() const { return read_end_.get() >= 0; }
+  const std::string& text() const { return text_; }
+  std::uint64_t dropped() const { return dropped_; }
+
+  /// Reads what is there, but not for ever: a job that never stops printing must not keep us from the clock.
+  void read() {
+    std::array<char, 1 << 16> buffer{};
+    for (int turn = 0; turn < 16; ++turn) {
+      const ssize_t count = ::read(read_end_.get(), buffer.data(), buffer.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return;
+      if (count == 0) {
+        read_end_.reset();
+        return;
+      }
+      const std::size_t kept = std::min(static_cast<std::size_t>(count), limit_ - text_.size());
+      text_.append(buffer.data(), kept);
+      dropped_ += static_cast<std::uint64_t>(count) - kept;
+    }
+  }
+
+ private:
+  std::size_t limit_;
+  UniqueFd read_end_, write_end_;
+  std::string text_;
+  std::uint64_t dropped_ = 0;
+};
+
+void wait_for_output(Output& out, Output& err, int milliseconds) {
+  std::array<pollfd, 2> waits{};
+  nfds_t count = 0;
+  for (Output* output : {&out, &err}) {
+    if (output->is_open()) waits[count++] = {output->read_fd(), POLLIN, 0};
+  }
+  ::poll(waits.data(), count, milliseconds);
+  if (out.is_open()) out.read();
+  if (err.is_open()) err.read();
+}
+
+// Limits that the kernel keeps for each process, by the program of the same name (util-linux).
+std::vector<std::string> limited(const SandboxLimits& limits) {
+  return {"prlimit", fmt::format("--data={}", limits.memory_bytes), fmt::format("--fsize={}", limits.file_bytes),
+          "--core=0", "--"};
+}
+
+// What of the surroundings a job sees. Values of ours, such as tokens, stay with us.
+const std::vector<std::string>& environment() {
+  static const std::vector<std::string> words = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "LANG=C.UTF-8",
+                                                 "TMPDIR=/tmp"};
+  return words;
+}
+
+void add(std::vector<std::string>& argv, std::initializer_list<std::string> words) {
+  argv.insert(argv.end(), words);
+}
+
+std::vector<std::string> bubblewrap(const SandboxJob& job) {
+  std::vector<std::string> argv = {
+      "bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"};
+  for (const std::string& word : environment()) {
+    const std::size_t equals = word.find('=');
+    add(argv, {"--setenv", word.substr(0, equals), word.substr(equals + 1)});
+  }
+  add(argv, {"--ro-bind", "/usr", "/usr", "--ro-bind-try", "/opt", "/opt"});
+  for (const char* folder : {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}) {
+    if (std::filesystem::is_symlink(folder)) {
+      add(argv, {"--symlink", std::filesystem::read_symlink(folder).string(), folder});
+    } else {
+      add(argv, {"--ro-bind-try", folder, folder});
+    }
+  }
+  for (const char* path : {"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"})
+    add(argv, {"--ro-bind-try", path, path});
+  add(argv, {"--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"});
+  for (const std::string& path : job.readable) add(argv, {"--ro-bind", path, path});
+  for (const std::string& path : job.hidden) add(argv, {"--tmpfs", path, "--remount-ro", path});
+  add(argv, {"--bind", job.folder, job.folder, "--chdir", job.folder, "--"});
+  return argv;
+}
+
+std::vector<std::string> command_line(const SandboxJob& job, bool isolated) {
+  std::vector<std::string> argv = limited(job.limits);
+  if (isolated) {
+    const std::vector<std::string> wrap = bubblewrap(job);
+    argv.insert(argv.end(), wrap.begin(), wrap.end());
+  } else {
+    add(argv, {"env", "-i", "-C", job.folder});
+    argv.insert(argv.end(), environment().begin(), environment().end());
+  }
+  argv.insert(argv.end(), job.argv.begin(), job.argv.end());
+  return argv;
+}
+
+/// Why a working bubblewrap is not to be had; empty: it is.
+std::string bubblewrap_is_missing() {
+  SandboxJob job;
+  job.folder = "/tmp";
+  job.argv = {"true"};
+  job.limits.wall_seconds = 10;
+  SpawnOptions quiet;
+  Output output(1 << 12);
+  quiet.stdout_fd = quiet.stderr_fd = output.write_fd();
+  pid_t pid = 0;
+  try {
+    pid = exec_rank({"bwrap", "--version"}, {}, quiet);
+  } catch (const UsageError&) {
+    return "bubblewrap is not installed";
+  }
+  ::waitpid(pid, nullptr, 0);
+  pid = exec_rank(command_line(job, true), {}, quiet);
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  return status == 0 ? "" : "bubblewrap may not make namespaces here";
+}
+
+}  // namespace
+
+std::string SandboxResult::words() const {
+  switch (end) {
+    case End::kOutOfTime: return fmt::format("was ended when its {:.0f} s were up", seconds);
+    case End::kStalled: return "was ended because no new result came for too long";
+    case End::kPrintedTooMuch: return fmt::format("was ended after it had printed {} MiB", dropped_bytes >> 20);
+    case End::kSignalled: return fmt::format("was killed by signal {}", exit_code - 128);
+    case End::kExited: break;
+  }
+  return fmt::format("exited with code {}", exit_code);
+}
+
+Sandbox Sandbox::detect(bool wanted) {
+  Sandbox sandbox;
+  const std::string reason = wanted ? bubblewrap_is_missing() : "bubblewrap was not wanted";
+  sandbox.isolates_ = reason.empty();
+  sandbox.level_ = reason.empty()
+                       ? "bubblewrap: no network, no other processes, no files but the lab's; limits on time, memory "
+                         "and output"
+                       : fmt::format("limits on time, memory and output only: {}", reason);
+  return sandbox;
+}
+
+SandboxResult Sandbox::run(const SandboxJob& job) const {
+  const auto start = Clock::now();
+  Orphans orphans;  // outside of bubblewrap, a process that the job leaves behind becomes ours
+  Output out(job.limits.output_bytes), err(job.limits.output_bytes);
+  SpawnOptions options;
+  options.stdout_fd = out.write_fd();
+  options.stderr_fd = err.write_fd();
+  const pid_t pid = exec_rank(command_line(job, isolates_), {}, options);
+  out.close_write_end();
+  err.close_write_end();
+
+  SandboxResult result;
+  int status = 0;
+  std::uint64_t progress = job.progress ? job.progress() : 0;
+  auto last_progress = start;
+  bool ended = false;
+  while (!ended) {
+    wait_for_output(out, err, 20);
+    ended = ::waitpid(pid, &status, WNOHANG) == pid;
+    if (ended) break;
+    if (job.progress) {
+      const std::uint64_t now = job.progress();
+      if (now != progress) last_progress = Clock::now();
+      progress = now;
+    }
+    const bool out_of_time = seconds_since(start) > job.limits.wall_seconds;
+    const bool stalled = job.progress && seconds_since(last_progress) > job.limits.stall_seconds;
+    const bool printed_too_much = out.dropped() + err.dropped() > job.limits.dropped_bytes;
+    if (!out_of_time && !stalled && !printed_too_much) continue;
+    result.end = printed_too_much ? SandboxResult::End::kPrintedTooMuch
+                 : out_of_time    ? SandboxResult::End::kOutOfTime
+                                  : SandboxResult::End::kStalled;
+    ::kill(-pid, SIGKILL);
+    ::waitpid(pid, &status, 0);
+    ended = true;
+  }
+  orphans.kill_all();
+  wait_for_output(out, err, 0);
+  result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  if (WIFSIGNALED(status) && result.end == SandboxResult::End::kExited) result.end = SandboxResult::End::kSignalled;
+  result.out = out.text();
+  result.err = err.text();
+  result.dropped_bytes = out.dropped() + err.dropped();
+  result.seconds = seconds_since(start);
+  return result;
+}
+
+}  // namespace lab::grading

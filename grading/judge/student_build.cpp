@@ -1,0 +1,180 @@
+#include "grading/judge/student_build.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <sstream>
+#include <vector>
+
+#include "common/report/errors.h"
+
+namespace lab::grading {
+namespace {
+
+/// The first lines of what a compiler said: those that name an error, and what follows each.
+std::string first_errors(const std::string& words) {
+  std::istringstream lines(words);
+  std::string line, kept;
+  int count = 0;
+  bool seen = false;
+  while (count < 12 && std::getline(lines, line)) {
+    seen = seen || line.find("error") != std::string::npos;
+    if (!seen) continue;
+    kept += line.substr(0, 300) + "\n";
+    ++count;
+  }
+  return kept.empty() ? words.substr(0, 1000) : kept;
+}
+
+SandboxJob tool_job(const std::string& folder, std::vector<std::string> argv) {
+  SandboxJob job;
+  job.folder = folder;
+  job.argv = std::move(argv);
+  job.limits.wall_seconds = 60;
+  job.limits.output_bytes = 8u << 20;
+  return job;
+}
+
+}  // namespace
+
+StudentBuilder::StudentBuilder(BuildRecipe recipe, const ObjectStore& store, const Sandbox& sandbox)
+    : recipe_(std::move(recipe)), store_(store), sandbox_(sandbox), checks_(symbols_of_checks()) {}
+
+std::set<std::string> StudentBuilder::symbols_of_checks() const {
+  const RunDirectory work;
+  std::vector<std::string> argv = {"nm", "--defined-only", "--extern-only", "--no-sort"};
+  argv.insert(argv.end(), recipe_.own_libraries.begin(), recipe_.own_libraries.end());
+  SandboxJob job = tool_job(work.path(), argv);
+  job.readable = recipe_.own_libraries;
+  const SandboxResult result = sandbox_.run(job);
+  if (result.exit_code != 0) throw UsageError(fmt::format("nm {}: {}", result.words(), result.err));
+  std::set<std::string> symbols;
+  std::istringstream lines(result.out);
+  std::string line;
+  while (std::getline(lines, line)) {
+    std::istringstream words(line);
+    std::string address, kind, symbol;
+    // What is weak, such as an inline function, is in every object that uses it, and belongs to nobody.
+    if (words >> address >> kind >> symbol && (kind == "T" || kind == "D" || kind == "B" || kind == "R"))
+      symbols.insert(symbol);
+  }
+  return symbols;
+}
+
+std::string StudentBuilder::forbidden_symbols(const std::string& object) const {
+  const RunDirectory work;
+  const std::string script = recipe_.root + "/common/testing/student_symbols.sh";
+  SandboxJob job = tool_job(work.path(), {"bash", script, "--may-end", object});
+  job.readable = {script, object};
+  const SandboxResult audit = sandbox_.run(job);
+  if (audit.exit_code != 0) {
+    std::istringstream lines(audit.out);
+    std::string line, symbols;
+    int count = 0;
+    while (std::getline(lines, line) && line.find(object) == 0 && count++ < 3)
+      symbols += (symbols.empty() ? "" : ", ") + line.substr(line.find(": ") + 2);
+    return fmt::format("it uses what student code must not use: {}", symbols);
+  }
+  job.argv = {"nm", "-u", object};
+  job.readable = {object};
+  const SandboxResult undefined = sandbox_.run(job);
+  std::istringstream lines(undefined.out);
+  std::string kind, symbol;
+  while (lines >> kind >> symbol) {
+    if (checks_.count(symbol) == 0) continue;
+    job.argv = {"c++filt", symbol};
+    std::string name = sandbox_.run(job).out;
+    while (!name.empty() && name.back() == '\n') name.pop_back();
+    return fmt::format("it calls {}, which belongs to the checks", name);
+  }
+  return "";
+}
+
+void StudentBuilder::add_stubs(const std::set<std::string>& names, std::map<std::string, std::string>& objects) const {
+  std::map<std::string, std::string> texts;
+  for (const std::string& name : names) texts[name] = recipe_.find(name)->stub;
+  for (const auto& [name, compiled] : store_.compile(recipe_, texts)) {
+    if (compiled.object.empty())
+      throw UsageError(fmt::format("the starter's {}/{} does not compile: {}", recipe_.lab, name, compiled.errors));
+    objects[name] = compiled.object;
+  }
+}
+
+/// Returns the linker's words; empty: it is done.
+std::string StudentBuilder::link(const std::map<std::string, std::string>& objects, const std::string& program) const {
+  SandboxJob job = tool_job(std::filesystem::path(program).parent_path().string(), {"env", "-C", recipe_.folder});
+  job.readable = {recipe_.folder};
+  for (const std::string& word : recipe_.link) {
+    if (word == kObjectsWord) {
+      for (const auto& [name, object] : objects) {
+        job.argv.push_back(object);
+        job.readable.push_back(object);
+      }
+    } else {
+      job.argv.push_back(word == kProgramWord ? program : word);
+    }
+  }
+  const SandboxResult result = sandbox_.run(job);
+  if (result.exit_code == 0) return "";
+  return result.err.empty() ? fmt::format("the linker {}", result.words()) : result.err;
+}
+
+StudentBuild StudentBuilder::build(const std::map<std::string, std::string>& texts,
+                                   const std::set<std::string>& use_reference,
+                                   const std::set<std::string>& use_stubs) const {
+  StudentBuild result;
+  std::map<std::string, std::string> objects, to_compile;
+  std::set<std::string> stubs;
+  for (const StudentSource& source : recipe_.sources) {
+    const auto text = texts.find(source.name);
+    if (use_reference.count(source.name) != 0) {
+      objects[source.name] = source.reference_object;
+    } else if (use_stubs.count(source.name) != 0) {
+      result.replaced[source.name] = "it was left out";
+    } else if (text == texts.end()) {
+      result.replaced[source.name] = "it was not handed in";
+    } else if (text->second == source.reference) {
+      objects[source.name] = source.reference_object;
+    } else if (text->second == source.stub) {
+      stubs.insert(source.name);
+    } else {
+      to_compile.insert(*text);
+    }
+  }
+  for (const auto& [name, compiled] : store_.compile(recipe_, to_compile)) {
+    if (compiled.object.empty()) {
+      result.replaced[name] = "it does not compile:\n" + first_errors(compiled.errors);
+      continue;
+    }
+    const std::string forbidden = forbidden_symbols(compiled.object);
+    if (!forbidden.empty()) {
+      result.replaced[name] = forbidden;
+      continue;
+    }
+    objects[name] = compiled.object;
+    result.changed.insert(name);
+  }
+  for (const auto& [name, reason] : result.replaced) stubs.insert(name);
+  add_stubs(stubs, objects);
+  result.stubs = stubs;
+
+  result.folder = std::make_shared<RunDirectory>();
+  const std::string program = result.folder->path() + "/" + recipe_.lab;
+  // The linker names the objects that it cannot use: those without whose other parts they do not work.
+  for (std::string words = link(objects, program); !words.empty(); words = link(objects, program)) {
+    stubs.clear();
+    for (const std::string& name : std::set<std::string>(result.changed)) {
+      if (words.find(objects[name]) == std::string::npos) continue;
+      result.replaced[name] = "it cannot be linked:\n" + first_errors(words);
+      result.changed.erase(name);
+      stubs.insert(name);
+    }
+    if (stubs.empty()) return result;  // no fault of theirs that we can name
+    add_stubs(stubs, objects);
+    result.stubs.insert(stubs.begin(), stubs.end());
+  }
+  result.program = program;
+  return result;
+}
+
+}  // namespace lab::grading

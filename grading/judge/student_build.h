@@ -1,0 +1,54 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "common/launch/run_directory.h"
+#include "grading/judge/build_recipe.h"
+#include "grading/judge/object_store.h"
+#include "grading/judge/sandbox.h"
+
+namespace lab::grading {
+
+/// A lab's program made of a submission's files, and of the starter's stubs where a file is missing or of no use.
+struct StudentBuild {
+  std::shared_ptr<RunDirectory> folder;         ///< holds the program as long as somebody needs it
+  std::string program;                          ///< empty: there is none
+  std::map<std::string, std::string> replaced;  ///< file -> why its stub stands in its place
+  std::set<std::string> changed;                ///< files that are neither the reference nor a stub
+  std::set<std::string> stubs;                  ///< files that are stubs, by whomever
+
+  /// Whether the file is the submission's, and more than a stub.
+  bool is_own(const std::string& file) const { return stubs.count(file) == 0; }
+};
+
+/// Compiles and links. A file that is missing, does not compile, cannot be linked, or reaches around what it may use is
+/// replaced by its stub, so that the others are judged all the same.
+class StudentBuilder {
+ public:
+  StudentBuilder(BuildRecipe recipe, const ObjectStore& store, const Sandbox& sandbox);
+
+  const BuildRecipe& recipe() const { return recipe_; }
+
+  /// `texts`: what was submitted, by the recipe's names. `use_reference`: files of the reference that take the place of
+  /// the submission's. `use_stubs`: files that are left out whatever they hold.
+  StudentBuild build(const std::map<std::string, std::string>& texts, const std::set<std::string>& use_reference = {},
+                     const std::set<std::string>& use_stubs = {}) const;
+
+ private:
+  /// The symbols that belong to the checks.
+  std::set<std::string> symbols_of_checks() const;
+  std::string forbidden_symbols(const std::string& object) const;
+  /// Puts the stubs of these files among the objects.
+  void add_stubs(const std::set<std::string>& names, std::map<std::string, std::string>& objects) const;
+  std::string link(const std::map<std::string, std::string>& objects, const std::string& program) const;
+
+  BuildRecipe recipe_;
+  const ObjectStore& store_;
+  const Sandbox& sandbox_;
+  std::set<std::string> checks_;
+};
+
+}  // namespace lab::grading

@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# Drives labgrade as an instructor would: submissions that are right, broken, hostile or incomplete; marks by hand; other
+# rubrics. Needs LAB_SOURCE_DIR, and the labs' programs in LAB_BIN_DIR.
+source "$LAB_SOURCE_DIR/common/testing/program_checks.sh"
+root=$LAB_SOURCE_DIR build=${LAB_BIN_DIR%/bin}
+results=$scratch/results
+run_seconds=300  # the first time, stubs are compiled
+
+# grade ARGUMENTS...: of the submission in $scratch/alice
+grade() { run "$bin/labgrade" grade "$scratch/alice" --source "$root" --build "$build" --out "$results" --seed 5 "$@"; }
+
+# submit LAB: the reference's student files, as a submission of that lab
+submit() {
+  rm -rf "$scratch/alice" "$results"
+  mkdir -p "$scratch/alice/$1"
+  cp -r "$root/$1/student" "$scratch/alice/$1/"
+}
+
+# scores WHAT LAB MARKS: the last grading ended with 0 and gave so many marks.
+scores() {
+  local score
+  score=$(sed -nE 's/^ *"score": ([0-9.]+),?$/\1/p' "$results/$2/results.json" 2>/dev/null | head -n 1)
+  if [[ $code == 0 && ${score%.0} == "$3" ]]; then verdict 0 "$1: $3 marks"; else
+    verdict 1 "$1: expected exit code 0 and $3 marks, got $code and '$score'"
+  fi
+}
+
+# reports WHAT PATTERN: the report of a4 says so.
+reports() { verdict "$(grep -qE -- "$2" "$results/a4_data_tensor/report.md"; echo $?)" "$1"; }
+
+a4=$scratch/alice/a4_data_tensor/student
+
+submit a4_data_tensor
+grade
+scores "the reference earns every mark and every bonus" a4_data_tensor 120
+reports "the report says how to replay" 'seed 5'
+printf 'lab = "a4_data_tensor"\n[[task]]\nid = "a4.single_step"\nmarks = 25\n' >"$scratch/rubric.toml"
+run "$bin/labgrade" marks "$results" --source "$root" --rubric "$scratch/rubric.toml"
+scores "another rubric gives other marks, and nothing is run" a4_data_tensor 130
+
+# One file does not compile, one prints what the lab would and leaves, one is missing; the others keep what they earn.
+submit a4_data_tensor
+echo 'int broken( {' >>"$a4/row_parallel.cpp"
+sed -i 's|.*BEGIN SOLUTION a4.data_parallel.*|std::fputs("[DataParallel][Rank 0] Tensors match: True\\n", stdout); std::exit(0);|; 1i #include <cstdio>\n#include <cstdlib>' "$a4/data_parallel.cpp"
+rm "$a4/accumulation.cpp"
+echo notes >"$a4/notes.txt"
+grade
+scores "what compiles and returns is judged all the same" a4_data_tensor 65
+reports "the compiler's words are in the report" 'error: expected'
+reports "so is how the program ended" 'exited with code 0'
+reports "a missing file is named" 'missing.*accumulation\.cpp'
+reports "a further file is named" 'notes\.txt'
+cp "$root/a4_data_tensor/student/data_parallel.cpp" "$a4/"
+grade --task a4.data_parallel
+scores "one task is judged again, the rest stays" a4_data_tensor 85
+
+# Before main begins, and from inside: neither reaches the judge.
+submit a4_data_tensor
+printf '#include <cstdlib>\nnamespace { const int kGone = (std::_Exit(0), 0); }\n' >>"$a4/row_parallel.cpp"
+grade
+scores "a file that ends the program before it starts is left out" a4_data_tensor 100
+reports "and named" 'row_parallel.cpp.*before it starts'
+submit a4_data_tensor
+printf '#include "a4_data_tensor/cases.h"\nnamespace lab::a4 { auto cheat() { return all_cases()[0].expected; } }\n' >>"$a4/row_parallel.cpp"
+grade
+scores "code that calls the checks is left out" a4_data_tensor 100
+reports "and named, too" 'belongs to the checks'
+
+# Marks by hand stay when a submission is graded again.
+submit a9_collectives
+cp "$root/a9_collectives/answers/written_answers_task1.md" "$scratch/alice/a9_collectives/"
+grade --task a9.broadcast
+manual=$results/a9_collectives/manual.toml
+sed -i '/id = "a9.written_q1"/,/marks =/ s/.*marks =.*/marks = 4/' "$manual"
+cp "$manual" "$scratch/by_hand"
+grade --task a9.broadcast
+scores "a mark by hand counts when it is graded again" a9_collectives 9
+verdict "$(cmp -s "$manual" "$scratch/by_hand"; echo $?)" "... and is never overwritten"
+
+# What is no submission, and what is no suite.
+run "$bin/labgrade" grade "$scratch/nobody" --source "$root" --build "$build"
+refuses "a submission that is not there" 2 'nobody'
+mkdir "$scratch/empty"
+run "$bin/labgrade" grade "$scratch/empty" --source "$root" --build "$build"
+refuses "a submission without a lab" 2 'empty'
+run "$bin/labgrade" grade "$scratch/alice" --source "$root" --build "$scratch/empty"
+refuses "a build folder without a build" 2 'lab build release'
+run "$bin/labgrade" answers a9 --source "$root"
+verdict "$([[ $code == 0 ]] && grep -q 'a9.written_q1' "$scratch/out"; echo $?)" "the answer key names what is marked by hand"
+finish

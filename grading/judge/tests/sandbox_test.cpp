@@ -1,0 +1,143 @@
+#include "grading/judge/sandbox.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+
+#include "common/launch/run_directory.h"
+#include "common/testing/plain_test.h"
+
+namespace lab::grading {
+namespace {
+
+/// A shell script in a sandbox, with limits that a test can wait for.
+SandboxJob script(const std::string& folder, const std::string& text) {
+  SandboxJob job;
+  job.argv = {"bash", "-c", text};
+  job.folder = folder;
+  job.limits.wall_seconds = 20;
+  return job;
+}
+
+/// With bubblewrap where it works, and without it everywhere.
+std::vector<Sandbox> both() {
+  std::vector<Sandbox> all = {Sandbox::detect(false)};
+  if (const Sandbox isolating = Sandbox::detect(); isolating.isolates()) all.push_back(isolating);
+  return all;
+}
+
+bool is_alive(pid_t pid) {
+  return ::kill(pid, 0) == 0 || errno != ESRCH;
+}
+
+TEST_CASE("output and exit code come back, and the folder can be written to") {
+  for (const Sandbox& sandbox : both()) {
+    const RunDirectory work;
+    const SandboxResult result = sandbox.run(script(work.path(), "echo out; echo err >&2; echo here > file; exit 7"));
+    CHECK(result.end == SandboxResult::End::kExited);
+    CHECK(result.exit_code == 7);
+    CHECK(result.out == "out\n");
+    CHECK(result.err == "err\n");
+    std::ifstream file(work.path() + "/file");
+    std::string word;
+    file >> word;
+    CHECK(word == "here");
+  }
+}
+
+TEST_CASE("what never ends is ended: by its time, or when nothing new comes of it") {
+  for (const Sandbox& sandbox : both()) {
+    const RunDirectory work;
+    SandboxJob job = script(work.path(), "while :; do :; done");
+    job.limits.wall_seconds = 0.5;
+    CHECK(sandbox.run(job).end == SandboxResult::End::kOutOfTime);
+    job.limits.wall_seconds = 20;
+    job.limits.stall_seconds = 0.5;
+    int calls = 0;
+    job.progress = [&calls] { return static_cast<std::uint64_t>(++calls < 3 ? calls : 3); };
+    const SandboxResult stalled = sandbox.run(job);
+    CHECK(stalled.end == SandboxResult::End::kStalled);
+    CHECK(calls > 3);
+  }
+}
+
+TEST_CASE("endless output is counted and dropped") {
+  for (const Sandbox& sandbox : both()) {
+    const RunDirectory work;
+    SandboxJob job = script(work.path(), "head -c 3000000 /dev/zero; echo end >&2");
+    job.limits.output_bytes = 1000;
+    const SandboxResult result = sandbox.run(job);
+    CHECK(result.out.size() == 1000);
+    CHECK(result.dropped_bytes == 3000000 - 1000);
+    CHECK(result.err == "end\n");
+    job = script(work.path(), "cat /dev/zero");
+    job.limits.dropped_bytes = 1u << 20;
+    CHECK(sandbox.run(job).end == SandboxResult::End::kPrintedTooMuch);
+  }
+}
+
+TEST_CASE("memory and file size have limits") {
+  for (const Sandbox& sandbox : both()) {
+    const RunDirectory work;
+    SandboxJob job = script(work.path(), "x=$(head -c 300000000 /dev/zero | tr '\\0' a); echo ${#x}");
+    job.limits.memory_bytes = 100u << 20;
+    const SandboxResult hungry = sandbox.run(job);
+    CHECK(hungry.out.find("300000000") == std::string::npos);
+    job = script(work.path(), "head -c 5000000 /dev/zero > big; echo written");
+    job.limits.file_bytes = 1u << 20;
+    sandbox.run(job);
+    struct stat info = {};
+    REQUIRE(::stat((work.path() + "/big").c_str(), &info) == 0);
+    CHECK(info.st_size <= 1 << 20);
+  }
+}
+
+TEST_CASE("a process that stays behind is gone when the job has ended") {
+  for (const Sandbox& sandbox : both()) {
+    const RunDirectory work;
+    const SandboxResult result =
+        sandbox.run(script(work.path(), "setsid sleep 300 >/dev/null 2>&1 & echo $!; kill -0 $! && echo alive"));
+    CHECK(result.out.find("alive") != std::string::npos);
+    // Under bubblewrap the number is of another world; without it, it is ours.
+    if (!sandbox.isolates()) CHECK_FALSE(is_alive(std::stoi(result.out)));
+  }
+}
+
+TEST_CASE("under bubblewrap there is no network, no file but those named, and hidden folders look empty") {
+  const Sandbox sandbox = Sandbox::detect();
+  if (!sandbox.isolates()) {
+    MESSAGE("skipped: " << sandbox.level());
+    return;
+  }
+  const RunDirectory work, secret;
+  std::ofstream(secret.path() + "/answers") << "42\n";
+  SandboxJob job = script(work.path(), "cat " + secret.path() + "/answers 2>&1; ls " + secret.path());
+  CHECK(sandbox.run(job).out.find("42") == std::string::npos);
+  job.readable = {secret.path()};
+  CHECK(sandbox.run(job).out.find("42") != std::string::npos);
+  job.hidden = {secret.path()};
+  CHECK(sandbox.run(job).out.find("42") == std::string::npos);
+
+  // Another machine cannot be reached: there is no route.
+  job = script(work.path(), "echo > /dev/tcp/192.0.2.1/80 && echo reached");
+  const SandboxResult network = sandbox.run(job);
+  CHECK(network.out.find("reached") == std::string::npos);
+  CHECK(network.err.find("unreachable") != std::string::npos);
+  // Nor can the files that everybody may read be changed.
+  CHECK(sandbox.run(script(work.path(), "touch /usr/mine")).exit_code != 0);
+}
+
+TEST_CASE("what the surroundings hold stays there") {
+  ::setenv("LAB_TEST_TOKEN", "secret", 1);
+  for (const Sandbox& sandbox : both()) {
+    const RunDirectory work;
+    CHECK(sandbox.run(script(work.path(), "echo $LAB_TEST_TOKEN $HOME")).out == "/tmp\n");
+  }
+  ::unsetenv("LAB_TEST_TOKEN");
+}
+
+}  // namespace
+}  // namespace lab::grading

@@ -1,0 +1,99 @@
+#include "grading/marks/answer_key.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "common/report/byte_count.h"
+#include "common/report/errors.h"
+#include "common/report/read_file.h"
+#include "common/report/utf8.h"
+#include "grading/marks/shown_marks.h"
+
+namespace lab::grading {
+namespace {
+
+std::vector<std::string> answer_files(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code problem;
+  std::filesystem::directory_iterator entries(folder, problem);
+  if (problem) throw UsageError(fmt::format("{}: cannot be read: {}", folder, problem.message()));
+  for (const auto& entry : entries) {
+    if (entry.is_regular_file()) names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string section(std::string_view title, const std::string& lines) {
+  return lines.empty() ? "" : fmt::format("\n{}\n\n{}", title, lines);
+}
+
+std::string asked_for(const std::vector<std::string>& needs, const std::vector<std::string>& any_of) {
+  std::string text = fmt::format("{}", fmt::join(needs, ", "));
+  if (!any_of.empty()) text += fmt::format("{}one of {}", text.empty() ? "" : ", ", fmt::join(any_of, ", "));
+  return text;
+}
+
+std::string ladders_of(const Rubric& rubric) {
+  std::string lines;
+  for (const RubricLadder& ladder : rubric.ladders) {
+    lines += fmt::format("  {}: {}, {} marks\n", ladder.id, ladder.title, shown_marks(ladder.total));
+    for (const RubricRung& rung : ladder.rungs) {
+      lines += fmt::format("    {}: {}; needs {}\n", shown_marks(rung.marks), rung.title,
+                           asked_for(rung.needs, rung.any_of));
+    }
+  }
+  for (const RubricBonus& bonus : rubric.bonuses) {
+    lines += fmt::format("  {}: {}, {} marks on top; needs {}\n", bonus.id, bonus.title, shown_marks(bonus.marks),
+                         asked_for(bonus.needs, bonus.any_of));
+  }
+  return lines;
+}
+
+std::string tasks_of(const Rubric& rubric) {
+  std::string lines;
+  for (const RubricTask& task : rubric.tasks) {
+    lines += fmt::format("  {}: {}", task.id, task.title);
+    if (task.marks > 0) lines += fmt::format(", {} marks{}", shown_marks(task.marks), task.bonus ? " on top" : "");
+    lines += fmt::format("; {}\n", task.file);
+  }
+  return lines;
+}
+
+std::string manuals_of(const Rubric& rubric) {
+  std::string lines;
+  for (const RubricManual& manual : rubric.manuals) {
+    lines += fmt::format("  {}: {}", manual.id, manual.title);
+    if (manual.marks > 0) lines += fmt::format(", {} marks", shown_marks(manual.marks));
+    lines += fmt::format("; {}{}{}\n    look for: {}\n", manual.file, manual.also.empty() ? "" : ", ",
+                         fmt::join(manual.also, ", "), manual.look_for);
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string answer_key(const Rubric& rubric, const std::string& lab_folder) {
+  std::string key = fmt::format("{}: {}; {} marks, {} on top\n{}\n", rubric.lab, rubric.title,
+                                shown_marks(rubric.total), shown_marks(rubric.bonus_total), rubric.marks_source);
+  key += section("Ladders and bonuses", ladders_of(rubric));
+  key += section("Tasks; the reference solution stands between markers in each task's file", tasks_of(rubric));
+  key += section("Marked by a person", manuals_of(rubric));
+  const std::string folder = lab_folder + "/answers";
+  for (const std::string& name : answer_files(folder)) {
+    const std::string bytes = read_file(folder + "/" + name);
+    const bool is_text = is_utf8(bytes) && bytes.find('\0') == std::string::npos;
+    key += fmt::format("\n===== answers/{} =====\n\n{}", name,
+                       is_text ? bytes : fmt::format("(no text: {})\n", describe_bytes(bytes.size())));
+    if (key.back() != '\n') key += '\n';
+  }
+  return key;
+}
+
+}  // namespace lab::grading

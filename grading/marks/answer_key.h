@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "common/course/rubric.h"
+
+namespace lab::grading {
+
+/// What an instructor reads before and while marking: every item with its marks, what to look for in those that a
+/// person marks, where the reference solution is, and the files of the lab's answers/ folder (text in full, others by
+/// size).
+/// Errors    UsageError: the folder or a file of it cannot be read
+std::string answer_key(const Rubric& rubric, const std::string& lab_folder);
+
+}  // namespace lab::grading

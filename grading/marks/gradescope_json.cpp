@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "common/report/utf8.h"
+#include "grading/marks/report_limits.h"
+#include "grading/marks/shown_marks.h"
+#include "grading/marks/writers.h"
+
+namespace lab::grading {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+/// JSON has no NaN and no infinity.
+double finite_or_zero(double number) {
+  return std::isfinite(number) ? number : 0;
+}
+
+/// Up to as many lines, each cut, as a report holds.
+std::string bounded_lines(const std::vector<std::string>& lines, std::size_t max_bytes) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(lines.size(), ReportLimits::kMaxLines); ++i)
+    text += (i == 0 ? "" : "\n") + safe_text(lines[i], max_bytes);
+  if (lines.size() > ReportLimits::kMaxLines)
+    text += fmt::format("\n... and {} more", lines.size() - ReportLimits::kMaxLines);
+  return text;
+}
+
+std::string name_of(MarkedItem::Kind kind) {
+  switch (kind) {
+    case MarkedItem::Kind::kTask: return "task";
+    case MarkedItem::Kind::kManual: return "manual";
+    case MarkedItem::Kind::kLadder: return "ladder";
+    case MarkedItem::Kind::kBonus: return "bonus";
+  }
+  return "";
+}
+
+std::string name_of(CheckOutcome::State state) {
+  switch (state) {
+    case CheckOutcome::State::kNotRun: return "not run";
+    case CheckOutcome::State::kPassed: return "passed";
+    case CheckOutcome::State::kFailed: return "failed";
+    case CheckOutcome::State::kTooExpensive: return "too expensive";
+    case CheckOutcome::State::kSkipped: return "skipped";
+  }
+  return "";
+}
+
+OrderedJson extra_data_of(const MarkedItem& item, const LabOutcome& outcome) {
+  OrderedJson checks = OrderedJson::array();
+  if (const auto task = outcome.tasks.find(item.id); task != outcome.tasks.end()) {
+    for (const CheckOutcome& check : task->second.checks)
+      checks.push_back({{"name", check.name}, {"state", name_of(check.state)}, {"symptom", check.symptom_id}});
+  }
+  return {{"id", item.id},
+          {"state", name_of(item.state)},
+          {"pending", finite_or_zero(item.pending)},
+          {"suggestion", safe_text(item.suggestion, ReportLimits::kWordsBytes)},
+          {"attached", item.attached},
+          {"checks", std::move(checks)}};
+}
+
+OrderedJson test_of(const MarkedItem& item, std::size_t number, const LabOutcome& outcome) {
+  OrderedJson tags = {name_of(item.kind)};
+  if (item.bonus && item.kind != MarkedItem::Kind::kBonus) tags.push_back("bonus");
+  OrderedJson test = {{"score", finite_or_zero(item.marks)}, {"max_score", finite_or_zero(item.out_of)}};
+  if (item.state != MarkedItem::State::kPending)
+    test["status"] = item.state == MarkedItem::State::kPassed ? "passed" : "failed";
+  test["name"] = fmt::format("{} ({})", item.title, item.id);
+  test["name_format"] = "text";
+  test["number"] = fmt::format("{}", number);
+  test["output"] = item.words.empty() ? name_of(item.state) : bounded_lines(item.words, ReportLimits::kWordsBytes);
+  test["output_format"] = "text";
+  test["tags"] = std::move(tags);
+  test["visibility"] = "visible";
+  test["extra_data"] = extra_data_of(item, outcome);
+  return test;
+}
+
+std::string output_of(const LabMarks& marks, const LabOutcome& outcome) {
+  std::string output = headline(marks) + "\n";
+  if (!outcome.isolation.empty())
+    output += "isolation: " + safe_text(outcome.isolation, ReportLimits::kWordsBytes) + "\n";
+  if (!outcome.seed.empty())
+    output += "same inputs again: " + safe_text(outcome.seed, ReportLimits::kWordsBytes) + "\n";
+  if (!outcome.notes.empty()) output += "\n" + bounded_lines(outcome.notes, ReportLimits::kNoteBytes) + "\n";
+  return output;
+}
+
+}  // namespace
+
+std::string to_gradescope_json(const LabMarks& marks, const LabOutcome& outcome) {
+  OrderedJson tests = OrderedJson::array();
+  double score = 0;
+  for (const MarkedItem& item : marks.items) {
+    tests.push_back(test_of(item, tests.size() + 1, outcome));
+    score += finite_or_zero(item.marks);
+  }
+  const OrderedJson results = {{"score", score},
+                               {"execution_time", finite_or_zero(outcome.seconds)},
+                               {"output", output_of(marks, outcome)},
+                               {"output_format", "text"},
+                               {"test_output_format", "text"},
+                               {"test_name_format", "text"},
+                               {"visibility", "visible"},
+                               {"stdout_visibility", "hidden"},
+                               {"extra_data",
+                                {{"lab", marks.lab},
+                                 {"total", finite_or_zero(marks.total)},
+                                 {"pending", finite_or_zero(marks.pending)},
+                                 {"isolation", safe_text(outcome.isolation, ReportLimits::kWordsBytes)},
+                                 {"seed", safe_text(outcome.seed, ReportLimits::kWordsBytes)}}},
+                               {"tests", std::move(tests)},
+                               {"leaderboard", OrderedJson::array()}};
+  return results.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lab::grading

@@ -1,0 +1,16 @@
+#include "grading/marks/lab_outcome.h"
+
+#include <algorithm>
+
+namespace lab::grading {
+
+bool TaskOutcome::passed() const {
+  const auto is_right = [](const CheckOutcome& check) { return check.state == CheckOutcome::State::kPassed; };
+  const auto is_fine = [&](const CheckOutcome& check) {
+    return is_right(check) || check.state == CheckOutcome::State::kSkipped;
+  };
+  return state == State::kJudged && std::any_of(checks.begin(), checks.end(), is_right) &&
+         std::all_of(checks.begin(), checks.end(), is_fine);
+}
+
+}  // namespace lab::grading

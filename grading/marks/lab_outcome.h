@@ -1,0 +1,46 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+// What the judge found, before it is turned into marks. Free of tensors.
+namespace lab::grading {
+
+/// One case of a task, over all world sizes.
+struct CheckOutcome {
+  enum class State { kNotRun, kPassed, kFailed, kTooExpensive, kSkipped };
+  std::string name;  ///< "BroadcastFromLast"
+  State state = State::kNotRun;
+  std::string words;       ///< the first thing that is wrong: "on 4 ranks: rank 2, result 'out', element [3]: ..."
+  std::string symptom_id;  ///< empty: none
+};
+
+struct TaskOutcome {
+  enum class State {
+    kNotRun,          ///< nothing complete came of it: 0 marks; `words` says why
+    kNotImplemented,  ///< a TODO was reached
+    kJudged           ///< its checks say how far
+  };
+  std::string id;
+  State state = State::kNotRun;
+  std::vector<CheckOutcome> checks;
+  std::string words;            ///< "student/broadcast/flat.cpp does not compile: ..."
+  std::string skipped_because;  ///< the need that failed, if that may be why this failed: "a9.all_to_all"
+  bool with_stand_in = false;   ///< judged with the reference in the place of a need that failed
+
+  bool passed() const;  ///< judged, some check passed, none failed
+};
+
+/// One lab of one submission.
+struct LabOutcome {
+  std::string lab;
+  std::map<std::string, TaskOutcome> tasks;
+  std::vector<std::string> notes;  ///< missing, extra and refused files, compiler's first errors, what the run printed
+  std::string isolation;           ///< "bubblewrap: no network, ..." or "none: bubblewrap is not installed"
+  std::string seed;                ///< to replay: "--seed 123"
+  double seconds = 0;
+  std::map<std::string, std::string> answers;  ///< hand-in files that are not code, by name: bytes
+};
+
+}  // namespace lab::grading

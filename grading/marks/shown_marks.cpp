@@ -1,0 +1,51 @@
+#include "grading/marks/shown_marks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "common/course/rubric_check.h"
+
+namespace lab::grading {
+namespace {
+
+/// "a9_collectives" is A9; a name that has capitals of its own, as optC, keeps them.
+std::string shown_name_of(const std::string& lab) {
+  std::string name = short_name_of(lab);
+  const auto is_upper = [](unsigned char c) { return std::isupper(c) != 0; };
+  if (std::any_of(name.begin(), name.end(), is_upper)) return name;
+  for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+}  // namespace
+
+std::string shown_marks(double marks) {
+  // Sums of tenths and thirds end a few bits below what they are meant to be.
+  return fmt::format("{}", std::floor(marks * 10 + 1e-6) / 10);
+}
+
+std::string headline(const LabMarks& marks) {
+  double bonus = 0;
+  for (const MarkedItem& item : marks.items) bonus += item.bonus ? item.marks : 0;
+  std::string line =
+      fmt::format("{}: {} of {}", shown_name_of(marks.lab), shown_marks(marks.marks), shown_marks(marks.total));
+  if (bonus > 0) line += fmt::format(" ({} of them a bonus)", shown_marks(bonus));
+  if (marks.pending > 0) line += fmt::format(", {} pending", shown_marks(marks.pending));
+  return line;
+}
+
+std::string name_of(MarkedItem::State state) {
+  switch (state) {
+    case MarkedItem::State::kPassed: return "passed";
+    case MarkedItem::State::kPartly: return "partly";
+    case MarkedItem::State::kFailed: return "failed";
+    case MarkedItem::State::kSkipped: return "skipped";
+    case MarkedItem::State::kPending: return "pending";
+  }
+  return "";
+}
+
+}  // namespace lab::grading

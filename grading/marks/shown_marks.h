@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "grading/marks/lab_marks.h"
+
+namespace lab::grading {
+
+/// Marks as a reader sees them, rounded down to a tenth, so that nobody seems to have reached what they have not.
+/// Example   shown_marks(5.0 / 3) == "1.6"; shown_marks(5) == "5"
+std::string shown_marks(double marks);
+
+/// "A9: 61 of 100, 20 pending".
+std::string headline(const LabMarks& marks);
+
+/// "passed", "partly", "failed", "skipped", "pending".
+std::string name_of(MarkedItem::State state);
+
+}  // namespace lab::grading

@@ -1,0 +1,120 @@
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "common/report/utf8.h"
+#include "common/testing/plain_test.h"
+#include "grading/marks/tests/sample_marks.h"
+#include "grading/marks/writers.h"
+
+namespace lab::grading {
+namespace {
+
+using Json = nlohmann::json;
+using testing::a_manual;
+using testing::a_task;
+using testing::CheckState;
+using testing::judged;
+
+/// A task that is right, one that is half right, a bonus that is wrong, and a manual item that waits.
+struct Graded {
+  Rubric rubric;
+  LabOutcome outcome;
+  LabMarks marks() const { return marks_of(rubric, outcome, {}); }
+  Json json() const { return Json::parse(to_gradescope_json(marks(), outcome)); }
+};
+
+Graded a_grading() {
+  Graded graded;
+  graded.rubric.lab = "a9_collectives";
+  graded.rubric.total = 30;
+  graded.rubric.tasks = {a_task("a9.x", 10), a_task("a9.y", 5), a_task("a9.z", 2)};
+  graded.rubric.tasks[2].bonus = true;
+  graded.rubric.manuals = {a_manual("a9.written_q1", 15, "answers.md")};
+  graded.outcome.tasks = {
+      {"a9.x", judged("a9.x", {CheckState::kPassed})},
+      {"a9.y", judged("a9.y", {CheckState::kPassed, CheckState::kFailed, CheckState::kSkipped, CheckState::kFailed})},
+      {"a9.z", judged("a9.z", {CheckState::kTooExpensive})}};
+  graded.outcome.tasks["a9.y"].checks[1].symptom_id = "divided_by_world_size";
+  graded.outcome.answers["answers.md"] = "nothing";
+  graded.outcome.seconds = 12.5;
+  graded.outcome.isolation = "bubblewrap: no network";
+  graded.outcome.seed = "--seed 123";
+  graded.outcome.notes = {"a9_collectives/student/extra.cpp is not asked for"};
+  return graded;
+}
+
+TEST_CASE("Gradescope: every field of the format is there, and the score is the sum of the tests'") {
+  const Json results = a_grading().json();
+  for (const char* field :
+       {"score", "execution_time", "output", "output_format", "test_output_format", "test_name_format", "visibility",
+        "stdout_visibility", "extra_data", "tests", "leaderboard"})
+    CHECK_MESSAGE(results.contains(field), field);
+  double sum = 0;
+  for (const Json& test : results["tests"]) {
+    for (const char* field : {"score", "max_score", "name", "name_format", "number", "output", "output_format", "tags",
+                              "visibility", "extra_data"})
+      CHECK_MESSAGE(test.contains(field), field);
+    sum += test["score"].get<double>();
+  }
+  CHECK(results["score"].get<double>() == sum);
+  CHECK(sum == doctest::Approx(10 + 5.0 / 3).epsilon(1e-12));
+  CHECK(results["execution_time"] == 12.5);
+  CHECK(results["extra_data"]["seed"] == "--seed 123");
+  CHECK(results["extra_data"]["pending"] == 15);
+  CHECK(results["output"] ==
+        "A9: 11.6 of 30, 15 pending\nisolation: bubblewrap: no network\nsame inputs again: --seed 123\n\n"
+        "a9_collectives/student/extra.cpp is not asked for\n");
+}
+
+TEST_CASE("Gradescope: each test says what it is and what was found") {
+  const Json tests = a_grading().json()["tests"];
+  REQUIRE(tests.size() == 4);
+  CHECK(tests[0]["name"] == "Title of a9.x (a9.x)");
+  CHECK(tests[0]["status"] == "passed");
+  CHECK(tests[0]["number"] == "1");
+  CHECK(tests[0]["tags"] == Json{"task"});
+  CHECK(tests[1]["status"] == "failed");
+  CHECK(tests[1]["output"] ==
+        "a9.y.Check1: on 4 ranks: expected 10, got 2.5\na9.y.Check3: on 4 ranks: expected 10, got 2.5\n"
+        "1 of 3 checks passed");
+  CHECK(tests[1]["extra_data"]["checks"][1]["symptom"] == "divided_by_world_size");
+  CHECK(tests[1]["extra_data"]["state"] == "partly");
+  CHECK(tests[2]["tags"] == Json{"task", "bonus"});
+  // A person has not looked yet: neither passed nor failed. The suggestion is not for the student.
+  CHECK_FALSE(tests[3].contains("status"));
+  CHECK(tests[3]["score"] == 0);
+  CHECK(tests[3]["max_score"] == 15);
+  CHECK(tests[3]["output"] == "waits for a person");
+  CHECK(tests[3]["extra_data"]["suggestion"] == "no table is found under Q1: read it yourself");
+  CHECK(tests[3]["extra_data"]["attached"] == Json{"answers.md"});
+}
+
+TEST_CASE("Gradescope: whatever a program printed, the text is UTF-8, bounded, and plain") {
+  Graded graded = a_grading();
+  graded.outcome.tasks["a9.y"].checks[1].words = "\xFF\xFE\x1B[31m" + std::string(100000, 'x');
+  graded.outcome.notes.assign(1000, std::string("\0\xC3 <b>", 6) + std::string(100000, 'y'));
+  const std::string text = to_gradescope_json(graded.marks(), graded.outcome);
+  CHECK(is_utf8(text));
+  CHECK(text.size() < 500000);
+  CHECK(text.find('\x1B') == std::string::npos);
+  const Json results = Json::parse(text);
+  CHECK(results["output"].get<std::string>().find("... and 960 more") != std::string::npos);
+  CHECK(results["output_format"] == "text");
+  CHECK(results["tests"][1]["output_format"] == "text");
+}
+
+TEST_CASE("Gradescope: NaN and infinity never appear") {
+  Graded graded = a_grading();
+  graded.outcome.seconds = std::numeric_limits<double>::quiet_NaN();
+  LabMarks marks = graded.marks();
+  marks.items[0].marks = std::numeric_limits<double>::infinity();
+  marks.pending = std::numeric_limits<double>::quiet_NaN();
+  const Json results = Json::parse(to_gradescope_json(marks, graded.outcome));
+  CHECK(results["execution_time"] == 0);
+  CHECK(results["tests"][0]["score"] == 0);
+  CHECK(results["extra_data"]["pending"] == 0);
+  CHECK(results["score"].get<double>() == doctest::Approx(5.0 / 3));  // of the tests that have a score
+}
+
+}  // namespace
+}  // namespace lab::grading

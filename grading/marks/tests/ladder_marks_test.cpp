@@ -1,0 +1,119 @@
+#include "grading/marks/ladder_marks.h"
+
+#include "common/testing/plain_test.h"
+#include "grading/marks/tests/sample_marks.h"
+
+namespace lab::grading {
+namespace {
+
+using testing::CheckState;
+using testing::judged;
+using Words = std::vector<std::string>;
+
+/// Option C's first ladder, in small.
+RubricLadder a_ladder() {
+  RubricLadder ladder;
+  ladder.id = "c.pipeline";
+  ladder.title = "Pipeline";
+  ladder.total = 5;
+  ladder.rungs = {{1, "Two stages", {"c.stage", "OneMicroBatch"}, {}},
+                  {3, "Micro-batches", {}, {"c.gpipe", "c.other"}},
+                  {5, "The curves", {"c.training", "c.report"}, {}}};
+  return ladder;
+}
+
+MarkedItem report(MarkedItem::State state) {
+  MarkedItem item;
+  item.id = "c.report";
+  item.kind = MarkedItem::Kind::kManual;
+  item.state = state;
+  return item;
+}
+
+/// The ladder where these tasks are right, and the report is as it is.
+MarkedItem climbed(const std::vector<std::string>& right, CheckState single_check, MarkedItem::State report_state) {
+  LabOutcome outcome;
+  for (const std::string& id : right) outcome.tasks[id] = judged(id, {CheckState::kPassed});
+  // A task whose checks are not all right, one of which a rung asks for.
+  TaskOutcome half = judged("c.half", {single_check, CheckState::kFailed});
+  half.checks[0].name = "OneMicroBatch";
+  outcome.tasks["c.half"] = half;
+  return mark_ladder(a_ladder(), Needs(outcome, {report(report_state)}));
+}
+
+TEST_CASE("a ladder: the highest rung counts, and rungs are not added up") {
+  const auto item = climbed({"c.stage", "c.gpipe", "c.training"}, CheckState::kPassed, MarkedItem::State::kPassed);
+  CHECK(item.marks == 5);
+  CHECK(item.out_of == 5);
+  CHECK((item.state == MarkedItem::State::kPassed));
+  CHECK(item.words == Words{"reached: 'The curves', 5 of 5"});
+}
+
+TEST_CASE("a ladder: a rung counts only above those below it") {
+  const auto item = climbed({"c.gpipe", "c.training"}, CheckState::kPassed, MarkedItem::State::kPassed);
+  CHECK(item.marks == 0);
+  CHECK((item.state == MarkedItem::State::kFailed));
+  CHECK(item.words == Words{"no rung is reached", "the next rung, 'Two stages', lacks c.stage"});
+}
+
+TEST_CASE("a ladder: a need may be a single check, which must be right itself") {
+  CHECK(climbed({"c.stage"}, CheckState::kPassed, MarkedItem::State::kPending).marks == 1);
+  for (const CheckState wrong : {CheckState::kFailed, CheckState::kTooExpensive, CheckState::kSkipped})
+    CHECK(climbed({"c.stage"}, wrong, MarkedItem::State::kPending).marks == 0);
+}
+
+TEST_CASE("a ladder: one of several is enough where the rung says so") {
+  CHECK(climbed({"c.stage", "c.other"}, CheckState::kPassed, MarkedItem::State::kFailed).marks == 3);
+  const auto item = climbed({"c.stage"}, CheckState::kPassed, MarkedItem::State::kFailed);
+  CHECK(item.marks == 1);
+  CHECK((item.state == MarkedItem::State::kPartly));
+  CHECK(item.words.back() == "the next rung, 'Micro-batches', lacks one of c.gpipe, c.other");
+}
+
+TEST_CASE("a ladder: a rung that only waits for a person is pending") {
+  const auto item = climbed({"c.stage", "c.gpipe", "c.training"}, CheckState::kPassed, MarkedItem::State::kPending);
+  CHECK(item.marks == 3);
+  CHECK(item.pending == 2);
+  CHECK((item.state == MarkedItem::State::kPending));
+  CHECK(item.words.back() == "the next rung, 'The curves', waits for c.report");
+  // Not where something else is missing as well.
+  const auto without = climbed({"c.stage", "c.gpipe"}, CheckState::kPassed, MarkedItem::State::kPending);
+  CHECK(without.pending == 0);
+  CHECK((without.state == MarkedItem::State::kPartly));
+  CHECK(without.words.back() == "the next rung, 'The curves', lacks c.training");
+}
+
+TEST_CASE("a ladder: what waits below is pending up to the highest rung that nothing else keeps it from") {
+  RubricLadder ladder = a_ladder();
+  ladder.rungs[1].needs = {"c.report"};
+  ladder.rungs[1].any_of = {};
+  ladder.rungs[2].needs = {"c.training"};
+  LabOutcome outcome;
+  for (const char* id : {"c.stage", "c.training"}) outcome.tasks[id] = judged(id, {CheckState::kPassed});
+  outcome.tasks["c.stage"].checks[0].name = "OneMicroBatch";
+  const auto item = mark_ladder(ladder, Needs(outcome, {report(MarkedItem::State::kPending)}));
+  CHECK(item.marks == 1);
+  CHECK(item.pending == 4);
+}
+
+TEST_CASE("a bonus: all of its needs, or one of any_of, or nothing") {
+  LabOutcome outcome;
+  outcome.tasks["c.a"] = judged("c.a", {CheckState::kPassed});
+  outcome.tasks["c.b"] = judged("c.b", {CheckState::kFailed});
+  const Needs needs(outcome, {report(MarkedItem::State::kPending)});
+  const auto bonus = [&](const std::vector<std::string>& all, const std::vector<std::string>& any) {
+    return mark_bonus({"c.bonus", "Bonus", 2, all, any}, needs);
+  };
+  CHECK(bonus({"c.a"}, {}).marks == 2);
+  CHECK(bonus({"c.a"}, {}).bonus);
+  CHECK(bonus({"c.a", "c.b"}, {}).marks == 0);
+  CHECK(bonus({"c.a", "c.b"}, {}).words == Words{"lacks c.b"});
+  CHECK(bonus({}, {"c.b", "c.a"}).marks == 2);
+  CHECK(bonus({}, {"c.b", "c.nothing"}).words == Words{"lacks one of c.b, c.nothing"});
+  CHECK(bonus({"c.a", "c.report"}, {}).pending == 2);
+  CHECK(bonus({"c.a", "c.report"}, {}).marks == 0);
+  CHECK(bonus({"c.b", "c.report"}, {}).pending == 0);
+}
+
+}  // namespace
+}  // namespace lab::grading

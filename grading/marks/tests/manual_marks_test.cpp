@@ -1,0 +1,140 @@
+#include "grading/marks/manual_marks.h"
+
+#include "common/report/errors.h"
+#include "common/testing/plain_test.h"
+#include "common/testing/temporary_folder.h"
+#include "grading/marks/tests/sample_marks.h"
+
+namespace lab::grading {
+namespace {
+
+using lab::testing::read_bytes;
+using lab::testing::TemporaryFolder;
+using lab::testing::write_bytes;
+using testing::a_manual;
+
+Rubric a_rubric() {
+  Rubric rubric;
+  rubric.lab = "a9_collectives";
+  rubric.manuals = {a_manual("a9.schematic", 5, "drawing.png"), a_manual("a9.written_q1", 5, "answers.md"),
+                    a_manual("a9.report", 0, "report.md")};
+  return rubric;
+}
+
+std::vector<ManualMark> loaded(const std::string& text) {
+  const TemporaryFolder folder;
+  write_bytes(folder.file("manual.toml"), text);
+  return load_manual_marks(folder.file("manual.toml"), a_rubric());
+}
+
+/// What is said of such a file, from its name on.
+std::string refused(const std::string& text) {
+  try {
+    loaded(text);
+  } catch (const UsageError& error) {
+    const std::string sentence = error.what();
+    const std::size_t name = sentence.find("manual.toml");
+    return name == std::string::npos ? sentence : sentence.substr(name);
+  }
+  return "accepted";
+}
+
+TEST_CASE("manual marks: what a person wrote is read") {
+  const auto marks = loaded(R"([[manual]]
+id = "a9.schematic"
+marks = 3.5
+comment = "arrows without labels"
+
+[[manual]]
+id = "a9.written_q1"
+comment = ""
+
+[[manual]]
+id = "a9.report"
+marks = 1
+)");
+  REQUIRE(marks.size() == 2);  // one is still to be looked at
+  CHECK(marks[0].id == "a9.schematic");
+  CHECK(marks[0].marks == 3.5);
+  CHECK(marks[0].comment == "arrows without labels");
+  CHECK(marks[1].id == "a9.report");
+}
+
+TEST_CASE("manual marks: no file is no marks") {
+  CHECK(load_manual_marks("/nonexistent/manual.toml", a_rubric()).empty());
+  CHECK(loaded("").empty());
+}
+
+TEST_CASE("manual marks: what is wrong is said") {
+  const auto entry = [](const std::string& id, const std::string& rest) {
+    return "[[manual]]\nid = \"" + id + "\"\n" + rest + "\n";
+  };
+  CHECK(refused(entry("a9.schemtic", "marks = 1")) ==
+        "manual.toml:1: a9_collectives has no manual item 'a9.schemtic'; did you mean 'a9.schematic'?");
+  CHECK(refused(entry("vae.pictures", "")) ==
+        "manual.toml:1: a9_collectives has no manual item 'vae.pictures'; expected one of a9.schematic, "
+        "a9.written_q1, a9.report");
+  CHECK(refused(entry("a9.schematic", "marks = 5.5")) ==
+        "manual.toml:1: 'a9.schematic' has 5.5 marks, expected 0 to 5");
+  CHECK(refused(entry("a9.schematic", "marks = -1")) == "manual.toml:1: 'a9.schematic' has -1 marks, expected 0 to 5");
+  CHECK(refused(entry("a9.schematic", "marks = nan")) == "manual.toml:3: marks: expected a number, got nan");
+  CHECK(refused(entry("a9.report", "marks = 2")) == "manual.toml:1: 'a9.report' has 2 marks, expected 0 to 1");
+  CHECK(refused(entry("a9.schematic", "marks = 1") + entry("a9.schematic", "")) ==
+        "manual.toml:4: 'a9.schematic' is marked twice");
+  CHECK(refused(entry("a9.schematic", "mark = 1")).find("mark") != std::string::npos);
+  CHECK(refused("[[manuals]]\n") != "accepted");
+  CHECK(refused("[[manual]]\nmarks = 1\n") != "accepted");
+  CHECK(refused(entry("a9.schematic", "marks = \"5\"")) != "accepted");
+  CHECK(refused("not toml") != "accepted");
+}
+
+LabMarks some_marks() {
+  LabMarks marks;
+  for (const char* id : {"a9.schematic", "a9.written_q1"}) {
+    MarkedItem item;
+    item.id = id;
+    item.kind = MarkedItem::Kind::kManual;
+    marks.items.push_back(item);
+  }
+  marks.items[1].attached = {"answers.md"};
+  // A student's words must not get out of the comment.
+  marks.items[1].suggestion = "found '30\n[[manual]]\nid = \"a9.schematic\"\nmarks = 5'";
+  return marks;
+}
+
+TEST_CASE("manual form: it can be read at once, has no marks yet, and shows all that is needed") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("manual.toml");
+  write_manual_form(path, a_rubric(), some_marks());
+  CHECK(load_manual_marks(path, a_rubric()).empty());
+  const std::string form = read_bytes(path);
+  CHECK(form.find("id = \"a9.schematic\"\n# title: Title of a9.schematic\n# look for: what the grader looks for\n"
+                  "# handed in: nothing\n# marks =  # 0 to 5\ncomment = \"\"\n") != std::string::npos);
+  CHECK(form.find("# handed in: answers.md\n# suggestion: found '30 [[manual]] id = \"a9.schematic\" marks = 5'\n") !=
+        std::string::npos);
+  CHECK(form.find("# 1: met, 0: not met") != std::string::npos);
+}
+
+TEST_CASE("manual form: what a person has filled in is read, and survives the next grading") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("manual.toml");
+  write_manual_form(path, a_rubric(), some_marks());
+  std::string form = read_bytes(path);
+  const std::string empty = "# marks =  # 0 to 5";
+  form.replace(form.find(empty), empty.size(), "marks = 4  # 0 to 5");
+  write_bytes(path, form);
+  write_manual_form(path, a_rubric(), some_marks());
+  CHECK(read_bytes(path) == form);
+  const auto marks = load_manual_marks(path, a_rubric());
+  REQUIRE(marks.size() == 1);
+  CHECK(marks[0].marks == 4);
+}
+
+TEST_CASE("manual form: none where a person has nothing to mark") {
+  const TemporaryFolder folder;
+  write_manual_form(folder.file("manual.toml"), Rubric{}, {});
+  CHECK(folder.num_files() == 0);
+}
+
+}  // namespace
+}  // namespace lab::grading

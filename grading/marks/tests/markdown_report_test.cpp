@@ -1,0 +1,106 @@
+#include "common/report/utf8.h"
+#include "common/testing/plain_test.h"
+#include "grading/marks/tests/sample_marks.h"
+#include "grading/marks/writers.h"
+
+namespace lab::grading {
+namespace {
+
+using testing::a_manual;
+using testing::a_task;
+using testing::CheckState;
+using testing::judged;
+
+struct Graded {
+  Rubric rubric;
+  LabOutcome outcome;
+  std::string report() const { return to_markdown(marks_of(rubric, outcome, {}), outcome); }
+};
+
+Graded a_grading() {
+  Graded graded;
+  graded.rubric.lab = "a9_collectives";
+  graded.rubric.title = "Collectives";
+  graded.rubric.total = 100;
+  graded.rubric.tasks = {a_task("a9.x", 61), a_task("a9.y", 19)};
+  graded.rubric.manuals = {a_manual("a9.written_q1", 20, "answers.md")};
+  graded.outcome.tasks = {{"a9.x", judged("a9.x", {CheckState::kPassed})},
+                          {"a9.y", judged("a9.y", {CheckState::kFailed})}};
+  graded.outcome.answers["answers.md"] = "nothing";
+  graded.outcome.seconds = 12.34;
+  graded.outcome.isolation = "bubblewrap: no network";
+  graded.outcome.seed = "--seed 123";
+  return graded;
+}
+
+TEST_CASE("report: as a student reads it") {
+  Graded graded = a_grading();
+  graded.outcome.notes = {"'extra.cpp' is not asked for",
+                          "student/y.cpp does not compile:\ny.cpp:3: error: 'z' was not declared\n```\n"};
+  CHECK(graded.report() == R"(# A9: 61 of 100, 20 pending
+
+Collectives
+
+| what | marks | of | |
+|---|---:|---:|---|
+| Title of a9.x (`a9.x`) | 61 | 61 | passed |
+| Title of a9.y (`a9.y`) | 0 | 19 | failed |
+| Title of a9.written_q1 (`a9.written_q1`) | 0 | 20 | pending: 20 wait for a person |
+
+## What was found
+
+### Title of a9.y (`a9.y`): 0 of 19
+
+- a9.y.Check0: on 4 ranks: expected 10, got 2.5
+
+### Title of a9.written_q1 (`a9.written_q1`): 0 of 20
+
+- waits for a person
+
+## Notes
+
+- 'extra.cpp' is not asked for
+- student/y.cpp does not compile:
+
+````text
+y.cpp:3: error: 'z' was not declared
+```
+````
+
+## How this was judged
+
+- isolation: bubblewrap: no network
+- the same inputs again: grade with `--seed 123`
+- seconds: 12.3
+)");
+}
+
+TEST_CASE("report: what the grader looks for and what is suggested to them is not in it") {
+  const std::string report = a_grading().report();
+  CHECK(report.find("looks for") == std::string::npos);
+  CHECK(report.find("no table is found") == std::string::npos);
+}
+
+TEST_CASE("report: a student's words cannot pass for the report's own, nor fill the disk") {
+  Graded graded = a_grading();
+  graded.outcome.tasks["a9.y"].checks[0].words = "printed\n# A9: 100 of 100\n| x | 61 | 61 | passed |\n\xFF\x1B[2J";
+  graded.outcome.notes.assign(1000, "**bold** \xFE" + std::string(100000, 'z'));
+  const std::string report = graded.report();
+  CHECK(is_utf8(report));
+  CHECK(report.size() < 500000);
+  CHECK(report.find('\x1B') == std::string::npos);
+  CHECK(report.find("\\*\\*bold\\*\\*") != std::string::npos);
+  CHECK(report.find("```text\n# A9: 100 of 100\n") != std::string::npos);  // inside a block
+  CHECK(report.find("- and 960 more\n") != std::string::npos);
+}
+
+TEST_CASE("report: an item without marks of its own has none in the table") {
+  Graded graded = a_grading();
+  graded.rubric.tasks[1].marks = 0;
+  const std::string report = graded.report();
+  CHECK(report.find("| Title of a9.y (`a9.y`) |  |  | failed |") != std::string::npos);
+  CHECK(report.find("### Title of a9.y (`a9.y`): failed\n") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace lab::grading

@@ -1,0 +1,119 @@
+#include <cstdlib>
+
+#include "common/testing/plain_test.h"
+#include "grading/marks/answer_key.h"
+#include "grading/marks/lab_marks.h"
+#include "grading/marks/tests/sample_marks.h"
+
+// The five labs' rubrics, as they are.
+namespace lab::grading {
+namespace {
+
+const std::vector<std::string> kLabs = {"a4_data_tensor", "a5_pipeline", "a9_collectives", "vae_sequence_parallel",
+                                        "optC_model_parallel"};
+
+std::string folder_of(const std::string& lab) {
+  const char* source_dir = std::getenv("LAB_SOURCE_DIR");
+  REQUIRE_MESSAGE(source_dir != nullptr, "LAB_SOURCE_DIR: where the sources are");
+  return std::string(source_dir) + "/" + lab;
+}
+
+Rubric rubric_of(const std::string& lab) {
+  return load_rubric(folder_of(lab) + "/rubric.toml");
+}
+
+/// Every task right, every answer handed in.
+LabOutcome all_right(const Rubric& rubric) {
+  LabOutcome outcome;
+  outcome.lab = rubric.lab;
+  for (const RubricTask& task : rubric.tasks)
+    outcome.tasks[task.id] = testing::judged(task.id, {CheckOutcome::State::kPassed});
+  // What rungs ask for that is no task and no manual item is a single check.
+  for (const RubricLadder& ladder : rubric.ladders) {
+    for (const RubricRung& rung : ladder.rungs) {
+      for (const std::string& need : rung.needs) {
+        CheckOutcome check;
+        check.name = need;
+        check.state = CheckOutcome::State::kPassed;
+        if (need.find('.') == std::string::npos) outcome.tasks.begin()->second.checks.push_back(check);
+      }
+    }
+  }
+  for (const RubricManual& manual : rubric.manuals) outcome.answers[manual.file] = "the student's words";
+  return outcome;
+}
+
+std::vector<ManualMark> full_marks_by_hand(const Rubric& rubric) {
+  std::vector<ManualMark> marks;
+  for (const RubricManual& manual : rubric.manuals)
+    marks.push_back({manual.id, manual.marks > 0 ? manual.marks : 1, ""});
+  return marks;
+}
+
+TEST_CASE("real rubrics: everything right is every automatic mark, and only a person's are pending") {
+  for (const std::string& lab : kLabs) {
+    INFO(lab);
+    const Rubric rubric = rubric_of(lab);
+    const LabMarks marks = marks_of(rubric, all_right(rubric), {});
+    CHECK(marks.marks + marks.pending == doctest::Approx(rubric.total + rubric.bonus_total));
+    for (const MarkedItem& item : marks.items) {
+      INFO(item.id);
+      if (item.state == MarkedItem::State::kPassed) {
+        CHECK(item.marks == item.out_of);
+        CHECK(item.pending == 0);
+      } else {
+        CHECK((item.state == MarkedItem::State::kPending));
+        CHECK((item.kind == MarkedItem::Kind::kManual || item.kind == MarkedItem::Kind::kLadder));
+      }
+    }
+  }
+}
+
+TEST_CASE("real rubrics: with full marks by hand, nothing is pending") {
+  for (const std::string& lab : kLabs) {
+    INFO(lab);
+    const Rubric rubric = rubric_of(lab);
+    const LabMarks marks = marks_of(rubric, all_right(rubric), full_marks_by_hand(rubric));
+    CHECK(marks.marks == doctest::Approx(rubric.total + rubric.bonus_total));
+    CHECK(marks.pending == 0);
+  }
+}
+
+TEST_CASE("real rubrics: nothing found is 0 of everything") {
+  for (const std::string& lab : kLabs) {
+    INFO(lab);
+    const Rubric rubric = rubric_of(lab);
+    const LabMarks marks = marks_of(rubric, {}, {});
+    CHECK(marks.marks == 0);
+    CHECK(marks.pending == 0);
+    CHECK(marks.items.size() ==
+          rubric.tasks.size() + rubric.manuals.size() + rubric.ladders.size() + rubric.bonuses.size());
+  }
+}
+
+TEST_CASE("real rubrics: one task that fails costs its own marks, and nobody else's") {
+  for (const std::string& lab : kLabs) {
+    const Rubric rubric = rubric_of(lab);
+    if (!rubric.ladders.empty()) continue;  // there a task costs a rung
+    const double full = marks_of(rubric, all_right(rubric), {}).marks;
+    for (const RubricTask& task : rubric.tasks) {
+      INFO(task.id);
+      LabOutcome outcome = all_right(rubric);
+      outcome.tasks[task.id] = testing::judged(task.id, {CheckOutcome::State::kTooExpensive});
+      CHECK(marks_of(rubric, outcome, {}).marks == doctest::Approx(full - task.marks));
+    }
+  }
+}
+
+TEST_CASE("real rubrics: the answer key names every item") {
+  for (const std::string& lab : kLabs) {
+    const Rubric rubric = rubric_of(lab);
+    const std::string key = answer_key(rubric, folder_of(lab));
+    for (const RubricTask& task : rubric.tasks) CHECK_MESSAGE(key.find(task.id + ":") != std::string::npos, task.id);
+    for (const RubricManual& manual : rubric.manuals)
+      CHECK_MESSAGE(key.find(manual.look_for) != std::string::npos, manual.id);
+  }
+}
+
+}  // namespace
+}  // namespace lab::grading

@@ -1,0 +1,126 @@
+#include "grading/marks/task_marks.h"
+
+#include "common/testing/plain_test.h"
+#include "grading/marks/tests/sample_marks.h"
+
+namespace lab::grading {
+namespace {
+
+using testing::a_task;
+using testing::CheckState;
+using testing::judged;
+using testing::outcome_of;
+using Words = std::vector<std::string>;
+
+MarkedItem marked(const RubricTask& task, const std::vector<TaskOutcome>& tasks) {
+  return mark_task(task, outcome_of(tasks));
+}
+
+TEST_CASE("a task: all its checks right give exactly its marks, and nothing is said") {
+  const auto item =
+      marked(a_task("a9.x", 0.7), {judged("a9.x", {CheckState::kPassed, CheckState::kPassed, CheckState::kPassed})});
+  CHECK(item.marks == 0.7);
+  CHECK(item.out_of == 0.7);
+  CHECK((item.state == MarkedItem::State::kPassed));
+  CHECK(item.words.empty());
+}
+
+TEST_CASE("a task: its marks are shared over its checks, and are not rounded") {
+  const auto item = marked(a_task("a9.x", 5),
+                           {judged("a9.x", {CheckState::kPassed, CheckState::kFailed, CheckState::kTooExpensive})});
+  CHECK(item.marks == doctest::Approx(5.0 / 3).epsilon(1e-12));
+  CHECK((item.state == MarkedItem::State::kPartly));
+  CHECK(item.words == Words{"a9.x.Check1: on 4 ranks: expected 10, got 2.5", "a9.x.Check2: right, but too expensive",
+                            "1 of 3 checks passed"});
+}
+
+TEST_CASE("a task: all or nothing") {
+  RubricTask task = a_task("a9.x", 6);
+  task.all_or_nothing = true;
+  const auto item = marked(task, {judged("a9.x", {CheckState::kPassed, CheckState::kPassed, CheckState::kFailed})});
+  CHECK(item.marks == 0);
+  CHECK((item.state == MarkedItem::State::kFailed));
+  CHECK(item.words.back() == "2 of 3 checks passed; this task counts all or nothing");
+  CHECK(marked(task, {judged("a9.x", {CheckState::kPassed})}).marks == 6);
+}
+
+TEST_CASE("a task: skipped checks do not count, but some check must be right") {
+  const RubricTask task = a_task("a9.x", 6);
+  CHECK(marked(task, {judged("a9.x", {CheckState::kSkipped, CheckState::kPassed})}).marks == 6);
+  CHECK(marked(task, {judged("a9.x", {CheckState::kSkipped, CheckState::kPassed, CheckState::kFailed})}).marks == 3);
+  for (const auto& none : {std::vector<CheckState>{}, {CheckState::kSkipped}}) {
+    const auto item = marked(task, {judged("a9.x", none)});
+    CHECK(item.marks == 0);
+    CHECK((item.state == MarkedItem::State::kFailed));
+    CHECK(item.words == Words{"not one check could be run"});
+  }
+}
+
+TEST_CASE("a task: a check that was not run counts, and gives nothing") {
+  const auto item = marked(a_task("a9.x", 6), {judged("a9.x", {CheckState::kPassed, CheckState::kNotRun})});
+  CHECK(item.marks == 3);
+  CHECK(item.words.front() == "a9.x.Check1: not run");
+}
+
+TEST_CASE("a task: not found, not run and not implemented are 0, whatever its checks say") {
+  const RubricTask task = a_task("a9.x", 6);
+  CHECK(marked(task, {}).marks == 0);
+  CHECK(marked(task, {}).words == Words{"not run"});
+
+  TaskOutcome found = judged("a9.x", {CheckState::kPassed});
+  found.state = TaskOutcome::State::kNotRun;
+  found.words = "student/x.cpp does not compile: 'y' was not declared";
+  CHECK(marked(task, {found}).marks == 0);
+  CHECK(marked(task, {found}).words == Words{"not run: student/x.cpp does not compile: 'y' was not declared"});
+  CHECK_FALSE(found.passed());
+
+  found.state = TaskOutcome::State::kNotImplemented;
+  found.words = "";
+  CHECK(marked(task, {found}).marks == 0);
+  CHECK(marked(task, {found}).words == Words{"not implemented: a TODO was reached"});
+  found.words = "TODO(a9.x) is still there";
+  CHECK(marked(task, {found}).words == Words{"not implemented: TODO(a9.x) is still there"});
+}
+
+TEST_CASE("a task that failed after one of its needs is skipped; what passed of it counts") {
+  const RubricTask task = a_task("a9.x", 6, {"a9.y", "a9.z"});
+  const TaskOutcome half = judged("a9.x", {CheckState::kPassed, CheckState::kFailed});
+  const TaskOutcome right = judged("a9.y", {CheckState::kPassed});
+  const TaskOutcome wrong = judged("a9.z", {CheckState::kFailed});
+  const auto item = marked(task, {half, right, wrong});
+  CHECK((item.state == MarkedItem::State::kSkipped));
+  CHECK(item.marks == 3);
+  CHECK(item.words.front() == "skipped: a9.z failed");
+  // Its own fault, where all needs are right, or were not judged.
+  CHECK((marked(task, {half, right}).state == MarkedItem::State::kPartly));
+  // Right all the same.
+  CHECK((marked(task, {judged("a9.x", {CheckState::kPassed}), wrong}).state == MarkedItem::State::kPassed));
+}
+
+TEST_CASE("a task judged with a stand-in is blamed itself, unless the judge knows better") {
+  const RubricTask task = a_task("a9.x", 6, {"a9.y"});
+  const TaskOutcome wrong = judged("a9.y", {CheckState::kFailed});
+  TaskOutcome found = judged("a9.x", {CheckState::kFailed});
+  found.with_stand_in = true;
+  CHECK((marked(task, {found, wrong}).state == MarkedItem::State::kFailed));
+  found.skipped_because = "a9.other";
+  CHECK(marked(task, {found, wrong}).words.front() == "skipped: a9.other failed");
+
+  TaskOutcome right = judged("a9.x", {CheckState::kPassed});
+  right.with_stand_in = true;
+  CHECK(marked(task, {right, wrong}).marks == 6);
+  CHECK(marked(task, {right, wrong}).words ==
+        Words{"judged with the reference in the place of what it needs, since that failed"});
+}
+
+TEST_CASE("a task that was not run because of a need says so") {
+  TaskOutcome found;
+  found.id = "a9.x";
+  found.skipped_because = "a9.y";
+  const auto item = marked(a_task("a9.x", 6, {"a9.y"}), {found});
+  CHECK((item.state == MarkedItem::State::kSkipped));
+  CHECK(item.words == Words{"skipped: a9.y failed", "not run"});
+}
+
+}  // namespace
+}  // namespace lab::grading

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "grading/marks/lab_marks.h"
+#include "grading/marks/lab_outcome.h"
+
+// What a student's code and files put into these texts is made safe and cut: see safe_text() in common/report/utf8.h.
+namespace lab::grading {
+
+/// Gradescope's results.json: every field of its format. The score is the sum of the tests' scores, which are not
+/// rounded. Items that wait for a person have `status` absent and say so in `output`. Suggestions are for the grader,
+/// so they are in `extra_data` only.
+/// Source    https://gradescope-autograders.readthedocs.io/en/latest/specs/
+std::string to_gradescope_json(const LabMarks& marks, const LabOutcome& outcome);
+
+/// The report that a student reads: marks first, then each item that lost marks with what was found, then the notes and
+/// how to replay.
+std::string to_markdown(const LabMarks& marks, const LabOutcome& outcome);
+
+}  // namespace lab::grading

@@ -1,0 +1,149 @@
+#include "grading/submission/lab_places.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "common/course/rubric_check.h"
+#include "common/report/errors.h"
+#include "common/report/nearest.h"
+#include "grading/submission/hand_in.h"
+#include "grading/submission/meant_file.h"
+#include "grading/submission/name_list.h"
+
+namespace lab::grading {
+namespace {
+
+using Files = std::map<std::string, std::string>;
+
+bool has_below(const Files& files, const std::string& prefix) {
+  const auto first = files.lower_bound(prefix);
+  return first != files.end() && first->first.rfind(prefix, 0) == 0;
+}
+
+/// "hw/" for each folder at the top.
+std::set<std::string> top_folders(const Files& files) {
+  std::set<std::string> folders;
+  for (const auto& [path, bytes] : files) {
+    if (const std::size_t slash = path.find('/'); slash != std::string::npos) folders.insert(path.substr(0, slash + 1));
+  }
+  return folders;
+}
+
+bool is_name_of(const std::string& name, const KnownLab& lab) {
+  return name == lab.rubric.lab || name == short_name_of(lab.rubric.lab);
+}
+
+std::vector<LabPlace> labs_below(const std::string& prefix, const Files& files,
+                                 const std::vector<const KnownLab*>& wanted) {
+  std::vector<LabPlace> found;
+  for (const KnownLab* lab : wanted) {
+    if (const std::string folder = prefix + lab->rubric.lab + "/"; has_below(files, folder))
+      found.push_back({lab, folder});
+  }
+  return found;
+}
+
+/// Whether something of the lab's hand-in stands here by its name, wherever that should be.
+bool looks_like(const KnownLab& lab, const Files& files, const std::string& prefix) {
+  if (has_below(files, prefix + "student/")) return true;
+  const HandInNames names = hand_in_names(lab);
+  std::set<std::string> known = names.answers;
+  for (const std::string& source : names.sources) known.insert(std::filesystem::path(source).filename().string());
+  return std::any_of(known.begin(), known.end(),
+                     [&](const std::string& name) { return files.count(prefix + name) != 0; });
+}
+
+/// What a folder or file is called: "a9" for "a9.tar.gz" and "hw/a9/".
+std::string stem_of(const std::string& path) {
+  const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
+  const std::string name = (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+  return name.substr(0, name.find('.'));
+}
+
+/// A lab's content without a folder of the lab's name: at the top, or in the one folder there.
+std::optional<LabPlace> bare_lab(const SubmissionLabel& label, const Files& files,
+                                 const std::vector<const KnownLab*>& wanted, const std::vector<KnownLab>& labs) {
+  const std::set<std::string> folders = top_folders(files);
+  std::vector<std::string> prefixes = {""};
+  if (folders.size() == 1) prefixes.push_back(*folders.begin());
+  for (const std::string& prefix : prefixes) {
+    const std::string name = prefix.empty() ? stem_of(label.path) : prefix.substr(0, prefix.size() - 1);
+    const auto named =
+        std::find_if(labs.begin(), labs.end(), [&](const KnownLab& lab) { return is_name_of(name, lab); });
+    for (const KnownLab* lab : wanted) {
+      // A folder that is called after a lab is that lab's; any other is what the caller says.
+      const bool is_said = named != labs.end() ? lab == &*named : !label.only_lab.empty();
+      if (is_said && looks_like(*lab, files, prefix)) return LabPlace{lab, prefix};
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> names_of(const std::vector<const KnownLab*>& labs) {
+  std::vector<std::string> names;
+  for (const KnownLab* lab : labs) names.push_back(lab->rubric.lab);
+  return names;
+}
+
+/// What is at the top, with the lab that a misspelt folder may be.
+std::string said_of_top(const Files& files, const std::vector<const KnownLab*>& wanted) {
+  std::set<std::string> top;
+  for (const auto& [path, bytes] : files) top.insert(path.substr(0, path.find('/')));
+  if (top.empty()) return "nothing";
+  for (const std::string& name : top) {
+    if (const auto meant = meant_file(name, names_of(wanted)))
+      return fmt::format("{} (is it '{}'?)", name_list({name}), *meant);
+  }
+  return name_list({top.begin(), top.end()});
+}
+
+}  // namespace
+
+const KnownLab& lab_named(const std::string& name, const std::vector<KnownLab>& labs) {
+  std::vector<std::string> names;
+  for (const KnownLab& lab : labs) {
+    if (is_name_of(name, lab)) return lab;
+    names.push_back(short_name_of(lab.rubric.lab));
+    names.push_back(lab.rubric.lab);
+  }
+  const std::optional<std::string> meant = nearest(name, names);
+  throw UsageError(fmt::format("there is no lab '{}'; expected {}{}", name, fmt::join(names, ", "),
+                               meant ? fmt::format("; did you mean '{}'?", *meant) : ""));
+}
+
+std::vector<LabPlace> find_labs(const SubmissionLabel& label, const Files& files, const std::vector<KnownLab>& labs) {
+  std::vector<const KnownLab*> wanted;
+  if (label.only_lab.empty()) {
+    for (const KnownLab& lab : labs) wanted.push_back(&lab);
+  } else {
+    wanted.push_back(&lab_named(label.only_lab, labs));
+  }
+  std::vector<LabPlace> found = labs_below("", files, wanted);
+  if (!found.empty()) return found;
+
+  std::vector<std::string> folders_with_labs;
+  for (const std::string& folder : top_folders(files)) {
+    std::vector<LabPlace> below = labs_below(folder, files, wanted);
+    if (below.empty()) continue;
+    folders_with_labs.push_back(folder);
+    found = std::move(below);
+  }
+  if (folders_with_labs.size() > 1) {
+    throw UsageError(fmt::format("{}: holds more than one submission, in {}; expected one: grade each by itself",
+                                 label.path, name_list(folders_with_labs)));
+  }
+  if (!found.empty()) return found;
+  if (const auto bare = bare_lab(label, files, wanted, labs)) return {*bare};
+  throw UsageError(
+      fmt::format("{}: no lab is in it; expected a folder {} at the top or in one folder around it, got {}{}",
+                  label.path, fmt::join(names_of(wanted), ", "), said_of_top(files, wanted),
+                  label.only_lab.empty() ? "; where a lab's own files stand at the top, name it with --lab" : ""));
+}
+
+}  // namespace lab::grading

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "grading/submission/submission.h"
+
+namespace lab::grading {
+
+/// Where in a submission a lab's files are: those whose path begins with `prefix` ("hw/a9_collectives/", or "").
+struct LabPlace {
+  const KnownLab* lab = nullptr;
+  std::string prefix;
+};
+
+/// What a submission is, beside its files.
+struct SubmissionLabel {
+  std::string path;      ///< for sentences; its name may say which lab it is
+  std::string only_lab;  ///< empty: all labs that are there
+};
+
+/// Finds the labs in a submission's files.
+/// Errors    UsageError: there is none; folders of several submissions
+std::vector<LabPlace> find_labs(const SubmissionLabel& label, const std::map<std::string, std::string>& files,
+                                const std::vector<KnownLab>& labs);
+
+/// The lab of this name or short name.
+/// Errors    UsageError: there is none, with the nearest
+const KnownLab& lab_named(const std::string& name, const std::vector<KnownLab>& labs);
+
+}  // namespace lab::grading

@@ -1,0 +1,32 @@
+#include "grading/submission/meant_file.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+
+#include "common/report/nearest.h"
+
+namespace lab::grading {
+namespace {
+
+std::string lower_base_name(const std::string& path) {
+  std::string name = path.substr(path.find_last_of('/') + 1);  // npos + 1 is 0
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return name;
+}
+
+}  // namespace
+
+std::optional<std::string> meant_file(const std::string& name, const std::vector<std::string>& missing) {
+  std::vector<std::string> same_name;
+  for (const std::string& file : missing) {
+    if (lower_base_name(file) == lower_base_name(name)) same_name.push_back(file);
+  }
+  constexpr std::size_t kMaxLength = 200;  // beyond it, nothing is near, and looking takes long
+  if (name.size() > kMaxLength) return same_name.empty() ? std::nullopt : std::optional(same_name.front());
+  // Of several in different folders, the one whose path is nearest, if any is; else the first.
+  if (!same_name.empty()) return nearest(name, same_name).value_or(same_name.front());
+  return nearest(name, missing);
+}
+
+}  // namespace lab::grading

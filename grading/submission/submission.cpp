@@ -1,0 +1,143 @@
+#include "grading/submission/submission.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "common/course/archive.h"
+#include "common/report/errors.h"
+#include "common/report/read_file.h"
+#include "grading/submission/lab_places.h"
+#include "grading/submission/name_list.h"
+#include "grading/submission/submitted_lab.h"
+
+namespace lab::grading {
+namespace {
+
+bool is_markdown(const std::string& path) {
+  return std::filesystem::path(path).extension() == ".md";
+}
+
+/// One file of answers, as if it stood alone in its lab's folder.
+FileTree single_file(const std::string& path) {
+  constexpr std::uintmax_t kMaxBytes = ArchiveLimits{}.max_file_bytes;
+  std::error_code error;
+  if (const std::uintmax_t bytes = std::filesystem::file_size(path, error); !error && bytes > kMaxBytes)
+    throw UsageError(fmt::format("{}: is {} bytes, expected at most {}", path, bytes, kMaxBytes));
+  return {{{std::filesystem::path(path).filename().string(), read_file(path)}}, {}};
+}
+
+bool is_folder(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
+bool is_single_file(const std::string& path) {
+  return is_markdown(path) && !is_folder(path);
+}
+
+FileTree read_tree(const std::string& path) {
+  if (is_folder(path)) return read_folder(path);
+  return is_single_file(path) ? single_file(path) : read_archive(path);
+}
+
+/// The lab whose hand-in has an answer of this name; empty if there is none.
+std::string lab_of_answer(const std::string& name, const std::vector<KnownLab>& labs) {
+  for (const KnownLab& lab : labs) {
+    const std::vector<std::string>& answers = lab.rubric.hand_in.answers;
+    if (std::find(answers.begin(), answers.end(), name) != answers.end()) return lab.rubric.lab;
+  }
+  return "";
+}
+
+/// A single markdown of another name is taken for the lab's only one.
+void rename_answers(const KnownLab& lab, FileTree& tree) {
+  const std::string name = tree.files.begin()->first;
+  std::vector<std::string> asked;
+  for (const std::string& answer : lab.rubric.hand_in.answers) {
+    if (is_markdown(answer)) asked.push_back(answer);
+  }
+  if (asked.size() != 1 || asked[0] == name) return;
+  tree.notes.push_back(fmt::format("{} is taken for '{}'", name_list({name}), asked[0]));
+  tree.files = {{asked[0], std::move(tree.files.begin()->second)}};
+}
+
+std::map<std::string, std::string> files_below(const std::string& prefix, const FileTree& tree) {
+  std::map<std::string, std::string> files;
+  for (auto it = tree.files.lower_bound(prefix); it != tree.files.end() && it->first.rfind(prefix, 0) == 0; ++it)
+    files[it->first.substr(prefix.size())] = it->second;
+  return files;
+}
+
+/// What stands beside the labs, by its name next to them; further labs, which nobody asked for, go without saying.
+std::vector<std::string> beside(const std::vector<LabPlace>& places, const FileTree& tree,
+                                const std::vector<KnownLab>& labs) {
+  const std::string lab_folder = places.front().lab->rubric.lab + "/";
+  const std::string& first = places.front().prefix;
+  const bool is_bare = first.size() < lab_folder.size() || first.substr(first.size() - lab_folder.size()) != lab_folder;
+  const std::string around = is_bare ? first : first.substr(0, first.size() - lab_folder.size());
+  std::set<std::string> names;
+  for (const auto& [path, bytes] : tree.files) {
+    if (path.rfind(around, 0) != 0) {
+      names.insert(path.substr(0, path.find('/')));
+    } else if (!is_bare) {
+      names.insert(path.substr(0, path.find('/', around.size())));
+    }
+  }
+  for (const KnownLab& lab : labs) names.erase(around + lab.rubric.lab);
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+KnownLab known_lab(const Rubric& rubric, const std::string& lab_folder) {
+  KnownLab lab = {rubric, {}, {}};
+  std::error_code problem;
+  std::filesystem::recursive_directory_iterator entries(lab_folder, problem);
+  if (problem) throw UsageError(fmt::format("{}: cannot be read: {}", lab_folder, problem.message()));
+  for (const auto& entry : entries) {
+    if (!entry.is_regular_file()) continue;
+    const std::string name = entry.path().lexically_relative(lab_folder).generic_string();
+    if (name.rfind("student/", 0) == 0) {
+      lab.student_files.push_back(name);
+    } else {
+      lab.other_files.insert(name);
+    }
+  }
+  if (lab.student_files.empty())
+    throw UsageError(fmt::format("{}: expected files in student/, found none", lab_folder));
+  std::sort(lab.student_files.begin(), lab.student_files.end());
+  return lab;
+}
+
+Submission read_submission(const std::string& path, const std::vector<KnownLab>& labs, const std::string& only_lab) {
+  FileTree tree = read_tree(path);
+  SubmissionLabel label = {path, only_lab};
+  if (is_single_file(path)) {
+    if (only_lab.empty()) {
+      label.only_lab = lab_of_answer(tree.files.begin()->first, labs);
+    } else {
+      rename_answers(lab_named(only_lab, labs), tree);
+    }
+  }
+  const std::vector<LabPlace> places = find_labs(label, tree.files, labs);
+
+  Submission submission;
+  submission.notes = std::move(tree.notes);
+  for (const LabPlace& place : places) submission.labs.push_back(take_lab(*place.lab, files_below(place.prefix, tree)));
+  const std::string& prefix = places.front().prefix;
+  if (const std::size_t slash = prefix.find('/');
+      slash != std::string::npos && prefix.substr(0, slash) != places.front().lab->rubric.lab)
+    submission.notes.push_back(
+        fmt::format("everything is taken from inside the folder {}", name_list({prefix.substr(0, slash)})));
+  if (const std::vector<std::string> others = beside(places, tree, labs); !others.empty())
+    submission.notes.push_back(fmt::format("not used, as no lab asks for it: {}", name_list(others)));
+  return submission;
+}
+
+}  // namespace lab::grading

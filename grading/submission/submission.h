@@ -1,0 +1,46 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/course/rubric.h"
+
+namespace lab::grading {
+
+/// A lab that may be handed in, and what its hand-in is made of.
+struct KnownLab {
+  Rubric rubric;
+  std::vector<std::string> student_files;  ///< of the suite's own tree: "student/broadcast/flat.cpp"
+  std::set<std::string> other_files;       ///< of the suite's own tree: what a whole student tree has, too
+};
+
+/// The lab of this rubric in this folder of the suite's tree.
+/// Errors    UsageError: the folder cannot be read, or has no student/
+KnownLab known_lab(const Rubric& rubric, const std::string& lab_folder);
+
+/// What was handed in for one lab. Only what the rubric's [hand_in] asks for is here; what is missing is absent.
+struct SubmittedLab {
+  std::string lab;
+  std::map<std::string, std::string> sources;  ///< "student/broadcast/flat.cpp" -> bytes: text, not empty, not huge
+  std::map<std::string, std::string> answers;  ///< "written_answers_task1.md" -> bytes
+  std::vector<std::string> notes;  ///< missing, refused, misnamed and further files, in words for the student
+};
+
+struct Submission {
+  std::vector<SubmittedLab> labs;  ///< in the order in which the labs are known
+  std::vector<std::string> notes;  ///< of what belongs to no lab
+};
+
+/// Reads a folder, an archive, or a single file of answers (A5's, with the code in it). A lab is a folder of its name,
+/// at the top or in one folder around everything; or the whole, where `only_lab` or the submission's name says which
+/// lab it is. Sources come from the blocks of the lab's markdown where there is no student/.
+/// `only_lab`: a lab's name or short name; empty: all that are there.
+/// Errors    UsageError: it cannot be read; no lab is in it, or more than one submission; an unknown `only_lab`, with
+///           the nearest
+/// Example   a9.zip with hw/a9_collectives/student/broadcast/flat.cpp: a9_collectives, and a note on 'hw'
+Submission read_submission(const std::string& path, const std::vector<KnownLab>& labs,
+                           const std::string& only_lab = "");
+
+}  // namespace lab::grading

@@ -1,0 +1,119 @@
+#include "grading/submission/submitted_lab.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "common/course/entry_path.h"
+#include "common/course/snippets.h"
+#include "common/report/errors.h"
+#include "grading/submission/file_fault.h"
+#include "grading/submission/hand_in.h"
+#include "grading/submission/meant_file.h"
+#include "grading/submission/name_list.h"
+
+namespace lab::grading {
+namespace {
+
+/// Sorts the files of one lab.
+class Sorter {
+ public:
+  explicit Sorter(const KnownLab& lab) : lab_(lab), names_(hand_in_names(lab)) { found_.lab = lab.rubric.lab; }
+
+  void sort(const std::string& path, const std::string& bytes) {
+    if (std::find(names_.sources.begin(), names_.sources.end(), path) != names_.sources.end()) {
+      take(found_.sources, path, bytes, fault_of_source(bytes));
+    } else if (names_.answers.count(path) != 0) {
+      take(found_.answers, path, bytes, fault_of_answer(path, bytes));
+    } else if (lab_.other_files.count(path) != 0) {
+      ++num_given_;
+    } else {
+      others_.push_back(path);
+    }
+  }
+
+  /// Of a hand-in that is one markdown with the code in it.
+  void sort_snippets() {
+    for (const auto& [name, text] : std::map<std::string, std::string>(found_.answers)) {
+      if (name.size() < 3 || name.substr(name.size() - 3) != ".md") continue;
+      try {
+        const std::map<std::string, std::string> snippets = snippets_of(text, name);
+        for (const auto& [path, code] : snippets) sort(path, code);
+        if (snippets.empty() && text.find("```cpp") != std::string::npos) {
+          found_.notes.push_back(
+              fmt::format("the code in '{}' is not read, as its blocks do not name their files; "
+                          "expected blocks that begin with ```cpp {}",
+                          name, names_.sources.empty() ? "student/..." : names_.sources.front()));
+        }
+      } catch (const UsageError& error) {
+        found_.notes.push_back(fmt::format("its code is not read: {}", error.what()));
+      }
+    }
+  }
+
+  SubmittedLab finish() {
+    const std::vector<std::string> missing = missing_files();
+    std::vector<std::string> unknown;
+    constexpr std::size_t kMaxLookedAt = 200;  // of thousands, none is a slip of the pen
+    for (std::size_t i = 0; i < others_.size(); ++i) {
+      const std::optional<std::string> meant = i < kMaxLookedAt ? meant_file(others_[i], missing) : std::nullopt;
+      if (meant) {
+        found_.notes.push_back(
+            fmt::format("'{}' is not used; is it meant to be '{}'?", printable_name(others_[i]), *meant));
+      } else {
+        unknown.push_back(others_[i]);
+      }
+    }
+    if (!missing.empty()) found_.notes.push_back("missing: " + name_list(missing));
+    if (!unknown.empty())
+      found_.notes.push_back(fmt::format("not used, as the hand-in does not ask for it: {}", name_list(unknown)));
+    if (num_given_ > 0)
+      found_.notes.push_back(fmt::format("{} files that were handed out are there, too, and are not used", num_given_));
+    return std::move(found_);
+  }
+
+ private:
+  void take(std::map<std::string, std::string>& to, const std::string& path, const std::string& bytes,
+            const std::string& fault) {
+    handed_in_.insert(path);
+    if (fault.empty()) {
+      to[path] = bytes;
+    } else {
+      found_.notes.push_back(fmt::format("'{}' {}; it counts as missing", path, fault));
+    }
+  }
+
+  std::vector<std::string> missing_files() const {
+    std::vector<std::string> missing;
+    for (const std::string& source : names_.sources) {
+      if (handed_in_.count(source) == 0) missing.push_back(source);
+    }
+    for (const std::string& answer : missing_answers(lab_, handed_in_)) missing.push_back(answer);
+    return missing;
+  }
+
+  const KnownLab& lab_;
+  const HandInNames names_;
+  SubmittedLab found_;
+  std::set<std::string> handed_in_;  ///< of use or not
+  std::vector<std::string> others_;
+  std::size_t num_given_ = 0;
+};
+
+}  // namespace
+
+SubmittedLab take_lab(const KnownLab& lab, const std::map<std::string, std::string>& files) {
+  Sorter sorter(lab);
+  for (const auto& [path, bytes] : files) sorter.sort(path, bytes);
+  const auto first_source = files.lower_bound("student/");
+  const bool has_student_folder = first_source != files.end() && first_source->first.rfind("student/", 0) == 0;
+  if (!has_student_folder) sorter.sort_snippets();
+  return sorter.finish();
+}
+
+}  // namespace lab::grading

@@ -1,0 +1,79 @@
+#include "common/course/archive.h"
+#include "common/report/errors.h"
+#include "common/testing/plain_test.h"
+#include "grading/submission/submission.h"
+#include "grading/submission/tests/sample_labs.h"
+
+namespace lab::grading {
+namespace {
+
+using lab::testing::TemporaryFolder;
+using lab::testing::write_bytes;
+using testing::below;
+using testing::both_labs;
+using testing::FileMap;
+using testing::whole_a9;
+using testing::written_to;
+
+/// What is said of a submission of these files, without the path it begins with.
+std::string refused(const FileMap& files, const std::string& only_lab = "") {
+  const TemporaryFolder temporary;
+  const std::string path = written_to(temporary, "sub", files);
+  try {
+    read_submission(path, both_labs(), only_lab);
+  } catch (const UsageError& error) {
+    const std::string sentence = error.what();
+    return sentence.rfind(path, 0) == 0 ? sentence.substr(path.size()) : sentence;
+  }
+  return "accepted";
+}
+
+TEST_CASE("bad submission: no lab in it") {
+  CHECK(refused({{"essay.txt", "x"}, {"src/main.cpp", "x"}}) ==
+        ": no lab is in it; expected a folder a5_pipeline, a9_collectives at the top or in one folder around it, got "
+        "'essay.txt', 'src'; where a lab's own files stand at the top, name it with --lab");
+  CHECK(refused(whole_a9()).find("name it with --lab") != std::string::npos);
+  CHECK(refused({{"essay.txt", "x"}}, "a9") ==
+        ": no lab is in it; expected a folder a9_collectives at the top or in one folder around it, got 'essay.txt'");
+}
+
+TEST_CASE("bad submission: a misspelt folder") {
+  CHECK(refused(below("a9_colectives/", whole_a9())).find("got 'a9_colectives' (is it 'a9_collectives'?)") !=
+        std::string::npos);
+}
+
+TEST_CASE("bad submission: a whole class in one folder") {
+  FileMap files = below("smith/a9_collectives/", whole_a9());
+  files.merge(below("jones/a9_collectives/", whole_a9()));
+  CHECK(refused(files) ==
+        ": holds more than one submission, in 'jones/', 'smith/'; expected one: grade each by itself");
+}
+
+TEST_CASE("bad submission: a lab that does not exist") {
+  CHECK(refused(whole_a9(), "a8").find("there is no lab 'a8'; expected a5, a5_pipeline, a9, a9_collectives") == 0);
+  CHECK(refused(whole_a9(), "a9_colectives").find("did you mean 'a9_collectives'?") != std::string::npos);
+}
+
+TEST_CASE("bad submission: nothing there, an empty folder, no archive, no lab's markdown") {
+  const TemporaryFolder temporary;
+  CHECK_THROWS_AS(read_submission(temporary.file("missing.zip"), both_labs()), UsageError);
+  CHECK_THROWS_AS(read_submission(temporary.file("missing.md"), both_labs()), UsageError);
+  CHECK_THROWS_AS(read_submission(temporary.file(""), both_labs()), UsageError);
+  write_bytes(temporary.file("broken.zip"), "PK\x03\x04 and no more");
+  CHECK_THROWS_AS(read_submission(temporary.file("broken.zip"), both_labs()), UsageError);
+  write_bytes(temporary.file("README.md"), "words");
+  CHECK_THROWS_AS(read_submission(temporary.file("README.md"), both_labs()), UsageError);
+}
+
+TEST_CASE("bad submission: what the archive left out is said, and the rest is taken") {
+  const TemporaryFolder temporary;
+  const std::string path = written_to(temporary, "sub", below("a9_collectives/", whole_a9()));
+  std::filesystem::create_symlink("/etc/passwd", path + "/a9_collectives/student/link.cpp");
+  const Submission submission = read_submission(path, both_labs());
+  CHECK(submission.labs[0].sources.size() == 2);
+  REQUIRE(submission.notes.size() == 1);
+  CHECK(submission.notes[0].find("link") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace lab::grading

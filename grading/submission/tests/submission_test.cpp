@@ -1,0 +1,153 @@
+#include "grading/submission/submission.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "common/course/archive.h"
+#include "common/report/errors.h"
+#include "common/testing/plain_test.h"
+#include "grading/submission/tests/sample_labs.h"
+
+namespace lab::grading {
+namespace {
+
+using lab::testing::TemporaryFolder;
+using lab::testing::write_bytes;
+using testing::a9;
+using testing::below;
+using testing::both_labs;
+using testing::FileMap;
+using testing::whole_a9;
+using testing::written_to;
+using Words = std::vector<std::string>;
+
+const std::string kA9 = "a9_collectives/";
+
+/// A submission of these files, as a folder.
+Submission folder_of(const FileMap& files, const std::string& only_lab = "", const std::string& name = "sub") {
+  const TemporaryFolder temporary;
+  return read_submission(written_to(temporary, name, files), both_labs(), only_lab);
+}
+
+void check_whole_a9(const Submission& submission) {
+  REQUIRE(submission.labs.size() == 1);
+  const SubmittedLab& lab = submission.labs[0];
+  CHECK(lab.lab == "a9_collectives");
+  CHECK(lab.notes == Words{});
+  CHECK(lab.sources ==
+        FileMap{{"student/allgather/ring.cpp", "int ring;\n"}, {"student/broadcast/flat.cpp", "int flat;\n"}});
+  CHECK(lab.answers == FileMap{{"drawing.png", std::string("\x89PNG\0", 5)}, {"written.md", "20\n"}});
+}
+
+TEST_CASE("submission: a lab's folder at the top") {
+  const Submission submission = folder_of(below(kA9, whole_a9()));
+  check_whole_a9(submission);
+  CHECK(submission.notes == Words{});
+}
+
+TEST_CASE("submission: an archive is the same as a folder") {
+  const TemporaryFolder temporary;
+  write_zip(temporary.file("smith.zip"), below(kA9, whole_a9()));
+  check_whole_a9(read_submission(temporary.file("smith.zip"), both_labs()));
+}
+
+TEST_CASE("submission: in one folder around it, which is said") {
+  FileMap files = below("hw/" + kA9, whole_a9());
+  files["hw/notes.txt"] = "x";
+  files["ReadMe.txt"] = "x";
+  const Submission submission = folder_of(files);
+  check_whole_a9(submission);
+  CHECK(submission.notes == Words{"everything is taken from inside the folder 'hw'",
+                                  "not used, as no lab asks for it: 'ReadMe.txt', 'hw/notes.txt'"});
+}
+
+TEST_CASE("submission: a whole student tree, with both labs in the order in which they are known") {
+  FileMap files = below(kA9, whole_a9());
+  files["a5_pipeline/student/baseline.cpp"] = "int a5;\n";
+  files["a5_pipeline/README.md"] = "x";
+  files["common/report/errors.h"] = "x";
+  files["CMakeLists.txt"] = "x";
+  const Submission submission = folder_of(files);
+  REQUIRE(submission.labs.size() == 2);
+  CHECK(submission.labs[0].lab == "a5_pipeline");
+  CHECK(submission.labs[0].sources == FileMap{{"student/baseline.cpp", "int a5;\n"}});
+  CHECK(submission.labs[1].notes == Words{});
+  CHECK(submission.notes == Words{"not used, as no lab asks for it: 'CMakeLists.txt', 'common'"});
+}
+
+TEST_CASE("submission: only the lab that is asked for") {
+  FileMap files = below(kA9, whole_a9());
+  files["a5_pipeline/student/baseline.cpp"] = "int a5;\n";
+  for (const char* name : {"a9", "a9_collectives"}) {
+    const Submission submission = folder_of(files, name);
+    check_whole_a9(submission);
+    CHECK(submission.notes == Words{});
+  }
+}
+
+TEST_CASE("submission: a lab's own files at the top, where it is said which lab it is") {
+  check_whole_a9(folder_of(whole_a9(), "a9"));
+  check_whole_a9(folder_of(whole_a9(), "", "a9_collectives"));
+  check_whole_a9(folder_of(whole_a9(), "", "a9"));
+  check_whole_a9(folder_of(below("hw/", whole_a9()), "a9"));
+  check_whole_a9(folder_of(below("a9/", whole_a9())));
+  const TemporaryFolder temporary;
+  check_whole_a9(read_submission(written_to(temporary, "a9", whole_a9()) + "/", both_labs()));
+  write_zip(temporary.file("a9.zip"), whole_a9());
+  check_whole_a9(read_submission(temporary.file("a9.zip"), both_labs()));
+}
+
+TEST_CASE("submission: a lab asked for is not found in another lab's folder") {
+  CHECK_THROWS_AS(folder_of(below(kA9, whole_a9()), "a5"), UsageError);
+  CHECK_THROWS_AS(folder_of(whole_a9(), "a5", "a9"), UsageError);
+}
+
+const std::string kMarkdown = "# A5\n\nwords\n\n```cpp student/baseline.cpp\nint baseline;\n```\n";
+
+TEST_CASE("submission: A5 is one markdown, and its code is in it") {
+  const TemporaryFolder temporary;
+  write_bytes(temporary.file("a5_answers.md"), kMarkdown);
+  for (const char* only_lab : {"", "a5"}) {
+    const Submission submission = read_submission(temporary.file("a5_answers.md"), both_labs(), only_lab);
+    REQUIRE(submission.labs.size() == 1);
+    CHECK(submission.labs[0].lab == "a5_pipeline");
+    CHECK(submission.labs[0].notes == Words{});
+    CHECK(submission.labs[0].sources == FileMap{{"student/baseline.cpp", "int baseline;\n"}});
+    CHECK(submission.labs[0].answers == FileMap{{"a5_answers.md", kMarkdown}});
+  }
+}
+
+TEST_CASE("submission: a single markdown of another name, where it is said which lab it is") {
+  const TemporaryFolder temporary;
+  write_bytes(temporary.file("smith.md"), kMarkdown);
+  const Submission submission = read_submission(temporary.file("smith.md"), both_labs(), "a5");
+  REQUIRE(submission.labs.size() == 1);
+  CHECK(submission.labs[0].sources.size() == 1);
+  CHECK(submission.notes == Words{"'smith.md' is taken for 'a5_answers.md'"});
+  CHECK_THROWS_AS(read_submission(temporary.file("smith.md"), both_labs()), UsageError);
+}
+
+TEST_CASE("submission: files in student/ come before the code in the markdown") {
+  const Submission submission =
+      folder_of({{"a5_pipeline/a5_answers.md", kMarkdown}, {"a5_pipeline/student/baseline.cpp", "int from_file;\n"}});
+  CHECK(submission.labs[0].sources == FileMap{{"student/baseline.cpp", "int from_file;\n"}});
+}
+
+TEST_CASE("submission: the labs as they are know their files") {
+  const char* source_dir = std::getenv("LAB_SOURCE_DIR");
+  REQUIRE_MESSAGE(source_dir != nullptr, "LAB_SOURCE_DIR: where the sources are");
+  const std::string folder = std::string(source_dir) + "/a9_collectives";
+  const KnownLab lab = known_lab(load_rubric(folder + "/rubric.toml"), folder);
+  CHECK(std::find(lab.student_files.begin(), lab.student_files.end(), "student/broadcast/flat.cpp") !=
+        lab.student_files.end());
+  // A student's whole folder is a submission.
+  const Submission submission = read_submission(folder, {lab});
+  REQUIRE(submission.labs.size() == 1);
+  CHECK(submission.labs[0].sources.size() == lab.student_files.size());
+  CHECK(submission.labs[0].notes.back() ==
+        std::to_string(lab.other_files.size()) + " files that were handed out are there, too, and are not used");
+  CHECK_THROWS_AS(known_lab(lab.rubric, source_dir + std::string("/common")), UsageError);
+}
+
+}  // namespace
+}  // namespace lab::grading

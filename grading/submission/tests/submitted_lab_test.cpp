@@ -1,0 +1,121 @@
+#include "grading/submission/submitted_lab.h"
+
+#include "common/testing/plain_test.h"
+#include "grading/submission/tests/sample_labs.h"
+
+namespace lab::grading {
+namespace {
+
+using testing::a5;
+using testing::a9;
+using testing::FileMap;
+using testing::whole_a9;
+using Words = std::vector<std::string>;
+
+TEST_CASE("hand-in: nothing at all") {
+  const SubmittedLab lab = take_lab(a9(), {});
+  CHECK(lab.sources.empty());
+  CHECK(lab.answers.empty());
+  CHECK(lab.notes == Words{"missing: 'student/allgather/ring.cpp', 'student/broadcast/flat.cpp', 'drawing.png', "
+                           "'written.md'"});
+}
+
+TEST_CASE("hand-in: a missing file is named, and the rest is taken") {
+  FileMap files = whole_a9();
+  files.erase("student/broadcast/flat.cpp");
+  const SubmittedLab lab = take_lab(a9(), files);
+  CHECK(lab.sources.size() == 1);
+  CHECK(lab.notes == Words{"missing: 'student/broadcast/flat.cpp'"});
+}
+
+TEST_CASE("hand-in: a file that may take another's place") {
+  FileMap files = whole_a9();
+  files.erase("drawing.png");
+  files["drawing.pdf"] = "%PDF";
+  const SubmittedLab lab = take_lab(a9(), files);
+  CHECK(lab.notes == Words{});
+  CHECK(lab.answers.count("drawing.pdf") == 1);
+}
+
+TEST_CASE("hand-in: further files are not taken, also not beside the student's own") {
+  FileMap files = whole_a9();
+  files["student/not_asked_for.cpp"] = "x";
+  files["student/broadcast/helper.h"] = "x";
+  files["cases.cpp"] = "x";
+  const SubmittedLab lab = take_lab(a9(), files);
+  CHECK(lab.sources.size() == 2);
+  CHECK(lab.notes == Words{"not used, as the hand-in does not ask for it: 'cases.cpp', 'student/broadcast/helper.h', "
+                           "'student/not_asked_for.cpp'"});
+}
+
+TEST_CASE("hand-in: files that were handed out are counted, and are not taken for misnamed ones") {
+  KnownLab lab = a9();
+  lab.other_files = {"cases.cpp", "writen.md"};
+  const SubmittedLab taken =
+      take_lab(lab, {{"cases.cpp", "x"}, {"writen.md", "x"}, {"student/broadcast/flat.cpp", "x"}});
+  CHECK(taken.sources.size() == 1);
+  CHECK(taken.notes == Words{"missing: 'student/allgather/ring.cpp', 'drawing.png', 'written.md'",
+                             "2 files that were handed out are there, too, and are not used"});
+}
+
+TEST_CASE("hand-in: of many further files ten are named") {
+  FileMap files = whole_a9();
+  for (int i = 10; i < 40; ++i) files["f" + std::to_string(i)] = "x";
+  const SubmittedLab lab = take_lab(a9(), files);
+  REQUIRE(lab.notes.size() == 1);
+  CHECK(lab.notes[0] ==
+        "not used, as the hand-in does not ask for it: 'f10', 'f11', 'f12', 'f13', 'f14', 'f15', 'f16', 'f17', 'f18', "
+        "'f19' and 20 more");
+}
+
+TEST_CASE("hand-in: a wrong name, and what it is probably meant to be") {
+  FileMap files = whole_a9();
+  files.erase("student/allgather/ring.cpp");
+  files.erase("written.md");
+  files["student/Ring.cpp"] = "x";
+  files["writen.md"] = "x";
+  const SubmittedLab lab = take_lab(a9(), files);
+  CHECK(lab.sources.size() == 1);
+  CHECK(lab.notes == Words{"'student/Ring.cpp' is not used; is it meant to be 'student/allgather/ring.cpp'?",
+                           "'writen.md' is not used; is it meant to be 'written.md'?",
+                           "missing: 'student/allgather/ring.cpp', 'written.md'"});
+}
+
+TEST_CASE("hand-in: files of no use count as missing, and are named once") {
+  FileMap files = whole_a9();
+  files["student/allgather/ring.cpp"] = std::string("i\0n\0t\0", 6);
+  files["student/broadcast/flat.cpp"] = "";
+  files["written.md"] = "caf\xE9";
+  const SubmittedLab lab = take_lab(a9(), files);
+  CHECK(lab.sources.empty());
+  CHECK(lab.answers.count("written.md") == 0);
+  CHECK(lab.answers.count("drawing.png") == 1);
+  CHECK(lab.notes == Words{"'student/allgather/ring.cpp' is no text: byte 1 is 0; expected UTF-8; it counts as missing",
+                           "'student/broadcast/flat.cpp' is empty; it counts as missing",
+                           "'written.md' is no text: it is not UTF-8; it counts as missing"});
+}
+
+TEST_CASE("hand-in: code in the markdown is held to the same rules") {
+  const auto taken = [](const std::string& markdown) { return take_lab(a5(), {{"a5_answers.md", markdown}}); };
+  const SubmittedLab other = taken("```cpp student/Baseline.cpp\nint x;\n```\n");
+  CHECK(other.sources.empty());
+  CHECK(other.notes == Words{"'student/Baseline.cpp' is not used; is it meant to be 'student/baseline.cpp'?",
+                             "missing: 'student/baseline.cpp'"});
+  const SubmittedLab open = taken("```cpp student/baseline.cpp\nint x;\n");
+  CHECK(open.sources.empty());
+  CHECK(open.answers.size() == 1);
+  REQUIRE(open.notes.size() == 2);
+  CHECK(open.notes[0].find("its code is not read: ") == 0);
+  CHECK(open.notes[1] == "missing: 'student/baseline.cpp'");
+  const SubmittedLab unnamed = taken("```cpp\nint x;\n```\n");
+  REQUIRE(unnamed.notes.size() == 2);
+  CHECK(
+      unnamed.notes[0] ==
+      "the code in 'a5_answers.md' is not read, as its blocks do not name their files; expected blocks that begin with "
+      "```cpp student/baseline.cpp");
+  const SubmittedLab none = taken("only words\n");
+  CHECK(none.notes == Words{"missing: 'student/baseline.cpp'"});
+}
+
+}  // namespace
+}  // namespace lab::grading
