@@ -8,12 +8,13 @@ namespace lab {
 
 /// One task: what a student writes, and what is judged by its cases.
 struct RubricTask {
-  std::string id;               ///< "a9.broadcast"
-  std::string title;            ///< "Broadcast"
-  std::string file;             ///< "student/broadcast/flat.cpp", from the lab's folder; or a folder of several files
-  double marks = 0;             ///< 0 where a ladder counts it
-  bool bonus = false;           ///< counts above the total
-  bool all_or_nothing = false;  ///< false: marks are shared evenly over its cases
+  std::string id;      ///< "a9.broadcast"
+  std::string title;   ///< "Broadcast"
+  std::string file;    ///< "student/broadcast/flat.cpp", from the lab's folder; or a folder of several files
+  std::string read;    ///< heading of the section of the lab's README that explains it; empty: none in particular
+  double marks = 0;    ///< 0 where a ladder counts it
+  bool bonus = false;  ///< counts above the total
+  bool all_or_nothing = false;     ///< false: marks are shared evenly over its cases
   std::vector<std::string> needs;  ///< tasks that it builds on: if it fails and one of them failed, it is skipped
   /// Files or folders of `needs` that the reference can stand in for, so that nobody pays twice: a task that failed
   /// together with one of its needs is judged again with them.

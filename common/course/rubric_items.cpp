@@ -18,11 +18,13 @@ RubricRung read_rung(const TomlTable& table) {
 }  // namespace
 
 RubricTask read_task(const TomlTable& table) {
-  table.require_known({"id", "title", "file", "marks", "bonus", "all_or_nothing", "needs", "stand_in", "hints"});
+  table.require_known(
+      {"id", "title", "file", "read", "marks", "bonus", "all_or_nothing", "needs", "stand_in", "hints"});
   RubricTask task;
   task.id = table.string("id");
   task.title = table.string("title");
   task.file = table.string("file");
+  task.read = table.string("read", "");
   task.marks = table.number("marks", 0);
   task.bonus = table.boolean("bonus", false);
   task.all_or_nothing = table.boolean("all_or_nothing", false);

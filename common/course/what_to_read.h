@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,17 +15,9 @@ struct ReadingPlace {
   std::string what;
 };
 
-/// A section of a README that explains something.
-struct ReadmeSection {
-  std::size_t line = 0;
-  std::string heading;
-  std::string letters;  ///< of its text, nothing else
-};
-
-/// The section that speaks most of the task: its name, without the lab's, is in the heading or in the text. Nothing
-/// where none does. Lists of files, tasks or mistakes are passed over; a task that is a numbered question has its line.
-/// Example   a4.accumulation: "### Batch accumulation: parallel in time"
-std::optional<ReadmeSection> section_about(const std::string& readme, const RubricTask& task);
+/// The line of the section that explains the task: of the heading that its rubric names, or of its own numbered question
+/// ("- **Q2.** ...", where the title begins with "Q2:"). 0: the README has neither.
+std::size_t line_about(const std::string& readme, const RubricTask& task);
 
 /// Where the task is edited: its TODO, in its own file or in another of the lab's; without one, its file.
 ReadingPlace place_to_edit(const CourseTree& tree, const TaskOfLab& task);
@@ -34,7 +25,7 @@ ReadingPlace place_to_edit(const CourseTree& tree, const TaskOfLab& task);
 /// The contracts: the lab's headers that the task's file includes, in order.
 std::vector<std::string> contracts_of(const CourseTree& tree, const TaskOfLab& task);
 
-/// The lab's README, and its section about the task if one is found.
+/// The lab's README, and its section about the task.
 ReadingPlace readme_of(const CourseTree& tree, const TaskOfLab& task);
 
 /// "a9_collectives/README.md:120"

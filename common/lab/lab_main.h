@@ -73,8 +73,8 @@ struct LabProgram {
 void explain_failure(const std::string& program, const WorldOutcome& outcome);
 
 /// The whole main function of a lab binary: `check-log FILE --nproc P` holds a log against the expectation; `check`
-/// and, for a judge, `records` run cases (check_command.h, records_command.h); a command's name starts that; otherwise reads
-/// the options (behind `run NAME`, of a run of some cases only), starts the ranks (or joins those that a launcher
+/// and, for a judge, `records` run cases (check_command.h, records_command.h); a command's name starts that; otherwise
+/// reads the options (behind `run NAME`, of a run of some cases only), starts the ranks (or joins those that a launcher
 /// started), runs the body on each, writes what was asked for (--save, --json, --trace) and returns the exit code. Ends
 /// the process itself where ranks were processes.
 int lab_main(int argc, char** argv, const LabProgram& program);

@@ -50,8 +50,8 @@ inline std::string symptom_of(const std::vector<Case>& cases, const std::string&
   return "there is no case of this name";
 }
 
-/// The first suspect of a case that is not recognised in its own wrong results on so many ranks, unless nothing is wrong
-/// with them there; empty: all are.
+/// The first suspect of a case that is not recognised in its own wrong results on so many ranks, where these are wrong
+/// at all; empty: all are.
 inline std::string unrecognised_suspect(const std::vector<Case>& cases, int size) {
   for (const Case& the_case : cases) {
     for (const Suspect& suspect : the_case.suspects) {

@@ -93,8 +93,10 @@ ExitCode grade_command(int argc, char** argv) {
   }
   const Submission submission = read_submission(options.submission, known, options.lab);
   if (options.out.empty()) options.out = "out/grading/" + name_of(options.submission);
-  for (const std::string& note : submission.notes) fmt::print("{}\n", note);
-  for (const SubmittedLab& lab : submission.labs) grade_lab(place, judged_lab(lab.lab), lab, options);
+  for (SubmittedLab lab : submission.labs) {
+    lab.notes.insert(lab.notes.end(), submission.notes.begin(), submission.notes.end());
+    grade_lab(place, judged_lab(lab.lab), lab, options);
+  }
   return ExitCode::kAllMatch;
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <set>
 
+#include "common/launch/one_rank.h"
 #include "grading/judge/task_runs.h"
 
 namespace lab::grading {
@@ -135,6 +136,7 @@ std::vector<std::string> tasks_to_run(const Rubric& rubric, const std::vector<Ca
 LabOutcome judge_lab(const JudgedLab& lab, const Rubric& rubric, const StudentBuilder& builder, const Sandbox& sandbox,
                      const std::map<std::string, std::string>& texts, const JudgeOrder& order) {
   const auto start = std::chrono::steady_clock::now();
+  use_threads(1);  // results are small, and a pool of threads would spin beside the ranks
   const std::vector<Case> cases = lab.cases();
   const std::vector<std::string> tasks = tasks_to_run(rubric, cases, order.only_task);
   LabOutcome outcome;

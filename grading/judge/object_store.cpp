@@ -1,10 +1,11 @@
 #include "grading/judge/object_store.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "common/launch/run_directory.h"
 #include "common/report/atomic_file.h"
@@ -23,30 +24,25 @@ std::string hash_of(const std::string& text) {
   return fmt::format("{:016x}", checksum_of(text));
 }
 
-std::string stamp_of(const std::filesystem::path& path) {
-  return fmt::format("{} {} {}\n", path.string(), std::filesystem::file_size(path),
-                     std::filesystem::last_write_time(path).time_since_epoch().count());
-}
-
-/// Everything but its own text that a student file's object depends on: headers, and the precompiled one.
+/// Everything but its own text that a student file's object depends on: the headers' text, and when the precompiled one,
+/// which is too large to be read each time, was made.
 std::string surroundings_of(const BuildRecipe& recipe) {
-  std::vector<std::string> stamps;
+  std::set<std::string> stamps;
   for (const std::string& part : {recipe.root + "/common", recipe.root + "/" + recipe.lab}) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(part)) {
-      if (entry.path().extension() == ".h") stamps.push_back(stamp_of(entry.path()));
+      if (entry.path().extension() == ".h")
+        stamps.insert(entry.path().string() + " " + hash_of(read_file(entry.path().string())));
     }
   }
   for (const StudentSource& source : recipe.sources) {
     for (const std::string& word : source.compile) {
-      if (std::filesystem::path(word).filename() == "cmake_pch.hxx" && std::filesystem::exists(word + ".gch"))
-        stamps.push_back(stamp_of(word + ".gch"));
+      if (std::filesystem::path(word).filename() != "cmake_pch.hxx" || !std::filesystem::exists(word + ".gch"))
+        continue;
+      const auto made = std::filesystem::last_write_time(word + ".gch").time_since_epoch().count();
+      stamps.insert(fmt::format("{} {}", word, made));
     }
   }
-  std::sort(stamps.begin(), stamps.end());
-  stamps.erase(std::unique(stamps.begin(), stamps.end()), stamps.end());
-  std::string all;
-  for (const std::string& stamp : stamps) all += stamp;
-  return hash_of(all);
+  return hash_of(fmt::format("{}", fmt::join(stamps, "\n")));
 }
 
 struct StoreEntry {

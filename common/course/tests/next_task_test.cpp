@@ -1,8 +1,12 @@
 #include "common/course/next_task.h"
 
+#include <cstdlib>
+
+#include "common/course/lines.h"
 #include "common/course/student_files.h"
 #include "common/course/tests/sample_tree.h"
 #include "common/course/what_to_read.h"
+#include "common/report/read_file.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/sentence_of.h"
 
@@ -62,17 +66,29 @@ TEST_CASE("a solved task whose files have changed is to be checked again") {
   CHECK(contains(status_text(tree, {&tree.labs().front()}, progress), "solved  2026-11-22 a0.tap: A tap (bonus, 2"));
 }
 
-TEST_CASE("sections of a README: headings count more than text, overviews not at all, questions by number") {
+TEST_CASE("what explains a task is the heading that its rubric names, or its own question") {
   const std::string readme = testing::kSampleReadme;
   RubricTask task;
-  task.id = "a0.valve";
-  CHECK(section_about(readme, task)->heading == "Valves");
-  task.id = "a0.valve_of_brass";
-  CHECK(section_about(readme, task)->heading == "Valves");
-  task.id = "a0.boiler";
-  CHECK_FALSE(section_about(readme, task));
+  task.title = "Valves of brass";
+  CHECK(line_about(readme, task) == 0);
+  task.read = "Valves";
+  const std::size_t line = line_about(readme, task);
+  CHECK(lines_of(readme).at(line - 1) == "## Valves\n");
+  task.read = "Boilers";
+  CHECK(line_about(readme, task) == 0);
   task.title = "Q2: boilers";
-  CHECK(section_about(readme + "\n- **Q2.** Heat.\n", task)->line == 15);
+  CHECK(line_about(readme + "\n- **Q2.** Heat.\n", task) == lines_of(readme).size() + 2);
+}
+
+TEST_CASE("every task of the labs names a section that is there") {
+  const CourseTree tree = CourseTree::load(std::getenv("LAB_SOURCE_DIR"));
+  for (const Rubric& lab : tree.labs()) {
+    const std::string readme = read_file(tree.folder_of(lab) + "/README.md");
+    for (const RubricTask& task : lab.tasks) {
+      CAPTURE(task.id);
+      CHECK(line_about(readme, task) > 0);
+    }
+  }
 }
 
 TEST_CASE("a TODO is found in another file of the lab, and its absence is no error") {

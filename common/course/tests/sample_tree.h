@@ -23,6 +23,7 @@ run = "one run on 4 ranks"
 id = "a0.pipe"
 title = "A pipe"
 file = "student/pipes/pipe.cpp"
+read = "How a pipe is laid"
 marks = 4
 hints = ["one", "two", "three"]
 [[task]]

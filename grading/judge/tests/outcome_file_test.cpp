@@ -1,0 +1,52 @@
+#include "grading/judge/outcome_file.h"
+
+#include "common/report/errors.h"
+#include "common/testing/plain_test.h"
+
+namespace lab::grading {
+namespace {
+
+LabOutcome sample() {
+  LabOutcome outcome;
+  outcome.lab = "a9_collectives";
+  outcome.isolation = "limits only";
+  outcome.seed = "--seed 3";
+  outcome.seconds = 1.5;
+  outcome.notes = {"missing: 'x'"};
+  TaskOutcome& task = outcome.tasks["a9.ulysses"];
+  task.id = "a9.ulysses";
+  task.state = TaskOutcome::State::kJudged;
+  task.skipped_because = "a9.all_to_all";
+  task.with_stand_in = true;
+  task.checks = {{"Ulysses", CheckOutcome::State::kTooExpensive, "3 calls", "gathers_everything"},
+                 {"UlyssesUneven", CheckOutcome::State::kSkipped, "", ""}};
+  return outcome;
+}
+
+TEST_CASE("an outcome is the same after a way through a file") {
+  const std::string text = outcome_to_json(sample());
+  const LabOutcome read = outcome_from_json(text, "outcome.json");
+  CHECK(outcome_to_json(read) == text);
+  const TaskOutcome& task = read.tasks.at("a9.ulysses");
+  CHECK(task.state == TaskOutcome::State::kJudged);
+  CHECK(task.with_stand_in);
+  CHECK(task.checks.at(0).state == CheckOutcome::State::kTooExpensive);
+  CHECK(task.checks.at(1).state == CheckOutcome::State::kSkipped);
+}
+
+TEST_CASE("words that are no text stay in bounds") {
+  LabOutcome outcome = sample();
+  outcome.notes = {"\xff\xfe printed"};
+  CHECK(outcome_from_json(outcome_to_json(outcome), "x").notes.size() == 1);
+}
+
+TEST_CASE("what is no outcome is refused") {
+  std::string text = outcome_to_json(sample());
+  text.replace(text.find("too expensive"), 13, "too wonderful");
+  CHECK_THROWS_AS(outcome_from_json(text, "x"), UsageError);
+  CHECK_THROWS_AS(outcome_from_json("[]", "x"), UsageError);
+  CHECK_THROWS_AS(outcome_from_json(text.substr(0, 40), "x"), UsageError);
+}
+
+}  // namespace
+}  // namespace lab::grading
