@@ -67,7 +67,7 @@ run_tests() {
   while [[ $# -gt 0 ]]; do
     case $1 in
       --all) labels='quick|all' sanitized=1 ;;
-      --nightly) labels='quick|mutants|all|nightly' sanitized=1 ;;
+      --nightly) labels='quick|all|nightly' sanitized=1 ;;
       --mutants) labels='quick|mutants' ;;
       --junit) [[ ${2:-} ]] || die "--junit needs a file"; junit=$(realpath -m -- "$2"); shift ;;
       --junit=?*) junit=$(realpath -m -- "${1#*=}") ;;

@@ -15,8 +15,8 @@ struct ReadingPlace {
   std::string what;
 };
 
-/// The line of the section that explains the task: of the heading that its rubric names, or of its own numbered question
-/// ("- **Q2.** ...", where the title begins with "Q2:"). 0: the README has neither.
+/// The line of the section that explains the task: of the heading that its rubric names, or of its own numbered
+/// question ("- **Q2.** ...", where the title begins with "Q2:"). 0: the README has neither.
 std::size_t line_about(const std::string& readme, const RubricTask& task);
 
 /// Where the task is edited: its TODO, in its own file or in another of the lab's; without one, its file.

@@ -25,6 +25,7 @@ struct ResultKind {
 // The most specific first: what says where each number came from stands before what says only where it is wrong.
 const ResultKind kResultKinds[] = {{"gradient_missing", symptoms::gradient_missing},
                                    {"wrong_dtype", symptoms::wrong_dtype},
+                                   {"not_a_number", symptoms::not_a_number},
                                    {"joined_along_another_dim", symptoms::joined_along_another_dim},
                                    {"transposed", symptoms::transposed},
                                    {"wrong_shape_right_numbers", symptoms::wrong_shape_right_numbers},
@@ -53,7 +54,6 @@ const ResultKind kResultKinds[] = {{"gradient_missing", symptoms::gradient_missi
                                    {"sum_missing", symptoms::sum_missing},
                                    {"average_missing", symptoms::average_missing},
                                    {"zeros", symptoms::zeros},
-                                   {"not_a_number", symptoms::not_a_number},
                                    {"rounding_only", symptoms::rounding_only}};
 
 /// True if every wrong result is what the mistake makes of it.

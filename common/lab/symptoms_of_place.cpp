@@ -83,8 +83,7 @@ Explanation borders_only(const Clues& clues) {
     if (!std::all_of(clues.wrong.begin(), clues.wrong.end(), test)) continue;
     return fmt::format(
         "{} wrong only at borders between ranks: the neighbours' edges (the halo) are missing, from the wrong side, "
-        "or "
-        "of the wrong width",
+        "or of the wrong width",
         clues.subject_is());
   }
   return std::nullopt;

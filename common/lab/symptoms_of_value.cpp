@@ -19,8 +19,7 @@ Explanation not_a_number(const Clues& clues) {
   };
   if (clues.wrong.empty() || !std::all_of(clues.wrong.begin(), clues.wrong.end(), has_nan)) return std::nullopt;
   return fmt::format(
-      "NaN in {}: it was made of something that must not be used here (what a rank has no right to look at is "
-      "filled "
+      "NaN in {}: it was made of something that must not be used here (what a rank has no right to look at is filled "
       "with NaN), of memory that nothing was received into, or of 0/0",
       clues.subject());
 }

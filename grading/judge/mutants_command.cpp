@@ -26,6 +26,7 @@ struct MutantOptions {
   std::vector<std::string> names;  ///< empty: all; "a9" or "a9/": all of a lab
   std::uint64_t seed = 7;
   int jobs = 2;
+  bool quick = false;  ///< without those that are for the night
   std::string result;  ///< judge one mutant in this process, and leave its verdict there
 
   std::string folder() const { return place.source + "/grading/mutants"; }
@@ -108,13 +109,14 @@ ExitCode mutants_command(int argc, char** argv) {
   options.place.add_to(app);
   app.add_words(options.names, "names", "a lab, such as a9, or a mutant, such as a9/allreduce_mean; none: all");
   app.add_seed("--seed", options.seed, "of the inputs");
+  app.add_flag("--quick", options.quick, "without those that are marked as nightly");
   app.add_whole_number("--jobs", options.jobs, {1, 64}, "mutants at a time");
   app.add_text("--result", options.result, "FILE", "judge one here, and leave its verdict as JSON");
   if (const auto done = app.parse(argc, argv)) return *done;
 
   std::vector<Mutant> mutants;
   for (const Mutant& mutant : load_mutants(options.folder())) {
-    if (is_named(mutant, options.names)) mutants.push_back(mutant);
+    if (is_named(mutant, options.names) && !(options.quick && mutant.nightly)) mutants.push_back(mutant);
   }
   if (mutants.empty()) throw UsageError(fmt::format("mutants: none is called {}", fmt::join(options.names, " or ")));
   if (!options.result.empty()) {

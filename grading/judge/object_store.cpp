@@ -24,8 +24,8 @@ std::string hash_of(const std::string& text) {
   return fmt::format("{:016x}", checksum_of(text));
 }
 
-/// Everything but its own text that a student file's object depends on: the headers' text, and when the precompiled one,
-/// which is too large to be read each time, was made.
+/// Everything but its own text that a student file's object depends on: the headers' text, and when the precompiled
+/// one, which is too large to be read each time, was made.
 std::string surroundings_of(const BuildRecipe& recipe) {
   std::set<std::string> stamps;
   for (const std::string& part : {recipe.root + "/common", recipe.root + "/" + recipe.lab}) {

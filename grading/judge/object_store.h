@@ -16,8 +16,8 @@ struct CompiledSource {
   std::string errors;
 };
 
-/// Objects of student files that were compiled before, by everything that decides what they are: command, headers, text.
-/// A submission that shares files with another, or with its own last version, waits only for what is new.
+/// Objects of student files that were compiled before, by everything that decides what they are: command, headers,
+/// text. A submission that shares files with another, or with its own last version, waits only for what is new.
 class ObjectStore {
  public:
   /// `folder` is made where it is not there.

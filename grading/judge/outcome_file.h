@@ -6,8 +6,8 @@
 
 namespace lab::grading {
 
-/// What the judge found, as JSON: from it, marks can be made again, with other weights or marks by hand, without running
-/// anything. Answer files are left out; they are in the submission.
+/// What the judge found, as JSON: from it, marks can be made again, with other weights or marks by hand, without
+/// running anything. Answer files are left out; they are in the submission.
 std::string outcome_to_json(const LabOutcome& outcome);
 
 /// The reverse.

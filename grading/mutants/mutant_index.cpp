@@ -22,11 +22,12 @@ std::string patch_of(const std::string& folder, const std::string& name) {
 }
 
 Mutant read_mutant(const TomlTable& table, bool variant) {
-  table.require_known({"name", "task", "lab", "also", "symptom", "what"});
+  table.require_known({"name", "task", "lab", "also", "symptom", "what", "nightly"});
   Mutant mutant;
   mutant.name = table.string("name");
   mutant.what = table.string("what");
   mutant.lab = mutant.name.substr(0, mutant.name.find('/'));
+  mutant.nightly = table.boolean("nightly", false);
   if (variant) return mutant;
   mutant.task = table.string("task");
   mutant.also = table.strings("also");

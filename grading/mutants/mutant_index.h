@@ -14,6 +14,7 @@ struct Mutant {
   std::vector<std::string> also;  ///< further tasks that may lose marks although they do not need `task`
   std::string symptom;            ///< id of the symptom that the report must name; empty: any or none
   std::string what;               ///< one line
+  bool nightly = false;           ///< takes long, or is much like another: left out where time is short
 
   bool is_variant() const { return task.empty(); }
 };

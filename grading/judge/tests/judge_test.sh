@@ -66,6 +66,14 @@ grade
 scores "code that calls the checks is left out" a4_data_tensor 100
 reports "and named, too" 'belongs to the checks'
 
+# Nobody pays twice: with an all-to-all that is wrong, Ulysses is judged with the reference's.
+submit a9_collectives
+sed -i 's|result.part(src_rank)|result.part((src_rank + 1) % p2p.size())|' "$scratch/alice/a9_collectives/student/all_to_all/direct.cpp"
+grade
+report=$results/a9_collectives/report.md
+verdict "$(grep -qE 'a9.all_to_all`\) \| 0 \| 7 \|' "$report" && grep -qE 'a9.ulysses`\) \| 20 \| 20 \|' "$report"; echo $?)" \
+  "a wrong all-to-all costs its own marks and not those of Ulysses"
+
 # Marks by hand stay when a submission is graded again.
 submit a9_collectives
 cp "$root/a9_collectives/answers/written_answers_task1.md" "$scratch/alice/a9_collectives/"
