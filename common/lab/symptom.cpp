@@ -25,7 +25,6 @@ struct ResultKind {
 // The most specific first: what says where each number came from stands before what says only where it is wrong.
 const ResultKind kResultKinds[] = {{"gradient_missing", symptoms::gradient_missing},
                                    {"wrong_dtype", symptoms::wrong_dtype},
-                                   {"not_a_number", symptoms::not_a_number},
                                    {"joined_along_another_dim", symptoms::joined_along_another_dim},
                                    {"transposed", symptoms::transposed},
                                    {"wrong_shape_right_numbers", symptoms::wrong_shape_right_numbers},
@@ -46,6 +45,7 @@ const ResultKind kResultKinds[] = {{"gradient_missing", symptoms::gradient_missi
                                    {"times_count", symptoms::times_count},
                                    {"sign", symptoms::sign},
                                    {"one_input_everywhere", symptoms::one_input_everywhere},
+                                   {"not_a_number", symptoms::not_a_number},
                                    {"borders_only", symptoms::borders_only},
                                    {"only_rank_zero_right", symptoms::only_rank_zero_right},
                                    {"own_part_only", symptoms::own_part_only},
