@@ -51,7 +51,7 @@ function(lab_program name)
   lab_configure_target(${name} PCH ${ARG_PCH} LINK ${ARG_LINK})
 endfunction()
 
-# lab_tests(name TIER quick|all|nightly SOURCES ... LINK ... [PCH ...]): a doctest binary, part of the target `tests`,
+# lab_tests(name TIER quick|ci|all|nightly SOURCES ... LINK ... [PCH ...]): a doctest binary, part of the target `tests`,
 # and one ctest entry: every start of a binary that loads LibTorch costs half a second.
 function(lab_tests name)
   cmake_parse_arguments(ARG "" "PCH;TIER;TIMEOUT" "SOURCES;LINK" ${ARGN})
@@ -69,7 +69,7 @@ function(lab_tests name)
   lab_add_test(${name} TIER ${ARG_TIER} TIMEOUT ${ARG_TIMEOUT} COMMAND ${name} --no-intro --no-version)
 endfunction()
 
-# lab_add_test(name TIER quick|all|nightly COMMAND ... [TIMEOUT seconds]): a ctest entry that knows its tier.
+# lab_add_test(name TIER quick|ci|all|nightly COMMAND ... [TIMEOUT seconds]): a ctest entry that knows its tier.
 function(lab_add_test name)
   cmake_parse_arguments(ARG "" "TIER;TIMEOUT" "COMMAND" ${ARGN})
   if(NOT ARG_TIER)
