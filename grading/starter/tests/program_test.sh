@@ -54,10 +54,10 @@ rm "$new/$gone" "$new/$gone_edited"
 
 term() { # term FOLDER: a starter of the old version with a student's work in it
   run "$program" "$1" --source "$old"
-  seq 3000 | sed 's|^|// my work |' >"$scratch/work"
-  cp "$scratch/work" "$1/$task"
-  cp "$scratch/work" "$1/$kept"
-  cp "$scratch/work" "$1/$header"
+  seq 3000 | sed 's|^|// my work |' >"$scratch/essay"
+  cp "$scratch/essay" "$1/$task"
+  cp "$scratch/essay" "$1/$kept"
+  cp "$scratch/essay" "$1/$header"
   echo '// mine' >>"$1/$gone_edited"
   echo 'a4.single_step solved' >"$1/.lab-progress"
   mkdir -p "$1/submission"
@@ -65,9 +65,9 @@ term() { # term FOLDER: a starter of the old version with a student's work in it
   echo answer >"$1/a9_collectives/written_answers_task1.md"
 }
 untouched_work() { # untouched_work FOLDER: what must never be lost
-  cmp "$scratch/work" "$1/$task" && cmp "$scratch/work" "$1/$kept" && has_text 'a4.single_step solved' "$1/.lab-progress" &&
+  cmp "$scratch/essay" "$1/$task" && cmp "$scratch/essay" "$1/$kept" && has_text 'a4.single_step solved' "$1/.lab-progress" &&
     has_text zip "$1/submission/a4.zip" && has_text answer "$1/a9_collectives/written_answers_task1.md" &&
-    grep -q '// mine' "$1/$gone_edited" && { cmp "$scratch/work" "$1/$header" || cmp "$scratch/work" "$1/.lab-backup/$header"; }
+    grep -q '// mine' "$1/$gone_edited" && { cmp "$scratch/essay" "$1/$header" || cmp "$scratch/essay" "$1/.lab-backup/$header"; }
 }
 term "$scratch/term"
 run "$program" "$scratch/term" --source "$new"
@@ -108,7 +108,7 @@ run "$program" "$scratch/x" --labs a9,a4_data_tensors --source "$source_tree"
 refuses "an unknown lab" 2 "there is no lab 'a4_data_tensors'; did you mean 'a4_data_tensor'"
 run "$program" "$scratch/x" --source "$starter"
 refuses "a starter as the source" 2 "expected the suite's own source tree"
-run "$program" "$scratch/work/x" --source "$source_tree"
+run "$program" "$scratch/essay/x" --source "$source_tree"
 refuses "a folder below a file" 2 "expected a folder that can be made"
 holds "nothing was made" absent "$scratch/x"
 finish
