@@ -15,9 +15,7 @@ ExitCode answers_command(int argc, char** argv) {
   app.add_text("--rubric", rubric, "FILE", "other marks and weights than the lab's own");
   if (const auto done = app.parse(argc, argv)) return *done;
   const JudgedLab& lab = judged_lab(name);
-  const std::string folder = source + "/" + lab.folder;
-  const Rubric own = load_rubric(folder + "/rubric.toml");
-  fmt::print("{}", answer_key(rubric.empty() ? own : with_overrides(own, rubric), folder));
+  fmt::print("{}", answer_key(rubric_of(lab, source, rubric), source + "/" + lab.folder));
   return ExitCode::kAllMatch;
 }
 

@@ -18,6 +18,11 @@ std::string existing_folder(const std::string& path, const char* hint) {
 
 }  // namespace
 
+Rubric rubric_of(const JudgedLab& lab, const std::string& root, const std::string& instructors_file) {
+  const Rubric own = load_rubric(root + "/" + lab.folder + "/rubric.toml");
+  return instructors_file.empty() ? own : with_overrides(own, instructors_file);
+}
+
 void PlaceOptions::add_to(App& app) {
   app.add_text("--source", source, "DIR", "the suite's own tree");
   app.add_text("--build", build, "DIR", "its build folder (default: build/release in the tree)");
@@ -34,8 +39,7 @@ JudgingPlace::JudgingPlace(const PlaceOptions& options)
       store_(build_ + "/grading/objects", sandbox_) {}
 
 Rubric JudgingPlace::rubric(const JudgedLab& lab) const {
-  const Rubric own = load_rubric(root_ + "/" + lab.folder + "/rubric.toml");
-  return rubric_.empty() ? own : with_overrides(own, rubric_);
+  return rubric_of(lab, root_, rubric_);
 }
 
 StudentBuilder JudgingPlace::builder(const JudgedLab& lab) const {

@@ -25,6 +25,9 @@ struct PlaceOptions {
   void add_to(App& app);
 };
 
+/// The lab's rubric in the suite's tree; with an instructor's file, unless its name is empty, laid over it.
+Rubric rubric_of(const JudgedLab& lab, const std::string& root, const std::string& instructors_file);
+
 /// The suite at work: rubrics, the builds of labs, the sandbox, the store of objects.
 class JudgingPlace {
  public:

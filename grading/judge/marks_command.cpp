@@ -39,8 +39,7 @@ ExitCode marks_command(int argc, char** argv) {
   if (const auto done = app.parse(argc, argv)) return *done;
   for (const std::string& one : graded_folders(folder)) {
     const LabOutcome outcome = read_results(one);
-    const Rubric own = load_rubric(source + "/" + judged_lab(outcome.lab).folder + "/rubric.toml");
-    const LabMarks marks = write_results(one, rubric.empty() ? own : with_overrides(own, rubric), outcome);
+    const LabMarks marks = write_results(one, rubric_of(judged_lab(outcome.lab), source, rubric), outcome);
     fmt::print("{}  {}/report.md\n", headline(marks), one);
   }
   return ExitCode::kAllMatch;

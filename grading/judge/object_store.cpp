@@ -93,6 +93,7 @@ SandboxJob compile_job(const BuildRecipe& recipe, const std::string& folder, std
     const std::string path = recipe.root + "/" + recipe.lab + "/" + secret;
     if (std::filesystem::exists(path)) job.hidden.push_back(path);
   }
+  job.limits.memory_bytes = 3ull << 30;  // a compiler with LibTorch's headers in its hands
   job.limits.wall_seconds = kCompileSeconds + kCompileSecondsPerFile * static_cast<double>(num_files);
   return job;
 }
@@ -128,13 +129,14 @@ std::map<std::string, CompiledSource> ObjectStore::compile(const BuildRecipe& re
       const std::string object = fmt::format("{}/{}.o", work.path(), i),
                         words = fmt::format("{}/{}.errors", work.path(), i);
       std::string errors = std::filesystem::exists(words) ? read_file(words) : "";
-      std::filesystem::remove(entry.base + ".o");
       if (std::filesystem::exists(object)) {
         write_file_atomically(entry.base + ".o", read_file(object));
       } else if (errors.empty()) {
         // No fault of the file alone: another time, the machine may be quicker. So it is not kept.
         compiled[missing[i]].errors = fmt::format("the compiler {}", result.words());
         continue;
+      } else {
+        std::filesystem::remove(entry.base + ".o");  // of another text with the same hash
       }
       write_file_atomically(entry.base + ".errors", errors);
       write_file_atomically(entry.base + ".key", entry.key);

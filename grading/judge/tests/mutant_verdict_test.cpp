@@ -1,6 +1,6 @@
 #include "grading/judge/mutant_verdict.h"
 
-#include "common/testing/plain_test.h"
+#include "common/testing/test.h"
 
 namespace lab::grading {
 namespace {

@@ -1,7 +1,7 @@
 #include "grading/judge/outcome_file.h"
 
 #include "common/report/errors.h"
-#include "common/testing/plain_test.h"
+#include "common/testing/test.h"
 
 namespace lab::grading {
 namespace {

@@ -1,0 +1,91 @@
+#include "grading/judge/case_world.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "common/launch/run_directory.h"
+#include "common/launch/unique_fd.h"
+#include "common/report/errors.h"
+#include "common/testing/test.h"
+
+namespace lab::grading {
+namespace {
+
+/// A submission's program, as a script: $FIRST is the descriptor of rank 0, $RECORD a file with one right record.
+class Program {
+ public:
+  explicit Program(const std::string& script) {
+    const UniqueFd file(::open(record().c_str(), O_CREAT | O_WRONLY, 0600));
+    CaseRecord one;
+    one.task = "a0.double";
+    one.name = "Double";
+    one.results["y"] = at::ones({3});
+    write_record(file.get(), one);
+    std::ofstream(path()) << "#!/bin/bash\nRECORD=" << record() << "\nwhile [[ $1 != --descriptors ]]; do shift; done\n"
+                          << "FIRST=${2%%,*} SECOND=${2##*,}\n"
+                          << script << "\n";
+    ::chmod(path().c_str(), 0700);
+  }
+
+  CaseWorld run() const {
+    CaseWorldSpec spec;
+    spec.program = path();
+    spec.num_ranks = 2;
+    spec.tasks = {"a0.double"};
+    spec.readable = {record()};
+    spec.stall_seconds = 0.5;
+    return run_case_world(Sandbox::detect(), spec);
+  }
+
+ private:
+  std::string path() const { return folder_.path() + "/program"; }
+  std::string record() const { return folder_.path() + "/record"; }
+  RunDirectory folder_;
+};
+
+TEST_CASE("records come back by rank, and a run that ends with 0 has not failed") {
+  const CaseWorld world = Program("cat $RECORD >&$FIRST; cat $RECORD >&$SECOND; echo Tensors match: False").run();
+  CHECK(world.ok());
+  for (const int rank : {0, 1}) {
+    const CaseRecord* record = world.find(rank, "a0.double", "Double");
+    REQUIRE(record != nullptr);
+    CHECK(at::equal(record->results.at("y"), at::ones({3})));
+  }
+  CHECK(world.find(0, "a0.double", "Other") == nullptr);
+}
+
+TEST_CASE("what is printed is no record") {
+  const CaseWorld world = Program("cat $RECORD; echo '[Double][Rank 0] Tensors match: True'").run();
+  CHECK(world.ok());
+  CHECK(world.find(0, "a0.double", "Double") == nullptr);
+}
+
+TEST_CASE("a rank that says the same thing twice, or something that is no record, is not believed") {
+  const CaseWorld twice = Program("cat $RECORD $RECORD >&$FIRST; cat $RECORD >&$SECOND").run();
+  CHECK_FALSE(twice.ok());
+  CHECK(twice.broken.find("two results of Double") != std::string::npos);
+  const CaseWorld junk = Program("cat $RECORD >&$FIRST; { cat $RECORD; echo junk; } >&$SECOND").run();
+  CHECK_FALSE(junk.ok());
+  CHECK(junk.broken.find("rank 1") != std::string::npos);
+  CHECK(junk.find(1, "a0.double", "Double") != nullptr);  // what came before is still there
+}
+
+TEST_CASE("a failed run has a sentence: the program's error, else how it ended") {
+  CHECK(Program("echo warming up >&2; echo 'a0: error: rank 1: it is late' >&2; exit 5").run().sentence ==
+        "rank 1: it is late");
+  CHECK(Program("exit 1").run().sentence == "the program exited with code 1");
+  CHECK(Program("echo oops >&2; kill -SEGV $$").run().sentence.find("it printed: oops") != std::string::npos);
+}
+
+TEST_CASE("a run that brings nothing new is ended, and keeps what it had brought") {
+  const CaseWorld world = Program("cat $RECORD >&$FIRST; while :; do :; done").run();
+  CHECK(world.result.end == SandboxResult::End::kStalled);
+  CHECK_FALSE(world.ok());
+  CHECK(world.find(0, "a0.double", "Double") != nullptr);
+}
+
+}  // namespace
+}  // namespace lab::grading
