@@ -5,10 +5,8 @@
 // What must hold of ulysses_attention() and ring_attention() alike, as doctest assertions.
 namespace lab::vae {
 
-/// Output and gradients are those of one process, within some ten roundings. `conditioning`: how much more gradients
-/// may be off.
-void check_same(const AttentionCall& call, const AttentionData& data, const std::vector<std::int64_t>& lengths,
-                double conditioning = 1);
+/// Output and gradients are those of one process, but for rounding.
+void check_same(const AttentionCall& call, const AttentionData& data, const std::vector<std::int64_t>& lengths);
 
 /// The same where exp() of a score is infinite or 0, and where the maximum grows from block to block.
 void check_large_scores(const AttentionCall& call, std::int64_t heads, const std::vector<std::int64_t>& lengths);

@@ -28,6 +28,60 @@ at::Tensor own_positions(const at::Tensor& x, const std::vector<std::int64_t>& l
   return own.transpose(1, 2).contiguous().transpose(1, 2);
 }
 
+AttentionData widened(const AttentionData& data) {
+  const auto wide = [](const at::Tensor& x) { return x.to(at::kDouble); };
+  return {wide(data.q), wide(data.k), wide(data.v), wide(data.grad_out), data.exact_scores};
+}
+
+/// A value and by how many units of roundoff it may be off.
+struct Rounded {
+  at::Tensor value, units;
+};
+
+Rounded exact(const at::Tensor& value) {
+  return {value, at::zeros_like(value)};
+}
+
+/// `a` times `b`, a sum over a's last dimension.
+Rounded product(const Rounded& a, const Rounded& b) {
+  const auto terms = static_cast<double>(a.value.size(-1));
+  return {at::matmul(a.value, b.value),
+          at::matmul(a.value.abs(), terms * b.value.abs() + b.units) + at::matmul(a.units, b.value.abs())};
+}
+
+Rounded transposed(const Rounded& a) {
+  return {a.value.transpose(-1, -2), a.units.transpose(-1, -2)};
+}
+
+/// By how many units of roundoff attention's output and gradients may be off.
+TensorMap rounding_units(const AttentionData& data) {
+  const AttentionData wide = widened(data);
+  const Rounded q = exact(wide.q), k = exact(wide.k), v = exact(wide.v), grad_out = exact(wide.grad_out);
+  const double scale = 1 / std::sqrt(static_cast<double>(wide.q.size(-1)));
+  Rounded scores = product(q, transposed(k));
+  scores.value.mul_(scale);
+  scores.units = data.exact_scores ? at::zeros_like(scores.value) : scores.units * scale + scores.value.abs();
+  Rounded weights = exact(at::softmax(scores.value, -1));
+  // An error in a score is a relative error of its weight, and of every other through the sum; a weight is corrected
+  // at most once for each block that follows.
+  const auto num_keys = static_cast<double>(wide.k.size(-2));
+  const at::Tensor of_sum = (weights.value * scores.units).sum(-1, true) + 2 * num_keys + 8;
+  weights.units = weights.value * (scores.units + of_sum);
+  const Rounded grad_weights = product(grad_out, transposed(v));
+  const at::Tensor mean = (weights.value * grad_weights.value).sum(-1, true);
+  const at::Tensor mean_units = (weights.units * grad_weights.value.abs() + weights.value * grad_weights.units +
+                                 num_keys * weights.value * grad_weights.value.abs())
+                                    .sum(-1, true);
+  const at::Tensor spread = grad_weights.value - mean;
+  const Rounded grad_scores = {
+      scale * weights.value * spread,
+      scale * (weights.units * spread.abs() + weights.value * (grad_weights.units + mean_units + 3 * spread.abs()))};
+  return {{"out", product(weights, v).units},
+          {"q", product(grad_scores, k).units},
+          {"k", product(transposed(grad_scores), q).units},
+          {"v", product(transposed(weights), grad_out).units}};
+}
+
 TensorMap joined(const WorldOutcome& outcome) {
   if (outcome.failure) throw std::runtime_error(outcome.failure->sentence);
   TensorMap whole;
@@ -66,12 +120,12 @@ AttentionData data_with_levels(at::IntArrayRef shape, at::ScalarType dtype, cons
   data.q.select(3, 0).fill_(kHeight);
   const double scale = std::sqrt(static_cast<double>(shape[3]));
   data.k.select(3, 0).copy_(at::tensor(levels, at::kDouble).mul_(scale / kHeight));
+  data.exact_scores = true;
   return data;
 }
 
 TensorMap serial_results(const AttentionData& data) {
-  const auto wide = [](const at::Tensor& x) { return x.to(at::kDouble); };
-  return with_gradients({wide(data.q), wide(data.k), wide(data.v), wide(data.grad_out)}, attention);
+  return with_gradients(widened(data), attention);
 }
 
 TensorMap parallel_results(const AttentionData& data, const std::vector<std::int64_t>& lengths,
@@ -79,7 +133,7 @@ TensorMap parallel_results(const AttentionData& data, const std::vector<std::int
   return joined(run_ranks(threads(lengths.size()), [&](Communicator& comm) {
     const auto own = [&](const at::Tensor& x) { return own_positions(x, lengths, comm.rank()); };
     return with_gradients(
-        {own(data.q), own(data.k), own(data.v), own(data.grad_out)},
+        {own(data.q), own(data.k), own(data.v), own(data.grad_out), data.exact_scores},
         [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) { return call(q, k, v, lengths, comm); });
   }));
 }
@@ -98,6 +152,19 @@ double worst_error(const TensorMap& actual, const TensorMap& expected) {
   for (const auto& [name, tensor] : actual) {
     const double error = compare(tensor.to(at::kDouble), expected.at(name)).relative_norm;
     worst = std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(worst, error);
+  }
+  return worst;
+}
+
+double worst_rounding(const TensorMap& actual, const TensorMap& expected, const AttentionData& data) {
+  const double unit = data.q.scalar_type() == at::kDouble ? 0x1p-53 : 0x1p-24;
+  const TensorMap units = rounding_units(data);
+  double worst = 0;
+  for (const auto& [name, tensor] : actual) {
+    const double error = (tensor.to(at::kDouble) - expected.at(name)).norm().item<double>();
+    if (error == 0) continue;
+    const double part = error / (unit * units.at(name).norm().item<double>());
+    worst = std::isnan(part) ? std::numeric_limits<double>::infinity() : std::max(worst, part);
   }
   return worst;
 }

@@ -15,6 +15,7 @@ namespace lab::vae {
 /// Of all positions: [B, heads, N, d].
 struct AttentionData {
   at::Tensor q, k, v, grad_out;
+  bool exact_scores = false;  ///< products of q and k are exact in float32, in any order of summation
 };
 
 /// Standard normal values.
@@ -42,6 +43,12 @@ TensorMap parallel_output(const AttentionData& data, const std::vector<std::int6
 
 /// The largest relative norm of the differences among `actual`; infinity if there is a NaN.
 double worst_error(const TensorMap& actual, const TensorMap& expected);
+
+/// The largest norm of the differences among `actual`, as a part of what rounding explains: 1 or less is the same
+/// attention in another order of summation, on any CPU and with any kernel. Infinity if there is a NaN.
+/// Source    Higham, Accuracy and Stability of Numerical Algorithms, 3.1: a sum of n products is off by at most n units
+///           of roundoff times the sum of their magnitudes; carried through softmax and its gradient term by term
+double worst_rounding(const TensorMap& actual, const TensorMap& expected, const AttentionData& data);
 
 /// Lengths for P ranks that differ in what they could upset: even; one position more on the first; none and one among
 /// others; all on one rank.
