@@ -1,9 +1,9 @@
 #include "optC_model_parallel/references.h"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 
+#include "common/comm/lone_work.h"
 #include "common/tensor/mixing.h"
 #include "common/tensor/seeded.h"
 #include "optC_model_parallel/batches.h"
@@ -15,14 +15,6 @@
 
 namespace lab::optc {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kBetweenSigns{1000};
-
-/// How many ranks are still at work, as all of them say together.
-std::int64_t num_at_work(Collectives& comm, bool self) {
-  return comm.all_reduce(at::full({1}, self ? 1 : 0, at::kLong)).item<std::int64_t>();
-}
 
 at::Tensor from_doubles(const std::vector<double>& values) {
   return at::tensor(values, at::kDouble);
@@ -84,7 +76,7 @@ void begin_one_rounding_apart(Strategy& strategy, std::uint64_t seed) {
   strategy.load_state(state);
 }
 
-TrainingRecord train_alone(const TrainingRun& run, const Dataset& data, bool is_twin, int num_ranks, const Tick& tick) {
+TrainingRecord train_alone(const TrainingRun& run, const Dataset& data, bool is_twin, int num_ranks, const ReportProgress& report) {
   const std::unique_ptr<Strategy> strategy = reference_strategy(run, num_ranks);
   if (is_twin) begin_one_rounding_apart(*strategy, run.training.seed);
   const std::string label = run.is_stale() ? run.name + " by formula" : run.training.model + " in one process";
@@ -92,26 +84,13 @@ TrainingRecord train_alone(const TrainingRun& run, const Dataset& data, bool is_
   TrainingEvents events;
   events.on_step = [&](std::int64_t num_images, double loss) {
     progress.step(num_images, loss);
-    tick();
+    report();
   };
   Checkpoints drains({"", run.checkpoint_every, false, ""}, 0, 1);
   return run_training(run.training, data, *strategy, &drains, events);
 }
 
 }  // namespace
-
-void work_while_others_wait(Collectives& comm, const std::function<void(const Tick&)>& work) {
-  if (work) {
-    auto last = Clock::now();
-    work([&] {
-      if (Clock::now() - last < kBetweenSigns) return;
-      num_at_work(comm, true);
-      last = Clock::now();
-    });
-  }
-  while (num_at_work(comm, false) != 0) {
-  }
-}
 
 std::vector<Reference> train_references(const std::vector<TrainingRun>& runs, const Dataset& data, Communicator& comm) {
   std::vector<std::string> keys;  // of references that differ
@@ -127,11 +106,11 @@ std::vector<Reference> train_references(const std::vector<TrainingRun>& runs, co
   const auto owner = [&](std::size_t turn) { return static_cast<int>(turn) % comm.size(); };
   std::vector<Reference> references(distinct.size());
   std::vector<TrainingRecord> twins(distinct.size());
-  work_while_others_wait(comm.collectives(), [&](const Tick& tick) {
+  work_while_others_wait(comm.collectives(), [&](const ReportProgress& report) {
     for (std::size_t i = 0; i < distinct.size(); ++i) {
       const TrainingRun& run = distinct[i];
-      if (owner(2 * i) == comm.rank()) references[i].record = train_alone(run, data, false, comm.size(), tick);
-      if (has_twin(run) && owner(2 * i + 1) == comm.rank()) twins[i] = train_alone(run, data, true, comm.size(), tick);
+      if (owner(2 * i) == comm.rank()) references[i].record = train_alone(run, data, false, comm.size(), report);
+      if (has_twin(run) && owner(2 * i + 1) == comm.rank()) twins[i] = train_alone(run, data, true, comm.size(), report);
     }
   });
   for (std::size_t i = 0; i < distinct.size(); ++i) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,13 +9,6 @@
 #include "optC_model_parallel/training_run.h"
 
 namespace lab::optc {
-
-/// Work that one rank does while others wait for it, longer than any wait may be. The worker calls `tick` often; every
-/// second or so that is a sign of life to the others, which answer it.
-/// Call      collective; `work` is empty on ranks that have none. Returns when all have done theirs
-/// Errors    those of work; CommError where a worker gives no sign of life for the time-out
-using Tick = std::function<void()>;
-void work_while_others_wait(Collectives& comm, const std::function<void(const Tick&)>& work);
 
 /// What a run must equal.
 struct Reference {

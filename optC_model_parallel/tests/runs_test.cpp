@@ -12,7 +12,7 @@
 #include "optC_model_parallel/training_loop.h"
 #include "optC_model_parallel/training_run.h"
 
-// Who trains what, how ranks wait for it and agree on where to go on, and what counts as the same training.
+// Who trains what, how ranks agree on where to go on, and what counts as the same training.
 namespace lab::optc {
 namespace {
 
@@ -49,29 +49,6 @@ TEST_CASE("runs with the same numbers share a reference, and no others do") {
   TrainingOptions other;
   other.optimizer.learning_rate = 0.02;
   CHECK(reference_key(run_named("gpipe", other, {})) != key("gpipe"));
-}
-
-TEST_CASE("ranks without work wait as long as others work, however unequal") {
-  for (const int size : {1, 2, 3, 5}) {
-    CAPTURE(size);
-    WorldSpec spec;
-    spec.num_ranks = size;
-    const WorldOutcome outcome = run_ranks(spec, [](Communicator& comm) {
-      std::int64_t num_ticks = 0;
-      work_while_others_wait(comm.collectives(), [&](const Tick& tick) {
-        for (int i = 0; i < 100 * comm.rank(); ++i) {
-          tick();
-          ++num_ticks;
-        }
-      });
-      // Had some rank missed a round, this sum would meet another one.
-      const at::Tensor sum = comm.collectives().all_reduce(at::full({1}, num_ticks, at::kLong));
-      return TensorMap{{"sum", sum}};
-    });
-    if (outcome.failure) FAIL(outcome.failure->sentence);
-    for (const RankOutcome& rank : outcome.ranks)
-      CHECK(rank.tensors.at("sum").item<std::int64_t>() == 100 * size * (size - 1) / 2);
-  }
 }
 
 TEST_CASE("every rank gets every reference, as one process trains it") {

@@ -1,0 +1,60 @@
+#include <chrono>
+
+#include "common/comm/lone_work.h"
+#include "common/launch/tests/worlds.h"
+#include "common/testing/test.h"
+
+// Ranks that wait for one that works alone: as long as it reports progress, and no longer.
+namespace lab {
+namespace {
+
+constexpr double kTimeoutSeconds = 1;
+
+/// Works for twice the time-out of a wait.
+void work_for_long(const std::function<void()>& once_per_step) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(2 * kTimeoutSeconds);
+  while (std::chrono::steady_clock::now() < end) once_per_step();
+}
+
+TEST_CASE_TEMPLATE("contract: ranks without work wait as long as others work, however unequal", World, LAB_ALL_WORLDS) {
+  for (const int size : {1, 2, 3, 5}) {
+    CAPTURE(size);
+    const WorldOutcome outcome = run_ranks(world_of<World>(size), [](Communicator& comm) {
+      std::int64_t num_steps = 0;
+      work_while_others_wait(comm.collectives(), [&](const ReportProgress& report) {
+        for (int i = 0; i < 100 * comm.rank(); ++i) {
+          report();
+          ++num_steps;
+        }
+      });
+      // Had some rank missed a round, this sum would meet another one.
+      return TensorMap{{"sum", comm.collectives().all_reduce(at::full({1}, num_steps, at::kLong))}};
+    });
+    REQUIRE_FALSE(outcome.failure);
+    for (int rank = 0; rank < size; ++rank)
+      CHECK(tensor_of_rank(outcome, rank, "sum").template item<std::int64_t>() == 100 * size * (size - 1) / 2);
+  }
+}
+
+TEST_CASE_TEMPLATE("contract: lone work that reports progress may last longer than the time-out", World, Threads,
+                   Processes) {
+  const WorldOutcome outcome = run_ranks(world_of<World>(3, kTimeoutSeconds), [](Communicator& comm) {
+    const auto work = [](const ReportProgress& report) { work_for_long(report); };
+    work_while_others_wait(comm.collectives(), comm.rank() == 1 ? work : std::function<void(const ReportProgress&)>());
+    return TensorMap{};
+  });
+  CHECK_FALSE(outcome.failure);
+}
+
+TEST_CASE_TEMPLATE("contract: lone work without a report of progress times out", World, Threads, Processes) {
+  const WorldOutcome outcome = run_ranks(world_of<World>(3, kTimeoutSeconds), [](Communicator& comm) {
+    const auto work = [](const ReportProgress&) { work_for_long([] {}); };
+    work_while_others_wait(comm.collectives(), comm.rank() == 1 ? work : std::function<void(const ReportProgress&)>());
+    return TensorMap{};
+  });
+  REQUIRE(outcome.failure);
+  CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kCommunication));
+}
+
+}  // namespace
+}  // namespace lab
