@@ -2,11 +2,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <sstream>
 #include <stdexcept>
 
 #include "common/comm/event_layout.h"
@@ -63,6 +66,7 @@ class MappedEventFile final : public EventFile {
     const auto& end = exit_page(rank).notice;
     const bool ended = end.written();  // before its pages: what a rank that has ended wrote last is then seen
     RankState state = read_rank(pages(rank), num_changes);
+    state.stopped_by = ended ? 0 : static_cast<int>(exit_page(rank).stopped_by.load(std::memory_order_acquire));
     if (!ended || state.activity == RankActivity::kFinished) return state;
     const bool failed = end.code.load(std::memory_order_acquire) != 0;
     if (failed && (state.activity != RankActivity::kFailed || state.detail.empty()))
@@ -70,6 +74,10 @@ class MappedEventFile final : public EventFile {
     if (failed) state.activity = RankActivity::kFailed;
     if (!failed && state.activity != RankActivity::kFailed) state.activity = RankActivity::kFinished;
     return state;
+  }
+
+  std::uint64_t num_changes(int rank) const override {
+    return pages(rank).sequence.load(std::memory_order_acquire) / 2;
   }
 
   std::vector<std::string> last_events(int rank) const override { return read_last_events(pages(rank)); }
@@ -80,6 +88,29 @@ class MappedEventFile final : public EventFile {
   std::string exit_reason(int rank) const override {
     const auto& end = exit_page(rank).notice;
     return end.written() ? end.text.load().str() : "";
+  }
+
+  void set_stopped(int rank, int signal) override {
+    exit_page(rank).stopped_by.store(static_cast<std::uint64_t>(signal), std::memory_order_release);
+  }
+
+  double timeout_seconds() const override {
+    std::uint64_t longest = 0;
+    for (int rank = 0; rank < num_ranks_; ++rank)
+      longest = std::max(longest, pages(rank).timeout_milliseconds.load(std::memory_order_acquire));
+    return static_cast<double>(longest) / 1000;
+  }
+
+  void set_rank_lines(const std::vector<std::string>& lines) override {
+    header().rank_lines.write(0, fmt::format("{}", fmt::join(lines, "\n")));
+  }
+
+  std::vector<std::string> rank_lines() const override {
+    std::vector<std::string> lines;
+    if (!header().rank_lines.written()) return lines;
+    std::istringstream text(header().rank_lines.text.load().str());
+    for (std::string line; std::getline(text, line);) lines.push_back(line);
+    return lines;
   }
 
   void set_verdict(const Verdict& verdict) override {
@@ -137,6 +168,43 @@ std::unique_ptr<EventFile> EventFile::open(const std::string& path) {
     fail("open", path, "its size does not fit its number of ranks");
   }
   return std::make_unique<MappedEventFile>(file, path, static_cast<int>(start[2]), "open");
+}
+
+namespace {
+
+std::vector<RankState> read_all(const EventFile& events) {
+  std::vector<RankState> states;
+  for (int rank = 0; rank < events.num_ranks(); ++rank) states.push_back(events.read(rank, nullptr));
+  return states;
+}
+
+/// The last messages of a rank that waits for none of them.
+std::string describe_last_events(const EventFile& events, int rank, const RankState& state) {
+  constexpr std::size_t kMaxListed = 3;
+  if (state.activity != RankActivity::kRunning && state.activity != RankActivity::kCollective) return "";
+  std::vector<std::string> last = events.last_events(rank);
+  if (last.empty()) return "; no message yet";
+  if (last.size() > kMaxListed) last.erase(last.begin(), last.end() - kMaxListed);
+  return fmt::format("; last: {}", fmt::join(last, ", "));
+}
+
+}  // namespace
+
+std::vector<std::string> describe_ranks(const EventFile& events) {
+  std::vector<std::string> lines;
+  for (int rank = 0; rank < events.num_ranks(); ++rank) {
+    const RankState state = events.read(rank, nullptr);
+    lines.push_back(fmt::format("rank {} {}{}", rank, describe_rank(state), describe_last_events(events, rank, state)));
+  }
+  return lines;
+}
+
+std::string describe_late_rank(const EventFile& events, int first, int self) {
+  const std::vector<RankState> states = read_all(events);
+  const std::optional<int> late = find_late_rank(states, first);
+  if (!late || *late == self) return "";
+  const RankState& state = states[static_cast<std::size_t>(*late)];
+  return fmt::format("; late: rank {} {}{}", *late, describe_rank(state), describe_last_events(events, *late, state));
 }
 
 std::optional<Diagnosis> diagnose(const EventFile& events) {

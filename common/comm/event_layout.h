@@ -20,7 +20,7 @@ using Word = std::atomic<std::uint64_t>;
 static_assert(Word::is_always_lock_free && sizeof(Word) == 8, "shared between processes");
 
 constexpr std::uint64_t kMagic = 0x6c61625f65766e74;  // "lab_evnt"
-constexpr std::uint64_t kVersion = 1;
+constexpr std::uint64_t kVersion = 2;
 constexpr std::size_t kMaxOps = 512, kMaxChannels = 1024, kMaxEvents = 64;
 
 /// A plain struct, kept as atomic words.
@@ -94,14 +94,16 @@ struct alignas(4096) RankPages {
   Word num_channels;
   Word channels_lost;
   Word num_events;  // ever; the last kMaxEvents are kept
+  Word timeout_milliseconds;
   Cell<Text<1024>> detail;
+  Cell<Text<128>> task;
   Word op_in_use[kMaxOps];
   Cell<OpRecord> ops[kMaxOps];
   Cell<ChannelRecord> channels[kMaxChannels];
   Cell<EventRecord> events[kMaxEvents];
 };
 
-/// Written once by the launcher, read by all: the state is stored last.
+/// Written once, by whoever comes first, and read by all: the state is stored last.
 template <std::size_t kRoom>
 struct Notice {
   enum State : std::uint64_t { kEmpty, kBeingWritten, kWritten };
@@ -123,11 +125,13 @@ struct Notice {
 
 struct alignas(4096) ExitPage {
   Notice<512> notice;
+  Word stopped_by;  // the signal; 0: it runs
 };
 
 struct alignas(4096) FileHeader {
   Word magic, version, num_ranks;
   Notice<8000> verdict;
+  Notice<16000> rank_lines;
 };
 
 }  // namespace lab::event_layout

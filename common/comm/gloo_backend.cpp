@@ -99,6 +99,10 @@ class GlooTransport final : public Transport {
     graveyard_.push_back(std::move(pending));
   }
 
+  void set_task(const std::string& task) override {
+    if (events_ != nullptr) events_->set_task(task);
+  }
+
   double now() const override {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   }
@@ -207,7 +211,10 @@ class GlooWorld final : public ProcessWorld {
     parts_.collectives =
         std::make_shared<GlooCollectives>(*parts_.transport, *parts_.lifeline, *parts_.meeting, parts_.context,
                                           options.timeout_seconds, parts_.events.get());
-    if (parts_.events) parts_.events->set_activity(RankActivity::kRunning);
+    if (parts_.events) {
+      parts_.events->set_timeout(options.timeout_seconds);
+      parts_.events->set_activity(RankActivity::kRunning);
+    }
     // A rank that leaves right after the meeting would break a peer that is still inside.
     parts_.collectives->barrier(whole_world(options.rank, options.size));
   }

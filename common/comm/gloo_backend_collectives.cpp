@@ -51,8 +51,7 @@ void GlooCollectives::run(const char* name, const Group& group, const Operation&
   } catch (const gloo::Exception&) {
     lifeline_.check();
     if (std::chrono::steady_clock::now() >= deadline) {
-      throw CommError(fmt::format("timed out after {:g} s: rank {} is inside {}",
-                                  std::chrono::duration<double>(timeout_).count(), group.world_rank(group.rank), name));
+      throw lifeline_.timed_out(fmt::format("rank {} is inside {}", group.world_rank(group.rank), name));
     }
     lifeline_.connection_lost();
   }

@@ -1,6 +1,7 @@
 #include "common/comm/gloo_backend_lifeline.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gloo/common/error.h>
 
 #include <algorithm>
@@ -19,6 +20,8 @@ constexpr milliseconds kTick{20};
 /// How long a rank that lost a connection waits to hear why: the launcher knows the signal, a failing peer sends its
 /// reason.
 constexpr milliseconds kReasonPatience{500};
+/// Seconds without a tick that can only mean that this process did not run.
+constexpr double kSuspension = 1;
 
 double monotonic_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -105,6 +108,7 @@ void Lifeline::close() {
   send_records(farewell);
   {
     std::unique_lock<std::mutex> lock(mutex_);
+    closing_deadline_ = monotonic_seconds() + timeout_seconds_;
     const auto all_left = [this] {
       for (const bool said : said_farewell_) {
         if (!said) return false;
@@ -213,6 +217,7 @@ void Lifeline::read_records() {
     if (record.head != Record::kHead || record.tail != Record::kTail || said_farewell_[index]) continue;
     if (record.farewell == 1) {
       said_farewell_[index] = true;
+      if (closing_deadline_) closing_deadline_ = monotonic_seconds() + timeout_seconds_;
       changed_.notify_all();
     } else {
       record.sentence[sizeof(record.sentence) - 1] = '\0';
@@ -237,10 +242,20 @@ int Lifeline::find_lost_peer() {
 
 void Lifeline::keep_time() {
   std::unique_lock<std::mutex> lock(mutex_);
-  while (!changed_.wait_for(lock, kTick, [this] { return stopping_; })) tick();
+  double last = monotonic_seconds();
+  while (!changed_.wait_for(lock, kTick, [this] { return stopping_; })) {
+    const double now = monotonic_seconds();
+    tick(now - last);
+    last = now;
+  }
 }
 
-void Lifeline::tick() {
+void Lifeline::tick(double seconds_since_last) {
+  // A process that was stopped, or a machine that slept, has waited for nothing in that time.
+  if (seconds_since_last > kSuspension) {
+    if (current_) current_->deadline += seconds_since_last;
+    if (closing_deadline_) *closing_deadline_ += seconds_since_last;
+  }
   if (last_words_ && monotonic_seconds() > last_words_->deadline) last_words_->buffer->abortWaitSend();
   if (failure_) return;
   if (events_ != nullptr) {
@@ -248,6 +263,16 @@ void Lifeline::tick() {
       declare({-1, verdict->exit_code, verdict->sentence, -1});
       return;
     }
+  }
+  if (closing_deadline_ && monotonic_seconds() > *closing_deadline_) {
+    const std::vector<int> unfinished = unfinished_ranks();
+    if (unfinished.empty()) return;
+    declare({-1, ExitCode::kCommunication,
+             timeout_sentence(fmt::format("rank {} has returned and waits for {} {} to return", context_.rank,
+                                          unfinished.size() == 1 ? "rank" : "ranks", fmt::join(unfinished, ", ")),
+                              unfinished.front()),
+             -1});
+    return;
   }
   if (!current_) return;
   const auto what = [this] {
@@ -259,8 +284,29 @@ void Lifeline::tick() {
   if (said_farewell_[static_cast<std::size_t>(peer)] && ++current_->ticks_after_farewell > 2) {
     declare({-1, ExitCode::kDeadlock, fmt::format("deadlock: {}, but rank {} has already returned", what(), peer), -1});
   } else if (monotonic_seconds() > current_->deadline) {
-    declare({-1, ExitCode::kCommunication, fmt::format("timed out after {:g} s: {}", timeout_seconds_, what()), -1});
+    declare({-1, ExitCode::kCommunication, timeout_sentence(what(), context_.rank), -1});
   }
+}
+
+std::string Lifeline::timeout_sentence(const std::string& what, int first_waiting) {
+  std::string sentence = fmt::format("timed out after {:g} s: {}", timeout_seconds_, what);
+  if (events_ == nullptr) return sentence;
+  sentence += describe_late_rank(*events_, first_waiting, context_.rank);
+  events_->set_rank_lines(describe_ranks(*events_));
+  events_->set_verdict({ExitCode::kCommunication, sentence});
+  return events_->verdict().value_or(Verdict{ExitCode::kCommunication, sentence}).sentence;
+}
+
+CommError Lifeline::timed_out(const std::string& what) {
+  return CommError(timeout_sentence(what, context_.rank));
+}
+
+std::vector<int> Lifeline::unfinished_ranks() const {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < context_.size; ++rank) {
+    if (!said_farewell_[static_cast<std::size_t>(rank)]) ranks.push_back(rank);
+  }
+  return ranks;
 }
 
 void Lifeline::declare(Failure failure) {

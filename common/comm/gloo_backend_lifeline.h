@@ -38,8 +38,13 @@ class Lifeline {
   /// To be called when Gloo reports a lost connection: finds out whose fault it was, and throws.
   [[noreturn]] void connection_lost();
 
-  /// Says farewell to all and returns when all have said it. Errors: as wait().
+  /// Says farewell to all and returns when all have said it. Errors: as wait(); the time-out begins anew with each
+  /// farewell that arrives.
   void close();
+
+  /// What to throw when something took longer than the time-out: "timed out after 10 s: rank 0 is inside all_reduce",
+  /// and who is late. Tells every rank of this machine, so that all of them give the same reason.
+  CommError timed_out(const std::string& what);
 
   /// Tells all others why this rank stops. `involved_rank` (or -1) is the other side of a broken contract: it gets the
   /// same error.
@@ -68,9 +73,12 @@ class Lifeline {
   void listen();
   void keep_time();
   void read_records();
-  void tick();
-  void declare(Failure failure);  // with the mutex held
-  void throw_failure() const;     // with the mutex held
+  void tick(double seconds_since_last);
+  /// `first_waiting`: where the chain of waits begins at whose end is the rank that is late.
+  std::string timeout_sentence(const std::string& what, int first_waiting);
+  std::vector<int> unfinished_ranks() const;  // with the mutex held
+  void declare(Failure failure);         // with the mutex held
+  void throw_failure() const;            // with the mutex held
   int find_lost_peer();
   void send_records(const Record& record);
   void wait_a_little(gloo::transport::UnboundBuffer& buffer);
@@ -84,6 +92,7 @@ class Lifeline {
   std::optional<Failure> failure_;  ///< the first one
   std::optional<CurrentWait> current_;
   std::optional<LastWords> last_words_;  ///< a record on its way out
+  std::optional<double> closing_deadline_;
   std::vector<bool> said_farewell_;
   bool farewell_sent_ = false;
   bool stopping_ = false;

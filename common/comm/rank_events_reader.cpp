@@ -33,6 +33,7 @@ RankState copy_rank(const RankPages& pages) {
   state.activity = static_cast<RankActivity>(load(pages.activity, static_cast<std::size_t>(RankActivity::kFailed)));
   if (state.activity == RankActivity::kCollective || state.activity == RankActivity::kFailed)
     state.detail = pages.detail.load().str();
+  state.task = pages.task.load().str();
   state.unlisted = pages.unlisted.load(std::memory_order_acquire);
   state.complete = pages.channels_lost.load(std::memory_order_acquire) == 0;
   const std::size_t waiting_slot = load(pages.waiting_slot, kMaxOps);

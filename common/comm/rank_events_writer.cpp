@@ -57,6 +57,17 @@ class Writer final : public RankEvents {
     enter(activity, 0);
   }
 
+  void set_task(const std::string& task) override {
+    Text<128> text;
+    text.set(task);
+    Change change(pages_.sequence);
+    pages_.task.store(text);
+  }
+
+  void set_timeout(double seconds) override {
+    pages_.timeout_milliseconds.store(static_cast<std::uint64_t>(seconds * 1000), std::memory_order_release);
+  }
+
   int posted(const PostedOp& op) override {
     OpRecord record{0, op.bytes, op.peer, op.tag, op.group, static_cast<std::uint32_t>(op.direction), {}, {}, {}};
     record.operation.set(op.operation);

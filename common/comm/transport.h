@@ -39,6 +39,9 @@ class Transport {
   /// Gives up a message that nobody will wait for. Its memory stays alive until the world closes.
   virtual void abandon(std::shared_ptr<Pending> pending) = 0;
 
+  /// Says what this rank works on from here on, for reports on why a run ended: "a9.allreduce, AllReduceLarge".
+  virtual void set_task(const std::string& /*task*/) {}
+
   /// Seconds since an origin that all ranks of the world share; simulated seconds in `sim`.
   virtual double now() const = 0;
 

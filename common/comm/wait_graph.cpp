@@ -45,6 +45,27 @@ class WaitGraph {
     return diagnosis;
   }
 
+  std::optional<int> late_rank(int first) const {
+    int rank = first;
+    for (int step = 0; step <= size(); ++step) {
+      if (state(rank).stopped_by != 0) return rank;
+      const PostedOp* op = waited(rank);
+      if (op == nullptr) break;
+      rank = op->peer;
+    }
+    if (waited(rank) != nullptr) return std::nullopt;  // a cycle
+    if (state(rank).activity != RankActivity::kCollective) return rank;
+    // A built-in collective does not say whom it waits for: a rank that is stopped, or is not inside one.
+    for (int other = 0; other < size(); ++other) {
+      if (state(other).stopped_by != 0) return other;
+    }
+    for (int other = 0; other < size(); ++other) {
+      const RankActivity activity = state(other).activity;
+      if (activity == RankActivity::kRunning || activity == RankActivity::kStarting) return other;
+    }
+    return std::nullopt;
+  }
+
  private:
   int size() const { return static_cast<int>(ranks_.size()); }
   const RankState& state(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
@@ -157,6 +178,10 @@ class WaitGraph {
 };
 
 }  // namespace
+
+std::optional<int> find_late_rank(const std::vector<RankState>& ranks, int first) {
+  return WaitGraph(ranks).late_rank(first);
+}
 
 std::optional<Diagnosis> diagnose(const std::vector<RankState>& ranks) {
   return WaitGraph(ranks).diagnose();

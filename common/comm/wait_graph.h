@@ -51,6 +51,8 @@ struct RankState {
   std::uint64_t unlisted =
       0;               ///< posted messages for which the table had no room; their channels count them all the same
   std::string detail;  ///< reason of a failure, or name of the built-in collective it is inside
+  std::string task;    ///< what it works on: "a9.allreduce, AllReduceLarge"; empty: it did not say
+  int stopped_by = 0;  ///< the signal that has stopped its process; 0: none
 };
 
 /// What is wrong, in one sentence, and one line per rank of what it was doing.
@@ -69,6 +71,10 @@ struct Diagnosis {
 ///           "deadlock: rank 0 waits to send 4 KiB to rank 1 (a.cpp:41), rank 1 waits to send 4 KiB to rank 0
 ///           (a.cpp:41)"
 std::optional<Diagnosis> diagnose(const std::vector<RankState>& ranks);
+
+/// The rank that keeps others waiting: the end of the chain of waits that begins at `first`, which may be `first`
+/// itself, or a stopped rank on the way. Nothing where the chain is a cycle.
+std::optional<int> find_late_rank(const std::vector<RankState>& ranks, int first);
 
 /// "waits to send 4 KiB to rank 1 (a.cpp:41)": the wording that every report shares. Time-outs use it too.
 std::string describe_wait(const PostedOp& op);

@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
-#include <array>
-
 #include "common/comm/wait_graph.h"
+#include "common/report/signal_name.h"
 
 namespace lab {
 namespace {
@@ -29,20 +28,16 @@ std::string describe_posted(const PostedOp& op) {
 
 std::string describe_activity(const RankState& state) {
   switch (state.activity) {
-    case RankActivity::kStarting:
-      return "has not joined yet";
-    case RankActivity::kRunning:
-      return "computes";
+    case RankActivity::kStarting: return "has not joined yet";
+    case RankActivity::kRunning: return "computes";
     case RankActivity::kWaiting:
       return state.waiting_for && *state.waiting_for < state.posted.size()
                  ? describe_wait(state.posted[*state.waiting_for])
                  : "waits";
     case RankActivity::kCollective:
       return state.detail.empty() ? "is inside a collective" : "is inside " + state.detail;
-    case RankActivity::kFinished:
-      return "has already returned";
-    case RankActivity::kFailed:
-      return state.detail.empty() ? "failed" : "failed: " + state.detail;
+    case RankActivity::kFinished: return "has already returned";
+    case RankActivity::kFailed: return state.detail.empty() ? "failed" : "failed: " + state.detail;
   }
   return "is in an unknown state";
 }
@@ -57,6 +52,9 @@ std::string describe_wait(const PostedOp& op) {
 
 std::string describe_rank(const RankState& state) {
   std::string line = describe_activity(state);
+  const bool works = state.activity == RankActivity::kRunning || state.activity == RankActivity::kCollective;
+  if (works && !state.task.empty()) line += fmt::format(" in {}", state.task);
+  if (state.stopped_by != 0) line = fmt::format("is stopped by {} while it {}", signal_name(state.stopped_by), line);
   std::size_t listed = 0;
   std::uint64_t more = state.unlisted;
   for (std::size_t i = 0; i < state.posted.size(); ++i) {

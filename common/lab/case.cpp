@@ -109,6 +109,7 @@ CaseRun perform_case(const Case& the_case, const CallTable& calls, Communicator&
   for (auto& [name, tensor] : run.inputs.tensors) tensor = tensor.to(device);
   const std::vector<LedgerEntry> before = comm.endpoint().ledger().entries();
   comm.endpoint().restart_clock();
+  comm.endpoint().transport().set_task(fmt::format("{}, {}", the_case.task, the_case.name));
   {
     const LedgerScope scope(comm.endpoint(), the_case.task);
     run.actual = call(comm, run.inputs);
@@ -116,6 +117,7 @@ CaseRun perform_case(const Case& the_case, const CallTable& calls, Communicator&
       if (tensor.defined()) tensor = tensor.cpu();
     }
   }
+  comm.endpoint().transport().set_task("");
   run.spent = spent_between(before, comm.endpoint().ledger().entries());
   return run;
 }

@@ -3,7 +3,7 @@
 #include "common/launch/cores.h"
 #include "common/launch/free_port.h"
 #include "common/launch/launch_options.h"
-#include "common/launch/run_directory.h"
+#include "common/launch/memory_file.h"
 #include "common/launch/spawn.h"
 #include "common/launch/supervisor.h"
 #include "common/report/guarded_main.h"
@@ -13,7 +13,8 @@
 namespace lab {
 namespace {
 
-std::map<std::string, std::string> environment_of_all(const LaunchOptions& options, const RunDirectory& directory) {
+std::map<std::string, std::string> environment_of_all(const LaunchOptions& options, const MemoryFile& event_memory,
+                                                      const MemoryFile& store_memory) {
   std::map<std::string, std::string> environment = {
       {"WORLD_SIZE", std::to_string(options.world_size())},
       {"LOCAL_WORLD_SIZE", std::to_string(options.num_local_ranks)},
@@ -25,8 +26,8 @@ std::map<std::string, std::string> environment_of_all(const LaunchOptions& optio
       {kStoreFileVariable, ""},
   };
   if (options.num_nodes == 1) {
-    environment[kEventFileVariable] = directory.event_file();
-    environment[kStoreFileVariable] = directory.store_file();
+    environment[kEventFileVariable] = event_memory.path();
+    environment[kStoreFileVariable] = store_memory.path();
   }
   if (!process_variable("OMP_NUM_THREADS")) {
     environment["OMP_NUM_THREADS"] = std::to_string(threads_per_rank(options.num_local_ranks));
@@ -66,13 +67,14 @@ ExitCode run(int argc, char** argv) {
   SupervisorOptions watch;
   watch.timeout_seconds = options.timeout_seconds;
   watch.obey_interrupt = !debugging;
-  const RunDirectory directory;  // goes last: no rank is alive then
+  if (debugging) watch.min_stall_seconds = 0;
+  const MemoryFile event_memory("events"), store_memory("store");
   RankOutput output(options.output);
   Supervisor supervisor(watch);
   std::unique_ptr<EventFile> events;
-  if (options.num_nodes == 1) events = EventFile::create(directory.event_file(), options.world_size());
+  if (options.num_nodes == 1) events = EventFile::create(event_memory.path(), options.world_size());
 
-  start_ranks(options, environment_of_all(options, directory), output, supervisor);
+  start_ranks(options, environment_of_all(options, event_memory, store_memory), output, supervisor);
   output.start();
   const SuperviseResult result = supervisor.supervise(events.get());
   output.finish();

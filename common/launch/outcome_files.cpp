@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <fstream>
+#include <cerrno>
+#include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
-#include "common/report/atomic_file.h"
+#include "common/report/byte_count.h"
+#include "common/report/errors.h"
+#include "common/report/write_fully.h"
 #include "common/tensor/safetensors.h"
 
 namespace lab {
@@ -43,10 +48,6 @@ TraceEvent trace_event_from_json(const json& entry) {
   return event;
 }
 
-std::string path_of(const std::string& folder, int rank, const char* ending) {
-  return fmt::format("{}/rank{}.{}", folder, rank, ending);
-}
-
 json document_of(const RankOutcome& outcome) {
   json document = {{"report", to_json(outcome.report)},
                    {"trace", trace_to_json(outcome.trace)},
@@ -71,14 +72,32 @@ std::string text_of(const json& document) {
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-std::optional<json> read_json(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  return json::parse(file);
+/// In front of what is written, and written last.
+struct Header {
+  std::uint64_t magic, document_bytes, tensor_bytes;
+  static constexpr std::uint64_t kMagic = 0x6c61625f6f757463;  // "lab_outc"
+};
+
+std::string read_all(int fd) {
+  std::string bytes;
+  const off_t size = ::lseek(fd, 0, SEEK_END);
+  if (size <= 0) return bytes;
+  bytes.resize(static_cast<std::size_t>(size));
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t got = ::pread(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+    if (got <= 0) return "";
+    done += static_cast<std::size_t>(got);
+  }
+  return bytes;
 }
 
-TensorMap load_tensors(const std::string& path) {
-  return access(path.c_str(), R_OK) == 0 ? load_safetensors(path) : TensorMap{};
+void write_all(int fd, std::string_view bytes, off_t offset) {
+  int failure = ::lseek(fd, offset, SEEK_SET) < 0 ? errno : 0;
+  if (failure == 0) failure = write_fully(fd, bytes);
+  if (failure != 0)
+    throw UsageError(fmt::format("cannot hand over a rank's results of {}: {}", describe_bytes(bytes.size()),
+                                 std::strerror(failure)));
 }
 
 }  // namespace
@@ -91,21 +110,7 @@ RankOutcome outcome_from_json(const std::string& text) {
   return outcome_of(json::parse(text));
 }
 
-void save_outcome(const std::string& folder, const RankOutcome& outcome) {
-  const int rank = outcome.report.rank;
-  if (!outcome.tensors.empty()) save_safetensors(path_of(folder, rank, "safetensors"), outcome.tensors);
-  write_file_atomically(path_of(folder, rank, "json"), to_json(outcome));
-}
-
-std::optional<RankOutcome> load_outcome(const std::string& folder, int rank) {
-  const auto document = read_json(path_of(folder, rank, "json"));
-  if (!document) return std::nullopt;
-  RankOutcome outcome = outcome_of(*document);
-  outcome.tensors = load_tensors(path_of(folder, rank, "safetensors"));
-  return outcome;
-}
-
-void save_outcomes(const std::string& folder, const std::vector<RankOutcome>& outcomes) {
+void save_outcomes(int fd, const std::vector<RankOutcome>& outcomes) {
   json documents = json::array();
   TensorMap tensors;
   for (const RankOutcome& outcome : outcomes) {
@@ -113,19 +118,34 @@ void save_outcomes(const std::string& folder, const std::vector<RankOutcome>& ou
     for (const auto& [name, tensor] : outcome.tensors)
       tensors[fmt::format("{}/{}", outcome.report.rank, name)] = tensor;
   }
-  if (!tensors.empty()) save_safetensors(folder + "/world.safetensors", tensors);
-  write_file_atomically(folder + "/world.json", text_of(documents));
+  const std::string document = text_of(documents), tensor_bytes = tensors.empty() ? "" : to_safetensors(tensors);
+  const Header header = {Header::kMagic, document.size(), tensor_bytes.size()};
+  write_all(fd, document, sizeof(header));
+  write_all(fd, tensor_bytes, static_cast<off_t>(sizeof(header) + document.size()));
+  write_all(fd, {reinterpret_cast<const char*>(&header), sizeof(header)}, 0);
 }
 
-std::vector<RankOutcome> load_outcomes(const std::string& folder) {
-  std::vector<RankOutcome> outcomes;
-  const auto documents = read_json(folder + "/world.json");
-  if (!documents) return outcomes;
-  for (const json& document : *documents) outcomes.push_back(outcome_of(document));
-  for (const auto& [name, tensor] : load_tensors(folder + "/world.safetensors")) {
-    const std::size_t slash = name.find('/');
-    outcomes.at(std::stoul(name.substr(0, slash))).tensors[name.substr(slash + 1)] = tensor;
+std::vector<RankOutcome> load_outcomes(int fd) {
+  const std::string bytes = read_all(fd);
+  Header header{};
+  if (bytes.size() < sizeof(header)) return {};
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  if (header.magic != Header::kMagic) return {};
+  const std::string_view content = std::string_view(bytes).substr(sizeof(header));
+  std::map<int, RankOutcome> by_rank;
+  for (const json& document : json::parse(content.substr(0, header.document_bytes))) {
+    RankOutcome outcome = outcome_of(document);
+    by_rank.emplace(outcome.report.rank, std::move(outcome));
   }
+  if (header.tensor_bytes > 0) {
+    const auto found = from_safetensors(content.substr(header.document_bytes), "a rank's results", header.tensor_bytes);
+    for (const auto& [name, tensor] : found.tensors) {
+      const std::size_t slash = name.find('/');
+      by_rank.at(std::stoi(name.substr(0, slash))).tensors[name.substr(slash + 1)] = tensor;
+    }
+  }
+  std::vector<RankOutcome> outcomes;
+  for (auto& [rank, outcome] : by_rank) outcomes.push_back(std::move(outcome));
   return outcomes;
 }
 

@@ -6,18 +6,13 @@
 
 namespace lab {
 
-/// How a rank that is a process hands its outcome to the process that started it: a JSON file and a safetensors file in
-/// a folder.
-void save_outcome(const std::string& folder, const RankOutcome& outcome);
+/// How a process hands the outcomes of the ranks that it ran to the process that started it: through a file in memory
+/// (memory_file.h), of which nothing is believed before all of it is there.
+/// Errors    UsageError: the system has no room for them
+void save_outcomes(int fd, const std::vector<RankOutcome>& outcomes);
 
-/// The outcome that `rank` left, or nothing: it died before it could.
-std::optional<RankOutcome> load_outcome(const std::string& folder, int rank);
-
-/// The same for a process that ran all the ranks of a world: one JSON file and at most one safetensors file.
-void save_outcomes(const std::string& folder, const std::vector<RankOutcome>& outcomes);
-
-/// The outcomes by rank; empty: the process died before it could leave them.
-std::vector<RankOutcome> load_outcomes(const std::string& folder);
+/// What save_outcomes() wrote; empty: the process ended before it could.
+std::vector<RankOutcome> load_outcomes(int fd);
 
 /// The outcome without its tensors as JSON text, and back: also how ranks of a foreign launcher report to rank 0.
 std::string to_json(const RankOutcome& outcome);

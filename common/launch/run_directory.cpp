@@ -1,28 +1,61 @@
 #include "common/launch/run_directory.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 
 #include "common/launch/rank_environment.h"
 #include "common/report/errors.h"
 
 namespace lab {
+namespace {
 
-RunDirectory::RunDirectory(const std::string& fallback)
-    : path_(process_variable("TMPDIR").value_or(fallback) + "/lab-run-XXXXXX") {
+namespace fs = std::filesystem;
+
+constexpr char kPrefix[] = "lab-run-";
+constexpr std::time_t kYoungSeconds = 60;  ///< its maker may not have locked it yet
+
+/// Whether it is ours to remove: made by this user, some time ago, and locked by no process that lives.
+bool is_abandoned(const fs::path& folder) {
+  const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat found {};
+  return fd.get() >= 0 && ::fstat(fd.get(), &found) == 0 && found.st_uid == ::geteuid() &&
+         found.st_mtime + kYoungSeconds < std::time(nullptr) && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
+}
+
+void remove_abandoned(const std::string& parent) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(parent, ignored)) {
+    if (entry.path().filename().string().rfind(kPrefix, 0) == 0 && is_abandoned(entry.path()))
+      fs::remove_all(entry.path(), ignored);
+  }
+}
+
+}  // namespace
+
+RunDirectory::RunDirectory(const std::string& fallback) {
+  const std::string parent = process_variable("TMPDIR").value_or(fallback);
+  remove_abandoned(parent);
+  path_ = fmt::format("{}/{}XXXXXX", parent, kPrefix);
   if (::mkdtemp(path_.data()) == nullptr) {
     throw UsageError(fmt::format("cannot make a temporary folder {}: {}; set TMPDIR to a writable folder", path_,
                                  std::strerror(errno)));
   }
+  lock_ = UniqueFd(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (lock_.get() >= 0) ::flock(lock_.get(), LOCK_EX);
 }
 
 RunDirectory::~RunDirectory() {
   std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+  fs::remove_all(path_, ignored);
 }
 
 }  // namespace lab

@@ -2,10 +2,13 @@
 
 #include <string>
 
+#include "common/launch/unique_fd.h"
+
 namespace lab {
 
 /// A private folder for one run on one machine, under $TMPDIR or, where that is not set, under `fallback`; it and what
-/// lies in it are removed at the end. (/tmp may be in memory; /var/tmp is on disk.)
+/// lies in it are removed at the end, or, where that process was killed, by the next that makes one. (/tmp may be in
+/// memory; /var/tmp is on disk.)
 /// Errors    UsageError: it cannot be made
 class RunDirectory {
  public:
@@ -15,11 +18,10 @@ class RunDirectory {
   RunDirectory& operator=(const RunDirectory&) = delete;
 
   const std::string& path() const { return path_; }
-  std::string event_file() const { return path_ + "/events"; }
-  std::string store_file() const { return path_ + "/store"; }
 
  private:
   std::string path_;
+  UniqueFd lock_;  ///< on the folder, as long as this process or one that it forked lives
 };
 
 }  // namespace lab

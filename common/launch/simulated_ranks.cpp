@@ -4,9 +4,9 @@
 
 #include "common/comm/message_collectives.h"
 #include "common/comm/sim_backend.h"
+#include "common/launch/memory_file.h"
 #include "common/launch/one_rank.h"
 #include "common/launch/outcome_files.h"
-#include "common/launch/run_directory.h"
 #include "common/launch/spawn.h"
 #include "common/launch/supervisor.h"
 
@@ -23,7 +23,7 @@ void refuse_meta_tensors(RankOutcome& outcome) {
 }
 
 /// What the simulation's process does from fork to _exit.
-int simulate(const WorldSpec& spec, const RankBody& body, const RunDirectory& folder) {
+int simulate(const WorldSpec& spec, const RankBody& body, const MemoryFile& results) {
   std::vector<RankOutcome> outcomes(static_cast<std::size_t>(spec.num_ranks));
   SimWorld world(spec.network, spec.num_ranks, spec.timeout_seconds);
   world.run([&](int rank) {
@@ -32,7 +32,7 @@ int simulate(const WorldSpec& spec, const RankBody& body, const RunDirectory& fo
                  outcomes[static_cast<std::size_t>(rank)]);
   });
   for (RankOutcome& outcome : outcomes) refuse_meta_tensors(outcome);
-  save_outcomes(folder.path(), outcomes);
+  save_outcomes(results.fd(), outcomes);
   return 0;
 }
 
@@ -41,15 +41,15 @@ int simulate(const WorldSpec& spec, const RankBody& body, const RunDirectory& fo
 WorldOutcome run_simulated_ranks(const WorldSpec& spec, const RankBody& body) {
   check_network(spec.network);
   if (!SimWorld::available()) SimWorld(spec.network, spec.num_ranks, spec.timeout_seconds);  // says why
-  const RunDirectory folder;
+  const MemoryFile results("results");
   SuperviseResult result;
   {
     Supervisor supervisor;
-    supervisor.add({0, fork_rank([&] { return simulate(spec, body, folder); })});
+    supervisor.add({0, fork_rank([&] { return simulate(spec, body, results); })});
     result = supervisor.supervise();
   }
   WorldOutcome outcome;
-  outcome.ranks = load_outcomes(folder.path());
+  outcome.ranks = load_outcomes(results.fd());
   if (!outcome.ranks.empty() && result.exit_code == 0) return outcome;
 
   const RankExit& end = result.exits.at(0);

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "common/launch/launcher_signals.h"
 #include "common/launch/orphans.h"
+#include "common/report/signal_name.h"
 
 namespace lab {
 namespace {
@@ -17,17 +17,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kTick{10};  // how often the ranks are looked at; an exit is noticed at once
-
-std::string signal_name(int signal) {
-  const char* name = ::sigabbrev_np(signal);
-  return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
-}
+constexpr std::chrono::seconds kSuspension{1};  // without a tick: this process was stopped, or the machine slept
 
 Clock::time_point after(double seconds) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
 }  // namespace
+
+double stall_seconds(double timeout_seconds, double min_seconds) {
+  return std::max(min_seconds, 6 * timeout_seconds);
+}
 
 std::string describe_status(int status) {
   if (!WIFSIGNALED(status)) return fmt::format("exited with code {}", WEXITSTATUS(status));
@@ -43,6 +43,9 @@ struct Supervisor::State {
     bool alive = true;
     Blame blame = Blame::kNone;
     RankExit exit;
+    int stopped_by = 0;  // the signal; 0: it runs
+    Clock::time_point stopped_since;
+    std::uint64_t num_changes = 0;  // in its pages of the event file, when they were last looked at
   };
 
   // From kRunning the run is brought to its end in steps, each with a deadline after which the next one is taken.
@@ -71,7 +74,10 @@ struct Supervisor::State {
   }
 
   void take_next_step_when_due() {
-    if (phase == Phase::kRunning || Clock::now() < deadline) return;
+    if (phase == Phase::kRunning) return;
+    const auto cannot_use_it = [](const Rank& rank) { return !rank.alive || rank.stopped_by != 0; };
+    if (phase == Phase::kGrace && std::all_of(ranks.begin(), ranks.end(), cannot_use_it)) kill_now();
+    if (Clock::now() < deadline) return;
     if (phase == Phase::kGrace) {
       signal_living(SIGTERM);
       enter(Phase::kTerminated, options.kill_seconds);
@@ -80,7 +86,7 @@ struct Supervisor::State {
     }
   }
 
-  void obey_signals() {
+  void obey_signals(EventFile* events) {
     while (const std::optional<int> signal = signals.next()) {
       if (*signal == SIGINT && !options.obey_interrupt) continue;
       if (interrupted_by != 0) {  // the user is in a hurry
@@ -88,6 +94,7 @@ struct Supervisor::State {
         continue;
       }
       interrupted_by = *signal;
+      describe(events);
       signal_living(*signal);
       enter(Phase::kTerminated, options.grace_seconds);
     }
@@ -97,13 +104,21 @@ struct Supervisor::State {
     for (Rank& rank : ranks) {
       int status = 0;
       if (!rank.alive) continue;
-      const pid_t ended = ::waitpid(rank.child.pid, &status, WNOHANG);
-      if (ended == rank.child.pid) {
+      const pid_t ended = ::waitpid(rank.child.pid, &status, WNOHANG | WUNTRACED | WCONTINUED);
+      if (ended == rank.child.pid && (WIFSTOPPED(status) || WIFCONTINUED(status))) {
+        note_stop(rank, WIFSTOPPED(status) ? WSTOPSIG(status) : 0, events);
+      } else if (ended == rank.child.pid) {
         note_end(rank, status, events);
       } else if (ended < 0 && errno != EINTR) {  // somebody else reaped it: its status is lost
         note_end(rank, 0, events);
       }
     }
+  }
+
+  void note_stop(Rank& rank, int signal, EventFile* events) {
+    rank.stopped_by = signal;
+    rank.stopped_since = Clock::now();
+    if (events != nullptr) events->set_stopped(rank.exit.rank, signal);
   }
 
   void note_end(Rank& rank, int status, EventFile* events) {
@@ -135,17 +150,60 @@ struct Supervisor::State {
     enter(Phase::kGrace, options.grace_seconds);
   }
 
-  void look_at_the_clock(EventFile* events) {
-    if (options.timeout_seconds <= 0 || phase != Phase::kRunning || Clock::now() < end_of_time) return;
-    timed_out = true;
-    for (const Rank& rank : ranks) {
-      if (events != nullptr) {
-        rank_lines.push_back(
-            fmt::format("rank {} {}", rank.exit.rank, describe_rank(events->read(rank.exit.rank, nullptr))));
-      }
-    }
+  void describe(const EventFile* events) {
+    if (events != nullptr) rank_lines = describe_ranks(*events);
+  }
+
+  void end_for(const std::string& reason, const EventFile* events) {
+    timed_out = reason;
+    describe(events);
     signal_living(SIGTERM);
     enter(Phase::kTerminated, options.kill_seconds);
+  }
+
+  void look_at_the_clock(const EventFile* events) {
+    if (options.timeout_seconds <= 0 || phase != Phase::kRunning || Clock::now() < end_of_time) return;
+    end_for(fmt::format("the run took longer than its time-out of {} s", options.timeout_seconds), events);
+  }
+
+  // A stopped rank keeps the others waiting, who time out by themselves; unless they are stopped, too, or need nothing
+  // of it. The half second leaves the word to those who wait.
+  void look_for_stopped_ranks(const EventFile* events) {
+    if (events == nullptr || options.min_stall_seconds <= 0 || phase != Phase::kRunning) return;
+    for (const Rank& rank : ranks) {
+      if (!rank.alive || rank.stopped_by == 0) continue;
+      const double timeout = events->timeout_seconds();
+      if (timeout <= 0 || Clock::now() - rank.stopped_since < std::chrono::duration<double>(timeout + 0.5)) continue;
+      end_for(fmt::format("rank {} was stopped by {} and did not continue for {:g} s", rank.exit.rank,
+                          signal_name(rank.stopped_by), timeout),
+              events);
+      return;
+    }
+  }
+
+  void look_for_a_stall(const EventFile* events) {
+    if (events == nullptr || options.min_stall_seconds <= 0 || ranks.size() < 2 || phase != Phase::kRunning) return;
+    bool moved = false;
+    for (Rank& rank : ranks) {
+      const std::uint64_t num_changes = events->num_changes(rank.exit.rank);
+      moved = moved || num_changes != rank.num_changes;
+      rank.num_changes = num_changes;
+    }
+    const auto now = Clock::now();
+    if (moved) last_move = now;
+    const double timeout = events->timeout_seconds(), limit = stall_seconds(timeout, options.min_stall_seconds);
+    if (timeout <= 0 || now - last_move < std::chrono::duration<double>(limit)) return;
+    end_for(fmt::format("no rank has sent, received or reported anything for {:g} s", limit), events);
+  }
+
+  // While this process was stopped, the ranks may have been, too.
+  void skip_suspension() {
+    const auto now = Clock::now();
+    if (now - last_turn > kSuspension) {
+      for (Clock::time_point* moment : {&deadline, &end_of_time, &last_move}) *moment += now - last_turn;
+      for (Rank& rank : ranks) rank.stopped_since += now - last_turn;
+    }
+    last_turn = now;
   }
 
   SuperviseResult result() const {
@@ -157,18 +215,20 @@ struct Supervisor::State {
     if (interrupted_by != 0) {
       result.exit_code = 128 + interrupted_by;
       result.sentence = fmt::format("interrupted by {}", signal_name(interrupted_by));
+      result.rank_lines = rank_lines;
     } else if (diagnosis) {
       result.exit_code = static_cast<int>(diagnosis->exit_code);
       result.sentence = diagnosis->sentence;
       result.rank_lines = diagnosis->rank_lines;
-    } else if (timed_out) {
+    } else if (!timed_out.empty()) {
       result.exit_code = static_cast<int>(ExitCode::kCommunication);
-      result.sentence = fmt::format("the run took longer than its time-out of {} s", options.timeout_seconds);
+      result.sentence = timed_out;
       result.rank_lines = rank_lines;
     } else if (blamed != nullptr) {
       result.exit_code = blamed->exit.exit_code;
       result.first_failed_rank = blamed->exit.rank;
       result.sentence = fmt::format("rank {} failed first: {}", blamed->exit.rank, blamed->exit.reason);
+      result.rank_lines = rank_lines;  // of a wait that timed out
       if (blamed->blame == Blame::kReturnedWithCode)
         result.sentence = fmt::format("rank {} {}", blamed->exit.rank, blamed->exit.reason);
     }
@@ -184,7 +244,9 @@ struct Supervisor::State {
   Clock::time_point end_of_time;
   const Rank* blamed = nullptr;
   int interrupted_by = 0;
-  bool timed_out = false;
+  std::string timed_out;  // why; empty: it did not
+  Clock::time_point last_turn = Clock::now();
+  Clock::time_point last_move = Clock::now();
   std::vector<std::string> rank_lines;
   std::optional<Diagnosis> diagnosis;
 };
@@ -209,16 +271,21 @@ void Supervisor::add(const Child& child) {
 SuperviseResult Supervisor::supervise(EventFile* events) {
   State& state = *state_;
   state.end_of_time = after(state.options.timeout_seconds);
+  state.last_turn = state.last_move = Clock::now();
   while (true) {
-    state.obey_signals();
+    state.skip_suspension();
+    state.obey_signals(events);
     state.reap(events);
     if (!state.anyone_alive()) break;
     state.look_for_proof(events);
     state.look_at_the_clock(events);
+    state.look_for_stopped_ranks(events);
+    state.look_for_a_stall(events);
     state.take_next_step_when_due();
     state.signals.wait(kTick);
   }
   state.orphans.kill_all();
+  if (events != nullptr && state.rank_lines.empty()) state.rank_lines = events->rank_lines();
   return state.result();
 }
 

@@ -22,9 +22,10 @@ struct Child {
 struct SupervisorOptions {
   double grace_seconds =
       2;  ///< after a failure: time for the other ranks to end by themselves, with their own last words
-  double kill_seconds = 1;     ///< from SIGTERM to SIGKILL
-  double timeout_seconds = 0;  ///< of the whole run; 0: none
-  bool obey_interrupt = true;  ///< false: SIGINT belongs to a debugger
+  double kill_seconds = 1;        ///< from SIGTERM to SIGKILL
+  double timeout_seconds = 0;     ///< of the whole run; 0: none
+  bool obey_interrupt = true;     ///< false: SIGINT belongs to a debugger
+  double min_stall_seconds = 60;  ///< see stall_seconds(); 0: nothing is a stall, since a debugger may keep ranks still
 };
 
 /// How one rank ended.
@@ -44,6 +45,10 @@ struct SuperviseResult {
   std::optional<Diagnosis> diagnosis;   ///< the proof that the run could not go on
 };
 
+/// How long all ranks of a run may go without sending, receiving or reporting anything: six times their time-out and at
+/// least the given minimum. Ranks that all compute get more time than one that keeps another waiting.
+double stall_seconds(double timeout_seconds, double min_seconds);
+
 /// Watches the ranks of one run on this machine, and leaves no process behind: neither a rank nor what a rank has
 /// started. It takes this process's SIGINT, SIGTERM, SIGHUP and SIGCHLD over while it lives, so it is made before the
 /// first rank. Prints nothing. Example   Supervisor supervisor;
@@ -59,7 +64,8 @@ class Supervisor {
   void add(const Child& child);
 
   /// Returns when every rank has ended. Notes each end in the event file, and the verdict once the ranks are proved
-  /// stuck. When a rank fails, or the run is stuck, the others get the grace; then SIGTERM and SIGKILL. A rank that has
+  /// stuck, a rank stays stopped by a signal for its time-out, or several ranks all stand still for stall_seconds().
+  /// When a rank fails, or the run is stuck, the others get the grace; then SIGTERM and SIGKILL. A rank that has
   /// returned (kFinished in the event file) and then ends with an exit code, as after a mismatch, stops nobody. Exit
   /// code: 128 + signal after SIGINT, SIGTERM or SIGHUP; the diagnosis's when the run was stuck; 5 when the time was
   /// up; else that of the rank to blame: the first that failed by itself (not with 5, which is how a rank ends whose

@@ -202,3 +202,33 @@ TEST_CASE("a rank's line tells what it does and what else it has posted") {
       "recv of 4 B from rank 3, tag 3 in all_reduce (a.cpp:1) and 3 more");
 }
 
+TEST_CASE("the late rank is the one at the end of the chain of waits") {
+  Ranks ranks(4);
+  ranks.block(0, kRecv, 1);
+  ranks.block(1, kSend, 2);
+  CHECK(find_late_rank(ranks.states, 0) == 2);
+  CHECK(find_late_rank(ranks.states, 1) == 2);
+  CHECK(find_late_rank(ranks.states, 3) == 3);  // it waits for none
+  ranks.states[1].stopped_by = 19;
+  CHECK(find_late_rank(ranks.states, 0) == 1);
+  ranks.states[1].stopped_by = 0;
+  ranks.block(2, kRecv, 0);
+  CHECK_FALSE(find_late_rank(ranks.states, 0));  // a cycle
+}
+
+TEST_CASE("a rank inside a built-in collective waits for one that is stopped, or is not inside") {
+  Ranks ranks(4);
+  for (const std::size_t rank : {0, 1, 3}) ranks.states[rank].activity = RankActivity::kCollective;
+  CHECK(find_late_rank(ranks.states, 0) == 2);
+  ranks.states[3].stopped_by = 19;
+  CHECK(find_late_rank(ranks.states, 0) == 3);
+}
+
+TEST_CASE("a rank's line tells its task, and the signal that has stopped it") {
+  RankState state;
+  state.activity = RankActivity::kRunning;
+  state.task = "a9.allreduce, AllReduceLarge";
+  CHECK(describe_rank(state) == "computes in a9.allreduce, AllReduceLarge");
+  state.stopped_by = 19;
+  CHECK(describe_rank(state) == "is stopped by SIGSTOP while it computes in a9.allreduce, AllReduceLarge");
+}

@@ -65,7 +65,7 @@ TEST_CASE("a run's folder is private and goes with it") {
     path = directory.path();
     CHECK((std::filesystem::status(path).permissions() & std::filesystem::perms::others_all) ==
           std::filesystem::perms::none);
-    exit_code_of(exec_rank({"touch", directory.event_file(), directory.store_file()}, {}));
+    exit_code_of(exec_rank({"touch", directory.path() + "/a", directory.path() + "/b"}, {}));
   }
   CHECK_FALSE(std::filesystem::exists(path));
 }

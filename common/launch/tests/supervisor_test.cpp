@@ -3,10 +3,10 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "common/testing/temporary_folder.h"
 #include "common/launch/spawn.h"
 #include "common/launch/tests/processes.h"
 #include "common/testing/plain_test.h"
+#include "common/testing/temporary_folder.h"
 
 using namespace lab;
 
@@ -167,7 +167,7 @@ TEST_CASE("the time-out of a run ends it, and tells what the ranks were doing") 
   const SuperviseResult result = supervised({wait_for_ever}, events.get(), {0.1, 0.1, 0.2, true});
   CHECK(result.exit_code == 5);
   CHECK(result.sentence == "the run took longer than its time-out of 0.2 s");
-  CHECK(result.rank_lines == std::vector<std::string>{"rank 0 computes"});
+  CHECK(result.rank_lines == std::vector<std::string>{"rank 0 computes; no message yet"});
 }
 
 TEST_CASE("what a rank started in the background goes with it, in its group or out of it") {
@@ -210,4 +210,82 @@ TEST_CASE("signals to the launcher are passed on and end the run") {
     CHECK(result.sentence.find("interrupted by SIG") == 0);
     CHECK_FALSE(is_alive(rank));
   }
+}
+
+namespace {
+
+/// Computes, as the event file shows, with this time-out for waits.
+std::function<int()> computing(EventFile& events, int rank, double timeout_seconds, const std::function<int()>& body) {
+  return [&events, rank, timeout_seconds, body] {
+    auto pages = events.rank(rank);
+    pages->set_timeout(timeout_seconds);
+    pages->set_activity(RankActivity::kRunning);
+    return body();
+  };
+}
+
+int stop_oneself() {
+  ::kill(::getpid(), SIGSTOP);
+  return wait_for_ever();
+}
+
+}  // namespace
+
+TEST_CASE("a rank that stays stopped for its time-out ends the run, and is named") {
+  const testing::TemporaryFolder folder;
+  auto events = EventFile::create(folder.file("events"), 2);
+  const SuperviseResult result =
+      supervised({computing(*events, 0, 0.1, wait_for_ever), computing(*events, 1, 0.1, stop_oneself)}, events.get());
+  CHECK(result.exit_code == 5);
+  CHECK(result.sentence == "rank 1 was stopped by SIGSTOP and did not continue for 0.1 s");
+  REQUIRE(result.rank_lines.size() == 2);
+  CHECK(result.rank_lines[0] == "rank 0 computes; no message yet");
+  CHECK(result.rank_lines[1] == "rank 1 is stopped by SIGSTOP while it computes; no message yet");
+}
+
+TEST_CASE("a rank that continues in time is not ended") {
+  const testing::TemporaryFolder folder;
+  auto events = EventFile::create(folder.file("events"), 2);
+  const auto continued = [&events] {
+    const pid_t own = ::getpid();
+    const pid_t helper = ::fork();
+    if (helper == 0) {
+      while (events->read(1, nullptr).stopped_by == 0) ::usleep(1000);
+      ::kill(own, SIGCONT);
+      ::_exit(0);
+    }
+    ::kill(own, SIGSTOP);
+    while (events->read(1, nullptr).stopped_by != 0) ::usleep(1000);
+    return 0;
+  };
+  const SuperviseResult result = supervised({returning(0), computing(*events, 1, kLong, continued)}, events.get());
+  CHECK(result.exit_code == 0);
+}
+
+TEST_CASE("ranks that all stand still end after the stall limit, with a line for each") {
+  const testing::TemporaryFolder folder;
+  auto events = EventFile::create(folder.file("events"), 2);
+  const SuperviseResult result =
+      supervised({computing(*events, 0, 0.01, wait_for_ever), computing(*events, 1, 0.01, wait_for_ever)}, events.get(),
+                 {0.1, 0.1, 0, true, 0.3});
+  CHECK(result.exit_code == 5);
+  CHECK(result.sentence == "no rank has sent, received or reported anything for 0.3 s");
+  CHECK(result.rank_lines.size() == 2);
+  CHECK(stall_seconds(10, 60) == 60);
+  CHECK(stall_seconds(100, 60) == 600);
+}
+
+TEST_CASE("an interrupted run tells what each rank was doing") {
+  const testing::TemporaryFolder folder;
+  auto events = EventFile::create(folder.file("events"), 2);
+  const pid_t launcher = ::getpid();
+  const auto interrupting = [launcher] {
+    ::kill(launcher, SIGINT);
+    return wait_for_ever();
+  };
+  const SuperviseResult result =
+      supervised({computing(*events, 0, kLong, interrupting), stuck(*events, 1, Direction::kRecv, 0)}, events.get());
+  CHECK(result.exit_code == 130);
+  REQUIRE(result.rank_lines.size() == 2);
+  CHECK(result.rank_lines[0] == "rank 0 computes; no message yet");
 }

@@ -1,0 +1,110 @@
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "common/launch/tests/worlds.h"
+#include "common/testing/test.h"
+
+// Ranks that are processes, and one that loops or is stopped: the run ends by itself and names the rank that is late.
+namespace lab {
+namespace {
+
+constexpr double kTimeoutSeconds = 0.5;
+/// From the time-out to the end of all ranks: the launcher's grace and the time between its signals.
+constexpr double kGraceSeconds = 3;
+
+WorldSpec impatient(int num_ranks) {
+  return world_of<Processes>(num_ranks, kTimeoutSeconds);
+}
+
+[[noreturn]] void loop_without_end() {
+  for (;;) ::usleep(1000);
+}
+
+struct Ended {
+  WorldOutcome outcome;
+  double seconds = 0;
+};
+
+Ended run_to_the_end(int num_ranks, const std::function<void(Communicator&)>& body) {
+  const auto start = std::chrono::steady_clock::now();
+  Ended ended;
+  ended.outcome = run_ranks(impatient(num_ranks), [&](Communicator& comm) {
+    body(comm);
+    return TensorMap{};
+  });
+  ended.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return ended;
+}
+
+void check_late(const Ended& ended, int late, const std::string& doing) {
+  REQUIRE(ended.outcome.failure);
+  CAPTURE(ended.outcome.failure->sentence);
+  CHECK(ended.outcome.failure->exit_code == static_cast<int>(ExitCode::kCommunication));
+  CHECK(contains(ended.outcome.failure->sentence, "timed out after 0.5 s"));
+  CHECK(contains(ended.outcome.failure->sentence, "late: rank " + std::to_string(late) + " " + doing));
+  REQUIRE(ended.outcome.rank_lines.size() == ended.outcome.ranks.size());
+  CHECK(contains(ended.outcome.rank_lines[static_cast<std::size_t>(late)], doing));
+}
+
+TEST_CASE("contract: a rank that loops after the others have returned is named<processes>") {
+  const Ended ended = run_to_the_end(3, [](Communicator& comm) {
+    comm.collectives().barrier();
+    if (comm.rank() == 1) loop_without_end();
+  });
+  check_late(ended, 1, "computes");
+  CHECK(contains(ended.outcome.failure->sentence, "has returned and waits for rank 1 to return"));
+}
+
+TEST_CASE("contract: a rank that is stopped after the others have returned is named<processes>") {
+  const Ended ended = run_to_the_end(3, [](Communicator& comm) {
+    if (comm.rank() == 2) ::raise(SIGSTOP);
+  });
+  check_late(ended, 2, "is stopped by SIGSTOP while it computes");
+}
+
+TEST_CASE("contract: ranks that are all stopped end<processes>") {
+  const Ended ended = run_to_the_end(3, [](Communicator&) { ::raise(SIGSTOP); });
+  REQUIRE(ended.outcome.failure);
+  CHECK(ended.outcome.failure->exit_code == static_cast<int>(ExitCode::kCommunication));
+  CHECK(contains(ended.outcome.failure->sentence, "was stopped by SIGSTOP and did not continue for 0.5 s"));
+  CHECK(ended.outcome.rank_lines.size() == 3);
+}
+
+TEST_CASE("contract: a time-out names the rank at the end of a chain of waits, not the one in between<processes>") {
+  const Ended ended = run_to_the_end(3, [](Communicator& comm) {
+    const at::Tensor value = at::zeros({1});
+    if (comm.rank() == 2) loop_without_end();
+    comm.point_to_point().recv(value, comm.rank() + 1);
+  });
+  check_late(ended, 2, "computes");
+}
+
+TEST_CASE("contract: a stopped rank that others wait for is named, with its last messages<processes>") {
+  const Ended ended = run_to_the_end(4, [](Communicator& comm) {
+    const at::Tensor value = at::zeros({1});
+    PointToPoint& p2p = comm.point_to_point();
+    if (comm.rank() == 3) p2p.send(value, 0);
+    if (comm.rank() == 0) p2p.recv(value, 3);
+    if (comm.rank() == 3) ::raise(SIGSTOP);
+    comm.collectives().barrier();
+  });
+  check_late(ended, 3, "is stopped by SIGSTOP");
+  CHECK(contains(ended.outcome.rank_lines[3], "completed send of 4 B to rank 0"));
+}
+
+TEST_CASE("contract: a run without end is over soon after the time-out<processes>") {
+  const Ended ended = run_to_the_end(2, [](Communicator& comm) {
+    if (comm.rank() == 1) {
+      ::signal(SIGTERM, SIG_IGN);
+      loop_without_end();
+    }
+  });
+  REQUIRE(ended.outcome.failure);
+  CHECK(ended.outcome.failure->exit_code == static_cast<int>(ExitCode::kCommunication));
+  CHECK(ended.seconds < 20 * (kTimeoutSeconds + kGraceSeconds));  // a bound against no end at all, on any machine
+}
+
+}  // namespace
+}  // namespace lab
