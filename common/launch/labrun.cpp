@@ -32,6 +32,7 @@ std::map<std::string, std::string> environment_of_all(const LaunchOptions& optio
   if (!process_variable("OMP_NUM_THREADS")) {
     environment["OMP_NUM_THREADS"] = std::to_string(threads_per_rank(options.num_local_ranks));
   }
+  if (!process_variable("OMP_WAIT_POLICY")) environment["OMP_WAIT_POLICY"] = "passive";  // ranks may share cores
   return environment;
 }
 

@@ -16,6 +16,9 @@ namespace lab {
 namespace {
 
 constexpr char kCoreTypeVariable[] = "OPENBLAS_CORETYPE";
+/// libgomp's threads spin while they wait unless told not to; ranks that share cores then keep each other from work.
+constexpr char kWaitPolicyVariable[] = "OMP_WAIT_POLICY";
+constexpr char kPassive[] = "passive";
 
 #if defined(__x86_64__)
 /// The value of extended control register 0: which registers the operating system saves.
@@ -59,11 +62,12 @@ std::string openblas_core_in_use() {
 
 }  // namespace lab
 
-/// Takes the place of the C library's for this program and all its libraries. The same search, and one answer more.
+/// Takes the place of the C library's for this program and all its libraries. The same search, and two answers more.
 extern "C" LAB_EARLY char* getenv(const char* name) noexcept {
   const std::size_t length = std::strlen(name);
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     if (std::strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') return *entry + length + 1;
   }
+  if (std::strcmp(name, lab::kWaitPolicyVariable) == 0) return const_cast<char*>(lab::kPassive);
   return std::strcmp(name, lab::kCoreTypeVariable) == 0 ? const_cast<char*>(lab::core_of_this_cpu()) : nullptr;
 }

@@ -14,6 +14,10 @@ namespace lab {
 /// starting the program anew costs a tenth of a second.)
 std::string best_openblas_core();
 
+/// libgomp asks for OMP_WAIT_POLICY in the same way, and is told "passive" where the user has said nothing: its threads
+/// otherwise spin while they wait, and ranks that share cores take them from each other. (libgomp of GCC 13 and later
+/// reads the environment itself; there labrun's variable helps, and a plain start spins.)
+
 /// Set by the user, or the answer that OpenBLAS got; empty: it chose by itself.
 std::string openblas_core_in_use();
 

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 
 #include "common/launch/rank_environment.h"
@@ -21,14 +21,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kPrefix[] = "lab-run-";
-constexpr std::time_t kYoungSeconds = 60;  ///< its maker may not have locked it yet
 
-/// Whether it is ours to remove: made by this user, some time ago, and locked by no process that lives.
+/// Whether it is ours to remove: made by this user, and locked by no process that lives.
 bool is_abandoned(const fs::path& folder) {
   const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat found {};
   return fd.get() >= 0 && ::fstat(fd.get(), &found) == 0 && found.st_uid == ::geteuid() &&
-         found.st_mtime + kYoungSeconds < std::time(nullptr) && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
+         ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
 void remove_abandoned(const std::string& parent) {
@@ -44,13 +43,21 @@ void remove_abandoned(const std::string& parent) {
 RunDirectory::RunDirectory(const std::string& fallback) {
   const std::string parent = process_variable("TMPDIR").value_or(fallback);
   remove_abandoned(parent);
-  path_ = fmt::format("{}/{}XXXXXX", parent, kPrefix);
-  if (::mkdtemp(path_.data()) == nullptr) {
-    throw UsageError(fmt::format("cannot make a temporary folder {}: {}; set TMPDIR to a writable folder", path_,
-                                 std::strerror(errno)));
-  }
-  lock_ = UniqueFd(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const auto refuse = [&](int error) {
+    throw UsageError(fmt::format("cannot make a temporary folder in {}: {}; set TMPDIR to a writable folder", parent,
+                                 std::strerror(error)));
+  };
+  // It gets its name once it is locked: under that name, a folder without a lock is abandoned.
+  std::string unlocked = fmt::format("{}/.{}XXXXXX", parent, kPrefix);
+  if (::mkdtemp(unlocked.data()) == nullptr) refuse(errno);
+  lock_ = UniqueFd(::open(unlocked.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (lock_.get() >= 0) ::flock(lock_.get(), LOCK_EX);
+  path_ = fmt::format("{}/{}", parent, unlocked.substr(parent.size() + 2));
+  if (std::rename(unlocked.c_str(), path_.c_str()) != 0) {
+    const int error = errno;
+    ::rmdir(unlocked.c_str());
+    refuse(error);
+  }
 }
 
 RunDirectory::~RunDirectory() {

@@ -2,7 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <memory>
 #include <string>
 
 #include "common/testing/test.h"
@@ -18,6 +21,26 @@ TEST_CASE("OpenBLAS runs the kernels that this program chose before main") {
     return;
   }
   CHECK(std::string(core_name()) == openblas_core_in_use());
+}
+
+/// What libgomp says of its settings when this program starts.
+std::string openmp_settings(const std::string& environment) {
+  const std::string own = std::filesystem::read_symlink("/proc/self/exe").string();
+  const std::string command = "OMP_DISPLAY_ENV=true " + environment + " '" + own + "' --version 2>&1";
+  std::string text;
+  const std::unique_ptr<FILE, int (*)(FILE*)> output(::popen(command.c_str(), "r"), ::pclose);
+  for (int c = 0; output && (c = std::fgetc(output.get())) != EOF;) text.push_back(static_cast<char>(c));
+  return text;
+}
+
+TEST_CASE("OpenMP's threads sleep while they wait, unless the user says otherwise") {
+  const std::string settings = openmp_settings("");
+  if (__GNUC__ >= 13 || settings.find("OMP_WAIT_POLICY") == std::string::npos) {
+    MESSAGE("skipped: this OpenMP does not ask getenv(), or there is none");
+    return;
+  }
+  CHECK(settings.find("OMP_WAIT_POLICY = 'PASSIVE'") != std::string::npos);
+  CHECK(openmp_settings("OMP_WAIT_POLICY=active").find("OMP_WAIT_POLICY = 'ACTIVE'") != std::string::npos);
 }
 
 TEST_CASE("the environment is read as ever") {
