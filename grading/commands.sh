@@ -93,9 +93,24 @@ run_tests() {
   return "$code"
 }
 
+# unit_of_work PRESET: the milliseconds that four ranks take to start, train and end: how fast this machine is just now.
+unit_of_work() {
+  local start=${EPOCHREALTIME/[.,]/}
+  "$root/build/$1/bin/a4_data_tensor" --nproc 4 --timeout 600 >/dev/null 2>&1 || true
+  echo $(((${EPOCHREALTIME/[.,]/} - start) / 1000))
+}
+
 # run_ctest PRESET LABELS JUNIT_FILE: as many tests at once as are compiled; ctest's summary is the last that it prints.
 run_ctest() {
-  local options=(--parallel "$(build_jobs)" --test-dir "$root/build/$1" -L "^($2)\$" --output-on-failure --no-tests=error)
+  local unit limit
+  unit=$(unit_of_work "$1")
+  # The longest quick test takes about 100 units, the longest nightly one 20,000; a test that hangs must end some day.
+  limit=$((600 + unit * 2))
+  [[ $2 != *nightly* ]] || limit=$((limit * 10))
+  export LAB_TIMEOUT=$((10 + unit / 25))  # of the waits of the programs that a test starts
+  say "a unit of work takes $unit ms here: a test may take $limit s, and a wait $LAB_TIMEOUT s"
+  local options=(--parallel "$(build_jobs)" --test-dir "$root/build/$1" -L "^($2)\$" --output-on-failure
+    --no-tests=error --timeout "$limit")
   if [[ $3 ]]; then
     mkdir -p -- "$(dirname -- "$3")"
     options+=(--output-junit "$3")

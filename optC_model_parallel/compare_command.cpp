@@ -125,7 +125,7 @@ ExitCode compare_command(int argc, char** argv) {
   app.add_text("--runs", list, "LIST", "schedules (of pipelines) and models (for tensor parallelism)");
   app.add_whole_number("--nproc", common.num_ranks, {1, 64}, "ranks");
   app.add_seed("--seed", common.seed, "of weights and of the order of images");
-  app.add_number("--timeout", common.timeout_seconds, {0, 1e9, "SECONDS"}, "the longest wait for another rank");
+  app.add_timeout(common.timeout_seconds);
   app.add_text("--out", common.out_dir, "DIR", "folder of curves and tables");
   add_training_options(app, options);
   add_pipeline_options(app, options);

@@ -102,7 +102,7 @@ ExitCode memory_command(int argc, char** argv) {
   app.add_choice("--model", run.training.model, pipeline_model_names(), "what is trained");
   app.add_whole_number("--nproc", run.num_stages, {2, 64}, "stages, a process each");
   app.add_seed("--seed", run.training.seed, "of images and weights");
-  app.add_number("--timeout", run.timeout_seconds, {0, 1e9, "SECONDS"}, "the longest wait for another rank");
+  app.add_timeout(run.timeout_seconds);
   if (const auto done = app.parse(argc, argv)) return *done;
   const std::vector<std::int64_t> numbers = numbers_in("--micro-batches", list, {1, 1'000'000});
   run.cap_bytes = cap_megabytes * kMegabyte;

@@ -25,6 +25,7 @@ ExitCode check_command(int argc, char** argv, const LabProgram& program) {
   App app(program.name + " check", "Runs the checks of one task, or of all, and says what is wrong: check [TASK].");
   WorldSpec world;
   world.kind = WorldKind::kProcesses;
+  world.timeout_seconds = CommonOptions().timeout_seconds;
   std::uint64_t seed = program.defaults.seed;
   std::string json_file;
   world.num_ranks = program.defaults.num_ranks;
@@ -32,7 +33,7 @@ ExitCode check_command(int argc, char** argv, const LabProgram& program) {
   if (!program.ranks_option.empty())
     app.add_whole_number(program.ranks_option, world.num_ranks, {1, 4096}, "the same as --nproc");
   app.add_seed("--seed", seed, "of weights and data");
-  app.add_number("--timeout", world.timeout_seconds, {0, 1e9, "SECONDS"}, "the longest wait for another rank");
+  app.add_timeout(world.timeout_seconds);
   app.add_text("--json", json_file, "FILE", "the results as JSON");
   if (const auto done = app.parse(static_cast<int>(words.size()), words.data())) return *done;
   if (program.validate) program.validate(world.num_ranks);

@@ -59,12 +59,13 @@ ExitCode records_command(int argc, char** argv, const LabProgram& program) {
   std::string descriptors, tasks;
   WorldSpec world;
   world.kind = WorldKind::kProcesses;
+  world.timeout_seconds = CommonOptions().timeout_seconds;
   std::uint64_t seed = CommonOptions().seed;
   app.add_whole_number("--nproc", world.num_ranks, {1, 4096}, "ranks to start");
   app.add_seed("--seed", seed, "of weights and data");
   app.add_text("--descriptors", descriptors, "LIST", "where each rank writes");
   app.add_text("--tasks", tasks, "LIST", "ids, with commas between them; all where left out");
-  app.add_number("--timeout", world.timeout_seconds, {0, 1e9, "SECONDS"}, "the longest wait for another rank");
+  app.add_timeout(world.timeout_seconds);
   if (const auto done = app.parse(argc - 1, argv + 1)) return *done;
   if (program.validate) program.validate(world.num_ranks);
 

@@ -19,7 +19,7 @@ enum class WorldKind { kProcesses, kThreads, kSim };
 struct WorldSpec {
   WorldKind kind = WorldKind::kThreads;
   int num_ranks = 4;
-  double timeout_seconds = 10;  ///< of the meeting and of every wait; simulated seconds in `sim`
+  double timeout_seconds = 60;  ///< of the meeting and of every wait; simulated seconds in `sim`
   bool traced = false;
   bool careful = true;  ///< collectives compare notes before they begin (PointToPoint::agree); off where they are timed
   PayloadLabel payload_label;  ///< of every traced message; empty: none

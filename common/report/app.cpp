@@ -178,6 +178,11 @@ CLI::Option* App::add_number(const std::string& name, double& value, const Numbe
                     });
 }
 
+CLI::Option* App::add_timeout(double& seconds) {
+  return add_number("--timeout", seconds, {0.0, 1e6, "SECONDS"}, "Longest wait for another rank")
+      ->envname("LAB_TIMEOUT");
+}
+
 CLI::Option* App::add_choice(const std::string& name, std::string& value, const std::vector<std::string>& choices,
                              const std::string& help) {
   const std::string list = listed(choices);

@@ -59,6 +59,9 @@ class App {
                          const std::string& help);
   CLI::Option* add_seed(const std::string& name, std::uint64_t& value, const std::string& help);
   CLI::Option* add_number(const std::string& name, double& value, const NumberRange& range, const std::string& help);
+  /// --timeout SECONDS, the longest wait for another rank; the environment variable LAB_TIMEOUT where it is left out, so
+  /// that whoever runs labs on a slow or a busy machine need not name it each time.
+  CLI::Option* add_timeout(double& seconds);
   CLI::Option* add_choice(const std::string& name, std::string& value, const std::vector<std::string>& choices,
                           const std::string& help);
   /// kind is FILE, DIR or another word for what the text is.

@@ -11,7 +11,7 @@ CommonOptions& App::add_common_options(const CommonOptions& defaults) {
   add_choice("--world", common.world, {"processes", "threads", "sim"}, "What a rank is");
   add_choice("--device", common.device, {"cpu", "cuda"}, "Where tensors live");
   add_seed("--seed", common.seed, "Seed of all data");
-  add_number("--timeout", common.timeout_seconds, {0.0, 1e6, "SECONDS"}, "Longest wait for a peer");
+  add_timeout(common.timeout_seconds);
   add_text("--save", common.save_dir, "DIR", "Save what was compared as DIR/rank<r>.safetensors");
   add_text("--trace", common.trace_file, "FILE", "Write every message: .json (Perfetto), .csv, .png, .pdf or .svg");
   add_text("--out", common.out_dir, "DIR", "Folder of plots and other results");

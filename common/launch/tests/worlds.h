@@ -30,7 +30,7 @@ struct Sim {
 #endif
 
 template <typename World>
-WorldSpec world_of(int num_ranks, double timeout_seconds = 10) {
+WorldSpec world_of(int num_ranks, double timeout_seconds = 60) {
   WorldSpec spec;
   spec.kind = World::kKind;
   spec.num_ranks = num_ranks;

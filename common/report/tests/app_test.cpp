@@ -40,6 +40,7 @@ bool has(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("app: defaults without a command line") {
+  ::unsetenv("LAB_TIMEOUT");
   Program program;
   CHECK_FALSE(program.parse({}).has_value());
   const lab::CommonOptions& common = program.common;
@@ -54,6 +55,18 @@ TEST_CASE("app: defaults without a command line") {
   CHECK(common.debug_rank == -1);
   CHECK(common.repeat == 1);
   CHECK_FALSE(common.quiet);
+}
+
+TEST_CASE("app: the time-out comes from the command line, else from the environment") {
+  ::setenv("LAB_TIMEOUT", "120", 1);
+  Program from_environment, from_command_line;
+  CHECK_FALSE(from_environment.parse({}).has_value());
+  CHECK(from_environment.common.timeout_seconds == 120);
+  CHECK_FALSE(from_command_line.parse({"--timeout", "3"}).has_value());
+  CHECK(from_command_line.common.timeout_seconds == 3);
+  ::setenv("LAB_TIMEOUT", "soon", 1);
+  CHECK(has(refusal({}), "--timeout: expected a number above 0"));
+  ::unsetenv("LAB_TIMEOUT");
 }
 
 TEST_CASE("app: every common option is read, with = and with a space") {
