@@ -203,6 +203,7 @@ class GlooWorld final : public ProcessWorld {
     if (!options.event_file.empty()) {
       parts_.event_file = EventFile::open(options.event_file);
       parts_.events = parts_.event_file->rank(options.rank);
+      parts_.events->set_timeout(options.timeout_seconds);
     }
     parts_.meeting = Meeting::hold(options);
     parts_.context = parts_.meeting->connect("world", options.rank, options.size);
@@ -211,10 +212,7 @@ class GlooWorld final : public ProcessWorld {
     parts_.collectives =
         std::make_shared<GlooCollectives>(*parts_.transport, *parts_.lifeline, *parts_.meeting, parts_.context,
                                           options.timeout_seconds, parts_.events.get());
-    if (parts_.events) {
-      parts_.events->set_timeout(options.timeout_seconds);
-      parts_.events->set_activity(RankActivity::kRunning);
-    }
+    if (parts_.events) parts_.events->set_activity(RankActivity::kRunning);
     // A rank that leaves right after the meeting would break a peer that is still inside.
     parts_.collectives->barrier(whole_world(options.rank, options.size));
   }

@@ -44,6 +44,7 @@ struct Supervisor::State {
     Blame blame = Blame::kNone;
     RankExit exit;
     int stopped_by = 0;  // the signal; 0: it runs
+    bool ended_by_launcher = false;
     Clock::time_point stopped_since;
     std::uint64_t num_changes = 0;  // in its pages of the event file, when they were last looked at
   };
@@ -57,10 +58,12 @@ struct Supervisor::State {
     return std::any_of(ranks.begin(), ranks.end(), [](const Rank& rank) { return rank.alive; });
   }
 
+  static void signal_rank(const Rank& rank, int signal) {
+    if (rank.alive) ::kill(rank.child.leads_group ? -rank.child.pid : rank.child.pid, signal);
+  }
+
   void signal_living(int signal) const {
-    for (const Rank& rank : ranks) {
-      if (rank.alive) ::kill(rank.child.leads_group ? -rank.child.pid : rank.child.pid, signal);
-    }
+    for (const Rank& rank : ranks) signal_rank(rank, signal);
   }
 
   void enter(Phase next, double seconds) {
@@ -73,10 +76,18 @@ struct Supervisor::State {
     enter(Phase::kKilled, options.kill_seconds);
   }
 
+  // A stopped rank cannot end by itself, and those that wait for it may only notice once it is gone.
+  void kill_stopped_ranks() {
+    for (Rank& rank : ranks) {
+      if (!rank.alive || rank.stopped_by == 0) continue;
+      rank.ended_by_launcher = true;
+      signal_rank(rank, SIGKILL);
+    }
+  }
+
   void take_next_step_when_due() {
     if (phase == Phase::kRunning) return;
-    const auto cannot_use_it = [](const Rank& rank) { return !rank.alive || rank.stopped_by != 0; };
-    if (phase == Phase::kGrace && std::all_of(ranks.begin(), ranks.end(), cannot_use_it)) kill_now();
+    kill_stopped_ranks();
     if (Clock::now() < deadline) return;
     if (phase == Phase::kGrace) {
       signal_living(SIGTERM);
@@ -125,7 +136,7 @@ struct Supervisor::State {
     const bool killed = WIFSIGNALED(status);
     rank.alive = false;
     rank.exit.exit_code = killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    rank.exit.stopped = phase >= Phase::kTerminated && rank.exit.exit_code != 0;
+    rank.exit.stopped = (phase >= Phase::kTerminated || rank.ended_by_launcher) && rank.exit.exit_code != 0;
     rank.exit.reason = rank.exit.stopped && killed ? "stopped by the launcher" : describe_status(status);
     if (rank.exit.exit_code == 0) {
       if (events != nullptr) events->set_returned(rank.exit.rank);
