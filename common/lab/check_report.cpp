@@ -14,46 +14,22 @@ bool reached_todo(const TaskCheck& check) {
   return !check.missing_task().empty();
 }
 
-/// True if no rank has anything to say of the case: the world had ended before.
-bool was_not_run(const CaseVerdict& verdict) {
-  return std::all_of(verdict.ranks.begin(), verdict.ranks.end(), [](const RankVerdict& rank) {
-    return rank.state == RankVerdict::State::kNoRecord || rank.state == RankVerdict::State::kNotAsked;
-  });
+std::string label_of(const CheckedCase& checked) {
+  if (checked.failure) return "failed";
+  return checked.too_expensive() ? "costly" : "wrong";
 }
 
-/// True if the case ended on some rank before it returned.
-bool broke_off(const CaseVerdict& verdict) {
-  return std::any_of(verdict.ranks.begin(), verdict.ranks.end(), [](const RankVerdict& rank) {
-    return rank.state == RankVerdict::State::kNoRecord || rank.state == RankVerdict::State::kThrew;
-  });
+std::string words_of_case(const CheckedCase& checked) {
+  if (checked.right() || checked.skipped()) return "";
+  if (!checked.failure) return checked.words();
+  // Right results, and then the end of its world: such as a message that nobody has received.
+  return (checked.passed() ? "after it had returned: " : "") + checked.failure->sentence;
 }
 
-/// The case in which the world failed: the first that broke off; none: it failed after the last.
-const CaseVerdict* failed_case(const TaskCheck& check) {
-  if (!check.failure) return nullptr;
-  const auto found = std::find_if(check.cases.begin(), check.cases.end(), broke_off);
-  return found == check.cases.end() ? nullptr : &*found;
-}
-
-std::string label_of(const TaskCheck& check, const CaseVerdict& verdict) {
-  if (&verdict == failed_case(check)) return "failed";
-  if (was_not_run(verdict)) return "not run";
-  return verdict.too_expensive() ? "costly" : "wrong";
-}
-
-std::string words_of_case(const TaskCheck& check, const CaseVerdict& verdict) {
-  if (verdict.passed() || verdict.skipped()) return "";
-  if (&verdict == failed_case(check)) return check.failure->sentence;
-  return was_not_run(verdict) ? "the run had ended before" : verdict.words();
-}
-
-std::string text_of_case(const TaskCheck& check, const CaseVerdict& verdict) {
-  std::string text =
-      fmt::format("  {:<7}  {}: {}\n", label_of(check, verdict), verdict.name, words_of_case(check, verdict));
-  if (&verdict == failed_case(check)) {
-    for (const std::string& line : check.rank_lines) text += fmt::format("{}{}\n", kWordsIndent, line);
-  }
-  if (verdict.symptom) text += fmt::format("{}likely: {}\n", kWordsIndent, verdict.symptom->sentence);
+std::string text_of_case(const CheckedCase& checked) {
+  std::string text = fmt::format("  {:<7}  {}: {}\n", label_of(checked), checked.name, words_of_case(checked));
+  for (const std::string& line : checked.rank_lines) text += fmt::format("{}{}\n", kWordsIndent, line);
+  if (checked.symptom) text += fmt::format("{}likely: {}\n", kWordsIndent, checked.symptom->sentence);
   return text;
 }
 
@@ -64,20 +40,20 @@ std::string headline(const TaskCheck& check) {
   if (reached_todo(check)) return fmt::format("not implemented: stops at TODO({})", check.missing_task());
   if (check.skipped()) return fmt::format("skipped {}: {}", where, check.cases.front().ranks.front().words);
   const auto num_skipped = std::count_if(check.cases.begin(), check.cases.end(),
-                                         [](const CaseVerdict& verdict) { return verdict.skipped(); });
-  const auto num_right = std::count_if(check.cases.begin(), check.cases.end(),
-                                       [](const CaseVerdict& verdict) { return verdict.passed(); });
+                                         [](const CheckedCase& checked) { return checked.skipped(); });
+  const auto num_right =
+      std::count_if(check.cases.begin(), check.cases.end(), [](const CheckedCase& checked) { return checked.right(); });
   return fmt::format("{} of {} checks right {}", num_right,
                      static_cast<std::ptrdiff_t>(check.cases.size()) - num_skipped, where);
 }
 
-nlohmann::json json_of_case(const TaskCheck& check, const CaseVerdict& verdict) {
-  return {{"name", verdict.name},
-          {"passed", verdict.passed()},
-          {"skipped", verdict.skipped()},
-          {"words", words_of_case(check, verdict)},
-          {"symptom", verdict.symptom ? verdict.symptom->id : ""},
-          {"likely", verdict.symptom ? verdict.symptom->sentence : ""}};
+nlohmann::json json_of_case(const CheckedCase& checked) {
+  return {{"name", checked.name},
+          {"passed", checked.right()},
+          {"skipped", checked.skipped()},
+          {"words", words_of_case(checked)},
+          {"symptom", checked.symptom ? checked.symptom->id : ""},
+          {"likely", checked.symptom ? checked.symptom->sentence : ""}};
 }
 
 }  // namespace
@@ -85,11 +61,9 @@ nlohmann::json json_of_case(const TaskCheck& check, const CaseVerdict& verdict) 
 std::string check_text(const TaskCheck& check) {
   std::string text = fmt::format("{}: {}\n", check.task, headline(check));
   if (reached_todo(check)) return text;
-  for (const CaseVerdict& verdict : check.cases) {
-    if (!verdict.passed() && !verdict.skipped()) text += text_of_case(check, verdict);
+  for (const CheckedCase& checked : check.cases) {
+    if (!checked.right() && !checked.skipped()) text += text_of_case(checked);
   }
-  if (check.failure && failed_case(check) == nullptr)
-    text += fmt::format("  failed   after the last check: {}\n", check.failure->sentence);
   return text;
 }
 
@@ -109,7 +83,7 @@ std::string check_json(const std::vector<TaskCheck>& checks) {
   nlohmann::json document = nlohmann::json::array();
   for (const TaskCheck& check : checks) {
     nlohmann::json cases = nlohmann::json::array();
-    for (const CaseVerdict& verdict : check.cases) cases.push_back(json_of_case(check, verdict));
+    for (const CheckedCase& checked : check.cases) cases.push_back(json_of_case(checked));
     document.push_back({{"task", check.task},
                         {"passed", check.passed()},
                         {"skipped", check.skipped()},

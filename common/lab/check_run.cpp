@@ -1,28 +1,20 @@
 #include "common/lab/check_run.h"
 
 #include <algorithm>
-#include <map>
-#include <utility>
 
 #include "common/lab/named_cases.h"
 #include "common/lab/record.h"
 #include "common/lab/record_world.h"
+#include "common/lab/recorded_world.h"
 #include "common/launch/unique_fd.h"
 
 namespace lab {
 namespace {
 
-/// What the ranks of one world have left.
-struct PerformedWorld {
+struct PerformedWorld : RecordedWorld {
   WorldOutcome outcome;
-  std::vector<std::vector<CaseRecord>> by_rank;
 
-  const CaseRecord* find(const Case& the_case, std::size_t rank) const {
-    for (const CaseRecord& record : by_rank[rank]) {
-      if (record.task == the_case.task && record.name == the_case.name) return &record;
-    }
-    return nullptr;
-  }
+  bool ok() const { return !outcome.failure; }
 };
 
 PerformedWorld perform(const std::vector<Case>& cases, const CallTable& calls, const WorldSpec& spec,
@@ -39,49 +31,29 @@ PerformedWorld perform(const std::vector<Case>& cases, const CallTable& calls, c
   return world;
 }
 
-/// True if every rank that was asked came through all cases, or reached a TODO.
-bool came_through(const PerformedWorld& world, const std::vector<Case>& cases) {
-  for (const Case& the_case : cases) {
-    for (std::size_t rank = 0; rank < world.by_rank.size(); ++rank) {
-      if (!is_asked(the_case, static_cast<int>(rank))) continue;
-      const CaseRecord* record = world.find(the_case, rank);
-      if (record == nullptr || record->state == CaseRecord::State::kThrew) return false;
-    }
-  }
-  return true;
-}
-
-TaskCheck judged(const PerformedWorld& world, const std::vector<Case>& cases, std::uint64_t seed, bool blamed) {
-  TaskCheck check;
-  check.task = cases.front().task;
-  for (const Case& the_case : cases) {
-    std::vector<std::optional<CaseRecord>> by_rank(world.by_rank.size());
-    for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
-      if (const CaseRecord* record = world.find(the_case, rank)) by_rank[rank] = *record;
-    }
-    check.cases.push_back(judge_case(the_case, static_cast<int>(by_rank.size()), seed, by_rank));
-  }
-  if (!blamed) return check;
-  check.failure = world.outcome.failure;
-  check.rank_lines = world.outcome.rank_lines;
-  return check;
+CheckedCase judged(const DecidingWorld<PerformedWorld>& deciding, const Case& the_case, std::uint64_t seed) {
+  CheckedCase checked;
+  static_cast<CaseVerdict&>(checked) = deciding.world->judged(the_case, seed);
+  if (!deciding.to_blame) return checked;
+  checked.failure = deciding.world->outcome.failure;
+  checked.rank_lines = deciding.world->outcome.rank_lines;
+  return checked;
 }
 
 }  // namespace
 
 bool TaskCheck::passed() const {
-  if (failure || skipped()) return false;
-  return std::all_of(cases.begin(), cases.end(),
-                     [](const CaseVerdict& verdict) { return verdict.passed() || verdict.skipped(); });
+  return !skipped() && std::all_of(cases.begin(), cases.end(),
+                                   [](const CheckedCase& checked) { return checked.right() || checked.skipped(); });
 }
 
 bool TaskCheck::skipped() const {
-  return std::all_of(cases.begin(), cases.end(), [](const CaseVerdict& verdict) { return verdict.skipped(); });
+  return std::all_of(cases.begin(), cases.end(), [](const CheckedCase& checked) { return checked.skipped(); });
 }
 
 std::string TaskCheck::missing_task() const {
-  for (const CaseVerdict& verdict : cases) {
-    for (const RankVerdict& rank : verdict.ranks) {
+  for (const CheckedCase& checked : cases) {
+    for (const RankVerdict& rank : checked.ranks) {
       if (rank.state == RankVerdict::State::kNotImplemented) return rank.missing_task;
     }
   }
@@ -90,29 +62,23 @@ std::string TaskCheck::missing_task() const {
 
 int TaskCheck::exit_code() const {
   if (!missing_task().empty()) return static_cast<int>(ExitCode::kNotImplemented);
-  if (failure) return failure->exit_code;
+  for (const CheckedCase& checked : cases) {
+    if (checked.failure) return checked.failure->exit_code;
+  }
   return static_cast<int>(passed() || skipped() ? ExitCode::kAllMatch : ExitCode::kMismatch);
 }
 
 std::vector<TaskCheck> run_checks(const std::vector<Case>& cases, const CallTable& calls, const WorldSpec& world,
                                   std::uint64_t seed) {
-  const std::vector<std::string> tasks = tasks_of(cases);
-  const PerformedWorld common = perform(cases, calls, world, seed);
-  const auto is_through = [&](const std::string& task) { return came_through(common, cases_of_task(cases, task)); };
-  // If the world failed although all came through, any of them may have done it.
-  const bool common_counts =
-      !common.outcome.failure || tasks.size() == 1 || !std::all_of(tasks.begin(), tasks.end(), is_through);
-  std::map<std::string, PerformedWorld> alone;
-  for (const std::string& task : tasks) {
-    if (tasks.size() > 1 && !(common_counts && is_through(task)))
-      alone[task] = perform(cases_of_task(cases, task), calls, world, seed);
-  }
+  const auto deciding = perform_apart<PerformedWorld>(
+      cases, [&](const std::vector<Case>& some) { return perform(some, calls, world, seed); });
   // Only now, after the last fork, may this process go backward.
   std::vector<TaskCheck> checks;
-  for (const std::string& task : tasks) {
-    const auto own = alone.find(task);
-    const PerformedWorld& performed = own == alone.end() ? common : own->second;
-    checks.push_back(judged(performed, cases_of_task(cases, task), seed, own != alone.end() || tasks.size() == 1));
+  for (const std::string& task : tasks_of(cases)) checks.push_back({task, {}});
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto check =
+        std::find_if(checks.begin(), checks.end(), [&](const TaskCheck& one) { return one.task == cases[i].task; });
+    check->cases.push_back(judged(deciding[i], cases[i], seed));
   }
   return checks;
 }

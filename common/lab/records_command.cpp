@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "common/lab/lab_main.h"
 #include "common/lab/named_cases.h"
@@ -30,10 +31,11 @@ std::vector<int> descriptors_in(const std::string& text, int num_ranks) {
   return descriptors;
 }
 
-/// The cases of the tasks in the list, with commas between them, in the table's order; all, if it is empty.
+/// The cases that the list names, by their tasks or their own names, in the table's order; all, if it is empty.
 std::vector<Case> cases_of_list(const std::vector<Case>& cases, const std::string& list) {
   if (list.empty()) return cases;
-  const std::vector<std::string> known = tasks_of(cases);
+  std::vector<std::string> known = tasks_of(cases);
+  for (const Case& the_case : cases) known.push_back(the_case.name);
   std::vector<std::string> wanted;
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
@@ -45,9 +47,11 @@ std::vector<Case> cases_of_list(const std::vector<Case>& cases, const std::strin
         fmt::format("--tasks: there is no task '{}'; hint: such as {}", wanted.back(), meant ? *meant : known.front()));
   }
   std::vector<Case> chosen;
-  for (const Case& the_case : cases) {
-    if (std::find(wanted.begin(), wanted.end(), the_case.task) != wanted.end()) chosen.push_back(the_case);
-  }
+  const auto is_wanted = [&](const std::string& name) {
+    return std::find(wanted.begin(), wanted.end(), name) != wanted.end();
+  };
+  std::copy_if(cases.begin(), cases.end(), std::back_inserter(chosen),
+               [&](const Case& the_case) { return is_wanted(the_case.task) || is_wanted(the_case.name); });
   return chosen;
 }
 
@@ -64,7 +68,7 @@ ExitCode records_command(int argc, char** argv, const LabProgram& program) {
   app.add_whole_number("--nproc", world.num_ranks, {1, 4096}, "ranks to start");
   app.add_seed("--seed", seed, "of weights and data");
   app.add_text("--descriptors", descriptors, "LIST", "where each rank writes");
-  app.add_text("--tasks", tasks, "LIST", "ids, with commas between them; all where left out");
+  app.add_text("--tasks", tasks, "LIST", "ids, or names of checks, with commas between them; all where left out");
   app.add_timeout(world.timeout_seconds);
   if (const auto done = app.parse(argc - 1, argv + 1)) return *done;
   if (program.validate) program.validate(world.num_ranks);

@@ -94,11 +94,43 @@ TEST_CASE("each task gets its own end, whatever the others do to their worlds") 
   CHECK(checks[1].cases[0].symptom->id == "divided_by_world_size");
   REQUIRE(checks[2].cases[0].symptom);
   CHECK(checks[2].cases[0].symptom->id == "deadlock");
-  CHECK(contains(checks[2].failure->sentence, "deadlock: rank 0 waits"));
+  CHECK(contains(checks[2].cases[0].failure->sentence, "deadlock: rank 0 waits"));
   CHECK(checks[3].missing_task() == "a0.helper");
-  CHECK(contains(checks[4].failure->sentence, "rank 1"));  // which has left, so that rank 0 waits in vain
-  CHECK(contains(checks[5].failure->sentence, "SIGKILL"));
+  CHECK(contains(checks[4].cases[0].failure->sentence, "rank 1"));  // which has left, so that rank 0 waits in vain
+  CHECK(contains(checks[5].cases[0].failure->sentence, "SIGKILL"));
   CHECK(checks[6].cases[0].symptom->id == "stray_message");
+}
+
+TEST_CASE("a check that throws or hangs costs that check, and the task's others are run in a new world") {
+  Table table;
+  table.calls["a0.sum"] = [](Communicator& comm, const CaseInputs& inputs) {
+    if (inputs.numbers.count("throws") != 0 && comm.rank() == 1)
+      throw ContractError("view({-1}) of a transposed tensor");
+    if (inputs.numbers.count("hangs") != 0) return stuck_sum(comm, inputs);
+    return sum_task().right(comm, inputs);
+  };
+  for (const std::string name : {"first", "throws", "second", "hangs", "third"}) {
+    Case one = renamed(sum_task(), "a0.sum").the_case;
+    one.name = name;
+    one.inputs = [inputs = one.inputs, name](const CasePlace& place) {
+      CaseInputs more = inputs(place);
+      more.numbers[name] = 1;
+      return more;
+    };
+    table.cases.push_back(one);
+  }
+  const std::vector<TaskCheck> checks = checks_of(table);
+  REQUIRE(checks.size() == 1);
+  REQUIRE(checks[0].cases.size() == 5);
+  for (const CheckedCase& checked : checks[0].cases) {
+    CAPTURE(checked.name);
+    const bool should_fail = checked.name == "throws" || checked.name == "hangs";
+    CHECK(checked.right() == !should_fail);
+    CHECK(checked.failure.has_value() == should_fail);
+  }
+  CHECK(contains(checks[0].cases[1].failure->sentence, "transposed"));
+  CHECK(contains(checks[0].cases[3].failure->sentence, "deadlock"));
+  CHECK_FALSE(checks[0].passed());
 }
 
 TEST_CASE("a task alone that fails is not run twice") {
