@@ -1,6 +1,7 @@
 #include "common/lab/check_run.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/lab/named_cases.h"
 #include "common/lab/record.h"
@@ -27,7 +28,11 @@ PerformedWorld perform(const std::vector<Case>& cases, const CallTable& calls, c
   }
   PerformedWorld world;
   world.outcome = run_record_world(cases, calls, spec, seed, descriptors);
-  for (const int descriptor : descriptors) world.by_rank.push_back(read_records(descriptor).records);
+  for (const int descriptor : descriptors) {
+    RecordsRead read = read_records(descriptor);
+    world.intact = world.intact && read.broken.empty();
+    world.by_rank.push_back(std::move(read.records));
+  }
   return world;
 }
 

@@ -16,6 +16,7 @@ namespace lab {
 /// What the ranks of one world have recorded.
 struct RecordedWorld {
   std::vector<std::vector<CaseRecord>> by_rank;
+  bool intact = true;  ///< false: something other than a record was written, perhaps over records
 
   /// The rank's record of a case, or nullptr.
   const CaseRecord* find(int rank, const Case& the_case) const;
@@ -34,8 +35,8 @@ struct DecidingWorld {
 
 /// Performs the cases in as few worlds as it can, such that none suffers from another: what throws, hangs or ends its
 /// process costs that case only, and those after it get a new world. Where a case came through only once it had a new
-/// world, those before it are performed again; where a world failed after its last case, halves of them are, until
-/// the failure belongs to one case.
+/// world, those before it are performed again; where a world failed after its last case, or its records were written
+/// over, halves of the cases are, until the failure belongs to one.
 /// `perform` runs cases in a new world; World has came_through() and ok(), which is false if the world failed in whichever way.
 /// Returns one element for each case, in order.
 template <typename World>
@@ -54,9 +55,9 @@ std::vector<DecidingWorld<World>> perform_apart(const std::vector<Case>& cases,
   const auto stopped = static_cast<std::size_t>(
       std::find_if(cases.begin(), cases.end(), [&](const Case& one) { return !world->came_through(one); }) -
       cases.begin());
-  if (stopped == cases.size() && (world->ok() || cases.size() == 1))
-    return Deciding(cases.size(), {world, cases.size() == 1});
-  if (stopped == cases.size()) {
+  if (stopped == cases.size() && world->ok() && world->intact) return Deciding(cases.size(), {world, false});
+  if (cases.size() == 1) return {{world, true}};
+  if (stopped == cases.size() || !world->intact) {
     Deciding all = perform_apart(part(0, cases.size() / 2), perform);
     append(all, perform_apart(part(cases.size() / 2, cases.size()), perform));
     return all;

@@ -53,13 +53,6 @@ std::string sentence_of_run(const SandboxResult& result) {
 
 }  // namespace
 
-const CaseRecord* CaseWorld::find(int rank, const std::string& task, const std::string& name) const {
-  for (const CaseRecord& record : by_rank[static_cast<std::size_t>(rank)]) {
-    if (record.task == task && record.name == name) return &record;
-  }
-  return nullptr;
-}
-
 CaseWorld run_case_world(const Sandbox& sandbox, const CaseWorldSpec& spec) {
   const RunDirectory work;
   std::vector<UniqueFd> files;
@@ -72,7 +65,7 @@ CaseWorld run_case_world(const Sandbox& sandbox, const CaseWorldSpec& spec) {
   job.argv = {spec.program,    "records",
               "--nproc",       std::to_string(spec.num_ranks),
               "--seed",        std::to_string(spec.seed),
-              "--tasks",       fmt::format("{}", fmt::join(spec.tasks, ",")),
+              "--tasks",       fmt::format("{}", fmt::join(spec.cases, ",")),
               "--descriptors", fmt::format("{}", fmt::join(numbers, ","))};
   job.folder = work.path();
   job.readable = spec.readable;
@@ -89,6 +82,7 @@ CaseWorld run_case_world(const Sandbox& sandbox, const CaseWorldSpec& spec) {
     const std::string wrong = read.broken.empty() ? repeated_record(read.records) : read.broken;
     if (!wrong.empty() && world.broken.empty())
       world.broken = fmt::format("rank {} sent something that is no result: {}", rank, wrong);
+    world.intact = world.intact && wrong.empty();
     world.by_rank.push_back(std::move(read.records));
   }
   return world;

@@ -4,31 +4,28 @@
 #include <string>
 #include <vector>
 
-#include "common/lab/record.h"
+#include "common/lab/recorded_world.h"
 #include "grading/judge/sandbox.h"
 
 namespace lab::grading {
 
-/// One run of a submission's program: some tasks on some ranks.
+/// One run of a submission's program: some checks on some ranks.
 struct CaseWorldSpec {
   std::string program;
   int num_ranks = 4;
   std::uint64_t seed = 42;
-  std::vector<std::string> tasks;
+  std::vector<std::string> cases;  ///< their names
   double stall_seconds = 10;
   std::vector<std::string> readable;  ///< what the program may read besides itself
 };
 
 /// What came back: records, and how the run ended. Nothing of it is a verdict.
-struct CaseWorld {
-  std::vector<std::vector<CaseRecord>> by_rank;
+struct CaseWorld : RecordedWorld {
   std::string broken;  ///< what is wrong with a rank's records; empty: nothing
   SandboxResult result;
   std::string sentence;  ///< why the run failed, in the program's own words; empty: it did not
 
   bool ok() const { return sentence.empty() && broken.empty(); }
-  /// The rank's record of a case, or nullptr.
-  const CaseRecord* find(int rank, const std::string& task, const std::string& name) const;
 };
 
 /// Starts the program's `records` in the sandbox, with a file in memory for each rank.

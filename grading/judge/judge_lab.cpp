@@ -4,25 +4,32 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <set>
 
+#include "common/lab/named_cases.h"
 #include "common/launch/one_rank.h"
-#include "grading/judge/task_runs.h"
+#include "grading/judge/check_runs.h"
+#include "grading/judge/stand_ins.h"
 
 namespace lab::grading {
 namespace {
 
-/// The check of one case after one more world size.
-void add_verdict(CheckOutcome& check, const CaseVerdict& verdict, const TaskRun& run, int num_ranks) {
+bool may_still_pass(const CheckOutcome& check) {
   using State = CheckOutcome::State;
-  if (check.state == State::kFailed || check.state == State::kTooExpensive) return;
-  // A world that failed after all its results had come failed because of them, too: a message that nobody waited for.
-  const bool failed_late = verdict.passed() && !run.sentence.empty();
+  return check.state == State::kNotRun || check.state == State::kPassed || check.state == State::kSkipped;
+}
+
+/// The check after one more world size.
+void add_run(CheckOutcome& check, const CheckRun& run, int num_ranks) {
+  using State = CheckOutcome::State;
+  const CaseVerdict& verdict = run.verdict;
   if (verdict.skipped()) {
     if (check.state == State::kNotRun) check.state = State::kSkipped;
     return;
   }
-  if (verdict.passed() && !failed_late) {
+  // A world that failed after its only result had come failed because of it, too: a message that nobody waited for.
+  if (verdict.passed() && run.sentence.empty()) {
     check.state = State::kPassed;
     return;
   }
@@ -40,60 +47,42 @@ void add_verdict(CheckOutcome& check, const CaseVerdict& verdict, const TaskRun&
   }
 }
 
-void add_run(TaskOutcome& outcome, const TaskRun& run, int num_ranks) {
-  for (const CaseVerdict& verdict : run.verdicts) {
-    auto check = std::find_if(outcome.checks.begin(), outcome.checks.end(),
-                              [&](const CheckOutcome& other) { return other.name == verdict.name; });
-    if (check == outcome.checks.end()) check = outcome.checks.insert(check, CheckOutcome{verdict.name, {}, "", ""});
-    add_verdict(*check, verdict, run, num_ranks);
-    if (!verdict.not_implemented()) continue;
-    outcome.state = TaskOutcome::State::kNotImplemented;
-    const auto rank = std::find_if(verdict.ranks.begin(), verdict.ranks.end(), [](const RankVerdict& one) {
-      return one.state == RankVerdict::State::kNotImplemented;
-    });
-    outcome.words = fmt::format("TODO({}) is still there", rank->missing_task);
-  }
-  if (outcome.state == TaskOutcome::State::kNotRun) outcome.state = TaskOutcome::State::kJudged;
+void note_todo(TaskOutcome& outcome, const CaseVerdict& verdict) {
+  if (!verdict.not_implemented()) return;
+  outcome.state = TaskOutcome::State::kNotImplemented;
+  const auto rank = std::find_if(verdict.ranks.begin(), verdict.ranks.end(), [](const RankVerdict& one) {
+    return one.state == RankVerdict::State::kNotImplemented;
+  });
+  outcome.words = fmt::format("TODO({}) is still there", rank->missing_task);
 }
 
-/// Runs the tasks on one size after the other, as long as they have something to lose.
-std::map<std::string, TaskOutcome> run_sizes(const TaskRunner& runner, const Rubric& rubric,
-                                             const std::vector<std::string>& tasks) {
+CheckOutcome& check_of(TaskOutcome& outcome, const std::string& name) {
+  const auto found = std::find_if(outcome.checks.begin(), outcome.checks.end(),
+                                  [&](const CheckOutcome& other) { return other.name == name; });
+  if (found != outcome.checks.end()) return *found;
+  return *outcome.checks.insert(found, CheckOutcome{name, {}, "", ""});
+}
+
+/// Runs the checks on one size after the other, as long as they have something to lose.
+std::map<std::string, TaskOutcome> run_sizes(const CheckRunner& runner, const Rubric& rubric,
+                                             const std::vector<Case>& cases) {
   std::map<std::string, TaskOutcome> outcomes;
-  for (const std::string& task : tasks) outcomes[task].id = task;
   for (const int num_ranks : rubric.judging.ranks) {
-    std::vector<std::string> still;
-    for (const std::string& task : tasks) {
-      const TaskOutcome& outcome = outcomes[task];
-      const bool first = outcome.state == TaskOutcome::State::kNotRun;
-      const bool lost = std::none_of(outcome.checks.begin(), outcome.checks.end(), [](const CheckOutcome& check) {
-        return check.state == CheckOutcome::State::kPassed || check.state == CheckOutcome::State::kSkipped;
-      });
-      if (first || (!lost && outcome.state == TaskOutcome::State::kJudged)) still.push_back(task);
+    std::vector<Case> still;
+    for (const Case& the_case : cases) {
+      TaskOutcome& outcome = outcomes[the_case.task];
+      outcome.id = the_case.task;
+      if (outcome.state != TaskOutcome::State::kNotImplemented && may_still_pass(check_of(outcome, the_case.name)))
+        still.push_back(the_case);
     }
-    if (still.empty()) break;
-    for (const auto& [task, run] : runner.run(num_ranks, still)) add_run(outcomes[task], run, num_ranks);
+    for (const CheckRun& run : runner.run(num_ranks, still)) {
+      TaskOutcome& outcome = outcomes[run.verdict.task];
+      if (outcome.state == TaskOutcome::State::kNotRun) outcome.state = TaskOutcome::State::kJudged;
+      add_run(check_of(outcome, run.verdict.name), run, num_ranks);
+      note_todo(outcome, run.verdict);
+    }
   }
   return outcomes;
-}
-
-/// Files of the recipe that an entry of `stand_in` or `file` names: itself, or all below a folder.
-std::set<std::string> files_of(const BuildRecipe& recipe, const std::vector<std::string>& entries) {
-  std::set<std::string> files;
-  for (const StudentSource& source : recipe.sources) {
-    for (const std::string& entry : entries) {
-      if (source.name == entry || source.name.compare(0, entry.size() + 1, entry + "/") == 0) files.insert(source.name);
-    }
-  }
-  return files;
-}
-
-std::string first_failed_need(const RubricTask& task, const std::map<std::string, TaskOutcome>& outcomes) {
-  for (const std::string& need : task.needs) {
-    const auto found = outcomes.find(need);
-    if (found != outcomes.end() && !found->second.passed()) return need;
-  }
-  return "";
 }
 
 /// Whether the program comes as far as its own main(): a file may do its harm before.
@@ -121,14 +110,31 @@ StudentBuild build_that_starts(const StudentBuilder& builder, const Sandbox& san
   return build;
 }
 
+/// Those of the rubric's tasks that have a case, in its order; or only the one that is asked for.
 std::vector<std::string> tasks_to_run(const Rubric& rubric, const std::vector<Case>& cases, const std::string& only) {
   std::vector<std::string> tasks;
   for (const RubricTask& task : rubric.tasks) {
-    const bool has_case =
-        std::any_of(cases.begin(), cases.end(), [&](const Case& the_case) { return the_case.task == task.id; });
-    if (has_case && (only.empty() || only == task.id)) tasks.push_back(task.id);
+    if (!cases_of_task(cases, task.id).empty() && (only.empty() || only == task.id)) tasks.push_back(task.id);
   }
   return tasks;
+}
+
+/// In the table's order, which is that of a run.
+std::vector<Case> cases_of_tasks(const std::vector<Case>& cases, const std::vector<std::string>& tasks) {
+  std::vector<Case> chosen;
+  std::copy_if(cases.begin(), cases.end(), std::back_inserter(chosen), [&](const Case& the_case) {
+    return std::find(tasks.begin(), tasks.end(), the_case.task) != tasks.end();
+  });
+  return chosen;
+}
+
+/// Says of the tasks that lost marks why their files were left out of the program.
+void note_replaced(const StudentBuild& build, const Rubric& rubric, LabOutcome& outcome) {
+  for (auto& [id, result] : outcome.tasks) {
+    const auto replaced = build.replaced.find(rubric.find_task(id)->file);
+    if (replaced != build.replaced.end() && !result.passed())
+      result.words = fmt::format("{}: {}", replaced->first, replaced->second);
+  }
 }
 
 }  // namespace
@@ -136,51 +142,41 @@ std::vector<std::string> tasks_to_run(const Rubric& rubric, const std::vector<Ca
 LabOutcome judge_lab(const JudgedLab& lab, const Rubric& rubric, const StudentBuilder& builder, const Sandbox& sandbox,
                      const std::map<std::string, std::string>& texts, const JudgeOrder& order) {
   const auto start = std::chrono::steady_clock::now();
-  use_threads(1);  // results are small, and a pool of threads would spin beside the ranks
+  use_threads(1);  // results are small, and a pool of threads would compete with the ranks
   const std::vector<Case> cases = lab.cases();
   const std::vector<std::string> tasks = tasks_to_run(rubric, cases, order.only_task);
   LabOutcome outcome;
   outcome.lab = lab.folder;
   outcome.isolation = sandbox.level();
   outcome.seed = fmt::format("--seed {}", order.seed);
+  for (const std::string& task : tasks) outcome.tasks[task].id = task;
 
   const StudentBuild build = build_that_starts(builder, sandbox, texts);
-  const TaskRunner runner{sandbox, cases, build.program, order.seed, rubric.judging.stall_seconds};
-  if (!build.program.empty()) outcome.tasks = run_sizes(runner, rubric, tasks);
+  CheckRunner runner{sandbox, build.program, order.seed, rubric.judging.stall_seconds};
+  if (!build.program.empty()) outcome.tasks = run_sizes(runner, rubric, cases_of_tasks(cases, tasks));
   for (const auto& [name, reason] : build.replaced) {
     if (texts.count(name) != 0) outcome.notes.push_back(fmt::format("{}: {}", name, reason));
   }
   if (build.program.empty()) outcome.notes.push_back("the program could not be linked, so nothing was run");
+  note_replaced(build, rubric, outcome);
 
-  // Needs are looked up in what the submission did by itself: a task that only the reference helped has failed.
-  const std::map<std::string, TaskOutcome> unaided = outcome.tasks;
-  std::map<std::set<std::string>, std::vector<std::string>> again;  // files that stand in -> tasks
-  for (const std::string& id : tasks) {
-    TaskOutcome& result = outcome.tasks[id];
-    result.id = id;
-    const RubricTask& task = *rubric.find_task(id);
-    const std::set<std::string> files = files_of(builder.recipe(), {task.file});
-    for (const std::string& file : files) {
-      const auto replaced = build.replaced.find(file);
-      if (replaced != build.replaced.end() && !result.passed())
-        result.words = fmt::format("{}: {}", file, replaced->second);
-    }
-    if (result.passed()) continue;
-    result.skipped_because = first_failed_need(task, unaided);
-    const std::set<std::string> stand_in = files_of(builder.recipe(), task.stand_in);
-    const bool written = std::any_of(files.begin(), files.end(), [&](const auto& file) { return build.is_own(file); });
-    if (!result.skipped_because.empty() && !stand_in.empty() && written) again[stand_in].push_back(id);
-  }
-  for (const auto& [stand_in, helped] : again) {
-    const StudentBuild with_help = builder.build(texts, stand_in);
-    if (with_help.program.empty()) continue;
-    TaskRunner runner_again = runner;
-    runner_again.program = with_help.program;
-    for (auto& [id, judged_again] : run_sizes(runner_again, rubric, helped)) {
-      judged_again.with_stand_in = true;
-      outcome.tasks[id] = judged_again;
-    }
-  }
+  std::map<std::set<std::string>, StudentBuild> helped;  // by the files of the reference in it
+  StandIns stand_ins{rubric, {}, [&](const std::string& file) { return build.is_own(file); }, {}};
+  for (const StudentSource& source : builder.recipe().sources) stand_ins.files.insert(source.name);
+  stand_ins.judge_again = [&](const std::string& task, const std::set<std::string>& reference) {
+    auto found = helped.find(reference);
+    if (found == helped.end()) found = helped.emplace(reference, builder.build(texts, reference)).first;
+    const StudentBuild& with_help = found->second;
+    // Own files may need each other: then there is no such program.
+    const bool same_files =
+        std::all_of(with_help.replaced.begin(), with_help.replaced.end(),
+                    [&](const auto& replaced) { return build.replaced.count(replaced.first) != 0; });
+    if (with_help.program.empty() || !same_files) return std::optional<TaskOutcome>();
+    CheckRunner again = runner;
+    again.program = with_help.program;
+    return std::optional<TaskOutcome>(run_sizes(again, rubric, cases_of_task(cases, task)).at(task));
+  };
+  if (!build.program.empty()) stand_ins.apply(tasks, outcome);
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return outcome;
 }

@@ -35,7 +35,7 @@ Json to_json(const TaskOutcome& task) {
           {"state", kTaskStates[static_cast<int>(task.state)]},
           {"words", task.words},
           {"skipped_because", task.skipped_because},
-          {"with_stand_in", task.with_stand_in},
+          {"stand_in", task.stand_in},
           {"checks", checks}};
 }
 
@@ -45,7 +45,7 @@ TaskOutcome task_of(const Json& json) {
   task.state = state_of<TaskOutcome::State>(json.at("state").get<std::string>(), kTaskStates);
   task.words = json.at("words").get<std::string>();
   task.skipped_because = json.at("skipped_because").get<std::string>();
-  task.with_stand_in = json.at("with_stand_in").get<bool>();
+  task.stand_in = json.at("stand_in").get<std::string>();
   for (const Json& check : json.at("checks")) {
     task.checks.push_back({check.at("name").get<std::string>(),
                            state_of<CheckOutcome::State>(check.at("state").get<std::string>(), kCheckStates),

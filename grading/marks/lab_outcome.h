@@ -27,7 +27,7 @@ struct TaskOutcome {
   std::vector<CheckOutcome> checks;
   std::string words;            ///< "student/broadcast/flat.cpp does not compile: ..."
   std::string skipped_because;  ///< the need that failed, if that may be why this failed: "a9.all_to_all"
-  bool with_stand_in = false;   ///< judged with the reference in the place of a need that failed
+  std::string stand_in;         ///< "the reference in place of student/all_to_all, since ..."; empty: all its own
 
   bool passed() const;  ///< judged, some check passed, none failed
 };

@@ -24,7 +24,7 @@ std::string words_of(const CheckOutcome& check) {
 /// The need to blame; empty: the task itself. With a need's stand-in, only the judge can know of another one.
 std::string need_to_blame(const RubricTask& task, const TaskOutcome& found, const LabOutcome& outcome) {
   if (!found.skipped_because.empty()) return found.skipped_because;
-  if (found.state != TaskOutcome::State::kJudged || found.with_stand_in) return "";
+  if (found.state != TaskOutcome::State::kJudged || !found.stand_in.empty()) return "";
   for (const std::string& need : task.needs) {
     const auto it = outcome.tasks.find(need);
     if (it != outcome.tasks.end() && !it->second.passed()) return need;
@@ -77,8 +77,7 @@ MarkedItem mark_task(const RubricTask& task, const LabOutcome& outcome) {
       if (!found.words.empty()) item.words.push_back(found.words);
       mark_checks(task, found, item);
   }
-  if (found.with_stand_in)
-    item.words.emplace_back("judged with the reference in the place of what it needs, since that failed");
+  if (!found.stand_in.empty()) item.words.push_back("judged with " + found.stand_in);
   if (item.state == MarkedItem::State::kPassed) return item;
   if (const std::string need = need_to_blame(task, found, outcome); !need.empty()) {
     item.state = MarkedItem::State::kSkipped;

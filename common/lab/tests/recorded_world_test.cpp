@@ -10,9 +10,9 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// What a case does to its world: nothing; it throws; it leaves a message that is found when the world closes; or it
-/// lets the next case throw.
-enum class Does { kReturns, kThrows, kLitters, kHarmsTheNext };
+/// What a case does to its world: nothing; it throws; it leaves a message that is found when the world closes; it lets
+/// the next case throw; or it writes over all records.
+enum class Does { kReturns, kThrows, kLitters, kHarmsTheNext, kErasesRecords };
 
 /// A world of one rank, without code of anybody's.
 struct FakeWorld : RecordedWorld {
@@ -56,6 +56,9 @@ struct Runs {
       world.failed = world.failed || throws || act == Does::kLitters;
       if (throws) break;
       harmed = act == Does::kHarmsTheNext;
+      if (act != Does::kErasesRecords) continue;
+      world.intact = false;
+      world.by_rank[0].clear();
     }
     return world;
   }
@@ -68,7 +71,7 @@ Names blamed(const Runs& runs, const std::vector<DecidingWorld<FakeWorld>>& deci
   for (const auto& [name, unused] : runs.does) {
     const auto& [world, to_blame] = deciding[next++];
     CHECK(std::find(world->ran.begin(), world->ran.end(), name) != world->ran.end());
-    if (to_blame && !world->ok()) names.push_back(name);
+    if (to_blame && !(world->ok() && world->intact)) names.push_back(name);
   }
   return names;
 }
@@ -107,6 +110,14 @@ TEST_CASE("a case that only threw after another one is right, and that other is 
   const auto deciding = runs.apart();
   CHECK(blamed(runs, deciding).empty());
   CHECK(runs.worlds == std::vector<Names>{{"a", "b", "c"}, {"b", "c"}, {"a"}});
+}
+
+TEST_CASE("a case that writes over the records of others is to blame, not the first of them") {
+  Runs runs{{{"a", Does::kReturns}, {"b", Does::kReturns}, {"c", Does::kErasesRecords}, {"d", Does::kReturns}}, {}};
+  const auto deciding = runs.apart();
+  CHECK(blamed(runs, deciding) == Names{"c"});
+  CHECK(deciding[0].world->ran == Names{"a", "b"});
+  CHECK(deciding[3].world->ran == Names{"d"});
 }
 
 TEST_CASE("no case, no world") {

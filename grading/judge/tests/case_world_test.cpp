@@ -14,6 +14,13 @@
 namespace lab::grading {
 namespace {
 
+Case case_named(const std::string& name) {
+  Case the_case;
+  the_case.task = "a0.double";
+  the_case.name = name;
+  return the_case;
+}
+
 /// A submission's program, as a script: $FIRST is the descriptor of rank 0, $RECORD a file with one right record.
 class Program {
  public:
@@ -34,7 +41,7 @@ class Program {
     CaseWorldSpec spec;
     spec.program = path();
     spec.num_ranks = 2;
-    spec.tasks = {"a0.double"};
+    spec.cases = {"Double"};
     spec.readable = {record()};
     spec.stall_seconds = 0.5;
     return run_case_world(Sandbox::detect(), spec);
@@ -50,17 +57,17 @@ TEST_CASE("records come back by rank, and a run that ends with 0 has not failed"
   const CaseWorld world = Program("cat $RECORD >&$FIRST; cat $RECORD >&$SECOND; echo Tensors match: False").run();
   CHECK(world.ok());
   for (const int rank : {0, 1}) {
-    const CaseRecord* record = world.find(rank, "a0.double", "Double");
+    const CaseRecord* record = world.find(rank, case_named("Double"));
     REQUIRE(record != nullptr);
     CHECK(at::equal(record->results.at("y"), at::ones({3})));
   }
-  CHECK(world.find(0, "a0.double", "Other") == nullptr);
+  CHECK(world.find(0, case_named("Other")) == nullptr);
 }
 
 TEST_CASE("what is printed is no record") {
   const CaseWorld world = Program("cat $RECORD; echo '[Double][Rank 0] Tensors match: True'").run();
   CHECK(world.ok());
-  CHECK(world.find(0, "a0.double", "Double") == nullptr);
+  CHECK(world.find(0, case_named("Double")) == nullptr);
 }
 
 TEST_CASE("a rank that says the same thing twice, or something that is no record, is not believed") {
@@ -70,7 +77,7 @@ TEST_CASE("a rank that says the same thing twice, or something that is no record
   const CaseWorld junk = Program("cat $RECORD >&$FIRST; { cat $RECORD; echo junk; } >&$SECOND").run();
   CHECK_FALSE(junk.ok());
   CHECK(junk.broken.find("rank 1") != std::string::npos);
-  CHECK(junk.find(1, "a0.double", "Double") != nullptr);  // what came before is still there
+  CHECK(junk.find(1, case_named("Double")) != nullptr);  // what came before is still there
 }
 
 TEST_CASE("a failed run has a sentence: the program's error, else how it ended") {
@@ -84,7 +91,7 @@ TEST_CASE("a run that brings nothing new is ended, and keeps what it had brought
   const CaseWorld world = Program("cat $RECORD >&$FIRST; while :; do :; done").run();
   CHECK(world.result.end == SandboxResult::End::kStalled);
   CHECK_FALSE(world.ok());
-  CHECK(world.find(0, "a0.double", "Double") != nullptr);
+  CHECK(world.find(0, case_named("Double")) != nullptr);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ LabOutcome sample() {
   task.id = "a9.ulysses";
   task.state = TaskOutcome::State::kJudged;
   task.skipped_because = "a9.all_to_all";
-  task.with_stand_in = true;
+  task.stand_in = "the reference in place of student/all_to_all";
   task.checks = {{"Ulysses", CheckOutcome::State::kTooExpensive, "3 calls", "gathers_everything"},
                  {"UlyssesUneven", CheckOutcome::State::kSkipped, "", ""}};
   return outcome;
@@ -29,7 +29,7 @@ TEST_CASE("an outcome is the same after a way through a file") {
   CHECK(outcome_to_json(read) == text);
   const TaskOutcome& task = read.tasks.at("a9.ulysses");
   CHECK(task.state == TaskOutcome::State::kJudged);
-  CHECK(task.with_stand_in);
+  CHECK(task.stand_in == "the reference in place of student/all_to_all");
   CHECK(task.checks.at(0).state == CheckOutcome::State::kTooExpensive);
   CHECK(task.checks.at(1).state == CheckOutcome::State::kSkipped);
 }

@@ -101,16 +101,16 @@ TEST_CASE("a task judged with a stand-in is blamed itself, unless the judge know
   const RubricTask task = a_task("a9.x", 6, {"a9.y"});
   const TaskOutcome wrong = judged("a9.y", {CheckState::kFailed});
   TaskOutcome found = judged("a9.x", {CheckState::kFailed});
-  found.with_stand_in = true;
+  found.stand_in = "the reference in place of student/y, since a9.y failed";
   CHECK((marked(task, {found, wrong}).state == MarkedItem::State::kFailed));
   found.skipped_because = "a9.other";
   CHECK(marked(task, {found, wrong}).words.front() == "skipped: a9.other failed");
 
   TaskOutcome right = judged("a9.x", {CheckState::kPassed});
-  right.with_stand_in = true;
+  right.stand_in = "the reference in place of student/y, since a9.y failed";
   CHECK(marked(task, {right, wrong}).marks == 6);
   CHECK(marked(task, {right, wrong}).words ==
-        Words{"judged with the reference in the place of what it needs, since that failed"});
+        Words{"judged with the reference in place of student/y, since a9.y failed"});
 }
 
 TEST_CASE("a task that was not run because of a need says so") {

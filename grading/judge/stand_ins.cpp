@@ -1,0 +1,155 @@
+#include "grading/judge/stand_ins.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace lab::grading {
+namespace {
+
+using CheckState = CheckOutcome::State;
+
+bool is_below(const std::string& file, const std::string& entry) {
+  return file == entry || file.compare(0, entry.size() + 1, entry + "/") == 0;
+}
+
+bool is_fine(const CheckOutcome& check) {
+  return check.state == CheckState::kPassed || check.state == CheckState::kSkipped;
+}
+
+const CheckOutcome* find_check(const TaskOutcome& task, const std::string& name) {
+  const auto found =
+      std::find_if(task.checks.begin(), task.checks.end(), [&](const CheckOutcome& one) { return one.name == name; });
+  return found == task.checks.end() ? nullptr : &*found;
+}
+
+/// A check of the task that failed without help and passed with it: one that failed rather than a costly one.
+const CheckOutcome* helped_check(const TaskOutcome& unaided, const TaskOutcome& aided) {
+  const CheckOutcome* helped = nullptr;
+  for (const CheckOutcome& check : unaided.checks) {
+    const CheckOutcome* again = find_check(aided, check.name);
+    if (is_fine(check) || again == nullptr || again->state != CheckState::kPassed) continue;
+    if (helped == nullptr || helped->state == CheckState::kTooExpensive) helped = &check;
+  }
+  return helped;
+}
+
+/// Each check as it was better. What was reached only with help has the words of the run with help.
+TaskOutcome merged(const TaskOutcome& unaided, TaskOutcome aided) {
+  if (unaided.state != TaskOutcome::State::kJudged) return aided;
+  for (CheckOutcome& check : aided.checks) {
+    const CheckOutcome* before = find_check(unaided, check.name);
+    if (before != nullptr && is_fine(*before)) check = *before;
+  }
+  return aided;
+}
+
+std::vector<std::string> failed_needs(const RubricTask& task, const std::map<std::string, TaskOutcome>& outcomes) {
+  std::vector<std::string> failed;
+  for (const std::string& need : task.needs) {
+    const auto found = outcomes.find(need);
+    if (found != outcomes.end() && !found->second.passed()) failed.push_back(need);
+  }
+  return failed;
+}
+
+}  // namespace
+
+std::set<std::string> StandIns::files_of(const std::vector<std::string>& entries) const {
+  std::set<std::string> found;
+  for (const std::string& file : files) {
+    if (std::any_of(entries.begin(), entries.end(), [&](const auto& entry) { return is_below(file, entry); }))
+      found.insert(file);
+  }
+  return found;
+}
+
+/// What the reference may take the place of: the files of `stand_in` that are not the task's own. Of a task whose own
+/// file is a folder of other tasks' files, those whose tasks failed although they were written, as long as the
+/// submission's file for another of its needs is left.
+std::set<std::string> StandIns::replaceable(const RubricTask& task, const LabOutcome& outcome) const {
+  const std::set<std::string> own = files_of({task.file});
+  std::set<std::string> others, failed_own;
+  bool some_left = false;
+  for (const std::string& file : files_of(task.stand_in)) {
+    if (own.count(file) == 0) others.insert(file);
+  }
+  for (const std::string& need : task.needs) {
+    for (const std::string& file : files_of({rubric.find_task(need)->file})) {
+      const auto found = outcome.tasks.find(need);
+      if (own.count(file) == 0 || !is_own(file) || found == outcome.tasks.end()) continue;
+      const bool failed = found->second.state == TaskOutcome::State::kJudged && !found->second.passed();
+      if (failed && files_of(task.stand_in).count(file) != 0) failed_own.insert(file);
+      some_left = some_left || !failed;
+    }
+  }
+  if (some_left) others.insert(failed_own.begin(), failed_own.end());
+  return others;
+}
+
+/// The entry of `stand_in` without which the task does as well as with all; empty: no single one.
+std::string StandIns::entry_to_blame(const RubricTask& task, const std::set<std::string>& all,
+                                     const TaskOutcome& unaided) const {
+  for (const std::string& entry : task.stand_in) {
+    std::set<std::string> some = files_of({entry});
+    if (!std::includes(all.begin(), all.end(), some.begin(), some.end()) || some.empty()) continue;
+    if (some == all) return entry;
+    const std::optional<TaskOutcome> aided = judge_again(task.id, some);
+    if (aided && merged(unaided, *aided).passed()) return entry;
+  }
+  return "";
+}
+
+/// The further check of the task that the entry belongs to: of the need of that file, else of the first task.
+void StandIns::blame(const RubricTask& user, const std::string& entry, const CheckOutcome& failed,
+                     LabOutcome& outcome) const {
+  const RubricTask* guilty = nullptr;
+  for (const std::string& need : user.needs) {
+    const RubricTask* task = rubric.find_task(need);
+    if (guilty == nullptr && is_below(task->file, entry)) guilty = task;
+  }
+  for (const RubricTask& task : rubric.tasks) {
+    if (guilty == nullptr && is_below(task.file, entry)) guilty = &task;
+  }
+  const auto found = guilty == nullptr ? outcome.tasks.end() : outcome.tasks.find(guilty->id);
+  if (found == outcome.tasks.end() || !found->second.passed()) return;  // it has cost marks already
+  CheckOutcome check = failed;
+  check.name = fmt::format("Used by {}", user.id);
+  found->second.checks.push_back(std::move(check));
+}
+
+void StandIns::apply(const std::vector<std::string>& tasks, LabOutcome& outcome) const {
+  // What the submission did by itself: a task that only the reference helped has failed as a need.
+  const std::map<std::string, TaskOutcome> unaided = outcome.tasks;
+  for (const std::string& id : tasks) {
+    TaskOutcome& result = outcome.tasks.at(id);
+    const RubricTask& task = *rubric.find_task(id);
+    if (result.passed()) continue;
+    const std::vector<std::string> failed = failed_needs(task, unaided);
+    if (!failed.empty()) result.skipped_because = failed.front();
+    const std::set<std::string> own = files_of({task.file});
+    const std::set<std::string> all = replaceable(task, outcome);
+    if (all.empty() || std::none_of(own.begin(), own.end(), is_own)) continue;
+    const std::optional<TaskOutcome> aided = judge_again(id, all);
+    if (!aided) continue;
+    const TaskOutcome before = result;
+    result = merged(before, *aided);
+    const CheckOutcome* helped = helped_check(before, result);
+    if (!failed.empty()) {
+      result.stand_in = fmt::format("the reference in place of {}, since {} failed", fmt::join(all, ", "),
+                                    fmt::join(failed, " and "));
+    } else if (helped == nullptr) {
+      result = before;  // its own fault
+    } else {
+      const std::string entry = entry_to_blame(task, all, before);
+      const std::string parts = entry.empty() ? fmt::format("{}", fmt::join(all, ", ")) : entry;
+      const bool costly = helped->state == CheckState::kTooExpensive;
+      result.stand_in = fmt::format("the reference in place of {}; with the submission's own, {} {}: {}", parts,
+                                    helped->name, costly ? "is right, but too expensive" : "fails", helped->words);
+      if (!costly && !entry.empty()) blame(task, entry, *helped, outcome);
+    }
+  }
+}
+
+}  // namespace lab::grading

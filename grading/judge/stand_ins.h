@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/course/rubric.h"
+#include "grading/marks/lab_outcome.h"
+
+namespace lab::grading {
+
+/// Tasks that build on other tasks, judged so that no mistake costs twice. A task that lost marks is judged again with
+/// the reference in place of the files that `stand_in` names, and keeps each check that passes in either way. If its
+/// needs were right by themselves, the file to blame is looked for: where the task failed only with that file, the file's
+/// own task gets a further check, which failed ("used by vae.attn_block"); where it was only too expensive, nobody loses
+/// anything, since no task asks how much a part may send.
+struct StandIns {
+  const Rubric& rubric;
+  std::set<std::string> files;  ///< the lab's student files
+  /// Whether the file is the submission's, and more than a stub.
+  std::function<bool(const std::string& file)> is_own;
+  /// The task's outcome with the reference's version of these files; nothing where that cannot be built.
+  std::function<std::optional<TaskOutcome>(const std::string& task, const std::set<std::string>& reference)>
+      judge_again;
+
+  /// Judges those of `tasks` again that need it. `tasks` are in the rubric's order, their outcomes are there.
+  void apply(const std::vector<std::string>& tasks, LabOutcome& outcome) const;
+
+ private:
+  std::set<std::string> files_of(const std::vector<std::string>& entries) const;
+  std::set<std::string> replaceable(const RubricTask& task, const LabOutcome& outcome) const;
+  std::string entry_to_blame(const RubricTask& task, const std::set<std::string>& all,
+                             const TaskOutcome& unaided) const;
+  void blame(const RubricTask& user, const std::string& entry, const CheckOutcome& failed, LabOutcome& outcome) const;
+};
+
+}  // namespace lab::grading
