@@ -125,9 +125,11 @@ PictureCost with_ring(PictureCost x, std::int64_t heads, std::int64_t head_chann
     return x.height * x.widths[static_cast<std::size_t>(rank % x.size())];
   };
   const std::int64_t all = x.height * x.total_width();
+  // What a rank never sends is its successor's own block: that of rank + 1, or of rank - 1 in a ring the other way.
+  const std::int64_t kept = std::min(positions_of(x.rank + 1), positions_of(x.rank + x.size() - 1));
   for (int pass = 0; pass < (x.with_gradient ? 2 : 1); ++pass)
-    spend(x.messages, x.size() - 1, (all - positions_of(x.rank + 1)) * position_values,
-          (all - positions_of(x.rank)) * position_values, x.value_bytes);
+    spend(x.messages, x.size() - 1, (all - kept) * position_values, (all - positions_of(x.rank)) * position_values,
+          x.value_bytes);
   if (x.with_gradient) spend(x.messages, x.size(), all * position_values, all * position_values, x.value_bytes);
   return x;
 }

@@ -159,6 +159,40 @@ TEST_CASE("wrong: row parallel adds the bias on every rank before the sum") {
         }) == "bias_times_world_size");
 }
 
+/// A sum over the ranks by the two halves of an all-reduce.
+at::Tensor sum_in_two_halves(const at::Tensor& x, Collectives& collectives) {
+  return at::cat(collectives.all_gather(collectives.reduce_scatter(x.contiguous())));
+}
+
+TEST_CASE("right: sums as a reduce-scatter and an all-gather, in row parallel and in the pair") {
+  CHECK(passes("RowParallel", [](Communicator& comm, const CaseInputs& inputs) {
+    const RowParallelLinear layer(inputs.tensor("weight.W"), inputs.tensor("weight.bias"), comm.collectives());
+    const at::Tensor x_shard = inputs.tensor("input.x_shard"), grad_out = inputs.tensor("input.grad_out");
+    return TensorMap{
+        {"out", sum_in_two_halves(at::matmul(x_shard, layer.W), comm.collectives()).detach() + layer.bias.detach()},
+        {"x_shard.grad", at::matmul(grad_out, layer.W.t()).detach()},
+        {"W.grad", at::matmul(x_shard.t(), grad_out)},
+        {"bias.grad", grad_out.sum(0)}};
+  }));
+  const auto pair = [](bool gathers_hidden) {
+    return [gathers_hidden](Communicator& comm, const CaseInputs& inputs) {
+      Collectives& collectives = comm.collectives();
+      const ColumnRowPair weights(inputs.tensor("weight.W1"), inputs.tensor("weight.W2"), collectives);
+      const at::Tensor w1 = weights.W1.detach(), w2 = weights.second.W.detach();
+      const at::Tensor x = inputs.tensor("input.x"), grad_out = inputs.tensor("input.grad_out");
+      const at::Tensor before = at::matmul(x, w1), hidden = at::relu(before);
+      if (gathers_hidden) collectives.all_gather(hidden);
+      const at::Tensor grad_before = at::matmul(grad_out, w2.t()) * before.gt(0);
+      return TensorMap{{"out", sum_in_two_halves(at::matmul(hidden, w2), collectives)},
+                       {"x.grad", sum_in_two_halves(at::matmul(grad_before, w1.t()), collectives)},
+                       {"W1.grad", at::matmul(x.t(), grad_before)},
+                       {"W2.grad", at::matmul(hidden.t(), grad_out)}};
+    };
+  };
+  CHECK(passes("ColumnRow", pair(false)));
+  CHECK_FALSE(passes("ColumnRow", pair(true)));
+}
+
 TEST_CASE("wrong: the pair gathers the hidden activations; right numbers, but over its budget") {
   CHECK(symptom("ColumnRow", [](Communicator& comm, const CaseInputs& inputs) {
           Collectives& collectives = comm.collectives();

@@ -16,8 +16,8 @@ struct RubricTask {
   bool bonus = false;  ///< counts above the total
   bool all_or_nothing = false;     ///< false: marks are shared evenly over its cases
   std::vector<std::string> needs;  ///< tasks that it builds on: if it fails and one of them failed, it is skipped
-  /// Files or folders of `needs` that the reference can stand in for, so that nobody pays twice: a task that failed
-  /// together with one of its needs is judged again with them.
+  /// Files or folders of other tasks that this one builds on. The reference can stand in for them, so that no mistake
+  /// costs twice: a task that lost marks is judged again with it.
   std::vector<std::string> stand_in;
   std::vector<std::string> hints;  ///< three levels
 };

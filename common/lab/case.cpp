@@ -40,13 +40,19 @@ Comparison compare_all(const Case& the_case, const TensorMap& actual, const Tens
   return all.result();
 }
 
+/// What was spent on an operation; on all together, if it has no name.
 LedgerEntry entry_of(const std::vector<LedgerEntry>& entries, const std::string& operation) {
+  LedgerEntry spent;
+  spent.operation = operation;
   for (const LedgerEntry& entry : entries) {
-    if (entry.operation == operation) return entry;
+    if (!operation.empty() && entry.operation != operation) continue;
+    spent.calls += entry.calls;
+    spent.messages += entry.messages;
+    spent.bytes_sent += entry.bytes_sent;
+    spent.bytes_received += entry.bytes_received;
+    spent.rounds += entry.rounds;
   }
-  LedgerEntry nothing;
-  nothing.operation = operation;
-  return nothing;
+  return spent;
 }
 
 /// What the ledger counted between two readings.
@@ -71,11 +77,12 @@ std::string beyond(const CostBound& bound, const LedgerEntry& spent) {
                 {"bytes sent", spent.bytes_sent, 0, bound.max_bytes_sent},
                 {"bytes received", spent.bytes_received, bound.min_bytes_received, CostBound::kAny},
                 {"rounds", spent.rounds, bound.min_rounds, bound.max_rounds}};
+  const std::string of = bound.operation.empty() ? "in all" : "of " + bound.operation;
   for (const auto& count : counts) {
     if (count.spent > count.most)
-      return fmt::format("{} {} of {}, expected at most {}", count.spent, count.what, bound.operation, count.most);
+      return fmt::format("{} {} {}, expected at most {}", count.spent, count.what, of, count.most);
     if (count.spent < count.least)
-      return fmt::format("{} {} of {}, expected at least {}", count.spent, count.what, bound.operation, count.least);
+      return fmt::format("{} {} {}, expected at least {}", count.spent, count.what, of, count.least);
   }
   return "";
 }

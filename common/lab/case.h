@@ -40,7 +40,7 @@ struct CaseInputs {
 struct CostBound {
   static constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
 
-  std::string operation;
+  std::string operation;  ///< empty: all operations together
   std::uint64_t max_calls = kAny;
   std::uint64_t max_messages = kAny;  ///< sent
   std::uint64_t max_bytes_sent = kAny;

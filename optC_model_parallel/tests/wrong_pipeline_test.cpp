@@ -16,8 +16,8 @@ std::string verdict(const std::string& case_name, const TaskCall& call) {
   return testing::verdict(cases_of(pipeline_sections()), case_name, call, 1);
 }
 
-std::string verdict_on_split(const SplitFunction& split) {
-  return verdict("SplitLayers", [&](Communicator&, const CaseInputs& inputs) { return split_trial(inputs, split); });
+std::string verdict_on_split(const SplitFunction& split, const std::string& case_name = "SplitLayers") {
+  return verdict(case_name, [&](Communicator&, const CaseInputs& inputs) { return split_trial(inputs, split); });
 }
 
 std::string verdict_on_cut(const CutFunction& cut) {
@@ -34,13 +34,33 @@ TEST_CASE("the reference passes by the same road") {
   CHECK(verdict_on_loss(micro_batch_loss) == "passed");
 }
 
-TEST_CASE("wrong: layers by number, not by cost") {
-  CHECK(verdict_on_split([](const std::vector<double>& costs, int num_stages) {
-          std::vector<Slice> stages;
-          for (int stage = 0; stage < num_stages; ++stage)
-            stages.push_back(uneven_slice(static_cast<std::int64_t>(costs.size()), num_stages, stage));
-          return stages;
-        }) == "mismatch");
+TEST_CASE("layers by number, not by cost: valid stages, but not balanced") {
+  const SplitFunction by_number = [](const std::vector<double>& costs, int num_stages) {
+    std::vector<Slice> stages;
+    for (int stage = 0; stage < num_stages; ++stage)
+      stages.push_back(uneven_slice(static_cast<std::int64_t>(costs.size()), num_stages, stage));
+    return stages;
+  };
+  CHECK(verdict_on_split(by_number) == "mismatch");
+  CHECK(verdict_on_split(by_number, "SplitLayersConsecutive") == "passed");
+}
+
+TEST_CASE("wrong: stages that leave layers out, take some twice, or are empty") {
+  const auto changed = [](const std::function<void(std::vector<Slice>&)>& change) {
+    return [change](const std::vector<double>& costs, int num_stages) {
+      std::vector<Slice> stages = split_layers(costs, num_stages);
+      change(stages);
+      return stages;
+    };
+  };
+  CHECK(verdict_on_split(split_layers, "SplitLayersConsecutive") == "passed");
+  for (const SplitFunction& wrong :
+       {SplitFunction(changed([](auto& stages) { --stages.back().size; })),
+        SplitFunction(changed([](auto& stages) { ++stages.front().size; })), SplitFunction(changed([](auto& stages) {
+          stages.push_back({stages.back().end(), 0});
+        })),
+        SplitFunction(changed([](auto& stages) { std::reverse(stages.begin(), stages.end()); }))})
+    CHECK(verdict_on_split(wrong, "SplitLayersConsecutive") == "mismatch");
 }
 
 /// Stage after stage until it has its share of the whole cost; with `leaving_some`, early enough that every later stage

@@ -1,5 +1,7 @@
 #include "vae_sequence_parallel/picture_cost.h"
 
+#include <numeric>
+
 #include "common/testing/test.h"
 #include "vae_sequence_parallel/seeded_weights.h"
 
@@ -69,6 +71,22 @@ TEST_CASE("Ulysses sends 4 (P-1)/P^2 B heads N d values, the ring 2 (P-1)/P B he
   CHECK(with_ulysses(x, 8, 5).all_to_all.calls == 2);
   CHECK(with_ring(x, 8, 5).messages.bytes_sent == 2 * 3 * values / 4 * 4);
   CHECK(with_ring(x, 8, 5).messages.messages == 3);
+}
+
+TEST_CASE("a ring may go either way: what a rank leaves out is the block of the one before it or behind it") {
+  const std::vector<std::int64_t> widths = {10, 9, 3, 8};
+  const std::uint64_t bytes_of_column = 2 * 2 * 8 * 16 * 5 * 4;  // a key and a value, B heads H d, float32
+  const auto total = static_cast<std::uint64_t>(std::accumulate(widths.begin(), widths.end(), std::int64_t{0}));
+  for (int rank = 0; rank < 4; ++rank) {
+    CAPTURE(rank);
+    const LedgerEntry cost = with_ring(picture(rank, widths), 8, 5).messages;
+    for (const int successor : {rank + 1, rank + 3}) {
+      const auto kept = static_cast<std::uint64_t>(widths[static_cast<std::size_t>(successor % 4)]);
+      CHECK((total - kept) * bytes_of_column <= cost.bytes_sent);
+    }
+    CHECK(cost.bytes_sent < total * bytes_of_column);  // not a block more
+    CHECK(cost.messages == 3);
+  }
 }
 
 TEST_CASE("FLUX.1's decoder at 256x256: 4.1 MB of halos over each border in each direction, a gather for each norm") {

@@ -103,6 +103,25 @@ TEST_CASE("a right result that costs too much does not pass") {
   CHECK(costly.over_budget == "2 calls of all_reduce, expected at most 1");
 }
 
+TEST_CASE("a bound without a name is on all operations together") {
+  const auto sum_and_message = [](Communicator& comm, const CaseInputs& inputs) {
+    comm.collectives().all_reduce(at::zeros({2}));  // 8 bytes by the ledger
+    const at::Tensor theirs = at::zeros({3});
+    Request received = comm.point_to_point().irecv(theirs, 1 - comm.rank());
+    comm.point_to_point().send(inputs.tensor("input.x"), 1 - comm.rank());
+    received.wait();
+    return TensorMap{{"y", inputs.tensor("input.x") * 2}};
+  };
+  Case the_case = doubling();
+  CostBound all;
+  all.max_bytes_sent = 20;
+  the_case.bounds = on_every_rank({all});
+  CHECK(run_on_two(the_case, sum_and_message).passed());
+  all.max_bytes_sent = 19;
+  the_case.bounds = on_every_rank({all});
+  CHECK(run_on_two(the_case, sum_and_message).over_budget == "20 bytes sent in all, expected at most 19");
+}
+
 TEST_CASE("messages, bytes and rounds are bounded from both sides, and rounds count from the beginning of the case") {
   const auto exchange = [](Communicator& comm, const CaseInputs& inputs) {
     const at::Tensor theirs = at::zeros({3});
