@@ -9,12 +9,15 @@
 
 #include "common/launch/run_directory.h"
 #include "common/launch/unique_fd.h"
+#include "common/report/errors.h"
 #include "common/report/one_line.h"
 
 namespace lab::grading {
 namespace {
 
 constexpr double kMostSeconds = 300;
+// A rank's own time-out is by the clock. A job that could run is found stuck long before.
+constexpr double kStallsBeforeTimeout = 12;
 
 std::uint64_t bytes_in(const std::vector<UniqueFd>& files) {
   std::uint64_t total = 0;
@@ -66,17 +69,21 @@ CaseWorld run_case_world(const Sandbox& sandbox, const CaseWorldSpec& spec) {
               "--nproc",       std::to_string(spec.num_ranks),
               "--seed",        std::to_string(spec.seed),
               "--tasks",       fmt::format("{}", fmt::join(spec.cases, ",")),
+              "--timeout",     fmt::format("{}", kStallsBeforeTimeout * spec.stall_seconds),
               "--descriptors", fmt::format("{}", fmt::join(numbers, ","))};
   job.folder = work.path();
   job.readable = spec.readable;
   job.readable.push_back(spec.program);
-  job.limits.wall_seconds = kMostSeconds;
+  job.limits.run_seconds = kMostSeconds;
   job.limits.stall_seconds = spec.stall_seconds;
   job.progress = [&files] { return bytes_in(files); };
 
   CaseWorld world;
   world.result = sandbox.run(job);
   world.sentence = sentence_of_run(world.result);
+  const bool rank_timed_out = world.result.exit_code == static_cast<int>(ExitCode::kCommunication) &&
+                              world.result.last_progress >= kStallsBeforeTimeout * spec.stall_seconds;
+  world.is_machines_fault = world.result.is_machines_fault() || rank_timed_out;
   for (int rank = 0; rank < spec.num_ranks; ++rank) {
     RecordsRead read = read_records(files[static_cast<std::size_t>(rank)].get());
     const std::string wrong = read.broken.empty() ? repeated_record(read.records) : read.broken;

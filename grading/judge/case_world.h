@@ -26,6 +26,9 @@ struct CaseWorld : RecordedWorld {
   std::string sentence;  ///< why the run failed, in the program's own words; empty: it did not
 
   bool ok() const { return sentence.empty() && broken.empty(); }
+  /// Whether the machine is to blame for the end of the run: it could not start, or a rank waited for another that had no
+  /// CPU to run on.
+  bool is_machines_fault = false;
 };
 
 /// Starts the program's `records` in the sandbox, with a file in memory for each rank.

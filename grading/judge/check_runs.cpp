@@ -1,6 +1,9 @@
 #include "grading/judge/check_runs.h"
 
+#include <fmt/format.h>
+
 #include "common/report/errors.h"
+#include "grading/judge/not_judged.h"
 
 namespace lab::grading {
 namespace {
@@ -27,7 +30,10 @@ std::vector<CheckRun> CheckRunner::run(int num_ranks, const std::vector<Case>& c
   const auto deciding = perform_apart<CaseWorld>(cases, [&](const std::vector<Case>& some) {
     spec.cases.clear();
     for (const Case& the_case : some) spec.cases.push_back(the_case.name);
-    return run_case_world(sandbox, spec);
+    CaseWorld world = run_case_world(sandbox, spec);
+    if (world.is_machines_fault) world = run_case_world(sandbox, spec);
+    if (world.is_machines_fault) throw NotJudged(fmt::format("twice, on {} ranks: {}", num_ranks, world.sentence));
+    return world;
   });
   std::vector<CheckRun> runs;
   for (std::size_t i = 0; i < cases.size(); ++i) runs.push_back(judged(deciding[i], cases[i], seed));

@@ -26,6 +26,7 @@ struct CheckRunner {
 
   /// Runs the checks on so many ranks, together where nothing goes wrong and apart where something does
   /// (perform_apart). One element for each, in order.
+  /// Errors    NotJudged: twice, the machine kept a run from its end
   std::vector<CheckRun> run(int num_ranks, const std::vector<Case>& cases) const;
 };
 

@@ -54,7 +54,8 @@ void require_task(const std::string& task, const std::vector<KnownLab>& labs) {
   throw UsageError(fmt::format("--task {}: expected the id of a task, such as a9.broadcast", task));
 }
 
-void grade_lab(const JudgingPlace& place, const JudgedLab& lab, const SubmittedLab& submitted,
+/// Returns whether everything was judged.
+bool grade_lab(const JudgingPlace& place, const JudgedLab& lab, const SubmittedLab& submitted,
                const GradeOptions& options) {
   const Rubric rubric = place.rubric(lab);
   const StudentBuilder builder = place.builder(lab);
@@ -67,6 +68,7 @@ void grade_lab(const JudgingPlace& place, const JudgedLab& lab, const SubmittedL
   const LabMarks marks = write_results(folder, rubric, outcome);
   fmt::print("{}  {:.1f} s  {}/report.md\n", headline(marks), outcome.seconds, folder);
   std::fflush(stdout);
+  return marks.not_judged == 0;
 }
 
 }  // namespace
@@ -93,11 +95,12 @@ ExitCode grade_command(int argc, char** argv) {
   }
   const Submission submission = read_submission(options.submission, known, options.lab);
   if (options.out.empty()) options.out = "out/grading/" + name_of(options.submission);
+  bool all_judged = true;
   for (SubmittedLab lab : submission.labs) {
     lab.notes.insert(lab.notes.end(), submission.notes.begin(), submission.notes.end());
-    grade_lab(place, judged_lab(lab.lab), lab, options);
+    all_judged = grade_lab(place, judged_lab(lab.lab), lab, options) && all_judged;
   }
-  return ExitCode::kAllMatch;
+  return all_judged ? ExitCode::kAllMatch : kNotJudged;
 }
 
 }  // namespace lab::grading

@@ -10,6 +10,7 @@
 #include "common/lab/named_cases.h"
 #include "common/launch/one_rank.h"
 #include "grading/judge/check_runs.h"
+#include "grading/judge/not_judged.h"
 #include "grading/judge/stand_ins.h"
 
 namespace lab::grading {
@@ -63,6 +64,21 @@ CheckOutcome& check_of(TaskOutcome& outcome, const std::string& name) {
   return *outcome.checks.insert(found, CheckOutcome{name, {}, "", ""});
 }
 
+void note_not_judged(TaskOutcome& outcome, const std::string& name, const NotJudged& fault) {
+  outcome.state = TaskOutcome::State::kJudged;
+  CheckOutcome& check = check_of(outcome, name);
+  check.state = CheckOutcome::State::kNotJudged;
+  check.words = fault.what();
+}
+
+TaskOutcome task_not_judged(const std::string& id, const NotJudged& fault) {
+  TaskOutcome outcome;
+  outcome.id = id;
+  outcome.state = TaskOutcome::State::kNotJudged;
+  outcome.words = fault.what();
+  return outcome;
+}
+
 /// Runs the checks on one size after the other, as long as they have something to lose.
 std::map<std::string, TaskOutcome> run_sizes(const CheckRunner& runner, const Rubric& rubric,
                                              const std::vector<Case>& cases) {
@@ -75,7 +91,14 @@ std::map<std::string, TaskOutcome> run_sizes(const CheckRunner& runner, const Ru
       if (outcome.state != TaskOutcome::State::kNotImplemented && may_still_pass(check_of(outcome, the_case.name)))
         still.push_back(the_case);
     }
-    for (const CheckRun& run : runner.run(num_ranks, still)) {
+    std::vector<CheckRun> runs;
+    try {
+      runs = runner.run(num_ranks, still);
+    } catch (const NotJudged& fault) {
+      for (const Case& the_case : still) note_not_judged(outcomes[the_case.task], the_case.name, fault);
+      return outcomes;
+    }
+    for (const CheckRun& run : runs) {
       TaskOutcome& outcome = outcomes[run.verdict.task];
       if (outcome.state == TaskOutcome::State::kNotRun) outcome.state = TaskOutcome::State::kJudged;
       add_run(check_of(outcome, run.verdict.name), run, num_ranks);
@@ -91,8 +114,8 @@ bool starts(const Sandbox& sandbox, const StudentBuild& build) {
   SandboxJob job;
   job.argv = {build.program, "--version"};
   job.folder = build.folder->path();
-  job.limits.wall_seconds = 10;
-  const SandboxResult result = sandbox.run(job);
+  job.limits.run_seconds = 10;
+  const SandboxResult result = sandbox.run_or_give_up(job);
   return result.exit_code == 0 && !result.out.empty();
 }
 
@@ -137,6 +160,51 @@ void note_replaced(const StudentBuild& build, const Rubric& rubric, LabOutcome& 
   }
 }
 
+struct Judging {
+  const Rubric& rubric;
+  const StudentBuilder& builder;
+  const Sandbox& sandbox;
+  const std::map<std::string, std::string>& texts;
+  std::uint64_t seed;
+};
+
+/// Builds, runs and judges into `outcome`, which has an entry for each of the tasks.
+/// Errors    NotJudged: the submission could not be built, and it was not its fault
+void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const std::vector<std::string>& tasks,
+                 LabOutcome& outcome) {
+  const auto& [rubric, builder, sandbox, texts, seed] = judging;
+  const StudentBuild build = build_that_starts(builder, sandbox, texts);
+  CheckRunner runner{sandbox, build.program, seed, rubric.judging.stall_seconds};
+  if (!build.program.empty()) outcome.tasks = run_sizes(runner, rubric, cases_of_tasks(cases, tasks));
+  for (const auto& [name, reason] : build.replaced) {
+    if (texts.count(name) != 0) outcome.notes.push_back(fmt::format("{}: {}", name, reason));
+  }
+  if (build.program.empty()) outcome.notes.push_back("the program could not be linked, so nothing was run");
+  note_replaced(build, rubric, outcome);
+
+  std::map<std::set<std::string>, StudentBuild> helped;  // by the files of the reference in it
+  StandIns stand_ins{rubric, {}, [&](const std::string& file) { return build.is_own(file); }, {}};
+  for (const StudentSource& source : builder.recipe().sources) stand_ins.files.insert(source.name);
+  stand_ins.judge_again = [&](const std::string& task, const std::set<std::string>& reference) {
+    auto found = helped.find(reference);
+    try {
+      if (found == helped.end()) found = helped.emplace(reference, builder.build(texts, reference)).first;
+    } catch (const NotJudged& fault) {
+      return std::optional<TaskOutcome>(task_not_judged(task, fault));
+    }
+    const StudentBuild& with_help = found->second;
+    // Own files may need each other: then there is no such program.
+    const bool same_files =
+        std::all_of(with_help.replaced.begin(), with_help.replaced.end(),
+                    [&](const auto& replaced) { return build.replaced.count(replaced.first) != 0; });
+    if (with_help.program.empty() || !same_files) return std::optional<TaskOutcome>();
+    CheckRunner again = runner;
+    again.program = with_help.program;
+    return std::optional<TaskOutcome>(run_sizes(again, rubric, cases_of_task(cases, task)).at(task));
+  };
+  if (!build.program.empty()) stand_ins.apply(tasks, outcome);
+}
+
 }  // namespace
 
 LabOutcome judge_lab(const JudgedLab& lab, const Rubric& rubric, const StudentBuilder& builder, const Sandbox& sandbox,
@@ -151,32 +219,11 @@ LabOutcome judge_lab(const JudgedLab& lab, const Rubric& rubric, const StudentBu
   outcome.seed = fmt::format("--seed {}", order.seed);
   for (const std::string& task : tasks) outcome.tasks[task].id = task;
 
-  const StudentBuild build = build_that_starts(builder, sandbox, texts);
-  CheckRunner runner{sandbox, build.program, order.seed, rubric.judging.stall_seconds};
-  if (!build.program.empty()) outcome.tasks = run_sizes(runner, rubric, cases_of_tasks(cases, tasks));
-  for (const auto& [name, reason] : build.replaced) {
-    if (texts.count(name) != 0) outcome.notes.push_back(fmt::format("{}: {}", name, reason));
+  try {
+    judge_tasks({rubric, builder, sandbox, texts, order.seed}, cases, tasks, outcome);
+  } catch (const NotJudged& fault) {
+    for (const std::string& task : tasks) outcome.tasks[task] = task_not_judged(task, fault);
   }
-  if (build.program.empty()) outcome.notes.push_back("the program could not be linked, so nothing was run");
-  note_replaced(build, rubric, outcome);
-
-  std::map<std::set<std::string>, StudentBuild> helped;  // by the files of the reference in it
-  StandIns stand_ins{rubric, {}, [&](const std::string& file) { return build.is_own(file); }, {}};
-  for (const StudentSource& source : builder.recipe().sources) stand_ins.files.insert(source.name);
-  stand_ins.judge_again = [&](const std::string& task, const std::set<std::string>& reference) {
-    auto found = helped.find(reference);
-    if (found == helped.end()) found = helped.emplace(reference, builder.build(texts, reference)).first;
-    const StudentBuild& with_help = found->second;
-    // Own files may need each other: then there is no such program.
-    const bool same_files =
-        std::all_of(with_help.replaced.begin(), with_help.replaced.end(),
-                    [&](const auto& replaced) { return build.replaced.count(replaced.first) != 0; });
-    if (with_help.program.empty() || !same_files) return std::optional<TaskOutcome>();
-    CheckRunner again = runner;
-    again.program = with_help.program;
-    return std::optional<TaskOutcome>(run_sizes(again, rubric, cases_of_task(cases, task)).at(task));
-  };
-  if (!build.program.empty()) stand_ins.apply(tasks, outcome);
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return outcome;
 }

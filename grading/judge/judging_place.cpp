@@ -28,6 +28,9 @@ void PlaceOptions::add_to(App& app) {
   app.add_text("--build", build, "DIR", "its build folder (default: build/release in the tree)");
   app.add_text("--rubric", rubric, "FILE", "other marks and weights than the labs' own");
   app.add_flag("--no-sandbox", no_sandbox, "do without bubblewrap; for submissions that you trust");
+  app.add_number(
+      "--wall-limit", wall_seconds, {0, 1e6, "SECONDS"},
+      "the longest that one run may take by the clock; what takes longer is tried once more, then not judged");
 }
 
 JudgingPlace::JudgingPlace(const PlaceOptions& options)
@@ -35,7 +38,7 @@ JudgingPlace::JudgingPlace(const PlaceOptions& options)
       build_(existing_folder(options.build.empty() ? root_ + "/build/release" : options.build,
                              "./lab build release makes it")),
       rubric_(options.rubric),
-      sandbox_(Sandbox::detect(!options.no_sandbox)),
+      sandbox_(Sandbox::detect(!options.no_sandbox, options.wall_seconds)),
       store_(build_ + "/grading/objects", sandbox_) {}
 
 Rubric JudgingPlace::rubric(const JudgedLab& lab) const {

@@ -21,6 +21,7 @@ struct PlaceOptions {
   std::string build;   ///< empty: build/release below the source
   std::string rubric;  ///< an instructor's file; empty: none
   bool no_sandbox = false;
+  double wall_seconds = kMostWallSeconds;  ///< of one run or compilation, by the clock
 
   void add_to(App& app);
 };

@@ -18,6 +18,15 @@ const CheckOutcome* first_failed(const TaskOutcome& task) {
   return found == task.checks.end() ? nullptr : &*found;
 }
 
+std::vector<std::string> failed_checks(const TaskOutcome& task) {
+  std::vector<std::string> names;
+  for (const CheckOutcome& check : task.checks) {
+    if (check.state != CheckOutcome::State::kPassed && check.state != CheckOutcome::State::kSkipped)
+      names.push_back(check.name);
+  }
+  return names;
+}
+
 bool has_symptom(const TaskOutcome& task, const std::string& id) {
   return std::any_of(task.checks.begin(), task.checks.end(),
                      [&](const CheckOutcome& check) { return check.symptom_id == id; });
@@ -33,9 +42,14 @@ MutantVerdict mutant_verdict(const Mutant& mutant, const Rubric& rubric, const L
   MutantVerdict verdict;
   verdict.name = mutant.name;
   verdict.seconds = outcome.seconds;
+  std::vector<std::string> not_judged;
   for (const RubricTask& task : rubric.tasks) {
     const auto found = outcome.tasks.find(task.id);
-    if (found != outcome.tasks.end() && !found->second.passed()) verdict.lost.push_back(task.id);
+    if (found == outcome.tasks.end()) continue;
+    if (found->second.not_judged())
+      not_judged.push_back(task.id);
+    else if (!found->second.passed())
+      verdict.lost.push_back(task.id);
   }
   const auto target = outcome.tasks.find(mutant.task);
   if (target != outcome.tasks.end()) {
@@ -44,17 +58,21 @@ MutantVerdict mutant_verdict(const Mutant& mutant, const Rubric& rubric, const L
     verdict.symptom = check == nullptr ? "" : check->symptom_id;
   }
   std::vector<std::string> complaints;
+  if (!not_judged.empty()) complaints.push_back(fmt::format("not judged: {}", fmt::join(not_judged, ", ")));
   const std::vector<std::string> dependents = rubric.dependents_of(mutant.task);
   if (!mutant.is_variant() && !contains(verdict.lost, mutant.task))
     complaints.push_back(fmt::format("{} was not caught", mutant.task));
   for (const std::string& task : verdict.lost) {
-    const bool may =
-        !mutant.is_variant() && (task == mutant.task || contains(dependents, task) || contains(mutant.also, task));
+    const bool may = !mutant.is_variant() && (task == mutant.task || (!mutant.alone && contains(dependents, task)) ||
+                                              contains(mutant.also, task));
     if (may) continue;
     const TaskOutcome& lost = outcome.tasks.at(task);
     const CheckOutcome* check = first_failed(lost);
     complaints.push_back(fmt::format("{} lost marks, too ({})", task, check == nullptr ? lost.words : check->words));
   }
+  if (!mutant.checks.empty() && target != outcome.tasks.end() && failed_checks(target->second) != mutant.checks)
+    complaints.push_back(fmt::format("expected {} to fail, got {}", fmt::join(mutant.checks, " "),
+                                     fmt::join(failed_checks(target->second), " ")));
   if (!mutant.symptom.empty() && target != outcome.tasks.end() && !has_symptom(target->second, mutant.symptom))
     complaints.push_back(fmt::format("expected the symptom {}, got {}", mutant.symptom,
                                      verdict.symptom.empty() ? "none" : verdict.symptom));

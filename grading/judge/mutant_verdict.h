@@ -20,8 +20,8 @@ struct MutantVerdict {
   double seconds = 0;
 };
 
-/// Holds an outcome against what is required: a mutant loses marks for its task, with the symptom it names, and for no
-/// task but those that need it; a variant loses none.
+/// Compares an outcome with what is required: a mutant loses marks for its task, by the checks and with the symptom that
+/// it names, and for no other task but those that need it; a variant loses none.
 MutantVerdict mutant_verdict(const Mutant& mutant, const Rubric& rubric, const LabOutcome& outcome);
 
 /// For the way from one process to another.

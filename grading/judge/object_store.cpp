@@ -11,12 +11,14 @@
 #include "common/report/atomic_file.h"
 #include "common/report/checksum.h"
 #include "common/report/folder.h"
+#include "common/report/one_line.h"
 #include "common/report/read_file.h"
+#include "grading/judge/not_judged.h"
 
 namespace lab::grading {
 namespace {
 
-// A file takes two seconds on a free machine; one that takes a hundred was written to.
+// A file takes two seconds of CPU time; one that takes a hundred was written to.
 constexpr double kCompileSeconds = 60, kCompileSecondsPerFile = 20;
 
 /// A key's whole text stands beside the object, so that two texts with one hash are told apart.
@@ -94,9 +96,53 @@ SandboxJob compile_job(const BuildRecipe& recipe, const std::string& folder, std
     if (std::filesystem::exists(path)) job.hidden.push_back(path);
   }
   job.limits.memory_bytes = 3ull << 30;  // a compiler with LibTorch's headers in its hands
-  job.limits.wall_seconds = kCompileSeconds + kCompileSecondsPerFile * static_cast<double>(num_files);
+  job.limits.cpu_seconds = kCompileSeconds;
+  job.limits.run_seconds = kCompileSeconds + kCompileSecondsPerFile * static_cast<double>(num_files);
   return job;
 }
+
+/// Whether the compiler's words are about the machine: g++ and clang++ say "Killed" of a compiler that the kernel
+/// killed for memory. One that has used up its CPU time says so in other words, and is the file's fault.
+bool is_machines_fault(const std::string& errors) {
+  return errors.find("Killed signal terminated program") != std::string::npos ||
+         errors.find("due to signal (use -v to see invocation)\nKilled") != std::string::npos ||
+         errors.find("No space left on device") != std::string::npos;
+}
+
+/// Compiles the files in a new folder, and stores what comes of each.
+struct Compilation {
+  const BuildRecipe& recipe;
+  const std::vector<std::string>& names;
+  const std::map<std::string, std::string>& texts;
+  const std::map<std::string, StoreEntry>& entries;
+
+  /// Returns what a compiler said that the machine kept from its work; empty: none was.
+  std::string run(const Sandbox& sandbox, std::map<std::string, CompiledSource>& compiled) const {
+    const RunDirectory work;
+    for (const std::string& name : names) write_source(work.path() + "/" + name, texts.at(name));
+    write_source(work.path() + "/build.ninja", ninja_file(recipe, names));
+    const SandboxResult result = sandbox.run_or_give_up(compile_job(recipe, work.path(), names.size()));
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const StoreEntry& entry = entries.at(names[i]);
+      const std::string object = fmt::format("{}/{}.o", work.path(), i),
+                        words = fmt::format("{}/{}.errors", work.path(), i);
+      std::string errors = std::filesystem::exists(words) ? read_file(words) : "";
+      if (is_machines_fault(errors)) return errors;
+      if (std::filesystem::exists(object)) {
+        write_file_atomically(entry.base + ".o", read_file(object));
+      } else if (errors.empty()) {
+        // Not for good: another time, the other files may leave it more.
+        compiled[names[i]].errors = fmt::format("the compiler {}", result.words());
+        continue;
+      } else {
+        std::filesystem::remove(entry.base + ".o");  // of another text with the same hash
+      }
+      write_file_atomically(entry.base + ".errors", errors);
+      write_file_atomically(entry.base + ".key", entry.key);
+    }
+    return "";
+  }
+};
 
 }  // namespace
 
@@ -120,27 +166,10 @@ std::map<std::string, CompiledSource> ObjectStore::compile(const BuildRecipe& re
 
   std::map<std::string, CompiledSource> compiled;
   if (!missing.empty()) {
-    const RunDirectory work;
-    for (const std::string& name : missing) write_source(work.path() + "/" + name, texts.at(name));
-    write_source(work.path() + "/build.ninja", ninja_file(recipe, missing));
-    const SandboxResult result = sandbox_.run(compile_job(recipe, work.path(), missing.size()));
-    for (std::size_t i = 0; i < missing.size(); ++i) {
-      const StoreEntry& entry = entries[missing[i]];
-      const std::string object = fmt::format("{}/{}.o", work.path(), i),
-                        words = fmt::format("{}/{}.errors", work.path(), i);
-      std::string errors = std::filesystem::exists(words) ? read_file(words) : "";
-      if (std::filesystem::exists(object)) {
-        write_file_atomically(entry.base + ".o", read_file(object));
-      } else if (errors.empty()) {
-        // No fault of the file alone: another time, the machine may be quicker. So it is not kept.
-        compiled[missing[i]].errors = fmt::format("the compiler {}", result.words());
-        continue;
-      } else {
-        std::filesystem::remove(entry.base + ".o");  // of another text with the same hash
-      }
-      write_file_atomically(entry.base + ".errors", errors);
-      write_file_atomically(entry.base + ".key", entry.key);
-    }
+    const Compilation compilation{recipe, missing, texts, entries};
+    std::string fault = compilation.run(sandbox_, compiled);
+    if (!fault.empty()) fault = compilation.run(sandbox_, compiled);
+    if (!fault.empty()) throw NotJudged("twice, the compiler was stopped by the system: " + one_line(fault));
   }
   for (const auto& [name, entry] : entries) {
     if (compiled.count(name) == 0) compiled[name] = entry.load();

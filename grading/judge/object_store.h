@@ -24,7 +24,7 @@ class ObjectStore {
   ObjectStore(const std::string& folder, const Sandbox& sandbox);
 
   /// Compiles what is not there yet, two files at a time. `texts`: file names of the recipe, with the text to compile.
-  /// Errors    UsageError: the folder cannot be written
+  /// Errors    UsageError: the folder cannot be written; NotJudged: the machine kept the compiler from its work, twice
   std::map<std::string, CompiledSource> compile(const BuildRecipe& recipe,
                                                 const std::map<std::string, std::string>& texts) const;
 

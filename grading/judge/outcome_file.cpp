@@ -12,8 +12,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // Names of the states, in the order of their enums.
-constexpr const char* kCheckStates[] = {"not run", "passed", "failed", "too expensive", "skipped"};
-constexpr const char* kTaskStates[] = {"not run", "not implemented", "judged"};
+constexpr const char* kCheckStates[] = {"not run", "passed", "failed", "too expensive", "skipped", "not judged"};
+constexpr const char* kTaskStates[] = {"not run", "not implemented", "judged", "not judged"};
 
 template <typename State, std::size_t N>
 State state_of(const std::string& word, const char* const (&names)[N]) {

@@ -9,19 +9,26 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <optional>
 
 #include "common/launch/orphans.h"
 #include "common/launch/spawn.h"
 #include "common/launch/unique_fd.h"
 #include "common/report/errors.h"
+#include "common/report/one_line.h"
+#include "grading/judge/job_clock.h"
+#include "grading/judge/not_judged.h"
 
 namespace lab::grading {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr double kLookSeconds = 0.2;  // between two looks at the job's threads: /proc counts in hundredths
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -82,8 +89,13 @@ void wait_for_output(Output& out, Output& err, int milliseconds) {
 
 // Limits that the kernel keeps for each process, by the program of the same name (util-linux).
 std::vector<std::string> limited(const SandboxLimits& limits) {
-  return {"prlimit", fmt::format("--data={}", limits.memory_bytes), fmt::format("--fsize={}", limits.file_bytes),
-          "--core=0", "--"};
+  const auto cpu = static_cast<std::uint64_t>(std::ceil(limits.cpu_seconds));
+  return {"prlimit",
+          fmt::format("--data={}", limits.memory_bytes),
+          fmt::format("--fsize={}", limits.file_bytes),
+          fmt::format("--cpu={}:{}", cpu, cpu + 5),  // SIGXCPU, and SIGKILL for who ignores that
+          "--core=0",
+          "--"};
 }
 
 // What of the surroundings a job sees. Values of ours, such as tokens, stay with us.
@@ -139,7 +151,6 @@ std::string bubblewrap_is_missing() {
   SandboxJob job;
   job.folder = "/tmp";
   job.argv = {"true"};
-  job.limits.wall_seconds = 10;
   SpawnOptions quiet;
   Output output(1 << 12);
   quiet.stdout_fd = quiet.stderr_fd = output.write_fd();
@@ -160,17 +171,22 @@ std::string bubblewrap_is_missing() {
 
 std::string SandboxResult::words() const {
   switch (end) {
-    case End::kOutOfTime: return fmt::format("was ended when its {:.0f} s were up", seconds);
-    case End::kStalled: return "was ended because no new result came for too long";
-    case End::kPrintedTooMuch: return fmt::format("was ended after it had printed {} MiB", dropped_bytes >> 20);
+    case End::kOutOfTime: return fmt::format("timed out after {:.0f} s", seconds - starved_seconds);
+    case End::kOutOfCpu: return "used more CPU time than it may";
+    case End::kStalled: return fmt::format("timed out: no new result in {:.0f} s", last_progress);
+    case End::kPrintedTooMuch: return fmt::format("was stopped after it had printed {} MiB", dropped_bytes >> 20);
     case End::kSignalled: return fmt::format("was killed by signal {}", exit_code - 128);
+    case End::kKeptWaiting:
+      return fmt::format("was kept waiting for a CPU for {:.0f} of {:.0f} s", starved_seconds, seconds);
+    case End::kNotStarted: return "could not be started: " + one_line(err);
     case End::kExited: break;
   }
   return fmt::format("exited with code {}", exit_code);
 }
 
-Sandbox Sandbox::detect(bool wanted) {
+Sandbox Sandbox::detect(bool wanted, double most_wall_seconds) {
   Sandbox sandbox;
+  sandbox.most_wall_seconds_ = most_wall_seconds;
   const std::string reason = wanted ? bubblewrap_is_missing() : "bubblewrap was not wanted";
   sandbox.isolates_ = reason.empty();
   sandbox.level_ = reason.empty()
@@ -181,37 +197,54 @@ Sandbox Sandbox::detect(bool wanted) {
 }
 
 SandboxResult Sandbox::run(const SandboxJob& job) const {
+  using End = SandboxResult::End;
   const auto start = Clock::now();
   Orphans orphans;  // outside of bubblewrap, a process that the job leaves behind becomes ours
   Output out(job.limits.output_bytes), err(job.limits.output_bytes);
   SpawnOptions options;
   options.stdout_fd = out.write_fd();
   options.stderr_fd = err.write_fd();
-  const pid_t pid = exec_rank(command_line(job, isolates_), {}, options);
+  SandboxResult result;
+  pid_t pid = 0;
+  try {
+    pid = exec_rank(command_line(job, isolates_), {}, options);
+  } catch (const UsageError& refused) {
+    result.end = End::kNotStarted;
+    result.err = refused.what();
+    return result;
+  }
   out.close_write_end();
   err.close_write_end();
 
-  SandboxResult result;
   int status = 0;
   std::uint64_t progress = job.progress ? job.progress() : 0;
-  auto last_progress = start;
-  bool ended = false;
-  while (!ended) {
+  JobClock clock;
+  double looked = 0, own_at_progress = 0, progress_at = 0;
+  for (bool ended = false; !ended;) {
     wait_for_output(out, err, 20);
     ended = ::waitpid(pid, &status, WNOHANG) == pid;
-    if (ended) break;
-    if (job.progress) {
-      const std::uint64_t now = job.progress();
-      if (now != progress) last_progress = Clock::now();
-      progress = now;
+    const double now = seconds_since(start);
+    if (ended || now - looked >= kLookSeconds) {
+      clock.look(now - looked, ended ? std::map<pid_t, ThreadState>() : threads_below(pid));
+      looked = now;
     }
-    const bool out_of_time = seconds_since(start) > job.limits.wall_seconds;
-    const bool stalled = job.progress && seconds_since(last_progress) > job.limits.stall_seconds;
-    const bool printed_too_much = out.dropped() + err.dropped() > job.limits.dropped_bytes;
-    if (!out_of_time && !stalled && !printed_too_much) continue;
-    result.end = printed_too_much ? SandboxResult::End::kPrintedTooMuch
-                 : out_of_time    ? SandboxResult::End::kOutOfTime
-                                  : SandboxResult::End::kStalled;
+    if (job.progress && job.progress() != progress) {
+      progress = job.progress();
+      own_at_progress = clock.own_seconds();
+      progress_at = now;
+    }
+    if (ended) break;
+    if (out.dropped() + err.dropped() > job.limits.dropped_bytes) {
+      result.end = End::kPrintedTooMuch;
+    } else if (clock.own_seconds() > job.limits.run_seconds) {
+      result.end = End::kOutOfTime;
+    } else if (job.progress && clock.own_seconds() - own_at_progress > job.limits.stall_seconds) {
+      result.end = End::kStalled;
+    } else if (now > most_wall_seconds_) {
+      result.end = End::kKeptWaiting;
+    } else {
+      continue;
+    }
     ::kill(-pid, SIGKILL);
     ::waitpid(pid, &status, 0);
     ended = true;
@@ -219,11 +252,27 @@ SandboxResult Sandbox::run(const SandboxJob& job) const {
   orphans.kill_all();
   wait_for_output(out, err, 0);
   result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-  if (WIFSIGNALED(status) && result.end == SandboxResult::End::kExited) result.end = SandboxResult::End::kSignalled;
   result.out = out.text();
   result.err = err.text();
   result.dropped_bytes = out.dropped() + err.dropped();
   result.seconds = seconds_since(start);
+  result.starved_seconds = clock.starved_seconds();
+  result.last_progress = result.seconds - progress_at;
+  if (result.end != End::kExited) return result;
+  if (result.exit_code == 128 + SIGXCPU) {
+    result.end = End::kOutOfCpu;  // also where bubblewrap passes it on as its own exit code
+  } else if (WIFSIGNALED(status)) {
+    result.end = End::kSignalled;
+  } else if (isolates_ && result.exit_code != 0 && progress == 0 && result.err.rfind("bwrap: ", 0) == 0) {
+    result.end = End::kNotStarted;
+  }
+  return result;
+}
+
+SandboxResult Sandbox::run_or_give_up(const SandboxJob& job) const {
+  SandboxResult result = run(job);
+  if (result.is_machines_fault()) result = run(job);
+  if (result.is_machines_fault()) throw NotJudged(fmt::format("{}, twice", result.words()));
   return result;
 }
 

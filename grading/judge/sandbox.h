@@ -7,10 +7,12 @@
 
 namespace lab::grading {
 
-/// What untrusted code may take.
+/// What untrusted code may take. Seconds are those in which it could have gone on by itself (JobClock), so that a machine
+/// with other work to do fails nobody.
 struct SandboxLimits {
-  double wall_seconds = 120;
+  double run_seconds = 120;
   double stall_seconds = 120;               ///< the longest time in which `progress` does not change
+  double cpu_seconds = 600;                 ///< of each process
   std::uint64_t memory_bytes = 3ull << 29;  ///< of each process
   std::uint64_t file_bytes = 256u << 20;    ///< of each file that it writes
   std::size_t output_bytes = 256u << 10;    ///< kept of stdout and of stderr; the rest is counted and dropped
@@ -24,21 +26,37 @@ struct SandboxJob {
   std::vector<std::string> readable;  ///< files and folders besides the system's own
   std::vector<std::string> hidden;    ///< folders below those that must look empty
   SandboxLimits limits;
-  std::function<std::uint64_t()> progress;  ///< a number that changes while the work goes on; empty: only wall_seconds
+  std::function<std::uint64_t()> progress;  ///< a number that changes while the work goes on; empty: only run_seconds
 };
 
 /// How it ended. What it printed is its own words and proves nothing.
 struct SandboxResult {
-  enum class End { kExited, kSignalled, kOutOfTime, kStalled, kPrintedTooMuch };
+  enum class End {
+    kExited,
+    kSignalled,
+    kOutOfTime,       ///< run_seconds
+    kOutOfCpu,        ///< cpu_seconds
+    kStalled,         ///< stall_seconds
+    kPrintedTooMuch,  ///< dropped_bytes
+    kKeptWaiting,     ///< the sandbox's own limit by the clock: the machine did not let it run
+    kNotStarted       ///< the system refused a process, or bubblewrap its namespaces; `err` says why
+  };
   End end = End::kExited;
   int exit_code = 0;  ///< 128 + signal where a signal ended it
   std::string out, err;
   std::uint64_t dropped_bytes = 0;  ///< printed beyond the limit
-  double seconds = 0;
+  double seconds = 0;               ///< by the clock
+  double starved_seconds = 0;       ///< of these, how long it was kept from running
+  double last_progress = 0;         ///< of these, how long before the end `progress` changed last
 
-  /// "exited with code 1", "was ended after 10 s without a new result".
+  /// Whether the machine is to blame, not the job.
+  bool is_machines_fault() const { return end == End::kKeptWaiting || end == End::kNotStarted; }
+  /// "exited with code 1", "timed out: no new result in 10 s".
   std::string words() const;
 };
+
+/// The longest that a job may take by the clock: far more than one that runs at all can need.
+constexpr double kMostWallSeconds = 1800;
 
 /// Runs programs that nobody has to trust, under bubblewrap where it works: no network but its own loopback, no files
 /// but those named, no sight of other processes. Elsewhere only with limits on time, memory and output.
@@ -46,7 +64,7 @@ struct SandboxResult {
 class Sandbox {
  public:
   /// Tries bubblewrap out. `wanted` false: without it, as on a machine that has none.
-  static Sandbox detect(bool wanted = true);
+  static Sandbox detect(bool wanted = true, double most_wall_seconds = kMostWallSeconds);
 
   bool isolates() const { return isolates_; }
   /// "bubblewrap: no network, no files but the lab's, ..." or "none but limits: bubblewrap is not installed".
@@ -54,12 +72,15 @@ class Sandbox {
 
   /// Descriptors that are not close-on-exec are the job's, too.
   /// Call      from the main thread: blocking; no process of the job is left when it returns
-  /// Errors    UsageError: the system refuses another process
   SandboxResult run(const SandboxJob& job) const;
+  /// The same; where the machine is to blame for its end, it is run once more.
+  /// Errors    NotJudged: and is again
+  SandboxResult run_or_give_up(const SandboxJob& job) const;
 
  private:
   bool isolates_ = false;
   std::string level_;
+  double most_wall_seconds_ = kMostWallSeconds;
 };
 
 }  // namespace lab::grading

@@ -125,7 +125,7 @@ void StandIns::apply(const std::vector<std::string>& tasks, LabOutcome& outcome)
   for (const std::string& id : tasks) {
     TaskOutcome& result = outcome.tasks.at(id);
     const RubricTask& task = *rubric.find_task(id);
-    if (result.passed()) continue;
+    if (result.passed() || result.not_judged()) continue;
     const std::vector<std::string> failed = failed_needs(task, unaided);
     if (!failed.empty()) result.skipped_because = failed.front();
     const std::set<std::string> own = files_of({task.file});
@@ -135,6 +135,7 @@ void StandIns::apply(const std::vector<std::string>& tasks, LabOutcome& outcome)
     if (!aided) continue;
     const TaskOutcome before = result;
     result = merged(before, *aided);
+    if (aided->state == TaskOutcome::State::kNotJudged) continue;
     const CheckOutcome* helped = helped_check(before, result);
     if (!failed.empty()) {
       result.stand_in = fmt::format("the reference in place of {}, since {} failed", fmt::join(all, ", "),

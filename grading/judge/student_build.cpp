@@ -30,7 +30,7 @@ SandboxJob tool_job(const std::string& folder, std::vector<std::string> argv) {
   SandboxJob job;
   job.folder = folder;
   job.argv = std::move(argv);
-  job.limits.wall_seconds = 60;
+  job.limits.run_seconds = 60;
   job.limits.output_bytes = 8u << 20;
   return job;
 }
@@ -46,7 +46,7 @@ std::set<std::string> StudentBuilder::symbols_of_checks() const {
   argv.insert(argv.end(), recipe_.own_libraries.begin(), recipe_.own_libraries.end());
   SandboxJob job = tool_job(work.path(), argv);
   job.readable = recipe_.own_libraries;
-  const SandboxResult result = sandbox_.run(job);
+  const SandboxResult result = sandbox_.run_or_give_up(job);
   if (result.exit_code != 0) throw UsageError(fmt::format("nm {}: {}", result.words(), result.err));
   std::set<std::string> symbols;
   std::istringstream lines(result.out);
@@ -66,7 +66,7 @@ std::string StudentBuilder::forbidden_symbols(const std::string& object) const {
   const std::string script = recipe_.root + "/common/testing/student_symbols.sh";
   SandboxJob job = tool_job(work.path(), {"bash", script, "--may-end", object});
   job.readable = {script, object};
-  const SandboxResult audit = sandbox_.run(job);
+  const SandboxResult audit = sandbox_.run_or_give_up(job);
   if (audit.exit_code != 0) {
     std::istringstream lines(audit.out);
     std::string line, symbols;
@@ -77,13 +77,13 @@ std::string StudentBuilder::forbidden_symbols(const std::string& object) const {
   }
   job.argv = {"nm", "-u", object};
   job.readable = {object};
-  const SandboxResult undefined = sandbox_.run(job);
+  const SandboxResult undefined = sandbox_.run_or_give_up(job);
   std::istringstream lines(undefined.out);
   std::string kind, symbol;
   while (lines >> kind >> symbol) {
     if (checks_.count(symbol) == 0) continue;
     job.argv = {"c++filt", symbol};
-    std::string name = sandbox_.run(job).out;
+    std::string name = sandbox_.run_or_give_up(job).out;
     while (!name.empty() && name.back() == '\n') name.pop_back();
     return fmt::format("it calls {}, which belongs to the checks", name);
   }
@@ -114,7 +114,7 @@ std::string StudentBuilder::link(const std::map<std::string, std::string>& objec
       job.argv.push_back(word == kProgramWord ? program : word);
     }
   }
-  const SandboxResult result = sandbox_.run(job);
+  const SandboxResult result = sandbox_.run_or_give_up(job);
   if (result.exit_code == 0) return "";
   return result.err.empty() ? fmt::format("the linker {}", result.words()) : result.err;
 }

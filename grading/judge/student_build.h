@@ -34,6 +34,7 @@ class StudentBuilder {
 
   /// `texts`: what was submitted, by the recipe's names. `use_reference`: files of the reference that take the place of
   /// the submission's. `use_stubs`: files that are left out whatever they hold.
+  /// Errors    NotJudged: the machine kept a tool from its work, twice
   StudentBuild build(const std::map<std::string, std::string>& texts, const std::set<std::string>& use_reference = {},
                      const std::set<std::string>& use_stubs = {}) const;
 

@@ -46,6 +46,7 @@ std::string name_of(CheckOutcome::State state) {
     case CheckOutcome::State::kFailed: return "failed";
     case CheckOutcome::State::kTooExpensive: return "too expensive";
     case CheckOutcome::State::kSkipped: return "skipped";
+    case CheckOutcome::State::kNotJudged: return "not judged";
   }
   return "";
 }
@@ -59,6 +60,7 @@ OrderedJson extra_data_of(const MarkedItem& item, const LabOutcome& outcome) {
   return {{"id", item.id},
           {"state", name_of(item.state)},
           {"pending", finite_or_zero(item.pending)},
+          {"not_judged", finite_or_zero(item.not_judged)},
           {"suggestion", safe_text(item.suggestion, ReportLimits::kWordsBytes)},
           {"attached", item.attached},
           {"checks", std::move(checks)}};
@@ -67,8 +69,11 @@ OrderedJson extra_data_of(const MarkedItem& item, const LabOutcome& outcome) {
 OrderedJson test_of(const MarkedItem& item, std::size_t number, const LabOutcome& outcome) {
   OrderedJson tags = {name_of(item.kind)};
   if (item.bonus && item.kind != MarkedItem::Kind::kBonus) tags.push_back("bonus");
-  OrderedJson test = {{"score", finite_or_zero(item.marks)}, {"max_score", finite_or_zero(item.out_of)}};
-  if (item.state != MarkedItem::State::kPending)
+  const bool not_judged = item.state == MarkedItem::State::kNotJudged;
+  OrderedJson test = OrderedJson::object();
+  if (!not_judged || item.marks > 0) test["score"] = finite_or_zero(item.marks);  // none is not 0
+  test["max_score"] = finite_or_zero(item.out_of);
+  if (item.state != MarkedItem::State::kPending && !not_judged)
     test["status"] = item.state == MarkedItem::State::kPassed ? "passed" : "failed";
   test["name"] = fmt::format("{} ({})", item.title, item.id);
   test["name_format"] = "text";
@@ -83,6 +88,7 @@ OrderedJson test_of(const MarkedItem& item, std::size_t number, const LabOutcome
 
 std::string output_of(const LabMarks& marks, const LabOutcome& outcome) {
   std::string output = headline(marks) + "\n";
+  if (marks.not_judged > 0) output += std::string(kNotJudgedNote) + "\n";
   if (!outcome.isolation.empty())
     output += "isolation: " + safe_text(outcome.isolation, ReportLimits::kWordsBytes) + "\n";
   if (!outcome.seed.empty())
@@ -112,6 +118,7 @@ std::string to_gradescope_json(const LabMarks& marks, const LabOutcome& outcome)
                                 {{"lab", marks.lab},
                                  {"total", finite_or_zero(marks.total)},
                                  {"pending", finite_or_zero(marks.pending)},
+                                 {"not_judged", finite_or_zero(marks.not_judged)},
                                  {"isolation", safe_text(outcome.isolation, ReportLimits::kWordsBytes)},
                                  {"seed", safe_text(outcome.seed, ReportLimits::kWordsBytes)}}},
                                {"tests", std::move(tests)},

@@ -26,6 +26,7 @@ LabMarks marks_of(const Rubric& rubric, const LabOutcome& outcome, const std::ve
   for (const MarkedItem& item : marks.items) {
     marks.marks += item.marks;
     marks.pending += item.pending;
+    marks.not_judged += item.not_judged;
   }
   return marks;
 }

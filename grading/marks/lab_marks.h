@@ -18,13 +18,14 @@ struct ManualMark {
 
 /// One line of the result: a task, a manual item, a ladder, a bonus.
 struct MarkedItem {
-  enum class State { kPassed, kPartly, kFailed, kSkipped, kPending };
+  enum class State { kPassed, kPartly, kFailed, kSkipped, kPending, kNotJudged };
   enum class Kind { kTask, kManual, kLadder, kBonus };
   std::string id, title;
   Kind kind = Kind::kTask;
   State state = State::kFailed;
   double marks = 0, out_of = 0;
   double pending = 0;                 ///< marks that wait for a person
+  double not_judged = 0;              ///< marks that wait for another grading: the machine kept this one from its work
   bool bonus = false;                 ///< out_of counts above the total
   std::vector<std::string> words;     ///< what was found, a line each
   std::string suggestion;             ///< kManual: "7 of 7 cells are as expected"; for the grader, no mark
@@ -36,13 +37,15 @@ struct LabMarks {
   double marks = 0;               ///< without what is pending; bonuses count
   double total = 0;               ///< what is 100 %
   double pending = 0;             ///< marks that wait for a person
+  double not_judged = 0;          ///< marks that wait for another grading
   std::vector<MarkedItem> items;  ///< ladders, bonuses, tasks, manual items: each in the rubric's order
 };
 
 /// Turns what was found into marks by the rubric; what was not run gets 0. Tasks: all or nothing, or the share of their
 /// checks that passed; too expensive is failed, skipped checks do not count. Ladders: the highest rung whose needs, and
 /// those below it, are met; a rung that only waits for a manual item is pending. A manual item is pending until it has
-/// a mark; with none of its files handed in, it is 0. Marks are not rounded.
+/// a mark; with none of its files handed in, it is 0. What was not judged is neither 0 nor anything else: its marks wait
+/// for another grading. Marks are not rounded.
 /// Example   a task of 6 marks with 3 checks, one of them right: 2; all right: 6
 LabMarks marks_of(const Rubric& rubric, const LabOutcome& outcome, const std::vector<ManualMark>& by_hand);
 

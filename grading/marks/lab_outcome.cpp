@@ -13,4 +13,10 @@ bool TaskOutcome::passed() const {
          std::all_of(checks.begin(), checks.end(), is_fine);
 }
 
+bool TaskOutcome::not_judged() const {
+  return state == State::kNotJudged || std::any_of(checks.begin(), checks.end(), [](const CheckOutcome& check) {
+           return check.state == CheckOutcome::State::kNotJudged;
+         });
+}
+
 }  // namespace lab::grading

@@ -9,7 +9,14 @@ namespace lab::grading {
 
 /// One case of a task, over all world sizes.
 struct CheckOutcome {
-  enum class State { kNotRun, kPassed, kFailed, kTooExpensive, kSkipped };
+  enum class State {
+    kNotRun,
+    kPassed,
+    kFailed,
+    kTooExpensive,
+    kSkipped,
+    kNotJudged  ///< the machine kept it from being judged: no marks yet; `words` says how
+  };
   std::string name;  ///< "BroadcastFromLast"
   State state = State::kNotRun;
   std::string words;       ///< the first thing that is wrong: "on 4 ranks: rank 2, result 'out', element [3]: ..."
@@ -20,7 +27,8 @@ struct TaskOutcome {
   enum class State {
     kNotRun,          ///< nothing complete came of it: 0 marks; `words` says why
     kNotImplemented,  ///< a TODO was reached
-    kJudged           ///< its checks say how far
+    kJudged,          ///< its checks say how far
+    kNotJudged        ///< the machine kept it from being judged: no marks yet; `words` says how
   };
   std::string id;
   State state = State::kNotRun;
@@ -29,7 +37,8 @@ struct TaskOutcome {
   std::string skipped_because;  ///< the need that failed, if that may be why this failed: "a9.all_to_all"
   std::string stand_in;         ///< "the reference in place of student/all_to_all, since ..."; empty: all its own
 
-  bool passed() const;  ///< judged, some check passed, none failed
+  bool passed() const;      ///< judged, some check passed, none failed
+  bool not_judged() const;  ///< it, or some check of it
 };
 
 /// One lab of one submission.

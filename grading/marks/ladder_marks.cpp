@@ -10,8 +10,10 @@ namespace lab::grading {
 namespace {
 
 std::string said_of_next(const RubricRung& rung, NeedState state, const Needs& needs) {
+  const std::string lacking = needs.lacking(rung.needs, rung.any_of);
+  if (state == NeedState::kNotJudged) return fmt::format("the next rung, '{}': not judged: {}", rung.title, lacking);
   return fmt::format("the next rung, '{}', {} {}", rung.title, state == NeedState::kPending ? "waits for" : "lacks",
-                     needs.lacking(rung.needs, rung.any_of));
+                     lacking);
 }
 
 }  // namespace
@@ -41,13 +43,17 @@ MarkedItem mark_ladder(const RubricLadder& ladder, const Needs& needs) {
     return item;
   }
   item.words.push_back(said_of_next(ladder.rungs[num_met], state_of(num_met), needs));
-  // What a person could raise it to.
+  // What a person could raise it to; or another grading, from the first rung on that was not judged.
+  bool waits_for_grading = false;
   for (std::size_t rung = num_met; rung < ladder.rungs.size() && state_of(rung) != NeedState::kUnmet; ++rung) {
-    item.pending = ladder.rungs[rung].marks - item.marks;
+    waits_for_grading = waits_for_grading || state_of(rung) == NeedState::kNotJudged;
+    const double more = ladder.rungs[rung].marks - item.marks;
+    (waits_for_grading ? item.not_judged : item.pending) = waits_for_grading ? more - item.pending : more;
   }
-  item.state = item.pending > 0 ? MarkedItem::State::kPending
-               : item.marks > 0 ? MarkedItem::State::kPartly
-                                : MarkedItem::State::kFailed;
+  item.state = item.not_judged > 0 ? MarkedItem::State::kNotJudged
+               : item.pending > 0  ? MarkedItem::State::kPending
+               : item.marks > 0    ? MarkedItem::State::kPartly
+                                   : MarkedItem::State::kFailed;
   return item;
 }
 
@@ -67,6 +73,11 @@ MarkedItem mark_bonus(const RubricBonus& bonus, const Needs& needs) {
       item.state = MarkedItem::State::kPending;
       item.pending = bonus.marks;
       item.words.push_back("waits for " + needs.lacking(bonus.needs, bonus.any_of));
+      break;
+    case NeedState::kNotJudged:
+      item.state = MarkedItem::State::kNotJudged;
+      item.not_judged = bonus.marks;
+      item.words.push_back("not judged: " + needs.lacking(bonus.needs, bonus.any_of));
       break;
     case NeedState::kUnmet:
       item.state = MarkedItem::State::kFailed;

@@ -16,6 +16,11 @@ std::string title_of(const MarkedItem& item) {
   return fmt::format("{} (`{}`)", markdown_text(item.title), item.id);
 }
 
+/// Nothing of it was judged: it has no marks, which is not 0.
+bool has_no_marks(const MarkedItem& item) {
+  return item.state == MarkedItem::State::kNotJudged && item.marks == 0;
+}
+
 std::string marks_table(const LabMarks& marks) {
   std::string table = "| what | marks | of | |\n|---|---:|---:|---|\n";
   for (const MarkedItem& item : marks.items) {
@@ -23,7 +28,9 @@ std::string marks_table(const LabMarks& marks) {
     const bool counts = item.out_of > 0;
     std::string state = name_of(item.state);
     if (item.pending > 0) state += fmt::format(": {} wait for a person", shown_marks(item.pending));
-    table += fmt::format("| {} | {} | {} | {}{} |\n", title_of(item), counts ? shown_marks(item.marks) : "",
+    if (item.not_judged > 0) state += fmt::format(": {} wait for another grading", shown_marks(item.not_judged));
+    table += fmt::format("| {} | {} | {} | {}{} |\n", title_of(item),
+                         counts && !has_no_marks(item) ? shown_marks(item.marks) : "",
                          counts ? shown_marks(item.out_of) : "", item.bonus ? "bonus, " : "", state);
   }
   return table;
@@ -50,9 +57,10 @@ std::string items_with_words(const LabMarks& marks) {
   std::string text;
   for (const MarkedItem& item : marks.items) {
     if (item.words.empty()) continue;
-    text += fmt::format(
-        "\n### {}: {}\n\n", title_of(item),
-        item.out_of > 0 ? shown_marks(item.marks) + " of " + shown_marks(item.out_of) : name_of(item.state));
+    text +=
+        fmt::format("\n### {}: {}\n\n", title_of(item),
+                    item.out_of > 0 && !has_no_marks(item) ? shown_marks(item.marks) + " of " + shown_marks(item.out_of)
+                                                           : name_of(item.state));
     text += list_of(item.words, ReportLimits::kWordsBytes);
   }
   return text.empty() ? "" : "\n## What was found\n" + text;
@@ -69,7 +77,9 @@ std::string how_it_was_judged(const LabOutcome& outcome) {
 }  // namespace
 
 std::string to_markdown(const LabMarks& marks, const LabOutcome& outcome) {
-  std::string report = fmt::format("# {}\n\n{}\n\n", headline(marks), markdown_text(marks.title)) + marks_table(marks);
+  std::string report = fmt::format("# {}\n\n{}\n\n", headline(marks), markdown_text(marks.title));
+  if (marks.not_judged > 0) report += fmt::format("**{}**\n\n", kNotJudgedNote);
+  report += marks_table(marks);
   report += items_with_words(marks);
   if (!outcome.notes.empty()) report += "\n## Notes\n\n" + list_of(outcome.notes, ReportLimits::kNoteBytes);
   return report + how_it_was_judged(outcome);

@@ -13,14 +13,25 @@ NeedState state_of_manual(const MarkedItem& item) {
   return item.state == MarkedItem::State::kPending ? NeedState::kPending : NeedState::kUnmet;
 }
 
+NeedState state_of_check(const CheckOutcome& check) {
+  if (check.state == CheckOutcome::State::kPassed) return NeedState::kMet;
+  return check.state == CheckOutcome::State::kNotJudged ? NeedState::kNotJudged : NeedState::kUnmet;
+}
+
+NeedState state_of_task(const TaskOutcome& task) {
+  if (task.passed()) return NeedState::kMet;
+  const bool failed = std::any_of(task.checks.begin(), task.checks.end(), [](const CheckOutcome& check) {
+    return check.state != CheckOutcome::State::kSkipped && state_of_check(check) == NeedState::kUnmet;
+  });
+  return task.not_judged() && !failed ? NeedState::kNotJudged : NeedState::kUnmet;
+}
+
 }  // namespace
 
 Needs::Needs(const LabOutcome& outcome, const std::vector<MarkedItem>& manual_items) {
   for (const auto& [id, task] : outcome.tasks) {
-    states_[id] = task.passed() ? NeedState::kMet : NeedState::kUnmet;
-    for (const CheckOutcome& check : task.checks) {
-      states_[check.name] = check.state == CheckOutcome::State::kPassed ? NeedState::kMet : NeedState::kUnmet;
-    }
+    states_[id] = state_of_task(task);
+    for (const CheckOutcome& check : task.checks) states_[check.name] = state_of_check(check);
   }
   for (const MarkedItem& item : manual_items) states_[item.id] = state_of_manual(item);
 }

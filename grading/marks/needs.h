@@ -10,10 +10,11 @@
 
 namespace lab::grading {
 
-enum class NeedState { kUnmet, kPending, kMet };
+enum class NeedState { kUnmet, kNotJudged, kPending, kMet };  // the worst first
 
 /// What rungs and bonuses ask for, and how far that is met. A task is met when all its checks are right, a check when
-/// it is, a manual item when it has all its marks; it is pending while it waits for them.
+/// it is, a manual item when it has all its marks; it is pending while it waits for them. What was not judged may be met
+/// after another grading, unless something of it failed.
 class Needs {
  public:
   Needs(const LabOutcome& outcome, const std::vector<MarkedItem>& manual_items);

@@ -34,6 +34,7 @@ std::string headline(const LabMarks& marks) {
       fmt::format("{}: {} of {}", shown_name_of(marks.lab), shown_marks(marks.marks), shown_marks(marks.total));
   if (bonus > 0) line += fmt::format(" ({} of them a bonus)", shown_marks(bonus));
   if (marks.pending > 0) line += fmt::format(", {} pending", shown_marks(marks.pending));
+  if (marks.not_judged > 0) line += fmt::format(", {} not judged", shown_marks(marks.not_judged));
   return line;
 }
 
@@ -44,6 +45,7 @@ std::string name_of(MarkedItem::State state) {
     case MarkedItem::State::kFailed: return "failed";
     case MarkedItem::State::kSkipped: return "skipped";
     case MarkedItem::State::kPending: return "pending";
+    case MarkedItem::State::kNotJudged: return "not judged";
   }
   return "";
 }

@@ -10,10 +10,10 @@ namespace lab::grading {
 /// Example   shown_marks(5.0 / 3) == "1.6"; shown_marks(5) == "5"
 std::string shown_marks(double marks);
 
-/// "A9: 61 of 100, 20 pending".
+/// "A9: 61 of 100, 20 pending, 6 not judged".
 std::string headline(const LabMarks& marks);
 
-/// "passed", "partly", "failed", "skipped", "pending".
+/// "passed", "partly", "failed", "skipped", "pending", "not judged".
 std::string name_of(MarkedItem::State state);
 
 }  // namespace lab::grading

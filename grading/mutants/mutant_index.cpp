@@ -22,7 +22,7 @@ std::string patch_of(const std::string& folder, const std::string& name) {
 }
 
 Mutant read_mutant(const TomlTable& table, bool variant) {
-  table.require_known({"name", "task", "lab", "also", "symptom", "what", "nightly"});
+  table.require_known({"name", "task", "lab", "also", "checks", "alone", "symptom", "what", "nightly"});
   Mutant mutant;
   mutant.name = table.string("name");
   mutant.what = table.string("what");
@@ -31,6 +31,8 @@ Mutant read_mutant(const TomlTable& table, bool variant) {
   if (variant) return mutant;
   mutant.task = table.string("task");
   mutant.also = table.strings("also");
+  mutant.checks = table.strings("checks");
+  mutant.alone = table.boolean("alone", false);
   mutant.symptom = table.string("symptom", "");
   return mutant;
 }

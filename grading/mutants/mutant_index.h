@@ -8,13 +8,15 @@ namespace lab::grading {
 
 /// A change to the reference: a wrong or forbidden solution, or an unusual one that is right.
 struct Mutant {
-  std::string name;               ///< "a9/allreduce_mean": its patch is a9/allreduce_mean.patch
-  std::string task;               ///< the task that must lose marks; empty: a variant, which loses none
-  std::string lab;                ///< short name: "a9"
-  std::vector<std::string> also;  ///< further tasks that may lose marks although they do not need `task`
-  std::string symptom;            ///< id of the symptom that the report must name; empty: any or none
-  std::string what;               ///< one line
-  bool nightly = false;           ///< takes long, or is much like another: left out where time is short
+  std::string name;                 ///< "a9/allreduce_mean": its patch is a9/allreduce_mean.patch
+  std::string task;                 ///< the task that must lose marks; empty: a variant, which loses none
+  std::string lab;                  ///< short name: "a9"
+  std::vector<std::string> also;    ///< further tasks that may lose marks although they do not need `task`
+  std::vector<std::string> checks;  ///< the checks of `task` that must fail, and no others; empty: any
+  bool alone = false;               ///< no other task may lose marks, not even one that needs `task`
+  std::string symptom;              ///< id of the symptom that the report must name; empty: any or none
+  std::string what;                 ///< one line
+  bool nightly = false;             ///< takes long, or is much like another: left out where time is short
 
   bool is_variant() const { return task.empty(); }
 };

@@ -53,6 +53,37 @@ TEST_CASE("a mutant loses its task, and may lose those that need it, but no othe
   CHECK(mutant_verdict(wide, rubric, with_failed({"x.a", "x.c"})).as_required);
 }
 
+TEST_CASE("a mutant that stands alone costs no other task, not even one that needs its own") {
+  const Rubric rubric = rubric_of_three();
+  Mutant alone = mutant_of("x.a");
+  alone.alone = true;
+  CHECK(mutant_verdict(alone, rubric, with_failed({"x.a"})).as_required);
+  CHECK_FALSE(mutant_verdict(alone, rubric, with_failed({"x.a", "x.b"})).as_required);
+}
+
+TEST_CASE("a mutant that names checks must fail those and no others") {
+  const Rubric rubric = rubric_of_three();
+  LabOutcome outcome = with_failed({"x.a"});
+  outcome.tasks["x.a"].checks.push_back({"Other", CheckOutcome::State::kPassed, "", ""});
+  Mutant mutant = mutant_of("x.a");
+  mutant.checks = {"Check"};
+  CHECK(mutant_verdict(mutant, rubric, outcome).as_required);
+  mutant.checks = {"Check", "Other"};
+  CHECK_FALSE(mutant_verdict(mutant, rubric, outcome).as_required);
+  mutant.checks = {"Other"};
+  CHECK_FALSE(mutant_verdict(mutant, rubric, outcome).as_required);
+}
+
+TEST_CASE("what was not judged is neither caught nor lost") {
+  const Rubric rubric = rubric_of_three();
+  LabOutcome outcome = with_failed({"x.a"});
+  outcome.tasks["x.c"].checks[0].state = CheckOutcome::State::kNotJudged;
+  const MutantVerdict verdict = mutant_verdict(mutant_of("x.a"), rubric, outcome);
+  CHECK_FALSE(verdict.as_required);
+  CHECK(verdict.complaint == "not judged: x.c");
+  CHECK(verdict.lost == std::vector<std::string>{"x.a"});
+}
+
 TEST_CASE("a mutant that names a symptom must show it") {
   const Rubric rubric = rubric_of_three();
   CHECK(mutant_verdict(mutant_of("x.a", "zeros"), rubric, with_failed({"x.a"}, "zeros")).as_required);

@@ -19,7 +19,10 @@ LabOutcome sample() {
   task.skipped_because = "a9.all_to_all";
   task.stand_in = "the reference in place of student/all_to_all";
   task.checks = {{"Ulysses", CheckOutcome::State::kTooExpensive, "3 calls", "gathers_everything"},
-                 {"UlyssesUneven", CheckOutcome::State::kSkipped, "", ""}};
+                 {"UlyssesUneven", CheckOutcome::State::kSkipped, "", ""},
+                 {"UlyssesDouble", CheckOutcome::State::kNotJudged, "no CPU", ""}};
+  outcome.tasks["a9.design"].id = "a9.design";
+  outcome.tasks["a9.design"].state = TaskOutcome::State::kNotJudged;
   return outcome;
 }
 
@@ -32,6 +35,9 @@ TEST_CASE("an outcome is the same after a way through a file") {
   CHECK(task.stand_in == "the reference in place of student/all_to_all");
   CHECK(task.checks.at(0).state == CheckOutcome::State::kTooExpensive);
   CHECK(task.checks.at(1).state == CheckOutcome::State::kSkipped);
+  CHECK(task.checks.at(2).state == CheckOutcome::State::kNotJudged);
+  CHECK(task.not_judged());
+  CHECK(read.tasks.at("a9.design").state == TaskOutcome::State::kNotJudged);
 }
 
 TEST_CASE("words that are no text stay in bounds") {

@@ -9,6 +9,7 @@
 
 #include "common/launch/run_directory.h"
 #include "common/testing/plain_test.h"
+#include "grading/judge/not_judged.h"
 
 namespace lab::grading {
 namespace {
@@ -18,7 +19,7 @@ SandboxJob script(const std::string& folder, const std::string& text) {
   SandboxJob job;
   job.argv = {"bash", "-c", text};
   job.folder = folder;
-  job.limits.wall_seconds = 20;
+  job.limits.run_seconds = 20;
   return job;
 }
 
@@ -52,9 +53,9 @@ TEST_CASE("what never ends is ended: by its time, or when nothing new comes of i
   for (const Sandbox& sandbox : both()) {
     const RunDirectory work;
     SandboxJob job = script(work.path(), "while :; do :; done");
-    job.limits.wall_seconds = 0.5;
+    job.limits.run_seconds = 0.5;
     CHECK(sandbox.run(job).end == SandboxResult::End::kOutOfTime);
-    job.limits.wall_seconds = 20;
+    job.limits.run_seconds = 20;
     job.limits.stall_seconds = 0.5;
     int calls = 0;
     job.progress = [&calls] { return static_cast<std::uint64_t>(++calls < 3 ? calls : 3); };
@@ -62,6 +63,39 @@ TEST_CASE("what never ends is ended: by its time, or when nothing new comes of i
     CHECK(stalled.end == SandboxResult::End::kStalled);
     CHECK(calls > 3);
   }
+}
+
+TEST_CASE("a process that uses up its CPU time is ended by the kernel") {
+  for (const Sandbox& sandbox : both()) {
+    const RunDirectory work;
+    SandboxJob job = script(work.path(), "while :; do :; done");
+    job.limits.cpu_seconds = 1;
+    const SandboxResult result = sandbox.run(job);
+    CHECK(result.end == SandboxResult::End::kOutOfCpu);
+    CHECK(result.words() == "used more CPU time than it may");
+    CHECK_FALSE(result.is_machines_fault());
+  }
+}
+
+TEST_CASE("a job that the machine keeps from its end is run once more, and then not judged") {
+  const RunDirectory work;
+  for (const bool wanted : {false, true}) {
+    const Sandbox impatient = Sandbox::detect(wanted, 0.05);
+    const SandboxJob job = script(work.path(), "echo started >>runs; sleep 300");
+    CHECK(impatient.run(job).end == SandboxResult::End::kKeptWaiting);
+    std::ofstream(work.path() + "/runs");
+    CHECK_THROWS_AS(impatient.run_or_give_up(job), NotJudged);
+    // The same job where it has its time is not at fault.
+    CHECK(Sandbox::detect(wanted).run_or_give_up(script(work.path(), "exit 3")).exit_code == 3);
+  }
+}
+
+TEST_CASE("a program that cannot be started is the machine's fault") {
+  const RunDirectory work;
+  SandboxJob job = script(work.path(), "true");
+  job.folder = work.path() + "/gone";
+  if (const Sandbox sandbox = Sandbox::detect(); sandbox.isolates())
+    CHECK(sandbox.run(job).end == SandboxResult::End::kNotStarted);
 }
 
 TEST_CASE("endless output is counted and dropped") {

@@ -36,6 +36,7 @@ struct SmallLab {
   Files unwritten;
   /// With the reference in place of these, "block" and "whole" pass.
   std::vector<Files> cures;
+  bool machine_fails = false;
   std::vector<std::pair<std::string, Files>> tried;
 
   SmallLab() {
@@ -60,6 +61,11 @@ struct SmallLab {
                          const bool cured = std::any_of(cures.begin(), cures.end(), [&](const Files& cure) {
                            return std::includes(reference.begin(), reference.end(), cure.begin(), cure.end());
                          });
+                         if (machine_fails) {
+                           TaskOutcome nothing;
+                           nothing.state = TaskOutcome::State::kNotJudged;
+                           return nothing;
+                         }
                          return outcome_of(id, cured ? CheckState::kPassed : CheckState::kFailed);
                        }};
     std::vector<std::string> tasks;
@@ -148,6 +154,17 @@ TEST_CASE("a task about the files of others is judged without the one that faile
   lab.cures = {{"student/blocks/block.cpp"}};
   lab.apply();
   CHECK_FALSE(lab.at("x.whole").passed());
+}
+
+TEST_CASE("where the machine fails while a task is judged again, that task is not judged") {
+  SmallLab lab;
+  lab.set("x.block", CheckState::kTooExpensive);
+  lab.machine_fails = true;
+  lab.apply();
+  CHECK(lab.at("x.block").not_judged());
+  lab.tried.clear();
+  lab.apply();  // and is not tried again
+  CHECK(lab.tried.empty());
 }
 
 TEST_CASE("a file that is still the starter's earns nothing by help") {

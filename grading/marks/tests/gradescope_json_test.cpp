@@ -116,5 +116,22 @@ TEST_CASE("Gradescope: NaN and infinity never appear") {
   CHECK(results["score"].get<double>() == doctest::Approx(5.0 / 3));  // of the tests that have a score
 }
 
+TEST_CASE("gradescope: what was not judged has no score and no status, and the output says so first") {
+  Graded graded = a_grading();
+  graded.outcome.tasks["a9.x"] = judged("a9.x", {CheckState::kNotJudged});
+  const Json json = graded.json();
+  const Json& test = json["tests"][0];
+  CHECK_FALSE(test.contains("score"));
+  CHECK_FALSE(test.contains("status"));
+  CHECK(test["max_score"] == 10);
+  CHECK(test["extra_data"]["state"] == "not judged");
+  CHECK(test["extra_data"]["not_judged"] == 10);
+  CHECK(test["extra_data"]["checks"][0]["state"] == "not judged");
+  CHECK(json["extra_data"]["not_judged"] == 10);
+  CHECK(json["output"].get<std::string>().find(kNotJudgedNote) != std::string::npos);
+  CHECK(json["score"].get<double>() == doctest::Approx(a_grading().marks().marks - 10));
+  CHECK(a_grading().json()["output"].get<std::string>().find(kNotJudgedNote) == std::string::npos);
+}
+
 }  // namespace
 }  // namespace lab::grading

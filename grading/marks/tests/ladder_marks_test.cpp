@@ -96,6 +96,30 @@ TEST_CASE("a ladder: what waits below is pending up to the highest rung that not
   CHECK(item.pending == 4);
 }
 
+TEST_CASE("a ladder: a rung that was not judged is neither reached nor lost") {
+  LabOutcome outcome;
+  for (const char* id : {"c.stage", "c.training"}) outcome.tasks[id] = judged(id, {CheckState::kPassed});
+  outcome.tasks["c.stage"].checks[0].name = "OneMicroBatch";
+  outcome.tasks["c.gpipe"] = judged("c.gpipe", {CheckState::kPassed, CheckState::kNotJudged});
+  const auto item = mark_ladder(a_ladder(), Needs(outcome, {report(MarkedItem::State::kPending)}));
+  CHECK(item.marks == 1);
+  CHECK(item.not_judged == 4);
+  CHECK(item.pending == 0);
+  CHECK((item.state == MarkedItem::State::kNotJudged));
+  CHECK(item.words.back() == "the next rung, 'Micro-batches': not judged: one of c.gpipe, c.other");
+  // A check that failed has decided it.
+  outcome.tasks["c.gpipe"] = judged("c.gpipe", {CheckState::kFailed, CheckState::kNotJudged});
+  CHECK(mark_ladder(a_ladder(), Needs(outcome, {report(MarkedItem::State::kPending)})).not_judged == 0);
+
+  const auto bonus = mark_bonus({"c.bonus", "Bonus", 2, {"c.stage", "c.other"}, {}}, [&] {
+    outcome.tasks["c.other"] = judged("c.other", {CheckState::kNotJudged});
+    return Needs(outcome, {});
+  }());
+  CHECK(bonus.marks == 0);
+  CHECK(bonus.not_judged == 2);
+  CHECK((bonus.state == MarkedItem::State::kNotJudged));
+}
+
 TEST_CASE("a bonus: all of its needs, or one of any_of, or nothing") {
   LabOutcome outcome;
   outcome.tasks["c.a"] = judged("c.a", {CheckState::kPassed});

@@ -75,6 +75,19 @@ y.cpp:3: error: 'z' was not declared
 )");
 }
 
+TEST_CASE("report: what was not judged has no marks, not 0, and the report begins with that") {
+  Graded graded = a_grading();
+  graded.outcome.tasks["a9.y"].state = TaskOutcome::State::kNotJudged;
+  graded.outcome.tasks["a9.y"].words = "the compiler was kept waiting for a CPU, twice";
+  const std::string report = graded.report();
+  CHECK(report.find("# A9: 61 of 100, 20 pending, 19 not judged\n") == 0);
+  CHECK(report.find(kNotJudgedNote) != std::string::npos);
+  CHECK(report.find("| Title of a9.y (`a9.y`) |  | 19 | not judged: 19 wait for another grading |") !=
+        std::string::npos);
+  CHECK(report.find("### Title of a9.y (`a9.y`): not judged\n\n- not judged: the compiler was kept waiting") !=
+        std::string::npos);
+}
+
 TEST_CASE("report: what the grader looks for and what is suggested to them is not in it") {
   const std::string report = a_grading().report();
   CHECK(report.find("looks for") == std::string::npos);

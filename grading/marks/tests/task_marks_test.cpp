@@ -113,6 +113,37 @@ TEST_CASE("a task judged with a stand-in is blamed itself, unless the judge know
         Words{"judged with the reference in place of student/y, since a9.y failed"});
 }
 
+TEST_CASE("a task that was not judged has no marks yet: its share waits for another grading") {
+  const RubricTask task = a_task("a9.x", 6, {"a9.y"});
+  TaskOutcome found;
+  found.id = "a9.x";
+  found.state = TaskOutcome::State::kNotJudged;
+  found.words = "the compiler was killed for lack of memory, twice";
+  const auto whole = marked(task, {found, judged("a9.y", {CheckState::kFailed})});
+  CHECK((whole.state == MarkedItem::State::kNotJudged));
+  CHECK(whole.not_judged == 6);
+  CHECK(whole.words == Words{"not judged: the compiler was killed for lack of memory, twice"});
+
+  const auto partly =
+      marked(task, {judged("a9.x", {CheckState::kPassed, CheckState::kFailed, CheckState::kNotJudged})});
+  CHECK((partly.state == MarkedItem::State::kNotJudged));
+  CHECK(partly.marks == 2);
+  CHECK(partly.not_judged == 2);
+  CHECK(partly.words.back() == "a9.x.Check2: not judged");
+}
+
+TEST_CASE("all or nothing: what was not judged may still be all, unless a check failed") {
+  RubricTask task = a_task("a9.x", 6);
+  task.all_or_nothing = true;
+  const auto open = marked(task, {judged("a9.x", {CheckState::kPassed, CheckState::kNotJudged})});
+  CHECK(open.marks == 0);
+  CHECK(open.not_judged == 6);
+  CHECK((open.state == MarkedItem::State::kNotJudged));
+  const auto lost = marked(task, {judged("a9.x", {CheckState::kFailed, CheckState::kNotJudged})});
+  CHECK(lost.not_judged == 0);
+  CHECK((lost.state == MarkedItem::State::kFailed));
+}
+
 TEST_CASE("a task that was not run because of a need says so") {
   TaskOutcome found;
   found.id = "a9.x";

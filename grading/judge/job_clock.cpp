@@ -1,0 +1,89 @@
+#include "grading/judge/job_clock.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include "common/report/option_value.h"
+
+namespace lab::grading {
+namespace {
+
+struct Stat {
+  char state = 'S';
+  pid_t parent = 0;
+  double cpu_seconds = 0;
+};
+
+std::optional<Stat> read_stat(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  const std::size_t end_of_name = line.rfind(')');  // the name may hold spaces and parentheses
+  if (end_of_name == std::string::npos) return std::nullopt;
+  std::istringstream fields(line.substr(end_of_name + 1));
+  Stat stat;
+  fields >> stat.state >> stat.parent;
+  double skipped = 0, user = 0, system = 0;
+  for (int field = 5; field < 14; ++field) fields >> skipped;
+  fields >> user >> system;
+  stat.cpu_seconds = (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  if (!fields) return std::nullopt;
+  return stat;
+}
+
+std::vector<pid_t> numbered_entries(const std::string& folder) {
+  std::vector<pid_t> found;
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder.c_str()), ::closedir);
+  if (!open) return found;
+  while (const dirent* entry = ::readdir(open.get())) {
+    if (const auto number = option::whole<pid_t>(entry->d_name)) found.push_back(*number);
+  }
+  return found;
+}
+
+bool wants_to_run(char state) {
+  return state == 'R' || state == 'D';
+}
+
+}  // namespace
+
+std::map<pid_t, ThreadState> threads_below(pid_t root, const std::string& proc) {
+  std::multimap<pid_t, pid_t> children;
+  for (const pid_t pid : numbered_entries(proc)) {
+    if (const auto stat = read_stat(proc + "/" + std::to_string(pid) + "/stat")) children.emplace(stat->parent, pid);
+  }
+  std::map<pid_t, ThreadState> threads;
+  std::vector<pid_t> processes = {root};
+  for (std::size_t next = 0; next < processes.size(); ++next) {
+    const std::string tasks = proc + "/" + std::to_string(processes[next]) + "/task";
+    for (const pid_t thread : numbered_entries(tasks)) {
+      if (const auto stat = read_stat(tasks + "/" + std::to_string(thread) + "/stat"))
+        threads[thread] = {stat->state, stat->cpu_seconds};
+    }
+    const auto [begin, end] = children.equal_range(processes[next]);
+    for (auto child = begin; child != end; ++child) processes.push_back(child->second);
+  }
+  return threads;
+}
+
+void JobClock::look(double seconds, const std::map<pid_t, ThreadState>& threads) {
+  const double seen = std::min(seconds, kLongestLook);
+  double worst = 0;
+  for (const auto& [id, now] : threads) {
+    const auto found = before_.find(id);
+    if (found == before_.end() || !wants_to_run(found->second.state) || !wants_to_run(now.state)) continue;
+    worst = std::max(worst, seen - (now.cpu_seconds - found->second.cpu_seconds));
+  }
+  own_ += seen - worst;
+  starved_ += seconds - (seen - worst);
+  before_ = threads;
+}
+
+}  // namespace lab::grading
