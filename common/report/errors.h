@@ -14,6 +14,8 @@ enum class ExitCode : int {
   kContract = 4,
   kCommunication = 5,
   kDeadlock = 6,
+  kStudentCode = 7,  ///< student code, or LibTorch called by it, threw an exception
+  kNotJudged = 8,    ///< the grader could not judge: neither passed nor failed
   kInternal = 70,
 };
 
