@@ -37,12 +37,12 @@ void check(const Chart& chart) {
 }
 
 /// From the smallest to the largest value that is shown.
-Range data_range(const Chart& chart, std::vector<double> Series::*values) {
+Range data_range(const Chart& chart, std::vector<double> Series::*values, bool log) {
   Range found{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
   for (const Series& series : chart.series) {
     for (std::size_t i = 0; i < series.x.size(); ++i) {
       if (!shows(chart.x, series.x[i]) || !shows(chart.y, series.y[i])) continue;
-      const double value = (series.*values)[i];
+      const double value = shown_at((series.*values)[i], log);
       found = {std::min(found.low, value), std::max(found.high, value)};
     }
   }
@@ -51,13 +51,15 @@ Range data_range(const Chart& chart, std::vector<double> Series::*values) {
                                chart.title, chart.x.log || chart.y.log ? ", above zero on a log axis" : ""));
 }
 
-/// A little wider than the data, so that no point lies on the edge.
+/// A little wider than the data, so that no point lies on the edge. Values that differ by rounding only are one value:
+/// magnified, they would look like a curve.
 Range padded(Range data, bool log, double share) {
+  const bool one_value = too_close(data.low, data.high, log);
   if (log) {
-    const double factor = data.low < data.high ? std::pow(data.high / data.low, share) : 2;
+    const double factor = one_value ? 2 : std::exp(share * (std::log(data.high) - std::log(data.low)));
     return {data.low / factor, data.high * factor};
   }
-  if (data.low < data.high) {
+  if (!one_value) {
     const double pad = share * (data.high - data.low);
     // What is never negative, and comes near zero, is seen best from zero on.
     const bool from_zero = data.low >= 0 && data.low < 0.5 * data.high;
@@ -67,8 +69,12 @@ Range padded(Range data, bool log, double share) {
   return {data.low - pad, data.high + pad};
 }
 
+Range axis_range(const ChartAxis& axis, Range data, double share) {
+  return drawable(axis.range.value_or(padded(data, axis.log, share)), axis.log);
+}
+
 double place_in(Range range, bool log, double value) {
-  return log ? std::log(value / range.low) / std::log(range.high / range.low)
+  return log ? (std::log(value) - std::log(range.low)) / (std::log(range.high) - std::log(range.low))
              : (value - range.low) / (range.high - range.low);
 }
 
@@ -129,7 +135,8 @@ std::string data_of(const Chart& chart, const Series& series) {
       gap = !data.empty();  // two empty lines would start another data set
       continue;
     }
-    data += fmt::format("{}{:.17g} {:.17g}\n", gap ? "\n" : "", series.x[i], series.y[i]);
+    data += fmt::format("{}{:.17g} {:.17g}\n", gap ? "\n" : "", shown_at(series.x[i], chart.x.log),
+                        shown_at(series.y[i], chart.y.log));
     gap = false;
   }
   return data;
@@ -167,10 +174,10 @@ double legend_width(const Chart& chart) {
 
 std::string chart_script(const Chart& chart) {
   check(chart);
-  const Range x_data = data_range(chart, &Series::x);
-  const Range y_data = data_range(chart, &Series::y);
-  const Range x_range = chart.x.range.value_or(padded(x_data, chart.x.log, 0.02));
-  const Range y_range = chart.y.range.value_or(padded(y_data, chart.y.log, 0.05));
+  const Range x_data = data_range(chart, &Series::x, chart.x.log);
+  const Range y_data = data_range(chart, &Series::y, chart.y.log);
+  const Range x_range = axis_range(chart.x, x_data, 0.02);
+  const Range y_range = axis_range(chart.y, y_data, 0.05);
   const std::vector<Tick> x_ticks = ticks(x_range, chart.x.log, chart.x.unit);
   const std::vector<Tick> y_ticks = ticks(y_range, chart.y.log, chart.y.unit);
 

@@ -17,9 +17,12 @@ struct Extent {
 };
 
 void include(const Diagram& diagram, double x, double y, Extent& extent) {
-  if (!std::isfinite(x) || !std::isfinite(y)) {
-    throw UsageError(fmt::format("diagram '{}': ({:g}, {:g}) is no place to draw at; expected finite coordinates",
-                                 diagram.title, x, y));
+  // Lengths are computed from differences, which must not overflow either.
+  const auto can_be_drawn = [](double at) { return std::isfinite(at) && at == shown_at(at, false); };
+  if (!can_be_drawn(x) || !can_be_drawn(y)) {
+    throw UsageError(
+        fmt::format("diagram '{}': ({:g}, {:g}) is no place to draw at; expected finite coordinates of at most 1e300",
+                    diagram.title, x, y));
   }
   extent.x = {std::min(extent.x.low, x), std::max(extent.x.high, x)};
   extent.y = {std::min(extent.y.low, y), std::max(extent.y.high, y)};
@@ -44,14 +47,14 @@ Extent content_of(const Diagram& diagram) {
 Range range_of(const Diagram& diagram, const DiagramAxis& axis, Range content) {
   if (axis.range) {
     if (std::isfinite(axis.range->low) && std::isfinite(axis.range->high) && axis.range->low < axis.range->high) {
-      return *axis.range;
+      return drawable(*axis.range, false);
     }
     throw UsageError(fmt::format("diagram '{}': an axis cannot run from {:g} to {:g}", diagram.title, axis.range->low,
                                  axis.range->high));
   }
   for (const Tick& tick : axis.ticks) content = {std::min(content.low, tick.at), std::max(content.high, tick.at)};
   const double margin = content.low < content.high ? 0.03 * (content.high - content.low) : 1;
-  return {content.low - margin, content.high + margin};
+  return drawable({content.low - margin, content.high + margin}, false);
 }
 
 }  // namespace

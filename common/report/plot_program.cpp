@@ -1,6 +1,7 @@
 #include "common/report/plot_program.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "common/report/errors.h"
 #include "common/report/one_line.h"
@@ -80,6 +82,24 @@ pid_t start(const MemoryFile& in, const MemoryFile& out, const MemoryFile& err, 
   throw UsageError(fmt::format("{}: gnuplot cannot be started: {}", purpose, std::strerror(failure)));
 }
 
+/// Its status. It is asked for again and again, as no wait for a child has a time-out.
+int wait_for(pid_t child, std::chrono::milliseconds max_wait, const std::string& purpose) {
+  const auto deadline = std::chrono::steady_clock::now() + max_wait;
+  for (;;) {
+    int status = 0;
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    if (ended == child) return status;
+    if (ended < 0 && errno != EINTR)
+      throw UsageError(fmt::format("{}: cannot wait for gnuplot: {}", purpose, std::strerror(errno)));
+    if (std::chrono::steady_clock::now() >= deadline) {
+      ::kill(child, SIGKILL);
+      ::waitpid(child, &status, 0);
+      throw UsageError(fmt::format("{}: gnuplot timed out after {:g} s", purpose, 1e-3 * max_wait.count()));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
 }  // namespace
 
 void require_gnuplot(const std::string& purpose) {
@@ -98,17 +118,13 @@ bool gnuplot_found() {
   return false;
 }
 
-std::string run_gnuplot(const std::string& script, const std::string& purpose) {
+std::string run_gnuplot(const std::string& script, const std::string& purpose, std::chrono::milliseconds max_wait) {
   MemoryFile in;
   const MemoryFile out;
   const MemoryFile err;
   in.fill(script);
   const pid_t child = start(in, out, err, purpose);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno == EINTR) continue;
-    throw UsageError(fmt::format("{}: gnuplot was lost sight of: {}", purpose, std::strerror(errno)));
-  }
+  const int status = wait_for(child, max_wait, purpose);
   std::string picture = out.content();
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !picture.empty()) return picture;
 

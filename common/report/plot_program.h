@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 
 namespace lab::plot {
@@ -11,7 +12,9 @@ bool gnuplot_found();
 void require_gnuplot(const std::string& purpose);
 
 /// What gnuplot writes to its standard output when it is given the script; the user's own settings play no part.
-/// Errors    UsageError: it is missing or fails; the sentence starts with `purpose`, and holds gnuplot's own words
-std::string run_gnuplot(const std::string& script, const std::string& purpose);
+/// Errors    UsageError: it is missing, fails or takes longer than max_wait; the message starts with `purpose`, and holds
+///           gnuplot's own words
+std::string run_gnuplot(const std::string& script, const std::string& purpose,
+                        std::chrono::milliseconds max_wait = std::chrono::minutes(2));
 
 }  // namespace lab::plot

@@ -1,5 +1,6 @@
 #include "common/report/plot_chart.h"
 
+#include <cmath>
 #include <limits>
 
 #include "common/report/errors.h"
@@ -102,4 +103,34 @@ TEST_CASE("plot chart: one point, or equal points, have an axis around them") {
     }
   }
   CHECK(has(chart_script(chart_of({0}, {0})), "set yrange [-1:1]"));
+}
+
+TEST_CASE("plot chart: values that differ in their last bits only are drawn as one value") {
+  const double loss = 2.302585;
+  const std::string script = chart_script(chart_of({1, 2}, {loss, std::nextafter(loss, 3)}));
+  CHECK(has(script, "set yrange [1.1512925"));
+  Chart chart = chart_of({1, 2}, {loss, loss});
+  chart.y.range = Range{loss, std::nextafter(loss, 3)};  // an axis of one's own is widened as far as it must be
+  CHECK(has(chart_script(chart), "set yrange [2.3025849"));
+}
+
+TEST_CASE("plot chart: any finite values are drawn, on either kind of axis") {
+  constexpr double kMax = std::numeric_limits<double>::max();
+  constexpr double kDenormal = std::numeric_limits<double>::denorm_min();
+  const std::vector<double> values{-kMax, -1, -kDenormal, 0, kDenormal, 1e-300, 1, 1 + 2.3e-16, 1e300, kMax};
+  for (const double a : values) {
+    for (const double b : values) {
+      for (const bool log : {false, true}) {
+        if (log && (a <= 0 || b <= 0)) continue;
+        Chart chart = chart_of({a, b}, {b, a});
+        chart.x.log = chart.y.log = log;
+        chart.markers = {{a, "here"}};
+        const std::string script = chart_script(chart);
+        CHECK(has(script, "set xtics"));
+        CHECK(has(script, "set ytics"));
+        CHECK_FALSE(has(script, "nan"));
+        CHECK_FALSE(has(script, "inf"));
+      }
+    }
+  }
 }

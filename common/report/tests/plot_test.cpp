@@ -2,9 +2,12 @@
 
 #include <sys/stat.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <string>
+#include <utility>
 
 #include "common/report/errors.h"
 #include "common/report/plot_program.h"
@@ -186,6 +189,42 @@ TEST_CASE("plot: when gnuplot fails, its words are told and the old picture stay
   CHECK(drawn_by("read first; echo \"$first\"").empty());
   CHECK(has(read_bytes(file), "set terminal pngcairo"));
   CHECK(folder.num_files() == 1);
+}
+
+TEST_CASE("plot: a gnuplot that hangs is killed") {
+  const TemporaryFolder programs;
+  const PathIs path(programs.file(""));
+  write_program(programs, "exec /bin/sleep 600");
+  CHECK(refusal([] { run_gnuplot("", "drawing 'x.png'", std::chrono::milliseconds(50)); }) ==
+        "drawing 'x.png': gnuplot timed out after 0.05 s");
+}
+
+TEST_CASE("plot: gnuplot draws the narrowest, smallest and largest ranges without a word") {
+  if (skipped()) return;
+  constexpr double kMax = std::numeric_limits<double>::max();
+  constexpr double kDenormal = std::numeric_limits<double>::denorm_min();
+  const TemporaryFolder folder;
+  for (const auto& [a, b] : {std::pair(2.3, std::nextafter(2.3, 3)),
+                             {2.3, 2.3 + 3e-9},
+                             {-kMax, kMax},
+                             {kDenormal, kMax},
+                             {0.0, kDenormal},
+                             {kMax, kMax}}) {
+    for (const bool log : {false, true}) {
+      if (log && (a <= 0 || b <= 0)) continue;
+      Chart chart = small_chart();
+      chart.x.log = chart.y.log = log;
+      chart.series[0] = {"loss", {a, b}, {b, a}};
+      draw(chart, folder.file("chart.svg"));
+      CHECK(has(read_bytes(folder.file("chart.svg")), "loss"));
+      if (log || std::abs(a) > 1e300 || std::abs(b) > 1e300) continue;
+      Diagram diagram;
+      diagram.boxes.push_back({a, a, b, b, colour(1), ""});
+      diagram.arrows.push_back({a, b, b, a, colour(2), "0→1"});
+      draw(diagram, folder.file("diagram.svg"));
+      CHECK(has(read_bytes(folder.file("diagram.svg")), "<svg"));
+    }
+  }
 }
 
 TEST_CASE("plot: a name that cannot be written is refused before gnuplot runs, and leaves nothing") {

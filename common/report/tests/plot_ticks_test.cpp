@@ -1,13 +1,21 @@
 #include "common/report/plot_ticks.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
 #include "common/testing/plain_test.h"
 
+using lab::plot::Range;
 using lab::plot::ticks;
 using lab::plot::Unit;
 
 namespace {
 
-std::string labels(lab::plot::Range range, bool log, Unit unit) {
+std::string labels(Range range, bool log, Unit unit) {
   std::string text;
   for (const auto& tick : ticks(range, log, unit)) text += (text.empty() ? "" : " | ") + tick.label;
   return text;
@@ -15,6 +23,36 @@ std::string labels(lab::plot::Range range, bool log, Unit unit) {
 
 constexpr double kKiB = 1024;
 constexpr double kMiB = 1024 * kKiB;
+constexpr double kMax = std::numeric_limits<double>::max();
+constexpr double kDenormal = std::numeric_limits<double>::denorm_min();
+
+/// Two to ten, inside the drawable range, in order, no two alike.
+bool good_ticks(Range range, bool log, Unit unit) {
+  const Range drawn = lab::plot::drawable(range, log);
+  const auto found = ticks(range, log, unit);
+  if (!(drawn.low < drawn.high) || found.size() < 2 || found.size() > 10) return false;
+  const double slack = 1e-6 * (drawn.high - drawn.low);
+  if (found.front().at < drawn.low - slack || found.back().at > drawn.high + slack) return false;
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    if (found[i - 1].at >= found[i].at || found[i - 1].label == found[i].label) return false;
+  }
+  return true;
+}
+
+/// Any finite number, each exponent as likely as another; above zero where log.
+double any_number(std::mt19937_64& generator, bool log) {
+  for (;;) {
+    const std::uint64_t bits = generator();
+    double value = 0;
+    std::memcpy(&value, &bits, sizeof(value));
+    if (log) value = std::abs(value);
+    if (std::isfinite(value) && (!log || value > 0)) return value;
+  }
+}
+
+std::string text_of(Range range, bool log) {
+  return fmt::format("{:.17g} to {:.17g}{}", range.low, range.high, log ? " (log)" : "");
+}
 
 }  // namespace
 
@@ -47,17 +85,47 @@ TEST_CASE("plot ticks: two to ten of them, inside the range, in order, no two al
     for (const bool log : {false, true}) {
       for (double low = 1e-9; low < 1e9; low *= 7.3) {
         for (double ratio = 1.001; ratio < 1e30; ratio *= 1.9) {
-          const double high = low * ratio;
-          const auto found = ticks({low, high}, log, unit);
-          const double slack = 1e-6 * (high - low);
-          bool good = found.size() >= 2 && found.size() <= 10;
-          good = good && found.front().at >= low - slack && found.back().at <= high + slack;
-          for (std::size_t i = 1; good && i < found.size(); ++i) {
-            good = found[i - 1].at < found[i].at && found[i - 1].label != found[i].label;
-          }
-          REQUIRE_MESSAGE(good, low << " to " << high << ": " << labels({low, high}, log, unit));
+          const Range range{low, low * ratio};
+          REQUIRE_MESSAGE(good_ticks(range, log, unit), text_of(range, log) << ": " << labels(range, log, unit));
         }
       }
     }
   }
+}
+
+TEST_CASE("plot ticks: any two finite numbers have as few, however close, far apart, large or small") {
+  std::mt19937_64 generator(2026);
+  for (int i = 0; i < 20000; ++i) {
+    for (const bool log : {false, true}) {
+      const double a = any_number(generator, log);
+      // Any other number, or one a few steps of the last bit to a few percent away.
+      const double near = a * (1 + std::ldexp(1.0, -static_cast<int>(generator() % 54)));
+      const double b = i % 2 == 0 || !std::isfinite(near) ? any_number(generator, log) : near;
+      const auto unit = static_cast<Unit>(generator() % 3);
+      REQUIRE_MESSAGE(good_ticks({a, b}, log, unit), text_of({a, b}, log) << ": " << labels({a, b}, log, unit));
+    }
+  }
+}
+
+TEST_CASE("plot ticks: one step of the last bit, equal ends, denormal numbers and the largest ones") {
+  for (const double value : {1.0, 2.302585, 1e-9, 3e9, 9007199254740993.0, 1e300, kMax, kDenormal, 2.3e-308}) {
+    for (const double sign : {1.0, -1.0}) {
+      for (const bool log : {false, true}) {
+        if (log && sign < 0) continue;
+        const double at = sign * value;
+        for (const Range range : {Range{at, at}, Range{at, std::nextafter(at, log ? kMax : 0)}, Range{at, kMax}}) {
+          REQUIRE_MESSAGE(good_ticks(range, log, Unit::kPlain), text_of(range, log));
+        }
+      }
+    }
+  }
+  CHECK(good_ticks({-kMax, kMax}, false, Unit::kPlain));
+  CHECK(good_ticks({0, 0}, false, Unit::kPlain));
+  CHECK(good_ticks({0, kDenormal}, false, Unit::kBytes));
+  CHECK(good_ticks({kDenormal, kMax}, true, Unit::kBytes));
+}
+
+TEST_CASE("plot ticks: a narrow range far from zero has labels with as many digits as tell them apart") {
+  CHECK(labels({2.302580, 2.302584}, false, Unit::kPlain) ==
+        "2.30258 | 2.3025805 | 2.302581 | 2.3025815 | 2.302582 | 2.3025825 | 2.302583 | 2.3025835 | 2.302584");
 }
