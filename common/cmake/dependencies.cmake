@@ -75,6 +75,20 @@ add_library(lab::gloo ALIAS lab_gloo)
 target_include_directories(lab_gloo SYSTEM INTERFACE "${LAB_GLOO_INCLUDE}")
 target_link_libraries(lab_gloo INTERFACE "${LAB_GLOO_LIBRARY}")
 
+# libbacktrace, which finds the source line of a call: optional. It is part of Debian's g++ (libgcc-12-dev), header and
+# library, so there is no package to name.
+set(CMAKE_REQUIRED_LIBRARIES backtrace)
+check_cxx_source_compiles("#include <backtrace.h>
+  int main() { return backtrace_create_state(nullptr, 1, nullptr, nullptr) == nullptr; }" LAB_HAS_BACKTRACE)
+unset(CMAKE_REQUIRED_LIBRARIES)
+add_library(lab_backtrace INTERFACE)
+add_library(lab::backtrace ALIAS lab_backtrace)
+if(LAB_HAS_BACKTRACE)
+  target_link_libraries(lab_backtrace INTERFACE backtrace)
+else()
+  message(STATUS "libbacktrace was not found (g++ has it): an exception in student code is reported without its line")
+endif()
+
 # SimGrid, for the simulated world: optional. Its kernel's interface changes between versions, so what is there is tried.
 option(LAB_WITH_SIMGRID "Build the simulated world, if SimGrid is found" ON)
 add_library(lab_simgrid INTERFACE)

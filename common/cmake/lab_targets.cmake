@@ -8,6 +8,8 @@ function(lab_precompiled_header name header)
   target_include_directories(lab_pch_${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(lab_pch_${name} PUBLIC lab::torch fmt::fmt)
   target_precompile_headers(lab_pch_${name} PRIVATE ${header})
+  # Units with line tables can only use a precompiled header that has them, too; the others can use either.
+  target_compile_options(lab_pch_${name} PRIVATE ${LAB_LINE_TABLES})
 endfunction()
 
 # In the release preset, units are compiled eight at a time, which halves the time of a full build. Not those that are
@@ -28,6 +30,9 @@ function(lab_configure_target target)
   target_link_libraries(${target} PUBLIC fmt::fmt)
   if(target MATCHES "_(student|tests)$")
     set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+  endif()
+  if(target MATCHES "_student$")
+    target_compile_options(${target} PRIVATE ${LAB_LINE_TABLES})
   endif()
 endfunction()
 

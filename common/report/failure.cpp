@@ -6,6 +6,7 @@
 
 #include "common/report/errors.h"
 #include "common/report/one_line.h"
+#include "common/report/throw_site.h"
 
 namespace lab {
 
@@ -21,6 +22,12 @@ std::string sentence_of(const std::exception& failure) {
   const std::size_t end = std::min(text.find("Exception raised from "), text.find("frame #0: "));
   const std::string sentence = one_line(text.substr(0, end));
   return sentence.empty() ? "no reason given" : sentence;
+}
+
+std::string student_sentence(const std::exception* failure) {
+  const std::string line = throw_site(failure).student_line;
+  const std::string what = failure ? sentence_of(*failure) : "something that is not an exception was thrown";
+  return line.empty() ? what : line + ": " + what;
 }
 
 }  // namespace lab
