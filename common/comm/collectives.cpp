@@ -29,6 +29,7 @@ at::Tensor Collectives::broadcast(const at::Tensor& tensor, int src_rank, Source
     throw ContractError(
         fmt::format("{}: broadcast from rank {}: expected 0 to {}", where.text(), src_rank, size() - 1));
   }
+  require_defined(tensor, rank(), "broadcast", where);
   const at::Tensor moved = on_wire(tensor);
   const Call call = agree("broadcast", moved, where);
   if (size() > 1) backend_->broadcast(moved, src_rank, group_);
@@ -37,6 +38,7 @@ at::Tensor Collectives::broadcast(const at::Tensor& tensor, int src_rank, Source
 }
 
 at::Tensor Collectives::all_reduce(const at::Tensor& tensor, SourceLine where) {
+  require_defined(tensor, rank(), "all_reduce", where);
   const at::Tensor moved = on_wire(tensor);
   const Call call = agree("all_reduce", moved, where);
   if (size() > 1) backend_->all_reduce(moved, group_);
@@ -45,6 +47,7 @@ at::Tensor Collectives::all_reduce(const at::Tensor& tensor, SourceLine where) {
 }
 
 std::vector<at::Tensor> Collectives::all_gather(const at::Tensor& tensor, SourceLine where) {
+  require_defined(tensor, rank(), "all_gather", where);
   const at::Tensor moved = on_wire(tensor);
   const Call call = agree("all_gather", moved, where);
   std::vector<std::int64_t> shape = moved.sizes().vec();
@@ -60,6 +63,7 @@ std::vector<at::Tensor> Collectives::all_gather(const at::Tensor& tensor, Source
 }
 
 at::Tensor Collectives::reduce_scatter(const at::Tensor& tensor, SourceLine where) {
+  require_defined(tensor, rank(), "reduce_scatter", where);
   if (tensor.dim() == 0 || tensor.size(0) % size() != 0) {
     throw ContractError(fmt::format("{}: reduce_scatter over {} ranks: expected dim 0 to divide by {}, got {}",
                                     where.text(), size(), size(), describe(tensor)));
@@ -88,6 +92,8 @@ std::vector<at::Tensor> Collectives::all_to_all(const std::vector<at::Tensor>& p
         "{}: all_to_all over {} ranks: expected a part for and a shape from each, got {} parts and {} shapes",
         where.text(), size(), parts.size(), shapes.size()));
   }
+  for (std::size_t dst = 0; dst < parts.size(); ++dst)
+    require_defined(parts[dst], rank(), fmt::format("all_to_all its part for rank {}", dst), where);
   const auto self = static_cast<std::size_t>(rank());
   std::vector<at::Tensor> received(parts.size());
   Transport& transport = endpoint_->transport();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/report/errors.h"
 #include "common/tensor/describe.h"
 
 namespace lab {
@@ -58,6 +59,14 @@ std::string contract_violation(int src_rank, const Message& sent, int dst_rank, 
   const auto kind = [](const Message& message) { return message.tensor.is_meta() ? "a meta tensor" : "data"; };
   return fmt::format("device mismatch: rank {} sends {} to rank {} ({}), which expects {} ({})", src_rank, kind(sent),
                      dst_rank, sent.where.text(), kind(expected), expected.where.text());
+}
+
+void require_defined(const at::Tensor& tensor, int rank, const std::string& action, SourceLine where) {
+  if (tensor.defined()) return;
+  throw ContractError(fmt::format(
+      "{}: rank {} cannot {}: the tensor is undefined; hint: a receive needs one of the right shape and dtype, such as "
+      "at::empty(...), and a gradient is undefined until backward() has reached it",
+      where.text(), rank, action));
 }
 
 at::Tensor on_wire(const at::Tensor& tensor) {

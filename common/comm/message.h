@@ -45,6 +45,10 @@ std::string contract_violation(int src_rank, const Contract& sent, int dst_rank,
 /// The same for two messages at hand. Also empty only when both have data, or both are on the meta device.
 std::string contract_violation(int src_rank, const Message& sent, int dst_rank, const Message& expected);
 
+/// Refuses a tensor that is undefined, such as a gradient that has not been computed. `action`: "send to rank 1".
+/// Errors    ContractError with the line, the rank and the action
+void require_defined(const at::Tensor& tensor, int rank, const std::string& action, SourceLine where);
+
 /// The tensor that travels in place of the caller's: itself where it can (on the CPU or meta, contiguous), else a copy.
 at::Tensor on_wire(const at::Tensor& tensor);
 

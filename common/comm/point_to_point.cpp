@@ -71,17 +71,21 @@ void PointToPoint::recv(const at::Tensor& tensor, int src_rank, int tag, SourceL
 }
 
 Request PointToPoint::isend(const at::Tensor& tensor, int dst_rank, int tag, SourceLine where) {
-  return post(Direction::kSend, tensor, travels_itself(tensor) ? tensor : on_wire(tensor),
-              peer("send to", dst_rank, where), tag, where);
+  const int peer_rank = peer("send to", dst_rank, where);
+  require_defined(tensor, rank(), fmt::format("send to rank {}", dst_rank), where);
+  return post(Direction::kSend, tensor, travels_itself(tensor) ? tensor : on_wire(tensor), peer_rank, tag, where);
 }
 
 Request PointToPoint::irecv(const at::Tensor& tensor, int src_rank, int tag, SourceLine where) {
+  const int peer_rank = peer("receive from", src_rank, where);
+  require_defined(tensor, rank(), fmt::format("receive from rank {}", src_rank), where);
   const at::Tensor target =
       travels_itself(tensor) ? tensor : at::empty(tensor.sizes(), tensor.options().device(wire_device(tensor)));
-  return post(Direction::kRecv, tensor, target, peer("receive from", src_rank, where), tag, where);
+  return post(Direction::kRecv, tensor, target, peer_rank, tag, where);
 }
 
 void PointToPoint::agree(const std::string& operation, const at::Tensor& tensor, SourceLine where) {
+  require_defined(tensor, rank(), operation, where);
   if (!endpoint_->careful()) return;
   const at::Tensor moved =
       tensor.is_cpu() || tensor.is_meta() ? tensor : at::empty(tensor.sizes(), tensor.options().device(at::kMeta));

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <utility>
 
 #include "common/report/errors.h"
+#include "common/report/failure.h"
 #include "common/tensor/combined_comparison.h"
 #include "common/tensor/compare.h"
+#include "common/tensor/describe.h"
 
 namespace lab {
 namespace {
@@ -87,6 +90,24 @@ std::string beyond(const CostBound& bound, const LedgerEntry& spent) {
   return "";
 }
 
+/// "input.x float32 [4, 6], weight.W float32 [3, 6]"
+std::string shapes_of(const TensorMap& tensors) {
+  constexpr std::size_t kMostNamed = 8;  // a model's weights go on and on
+  std::string text;
+  std::size_t num_named = 0;
+  for (const auto& [name, tensor] : tensors) {
+    if (num_named == kMostNamed) return text + fmt::format(" and {} more", tensors.size() - kMostNamed);
+    text += fmt::format("{}{} {}", num_named++ == 0 ? "" : ", ", name, describe(tensor));
+  }
+  return text.empty() ? "none" : text;
+}
+
+/// What the task's call threw, as the error of exit code 7 that names the case. Null: no exception.
+Error thrown_by_student(const Case& the_case, const CaseInputs& inputs, const std::exception* failure) {
+  return {ExitCode::kStudentCode, fmt::format("{} [{}]: {}; inputs: {}", the_case.task, the_case.name,
+                                              student_sentence(failure), shapes_of(inputs.tensors))};
+}
+
 }  // namespace
 
 const at::Tensor& CaseInputs::tensor(const std::string& name) const {
@@ -119,9 +140,17 @@ CaseRun perform_case(const Case& the_case, const CallTable& calls, Communicator&
   comm.endpoint().transport().set_task(fmt::format("{}, {}", the_case.task, the_case.name));
   {
     const LedgerScope scope(comm.endpoint(), the_case.task);
-    run.actual = call(comm, run.inputs);
-    for (auto& [name, tensor] : run.actual) {
-      if (tensor.defined()) tensor = tensor.cpu();
+    try {
+      run.actual = call(comm, run.inputs);
+      for (auto& [name, tensor] : run.actual) {
+        if (tensor.defined()) tensor = tensor.cpu();
+      }
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception& failure) {
+      throw thrown_by_student(the_case, run.inputs, &failure);
+    } catch (...) {
+      throw thrown_by_student(the_case, run.inputs, nullptr);
     }
   }
   comm.endpoint().transport().set_task("");

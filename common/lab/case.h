@@ -108,7 +108,8 @@ struct CaseRun {
 
 /// Runs the call of the case's task on the case's inputs; all ranks together. Inputs are moved to the device, results
 /// back. Whether the case is to be skipped is the caller's to ask.
-/// Errors    ContractError: the task has no call; what the call throws
+/// Errors    ContractError: the task has no call; what the call throws: a lab::Error as it is, anything else as an Error
+///           of exit code 7 with the task, the case, the line in student code and the inputs' shapes
 CaseRun perform_case(const Case& the_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
                      at::Device device = at::kCPU);
 

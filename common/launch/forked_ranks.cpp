@@ -42,7 +42,7 @@ RankOutcome outcome_of(const MemoryFile& results, const RankExit& end) {
   RankOutcome lost;
   lost.report.rank = end.rank;
   // A body that ends the process by itself, say with exit(0), has not returned.
-  lost.failure = RankFailure{end.exit_code == 0 ? static_cast<int>(ExitCode::kInternal) : end.exit_code, end.reason};
+  lost.failure = RankFailure{end.exit_code == 0 ? static_cast<int>(ExitCode::kStudentCode) : end.exit_code, end.reason};
   lost.report.error = end.reason;
   return lost;
 }

@@ -6,7 +6,9 @@
 
 #include <limits>
 
+#include "common/report/errors.h"
 #include "common/report/failure.h"
+#include "common/report/throw_site.h"
 #include "common/tensor/memory_meter.h"
 
 namespace lab {
@@ -14,6 +16,15 @@ namespace {
 
 RankFailure failure_of(const std::exception& failure) {
   return {exit_code_of(failure), sentence_of(failure)};
+}
+
+/// The same for what a rank's body threw. What did not come from the suite alone, as far as is known, is the student's:
+/// 70 is for a fault of the suite. Null: what was thrown is not an exception.
+RankFailure failure_of_body(const std::exception* failure) {
+  if (dynamic_cast<const Error*>(failure) != nullptr) return failure_of(*failure);
+  const ThrowSite site = throw_site(failure);
+  const bool of_suite = site.known && site.student_line.empty();
+  return {static_cast<int>(of_suite ? ExitCode::kInternal : ExitCode::kStudentCode), student_sentence(failure)};
 }
 
 /// Lets freed memory stay with this process. A large tensor would otherwise be given back to the kernel each time, and
@@ -30,8 +41,8 @@ void run_one_rank(const std::shared_ptr<Transport>& transport, const std::shared
   outcome.report.rank = transport->rank();
   const auto endpoint = std::make_shared<Endpoint>(transport, spec.traced, spec.payload_label);
   endpoint->set_careful(spec.careful);
-  const auto record_failure = [&](const std::exception& failure) {
-    outcome.failure = failure_of(failure);
+  const auto record_failure = [&](const std::exception* failure) {
+    outcome.failure = failure_of_body(failure);
     outcome.report.error = outcome.failure->sentence;
     transport->fail(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);
   };
@@ -42,9 +53,9 @@ void run_one_rank(const std::shared_ptr<Transport>& transport, const std::shared
       body(comm, outcome);
       endpoint->close();
     } catch (const std::exception& failure) {
-      record_failure(failure);
+      record_failure(&failure);
     } catch (...) {
-      record_failure(std::runtime_error("something that is not an exception was thrown"));
+      record_failure(nullptr);
     }
     outcome.report.peak_tensor_bytes = memory.reading().peak_bytes;
   }

@@ -34,7 +34,7 @@ int run_and_report(const std::function<void()>& body, int report) {
     sentence.clear();
   } catch (const std::exception& failure) {
     exit_code = exit_code_of(failure);
-    sentence = sentence_of(failure);
+    sentence = student_sentence(&failure);
   } catch (...) {
   }
   write_fully(report, static_cast<char>(exit_code) + sentence);

@@ -61,8 +61,10 @@ RankFailure failure_of_world(const std::vector<RankOutcome>& ranks, int cause) {
   RankFailure failure = *ranks[static_cast<std::size_t>(cause)].failure;
   int num_alike = 0;
   for (const RankOutcome& rank : ranks) num_alike += rank.failure && rank.failure->sentence == failure.sentence ? 1 : 0;
-  // What several ranks say alike is about the world; what one says needs its name.
-  if (num_alike == 1 && ranks.size() > 1) failure.sentence = fmt::format("rank {}: {}", cause, failure.sentence);
+  // What several ranks say alike is about the world; what one says needs its name, and so does an exception.
+  const bool thrown = failure.exit_code == static_cast<int>(ExitCode::kStudentCode);
+  if (thrown || (num_alike == 1 && ranks.size() > 1))
+    failure.sentence = fmt::format("rank {}: {}", cause, failure.sentence);
   return failure;
 }
 

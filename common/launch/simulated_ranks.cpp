@@ -54,7 +54,7 @@ WorldOutcome run_simulated_ranks(const WorldSpec& spec, const RankBody& body) {
 
   const RankExit& end = result.exits.at(0);
   // A body that ends the process by itself, say with exit(0), has not returned.
-  const int exit_code = result.exit_code == 0 ? static_cast<int>(ExitCode::kInternal) : result.exit_code;
+  const int exit_code = result.exit_code == 0 ? static_cast<int>(ExitCode::kStudentCode) : result.exit_code;
   outcome.failure = RankFailure{exit_code, fmt::format("the process that simulates all ranks {}", end.reason)};
   outcome.ranks.assign(static_cast<std::size_t>(spec.num_ranks), {});
   for (int rank = 0; rank < spec.num_ranks; ++rank) {

@@ -11,8 +11,9 @@
 namespace lab {
 
 int exit_code_of(const std::exception& failure) {
-  const auto* error = dynamic_cast<const Error*>(&failure);
-  return static_cast<int>(error ? error->exit_code() : ExitCode::kInternal);
+  if (const auto* error = dynamic_cast<const Error*>(&failure)) return static_cast<int>(error->exit_code());
+  const bool of_student = !throw_site(&failure).student_line.empty();
+  return static_cast<int>(of_student ? ExitCode::kStudentCode : ExitCode::kInternal);
 }
 
 std::string sentence_of(const std::exception& failure) {
@@ -25,7 +26,9 @@ std::string sentence_of(const std::exception& failure) {
 }
 
 std::string student_sentence(const std::exception* failure) {
-  const std::string line = throw_site(failure).student_line;
+  // Our own errors name their place themselves.
+  const bool own = dynamic_cast<const Error*>(failure) != nullptr;
+  const std::string line = own ? "" : throw_site(failure).student_line;
   const std::string what = failure ? sentence_of(*failure) : "something that is not an exception was thrown";
   return line.empty() ? what : line + ": " + what;
 }

@@ -5,7 +5,8 @@
 
 namespace lab {
 
-/// The exit code that the exception leads to: a lab::Error's own, 70 for every other.
+/// The exit code that the exception leads to: a lab::Error's own, 7 if another is known to come from student code, else
+/// 70.
 int exit_code_of(const std::exception& failure);
 
 /// What happened, in one line: the exception's text without LibTorch's C++ backtrace ("Exception raised from ...").

@@ -14,18 +14,19 @@ const char* program_name(const char* argv0) {
 }
 
 int guarded_main(int argc, char** argv, const std::function<ExitCode(int, char**)>& body) {
+  constexpr int kInternal = static_cast<int>(ExitCode::kInternal);
   const std::string program = argc > 0 ? program_name(argv[0]) : "lab";
   try {
     return static_cast<int>(body(argc, argv));
-  } catch (const Error& error) {
-    write_fully(2, program + ": error: " + sentence_of(error) + "\n");
-    return exit_code_of(error);
   } catch (const std::exception& failure) {
-    write_fully(2, program + ": internal error: " + sentence_of(failure) + "\n");
+    const int exit_code = exit_code_of(failure);
+    const bool of_suite = exit_code == kInternal && dynamic_cast<const Error*>(&failure) == nullptr;
+    write_fully(2, program + (of_suite ? ": internal error: " : ": error: ") + student_sentence(&failure) + "\n");
+    return exit_code;
   } catch (...) {
     write_fully(2, program + ": internal error: something that is not an exception was thrown\n");
   }
-  return static_cast<int>(ExitCode::kInternal);
+  return kInternal;
 }
 
 }  // namespace lab

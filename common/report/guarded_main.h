@@ -7,9 +7,9 @@
 namespace lab {
 
 /// Runs body and turns whatever leaves it into one line on stderr and an exit code.
-/// A lab::Error prints "program: error: sentence" and gives its own code; anything else prints "program: internal
-/// error: sentence" and gives 70. Example   int main(int argc, char** argv) { return lab::guarded_main(argc, argv,
-/// run); }
+/// A lab::Error prints "program: error: message" and gives its own code; so does, with code 7, what is known to come
+/// from student code; anything else prints "program: internal error: message" and gives 70.
+/// Example   int main(int argc, char** argv) { return lab::guarded_main(argc, argv, run); }
 int guarded_main(int argc, char** argv, const std::function<ExitCode(int, char**)>& body);
 
 /// "a4_data_tensor" of "build/bin/a4_data_tensor".

@@ -219,6 +219,32 @@ TEST_CASE_TEMPLATE("contract: no rank talks to itself or to nobody", World, LAB_
   }
 }
 
+TEST_CASE_TEMPLATE("contract: an undefined tensor is refused with rank and line", World, LAB_ALL_WORLDS) {
+  const at::Tensor none;
+  const std::vector<std::pair<std::string, std::function<void(Communicator&)>>> operations = {
+      {"send to rank 0", [&](Communicator& comm) { comm.point_to_point().send(none, 0); }},
+      {"receive from rank 0", [&](Communicator& comm) { comm.point_to_point().recv(none, 0); }},
+      {"broadcast", [&](Communicator& comm) { comm.collectives().broadcast(none, 0); }},
+      {"all_reduce", [&](Communicator& comm) { comm.collectives().all_reduce(none); }},
+      {"all_gather", [&](Communicator& comm) { comm.collectives().all_gather(none); }},
+      {"reduce_scatter", [&](Communicator& comm) { comm.collectives().reduce_scatter(none); }},
+      {"all_to_all its part for rank 0",
+       [&](Communicator& comm) {
+         comm.collectives().all_to_all({none, at::zeros({1})}, {{1}, {1}});
+       }},
+  };
+  for (const auto& [action, operation] : operations) {
+    const auto outcome = run_ranks(world_of<World>(2), [&, &act = operation](Communicator& comm) {
+      if (comm.rank() == 1) act(comm);
+      return TensorMap{};
+    });
+    CAPTURE(sentence_of_rank(outcome, 1));
+    CHECK(exit_code_of_rank(outcome, 1) == static_cast<int>(ExitCode::kContract));
+    CHECK(sentence_of_rank(outcome, 1).rfind("contract_failures_test.cpp:", 0) == 0);
+    CHECK(contains(sentence_of_rank(outcome, 1), "rank 1 cannot " + action + ": the tensor is undefined; hint: "));
+  }
+}
+
 TEST_CASE_TEMPLATE("contract: a request that is never waited for fails the run", World, LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();

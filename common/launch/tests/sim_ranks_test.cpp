@@ -100,7 +100,7 @@ TEST_CASE("sim: a simulation that crashes or exits is a failure of every rank") 
     });
     REQUIRE(outcome.failure);
     CAPTURE(outcome.failure->sentence);
-    CHECK(outcome.failure->exit_code == (crashes ? 128 + SIGKILL : static_cast<int>(ExitCode::kInternal)));
+    CHECK(outcome.failure->exit_code == (crashes ? 128 + SIGKILL : static_cast<int>(ExitCode::kStudentCode)));
     CHECK(contains(outcome.failure->sentence, "the process that simulates all ranks "));
     CHECK(contains(outcome.failure->sentence, crashes ? "killed by signal 9" : "exited with code 0"));
     REQUIRE(outcome.ranks.size() == 3);

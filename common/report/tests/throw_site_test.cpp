@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "common/report/failure.h"
+#include "common/report/guarded_main.h"
+#include "common/report/tests/captured.h"
 #include "common/report/tests/student/throwing.h"
 #include "common/testing/plain_test.h"
 
@@ -96,6 +98,21 @@ TEST_CASE("throw site: a student file is one in a folder of that name, not one o
   CHECK(student_file("/home/student/labs/a9/student/ring.cpp", "/home/student/labs") == "student/ring.cpp");
   CHECK(student_file("/home/student/labs/common/comm/message.cpp", "/home/student/labs").empty());
   CHECK(student_file("/usr/include/ATen/core/TensorBody.h", "/work").empty());
+}
+
+TEST_CASE("guarded main: what student code threw is exit code 7, not an internal error") {
+  if (skipped()) return;
+  std::string name = "a5_pipeline";
+  char* argv[] = {name.data(), nullptr};
+  int exit_code = -1;
+  const std::string err = lab::testing::captured(2, [&] {
+    exit_code = lab::guarded_main(1, argv, [](int, char**) -> lab::ExitCode {
+      student::call(fail_elsewhere);
+      return lab::ExitCode::kAllMatch;
+    });
+  });
+  CHECK(exit_code == 7);
+  CHECK(err == "a5_pipeline: error: " + student_line(student::kCallLine) + ": not the student's own\n");
 }
 
 TEST_CASE("failure: what student code threw is told with its line, where that is known") {
