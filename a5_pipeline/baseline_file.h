@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "a5_pipeline/arguments.h"
-#include "common/launch/unique_fd.h"
+#include "common/report/unique_fd.h"
 
 namespace lab::a5 {
 

@@ -11,9 +11,9 @@
 #include <thread>
 
 #include "common/launch/spawn.h"
-#include "common/launch/unique_fd.h"
 #include "common/report/errors.h"
 #include "common/report/one_line.h"
+#include "common/report/unique_fd.h"
 
 namespace lab {
 namespace {

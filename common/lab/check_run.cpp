@@ -7,7 +7,7 @@
 #include "common/lab/record.h"
 #include "common/lab/record_world.h"
 #include "common/lab/recorded_world.h"
-#include "common/launch/unique_fd.h"
+#include "common/report/unique_fd.h"
 
 namespace lab {
 namespace {

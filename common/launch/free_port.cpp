@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "common/launch/unique_fd.h"
 #include "common/report/errors.h"
+#include "common/report/unique_fd.h"
 
 namespace lab {
 namespace {

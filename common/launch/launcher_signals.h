@@ -5,7 +5,7 @@
 #include <chrono>
 #include <optional>
 
-#include "common/launch/unique_fd.h"
+#include "common/report/unique_fd.h"
 
 namespace lab {
 

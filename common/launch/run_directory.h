@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "common/launch/unique_fd.h"
+#include "common/report/unique_fd.h"
 
 namespace lab {
 

@@ -14,9 +14,9 @@
 #include "common/launch/launcher_signals.h"
 #include "common/launch/spawn.h"
 #include "common/launch/supervisor.h"
-#include "common/launch/unique_fd.h"
 #include "common/report/errors.h"
 #include "common/report/failure.h"
+#include "common/report/unique_fd.h"
 #include "common/report/write_fully.h"
 
 namespace lab {

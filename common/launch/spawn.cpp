@@ -12,9 +12,9 @@
 #include <cstring>
 #include <iostream>
 
-#include "common/launch/unique_fd.h"
 #include "common/report/errors.h"
 #include "common/report/failure.h"
+#include "common/report/unique_fd.h"
 #include "common/report/write_fully.h"
 
 namespace lab {

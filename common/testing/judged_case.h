@@ -6,7 +6,7 @@
 
 #include "common/lab/record_world.h"
 #include "common/lab/verdict.h"
-#include "common/launch/unique_fd.h"
+#include "common/report/unique_fd.h"
 
 // A case from call to verdict, as the judge has it: ranks are threads, their records go through files in memory.
 namespace lab::testing {

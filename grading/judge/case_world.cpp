@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "common/launch/run_directory.h"
-#include "common/launch/unique_fd.h"
 #include "common/report/errors.h"
 #include "common/report/one_line.h"
+#include "common/report/unique_fd.h"
 
 namespace lab::grading {
 namespace {

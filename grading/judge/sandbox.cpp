@@ -17,9 +17,9 @@
 
 #include "common/launch/orphans.h"
 #include "common/launch/spawn.h"
-#include "common/launch/unique_fd.h"
 #include "common/report/errors.h"
 #include "common/report/one_line.h"
+#include "common/report/unique_fd.h"
 #include "grading/judge/job_clock.h"
 #include "grading/judge/not_judged.h"
 

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "common/lab/record_text.h"
-#include "common/launch/unique_fd.h"
+#include "common/report/unique_fd.h"
 #include "common/report/write_fully.h"
 #include "common/tensor/safetensors.h"
 #include "common/testing/sentence_of.h"

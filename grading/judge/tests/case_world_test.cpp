@@ -7,8 +7,8 @@
 #include <fstream>
 
 #include "common/launch/run_directory.h"
-#include "common/launch/unique_fd.h"
 #include "common/report/errors.h"
+#include "common/report/unique_fd.h"
 #include "common/testing/test.h"
 
 namespace lab::grading {
