@@ -207,7 +207,11 @@ class GlooWorld final : public ProcessWorld {
     }
     parts_.meeting = Meeting::hold(options);
     parts_.context = parts_.meeting->connect("world", options.rank, options.size);
-    parts_.lifeline = std::make_unique<Lifeline>(*parts_.context, options.timeout_seconds, parts_.event_file.get());
+    try {
+      parts_.lifeline = std::make_unique<Lifeline>(*parts_.context, options.timeout_seconds, parts_.event_file.get());
+    } catch (const gloo::Exception&) {
+      parts_.meeting->connection_lost();
+    }
     parts_.transport = std::make_shared<GlooTransport>(options, parts_.context, *parts_.lifeline, parts_.events.get());
     parts_.collectives =
         std::make_shared<GlooCollectives>(*parts_.transport, *parts_.lifeline, *parts_.meeting, parts_.context,

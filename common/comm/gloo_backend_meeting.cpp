@@ -1,26 +1,25 @@
 #include "common/comm/gloo_backend_meeting.h"
 
-#include <arpa/inet.h>
-#include <c10/util/Logging.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <gloo/common/error.h>
 #include <gloo/transport/context.h>
 #include <gloo/transport/pair.h>
 #include <gloo/transport/tcp/device.h>
-#include <netdb.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <future>
+#include <optional>
 #include <thread>
-#include <torch/csrc/distributed/c10d/FileStore.hpp>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <vector>
 
+#include "common/comm/descriptors.h"
+#include "common/comm/gloo_backend_agent_store.h"
 #include "common/comm/gloo_backend_lifeline.h"
+#include "common/comm/rendezvous_client.h"
+#include "common/comm/rendezvous_server.h"
+#include "common/report/errors.h"
+#include "common/report/random_token.h"
 
 namespace lab {
 namespace {
@@ -28,111 +27,43 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
+/// How long a rank that lost a connection waits to hear from rank 0 which rank is gone.
+constexpr milliseconds kForTheCulprit{500};
+
 milliseconds to_milliseconds(double seconds) {
   return milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
 
-/// Asks for `present` until it holds or the deadline passes; quick at first, since ranks of one launch come together.
-template <typename Present>
-bool poll_until(Clock::time_point deadline, const Present& present) {
-  for (int tries = 0; !present(); ++tries) {
-    if (Clock::now() > deadline) return false;
-    std::this_thread::sleep_for(tries < 50 ? milliseconds(1) : milliseconds(10));
-  }
-  return true;
-}
+/// What an open device takes: its loop, its listener, and what looks interfaces up.
+constexpr int kDescriptorsOfDevice = 6;
 
-/// Newer LibTorch can serve the store by libuv and tries to by default; the packaged builds lack it.
-template <typename Options>
-auto without_libuv(Options& options, int) -> decltype(options.useLibUV, void()) {
-  options.useLibUV = false;
-}
-template <typename Options>
-void without_libuv(Options&, long) {}
-
-/// c10d logs its own account of every failed attempt; the one sentence that this suite throws says it all.
-void silence_c10d() {
-  FLAGS_caffe2_log_level = 3;  // fatal
-  c10::UpdateLoggingLevelsFromFlags();
-}
-
-std::unique_ptr<c10d::Store> open_tcp_store(const ProcessWorldOptions& options) {
-  const MeetingPoint& meeting = options.meeting;
-  c10d::TCPStoreOptions store_options;
-  store_options.port = static_cast<std::uint16_t>(meeting.port);
-  store_options.isServer = options.rank == 0 && !meeting.already_served;
-  store_options.numWorkers = static_cast<std::size_t>(options.size);
-  store_options.waitWorkers = false;
-  store_options.timeout = to_milliseconds(options.timeout_seconds);
-  without_libuv(store_options, 0);
-  silence_c10d();
-  try {
-    return std::make_unique<c10d::TCPStore>(meeting.host, store_options);
-  } catch (const std::exception& failure) {
-    const std::string reason = failure.what();
-    if (store_options.isServer && reason.find("in use") != std::string::npos) {
-      throw UsageError(fmt::format(
-          "the meeting: port {} is in use on this machine; hint: choose another with MASTER_PORT or --master-port",
-          meeting.port));
-    }
-    throw CommError(
-        fmt::format("the meeting: rank {} found nobody at {}:{} within {:g} s; expected rank 0 to listen there; hint: "
-                    "check MASTER_ADDR, MASTER_PORT and that rank 0 was started",
-                    options.rank, meeting.host, meeting.port, options.timeout_seconds));
-  }
-}
-
-std::unique_ptr<c10d::Store> open_file_store(const ProcessWorldOptions& options) {
-  const std::string& path = options.meeting.store_file;
-  // c10d opens the file only at its first use, and then retries for minutes: look before.
-  FILE* file = std::fopen(path.c_str(), "ab");
-  if (file == nullptr) throw UsageError(fmt::format("the meeting: cannot open the store file {}", path));
-  std::fclose(file);
-  auto store = std::make_unique<c10d::FileStore>(path, options.size);
-  store->setTimeout(to_milliseconds(options.timeout_seconds));
-  return store;
-}
-
-/// This machine's address on the way to `host`: what peers elsewhere can reach it by. Sends nothing.
-std::string address_towards(const std::string& host) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_DGRAM;
-  addrinfo* found = nullptr;
-  if (getaddrinfo(host.c_str(), "9", &hints, &found) != 0) return "";
-  std::string address;
-  const int fd = socket(found->ai_family, SOCK_DGRAM, 0);
-  sockaddr_storage own{};
-  socklen_t length = sizeof(own);
-  char text[NI_MAXHOST];
-  if (fd >= 0 && connect(fd, found->ai_addr, found->ai_addrlen) == 0 &&
-      getsockname(fd, reinterpret_cast<sockaddr*>(&own), &length) == 0 &&
-      getnameinfo(reinterpret_cast<sockaddr*>(&own), length, text, sizeof(text), nullptr, 0, NI_NUMERICHOST) == 0) {
-    address = text;
-  }
-  if (fd >= 0) close(fd);
-  freeaddrinfo(found);
-  return address;
-}
-
-std::shared_ptr<gloo::transport::Device> open_device(const MeetingPoint& meeting) {
+std::shared_ptr<gloo::transport::Device> open_device(const ProcessWorldOptions& options, Clock::time_point deadline) {
   gloo::transport::tcp::attr attr;
   if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME"); interface != nullptr && *interface != '\0') {
     attr.iface = interface;
   } else {
-    attr.hostname = meeting.one_machine ? "127.0.0.1" : address_towards(meeting.host);
+    const bool on_this_machine = !options.meeting.socket_path.empty() || options.size == 1;
+    attr.hostname = on_this_machine ? "127.0.0.1" : address_towards(options.meeting.host, deadline);
   }
   try {
     return gloo::transport::tcp::CreateDevice(attr);
-  } catch (const std::exception&) {
-    throw UsageError(fmt::format(
-        "GLOO_SOCKET_IFNAME: expected the name of a network interface that is up, got '{}'; hint: `ip link` lists them",
-        attr.iface.empty() ? attr.hostname : attr.iface));
+  } catch (const std::exception& failure) {
+    if (!attr.iface.empty()) {
+      throw UsageError(fmt::format(
+          "GLOO_SOCKET_IFNAME: expected the name of a network interface that is up, got '{}'; hint: `ip link` lists "
+          "them",
+          attr.iface));
+    }
+    throw UsageError(
+        fmt::format("cannot communicate over the address '{}' of this machine: {}; hint: name an interface "
+                    "that all ranks can reach with GLOO_SOCKET_IFNAME",
+                    attr.hostname, failure.what()));
   }
 }
 
 /// Gloo's full mesh, with all connections made at once: each takes a turn or two of Gloo's event loop, of 10 ms, and
 /// Gloo's own connectFullMesh() takes them one after the other.
-class MeshContext final : public gloo::rendezvous::Context {
+class MeshContext final : public gloo::rendezvous::Context, public std::enable_shared_from_this<MeshContext> {
  public:
   MeshContext(int own_rank, int num_ranks, std::shared_ptr<gloo::transport::Device> device, milliseconds timeout)
       : gloo::rendezvous::Context(own_rank, num_ranks) {
@@ -142,89 +73,133 @@ class MeshContext final : public gloo::rendezvous::Context {
     transportContext_->setTimeout(timeout);
   }
 
-  /// Errors: gloo::Exception when a connection cannot be made.
-  void connect(c10d::Store& store, const std::string& prefix) {
-    const auto key = [&](int of_rank) { return fmt::format("{}/{}", prefix, of_rank); };
-    // Under its key, each rank leaves one address per peer, in the peers' order: all of one length.
-    std::vector<std::uint8_t> own;
+  /// One address per member, all of one length; the own one is blank.
+  std::string addresses() {
+    std::vector<std::string> all(static_cast<std::size_t>(size));
+    std::size_t length = 0;
     for (int peer = 0; peer < size; ++peer) {
       if (peer == rank) continue;
       const std::vector<char> address = transportContext_->createPair(peer)->address().bytes();
-      own.insert(own.end(), address.begin(), address.end());
+      all[static_cast<std::size_t>(peer)].assign(address.begin(), address.end());
+      length = address.size();
     }
-    store.set(key(rank), own);
+    std::string joined;
+    for (std::string& address : all) {
+      address.resize(length);
+      joined += address;
+    }
+    return joined;
+  }
+
+  /// Connects to every member at the address that it left for this one, each on a thread of its own, which holds on to
+  /// this object: Gloo's attempts cannot be interrupted.
+  std::vector<std::future<void>> connect(const std::string& theirs) {
+    const std::size_t length = theirs.size() / static_cast<std::size_t>(size);
     std::vector<std::future<void>> connections;
     for (int peer = 0; peer < size; ++peer) {
       if (peer == rank) continue;
-      if (!poll_until(Clock::now() + getTimeout(), [&] { return store.check({key(peer)}); })) {
-        throw CommError(fmt::format("the meeting: rank {} arrived but did not leave its address in time", peer));
-      }
-      const std::vector<std::uint8_t> theirs = store.get(key(peer));
-      const auto length = static_cast<std::ptrdiff_t>(theirs.size()) / (size - 1);
-      const auto begin = theirs.begin() + length * (rank < peer ? rank : rank - 1);
-      connections.push_back(
-          std::async(std::launch::async, [this, peer, address = std::vector<char>(begin, begin + length)] {
-            transportContext_->getPair(peer)->connect(address);
-          }));
+      const std::string text = theirs.substr(static_cast<std::size_t>(peer) * length, length);
+      std::packaged_task<void()> task(
+          [self = shared_from_this(), peer, address = std::vector<char>(text.begin(), text.end())] {
+            self->transportContext_->getPair(peer)->connect(address);
+          });
+      connections.push_back(task.get_future());
+      std::thread(std::move(task)).detach();
     }
-    for (std::future<void>& connection : connections) connection.get();
+    return connections;
   }
 };
 
-class StoreMeeting final : public Meeting {
+class RendezvousMeeting final : public Meeting {
  public:
-  explicit StoreMeeting(const ProcessWorldOptions& options)
-      : timeout_(to_milliseconds(options.timeout_seconds)),
-        store_(options.meeting.store_file.empty() ? open_tcp_store(options) : open_file_store(options)),
-        device_(open_device(options.meeting)) {
-    await_all(options);
+  explicit RendezvousMeeting(const ProcessWorldOptions& options)
+      : rank_(options.rank), timeout_(to_milliseconds(options.timeout_seconds)) {
+    const Clock::time_point deadline = Clock::now() + timeout_;
+    if (options.size > 1) arrive(options, deadline);
+    try {
+      reserve_descriptors(kDescriptorsOfDevice);
+      device_ = open_device(options, deadline);
+    } catch (const Error& error) {
+      if (client_) client_->give_up(error.what());
+      throw;
+    }
   }
 
   std::shared_ptr<gloo::rendezvous::Context> connect(const std::string& name, int rank, int size) override {
     auto context = std::make_shared<MeshContext>(rank, size, device_, timeout_);
-    try {
-      context->connect(*store_, "mesh/" + name);
-    } catch (const gloo::Exception&) {
-      throw CommError(fmt::format(
-          "the meeting: rank {} could not connect to every other rank; hint: name the network interface that they "
-          "share with GLOO_SOCKET_IFNAME",
-          rank));
+    if (size > 1) {
+      try {
+        reserve_descriptors(size - 1);
+      } catch (const Error& error) {
+        client_->give_up(error.what());
+        throw;
+      }
+      const Clock::time_point deadline = Clock::now() + timeout_;
+      const std::string addresses = client_->exchange(name, rank, size, context->addresses(), seconds());
+      for (std::future<void>& connection : context->connect(addresses)) await(connection, deadline);
     }
     context->setTimeout(kForGloo);
     return context;
   }
 
- private:
-  static std::string arrival_key(int rank) { return fmt::format("arrived/{}", rank); }
-
-  void await_all(const ProcessWorldOptions& options) {
-    store_->set(arrival_key(options.rank), std::vector<std::uint8_t>{1});
-    std::vector<int> missing;
-    for (int rank = 0; rank < options.size; ++rank) missing.push_back(rank);
-    const auto nobody_missing = [&] {
-      while (!missing.empty() && store_->check({arrival_key(missing.back())})) missing.pop_back();
-      return missing.empty();
-    };
-    if (poll_until(Clock::now() + timeout_, nobody_missing)) return;
-    std::vector<int> absent;
-    for (const int rank : missing) {
-      if (!store_->check({arrival_key(rank)})) absent.push_back(rank);
-    }
-    throw CommError(fmt::format(
-        "the meeting: {} {} of {} did not arrive within {:g} s; hint: start every rank, or give more time with "
-        "--timeout",
-        absent.size() == 1 ? "rank" : "ranks", fmt::join(absent, ", "), options.size, options.timeout_seconds));
+  [[noreturn]] void connection_lost() override {
+    if (client_) client_->listen_until(Clock::now() + kForTheCulprit);
+    throw CommError(
+        fmt::format("the meeting: rank {} could not connect to every other rank; hint: name the network interface that "
+                    "they share with GLOO_SOCKET_IFNAME",
+                    rank_));
   }
 
-  milliseconds timeout_;
-  std::unique_ptr<c10d::Store> store_;
+ private:
+  void arrive(const ProcessWorldOptions& options, Clock::time_point deadline) {
+    const MeetingPoint& point = options.meeting;
+    RendezvousTicket ticket{{point.socket_path, point.host, point.port}, point.token};
+    const bool serves = options.rank == 0;
+    if (point.agent_store && serves) ticket = {{"", address_towards(point.host, deadline), 0}, random_token()};
+    if (point.agent_store && !serves) ticket = await_ticket(point, deadline);
+    if (serves) {
+      server_ = std::make_unique<RendezvousServer>(ticket.place, options.size, ticket.token, deadline);
+      ticket.place = server_->place();
+      if (point.agent_store) leave_ticket(point, ticket, deadline);
+    }
+    char machine[256] = "this machine";
+    ::gethostname(machine, sizeof(machine) - 1);
+    Arrival arrival;
+    arrival.rank = options.rank;
+    arrival.size = options.size;
+    arrival.timeout_ms = static_cast<int>(timeout_.count());
+    arrival.token = ticket.token;
+    arrival.fingerprint = options.fingerprint;
+    arrival.process = fmt::format("process {} on {}", ::getpid(), machine);
+    client_ = std::make_unique<RendezvousClient>(ticket.place, arrival, deadline);
+  }
+
+  // Meanwhile rank 0 may say that a rank is gone.
+  void await(std::future<void>& connection, Clock::time_point deadline) {
+    while (connection.wait_for(milliseconds(5)) != std::future_status::ready) {
+      client_->listen_until(Clock::now());
+      if (Clock::now() > deadline) connection_lost();
+    }
+    try {
+      connection.get();
+    } catch (const std::exception&) {
+      connection_lost();
+    }
+  }
+
+  double seconds() const { return std::chrono::duration<double>(timeout_).count(); }
+
+  const int rank_;
+  const milliseconds timeout_;
+  std::unique_ptr<RendezvousServer> server_;  ///< on rank 0; goes after its client
+  std::unique_ptr<RendezvousClient> client_;  ///< none where the world is one rank
   std::shared_ptr<gloo::transport::Device> device_;
 };
 
 }  // namespace
 
 std::unique_ptr<Meeting> Meeting::hold(const ProcessWorldOptions& options) {
-  return std::make_unique<StoreMeeting>(options);
+  return std::make_unique<RendezvousMeeting>(options);
 }
 
 }  // namespace lab

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <gloo/rendezvous/context.h>
-#include <gloo/rendezvous/store.h>
 
 #include <memory>
 #include <string>
@@ -11,16 +10,19 @@
 // How the ranks find each other. Internal to the gloo_backend files.
 namespace lab {
 
-/// The place where ranks leave their addresses: c10d's file or TCP store, and the network device that they go with.
+/// The place where ranks leave their addresses (rendezvous.h), and the network device that the addresses are of.
 class Meeting {
  public:
-  /// Opens the store and waits until every rank has come. Errors: see ProcessWorld::join.
+  /// Opens the rendezvous and waits until every rank has come. Errors: see ProcessWorld::join.
   static std::unique_ptr<Meeting> hold(const ProcessWorldOptions& options);
   virtual ~Meeting() = default;
 
   /// A full mesh of connections among `size` ranks of which this one is `rank`. Every member calls it with the same
-  /// name.
+  /// name. Errors: CommError, when a rank is gone or cannot be reached in time.
   virtual std::shared_ptr<gloo::rendezvous::Context> connect(const std::string& name, int rank, int size) = 0;
+
+  /// To be called when a connection is lost before the world is made: finds out whose fault it was, and throws.
+  [[noreturn]] virtual void connection_lost() = 0;
 };
 
 }  // namespace lab

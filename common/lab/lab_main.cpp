@@ -9,7 +9,9 @@
 #include <chrono>
 #include <cstdio>
 #include <mutex>
+#include <set>
 
+#include "common/comm/fingerprint.h"
 #include "common/lab/check_command.h"
 #include "common/lab/check_log_command.h"
 #include "common/lab/named_cases.h"
@@ -149,6 +151,18 @@ std::string description_of(const LabProgram& program) {
   return text;
 }
 
+/// In what the ranks that a launcher started must be alike. How long one waits, and where it writes what it alone writes,
+/// is its own affair.
+std::string fingerprint_of(const LabProgram& program, const App& app, const std::string& only) {
+  const std::set<std::string> own = {"--debug-rank", "--log-dir", "--nproc",   "--out",
+                                     "--quiet",      "--save",    "--timeout", program.ranks_option};
+  Fingerprint fingerprint = {{"program", program.name}, {"version", suite_version()}, {"run", only}};
+  for (const auto& [name, value] : app.values()) {
+    if (own.count(name) == 0) fingerprint.emplace_back(name, value);
+  }
+  return to_text(fingerprint);
+}
+
 /// `only`: what `LAB run NAME` names; empty: everything.
 int run_lab(int argc, char** argv, const LabProgram& program, const std::string& only) {
   at::set_num_threads(1);  // before a fork there must be no pool of threads; each rank sets its own number
@@ -187,6 +201,7 @@ int run_lab(int argc, char** argv, const LabProgram& program, const std::string&
 
   if (program.prepare && only.empty()) program.prepare(options, num_ranks, environment ? environment->rank : 0);
   Run run{program, options, world_of(options, num_ranks), nullptr, only};
+  run.world.fingerprint = fingerprint_of(program, app, only);
   if (run.world.kind == WorldKind::kThreads) run.line_lock = std::make_shared<std::mutex>();
   return environment ? join(run, *environment) : launch(run);
 }

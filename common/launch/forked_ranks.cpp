@@ -8,6 +8,7 @@
 #include "common/launch/rank_output.h"
 #include "common/launch/spawn.h"
 #include "common/launch/supervisor.h"
+#include "common/report/random_token.h"
 
 namespace lab {
 namespace {
@@ -17,7 +18,8 @@ struct SharedFiles {
   explicit SharedFiles(int num_ranks) {
     for (int rank = 0; rank < num_ranks; ++rank) results.emplace_back("results");
   }
-  MemoryFile events{"events"}, store{"store"};
+  MemoryFile events{"events"};
+  std::string meeting_socket = unnamed_socket();
   std::vector<MemoryFile> results;  ///< by rank
 };
 
@@ -28,7 +30,7 @@ int rank_process(const WorldSpec& spec, const RankBody& body, const SharedFiles&
   options.rank = rank;
   options.size = spec.num_ranks;
   options.timeout_seconds = spec.timeout_seconds;
-  options.meeting.store_file = files.store.path();
+  options.meeting.socket_path = files.meeting_socket;
   options.event_file = files.events.path();
   const RankOutcome outcome = run_process_rank(options, spec, body);
   save_outcomes(files.results[static_cast<std::size_t>(rank)].fd(), {outcome});

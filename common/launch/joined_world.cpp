@@ -54,11 +54,13 @@ WorldOutcome join_world(const RankEnvironment& environment, const WorldSpec& spe
   options.size = environment.size;
   options.timeout_seconds = spec.timeout_seconds;
   options.event_file = environment.event_file;
-  options.meeting.store_file = environment.store_file;
+  options.fingerprint = spec.fingerprint;
+  options.meeting.socket_path = environment.meeting_socket;
   options.meeting.host = environment.master_addr;
   options.meeting.port = environment.master_port;
-  options.meeting.already_served = environment.agent_store;
-  options.meeting.one_machine = environment.local_size == environment.size;
+  options.meeting.token = environment.token;
+  options.meeting.agent_store = environment.agent_store;
+  options.meeting.attempt = environment.attempt;
 
   std::vector<RankOutcome> others;
   WorldOutcome outcome;

@@ -7,6 +7,7 @@
 #include "common/launch/spawn.h"
 #include "common/launch/supervisor.h"
 #include "common/report/guarded_main.h"
+#include "common/report/random_token.h"
 #include "common/report/write_fully.h"
 
 // torchrun's part for programs that are not Python: starts a program on many ranks and watches them.
@@ -23,11 +24,14 @@ std::map<std::string, std::string> environment_of_all(const LaunchOptions& optio
       {"MASTER_PORT", std::to_string(options.master_port != 0 ? options.master_port : free_port())},
       {kLauncherVariable, "labrun"},
       {kEventFileVariable, ""},
-      {kStoreFileVariable, ""},
+      {kMeetingSocketVariable, ""},
   };
   if (options.num_nodes == 1) {
     environment[kEventFileVariable] = event_memory.path();
-    environment[kStoreFileVariable] = store_memory.path();
+    environment[kMeetingSocketVariable] = unnamed_socket();
+    environment[kTokenVariable] = random_token();
+  } else if (!options.job_id.empty()) {
+    environment[kTokenVariable] = options.job_id;
   }
   if (!process_variable("OMP_NUM_THREADS")) {
     environment["OMP_NUM_THREADS"] = std::to_string(threads_per_rank(options.num_local_ranks));
@@ -69,13 +73,13 @@ ExitCode run(int argc, char** argv) {
   watch.timeout_seconds = options.timeout_seconds;
   watch.obey_interrupt = !debugging;
   if (debugging) watch.min_stall_seconds = 0;
-  const MemoryFile event_memory("events"), store_memory("store");
+  const MemoryFile event_memory("events");
   RankOutput output(options.output);
   Supervisor supervisor(watch);
   std::unique_ptr<EventFile> events;
   if (options.num_nodes == 1) events = EventFile::create(event_memory.path(), options.world_size());
 
-  start_ranks(options, environment_of_all(options, event_memory, store_memory), output, supervisor);
+  start_ranks(options, environment_of_all(options, event_memory), output, supervisor);
   output.start();
   const SuperviseResult result = supervisor.supervise(events.get());
   output.finish();

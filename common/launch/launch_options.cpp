@@ -142,7 +142,8 @@ std::optional<ExitCode> read_launch_options(int argc, char** argv, LaunchOptions
   app.add_text("--rdzv-backend", words.ignored, "NAME", "accepted for torchrun's sake");
   app.add_text("--rdzv-endpoint", words.rdzv_endpoint, "HOST:PORT",
                "the same as --master-addr HOST --master-port PORT");
-  app.add_text("--rdzv-id", words.ignored, "ID", "accepted for torchrun's sake");
+  app.add_text("--rdzv-id", options.job_id, "ID",
+               "with --nnodes above 1: this run's name, the same on each machine; keeps other runs' ranks out");
   app.add_whole_number("--max-restarts", words.max_restarts, {0, 1000}, "accepted for torchrun's sake; only 0");
   app.add_number("--timeout", options.timeout_seconds, {0, 1e9}, "stop the run after this many seconds");
   app.add_whole_number("--debug-rank", options.debug_rank, {0, kMaxRanks - 1}, "start this rank under gdb");

@@ -17,6 +17,7 @@ struct LaunchOptions {
   int node_rank = 0;
   std::string master_addr = "127.0.0.1";
   int master_port = 0;  ///< 0: any free one will do
+  std::string job_id;   ///< the same on all machines of a run, if given
   RankOutputOptions output;
   double timeout_seconds = 0;
   int debug_rank = -1;

@@ -92,6 +92,10 @@ class Finder {
     const std::optional<int> local_rank = number(family.local_rank), local_size = number(family.local_size);
     world.local_rank = local_rank.value_or(world.rank);
     world.local_size = local_size.value_or(world.size);
+    if (!local_size && (world.local_rank < 0 || world.local_rank >= world.size)) {
+      throw UsageError(fmt::format("{} is {}: expected a rank from 0 to {}, since {} is {}", family.local_rank,
+                                   world.local_rank, world.size - 1, family.size, world.size));
+    }
     if (world.local_rank < 0 || world.local_rank >= world.local_size || world.local_size > world.size) {
       throw UsageError(fmt::format("{} {} and {} {} do not fit a world of {} ranks", family.local_rank,
                                    world.local_rank, family.local_size, world.local_size, world.size));
@@ -113,14 +117,17 @@ class Finder {
     if (launcher) {
       world.source = *launcher;
       world.event_file = text(kEventFileVariable).value_or("");
-      world.store_file = text(kStoreFileVariable).value_or("");
+      world.meeting_socket = text(kMeetingSocketVariable).value_or("");
     } else if (!text("TORCHELASTIC_RUN_ID")) {
       world.source = "RANK and WORLD_SIZE";
     }
     world.agent_store = text("TORCHELASTIC_USE_AGENT_STORE") == "True";
+    world.attempt = number("TORCHELASTIC_RESTART_COUNT").value_or(0);
+    const std::string run = text("TORCHELASTIC_RUN_ID").value_or(text("SLURM_JOB_ID").value_or(""));
+    world.token = token(fmt::format("{}.{}", run, world.attempt));
     const std::optional<std::string> address = text("MASTER_ADDR");
     const std::optional<int> port = master_port();
-    if (world.size > 1 && world.store_file.empty()) {
+    if (world.size > 1 && world.meeting_socket.empty()) {
       if (!address && !port) {
         throw UsageError(
             "RANK and WORLD_SIZE are set, but MASTER_ADDR and MASTER_PORT are not: the ranks have no place to meet");
@@ -189,21 +196,26 @@ class Finder {
   void meet(RankEnvironment& world, const std::string& host) const {
     world.master_addr = text("MASTER_ADDR").value_or(host);
     world.master_port = master_port().value_or(port_of_this_job());
+    world.token = token(job());
     if (world.size > 1 && world.master_addr.empty()) {
       throw UsageError(fmt::format("launched by {}, but nothing tells where rank 0 is: set MASTER_ADDR to its machine",
                                    world.source));
     }
   }
 
-  // From what all ranks of a job know, and no rank of another. A launcher's own number goes before Slurm's, whose step
+  std::string token(const std::string& job) const { return text(kTokenVariable).value_or(job); }
+
+  // What all ranks of a job know, and no rank of another. A launcher's own number goes before Slurm's, whose step
   // number is not the same for all ranks when mpirun runs inside an allocation.
-  int port_of_this_job() const {
-    std::string job;
+  std::string job() const {
     for (const char* name : {"OMPI_MCA_ess_base_jobid", "PMIX_NAMESPACE", "PMI_JOBID"}) {
-      if (job.empty()) job = text(name).value_or("");
+      if (const auto id = text(name)) return *id;
     }
-    if (job.empty()) job = text("SLURM_JOB_ID").value_or("") + "." + text("SLURM_STEP_ID").value_or("");
-    const std::uint64_t hash = checksum_of(job);
+    return text("SLURM_JOB_ID").value_or("") + "." + text("SLURM_STEP_ID").value_or("");
+  }
+
+  int port_of_this_job() const {
+    const std::uint64_t hash = checksum_of(job());
     return kFirstPort + static_cast<int>((hash ^ (hash >> 32)) % kNumPorts);
   }
 

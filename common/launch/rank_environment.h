@@ -9,8 +9,9 @@ namespace lab {
 /// Set by labrun for the ranks that it starts, beside torchrun's RANK and friends.
 inline constexpr const char* kLauncherVariable = "LAB_LAUNCHER";     ///< who launched: "labrun"
 inline constexpr const char* kEventFileVariable = "LAB_EVENT_FILE";  ///< the launcher's event file
-inline constexpr const char* kStoreFileVariable =
-    "LAB_STORE_FILE";  ///< where the ranks of one machine meet without a port
+inline constexpr const char* kMeetingSocketVariable =
+    "LAB_MEETING_SOCKET";                                       ///< where the ranks of one machine meet without a port
+inline constexpr const char* kTokenVariable = "LAB_JOB_TOKEN";  ///< only ranks that know it may meet
 
 /// A rank's place in a world that somebody else launched.
 struct RankEnvironment {
@@ -22,9 +23,12 @@ struct RankEnvironment {
   std::string node;    ///< SLURM_NODEID, or "N/A"
   std::string master_addr;  ///< machine of rank 0; empty where a store file serves, or nobody needs to be met
   int master_port = 0;
-  bool agent_store = false;  ///< the launcher itself listens on master_port already, and no rank may bind it
-  std::string store_file;    ///< meet here and not over the port; empty: use the port
-  std::string event_file;    ///< empty: nobody watches
+  bool agent_store = false;    ///< the launcher itself listens on master_port already, and no rank may bind it
+  int attempt = 0;             ///< of torchrun --max-restarts, from 0
+  std::string meeting_socket;  ///< meet here and not over the port; empty: use the port
+  std::string token;       ///< of this job: random where labrun passes one, else what the launcher calls the job. Keeps
+                           ///< stray ranks out, but not an attacker, who can find the job's number
+  std::string event_file;  ///< empty: nobody watches
 };
 
 using VariableLookup = std::function<std::optional<std::string>(const char* name)>;

@@ -22,6 +22,7 @@ struct WorldSpec {
   double timeout_seconds = 60;  ///< of the meeting and of every wait; simulated seconds in `sim`
   bool traced = false;
   bool careful = true;  ///< collectives compare notes before they begin (PointToPoint::agree); off where they are timed
+  std::string fingerprint;  ///< what must be equal on all ranks that a launcher started (fingerprint.h); empty: nothing
   PayloadLabel payload_label;  ///< of every traced message; empty: none
   std::string log_dir;  ///< processes only: a .log and a .err file per rank; empty: ranks share this process's output
   SimNetwork network;   ///< sim only

@@ -36,6 +36,7 @@ struct App::Impl {
   template <typename Number>
   CLI::Option* add_whole(const std::string& name, const std::string& kind, Number& value, Number min, Number max,
                          const std::string& help) {
+    values.emplace_back(name, [&value] { return std::to_string(value); });
     const bool in_range = value >= min && value <= max;  // -1 for "none" is no default to show or to suggest
     const Expectation expectation{option::whole_expected(std::to_string(min), std::to_string(max)),
                                   std::to_string(in_range ? value : min)};
@@ -54,6 +55,7 @@ struct App::Impl {
   CLI::App cli;
   std::unique_ptr<CommonOptions> common;
   std::map<std::string, Expectation> expectations;
+  std::vector<std::pair<std::string, std::function<std::string()>>> values;
 };
 
 CLI::Option* App::Impl::add(const std::string& name, const std::string& kind, const std::string& shown_default,
@@ -127,6 +129,12 @@ bool App::given(const std::string& name) const {
   return impl_->cli.count(name) > 0;
 }
 
+std::vector<std::pair<std::string, std::string>> App::values() const {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const auto& [name, value] : impl_->values) all.emplace_back(name, value());
+  return all;
+}
+
 CommonOptions& App::own_common_options(const CommonOptions& defaults) {
   impl_->common = std::make_unique<CommonOptions>(defaults);
   return *impl_->common;
@@ -150,6 +158,7 @@ CLI::Option* App::add_bytes(const std::string& name, std::int64_t& value, const 
     text.erase(text.find(' '), 1);
     return text;
   };
+  impl_->values.emplace_back(name, [&value] { return std::to_string(value); });
   const Expectation expectation{fmt::format("a size from {} to {}", text_of(range.min), text_of(range.max)),
                                 text_of(value)};
   return impl_->add(name, "BYTES", text_of(value), expectation, help, [&value, range](const std::string& text) {
@@ -166,6 +175,7 @@ CLI::Option* App::add_seed(const std::string& name, std::uint64_t& value, const 
 
 CLI::Option* App::add_number(const std::string& name, double& value, const NumberRange& range,
                              const std::string& help) {
+  impl_->values.emplace_back(name, [&value] { return fmt::format("{}", value); });
   const Expectation expectation{fmt::format("a number above {:g}, at most {:g}", range.above, range.max),
                                 fmt::format("{:g}", value)};
   return impl_->add(name, range.unit, fmt::format("{:g}", value), expectation, help,
@@ -185,6 +195,7 @@ CLI::Option* App::add_timeout(double& seconds) {
 
 CLI::Option* App::add_choice(const std::string& name, std::string& value, const std::vector<std::string>& choices,
                              const std::string& help) {
+  impl_->values.emplace_back(name, [&value] { return value; });
   const std::string list = listed(choices);
   const std::string fallback = value;
   return impl_->add(name, fmt::format("{}", fmt::join(choices, "|")), value, {list, value}, help,
@@ -199,6 +210,8 @@ CLI::Option* App::add_choice(const std::string& name, std::string& value, const 
 
 CLI::Option* App::add_text(const std::string& name, std::string& value, const std::string& kind,
                            const std::string& help) {
+  const bool is_path = kind == "FILE" || kind == "DIR";
+  impl_->values.emplace_back(name, [&value, is_path] { return !is_path ? value : value.empty() ? "" : "named"; });
   const Expectation expectation{"a value (" + kind + ")", value.empty() ? kind : value};
   return impl_->add(name, kind, value, expectation, help, [&value](const std::string& text) {
     // Another option in the value's place is a value that was forgotten.
@@ -213,10 +226,12 @@ void App::add_required_file(std::string& path, const std::string& help) {
 }
 
 void App::add_words(std::vector<std::string>& words, const std::string& kind, const std::string& help) {
+  impl_->values.emplace_back(kind, [&words] { return fmt::format("{}", fmt::join(words, " ")); });
   impl_->cli.add_option(kind, words, help);
 }
 
 CLI::Option* App::add_flag(const std::string& name, bool& value, const std::string& help) {
+  impl_->values.emplace_back(name, [&value] { return value ? "yes" : "no"; });
   return impl_->cli.add_flag(name, value, help);
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/report/common_options.h"
@@ -74,6 +75,10 @@ class App {
 
   /// True where the option ("--nproc") was on the command line that parse() has read.
   bool given(const std::string& name) const;
+
+  /// Every option with its value, given or not, for comparing the runs of several ranks. Of files and folders only whether
+  /// one is named ("named" or ""): paths differ from machine to machine.
+  std::vector<std::pair<std::string, std::string>> values() const;
 
   /// The parser below, for what the functions above do not offer (positionals, subcommands).
   CLI::App& cli();

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lab {
+
+/// What must be equal on every rank of a world, for people to read: "program" and "version", then the options.
+using Fingerprint = std::vector<std::pair<std::string, std::string>>;
+
+/// One "name: value" a line. What is too long to be sent is cut, with a checksum in its place.
+std::string to_text(const Fingerprint& fingerprint);
+
+/// In what the ranks' fingerprints (as text, by rank) differ from the lowest rank's: "--seed: expected 42 as on rank 0,
+/// got 7 on ranks 1, 3". Empty: in nothing.
+std::string describe_differences(const std::map<int, std::string>& texts);
+
+/// "rank 2" or "ranks 1, 3"
+std::string describe_ranks(const std::vector<int>& ranks);
+
+}  // namespace lab
