@@ -7,6 +7,10 @@
 
 namespace lab::a5 {
 
+/// What stands between a layer's two products. ReLU is the handout's. Its derivative jumps at 0, so that one rounding of
+/// a sum near 0 changes gradients visibly; tanh has no such place, and what it keeps for the backward pass is as large.
+enum class Activation { kTanh, kRelu };
+
 /// The handout's arguments, with sizes that a CPU runs in a second. Its own: batch 16, micro-batch 2, sequence 8192,
 /// hidden 4096, intermediate 14336, 12 layers, bfloat16.
 struct PipelineArguments {
@@ -18,6 +22,7 @@ struct PipelineArguments {
   std::int64_t number_of_layers = 10;
   std::uint64_t seed = 1234;
   at::ScalarType dtype = at::kFloat;
+  Activation activation = Activation::kTanh;
   at::Device device = at::kCPU;
 
   /// m; what is left over when the batch does not divide is not counted.

@@ -2,17 +2,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <cerrno>
 #include <cmath>
 #include <cstring>
 
 #include "a5_pipeline/baseline.h"
-#include "common/launch/cores.h"
-#include "common/launch/one_rank.h"
 #include "common/launch/run_directory.h"
-#include "common/launch/run_in_child.h"
 #include "common/report/errors.h"
+#include "common/tensor/memory_meter.h"
 #include "common/tensor/safetensors.h"
 
 namespace lab::a5 {
@@ -27,8 +26,24 @@ void require_signal(const std::string& name, const at::Tensor& tensor) {
                   name, norm));
 }
 
-TensorMap baseline(const PipelineArguments& arguments) {
-  const Model model(arguments, all_layers(arguments));
+/// While it lives, this thread's tensors are charged to nobody: what the baseline holds is no part of a stage's peak.
+class Uncharged {
+ public:
+  Uncharged() : owner_(memory_owner()) { set_memory_owner(nullptr); }
+  ~Uncharged() { set_memory_owner(owner_); }
+  Uncharged(const Uncharged&) = delete;
+  Uncharged& operator=(const Uncharged&) = delete;
+
+ private:
+  MemoryAccount* const owner_;
+};
+
+TensorMap baseline(const PipelineArguments& arguments, const std::function<void()>& report) {
+  const std::int64_t num_passes = 2 * arguments.number_of_micro_batches();
+  std::int64_t num_reports_left = arguments.number_of_layers * (1 + num_passes);
+  const Model model(arguments, all_layers(arguments), [&] {
+    if (report && num_reports_left-- > 0) report();
+  });
   DataLoader data(arguments);
   TensorMap results;
   const std::vector<at::Tensor> outputs = baseline_forward_backward(model, data, arguments);
@@ -54,13 +69,14 @@ at::Tensor BaselineFile::read(const std::string& name) const {
   return found->second;
 }
 
-BaselineFile run_baseline(const PipelineArguments& arguments) {
+BaselineFile run_baseline(const PipelineArguments& arguments, const std::function<void()>& report) {
   const RunDirectory folder("/var/tmp");  // on disk, while other temporary folders may be in memory
   const std::string path = folder.path() + "/baseline.safetensors";
-  run_in_child("the baseline", [&] {
-    use_threads(threads_per_rank(1));
-    save_safetensors(path, baseline(arguments));
-  });
+  {
+    const Uncharged uncharged;
+    save_safetensors(path, baseline(arguments, report));
+  }
+  ::malloc_trim(0);
   UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) throw UsageError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
   return BaselineFile(std::move(file));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -15,6 +16,8 @@ class BaselineFile {
   BaselineFile() = default;  ///< of whoever has none
   explicit BaselineFile(UniqueFd file) : file_(std::move(file)) {}
 
+  bool empty() const { return file_.get() < 0; }
+
   /// One tensor, in memory as long as it is held.
   /// Errors    ContractError: there is none of this name
   at::Tensor read(const std::string& name) const;
@@ -23,11 +26,13 @@ class BaselineFile {
   UniqueFd file_;
 };
 
-/// Runs the baseline in a process of its own, which is gone when this returns: the whole model and the stages never
-/// stand in memory together.
-/// Call      before this process has ranks or has worked with tensors
+/// Runs the baseline and leaves its results in a file, and nothing in memory: the whole model and the stages never stand
+/// in memory together. It uses as many threads as the caller does elsewhere, so that where one machine has all ranks,
+/// they and the baseline run the same kernels.
+/// Call      local. `report` is called by the model for each layer that is made, has gone forward or backward, at most
+///           as often as the batch has it: a baseline that never ends does not look alive
 /// Errors    UsageError: the file cannot be written (in $TMPDIR, or /var/tmp); those of the baseline; ContractError: a
 ///           gradient is zero or not finite everywhere: a comparison with it would prove nothing
-BaselineFile run_baseline(const PipelineArguments& arguments);
+BaselineFile run_baseline(const PipelineArguments& arguments, const std::function<void()>& report = {});
 
 }  // namespace lab::a5

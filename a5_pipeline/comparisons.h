@@ -11,9 +11,15 @@
 namespace lab::a5 {
 
 /// ||actual - expected|| <= tolerance * ||expected||, which means the same whatever the tensors' size; an absolute
-/// tolerance takes anything for equal where the values are small. float32: 1e-6, some 8 of its steps (1.2e-7), because
-/// sums may be made in another order on another number of threads; float64: 1e-12; bfloat16: 2^-7, one of its steps.
+/// tolerance takes anything for equal where the values are small. For tensors that differ by a rounding or two:
+/// float32: 1e-6, some 8 of its steps (1.2e-7); float64: 1e-12; bfloat16: 2^-7, one of its steps.
 Tolerance tolerance_of(at::ScalarType dtype);
+
+/// The same for outputs and gradients of this whole model, computed twice with sums in any two orders, as by other
+/// kernels or another number of threads: some times the difference that rounding is expected to make (the analysis is in
+/// comparisons.cpp), and at most 1/4, beyond which a comparison shows nothing.
+/// Example   the defaults: 4e-5; in float64 7.5e-14; in bfloat16 0.035
+Tolerance tolerance_of(const PipelineArguments& arguments);
 
 /// Q9. Whether the pipeline's outputs are the baseline's, micro-batch by micro-batch; nothing on a rank that has none.
 /// Call      local

@@ -2,6 +2,8 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "a5_pipeline/linear.h"
+
 namespace lab::a5 {
 namespace {
 
@@ -14,7 +16,7 @@ class DeferredLinear : public torch::autograd::Function<DeferredLinear> {
                             std::vector<DeferredGradient>* deferred) {
     context->save_for_backward({x, weight});
     context->saved_data["deferred"] = reinterpret_cast<std::int64_t>(deferred);
-    return at::linear(x, weight);
+    return apply_weight(x, weight);
   }
 
   static variable_list backward(AutogradContext* context, variable_list grad_outputs) {
@@ -22,7 +24,7 @@ class DeferredLinear : public torch::autograd::Function<DeferredLinear> {
     auto* deferred = reinterpret_cast<std::vector<DeferredGradient>*>(context->saved_data["deferred"].toInt());
     const at::Tensor& grad_out = grad_outputs[0];
     deferred->push_back({saved[1], saved[0].detach(), grad_out});
-    return {at::matmul(grad_out, saved[1]), at::Tensor(), at::Tensor()};
+    return {product(grad_out, saved[1]), at::Tensor(), at::Tensor()};
   }
 };
 
@@ -35,8 +37,7 @@ at::Tensor deferred_linear(const at::Tensor& x, const at::Tensor& weight, std::v
 void add_deferred_gradients(const std::vector<DeferredGradient>& deferred) {
   const c10::NoGradGuard no_grad;
   for (const DeferredGradient& one : deferred) {
-    const at::Tensor rows = one.grad_out.reshape({-1, one.grad_out.size(-1)});
-    const at::Tensor gradient = at::matmul(rows.t(), one.x.reshape({-1, one.x.size(-1)}));
+    const at::Tensor gradient = weight_gradient(one.x, one.grad_out);
     at::Tensor& grad = at::Tensor(one.weight).mutable_grad();
     if (grad.defined()) {
       grad.add_(gradient);

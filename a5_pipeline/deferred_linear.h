@@ -13,8 +13,8 @@ struct DeferredGradient {
   at::Tensor grad_out;  ///< [..., out], the gradient of what it returned
 };
 
-/// at::linear(x, weight), whose backward pass computes the gradient of x alone and leaves behind what the gradient of
-/// the weight needs.
+/// apply_weight(x, weight), whose backward pass computes the gradient of x alone and leaves behind what the
+/// gradient of the weight needs.
 /// Call      local, differentiable in x, which must require a gradient; `deferred` must outlive the backward pass
 /// Source    Zero Bubble Pipeline Parallelism, arXiv:2401.10241, section 2
 at::Tensor deferred_linear(const at::Tensor& x, const at::Tensor& weight, std::vector<DeferredGradient>& deferred);

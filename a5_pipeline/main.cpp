@@ -1,7 +1,3 @@
-#include <fmt/format.h>
-
-#include <cstdio>
-
 #include "a5_pipeline/baseline_file.h"
 #include "a5_pipeline/bench_command.h"
 #include "a5_pipeline/calls.h"
@@ -10,8 +6,8 @@
 #include "a5_pipeline/main_comparison.h"
 #include "a5_pipeline/model_schedule.h"
 #include "a5_pipeline/schedule_command.h"
+#include "common/comm/lone_work.h"
 #include "common/lab/lab_main.h"
-#include "common/launch/bfloat16_mode.h"
 #include "common/pipeline/generators.h"
 #include "common/report/app.h"
 #include "common/tensor/describe.h"
@@ -28,6 +24,8 @@ void add_options(App& app, LabOptions& options) {
   app.add_whole_number("--intermediate-size", arguments.intermediate_size, {1, 1 << 20}, "width inside a layer");
   app.add_whole_number("--number-of-layers", arguments.number_of_layers, {1, 1 << 16}, "layers of the model");
   app.add_choice("--dtype", options.dtype, {"float32", "float64", "bfloat16"}, "of weights, activations and gradients");
+  app.add_choice("--activation", options.activation, {"tanh", "relu"},
+                 "between a layer's products; relu: the handout's");
   app.add_choice("--schedule", options.schedule, pipeline::schedule_kinds(), "order of work");
   app.add_flag("--no-cases", options.no_cases, "leave out the small cases: only the model of these sizes");
   app.add_whole_number("--chunks", options.num_chunks, {1, 1024},
@@ -38,13 +36,29 @@ void add_options(App& app, LabOptions& options) {
 void finish(LabOptions& options, const CommonOptions& common) {
   options.arguments.seed = common.seed;
   options.arguments.dtype = parse_dtype(options.dtype);
+  options.arguments.activation = options.activation == "relu" ? Activation::kRelu : Activation::kTanh;
 }
 
-void run_lab(RankRun& run, const LabOptions& options, const BaselineFile& baseline) {
+/// Rank 0 runs the baseline, once, while the others wait.
+void make_baseline(RankRun& run, const LabOptions& options, BaselineFile& baseline) {
+  std::function<void(const ReportProgress&)> work;
+  if (run.comm.rank() == 0 && baseline.empty()) {
+    work = [&](const ReportProgress& report) {
+      // In the simulated world work takes no time, and a message inside backward() is refused.
+      baseline = run_baseline(options.arguments, run.options.world == "sim" ? ReportProgress() : report);
+    };
+  }
+  work_while_others_wait(run.comm.collectives(), work);
+}
+
+void run_lab(RankRun& run, const LabOptions& options, BaselineFile& baseline) {
   const CallTable table = calls();
   run.announce();
   if (!options.no_cases) run_sections(run, sections_before_comparison(), table);
-  if (run.only.empty()) compare_with_baseline(run, options, baseline);
+  if (run.only.empty()) {
+    make_baseline(run, options, baseline);
+    compare_with_baseline(run, options, baseline);
+  }
   if (!options.no_cases) run_sections(run, sections_after_comparison(), table);
   run.out.sentence(run.comm.rank(), "done");
 }
@@ -62,16 +76,11 @@ int main(int argc, char** argv) {
   program.defaults.seed = options.arguments.seed;
   program.ranks_option = "--pp";
   program.add_options = [&](App& app) { a5::add_options(app, options); };
-  program.prepare = [&](const CommonOptions& common, int num_ranks, int rank) {
+  program.prepare = [&](const CommonOptions& common, int num_ranks, int) {
     a5::finish(options, common);
     a5::check_arguments(options.arguments, num_ranks);
     // Refuses what the schedule does not admit.
     a5::model_schedule(options.arguments, options.schedule, options.num_chunks, num_ranks);
-    if (options.arguments.dtype == at::kBFloat16) {
-      const Bfloat16Mode mode = require_bfloat16();
-      if (rank == 0) fmt::print(stderr, "a5_pipeline: bfloat16 products: {}\n", describe(mode));
-    }
-    if (rank == 0) baseline = a5::run_baseline(options.arguments);
   };
   program.body = [&](RankRun& run) { a5::run_lab(run, options, baseline); };
   program.expected_log = a5::expected_log;

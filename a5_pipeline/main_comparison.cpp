@@ -60,7 +60,7 @@ class BaselineReader {
 class Verdict {
  public:
   Verdict(RankRun& run, const std::string& name, const PipelineArguments& arguments)
-      : run_(run), tolerance_(tolerance_of(arguments.dtype)) {
+      : run_(run), tolerance_(tolerance_of(arguments)) {
     the_case_.name = the_case_.prefix = name;
   }
 
@@ -146,8 +146,8 @@ void compare_with_baseline(RankRun& run, const LabOptions& options, const Baseli
     run.out.sentence(0, fmt::format("Baseline, in one process: number of layers {}, of micro-batches {}.",
                                     arguments.number_of_layers, arguments.number_of_micro_batches()));
     run.out.sentence(
-        0, fmt::format("Pipeline (pp {}, schedule {}, {}): outputs and gradients, to {:g} of the baseline's norm.",
-                       run.comm.size(), options.schedule, options.dtype, tolerance_of(arguments.dtype).relative_norm));
+        0, fmt::format("Pipeline (pp {}, schedule {}, {}): outputs and gradients, to {:.2g} of the baseline's norm.",
+                       run.comm.size(), options.schedule, options.dtype, tolerance_of(arguments).relative_norm));
   }
   run.out.sentence(run.comm.rank(), fmt::format("has layers {}", layers_of_rank(arguments, schedule, run.comm.rank())));
   const PipelineResult result = options.schedule == "afab" ? run_handout_pipeline(arguments, run.comm)

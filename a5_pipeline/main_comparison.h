@@ -12,6 +12,7 @@ namespace lab::a5 {
 struct LabOptions {
   PipelineArguments arguments;
   std::string dtype = "float32";
+  std::string activation = "tanh";
   std::string schedule = "afab";
   bool no_cases = false;
   int num_chunks = 0;  ///< of layers on each rank; 0: as many as the schedule usually has

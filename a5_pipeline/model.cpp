@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "a5_pipeline/linear.h"
 #include "common/report/errors.h"
 #include "common/tensor/seeded.h"
 #include "common/tensor/shape_check.h"
@@ -26,32 +27,38 @@ Layer make_layer(const PipelineArguments& arguments, std::int64_t index) {
   at::Generator generator = make_generator(rank_seed(arguments.seed, index));
   Layer layer;
   layer.index = index;
-  // ReLU takes half of the mean square away, so fc1 doubles it first.
-  layer.fc1 = weight(arguments.intermediate_size, arguments.hidden_size, 2, generator, arguments);
+  const double gain = arguments.activation == Activation::kRelu ? 2 : 1.5;
+  layer.fc1 = weight(arguments.intermediate_size, arguments.hidden_size, gain, generator, arguments);
   layer.fc2 = weight(arguments.hidden_size, arguments.intermediate_size, 1, generator, arguments);
   return layer;
 }
 
-Model::Model(const PipelineArguments& arguments, const std::vector<std::int64_t>& layer_indices) {
+Model::Model(const PipelineArguments& arguments, const std::vector<std::int64_t>& layer_indices,
+             std::function<void()> layer_done)
+    : activation_(arguments.activation), layer_done_(std::move(layer_done)) {
   for (const std::int64_t index : layer_indices) {
     if (index < 0 || index >= arguments.number_of_layers) {
       throw ContractError(fmt::format("a stage was given layer {}; expected indices from 0 to {}", index,
                                       arguments.number_of_layers - 1));
     }
     layers_.push_back(make_layer(arguments, index));
+    if (layer_done_) layer_done_();
   }
 }
 
 at::Tensor Model::forward(at::Tensor x) const {
-  return forward_with([](const at::Tensor& input, const at::Tensor& weight) { return at::linear(input, weight); },
-                      std::move(x));
+  return forward_with(apply_weight, std::move(x));
 }
 
-at::Tensor Model::forward_with(const Linear& linear, at::Tensor x) const {
+at::Tensor Model::forward_with(const Linear& linear_of, at::Tensor x) const {
   if (!x.defined()) throw ContractError("the model's input is an undefined tensor; hint: where does it come from?");
   for (const Layer& layer : layers_) {
     check(x, {-1, -1, layer.fc1.size(1)});
-    x = linear(at::relu(linear(x, layer.fc1)), layer.fc2);
+    const at::Tensor inner = linear_of(x, layer.fc1);
+    x = linear_of(activation_ == Activation::kRelu ? at::relu(inner) : at::tanh(inner), layer.fc2);
+    if (!layer_done_) continue;
+    layer_done_();
+    if (x.requires_grad()) x.register_hook([done = layer_done_](const at::Tensor&) { done(); });
   }
   return x;
 }

@@ -13,7 +13,7 @@
 // it.
 namespace lab::a5 {
 
-/// fc2(relu(fc1(x))): no bias, no residual, no norm.
+/// fc2(activation(fc1(x))): no bias, no residual, no norm.
 struct Layer {
   std::int64_t index = 0;  ///< in the whole model
   at::Tensor fc1;          ///< [I, H], requires grad
@@ -21,18 +21,21 @@ struct Layer {
 };
 
 /// The weights of one layer, drawn from a seed of its own: a stage makes its layers without the others. Their size
-/// keeps activations and gradients as large behind the layer as before it (variance 2 / H for fc1, because ReLU halves
-/// the mean square, and 1 / I for fc2), so that a comparison at the end of many layers sees something. The same values
-/// in every dtype, up to rounding.
+/// keeps activations and gradients as large behind many layers as before them, so that a comparison at the end sees
+/// something: variance 1 / I for fc2, and for fc1 2 / H with ReLU, which halves the mean square, or 1.5 / H with tanh,
+/// whose outputs approach a root mean square of 0.44 from above and below. The same values in every dtype, up to
+/// rounding.
 /// Source    He et al., arXiv:1502.01852, section 2.2
 Layer make_layer(const PipelineArguments& arguments, std::int64_t index);
 
 /// Some layers of the model, one after the other.
 class Model {
  public:
-  /// Makes the layers with these indices, in this order.
+  /// Makes the layers with these indices, in this order. Calls layer_done, if given, for each layer that is made and
+  /// whenever one's forward or backward pass is done: how whoever runs the model alone reports progress.
   /// Errors    ContractError: an index outside [0, number_of_layers)
-  Model(const PipelineArguments& arguments, const std::vector<std::int64_t>& layer_indices);
+  Model(const PipelineArguments& arguments, const std::vector<std::int64_t>& layer_indices,
+        std::function<void()> layer_done = {});
 
   /// Call      local, differentiable
   /// Shapes    x and out [B, S, H]
@@ -40,7 +43,7 @@ class Model {
 
   /// The same with another linear(x, weight).
   using Linear = std::function<at::Tensor(const at::Tensor& x, const at::Tensor& weight)>;
-  at::Tensor forward_with(const Linear& linear, at::Tensor x) const;
+  at::Tensor forward_with(const Linear& linear_of, at::Tensor x) const;
 
   const std::vector<Layer>& layers() const { return layers_; }
 
@@ -52,6 +55,8 @@ class Model {
   TensorMap gradients() const;
 
  private:
+  Activation activation_;
+  std::function<void()> layer_done_;
   std::vector<Layer> layers_;
 };
 

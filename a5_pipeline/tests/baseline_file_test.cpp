@@ -4,11 +4,11 @@
 
 #include "a5_pipeline/baseline.h"
 #include "common/report/errors.h"
+#include "common/tensor/memory_meter.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
-// The baseline that another process computes and leaves in a file. A binary of its own: once a process has run
-// backward(), LibTorch 2 lets none that is forked from it do so. So the case that does it here comes last.
+// The baseline, which runs alone, reports progress and leaves its results in a file.
 namespace lab::a5 {
 namespace {
 
@@ -47,6 +47,7 @@ TEST_CASE("a baseline without a signal is refused, because a comparison with it 
   PipelineArguments arguments = small_arguments();
   arguments.hidden_size = arguments.intermediate_size = 1;
   arguments.number_of_layers = 12;
+  arguments.activation = Activation::kRelu;
   CHECK_THROWS_WITH_AS(run_baseline(arguments),
                        "the baseline's output 0 has norm 0; expected one above 0, without which a comparison proves "
                        "nothing; hint: another --seed or --dtype",
@@ -57,6 +58,20 @@ TEST_CASE("a baseline without a signal is refused, because a comparison with it 
 TEST_CASE("a folder that cannot be written is a usage error") {
   const TmpdirIs tmpdir("/nonexistent/folder");
   CHECK_THROWS_AS(run_baseline(small_arguments()), UsageError);
+}
+
+TEST_CASE("run_baseline reports progress for each layer made, and for each pass of each micro-batch through it") {
+  const PipelineArguments arguments = small_arguments();
+  int num_reports = 0;
+  run_baseline(arguments, [&] { ++num_reports; });
+  CHECK(num_reports == 3 * (1 + 2 * 8));
+}
+
+TEST_CASE("what the baseline holds is not charged to the rank that runs it") {
+  install_memory_meter();
+  const MemoryScope scope;
+  run_baseline(small_arguments());
+  CHECK(scope.reading().peak_bytes == 0);
 }
 
 TEST_CASE("run_baseline gives the baseline's tensors to the bit, and leaves no file behind") {

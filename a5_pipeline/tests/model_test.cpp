@@ -21,10 +21,13 @@ double rms(const at::Tensor& tensor) {
 
 TEST_CASE("activations neither fade nor grow through twelve layers, at the default sizes and at the tests'") {
   for (const bool small : {false, true}) {
-    for (const std::uint64_t seed : {1234, 42, 7}) {
+    for (const auto& [seed, activation] :
+         {std::pair(1234, Activation::kTanh), std::pair(42, Activation::kTanh), std::pair(7, Activation::kTanh),
+          std::pair(1234, Activation::kRelu), std::pair(42, Activation::kRelu), std::pair(7, Activation::kRelu)}) {
       PipelineArguments arguments;
+      arguments.activation = activation;
       arguments.number_of_layers = 12;
-      arguments.seed = seed;
+      arguments.seed = static_cast<std::uint64_t>(seed);
       if (small) {
         arguments.hidden_size = 32;
         arguments.intermediate_size = 64;
@@ -129,7 +132,7 @@ TEST_CASE("the gradients by hand are autograd's") {
     DataLoader data(arguments);
     const std::vector<at::Tensor> outputs = baseline_forward_backward(model, data, arguments);
     const Reference reference = reference_of(arguments);
-    const Tolerance tolerance = tolerance_of(dtype);
+    const Tolerance tolerance = tolerance_of(arguments);
     REQUIRE(outputs.size() == reference.outputs.size());
     for (std::size_t i = 0; i < outputs.size(); ++i) CHECK(compare(reference.outputs[i], outputs[i], tolerance).close);
     REQUIRE(reference.gradients.size() == model.gradients().size());

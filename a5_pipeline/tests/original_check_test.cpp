@@ -20,6 +20,7 @@ PipelineArguments handout_arguments() {
   arguments.global_batch_size = 8;
   arguments.sequence_length = 8;
   arguments.number_of_layers = 12;
+  arguments.activation = Activation::kRelu;
   return arguments;
 }
 

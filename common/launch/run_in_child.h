@@ -15,7 +15,7 @@ namespace lab {
 ///           Error with 128 + signal: this process got SIGINT, SIGTERM or SIGHUP meanwhile; the child is dead
 ///           CommError: "WHAT was killed by signal 9 (SIGKILL)"
 ///           UsageError: the system refuses another process
-/// Example   run_in_child("the probe", [] { check_bfloat16(); });
+/// Example   run_in_child("reading the images", [&] { load_cifar(folder); });
 void run_in_child(const std::string& what, const std::function<void()>& body);
 
 }  // namespace lab
