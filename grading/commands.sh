@@ -120,6 +120,7 @@ run_ctest() {
 
 # starter DIR [--labs LABS]: the students' tree, or an update of one.
 command_starter() {
+  needs_argument starter "the folder to make or update" "$@"
   local argument
   for argument; do [[ $argument != --source* ]] || die "starter is made of this tree: leave out --source"; done
   start labstarter --source "$root" "$@"
@@ -132,14 +133,27 @@ judge() {
   exec "$root/build/release/bin/labgrade" "$@" --source "$root"
 }
 
+# needs_argument COMMAND WHAT [arguments]: what is missing is said at once, and not after minutes of building.
+needs_argument() {
+  [[ $# -gt 2 ]] || die "$1: expected $2; got nothing"
+}
+
 # Without bubblewrap submissions are graded, too, and the report says so.
 command_grade() {
+  needs_argument grade "a submission: a folder, a zip or a5_answers.md" "$@"
   cannot_install || ensure_packages "${program_packages[@]}" bubblewrap >&2
   judge grade "$@"
 }
 
-command_marks() { judge marks "$@"; }
-command_answers() { judge answers "$@"; }
+command_marks() {
+  needs_argument marks "the folder of a grading, such as out/grading/alice" "$@"
+  judge marks "$@"
+}
+
+command_answers() {
+  needs_argument answers "a lab, such as a9" "$@"
+  judge answers "$@"
+}
 
 command_mutants() {
   ensure_packages "${program_packages[@]}" patch >&2

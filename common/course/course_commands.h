@@ -18,6 +18,7 @@ ExitCode plan_command(int argc, char** argv);       ///< plan [TASK or LAB]...: 
 ExitCode record_command(int argc, char** argv);     ///< record FILE... --since FILE: remembers results of checks
 ExitCode wait_command(int argc, char** argv);       ///< wait [TASK or LAB] --state FILE: until a student file is saved
 ExitCode needs_run_command(int argc, char** argv);  ///< needs-run LAB: yes or no
-ExitCode pack_command(int argc, char** argv);       ///< pack LAB [--results DIR]
+ExitCode identity_command(int argc, char** argv);   ///< identity [--name NAME] [--id ID]: whose the hand-ins are
+ExitCode pack_command(int argc, char** argv);       ///< pack LAB [--results DIR]; 1: written, and incomplete
 
 }  // namespace lab

@@ -11,14 +11,14 @@ namespace lab {
 /// What a lab's hand-in is made of, as the student's tree holds it.
 struct HandIn {
   std::map<std::string, std::string> files;  ///< by path from the lab's folder -> bytes: exactly what is asked for
-  std::vector<std::string> problems;         ///< why it is not complete, a sentence each
-  std::vector<std::string> warnings;         ///< what the student should know, a sentence each
+  std::vector<std::string> problems;         ///< why it is incomplete, and what that costs, one message each
+  std::vector<std::string> warnings;         ///< what the student should know, one message each
 };
 
 /// Collects the sources and answers that the rubric's [hand_in] lists, and what manual items name beside them
-/// (`also`) where it is there. Problems: a file that is missing, or an answer that is still its untouched template
-/// (NAME.template.md). Warnings: files that are not handed in, provided files that were changed, and sources that
-/// include one of either.
+/// (`also`) where it is there; text is converted to UTF-8. Problems: a file that is missing or not text, or an answer
+/// that is still its template (NAME.template.md). Warnings: text that was converted, files that are not handed in,
+/// provided files that were changed, and sources that include one of either.
 /// Where the rubric has `snippets_in`, only that answer is handed in, with the sources in it, and what goes with it.
 HandIn collect_hand_in(const CourseTree& tree, const Rubric& lab);
 
@@ -31,8 +31,8 @@ std::vector<std::string> take_results(const CourseTree& tree, const Rubric& lab,
 /// True if the hand-in needs a run, and what it leaves is missing or older than the student's files.
 bool needs_run(const CourseTree& tree, const Rubric& lab);
 
-/// Writes it to submission/ in the tree's root: "submission/a9_collectives.zip", or the files themselves where the
-/// sources stand in an answer.
+/// Writes it to submission/ in the tree's root, complete or not: "submission/a9_collectives.zip", or the files themselves
+/// where the sources stand in an answer. The student's identity goes with it, if the tree knows it.
 /// Returns   what was written, from the tree's root
 std::vector<std::string> write_hand_in(const CourseTree& tree, const Rubric& lab, const HandIn& hand_in);
 

@@ -14,9 +14,21 @@ bool holds(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+std::string without_extension(const std::string& name) {
+  return std::filesystem::path(name).replace_extension().string();
+}
+
+bool is_replaced(const Rubric& lab, const std::string& answer, const std::set<std::string>& handed_in) {
+  return std::any_of(lab.manuals.begin(), lab.manuals.end(), [&](const RubricManual& manual) {
+    return manual.file == answer && std::any_of(manual.also.begin(), manual.also.end(), [&](const std::string& other) {
+             return handed_in.count(other) != 0 && without_extension(other) == without_extension(answer);
+           });
+  });
+}
+
 }  // namespace
 
-HandInNames::HandInNames(const CourseTree& tree, const Rubric& lab) : tree_(tree), lab_(lab) {
+HandInNames::HandInNames(const CourseTree& tree, const Rubric& lab) {
   const std::string begin = lab.lab + "/";
   for (const auto& [path, fingerprint] : read_starter_list(tree.root())) {
     const bool own = path.compare(0, begin.size(), begin) == 0;
@@ -36,17 +48,12 @@ HandInNames::HandInNames(const CourseTree& tree, const Rubric& lab) : tree_(tree
   }
 }
 
-bool HandInNames::is_replaced(const std::string& answer) const {
-  return std::any_of(lab_.manuals.begin(), lab_.manuals.end(), [&](const RubricManual& manual) {
-    return manual.file == answer && std::any_of(manual.also.begin(), manual.also.end(), [&](const std::string& other) {
-             return holds(also_, other) && std::filesystem::exists(tree_.folder_of(lab_) + "/" + other);
-           });
-  });
-}
-
-std::string template_of(const std::string& answer) {
-  const std::filesystem::path path = answer;
-  return (path.parent_path() / (path.stem().string() + ".template" + path.extension().string())).string();
+std::vector<std::string> missing_answers(const Rubric& lab, const std::set<std::string>& handed_in) {
+  std::vector<std::string> missing;
+  for (const std::string& answer : lab.hand_in.answers) {
+    if (handed_in.count(answer) == 0 && !is_replaced(lab, answer, handed_in)) missing.push_back(answer);
+  }
+  return missing;
 }
 
 std::vector<std::string> pictures_in(const std::string& markdown) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,17 +17,15 @@ class HandInNames {
   const std::vector<std::string>& sources() const { return sources_; }
   /// What may go with the answers, or take the place of one, and is no answer itself.
   const std::vector<std::string>& also() const { return also_; }
-  /// True if something that may take this answer's place is there: a PDF where a PNG was asked for.
-  bool is_replaced(const std::string& answer) const;
 
  private:
-  const CourseTree& tree_;
-  const Rubric& lab_;
   std::vector<std::string> sources_, also_;
 };
 
-/// "written_answers_task1.template.md" of "written_answers_task1.md".
-std::string template_of(const std::string& answer);
+/// The answers that are neither among these files nor replaced by one of them. A file that an item names in `also`
+/// takes the place of the item's own where it differs only in its kind, as a PDF where a PNG was asked for; a sketch
+/// that goes with written answers does not replace them.
+std::vector<std::string> missing_answers(const Rubric& lab, const std::set<std::string>& handed_in);
 
 /// The local pictures that a markdown text shows: "curves.png" of "![loss](curves.png)".
 std::vector<std::string> pictures_in(const std::string& markdown);

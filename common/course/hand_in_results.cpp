@@ -1,5 +1,6 @@
 #include <filesystem>
 
+#include "common/course/answer_template.h"
 #include "common/course/backup.h"
 #include "common/course/hand_in.h"
 #include "common/course/hand_in_names.h"

@@ -19,9 +19,10 @@ using Command = ExitCode (*)(int argc, char** argv);
 
 const std::map<std::string, Command>& course_commands() {
   static const std::map<std::string, Command> commands = {
-      {"next", next_command},           {"hint", hint_command}, {"reset", reset_command},   {"status", status_command},
-      {"update", update_command},       {"plan", plan_command}, {"record", record_command}, {"wait", wait_command},
-      {"needs-run", needs_run_command}, {"pack", pack_command}};
+      {"next", next_command},     {"hint", hint_command},        {"reset", reset_command},
+      {"status", status_command}, {"update", update_command},    {"plan", plan_command},
+      {"record", record_command}, {"wait", wait_command},        {"needs-run", needs_run_command},
+      {"pack", pack_command},     {"identity", identity_command}};
   return commands;
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <thread>
 #include <utility>
@@ -13,7 +12,6 @@
 #include "common/course/course_commands.h"
 #include "common/course/course_tree.h"
 #include "common/course/file_watch.h"
-#include "common/course/hand_in.h"
 #include "common/course/student_files.h"
 #include "common/course/task_progress.h"
 #include "common/report/atomic_file.h"
@@ -122,37 +120,6 @@ ExitCode wait_command(int argc, char** argv) {
   const std::vector<std::string> changed = changed_files(before, now);
   fmt::print("{}\n", fmt::join(changed, " "));
   fmt::print("{}", plan_text(tree, task.task != nullptr ? std::vector{task} : tasks_of_files(tree, changed), {}));
-  return ExitCode::kAllMatch;
-}
-
-ExitCode needs_run_command(int argc, char** argv) {
-  CourseArguments arguments(argc, argv, "LAB", "Says whether the hand-in needs a run");
-  if (const auto answered = arguments.parse(1, 1)) return *answered;
-  const CourseTree tree = CourseTree::load(arguments.root());
-  fmt::print("{}\n", needs_run(tree, tree.lab_named(arguments.name())) ? "yes" : "no");
-  return ExitCode::kAllMatch;
-}
-
-ExitCode pack_command(int argc, char** argv) {
-  CourseArguments arguments(argc, argv, "LAB", "Packs what a lab asks to hand in");
-  std::string results;
-  arguments.app().add_text("--results", results, "DIR", "what a run left");
-  if (const auto answered = arguments.parse(1, 1)) return *answered;
-  const CourseTree tree = CourseTree::load(arguments.root());
-  const Rubric& lab = tree.lab_named(arguments.name());
-  if (!results.empty()) {
-    for (const std::string& name : take_results(tree, lab, results)) fmt::print("from the run: {}\n", name);
-  }
-  const HandIn hand_in = collect_hand_in(tree, lab);
-  for (const std::string& warning : hand_in.warnings) fmt::print("note: {}\n", warning);
-  std::fflush(stdout);
-  if (!hand_in.problems.empty()) {
-    for (const std::string& problem : hand_in.problems) fmt::print(stderr, "lab submit: {}\n", problem);
-    throw UsageError(fmt::format("the hand-in of {} is not complete; nothing was written", lab.lab));
-  }
-  const std::vector<std::string> written = write_hand_in(tree, lab, hand_in);
-  fmt::print("the hand-in is complete: {} file{}, {}\n", hand_in.files.size(), hand_in.files.size() == 1 ? "" : "s",
-             fmt::join(written, " "));
   return ExitCode::kAllMatch;
 }
 

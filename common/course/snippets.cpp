@@ -124,4 +124,16 @@ std::map<std::string, std::string> snippets_of(const std::string& markdown, cons
   return files;
 }
 
+std::string without_snippets(const std::string& markdown) {
+  try {
+    std::string text;
+    for (const MarkdownPiece& piece : pieces_of(markdown, "the answers")) {
+      if (piece.file.empty()) text += piece.text;
+    }
+    return text;
+  } catch (const UsageError&) {
+    return markdown;
+  }
+}
+
 }  // namespace lab

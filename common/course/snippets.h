@@ -20,4 +20,7 @@ std::string with_snippets(const std::string& markdown, const std::map<std::strin
 /// Errors    UsageError: a block without an end, a file twice, a path that leaves `student/`
 std::map<std::string, std::string> snippets_of(const std::string& markdown, const std::string& path);
 
+/// The markdown without what stands in such blocks; as it is where a block has no end.
+std::string without_snippets(const std::string& markdown);
+
 }  // namespace lab

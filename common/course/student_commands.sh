@@ -14,7 +14,9 @@ help_on_course() {
                           check again whenever a student file is saved, until Ctrl-C
   reset TASK [--all]      put the task's TODO back, after a copy of your file went to .lab-backup/
   status [LAB]            list the tasks and how far each is
-  submit [LAB]...         check, run what the assignment asks for, and pack the hand-in into submission/
+  submit [LAB]... [--name NAME] [--id ID]
+                          check, run what the assignment asks for, and pack the hand-in into submission/; asks once
+                          for your name and id; exit code 1: packed, but something is missing
 TEXT
 }
 
@@ -137,7 +139,7 @@ run_for_hand_in() {
     say "the run ended with exit code $code; what it left is taken all the same" >&2; }
 }
 
-# submit_lab LAB: checks, runs, packs. Something that is not solved is said, and no reason to stop.
+# submit_lab LAB: checks, runs, packs. Neither what is not solved nor what is missing keeps it from packing the rest.
 submit_lab() {
   local results=$root/build/submit/$1 options=()
   if check_lab "$1"; then say "every task of $1 is solved"
@@ -151,15 +153,26 @@ submit_lab() {
 }
 
 command_submit() {
-  local name found names=() plan words=() code=0
+  local name found names=() identity=() plan words=() code=0 lab_code
   check_options=()
-  for name; do found=$(lab_named "$name"); names+=("$found"); done
+  while [[ $# != 0 ]]; do
+    case $1 in
+      --name | --id) [[ $# -ge 2 ]] || die "$1 needs a value"; identity+=("$1" "$2"); shift ;;
+      --name=* | --id=*) identity+=("${1%%=*}" "${1#*=}") ;;
+      -*) die "submit does not know '$1'; it knows --name NAME and --id ID" ;;
+      *) found=$(lab_named "$1"); names+=("$found") ;;
+    esac
+    shift
+  done
   ready_course
+  course identity "${identity[@]}" || exit
   scratch_folder
   plan=$(course plan "${names[@]}") || exit
   while read -r -a words <&3; do
     say "--- ${words[0]}"
-    submit_lab "${words[0]}" || code=2
+    lab_code=0
+    submit_lab "${words[0]}" || lab_code=$?
+    [[ $code != 0 ]] || code=$lab_code
   done 3<<<"$plan"
   return "$code"
 }

@@ -140,10 +140,18 @@ std::vector<LabPlace> find_labs(const SubmissionLabel& label, const Files& files
   }
   if (!found.empty()) return found;
   if (const auto bare = bare_lab(label, files, wanted, labs)) return {*bare};
-  throw UsageError(
+  const std::string sentence =
       fmt::format("{}: no lab is in it; expected a folder {} at the top or in one folder around it, got {}{}",
                   label.path, fmt::join(names_of(wanted), ", "), said_of_top(files, wanted),
-                  label.only_lab.empty() ? "; where a lab's own files stand at the top, name it with --lab" : ""));
+                  label.only_lab.empty() ? "; where a lab's own files stand at the top, name it with --lab" : "");
+  if (label.only_lab.empty()) throw UsageError(sentence);
+  throw UnreadableSubmission(sentence);
+}
+
+const KnownLab* lab_called(const std::string& path, const std::vector<KnownLab>& labs) {
+  const std::string name = stem_of(path);
+  const auto found = std::find_if(labs.begin(), labs.end(), [&](const KnownLab& lab) { return is_name_of(name, lab); });
+  return found == labs.end() ? nullptr : &*found;
 }
 
 }  // namespace lab::grading

@@ -21,12 +21,15 @@ struct SubmissionLabel {
 };
 
 /// Finds the labs in a submission's files.
-/// Errors    UsageError: there is none; folders of several submissions
+/// Errors    UnreadableSubmission: `only_lab` is not there. UsageError: there is none; folders of several submissions
 std::vector<LabPlace> find_labs(const SubmissionLabel& label, const std::map<std::string, std::string>& files,
                                 const std::vector<KnownLab>& labs);
 
 /// The lab of this name or short name.
 /// Errors    UsageError: there is none, with the nearest
 const KnownLab& lab_named(const std::string& name, const std::vector<KnownLab>& labs);
+
+/// The lab that a file or folder is called after: A9 for "hw/a9.tar.gz"; nullptr if it is called otherwise.
+const KnownLab* lab_called(const std::string& path, const std::vector<KnownLab>& labs);
 
 }  // namespace lab::grading

@@ -1,6 +1,7 @@
 #include "grading/submission/submission.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -9,26 +10,24 @@
 #include <system_error>
 #include <utility>
 
+#include "common/course/answer_template.h"
 #include "common/course/archive.h"
 #include "common/report/errors.h"
 #include "common/report/read_file.h"
 #include "grading/submission/lab_places.h"
 #include "grading/submission/name_list.h"
 #include "grading/submission/submitted_lab.h"
+#include "grading/submission/taken_file.h"
 
 namespace lab::grading {
 namespace {
-
-bool is_markdown(const std::string& path) {
-  return std::filesystem::path(path).extension() == ".md";
-}
 
 /// One file of answers, as if it stood alone in its lab's folder.
 FileTree single_file(const std::string& path) {
   constexpr std::uintmax_t kMaxBytes = ArchiveLimits{}.max_file_bytes;
   std::error_code error;
   if (const std::uintmax_t bytes = std::filesystem::file_size(path, error); !error && bytes > kMaxBytes)
-    throw UsageError(fmt::format("{}: is {} bytes, expected at most {}", path, bytes, kMaxBytes));
+    throw UnreadableSubmission(fmt::format("{}: is {} bytes, expected at most {}", path, bytes, kMaxBytes));
   return {{{std::filesystem::path(path).filename().string(), read_file(path)}}, {}};
 }
 
@@ -43,7 +42,39 @@ bool is_single_file(const std::string& path) {
 
 FileTree read_tree(const std::string& path) {
   if (is_folder(path)) return read_folder(path);
-  return is_single_file(path) ? single_file(path) : read_archive(path);
+  if (is_single_file(path)) return single_file(path);
+  try {
+    return read_archive(path);
+  } catch (const UsageError& error) {
+    if (::access(path.c_str(), R_OK) != 0) throw;  // nothing that the student could have done better
+    throw UnreadableSubmission(error.what());
+  }
+}
+
+/// Takes the identity out of the files: from next to the labs, or from a lab's folder.
+Identity take_identity(const std::string& path, const std::vector<LabPlace>& places, Submission& submission,
+                       FileTree& tree) {
+  std::vector<std::string> candidates = {kIdentityInHandIn};
+  for (const LabPlace& place : places) {
+    const std::string& prefix = place.prefix;
+    if (const std::size_t slash = prefix.find('/'); slash != std::string::npos)
+      candidates.push_back(prefix.substr(0, slash + 1) + kIdentityInHandIn);
+    candidates.push_back(prefix + kIdentityInHandIn);
+  }
+  std::optional<std::string> toml;
+  for (const std::string& name : candidates) {
+    const auto file = tree.files.find(name);
+    if (file == tree.files.end()) continue;
+    if (!toml) toml = file->second;
+    tree.files.erase(file);
+  }
+  try {
+    if (toml) return parse_identity(*toml, kIdentityInHandIn);
+    if (is_folder(path)) return load_identity(path);  // a student's whole tree
+  } catch (const UsageError& error) {
+    submission.notes.push_back(fmt::format("the identity is not used: {}", error.what()));
+  }
+  return {};
 }
 
 /// The lab whose hand-in has an answer of this name; empty if there is none.
@@ -74,6 +105,16 @@ std::map<std::string, std::string> files_below(const std::string& prefix, const 
   return files;
 }
 
+/// Of an answer that was signed.
+Identity signed_identity(const std::string& toml, Submission& submission) {
+  try {
+    return parse_identity(toml, kIdentityInHandIn);
+  } catch (const UsageError& error) {
+    submission.notes.push_back(fmt::format("the identity is not used: {}", error.what()));
+    return {};
+  }
+}
+
 /// What stands beside the labs, by its name next to them; further labs, which nobody asked for, go without saying.
 std::vector<std::string> beside(const std::vector<LabPlace>& places, const FileTree& tree,
                                 const std::vector<KnownLab>& labs) {
@@ -96,7 +137,7 @@ std::vector<std::string> beside(const std::vector<LabPlace>& places, const FileT
 }  // namespace
 
 KnownLab known_lab(const Rubric& rubric, const std::string& lab_folder) {
-  KnownLab lab = {rubric, {}, {}};
+  KnownLab lab = {rubric, {}, {}, {}};
   std::error_code problem;
   std::filesystem::recursive_directory_iterator entries(lab_folder, problem);
   if (problem) throw UsageError(fmt::format("{}: cannot be read: {}", lab_folder, problem.message()));
@@ -108,6 +149,10 @@ KnownLab known_lab(const Rubric& rubric, const std::string& lab_folder) {
     } else {
       lab.other_files.insert(name);
     }
+  }
+  for (const std::string& answer : rubric.hand_in.answers) {
+    const std::string form = lab_folder + "/" + template_of(answer);
+    if (std::filesystem::exists(form)) lab.templates[answer] = read_file(form);
   }
   if (lab.student_files.empty())
     throw UsageError(fmt::format("{}: expected files in student/, found none", lab_folder));
@@ -129,7 +174,12 @@ Submission read_submission(const std::string& path, const std::vector<KnownLab>&
 
   Submission submission;
   submission.notes = std::move(tree.notes);
-  for (const LabPlace& place : places) submission.labs.push_back(take_lab(*place.lab, files_below(place.prefix, tree)));
+  submission.identity = take_identity(path, places, submission, tree);
+  for (const LabPlace& place : places) {
+    submission.labs.push_back(take_lab(*place.lab, files_below(place.prefix, tree)));
+    if (const auto& toml = submission.labs.back().identity; toml && submission.identity.empty())
+      submission.identity = signed_identity(*toml, submission);
+  }
   const std::string& prefix = places.front().prefix;
   if (const std::size_t slash = prefix.find('/');
       slash != std::string::npos && prefix.substr(0, slash) != places.front().lab->rubric.lab)
@@ -137,6 +187,20 @@ Submission read_submission(const std::string& path, const std::vector<KnownLab>&
         fmt::format("everything is taken from inside the folder {}", name_list({prefix.substr(0, slash)})));
   if (const std::vector<std::string> others = beside(places, tree, labs); !others.empty())
     submission.notes.push_back(fmt::format("not used, as no lab asks for it: {}", name_list(others)));
+  return submission;
+}
+
+Submission unreadable_submission(const std::string& path, const std::vector<KnownLab>& labs,
+                                 const std::string& only_lab, const std::string& reason) {
+  const KnownLab* meant = only_lab.empty() ? lab_called(path, labs) : &lab_named(only_lab, labs);
+  Submission submission;
+  for (const KnownLab& lab : labs) {
+    if (meant != nullptr && meant != &lab) continue;
+    SubmittedLab nothing;
+    nothing.lab = lab.rubric.lab;
+    nothing.fault = reason;
+    submission.labs.push_back(std::move(nothing));
+  }
   return submission;
 }
 

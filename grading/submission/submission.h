@@ -1,19 +1,23 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "common/course/identity.h"
 #include "common/course/rubric.h"
+#include "common/report/errors.h"
 
 namespace lab::grading {
 
 /// A lab that may be handed in, and what its hand-in is made of.
 struct KnownLab {
   Rubric rubric;
-  std::vector<std::string> student_files;  ///< of the suite's own tree: "student/broadcast/flat.cpp"
-  std::set<std::string> other_files;       ///< of the suite's own tree: what a whole student tree has, too
+  std::vector<std::string> student_files;        ///< of the suite's own tree: "student/broadcast/flat.cpp"
+  std::set<std::string> other_files;             ///< of the suite's own tree: what a whole student tree has, too
+  std::map<std::string, std::string> templates;  ///< answer -> what students are given to write it in
 };
 
 /// The lab of this rubric in this folder of the suite's tree.
@@ -23,24 +27,40 @@ KnownLab known_lab(const Rubric& rubric, const std::string& lab_folder);
 /// What was handed in for one lab. Only what the rubric's [hand_in] asks for is here; what is missing is absent.
 struct SubmittedLab {
   std::string lab;
-  std::map<std::string, std::string> sources;  ///< "student/broadcast/flat.cpp" -> bytes: text, not empty, not huge
+  std::map<std::string, std::string> sources;  ///< "student/broadcast/flat.cpp" -> UTF-8 text, not empty, not huge
   std::map<std::string, std::string> answers;  ///< "written_answers_task1.md" -> bytes
-  std::vector<std::string> notes;  ///< missing, refused, misnamed and further files, in words for the student
+  std::vector<std::string> notes;       ///< missing, refused, converted, misnamed and further files, for the student
+  std::optional<std::string> identity;  ///< TOML that an answer was signed with
+  std::string fault;                    ///< why nothing of it could be read; empty: it could
 };
 
 struct Submission {
   std::vector<SubmittedLab> labs;  ///< in the order in which the labs are known
   std::vector<std::string> notes;  ///< of what belongs to no lab
+  Identity identity;               ///< whose it is, if it says so
+};
+
+/// What a student handed in cannot be read, or is not the lab that was asked for: no fault of the grader, and 0 marks.
+class UnreadableSubmission : public UsageError {
+ public:
+  using UsageError::UsageError;
 };
 
 /// Reads a folder, an archive, or a single file of answers (A5's, with the code in it). A lab is a folder of its name,
 /// at the top or in one folder around everything; or the whole, where `only_lab` or the submission's name says which
 /// lab it is. Sources come from the blocks of the lab's markdown where there is no student/.
 /// `only_lab`: a lab's name or short name; empty: all that are there.
-/// Errors    UsageError: it cannot be read; no lab is in it, or more than one submission; an unknown `only_lab`, with
-///           the nearest
+/// An identity.toml next to the labs, or the comment at the end of a single markdown, says whose it is.
+/// Errors    UnreadableSubmission: the file is not an archive, is broken or beyond the limits; `only_lab` is not in it.
+///           UsageError: it is not there; no lab is in it, or more than one submission; an unknown `only_lab`, with the
+///           nearest
 /// Example   a9.zip with hw/a9_collectives/student/broadcast/flat.cpp: a9_collectives, and a note on 'hw'
 Submission read_submission(const std::string& path, const std::vector<KnownLab>& labs,
                            const std::string& only_lab = "");
+
+/// What is graded in the place of a submission that could not be read: the lab that was asked for or that its name says,
+/// else every lab, with nothing handed in.
+Submission unreadable_submission(const std::string& path, const std::vector<KnownLab>& labs,
+                                 const std::string& only_lab, const std::string& reason);
 
 }  // namespace lab::grading

@@ -9,13 +9,16 @@
 #include <utility>
 #include <vector>
 
+#include "common/course/answer_template.h"
 #include "common/course/entry_path.h"
+#include "common/course/hand_in_names.h"
+#include "common/course/identity.h"
 #include "common/course/snippets.h"
 #include "common/report/errors.h"
-#include "grading/submission/file_fault.h"
 #include "grading/submission/hand_in.h"
 #include "grading/submission/meant_file.h"
 #include "grading/submission/name_list.h"
+#include "grading/submission/taken_file.h"
 
 namespace lab::grading {
 namespace {
@@ -27,9 +30,9 @@ class Sorter {
 
   void sort(const std::string& path, const std::string& bytes) {
     if (std::find(names_.sources.begin(), names_.sources.end(), path) != names_.sources.end()) {
-      take(found_.sources, path, bytes, fault_of_source(bytes));
+      take(found_.sources, path, take_source(bytes));
     } else if (names_.answers.count(path) != 0) {
-      take(found_.answers, path, bytes, fault_of_answer(path, bytes));
+      take(found_.answers, path, take_answer(path, bytes));
     } else if (lab_.other_files.count(path) != 0) {
       ++num_given_;
     } else {
@@ -40,7 +43,7 @@ class Sorter {
   /// Of a hand-in that is one markdown with the code in it.
   void sort_snippets() {
     for (const auto& [name, text] : std::map<std::string, std::string>(found_.answers)) {
-      if (name.size() < 3 || name.substr(name.size() - 3) != ".md") continue;
+      if (!is_markdown(name)) continue;
       try {
         const std::map<std::string, std::string> snippets = snippets_of(text, name);
         for (const auto& [path, code] : snippets) sort(path, code);
@@ -56,7 +59,18 @@ class Sorter {
     }
   }
 
+  /// What nobody has written in is not for a person to look at; the code in it has been taken by now.
+  void leave_out_untouched_templates() {
+    for (const auto& [name, form] : lab_.templates) {
+      const auto answer = found_.answers.find(name);
+      if (answer == found_.answers.end() || !is_untouched(answer->second, form)) continue;
+      found_.notes.push_back(fmt::format("'{}' is still the untouched template; it counts as missing", name));
+      found_.answers.erase(answer);
+    }
+  }
+
   SubmittedLab finish() {
+    leave_out_untouched_templates();
     const std::vector<std::string> missing = missing_files();
     std::vector<std::string> unknown;
     constexpr std::size_t kMaxLookedAt = 200;  // of thousands, none is a slip of the pen
@@ -78,14 +92,19 @@ class Sorter {
   }
 
  private:
-  void take(std::map<std::string, std::string>& to, const std::string& path, const std::string& bytes,
-            const std::string& fault) {
+  void take(std::map<std::string, std::string>& to, const std::string& path, TakenFile file) {
     handed_in_.insert(path);
-    if (fault.empty()) {
-      to[path] = bytes;
-    } else {
-      found_.notes.push_back(fmt::format("'{}' {}; it counts as missing", path, fault));
+    if (!file.fault.empty()) {
+      found_.notes.push_back(fmt::format("'{}' {}; it counts as missing", path, file.fault));
+      return;
     }
+    if (!file.note.empty()) found_.notes.push_back(fmt::format("'{}' {}", path, file.note));
+    if (is_markdown(path)) {
+      SignedMarkdown signed_text = split_identity(file.bytes);
+      if (signed_text.identity) found_.identity = signed_text.identity;
+      file.bytes = std::move(signed_text.text);
+    }
+    to[path] = std::move(file.bytes);
   }
 
   std::vector<std::string> missing_files() const {
@@ -93,7 +112,7 @@ class Sorter {
     for (const std::string& source : names_.sources) {
       if (handed_in_.count(source) == 0) missing.push_back(source);
     }
-    for (const std::string& answer : missing_answers(lab_, handed_in_)) missing.push_back(answer);
+    for (const std::string& answer : missing_answers(lab_.rubric, handed_in_)) missing.push_back(answer);
     return missing;
   }
 

@@ -1,6 +1,7 @@
 #include "common/course/archive.h"
 #include "common/course/hand_in.h"
 #include "common/course/hand_in_names.h"
+#include "common/course/identity.h"
 #include "common/course/snippets.h"
 #include "common/course/tests/sample_tree.h"
 #include "common/testing/plain_test.h"
@@ -15,7 +16,7 @@ using testing::SampleTree;
 /// A starter whose student has done everything.
 void complete(const SampleTree& sample) {
   sample.hand_out();
-  sample.write("a0_pipes/answers.md", "# Answers\nForty-two.\n");
+  sample.write("a0_pipes/answers.md", "# Answers\nIt is forty-two.\n");
   sample.write("a0_pipes/a0_pipes.log", "log\n");
 }
 
@@ -42,7 +43,7 @@ TEST_CASE("a complete hand-in is packed, exactly what is asked for") {
                                           "a0_pipes/student/tap.cpp"});
 }
 
-TEST_CASE("what is missing or untouched is a problem each") {
+TEST_CASE("what is missing or untouched is a problem each, with what it costs") {
   const SampleTree sample;
   sample.hand_out();
   const CourseTree tree = sample.load();
@@ -50,14 +51,75 @@ TEST_CASE("what is missing or untouched is a problem each") {
   sample.write("a0_pipes/answers.md", sample.read("a0_pipes/answers.template.md"));
   std::filesystem::remove(sample.path("a0_pipes/student/tap.cpp"));
   CHECK(joined(collect_hand_in(tree, lab).problems) ==
-        "a0_pipes/student/tap.cpp is missing; hint: .lab-pristine/ has it as it was handed out\n"
-        "a0_pipes/answers.md is still the untouched template\n"
-        "a0_pipes/a0_pipes.log is missing; a run leaves it: one run on 4 ranks\n");
+        "a0_pipes/student/tap.cpp is missing, which costs up to 2 bonus marks; hint: .lab-pristine/ has it as it was "
+        "handed out\n"
+        "a0_pipes/answers.md is still the untouched template, which costs up to 3 marks\n"
+        "a0_pipes/a0_pipes.log is missing, which costs no marks by itself; a run leaves it: one run on 4 ranks\n");
   std::filesystem::remove(sample.path("a0_pipes/answers.md"));
   CHECK(contains(joined(collect_hand_in(tree, lab).problems),
-                 "a0_pipes/answers.md is missing; hint: cp a0_pipes/answers.template.md a0_pipes/answers.md, and"));
-  sample.write("a0_pipes/curves.png", "in its place");
-  CHECK_FALSE(contains(joined(collect_hand_in(tree, lab).problems), "answers.md is missing"));
+                 "a0_pipes/answers.md is missing, which costs up to 3 marks; hint: cp a0_pipes/answers.template.md "
+                 "a0_pipes/answers.md, and"));
+}
+
+TEST_CASE("a template with a letter typed is still untouched") {
+  const SampleTree sample;
+  complete(sample);
+  const CourseTree tree = sample.load();
+  const Rubric& lab = tree.labs().front();
+  sample.write("a0_pipes/answers.md", sample.read("a0_pipes/answers.template.md") + "x\n");
+  CHECK(contains(joined(collect_hand_in(tree, lab).problems), "a0_pipes/answers.md is still the untouched template"));
+  sample.write("a0_pipes/answers.md", sample.read("a0_pipes/answers.template.md") + "it is forty-two\n");
+  CHECK(joined(collect_hand_in(tree, lab).problems).empty());
+}
+
+TEST_CASE("a sketch that goes with an answer does not stand in for it; another kind of the same file does") {
+  const SampleTree sample;
+  complete(sample);
+  std::filesystem::remove(sample.path("a0_pipes/answers.md"));
+  sample.write("a0_pipes/curves.png", "a picture that goes with the answers");
+  const CourseTree tree = sample.load();
+  CHECK(contains(joined(collect_hand_in(tree, tree.labs().front()).problems), "answers.md is missing"));
+  Rubric lab = tree.labs().front();
+  lab.manuals.front().also = {"curves.png", "answers.pdf"};
+  sample.write("a0_pipes/answers.pdf", "the same as a PDF");
+  CHECK(joined(collect_hand_in(tree, lab).problems).empty());
+}
+
+TEST_CASE("text in another encoding is handed in as UTF-8, and that is said") {
+  const SampleTree sample;
+  complete(sample);
+  sample.write("a0_pipes/student/tap.cpp", "// na\xEFve\nint tap() { return 1; }\n");
+  sample.write("a0_pipes/curves.png", "\x89PNG \xEF");
+  const CourseTree tree = sample.load();
+  HandIn hand_in = collect_hand_in(tree, tree.labs().front());
+  CHECK(joined(hand_in.problems).empty());
+  CHECK(joined(hand_in.warnings) == "a0_pipes/student/tap.cpp is Latin-1; it is handed in as UTF-8\n");
+  CHECK(hand_in.files.at("student/tap.cpp") == "// na\xC3\xAFve\nint tap() { return 1; }\n");
+  CHECK(hand_in.files.at("curves.png") == "\x89PNG \xEF");  // not text by its name
+  sample.write("a0_pipes/student/tap.cpp", std::string("\x7F"
+                                                       "ELF\0",
+                                                       5));
+  hand_in = collect_hand_in(tree, tree.labs().front());
+  CHECK(joined(hand_in.problems) == "a0_pipes/student/tap.cpp is not text, which costs up to 2 bonus marks\n");
+}
+
+TEST_CASE("the hand-in says whose it is, where the tree knows") {
+  const SampleTree sample;
+  complete(sample);
+  const CourseTree tree = sample.load();
+  Rubric lab = tree.labs().front();
+  const auto zip = [&] {
+    write_hand_in(tree, lab, collect_hand_in(tree, lab));
+    return read_archive(sample.path("submission/a0_pipes.zip")).files;
+  };
+  CHECK(zip().count("identity.toml") == 0);
+  save_identity(tree.root(), {"Ada", "s1"});
+  CHECK(zip().at("identity.toml") == "name = \"Ada\"\nid = \"s1\"\n");
+  lab.hand_in.snippets_in = "answers.md";
+  write_hand_in(tree, lab, collect_hand_in(tree, lab));
+  const SignedMarkdown answers = split_identity(sample.read("submission/answers.md"));
+  REQUIRE(answers.identity);
+  CHECK(parse_identity(*answers.identity, "answers.md").id == "s1");
 }
 
 TEST_CASE("a picture that an answer shows must be there") {
@@ -124,7 +186,7 @@ TEST_CASE("a run is needed where its results are missing or older than the stude
 TEST_CASE("one markdown: the sources stand in the answer") {
   const SampleTree sample;
   complete(sample);
-  sample.write("a0_pipes/answers.md", "# Answers\n\n```cpp student/tap.cpp\n```\n");
+  sample.write("a0_pipes/answers.md", "# Answers\nIt is forty-two.\n\n```cpp student/tap.cpp\n```\n");
   sample.write("a0_pipes/curves.png", "png");
   const CourseTree tree = sample.load();
   Rubric lab = tree.labs().front();
@@ -141,9 +203,7 @@ TEST_CASE("one markdown: the sources stand in the answer") {
   CHECK(contains(sample.read("a0_pipes/answers.md"), "```cpp student/tap.cpp\n```"));  // the student's own is as it was
 }
 
-TEST_CASE("names of templates and pictures") {
-  CHECK(template_of("written.md") == "written.template.md");
-  CHECK(template_of("a/b.log") == "a/b.template.log");
+TEST_CASE("names of pictures") {
   CHECK(pictures_in("![a](x.png)\n![b](y.png \"title\") [no](z.png) ![c](/abs.png) ![d](../up.png) ![x](x.png)") ==
         std::vector<std::string>{"x.png", "y.png"});
 }

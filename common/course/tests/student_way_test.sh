@@ -94,13 +94,28 @@ sees "watch: and goes on" '^lab: right'
 sees "watch: Ctrl-C ends it" 'ended 130$'
 
 expect "next goes on" "$lab next a0" 0 '^a0_pipes: 1 of 2 tasks solved' '^next: a0.valve'
-expect "submit refuses what is not complete" "$lab submit a0" 2 'not everything is solved' \
-  'a0_pipes/answers.md is missing; hint: cp' 'nothing was written'
-verdict "$([[ ! -e $tree/submission ]]; echo $?)" "... and writes nothing"
+types "$lab submit a0"
+sees "submit asks whose the hand-in is" '^your name, for the hand-in: '
+"${terminal[@]}" send-keys -t way -l "Ada Lovelace"
+"${terminal[@]}" send-keys -t way Enter
+sees "... by name and number" '^your student number or login: '
+"${terminal[@]}" send-keys -t way -l "s1234567"
+"${terminal[@]}" send-keys -t way Enter
+sees "submit packs what is there, and says what is missing and what that costs" \
+  'a0_pipes/answers.md is missing, which costs up to [0-9]+ marks; hint: cp'
+sees "... and that it is incomplete" 'the hand-in is INCOMPLETE: 3 files, submission/a0_pipes.zip'
+sees "... with an exit code" '^ended 1$'
+verdict "$([[ -s $tree/submission/a0_pipes.zip ]] && grep -q 'id = "s1234567"' "$tree/.lab-identity"; echo $?)" \
+  "... and writes it, and remembers whose it is"
 echo "Forty-two." >"$tree/a0_pipes/answers.md"
-expect "submit packs" "$lab submit a0" 0 'the hand-in is complete: 4 files, submission/a0_pipes.zip'
-verdict "$([[ -s $tree/submission/a0_pipes.zip ]] && grep -q 'a run of pipes' "$tree/a0_pipes/a0_pipes.log"; echo $?)" \
-  "... with the log of a run"
+expect "submit packs, and asks no more" "$lab submit a0" 0 '^handing in as Ada Lovelace .s1234567.' \
+  'the hand-in is complete: 4 files, submission/a0_pipes.zip'
+verdict "$(grep -q 'a run of pipes' "$tree/a0_pipes/a0_pipes.log"; echo $?)" "... with the log of a run"
+rm "$tree/.lab-identity"
+expect "submit asks nobody where there is no terminal" "$lab submit a0 </dev/null" 0 'does not say whose it is; hint: lab submit --name'
+expect "... where options say it" "$lab submit a0 --name Ada --id=s1 </dev/null" 0 '^handing in as Ada .s1.'
+expect "an option that submit does not know" "$lab submit a0 --nme Ada" 2 'it knows --name NAME'
+expect "check explains itself, once" "$lab check -h | grep -c 'check .TASK or LAB'" 0 '^1$'
 expect "reset puts the TODO back" "$lab reset a0.pipe" 0 'its TODO is back' 'your version: .lab-backup/a0_pipes/student/pipe.cpp'
 verdict "$(cmp -s "$pipe" "$tree/.lab-pristine/a0_pipes/student/pipe.cpp" && grep -q 'return water;' "$tree/.lab-backup/a0_pipes/student/pipe.cpp"; echo $?)" \
   "... as it was handed out, and keeps the student's version"

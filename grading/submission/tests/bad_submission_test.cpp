@@ -65,6 +65,44 @@ TEST_CASE("bad submission: nothing there, an empty folder, no archive, no lab's 
   CHECK_THROWS_AS(read_submission(temporary.file("README.md"), both_labs()), UsageError);
 }
 
+TEST_CASE("bad submission: what a student can have broken is told from what a grader got wrong") {
+  const TemporaryFolder temporary;
+  const auto unreadable = [&](const std::string& path, const std::string& only_lab = "") {
+    try {
+      read_submission(path, both_labs(), only_lab);
+    } catch (const UnreadableSubmission&) {
+      return true;
+    } catch (const UsageError&) {
+    }
+    return false;
+  };
+  write_bytes(temporary.file("broken.zip"), "PK\x03\x04 and no more");
+  CHECK(unreadable(temporary.file("broken.zip")));
+  write_bytes(temporary.file("essay.docx"), "no archive");
+  CHECK(unreadable(temporary.file("essay.docx"), "a9"));
+  const std::string folder = written_to(temporary, "sub", {{"essay.txt", "x"}});
+  CHECK(unreadable(folder, "a9"));
+  CHECK_FALSE(unreadable(folder));
+  CHECK_FALSE(unreadable(temporary.file("missing.zip"), "a9"));
+  CHECK_FALSE(unreadable(temporary.file("broken.zip.missing")));
+}
+
+TEST_CASE("bad submission: in its place the lab that is meant is graded with nothing in it, or else every lab") {
+  const auto labs_of = [](const std::string& path, const std::string& only_lab) {
+    std::string names;
+    for (const SubmittedLab& lab : unreadable_submission(path, both_labs(), only_lab, "broken").labs) {
+      CHECK(lab.sources.empty());
+      CHECK(lab.fault == "broken");
+      names += lab.lab + " ";
+    }
+    return names;
+  };
+  CHECK(labs_of("x/alice.zip", "a9") == "a9_collectives ");
+  CHECK(labs_of("x/a5_pipeline.zip", "") == "a5_pipeline ");
+  CHECK(labs_of("x/alice.zip", "") == "a5_pipeline a9_collectives ");
+  CHECK_THROWS_AS(unreadable_submission("x.zip", both_labs(), "a8", "broken"), UsageError);
+}
+
 TEST_CASE("bad submission: what the archive left out is said, and the rest is taken") {
   const TemporaryFolder temporary;
   const std::string path = written_to(temporary, "sub", below("a9_collectives/", whole_a9()));

@@ -1,5 +1,6 @@
 #include "grading/submission/hand_in.h"
 
+#include "common/course/hand_in_names.h"
 #include "common/testing/plain_test.h"
 #include "grading/submission/tests/sample_labs.h"
 
@@ -16,12 +17,13 @@ TEST_CASE("hand-in names: folders are resolved, and what may replace an answer i
   CHECK(names.answers == std::set<std::string>{"drawing.pdf", "drawing.png", "written.md"});
 }
 
-TEST_CASE("hand-in names: a missing answer may be replaced by one of another kind") {
-  CHECK(missing_answers(a9(), {}) == Words{"drawing.png", "written.md"});
-  CHECK(missing_answers(a9(), {"drawing.pdf", "written.md"}).empty());
-  CHECK(missing_answers(a9(), {"drawing.png", "written.md"}).empty());
+TEST_CASE("hand-in names: a missing answer may be replaced by one of another kind, and by nothing else") {
+  const Rubric a9_rubric = a9().rubric;
+  CHECK(missing_answers(a9_rubric, {}) == Words{"drawing.png", "written.md"});
+  CHECK(missing_answers(a9_rubric, {"drawing.pdf", "written.md"}).empty());
+  CHECK(missing_answers(a9_rubric, {"drawing.png", "written.md"}).empty());
   // A picture that belongs to the words does not replace them.
-  CHECK(missing_answers(a5(), {"sketch.png"}) == Words{"a5_answers.md"});
+  CHECK(missing_answers(a5().rubric, {"sketch.png"}) == Words{"a5_answers.md"});
 }
 
 }  // namespace

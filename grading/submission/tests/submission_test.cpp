@@ -127,6 +127,45 @@ TEST_CASE("submission: a single markdown of another name, where it is said which
   CHECK_THROWS_AS(read_submission(temporary.file("smith.md"), both_labs()), UsageError);
 }
 
+TEST_CASE("submission: it may say whose it is, next to the labs or at the end of a markdown") {
+  const std::string toml = to_toml({"Ada", "s1"});
+  FileMap files = below(kA9, whole_a9());
+  CHECK(folder_of(files).identity.empty());  // as an earlier version packed it
+  for (const char* folder : {"", "a9_collectives/"}) {
+    FileMap with_identity = files;
+    with_identity[folder + std::string("identity.toml")] = toml;
+    const Submission submission = folder_of(with_identity);
+    check_whole_a9(submission);
+    CHECK(submission.notes == Words{});
+    CHECK(submission.identity.id == "s1");
+  }
+  FileMap around = below("hw/" + kA9, whole_a9());
+  around["hw/identity.toml"] = toml;
+  CHECK(folder_of(around).identity.name == "Ada");
+  FileMap bare = whole_a9();
+  bare["identity.toml"] = toml;
+  check_whole_a9(folder_of(bare, "a9"));
+  FileMap tree = files;
+  tree[".lab-identity"] = toml;
+  CHECK(folder_of(tree).identity.id == "s1");
+
+  const TemporaryFolder temporary;
+  write_bytes(temporary.file("a5_answers.md"), lab::with_identity(kMarkdown, {"Ada", "s1"}));
+  const Submission markdown = read_submission(temporary.file("a5_answers.md"), both_labs());
+  CHECK(markdown.identity.id == "s1");
+  CHECK(markdown.labs[0].answers == FileMap{{"a5_answers.md", kMarkdown}});
+}
+
+TEST_CASE("submission: an identity that cannot be read is noted, and nothing is lost by it") {
+  FileMap files = below(kA9, whole_a9());
+  files["identity.toml"] = "name = Ada\n";
+  const Submission submission = folder_of(files);
+  check_whole_a9(submission);
+  CHECK(submission.identity.empty());
+  REQUIRE(submission.notes.size() == 1);
+  CHECK(submission.notes[0].find("the identity is not used: identity.toml:1") == 0);
+}
+
 TEST_CASE("submission: files in student/ come before the code in the markdown") {
   const Submission submission =
       folder_of({{"a5_pipeline/a5_answers.md", kMarkdown}, {"a5_pipeline/student/baseline.cpp", "int from_file;\n"}});

@@ -83,16 +83,46 @@ TEST_CASE("hand-in: a wrong name, and what it is probably meant to be") {
 
 TEST_CASE("hand-in: files of no use count as missing, and are named once") {
   FileMap files = whole_a9();
-  files["student/allgather/ring.cpp"] = std::string("i\0n\0t\0", 6);
+  files["student/allgather/ring.cpp"] = std::string("i\0nt", 4);
   files["student/broadcast/flat.cpp"] = "";
-  files["written.md"] = "caf\xE9";
+  files["written.md"] = std::string("caf\0", 4);
   const SubmittedLab lab = take_lab(a9(), files);
   CHECK(lab.sources.empty());
   CHECK(lab.answers.count("written.md") == 0);
   CHECK(lab.answers.count("drawing.png") == 1);
-  CHECK(lab.notes == Words{"'student/allgather/ring.cpp' is no text: byte 1 is 0; expected UTF-8; it counts as missing",
+  CHECK(lab.notes == Words{"'student/allgather/ring.cpp' is not text; expected UTF-8; it counts as missing",
                            "'student/broadcast/flat.cpp' is empty; it counts as missing",
-                           "'written.md' is no text: it is not UTF-8; it counts as missing"});
+                           "'written.md' is not text; expected UTF-8; it counts as missing"});
+}
+
+TEST_CASE("hand-in: text in another encoding is taken, with a note") {
+  FileMap files = whole_a9();
+  files["student/allgather/ring.cpp"] = std::string("i\0n\0t\0;\0", 8);
+  files["student/broadcast/flat.cpp"] = "int flat;  // na\xEFve\n";
+  files["written.md"] =
+      "\xEF\xBB\xBF"
+      "20\n";
+  const SubmittedLab lab = take_lab(a9(), files);
+  CHECK(lab.sources == FileMap{{"student/allgather/ring.cpp", "int;"},
+                               {"student/broadcast/flat.cpp", "int flat;  // na\xC3\xAFve\n"}});
+  CHECK(lab.answers.at("written.md") == "20\n");
+  CHECK(lab.notes == Words{"'student/allgather/ring.cpp' is UTF-16; it was converted to UTF-8",
+                           "'student/broadcast/flat.cpp' is Latin-1; it was converted to UTF-8",
+                           "'written.md' is UTF-8 with a byte order mark; it was converted to UTF-8"});
+}
+
+TEST_CASE("hand-in: a template that nobody wrote in counts as missing, and the code in it is taken") {
+  KnownLab known = a5();
+  known.templates["a5_answers.md"] = "# A5\n\nWhich seed, and why:\n\n```cpp student/baseline.cpp\n```\n";
+  const std::string code = "\n```cpp student/baseline.cpp\nint x;\n```\n";
+  const SubmittedLab untouched = take_lab(known, {{"a5_answers.md", "# A5\n\nWhich seed, and why: x\n" + code}});
+  CHECK(untouched.answers.empty());
+  CHECK(untouched.sources.size() == 1);
+  CHECK(untouched.notes == Words{"'a5_answers.md' is still the untouched template; it counts as missing"});
+  const SubmittedLab written =
+      take_lab(known, {{"a5_answers.md", "# A5\n\nWhich seed, and why: the same on all ranks\n" + code}});
+  CHECK(written.answers.size() == 1);
+  CHECK(written.notes == Words{});
 }
 
 TEST_CASE("hand-in: code in the markdown is held to the same rules") {

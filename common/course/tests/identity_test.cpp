@@ -1,0 +1,56 @@
+#include "common/course/identity.h"
+
+#include "common/testing/plain_test.h"
+#include "common/testing/sentence_of.h"
+#include "common/testing/temporary_folder.h"
+
+namespace lab {
+namespace {
+
+using testing::contains;
+using testing::sentence_of;
+
+TEST_CASE("an identity is kept, whatever characters it has") {
+  const testing::TemporaryFolder folder;
+  CHECK(load_identity(folder.file(".")).empty());
+  save_identity(folder.file("."), {" Jos\xC3\xA9 \"Pepe\" \\ Garc\xC3\xAD"
+                                   "a\n",
+                                   "s1234567"});
+  const Identity identity = load_identity(folder.file("."));
+  CHECK(identity.name ==
+        "Jos\xC3\xA9 \"Pepe\" \\ Garc\xC3\xAD"
+        "a");
+  CHECK(identity.id == "s1234567");
+  CHECK(to_text(identity) ==
+        "Jos\xC3\xA9 \"Pepe\" \\ Garc\xC3\xAD"
+        "a (s1234567)");
+  CHECK(to_text({"Ada", ""}) == "Ada");
+  CHECK(to_text({"", "s1"}) == "s1");
+}
+
+TEST_CASE("an identity that somebody wrote by hand is read, and what is wrong with it said") {
+  const auto parsed = [](const std::string& toml) { return parse_identity(toml, "identity.toml"); };
+  CHECK(parsed("id = \"s1\"\ngroup = 3\n").id == "s1");
+  CHECK(parsed("name = \"" + std::string(1000, 'x') + "\"").name.size() < 200);
+  CHECK(contains(sentence_of([&] { parsed("name = Ada"); }), "identity.toml:1"));
+  CHECK(contains(sentence_of([&] { parsed("id = 1234567"); }), "id: expected a text, got 1234567"));
+  CHECK(contains(sentence_of([&] { parsed(""); }), "got neither"));
+}
+
+TEST_CASE("a hand-in that is one markdown is signed at its end, once") {
+  const std::string text = "# Answers\n";
+  const std::string once = with_identity(text, {"Ada --> Lovelace", "s1"});
+  const SignedMarkdown split = split_identity(once);
+  CHECK(split.text == text);
+  REQUIRE(split.identity);
+  CHECK(parse_identity(*split.identity, "a5_answers.md").name == "Ada -> Lovelace");
+  const std::string again = with_identity(once, {"Grace", ""});
+  CHECK(split_identity(again).text == text);
+  CHECK_FALSE(contains(again, "Ada"));
+  CHECK_FALSE(split_identity(text).identity);
+  CHECK(split_identity("# Answers\r\n<!-- identity.toml\r\nid = \"s1\"\r\n-->").identity);
+  CHECK(split_identity("<!-- identity.toml\n").text == "<!-- identity.toml\n");
+}
+
+}  // namespace
+}  // namespace lab

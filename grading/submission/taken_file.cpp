@@ -1,0 +1,40 @@
+#include "grading/submission/taken_file.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+
+#include "common/course/utf8_text.h"
+#include "common/report/byte_count.h"
+
+namespace lab::grading {
+namespace {
+
+TakenFile take_text(const std::string& bytes) {
+  const std::optional<Utf8Text> text = utf8_text(bytes);
+  if (!text) return {"", "is not text; expected UTF-8", ""};
+  return {text->text, "", text->was.empty() ? "" : fmt::format("is {}; it was converted to UTF-8", text->was)};
+}
+
+}  // namespace
+
+TakenFile take_source(const std::string& bytes) {
+  constexpr std::size_t kMaxBytes = 1U << 20;
+  if (bytes.empty()) return {"", "is empty", ""};
+  if (bytes.size() > kMaxBytes)
+    return {"", fmt::format("is {}, expected at most {}", describe_bytes(bytes.size()), describe_bytes(kMaxBytes)), ""};
+  return take_text(bytes);
+}
+
+TakenFile take_answer(const std::string& name, const std::string& bytes) {
+  if (bytes.empty()) return {"", "is empty", ""};
+  return is_text_by_name(name) ? take_text(bytes) : TakenFile{bytes, "", ""};
+}
+
+bool is_markdown(const std::string& name) {
+  return std::filesystem::path(name).extension() == ".md";
+}
+
+}  // namespace lab::grading
