@@ -1,6 +1,8 @@
 #include "grading/judge/result_files.h"
 
 #include <filesystem>
+#include <map>
+#include <vector>
 
 #include "common/course/archive.h"
 #include "common/report/atomic_file.h"
@@ -11,15 +13,25 @@
 #include "grading/marks/writers.h"
 
 namespace lab::grading {
+namespace {
+
+std::map<std::string, std::string> answers_in(const std::string& folder) {
+  const std::string answers = folder + "/answers";
+  return std::filesystem::exists(answers) ? read_folder(answers).files : std::map<std::string, std::string>();
+}
+
+}  // namespace
 
 LabMarks write_results(const std::string& folder, const Rubric& rubric, const LabOutcome& outcome) {
   make_folder("--out", folder);
   const std::string by_hand = folder + "/manual.toml";
-  const LabMarks marks = marks_of(rubric, outcome, load_manual_marks(by_hand, rubric));
+  std::vector<ManualMark> given = load_manual_marks(by_hand, rubric);
+  if (std::filesystem::exists(folder + "/outcome.json")) tie_to(answers_in(folder), rubric, given);
+  const LabMarks marks = marks_of(rubric, outcome, given);
   write_file_atomically(folder + "/outcome.json", outcome_to_json(outcome));
   write_file_atomically(folder + "/results.json", to_gradescope_json(marks, outcome));
   write_file_atomically(folder + "/report.md", to_markdown(marks, outcome));
-  if (!rubric.manuals.empty()) write_manual_form(by_hand, rubric, marks);
+  write_manual_form(by_hand, rubric, marks);
   std::filesystem::remove_all(folder + "/answers");  // of an earlier submission
   for (const auto& [name, bytes] : outcome.answers) {
     const std::filesystem::path path = folder + "/answers/" + name;
@@ -32,7 +44,7 @@ LabMarks write_results(const std::string& folder, const Rubric& rubric, const La
 LabOutcome read_results(const std::string& folder) {
   const std::string file = folder + "/outcome.json";
   LabOutcome outcome = outcome_from_json(read_file(file), file);
-  if (std::filesystem::exists(folder + "/answers")) outcome.answers = read_folder(folder + "/answers").files;
+  outcome.answers = answers_in(folder);
   return outcome;
 }
 

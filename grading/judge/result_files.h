@@ -9,7 +9,7 @@ namespace lab::grading {
 
 /// Turns an outcome into marks, with those given by hand in the folder's manual.toml, and writes into the folder:
 /// results.json (Gradescope's form), report.md, outcome.json (from which marks can be made again), the student's answer
-/// files under answers/, and manual.toml to fill in where there is none yet.
+/// files under answers/, and manual.toml to fill in; to one that is there, entries for answers that have changed.
 /// Errors    UsageError: the folder cannot be written; manual.toml is wrong
 LabMarks write_results(const std::string& folder, const Rubric& rubric, const LabOutcome& outcome);
 

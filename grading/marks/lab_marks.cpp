@@ -12,7 +12,8 @@ namespace lab::grading {
 
 LabMarks marks_of(const Rubric& rubric, const LabOutcome& outcome, const std::vector<ManualMark>& by_hand) {
   std::vector<MarkedItem> manual_items;
-  for (const RubricManual& manual : rubric.manuals) manual_items.push_back(mark_manual(manual, outcome, by_hand));
+  for (const RubricManual& manual : rubric.manuals)
+    manual_items.push_back(mark_manual(rubric, manual, outcome, by_hand));
   const Needs needs(outcome, manual_items);
 
   LabMarks marks;

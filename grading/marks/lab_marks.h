@@ -14,6 +14,7 @@ struct ManualMark {
   std::string id;  ///< of a [[manual]] item
   double marks = 0;
   std::string comment;
+  std::string hand_in = {};  ///< version_of() what was marked; empty: of whatever is handed in
 };
 
 /// One line of the result: a task, a manual item, a ladder, a bonus.
@@ -30,6 +31,8 @@ struct MarkedItem {
   std::vector<std::string> words;     ///< what was found, a line each
   std::string suggestion;             ///< kManual: "7 of 7 cells are as expected"; for the grader, no mark
   std::vector<std::string> attached;  ///< kManual: files of the submission that belong to it
+  std::string version;                ///< kManual: a checksum of these files, see version_of()
+  bool marked_before = false;         ///< kManual: a person marked another version, which does not count for this one
 };
 
 struct LabMarks {
@@ -43,9 +46,9 @@ struct LabMarks {
 
 /// Turns what was found into marks by the rubric; what was not run gets 0. Tasks: all or nothing, or the share of their
 /// checks that passed; too expensive is failed, skipped checks do not count. Ladders: the highest rung whose needs, and
-/// those below it, are met; a rung that only waits for a manual item is pending. A manual item is pending until it has
-/// a mark; with none of its files handed in, it is 0. What was not judged is neither 0 nor anything else: its marks wait
-/// for another grading. Marks are not rounded.
+/// those below it, are met; a rung that only waits for a manual item is pending. A manual item is pending until the
+/// version that was handed in has a mark; with none of its files handed in, it is 0. What was not judged is neither 0
+/// nor anything else: its marks wait for another grading. Marks are not rounded.
 /// Example   a task of 6 marks with 3 checks, one of them right: 2; all right: 6
 LabMarks marks_of(const Rubric& rubric, const LabOutcome& outcome, const std::vector<ManualMark>& by_hand);
 

@@ -3,6 +3,7 @@
 #include "common/report/errors.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
+#include "grading/marks/manual_item.h"
 #include "grading/marks/tests/sample_marks.h"
 
 namespace lab::grading {
@@ -128,6 +129,92 @@ TEST_CASE("manual form: what a person has filled in is read, and survives the ne
   const auto marks = load_manual_marks(path, a_rubric());
   REQUIRE(marks.size() == 1);
   CHECK(marks[0].marks == 4);
+}
+
+/// A grading of these answers, with the marks that stand in the file.
+LabMarks graded(const std::string& path, const std::map<std::string, std::string>& answers) {
+  LabOutcome outcome;
+  outcome.answers = answers;
+  const LabMarks marks = marks_of(a_rubric(), outcome, load_manual_marks(path, a_rubric()));
+  write_manual_form(path, a_rubric(), marks);
+  return marks;
+}
+
+/// A person gives 4 marks to the last entry of the item.
+void mark_last_entry(const std::string& path, const std::string& id) {
+  std::string form = read_bytes(path);
+  const std::size_t entry = form.rfind("id = \"" + id + "\""), line = form.find("# marks =  #", entry);
+  REQUIRE(line != std::string::npos);
+  write_bytes(path, form.replace(line, 12, "marks = 4  #"));
+}
+
+TEST_CASE(
+    "manual marks: they are for what was marked; where that changes, the item is pending again, and none is lost") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("manual.toml");
+  CHECK(graded(path, {{"answers.md", "one"}, {"drawing.png", "a"}}).pending == 10);
+  mark_last_entry(path, "a9.written_q1");
+  CHECK(graded(path, {{"answers.md", "one"}, {"drawing.png", "a"}}).marks == 4);
+  const std::string marked = read_bytes(path);
+
+  // The other file changes: its item has no marks to lose, and this one keeps its own.
+  CHECK(graded(path, {{"answers.md", "one"}, {"drawing.png", "b"}}).marks == 4);
+  // The marked file changes.
+  const LabMarks changed = graded(path, {{"answers.md", "two"}, {"drawing.png", "b"}});
+  CHECK(changed.marks == 0);
+  CHECK(changed.pending == 10);
+  const MarkedItem& item = testing::item_named(changed, "a9.written_q1");
+  CHECK(item.marked_before);
+  CHECK(item.words.back() == "an earlier version of it, which has changed since, was given 4 of 5");
+  CHECK(read_bytes(path).compare(0, marked.size(), marked) == 0);
+  CHECK(read_bytes(path).find("# before: an earlier version of it, which has changed since, was given 4 of 5") !=
+        std::string::npos);
+  const std::string pending = read_bytes(path);
+  graded(path, {{"answers.md", "two"}, {"drawing.png", "b"}});
+  CHECK(read_bytes(path) == pending);  // once
+
+  mark_last_entry(path, "a9.written_q1");
+  CHECK(graded(path, {{"answers.md", "two"}, {"drawing.png", "b"}}).marks == 4);
+  CHECK(graded(path, {{"answers.md", "one"}, {"drawing.png", "b"}}).marks == 4);  // the first hand-in once more
+  // It is withdrawn: 0, and both marks stay in the file.
+  CHECK(graded(path, {{"drawing.png", "b"}}).marks == 0);
+  CHECK(load_manual_marks(path, a_rubric()).size() == 2);
+}
+
+TEST_CASE("manual marks: code in an answer is not what a person marked") {
+  Rubric rubric = a_rubric();
+  const RubricManual& words = rubric.manuals[1];
+  const auto version = [&](const std::string& text) { return version_of(rubric, words, {{"answers.md", text}}); };
+  const std::string one = "words\n```cpp student/a.cpp\nint x;\n```\n", other = "words\n```cpp student/a.cpp\n```\n";
+  CHECK(version(one) != version(other));
+  rubric.hand_in.snippets_in = "answers.md";
+  CHECK(version(one) == version(other));
+  CHECK(version(one) != version("other " + one));
+  CHECK(version_of(rubric, words, {}) == "nothing");
+}
+
+TEST_CASE("manual marks: those of an earlier version of this program are for the answers of that grading") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("manual.toml");
+  const std::string old = "[[manual]]\nid = \"a9.written_q1\"\nmarks = 3\n";
+  const std::map<std::string, std::string> before = {{"answers.md", "one"}}, after = {{"answers.md", "two"}};
+  const auto marks_for = [&](const std::map<std::string, std::string>& answers) {
+    std::vector<ManualMark> given = load_manual_marks(path, a_rubric());
+    tie_to(before, a_rubric(), given);
+    LabOutcome outcome;
+    outcome.answers = answers;
+    const LabMarks marks = marks_of(a_rubric(), outcome, given);
+    write_manual_form(path, a_rubric(), marks);
+    return marks.marks;
+  };
+  write_bytes(path, old);
+  CHECK(marks_for(before) == 3);
+  CHECK(read_bytes(path).find("id = \"a9.written_q1\"", old.size()) == std::string::npos);
+  CHECK(marks_for(after) == 0);
+  const std::size_t added = read_bytes(path).find("id = \"a9.written_q1\"", old.size());
+  CHECK(added != std::string::npos);
+  // From now on the entry without a version is the older one, whatever lies in the folder.
+  CHECK(load_manual_marks(path, a_rubric())[0].hand_in == "older");
 }
 
 TEST_CASE("manual form: none where a person has nothing to mark") {
