@@ -72,12 +72,32 @@ std::string ninja_file(const BuildRecipe& recipe, const std::vector<std::string>
   for (std::size_t i = 0; i < names.size(); ++i) {
     std::string command;
     for (const std::string& word : recipe.find(names[i])->compile) {
-      const std::string path = word == kSourceWord ? names[i] : word == kObjectWord ? fmt::format("{}.o", i) : word;
+      const std::string path = word == kSourceWord   ? recipe.lab + "/" + names[i]
+                               : word == kObjectWord ? fmt::format("{}.o", i)
+                                                     : word;
       command += quoted(path) + " ";
     }
     text += fmt::format("build {}.o: compile\n  what = {} 2> {}.errors\n", i, command, i);
   }
   return text;
+}
+
+/// What the reference solves it with is not for a submission to include.
+const std::set<std::string>& secret_folders() {
+  static const std::set<std::string> names = {"student", "answers", "tests"};
+  return names;
+}
+
+/// A tree around the sources that looks like the suite's, so that an include by a relative path means the same file as
+/// where it was written: "../broadcast.h", "../../common/comm/point_to_point.h".
+void lay_out_tree(const BuildRecipe& recipe, const std::string& folder) {
+  namespace fs = std::filesystem;
+  fs::create_directory(folder + "/" + recipe.lab);
+  fs::create_symlink(recipe.root + "/common", folder + "/common");
+  for (const auto& entry : fs::directory_iterator(recipe.root + "/" + recipe.lab)) {
+    const std::string name = entry.path().filename().string();
+    if (secret_folders().count(name) == 0) fs::create_symlink(entry.path(), folder + "/" + recipe.lab + "/" + name);
+  }
 }
 
 void write_source(const std::string& path, const std::string& text) {
@@ -90,8 +110,7 @@ SandboxJob compile_job(const BuildRecipe& recipe, const std::string& folder, std
   job.argv = {"ninja", "--quiet", "-k", "0", "-j", "2"};
   job.folder = folder;
   job.readable = {recipe.root + "/common", recipe.root + "/" + recipe.lab, recipe.folder + "/CMakeFiles"};
-  // What the reference solves it with is not for a submission to include.
-  for (const char* secret : {"student", "answers", "tests"}) {
+  for (const std::string& secret : secret_folders()) {
     const std::string path = recipe.root + "/" + recipe.lab + "/" + secret;
     if (std::filesystem::exists(path)) job.hidden.push_back(path);
   }
@@ -119,7 +138,8 @@ struct Compilation {
   /// Returns what a compiler said that the machine kept from its work; empty: none was.
   std::string run(const Sandbox& sandbox, std::map<std::string, CompiledSource>& compiled) const {
     const RunDirectory work;
-    for (const std::string& name : names) write_source(work.path() + "/" + name, texts.at(name));
+    lay_out_tree(recipe, work.path());
+    for (const std::string& name : names) write_source(work.path() + "/" + recipe.lab + "/" + name, texts.at(name));
     write_source(work.path() + "/build.ninja", ninja_file(recipe, names));
     const SandboxResult result = sandbox.run_or_give_up(compile_job(recipe, work.path(), names.size()));
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -157,7 +177,7 @@ std::map<std::string, CompiledSource> ObjectStore::compile(const BuildRecipe& re
   std::vector<std::string> missing;
   for (const auto& [name, text] : texts) {
     StoreEntry& entry = entries[name];
-    entry.key = surroundings + "\n" + name + "\n";
+    entry.key = surroundings + "\n" + recipe.lab + "/" + name + "\n";
     for (const std::string& word : recipe.find(name)->compile) entry.key += word + " ";
     entry.key += "\n" + text;
     entry.base = folder_ + "/" + hash_of(entry.key);
