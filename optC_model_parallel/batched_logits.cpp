@@ -11,7 +11,8 @@
 namespace lab::optc {
 
 at::Tensor batched_logits(const Images& images, at::ScalarType dtype,
-                          const std::function<at::Tensor(const at::Tensor& x)>& function) {
+                          const std::function<at::Tensor(const at::Tensor& x)>& function,
+                          const std::function<void()>& on_batch) {
   constexpr std::int64_t kBatch = 256;
   const at::NoGradGuard no_gradient;
   std::vector<at::Tensor> parts;
@@ -20,6 +21,7 @@ at::Tensor batched_logits(const Images& images, at::ScalarType dtype,
     const std::int64_t end = std::min(done + kBatch, images.size());
     parts.push_back(function(normalized(images, at::arange(done, end, at::kLong), dtype)));
     done = end;
+    if (on_batch) on_batch();
   } while (done < images.size());
   return parts.front().defined() ? at::cat(parts) : at::Tensor();
 }

@@ -115,7 +115,7 @@ CifarFiles find_cifar_files(const std::string& folder) {
   return files;
 }
 
-Images read_cifar(const std::vector<std::string>& files) {
+Images read_cifar(const std::vector<std::string>& files, const std::function<void()>& on_file) {
   if (files.empty()) throw ContractError("Reading images of CIFAR-10 takes at least one file, got none.");
   std::vector<at::Tensor> pixels;
   std::vector<at::Tensor> labels;
@@ -123,13 +123,14 @@ Images read_cifar(const std::vector<std::string>& files) {
     Images images = read_one(path);
     pixels.push_back(std::move(images.pixels));
     labels.push_back(std::move(images.labels));
+    if (on_file) on_file();
   }
   return {at::cat(pixels), at::cat(labels)};
 }
 
-Dataset load_cifar(const std::string& folder) {
+Dataset load_cifar(const std::string& folder, const std::function<void()>& on_file) {
   const CifarFiles files = find_cifar_files(folder);
-  return {read_cifar(files.train), read_cifar(files.test)};
+  return {read_cifar(files.train, on_file), read_cifar(files.test, on_file)};
 }
 
 }  // namespace lab::optc

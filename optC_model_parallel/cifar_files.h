@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,9 @@ CifarFiles find_cifar_files(const std::string& folder);
 /// Errors    UsageError: a file that cannot be read, is empty, or is no whole number of records of 1 + 3072 bytes
 ///           (with a hint where it would be CIFAR-100's 2 + 3072); a label above 9, with the record's number
 /// Source    https://www.cs.toronto.edu/~kriz/cifar.html, "binary version"
-Images read_cifar(const std::vector<std::string>& files);
+Images read_cifar(const std::vector<std::string>& files, const std::function<void()>& on_file = {});
 
-/// Both.
-Dataset load_cifar(const std::string& folder);
+/// Both. `on_file` is called after each file.
+Dataset load_cifar(const std::string& folder, const std::function<void()>& on_file = {});
 
 }  // namespace lab::optc

@@ -44,7 +44,7 @@ at::Tensor squares(const TrainingRun& run, const TrainingRecord& own, const Trai
 }
 
 TensorMap train_all(const std::vector<TrainingRun>& runs, const LabOptions& options, Communicator& comm) {
-  const Dataset data = load_data(options);
+  const Dataset data = load_data_on_ranks(options, comm.collectives());
   const std::vector<Reference> references = train_references(runs, data, comm);
   TensorMap results;
   for (std::size_t i = 0; i < runs.size(); ++i) {

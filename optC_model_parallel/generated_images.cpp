@@ -99,7 +99,8 @@ void draw_image(const ImagePlan& plan, PortableRandom& random, std::uint8_t* pix
   }
 }
 
-Images draw_images(std::int64_t num_images, std::uint64_t seed) {
+Images draw_images(std::int64_t num_images, std::uint64_t seed, const std::function<void()>& on_batch) {
+  constexpr std::int64_t kBatch = 1024;
   if (num_images < 0) throw ContractError(fmt::format("Generated data have 0 images or more, got {}.", num_images));
   Images images;
   images.pixels = at::empty({num_images, kImageChannels, kImageSide, kImageSide}, at::kByte);
@@ -111,15 +112,17 @@ Images draw_images(std::int64_t num_images, std::uint64_t seed) {
     const ImagePlan plan = plan_image(random);
     draw_image(plan, random, pixels + image * kImageChannels * kImageSide * kImageSide);
     labels[image] = plan.label;
+    if (on_batch && (image + 1) % kBatch == 0) on_batch();
   }
   return images;
 }
 
 }  // namespace
 
-Dataset generated_images(std::int64_t num_train, std::int64_t num_test, std::uint64_t seed) {
+Dataset generated_images(std::int64_t num_train, std::int64_t num_test, std::uint64_t seed,
+                         const std::function<void()>& on_batch) {
   const std::uint64_t mixed = splitmix64(seed);
-  return {draw_images(num_train, splitmix64(mixed)), draw_images(num_test, splitmix64(mixed + 1))};
+  return {draw_images(num_train, splitmix64(mixed), on_batch), draw_images(num_test, splitmix64(mixed + 1), on_batch)};
 }
 
 }  // namespace lab::optc

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/comm/lone_work.h"
 #include "common/launch/run_in_child.h"
 #include "common/pipeline/generators.h"
 #include "common/report/app.h"
@@ -74,14 +75,20 @@ std::string fingerprint(const LabOptions& options, const std::string& how) {
                      options.num_train_images, options.num_test_images, how, options.checkpoints.every);
 }
 
-Dataset load_data(const LabOptions& options) {
+Dataset load_data(const LabOptions& options, const OnBatch& on_batch) {
   if (!options.data_folder.empty()) {
-    const Dataset all = load_cifar(options.data_folder);
+    const Dataset all = load_cifar(options.data_folder, on_batch);
     return {first_images(all.train, options.num_train_images), first_images(all.test, options.num_test_images)};
   }
   const auto number = [](std::int64_t given, std::int64_t usual) { return given == 0 ? usual : given; };
   return generated_images(number(options.num_train_images, kNumGeneratedTrainImages),
-                          number(options.num_test_images, kNumGeneratedTestImages), options.training.seed);
+                          number(options.num_test_images, kNumGeneratedTestImages), options.training.seed, on_batch);
+}
+
+Dataset load_data_on_ranks(const LabOptions& options, Collectives& comm) {
+  Dataset data;
+  work_while_others_wait(comm, [&](const ReportProgress& report) { data = load_data(options, report); });
+  return data;
 }
 
 void check_data(const LabOptions& options) {

@@ -6,10 +6,12 @@
 #include "common/report/common_options.h"
 #include "optC_model_parallel/checkpoint.h"
 #include "optC_model_parallel/images.h"
+#include "optC_model_parallel/strategy.h"
 #include "optC_model_parallel/training_options.h"
 
 namespace lab {
 class App;
+class Collectives;
 }
 
 namespace lab::optc {
@@ -43,9 +45,13 @@ void finish(LabOptions& options, const CommonOptions& common);
 /// What must not change between a training and its resumption, in words; `how`: who shares the work.
 std::string fingerprint(const LabOptions& options, const std::string& how);
 
-/// CIFAR-10 from the folder, or generated images. Call      on every rank, each has its own copy
+/// CIFAR-10 from the folder, or generated images; `on_batch` is told of each file or thousand images.
 /// Errors    UsageError: as load_cifar()
-Dataset load_data(const LabOptions& options);
+Dataset load_data(const LabOptions& options, const OnBatch& on_batch = {});
+
+/// The same on every rank of a world, each its own copy; a rank may take longer than the others wait for a message.
+/// Call      collective
+Dataset load_data_on_ranks(const LabOptions& options, Collectives& comm);
 
 /// The same, only for its errors, in a process of its own: before ranks are forked.
 void check_data(const LabOptions& options);

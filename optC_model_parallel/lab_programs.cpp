@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "common/launch/rank_environment.h"
 #include "common/report/app.h"
 #include "common/report/folder.h"
 #include "optC_model_parallel/calls.h"
@@ -63,7 +64,7 @@ std::string curve_file(const CommonOptions& common, const CheckedTraining& train
 }
 
 void train(RankRun& run, const Lab& lab) {
-  const Dataset data = load_data(lab.options);
+  const Dataset data = load_data_on_ranks(lab.options, run.comm.collectives());
   std::vector<TrainingRun> runs;
   for (const CheckedTraining& training : lab.trainings) runs.push_back(training.run);
   const std::vector<Reference> references = train_references(runs, data, run.comm);
@@ -103,7 +104,9 @@ LabProgram program_of(const std::string& name, const std::string& description, L
       check_run(lab.trainings.back().run, num_ranks);
     }
     make_folder("--out", common.out_dir);
-    if (rank == 0) check_data(lab.options);
+    // Before a fork, so that one process reports a damaged file. Where a launcher started the ranks, they meet first:
+    // the others would wait for this one no longer than the time-out.
+    if (rank == 0 && !rank_environment()) check_data(lab.options);
   };
   program.after = [&lab](const CommonOptions& common, const RunReport& report) { draw(lab, common, report); };
   return program;

@@ -13,8 +13,9 @@ PipelineTraining::PipelineTraining(StagePlan plan, const TrainingOptions& option
       learner_(layers_of_rank(plan_, comm.rank()),
                first_parameters(layers_of_rank(plan_, comm.rank()), options.seed, options.dtype), options.optimizer) {}
 
-at::Tensor PipelineTraining::logits(const Images& images) {
-  return batched_logits(images, dtype_, [this](const at::Tensor& x) { return answers_of(x); });
+at::Tensor PipelineTraining::logits(const Images& images, const OnBatch& on_batch) {
+  return batched_logits(
+      images, dtype_, [this](const at::Tensor& x) { return answers_of(x); }, on_batch);
 }
 
 at::Tensor PipelineTraining::answers_of(const at::Tensor& images) const {

@@ -12,7 +12,7 @@ namespace lab::optc {
 /// the last stage, knows losses and answers.
 class PipelineTraining : public Strategy {
  public:
-  at::Tensor logits(const Images& images) override;
+  at::Tensor logits(const Images& images, const OnBatch& on_batch = {}) override;
   TensorMap parameters() const override { return learner_.tensors(); }
   TensorMap state() const override { return learner_.state(); }
   void load_state(const TensorMap& state) override { learner_.load_state(state); }

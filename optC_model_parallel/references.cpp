@@ -86,6 +86,7 @@ TrainingRecord train_alone(const TrainingRun& run, const Dataset& data, bool is_
     progress.step(num_images, loss);
     report();
   };
+  events.on_batch = report;
   Checkpoints drains({"", run.checkpoint_every, false, ""}, 0, 1);
   return run_training(run.training, data, *strategy, &drains, events);
 }

@@ -14,6 +14,9 @@ namespace lab::optc {
 /// Told of each step's loss, on the ranks that know it.
 using OnLoss = std::function<void(double loss)>;
 
+/// Told after each batch of an evaluation or a file read, by the thread that does the work: other ranks may be waiting.
+using OnBatch = std::function<void()>;
+
 /// One way to train: alone, in stages, in shards, with stale weights. The training loop does the rest. Every rank of a
 /// parallel training calls the same functions in the same order.
 class Strategy {
@@ -25,7 +28,7 @@ class Strategy {
   virtual void train(const Images& images, const EpochBatches& batches, const Slice& steps, const OnLoss& on_loss) = 0;
 
   /// What the model answers, [N, 10], in batches of some hundred; undefined on ranks that do not know it.
-  virtual at::Tensor logits(const Images& images) = 0;
+  virtual at::Tensor logits(const Images& images, const OnBatch& on_batch = {}) = 0;
 
   /// This rank's tensors, as they are now. Aliasing  copies
   virtual TensorMap parameters() const = 0;

@@ -34,9 +34,9 @@ Slice next_steps(const Place& place, const Checkpoints* checkpoints) {
   return {place.batch(), size};
 }
 
-void evaluate(const Images& images, Strategy& strategy, TrainingRecord& record) {
+void evaluate(const Images& images, Strategy& strategy, const OnBatch& on_batch, TrainingRecord& record) {
   record.parameters.push_back(strategy.parameters());
-  const at::Tensor logits = strategy.logits(images);
+  const at::Tensor logits = strategy.logits(images, on_batch);
   if (!logits.defined() || images.size() == 0) return;
   record.predictions = logits.argmax(1);
   record.test_losses.push_back(at::cross_entropy_loss(logits, images.labels).item<double>());
@@ -77,7 +77,7 @@ TrainingRecord run_training(const TrainingOptions& options, const Dataset& data,
     });
     place.step += steps.size;
     const bool epoch_ends = place.batch() == 0;
-    if (epoch_ends) evaluate(data.test, strategy, record);
+    if (epoch_ends) evaluate(data.test, strategy, events.on_batch, record);
     if (checkpoints && checkpoints->writes() && (epoch_ends || checkpoints->due(place.step)))
       checkpoints->write({place.step, strategy.state(), record});
     if (epoch_ends && events.on_epoch) events.on_epoch(epoch + 1, record);

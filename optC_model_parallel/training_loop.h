@@ -16,6 +16,7 @@ namespace lab::optc {
 struct TrainingEvents {
   std::function<void(std::int64_t num_images, double loss)> on_step;        ///< where the loss is known
   std::function<void(std::int64_t epoch, const TrainingRecord&)> on_epoch;  ///< from 1
+  OnBatch on_batch;                                                         ///< of an evaluation
 };
 
 /// Trains for all epochs and returns what happened. With checkpoints: goes on from where they end, and leaves one every

@@ -18,10 +18,13 @@ WholeModel::WholeModel(const TrainingOptions& options) : WholeModel(options, who
 WholeModel::WholeModel(const TrainingOptions& options, Learner learner)
     : dtype_(options.dtype), learner_(std::move(learner)) {}
 
-at::Tensor WholeModel::logits(const Images& images) {
-  return batched_logits(images, dtype_, [this](const at::Tensor& x) {
-    return run_layers(learner_.model(), learner_.parameters(), x, Mode::kEvaluation);
-  });
+at::Tensor WholeModel::logits(const Images& images, const OnBatch& on_batch) {
+  return batched_logits(
+      images, dtype_,
+      [this](const at::Tensor& x) {
+        return run_layers(learner_.model(), learner_.parameters(), x, Mode::kEvaluation);
+      },
+      on_batch);
 }
 
 at::Tensor WholeModel::mean_loss(const Parameters& parameters, const Images& images, const at::Tensor& indices) const {

@@ -18,7 +18,7 @@ class WholeModel : public Strategy {
   /// With layers that the caller made.
   WholeModel(const TrainingOptions& options, Learner learner);
 
-  at::Tensor logits(const Images& images) override;
+  at::Tensor logits(const Images& images, const OnBatch& on_batch = {}) override;
   TensorMap parameters() const override { return learner_.tensors(); }
   TensorMap state() const override { return learner_.state(); }
   void load_state(const TensorMap& state) override { learner_.load_state(state); }

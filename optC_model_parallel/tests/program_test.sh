@@ -56,6 +56,10 @@ verdict "$([[ $code == 0 && -s $scratch/single/optC_single_tutorial.safetensors 
 run "$program" compare "${small[@]}" --epochs 1 --runs gpipe,pair --nproc 2 --out "$scratch/compare"
 verdict "$([[ $code == 0 && -s $scratch/compare/optC_tutorial_steps.csv ]] && has '^gpipe +tutorial .*True$')" "compare"
 
+# One rank evaluates its reference for longer than another may wait for a message: it reports after each batch.
+run "$program" pipeline --nproc 2 --train-images 32 --test-images 20000 --epochs 1 --timeout 1 --out "$scratch/one"
+verdict "$([[ $code == 0 && $(num_true) == 4 ]]; echo $?)" "ranks wait for a long evaluation"
+
 # Real images, and files that are none.
 data=$(dirname -- "$LAB_SOURCE_DIR")/shared/data
 if [[ -r $data/cifar10_lossless_test_1017.bin ]]; then
