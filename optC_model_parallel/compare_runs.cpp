@@ -1,9 +1,11 @@
 #include "optC_model_parallel/compare_runs.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "common/report/errors.h"
 #include "optC_model_parallel/doubles.h"
+#include "optC_model_parallel/float32_checks.h"
 #include "optC_model_parallel/references.h"
 #include "optC_model_parallel/training_comparison.h"
 #include "optC_model_parallel/training_loop.h"
@@ -45,7 +47,7 @@ at::Tensor squares(const TrainingRun& run, const TrainingRecord& own, const Trai
 
 TensorMap train_all(const std::vector<TrainingRun>& runs, const LabOptions& options, Communicator& comm) {
   const Dataset data = load_data_on_ranks(options, comm.collectives());
-  const std::vector<Reference> references = train_references(runs, data, comm);
+  const std::vector<TrainingRecord> references = train_references(runs, data, comm);
   TensorMap results;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const TrainingRun& run = runs[i];
@@ -54,14 +56,15 @@ TensorMap train_all(const std::vector<TrainingRun>& runs, const LabOptions& opti
     TrainingProgress progress(run.name, run.training.num_epochs * data.train.size(), !speaks);
     TrainingEvents events;
     events.on_step = [&](std::int64_t num_images, double loss) { progress.step(num_images, loss); };
+    Float32Checks checks(run, data, *strategy, comm, events);
     const TrainingRecord record = run_training(run.training, data, *strategy, nullptr, events);
-    results[run.name + ".squares"] = squares(run, record, references[i].record, comm);
+    checks.finish(record);
+    results[run.name + ".squares"] = squares(run, record, references[i], comm);
+    results[run.name + ".float32"] =
+        at::tensor({checks.all_right() ? 1.0 : 0.0, together(checks.steps(), {}).gradients.relative_norm}, at::kDouble);
     if (speaks) put_curves(run.name + ".parallel.", record, results);
     if (comm.rank() != 0) continue;
-    put_curves(run.name + ".reference.", references[i].record, results);
-    std::vector<double> twin = references[i].twin_distances;
-    twin.push_back(references[i].twin_loss_difference);
-    results[run.name + ".twin"] = at::tensor(twin, at::kDouble);
+    put_curves(run.name + ".reference.", references[i], results);
   }
   return results;
 }
@@ -72,14 +75,14 @@ ComparedRun put_together(const TrainingRun& run, const WorldOutcome& outcome) {
   at::Tensor sums = at::zeros({run.training.num_epochs, 2}, at::kDouble);
   for (const RankOutcome& rank : outcome.ranks) {
     sums = sums + rank.tensors.at(run.name + ".squares");
+    const std::vector<double> float32 = doubles_in(rank.tensors.at(run.name + ".float32"));
+    compared.steps_are_right = compared.steps_are_right && float32[0] == 1;
+    compared.gradient_distance = std::max(compared.gradient_distance, float32[1]);
     if (rank.tensors.count(run.name + ".parallel.losses") != 0)
       compared.parallel = take_curves(run.name + ".parallel.", rank.tensors);
   }
   const TensorMap& first = outcome.ranks.front().tensors;
-  compared.reference.record = take_curves(run.name + ".reference.", first);
-  compared.reference.twin_distances = doubles_in(first.at(run.name + ".twin"));
-  compared.reference.twin_loss_difference = compared.reference.twin_distances.back();
-  compared.reference.twin_distances.pop_back();
+  compared.reference = take_curves(run.name + ".reference.", first);
   for (std::int64_t epoch = 0; epoch < run.training.num_epochs; ++epoch)
     compared.distances.push_back(std::sqrt((sums[epoch][0] / sums[epoch][1]).item<double>()));
   return compared;

@@ -67,7 +67,7 @@ void train(RankRun& run, const Lab& lab) {
   const Dataset data = load_data_on_ranks(lab.options, run.comm.collectives());
   std::vector<TrainingRun> runs;
   for (const CheckedTraining& training : lab.trainings) runs.push_back(training.run);
-  const std::vector<Reference> references = train_references(runs, data, run.comm);
+  const std::vector<TrainingRecord> references = train_references(runs, data, run.comm);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const CheckedTraining& training = lab.trainings[i];
     const TrainingRecord record = train_beside(run, training, data, references[i]);
@@ -75,7 +75,7 @@ void train(RankRun& run, const Lab& lab) {
     // All ranks that know the losses know the same; the last one always does.
     if (run.comm.rank() != run.comm.size() - 1) continue;
     save_record(curve_file(run.options, training, false), record);
-    save_record(curve_file(run.options, training, true), references[i].record);
+    save_record(curve_file(run.options, training, true), references[i]);
   }
 }
 

@@ -2,6 +2,9 @@
 
 #include <ATen/ATen.h>
 
+#include <functional>
+#include <utility>
+
 #include "common/tensor/tensor_map.h"
 #include "optC_model_parallel/model.h"
 #include "optC_model_parallel/optimizer.h"
@@ -19,7 +22,14 @@ class Learner {
   const Parameters& parameters() const { return parameters_; }
 
   /// One update by the gradients that the parameters have, which are gone afterwards.
-  void step() { optimizer_.step(); }
+  void step() {
+    if (before_step_) before_step_(*this);
+    optimizer_.step();
+  }
+
+  /// Told before each update, while the parameters still have the gradients.
+  using BeforeStep = std::function<void(const Learner&)>;
+  void watch(BeforeStep before_step) { before_step_ = std::move(before_step); }
 
   /// By name. Aliasing  copies
   TensorMap tensors() const;
@@ -33,6 +43,7 @@ class Learner {
   ModelSpec model_;
   Parameters parameters_;
   Optimizer optimizer_;
+  BeforeStep before_step_;
 };
 
 }  // namespace lab::optc

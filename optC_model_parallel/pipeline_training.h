@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "common/comm/communicator.h"
 #include "optC_model_parallel/learner.h"
 #include "optC_model_parallel/stage_plan.h"
@@ -16,6 +18,7 @@ class PipelineTraining : public Strategy {
   TensorMap parameters() const override { return learner_.tensors(); }
   TensorMap state() const override { return learner_.state(); }
   void load_state(const TensorMap& state) override { learner_.load_state(state); }
+  void watch(Learner::BeforeStep before_step) override { learner_.watch(std::move(before_step)); }
 
  protected:
   PipelineTraining(StagePlan plan, const TrainingOptions& options, Communicator& comm);

@@ -14,15 +14,6 @@
 namespace lab::optc {
 namespace {
 
-/// How many updates the weights lack that a stage's forward pass has, once the pipeline is full.
-std::int64_t staleness(const std::string& schedule, std::int64_t stage, std::int64_t num_stages) {
-  if (schedule == "pipedream") return num_stages - 1 - stage;
-  if (schedule == "pipedream-sync") return num_stages - 1;
-  if (schedule == "pipedream-2bw") return 1;
-  throw UsageError(
-      fmt::format("stale weights: expected pipedream, pipedream-sync, or pipedream-2bw, got '{}'", schedule));
-}
-
 /// Of each layer of a model.
 std::vector<std::int64_t> staleness_of_layers(const std::string& schedule, const std::vector<Slice>& stages) {
   std::vector<std::int64_t> all;
@@ -83,6 +74,14 @@ class StaleWeights : public WholeModel {
 };
 
 }  // namespace
+
+std::int64_t staleness(const std::string& schedule, std::int64_t stage, std::int64_t num_stages) {
+  if (schedule == "pipedream") return num_stages - 1 - stage;
+  if (schedule == "pipedream-sync") return num_stages - 1;
+  if (schedule == "pipedream-2bw") return 1;
+  throw UsageError(
+      fmt::format("stale weights: expected pipedream, pipedream-sync, or pipedream-2bw, got '{}'", schedule));
+}
 
 std::unique_ptr<Strategy> stale_weights(const TrainingOptions& options, const PipelineOptions& pipeline,
                                         const std::vector<Slice>& stages) {

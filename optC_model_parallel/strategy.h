@@ -8,6 +8,7 @@
 #include "common/tensor/tensor_map.h"
 #include "optC_model_parallel/batches.h"
 #include "optC_model_parallel/images.h"
+#include "optC_model_parallel/learner.h"
 
 namespace lab::optc {
 
@@ -37,6 +38,9 @@ class Strategy {
   virtual TensorMap state() const = 0;
   /// Errors    UsageError: not a state of this strategy
   virtual void load_state(const TensorMap& state) = 0;
+
+  /// Told before each update of this rank's tensors.
+  virtual void watch(Learner::BeforeStep before_step) = 0;
 };
 
 }  // namespace lab::optc

@@ -30,24 +30,6 @@ at::Tensor first_losses(const std::vector<double>& losses, std::int64_t num_step
 
 }  // namespace
 
-TrainingTolerance tolerance_of(const TrainingOptions& training, const Reference& reference) {
-  constexpr double kTwins = 10;
-  TrainingTolerance tolerance;
-  if (training.dtype == at::kDouble) {
-    tolerance.parameters = tolerance.losses = 1e-10;
-    tolerance.num_epochs = training.num_epochs;
-    return tolerance;
-  }
-  tolerance.num_epochs = std::min<std::int64_t>(1, training.num_epochs);
-  tolerance.accuracy = 0.025;
-  tolerance.same_predictions = false;
-  tolerance.parameters = tolerance.losses = 1e-5;
-  if (tolerance.num_epochs == 0) return tolerance;
-  tolerance.parameters = std::max(tolerance.parameters, kTwins * reference.twin_distances.front());
-  tolerance.losses = std::max(tolerance.losses, kTwins * reference.twin_loss_difference);
-  return tolerance;
-}
-
 Comparison compare_parameters(const TensorMap& own, const TensorMap& expected, double relative_norm) {
   for (const auto& [name, tensor] : expected) {
     const auto found = own.find(name);
@@ -58,8 +40,8 @@ Comparison compare_parameters(const TensorMap& own, const TensorMap& expected, d
   return compare(as_one_vector(own), as_one_vector(expected), {0, kInfinity, relative_norm});
 }
 
-Comparison compare_losses(const std::vector<double>& own, const std::vector<double>& expected, std::int64_t num_steps,
-                          double relative) {
+Comparison compare_losses(const std::vector<double>& own, const std::vector<double>& expected, double relative) {
+  const auto num_steps = static_cast<std::int64_t>(expected.size());
   return compare(first_losses(own, num_steps), first_losses(expected, num_steps), {relative, 0, kInfinity});
 }
 

@@ -6,6 +6,7 @@
 
 #include "common/tensor/compare.h"
 #include "common/tensor/describe.h"
+#include "optC_model_parallel/float32_checks.h"
 #include "optC_model_parallel/step_of_all.h"
 #include "optC_model_parallel/training_comparison.h"
 #include "optC_model_parallel/training_loop.h"
@@ -44,57 +45,77 @@ std::string template_before(const TrainingRun& run) {
 /// One rank's part in the lines.
 class Lines {
  public:
-  Lines(RankRun& lab_run, const CheckedTraining& training, const Reference& reference)
-      : lab_run_(lab_run),
-        training_(training),
-        reference_(reference.record),
-        twin_distances_(reference.twin_distances),
-        tolerance_(tolerance_of(training.run.training, reference)) {}
+  Lines(RankRun& lab_run, const CheckedTraining& training, const TrainingRecord& reference)
+      : lab_run_(lab_run), training_(training), reference_(reference) {}
 
   void begin(const Dataset& data) {
     if (rank() == 0) sentence(words_before(training_.run, size(), data));
   }
 
-  void epoch(std::int64_t number, const TrainingRecord& record) {
+  /// `checks`: of float32.
+  void epoch(std::int64_t number, const TrainingRecord& record, const std::vector<StepCheck>& checks) {
     const auto index = static_cast<std::size_t>(number - 1);
-    const TensorMap& own = record.parameters[index];
-    const TensorMap expected = expected_share(training_.run, own, reference_.parameters[index], rank(), size());
-    const Comparison found = compare_parameters(own, expected, tolerance_.parameters);
-    const std::string prefix = fmt::format("{}Epoch{}", training_.title, number);
     if (rank() == speaker(training_.run, size())) {
       sentence(fmt::format("epoch {}: test loss {:.6f}, accuracy {:.4f}; one process: {:.6f}, {:.4f}", number,
                            record.test_losses[index], record.accuracies[index], reference_.test_losses[index],
                            reference_.accuracies[index]));
     }
-    if (number <= tolerance_.num_epochs)
-      lab_run_.out.match({prefix, rank(), found.close, found.max_diff, found.mean_diff});
-    if (!twin_distances_.empty()) {
-      sentence(
-          fmt::format("epoch {}: parameters {:.1e} from one process (relative norm), which is {:.1e} from itself "
-                      "when weights begin one rounding apart",
-                      number, found.relative_norm, twin_distances_[index]));
+    const std::string what = fmt::format("Epoch{}", number);
+    const TensorMap& own = record.parameters[index];
+    const TensorMap expected = expected_share(training_.run, own, reference_.parameters[index], rank(), size());
+    const Comparison weights = compare_parameters(own, expected);
+    if (is_exact(training_.run.training)) {
+      match(what, weights);
+      save(what, "actual", own);
+      save(what, "expected", expected);
+    } else {
+      steps(number, what, checks_of_epoch(checks, number, steps_per_epoch()), weights.relative_norm);
     }
-    save(prefix, own, expected);
   }
 
-  void end(const TrainingRecord& record, const std::string& speed) {
+  void end(const TrainingRecord& record, const std::string& speed, const Float32Checks& checks) {
     const TrainingRun& run = training_.run;
     if (rank() == speaker(run, size())) sentence(speed);
     if (!knows_losses(run, rank(), size()) || run.training.num_epochs == 0) return;
-    const std::int64_t steps_per_epoch = static_cast<std::int64_t>(reference_.losses.size()) / run.training.num_epochs;
-    match("Losses",
-          compare_losses(record.losses, reference_.losses, tolerance_.num_epochs * steps_per_epoch, tolerance_.losses));
-    if (tolerance_.same_predictions) {
+    if (is_exact(run.training)) {
+      match("Losses", compare_losses(record.losses, reference_.losses, kExactTraining));
       match("Predictions", compare(record.predictions, reference_.predictions));
-    } else {
-      match("Accuracy", compare(at::tensor({record.accuracies.back()}), at::tensor({reference_.accuracies.back()}),
-                                {0, tolerance_.accuracy}));
+      return;
     }
+    if (checks.steps().empty()) {
+      skip("Losses");
+    } else {
+      match("Losses", together(checks.steps(), record.losses).losses);
+    }
+    match("Accuracy", checks.accuracy());
   }
 
  private:
   int rank() const { return lab_run_.comm.rank(); }
   int size() const { return lab_run_.comm.size(); }
+  std::int64_t steps_per_epoch() const {
+    return static_cast<std::int64_t>(reference_.losses.size()) / training_.run.training.num_epochs;
+  }
+
+  /// In float32, an epoch's.
+  void steps(std::int64_t number, const std::string& what, const std::vector<StepCheck>& checks, double distance) {
+    if (checks.empty()) {
+      skip(what);
+      return;
+    }
+    const StepsFound found = together(checks, {});
+    match(what, found.gradients);
+    sentence(
+        fmt::format("epoch {}: {} gradients, each with the ranks' own weights, at most {:.1e} from float64's (relative "
+                    "norm); parameters {:.1e} from one process's",
+                    number, found.num_steps, found.gradients.relative_norm, distance));
+    for (const StepCheck& check : checks) {
+      const std::string step = fmt::format("{}.step{}", what, check.step + 1);
+      save(step, "weight", check.recorded.weights);
+      save(step, "actual", check.recorded.gradient);
+      save(step, "expected", check.expected);
+    }
+  }
 
   void sentence(const std::string& text) { lab_run_.out.sentence(rank(), training_.title + ": " + text); }
 
@@ -102,17 +123,19 @@ class Lines {
     lab_run_.out.match({training_.title + what, rank(), found.close, found.max_diff, found.mean_diff});
   }
 
-  void save(const std::string& prefix, const TensorMap& own, const TensorMap& expected) {
+  void skip(const std::string& what) {
+    lab_run_.out.skipped({training_.title + what, rank(), "its steps were taken before the checkpoint"});
+  }
+
+  void save(const std::string& what, const std::string& kind, const TensorMap& tensors) {
     if (lab_run_.options.save_dir.empty()) return;
-    for (const auto& [name, tensor] : own) lab_run_.saved[prefix + ".actual." + name] = tensor;
-    for (const auto& [name, tensor] : expected) lab_run_.saved[prefix + ".expected." + name] = tensor;
+    for (const auto& [name, tensor] : tensors)
+      lab_run_.saved[fmt::format("{}{}.{}.{}", training_.title, what, kind, name)] = tensor;
   }
 
   RankRun& lab_run_;
   const CheckedTraining& training_;
   const TrainingRecord& reference_;
-  const std::vector<double>& twin_distances_;
-  TrainingTolerance tolerance_;
 };
 
 }  // namespace
@@ -123,7 +146,7 @@ std::string reason_to_skip(const CheckedTraining& training, const std::string& w
 }
 
 TrainingRecord train_beside(RankRun& lab_run, const CheckedTraining& training, const Dataset& data,
-                            const Reference& reference) {
+                            const TrainingRecord& reference) {
   Communicator& comm = lab_run.comm;
   const std::string reason = reason_to_skip(training, lab_run.options.world);
   if (!reason.empty()) {
@@ -138,10 +161,13 @@ TrainingRecord train_beside(RankRun& lab_run, const CheckedTraining& training, c
   TrainingProgress progress(training.title, training.run.training.num_epochs * data.train.size(), !speaks);
   TrainingEvents events;
   events.on_step = [&](std::int64_t num_images, double loss) { progress.step(num_images, loss); };
+  Float32Checks checks(training.run, data, *strategy, comm, events);
   const TrainingRecord record = run_training(training.run.training, data, *strategy, &checkpoints, events);
   const std::string speed = progress.text();
-  for (std::size_t i = 0; i < record.parameters.size(); ++i) lines.epoch(static_cast<std::int64_t>(i) + 1, record);
-  lines.end(record, speed);
+  checks.finish(record);
+  for (std::size_t i = 0; i < record.parameters.size(); ++i)
+    lines.epoch(static_cast<std::int64_t>(i) + 1, record, checks.steps());
+  lines.end(record, speed, checks);
   return record;
 }
 

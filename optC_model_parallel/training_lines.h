@@ -5,7 +5,6 @@
 #include "common/lab/lab_main.h"
 #include "optC_model_parallel/checkpoint.h"
 #include "optC_model_parallel/images.h"
-#include "optC_model_parallel/references.h"
 #include "optC_model_parallel/training_record.h"
 #include "optC_model_parallel/training_run.h"
 
@@ -21,11 +20,13 @@ struct CheckedTraining {
 /// Why the training cannot be carried out in this world; empty: it can.
 std::string reason_to_skip(const CheckedTraining& training, const std::string& world);
 
-/// Trains, and prints on every rank: a match line of its parameters after each epoch; on the ranks that know them, of
-/// the losses of all steps and of the predictions (in float32: of the accuracy). Saves what was compared.
+/// Trains, and prints on every rank, in float64: a match line of its parameters after each epoch; on the ranks that know
+/// them, of the losses of all steps and of the predictions. In float32: of the gradients of some of the epoch's steps,
+/// each from the ranks' own weights (skipped where a checkpoint was later); of these steps' losses; of the accuracy with
+/// the last weights. Saves what was compared.
 /// Call      collective. Returns   an empty record where the training was skipped
 TrainingRecord train_beside(RankRun& lab_run, const CheckedTraining& training, const Dataset& data,
-                            const Reference& reference);
+                            const TrainingRecord& reference);
 
 /// The lines of a training in float64 that went well.
 void expect_training(LogExpectation& log, const CheckedTraining& training);

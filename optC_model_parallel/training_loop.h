@@ -14,6 +14,7 @@ namespace lab::optc {
 
 /// Who wants to be told. All may be empty.
 struct TrainingEvents {
+  std::function<void(std::int64_t step)> on_start;                          ///< steps done so far: 0 unless resumed
   std::function<void(std::int64_t num_images, double loss)> on_step;        ///< where the loss is known
   std::function<void(std::int64_t epoch, const TrainingRecord&)> on_epoch;  ///< from 1
   OnBatch on_batch;                                                         ///< of an evaluation

@@ -21,9 +21,7 @@ WholeModel::WholeModel(const TrainingOptions& options, Learner learner)
 at::Tensor WholeModel::logits(const Images& images, const OnBatch& on_batch) {
   return batched_logits(
       images, dtype_,
-      [this](const at::Tensor& x) {
-        return run_layers(learner_.model(), learner_.parameters(), x, Mode::kEvaluation);
-      },
+      [this](const at::Tensor& x) { return run_layers(learner_.model(), learner_.parameters(), x, Mode::kEvaluation); },
       on_batch);
 }
 

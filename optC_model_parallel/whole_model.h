@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <utility>
+
 #include "optC_model_parallel/learner.h"
 #include "optC_model_parallel/strategy.h"
 #include "optC_model_parallel/training_options.h"
@@ -22,6 +24,7 @@ class WholeModel : public Strategy {
   TensorMap parameters() const override { return learner_.tensors(); }
   TensorMap state() const override { return learner_.state(); }
   void load_state(const TensorMap& state) override { learner_.load_state(state); }
+  void watch(Learner::BeforeStep before_step) override { learner_.watch(std::move(before_step)); }
 
  protected:
   /// The mean cross-entropy of these images, by weights that may be others than the learner's.
