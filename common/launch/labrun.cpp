@@ -14,8 +14,7 @@
 namespace lab {
 namespace {
 
-std::map<std::string, std::string> environment_of_all(const LaunchOptions& options, const MemoryFile& event_memory,
-                                                      const MemoryFile& store_memory) {
+std::map<std::string, std::string> environment_of_all(const LaunchOptions& options, const MemoryFile& event_memory) {
   std::map<std::string, std::string> environment = {
       {"WORLD_SIZE", std::to_string(options.world_size())},
       {"LOCAL_WORLD_SIZE", std::to_string(options.num_local_ranks)},
