@@ -5,10 +5,7 @@
 // The words of labgrade. Each returns 0 when it has done its work, whatever the marks are. Errors: UsageError.
 namespace lab::grading {
 
-/// The exit code of a grading in which something was not judged, for no fault of the submission: it has to be repeated.
-constexpr auto kNotJudged = static_cast<ExitCode>(8);
-
-/// `grade SUBMISSION`: builds, runs, judges and marks; writes a folder per lab. Returns kNotJudged where marks wait for
+/// `grade SUBMISSION`: builds, runs, judges and marks; writes a folder per lab. Returns ExitCode::kNotJudged where marks wait for
 /// another grading.
 ExitCode grade_command(int argc, char** argv);
 /// `marks DIR`: makes marks again from what a grading left there: after marking by hand, or with another --rubric.

@@ -127,7 +127,7 @@ ExitCode grade_command(int argc, char** argv) {
     lab.notes.insert(lab.notes.end(), submission.notes.begin(), submission.notes.end());
     all_judged = grade_lab(place, judged_lab(lab.lab), lab, options) && all_judged;
   }
-  return all_judged ? ExitCode::kAllMatch : kNotJudged;
+  return all_judged ? ExitCode::kAllMatch : ExitCode::kNotJudged;
 }
 
 }  // namespace lab::grading
