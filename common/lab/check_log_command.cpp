@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 
 #include "common/lab/lab_main.h"
@@ -13,8 +15,15 @@ namespace lab {
 namespace {
 
 std::string read_log(const std::string& path) {
+  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw UsageError(
+        fmt::format("check-log: cannot read {}: it is a folder; expected the log of a run, such as {}/NAME.log, or -",
+                    path, path.substr(0, path.find_last_not_of('/') + 1)));
+  }
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw UsageError(fmt::format("check-log: cannot read {}; expected the log of a run", path));
+  if (!file) throw UsageError(fmt::format("check-log: cannot read {}; expected the log of a run, or -", path));
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
@@ -24,7 +33,7 @@ ExitCode check_log_command(int argc, char** argv, const LabProgram& program) {
   App app(program.name + " check-log", "Holds a log against the lines that a right run with default options prints.");
   std::string path;
   int num_ranks = 4;
-  app.add_required_file(path, "the log");
+  app.add_required_file(path, "the log; - reads standard input");
   app.add_whole_number("--nproc", num_ranks, {1, 4096}, "ranks of the run");
   if (const auto done = app.parse(argc - 1, argv + 1)) return *done;
 

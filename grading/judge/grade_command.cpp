@@ -9,6 +9,7 @@
 #include "grading/judge/commands.h"
 #include "grading/judge/judge_lab.h"
 #include "grading/judge/judging_place.h"
+#include "grading/judge/log_evidence.h"
 #include "grading/judge/result_files.h"
 #include "grading/marks/shown_marks.h"
 #include "grading/submission/results_folder.h"
@@ -35,6 +36,7 @@ LabOutcome with_task(const std::string& folder, const std::string& task, const L
   LabOutcome outcome = read_results(folder);
   outcome.tasks[task] = again.tasks.at(task);
   outcome.answers = again.answers;
+  outcome.evidence = again.evidence;
   outcome.notes = again.notes;  // of all files: the whole hand-in was read and built
   outcome.isolation = again.isolation;
   outcome.seconds = again.seconds;
@@ -81,6 +83,7 @@ bool grade_lab(const JudgingPlace& place, const JudgedLab& lab, const SubmittedL
                                                : unreadable_outcome(rubric, submitted.fault);
   outcome.notes.insert(outcome.notes.begin(), submitted.notes.begin(), submitted.notes.end());
   outcome.answers = submitted.answers;
+  outcome.evidence = evidence_of_logs(submitted.answers, lab.expected_log);
   const std::string folder = options.out + "/" + lab.folder;
   if (!options.task.empty()) outcome = with_task(folder, options.task, outcome);
   const LabMarks marks = write_results(folder, rubric, outcome);

@@ -3,20 +3,22 @@
 #include <fmt/format.h>
 
 #include "a4_data_tensor/cases.h"
+#include "a4_data_tensor/log.h"
 #include "a5_pipeline/cases.h"
 #include "a9_collectives/cases.h"
 #include "common/report/errors.h"
 #include "common/report/nearest.h"
 #include "optC_model_parallel/cases.h"
 #include "vae_sequence_parallel/cases.h"
+#include "vae_sequence_parallel/log.h"
 
 namespace lab::grading {
 
 const std::vector<JudgedLab>& judged_labs() {
-  static const std::vector<JudgedLab> labs = {{"a4_data_tensor", "a4", a4::all_cases},
+  static const std::vector<JudgedLab> labs = {{"a4_data_tensor", "a4", a4::all_cases, a4::expected_log},
                                               {"a5_pipeline", "a5", a5::all_cases},
                                               {"a9_collectives", "a9", a9::all_cases},
-                                              {"vae_sequence_parallel", "vae", vae::all_cases},
+                                              {"vae_sequence_parallel", "vae", vae::all_cases, vae::expected_log},
                                               {"optC_model_parallel", "optC", optc::all_cases}};
   return labs;
 }

@@ -93,6 +93,8 @@ std::string output_of(const LabMarks& marks, const LabOutcome& outcome) {
     output += "isolation: " + safe_text(outcome.isolation, ReportLimits::kWordsBytes) + "\n";
   if (!outcome.seed.empty())
     output += "same inputs again: " + safe_text(outcome.seed, ReportLimits::kWordsBytes) + "\n";
+  if (!outcome.evidence.empty())
+    output += "\n" + bounded_lines(evidence_lines(outcome), ReportLimits::kWordsBytes) + "\n";
   if (!outcome.notes.empty()) output += "\n" + bounded_lines(outcome.notes, ReportLimits::kNoteBytes) + "\n";
   return output;
 }

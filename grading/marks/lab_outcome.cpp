@@ -19,4 +19,10 @@ bool TaskOutcome::not_judged() const {
          });
 }
 
+std::vector<std::string> evidence_lines(const LabOutcome& outcome) {
+  std::vector<std::string> lines;
+  for (const auto& [name, found] : outcome.evidence) lines.push_back(name + " " + found);
+  return lines;
+}
+
 }  // namespace lab::grading

@@ -49,7 +49,11 @@ struct LabOutcome {
   std::string isolation;           ///< "bubblewrap: no network, ..." or "none: bubblewrap is not installed"
   std::string seed;                ///< to replay: "--seed 123"
   double seconds = 0;
-  std::map<std::string, std::string> answers;  ///< hand-in files that are not code, by name: bytes
+  std::map<std::string, std::string> evidence;  ///< logs that were handed in, by name -> what the check of each found
+  std::map<std::string, std::string> answers;   ///< hand-in files that are not code, by name: bytes
 };
+
+/// A line for each log: "a4_data_tensor.log is exactly the log of a right run on 4 ranks".
+std::vector<std::string> evidence_lines(const LabOutcome& outcome);
 
 }  // namespace lab::grading

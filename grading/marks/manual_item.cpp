@@ -57,6 +57,8 @@ MarkedItem mark_manual(const Rubric& rubric, const RubricManual& manual, const L
   }
   if (const auto answer = outcome.answers.find(manual.file); answer != outcome.answers.end())
     item.suggestion = suggestion_for(manual.id, answer->second);
+  if (const auto log = outcome.evidence.find(manual.file); log != outcome.evidence.end())
+    item.suggestion = fmt::format("{} {}", log->first, log->second);
 
   const ManualMark *mark = nullptr, *before = nullptr;
   for (const ManualMark& one : by_hand) {

@@ -81,6 +81,8 @@ std::string to_markdown(const LabMarks& marks, const LabOutcome& outcome) {
   if (marks.not_judged > 0) report += fmt::format("**{}**\n\n", kNotJudgedNote);
   report += marks_table(marks);
   report += items_with_words(marks);
+  if (!outcome.evidence.empty())
+    report += "\n## Logs\n\n" + list_of(evidence_lines(outcome), ReportLimits::kWordsBytes);
   if (!outcome.notes.empty()) report += "\n## Notes\n\n" + list_of(outcome.notes, ReportLimits::kNoteBytes);
   return report + how_it_was_judged(outcome);
 }

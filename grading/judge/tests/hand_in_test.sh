@@ -36,11 +36,16 @@ sed -i 's|#include "a4_data_tensor/accumulation.h"|#include "../../a4_data_tenso
 printf '// na\xefve\n' >>"$a4/single_step.cpp"
 { printf '\xff\xfe'; iconv -f UTF-8 -t UTF-16LE "$a4/row_parallel.cpp"; } >"$scratch/utf16" && mv "$scratch/utf16" "$a4/row_parallel.cpp"
 verdict "$(grep -q '"\.\./' "$a4/data_parallel.cpp" && grep -q '"\.\./' "$a4/accumulation.cpp"; echo $?)" "(the files are as meant)"
+"$bin/a4_data_tensor" --nproc 4 >alice/a4_data_tensor/a4_data_tensor.log 2>/dev/null
 grade alice
 scores "relative includes and other encodings cost nothing" out/grading/alice/a4_data_tensor 120
 report=out/grading/alice/a4_data_tensor/report.md
 reports "a converted file is noted" $report 'single_step\.cpp.* is Latin-1; it was converted'
 reports "... whatever its encoding was" $report 'row_parallel\.cpp.* is UTF-16; it was converted'
+reports "a log is checked as check-log does" $report 'a4_data_tensor\.log is exactly the log of a right run on 4 ranks'
+sed -i 's/Tensors match: True/Tensors match: False/' alice/a4_data_tensor/a4_data_tensor.log
+grade alice --task a4.single_step
+reports "... and what is wrong with it said" $report 'a4_data_tensor\.log is not the log of a right run on 4 ranks: line '
 submit alice a9_collectives
 sed -i 's|#include "a9_collectives/broadcast.h"|#include "../../broadcast.h"|' "alice/a9_collectives/student/broadcast/flat.cpp"
 grade alice --task a9.broadcast

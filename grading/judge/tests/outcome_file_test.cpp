@@ -13,6 +13,7 @@ LabOutcome sample() {
   outcome.seed = "--seed 3";
   outcome.seconds = 1.5;
   outcome.notes = {"missing: 'x'"};
+  outcome.evidence = {{"a4.log", "is exactly the log of a right run on 4 ranks"}};
   TaskOutcome& task = outcome.tasks["a9.ulysses"];
   task.id = "a9.ulysses";
   task.state = TaskOutcome::State::kJudged;
@@ -38,6 +39,15 @@ TEST_CASE("an outcome is the same after a way through a file") {
   CHECK(task.checks.at(2).state == CheckOutcome::State::kNotJudged);
   CHECK(task.not_judged());
   CHECK(read.tasks.at("a9.design").state == TaskOutcome::State::kNotJudged);
+}
+
+TEST_CASE("an outcome that an earlier version wrote is read") {
+  std::string text = outcome_to_json(sample());
+  CHECK(outcome_from_json(text, "x").evidence == sample().evidence);
+  const std::size_t begin = text.rfind(',', text.find("\"evidence\""));
+  text.erase(begin, text.find('}', begin) + 1 - begin);
+  CHECK(text.find("evidence") == std::string::npos);
+  CHECK(outcome_from_json(text, "x").evidence.empty());
 }
 
 TEST_CASE("words that are no text stay in bounds") {

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cstdlib>
 
 #include "common/testing/plain_test.h"
+#include "common/testing/temporary_folder.h"
 #include "grading/marks/answer_key.h"
 #include "grading/marks/lab_marks.h"
 #include "grading/marks/tests/sample_marks.h"
@@ -113,6 +115,22 @@ TEST_CASE("real rubrics: the answer key names every item") {
     for (const RubricManual& manual : rubric.manuals)
       CHECK_MESSAGE(key.find(manual.look_for) != std::string::npos, manual.id);
   }
+}
+
+TEST_CASE("real rubrics: every question that is answered in words has an item that a person marks") {
+  const std::string form = lab::testing::read_bytes(folder_of("a5_pipeline") + "/a5_answers.template.md");
+  const std::size_t begin = form.find("your words for "), end = form.find(", your code", begin);
+  REQUIRE(end != std::string::npos);
+  int num_questions = 0;
+  const std::vector<RubricManual> manuals = rubric_of("a5_pipeline").manuals;
+  for (std::size_t at = form.find('Q', begin); at < end; at = form.find('Q', at + 1)) {
+    const std::string question = form.substr(at, form.find_first_of(", ", at) - at) + ":";
+    INFO(question);
+    ++num_questions;
+    CHECK(std::any_of(manuals.begin(), manuals.end(),
+                      [&](const RubricManual& manual) { return manual.title.find(question) == 0; }));
+  }
+  CHECK(num_questions == 4);
 }
 
 }  // namespace
