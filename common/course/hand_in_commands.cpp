@@ -33,7 +33,8 @@ ExitCode identity_command(int argc, char** argv) {
   if (const auto answered = arguments.parse(0, 0)) return *answered;
   const std::string& root = arguments.root();
   const Identity known = load_identity(root);
-  if (identity.empty() && known.empty() && isatty(STDIN_FILENO) == 1) {
+  const bool somebody_there = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
+  if (identity.empty() && known.empty() && somebody_there) {
     identity = {answer_to("your name, for the hand-in: "), answer_to("your student number or login: ")};
   }
   if (identity.name.empty()) identity.name = known.name;

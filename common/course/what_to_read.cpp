@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "common/course/lines.h"
 #include "common/course/student_files.h"
+#include "common/report/errors.h"
+#include "common/report/nearest.h"
 #include "common/report/read_file.h"
 
 namespace lab {
@@ -17,6 +20,13 @@ std::string first_file(const CourseTree& tree, const TaskOfLab& task) {
   return files.empty() ? "" : read_file(tree.folder_of(*task.lab) + "/" + files.front());
 }
 
+/// "Tasks" of "## Tasks"; empty for a line that is not a heading.
+std::string heading_in(const std::string& line) {
+  const std::size_t level = line.find_first_not_of('#');
+  const bool is_heading = level != 0 && level != std::string::npos && line[level] == ' ';
+  return is_heading ? std::string(without_line_break(line).substr(level + 1)) : "";
+}
+
 }  // namespace
 
 std::size_t line_about(const std::string& readme, const RubricTask& task) {
@@ -26,11 +36,22 @@ std::size_t line_about(const std::string& readme, const RubricTask& task) {
   for (const std::string& line : lines_of(readme)) {
     ++number;
     if (is_question && line.find(question) != std::string::npos) return number;
-    const std::size_t level = line.find_first_not_of('#');
-    if (of_heading != 0 || level == 0 || level == std::string::npos || line[level] != ' ') continue;
-    if (!task.read.empty() && without_line_break(line).substr(level + 1) == task.read) of_heading = number;
+    if (of_heading == 0 && !task.read.empty() && heading_in(line) == task.read) of_heading = number;
   }
   return of_heading;
+}
+
+void require_sections(const Rubric& lab, const std::string& readme) {
+  std::vector<std::string> headings;
+  for (const std::string& line : lines_of(readme)) {
+    if (const std::string heading = heading_in(line); !heading.empty()) headings.push_back(heading);
+  }
+  for (const RubricTask& task : lab.tasks) {
+    if (task.read.empty() || std::find(headings.begin(), headings.end(), task.read) != headings.end()) continue;
+    const auto meant = nearest(task.read, headings);
+    throw UsageError(fmt::format("{}/rubric.toml: {}: read: README.md has no section '{}'{}", lab.lab, task.id,
+                                 task.read, meant ? fmt::format("; did you mean '{}'?", *meant) : ""));
+  }
 }
 
 ReadingPlace place_to_edit(const CourseTree& tree, const TaskOfLab& task) {

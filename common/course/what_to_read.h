@@ -19,6 +19,9 @@ struct ReadingPlace {
 /// question ("- **Q2.** ...", where the title begins with "Q2:"). 0: the README has neither.
 std::size_t line_about(const std::string& readme, const RubricTask& task);
 
+/// Errors    UsageError: a task's `read` names no heading of the README; the nearest
+void require_sections(const Rubric& lab, const std::string& readme);
+
 /// Where the task is edited: its TODO, in its own file or in another of the lab's; without one, its file.
 ReadingPlace place_to_edit(const CourseTree& tree, const TaskOfLab& task);
 

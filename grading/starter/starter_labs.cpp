@@ -9,7 +9,9 @@
 
 #include "common/course/course_tree.h"
 #include "common/course/starter_tree.h"
+#include "common/course/what_to_read.h"
 #include "common/report/errors.h"
+#include "common/report/read_file.h"
 
 namespace lab::grading {
 
@@ -19,7 +21,10 @@ std::vector<std::string> labs_of_source(const std::string& source) {
   }
   const CourseTree tree = CourseTree::load(source);
   std::vector<std::string> labs;
-  for (const Rubric& lab : tree.labs()) labs.push_back(lab.lab);
+  for (const Rubric& lab : tree.labs()) {
+    require_sections(lab, read_file(tree.folder_of(lab) + "/README.md"));
+    labs.push_back(lab.lab);
+  }
   return labs;
 }
 

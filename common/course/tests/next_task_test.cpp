@@ -84,11 +84,25 @@ TEST_CASE("every task of the labs names a section that is there") {
   const CourseTree tree = CourseTree::load(std::getenv("LAB_SOURCE_DIR"));
   for (const Rubric& lab : tree.labs()) {
     const std::string readme = read_file(tree.folder_of(lab) + "/README.md");
+    CHECK_NOTHROW(require_sections(lab, readme));
     for (const RubricTask& task : lab.tasks) {
       CAPTURE(task.id);
       CHECK(line_about(readme, task) > 0);
     }
   }
+}
+
+TEST_CASE("a misspelt section is said, also where a question would be found without it") {
+  const SampleTree sample;
+  Rubric lab = sample.load().labs().front();
+  const auto refusal = [&] { return testing::sentence_of([&] { require_sections(lab, testing::kSampleReadme); }); };
+  CHECK_NOTHROW(require_sections(lab, testing::kSampleReadme));
+  lab.tasks[1].read = "Vallves";
+  lab.tasks[1].title = "Q2: a valve";
+  CHECK(refusal() ==
+        "a0_pipes/rubric.toml: a0.valve: read: README.md has no section 'Vallves'; did you mean 'Valves'?");
+  lab.tasks[1].read = "A pipe has two ends.";  // words of the README that are not a heading
+  CHECK(testing::contains(refusal(), "has no section 'A pipe has two ends.'"));
 }
 
 TEST_CASE("a TODO is found in another file of the lab, and its absence is no error") {

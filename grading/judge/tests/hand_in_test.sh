@@ -75,6 +75,8 @@ verdict "$(! grep -qE '^marks = 4' out/grading/s-bob/a9_collectives/manual.toml 
 # Marks by hand are for what was marked.
 grade ada --task a9.broadcast
 scores "a mark by hand counts when the same is graded again" out/grading/s-ada/a9_collectives 9
+run "$bin/labgrade" marks out/grading/s-ada --source "$root"
+scores "... or marked again without running anything" out/grading/s-ada/a9_collectives 9
 cp "$manual" marked.toml
 sed -i 's/is right/is wrong/' ada/a9_collectives/written_answers_task1.md
 grade ada --task a9.broadcast
