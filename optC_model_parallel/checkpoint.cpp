@@ -1,35 +1,44 @@
 #include "optC_model_parallel/checkpoint.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <iterator>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "common/report/errors.h"
 #include "common/report/folder.h"
-#include "common/tensor/safetensors.h"
+#include "optC_model_parallel/checked_tensors.h"
 
 namespace lab::optc {
 namespace {
 
-constexpr const char* kFormat = "1";
+constexpr const char* kFormat = "2";
+constexpr const char* kEpochs = "epochs";
 constexpr std::string_view kStep = "step";
+constexpr std::string_view kEpoch = "epoch";
 constexpr std::string_view kState = "state.";
 constexpr std::string_view kRecord = "record.";
 
-std::string file_name(std::int64_t step, int rank) {
+std::string step_file(std::int64_t step, int rank) {
   return fmt::format("{}{:08}.rank{}.safetensors", kStep, step, rank);
 }
 
-/// The step that such a name begins with; -1 if it does not.
-std::int64_t step_in(const std::string& name) {
-  std::int64_t step = -1;
-  if (name.compare(0, kStep.size(), kStep) == 0)
-    std::from_chars(name.data() + kStep.size(), name.data() + name.size(), step);
-  return step;
+std::string epoch_file(std::size_t epoch, int rank) {
+  return fmt::format("{}{:05}.rank{}.safetensors", kEpoch, epoch, rank);
+}
+
+/// The number behind this beginning of a name; -1 if it does not begin so.
+std::int64_t number_in(const std::string& name, std::string_view beginning) {
+  std::int64_t number = -1;
+  if (name.compare(0, beginning.size(), beginning) == 0)
+    std::from_chars(name.data() + beginning.size(), name.data() + name.size(), number);
+  return number;
 }
 
 bool begins_with(std::string_view text, std::string_view beginning) {
@@ -49,10 +58,26 @@ std::vector<std::string> names_in(const std::string& folder) {
 TensorMap part_named(const TensorMap& tensors, std::string_view beginning) {
   TensorMap part;
   for (const auto& [name, tensor] : tensors) {
-    // A copy: the file is about to be removed, and a mapping would keep its blocks on the disk.
-    if (begins_with(name, beginning)) part[name.substr(beginning.size())] = tensor.clone();
+    if (begins_with(name, beginning)) part[name.substr(beginning.size())] = tensor;
   }
   return part;
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+void require_finite(const TensorMap& state, const std::string& where, const std::string& hint) {
+  for (const auto& [name, tensor] : state) {
+    if (!tensor.is_floating_point()) continue;
+    const at::Tensor wrong = tensor.flatten().masked_select(tensor.flatten().isfinite().logical_not());
+    if (wrong.numel() == 0) continue;
+    throw UsageError(
+        fmt::format("{}: expected finite weights, got {} of {} values of '{}' that are not, the first {}; "
+                    "hint: {}",
+                    where, wrong.numel(), tensor.numel(), name, wrong[0].item<double>(), hint));
+  }
 }
 
 }  // namespace
@@ -60,76 +85,145 @@ TensorMap part_named(const TensorMap& tensors, std::string_view beginning) {
 Checkpoints::Checkpoints(CheckpointOptions options, int rank, int num_ranks, Agree agree)
     : options_(std::move(options)), rank_(rank), num_ranks_(num_ranks), agree_(std::move(agree)) {}
 
-std::string Checkpoints::path_of(std::int64_t step, int rank) const {
-  return options_.folder + "/" + file_name(step, rank);
-}
-
 std::vector<std::int64_t> Checkpoints::steps_of(int rank) const {
   std::vector<std::int64_t> steps;
   for (const std::string& name : names_in(options_.folder)) {
-    const std::int64_t step = step_in(name);
-    if (step >= 0 && name == file_name(step, rank)) steps.push_back(step);
+    const std::int64_t step = number_in(name, kStep);
+    if (step >= 0 && name == step_file(step, rank)) steps.push_back(step);
   }
   std::sort(steps.begin(), steps.end());
   return steps;
 }
 
-void Checkpoints::require_same_training(const std::string& path) const {
-  SafetensorsMetadata metadata = load_safetensors_metadata(path);
-  const std::pair<const char*, std::string> expected[] = {
-      {"format", kFormat}, {"fingerprint", options_.fingerprint}, {"num_ranks", fmt::to_string(num_ranks_)}};
-  for (const auto& [what, value] : expected) {
-    if (metadata[what] != value)
+SafetensorsMetadata Checkpoints::identity() const {
+  return {{"format", kFormat}, {"fingerprint", options_.fingerprint}, {"num_ranks", fmt::to_string(num_ranks_)}};
+}
+
+void Checkpoints::require_same_training(const std::string& path, const SafetensorsMetadata& metadata) const {
+  for (const auto& [what, value] : identity()) {
+    const auto found = metadata.find(what);
+    const std::string got = found == metadata.end() ? "" : found->second;
+    if (got != value)
       throw UsageError(
           fmt::format("checkpoint '{}': expected {} '{}', got '{}'; hint: the options that it was made "
                       "with, or no --resume",
-                      path, what, value, metadata[what]));
+                      path, what, value, got));
   }
 }
 
-std::optional<Checkpoint> Checkpoints::newest() const {
+/// Of more ranks than before, the new ones have no file: they look at the first rank's.
+void Checkpoints::require_same_number_of_ranks() const {
+  const std::vector<std::int64_t> steps = steps_of(0);
+  if (steps.empty() || rank_ == 0) return;
+  const std::string path = path_of(step_file(steps.back(), 0));
+  CheckedTensors first;
+  try {
+    first = load_checked(path);
+  } catch (const DamagedFile&) {
+    return;  // the first rank says so
+  }
+  require_same_training(path, first.metadata);
+}
+
+Checkpoint Checkpoints::load(std::int64_t step) {
+  const std::string path = path_of(step_file(step, rank_));
+  CheckedTensors file = load_checked(path);
+  require_same_training(path, file.metadata);
+  Checkpoint checkpoint{step, part_named(file.tensors, kState), record_of(part_named(file.tensors, kRecord))};
+  epochs_ = words_of(file.metadata[kEpochs]);
+  for (std::size_t i = 0; i < epochs_.size(); ++i) {
+    const std::string of_epoch = path_of(epoch_file(i + 1, rank_));
+    CheckedTensors epoch = load_checked(of_epoch);
+    if (epoch.metadata["checksum"] != epochs_[i])
+      throw DamagedFile(fmt::format("'{}' belongs to another training than '{}'", of_epoch, path));
+    checkpoint.record.parameters.push_back(std::move(epoch.tensors));
+  }
+  return checkpoint;
+}
+
+void Checkpoints::note_beginning(std::int64_t step) {
+  if (rank_ != 0) return;
+  if (step >= 0) {
+    notes_.push_back(fmt::format("--resume: the training goes on from step {} of '{}'", step, options_.folder));
+    return;
+  }
+  const bool has_folder = std::filesystem::is_directory(options_.folder);
+  const std::string found = !has_folder           ? "there is no folder"
+                            : steps_of(0).empty() ? "there is no checkpoint in"
+                                                  : "no step is there on all ranks in";
+  notes_.push_back(
+      fmt::format("--resume: NOTHING TO GO ON FROM: {} '{}'; the training starts at step 0; hint: "
+                  "--checkpoint-dir",
+                  found, options_.folder));
+}
+
+std::optional<Checkpoint> Checkpoints::newest() {
+  notes_.clear();
+  epochs_.clear();
   if (!options_.resume) return std::nullopt;
-  // Of more ranks than before, the new ones have no file: they look at the first rank's.
-  const std::vector<std::int64_t> first_rank = steps_of(0);
-  if (!first_rank.empty()) require_same_training(path_of(first_rank.back(), 0));
-  const std::vector<std::int64_t> own = steps_of(rank_);
-  const std::int64_t step = agree_ ? agree_(own) : own.empty() ? -1 : own.back();
+  require_same_number_of_ranks();
+  std::vector<std::int64_t> intact;
+  for (const std::int64_t step : steps_of(rank_)) {
+    try {
+      load(step);
+      intact.push_back(step);
+    } catch (const DamagedFile& damage) {
+      notes_.push_back(fmt::format("checkpoint of step {}: {}", step, damage.what()));
+    }
+  }
+  const std::int64_t step = agree_ ? agree_(intact) : intact.empty() ? -1 : intact.back();
+  if (step < 0 && !notes_.empty())
+    throw UsageError(
+        fmt::format("--resume: no step is left that all ranks have intact: {}; hint: without --resume the training "
+                    "starts over",
+                    fmt::join(notes_, "; ")));
+  note_beginning(step);
+  epochs_.clear();
   if (step < 0) return std::nullopt;
-  const std::string path = path_of(step, rank_);
-  require_same_training(path);
-  const TensorMap tensors = load_safetensors(path);
-  return Checkpoint{step, part_named(tensors, kState), record_of(part_named(tensors, kRecord))};
+  Checkpoint checkpoint = load(step);
+  require_finite(checkpoint.state, "checkpoint '" + path_of(step_file(step, rank_)) + "'",
+                 "the training had diverged before; a lower --lr, and no --resume");
+  return checkpoint;
 }
 
 bool Checkpoints::due(std::int64_t step) const {
   return options_.every > 0 && step % options_.every == 0;
 }
 
-void Checkpoints::write(const Checkpoint& checkpoint) const {
+void Checkpoints::write(const Checkpoint& checkpoint) {
+  require_finite(checkpoint.state, fmt::format("after step {}", checkpoint.step), "a lower --lr");
+  make_folder("--checkpoint-dir", options_.folder);
+  const std::vector<TensorMap>& epochs = checkpoint.record.parameters;
+  for (std::size_t i = epochs_.size(); i < epochs.size(); ++i)
+    epochs_.push_back(save_checked(path_of(epoch_file(i + 1, rank_)), epochs[i], identity()));
+  TrainingRecord record = checkpoint.record;
+  record.parameters.clear();
   TensorMap tensors;
   for (const auto& [name, tensor] : checkpoint.state) tensors[fmt::format("{}{}", kState, name)] = tensor;
-  for (const auto& [name, tensor] : tensors_of(checkpoint.record)) tensors[fmt::format("{}{}", kRecord, name)] = tensor;
-  make_folder("--checkpoint-dir", options_.folder);
-  save_safetensors(path_of(checkpoint.step, rank_), tensors,
-                   {{"format", kFormat},
-                    {"fingerprint", options_.fingerprint},
-                    {"num_ranks", fmt::to_string(num_ranks_)},
-                    {"step", fmt::to_string(checkpoint.step)}});
+  for (const auto& [name, tensor] : tensors_of(record)) tensors[fmt::format("{}{}", kRecord, name)] = tensor;
+  SafetensorsMetadata metadata = identity();
+  metadata[kEpochs] = fmt::format("{}", fmt::join(epochs_, " "));
+  save_checked(path_of(step_file(checkpoint.step, rank_)), tensors, metadata);
   tidy(checkpoint.step);
 }
 
-/// Leaves of this rank's files the newest and the one before it. What cannot be removed is tried again next time.
+/// Leaves of this rank's files the newest and the one before it, and the epochs up to there. What cannot be removed is
+/// tried again next time.
 void Checkpoints::tidy(std::int64_t newest) const {
+  std::vector<std::string> kept = {step_file(newest, rank_)};
   std::int64_t before = -1;
   for (const std::int64_t step : steps_of(rank_)) {
     if (step < newest) before = std::max(before, step);
   }
-  const std::string kept[] = {file_name(newest, rank_), file_name(before, rank_)};
+  kept.push_back(step_file(before, rank_));
+  for (std::size_t epoch = 1; epoch <= epochs_.size(); ++epoch) kept.push_back(epoch_file(epoch, rank_));
   for (const std::string& name : names_in(options_.folder)) {
     // Longer names are those under which a writer that was killed had begun.
-    const bool own = step_in(name) >= 0 && begins_with(name, file_name(step_in(name), rank_));
+    const std::int64_t step = number_in(name, kStep), epoch = number_in(name, kEpoch);
+    const bool own = (step >= 0 && begins_with(name, step_file(step, rank_))) ||
+                     (epoch >= 0 && begins_with(name, epoch_file(static_cast<std::size_t>(epoch), rank_)));
     std::error_code ignored;
-    if (own && name != kept[0] && name != kept[1])
+    if (own && std::find(kept.begin(), kept.end(), name) == kept.end())
       std::filesystem::remove(std::filesystem::path(options_.folder) / name, ignored);
   }
 }

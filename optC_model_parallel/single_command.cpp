@@ -42,6 +42,7 @@ ExitCode single_command(int argc, char** argv) {
     TrainingProgress progress(training.model, training.num_epochs * data.train.size());
     TrainingEvents events;
     events.on_step = [&](std::int64_t num_images, double loss) { progress.step(num_images, loss); };
+    events.on_note = [](const std::string& note) { fmt::print(stderr, "optC_model_parallel single: {}\n", note); };
     events.on_epoch = [&](std::int64_t epoch, const TrainingRecord& so_far) {
       fmt::print("epoch {}: test loss {:.6f}, accuracy {:.4f}\n", epoch, so_far.test_losses.back(),
                  so_far.accuracies.back());

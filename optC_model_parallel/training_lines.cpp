@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "common/tensor/compare.h"
 #include "common/tensor/describe.h"
@@ -161,6 +162,10 @@ TrainingRecord train_beside(RankRun& lab_run, const CheckedTraining& training, c
   TrainingProgress progress(training.title, training.run.training.num_epochs * data.train.size(), !speaks);
   TrainingEvents events;
   events.on_step = [&](std::int64_t num_images, double loss) { progress.step(num_images, loss); };
+  // On stderr: the log of a training that was resumed is that of one that was not.
+  events.on_note = [&](const std::string& note) {
+    fmt::print(stderr, "optC_model_parallel: rank {}: {}: {}\n", comm.rank(), training.title, note);
+  };
   Float32Checks checks(training.run, data, *strategy, comm, events);
   const TrainingRecord record = run_training(training.run.training, data, *strategy, &checkpoints, events);
   const std::string speed = progress.text();

@@ -53,7 +53,11 @@ TrainingRecord run_training(const TrainingOptions& options, const Dataset& data,
   Place place{0, num_batches(data.train.size(), options.batch_size)};
   const std::int64_t num_steps = options.num_epochs * place.steps_per_epoch;
   TrainingRecord record;
-  if (std::optional<Checkpoint> checkpoint = checkpoints ? checkpoints->newest() : std::nullopt) {
+  std::optional<Checkpoint> checkpoint = checkpoints ? checkpoints->newest() : std::nullopt;
+  if (checkpoints && events.on_note) {
+    for (const std::string& note : checkpoints->notes()) events.on_note(note);
+  }
+  if (checkpoint) {
     if (checkpoint->step > num_steps)
       throw UsageError(
           fmt::format("expected a checkpoint of at most {} steps ({} epochs), got one of {}; hint: more "

@@ -14,6 +14,7 @@ namespace lab::optc {
 
 /// Who wants to be told. All may be empty.
 struct TrainingEvents {
+  std::function<void(const std::string& note)> on_note;                     ///< what a user must know of a resumption
   std::function<void(std::int64_t step)> on_start;                          ///< steps done so far: 0 unless resumed
   std::function<void(std::int64_t num_images, double loss)> on_step;        ///< where the loss is known
   std::function<void(std::int64_t epoch, const TrainingRecord&)> on_epoch;  ///< from 1

@@ -5,12 +5,14 @@
 
 #include <csignal>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include "common/report/errors.h"
 #include "common/testing/sentence_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
+#include "optC_model_parallel/checked_tensors.h"
 
 // Files of a training, whenever it is killed.
 namespace lab::optc {
@@ -73,7 +75,7 @@ class Ranks {
 
 TEST_CASE("what was written last comes back, and needs its file no longer") {
   const TemporaryFolder folder;
-  const Checkpoints checkpoints(options_in(folder.file("made/when/needed")), 0, 1);
+  Checkpoints checkpoints(options_in(folder.file("made/when/needed")), 0, 1);
   CHECK_FALSE(checkpoints.newest());
   checkpoints.write(checkpoint_at(20));
   checkpoints.write(checkpoint_at(40));
@@ -118,7 +120,8 @@ TEST_CASE("the two newest are kept, of this rank, and nothing of an earlier run 
   CHECK(std::filesystem::exists(folder.file("step00000070.rank1.txt")));
   CHECK(std::filesystem::exists(folder.file("step00000020.rank11.safetensors")));
   CHECK(std::filesystem::exists(folder.file("step00000040.rank11.safetensors")));
-  CHECK(folder.num_files() == 4);
+  CHECK(std::filesystem::exists(folder.file("epoch00001.rank1.safetensors")));
+  CHECK(folder.num_files() == 6);
 }
 
 TEST_CASE("killed between two ranks' writes, both go on from the one before, and then write again") {
@@ -144,7 +147,7 @@ TEST_CASE("killed between two ranks' writes, both go on from the one before, and
 
 TEST_CASE("a file that was cut short is refused, wherever it was cut") {
   const TemporaryFolder folder;
-  const Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
+  Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
   checkpoints.write(checkpoint_at(20));
   const std::string path = folder.file("/step00000020.rank0.safetensors");
   const std::string bytes = read_bytes(path);
@@ -176,6 +179,120 @@ TEST_CASE("another fingerprint or number of ranks is refused, also by a rank tha
                  "expected num_ranks '1', got '2'"));
 }
 
+std::string note_of(Checkpoints& checkpoints) {
+  return checkpoints.notes().empty() ? "" : checkpoints.notes().front();
+}
+
+TEST_CASE("a bit that is flipped anywhere is seen, and the step before serves") {
+  const TemporaryFolder folder;
+  Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
+  checkpoints.write(checkpoint_at(20));
+  checkpoints.write(checkpoint_at(40));
+  const std::string path = folder.file("/step00000040.rank0.safetensors");
+  const std::string bytes = read_bytes(path);
+  for (std::size_t position = 0; position < bytes.size(); position += 7) {
+    std::string flipped = bytes;
+    flipped[position] = static_cast<char>(flipped[position] ^ (1 << position % 8));
+    write_bytes(path, flipped);
+    CAPTURE(position);
+    const std::optional<Checkpoint> found = checkpoints.newest();
+    REQUIRE(found);
+    CHECK(found->step == 20);
+    REQUIRE(checkpoints.notes().size() == 2);
+    CHECK(contains(checkpoints.notes()[0], "checkpoint of step 40: '" + path + "' is "));
+    CHECK(checkpoints.notes()[1] == "--resume: the training goes on from step 20 of '" + folder.file("") + "'");
+  }
+  std::string last = bytes;
+  last.back() = static_cast<char>(last.back() ^ 1);
+  write_bytes(path, last);
+  checkpoints.newest();
+  CHECK(contains(note_of(checkpoints), "is damaged: tensor '"));
+  CHECK(contains(note_of(checkpoints), "' has the checksum "));
+}
+
+TEST_CASE("where no step is left intact, the training does not silently start over") {
+  const TemporaryFolder folder;
+  Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
+  checkpoints.write(checkpoint_at(20));
+  const std::string epoch = folder.file("/epoch00001.rank0.safetensors");
+  std::string bytes = read_bytes(epoch);
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  write_bytes(epoch, bytes);
+  const std::string sentence = sentence_of([&] { checkpoints.newest(); });
+  CHECK(contains(sentence, "--resume: no step is left that all ranks have intact: checkpoint of step 20: '" + epoch));
+  CHECK(contains(sentence, "hint: without --resume the training starts over"));
+}
+
+TEST_CASE("starting from nothing under --resume is said loudly, with the folder") {
+  const TemporaryFolder folder;
+  Checkpoints mistyped(options_in(folder.file("mistyped")), 0, 1);
+  CHECK_FALSE(mistyped.newest());
+  CHECK(note_of(mistyped) == "--resume: NOTHING TO GO ON FROM: there is no folder '" + folder.file("mistyped") +
+                                 "'; the training starts at step 0; hint: --checkpoint-dir");
+  Checkpoints empty(options_in(folder.file("")), 0, 1);
+  CHECK_FALSE(empty.newest());
+  CHECK(contains(note_of(empty), "there is no checkpoint in '" + folder.file("") + "'"));
+  Checkpoints second(options_in(folder.file("mistyped")), 1, 2);
+  CHECK_FALSE(second.newest());
+  CHECK(second.notes().empty());  // the first rank says it for all
+}
+
+TEST_CASE("the weights after past epochs are written once, and belong to the steps that name them") {
+  const TemporaryFolder folder;
+  Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
+  std::vector<std::uintmax_t> sizes;
+  Checkpoint checkpoint = checkpoint_at(20);
+  checkpoint.record.parameters.clear();
+  for (const std::int64_t step : {20, 40, 60, 80}) {
+    checkpoint.step = step;
+    checkpoint.record.parameters.push_back({{"fc.weight", at::full({4096}, step)}});
+    checkpoints.write(checkpoint);
+    sizes.push_back(std::filesystem::file_size(folder.file(fmt::format("step{:08}.rank0.safetensors", step))));
+  }
+  CHECK(sizes.back() < sizes.front() + 1024);  // and not by 3 x 4096 values more
+  CHECK(folder.num_files() == 2 + 4);
+  Checkpoints later(options_in(folder.file("")), 0, 1);
+  const std::optional<Checkpoint> found = later.newest();
+  REQUIRE(found->record.parameters.size() == 4);
+  CHECK(found->record.parameters[1].at("fc.weight").equal(at::full({4096}, 40)));
+  // Another training's epoch under the same name.
+  Checkpoints(options_in(folder.file("other")), 0, 1).write(checkpoint_at(20));
+  const std::string first = "epoch00001.rank0.safetensors";
+  std::filesystem::copy_file(folder.file("other/" + first), folder.file(first),
+                             std::filesystem::copy_options::overwrite_existing);
+  CHECK(contains(sentence_of([&] { later.newest(); }), "belongs to another training"));
+}
+
+TEST_CASE("weights that are not finite are not written, and not gone on from") {
+  const TemporaryFolder folder;
+  Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
+  Checkpoint checkpoint = checkpoint_at(20);
+  checkpoint.state["fc.weight"][1] = std::numeric_limits<double>::quiet_NaN();
+  CHECK(sentence_of([&] { checkpoints.write(checkpoint); }) ==
+        "after step 20: expected finite weights, got 1 of 3 values of 'fc.weight' that are not, the first nan; hint: a "
+        "lower --lr");
+  checkpoints.write(checkpoint_at(20));
+  const std::string path = folder.file("/step00000020.rank0.safetensors");
+  CheckedTensors file = load_checked(path);
+  file.tensors["state.fc.weight"].fill_(std::numeric_limits<double>::quiet_NaN());
+  save_checked(path, file.tensors, file.metadata);
+  CHECK(sentence_of([&] { checkpoints.newest(); }) ==
+        "checkpoint '" + path +
+            "': expected finite weights, got 3 of 3 values of 'fc.weight' that are not, the first nan; hint: the "
+            "training had diverged before; a lower --lr, and no --resume");
+}
+
+TEST_CASE("a checkpoint without checksums, as earlier versions wrote them, is refused as such") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("/step00000020.rank0.safetensors");
+  save_safetensors(path, {{"state.fc.weight", at::ones({3})}}, {{"format", "1"}, {"num_ranks", "1"}});
+  Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
+  CHECK(sentence_of([&] { checkpoints.newest(); }) ==
+        "'" + path +
+            "' was written by an earlier version of the suite, or by another program: expected checksums, got none; "
+            "hint: without --resume the training starts over");
+}
+
 /// No file of this process may become longer than this, as on a full disk.
 class SmallDisk {
  public:
@@ -200,7 +317,7 @@ class SmallDisk {
 
 TEST_CASE("what cannot be written is an error, and the older ones are there") {
   const TemporaryFolder folder;
-  const Checkpoints checkpoints(options_in(folder.file("c")), 0, 1);
+  Checkpoints checkpoints(options_in(folder.file("c")), 0, 1);
   checkpoints.write(checkpoint_at(20));
   checkpoints.write(checkpoint_at(40));
   std::string sentence;
@@ -211,7 +328,7 @@ TEST_CASE("what cannot be written is an error, and the older ones are there") {
   CHECK(contains(sentence, "cannot write '" + folder.file("c/step00000060.rank0.safetensors") + "': "));
   CHECK(checkpoints.newest()->step == 40);
   write_bytes(folder.file("f"), "a file");
-  const Checkpoints in_file(options_in(folder.file("f")), 0, 1);
+  Checkpoints in_file(options_in(folder.file("f")), 0, 1);
   CHECK(sentence_of([&] { in_file.write(checkpoint_at(20)); }) ==
         "--checkpoint-dir " + folder.file("f") + ": expected a folder that can be made or written to");
   CHECK_FALSE(in_file.newest());

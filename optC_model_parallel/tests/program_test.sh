@@ -111,8 +111,12 @@ cmp -s "$scratch/whole/optC_Pipeline_steps.csv" "$scratch/broken/optC_Pipeline_s
 verdict $? "... and the same curve"
 run "$program" "${long[@]}" --lr 0.02 --out "$scratch/broken" --resume; refuses "checkpoints of another training" 2 "learning rate"
 file=$(compgen -G "$scratch/broken/optC_checkpoints/Pipeline/*.rank1.safetensors" | sort | tail -n 1)
-head -c 1000 "$file" >"$scratch/short.bin" && cp "$scratch/short.bin" "$file"
-run "$program" "${long[@]}" --out "$scratch/broken" --resume; refuses "a damaged checkpoint" 2 "rank1.safetensors"
+printf '\377' | dd of="$file" bs=1 seek=$(($(stat -c %s "$file") / 2)) conv=notrunc status=none
+run "$program" "${long[@]}" --out "$scratch/broken" --save "$scratch/broken" --resume
+for rank in 0 1 2 3; do cmp -s "$scratch/whole/rank$rank.safetensors" "$scratch/broken/rank$rank.safetensors" || same=1; done
+verdict "$([[ $code == 0 && $same == 0 ]] && grep -q "rank 1: Pipeline: checkpoint of step 40: '.*rank1.safetensors' is damaged: tensor" "$scratch/err" && grep -q 'rank 0: Pipeline: --resume: the training goes on from step 36 of' "$scratch/err"; echo $?)" "a damaged checkpoint: the one before serves"
+run "$program" "${long[@]}" --train-images 64 --out "$scratch/broken" --checkpoint-dir "$scratch/mistyped" --resume
+verdict "$([[ $code == 0 ]] && grep -q "NOTHING TO GO ON FROM: there is no folder '.*mistyped" "$scratch/err"; echo $?)" "--resume in a mistyped folder says so"
 
 run "$program" pipeline "${small[@]}" --schedule pipedream --checkpoint-every 2 --out "$scratch/drained"
 verdict "$([[ $code == 0 && $(num_true) == 18 ]]; echo $?)" "PipeDream, drained for checkpoints, equals its formula drained as often"

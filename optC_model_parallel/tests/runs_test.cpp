@@ -1,8 +1,10 @@
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 #include "common/launch/run_ranks.h"
 #include "common/testing/sentence_of.h"
+#include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/generated_images.h"
 #include "optC_model_parallel/models.h"
@@ -101,6 +103,38 @@ TEST_CASE("ranks agree on the newest step that all have") {
   CHECK(agreed({{10, 20}, {}}) == std::vector<std::int64_t>{-1, -1});
   CHECK(agreed({{10}, {20}}) == std::vector<std::int64_t>{-1, -1});
   CHECK(agreed({{}, {}}) == std::vector<std::int64_t>{-1, -1});
+}
+
+TEST_CASE("where one rank's newest checkpoint is damaged, all go on from the one before") {
+  const testing::TemporaryFolder folder;
+  const auto checkpoints = [&](Communicator& comm) {
+    CheckpointOptions options;
+    options.folder = folder.file("c");
+    options.every = 20;
+    options.resume = true;
+    return Checkpoints(options, comm.rank(), comm.size(), step_of_all(comm.collectives()));
+  };
+  WorldSpec spec;
+  spec.num_ranks = 3;
+  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+    Checkpoints before = checkpoints(comm);
+    for (const std::int64_t step : {20, 40}) before.write({step, {{"w", at::full({3}, 1.0 * step)}}, {}});
+    const std::string newest = folder.file("c/step00000040.rank1.safetensors");
+    if (comm.rank() == 1) std::filesystem::resize_file(newest, std::filesystem::file_size(newest) - 1);
+    comm.collectives().barrier();
+    Checkpoints after = checkpoints(comm);
+    const std::optional<Checkpoint> found = after.newest();
+    return TensorMap{{"step", at::full({1}, found ? found->step : -1)},
+                     {"w", found ? found->state.at("w") : at::zeros({3})},
+                     {"notes", at::full({1}, static_cast<std::int64_t>(after.notes().size()))}};
+  });
+  if (outcome.failure) FAIL(outcome.failure->sentence);
+  for (const RankOutcome& rank : outcome.ranks) {
+    CHECK(rank.tensors.at("step").item<std::int64_t>() == 20);
+    CHECK(rank.tensors.at("w").eq(20).all().item<bool>());
+    // Rank 0 says where the training goes on, rank 1 what is damaged.
+    CHECK(rank.tensors.at("notes").item<std::int64_t>() == (rank.report.rank == 2 ? 0 : 1));
+  }
 }
 
 TEST_CASE("parameters are compared as one vector, by its norm") {
