@@ -104,8 +104,10 @@ std::string shapes_of(const TensorMap& tensors) {
 
 /// What the task's call threw, as the error of exit code 7 that names the case. Null: no exception.
 Error thrown_by_student(const Case& the_case, const CaseInputs& inputs, const std::exception* failure) {
-  return {ExitCode::kStudentCode, fmt::format("{} [{}]: {}; inputs: {}", the_case.task, the_case.name,
-                                              student_sentence(failure), shapes_of(inputs.tensors))};
+  std::string what = student_sentence(failure);
+  if (what.back() == '.') what.pop_back();
+  return {ExitCode::kStudentCode,
+          fmt::format("{} [{}]: {}; inputs: {}", the_case.task, the_case.name, what, shapes_of(inputs.tensors))};
 }
 
 }  // namespace

@@ -95,6 +95,7 @@ TEST_CASE("throw site: each thread has its own, and an exception from another th
 TEST_CASE("throw site: a student file is one in a folder of that name, not one of a student's home") {
   CHECK(student_file("/work/a9/student/allreduce/ring.cpp", "/work") == "student/allreduce/ring.cpp");
   CHECK(student_file("/tmp/lab-run/student/ring.cpp", "/work") == "student/ring.cpp");
+  CHECK(student_file("student/ring.cpp", "/work") == "student/ring.cpp");
   CHECK(student_file("/home/student/labs/a9/student/ring.cpp", "/home/student/labs") == "student/ring.cpp");
   CHECK(student_file("/home/student/labs/common/comm/message.cpp", "/home/student/labs").empty());
   CHECK(student_file("/usr/include/ATen/core/TensorBody.h", "/work").empty());
