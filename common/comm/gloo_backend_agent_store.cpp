@@ -40,8 +40,9 @@ auto with_store(const MeetingPoint& point, Deadline deadline, Use use) {
   options.port = static_cast<std::uint16_t>(point.port);
   options.isServer = false;
   options.waitWorkers = false;
+  // c10d rounds down to seconds, and 0 of them never succeed; the deadline is kept outside of it.
   options.timeout =
-      std::max(std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now()), milliseconds(1));
+      std::chrono::ceil<std::chrono::seconds>(deadline - std::chrono::steady_clock::now()) + std::chrono::seconds(1);
   without_libuv(options, 0);
   silence_c10d();
   std::string reason = "did not answer in time";
@@ -70,7 +71,7 @@ void leave_ticket(const MeetingPoint& point, const RendezvousTicket& ticket, Dea
   const std::string text = fmt::format("{} {} {}", ticket.place.host, ticket.place.port, ticket.token);
   with_store(point, deadline, [text, key = key_of(point)](c10d::TCPStore& store) {
     store.set(key, std::vector<std::uint8_t>(text.begin(), text.end()));
-    return true;
+    return store.check({key});  // set() alone does not wait for an answer
   });
 }
 

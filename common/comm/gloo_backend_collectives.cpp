@@ -42,7 +42,14 @@ void GlooCollectives::run(const char* name, const Group& group, const Operation&
   lifeline_.check();
   if (events_ != nullptr) events_->set_activity(RankActivity::kCollective, name);
   GroupConnections& own = connections_[group.id];
-  if (!own.context) own.context = meeting_.connect(fmt::format("group{}", group.id), group.rank, group.size());
+  if (!own.context) {
+    try {
+      own.context = meeting_.connect(fmt::format("group{}", group.id), group.rank, group.size());
+    } catch (const CommError&) {
+      lifeline_.check();  // may know more about a rank that is gone
+      throw;
+    }
+  }
   // All members were found to have called it, so it only waits for one that is stopped. Gloo's time-out closes all
   // connections: this rank's last act.
   const auto deadline = std::chrono::steady_clock::now() + timeout_;

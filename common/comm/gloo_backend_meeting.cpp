@@ -36,6 +36,9 @@ milliseconds to_milliseconds(double seconds) {
 
 /// What an open device takes: its loop, its listener, and what looks interfaces up.
 constexpr int kDescriptorsOfDevice = 6;
+/// What the rendezvous takes on rank 0 besides a connection per rank: listeners, an event, this rank's own end, and a
+/// few strangers.
+constexpr int kDescriptorsOfServer = 8;
 
 std::shared_ptr<gloo::transport::Device> open_device(const ProcessWorldOptions& options, Clock::time_point deadline) {
   gloo::transport::tcp::attr attr;
@@ -158,6 +161,7 @@ class RendezvousMeeting final : public Meeting {
     if (point.agent_store && serves) ticket = {{"", address_towards(point.host, deadline), 0}, random_token()};
     if (point.agent_store && !serves) ticket = await_ticket(point, deadline);
     if (serves) {
+      reserve_descriptors(options.size + kDescriptorsOfServer);
       server_ = std::make_unique<RendezvousServer>(ticket.place, options.size, ticket.token, deadline);
       ticket.place = server_->place();
       if (point.agent_store) leave_ticket(point, ticket, deadline);

@@ -167,7 +167,8 @@ std::vector<UniqueFd> listen_at(RendezvousPlace& place, Deadline deadline) {
     last_error = try_listening(address, fd);
     if (last_error == EADDRINUSE) {
       throw UsageError(fmt::format(
-          "the meeting: port {} is in use on this machine; hint: choose another with MASTER_PORT or --master-port",
+          "the meeting: port {} is in use on this machine; hint: choose another with MASTER_PORT or --master-port, and "
+          "start rank 0 once only",
           place.port));
     }
     if (last_error != 0) continue;
@@ -224,18 +225,24 @@ int send_all(int fd, std::string_view bytes, Deadline deadline) {
 }
 
 std::string address_towards(const std::string& host, Deadline deadline) {
-  for (const SocketAddress& address : addresses_of({"", host, 9}, deadline)) {
-    const UniqueFd fd(::socket(address.storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-    SocketAddress own;
-    own.length = sizeof(own.storage);
-    char text[NI_MAXHOST];
-    if (fd.get() >= 0 && ::connect(fd.get(), address.generic(), address.length) == 0 &&
-        ::getsockname(fd.get(), own.generic(), &own.length) == 0 &&
-        ::getnameinfo(own.generic(), own.length, text, sizeof(text), nullptr, 0, NI_NUMERICHOST) == 0) {
-      return text;
+  const std::vector<SocketAddress> addresses = addresses_of({"", host, 9}, deadline);
+  // Ranks must agree on the family, also where only some of their machines have both.
+  for (const int family : {AF_INET, AF_INET6}) {
+    for (const SocketAddress& address : addresses) {
+      if (address.storage.ss_family != family) continue;
+      const UniqueFd fd(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+      SocketAddress own;
+      own.length = sizeof(own.storage);
+      char text[NI_MAXHOST];
+      if (fd.get() >= 0 && ::connect(fd.get(), address.generic(), address.length) == 0 &&
+          ::getsockname(fd.get(), own.generic(), &own.length) == 0 &&
+          ::getnameinfo(own.generic(), own.length, text, sizeof(text), nullptr, 0, NI_NUMERICHOST) == 0) {
+        return text;
+      }
     }
   }
-  return "";
+  throw UsageError(
+      fmt::format("the meeting: this machine has no network on the way to {}; hint: check MASTER_ADDR", host));
 }
 
 }  // namespace lab

@@ -48,8 +48,8 @@ bool wait_for(int fd, short events, std::chrono::steady_clock::time_point deadli
 /// Sends all of the bytes, at most until the deadline. Returns 0 or an errno (ETIMEDOUT at the deadline).
 int send_all(int fd, std::string_view bytes, std::chrono::steady_clock::time_point deadline);
 
-/// This machine's address on the way to `host`: what peers elsewhere can reach it by. Sends nothing. Empty: unknown.
-/// Errors    as addresses_of()
+/// This machine's address on the way to `host`: what peers elsewhere can reach it by. Sends nothing.
+/// Errors    as addresses_of(); UsageError: no network leads there
 std::string address_towards(const std::string& host, std::chrono::steady_clock::time_point deadline);
 
 /// errno in words, with what to do about too few descriptors.

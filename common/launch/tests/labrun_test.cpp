@@ -100,12 +100,34 @@ TEST_CASE("every rank gets torchrun's variables and the suite's own") {
 }
 
 TEST_CASE("one node of several starts its own ranks and meets over the port") {
-  Run run(
-      {"--nnodes", "3", "--node-rank", "2", "--nproc-per-node", "2", "--master-addr", "head", "--master-port", "1234",
-       "sh", "-c",
-       "echo $RANK/$WORLD_SIZE $LOCAL_RANK $GROUP_RANK $MASTER_ADDR:$MASTER_PORT [$LAB_MEETING_SOCKET$LAB_EVENT_FILE]"});
+  Run run({"--nnodes", "3", "--node-rank", "2", "--nproc-per-node", "2", "--master-addr", "head", "--master-port",
+           "1234", "sh", "-c",
+           "echo $RANK/$WORLD_SIZE $LOCAL_RANK $GROUP_RANK $MASTER_ADDR:$MASTER_PORT "
+           "[$LAB_MEETING_SOCKET$LAB_EVENT_FILE]"});
   CHECK(run.exit_code() == 0);
   CHECK(lines(run.out()) == std::multiset<std::string>{"4/6 0 2 head:1234 []", "5/6 1 2 head:1234 []"});
+}
+
+TEST_CASE("ranks of one run share a token: random on one machine, the run's --rdzv-id on several") {
+  std::set<std::string> tokens;
+  for (int i = 0; i < 2; ++i) {
+    Run run(shell(2, "echo $LAB_JOB_TOKEN"), {{"LAB_JOB_TOKEN", "of an outer run"}});
+    CHECK(run.exit_code() == 0);
+    const auto printed = lines(run.out());
+    CHECK(printed.size() == 2);
+    CHECK(*printed.begin() == *printed.rbegin());
+    CHECK(printed.begin()->size() == 32);
+    tokens.insert(*printed.begin());
+  }
+  CHECK(tokens.size() == 2);
+  for (const std::string id : {"", "night-3"}) {
+    Words words = {"--nnodes", "2", "--node-rank", "1", "--master-addr", "head", "--master-port", "1234"};
+    if (!id.empty()) words.insert(words.end(), {"--rdzv-id", id});
+    words.insert(words.end(), {"sh", "-c", "echo [$LAB_JOB_TOKEN]"});
+    Run run(words);
+    CHECK(run.exit_code() == 0);
+    CHECK(run.out() == "[" + id + "]\n");
+  }
 }
 
 TEST_CASE("a user's OMP_NUM_THREADS stays") {

@@ -1,6 +1,8 @@
 #include "common/launch/rank_environment.h"
 
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "common/launch/slurm_lists.h"
 #include "common/report/errors.h"
@@ -106,6 +108,35 @@ TEST_CASE("labrun") {
   CHECK(world->event_file == "/t/e");
   CHECK(world->meeting_socket == "/t/s");
   CHECK_FALSE(world->agent_store);
+  CHECK(world->token == "secret");
+}
+
+TEST_CASE("a job's token is the same on all its ranks, another in another job, and what labrun passes goes before") {
+  const auto token = [](const Variables& variables) { return found(variables)->token; };
+  const Variables by_hand = {{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "localhost"}, {"MASTER_PORT", "1234"}};
+  for (const auto& [variables, job] : std::vector<std::pair<Variables, std::string>>{
+           {kTorchrun, "TORCHELASTIC_RUN_ID"},
+           {kTorchrun, "TORCHELASTIC_RESTART_COUNT"},
+           {kOpenMpi, "OMPI_MCA_ess_base_jobid"},
+           {with(kOpenMpi, {{"OMPI_MCA_ess_base_jobid", ""}}), "PMIX_NAMESPACE"},
+           {kSrun, "SLURM_JOB_ID"},
+           {by_hand, "SLURM_JOB_ID"}}) {
+    CAPTURE(job);
+    CHECK(token(with(variables, {{job, "7"}})) == token(with(variables, {{job, "7"}, {"SLURM_NODEID", "1"}})));
+    CHECK(token(with(variables, {{job, "7"}})) != token(with(variables, {{job, "8"}})));
+    CHECK(token(with(variables, {{job, "7"}, {"LAB_JOB_TOKEN", "secret"}})) == "secret");
+  }
+  CHECK(found(with(kTorchrun, {{"TORCHELASTIC_RESTART_COUNT", "3"}}))->attempt == 3);
+  CHECK(found(kTorchrun)->attempt == 0);
+}
+
+TEST_CASE("LOCAL_RANK alone is no launch, and what is wrong with it speaks of no variable that is not set") {
+  CHECK_FALSE(found({{"LOCAL_RANK", "1"}}));
+  const Variables by_hand = {
+      {"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "localhost"}, {"MASTER_PORT", "1234"}, {"LOCAL_RANK", "0"}};
+  CHECK(found(by_hand)->local_rank == 0);
+  CHECK(refusal(with(by_hand, {{"LOCAL_RANK", "2"}})) ==
+        "LOCAL_RANK is 2: expected a rank from 0 to 1, since WORLD_SIZE is 2");
 }
 
 TEST_CASE("RANK and WORLD_SIZE set by hand") {

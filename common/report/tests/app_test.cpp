@@ -1,6 +1,7 @@
 #include "common/report/app.h"
 
 #include <CLI/CLI.hpp>
+#include <vector>
 
 #include "common/report/tests/captured.h"
 #include "common/testing/plain_test.h"
@@ -191,11 +192,43 @@ TEST_CASE("app: help and version are answered on stdout with exit code 0") {
   CHECK(out == "a5_pipeline " + lab::suite_version() + "\n");
   out = lab::testing::captured(1, [&] { done = Program().parse({"--help"}); });
   CHECK(done == lab::ExitCode::kAllMatch);
-  for (const char* part : {"Pipeline parallelism.", "--nproc", "--log-dir", "--number-of-layers",
-                           "processes|threads", "(default processes)", "--timeout SECONDS"}) {
+  for (const char* part : {"Pipeline parallelism.", "--nproc", "--log-dir", "--number-of-layers", "processes|threads",
+                           "(default processes)", "--timeout SECONDS"}) {
     CAPTURE(part);
     CHECK(has(out, part));
   }
+}
+
+TEST_CASE("app: values() tells two command lines apart by what they mean, not by how they are written") {
+  const auto values = [](std::vector<const char*> args) {
+    lab::App app("lab", "x");
+    app.add_common_options();
+    std::int64_t bytes = 1024;
+    double rate = 0.1;
+    bool deep = false;
+    std::vector<std::string> words;
+    app.add_bytes("--bytes", bytes, {1, 1 << 20}, "x");
+    app.add_number("--rate", rate, {}, "x");
+    app.add_flag("--deep", deep, "x");
+    app.add_words(words, "names", "x");
+    args.insert(args.begin(), "lab");
+    CHECK_FALSE(app.parse(static_cast<int>(args.size()), args.data()).has_value());
+    return app.values();
+  };
+  const auto plain = values({});
+  CHECK(values({"--seed", "42", "--bytes", "1KiB", "--rate=0.10", "--world", "processes"}) == plain);
+  for (const std::vector<const char*>& other : std::vector<std::vector<const char*>>{{"--seed", "7"},
+                                                                                     {"--bytes", "2KiB"},
+                                                                                     {"--rate", "0.2"},
+                                                                                     {"--world", "threads"},
+                                                                                     {"--deep"},
+                                                                                     {"a", "b"},
+                                                                                     {"--json", "x.json"},
+                                                                                     {"--repeat", "2"}}) {
+    CAPTURE(other.front());
+    CHECK(values(other) != plain);
+  }
+  CHECK(values({"--json", "x.json"}) == values({"--json", "y.json"}));  // paths differ between machines
 }
 
 TEST_CASE("app: commands are suggested, and another program's command line is left alone") {
