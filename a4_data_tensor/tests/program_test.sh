@@ -66,6 +66,15 @@ run env RANK=4 WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=29599 "$program"; 
 run env RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=1 "$program" --timeout 1; refuses "nobody at the meeting" 5 "rank 1 found nobody at 127.0.0.1:1 within 1 s"
 run env RANK=0 WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=29598 "$program" --nproc 3 --global-batch-size 3 --input-dim 3 --output-dim 3 --accumulation-steps 1 --timeout 1
 verdict "$([[ $code == 5 ]] && grep -q 'ranks 1, 2 of 3 did not arrive within 1 s' "$scratch/err"; echo $?)" "ranks missing at the meeting are named"
+run env RANK=0 WORLD_SIZE=1 "$program" --timeout 0.01
+verdict "$code" "a rank alone runs at once, without an address"
+port=$((20000 + RANDOM % 10000))
+env RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port "$program" --out elsewhere >"$scratch/rank0" 2>&1 &
+rank0=$!
+run env RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port "$program" --seed 7
+refuses "ranks that were started differently" 2 "started differently: --seed: expected 42 as on rank 0, got 7 on rank 1; hint"
+wait $rank0
+verdict "$([[ $? == 2 ]] && grep -q 'expected 42 as on rank 0, got 7 on rank 1' "$scratch/rank0"; echo $?)" "... on every rank"
 run env GLOO_SOCKET_IFNAME=none0 "$program"; refuses "no such interface" 2 "GLOO_SOCKET_IFNAME: .* got 'none0'"
 run "$program" check-log "$scratch/none" --nproc 4; refuses "a log that is not there" 2 "cannot read"
 run "$program" check-log "$scratch" --nproc 4; refuses "a folder in a log's place" 2 "it is a folder; expected the log of a run"
