@@ -87,6 +87,10 @@ run "$program" --save /dev/null/x; refuses "a folder that cannot be made" 2 "exp
 verdict "$([[ -z $(find "$scratch" -name '*.tmp') ]]; echo $?)" "nothing half-written is left"
 
 survives_killed 2 "$program"
+dies_with_launcher "$program"
+run env TMPDIR=/nonexistent "$program" --nproc 2 --quiet
+verdict "$code" "no temporary folder is needed"
+run bash -c "ulimit -f 1; exec '$program' --nproc 2 --quiet"; refuses "a limit on file sizes" 2 "File too large"
 
 # Ctrl-C, to the launcher alone and to its whole group. (A shell starts background commands with SIGINT ignored.)
 for target in process group; do

@@ -1,5 +1,6 @@
 #include "common/report/guarded_main.h"
 
+#include <csignal>
 #include <cstring>
 #include <string>
 
@@ -15,6 +16,7 @@ const char* program_name(const char* argv0) {
 
 int guarded_main(int argc, char** argv, const std::function<ExitCode(int, char**)>& body) {
   constexpr int kInternal = static_cast<int>(ExitCode::kInternal);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that would become too large (ulimit -f) is then an error with a message
   const std::string program = argc > 0 ? program_name(argv[0]) : "lab";
   try {
     return static_cast<int>(body(argc, argv));

@@ -57,18 +57,37 @@ launcher() {
 mpirun=(mpirun --oversubscribe)
 [[ $EUID != 0 ]] || mpirun+=(--allow-run-as-root)
 
+# four_ranks_of LAUNCHER_PID: their process ids into the array `ranks`, once they are there.
+four_ranks_of() {
+  for _ in $(seq 1200); do  # the lab may prepare something before it has ranks
+    mapfile -t ranks < <(pgrep -P "$1")
+    [[ ${#ranks[@]} == 4 ]] && break
+    sleep 0.05
+  done
+  sleep 0.5
+}
+
+# dies_with_launcher PROGRAM: the launcher is killed in the middle of work; no rank is left, and no temporary file.
+dies_with_launcher() {
+  local launcher_pid ranks
+  mkdir "$scratch/tmpdir"
+  TMPDIR=$scratch/tmpdir "$1" --nproc 4 --repeat 1000000 --quiet >/dev/null 2>&1 &
+  launcher_pid=$!
+  four_ranks_of "$launcher_pid"
+  kill -KILL "$launcher_pid"
+  wait "$launcher_pid" 2>/dev/null || true
+  for _ in $(seq 100); do [[ $(ps -o pid= -p "${ranks[*]}") ]] || break; sleep 0.1; done
+  verdict "$([[ -z $(ps -o pid= -p "${ranks[*]}") ]]; echo $?)" "the ranks of a killed launcher are gone"
+  verdict "$([[ -z $(ls -A "$scratch/tmpdir") ]]; echo $?)" "... and leave no temporary file"
+}
+
 # survives_killed RANK PROGRAM: one of 4 ranks is killed in the middle of work; the run ends with its signal, says so, and
 # leaves none behind.
 survives_killed() {
   local victim=$1 program=$2 launcher_pid ranks
   "$program" --nproc 4 --repeat 1000000 --quiet >/dev/null 2>"$scratch/err" &
   launcher_pid=$!
-  for _ in $(seq 1200); do  # the lab may prepare something before it has ranks
-    mapfile -t ranks < <(pgrep -P "$launcher_pid")
-    [[ ${#ranks[@]} == 4 ]] && break
-    sleep 0.05
-  done
-  sleep 0.5
+  four_ranks_of "$launcher_pid"
   kill -KILL "${ranks[victim]}"
   code=0
   wait "$launcher_pid" || code=$?
