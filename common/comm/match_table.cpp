@@ -1,6 +1,7 @@
 #include "common/comm/match_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -66,8 +67,26 @@ void MatchTable::conclude(const LocalPending& pending, double timeout_seconds) c
   if (!pending.violation.empty()) throw ContractError(pending.violation);
   if (pending.stage == LocalPending::Stage::kDone) return;
   throw_if_failed();
-  throw CommError(fmt::format("timed out after {:g} s: rank {} {}", timeout_seconds, pending.owner,
-                              describe_wait(pending.message.posted_op(0))));
+  throw CommError(fmt::format("timed out after {:g} s: rank {} {}{}", timeout_seconds, pending.owner,
+                              describe_wait(pending.message.posted_op(0)),
+                              describe_late_rank(pending.message.peer, pending.owner)));
+}
+
+void MatchTable::throw_unfinished(int rank, double timeout_seconds) const {
+  std::vector<int> unfinished;
+  for (int other = 0; other < size(); ++other) {
+    if (at(other).activity != RankActivity::kFinished) unfinished.push_back(other);
+  }
+  throw CommError(fmt::format("timed out after {:g} s: rank {} has returned and waits for {} {} to return{}",
+                              timeout_seconds, rank, unfinished.size() == 1 ? "rank" : "ranks",
+                              fmt::join(unfinished, ", "), describe_late_rank(unfinished.at(0), rank)));
+}
+
+std::string MatchTable::describe_late_rank(int first, int self) const {
+  const std::vector<RankState> all = states();
+  const std::optional<int> late = find_late_rank(all, first);
+  if (!late || *late == self) return "";
+  return fmt::format("; late: rank {} {}", *late, describe_rank(all[static_cast<std::size_t>(*late)]));
 }
 
 void MatchTable::finish(int rank) {

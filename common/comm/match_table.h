@@ -63,6 +63,9 @@ class MatchTable {
   /// The rank has returned: whoever waits for it never goes on. A rank that has failed stays so.
   void finish(int rank);
   bool all_finished() const { return num_finished_ == size(); }
+  int num_finished() const { return num_finished_; }
+  /// Of a rank that has returned and waits for the others to: the time is up.
+  [[noreturn]] void throw_unfinished(int rank, double timeout_seconds) const;
 
   /// The rank stops for a reason of its own. The first failure is the world's.
   void fail(int rank, ExitCode exit_code, const std::string& sentence);
@@ -98,6 +101,8 @@ class MatchTable {
   const RankPlace& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
   void find_deadlock(int rank);
   std::vector<RankState> states() const;
+  /// "; late: rank 2 computes" of the rank that keeps the others waiting, at the end of the chain that begins at `first`.
+  std::string describe_late_rank(int first, int self) const;
 
   std::vector<RankPlace> ranks_;
   std::unordered_map<Channel, std::list<std::shared_ptr<LocalPending>>, ChannelHash> unmatched_;

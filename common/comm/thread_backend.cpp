@@ -62,7 +62,14 @@ class ThreadWorld::Hub {
   void close(int rank) {
     std::unique_lock<std::mutex> lock(mutex_);
     finish(rank);
-    wakes(rank).wait(lock, [&] { return table_.failed() || table_.all_finished(); });
+    const auto timeout = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_seconds_));
+    for (int num_finished = 0; !table_.failed() && !table_.all_finished();) {
+      // The time-out begins anew with each rank that returns.
+      if (num_finished == table_.num_finished()) table_.throw_unfinished(rank, timeout_seconds_);
+      num_finished = table_.num_finished();
+      wakes(rank).wait_until(lock, Clock::now() + timeout,
+                             [&] { return table_.failed() || table_.num_finished() != num_finished; });
+    }
     if (!table_.all_finished()) table_.throw_if_failed();
   }
 

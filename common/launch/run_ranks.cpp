@@ -1,7 +1,15 @@
 #include "common/launch/run_ranks.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <iostream>
+#include <mutex>
 #include <thread>
 
 #include "common/comm/message_collectives.h"
@@ -9,6 +17,7 @@
 #include "common/launch/forked_ranks.h"
 #include "common/launch/one_rank.h"
 #include "common/launch/simulated_ranks.h"
+#include "common/report/write_fully.h"
 #include "common/tensor/memory_meter.h"
 
 namespace lab {
@@ -29,9 +38,60 @@ int find_cause(const std::vector<RankOutcome>& ranks) {
   return cause;
 }
 
+/// Which ranks' threads have come to their end.
+class Returns {
+ public:
+  explicit Returns(int num_ranks) : returned_(static_cast<std::size_t>(num_ranks)) {}
+
+  void note(int rank, bool failed) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    returned_[static_cast<std::size_t>(rank)] = true;
+    if (failed && !failed_since_) failed_since_ = Clock::now();
+    changed_.notify_all();
+  }
+
+  /// Returns when all have; or, with the ranks that have not, when they should have: once a rank has failed, the waits
+  /// of all others end at once, so one that still goes on after `patience` seconds will not return.
+  std::vector<int> await_all(double patience) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (true) {
+      std::vector<int> missing;
+      for (std::size_t rank = 0; rank < returned_.size(); ++rank) {
+        if (!returned_[rank]) missing.push_back(static_cast<int>(rank));
+      }
+      if (missing.empty()) return {};
+      if (failed_since_ && Clock::now() - *failed_since_ > std::chrono::duration<double>(patience)) return missing;
+      changed_.wait_for(lock, std::chrono::milliseconds(100));
+    }
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<bool> returned_;
+  std::optional<Clock::time_point> failed_since_;
+};
+
+/// A thread cannot be ended from outside, so the process is.
+[[noreturn]] void end_process(const std::vector<RankOutcome>& ranks, const std::vector<int>& missing) {
+  std::string reason;
+  for (std::size_t rank = 0; rank < ranks.size() && reason.empty(); ++rank) {
+    if (std::find(missing.begin(), missing.end(), static_cast<int>(rank)) != missing.end()) continue;
+    if (ranks[rank].failure) reason = fmt::format("rank {}: {}", rank, ranks[rank].failure->sentence);
+  }
+  std::cout.flush();
+  std::fflush(nullptr);
+  write_fully(2, fmt::format("error: {}; {} {} did not return afterwards, and ranks that are threads cannot be ended "
+                             "one by one: the program ends\n",
+                             reason, missing.size() == 1 ? "rank" : "ranks", fmt::join(missing, ", ")));
+  ::_exit(static_cast<int>(ExitCode::kCommunication));
+}
+
 WorldOutcome run_threads(const WorldSpec& spec, const RankBody& body) {
   WorldOutcome outcome;
   outcome.ranks.resize(static_cast<std::size_t>(spec.num_ranks));
+  Returns returns(spec.num_ranks);
   ThreadWorld world(spec.num_ranks, spec.timeout_seconds);
   std::vector<std::thread> threads;
   for (int rank = 0; rank < spec.num_ranks; ++rank) {
@@ -40,8 +100,11 @@ WorldOutcome run_threads(const WorldSpec& spec, const RankBody& body) {
       run_one_rank(transport, std::make_shared<MessageCollectives>(*transport), spec, body,
                    outcome.ranks[static_cast<std::size_t>(rank)]);
       world.finished(rank);
+      returns.note(rank, outcome.ranks[static_cast<std::size_t>(rank)].failure.has_value());
     });
   }
+  const std::vector<int> missing = returns.await_all(spec.timeout_seconds);
+  if (!missing.empty()) end_process(outcome.ranks, missing);
   for (std::thread& thread : threads) thread.join();
   return outcome;
 }

@@ -1,8 +1,11 @@
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 
+#include "common/launch/spawn.h"
 #include "common/launch/tests/worlds.h"
 #include "common/testing/test.h"
 
@@ -104,6 +107,37 @@ TEST_CASE("contract: a run without end is over soon after the time-out<processes
   REQUIRE(ended.outcome.failure);
   CHECK(ended.outcome.failure->exit_code == static_cast<int>(ExitCode::kCommunication));
   CHECK(ended.seconds < 20 * (kTimeoutSeconds + kGraceSeconds));  // a bound against no end at all, on any machine
+}
+
+TEST_CASE("contract: a rank that loops after the others have returned ends a world of threads, too") {
+  // In a process of its own, since that is what ends.
+  const pid_t child = fork_rank([] {
+    ::dup2(::open("/dev/null", O_WRONLY), 2);
+    run_ranks(world_of<Threads>(3, kTimeoutSeconds), [](Communicator& comm) {
+      if (comm.rank() == 1) loop_without_end();
+      return TensorMap{};
+    });
+    return 0;
+  });
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == static_cast<int>(ExitCode::kCommunication));
+}
+
+TEST_CASE("contract: in a world of threads a time-out names the rank at the end of a chain of waits") {
+  const auto outcome = run_ranks(world_of<Threads>(3, kTimeoutSeconds), [](Communicator& comm) {
+    const at::Tensor value = at::zeros({1});
+    if (comm.rank() == 2) {
+      ::usleep(static_cast<useconds_t>(2e6 * kTimeoutSeconds));
+    } else {
+      comm.point_to_point().recv(value, comm.rank() + 1);
+    }
+    return TensorMap{};
+  });
+  REQUIRE(outcome.failure);
+  CAPTURE(outcome.failure->sentence);
+  CHECK(contains(outcome.failure->sentence, "late: rank 2 computes"));
 }
 
 }  // namespace
