@@ -19,6 +19,14 @@ bool RecordedWorld::came_through(const Case& the_case) const {
   return true;
 }
 
+bool RecordedWorld::some_rank_left(const Case& the_case) const {
+  for (int rank = 0; rank < static_cast<int>(by_rank.size()); ++rank) {
+    const CaseRecord* record = find(rank, the_case);
+    if (!is_asked(the_case, rank) || (record != nullptr && record->state != CaseRecord::State::kThrew)) return true;
+  }
+  return false;
+}
+
 CaseVerdict RecordedWorld::judged(const Case& the_case, std::uint64_t seed) const {
   std::vector<std::optional<CaseRecord>> records(by_rank.size());
   for (std::size_t rank = 0; rank < records.size(); ++rank) {

@@ -22,11 +22,13 @@ struct RecordedWorld {
   const CaseRecord* find(int rank, const Case& the_case) const;
   /// Whether every rank that was asked returned from the case, reached a TODO or skipped it.
   bool came_through(const Case& the_case) const;
+  /// Whether some rank was done with the case, and may have gone on to the next one.
+  bool some_rank_left(const Case& the_case) const;
   CaseVerdict judged(const Case& the_case, std::uint64_t seed) const;
 };
 
-/// The world whose records decide about a case, and whether that case is to blame if this world failed: it was the
-/// first to run there, so that nothing but the case itself can have done it.
+/// The world whose records decide about a case, and whether that case is to blame if this world failed: no rank ever ran
+/// another one there.
 template <typename World>
 struct DecidingWorld {
   std::shared_ptr<const World> world;
@@ -63,7 +65,8 @@ std::vector<DecidingWorld<World>> perform_apart(const std::vector<Case>& cases,
     return all;
   }
   if (stopped == 0) {
-    Deciding all = {{world, true}};
+    // A rank that is ahead of the others may have failed in a later case and taken them with it.
+    Deciding all = world->some_rank_left(cases[0]) ? perform_apart(part(0, 1), perform) : Deciding{{world, true}};
     append(all, perform_apart(part(1, cases.size()), perform));
     return all;
   }

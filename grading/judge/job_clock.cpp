@@ -77,9 +77,13 @@ void JobClock::look(double seconds, const std::map<pid_t, ThreadState>& threads)
   const double seen = std::min(seconds, kLongestLook);
   double worst = 0;
   for (const auto& [id, now] : threads) {
+    if (!wants_to_run(now.state)) continue;
     const auto found = before_.find(id);
-    if (found == before_.end() || !wants_to_run(found->second.state) || !wants_to_run(now.state)) continue;
-    worst = std::max(worst, seen - (now.cpu_seconds - found->second.cpu_seconds));
+    if (found == before_.end()) {
+      worst = std::max(worst, (seen - now.cpu_seconds) / 2);
+    } else if (wants_to_run(found->second.state)) {
+      worst = std::max(worst, seen - (now.cpu_seconds - found->second.cpu_seconds));
+    }
   }
   own_ += seen - worst;
   starved_ += seconds - (seen - worst);

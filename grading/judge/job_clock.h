@@ -22,7 +22,8 @@ std::map<pid_t, ThreadState> threads_below(pid_t root, const std::string& proc =
 class JobClock {
  public:
   /// Another look at the job, so many seconds of the clock after the one before. A thread that wanted a CPU (or a disk)
-  /// at both looks and did not have it in between was starved; the job was starved as long as its worst thread. Of more
+  /// at both looks and did not have it in between was starved; of a new one, half of the time is taken, as it began
+  /// somewhere between the two. The job was starved as long as its worst thread. Of more
   /// than kLongestLook, the rest counts as starved: this process itself was kept from looking.
   void look(double seconds, const std::map<pid_t, ThreadState>& threads);
 

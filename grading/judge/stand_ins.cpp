@@ -88,10 +88,13 @@ std::set<std::string> StandIns::replaceable(const RubricTask& task, const LabOut
   return others;
 }
 
-/// The entry of `stand_in` without which the task does as well as with all; empty: no single one.
+/// The entry of `stand_in` that is to blame: with the reference in its place alone, the task passes. `known` ones are
+/// tried first. Empty: no single one.
 std::string StandIns::entry_to_blame(const RubricTask& task, const std::set<std::string>& all,
-                                     const TaskOutcome& unaided) const {
-  for (const std::string& entry : task.stand_in) {
+                                     const TaskOutcome& unaided, const std::set<std::string>& known) const {
+  std::vector<std::string> entries = task.stand_in;
+  std::stable_partition(entries.begin(), entries.end(), [&](const auto& entry) { return known.count(entry) != 0; });
+  for (const std::string& entry : entries) {
     std::set<std::string> some = files_of({entry});
     if (!std::includes(all.begin(), all.end(), some.begin(), some.end()) || some.empty()) continue;
     if (some == all) return entry;
@@ -122,6 +125,7 @@ void StandIns::blame(const RubricTask& user, const std::string& entry, const Che
 void StandIns::apply(const std::vector<std::string>& tasks, LabOutcome& outcome) const {
   // What the submission did by itself: a task that only the reference helped has failed as a need.
   const std::map<std::string, TaskOutcome> unaided = outcome.tasks;
+  std::set<std::string> blamed;
   for (const std::string& id : tasks) {
     TaskOutcome& result = outcome.tasks.at(id);
     const RubricTask& task = *rubric.find_task(id);
@@ -143,7 +147,8 @@ void StandIns::apply(const std::vector<std::string>& tasks, LabOutcome& outcome)
     } else if (helped == nullptr) {
       result = before;  // its own fault
     } else {
-      const std::string entry = entry_to_blame(task, all, before);
+      const std::string entry = entry_to_blame(task, all, before, blamed);
+      blamed.insert(entry);
       const std::string parts = entry.empty() ? fmt::format("{}", fmt::join(all, ", ")) : entry;
       const bool costly = helped->state == CheckState::kTooExpensive;
       result.stand_in = fmt::format("the reference in place of {}; with the submission's own, {} {}: {}", parts,

@@ -31,8 +31,8 @@ struct StandIns {
  private:
   std::set<std::string> files_of(const std::vector<std::string>& entries) const;
   std::set<std::string> replaceable(const RubricTask& task, const LabOutcome& outcome) const;
-  std::string entry_to_blame(const RubricTask& task, const std::set<std::string>& all,
-                             const TaskOutcome& unaided) const;
+  std::string entry_to_blame(const RubricTask& task, const std::set<std::string>& all, const TaskOutcome& unaided,
+                             const std::set<std::string>& known) const;
   void blame(const RubricTask& user, const std::string& entry, const CheckOutcome& failed, LabOutcome& outcome) const;
 };
 

@@ -38,9 +38,10 @@ SandboxJob tool_job(const std::string& folder, std::vector<std::string> argv) {
 }  // namespace
 
 StudentBuilder::StudentBuilder(BuildRecipe recipe, const ObjectStore& store, const Sandbox& sandbox)
-    : recipe_(std::move(recipe)), store_(store), sandbox_(sandbox), checks_(symbols_of_checks()) {}
+    : recipe_(std::move(recipe)), store_(store), sandbox_(sandbox) {}
 
-std::set<std::string> StudentBuilder::symbols_of_checks() const {
+const std::set<std::string>& StudentBuilder::symbols_of_checks() const {
+  if (!checks_.empty()) return checks_;
   const RunDirectory work;
   std::vector<std::string> argv = {"nm", "--defined-only", "--extern-only", "--no-sort"};
   argv.insert(argv.end(), recipe_.own_libraries.begin(), recipe_.own_libraries.end());
@@ -48,7 +49,6 @@ std::set<std::string> StudentBuilder::symbols_of_checks() const {
   job.readable = recipe_.own_libraries;
   const SandboxResult result = sandbox_.run_or_give_up(job);
   if (result.exit_code != 0) throw UsageError(fmt::format("nm {}: {}", result.words(), result.err));
-  std::set<std::string> symbols;
   std::istringstream lines(result.out);
   std::string line;
   while (std::getline(lines, line)) {
@@ -56,9 +56,9 @@ std::set<std::string> StudentBuilder::symbols_of_checks() const {
     std::string address, kind, symbol;
     // What is weak, such as an inline function, is in every object that uses it, and belongs to nobody.
     if (words >> address >> kind >> symbol && (kind == "T" || kind == "D" || kind == "B" || kind == "R"))
-      symbols.insert(symbol);
+      checks_.insert(symbol);
   }
-  return symbols;
+  return checks_;
 }
 
 std::string StudentBuilder::forbidden_symbols(const std::string& object) const {
@@ -81,7 +81,7 @@ std::string StudentBuilder::forbidden_symbols(const std::string& object) const {
   std::istringstream lines(undefined.out);
   std::string kind, symbol;
   while (lines >> kind >> symbol) {
-    if (checks_.count(symbol) == 0) continue;
+    if (symbols_of_checks().count(symbol) == 0) continue;
     job.argv = {"c++filt", symbol};
     std::string name = sandbox_.run_or_give_up(job).out;
     while (!name.empty() && name.back() == '\n') name.pop_back();

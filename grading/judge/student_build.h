@@ -39,8 +39,8 @@ class StudentBuilder {
                      const std::set<std::string>& use_stubs = {}) const;
 
  private:
-  /// The symbols that belong to the checks.
-  std::set<std::string> symbols_of_checks() const;
+  /// The symbols that belong to the checks; looked up when they are first asked for.
+  const std::set<std::string>& symbols_of_checks() const;
   std::string forbidden_symbols(const std::string& object) const;
   /// Puts the stubs of these files among the objects.
   void add_stubs(const std::set<std::string>& names, std::map<std::string, std::string>& objects) const;
@@ -49,7 +49,7 @@ class StudentBuilder {
   BuildRecipe recipe_;
   const ObjectStore& store_;
   const Sandbox& sandbox_;
-  std::set<std::string> checks_;
+  mutable std::set<std::string> checks_;
 };
 
 }  // namespace lab::grading

@@ -11,10 +11,10 @@ namespace {
 using Names = std::vector<std::string>;
 
 /// What a case does to its world: nothing; it throws; it leaves a message that is found when the world closes; it lets
-/// the next case throw; or it writes over all records.
-enum class Does { kReturns, kThrows, kLitters, kHarmsTheNext, kErasesRecords };
+/// the next case throw; it writes over all records; or rank 1 throws in it while rank 0 is still in the case before.
+enum class Does { kReturns, kThrows, kLitters, kHarmsTheNext, kErasesRecords, kThrowsAhead };
 
-/// A world of one rank, without code of anybody's.
+/// A world of two ranks, without code of anybody's.
 struct FakeWorld : RecordedWorld {
   Names ran;
   bool failed = false;
@@ -43,22 +43,25 @@ struct Runs {
   FakeWorld perform(const std::vector<Case>& cases) {
     worlds.push_back(names_of(cases));
     FakeWorld world;
-    world.by_rank.resize(1);
+    world.by_rank.resize(2);
     bool harmed = false;
     for (const Case& one : cases) {
       const Does act = does.at(one.name);
       CaseRecord record;
       record.name = one.name;
-      const bool throws = harmed || act == Does::kThrows;
+      const bool throws = harmed || act == Does::kThrows || act == Does::kThrowsAhead;
       if (throws) record.state = CaseRecord::State::kThrew;
       world.ran.push_back(one.name);
-      world.by_rank[0].push_back(record);
+      const bool is_behind = act == Does::kThrowsAhead && !world.by_rank[0].empty();
+      if (is_behind) world.by_rank[0].back().state = CaseRecord::State::kThrew;
+      if (!is_behind) world.by_rank[0].push_back(record);
+      world.by_rank[1].push_back(record);
       world.failed = world.failed || throws || act == Does::kLitters;
       if (throws) break;
       harmed = act == Does::kHarmsTheNext;
       if (act != Does::kErasesRecords) continue;
       world.intact = false;
-      world.by_rank[0].clear();
+      for (std::vector<CaseRecord>& records : world.by_rank) records.clear();
     }
     return world;
   }
@@ -97,6 +100,13 @@ TEST_CASE("every case that throws is to blame for its own world, and for no othe
   const auto deciding = runs.apart();
   CHECK(blamed(runs, deciding) == Names{"a", "b", "c"});
   CHECK(runs.worlds.size() == 3);
+}
+
+TEST_CASE("a rank that fails ahead of the others does not put the blame on the case that they are still in") {
+  Runs runs{{{"a", Does::kReturns}, {"b", Does::kReturns}, {"c", Does::kThrowsAhead}, {"d", Does::kReturns}}, {}};
+  const auto deciding = runs.apart();
+  CHECK(blamed(runs, deciding) == Names{"c"});
+  CHECK(deciding[1].world->ok());
 }
 
 TEST_CASE("what is found only when a world closes is traced to its case") {

@@ -43,7 +43,7 @@ class Program {
     spec.num_ranks = 2;
     spec.cases = {"Double"};
     spec.readable = {record()};
-    spec.stall_seconds = 0.5;
+    spec.stall_seconds = 2;
     return run_case_world(Sandbox::detect(), spec);
   }
 
@@ -84,7 +84,9 @@ TEST_CASE("a failed run has a sentence: the program's error, else how it ended")
   CHECK(Program("echo warming up >&2; echo 'a0: error: rank 1: it is late' >&2; exit 5").run().sentence ==
         "rank 1: it is late");
   CHECK(Program("exit 1").run().sentence == "the program exited with code 1");
-  CHECK(Program("echo oops >&2; kill -SEGV $$").run().sentence.find("it printed: oops") != std::string::npos);
+  const std::string crashed = Program("echo oops >&2; kill -SEGV $$").run().sentence;
+  CAPTURE(crashed);
+  CHECK(crashed.find("it printed: oops") != std::string::npos);
 }
 
 TEST_CASE("a run that brings nothing new is ended, and keeps what it had brought") {

@@ -16,9 +16,9 @@ const auto near = [](double value) { return doctest::Approx(value).epsilon(1e-9)
 
 TEST_CASE("a thread that has the CPU that it wants is not starved") {
   JobClock clock;
-  clock.look(0.2, {{7, {'R', 0}}});
+  clock.look(0, {{7, {'R', 0}}});
   for (int i = 1; i <= 10; ++i) clock.look(0.2, {{7, {'R', 0.2 * i}}});
-  CHECK(clock.own_seconds() == near(2.2));
+  CHECK(clock.own_seconds() == near(2));
   CHECK(clock.starved_seconds() == near(0));
 }
 
@@ -52,6 +52,14 @@ TEST_CASE("a job is starved as long as its worst thread") {
   clock.look(0, {{7, {'R', 0}}, {8, {'R', 0}}});
   clock.look(1, {{7, {'R', 0.9}}, {8, {'R', 0.25}}});
   CHECK(clock.own_seconds() == near(0.25));
+}
+
+TEST_CASE("a new thread that wants a CPU counts for half of the time: it began somewhere in between") {
+  JobClock clock;
+  clock.look(0.5, {{7, {'R', 0.1}}});
+  CHECK(clock.starved_seconds() == near(0.2));
+  clock.look(0.5, {{8, {'S', 0}}});
+  CHECK(clock.starved_seconds() == near(0.2));
 }
 
 TEST_CASE("where the judge itself was kept from looking, nobody is blamed for the time between") {

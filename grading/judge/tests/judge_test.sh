@@ -54,6 +54,16 @@ cp "$root/a4_data_tensor/student/data_parallel.cpp" "$a4/"
 grade --task a4.data_parallel
 scores "one task is judged again, the rest stays" a4_data_tensor 85
 
+# A machine that lets nothing run, played by a limit by the clock that nothing keeps: no marks, and no 0 either.
+submit a4_data_tensor
+grade --wall-limit 0.001
+json=$results/a4_data_tensor/results.json
+verdict "$([[ $code == 8 ]] && grep -q '"not_judged": 120' "$json" && [[ $(grep -c '"score"' "$json") == 1 ]]; echo $?)" \
+  "what the machine keeps from being judged is not judged: exit code 8, and no test has a score"
+reports "the report says so first" '^\*\*Some checks were not judged'
+grade
+scores "the same submission on a machine that works" a4_data_tensor 120
+
 # Before main begins, and from inside: neither reaches the judge.
 submit a4_data_tensor
 printf '#include <cstdlib>\nnamespace { const int kGone = (std::_Exit(0), 0); }\n' >>"$a4/row_parallel.cpp"
@@ -73,6 +83,14 @@ grade
 report=$results/a9_collectives/report.md
 verdict "$(grep -qE 'a9.all_to_all`\) \| 0 \| 7 \|' "$report" && grep -qE 'a9.ulysses`\) \| 20 \| 20 \|' "$report"; echo $?)" \
   "a wrong all-to-all costs its own marks and not those of Ulysses"
+
+# A check that throws costs that check: 1.5 of 6 here, and nothing of the Transformer that sums with it.
+submit a9_collectives
+sed -i 's|  return broadcast_flat(tensor, 0, p2p);|  tensor.view({-1});\n&|' "$scratch/alice/a9_collectives/student/allreduce/gather_broadcast.cpp"
+sed -i 's|.*BEGIN SOLUTION a9.allreduce_choice.*|  if (num_bytes + num_ranks >= 0) return "gather_broadcast";|' "$scratch/alice/a9_collectives/student/allreduce/my_allreduce.cpp"
+grade --task a9.allreduce
+verdict "$(grep -qE 'a9.allreduce`\) \| 4.5 \| 6 \|' "$report" && [[ $(grep -c 'AllReduceStrided' "$report") == 1 ]] && ! grep -q 'AllReduceLarge' "$report"; echo $?)" \
+  "a check that throws costs that check, and is reported once"
 
 # Marks by hand stay when a submission is graded again.
 submit a9_collectives

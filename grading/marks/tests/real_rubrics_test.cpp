@@ -107,6 +107,23 @@ TEST_CASE("real rubrics: one task that fails costs its own marks, and nobody els
   }
 }
 
+TEST_CASE("real rubrics: Option C wants consecutive stages, not balanced ones, and 1F1B without recomputation") {
+  const Rubric rubric = rubric_of("optC_model_parallel");
+  const auto with_checks = [&](CheckOutcome::State consecutive, CheckOutcome::State balanced) {
+    LabOutcome outcome = all_right(rubric);
+    TaskOutcome& split = outcome.tasks["optC.split_layers"];
+    split.checks = {{"SplitLayersConsecutive", consecutive, "", ""}, {"SplitLayers", balanced, "", ""}};
+    outcome.tasks["optC.recompute"] = testing::judged("optC.recompute", {CheckOutcome::State::kFailed});
+    return marks_of(rubric, outcome, full_marks_by_hand(rubric));
+  };
+  const LabMarks by_number = with_checks(CheckOutcome::State::kPassed, CheckOutcome::State::kFailed);
+  CHECK(testing::item_named(by_number, "optC.pipeline").marks == 5);
+  CHECK(testing::item_named(by_number, "optC.many_micro_batches").marks == 1);
+  CHECK(by_number.marks == doctest::Approx(rubric.total + rubric.bonus_total));
+  const LabMarks invalid = with_checks(CheckOutcome::State::kFailed, CheckOutcome::State::kFailed);
+  CHECK(testing::item_named(invalid, "optC.pipeline").marks == 0);
+}
+
 TEST_CASE("real rubrics: the answer key names every item") {
   for (const std::string& lab : kLabs) {
     const Rubric rubric = rubric_of(lab);
