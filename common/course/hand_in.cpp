@@ -105,8 +105,11 @@ class HandInCollector {
     }
   }
 
+  /// Without the answer, its template takes the code, which must not be lost with it.
   void move_sources_into_answer() {
-    const auto answer = hand_in_.files.find(lab_.hand_in.snippets_in);
+    const std::string& name = lab_.hand_in.snippets_in;
+    if (hand_in_.files.count(name) == 0)
+      hand_in_.files[name] = exists(template_of(name)) ? read(template_of(name)) : "";
     std::map<std::string, std::string> sources;
     for (const std::string& source : names_.sources()) {
       const auto file = hand_in_.files.find(source);
@@ -114,7 +117,8 @@ class HandInCollector {
       sources.insert(*file);
       hand_in_.files.erase(file);
     }
-    if (answer != hand_in_.files.end()) answer->second = with_snippets(answer->second, sources);
+    std::string& answer = hand_in_.files[name];
+    answer = with_snippets(answer, sources);
   }
 
   const CourseTree& tree_;

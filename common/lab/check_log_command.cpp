@@ -30,7 +30,7 @@ std::string read_log(const std::string& path) {
 }  // namespace
 
 ExitCode check_log_command(int argc, char** argv, const LabProgram& program) {
-  App app(program.name + " check-log", "Holds a log against the lines that a right run with default options prints.");
+  App app(program.name + " check-log", "Compares a log with the lines that a right run with default options prints.");
   std::string path;
   int num_ranks = 4;
   app.add_required_file(path, "the log; - reads standard input");

@@ -14,7 +14,7 @@ struct LabPlace {
   std::string prefix;
 };
 
-/// What a submission is, beside its files.
+/// What a submission is, apart from its files.
 struct SubmissionLabel {
   std::string path;      ///< for sentences; its name may say which lab it is
   std::string only_lab;  ///< empty: all labs that are there

@@ -1,3 +1,4 @@
+#include "common/course/answer_template.h"
 #include "common/course/archive.h"
 #include "common/course/hand_in.h"
 #include "common/course/hand_in_names.h"
@@ -201,6 +202,24 @@ TEST_CASE("one markdown: the sources stand in the answer") {
   CHECK(write_hand_in(tree, lab, hand_in) ==
         std::vector<std::string>{"submission/answers.md", "submission/curves.png"});
   CHECK(contains(sample.read("a0_pipes/answers.md"), "```cpp student/tap.cpp\n```"));  // the student's own is as it was
+}
+
+TEST_CASE("one markdown that is missing: the code is handed in all the same, in its template") {
+  const SampleTree sample;
+  sample.hand_out();
+  const CourseTree tree = sample.load();
+  Rubric lab = tree.labs().front();
+  lab.hand_in.snippets_in = "answers.md";
+  lab.hand_in.answers = {"answers.md"};
+  const HandIn hand_in = collect_hand_in(tree, lab);
+  CHECK(contains(joined(hand_in.problems), "a0_pipes/answers.md is missing, which costs up to 3 marks"));
+  REQUIRE(hand_in.files.count("answers.md") == 1);
+  const std::string& answer = hand_in.files.at("answers.md");
+  CHECK(snippets_of(answer, "answers.md").size() == 3);
+  CHECK(is_untouched(answer, sample.read("a0_pipes/answers.template.md")));
+  CHECK(hand_in.files.size() == 1);
+  std::filesystem::remove(sample.path("a0_pipes/answers.template.md"));
+  CHECK(snippets_of(collect_hand_in(tree, lab).files.at("answers.md"), "answers.md").size() == 3);
 }
 
 TEST_CASE("names of pictures") {

@@ -112,7 +112,7 @@ expect "submit packs, and asks no more" "$lab submit a0" 0 '^handing in as Ada L
   'the hand-in is complete: 4 files, submission/a0_pipes.zip'
 verdict "$(grep -q 'a run of pipes' "$tree/a0_pipes/a0_pipes.log"; echo $?)" "... with the log of a run"
 rm "$tree/.lab-identity"
-expect "submit asks nobody where there is no terminal" "$lab submit a0 </dev/null" 0 'does not say whose it is; hint: lab submit --name'
+expect "submit does not ask where there is no terminal" "$lab submit a0 </dev/null" 0 'does not say whose it is; hint: lab submit --name'
 expect "... where options say it" "$lab submit a0 --name Ada --id=s1 </dev/null" 0 '^handing in as Ada .s1.'
 expect "an option that submit does not know" "$lab submit a0 --nme Ada" 2 'it knows --name NAME'
 expect "check explains itself, once" "$lab check -h | grep -c 'check .TASK or LAB'" 0 '^1$'
