@@ -23,19 +23,24 @@ int num_layers(const std::string& model) {
   return static_cast<int>(model_named(model).layers.size());
 }
 
-void check_layers(const std::string& model, int num_ranks, int num_chunks) {
-  const int num_stages = num_ranks * num_chunks, layers = num_layers(model);
-  if (num_stages <= layers) return;
-  std::string hint = "fewer ranks or chunks";
+/// Of the command that has --model; otherwise of one that could train it.
+std::string deeper_model(int num_stages, bool has_model_option) {
   for (const std::string& other : pipeline_model_names()) {
     if (num_layers(other) < num_stages) continue;
-    hint = fmt::format("--model {} has {} layers", other, num_layers(other));
-    break;
+    return fmt::format("{}--model {}{} has {} layers", has_model_option ? "" : "`pipeline ", other,
+                       has_model_option ? "" : "`", num_layers(other));
   }
+  return "fewer ranks or chunks";
+}
+
+void check_layers(const std::string& model, int num_ranks, int num_chunks, bool has_model_option) {
+  const int num_stages = num_ranks * num_chunks, layers = num_layers(model);
+  if (num_stages <= layers) return;
   throw UsageError(
-      fmt::format("--model {}: expected at least one layer for each of the {} stages ({} ranks with {} "
+      fmt::format("{}model {}: expected at least one layer for each of the {} stages ({} ranks with {} "
                   "chunks each), got {} layers; hint: {}",
-                  model, num_stages, num_ranks, num_chunks, layers, hint));
+                  has_model_option ? "--" : "", model, num_stages, num_ranks, num_chunks, layers,
+                  deeper_model(num_stages, has_model_option)));
 }
 
 void check_micro_batches(const PipelineOptions& pipeline, int num_ranks) {
@@ -65,14 +70,15 @@ bool is_asynchronous(const std::string& schedule) {
   return schedule == "pipedream" || schedule == "pipedream-sync" || schedule == "pipedream-2bw";
 }
 
-void check_pipeline(const TrainingOptions& options, const PipelineOptions& pipeline, int num_ranks) {
+void check_pipeline(const TrainingOptions& options, const PipelineOptions& pipeline, int num_ranks,
+                    bool has_model_option) {
   check_word("--model", options.model, pipeline_model_names());
   check_word("--schedule", pipeline.schedule, schedule_names());
   if (pipeline.num_chunks < 1) throw UsageError(fmt::format("--chunks {}: expected at least 1", pipeline.num_chunks));
   if (pipeline.num_chunks > 1 && pipeline.schedule != "interleaved")
     throw UsageError(fmt::format("--chunks {}: expected 1 with {}; hint: only interleaved has more",
                                  pipeline.num_chunks, pipeline.schedule));
-  check_layers(options.model, num_ranks, pipeline.num_chunks);
+  check_layers(options.model, num_ranks, pipeline.num_chunks, has_model_option);
   check_micro_batches(pipeline, num_ranks);
   if (pipeline.recompute && is_asynchronous(pipeline.schedule))
     throw UsageError(

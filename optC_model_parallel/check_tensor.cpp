@@ -40,7 +40,7 @@ std::vector<std::int64_t> divisors(std::int64_t number) {
 
 }  // namespace
 
-void check_tensor(const TrainingOptions& options, int num_ranks) {
+void check_tensor(const TrainingOptions& options, int num_ranks, bool has_model_option) {
   const std::vector<std::string>& names = tensor_model_names();
   if (std::find(names.begin(), names.end(), options.model) == names.end())
     throw UsageError(
@@ -52,9 +52,9 @@ void check_tensor(const TrainingOptions& options, int num_ranks) {
   for (const ParameterSpec& spec : split) {
     if (num_pieces(spec) % num_ranks == 0) continue;
     throw UsageError(
-        fmt::format("--model {}: {} {} cannot be split evenly over {} ranks along dimension {}{}; hint: {} ranks",
-                    options.model, spec.name, shape_text(spec.shape), num_ranks, spec.split_dim,
-                    spec.split_unit == 1 ? "" : fmt::format(" in whole pieces of {}", spec.split_unit),
+        fmt::format("{}model {}: {} {} cannot be split evenly over {} ranks along dimension {}{}; hint: {} ranks",
+                    has_model_option ? "--" : "", options.model, spec.name, shape_text(spec.shape), num_ranks,
+                    spec.split_dim, spec.split_unit == 1 ? "" : fmt::format(" in whole pieces of {}", spec.split_unit),
                     fmt::join(divisors(common), ", ")));
   }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <sstream>
+#include <utility>
 
 #include "common/report/app.h"
 #include "common/report/folder.h"
@@ -18,13 +19,18 @@ namespace {
 
 constexpr const char* kUsualRuns = "gpipe,1f1b,interleaved,pair-norm,pipedream,pipedream-sync,pipedream-2bw";
 
-std::vector<TrainingRun> runs_in(const std::string& list, const LabOptions& options) {
+std::vector<TrainingRun> runs_in(const std::string& list, const LabOptions& options, const ChosenOptimizer& optimizer,
+                                 int num_ranks) {
   std::vector<TrainingRun> runs;
   std::stringstream words(list);
   for (std::string name; std::getline(words, name, ',');) {
     if (std::any_of(runs.begin(), runs.end(), [&](const TrainingRun& run) { return run.name == name; }))
       throw UsageError(fmt::format("--runs: expected each run once, got '{}' twice", name));
-    runs.push_back(run_named(name, options.training, options.pipeline));
+    TrainingRun run = run_named(name, options.training, options.pipeline);
+    if (run.parallelism == Parallelism::kPipeline) run.training.model = usual_model(run.pipeline, num_ranks);
+    run.training.optimizer = optimizer_for(run.training.model, optimizer);
+    check_run(run, num_ranks, /*has_model_option=*/false);
+    runs.push_back(std::move(run));
   }
   if (runs.empty()) throw UsageError("--runs: expected at least one run, got none");
   return runs;
@@ -125,8 +131,12 @@ ExitCode compare_command(int argc, char** argv) {
   }
   if (options.training.num_epochs == 0) throw UsageError("--epochs: expected at least 1 to compare, got 0");
   finish(options, common);
-  const std::vector<TrainingRun> runs = runs_in(list, options);
-  for (const TrainingRun& run : runs) check_run(run, common.num_ranks);
+  const OptimizerOptions& asked = options.training.optimizer;
+  ChosenOptimizer chosen;
+  if (app.given("--optimizer")) chosen.kind = asked.kind;
+  if (app.given("--lr")) chosen.learning_rate = asked.learning_rate;
+  if (app.given("--momentum")) chosen.momentum = asked.momentum;
+  const std::vector<TrainingRun> runs = runs_in(list, options, chosen, common.num_ranks);
   check_data(options);
   make_folder("--out", common.out_dir);
   at::set_num_threads(1);  // before a fork there must be no pool of threads

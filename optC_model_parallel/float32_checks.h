@@ -24,7 +24,7 @@ class Float32Checks {
 
   /// None of the steps that an earlier run took, before a checkpoint.
   const std::vector<StepCheck>& steps() const { return steps_; }
-  /// On ranks that know the predictions: their accuracy beside that of float64 with the same weights. Close: every
+  /// On ranks that know the predictions: their accuracy next to that of float64 with the same weights. Close: every
   /// prediction is float64's, or of a class whose logit is as large up to rounding.
   const Comparison& accuracy() const { return accuracy_; }
   /// Whether all of it is right on this rank. In float64: true.

@@ -13,7 +13,6 @@
 #include "optC_model_parallel/lab_options.h"
 #include "optC_model_parallel/log.h"
 #include "optC_model_parallel/measure_commands.h"
-#include "optC_model_parallel/models.h"
 #include "optC_model_parallel/references.h"
 #include "optC_model_parallel/training_commands.h"
 
@@ -24,14 +23,8 @@ namespace {
 struct Lab {
   LabOptions options;
   std::vector<CheckedTraining> trainings;
+  bool has_model_option = false;
 };
-
-/// The usual model of a schedule, or a deeper one where it has a layer too few.
-std::string usual_model(const PipelineOptions& pipeline, int num_ranks) {
-  const std::string usual = run_named(pipeline.schedule, {}, {}).training.model;
-  const auto num_stages = static_cast<std::size_t>(num_ranks * pipeline.num_chunks);
-  return num_stages <= model_named(usual).layers.size() ? usual : "deep";
-}
 
 CheckedTraining with_options(CheckedTraining training, const LabOptions& options, int num_ranks) {
   const std::string model = options.model.empty() ? training.run.training.model : options.model;
@@ -101,7 +94,7 @@ LabProgram program_of(const std::string& name, const std::string& description, L
     finish(lab.options, common);
     for (const CheckedTraining& training : usual) {
       lab.trainings.push_back(with_options(training, lab.options, num_ranks));
-      check_run(lab.trainings.back().run, num_ranks);
+      check_run(lab.trainings.back().run, num_ranks, lab.has_model_option);
     }
     make_folder("--out", common.out_dir);
     // Before a fork, so that one process reports a damaged file. Where a launcher started the ranks, they meet first:
@@ -115,6 +108,7 @@ LabProgram program_of(const std::string& name, const std::string& description, L
 ExitCode one_training(int argc, char** argv, const std::string& word, const std::string& description,
                       const CheckedTraining& usual, const std::function<void(App&, LabOptions&)>& more_options) {
   Lab lab;
+  lab.has_model_option = true;
   LabProgram program = program_of("optC_model_parallel " + word, description, lab, {usual});
   program.add_options = [&](App& app) {
     add_training_options(app, lab.options);

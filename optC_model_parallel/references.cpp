@@ -1,6 +1,7 @@
 #include "optC_model_parallel/references.h"
 
 #include <algorithm>
+#include <string>
 
 #include "common/comm/lone_work.h"
 #include "optC_model_parallel/batches.h"
@@ -39,7 +40,10 @@ void share_record(TrainingRecord& record, const TrainingRun& run, const Dataset&
   if (num_epochs > 0) record.predictions = share(record.predictions, {data.test.size()}, at::kLong);
 }
 
-TrainingRecord train_alone(const TrainingRun& run, const Dataset& data, int num_ranks, const ReportProgress& report) {
+}  // namespace
+
+TrainingRecord train_reference(const TrainingRun& run, const Dataset& data, int num_ranks,
+                               const std::function<void()>& report) {
   const std::unique_ptr<Strategy> strategy = reference_strategy(run, num_ranks);
   const std::string label = run.is_stale() ? run.name + " by formula" : run.training.model + " in one process";
   TrainingProgress progress(label, run.training.num_epochs * data.train.size());
@@ -52,8 +56,6 @@ TrainingRecord train_alone(const TrainingRun& run, const Dataset& data, int num_
   Checkpoints drains({"", run.checkpoint_every, false, ""}, 0, 1);
   return run_training(run.training, data, *strategy, &drains, events);
 }
-
-}  // namespace
 
 std::vector<TrainingRecord> train_references(const std::vector<TrainingRun>& runs, const Dataset& data,
                                              Communicator& comm) {
@@ -71,7 +73,7 @@ std::vector<TrainingRecord> train_references(const std::vector<TrainingRun>& run
   std::vector<TrainingRecord> references(distinct.size());
   work_while_others_wait(comm.collectives(), [&](const ReportProgress& report) {
     for (std::size_t i = 0; i < distinct.size(); ++i) {
-      if (owner(i) == comm.rank()) references[i] = train_alone(distinct[i], data, comm.size(), report);
+      if (owner(i) == comm.rank()) references[i] = train_reference(distinct[i], data, comm.size(), report);
     }
   });
   for (std::size_t i = 0; i < distinct.size(); ++i)

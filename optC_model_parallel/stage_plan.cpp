@@ -1,5 +1,6 @@
 #include "optC_model_parallel/stage_plan.h"
 
+#include <c10/util/accumulate.h>
 #include <fmt/format.h>
 
 #include <string>
@@ -39,6 +40,26 @@ ModelSpec layers_of_rank(const StagePlan& plan, int rank) {
       all.layers.push_back(std::move(layer));
   }
   return all;
+}
+
+RankPlan plan_of_rank(const StagePlan& plan, int rank) {
+  RankPlan own;
+  for (int chunk = 0; chunk < plan.num_chunks(); ++chunk) {
+    const int stage = plan.numbers().stage_of(rank, chunk);
+    const std::vector<LayerSpec> layers = plan.layers(stage).layers;
+    const std::string between = chunk == 0 ? "" : ",";
+    own.stages += between + fmt::to_string(stage);
+    own.layers += between + layers.front().name + (layers.size() > 1 ? "-" + layers.back().name : "");
+    for (const LayerSpec& layer : layers) {
+      own.multiply_adds += layer.multiply_adds;
+      for (const ParameterSpec& spec : layer.parameters)
+        own.num_parameters += c10::multiply_integers(spec.shape.begin(), spec.shape.end());
+    }
+  }
+  double all = 0;
+  for (const LayerSpec& layer : plan.model.layers) all += layer.multiply_adds;
+  own.share = own.multiply_adds / all;
+  return own;
 }
 
 std::vector<Parameters> by_chunk(const StagePlan& plan, int rank, const Parameters& of_rank) {

@@ -15,7 +15,7 @@
 // checked by itself, from the ranks' own weights.
 namespace lab::optc {
 
-/// One step of a float32 training beside the same step computed in float64 in one process.
+/// One step of a float32 training, and what it is compared with: the same step in float64 in one process.
 struct StepCheck {
   std::int64_t step = 0;
   Comparison gradient;       ///< of this rank's tensors, as one vector

@@ -8,6 +8,8 @@
 #include "common/tensor/compare.h"
 #include "common/tensor/describe.h"
 #include "optC_model_parallel/float32_checks.h"
+#include "optC_model_parallel/models.h"
+#include "optC_model_parallel/stage_plan.h"
 #include "optC_model_parallel/step_of_all.h"
 #include "optC_model_parallel/training_comparison.h"
 #include "optC_model_parallel/training_loop.h"
@@ -43,6 +45,18 @@ std::string template_before(const TrainingRun& run) {
          "{number} epochs";
 }
 
+// Each rank's stages, likewise.
+std::string stage_words(const TrainingRun& run, int rank, int num_ranks) {
+  const StagePlan plan = balanced_plan(model_named(run.training.model), num_ranks, run.pipeline.num_chunks);
+  const RankPlan own = plan_of_rank(plan, rank);
+  const auto bytes = own.num_parameters * static_cast<std::int64_t>(c10::elementSize(run.training.dtype));
+  return fmt::format("stage {}: layers {}; {} parameters, {} bytes, {:.0f} multiply-adds per image ({:.1f} %)",
+                     own.stages, own.layers, own.num_parameters, bytes, own.multiply_adds, 100 * own.share);
+}
+
+constexpr const char* kStageTemplate =
+    "stage {word}: layers {word}; {number} parameters, {number} bytes, {number} multiply-adds per image ({number} %)";
+
 /// One rank's part in the lines.
 class Lines {
  public:
@@ -51,6 +65,7 @@ class Lines {
 
   void begin(const Dataset& data) {
     if (rank() == 0) sentence(words_before(training_.run, size(), data));
+    if (training_.run.parallelism == Parallelism::kPipeline) sentence(stage_words(training_.run, rank(), size()));
   }
 
   /// `checks`: of float32.
@@ -187,6 +202,7 @@ void expect_training(LogExpectation& log, const CheckedTraining& training) {
     log.add(rank, match);
   };
   for (int rank = 0; rank < num_ranks; ++rank) {
+    if (run.parallelism == Parallelism::kPipeline) log.add(rank, ExpectedSentence{head + kStageTemplate});
     for (std::int64_t epoch = 1; epoch <= run.training.num_epochs; ++epoch) {
       if (rank == speaker(run, num_ranks)) {
         log.add(rank, ExpectedSentence{head + fmt::format("epoch {}", epoch) +

@@ -35,7 +35,6 @@ TrainingRun run_named(const std::string& name, TrainingOptions training, Pipelin
   if (holds(tensor_model_names(), name)) {
     run.parallelism = Parallelism::kTensor;
     run.training.model = name;
-    if (name == "vit") run.training.optimizer = {"adam", 1e-3, 0};
   } else if (holds(schedule_names(), name)) {
     run.pipeline.schedule = name;
     run.pipeline.num_chunks = name == "interleaved" ? 2 : 1;
@@ -46,11 +45,26 @@ TrainingRun run_named(const std::string& name, TrainingOptions training, Pipelin
   return run;
 }
 
-void check_run(const TrainingRun& run, int num_ranks) {
+std::string usual_model(const PipelineOptions& pipeline, int num_ranks) {
+  const std::string usual = run_named(pipeline.schedule, {}, {}).training.model;
+  const auto num_stages = static_cast<std::size_t>(num_ranks * pipeline.num_chunks);
+  return num_stages <= model_named(usual).layers.size() ? usual : "deep";
+}
+
+OptimizerOptions optimizer_for(const std::string& model, const ChosenOptimizer& chosen) {
+  OptimizerOptions options;
+  if (model == "vit" && chosen.kind.value_or("adam") == "adam") options = {"adam", 1e-3, 0};
+  options.kind = chosen.kind.value_or(options.kind);
+  options.learning_rate = chosen.learning_rate.value_or(options.learning_rate);
+  options.momentum = chosen.momentum.value_or(options.momentum);
+  return options;
+}
+
+void check_run(const TrainingRun& run, int num_ranks, bool has_model_option) {
   if (run.parallelism == Parallelism::kTensor) {
-    check_tensor(run.training, num_ranks);
+    check_tensor(run.training, num_ranks, has_model_option);
   } else {
-    check_pipeline(run.training, run.pipeline, num_ranks);
+    check_pipeline(run.training, run.pipeline, num_ranks, has_model_option);
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,13 +27,26 @@ struct TrainingRun {
 /// The names that `compare` knows: every schedule, and every model for tensor parallelism.
 std::vector<std::string> run_names();
 
-/// The run of that name: interleaved needs a deeper model than the others, vit another optimizer (Adam, learning rate
-/// 1e-3), and everything else is as in `training` and `pipeline`.
+/// The run of that name: interleaved needs a deeper model than the others, and everything else is as in `training` and
+/// `pipeline`.
 /// Errors    UsageError: an unknown name
 TrainingRun run_named(const std::string& name, TrainingOptions training, PipelineOptions pipeline);
 
+/// The usual model of a schedule, or a deeper one where it has fewer layers than there are stages.
+std::string usual_model(const PipelineOptions& pipeline, int num_ranks);
+
+/// What the user chose of an optimizer; the rest is as usual.
+struct ChosenOptimizer {
+  std::optional<std::string> kind;
+  std::optional<double> learning_rate;
+  std::optional<double> momentum;
+};
+
+/// vit's usual optimizer is Adam with a learning rate of 1e-3, that of all other models OptimizerOptions's.
+OptimizerOptions optimizer_for(const std::string& model, const ChosenOptimizer& chosen);
+
 /// Errors    UsageError: as check_pipeline() or check_tensor()
-void check_run(const TrainingRun& run, int num_ranks);
+void check_run(const TrainingRun& run, int num_ranks, bool has_model_option = true);
 
 std::unique_ptr<Strategy> parallel_strategy(const TrainingRun& run, Communicator& comm);
 

@@ -14,6 +14,17 @@ std::string said(const std::string& model, const PipelineOptions& pipeline, int 
 
 const std::string kNothing = "nothing was thrown";
 
+TEST_CASE("a command without --model gets no hint that names it as its own option") {
+  TrainingOptions options;
+  const auto refusal = [&](bool has_model_option) {
+    return testing::sentence_of([&] { check_pipeline(options, {}, 6, has_model_option); });
+  };
+  CHECK(testing::contains(refusal(true), "--model tutorial: expected"));
+  CHECK(testing::contains(refusal(true), "hint: --model deep has 8 layers"));
+  CHECK(refusal(false).rfind("model tutorial: expected", 0) == 0);
+  CHECK(testing::contains(refusal(false), "hint: `pipeline --model deep` has 8 layers"));
+}
+
 TEST_CASE("check_pipeline: what can be trained is let through") {
   for (const std::string& schedule : schedule_names()) {
     CAPTURE(schedule);

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -31,7 +33,6 @@ TrainingOptions short_training() {
 TEST_CASE("a run's name says what is trained and how") {
   CHECK(run_named("interleaved", {}, {}).training.model == "deep");
   CHECK(run_named("interleaved", {}, {}).pipeline.num_chunks == 2);
-  CHECK(run_named("vit", {}, {}).training.optimizer.kind == "adam");
   CHECK(run_named("pipedream", {}, {}).is_stale());
   CHECK_FALSE(run_named("1f1b", {}, {}).is_stale());
   for (const std::string& name : run_names()) {
@@ -39,6 +40,26 @@ TEST_CASE("a run's name says what is trained and how") {
     CHECK(run_named(name, {}, {}).name == name);
   }
   CHECK(contains(sentence_of([] { run_named("pipdream", {}, {}); }), "got 'pipdream'"));
+}
+
+TEST_CASE("what the user chose of an optimizer is taken for every model, also for vit") {
+  const auto text = [](const std::string& model, const ChosenOptimizer& chosen) {
+    const OptimizerOptions options = optimizer_for(model, chosen);
+    return fmt::format("{} {} {}", options.kind, options.learning_rate, options.momentum);
+  };
+  CHECK(text("vit", {}) == "adam 0.001 0");
+  CHECK(text("vit", {"adam", {}, {}}) == "adam 0.001 0");
+  CHECK(text("vit", {{}, 0.5, {}}) == "adam 0.5 0");
+  CHECK(text("vit", {"sgd", {}, {}}) == "sgd 0.01 0.9");
+  CHECK(text("vit", {"sgd", 0.5, 0.25}) == "sgd 0.5 0.25");
+  CHECK(text("pair", {}) == "sgd 0.01 0.9");
+  CHECK(text("pair", {"adam", {}, {}}) == "adam 0.01 0.9");
+}
+
+TEST_CASE("a pipeline of more ranks than its usual model has layers is one of a deeper model") {
+  CHECK(usual_model({"gpipe"}, 5) == "tutorial");
+  CHECK(usual_model({"gpipe"}, 6) == "deep");
+  CHECK(usual_model({"interleaved", 4, 2}, 2) == "deep");
 }
 
 TEST_CASE("runs with the same numbers share a reference, and no others do") {
@@ -51,6 +72,13 @@ TEST_CASE("runs with the same numbers share a reference, and no others do") {
   TrainingOptions other;
   other.optimizer.learning_rate = 0.02;
   CHECK(reference_key(run_named("gpipe", other, {})) != key("gpipe"));
+}
+
+TEST_CASE("whoever trains a reference reports after each step and each batch of an evaluation") {
+  const Dataset data = generated_images(50, 300, 1);
+  int num_reports = 0;
+  train_reference(run_named("gpipe", short_training(), {}), data, 2, [&] { ++num_reports; });
+  CHECK(num_reports == 2 * (3 + 2));
 }
 
 TEST_CASE("every rank gets every reference, as one process trains it") {
