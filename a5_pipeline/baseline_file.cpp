@@ -26,18 +26,6 @@ void require_signal(const std::string& name, const at::Tensor& tensor) {
                   name, norm));
 }
 
-/// While it lives, this thread's tensors are charged to nobody: what the baseline holds is no part of a stage's peak.
-class Uncharged {
- public:
-  Uncharged() : owner_(memory_owner()) { set_memory_owner(nullptr); }
-  ~Uncharged() { set_memory_owner(owner_); }
-  Uncharged(const Uncharged&) = delete;
-  Uncharged& operator=(const Uncharged&) = delete;
-
- private:
-  MemoryAccount* const owner_;
-};
-
 TensorMap baseline(const PipelineArguments& arguments, const std::function<void()>& report) {
   const std::int64_t num_passes = 2 * arguments.number_of_micro_batches();
   std::int64_t num_reports_left = arguments.number_of_layers * (1 + num_passes);
@@ -73,7 +61,7 @@ BaselineFile run_baseline(const PipelineArguments& arguments, const std::functio
   const RunDirectory folder("/var/tmp");  // on disk, while other temporary folders may be in memory
   const std::string path = folder.path() + "/baseline.safetensors";
   {
-    const Uncharged uncharged;
+    const UnchargedScope no_part_of_a_stage;
     save_safetensors(path, baseline(arguments, report));
   }
   ::malloc_trim(0);

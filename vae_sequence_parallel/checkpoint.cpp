@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "common/report/checksum.h"
 #include "common/report/errors.h"
 #include "common/tensor/describe.h"
+#include "common/tensor/mapped_file.h"
 #include "common/tensor/safetensors.h"
 
 namespace lab::vae {
@@ -39,21 +41,21 @@ CheckpointWeights::CheckpointWeights(TensorMap tensors, std::string where, at::T
 
 at::Tensor CheckpointWeights::get(const std::string& name, at::IntArrayRef shape) {
   ++num_asked_;
-  const auto format = shape.size() == 4 ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
-  at::Tensor tensor = at::empty(shape, options_.memory_format(format));
+  const at::Tensor nothing = at::empty(shape, options_.device(at::kMeta));
   const auto found = tensors_.find(name);
   if (found == tensors_.end()) {
     missing_.push_back(name);
-    return tensor;
+    return nothing;
   }
-  if (found->second.sizes() != shape || !found->second.is_floating_point()) {
-    wrong_.push_back(fmt::format("{} {} {} (expected {})", name, dtype_name(found->second.scalar_type()),
-                                 shape_text(found->second.sizes()), shape_text(shape)));
-  } else {
-    tensor.copy_(found->second);
-  }
+  const at::Tensor stored = found->second;
   tensors_.erase(found);
-  return tensor;
+  if (stored.sizes() != shape || !stored.is_floating_point()) {
+    wrong_.push_back(fmt::format("{} {} {} (expected {})", name, dtype_name(stored.scalar_type()),
+                                 shape_text(stored.sizes()), shape_text(shape)));
+    return nothing;
+  }
+  const auto format = shape.size() == 4 ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
+  return at::empty(shape, options_.memory_format(format)).copy_(stored);
 }
 
 void CheckpointWeights::finish() const {
@@ -64,6 +66,11 @@ void CheckpointWeights::finish() const {
       "'{}': expected exactly the {} tensors of an autoencoder with ch {} and ch_mult {}{}{}{}", where_, num_asked_,
       config_.channels, fmt::join(config_.channel_multipliers, " "), listed("missing", missing_),
       listed("of another shape or dtype", wrong_), listed("not expected", left_over)));
+}
+
+std::string checkpoint_digest(const std::string& path) {
+  const MappedFile file(path);
+  return fmt::format("{:016x}", checksum_of({file.data(), file.size_bytes()}));
 }
 
 void save_checkpoint(const std::string& path, const TensorMap& parameters, const AutoEncoderConfig& config,

@@ -22,7 +22,8 @@ class CheckpointWeights : public WeightSource {
   /// What the metadata say; without any, FLUX.1's.
   const AutoEncoderConfig& config() const { return config_; }
 
-  /// What is missing or has another shape is remembered, and a tensor without values returned.
+  /// What is missing or has another shape is remembered, and a tensor without values or memory returned: the shape is
+  /// what the file's config claims, and may be of any size.
   at::Tensor get(const std::string& name, at::IntArrayRef shape) override;
 
   /// Call      when the model is made
@@ -41,15 +42,23 @@ class CheckpointWeights : public WeightSource {
 /// A whole model of a checkpoint.
 /// Errors    UsageError: those of CheckpointWeights; none of the file's tensors may be missing, of another shape, or
 ///           left over
-/// Example   load_model<AutoEncoder>("ae.safetensors", at::kCPU)
+/// Example   load_model<AutoEncoder>("ae.safetensors", at::kCPU, report)
 ///           load_model<ParallelAutoEncoder>("ae.safetensors", at::kCPU, comm)
 template <class Model, class... Where>
-Model load_model(const std::string& path, at::Device device, Where&... where) {
+Model load_model(const std::string& path, at::Device device, const std::function<void()>& report, Where&... where) {
   CheckpointWeights source(path, at::TensorOptions(at::kFloat).device(device));
-  Model model(Weights(source), source.config(), where...);
+  Model model(Weights(source, "", report), source.config(), where...);
   source.finish();
   return model;
 }
+
+template <class Model, class... Where>
+Model load_model(const std::string& path, at::Device device, Where&... where) {
+  return load_model<Model>(path, device, std::function<void()>(), where...);
+}
+
+/// A number by which checkpoint files are told apart, in hexadecimal digits.
+std::string checkpoint_digest(const std::string& path);
 
 /// Writes the parameters with their config, in the dtype given.
 void save_checkpoint(const std::string& path, const TensorMap& parameters, const AutoEncoderConfig& config,

@@ -31,10 +31,12 @@ AutoEncoderConfig small_config() {
 }
 
 void check_config(const AutoEncoderConfig& config) {
-  for (const std::int64_t size : {config.in_channels, config.channels, config.out_channels, config.num_res_blocks,
-                                  config.z_channels, config.num_heads}) {
+  for (const std::int64_t size :
+       {config.in_channels, config.channels, config.out_channels, config.z_channels, config.num_heads}) {
     if (size < 1 || size > 1 << 16) refuse(fmt::format("sizes from 1 to 65536, got {}", size));
   }
+  if (config.num_res_blocks < 1 || config.num_res_blocks > 64)
+    refuse(fmt::format("1 to 64 num_res_blocks, got {}", config.num_res_blocks));
   if (config.channel_multipliers.empty() || config.channel_multipliers.size() > 8)
     refuse(fmt::format("1 to 8 channel_multipliers, got {}", config.channel_multipliers.size()));
   for (const std::int64_t multiplier : config.channel_multipliers) {

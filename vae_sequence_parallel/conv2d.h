@@ -29,11 +29,13 @@ at::Tensor convolve(const at::Tensor& x, const at::Tensor& weight, const at::Ten
 /// A convolution with bias.
 struct Conv2d {
   Conv2d(const Weights& weights, const Conv2dOptions& conv_options);
+  /// Reports progress; if somebody listens, a large picture is convolved in bands of rows, a report after each.
   at::Tensor forward(const at::Tensor& x) const;
 
   Conv2dOptions options;
   at::Tensor weight;  ///< [out, in, kernel, kernel]
   at::Tensor bias;    ///< [out]
+  std::function<void()> report;
 };
 
 }  // namespace lab::vae

@@ -24,7 +24,7 @@ constexpr std::uint64_t kSeed = 42;
 /// Seeded parameters, moved to where the decoding is.
 class SeededOnDevice : public WeightSource {
  public:
-  explicit SeededOnDevice(at::Device device) : seeded_(kSeed), device_(device) {}
+  explicit SeededOnDevice(at::Device device) : seeded_(kSeed), device_(device) { seeded_.keep_none(); }
   at::Tensor get(const std::string& name, at::IntArrayRef shape) override {
     return seeded_.get(name, shape).to(device_);
   }

@@ -2,16 +2,44 @@
 
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "vae_sequence_parallel/moments.h"
 
 namespace lab::vae {
+namespace {
+
+// Multiplications between two reports of progress: about a second of a slow core.
+constexpr std::int64_t kMostProducts = std::int64_t{1} << 32;
+
+/// x's convolution, with stride 1, in bands of so many rows.
+at::Tensor convolve_in_bands(const Conv2d& conv, const at::Tensor& x, std::int64_t num_rows) {
+  const std::int64_t padding = conv.options.padding, halo = conv.options.kernel / 2;
+  const std::int64_t height = x.size(2) + 2 * (padding - halo), width = x.size(3) + 2 * (padding - halo);
+  const at::Tensor out = at::empty({x.size(0), conv.options.out_channels, height, width},
+                                   x.options().memory_format(at::MemoryFormat::ChannelsLast));
+  for (std::int64_t begin = 0; begin < height; begin += num_rows) {
+    const std::int64_t end = std::min(begin + num_rows, height);
+    // Row r of the result comes from rows r - padding to r - padding + 2 halo of x, as far as they exist.
+    const std::int64_t first = std::max<std::int64_t>(begin - padding, 0);
+    const std::int64_t last = std::min(end - padding + 2 * halo, x.size(2));
+    const at::Tensor band = convolve(x.narrow(2, first, last - first), conv.weight, conv.bias, 1, {padding, padding});
+    out.narrow(2, begin, end - begin).copy_(band.narrow(2, begin - first, end - begin));
+    conv.report();
+  }
+  return out;
+}
+
+}  // namespace
 
 Conv2d::Conv2d(const Weights& weights, const Conv2dOptions& conv_options)
     : options(conv_options),
       weight(weights.get("weight", {options.out_channels, options.in_channels, options.kernel, options.kernel})),
-      bias(weights.get("bias", {options.out_channels})) {}
+      bias(weights.get("bias", {options.out_channels})),
+      report(weights.report()) {
+  if (report) report();
+}
 
 at::Tensor convolve(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, std::int64_t stride,
                     at::IntArrayRef padding) {
@@ -22,7 +50,14 @@ at::Tensor convolve(const at::Tensor& x, const at::Tensor& weight, const at::Ten
 }
 
 at::Tensor Conv2d::forward(const at::Tensor& x) const {
-  return convolve(x, weight, bias, options.stride, {options.padding, options.padding});
+  if (report && options.stride == 1) {
+    const std::int64_t products_of_row = x.size(0) * x.size(3) * weight.numel();
+    const std::int64_t num_rows = std::max<std::int64_t>(kMostProducts / std::max<std::int64_t>(products_of_row, 1), 1);
+    if (num_rows < x.size(2)) return convolve_in_bands(*this, x, num_rows);
+  }
+  const at::Tensor out = convolve(x, weight, bias, options.stride, {options.padding, options.padding});
+  if (report) report();
+  return out;
 }
 
 GroupNorm::GroupNorm(const Weights& weights, std::int64_t num_channels, std::int64_t groups)
@@ -58,19 +93,29 @@ at::Tensor from_heads(const at::Tensor& heads, std::int64_t height, std::int64_t
 }
 
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
-  constexpr std::int64_t kMostQueries = 1024;  // at a time: their scores are all that grows with the square
+  return reported_attention(q, k, v, {});
+}
+
+at::Tensor reported_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                              const std::function<void()>& report) {
+  // So many queries at a time: their scores are all that grows with the square.
+  const std::int64_t num_queries =
+      std::clamp<std::int64_t>(kMostProducts / std::max<std::int64_t>(k.numel(), 1), 16, 1024);
   const double scale = 1.0 / std::sqrt(static_cast<double>(q.size(-1)));
   const at::Tensor keys = k.to(at::kDouble).transpose(-2, -1), values = v.to(at::kDouble);
   std::vector<at::Tensor> found;
-  for (const at::Tensor& queries : (q.to(at::kDouble) * scale).split(kMostQueries, -2))
+  for (const at::Tensor& queries : (q.to(at::kDouble) * scale).split(num_queries, -2)) {
     found.push_back(at::matmul(at::softmax(at::matmul(queries, keys), -1), values));
+    if (report) report();
+  }
   return at::cat(found, -2).to(q.scalar_type());
 }
 
 at::Tensor AttnBlock::forward(at::Tensor x) const {
   const at::Tensor normed = norm.forward(x);
-  const at::Tensor found = attention(to_heads(q.forward(normed), num_heads), to_heads(k.forward(normed), num_heads),
-                                     to_heads(v.forward(normed), num_heads));
+  const at::Tensor found =
+      reported_attention(to_heads(q.forward(normed), num_heads), to_heads(k.forward(normed), num_heads),
+                         to_heads(v.forward(normed), num_heads), q.report);
   return residual_sum(proj_out.forward(from_heads(found, x.size(2), x.size(3))), x);
 }
 

@@ -40,6 +40,10 @@ at::Tensor from_heads(const at::Tensor& heads, std::int64_t height, std::int64_t
 /// Shapes    q and out [B, heads, N, K]; k, v [B, heads, M, K]
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
 
+/// The same, and calls `report` after each group of queries.
+at::Tensor reported_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                              const std::function<void()>& report);
+
 /// x plus attention among all positions of its norm, in `num_heads` heads of C / num_heads channels each.
 struct AttnBlock : AttnLayers<GroupNorm, Conv2d> {
   using AttnLayers::AttnLayers;

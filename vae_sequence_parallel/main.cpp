@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
+#include "common/comm/lone_work.h"
 #include "common/lab/lab_main.h"
-#include "common/launch/run_in_child.h"
 #include "common/report/app.h"
 #include "common/report/atomic_file.h"
 #include "common/report/folder.h"
+#include "common/tensor/memory_meter.h"
 #include "vae_sequence_parallel/calls.h"
 #include "vae_sequence_parallel/cases.h"
 #include "vae_sequence_parallel/checkpoint_commands.h"
@@ -33,13 +34,18 @@ void finish(StepOptions& steps, const CommonOptions& common) {
   steps.out_dir = common.out_dir;
 }
 
-/// encode and baseline in a process of their own: ranks are forked from this one, which must not work with tensors.
-void run_serial_steps(const StepOptions& steps, int num_ranks) {
-  run_in_child("encode and baseline", [&] {
-    require_width(latent_width(steps), num_ranks);
-    encode_step(steps);
-    baseline_step(steps);
-  });
+/// encode and baseline on rank 0, while the others wait.
+void run_serial_steps(RankRun& run, const StepOptions& steps) {
+  std::function<void(const ReportProgress&)> work;
+  if (run.comm.rank() == 0) {
+    work = [&](const ReportProgress& report) {
+      const UnchargedScope no_part_of_the_ranks_peak;
+      require_width(latent_width(steps), run.comm.size());
+      encode_step(steps, report);
+      baseline_step(steps, report);
+    };
+  }
+  work_while_others_wait(run.comm.collectives(), work);
 }
 
 LabProgram program_of(const std::string& name, const std::string& description) {
@@ -71,10 +77,7 @@ ExitCode test_command(int argc, char** argv) {
   LabProgram program =
       program_of("vae_sequence_parallel test", "Decodes the latent on all ranks together, beside the baseline.");
   program.add_options = [&](App& app) { add_step_options(app, lab.steps); };
-  program.prepare = [&](const CommonOptions& common, int num_ranks, int rank) {
-    finish(lab.steps, common);
-    if (rank == 0) run_in_child("the files", [&] { check_steps(lab.steps, num_ranks); });
-  };
+  program.prepare = [&](const CommonOptions& common, int, int) { finish(lab.steps, common); };
   program.body = [&](RankRun& run) {
     run.announce();
     reconstruct(run, lab.steps);
@@ -95,12 +98,10 @@ int main(int argc, char** argv) {
                       "A VAE's decoder on a picture that is split along its width. Runs encode, baseline, modules and "
                       "test, one after the other.");
   program.add_options = [&](App& app) { vae::add_step_options(app, lab.steps); };
-  program.prepare = [&](const CommonOptions& common, int num_ranks, int rank) {
-    vae::finish(lab.steps, common);
-    if (rank == 0) vae::run_serial_steps(lab.steps, num_ranks);
-  };
+  program.prepare = [&](const CommonOptions& common, int, int) { vae::finish(lab.steps, common); };
   program.body = [&](RankRun& run) {
     run.announce();
+    if (run.only.empty()) vae::run_serial_steps(run, lab.steps);
     run_sections(run, vae::sections(), vae::calls());
     if (run.only.empty()) vae::reconstruct(run, lab.steps);
     run.out.sentence(run.comm.rank(), "done");

@@ -18,19 +18,27 @@ struct MemoryTable {
   std::vector<double> ranks, activations, parameters, ideal;
 };
 
-std::string table_line(const std::string& decoder, const DecoderCost& cost, const DecoderCost& serial) {
+/// What the other rows are compared with.
+struct FirstRow {
+  std::string name;  ///< "one process", or "P = 2" where that is left out
+  int num_ranks = 1;
+  std::int64_t activation_bytes = 0;
+};
+
+std::string table_line(const std::string& decoder, const DecoderCost& cost, const FirstRow& first) {
   return fmt::format("{:<10} {:>14.1f} {:>15.1f} {:>17.3f}", decoder, megabytes(cost.parameter_bytes),
                      megabytes(cost.activation_bytes),
-                     static_cast<double>(cost.activation_bytes) / static_cast<double>(serial.activation_bytes));
+                     static_cast<double>(cost.activation_bytes) / static_cast<double>(first.activation_bytes));
 }
 
-void draw_table(const MemoryTable& table, const std::string& title, const std::string& path) {
+void draw_table(const MemoryTable& table, const FirstRow& first, const std::string& title, const std::string& path) {
   plot::Chart chart;
   chart.title = title;
   chart.x = {"ranks"};
   chart.y = {"MB on the rank that holds most", true};
   chart.series.push_back({"activations", table.ranks, table.activations});
-  chart.series.push_back({"one process / ranks", table.ranks, table.ideal});
+  const std::string times = first.num_ranks == 1 ? "" : fmt::format("{} x ", first.num_ranks);
+  chart.series.push_back({fmt::format("{}({}) / ranks", times, first.name), table.ranks, table.ideal});
   chart.series.back().dashed = true;
   chart.series.back().points = false;
   chart.series.push_back({"parameters", table.ranks, table.parameters});
@@ -60,12 +68,19 @@ ExitCode memory_command(int argc, char** argv) {
   run.height = run.width = size;
   run.on_gpu = device == "cuda";
   fmt::print("decoding to {} x {}, {}, MB = 10^6 bytes\n", size, size, config);
-  fmt::print("{:<10} {:>14} {:>15} {:>17}\n", "decoder", "parameters MB", "activations MB", "activations / one");
-  DecoderCost serial;
+  FirstRow first;
+  if (no_serial) {
+    first.num_ranks = static_cast<int>(numbers.front());
+    first.name = fmt::format("P = {}", first.num_ranks);
+  } else {
+    first.name = "one process";
+  }
+  fmt::print("{:<10} {:>14} {:>15} {:>17}\n", "decoder", "parameters MB", "activations MB",
+             no_serial ? fmt::format("of {}", first.name) : "activations / one");
   const auto measure = [&](const std::string& name) {
     const DecoderCost cost = run_decoder(run);
-    if (serial.activation_bytes == 0) serial = cost;  // what the others are beside: the first
-    fmt::print("{}\n", table_line(name, cost, serial));
+    if (first.activation_bytes == 0) first.activation_bytes = cost.activation_bytes;
+    fmt::print("{}\n", table_line(name, cost, first));
     std::fflush(stdout);
     return cost;
   };
@@ -79,11 +94,11 @@ ExitCode memory_command(int argc, char** argv) {
     table.ranks.push_back(static_cast<double>(number));
     table.activations.push_back(megabytes(cost.activation_bytes));
     table.parameters.push_back(megabytes(cost.parameter_bytes));
-    table.ideal.push_back(megabytes(serial.activation_bytes) / static_cast<double>(number));
+    table.ideal.push_back(megabytes(first.activation_bytes) * first.num_ranks / static_cast<double>(number));
   }
   make_folder("--out", out_dir);
   const std::string path = fmt::format("{}/vae_memory_{}_{}.png", out_dir, config, size);
-  draw_table(table, fmt::format("Memory of a rank that decodes to {} x {} ({})", size, size, config), path);
+  draw_table(table, first, fmt::format("Memory of a rank that decodes to {} x {} ({})", size, size, config), path);
   fmt::print("drawn: {}\n", path);
   return ExitCode::kAllMatch;
 }

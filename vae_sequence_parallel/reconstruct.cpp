@@ -40,11 +40,15 @@ at::Tensor shared(const at::Tensor& of_rank_zero, Collectives& collectives) {
   return collectives.broadcast(tensor, 0);
 }
 
-Given given_to_all(const ReconstructionFiles& files, const AutoEncoderConfig& config, Collectives& collectives) {
+Given given_to_all(const StepOptions& options, const AutoEncoderConfig& config, Collectives& collectives) {
   Given given;
   if (collectives.rank() == 0) {
+    const ReconstructionFiles files(options.out_dir);
     given.latent = load_latent(files, config);
-    given.baseline = load_baseline(files, given.latent);
+    const std::string digest = checkpoint_digest(options.checkpoint);
+    require_checkpoint(given.latent, digest, files, options.checkpoint);
+    given.baseline = load_baseline(files, given.latent, digest);
+    require_width(given.latent.z.size(3), collectives.size());
   }
   given.latent.z = shared(given.latent.z, collectives);
   given.baseline.image = shared(given.baseline.image, collectives);
@@ -81,7 +85,7 @@ void reconstruct(RankRun& run, const StepOptions& options) {
   const int rank = run.comm.rank();
   const ReconstructionFiles files(options.out_dir);
   const auto model = load_model<ParallelAutoEncoder>(options.checkpoint, run.device, run.comm);
-  const Given given = given_to_all(files, model.config, run.comm.collectives());
+  const Given given = given_to_all(options, model.config, run.comm.collectives());
   if (rank == 0) describe_given(run, files, given);
 
   const at::Tensor z = given.latent.z.to(run.device);

@@ -13,6 +13,8 @@
 namespace lab::vae {
 namespace {
 
+constexpr const char* kCheckpointKey = "checkpoint_digest";
+
 void require_step(const std::string& path, const char* step) {
   if (!std::filesystem::exists(path))
     throw UsageError(
@@ -52,7 +54,9 @@ ReconstructionFiles::ReconstructionFiles(const std::string& folder)
 
 void save_latent(const ReconstructionFiles& files, const Latent& latent) {
   save_safetensors(files.latent, {{"latent", latent.z}},
-                   {{"height", std::to_string(latent.height)}, {"width", std::to_string(latent.width)}});
+                   {{"height", std::to_string(latent.height)},
+                    {"width", std::to_string(latent.width)},
+                    {kCheckpointKey, latent.checkpoint_digest}});
   save_torch_tensor(files.latent_pt, latent.z);
 }
 
@@ -81,24 +85,43 @@ Latent load_latent(const ReconstructionFiles& files, const AutoEncoderConfig& co
   }
   latent.height = height;
   latent.width = width;
+  const auto digest = metadata.find(kCheckpointKey);
+  if (digest != metadata.end()) latent.checkpoint_digest = digest->second;
   return latent;
 }
 
-void save_baseline(const ReconstructionFiles& files, const Latent& latent, const Baseline& baseline) {
-  save_safetensors(files.baseline, {{"image", baseline.image}, {"latent", latent.z}},
-                   {{"peak_activation_bytes", std::to_string(baseline.peak_activation_bytes)}});
+void require_checkpoint(const Latent& latent, const std::string& digest, const ReconstructionFiles& files,
+                        const std::string& checkpoint) {
+  if (latent.checkpoint_digest.empty() || latent.checkpoint_digest == digest) return;
+  throw UsageError(
+      fmt::format("'{}' was encoded with another checkpoint than '{}'; hint: the same --checkpoint for every step, or "
+                  "run encode again",
+                  files.latent_pt, checkpoint));
 }
 
-Baseline load_baseline(const ReconstructionFiles& files, const Latent& latent) {
+void save_baseline(const ReconstructionFiles& files, const Latent& latent, const Baseline& baseline,
+                   const std::string& checkpoint_digest) {
+  save_safetensors(
+      files.baseline, {{"image", baseline.image}, {"latent", latent.z}},
+      {{"peak_activation_bytes", std::to_string(baseline.peak_activation_bytes)}, {kCheckpointKey, checkpoint_digest}});
+}
+
+Baseline load_baseline(const ReconstructionFiles& files, const Latent& latent, const std::string& checkpoint_digest) {
   require_step(files.baseline, "baseline");
   const TensorMap tensors = load_safetensors(files.baseline);
   if (!same(tensor_of(tensors, "latent", files.baseline), latent.z))
     throw UsageError(
         fmt::format("'{}' is of another latent than '{}'; hint: run baseline again", files.baseline, files.latent_pt));
+  const SafetensorsMetadata metadata = load_safetensors_metadata(files.baseline);
+  const auto digest = metadata.find(kCheckpointKey);
+  if (digest == metadata.end() || digest->second != checkpoint_digest)
+    throw UsageError(
+        fmt::format("'{}' was decoded with another checkpoint than this run's; hint: the same --checkpoint for every "
+                    "step, or run baseline again",
+                    files.baseline));
   Baseline baseline;
   baseline.image = tensor_of(tensors, "image", files.baseline);
-  baseline.peak_activation_bytes =
-      whole_of(load_safetensors_metadata(files.baseline), "peak_activation_bytes", files.baseline);
+  baseline.peak_activation_bytes = whole_of(metadata, "peak_activation_bytes", files.baseline);
   return baseline;
 }
 

@@ -28,9 +28,15 @@ struct Latent {
   at::Tensor z;  ///< float32 [1, z_channels, h, w]
   std::int64_t height = 0;
   std::int64_t width = 0;
+  std::string checkpoint_digest;  ///< of the checkpoint that encoded it; empty: not known
 };
 
 void save_latent(const ReconstructionFiles& files, const Latent& latent);
+
+/// Returns if the latent may be decoded with this checkpoint: the one that encoded it, or nobody knows which did.
+/// Errors    UsageError
+void require_checkpoint(const Latent& latent, const std::string& digest, const ReconstructionFiles& files,
+                        const std::string& checkpoint);
 
 /// The latent of latent_code.pt, also where Python wrote that; then the picture is as large as the latent allows.
 /// Errors    UsageError: not there ("run encode first"), unreadable, not a latent of this config
@@ -42,9 +48,12 @@ struct Baseline {
   std::int64_t peak_activation_bytes = 0;  ///< by the memory meter
 };
 
-void save_baseline(const ReconstructionFiles& files, const Latent& latent, const Baseline& baseline);
+/// `checkpoint_digest`: of the checkpoint that decoded it.
+void save_baseline(const ReconstructionFiles& files, const Latent& latent, const Baseline& baseline,
+                   const std::string& checkpoint_digest);
 
-/// Errors    UsageError: not there ("run baseline first"), unreadable, or of another latent
-Baseline load_baseline(const ReconstructionFiles& files, const Latent& latent);
+/// Errors    UsageError: not there ("run baseline first"), unreadable, of another latent, or decoded with a checkpoint of
+///           another digest
+Baseline load_baseline(const ReconstructionFiles& files, const Latent& latent, const std::string& checkpoint_digest);
 
 }  // namespace lab::vae

@@ -7,7 +7,7 @@
 
 namespace lab::vae {
 
-/// Makes every parameter that is asked for, and keeps it: convolutions as PyTorch fills them, biases likewise, norms
+/// Makes every parameter that is asked for, and keeps it unless told not to: convolutions as PyTorch fills them, biases likewise, norms
 /// with 1 and 0; a bias that has no module's name before it (of a module tried by itself) with 1. A parameter depends
 /// on the seed and its name only. With `spread`, what is not a convolution's gets values around those, so that one that
 /// was left out, or another's, is seen.
@@ -21,11 +21,16 @@ class SeededWeights : public WeightSource {
   /// What was asked for so far; shares the parameters' memory, unless those have channels last.
   const TensorMap& made() const { return made_; }
 
+  /// Keeps nothing of what it makes: for a model whose memory is measured.
+  void keep_none() { keeps_ = false; }
+
  private:
   std::uint64_t seed_;
   at::ScalarType dtype_;
   double spread_;
+  bool keeps_ = true;
   TensorMap made_;
+  std::map<std::string, std::int64_t> fan_in_;  ///< of each convolution so far, which its bias needs
 };
 
 }  // namespace lab::vae

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/launch/cores.h"
+#include "common/launch/one_rank.h"
 #include "common/report/errors.h"
 #include "common/report/folder.h"
 #include "common/tensor/describe.h"
@@ -29,18 +30,32 @@ std::string source_of(const StepOptions& options) {
   return options.image.empty() ? fmt::format("generated, seed {}", options.seed) : options.image;
 }
 
+/// While it lives, operations use all cores of this machine: the other ranks on it wait.
+class AllCores {
+ public:
+  AllCores() : num_threads_(at::get_num_threads()) { use_threads(usable_cores()); }
+  ~AllCores() { use_threads(num_threads_); }
+  AllCores(const AllCores&) = delete;
+  AllCores& operator=(const AllCores&) = delete;
+
+ private:
+  const int num_threads_;
+};
+
 }  // namespace
 
-std::string encode_step(const StepOptions& options) {
+std::string encode_step(const StepOptions& options, const ReportProgress& report) {
   const at::NoGradGuard no_gradient;
-  at::set_num_threads(usable_cores());
+  const AllCores all_cores;
   const at::Tensor picture = picture_of(options);
-  const auto model = load_model<AutoEncoder>(options.checkpoint, at::kCPU);
+  if (report) report();
+  const auto model = load_model<AutoEncoder>(options.checkpoint, at::kCPU, report);
   make_folder("--out", options.out_dir);
   const ReconstructionFiles files(options.out_dir);
   Latent latent;
   latent.height = picture.size(0);
   latent.width = picture.size(1);
+  latent.checkpoint_digest = checkpoint_digest(options.checkpoint);
   latent.z = model.encode(to_model_input(picture, model.config.downsampling())).contiguous();
   write_picture(files.picture, picture);
   save_latent(files, latent);
@@ -48,13 +63,15 @@ std::string encode_step(const StepOptions& options) {
                      source_of(options), shape_text(latent.z.sizes()), files.latent_pt);
 }
 
-std::string baseline_step(const StepOptions& options) {
+std::string baseline_step(const StepOptions& options, const ReportProgress& report) {
   const at::NoGradGuard no_gradient;
-  at::set_num_threads(usable_cores());
+  const AllCores all_cores;
   install_memory_meter();
-  const auto model = load_model<AutoEncoder>(options.checkpoint, at::kCPU);
+  const auto model = load_model<AutoEncoder>(options.checkpoint, at::kCPU, report);
   const ReconstructionFiles files(options.out_dir);
   const Latent latent = load_latent(files, model.config);
+  const std::string digest = checkpoint_digest(options.checkpoint);
+  require_checkpoint(latent, digest, files, options.checkpoint);
   Baseline baseline;
   {
     const MemoryScope scope;
@@ -62,7 +79,7 @@ std::string baseline_step(const StepOptions& options) {
     baseline.peak_activation_bytes = scope.reading().peak_bytes;
   }
   const at::Tensor picture = to_picture(baseline.image, latent.height, latent.width);
-  save_baseline(files, latent, baseline);
+  save_baseline(files, latent, baseline, digest);
   write_picture(files.baseline_jpg, picture);
   const std::string made = fmt::format("baseline: decoded in one process: {}", files.baseline_jpg);
   try {
@@ -78,13 +95,6 @@ void require_width(std::int64_t latent_width, int num_ranks) {
       fmt::format("--nproc {}: expected a latent at least as wide as there are ranks, got {} column(s); "
                   "hint: --nproc {} or a wider picture",
                   num_ranks, latent_width, latent_width));
-}
-
-void check_steps(const StepOptions& options, int num_ranks) {
-  const ReconstructionFiles files(options.out_dir);
-  const Latent latent = load_latent(files, CheckpointWeights(options.checkpoint).config());
-  load_baseline(files, latent);
-  require_width(latent.z.size(3), num_ranks);
 }
 
 std::int64_t latent_width(const StepOptions& options) {

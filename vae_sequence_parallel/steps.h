@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "common/comm/lone_work.h"
+
 namespace lab::vae {
 
 /// What a reconstruction is told.
@@ -17,23 +19,20 @@ struct StepOptions {
 /// The checkpoint that the lab comes with.
 std::string default_checkpoint();
 
-// The steps before the parallel one, in one process with all its cores. Each returns a sentence on what it did.
+// The steps before the parallel one, in one process with all its cores. Each returns a sentence on what it did, and
+// calls `report` after every operation and in the middle of long ones.
 // Errors    UsageError: a picture, a checkpoint or a file of the step before that is missing or cannot be used; a file
 //           that cannot be written. Complete files only; what stood under a name stays until the new one is complete
 
 /// Encodes the picture: leaves picture.png, latent_code.pt and latent_code.safetensors.
-std::string encode_step(const StepOptions& options);
+std::string encode_step(const StepOptions& options, const ReportProgress& report = {});
 
 /// Decodes the latent with the serial decoder: leaves reconstructed_baseline.jpg and .safetensors.
-std::string baseline_step(const StepOptions& options);
+std::string baseline_step(const StepOptions& options, const ReportProgress& report = {});
 
 /// Returns if every rank gets a column of the latent.
 /// Errors    UsageError
 void require_width(std::int64_t latent_width, int num_ranks);
-
-/// Returns if the step test can be run on so many ranks with the files that are there.
-/// Errors    UsageError: those of load_latent(), load_baseline() and require_width()
-void check_steps(const StepOptions& options, int num_ranks);
 
 /// The width of the latent that encode_step() would make, without making it.
 std::int64_t latent_width(const StepOptions& options);

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <functional>
 #include <string>
 
 namespace lab::vae {
@@ -22,7 +23,10 @@ class WeightSource {
 /// Example   Conv2d(weights / "conv_in", {16, 512}) asks the source for conv_in.weight and conv_in.bias
 class Weights {
  public:
-  explicit Weights(WeightSource& source, std::string place = "") : source_(source), place_(std::move(place)) {}
+  /// `report`: what serial modules made from here call after each operation, and in the middle of long ones, so that
+  /// whoever waits for them sees progress; may be empty.
+  explicit Weights(WeightSource& source, std::string place = "", std::function<void()> report = {})
+      : source_(source), place_(std::move(place)), report_(std::move(report)) {}
 
   /// Four dimensions come with channels last in memory: convolutions then need no copies of their own.
   at::Tensor get(const std::string& name, at::IntArrayRef shape) const {
@@ -30,7 +34,9 @@ class Weights {
     return shape.size() == 4 ? tensor.contiguous(at::MemoryFormat::ChannelsLast) : tensor;
   }
 
-  Weights operator/(const std::string& name) const { return Weights(source_, full(name)); }
+  const std::function<void()>& report() const { return report_; }
+
+  Weights operator/(const std::string& name) const { return Weights(source_, full(name), report_); }
   Weights operator/(std::int64_t index) const { return *this / std::to_string(index); }
 
  private:
@@ -38,6 +44,7 @@ class Weights {
 
   WeightSource& source_;
   std::string place_;
+  std::function<void()> report_;
 };
 
 }  // namespace lab::vae

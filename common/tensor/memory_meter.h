@@ -47,4 +47,17 @@ class MemoryScope {
   MemoryAccount* const account_;
 };
 
+/// While it lives, what its thread allocates is charged to nobody, but for scopes inside it: for work that is no part of
+/// what the thread's owner is measured for.
+class UnchargedScope {
+ public:
+  UnchargedScope() : owner_(memory_owner()) { set_memory_owner(nullptr); }
+  ~UnchargedScope() { set_memory_owner(owner_); }
+  UnchargedScope(const UnchargedScope&) = delete;
+  UnchargedScope& operator=(const UnchargedScope&) = delete;
+
+ private:
+  MemoryAccount* const owner_;
+};
+
 }  // namespace lab

@@ -152,5 +152,35 @@ TEST_CASE("attention is the softmax of scaled products, heads are slices of chan
   CHECK(compare(found, at::matmul(weights, v), {1e-12, 1e-12}).close);
 }
 
+TEST_CASE("who waits for a serial model hears of every convolution, and of every band of a large one") {
+  const c10::NoGradGuard no_gradient;
+  SeededWeights source(3);
+  int num_reports = 0;
+  const Weights silent(source), heard(source, "", [&] { ++num_reports; });
+  const auto reports_of = [&](const std::function<void()>& work) {
+    num_reports = 0;
+    work();
+    return num_reports;
+  };
+  AutoEncoderConfig config = small_config();
+  const AutoEncoder model(heard, config);
+  const at::Tensor picture = seeded_rand({1, 3, 16, 16}, 4);
+  CHECK(reports_of([&] { model.encode(picture); }) >= 20);
+  CHECK(reports_of([&] { model.decode(seeded_randn({1, 16, 2, 2}, 5)); }) >= 20);
+
+  // 2^32 products are some 28 rows of 1,024 pixels here.
+  for (const auto& [kernel, padding] : {std::pair(3, 1), std::pair(1, 0), std::pair(5, 2), std::pair(3, 0)}) {
+    const Conv2dOptions options = {128, 128 * 9 / (kernel * kernel), kernel, 1, padding};
+    const Conv2d whole(silent / "conv", options);
+    Conv2d in_bands = whole;
+    in_bands.report = heard.report();
+    const at::Tensor x = seeded_rand({1, 128, 61, 1024}, 6).contiguous(at::MemoryFormat::ChannelsLast);
+    at::Tensor found;
+    INFO("kernel " << kernel << ", padding " << padding);
+    CHECK(reports_of([&] { found = in_bands.forward(x); }) == 3);
+    CHECK(at::equal(found, whole.forward(x)));
+  }
+}
+
 }  // namespace
 }  // namespace lab::vae

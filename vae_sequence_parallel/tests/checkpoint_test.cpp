@@ -84,7 +84,8 @@ TEST_CASE("a config that cannot be is refused before any tensor is made") {
        {with("\"ch\":32", "\"ch\":40"), with("\"ch\":32", "\"ch\":-32"), with("\"ch\":32", "\"ch\":1e30"),
         with("[1,2,2,2]", "[]"), with("[1,2,2,2]", "[1,2,2,2,2,2,2,2,2]"), with("[1,2,2,2]", "\"1\""),
         with("\"z_channels\":16,", ""), with("\"scale_factor\":1.0", "\"scale_factor\":0.0"),
-        with("\"num_heads\":1", "\"num_heads\":3"), std::string("{"), std::string("[]"), std::string("")}) {
+        with("\"num_heads\":1", "\"num_heads\":3"), with("\"num_res_blocks\":1", "\"num_res_blocks\":65536"),
+        std::string("{"), std::string("[]"), std::string("")}) {
     CAPTURE(wrong);
     save_safetensors(path, {{"x", at::zeros({1})}}, {{"config", wrong}});
     CHECK(testing::contains(testing::sentence_of([&] { load(path); }), path));
@@ -102,6 +103,45 @@ TEST_CASE("a file cut short anywhere, or not a checkpoint, is refused") {
     CHECK(testing::contains(testing::sentence_of([&] { load(path); }), path));
   }
   CHECK(testing::contains(testing::sentence_of([&] { load(folder.file("absent")); }), "absent"));
+}
+
+TEST_CASE("a config that claims far more than the file has is refused, and nothing allocated for it") {
+  install_memory_meter();
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.file("model.safetensors");
+  for (const auto& [channels, multipliers] :
+       {std::pair<std::int64_t, std::vector<std::int64_t>>(65536, {1, 2, 2, 2}), {65536, {1024, 1024, 1024, 1024}}}) {
+    AutoEncoderConfig config = small_config();
+    config.channels = channels;
+    config.channel_multipliers = multipliers;
+    save_safetensors(path, small_parameters(), {{"config", to_json(config)}});
+    const MemoryScope scope;
+    const std::string sentence = testing::sentence_of([&] { load(path); });
+    CAPTURE(sentence);
+    CHECK(testing::contains(sentence, "tensors of an autoencoder with ch 65536 and ch_mult"));
+    CHECK(scope.reading().peak_bytes < 10'000'000);  // what of the file has the right shape is read, 5 MB
+  }
+}
+
+TEST_CASE("a model of seeded weights that are not kept is in memory once") {
+  install_memory_meter();
+  SeededWeights source(1);
+  source.keep_none();
+  const MemoryScope scope;
+  const AutoEncoder model(Weights(source), small_config());
+  const std::int64_t bytes = 4 * 1'271'427;
+  CHECK(scope.reading().current_bytes == bytes);
+  // A convolution's weight is copied once, into channels last; the largest is 64 x 64 x 9.
+  CHECK(scope.reading().peak_bytes <= bytes + 4 * 64 * 64 * 9);
+}
+
+TEST_CASE("a checkpoint's digest is that of its bytes") {
+  const testing::TemporaryFolder folder;
+  testing::write_bytes(folder.file("one"), "abc");
+  testing::write_bytes(folder.file("same"), "abc");
+  testing::write_bytes(folder.file("other"), "abd");
+  CHECK(checkpoint_digest(folder.file("one")) == checkpoint_digest(folder.file("same")));
+  CHECK(checkpoint_digest(folder.file("one")) != checkpoint_digest(folder.file("other")));
 }
 
 TEST_CASE("a loaded model holds one copy, in float32") {

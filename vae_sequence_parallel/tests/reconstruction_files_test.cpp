@@ -15,8 +15,10 @@
 namespace lab::vae {
 namespace {
 
+constexpr const char* kDigest = "0123456789abcdef";
+
 Latent some_latent() {
-  return {seeded_randn({1, 16, 3, 5}, 1), 20, 37};
+  return {seeded_randn({1, 16, 3, 5}, 1), 20, 37, kDigest};
 }
 
 struct Folder {
@@ -35,6 +37,7 @@ TEST_CASE("a latent comes back with the size of its picture") {
   CHECK(at::equal(latent.z, some_latent().z));
   CHECK(latent.height == 20);
   CHECK(latent.width == 37);
+  CHECK(latent.checkpoint_digest == kDigest);
 }
 
 TEST_CASE("one from elsewhere has all of its picture") {
@@ -46,13 +49,26 @@ TEST_CASE("one from elsewhere has all of its picture") {
   const Latent latent = load_latent(at_hand.files, small_config());
   CHECK(latent.height == 24);
   CHECK(latent.width == 40);
+  CHECK(latent.checkpoint_digest.empty());
+  CHECK_NOTHROW(require_checkpoint(latent, "another", at_hand.files, "ae.safetensors"));
+}
+
+TEST_CASE("a latent, or a baseline, of another checkpoint than this run's is refused") {
+  const Folder at_hand;
+  CHECK_NOTHROW(require_checkpoint(some_latent(), kDigest, at_hand.files, "ae.safetensors"));
+  CHECK(testing::contains(
+      testing::sentence_of([&] { require_checkpoint(some_latent(), "another", at_hand.files, "ae.safetensors"); }),
+      "was encoded with another checkpoint than 'ae.safetensors'; hint: "));
+  save_baseline(at_hand.files, some_latent(), {seeded_randn({1, 3, 24, 40}, 4), 1234}, "another");
+  CHECK(testing::contains(testing::sentence_of([&] { load_baseline(at_hand.files, some_latent(), kDigest); }),
+                          "was decoded with another checkpoint than this run's; hint: "));
 }
 
 TEST_CASE("steps out of order say which one is missing") {
   const Folder at_hand;
   CHECK(testing::contains(at_hand.load(), "hint: run encode first"));
   save_latent(at_hand.files, some_latent());
-  CHECK(testing::contains(testing::sentence_of([&] { load_baseline(at_hand.files, some_latent()); }),
+  CHECK(testing::contains(testing::sentence_of([&] { load_baseline(at_hand.files, some_latent(), kDigest); }),
                           "hint: run baseline first"));
 }
 
@@ -82,16 +98,17 @@ TEST_CASE("a size that the latent cannot have is refused") {
 TEST_CASE("a baseline belongs to its latent") {
   const Folder at_hand;
   const Baseline baseline = {seeded_randn({1, 3, 24, 40}, 4), 1234};
-  save_baseline(at_hand.files, some_latent(), baseline);
-  const Baseline loaded = load_baseline(at_hand.files, some_latent());
+  save_baseline(at_hand.files, some_latent(), baseline, kDigest);
+  const Baseline loaded = load_baseline(at_hand.files, some_latent(), kDigest);
   CHECK(at::equal(loaded.image, baseline.image));
   CHECK(loaded.peak_activation_bytes == 1234);
   Latent other = some_latent();
   other.z = other.z + 1;
-  CHECK(testing::contains(testing::sentence_of([&] { load_baseline(at_hand.files, other); }), "is of another latent"));
+  CHECK(testing::contains(testing::sentence_of([&] { load_baseline(at_hand.files, other, kDigest); }),
+                          "is of another latent"));
   std::filesystem::remove(at_hand.files.baseline);
-  save_safetensors(at_hand.files.baseline, {{"latent", some_latent().z}});
-  CHECK(testing::contains(testing::sentence_of([&] { load_baseline(at_hand.files, some_latent()); }),
+  save_safetensors(at_hand.files.baseline, {{"latent", some_latent().z}}, {{"checkpoint_digest", kDigest}});
+  CHECK(testing::contains(testing::sentence_of([&] { load_baseline(at_hand.files, some_latent(), kDigest); }),
                           "expected a tensor 'image'"));
 }
 
