@@ -3,8 +3,6 @@
 #include "common/comm/lone_work.h"
 #include "common/lab/lab_main.h"
 #include "common/report/app.h"
-#include "common/report/atomic_file.h"
-#include "common/report/folder.h"
 #include "common/tensor/memory_meter.h"
 #include "vae_sequence_parallel/calls.h"
 #include "vae_sequence_parallel/cases.h"
@@ -25,8 +23,7 @@ struct Lab {
 };
 
 void write_log(const CommonOptions& common, const RunReport& report) {
-  make_folder("--out", common.out_dir);
-  write_file_atomically(common.out_dir + "/vae_log.md", markdown_log(report));
+  add_to_log(common.out_dir, markdown_log(report));
 }
 
 void finish(StepOptions& steps, const CommonOptions& common) {

@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
+#include <sstream>
 #include <vector>
+
+#include "common/report/atomic_file.h"
+#include "common/report/folder.h"
 
 namespace lab::vae {
 namespace {
@@ -22,6 +27,23 @@ struct CheckTable {
     return cells[name][static_cast<std::size_t>(rank)];
   }
 };
+
+std::string title_of(const std::string& program) {
+  return fmt::format("# {}: the log of a run\n\n", program);
+}
+
+/// The text without the page whose first line is this one.
+std::string without_page(const std::string& text, const std::string& title) {
+  std::string kept;
+  bool keeps = true;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("# ", 0) == 0) keeps = line != title;
+    if (keeps) kept += line + "\n";
+  }
+  while (kept.size() > 1 && kept.compare(kept.size() - 2, 2, "\n\n") == 0) kept.pop_back();
+  return kept;
+}
 
 struct Verdicts {
   int num_right = 0, num_wrong = 0, num_skipped = 0;
@@ -61,7 +83,7 @@ void add_sentences(std::string& text, const RunReport& report) {
 std::string markdown_log(const RunReport& report) {
   Verdicts verdicts;
   const CheckTable table = table_of(report, verdicts);
-  std::string text = fmt::format("# {}: the log of a run\n\n", report.program);
+  std::string text = title_of(report.program);
   text += fmt::format("{} ranks ({}), seed {}, {:.1f} s. {} comparisons matched, {} did not, {} were skipped.\n",
                       report.num_ranks, report.world, report.seed, report.wall_seconds, verdicts.num_right,
                       verdicts.num_wrong, verdicts.num_skipped);
@@ -78,6 +100,19 @@ std::string markdown_log(const RunReport& report) {
   }
   add_sentences(text, report);
   return text;
+}
+
+std::string action_page(const std::string& program, const std::string& sentence) {
+  return title_of(program) + sentence + "\n";
+}
+
+void add_to_log(const std::string& out_dir, const std::string& page) {
+  make_folder("--out", out_dir);
+  const std::string path = out_dir + "/vae_log.md";
+  std::ostringstream before;
+  if (std::ifstream file(path); file) before << file.rdbuf();
+  const std::string others = without_page(before.str(), page.substr(0, page.find('\n')));
+  write_file_atomically(path, others.empty() ? page : others + "\n" + page);
 }
 
 }  // namespace lab::vae

@@ -6,6 +6,7 @@
 #include "common/report/folder.h"
 #include "common/tensor/describe.h"
 #include "common/tensor/picture.h"
+#include "vae_sequence_parallel/markdown_log.h"
 #include "vae_sequence_parallel/picture_difference.h"
 #include "vae_sequence_parallel/reconstruction_files.h"
 
@@ -43,7 +44,9 @@ ExitCode encode_command(int argc, char** argv) {
   app.add_seed("--seed", options.seed, "of our own picture");
   add_folder(app, options);
   if (const auto done = app.parse(argc, argv)) return *done;
-  fmt::print("{}\n", encode_step(options));
+  const std::string made = encode_step(options);
+  add_to_log(options.out_dir, action_page("vae_sequence_parallel encode", made));
+  fmt::print("{}\n", made);
   return ExitCode::kAllMatch;
 }
 
@@ -53,7 +56,9 @@ ExitCode baseline_command(int argc, char** argv) {
   add_checkpoint(app, options);
   add_folder(app, options);
   if (const auto done = app.parse(argc, argv)) return *done;
-  fmt::print("{}\n", baseline_step(options));
+  const std::string made = baseline_step(options);
+  add_to_log(options.out_dir, action_page("vae_sequence_parallel baseline", made));
+  fmt::print("{}\n", made);
   return ExitCode::kAllMatch;
 }
 

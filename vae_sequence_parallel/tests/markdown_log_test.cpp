@@ -1,6 +1,7 @@
 #include "vae_sequence_parallel/markdown_log.h"
 
 #include "common/testing/sentence_of.h"
+#include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
 // The log to hand in: every check in a table, every sentence below it.
@@ -43,6 +44,22 @@ TEST_CASE("a run that failed says so") {
   report.error = "rank 1: killed by signal 9 (SIGKILL)";
   report.ranks.clear();
   CHECK(testing::contains(markdown_log(report), "The run failed: rank 1: killed by signal 9 (SIGKILL)\n"));
+}
+
+TEST_CASE("the log keeps a page of every action, the last of each") {
+  const testing::TemporaryFolder folder;
+  RunReport test = two_ranks();
+  test.program = "vae_sequence_parallel test";
+  const std::string encoded = action_page("vae_sequence_parallel encode", "encode: a picture");
+  add_to_log(folder.file("out"), encoded);
+  add_to_log(folder.file("out"), markdown_log(two_ranks()));
+  add_to_log(folder.file("out"), markdown_log(test));
+  const auto log = [&] { return testing::read_bytes(folder.file("out/vae_log.md")); };
+  CHECK(log() == encoded + "\n" + markdown_log(two_ranks()) + "\n" + markdown_log(test));
+  RunReport again = two_ranks();
+  again.seed = 8;
+  add_to_log(folder.file("out"), markdown_log(again));
+  CHECK(log() == encoded + "\n" + markdown_log(test) + "\n" + markdown_log(again));
 }
 
 }  // namespace

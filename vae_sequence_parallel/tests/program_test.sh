@@ -18,6 +18,8 @@ accepts "2 ranks that are threads" $lab 2
 run "$bin/labrun" --standalone --nproc-per-node 3 "$program" --out "$out"
 accepts "labrun" $lab 3
 verdict "$(grep -q '^3 ranks (processes)' "$out/vae_log.md" && grep -q '^| PeakBytes | True .* | True .* | True' "$out/vae_log.md"; echo $?)" "... and rank 0 has the log of all"
+run env OMP_WAIT_POLICY=passive "$bin/labrun" --standalone --nproc-per-node 2 "$program" --size 640 --timeout 3 --out "$scratch/long"
+verdict "$([[ $code == 0 && $(grep -c '^\[Reconstruction\].*match: True' "$scratch/out") == 2 ]]; echo $?)" "encode and baseline may take longer than --timeout, under labrun"
 run env OUT="$scratch" "${LAB_SOURCE_DIR:?}/vae_sequence_parallel/run.sh" --seed 7 --out "$out"
 run "$program" check-log "$scratch/$lab.log" --nproc 4
 verdict "$code" "run.sh leaves a log that is accepted"
@@ -57,6 +59,11 @@ run "$program" test --nproc 2 --out "$steps"; refuses "a baseline of another lat
 run "$program" test --nproc 33 --out "$steps"; refuses "... and more ranks than columns, once that is mended" 2 "run baseline again"
 run "$program" baseline --out "$steps"
 run "$program" test --nproc 33 --out "$steps"; refuses "more ranks than columns" 2 "--nproc 33: expected a latent at least as wide as there are ranks, got 32 column\(s\); hint: --nproc 32"
+
+run "$program" init --config small --out "$scratch/other.safetensors"
+run "$program" test --nproc 2 --out "$steps" --checkpoint "$scratch/other.safetensors"; refuses "a latent of another checkpoint" 2 "was encoded with another checkpoint than .*other.safetensors'; hint: "
+run "$program" baseline --out "$steps" --checkpoint "$scratch/other.safetensors"; refuses "... by baseline, too" 2 "was encoded with another checkpoint than"
+verdict "$([[ $(grep -c '^# vae_sequence_parallel \(encode\|baseline\|test\): the log of a run$' "$steps/vae_log.md") == 3 ]]; echo $?)" "the log has a page of every action"
 
 # The checks alone.
 run "$program" modules --nproc 2
