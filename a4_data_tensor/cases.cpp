@@ -204,14 +204,30 @@ Case pair_case(const LabSizes& sizes) {
   return result;
 }
 
+/// The weight after a step on these rows of the batch alone.
+at::Tensor updated_by_rows(const StepOptions& options, const Slice& rows) {
+  const at::Tensor weight = initial_weight(options);
+  const Batch batch = create_batch(options);
+  const at::Tensor inputs = batch.inputs.narrow(0, rows.begin, rows.size);
+  const at::Tensor error = at::matmul(inputs, weight) - batch.targets.narrow(0, rows.begin, rows.size);
+  const double scale = 2.0 / static_cast<double>(rows.size * options.output_dim);
+  return weight - options.learning_rate * scale * at::matmul(inputs.t(), error);
+}
+
+/// The first part of the batch taken where each part has its turn.
+Suspect first_rows_everywhere(const LabSizes& sizes, const std::string& sentence,
+                              const std::function<std::int64_t(const CasePlace&)>& num_parts) {
+  return {"first_slice_everywhere", sentence, [sizes, num_parts](const CasePlace& place) {
+            const StepOptions options = seeded(sizes.step, place);
+            const Slice first = even_slice(options.global_batch_size, num_parts(place), 0);
+            return TensorMap{{"W", updated_by_rows(options, first)}};
+          }};
+}
+
 }  // namespace
 
 at::Tensor updated_by_hand(const StepOptions& options) {
-  const at::Tensor weight = initial_weight(options);
-  const Batch batch = create_batch(options);
-  const at::Tensor error = at::matmul(batch.inputs, weight) - batch.targets;
-  const double scale = 2.0 / static_cast<double>(options.global_batch_size * options.output_dim);
-  return weight - options.learning_rate * scale * at::matmul(batch.inputs.t(), error);
+  return updated_by_rows(options, {0, options.global_batch_size});
 }
 
 std::vector<Case> handout_cases(const LabSizes& sizes) {
@@ -225,6 +241,12 @@ std::vector<Case> handout_cases(const LabSizes& sizes) {
     const StepOptions options = seeded(sizes.step, place);
     return TensorMap{{"initial", initial_weight(options)}, {"updated", updated_by_hand(options)}};
   };
+  cases[1].suspects = {first_rows_everywhere(
+      sizes, "only the first micro-batch counts: every turn of the loop takes its rows, and not those of its own index",
+      [sizes](const CasePlace&) { return sizes.accumulation_steps; })};
+  cases[2].suspects = {first_rows_everywhere(
+      sizes, "only the first rank's rows of the batch count: every rank takes those, and not the ones of its own rank",
+      [](const CasePlace& place) { return place.size; })};
   return cases;
 }
 

@@ -78,10 +78,34 @@ TEST_CASE("wrong: gradients are cleared inside the accumulation loop, so only th
 }
 
 TEST_CASE("wrong: every rank takes the first rows") {
-  CHECK_FALSE(passes("DataParallel", [](Communicator& comm, const CaseInputs& inputs) {
-    const StepOptions options = step_options(inputs);
-    return TensorMap{{"W", updated_by_rows(options, even_slice(options.global_batch_size, comm.size(), 0))}};
-  }));
+  CHECK(symptom("DataParallel", [](Communicator& comm, const CaseInputs& inputs) {
+          const StepOptions options = step_options(inputs);
+          return TensorMap{{"W", updated_by_rows(options, even_slice(options.global_batch_size, comm.size(), 0))}};
+        }) == "first_slice_everywhere");
+}
+
+TEST_CASE("wrong: every turn of the accumulation takes the first micro-batch") {
+  CHECK(symptom("Accumulation", [](Communicator&, const CaseInputs& inputs) {
+          const StepOptions options = step_options(inputs);
+          const std::int64_t steps = inputs.whole("accumulation_steps");
+          return TensorMap{{"W", updated_by_rows(options, even_slice(options.global_batch_size, steps, 0))}};
+        }) == "first_slice_everywhere");
+}
+
+TEST_CASE("wrong: the optimizer's step is forgotten") {
+  const TaskCall forgets = [](Communicator&, const CaseInputs& inputs) {
+    return TensorMap{{"W", initial_weight(step_options(inputs))}};
+  };
+  for (const char* name : {"Accumulation", "DataParallel", "FullColumnParallel"})
+    CHECK(symptom(name, forgets) == "nothing_changed");
+  CHECK(symptom("Baseline", [](Communicator&, const CaseInputs& inputs) {
+          const at::Tensor weight = initial_weight(step_options(inputs));
+          return TensorMap{{"initial", weight}, {"updated", weight}};
+        }) == "nothing_changed");
+}
+
+TEST_CASE("every suspect of a case is recognised in its own wrong results") {
+  for (const int size : {1, 2, 4}) CHECK(testing::unrecognised_suspect(all_cases(), size).empty());
 }
 
 TEST_CASE("wrong: gradients are not exchanged, or summed and not averaged") {

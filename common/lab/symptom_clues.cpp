@@ -158,6 +158,21 @@ at::Tensor part_along(const at::Tensor& tensor, std::int64_t dim, std::int64_t p
   return tensor.narrow(dim, index * length, length);
 }
 
+std::vector<Count> counts_of(const Clues& clues) {
+  std::vector<Count> counts;
+  if (clues.wrong.empty()) return counts;
+  const auto rank = static_cast<std::size_t>(clues.wrong.front().rank);
+  for (const auto& [name, value] : clues.evidence.inputs[rank].numbers) {
+    if (value >= 2 && value == std::floor(value)) counts.push_back({name, value});
+  }
+  // Of equal numbers, one that counts pieces of work is more likely than a size.
+  const auto is_likely = [](const Count& count) {
+    return count.name.find("micro") != std::string::npos || count.name.find("step") != std::string::npos;
+  };
+  std::stable_partition(counts.begin(), counts.end(), is_likely);
+  return counts;
+}
+
 std::string ranks_text(const std::vector<int>& ranks) {
   std::vector<std::string> numbers;
   for (const int rank : ranks) numbers.push_back(std::to_string(rank));

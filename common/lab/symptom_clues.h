@@ -68,6 +68,14 @@ at::Tensor input_named(const Clues& clues, int rank, const std::string& name);
 /// Part `index` of so many equal parts along a dimension.
 at::Tensor part_along(const at::Tensor& tensor, std::int64_t dim, std::int64_t parts, std::int64_t index);
 
+/// Something that a case was given and that can be divided by, such as the number of micro-batches.
+struct Count {
+  std::string name;
+  double value = 0;
+};
+/// Those of the first wrong rank's case, the likeliest first.
+std::vector<Count> counts_of(const Clues& clues);
+
 /// "ranks 2 and 3", "rank 1".
 std::string ranks_text(const std::vector<int>& ranks);
 

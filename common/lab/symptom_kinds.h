@@ -26,9 +26,11 @@ Explanation wrong_shape_is_part(const Clues& clues);
 Explanation wrong_shape_is_whole(const Clues& clues);
 
 // Of arguments.
+Explanation nothing_changed(const Clues& clues);
 Explanation argument_unchanged(const Clues& clues);
 Explanation argument_changed(const Clues& clues);
 Explanation own_part_only(const Clues& clues);
+Explanation own_part_missing(const Clues& clues);
 
 // Of ranks: the right numbers, on others.
 Explanation ranks_swapped(const Clues& clues);
@@ -39,6 +41,7 @@ Explanation one_input_everywhere(const Clues& clues);
 Explanation only_rank_zero_right(const Clues& clues);
 
 // Of place: the right numbers, elsewhere in the tensor.
+Explanation first_slice_everywhere(const Clues& clues);
 Explanation chunks_out_of_order(const Clues& clues);
 Explanation borders_only(const Clues& clues);
 

@@ -44,7 +44,38 @@ bool wrong_at_borders(const std::vector<bool>& slices, bool has_left, bool has_r
   return inner_right && (has_left || first_right == slices.begin()) && (has_right || last == slices.end());
 }
 
+/// The first of `parts` equal parts of the expected result in the places of all; undefined: it has no such parts, or
+/// ones that could be anything, such as zeros.
+at::Tensor first_part_repeated(const at::Tensor& expected, std::int64_t dim, std::int64_t parts) {
+  if (parts < 2 || expected.dim() <= dim || expected.size(dim) == 0 || expected.size(dim) % parts != 0)
+    return at::Tensor();
+  const at::Tensor first = part_along(expected, dim, parts, 0);
+  if (same_values(first, first.flatten()[0].expand_as(first))) return at::Tensor();
+  return at::cat(std::vector<at::Tensor>(static_cast<std::size_t>(parts), first), dim);
+}
+
 }  // namespace
+
+Explanation first_slice_everywhere(const Clues& clues) {
+  if (clues.wrong.empty()) return std::nullopt;
+  // A stack of results, one for each micro-batch, has as many parts as its first dimension is long.
+  std::vector<Count> counts = counts_of(clues);
+  if (clues.among_ranks()) counts.insert(counts.begin(), {"ranks", static_cast<double>(clues.size())});
+  const at::Tensor& any = clues.wrong.front().expected;
+  if (any.dim() > 1) counts.push_back({"slices", static_cast<double>(any.size(0))});
+  for (const Count& count : counts) {
+    const auto parts = static_cast<std::int64_t>(count.value);
+    for (std::int64_t dim = 0; dim < any.dim(); ++dim) {
+      if (!all_fit(clues, [&](const WrongResult& each) { return first_part_repeated(each.expected, dim, parts); }))
+        continue;
+      return fmt::format(
+          "{} the right first part in the places of all {} parts along dimension {}: a fixed index 0 where the loop's "
+          "or the rank's own belongs",
+          clues.subject_has(), parts, dim);
+    }
+  }
+  return std::nullopt;
+}
 
 Explanation chunks_out_of_order(const Clues& clues) {
   if (!clues.among_ranks() || clues.wrong.empty()) return std::nullopt;

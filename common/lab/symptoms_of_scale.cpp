@@ -36,27 +36,6 @@ std::string scaled_by(const Clues& clues, double factor) {
   return steps ? fmt::format("the step from the old to the new {} is", clues.subject()) : "";
 }
 
-/// Something that a case was given and that can be divided by, such as the number of micro-batches.
-struct Count {
-  std::string name;
-  double value = 0;
-};
-
-std::vector<Count> counts_of(const Clues& clues) {
-  std::vector<Count> counts;
-  if (clues.wrong.empty()) return counts;
-  const auto rank = static_cast<std::size_t>(clues.wrong.front().rank);
-  for (const auto& [name, value] : clues.evidence.inputs[rank].numbers) {
-    if (value >= 2 && value == std::floor(value)) counts.push_back({name, value});
-  }
-  // Of equal numbers, one that counts pieces of work is more likely than a size.
-  const auto is_likely = [](const Count& count) {
-    return count.name.find("micro") != std::string::npos || count.name.find("step") != std::string::npos;
-  };
-  std::stable_partition(counts.begin(), counts.end(), is_likely);
-  return counts;
-}
-
 }  // namespace
 
 Explanation divided_by_world_size(const Clues& clues) {

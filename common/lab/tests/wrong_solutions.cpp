@@ -77,6 +77,11 @@ std::vector<WrongSolution> wrong_sums() {
        [](Communicator&, const CaseInputs& inputs) {
          return TensorMap{{"W", inputs.tensor("weight.W") - 0.5 * inputs.tensor("input.grad")}};
        }},
+      {"nothing_changed", update_task(),
+       [](Communicator& comm, const CaseInputs& inputs) {
+         summed(comm, inputs.tensor("input.grad"));
+         return TensorMap{{"W", inputs.tensor("weight.W").clone()}};
+       }},
       // A weight that took too large a step is no multiple of the right weight.
       {"times_world_size", update_task(),
        [](Communicator& comm, const CaseInputs& inputs) {
@@ -122,6 +127,23 @@ std::vector<WrongSolution> wrong_places() {
                      const at::Tensor own = at::zeros_like(t);
                      own.narrow(0, 2 * comm.rank(), 2).copy_(t.narrow(0, 2 * comm.rank(), 2));
                      return own;
+                   })},
+      {"own_part_missing", gather,
+       out_changed(gather,
+                   [](Communicator& comm, const at::Tensor& t) {
+                     t.narrow(0, 2 * comm.rank(), 2).zero_();
+                     return t;
+                   })},
+      {"own_part_missing", gather,
+       out_changed(gather,
+                   [](Communicator& comm, const at::Tensor& t) {
+                     t.narrow(0, 2 * comm.rank(), 2).fill_(std::nan(""));
+                     return t;
+                   })},
+      {"first_slice_everywhere", gather,
+       out_changed(gather,
+                   [](Communicator& comm, const at::Tensor& t) {
+                     return t.narrow(0, 0, 2).repeat({comm.size(), 1});
                    })},
       {"argument_changed", gather, changed(gather, [](Communicator&, TensorMap& results) { results.at("x").mul_(2); })},
       {"wrong_shape_is_whole", scatter,
