@@ -22,6 +22,9 @@ run "$program" check --nproc 3; refuses "check on ranks that do not divide" 2 "d
 run "$program" run column_parallel --nproc 2 --quiet
 verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 6 ]]; echo $?)" "run TASK runs its three cases on each rank"
 
+"$program" --nproc 2 --json "$scratch/closed.json" <&- >&- 2>&-
+code=$?
+verdict "$([[ $code == 0 && $(head -c 1 "$scratch/closed.json") == '{' ]]; echo $?)" "stdin, stdout and stderr closed: it works, and its files hold nothing else"
 run "$bin/labrun" --standalone --nproc-per-node 4 "$program"
 accepts "labrun" $lab 4
 run "$bin/labrun" --nproc_per_node=4 --log-dir "$scratch/logs" "$program"

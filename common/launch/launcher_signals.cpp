@@ -14,7 +14,7 @@ namespace lab {
 LauncherSignals::LauncherSignals() {
   sigset_t ours;
   sigemptyset(&ours);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&ours, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD}) sigaddset(&ours, signal);
   ::pthread_sigmask(SIG_BLOCK, &ours, &before_);
   fd_ = UniqueFd(::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK));
   if (fd_.get() < 0) {

@@ -9,7 +9,7 @@
 
 namespace lab {
 
-/// While it lives, SIGINT, SIGTERM, SIGHUP and SIGCHLD no longer interrupt this process but wait to be read here. No
+/// While it lives, SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD no longer interrupt this process but wait to be read here. No
 /// handler and no global: a signal that was ignored before stays ignored. Threads that are started meanwhile leave them
 /// alone too.
 class LauncherSignals {
@@ -22,7 +22,7 @@ class LauncherSignals {
   /// Returns when a signal has come, and at the latest after the given time.
   void wait(std::chrono::milliseconds at_most) const;
 
-  /// The next SIGINT, SIGTERM or SIGHUP that has come; SIGCHLD only ends wait().
+  /// The next SIGINT, SIGTERM, SIGHUP or SIGQUIT that has come; SIGCHLD only ends wait().
   std::optional<int> next();
 
  private:

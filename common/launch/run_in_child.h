@@ -12,7 +12,7 @@ namespace lab {
 ///           may set itself one, with alarm()
 /// Errors    a lab::Error that body throws: the same sentence and exit code; the child prints nothing of it
 ///           Error with ExitCode::kInternal: body throws anything else, or ends its process by itself
-///           Error with 128 + signal: this process got SIGINT, SIGTERM or SIGHUP meanwhile; the child is dead
+///           Error with 128 + signal: this process got SIGINT, SIGTERM, SIGHUP or SIGQUIT meanwhile; the child is dead
 ///           CommError: "WHAT was killed by signal 9 (SIGKILL)"
 ///           UsageError: the system refuses another process
 /// Example   run_in_child("reading the images", [&] { load_cifar(folder); });

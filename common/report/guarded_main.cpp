@@ -1,5 +1,8 @@
 #include "common/report/guarded_main.h"
 
+#include <fcntl.h>
+
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <string>
@@ -9,12 +12,25 @@
 
 namespace lab {
 
+namespace {
+
+/// Opens what is closed of descriptors 0 to 2 on nothing. Otherwise a file that is opened later would get the number,
+/// and whatever is printed would be written into it.
+void open_closed_standard_descriptors() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (::fcntl(fd, F_GETFD) == -1 && errno == EBADF) ::open("/dev/null", O_RDWR);  // gets the lowest free number
+  }
+}
+
+}  // namespace
+
 const char* program_name(const char* argv0) {
   const char* slash = std::strrchr(argv0, '/');
   return slash ? slash + 1 : argv0;
 }
 
 int guarded_main(int argc, char** argv, const std::function<ExitCode(int, char**)>& body) {
+  open_closed_standard_descriptors();
   constexpr int kInternal = static_cast<int>(ExitCode::kInternal);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that would become too large (ulimit -f) is then an error with a message
   const std::string program = argc > 0 ? program_name(argv[0]) : "lab";

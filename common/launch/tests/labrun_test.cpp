@@ -151,12 +151,13 @@ TEST_CASE("a rank that is killed is named with its signal") {
 }
 
 TEST_CASE("interrupting labrun leaves no process behind, wherever it hides") {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     CAPTURE(signal);
     // One rank that listens, one that does not; children in the background, in the rank's group and out of its session.
-    Run run(shell(2,
-                  "test $RANK = 1 && trap '' INT TERM HUP; sleep 1000 & setsid sleep 1000 & echo ready; while :; do "
-                  "sleep 1; done"));
+    Run run(
+        shell(2,
+              "test $RANK = 1 && trap '' INT TERM HUP QUIT; sleep 1000 & setsid sleep 1000 & echo ready; while :; do "
+              "sleep 1; done"));
     REQUIRE(soon([&] { return lines(run.out()).count("ready") == 2 && run.processes().size() >= 7; }));
     ::kill(run.pid(), signal);
     CHECK(run.exit_code() == 128 + signal);

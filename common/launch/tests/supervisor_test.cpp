@@ -199,7 +199,7 @@ TEST_CASE("a supervisor that goes before its time takes the ranks along") {
 }
 
 TEST_CASE("signals to the launcher are passed on and end the run") {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     Supervisor supervisor({kLong, kLong, 0, true});
     const pid_t rank = fork_rank(wait_for_ever);
     supervisor.add({0, rank});

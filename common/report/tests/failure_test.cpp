@@ -1,12 +1,18 @@
 #include "common/report/failure.h"
 
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <new>
 #include <stdexcept>
 
 #include "common/report/errors.h"
 #include "common/report/guarded_main.h"
 #include "common/report/tests/captured.h"
+#include "common/report/write_fully.h"
 #include "common/testing/plain_test.h"
+#include "common/testing/temporary_folder.h"
 
 namespace {
 
@@ -71,6 +77,28 @@ TEST_CASE("guarded main: exit code and one line on stderr for whatever leaves th
   CHECK(run(throw_other).err == "a5_pipeline: internal error: size of tensor a (2) must match b\n");
   CHECK(run(throw_number).exit_code == 70);
   CHECK(run(throw_number).err == "a5_pipeline: internal error: something that is not an exception was thrown\n");
+}
+
+TEST_CASE("guarded main: with descriptors 0 to 2 closed, no file of the program gets their numbers") {
+  const lab::testing::TemporaryFolder folder;
+  const std::string path = folder.file("results.txt");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (const int fd : {0, 1, 2}) ::close(fd);
+    std::string name = "a4";
+    char* argv[] = {name.data(), nullptr};
+    ::_exit(lab::guarded_main(1, argv, [&](int, char**) {
+      const int file = ::open(path.c_str(), O_WRONLY | O_CREAT, 0600);
+      for (const int fd : {1, 2}) lab::write_fully(fd, "[Rank 0] Tensors match: True\n");
+      lab::write_fully(file, "{}");
+      return file > 2 ? lab::ExitCode::kAllMatch : lab::ExitCode::kMismatch;
+    }));
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(lab::testing::read_bytes(path) == "{}");
 }
 
 TEST_CASE("program name: the last part of the path") {
