@@ -66,7 +66,7 @@ run "$program" --nproc 3; refuses "a batch that does not divide" 2 "the global b
 run "$program" --nproc 64; refuses "an output that does not divide" 2 "the output dimension 32 does not divide by 64 ranks"
 run env RANK=0 "$program"; refuses "half-set environment" 2 "RANK is set but WORLD_SIZE is not"
 run env RANK=4 WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=29599 "$program"; refuses "a rank beyond the world" 2 "RANK is 4, but WORLD_SIZE is 4"
-run env RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=1 "$program" --timeout 1; refuses "nobody at the meeting" 5 "rank 1 found nobody at 127.0.0.1:1 within 1 s"
+run env RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=1 "$program" --timeout 1; refuses "no rank 0 at the meeting" 5 "rank 1 could not reach rank 0 at 127.0.0.1:1 within 1 s"
 run env RANK=0 WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=29598 "$program" --nproc 3 --global-batch-size 3 --input-dim 3 --output-dim 3 --accumulation-steps 1 --timeout 1
 verdict "$([[ $code == 5 ]] && grep -q 'ranks 1, 2 of 3 did not arrive within 1 s' "$scratch/err"; echo $?)" "ranks missing at the meeting are named"
 run env RANK=0 WORLD_SIZE=1 "$program" --timeout 0.01

@@ -39,7 +39,7 @@ class ProcessWorld {
   virtual std::shared_ptr<CollectiveBackend> collectives() = 0;
 
   /// Meets the other ranks. Ignores SIGPIPE in this process from then on: a dead peer must not kill the survivors.
-  /// Errors    CommError: a rank did not arrive in time or is gone (it says which), nobody listens at the meeting
+  /// Errors    CommError: a rank did not arrive in time or is gone (it says which), rank 0 does not listen at the meeting
   ///           point, or something other than rank 0 does.
   ///           UsageError: ranks were started differently (it says in what), or two with one rank; the port is in use,
   ///           the socket cannot be made, GLOO_SOCKET_IFNAME names no interface, too few file descriptors.

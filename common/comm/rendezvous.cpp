@@ -104,7 +104,7 @@ std::vector<Rendezvous::Reply> Rendezvous::closed(int connection) {
   if (entry == ranks_.end()) return {};
   const int rank = entry->second;
   ranks_.erase(entry);
-  // Also at the end of a good run, when nobody listens any more.
+  // Also at the end of a good run, when no rank reads it any more.
   return fail({static_cast<int>(ExitCode::kCommunication),
                fmt::format("the meeting: {} (rank {}) ended before all ranks were connected; hint: its own message, or "
                            "its launcher's, says why",

@@ -34,7 +34,7 @@ class Rendezvous {
   /// The connection has ended.
   std::vector<Reply> closed(int connection);
 
-  /// Nobody waits longer than it has patience.
+  /// Fails the rendezvous when a rank has waited as long as it is willing to.
   std::vector<Reply> expire(Time now);
   std::optional<Time> next_deadline() const;
 

@@ -58,7 +58,7 @@ RendezvousClient::RendezvousClient(const RendezvousPlace& place, const Arrival& 
         rank_, place_.text(), found_instead_, seconds));
   }
   throw CommError(
-      fmt::format("the meeting: rank {} found nobody at {} within {:g} s ({}); expected rank 0 to listen there; hint: "
+      fmt::format("the meeting: rank {} could not reach rank 0 at {} within {:g} s ({}); hint: "
                   "check MASTER_ADDR, MASTER_PORT and that rank 0 was started",
                   rank_, place_.text(), seconds, std::strerror(last_error)));
 }

@@ -17,7 +17,7 @@ class RendezvousClient {
 
   /// Arrives, and returns when every rank has.
   /// Errors    UsageError: ranks were started differently, this rank is there already, the port is another job's;
-  ///           CommError: nobody listens, something else does, a rank is late (it is named) or gone
+  ///           CommError: rank 0 does not listen, something else does, a rank is late (it is named) or gone
   RendezvousClient(const RendezvousPlace& place, const Arrival& own, Time deadline);
 
   /// Leaves `items`, one for each of `count` members and all of the same length, under the group's name, and returns

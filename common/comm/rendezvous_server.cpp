@@ -118,7 +118,7 @@ class RendezvousServer::Loop {
           drop_oldest_stranger();
           continue;
         }
-        // Not to be asked again at once, and for ever, for a descriptor that is not there.
+        // The listener would stay readable, and poll() return at once, as long as descriptors are missing.
         listeners_.clear();
         if (!rendezvous_.complete()) {
           deliver(rendezvous_.fail(

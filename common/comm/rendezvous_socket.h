@@ -52,7 +52,7 @@ int send_all(int fd, std::string_view bytes, std::chrono::steady_clock::time_poi
 /// Errors    as addresses_of(); UsageError: no network leads there
 std::string address_towards(const std::string& host, std::chrono::steady_clock::time_point deadline);
 
-/// errno in words, with what to do about too few descriptors.
+/// The text of an errno, with what to do about too few descriptors.
 std::string describe_error(int error);
 
 }  // namespace lab

@@ -1,135 +1,17 @@
-#include <arpa/inet.h>
-#include <fmt/format.h>
-#include <netinet/in.h>
-#include <sys/stat.h>
+#include "common/comm/rendezvous.h"
+
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <csignal>
 #include <filesystem>
-#include <functional>
-#include <random>
-#include <thread>
-#include <vector>
+#include <memory>
+#include <optional>
 
-#include "common/comm/rendezvous_client.h"
-#include "common/comm/rendezvous_server.h"
-#include "common/report/errors.h"
-#include "common/testing/plain_test.h"
+#include "common/comm/tests/meeting_ranks.h"
 
 using namespace lab;
-
-namespace {
-
-using Clock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
-
-Clock::time_point soon(int ms = 10'000) {
-  return Clock::now() + milliseconds(ms);
-}
-
-RendezvousPlace loopback(int port = 0) {
-  return {"", "127.0.0.1", port};
-}
-
-Arrival rank_of(int rank, int size, int timeout_ms = 10'000) {
-  Arrival arrival;
-  arrival.rank = rank;
-  arrival.size = size;
-  arrival.timeout_ms = timeout_ms;
-  arrival.token = "token";
-  arrival.fingerprint = "--seed: 42\n";
-  arrival.process = fmt::format("process {} on node1", 100 + rank);
-  return arrival;
-}
-
-/// What a rank says when it ends: an exit code and a message; 0 when it met the others and got their items.
-struct Ending {
-  int exit_code = 0;
-  std::string sentence;
-};
-
-/// Arrives and exchanges one item with everybody.
-Ending meet(const RendezvousPlace& place, const Arrival& own) {
-  try {
-    RendezvousClient client(place, own, soon(own.timeout_ms));
-    std::string items, expected;
-    for (int peer = 0; peer < own.size; ++peer) {
-      items += fmt::format("{:03}>{:03}", own.rank, peer);
-      expected += fmt::format("{:03}>{:03}", peer, own.rank);
-    }
-    const std::string got = client.exchange("everyone", own.rank, own.size, items, own.timeout_ms / 1000.0);
-    if (got != expected) return {-1, got};
-    // Nobody leaves before all have what they came for, as in a world, where ranks say farewell.
-    client.exchange("farewell", own.rank, own.size, "", own.timeout_ms / 1000.0);
-    return {};
-  } catch (const Error& error) {
-    return {static_cast<int>(error.exit_code()), error.what()};
-  } catch (const std::exception& error) {
-    return {-2, error.what()};
-  }
-}
-
-/// Each arrival on a thread of its own.
-std::vector<Ending> meet_all(const RendezvousPlace& place, const std::vector<Arrival>& arrivals) {
-  std::vector<Ending> endings(arrivals.size());
-  std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < arrivals.size(); ++i)
-    threads.emplace_back([&, i] { endings[i] = meet(place, arrivals[i]); });
-  for (std::thread& thread : threads) thread.join();
-  return endings;
-}
-
-std::vector<Arrival> ranks(int size, int timeout_ms = 10'000) {
-  std::vector<Arrival> arrivals;
-  for (int rank = 0; rank < size; ++rank) arrivals.push_back(rank_of(rank, size, timeout_ms));
-  return arrivals;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-UniqueFd connected(const RendezvousPlace& place) {
-  UniqueFd fd;
-  REQUIRE(connect_to(addresses_of(place, soon()).at(0), soon(), fd) == 0);
-  return fd;
-}
-
-std::string temporary_folder() {
-  std::string path = "/tmp/rendezvous-test-XXXXXX";
-  REQUIRE(::mkdtemp(path.data()) != nullptr);
-  return path;
-}
-
-/// A service that is not ours: accepts, and does to each connection what it is told to.
-class ForeignService {
- public:
-  explicit ForeignService(std::function<void(int)> serve) : listeners_(listen_at(place_, soon())) {
-    thread_ = std::thread([this, serve = std::move(serve)] {
-      std::vector<UniqueFd> open;
-      while (!stopping_) {
-        if (!wait_for(listeners_[0].get(), 1, soon(5))) continue;
-        open.emplace_back(::accept(listeners_[0].get(), nullptr, nullptr));
-        serve(open.back().get());
-      }
-    });
-  }
-  ~ForeignService() {
-    stopping_ = true;
-    thread_.join();
-  }
-  const RendezvousPlace& place() const { return place_; }
-
- private:
-  RendezvousPlace place_ = loopback();
-  std::vector<UniqueFd> listeners_;
-  std::atomic<bool> stopping_{false};
-  std::thread thread_;
-};
-
-}  // namespace
+using namespace lab::meeting_ranks;
 
 TEST_CASE("every rank meets every other, over a port and over a socket in a folder") {
   const std::string folder = temporary_folder();
@@ -149,46 +31,6 @@ TEST_CASE("every rank meets every other, over a port and over a socket in a fold
     }
   }
   std::filesystem::remove_all(folder);
-}
-
-TEST_CASE("idle, half-open and garbage connections are dropped, and the ranks meet") {
-  std::mt19937 random(1);
-  const auto pause = [&](int max_ms) { std::this_thread::sleep_for(milliseconds(random() % max_ms)); };
-  const std::string arrival = to_bytes(to_message(rank_of(1, 3)));
-  for (int round = 0; round < 20; ++round) {
-    CAPTURE(round);
-    RendezvousServer server(loopback(), 3, "token", soon());
-    std::vector<UniqueFd> idle, one_byte, half, garbage;
-    std::vector<Ending> endings(3);
-    std::vector<std::thread> threads;
-    for (int rank = 0; rank < 3; ++rank) {
-      threads.emplace_back(
-          [&, rank] { endings[static_cast<std::size_t>(rank)] = meet(server.place(), rank_of(rank, 3)); });
-      idle.push_back(connected(server.place()));
-      for (auto* group : {&one_byte, &half, &garbage}) group->push_back(connected(server.place()));
-      send_all(one_byte.back().get(), "L", soon());
-      send_all(half.back().get(), arrival.substr(0, random() % arrival.size()), soon());
-      std::string noise(random() % 5000, '\0');
-      for (char& letter : noise) letter = static_cast<char>(random());
-      send_all(garbage.back().get(), noise, soon());
-      pause(3);
-    }
-    for (std::thread& thread : threads) thread.join();
-    for (const Ending& ending : endings) {
-      CAPTURE(ending.sentence);
-      CHECK(ending.exit_code == 0);
-    }
-  }
-}
-
-TEST_CASE("more connections than descriptors or patience allow: the oldest strangers go, and the ranks meet") {
-  RendezvousServer server(loopback(), 2, "token", soon());
-  std::vector<UniqueFd> idle;
-  for (int i = 0; i < 300; ++i) idle.push_back(connected(server.place()));
-  for (const Ending& ending : meet_all(server.place(), ranks(2))) CHECK(ending.exit_code == 0);
-  int num_dropped = 0;
-  for (const UniqueFd& fd : idle) num_dropped += wait_for(fd.get(), 1, Clock::now()) ? 1 : 0;
-  CHECK(num_dropped >= 300 - 130);
 }
 
 TEST_CASE("ranks that were started differently are told so on every rank") {
@@ -218,40 +60,6 @@ TEST_CASE("another WORLD_SIZE is told at once on every rank, also on one that co
   }
   RendezvousServer two(loopback(), 2, "token", soon());
   CHECK(has(meet(two.place(), rank_of(2, 3)).sentence, "WORLD_SIZE: expected 2 as on rank 0, got 3 on rank 2"));
-}
-
-TEST_CASE("a second process with the same rank is turned away with both names, and the first goes on") {
-  for (const bool after_the_meeting : {false, true}) {
-    RendezvousServer server(loopback(), 2, "token", soon());
-    Arrival second = rank_of(1, 2);
-    second.process = "process 999 on node2";
-    std::optional<RendezvousClient> zero, one;
-    std::thread first([&] { one.emplace(server.place(), rank_of(1, 2), soon()); });
-    std::thread rank_0([&] {
-      if (!after_the_meeting) std::this_thread::sleep_for(milliseconds(200));
-      zero.emplace(server.place(), rank_of(0, 2), soon());
-    });
-    if (after_the_meeting) rank_0.join();
-    if (!after_the_meeting) std::this_thread::sleep_for(milliseconds(60));
-    const Ending ending = meet(server.place(), second);
-    CHECK(ending.exit_code == 2);
-    CHECK(has(ending.sentence,
-              "rank 1 has arrived before: expected one process with this rank, got process 101 on node1 and process "
-              "999 on node2"));
-    if (!after_the_meeting) rank_0.join();
-    first.join();
-    CHECK(one.has_value());
-  }
-}
-
-TEST_CASE("a rank of another job is turned away, and the run goes on") {
-  RendezvousServer server(loopback(), 2, "token", soon());
-  Arrival stray = rank_of(1, 2);
-  stray.token = "another";
-  const Ending ending = meet(server.place(), stray);
-  CHECK(ending.exit_code == 2);
-  CHECK(has(ending.sentence, "rank 0 of another job listens"));
-  for (const Ending& of_rank : meet_all(server.place(), ranks(2))) CHECK(of_rank.exit_code == 0);
 }
 
 TEST_CASE("ranks that do not arrive are named on every rank that did") {
@@ -323,29 +131,6 @@ TEST_CASE("when rank 0 is killed, every other rank ends with code 5 and says so"
   }
 }
 
-TEST_CASE("a foreign service on the port: ranks end in time and say so") {
-  const auto ends = [](const std::function<void(int)>& serve, const std::string& part) {
-    ForeignService service(serve);
-    const Ending ending = meet(service.place(), rank_of(1, 2, 300));
-    CAPTURE(ending.sentence);
-    CHECK(ending.exit_code == 5);
-    CHECK(has(ending.sentence, part));
-    CHECK(has(ending.sentence, "MASTER_PORT"));
-  };
-  ends([](int) {}, "what listens there says nothing for 0.3 s");
-  ends([](int fd) { send_all(fd, "SSH-2.0-OpenSSH_9.2\r\n", soon()); }, "answers like another program");
-  ends([](int fd) { send_all(fd, "LRV", soon()); }, "what listens there says nothing for 0.3 s");
-  ends([](int fd) { send_all(fd, to_bytes({RendezvousKind::kItems, "x"}), soon()); }, "answers like another program");
-  ends([](int fd) { ::shutdown(fd, SHUT_RDWR); }, "what listens there closes the connection for 0.3 s");
-}
-
-TEST_CASE("a rank 0 that stops after it heard a rank: the rank ends in time and says so") {
-  ForeignService service([](int fd) { send_all(fd, to_bytes({RendezvousKind::kHeard, ""}), soon()); });
-  const Ending ending = meet(service.place(), rank_of(1, 2, 300));
-  CHECK(ending.exit_code == 5);
-  CHECK(has(ending.sentence, "does not answer before all ranks were connected"));
-}
-
 TEST_CASE("a member that does not exchange is named") {
   RendezvousServer server(loopback(), 2, "token", soon());
   std::optional<RendezvousClient> one;
@@ -360,13 +145,14 @@ TEST_CASE("a member that does not exchange is named") {
   }
 }
 
-TEST_CASE("nobody listens") {
+TEST_CASE("rank 0 does not listen") {
   RendezvousPlace place = loopback();
   listen_at(place, soon());  // a port that is free
   const Ending ending = meet(place, rank_of(1, 2, 200));
   CHECK(ending.exit_code == 5);
-  CHECK(has(ending.sentence,
-            fmt::format("rank 1 found nobody at 127.0.0.1:{} within 0.2 s (Connection refused)", place.port)));
+  CHECK(
+      has(ending.sentence,
+          fmt::format("rank 1 could not reach rank 0 at 127.0.0.1:{} within 0.2 s (Connection refused)", place.port)));
 }
 
 TEST_CASE("a port in use, an address elsewhere, a host that is not there") {

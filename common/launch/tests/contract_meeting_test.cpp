@@ -129,7 +129,7 @@ TEST_CASE("meeting: ranks meet over a port, or at a socket that is gone once the
   }
 }
 
-TEST_CASE("meeting: a rank that is alone meets nobody and needs no address") {
+TEST_CASE("meeting: a rank that is alone runs at once and needs no address") {
   Launch launch(1, 0.001);
   RankEnvironment environment = launch.environment(0);
   environment.master_addr.clear();

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <stdlib.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/comm/rendezvous_client.h"
+#include "common/comm/rendezvous_server.h"
+#include "common/report/errors.h"
+#include "common/testing/plain_test.h"
+
+// Ranks that meet, each on a thread of its own.
+namespace lab::meeting_ranks {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+inline Clock::time_point soon(int ms = 10'000) {
+  return Clock::now() + milliseconds(ms);
+}
+
+inline RendezvousPlace loopback(int port = 0) {
+  return {"", "127.0.0.1", port};
+}
+
+inline Arrival rank_of(int rank, int size, int timeout_ms = 10'000) {
+  Arrival arrival;
+  arrival.rank = rank;
+  arrival.size = size;
+  arrival.timeout_ms = timeout_ms;
+  arrival.token = "token";
+  arrival.fingerprint = "--seed: 42\n";
+  arrival.process = fmt::format("process {} on node1", 100 + rank);
+  return arrival;
+}
+
+/// What a rank says when it ends: an exit code and a message; 0 when it met the others and got their items.
+struct Ending {
+  int exit_code = 0;
+  std::string sentence;
+};
+
+/// Arrives and exchanges one item with everybody.
+inline Ending meet(const RendezvousPlace& place, const Arrival& own) {
+  try {
+    RendezvousClient client(place, own, soon(own.timeout_ms));
+    std::string items, expected;
+    for (int peer = 0; peer < own.size; ++peer) {
+      items += fmt::format("{:03}>{:03}", own.rank, peer);
+      expected += fmt::format("{:03}>{:03}", peer, own.rank);
+    }
+    const std::string got = client.exchange("everyone", own.rank, own.size, items, own.timeout_ms / 1000.0);
+    if (got != expected) return {-1, got};
+    // No rank leaves before all have what they came for, as in a world, where ranks say farewell.
+    client.exchange("farewell", own.rank, own.size, "", own.timeout_ms / 1000.0);
+    return {};
+  } catch (const Error& error) {
+    return {static_cast<int>(error.exit_code()), error.what()};
+  } catch (const std::exception& error) {
+    return {-2, error.what()};
+  }
+}
+
+/// Each arrival on a thread of its own.
+inline std::vector<Ending> meet_all(const RendezvousPlace& place, const std::vector<Arrival>& arrivals) {
+  std::vector<Ending> endings(arrivals.size());
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < arrivals.size(); ++i)
+    threads.emplace_back([&, i] { endings[i] = meet(place, arrivals[i]); });
+  for (std::thread& thread : threads) thread.join();
+  return endings;
+}
+
+inline std::vector<Arrival> ranks(int size, int timeout_ms = 10'000) {
+  std::vector<Arrival> arrivals;
+  for (int rank = 0; rank < size; ++rank) arrivals.push_back(rank_of(rank, size, timeout_ms));
+  return arrivals;
+}
+
+inline bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+inline UniqueFd connected(const RendezvousPlace& place) {
+  UniqueFd fd;
+  REQUIRE(connect_to(addresses_of(place, soon()).at(0), soon(), fd) == 0);
+  return fd;
+}
+
+inline std::string temporary_folder() {
+  std::string path = "/tmp/rendezvous-test-XXXXXX";
+  REQUIRE(::mkdtemp(path.data()) != nullptr);
+  return path;
+}
+
+}  // namespace lab::meeting_ranks
