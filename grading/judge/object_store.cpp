@@ -124,7 +124,7 @@ SandboxJob compile_job(const BuildRecipe& recipe, const std::string& folder, std
 /// killed for memory. One that has used up its CPU time says so in other words, and is the file's fault.
 bool is_machines_fault(const std::string& errors) {
   return errors.find("Killed signal terminated program") != std::string::npos ||
-         errors.find("due to signal (use -v to see invocation)\nKilled") != std::string::npos ||
+         errors.find("unable to execute command: Killed") != std::string::npos ||
          errors.find("No space left on device") != std::string::npos;
 }
 

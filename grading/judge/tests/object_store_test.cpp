@@ -1,0 +1,74 @@
+#include "grading/judge/object_store.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "common/launch/run_directory.h"
+#include "common/report/read_file.h"
+#include "common/testing/plain_test.h"
+#include "grading/judge/not_judged.h"
+
+namespace lab::grading {
+namespace {
+
+/// A lab of one student file, with a shell script as its compiler. The script adds a line to `calls` each time.
+struct SmallLab {
+  RunDirectory tree;
+  Sandbox sandbox = Sandbox::detect(false);
+
+  std::map<std::string, CompiledSource> compile(const std::string& script) const {
+    for (const char* folder : {"/common", "/lab", "/build/CMakeFiles"})
+      std::filesystem::create_directories(tree.path() + folder);
+    StudentSource source;
+    source.name = "student/pipe.cpp";
+    const std::string compiler = tree.path() + "/compiler" + std::to_string(script.size());
+    std::ofstream(compiler) << "echo called >>" << calls() << "\n" << script << "\n";
+    source.compile = {"sh", compiler, kSourceWord, kObjectWord};
+    BuildRecipe recipe;
+    recipe.lab = "lab";
+    recipe.root = tree.path();
+    recipe.folder = tree.path() + "/build";
+    recipe.sources = {source};
+    return ObjectStore(tree.path() + "/objects", sandbox).compile(recipe, {{source.name, "int pipe;"}});
+  }
+  std::string calls() const { return tree.path() + "/calls"; }
+};
+
+TEST_CASE("an object, or what the compiler said of the file, is kept and not made again") {
+  const SmallLab lab;
+  for (int time = 0; time < 2; ++time) {
+    const CompiledSource made = lab.compile("cp $1 $2").at("student/pipe.cpp");
+    CHECK(read_file(made.object) == "int pipe;");
+    const CompiledSource wrong = lab.compile("echo 'error: expected' >&2; exit 1").at("student/pipe.cpp");
+    CHECK(wrong.object.empty());
+    CHECK(wrong.errors == "error: expected\n");
+  }
+  CHECK(read_file(lab.calls()) == "called\ncalled\n");
+}
+
+TEST_CASE("a compiler that the system stopped is run once more, and then the file is not judged") {
+  const std::vector<std::string> all_words = {"c++: fatal error: Killed signal terminated program cc1plus",
+                                              "clang: error: unable to execute command: Killed",
+                                              "fatal error: error writing to /tmp/x.s: No space left on device"};
+  for (const std::string& words : all_words) {
+    const SmallLab lab;
+    CAPTURE(words);
+    CHECK_THROWS_AS(lab.compile("echo '" + words + "' >&2; exit 1"), NotJudged);
+    CHECK(read_file(lab.calls()) == "called\ncalled\n");
+    // Only the first time: nothing of it is kept.
+    const std::string once = "[ -e " + lab.tree.path() + "/once ] || { touch " + lab.tree.path() + "/once; echo '" +
+                             words + "' >&2; exit 1; }; cp $1 $2";
+    CHECK_FALSE(lab.compile(once).at("student/pipe.cpp").object.empty());
+  }
+}
+
+TEST_CASE("a compiler that uses up its CPU time has met a file that asks for too much") {
+  const SmallLab lab;
+  const CompiledSource endless =
+      lab.compile("echo 'c++: fatal error: CPU time limit exceeded signal terminated program cc1plus' >&2; exit 1")
+          .at("student/pipe.cpp");
+  CHECK(endless.errors.find("CPU time limit") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace lab::grading
