@@ -54,6 +54,7 @@ void Endpoint::finish(const Posted& posted) {
   event.where = message.where.text();
   event.start_seconds = posted.start_seconds;
   event.end_seconds = transport_->now();
+  event.arrived_seconds = posted.pending->arrived_seconds;
   trace_.push_back(std::move(event));
 }
 

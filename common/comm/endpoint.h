@@ -46,8 +46,8 @@ class Endpoint {
   /// Counts a built-in collective that began at start_seconds and has just ended, and traces it.
   void record_collective(const LedgerEntry& cost, const Group& group, std::int64_t bytes, SourceLine where,
                          double start_seconds);
-  /// Traces a computation that began at start_seconds and has just ended. `turn` says whose turn it was, such as the
-  /// micro-batch, and is what a picture is coloured by.
+  /// Traces a computation that began at start_seconds and has just ended. `turn` is its micro-batch, by which a
+  /// picture is coloured.
   void record_computation(const std::string& operation, std::uint64_t turn, double start_seconds);
   /// Gives it up; close() then reports it.
   void abandon(const Posted& posted);

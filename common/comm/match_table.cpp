@@ -13,7 +13,8 @@ void Match::copy_payload() const {
   std::memcpy(target->message.tensor.data_ptr(), source->message.tensor.data_ptr(), num_bytes());
 }
 
-void Match::complete() const {
+void Match::complete(double now_seconds) const {
+  source->arrived_seconds = target->arrived_seconds = now_seconds;
   target->peer_step = source->message.step;
   source->stage = target->stage = LocalPending::Stage::kDone;
 }

@@ -34,8 +34,8 @@ struct Match {
   std::uint64_t num_bytes() const { return source->message.num_bytes(); }
   /// Copies the payload; a meta tensor has none.
   void copy_payload() const;
-  /// Hands the sender's step over; both ends are then done.
-  void complete() const;
+  /// Hands the sender's step over; both ends are then done, at that time.
+  void complete(double now_seconds) const;
 };
 
 /// The messages that wait for their other end, and what each rank is doing. Not safe for threads: whoever shares it

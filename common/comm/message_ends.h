@@ -13,6 +13,11 @@ struct MessageEnds {
 
   int src_rank() const { return sent != nullptr ? sent->rank : received->peer; }
   int dst_rank() const { return sent != nullptr ? sent->peer : received->rank; }
+  /// When both ends had posted it.
+  double start_seconds() const;
+  /// When it was there. Where the world could not tell: when the first of the two waits returned, as both can only do
+  /// once it is there, or on its way in the receiver's machine.
+  double arrived_seconds() const;
 };
 
 /// Every message of the trace once, by sender, receiver, group, tag and sequence. The events must outlive the result.

@@ -92,7 +92,7 @@ class SimWorld::Hub {
 
   void arrived(const Match& match) {
     match.copy_payload();
-    match.complete();
+    match.complete(now());
     for (const LocalPending* end : {match.source.get(), match.target.get()}) {
       if (table_.waiting_for(end->owner) == end) engine_.wake(end->owner);
     }

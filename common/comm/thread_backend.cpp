@@ -30,7 +30,7 @@ class ThreadWorld::Hub {
           match->copy_payload();
           lock.lock();
         }
-        match->complete();
+        match->complete(now());
       }
       wakes(mine->message.peer).notify_all();
     }

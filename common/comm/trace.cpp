@@ -98,7 +98,9 @@ std::string chrome_trace_json(const std::vector<TraceEvent>& events) {
                  {"cat", "message"},
                  {"name", "message"},
                  {"id", flow_id(event)},
-                 {"ts", sends ? start : end}});
+                 {"ts", sends                       ? start
+                        : event.arrived_seconds < 0 ? end
+                                                    : microseconds(event.arrived_seconds)}});
     if (!sends) flow["bp"] = "e";
     list.push_back(flow);
   }

@@ -24,9 +24,10 @@ struct TraceEvent {
   std::uint64_t round = 0;  ///< the sender's logical step, equal on both ends: messages of one round could overlap
   std::string operation;
   std::string where;
-  std::string label;         ///< what the payload is, in the words of WorldSpec::payload_label; usually empty
-  double start_seconds = 0;  ///< when it was posted
-  double end_seconds = 0;    ///< when its wait returned
+  std::string label;            ///< what the payload is, in the words of WorldSpec::payload_label; usually empty
+  double start_seconds = 0;     ///< when it was posted
+  double end_seconds = 0;       ///< when its wait returned
+  double arrived_seconds = -1;  ///< of a message: when it was there, waited for or not; negative: unknown
 };
 
 /// Chrome Trace Event JSON: opens in Perfetto and chrome://tracing. One process per rank, one slice per message end,

@@ -10,6 +10,7 @@
 
 #include "common/comm/message_ends.h"
 #include "common/report/byte_count.h"
+#include "common/report/counted.h"
 
 // Across the picture, lengths are in a unit of time; down it, in rows: rank r's line is at r.
 namespace lab {
@@ -28,7 +29,7 @@ struct TracedMessage {
   int src_rank = 0;
   int dst_rank = 0;
   double start_seconds = 0;  ///< when both ends had posted it
-  double end_seconds = 0;    ///< at the receiver
+  double end_seconds = 0;    ///< when it was at the receiver, which may have waited for it later
   bool received = false;
   std::int64_t bytes = 0;
   std::string label;
@@ -40,9 +41,8 @@ std::vector<TracedMessage> matched(const std::vector<TraceEvent>& events) {
   for (const MessageEnds& ends : message_ends(events)) {
     const TraceEvent& last = ends.received != nullptr ? *ends.received : *ends.sent;
     const TraceEvent& other = ends.sent != nullptr ? *ends.sent : last;
-    messages.push_back({ends.src_rank(), ends.dst_rank(), std::max(last.start_seconds, other.start_seconds),
-                        last.end_seconds, ends.received != nullptr, last.bytes,
-                        other.label.empty() ? last.label : other.label});
+    messages.push_back({ends.src_rank(), ends.dst_rank(), ends.start_seconds(), ends.arrived_seconds(),
+                        ends.received != nullptr, last.bytes, other.label.empty() ? last.label : other.label});
   }
   return messages;
 }
@@ -78,8 +78,15 @@ std::string size_text(std::int64_t bytes) {
   return describe_bytes(static_cast<std::uint64_t>(bytes));
 }
 
-std::string counted(std::size_t count, const std::string& one, const std::string& many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
+/// What a kind of computation is; "" for one that no schedule has.
+std::string meaning_of(const std::string& operation) {
+  switch (operation.empty() ? ' ' : operation.front()) {
+    case 'F': return "F: forward";
+    case 'B': return "B: backward";
+    case 'I': return "I: backward, input";
+    case 'W': return "W: backward, weights";
+    default: return "";
+  }
 }
 
 class Drawing {
@@ -102,18 +109,19 @@ class Drawing {
 
   plot::Diagram diagram() {
     const std::size_t num_traced = num_drawn();
+    const double makespan_seconds = last_seconds() - first_seconds_;
     leave_out_the_last();
-    double last_seconds = first_seconds_;
-    for (const TraceEvent& box : boxes_) last_seconds = std::max(last_seconds, box.end_seconds);
-    for (const TracedMessage& message : messages_) last_seconds = std::max(last_seconds, message.end_seconds);
-    unit_ = unit_for(last_seconds - first_seconds_);
+    unit_ = unit_for(last_seconds() - first_seconds_);
 
     picture_.title = title(num_traced - num_drawn());
+    const TimeUnit unit = unit_for(makespan_seconds);
+    if (num_traced > 0)
+      picture_.title += fmt::format("; makespan {:.3g} {}", makespan_seconds / unit.seconds, unit.name);
     for (const TraceEvent& box : boxes_) box.kind == TraceKind::kComputation ? computation(box) : collective(box);
     for (const TracedMessage& message : messages_) arrow(message);
     if (num_traced == 0)
       picture_.texts.push_back({0.5, 0, "nothing was traced", 14, plot::Align::kCentre, plot::kBlack, true});
-    axes(x(last_seconds));
+    axes(x(last_seconds()));
     if (has_computations_) legend();
     size();
     return std::move(picture_);
@@ -121,6 +129,13 @@ class Drawing {
 
  private:
   double x(double seconds) const { return (seconds - first_seconds_) / unit_.seconds; }
+
+  double last_seconds() const {
+    double last = first_seconds_;
+    for (const TraceEvent& box : boxes_) last = std::max(last, box.end_seconds);
+    for (const TracedMessage& message : messages_) last = std::max(last, message.end_seconds);
+    return last;
+  }
 
   std::size_t num_drawn() const { return boxes_.size() + messages_.size(); }
 
@@ -143,7 +158,7 @@ class Drawing {
   std::string title(std::size_t num_left_out) const {
     const auto num_computations = static_cast<std::size_t>(std::count_if(
         boxes_.begin(), boxes_.end(), [](const TraceEvent& box) { return box.kind == TraceKind::kComputation; }));
-    std::string text = "Trace of " + counted(static_cast<std::size_t>(num_ranks_), "rank", "ranks");
+    std::string text = "Trace of " + counted(num_ranks_, "rank");
     std::string before = num_left_out > 0 ? ", its beginning: " : ": ";
     const auto add = [&](std::size_t count, const std::string& one, const std::string& many) {
       if (count == 0) return;
@@ -225,13 +240,14 @@ class Drawing {
   }
 
   void legend() {
-    for (std::size_t n = 0; kinds_.size() > 1 && n < kinds_.size(); ++n) {
-      const std::string text = kinds_[n].common + (kinds_[n].varied ? "…" : "");
+    for (std::size_t n = 0; n < kinds_.size(); ++n) {
+      const std::string meaning = meaning_of(kinds_[n].common);
+      const std::string text = !meaning.empty() ? meaning : kinds_[n].common + (kinds_[n].varied ? "…" : "");
       picture_.legend.push_back({plot::tint(plot::kGrey, strength_of_kind(n)), text});
     }
     if (turns_.size() > kNumTurnColours) return;  // then a colour stands for several
     for (const std::uint64_t turn : turns_)
-      picture_.legend.push_back({turn_colour(turn), fmt::format("turn {}", turn)});
+      picture_.legend.push_back({turn_colour(turn), fmt::format("micro-batch {}", turn)});
   }
 
   double row_px() const {

@@ -13,6 +13,8 @@ class Pending {
   virtual ~Pending() = default;
   /// The sender's logical clock; of a receive, valid after wait().
   std::uint64_t peer_step = 0;
+  /// When the message was there, on the transport's clock; negative where the world cannot tell.
+  double arrived_seconds = -1;
 };
 
 /// One rank's end of a world: moves messages and nothing else. The worlds `processes`, `threads` and `sim` implement

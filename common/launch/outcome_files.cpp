@@ -24,7 +24,7 @@ json trace_to_json(const std::vector<TraceEvent>& trace) {
   for (const TraceEvent& event : trace) {
     list.push_back({event.rank, event.direction == Direction::kSend, event.peer, event.group, event.tag, event.sequence,
                     event.bytes, event.operation, event.where, event.start_seconds, event.end_seconds, event.kind,
-                    event.round, event.label});
+                    event.round, event.label, event.arrived_seconds});
   }
   return list;
 }
@@ -45,6 +45,7 @@ TraceEvent trace_event_from_json(const json& entry) {
   event.kind = entry.at(11);
   event.round = entry.at(12);
   event.label = entry.at(13);
+  event.arrived_seconds = entry.at(14);
   return event;
 }
 

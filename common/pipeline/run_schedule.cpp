@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "common/report/counted.h"
 #include "common/report/errors.h"
 
 namespace lab::pipeline {
@@ -121,7 +122,8 @@ Buffers same_buffers(at::IntArrayRef shape, const at::TensorOptions& options) {
 
 void run_schedule(const Schedule& schedule, PointToPoint& p2p, StageWork& work, const Buffers& buffers) {
   if (schedule.num_ranks != p2p.size()) {
-    throw ContractError(fmt::format("the schedule is for {} ranks, and there are {}", schedule.num_ranks, p2p.size()));
+    throw ContractError(
+        fmt::format("the schedule is for {}, and there are {}", counted(schedule.num_ranks, "rank"), p2p.size()));
   }
   Run run(schedule, p2p, work, buffers);
   for (const Action& action : schedule.ranks[static_cast<std::size_t>(p2p.rank())]) run.carry_out(action);

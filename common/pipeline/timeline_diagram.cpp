@@ -8,6 +8,7 @@
 #include <map>
 
 #include "common/pipeline/timeline_arrows.h"
+#include "common/report/counted.h"
 #include "common/report/errors.h"
 
 // Across the picture lies time in the axis' unit; down it a row per rank, 1 high, rank r's from r to r + 1.
@@ -72,8 +73,11 @@ class Drawing {
 
   std::string title() const {
     const std::string chunks = schedule_.num_chunks > 1 ? fmt::format(", {} chunks a rank", schedule_.num_chunks) : "";
-    return fmt::format("{}: {} ranks, {} micro-batches{}, bubble {:.1f} %", schedule_.kind, schedule_.num_ranks,
-                       schedule_.num_micro_batches, chunks, 100 * timeline_.bubble_fraction());
+    const std::string unit = look_.time_unit.empty() ? "" : " " + look_.time_unit;
+    return fmt::format("{}: {}, {}{}, makespan {:.4g}{}, bubble {:.1f} %", schedule_.kind,
+                       counted(schedule_.num_ranks, "rank"),
+                       counted(schedule_.num_micro_batches, "micro-batch", "micro-batches"), chunks,
+                       x(timeline_.makespan_seconds), unit, 100 * timeline_.bubble_fraction());
   }
 
   void axes() {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/report/counted.h"
 #include "common/report/log_alignment.h"
 #include "common/report/log_lines.h"
 
@@ -40,8 +41,8 @@ std::string problem_with_owner(std::string_view line, const std::optional<int>& 
   if (num_rank_marks(line) > 1) return fmt::format("two lines run together: \"{}\"", line);
   if (!rank) return fmt::format("unknown line \"{}\"; expected one that begins with [Rank r] or [name][Rank r]", line);
   if (*rank >= num_ranks) {
-    return fmt::format("rank {} is not one of the {} ranks; was the run started with --nproc {}?", *rank, num_ranks,
-                       num_ranks);
+    return fmt::format("rank {} is not one of the {}; was the run started with --nproc {}?", *rank,
+                       counted(num_ranks, "rank"), num_ranks);
   }
   return "";
 }

@@ -170,6 +170,11 @@ double legend_width(const Chart& chart) {
   return chart.legend == LegendPlace::kRight ? widest : 0;
 }
 
+/// A log axis says so: where the ticks are few, it does not show.
+std::string label_of(const ChartAxis& axis) {
+  return axis.log && !axis.label.empty() ? axis.label + " (log scale)" : axis.label;
+}
+
 }  // namespace
 
 std::string chart_script(const Chart& chart) {
@@ -203,10 +208,10 @@ std::string chart_script(const Chart& chart) {
   const double whole_width = 0.94 * frame.width;
   script += label_script(frame, {"screen 0.5", frame.screen_y(10 + title_room / 2), chart.title,
                                  fitted_px(chart.title, kTitlePx, whole_width)});
-  script += label_script(frame, {"graph 0.5", frame.screen_y(frame.height - 16), chart.x.label,
-                                 fitted_px(chart.x.label, kLabelPx, frame.inner_width())});
-  Label y_label{frame.screen_x(16), "graph 0.5", chart.y.label,
-                fitted_px(chart.y.label, kLabelPx, frame.inner_height())};
+  script += label_script(frame, {"graph 0.5", frame.screen_y(frame.height - 16), label_of(chart.x),
+                                 fitted_px(label_of(chart.x), kLabelPx, frame.inner_width())});
+  Label y_label{frame.screen_x(16), "graph 0.5", label_of(chart.y),
+                fitted_px(label_of(chart.y), kLabelPx, frame.inner_height())};
   y_label.upward = true;
   script += label_script(frame, y_label);
 

@@ -73,8 +73,10 @@ int look_at_line(void* data, std::uintptr_t, const char* file, int line, const c
   return 1;  // the innermost is enough
 }
 
-void note_missing_lines(void* data, const char*, int) {
-  static_cast<Search*>(data)->no_lines = true;
+/// Told about each file that libbacktrace cannot read, too, which is no reason to give up: error -1 is that there is
+/// nothing to look lines up in.
+void note_missing_lines(void* data, const char*, int error) {
+  if (error == -1) static_cast<Search*>(data)->no_lines = true;
 }
 
 }  // namespace

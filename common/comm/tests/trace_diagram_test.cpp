@@ -84,6 +84,20 @@ TEST_CASE("trace diagram: an arrow from when both ends were posted to when the r
   }
 }
 
+TEST_CASE("trace diagram: an arrow ends when its message was there, however late the receiver waited for it") {
+  // Posted by both at 1, waited for by the receiver at 9.
+  std::vector<TraceEvent> events = {sent(0, 1, 1, 3), received(0, 1, 1, 9)};
+  CHECK(trace_diagram(events).arrows.at(0).x1 == doctest::Approx(2));  // the sender's wait is all that is known
+  for (TraceEvent& event : events) event.arrived_seconds = 2;
+  CHECK(trace_diagram(events).arrows.at(0).x1 == doctest::Approx(1));
+}
+
+TEST_CASE("trace diagram: the title has the makespan, of a long trace's left out part, too") {
+  CHECK(contains(trace_diagram({sent(0, 1, 1, 3), received(0, 1, 1, 3.5)}).title, "; makespan 2 s"));
+  CHECK(contains(trace_diagram({computed(0, "F0", 0, 0.001, 0.0035)}).title, "; makespan 2.5 ms"));
+  CHECK_FALSE(contains(trace_diagram({}).title, "makespan"));
+}
+
 TEST_CASE("trace diagram: where one end is missing, the other's own times count") {
   const plot::Diagram diagram = trace_diagram({sent(0, 1, 1, 3), received(3, 2, 2, 6)});
   REQUIRE(diagram.arrows.size() == 2);
@@ -162,7 +176,8 @@ TEST_CASE("trace diagram: computations are boxes, of one colour per turn, of one
   CHECK(contains(diagram.title, "2 ranks: 5 computations"));
   std::vector<std::string> legend;
   for (const plot::LegendEntry& entry : diagram.legend) legend.push_back(entry.text);
-  CHECK(legend == std::vector<std::string>{"F…", "B0", "W0", "turn 0", "turn 1"});
+  CHECK(legend == std::vector<std::string>{"F: forward", "B: backward", "W: backward, weights", "micro-batch 0",
+                                           "micro-batch 1"});
 }
 
 TEST_CASE("trace diagram: the first kind is the first to begin, whichever rank it is on") {

@@ -57,6 +57,36 @@ TEST_CASE_TEMPLATE("contract: a trace holds both ends of every message", World, 
   }
 }
 
+TEST_CASE_TEMPLATE("contract: a trace knows when a message was there, however late it was waited for", World,
+                   LAB_WORLDS_OF_ONE_PROCESS) {
+  constexpr double kLate = 0.2;
+  WorldSpec spec = world_of<World>(2);
+  spec.traced = true;
+  const auto outcome = run_ranks(spec, [](Communicator& comm) {
+    PointToPoint& p2p = comm.point_to_point();
+    const at::Tensor value = at::zeros({25});
+    comm.collectives().barrier();
+    if (p2p.rank() == 0) p2p.send(value, 1);
+    if (p2p.rank() == 1) {
+      Request request = p2p.irecv(value, 0);
+      comm.endpoint().transport().pass_time(kLate);
+      request.wait();
+    }
+    return TensorMap{};
+  });
+  REQUIRE_FALSE(outcome.failure);
+  const auto message_of = [&](std::size_t rank) {
+    const std::vector<TraceEvent>& trace = outcome.ranks[rank].trace;
+    return *std::find_if(trace.begin(), trace.end(),
+                         [](const auto& event) { return event.kind == TraceKind::kMessage; });
+  };
+  const TraceEvent sent = message_of(0), received = message_of(1);
+  CHECK(received.arrived_seconds == sent.arrived_seconds);
+  CHECK(received.arrived_seconds >= sent.start_seconds);
+  CHECK(received.arrived_seconds <= sent.end_seconds);
+  CHECK(received.end_seconds - received.start_seconds >= kLate);
+}
+
 TEST_CASE_TEMPLATE("contract: a label says what each payload is, on both ends", World, LAB_ALL_WORLDS) {
   WorldSpec spec = world_of<World>(2);
   spec.traced = true;

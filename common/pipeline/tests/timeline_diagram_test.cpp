@@ -47,7 +47,7 @@ TEST_CASE("pipeline timeline diagram: an idle row for each rank, and a box for e
   CHECK(last.y1 > 0.5);
   CHECK(diagram.y_down);
   CHECK(diagram.y.ticks.size() == 2);
-  CHECK(diagram.title == "1f1b: 2 ranks, 3 micro-batches, bubble 25.0 %");
+  CHECK(diagram.title == "1f1b: 2 ranks, 3 micro-batches, makespan 12, bubble 25.0 %");
   CHECK(diagram.arrows.empty());
 }
 

@@ -134,3 +134,12 @@ TEST_CASE("plot chart: any finite values are drawn, on either kind of axis") {
     }
   }
 }
+
+TEST_CASE("plot chart: a log axis says that it is one") {
+  Chart chart = chart_of({1, 2}, {1, 1000});
+  chart.x.label = "ranks";
+  chart.y.label = "MB";
+  chart.y.log = true;
+  CHECK(has(chart_script(chart), "'ranks'"));
+  CHECK(has(chart_script(chart), "'MB (log scale)'"));
+}

@@ -138,7 +138,7 @@ TEST_CASE("plot: every text is shown as it is, and none is a command") {
   chart.width_px = 2000;
   draw(chart, folder.file("chart.svg"));
   const std::string chart_svg = read_bytes(folder.file("chart.svg"));
-  for (const std::string part : {" title", " x", " y", " name", " marker"})
+  for (const std::string part : {" title", " x (log scale)", " y", " name", " marker"})
     CHECK_MESSAGE(shown(chart_svg, odd + part), part);
 
   Diagram diagram = small_diagram();
