@@ -42,8 +42,7 @@ std::vector<Span> messages_of(const Names& names, const std::vector<TraceEvent>&
     if (ends.sent == nullptr || ends.received == nullptr) continue;
     const auto action = names.sends.find({ends.src_rank(), ends.sent->tag});
     if (action == names.sends.end()) continue;
-    spans.push_back({ends.src_rank(), action->second, std::max(ends.sent->start_seconds, ends.received->start_seconds),
-                     ends.received->end_seconds});
+    spans.push_back({ends.src_rank(), action->second, ends.start_seconds(), ends.arrived_seconds()});
   }
   return spans;
 }

@@ -9,6 +9,7 @@
 #include "common/pipeline/timeline_text.h"
 #include "common/report/app.h"
 #include "common/report/byte_count.h"
+#include "common/report/counted.h"
 #include "common/report/folder.h"
 #include "common/report/plot.h"
 
@@ -106,7 +107,8 @@ ExitCode schedule_command(int argc, char** argv) {
     timeline = simulate(schedule, costs, network);
   }
   print(schedule, on_paper,
-        fmt::format("{}, {} ranks, {} micro-batches", schedule.kind, schedule.num_ranks, schedule.num_micro_batches),
+        fmt::format("{}, {}, {}", schedule.kind, counted(schedule.num_ranks, "rank"),
+                    counted(schedule.num_micro_batches, "micro-batch", "micro-batches")),
         command);
   if (command.simulated) {
     print(schedule, timeline,

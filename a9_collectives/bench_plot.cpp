@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/report/byte_count.h"
+#include "common/report/counted.h"
 #include "common/report/errors.h"
 
 namespace lab::a9 {
@@ -31,7 +32,7 @@ plot::Chart bench_chart(const std::vector<BenchRow>& rows) {
   if (rows.empty()) throw UsageError("a benchmark without rows cannot be drawn");
   const std::string ours = "my_" + rows.front().collective;
   plot::Chart chart;
-  chart.title = fmt::format("{} on {} ranks of one machine", rows.front().collective, rows.front().ranks);
+  chart.title = fmt::format("{} on {} of one machine", rows.front().collective, counted(rows.front().ranks, "rank"));
   chart.x = {"bytes", true, plot::Unit::kBytes, {}};
   chart.y = {"bus bandwidth, GB/s", true, plot::Unit::kPlain, {}};
   series_named(chart, ours);

@@ -46,17 +46,18 @@ std::string sum_name(RankSet ranks, int num_ranks) {
   const std::vector<int> members = in_ring_order(ranks, num_ranks);
   const std::size_t count = members.size();
   if (count == static_cast<std::size_t>(num_ranks)) return "Σ";
-  if (count <= kMostParts) {
+  const int stride = count < 2 ? 1 : (members[1] - members[0] + num_ranks) % num_ranks;
+  // Four that do not follow each other are about as short in full as with dots.
+  if (count <= kMostParts || (count == kMostParts + 1 && stride != 1)) {
     std::vector<std::string> letters;
     for (const int rank : members) letters.push_back(letter(rank));
     return fmt::format("{}", fmt::join(letters, "+"));
   }
-  const int stride = (members[1] - members[0] + num_ranks) % num_ranks;
   for (std::size_t i = 2; i < count; ++i) {
     if ((members[i] - members[i - 1] + num_ranks) % num_ranks != stride) return fmt::format("{} ranks", count);
   }
   if (stride == 1) return letter(members.front()) + ".." + letter(members.back());
-  return fmt::format("{},{}..{}", letter(members[0]), letter(members[1]), letter(members.back()));
+  return fmt::format("{}+{}+..+{}", letter(members[0]), letter(members[1]), letter(members.back()));
 }
 
 ChunkNames::ChunkNames(const std::vector<Piece>& all_pieces, int num_ranks) : num_ranks_(num_ranks) {

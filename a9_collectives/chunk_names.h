@@ -12,7 +12,7 @@ namespace lab::a9 {
 std::string letter(int rank);
 
 /// What was added up: "a"; "a+b"; "d+a+b", in ring order where they follow each other round the ring; more than three
-/// as "a..d", with a stride as "a,c..g", else as "5 ranks"; "Σ" for all.
+/// as "a..d", "a+c+e+g", with a stride as "a+c+..+o", else as "5 ranks"; "Σ" for all.
 std::string sum_name(RankSet ranks, int num_ranks);
 
 /// The chunks of one run, and how the pieces of its data are called. Chunks are not told but found: they lie between

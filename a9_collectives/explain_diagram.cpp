@@ -81,8 +81,8 @@ class Drawing {
     const Words words = words_for(from_.collective);
     picture_.y_down = true;
     picture_.x_ticks_on_top = true;
-    picture_.title = fmt::format("{} on {} ranks, {}: {}", words.title, from_.num_ranks, spaced(from_.algorithm),
-                                 counted(static_cast<std::size_t>(steps_), "step"));
+    picture_.title =
+        fmt::format("{} on {} ranks, {}: {}", words.title, from_.num_ranks, spaced(from_.algorithm), steps_text(from_));
     picture_.y.title = "time";
     const std::string split =
         from_.names.count() == 1 ? "input" : fmt::format("input,\nsplit in\n{} chunks", from_.names.count());
@@ -180,7 +180,7 @@ class Drawing {
     std::string text = chunked ? "a1: chunk 1 of rank 0" : "a: what rank 0 has at first";
     if (any_text_has("+"))
       text += chunked ? "; 1:a+b: sum of chunk 1 over ranks 0 and 1" : "; a+b: sum over ranks 0 and 1";
-    if (any_text_has("..")) text += "; a..d: a to d";
+    if (any_text_has("..")) text += any_text_has("+..+") ? "; a+c+..+o: a, c, e and so on to o" : "; a..d: a to d";
     if (any_text_has("Σ")) text += "; Σ: sum over all ranks";
     if (any_text_has("?")) text += "; ?: of unknown origin";
     return text + ". In one step, a rank sends at most one message and receives at most one.";

@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <mutex>
 
 #include "a9_collectives/broadcast.h"
 #include "a9_collectives/chunks.h"
 #include "common/launch/run_ranks.h"
+#include "common/report/counted.h"
 
 namespace lab::a9 {
 namespace {
@@ -82,8 +84,10 @@ Explanation explain(const Collective& collective, const Algorithm& algorithm, in
   for (const StepMessage& message : messages) add(payloads.at(message.label));
   const ChunkNames names(all, num_ranks);
   for (StepMessage& message : messages) message.label = names.name(payloads.at(message.label));
-  return {collective.name,        algorithm.name,          num_ranks,          names,
-          all_cut(names, inputs), all_cut(names, results), std::move(messages)};
+  const double num_bytes = static_cast<double>(numel_for(algorithm, num_ranks)) * sizeof(std::int64_t);
+  const auto cost_steps = static_cast<int>(std::lround(algorithm.cost(num_bytes, num_ranks).steps));
+  return {collective.name,        algorithm.name,          num_ranks,           names,
+          all_cut(names, inputs), all_cut(names, results), std::move(messages), cost_steps};
 }
 
 const Algorithm& small_message_algorithm(const Collective& collective, int num_ranks) {
@@ -91,15 +95,17 @@ const Algorithm& small_message_algorithm(const Collective& collective, int num_r
   return algorithm_named(collective, collective.choose(num_bytes, num_ranks));
 }
 
-std::string counted(std::size_t count, const std::string& thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+std::string steps_text(const Explanation& explanation) {
+  const int shown = num_steps(explanation.messages);
+  if (explanation.cost_steps >= shown) return counted(shown, "step");
+  return fmt::format("{} with all {} messages at once, shown as {}", counted(explanation.cost_steps, "step"),
+                     explanation.cost_steps == 1 ? "its" : "their", counted(shown, "step"));
 }
 
 std::string explanation_text(const Explanation& explanation) {
-  const auto steps = static_cast<std::size_t>(num_steps(explanation.messages));
   std::string text =
       fmt::format("{} {} on {} ranks: {}, {}\n", explanation.collective, explanation.algorithm, explanation.num_ranks,
-                  counted(steps, "step"), counted(explanation.messages.size(), "message"));
+                  steps_text(explanation), counted(explanation.messages.size(), "message"));
   const auto add_ranks = [&](const char* verb, const std::vector<Pieces>& of_ranks) {
     for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
       std::vector<std::string> chunks;

@@ -1,8 +1,10 @@
 #include "a9_collectives/guards.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "common/report/errors.h"
+#include "common/report/nearest.h"
 #include "common/tensor/describe.h"
 
 namespace lab::a9 {
@@ -30,6 +32,12 @@ std::int64_t require_divides(const char* what, const at::Tensor& tensor, std::in
   if (tensor.size(dim) % p2p.size() == 0) return tensor.size(dim) / p2p.size();
   throw ContractError(fmt::format("{}, rank {}: expected dimension {} of {} to divide by {} ranks, got {}", what,
                                   p2p.rank(), dim, shape_text(tensor.sizes()), p2p.size(), tensor.size(dim)));
+}
+
+void refuse_algorithm(const char* choose, const std::string& name, const std::vector<std::string>& known) {
+  const std::optional<std::string> meant = nearest(name, known);
+  throw ContractError(fmt::format("{} returned '{}': expected one of {}{}", choose, name, fmt::join(known, ", "),
+                                  meant ? fmt::format("; hint: did you mean '{}'?", *meant) : ""));
 }
 
 }  // namespace lab::a9

@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "common/comm/point_to_point.h"
 
@@ -20,5 +22,8 @@ std::int64_t require_dim(const char* what, const at::Tensor& tensor, std::int64_
 
 /// Elements of each of P equal parts of dimension `dim`.
 std::int64_t require_divides(const char* what, const at::Tensor& tensor, std::int64_t dim, const PointToPoint& p2p);
+
+/// Ends a collective whose choose_...() has named an algorithm that is not one of the known ones.
+[[noreturn]] void refuse_algorithm(const char* choose, const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace lab::a9

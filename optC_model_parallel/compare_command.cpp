@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/report/app.h"
+#include "common/report/counted.h"
 #include "common/report/folder.h"
 #include "optC_model_parallel/compare_runs.h"
 #include "optC_model_parallel/curves.h"
@@ -142,7 +143,7 @@ ExitCode compare_command(int argc, char** argv) {
   at::set_num_threads(1);  // before a fork there must be no pool of threads
 
   const std::vector<ComparedRun> all = compare_runs(runs, options, common.num_ranks, common.timeout_seconds);
-  fmt::print("{} ranks, {}, {} epochs; differences are relative\n", common.num_ranks, options.dtype,
+  fmt::print("{}, {}, {} epochs; differences are relative\n", counted(common.num_ranks, "rank"), options.dtype,
              options.training.num_epochs);
   print_table(all);
   print_gradients(all);

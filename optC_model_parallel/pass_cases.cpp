@@ -72,6 +72,19 @@ Suspect summed_means(const PassSetup& setup, const std::string& id, const std::s
           }};
 }
 
+/// The first micro-batch taken in the place of each.
+Suspect first_micro_batch_everywhere(const PassSetup& setup) {
+  return {"first_slice_everywhere",
+          "only the first micro-batch counts: each turn takes its images, and not those of its own index",
+          [=](const CasePlace& place) {
+            const std::int64_t num_micro_batches = options_of(setup, place).num_micro_batches;
+            const std::int64_t first = uneven_sizes(setup.num_images, num_micro_batches).front();
+            const at::Tensor shares = at::zeros({setup.num_images}, at::kDouble);
+            shares.narrow(0, 0, first).fill_(static_cast<double>(num_micro_batches) / setup.num_images);
+            return pass_results(setup, place, shares);
+          }};
+}
+
 Case pass_case(const std::string& task, const std::string& name, const PassSetup& setup) {
   Case result;
   result.task = task;
@@ -82,6 +95,7 @@ Case pass_case(const std::string& task, const std::string& name, const PassSetup
   };
   result.expected = [setup](const CasePlace& place) { return pass_results(setup, place, {}); };
   result.suspects = {
+      first_micro_batch_everywhere(setup),
       summed_means(
           setup, "mean_of_means",
           "the loss is the mean of the micro-batches' means: where these are not of one size, their images do not "

@@ -5,6 +5,7 @@
 #include "common/bench/machine_load.h"
 #include "common/bench/median.h"
 #include "common/report/app.h"
+#include "common/report/counted.h"
 #include "vae_sequence_parallel/decoder_runs.h"
 #include "vae_sequence_parallel/load_run.h"
 #include "vae_sequence_parallel/measure_commands.h"
@@ -49,8 +50,8 @@ ExitCode bench_command(int argc, char** argv) {
   line("median", median(serial), median(one), median(several));
   if (load_ranks > 0) {
     const LoadCost cost = run_load(run.config, load_ranks, rounds);
-    fmt::print("loading {:.1f} MB on {} ranks: {:.2f} s (median), {:.1f} MB held by each\n", megabytes(cost.file_bytes),
-               load_ranks, median(cost.seconds), megabytes(cost.held_bytes));
+    fmt::print("loading {:.1f} MB on {}: {:.2f} s (median), {:.1f} MB held by each\n", megabytes(cost.file_bytes),
+               counted(load_ranks, "rank"), median(cost.seconds), megabytes(cost.held_bytes));
   }
   fmt::print("{}\n", load.report());
   return ExitCode::kAllMatch;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/report/atomic_file.h"
+#include "common/report/counted.h"
 #include "common/report/folder.h"
 
 namespace lab::vae {
@@ -84,9 +85,9 @@ std::string markdown_log(const RunReport& report) {
   Verdicts verdicts;
   const CheckTable table = table_of(report, verdicts);
   std::string text = title_of(report.program);
-  text += fmt::format("{} ranks ({}), seed {}, {:.1f} s. {} comparisons matched, {} did not, {} were skipped.\n",
-                      report.num_ranks, report.world, report.seed, report.wall_seconds, verdicts.num_right,
-                      verdicts.num_wrong, verdicts.num_skipped);
+  text += fmt::format("{} ({}), seed {}, {:.1f} s. {} comparisons matched, {} did not, {} were skipped.\n",
+                      counted(report.num_ranks, "rank"), report.world, report.seed, report.wall_seconds,
+                      verdicts.num_right, verdicts.num_wrong, verdicts.num_skipped);
   if (!report.error.empty()) text += fmt::format("\nThe run failed: {}\n", report.error);
   text += "\n## Checks\n\nWhether the tensors match, and their largest difference.\n\n| check |";
   for (int rank = 0; rank < report.num_ranks; ++rank) text += fmt::format(" rank {} |", rank);

@@ -6,7 +6,9 @@
 
 #include "a9_collectives/allgather.h"
 #include "a9_collectives/allreduce.h"
+#include "a9_collectives/guards.h"
 #include "a9_collectives/reduce_scatter.h"
+#include "common/testing/sentence_of.h"
 #include "common/testing/test.h"
 
 // What the five functions make of arguments that cannot be: an error on every rank, that names rank, expected and got.
@@ -180,6 +182,16 @@ TEST_CASE("one more or fewer rows on one rank is an error on every rank") {
       }
     }
   }
+}
+
+TEST_CASE("a name that choose_...() misspells is refused, with the known ones and the likely one") {
+  CHECK(testing::sentence_of([] {
+          refuse_algorithm("choose_broadcast", "binomal", {"flat", "binomial", "chain"});
+        }) ==
+        "choose_broadcast returned 'binomal': expected one of flat, binomial, chain; hint: did you mean 'binomial'?");
+  CHECK(testing::sentence_of([] {
+          refuse_algorithm("choose_all_to_all", "", {"direct", "pairwise"});
+        }) == "choose_all_to_all returned '': expected one of direct, pairwise");
 }
 
 }  // namespace

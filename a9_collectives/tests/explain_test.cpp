@@ -53,7 +53,8 @@ TEST_CASE("the all-to-all on 4 ranks: three steps of four chunks") {
       "rank 1 ends with a1 b1 c1 d1\n"
       "rank 2 ends with a2 b2 c2 d2\n"
       "rank 3 ends with a3 b3 c3 d3\n";
-  CHECK(text_of("all_to_all", "direct", 4) == "all_to_all direct on 4 ranks: 3 steps, 12 messages\n" + steps);
+  CHECK(text_of("all_to_all", "direct", 4) ==
+        "all_to_all direct on 4 ranks: 1 step with all its messages at once, shown as 3 steps, 12 messages\n" + steps);
   CHECK(text_of("all_to_all", "pairwise", 4) == "all_to_all pairwise on 4 ranks: 3 steps, 12 messages\n" + steps);
 }
 

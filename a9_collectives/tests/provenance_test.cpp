@@ -74,14 +74,15 @@ TEST_CASE("more ranks or elements than the fields have room for are refused") {
   CHECK_THROWS_AS(provenance(0, kMostProvenanceElements + 1), ContractError);
 }
 
-TEST_CASE("sums have names: up to three ranks, a row, a stride, a number, all") {
+TEST_CASE("sums have names: up to three ranks, a row, four in full, a stride, a number, all") {
   CHECK(sum_name(0b1, 8) == "a");
   CHECK(sum_name(0b101, 8) == "a+c");
   CHECK(sum_name(0b10000011, 8) == "h+a+b");
   CHECK(sum_name(0b00111100, 8) == "c..f");
   CHECK(sum_name(0b10000111, 8) == "h..c");
-  CHECK(sum_name(0b01010101, 8) == "a,c..g");
+  CHECK(sum_name(0b01010101, 8) == "a+c+e+g");
   CHECK(sum_name(0b01010111, 8) == "5 ranks");
+  CHECK(sum_name(0b0101010101010101, 16) == "a+c+..+o");
   CHECK(sum_name(0b11111111, 8) == "Σ");
   CHECK(sum_name(0b11, 2) == "Σ");
 }

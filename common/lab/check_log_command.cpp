@@ -10,6 +10,7 @@
 #include "common/lab/lab_main.h"
 #include "common/report/app.h"
 #include "common/report/check_log.h"
+#include "common/report/counted.h"
 
 namespace lab {
 namespace {
@@ -40,7 +41,7 @@ ExitCode check_log_command(int argc, char** argv, const LabProgram& program) {
   const std::vector<std::string> problems = check_log(read_log(path), program.expected_log(num_ranks));
   for (const std::string& problem : problems) fmt::print("{}: {}\n", path, problem);
   if (!problems.empty()) return ExitCode::kMismatch;
-  fmt::print("{}: accepted: exactly the lines of a right run on {} ranks\n", path, num_ranks);
+  fmt::print("{}: accepted: exactly the lines of a right run on {}\n", path, counted(num_ranks, "rank"));
   return ExitCode::kAllMatch;
 }
 

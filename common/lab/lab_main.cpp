@@ -23,6 +23,7 @@
 #include "common/launch/run_ranks.h"
 #include "common/report/app.h"
 #include "common/report/atomic_file.h"
+#include "common/report/counted.h"
 #include "common/report/folder.h"
 #include "common/tensor/safetensors.h"
 
@@ -191,8 +192,8 @@ int run_lab(int argc, char** argv, const LabProgram& program, const std::string&
   if (options.debug_rank >= 0 && !app.given("--timeout")) options.timeout_seconds = 24 * 3600;
   const auto environment = options.world == "processes" ? rank_environment() : std::nullopt;
   if (environment && options.num_ranks_given && options.num_ranks != environment->size) {
-    throw UsageError(fmt::format("{} {}: {} started {} ranks; hint: leave {} out", ranks_word, options.num_ranks,
-                                 environment->source, environment->size, ranks_word));
+    throw UsageError(fmt::format("{} {}: {} started {}; hint: leave {} out", ranks_word, options.num_ranks,
+                                 environment->source, counted(environment->size, "rank"), ranks_word));
   }
   const int num_ranks = environment ? environment->size : options.num_ranks;
   validate(options);

@@ -7,6 +7,7 @@
 
 #include "common/launch/slurm_lists.h"
 #include "common/report/checksum.h"
+#include "common/report/counted.h"
 #include "common/report/errors.h"
 #include "common/report/option_value.h"
 
@@ -44,8 +45,8 @@ class Finder {
     const std::optional<int> hand_set_size = number("WORLD_SIZE");
     if (!world && hand_set_size) fail_half_set("WORLD_SIZE", "RANK");
     if (world && hand_set_size && *hand_set_size != world->size) {
-      throw UsageError(
-          fmt::format("WORLD_SIZE is {}, but {} launched {} ranks", *hand_set_size, world->source, world->size));
+      throw UsageError(fmt::format("WORLD_SIZE is {}, but {} launched {}", *hand_set_size, world->source,
+                                   counted(world->size, "rank")));
     }
     if (world) world->node = text("SLURM_NODEID").value_or("N/A");
     return world;
@@ -97,8 +98,8 @@ class Finder {
                                    world.local_rank, world.size - 1, family.size, world.size));
     }
     if (world.local_rank < 0 || world.local_rank >= world.local_size || world.local_size > world.size) {
-      throw UsageError(fmt::format("{} {} and {} {} do not fit a world of {} ranks", family.local_rank,
-                                   world.local_rank, family.local_size, world.local_size, world.size));
+      throw UsageError(fmt::format("{} {} and {} {} do not fit a world of {}", family.local_rank, world.local_rank,
+                                   family.local_size, world.local_size, counted(world.size, "rank")));
     }
     return world;
   }

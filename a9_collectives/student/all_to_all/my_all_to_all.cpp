@@ -19,9 +19,10 @@ at::Tensor my_all_to_all(at::Tensor tensor, std::int64_t scatter_dim, std::int64
   p2p.agree(fmt::format("my_all_to_all {} to {}", scatter_dim, gather_dim), tensor);
   const c10::NoGradGuard no_grad;
   const at::Tensor input = tensor.detach();
-  if (choose_all_to_all(static_cast<std::int64_t>(input.nbytes()), p2p.size()) == "pairwise")
-    return all_to_all_pairwise(input, scatter_dim, gather_dim, p2p);
-  return all_to_all_direct(input, scatter_dim, gather_dim, p2p);
+  const std::string algorithm = choose_all_to_all(static_cast<std::int64_t>(input.nbytes()), p2p.size());
+  if (algorithm == "pairwise") return all_to_all_pairwise(input, scatter_dim, gather_dim, p2p);
+  if (algorithm == "direct") return all_to_all_direct(input, scatter_dim, gather_dim, p2p);
+  refuse_algorithm("choose_all_to_all", algorithm, {"direct", "pairwise"});
 }
 
 }  // namespace lab::a9

@@ -26,7 +26,8 @@ at::Tensor my_allgather(at::Tensor tensor, PointToPoint& p2p) {
   if (algorithm == "recursive_doubling") return allgather_recursive_doubling(tensor, p2p);
   if (algorithm == "bruck") return allgather_bruck(tensor, p2p);
   if (algorithm == "direct") return allgather_direct(tensor, p2p);
-  return allgather_through_root(tensor, p2p);
+  if (algorithm == "through_root") return allgather_through_root(tensor, p2p);
+  refuse_algorithm("choose_allgather", algorithm, {"through_root", "ring", "recursive_doubling", "bruck", "direct"});
 }
 
 }  // namespace lab::a9

@@ -1,4 +1,5 @@
 #include "a9_collectives/allreduce.h"
+#include "a9_collectives/guards.h"
 
 namespace lab::a9 {
 
@@ -27,7 +28,9 @@ at::Tensor my_allreduce(at::Tensor tensor, PointToPoint& p2p) {
   if (algorithm == "rabenseifner") return allreduce_rabenseifner(tensor, p2p);
   if (algorithm == "ring") return allreduce_ring(tensor, p2p);
   if (algorithm == "direct") return allreduce_direct(tensor, p2p);
-  return allreduce_gather_broadcast(tensor, p2p);
+  if (algorithm == "gather_broadcast") return allreduce_gather_broadcast(tensor, p2p);
+  refuse_algorithm("choose_allreduce", algorithm,
+                   {"gather_broadcast", "recursive_doubling", "ring", "rabenseifner", "direct"});
 }
 
 }  // namespace lab::a9

@@ -21,7 +21,8 @@ at::Tensor my_broadcast(at::Tensor tensor, int src_rank, PointToPoint& p2p) {
   const std::string algorithm = choose_broadcast(static_cast<std::int64_t>(tensor.nbytes()), p2p.size());
   if (algorithm == "chain") return broadcast_chain(tensor, src_rank, p2p);
   if (algorithm == "binomial") return broadcast_binomial(tensor, src_rank, p2p);
-  return broadcast_flat(tensor, src_rank, p2p);
+  if (algorithm == "flat") return broadcast_flat(tensor, src_rank, p2p);
+  refuse_algorithm("choose_broadcast", algorithm, {"flat", "binomial", "chain"});
 }
 
 }  // namespace lab::a9

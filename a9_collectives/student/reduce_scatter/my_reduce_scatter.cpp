@@ -22,7 +22,8 @@ at::Tensor my_reduce_scatter(at::Tensor tensor, PointToPoint& p2p) {
   const std::string algorithm = choose_reduce_scatter(static_cast<std::int64_t>(input.nbytes()), p2p.size());
   if (algorithm == "ring") return reduce_scatter_ring(input, p2p);
   if (algorithm == "recursive_halving") return reduce_scatter_recursive_halving(input, p2p);
-  return reduce_scatter_pairwise(input, p2p);
+  if (algorithm == "pairwise") return reduce_scatter_pairwise(input, p2p);
+  refuse_algorithm("choose_reduce_scatter", algorithm, {"pairwise", "ring", "recursive_halving"});
 }
 
 }  // namespace lab::a9
