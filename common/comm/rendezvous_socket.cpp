@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>

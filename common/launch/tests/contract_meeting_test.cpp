@@ -50,11 +50,12 @@ class Launch {
   }
 
   void start(const RankEnvironment& environment, const WorldSpec& spec, const std::function<void(Communicator&)>& body,
-             rlim_t max_descriptors = 0) {
+             int free_descriptors = 0) {
     const std::string file = message_file(static_cast<int>(pids_.size()));
     pids_.push_back(fork_rank([=] {
-      const rlimit limit = {max_descriptors, max_descriptors};
-      if (max_descriptors > 0 && setrlimit(RLIMIT_NOFILE, &limit) != 0) return 1;
+      const auto max = static_cast<rlim_t>(num_open_descriptors() + free_descriptors);
+      const rlimit limit = {max, max};
+      if (free_descriptors > 0 && setrlimit(RLIMIT_NOFILE, &limit) != 0) return 1;
       const WorldOutcome outcome = join_world(
           environment, spec, [&](Communicator& comm, RankOutcome&) { body(comm); }, false);
       if (outcome.failure) std::ofstream(file) << outcome.failure->sentence << "\n";
@@ -79,6 +80,10 @@ class Launch {
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
 
  private:
+  static int num_open_descriptors() {
+    const std::filesystem::directory_iterator open("/proc/self/fd");
+    return static_cast<int>(std::distance(begin(open), end(open))) - 1;
+  }
   static int wait_for(pid_t pid) {
     int status = 0;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
@@ -186,12 +191,12 @@ TEST_CASE("meeting: a second process with a rank is refused by name, and the run
 
 TEST_CASE("meeting: too few descriptors are called that, and the other ranks hear of it from rank 0") {
   bool was_refused = false, was_enough = false;
-  for (const rlim_t limit : {10, 12, 14, 16, 40}) {
-    CAPTURE(limit);
+  for (const int num_free : {3, 5, 7, 9, 40}) {
+    CAPTURE(num_free);
     Launch launch(4);
     for (int rank = 0; rank < 4; ++rank)
       launch.start(
-          launch.environment(rank), launch.spec(), [](Communicator&) {}, rank == 3 ? limit : 0);
+          launch.environment(rank), launch.spec(), [](Communicator&) {}, rank == 3 ? num_free : 0);
     const int code = launch.exit_code(3);
     CHECK((code == 0 || code == static_cast<int>(ExitCode::kUsage)));
     if (code != 0) CHECK(contains(launch.message(3), "ulimit -n"));
@@ -205,7 +210,7 @@ TEST_CASE("meeting: too few descriptors are called that, and the other ranks hea
   CHECK(was_enough);
   Launch launch(2, 0.2);
   launch.start(
-      launch.environment(0), launch.spec(), [](Communicator&) {}, 8);
+      launch.environment(0), launch.spec(), [](Communicator&) {}, 4);
   CHECK(launch.exit_code(0) == static_cast<int>(ExitCode::kUsage));
   CHECK(contains(launch.message(0), "ulimit -n"));
 }
