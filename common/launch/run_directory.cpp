@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kPrefix[] = "lab-run-";
+constexpr char kPrefix[] = "lab-work-";
 
 /// Whether it is ours to remove: made by this user, and locked by no process that lives.
 bool is_abandoned(const fs::path& folder) {

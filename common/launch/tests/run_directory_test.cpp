@@ -31,7 +31,7 @@ class TemporaryFolders {
 TEST_CASE("the folder that a killed run left is removed by the next run") {
   const lab::testing::TemporaryFolder parent;
   const TemporaryFolders in_parent(parent.file(""));
-  const std::string abandoned = parent.file("lab-run-abc123"), other = parent.file("something-else");
+  const std::string abandoned = parent.file("lab-work-abc123"), other = parent.file("something-else");
   for (const std::string& path : {abandoned, other}) {
     fs::create_directory(path);
     std::ofstream(path + "/results") << "partial";
