@@ -54,8 +54,9 @@ struct LabProgram {
   std::function<void(App&)> add_options;        ///< options of its own; may be empty
   std::function<void(int num_ranks)> validate;  ///< throws UsageError before a rank is started; may be empty
   /// Called once the options are known to be good, before there are ranks: by the process that starts them, with rank
-  /// 0; where a launcher started them, by each before it meets the others. Not for `run NAME`. It must leave tensors
-  /// alone (see run_in_child). May be empty.
+  /// 0; where a launcher started them, by each before it meets the others, which wait for it no longer than --timeout.
+  /// So it checks options and does no work: that is the body's, which can tell the others that it makes progress
+  /// (work_while_others_wait). Not for `run NAME`. It must leave tensors alone (see run_in_child). May be empty.
   std::function<void(const CommonOptions&, int num_ranks, int rank)> prepare;
   std::function<void(RankRun&)> body;  ///< on every rank
   /// Called once when all ranks have ended, with what they printed: by the process that started them, or by rank 0

@@ -45,6 +45,22 @@ c10::IValue unpickled(const MappedFile& file, const std::string& path) {
   return {};
 }
 
+/// True if every element lies within the storage, and they are no more than it has: LibTorch checks neither, and would
+/// read beyond the file, or allocate what a line of the pickle says.
+bool fits_storage(const at::Tensor& tensor) {
+  const auto num_stored = static_cast<int64_t>(tensor.storage().nbytes() / tensor.itemsize());
+  if (tensor.numel() > num_stored || tensor.storage_offset() < 0) return false;
+  int64_t last = tensor.storage_offset();
+  for (int64_t dim = 0; dim < tensor.dim(); ++dim) {
+    const int64_t steps = tensor.size(dim) - 1, stride = tensor.stride(dim);
+    if (steps < 0) return true;  // no elements
+    if (stride < 0 || (steps > 0 && stride > (num_stored - 1) / steps)) return false;
+    last += steps * stride;
+    if (last >= num_stored) return false;
+  }
+  return tensor.numel() == 0 || last < num_stored;
+}
+
 }  // namespace
 
 void save_torch_tensor(const std::string& path, const at::Tensor& tensor) {
@@ -66,6 +82,11 @@ at::Tensor load_torch_tensor(const std::string& path) {
   const at::Tensor tensor = value.toTensor();
   if (!tensor.has_storage() || tensor.storage().nbytes() != bytes)
     refuse_torch_file(path, fmt::format("its tensor is {}, but {} bytes are stored", describe(tensor), bytes));
+  if (!fits_storage(tensor))
+    refuse_torch_file(path,
+                      fmt::format("its tensor is {}, which does not lie within the {} bytes that are stored; hint: "
+                                  "save tensor.contiguous()",
+                                  describe(tensor), bytes));
   return tensor.detach();
 }
 

@@ -56,7 +56,7 @@ verdict "$([[ $code == 0 ]] && has '^PSNR [0-9.]+ dB, largest difference [0-9]+ 
 run "$program" compare --out "$steps" --first "$out/picture.png"; refuses "pictures of two sizes" 2 "expected pictures of one size, got \[256, 256, 3\] and \[70, 70, 3\]"
 run "$program" encode --out "$steps" --seed 43
 run "$program" test --nproc 2 --out "$steps"; refuses "a baseline of another latent" 2 "is of another latent than .*hint: run baseline again"
-run "$program" test --nproc 33 --out "$steps"; refuses "... and more ranks than columns, once that is mended" 2 "run baseline again"
+run "$program" test --nproc 33 --out "$steps"; refuses "... and more ranks than columns, once that is fixed" 2 "run baseline again"
 run "$program" baseline --out "$steps"
 run "$program" test --nproc 33 --out "$steps"; refuses "more ranks than columns" 2 "--nproc 33: expected a latent at least as wide as there are ranks, got 32 column\(s\); hint: --nproc 32"
 

@@ -122,6 +122,29 @@ TEST_CASE("torch file: archives of something else than one tensor") {
   CHECK(refusal(pickled(c10::ivalue::Tuple::create({example(), 7}))) == "it holds a Tuple, expected one tensor.");
 }
 
+TEST_CASE("torch file: a tensor that claims more than what is stored is refused, not read or allocated") {
+  const auto claiming = [](at::IntArrayRef sizes, at::IntArrayRef strides, int64_t offset) {
+    const at::Tensor tensor = example().clone();
+    tensor.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);
+    tensor.unsafeGetTensorImpl()->set_storage_offset(offset);
+    const std::vector<char> bytes = torch::jit::pickle_save(tensor);
+    return refusal(std::string(bytes.begin(), bytes.end()));
+  };
+  CHECK(claiming({3, 5}, {5, 1}, 0) == "");
+  const int64_t huge = int64_t{1} << 40;
+  for (const auto& [sizes, strides, offset] :
+       {std::tuple<std::vector<int64_t>, std::vector<int64_t>, int64_t>({3, 5}, {5, 1}, 1),
+        {{3, 5}, {5, 1}, huge},
+        {{3, 5}, {6, 1}, 0},
+        {{3, 5}, {huge, 1}, 0},
+        {{huge, 5}, {5, 1}, 0},
+        {{huge}, {0}, 0}}) {
+    CAPTURE(sizes);
+    CHECK(claiming(sizes, strides, offset).find("does not lie within the 60 bytes that are stored; hint: ") !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("torch file: cut short at every length") {
   const std::string bytes = saved(example());
   REQUIRE(refusal(bytes) == "");
