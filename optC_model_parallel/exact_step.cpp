@@ -6,17 +6,17 @@
 namespace lab::optc {
 namespace {
 
-constexpr double kPerturbation = 1.0 / (1 << 16);
+constexpr double kPerturbation = 1.0 / (1 << 16);  ///< relative
+constexpr double kLogitGradientPerturbation =
+    1.0 / (1 << 21);  ///< absolute: a probability near 1 is off by 2^-24 or two
 
 /// Normal errors, another one for each element of each tensor.
 class Perturbation {
  public:
   explicit Perturbation(std::uint64_t seed) : seed_(seed) {}
 
-  at::Tensor of(const at::Tensor& values) {
-    const at::Tensor errors = seeded_randn(values.sizes(), rank_seed(seed_, num_drawn_++), at::kDouble);
-    return values * (1 + kPerturbation * errors);
-  }
+  at::Tensor errors(at::IntArrayRef sizes) { return seeded_randn(sizes, rank_seed(seed_, num_drawn_++), at::kDouble); }
+  at::Tensor of(const at::Tensor& values) { return values * (1 + kPerturbation * errors(values.sizes())); }
 
  private:
   std::uint64_t seed_;
@@ -38,9 +38,13 @@ ExactStep exact_step(const ModelSpec& model, const TensorMap& weights, const Ima
   assign(model, parameters, exact);
   at::Tensor x = normalized(images, indices, at::kDouble);
   if (perturbation) x = perturbation->of(x);
-  const at::Tensor loss =
-      at::cross_entropy_loss(run_layers(model, parameters, x, Mode::kTraining), labels_of(images, indices));
-  loss.backward();
+  const at::Tensor logits = run_layers(model, parameters, x, Mode::kTraining);
+  const at::Tensor loss = at::cross_entropy_loss(logits, labels_of(images, indices));
+  // The gradient of this sum is what it adds to that of the logits.
+  const at::Tensor added = perturbation ? (perturbation->errors(logits.sizes()) * logits).sum() *
+                                              (kLogitGradientPerturbation / static_cast<double>(logits.size(0)))
+                                        : at::zeros({}, at::kDouble);
+  (loss + added).backward();
   ExactStep step;
   step.loss = loss.item<double>();
   const std::vector<std::string> names = learning_names(model);

@@ -28,7 +28,7 @@ namespace {
 // How much it can be is found by computing the step again in float64 with every weight and pixel moved by 256 u at
 // random (exact_step.h): what rounding may decide otherwise, each of these samples decides otherwise with a probability
 // of about a half. A right gradient is missed by none of 32 in 2^-32 of these rare steps; a gradient that is 20 % off
-// is as far from all of them. Where several decisions differ, a sample has about half of them: hence twice its distance.
+// is as far from all of them. A gradient of a loss near 0, whose relative error is large, is moved as far. Where several decisions differ, a sample has about half of them: hence twice its distance.
 constexpr double kRounding = 1.0 / (1 << 16);
 constexpr int kMostSamples = 32;
 constexpr int kFewerSamples = 8;  ///< once a step was wrong: there will be more, and each would take all 32

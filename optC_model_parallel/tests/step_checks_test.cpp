@@ -163,6 +163,29 @@ TEST_CASE("a ReLU at a tie may be decided either way, and the gradient is right 
   CHECK(largest > 1e-4);  // the sides differ by far more than rounding
 }
 
+TEST_CASE("a gradient is right in float32 also where the model is almost certain and few digits are left of it") {
+  OneStep step;
+  const Images many = generated_images(200, 0, 1).train;
+  const at::Tensor of_class = many.labels.eq(3).nonzero().flatten().narrow(0, 0, 8);
+  step.images = {many.pixels.index_select(0, of_class), many.labels.index_select(0, of_class)};
+  step.weights["fc3.bias"] = at::zeros({kNumClasses}, at::kFloat);
+  step.weights["fc3.bias"][3] = 12;
+  Parameters parameters = first_parameters(step.model, 1, at::kFloat);
+  assign(step.model, parameters, step.weights);
+  const at::Tensor x = normalized(step.images, step.indices(), at::kFloat);
+  at::cross_entropy_loss(run_layers(step.model, parameters, x, Mode::kTraining), labels_of(step.images, step.indices()))
+      .backward();
+  TensorMap gradient;
+  const std::vector<std::string> names = learning_names(step.model);
+  const Tensors tensors = learning(step.model, parameters);
+  for (std::size_t i = 0; i < names.size(); ++i) gradient[names[i]] = tensors[i].grad();
+  const StepCheck right = step.check(step.weights, gradient);
+  CHECK(right.gradient.close);
+  CHECK(right.gradient.relative_norm > 1e-4);
+  for (auto& [name, tensor] : gradient) tensor = tensor * 1.2;
+  CHECK_FALSE(step.check(step.weights, gradient).gradient.close);
+}
+
 TEST_CASE("PipeDream's steps are checked with the versions that each stage used, and with no others") {
   const TrainingRun run = float32_run("pipedream", 1);
   const auto first = version_of(run, 0, 4, 10), last = version_of(run, 3, 4, 10);
