@@ -85,7 +85,9 @@ Explanation explain(const Collective& collective, const Algorithm& algorithm, in
   const ChunkNames names(all, num_ranks);
   for (StepMessage& message : messages) message.label = names.name(payloads.at(message.label));
   const double num_bytes = static_cast<double>(numel_for(algorithm, num_ranks)) * sizeof(std::int64_t);
-  const auto cost_steps = static_cast<int>(std::lround(algorithm.cost(num_bytes, num_ranks).steps));
+  // An algorithm that is tried out has no formula yet.
+  const double steps = algorithm.cost ? algorithm.cost(num_bytes, num_ranks).steps : num_steps(messages);
+  const auto cost_steps = static_cast<int>(std::lround(steps));
   return {collective.name,        algorithm.name,          num_ranks,           names,
           all_cut(names, inputs), all_cut(names, results), std::move(messages), cost_steps};
 }
