@@ -58,7 +58,9 @@ TensorMap measure_batch(const MemoryRun& run, Communicator& comm) {
 /// Raises what a rank failed with. Who gets no memory may say so, or, deep in a library, be ended by a signal.
 [[noreturn]] void raise_failure(const MemoryRun& run, const RankFailure& failure) {
   const auto exit_code = static_cast<ExitCode>(failure.exit_code);
-  const bool own_words = exit_code != ExitCode::kInternal && failure.exit_code < 128;
+  // LibTorch's own error counts as student code's where that asked for the memory.
+  const bool of_memory = exit_code == ExitCode::kInternal || exit_code == ExitCode::kStudentCode;
+  const bool own_words = !of_memory && failure.exit_code < 128;
   if (run.cap_bytes == 0 || own_words) raise(exit_code, failure.sentence);
   throw UsageError(fmt::format(
       "--cap {}: {} micro-batches with {} need more than so many MB beyond what there was before the batch: "

@@ -12,7 +12,9 @@ bool is_bias_of_keys(const std::string& name) {
 }  // namespace
 
 at::Tensor LeafWeights::get(const std::string& name, at::IntArrayRef shape) {
-  return leaves_[name] = source_.get(name, shape).detach().clone().to(device_).requires_grad_();
+  const at::Tensor found = source_.get(name, shape);
+  if (found.is_meta()) return found;  // missing: whoever made the module reports it by CheckpointWeights::finish()
+  return leaves_[name] = found.detach().clone().to(device_).requires_grad_();
 }
 
 TensorMap LeafWeights::gradients() const {

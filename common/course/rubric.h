@@ -19,6 +19,9 @@ struct RubricTask {
   /// Files or folders of other tasks that this one builds on. The reference can stand in for them, so that no mistake
   /// costs twice: a task that lost marks is judged again with it.
   std::vector<std::string> stand_in;
+  /// Those of `stand_in` of which only this task asks how much they send: the reference stands in for one of them where
+  /// its own task failed, but not where it is only too expensive.
+  std::vector<std::string> judges_cost_of;
   std::vector<std::string> hints;  ///< three levels
 };
 

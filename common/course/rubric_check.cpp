@@ -102,6 +102,10 @@ class RubricCheck {
               fmt::format("stand_in: '{}' would take the place of this task's own file", path));
     }
     require(task.stand_in.empty() || !task.needs.empty(), task.id, "stand_in: expected needs that it stands in for");
+    for (const std::string& path : task.judges_cost_of) {
+      require(std::find(task.stand_in.begin(), task.stand_in.end(), path) != task.stand_in.end(), task.id,
+              fmt::format("judges_cost_of: expected entries of stand_in, got '{}'", path));
+    }
   }
 
   void check_manual(const RubricManual& manual) const {

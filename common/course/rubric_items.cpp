@@ -19,7 +19,7 @@ RubricRung read_rung(const TomlTable& table) {
 
 RubricTask read_task(const TomlTable& table) {
   table.require_known(
-      {"id", "title", "file", "read", "marks", "bonus", "all_or_nothing", "needs", "stand_in", "hints"});
+      {"id", "title", "file", "read", "marks", "bonus", "all_or_nothing", "needs", "stand_in", "judges_cost_of", "hints"});
   RubricTask task;
   task.id = table.string("id");
   task.title = table.string("title");
@@ -30,6 +30,7 @@ RubricTask read_task(const TomlTable& table) {
   task.all_or_nothing = table.boolean("all_or_nothing", false);
   task.needs = table.strings("needs");
   task.stand_in = table.strings("stand_in");
+  task.judges_cost_of = table.strings("judges_cost_of");
   task.hints = table.strings("hints");
   return task;
 }

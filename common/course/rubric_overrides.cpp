@@ -57,7 +57,10 @@ void change_task(const TomlTable& table, RubricTask& task) {
   task.bonus = table.boolean("bonus", task.bonus);
   task.all_or_nothing = table.boolean("all_or_nothing", task.all_or_nothing);
   if (table.has("needs")) task.needs = table.strings("needs");
-  if (task.needs.empty()) task.stand_in.clear();
+  if (task.needs.empty()) {
+    task.stand_in.clear();
+    task.judges_cost_of.clear();
+  }
 }
 
 void change_manual(const TomlTable& table, RubricManual& manual) {

@@ -63,6 +63,8 @@ bool has_right_parts(const Clues& clues, const WrongResult& wrong, const std::fu
 }  // namespace
 
 Explanation nothing_changed(const Clues& clues) {
+  // Where some rank took the step, it was not forgotten.
+  if (clues.among_ranks() && static_cast<int>(clues.ranks().size()) != clues.size()) return std::nullopt;
   std::string weight;
   for (const WrongResult& each : clues.wrong) {
     weight = unchanged_weight(clues, each);

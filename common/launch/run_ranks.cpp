@@ -17,6 +17,7 @@
 #include "common/launch/forked_ranks.h"
 #include "common/launch/one_rank.h"
 #include "common/launch/simulated_ranks.h"
+#include "common/launch/supervisor.h"
 #include "common/report/write_fully.h"
 #include "common/tensor/memory_meter.h"
 
@@ -73,6 +74,8 @@ class Returns {
   std::optional<Clock::time_point> failed_since_;
 };
 
+constexpr double kMinStallSeconds = 5;
+
 /// A thread cannot be ended from outside, so the process is.
 [[noreturn]] void end_process(const std::vector<RankOutcome>& ranks, const std::vector<int>& missing) {
   std::string reason;
@@ -103,7 +106,7 @@ WorldOutcome run_threads(const WorldSpec& spec, const RankBody& body) {
       returns.note(rank, outcome.ranks[static_cast<std::size_t>(rank)].failure.has_value());
     });
   }
-  const std::vector<int> missing = returns.await_all(spec.timeout_seconds);
+  const std::vector<int> missing = returns.await_all(stall_seconds(spec.timeout_seconds, kMinStallSeconds));
   if (!missing.empty()) end_process(outcome.ranks, missing);
   for (std::thread& thread : threads) thread.join();
   return outcome;

@@ -50,15 +50,15 @@ c10::IValue unpickled(const MappedFile& file, const std::string& path) {
 bool fits_storage(const at::Tensor& tensor) {
   const auto num_stored = static_cast<int64_t>(tensor.storage().nbytes() / tensor.itemsize());
   if (tensor.numel() > num_stored || tensor.storage_offset() < 0) return false;
+  if (tensor.numel() == 0) return true;
   int64_t last = tensor.storage_offset();
   for (int64_t dim = 0; dim < tensor.dim(); ++dim) {
     const int64_t steps = tensor.size(dim) - 1, stride = tensor.stride(dim);
-    if (steps < 0) return true;  // no elements
     if (stride < 0 || (steps > 0 && stride > (num_stored - 1) / steps)) return false;
     last += steps * stride;
     if (last >= num_stored) return false;
   }
-  return tensor.numel() == 0 || last < num_stored;
+  return last < num_stored;
 }
 
 }  // namespace

@@ -65,15 +65,23 @@ std::set<std::string> StandIns::files_of(const std::vector<std::string>& entries
   return found;
 }
 
-/// What the reference may take the place of: the files of `stand_in` that are not the task's own. Of a task whose own
+/// What the reference may take the place of: the files of `stand_in` that are not the task's own, nor of which only this
+/// task judges the cost, unless their own task failed. Of a task whose own
 /// file is a folder of other tasks' files, those whose tasks failed although they were written, as long as the
 /// submission's file for another of its needs is left.
 std::set<std::string> StandIns::replaceable(const RubricTask& task, const LabOutcome& outcome) const {
   const std::set<std::string> own = files_of({task.file});
   std::set<std::string> others, failed_own;
   bool some_left = false;
+  const auto own_task_failed = [&](const std::string& file) {
+    return std::any_of(rubric.tasks.begin(), rubric.tasks.end(), [&](const RubricTask& other) {
+      const auto found = outcome.tasks.find(other.id);
+      return is_below(file, other.file) && found != outcome.tasks.end() && !found->second.passed();
+    });
+  };
+  const std::set<std::string> kept = files_of(task.judges_cost_of);
   for (const std::string& file : files_of(task.stand_in)) {
-    if (own.count(file) == 0) others.insert(file);
+    if (own.count(file) == 0 && (kept.count(file) == 0 || own_task_failed(file))) others.insert(file);
   }
   for (const std::string& need : task.needs) {
     for (const std::string& file : files_of({rubric.find_task(need)->file})) {

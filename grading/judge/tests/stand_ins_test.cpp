@@ -108,6 +108,20 @@ TEST_CASE("a part that is right by itself and only too expensive costs nothing, 
   CHECK(lab.at("x.norm").passed());
 }
 
+TEST_CASE(
+    "a part that only this task judges the cost of is not replaced for its cost, but for its own task's failure") {
+  SmallLab lab;
+  lab.rubric.tasks[2].judges_cost_of = {"student/conv"};
+  lab.set("x.block", CheckState::kTooExpensive);
+  lab.cures = {{"student/conv/a.cpp", "student/conv/b.cpp"}};
+  lab.apply();
+  CHECK_FALSE(lab.at("x.block").passed());
+  CHECK(lab.at("x.block").stand_in.empty());
+  lab.set("x.conv", CheckState::kFailed);
+  lab.apply();
+  CHECK(lab.at("x.block").passed());
+}
+
 TEST_CASE("a part that passes its own checks and fails inside two other tasks costs one check of its own task") {
   SmallLab lab;
   for (const char* id : {"x.block", "x.whole"}) lab.set(id, CheckState::kFailed);
