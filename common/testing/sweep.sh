@@ -32,17 +32,17 @@ draw() {
 # The four sizes of a lab: options in which P is the number of ranks.
 a4_sizes() {
   case $1 in
-    0) echo "--global-batch-size $((4 * P)) --input-dim 3 --output-dim $P --accumulation-steps 4" ;;
-    1) echo "--global-batch-size $((24 * P)) --input-dim 64 --output-dim $((8 * P)) --accumulation-steps 8" ;;
-    2) echo "--global-batch-size $((40 * P)) --input-dim 257 --output-dim $((3 * P)) --accumulation-steps 5" ;;
-    3) echo "--global-batch-size 840 --input-dim 33 --output-dim 840 --accumulation-steps 7" ;;
+    0) echo "--global-batch-size $((4 * P)) --input-dim $((3 * P)) --output-dim $P --accumulation-steps 4" ;;
+    1) echo "--global-batch-size $((24 * P)) --input-dim $((8 * P)) --output-dim $((8 * P)) --accumulation-steps 8" ;;
+    2) echo "--global-batch-size $((40 * P)) --input-dim $((65 * P)) --output-dim $((3 * P)) --accumulation-steps 5" ;;
+    3) echo "--global-batch-size 840 --input-dim 840 --output-dim 840 --accumulation-steps 7" ;;
   esac
 }
 a5_sizes() {
   case $1 in
-    0) echo "" ;;
-    1) echo "--hidden-size 256 --intermediate-size 896 --sequence-length 16" ;;
-    2) echo "--hidden-size 16 --intermediate-size 40 --sequence-length 256" ;;
+    0) echo "--number-of-layers $((2 * P + 2))" ;;
+    1) echo "--hidden-size 256 --intermediate-size 896 --sequence-length 16 --number-of-layers $((2 * P + 1))" ;;
+    2) echo "--hidden-size 16 --intermediate-size 40 --sequence-length 256 --number-of-layers $((2 * P))" ;;
     3) echo "--hidden-size 32 --intermediate-size 64 --number-of-layers 40" ;;
   esac
 }
@@ -62,21 +62,21 @@ optc_sizes() {
 
 # compose SEED: the run's command line into the array `command`, its values into `factors`.
 compose() {
-  local lab seed size dtype threads world kind options
-  state=$1 factors=()
+  local lab seed size dtype threads world kind options ranks=({1..8})
+  state=$1 factors=() command=()
   draw lab a4 a5 a9 vae optC; lab=$drawn
   draw seed {1..20}; seed=$drawn
-  draw ranks {1..8}; P=$drawn
   draw size 0 1 2 3; size=$drawn
   draw threads 1 all; threads=$drawn
   draw world processes threads; world=$drawn
-  command=()
   [[ $threads == all ]] || command+=(taskset -c 0)
   case $lab in
+    a4 | a9 | vae) draw ranks {1..8}; P=$drawn ;;&
     a4) command+=("$bin/a4_data_tensor"); options=$(a4_sizes "$size") ;;
     a5)
       draw a5.dtype float32 float64 bfloat16; dtype=$drawn
       draw a5.schedule afab 1f1b interleaved zb-h1; kind=$drawn
+      draw ranks {1..8}; P=$drawn
       command+=("$bin/a5_pipeline" --dtype "$dtype" --schedule "$kind" --global-batch-size $((4 * P)))
       options=$(a5_sizes "$size") ;;
     a9) command+=("$bin/a9_collectives"); options='' ;;
@@ -88,9 +88,12 @@ compose() {
       options=$(optc_sizes "$size")
       if [[ $kind == pipeline ]]; then
         draw optC.schedule gpipe 1f1b interleaved pipedream pipedream-2bw; kind=$drawn
-        command+=(--schedule "$kind" --model deep)
+        if [[ $kind == interleaved ]]; then ranks=({1..4}); fi  # two chunks each of the model's layers
+        draw ranks "${ranks[@]}"; P=$drawn
+        command+=(--schedule "$kind" --model deep --micro-batches $((P < 4 ? 2 * P : P)))
       else
         draw optC.model pair pair-norm; kind=$drawn
+        draw ranks 1 2 3 4 5 6 8; P=$drawn  # those that divide the model's widths
         command+=(--model "$kind")
       fi ;;
   esac
@@ -98,7 +101,17 @@ compose() {
   command+=(--nproc "$P" --seed "$seed" --world "$world" --timeout 300 $options)
 }
 
-# judge FILE: nothing, or why the output is not that of right code.
+# rarest: how often the value of a factor was drawn that came up least. Schedules and models are drawn as they come.
+rarest() {
+  local value least=$done_runs
+  for value in "${!counts[@]}"; do
+    case $value in *.schedule=* | *.model=* | *.way=*) continue ;; esac
+    if ((counts[$value] < least)); then least=${counts[$value]}; fi
+  done
+  echo "$least"
+}
+
+# judge CODE FILE: nothing, or why the output is not that of right code.
 judge() {
   local code=$1 file=$2 expected=0 found
   case ${command[*]} in *a4_data_tensor*) expected=1 ;; esac
@@ -148,7 +161,7 @@ num_failed=0 done_runs=0 state=$master
 picked=$master
 while :; do
   if ((done_runs >= num_runs)); then
-    least=$(printf '%s\n' "${counts[@]}" | sort -n | head -n 1)
+    least=$(rarest)
     if ((least >= min_per_value || done_runs >= 2 * num_runs)); then break; fi
   fi
   state=$picked
