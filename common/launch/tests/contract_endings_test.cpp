@@ -109,6 +109,35 @@ TEST_CASE("contract: a run without end is over soon after the time-out<processes
   CHECK(ended.seconds < 20 * (kTimeoutSeconds + kGraceSeconds));  // a bound against no end at all, on any machine
 }
 
+/// Stops both processes after `before` seconds and continues them `stopped` seconds later.
+void suspend(pid_t first, pid_t second, double before, double stopped) {
+  if (::fork() != 0) return;
+  ::usleep(static_cast<useconds_t>(1e6 * before));
+  for (const pid_t pid : {first, second}) ::kill(pid, SIGSTOP);
+  ::usleep(static_cast<useconds_t>(1e6 * stopped));
+  for (const pid_t pid : {first, second}) ::kill(pid, SIGCONT);
+  ::_exit(0);
+}
+
+TEST_CASE("contract: the time in which a run was suspended is no time that a rank has waited<processes>") {
+  // The wait lasts 3.5 s by the clock, of which 1 s before and none after the suspension count.
+  const auto outcome = run_ranks(world_of<Processes>(2, 3), [](Communicator& comm) {
+    PointToPoint& p2p = comm.point_to_point();
+    const at::Tensor pid = at::full({1}, static_cast<std::int64_t>(::getpid()), at::kLong);
+    if (comm.rank() == 0) {
+      p2p.send(pid, 1);
+      p2p.recv(pid, 1);
+    } else {
+      p2p.recv(pid, 0);
+      suspend(static_cast<pid_t>(pid.item<std::int64_t>()), ::getpid(), 1, 2.5);
+      ::usleep(1'200'000);  // goes on after the suspension
+      p2p.send(pid, 0);
+    }
+    return TensorMap{};
+  });
+  if (outcome.failure) FAIL(outcome.failure->sentence);
+}
+
 TEST_CASE("contract: a rank that loops after the others have returned ends a world of threads, too") {
   // In a process of its own, since that is what ends.
   const pid_t child = fork_rank([] {
