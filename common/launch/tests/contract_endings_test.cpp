@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 
 #include "common/launch/spawn.h"
@@ -155,10 +156,14 @@ TEST_CASE("contract: a rank that loops after the others have returned ends a wor
 }
 
 TEST_CASE("contract: in a world of threads a time-out names the rank at the end of a chain of waits") {
-  const auto outcome = run_ranks(world_of<Threads>(3, kTimeoutSeconds), [](Communicator& comm) {
+  constexpr double kSeconds = 2;  // in which rank 1, once it runs, must have come to its wait
+  std::atomic<bool> rank_1_runs = false;
+  const auto outcome = run_ranks(world_of<Threads>(3, kSeconds), [&](Communicator& comm) {
     const at::Tensor value = at::zeros({1});
+    if (comm.rank() == 1) rank_1_runs = true;
+    while (!rank_1_runs) ::usleep(1000);
     if (comm.rank() == 2) {
-      ::usleep(static_cast<useconds_t>(2e6 * kTimeoutSeconds));
+      ::usleep(static_cast<useconds_t>(2e6 * kSeconds));
     } else {
       comm.point_to_point().recv(value, comm.rank() + 1);
     }
