@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/report/counted.h"
 #include "common/report/errors.h"
 #include "grading/judge/not_judged.h"
 
@@ -32,7 +33,8 @@ std::vector<CheckRun> CheckRunner::run(int num_ranks, const std::vector<Case>& c
     for (const Case& the_case : some) spec.cases.push_back(the_case.name);
     CaseWorld world = run_case_world(sandbox, spec);
     if (world.is_machines_fault) world = run_case_world(sandbox, spec);
-    if (world.is_machines_fault) throw NotJudged(fmt::format("twice, on {} ranks: {}", num_ranks, world.sentence));
+    if (world.is_machines_fault)
+      throw NotJudged(fmt::format("twice, on {}: {}", counted(num_ranks, "rank"), world.sentence));
     return world;
   });
   std::vector<CheckRun> runs;

@@ -9,6 +9,7 @@
 
 #include "common/lab/named_cases.h"
 #include "common/launch/one_rank.h"
+#include "common/report/counted.h"
 #include "grading/judge/check_runs.h"
 #include "grading/judge/not_judged.h"
 #include "grading/judge/stand_ins.h"
@@ -40,7 +41,8 @@ void add_run(CheckOutcome& check, const CheckRun& run, int num_ranks) {
       own.empty() || std::any_of(verdict.ranks.begin(), verdict.ranks.end(), [](const RankVerdict& rank) {
         return rank.state == RankVerdict::State::kNoRecord || rank.state == RankVerdict::State::kThrew;
       });
-  check.words = fmt::format("on {} ranks: {}", num_ranks, no_result && !run.sentence.empty() ? run.sentence : own);
+  check.words =
+      fmt::format("on {}: {}", counted(num_ranks, "rank"), no_result && !run.sentence.empty() ? run.sentence : own);
   if (run.deadlocked && no_result) {
     check.symptom_id = "deadlock";
   } else if (verdict.symptom) {

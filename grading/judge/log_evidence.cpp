@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/report/check_log.h"
+#include "common/report/counted.h"
 #include "common/report/log_lines.h"
 
 namespace lab::grading {
@@ -34,8 +35,8 @@ std::string judged_log(const std::string& text, LogExpectation (*expected_log)(i
     if (rank && *rank < kMostRanks) num_ranks = std::max(num_ranks, *rank + 1);
   }
   const std::vector<std::string> problems = check_log(text, expected_log(num_ranks));
-  if (problems.empty()) return fmt::format("is exactly the log of a right run on {} ranks", num_ranks);
-  return fmt::format("is not the log of a right run on {} ranks: {}{}", num_ranks, problems.front(),
+  if (problems.empty()) return fmt::format("is exactly the log of a right run on {}", counted(num_ranks, "rank"));
+  return fmt::format("is not the log of a right run on {}: {}{}", counted(num_ranks, "rank"), problems.front(),
                      problems.size() > 1 ? fmt::format("; and {} more", problems.size() - 1) : "");
 }
 
@@ -92,9 +93,9 @@ std::string judged_tables(const std::string& text, LogExpectation (*expected_log
     }
   }
   if (first_wrong.empty())
-    return fmt::format("shows all {} comparisons of a right run on {} ranks", num_expected, table.num_ranks);
-  return fmt::format("shows {} of the {} comparisons of a right run on {} ranks; {}", num_right, num_expected,
-                     table.num_ranks, first_wrong);
+    return fmt::format("shows all {} comparisons of a right run on {}", num_expected, counted(table.num_ranks, "rank"));
+  return fmt::format("shows {} of the {} comparisons of a right run on {}; {}", num_right, num_expected,
+                     counted(table.num_ranks, "rank"), first_wrong);
 }
 
 }  // namespace

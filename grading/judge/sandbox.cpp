@@ -12,6 +12,7 @@
 #include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <optional>
 
@@ -32,6 +33,16 @@ constexpr double kLookSeconds = 0.2;  // between two looks at the job's threads:
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// How many processes the kernel has killed because memory ran out, the machine's or a container's; 0 where it does not
+/// count them.
+std::uint64_t out_of_memory_kills() {
+  std::ifstream vmstat("/proc/vmstat");
+  std::string name;
+  for (std::uint64_t count = 0; vmstat >> name >> count;)
+    if (name == "oom_kill") return count;
+  return 0;
 }
 
 /// One end of a pipe from the job: what is read of it is kept up to a limit.
@@ -178,6 +189,7 @@ std::string SandboxResult::words() const {
     case End::kSignalled: return fmt::format("was killed by signal {}", exit_code - 128);
     case End::kKeptWaiting:
       return fmt::format("was kept waiting for a CPU for {:.0f} of {:.0f} s", starved_seconds, seconds);
+    case End::kMachineOutOfMemory: return "failed when the machine's memory ran out and the kernel killed processes";
     case End::kNotStarted: return "could not be started: " + one_line(err);
     case End::kExited: break;
   }
@@ -199,6 +211,7 @@ Sandbox Sandbox::detect(bool wanted, double most_wall_seconds) {
 SandboxResult Sandbox::run(const SandboxJob& job) const {
   using End = SandboxResult::End;
   const auto start = Clock::now();
+  const std::uint64_t kills_before = out_of_memory_kills();
   Orphans orphans;  // outside of bubblewrap, a process that the job leaves behind becomes ours
   Output out(job.limits.output_bytes), err(job.limits.output_bytes);
   SpawnOptions options;
@@ -259,7 +272,9 @@ SandboxResult Sandbox::run(const SandboxJob& job) const {
   result.starved_seconds = clock.starved_seconds();
   result.last_progress = result.seconds - progress_at;
   if (result.end != End::kExited) return result;
-  if (result.exit_code == 128 + SIGXCPU) {
+  if (result.exit_code != 0 && out_of_memory_kills() > kills_before) {
+    result.end = End::kMachineOutOfMemory;
+  } else if (result.exit_code == 128 + SIGXCPU) {
     result.end = End::kOutOfCpu;  // also where bubblewrap passes it on as its own exit code
   } else if (WIFSIGNALED(status)) {
     result.end = End::kSignalled;

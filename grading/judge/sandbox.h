@@ -34,12 +34,13 @@ struct SandboxResult {
   enum class End {
     kExited,
     kSignalled,
-    kOutOfTime,       ///< run_seconds
-    kOutOfCpu,        ///< cpu_seconds
-    kStalled,         ///< stall_seconds
-    kPrintedTooMuch,  ///< dropped_bytes
-    kKeptWaiting,     ///< the sandbox's own limit by the clock: the machine did not let it run
-    kNotStarted       ///< the system refused a process, or bubblewrap its namespaces; `err` says why
+    kOutOfTime,           ///< run_seconds
+    kOutOfCpu,            ///< cpu_seconds
+    kStalled,             ///< stall_seconds
+    kPrintedTooMuch,      ///< dropped_bytes
+    kKeptWaiting,         ///< the sandbox's own limit by the clock: the machine did not let it run
+    kMachineOutOfMemory,  ///< it failed while the kernel killed processes because the machine's memory ran out
+    kNotStarted           ///< the system refused a process, or bubblewrap its namespaces; `err` says why
   };
   End end = End::kExited;
   int exit_code = 0;  ///< 128 + signal where a signal ended it
@@ -50,7 +51,9 @@ struct SandboxResult {
   double last_progress = 0;         ///< of these, how long before the end `progress` changed last
 
   /// Whether the machine is to blame, not the job.
-  bool is_machines_fault() const { return end == End::kKeptWaiting || end == End::kNotStarted; }
+  bool is_machines_fault() const {
+    return end == End::kKeptWaiting || end == End::kMachineOutOfMemory || end == End::kNotStarted;
+  }
   /// "exited with code 1", "timed out: no new result in 10 s".
   std::string words() const;
 };

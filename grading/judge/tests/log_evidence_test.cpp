@@ -1,5 +1,6 @@
 #include "grading/judge/log_evidence.h"
 
+#include "common/report/counted.h"
 #include "common/testing/test.h"
 
 namespace lab::grading {
@@ -33,7 +34,7 @@ std::string evidence(const std::string& name, const std::string& text) {
 TEST_CASE("log evidence: a right log is one, on its own number of ranks and with any line ends") {
   for (const int num_ranks : {1, 3, 4}) {
     CHECK(evidence("a4.log", right_log(num_ranks)) ==
-          "is exactly the log of a right run on " + std::to_string(num_ranks) + " ranks");
+          "is exactly the log of a right run on " + counted(num_ranks, "rank"));
   }
   std::string windows = right_log(4);
   for (std::size_t at = 0; (at = windows.find('\n', at)) != std::string::npos; at += 2) windows.insert(at, "\r");
@@ -45,7 +46,7 @@ TEST_CASE("log evidence: what is wrong with a log is said") {
   wrong.replace(wrong.find("True"), 4, "False");
   CHECK(evidence("a4.log", wrong).find("is not the log of a right run on 2 ranks: line 2: ") == 0);
   CHECK(evidence("a4.log", "").find("the log is empty") != std::string::npos);
-  CHECK(evidence("a4.log", "[Rank 2000000000] begins\n").find("is not the log of a right run on 1 ranks") == 0);
+  CHECK(evidence("a4.log", "[Rank 2000000000] begins\n").find("is not the log of a right run on 1 rank:") == 0);
 }
 
 TEST_CASE("log evidence: the tables of a log in Markdown show each comparison on each rank") {

@@ -1,10 +1,12 @@
 #include "grading/judge/sandbox.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 
 #include "common/launch/run_directory.h"
@@ -88,6 +90,26 @@ TEST_CASE("a job that the machine keeps from its end is run once more, and then 
     // The same job where it has its time is not at fault.
     CHECK(Sandbox::detect(wanted).run_or_give_up(script(work.path(), "exit 3")).exit_code == 3);
   }
+}
+
+TEST_CASE("a job whose process the kernel kills because memory runs out is not to blame") {
+  // A memory cgroup that is too small stands for the machine. The job joins it, so it must see the cgroups.
+  const std::string group = fmt::format("/sys/fs/cgroup/memory/lab-test-{}", ::getpid());
+  std::error_code refused;
+  if (!std::filesystem::create_directory(group, refused)) {
+    MESSAGE("skipped: no memory cgroup (version 1) can be made here");
+    return;
+  }
+  std::ofstream(group + "/memory.limit_in_bytes") << (64 << 20);
+  const RunDirectory work;
+  const SandboxResult result =
+      Sandbox::detect(false).run(script(work.path(), "echo $$ >" + group +
+                                                         "/cgroup.procs; x=$(head -c 300000000 "
+                                                         "/dev/zero | tr '\\0' a); echo ${#x}; exit 3"));
+  CHECK(std::filesystem::remove(group));
+  CAPTURE(result.words());
+  CHECK(result.end == SandboxResult::End::kMachineOutOfMemory);
+  CHECK(result.is_machines_fault());
 }
 
 TEST_CASE("a program that cannot be started is the machine's fault") {
