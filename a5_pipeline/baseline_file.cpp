@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "a5_pipeline/baseline.h"
 #include "common/launch/run_directory.h"
@@ -58,15 +59,18 @@ at::Tensor BaselineFile::read(const std::string& name) const {
 }
 
 BaselineFile run_baseline(const PipelineArguments& arguments, const std::function<void()>& report) {
-  const RunDirectory folder("/var/tmp");  // on disk, while other temporary folders may be in memory
-  const std::string path = folder.path() + "/baseline.safetensors";
+  UniqueFd file;
   {
     const UnchargedScope no_part_of_a_stage;
-    save_safetensors(path, baseline(arguments, report));
+    const TensorMap results = baseline(arguments, report);
+    // Only now, and for a moment: a rank that is killed during the baseline leaves nothing behind.
+    const RunDirectory folder("/var/tmp");  // on disk, while other temporary folders may be in memory
+    const std::string path = folder.path() + "/baseline.safetensors";
+    save_safetensors(path, results);
+    file = UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.get() < 0) throw UsageError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
   }
   ::malloc_trim(0);
-  UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) throw UsageError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
   return BaselineFile(std::move(file));
 }
 

@@ -105,5 +105,7 @@ verdict "$([[ $code == 0 && $(grep -cE '^(afab|1f1b|interleaved|zb-h1) +[12] +[0
 run "$program" bench --pp 3 --micro-batches 4 --schedule interleaved; refuses "a benchmark that cannot be" 2 "expected a multiple of 3 micro-batches"
 
 survives_killed 2 "$program"
+# Most of this run's time is the baseline's.
+dies_with_launcher "$program" --no-cases --hidden-size 512 --intermediate-size 1792 --sequence-length 128
 
 finish

@@ -67,11 +67,12 @@ four_ranks_of() {
   sleep 0.5
 }
 
-# dies_with_launcher PROGRAM: the launcher is killed in the middle of work; no rank is left, and no temporary file.
+# dies_with_launcher PROGRAM OPTION...: the launcher is killed in the middle of work; no rank is left, and no temporary
+# file.
 dies_with_launcher() {
   local launcher_pid ranks
   mkdir "$scratch/tmpdir"
-  TMPDIR=$scratch/tmpdir "$1" --nproc 4 --repeat 1000000 --quiet >/dev/null 2>&1 &
+  TMPDIR=$scratch/tmpdir "$@" --nproc 4 --repeat 1000000 --quiet >/dev/null 2>&1 &
   launcher_pid=$!
   four_ranks_of "$launcher_pid"
   kill -KILL "$launcher_pid"
