@@ -23,7 +23,7 @@ struct Results {
 Results results_in_order(const PipelineArguments& arguments, const at::Tensor& of_hidden, const at::Tensor& of_inner) {
   const Model model(arguments, all_layers(arguments));
   {
-    const at::NoGradGuard no_gradient;
+    const c10::NoGradGuard no_gradient;
     for (const Layer& layer : model.layers()) {
       at::Tensor(layer.fc1).copy_(layer.fc1.index_select(0, of_inner).index_select(1, of_hidden));
       at::Tensor(layer.fc2).copy_(layer.fc2.index_select(0, of_hidden).index_select(1, of_inner));

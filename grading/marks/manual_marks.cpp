@@ -37,7 +37,8 @@ const RubricManual& manual_named(const std::string& id, const Rubric& rubric, co
 
 std::optional<ManualMark> mark_in(const TomlTable& table, const Rubric& rubric) {
   table.require_known({"id", "marks", "comment", "hand_in"});
-  const RubricManual& manual = manual_named(table.string("id"), rubric, table);
+  const std::string id = table.string("id");
+  const RubricManual& manual = manual_named(id, rubric, table);
   if (!table.has("marks")) return std::nullopt;
   const ManualMark mark = {manual.id, table.number("marks"), table.string("comment", ""), table.string("hand_in", "")};
   if (mark.marks < 0 || mark.marks > most_marks(manual)) {

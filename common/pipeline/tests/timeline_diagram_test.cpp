@@ -23,7 +23,7 @@ TimelineLook with_messages() {
   return look;
 }
 
-const plot::Box& box_of(const plot::Diagram& diagram, const std::string& text) {
+const plot::Box& box_of(const plot::Diagram& diagram, std::string_view text) {
   return *std::find_if(diagram.boxes.begin(), diagram.boxes.end(),
                        [&](const plot::Box& box) { return box.text == text; });
 }
