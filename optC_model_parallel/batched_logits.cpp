@@ -14,7 +14,7 @@ at::Tensor batched_logits(const Images& images, at::ScalarType dtype,
                           const std::function<at::Tensor(const at::Tensor& x)>& function,
                           const std::function<void()>& on_batch) {
   constexpr std::int64_t kBatch = 256;
-  const at::NoGradGuard no_gradient;
+  const c10::NoGradGuard no_gradient;
   std::vector<at::Tensor> parts;
   std::int64_t done = 0;
   do {

@@ -78,7 +78,7 @@ Parameters copy_of(const Parameters& parameters) {
 }
 
 void assign(const ModelSpec& model, Parameters& parameters, const TensorMap& values) {
-  const at::NoGradGuard no_gradient;
+  const c10::NoGradGuard no_gradient;
   for_each_tensor(model, parameters, [&](const ParameterSpec& spec, at::Tensor tensor) {
     const auto found = values.find(spec.name);
     const at::Tensor value = found == values.end() ? at::Tensor() : found->second;

@@ -62,7 +62,7 @@ Model make_model(const DecoderRun& run, at::Device device, Where&... where) {
 }
 
 TensorMap decode_on(const DecoderRun& run, Communicator& comm) {
-  const at::NoGradGuard no_gradient;
+  const c10::NoGradGuard no_gradient;
   at::set_num_threads(run.threads_per_rank);
   const at::Device device = device_of(run, comm.rank());
   const std::int64_t factor = run.config.downsampling();

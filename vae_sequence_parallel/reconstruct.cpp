@@ -81,7 +81,7 @@ void compare_jpegs(RankRun& run, const ReconstructionFiles& files) {
 }  // namespace
 
 void reconstruct(RankRun& run, const StepOptions& options) {
-  const at::NoGradGuard no_gradient;
+  const c10::NoGradGuard no_gradient;
   const int rank = run.comm.rank();
   const ReconstructionFiles files(options.out_dir);
   const auto model = load_model<ParallelAutoEncoder>(options.checkpoint, run.device, run.comm);

@@ -45,7 +45,7 @@ class AllCores {
 }  // namespace
 
 std::string encode_step(const StepOptions& options, const ReportProgress& report) {
-  const at::NoGradGuard no_gradient;
+  const c10::NoGradGuard no_gradient;
   const AllCores all_cores;
   const at::Tensor picture = picture_of(options);
   if (report) report();
@@ -64,7 +64,7 @@ std::string encode_step(const StepOptions& options, const ReportProgress& report
 }
 
 std::string baseline_step(const StepOptions& options, const ReportProgress& report) {
-  const at::NoGradGuard no_gradient;
+  const c10::NoGradGuard no_gradient;
   const AllCores all_cores;
   install_memory_meter();
   const auto model = load_model<AutoEncoder>(options.checkpoint, at::kCPU, report);

@@ -81,7 +81,7 @@ double learning_rate(const TrainingOptions& options, std::int64_t step) {
 
 /// Latents of mean 0 and deviation 1, as what generates latents wants them.
 void fit_scale(AutoEncoder& model, const TrainingOptions& options) {
-  const at::NoGradGuard no_gradient;
+  const c10::NoGradGuard no_gradient;
   std::vector<at::Tensor> latents;
   for (std::int64_t i = 0; i < kNumScalingBatches; ++i)
     latents.push_back(model.encode(batch_of(options, options.num_steps + i)).flatten());

@@ -53,7 +53,7 @@ TensorMap by_table(const Images& images, const Versions& versions, std::int64_t 
     const at::Tensor x = normalized(images, batches.indices(batch), at::kDouble);
     at::cross_entropy_loss(run_layers(model, used, x, Mode::kTraining), labels_of(images, batches.indices(batch)))
         .backward();
-    const at::NoGradGuard no_gradient;
+    const c10::NoGradGuard no_gradient;
     Parameters next = copy_of(history.back());
     const Tensors gradients = learning(model, used), weights = learning(model, next);
     for (std::size_t i = 0; i < weights.size(); ++i) {

@@ -31,7 +31,7 @@ struct Stage {
     Live& one = live[i];
     one = {input, {}, function};
     if (!recompute) return detached(one.output = function(input.requires_grad_()));
-    const at::NoGradGuard no_graph;
+    const c10::NoGradGuard no_graph;
     return function(input);
   }
 
@@ -175,7 +175,7 @@ TEST_CASE("wrong: recomputation without a graph, or with one that ends at the in
     using Stage::Stage;
     at::Tensor backward(int i, const at::Tensor& output_grad) override {
       Live one = taken(i);
-      const at::NoGradGuard no_graph;
+      const c10::NoGradGuard no_graph;
       one.output = one.function(one.input);
       one.output.backward(output_grad);
       return one.input.grad();

@@ -85,7 +85,7 @@ TEST_CASE("the lab's own has the sizes that its README names") {
 }
 
 TEST_CASE("encode and decode change sides by 8, and scale the latent") {
-  const at::NoGradGuard no_gradient;
+  const c10::NoGradGuard no_gradient;
   AutoEncoderConfig config = small_config();
   SeededWeights weights(7);
   const AutoEncoder unscaled_model(Weights(weights), config);
@@ -119,14 +119,14 @@ TEST_CASE("without gradients, layers give what they give with them") {
   const AutoEncoder model(Weights(weights), small_config());
   const at::Tensor z = seeded_randn({1, 16, 3, 4}, 5, at::kDouble);
   const at::Tensor with_gradients = model.decode(z);
-  const at::NoGradGuard no_gradient;
+  const c10::NoGradGuard no_gradient;
   const at::Tensor before = z.clone();
   CHECK(compare(model.decode(z), with_gradients, {0, 1e-12}).close);
   CHECK(at::equal(z, before));
 }
 
 TEST_CASE("a convolution pads, a Downsample only on the right and below") {
-  const at::NoGradGuard no_gradient;
+  const c10::NoGradGuard no_gradient;
   SeededWeights weights(3, at::kDouble);
   const Downsample down(Weights(weights), 32);
   const at::Tensor x = seeded_randn({1, 32, 6, 6}, 1, at::kDouble);
