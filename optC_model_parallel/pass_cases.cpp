@@ -127,7 +127,7 @@ std::vector<Case> schedule_cases() {
   const std::string one_forward_one_backward = "optC.one_forward_one_backward", interleaved = "optC.interleaved";
   return {pass_case(one_forward_one_backward, "OneForwardOneBackward", {29, {"1f1b", 6}}),
           pass_case(one_forward_one_backward, "OneForwardOneBackwardFewImages", {2, {"1f1b", 3}}),
-          pass_case(one_forward_one_backward, "OneForwardOneBackwardRecompute", {29, {"1f1b", 9, 1, true}}),
+          pass_case("optC.recompute", "OneForwardOneBackwardRecompute", {29, {"1f1b", 9, 1, true}}),
           pass_case(interleaved, "Interleaved", {29, {"interleaved", 0, 2}}),
           pass_case(interleaved, "InterleavedThreeChunks", {5, {"interleaved", 0, 3}})};
 }

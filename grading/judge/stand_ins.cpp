@@ -112,10 +112,15 @@ std::string StandIns::entry_to_blame(const RubricTask& task, const std::set<std:
   return "";
 }
 
-/// The further check of the task that the entry belongs to: of the need of that file, else of the first task.
+/// The further check of the task that the entry belongs to: of the need of that file, else of the first task. None where
+/// the file has cost marks already, those of another of its tasks.
 void StandIns::blame(const RubricTask& user, const std::string& entry, const CheckOutcome& failed,
                      LabOutcome& outcome) const {
   const RubricTask* guilty = nullptr;
+  for (const RubricTask& task : rubric.tasks) {
+    const auto found = outcome.tasks.find(task.id);
+    if (task.file == entry && found != outcome.tasks.end() && !found->second.passed()) return;
+  }
   for (const std::string& need : user.needs) {
     const RubricTask* task = rubric.find_task(need);
     if (guilty == nullptr && is_below(task->file, entry)) guilty = task;
@@ -124,7 +129,7 @@ void StandIns::blame(const RubricTask& user, const std::string& entry, const Che
     if (guilty == nullptr && is_below(task.file, entry)) guilty = &task;
   }
   const auto found = guilty == nullptr ? outcome.tasks.end() : outcome.tasks.find(guilty->id);
-  if (found == outcome.tasks.end() || !found->second.passed()) return;  // it has cost marks already
+  if (found == outcome.tasks.end() || !found->second.passed()) return;
   CheckOutcome check = failed;
   check.name = fmt::format("Used by {}", user.id);
   found->second.checks.push_back(std::move(check));

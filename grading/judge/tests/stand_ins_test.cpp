@@ -137,6 +137,17 @@ TEST_CASE("a part that passes its own checks and fails inside two other tasks co
   CHECK(lab.at("x.conv").passed());
 }
 
+TEST_CASE("a file of two tasks that has cost one of them marks costs the other nothing") {
+  SmallLab lab;
+  lab.rubric.tasks.insert(lab.rubric.tasks.begin() + 1, task_of("x.norm_gradient", "student/norm.cpp"));
+  lab.set("x.norm_gradient", CheckState::kFailed);
+  lab.set("x.block", CheckState::kFailed);
+  lab.cures = {{"student/norm.cpp"}};
+  lab.apply();
+  CHECK(lab.at("x.block").passed());
+  CHECK(lab.at("x.norm").passed());
+}
+
 TEST_CASE("a task that fails with the reference's parts, too, has failed by itself") {
   SmallLab lab;
   lab.set("x.block", CheckState::kFailed);
