@@ -19,14 +19,6 @@ namespace {
 using Deadline = std::chrono::steady_clock::time_point;
 using std::chrono::milliseconds;
 
-/// Newer LibTorch talks to the store by libuv and tries to by default; the packaged builds lack it.
-template <typename Options>
-auto without_libuv(Options& options, int) -> decltype(options.useLibUV, void()) {
-  options.useLibUV = false;
-}
-template <typename Options>
-void without_libuv(Options&, long) {}
-
 /// c10d logs its own account of every failed attempt; the one message that this suite prints says it all.
 void silence_c10d() {
   FLAGS_caffe2_log_level = 3;  // fatal

@@ -16,6 +16,14 @@ struct RendezvousTicket {
   std::string token;
 };
 
+/// Newer LibTorch talks to the store by libuv and tries to by default; the packaged builds lack it. For c10d::TCPStoreOptions.
+template <typename Options>
+auto without_libuv(Options& options, int) -> decltype(options.useLibUV, void()) {
+  options.useLibUV = false;
+}
+template <typename Options>
+void without_libuv(Options&, long) {}
+
 /// c10d's calls cannot be interrupted. They are left behind on a thread of their own when the time is up.
 /// Errors    CommError: the store is not there, or does not answer in time
 void leave_ticket(const MeetingPoint& store, const RendezvousTicket& ticket,

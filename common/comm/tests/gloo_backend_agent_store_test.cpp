@@ -54,14 +54,15 @@ class Agent {
       options.port = 0;
       options.isServer = true;
       options.waitWorkers = false;
+      without_libuv(options, 0);
       c10d::TCPStore store("127.0.0.1", options);
       const int port = store.getPort();
       if (write(ends[1], &port, sizeof(port)) != sizeof(port)) return 1;
       while (true) pause();
     });
+    close(ends[1]);  // so that an agent that cannot begin ends the read
     REQUIRE(read(ends[0], &point_.port, sizeof(point_.port)) == sizeof(point_.port));
     close(ends[0]);
-    close(ends[1]);
     point_.host = "127.0.0.1";
     point_.agent_store = true;
   }
