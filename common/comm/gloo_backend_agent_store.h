@@ -16,7 +16,7 @@ struct RendezvousTicket {
   std::string token;
 };
 
-/// Newer LibTorch talks to the store by libuv and tries to by default; the packaged builds lack it. For c10d::TCPStoreOptions.
+/// Newer LibTorch talks to the store through libuv by default, which packaged builds lack. For c10d::TCPStoreOptions.
 template <typename Options>
 auto without_libuv(Options& options, int) -> decltype(options.useLibUV, void()) {
   options.useLibUV = false;

@@ -66,9 +66,8 @@ std::set<std::string> StandIns::files_of(const std::vector<std::string>& entries
 }
 
 /// What the reference may take the place of: the files of `stand_in` that are not the task's own, nor of which only this
-/// task judges the cost, unless their own task failed. Of a task whose own
-/// file is a folder of other tasks' files, those whose tasks failed although they were written, as long as the
-/// submission's file for another of its needs is left.
+/// task judges the cost, unless their own task failed. Of a task whose own file is a folder of other tasks' files, those
+/// whose tasks failed although they were written, as long as the submission's file for another of its needs is left.
 std::set<std::string> StandIns::replaceable(const RubricTask& task, const LabOutcome& outcome) const {
   const std::set<std::string> own = files_of({task.file});
   std::set<std::string> others, failed_own;

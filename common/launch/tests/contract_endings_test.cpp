@@ -120,7 +120,7 @@ void suspend(pid_t first, pid_t second, double before, double stopped) {
   ::_exit(0);
 }
 
-TEST_CASE("contract: the time in which a run was suspended is no time that a rank has waited<processes>") {
+TEST_CASE("contract: time in which a run was suspended does not count as waiting<processes>") {
   // The wait lasts 3.5 s by the clock, of which 1 s before and none after the suspension count.
   const auto outcome = run_ranks(world_of<Processes>(2, 3), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
