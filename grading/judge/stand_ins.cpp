@@ -65,9 +65,10 @@ std::set<std::string> StandIns::files_of(const std::vector<std::string>& entries
   return found;
 }
 
-/// What the reference may take the place of: the files of `stand_in` that are not the task's own, nor of which only this
-/// task judges the cost, unless their own task failed. Of a task whose own file is a folder of other tasks' files, those
-/// whose tasks failed although they were written, as long as the submission's file for another of its needs is left.
+/// What the reference may take the place of: the files of `stand_in` that are not the task's own, nor of which only
+/// this task judges the cost, unless their own task failed. Of a task whose own file is a folder of other tasks' files,
+/// those whose tasks failed although they were written, as long as the submission's file for another of its needs is
+/// left.
 std::set<std::string> StandIns::replaceable(const RubricTask& task, const LabOutcome& outcome) const {
   const std::set<std::string> own = files_of({task.file});
   std::set<std::string> others, failed_own;
@@ -111,8 +112,8 @@ std::string StandIns::entry_to_blame(const RubricTask& task, const std::set<std:
   return "";
 }
 
-/// The further check of the task that the entry belongs to: of the need of that file, else of the first task. None where
-/// the file has cost marks already, those of another of its tasks.
+/// The further check of the task that the entry belongs to: of the need of that file, else of the first task. None
+/// where the file has cost marks already, those of another of its tasks.
 void StandIns::blame(const RubricTask& user, const std::string& entry, const CheckOutcome& failed,
                      LabOutcome& outcome) const {
   const RubricTask* guilty = nullptr;
