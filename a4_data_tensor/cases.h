@@ -1,35 +1,3 @@
 #pragma once
 
-#include <vector>
-
-#include "a4_data_tensor/step.h"
-#include "common/lab/case.h"
-
-namespace lab::a4 {
-
-/// What can be varied from the command line.
-struct LabSizes {
-  StepOptions step;
-  std::int64_t accumulation_steps = 4;
-};
-
-/// The handout's four parts, in its order: Baseline, Accumulation, DataParallel, FullColumnParallel. Results: W, and
-/// the baseline's initial and updated.
-std::vector<Case> handout_cases(const LabSizes& sizes);
-
-/// What the handout's check cannot see: whole numbers whose sums are exact, gradients with respect to the input, bias,
-/// row parallel, and the column-row pair held to one all_reduce each way.
-std::vector<Case> further_cases(const LabSizes& sizes);
-
-/// Both, the handout's first.
-std::vector<Case> all_cases(const LabSizes& sizes);
-/// Of the default sizes.
-std::vector<Case> all_cases();
-
-/// The options of one run of a handout case.
-StepOptions step_options(const CaseInputs& inputs);
-
-/// The truth by hand: weight - lr * 2 / (batch * out) * X^T (X W - Y).
-at::Tensor updated_by_hand(const StepOptions& options);
-
-}  // namespace lab::a4
+#include "a4_data_tensor/cases/cases.h"

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
-#include "a4_data_tensor/calls.h"
-#include "a4_data_tensor/cases.h"
-#include "a4_data_tensor/log.h"
-#include "common/lab/lab_main.h"
-#include "common/report/app.h"
+#include "a4_data_tensor/cases/cases.h"
+#include "a4_data_tensor/cases/calls.h"
+#include "a4_data_tensor/cases/log.h"
+#include "common/checks/lab_main.h"
+#include "common/cli/app.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/partition.h"
 

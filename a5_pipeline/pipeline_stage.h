@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "a5_pipeline/deferred_linear.h"
 #include "a5_pipeline/model.h"
+#include "a5_pipeline/model/deferred_linear.h"
 #include "common/comm/endpoint.h"
 
 namespace lab::a5 {

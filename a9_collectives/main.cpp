@@ -1,10 +1,8 @@
-#include "a9_collectives/bench_command.h"
-#include "a9_collectives/calls.h"
-#include "a9_collectives/cases.h"
-#include "a9_collectives/explain_command.h"
-#include "a9_collectives/log.h"
-#include "a9_collectives/sim_command.h"
-#include "common/lab/lab_main.h"
+#include "a9_collectives/cases/calls.h"
+#include "a9_collectives/cases/cases.h"
+#include "a9_collectives/cases/log.h"
+#include "a9_collectives/commands/commands.h"
+#include "common/checks/lab_main.h"
 
 namespace lab::a9 {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "optC_model_parallel/blocks.h"
 #include "optC_model_parallel/model.h"
+#include "optC_model_parallel/model/blocks.h"
 
 namespace lab::optc {
 

@@ -6,9 +6,9 @@
 #include <functional>
 
 #include "common/tensor/tensor_map.h"
-#include "optC_model_parallel/batches.h"
-#include "optC_model_parallel/images.h"
-#include "optC_model_parallel/learner.h"
+#include "optC_model_parallel/model/batches.h"
+#include "optC_model_parallel/model/images.h"
+#include "optC_model_parallel/model/learner.h"
 
 namespace lab::optc {
 

@@ -1,17 +1,15 @@
 #include <fmt/format.h>
 
+#include "common/checks/lab_main.h"
+#include "common/cli/app.h"
 #include "common/comm/lone_work.h"
-#include "common/lab/lab_main.h"
-#include "common/report/app.h"
 #include "common/tensor/memory_meter.h"
-#include "vae_sequence_parallel/calls.h"
-#include "vae_sequence_parallel/cases.h"
-#include "vae_sequence_parallel/checkpoint_commands.h"
-#include "vae_sequence_parallel/log.h"
-#include "vae_sequence_parallel/markdown_log.h"
-#include "vae_sequence_parallel/measure_commands.h"
-#include "vae_sequence_parallel/reconstruct.h"
-#include "vae_sequence_parallel/step_commands.h"
+#include "vae_sequence_parallel/cases/calls.h"
+#include "vae_sequence_parallel/cases/cases.h"
+#include "vae_sequence_parallel/cases/log.h"
+#include "vae_sequence_parallel/commands/commands.h"
+#include "vae_sequence_parallel/commands/markdown_log.h"
+#include "vae_sequence_parallel/commands/reconstruct.h"
 
 namespace lab::vae {
 namespace {

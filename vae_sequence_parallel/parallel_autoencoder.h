@@ -1,6 +1,6 @@
 #pragma once
 
-#include "vae_sequence_parallel/autoencoder.h"
+#include "vae_sequence_parallel/model/autoencoder.h"
 #include "vae_sequence_parallel/parallel_layers.h"
 
 namespace lab::vae {

@@ -2,7 +2,7 @@
 
 #include "common/comm/communicator.h"
 #include "vae_sequence_parallel/layers.h"
-#include "vae_sequence_parallel/width_shard.h"
+#include "vae_sequence_parallel/model/width_shard.h"
 
 // The modules of the decoder on a picture that is split along its width: on every rank the same parameters, under the
 // serial modules' names, and some of the columns. Any width of at least one column per rank; a group of ranks works as

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "vae_sequence_parallel/config.h"
 #include "vae_sequence_parallel/conv2d.h"
+#include "vae_sequence_parallel/model/config.h"
 
 // Which layers a module is made of, and the names of their parameters, once for the serial modules and the parallel
 // ones: those are made of other layers, and their constructors take one more argument, the communicator (`where`).

@@ -3,7 +3,7 @@
 #include <torch/torch.h>
 
 #include "a4_data_tensor/parallel_functions.h"
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/partition.h"
 #include "common/tensor/shape_check.h"
 

@@ -2,7 +2,7 @@
 
 #include <torch/torch.h>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/partition.h"
 #include "common/tensor/shape_check.h"
 

@@ -3,7 +3,7 @@
 #include <torch/torch.h>
 
 #include "common/comm/autograd_facet.h"
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 
 namespace lab::a4 {
 namespace {

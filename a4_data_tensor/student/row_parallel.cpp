@@ -4,7 +4,7 @@
 
 #include "a4_data_tensor/parallel_functions.h"
 #include "common/comm/autograd_facet.h"
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/partition.h"
 #include "common/tensor/shape_check.h"
 

@@ -1,11 +1,11 @@
-#include "a4_data_tensor/cases.h"
+#include "a4_data_tensor/cases/cases.h"
 
 #include <fmt/format.h>
 
-#include "a4_data_tensor/calls.h"
+#include "a4_data_tensor/cases/calls.h"
 #include "a4_data_tensor/single_step.h"
 #include "common/launch/run_ranks.h"
-#include "common/report/match_line.h"
+#include "common/log/match_line.h"
 #include "common/tensor/compare.h"
 #include "common/testing/test.h"
 

@@ -1,11 +1,11 @@
-#include "a4_data_tensor/log.h"
+#include "a4_data_tensor/cases/log.h"
 
 #include <fmt/format.h>
 
-#include "a4_data_tensor/cases.h"
-#include "common/report/check_log.h"
-#include "common/report/log_mutations.h"
-#include "common/report/match_line.h"
+#include "a4_data_tensor/cases/cases.h"
+#include "common/log/check_log.h"
+#include "common/log/log_mutations.h"
+#include "common/log/match_line.h"
 #include "common/testing/test.h"
 
 // The log expectation accepts a right log and refuses every small way to spoil it.

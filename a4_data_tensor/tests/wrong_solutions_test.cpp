@@ -1,5 +1,5 @@
-#include "a4_data_tensor/calls.h"
-#include "a4_data_tensor/cases.h"
+#include "a4_data_tensor/cases/cases.h"
+#include "a4_data_tensor/cases/calls.h"
 #include "a4_data_tensor/column_parallel.h"
 #include "a4_data_tensor/data_parallel.h"
 #include "a4_data_tensor/parallel_functions.h"

@@ -2,14 +2,14 @@
 
 #include <regex>
 
+#include "a5_pipeline/cases/pipelined_model.h"
+#include "a5_pipeline/commands/model_schedule.h"
 #include "a5_pipeline/data_loader.h"
-#include "a5_pipeline/model_schedule.h"
 #include "a5_pipeline/pipeline_communicate.h"
 #include "a5_pipeline/pipeline_stage.h"
-#include "a5_pipeline/pipelined_model.h"
+#include "common/base/errors.h"
 #include "common/launch/tests/worlds.h"
 #include "common/pipeline/generators.h"
-#include "common/report/errors.h"
 #include "common/testing/test.h"
 
 // What cannot be is refused in one sentence that names the numbers.

@@ -1,9 +1,9 @@
-#include "a5_pipeline/baseline_file.h"
+#include "a5_pipeline/commands/baseline_file.h"
 
 #include <cstdlib>
 
 #include "a5_pipeline/baseline.h"
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/memory_meter.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"

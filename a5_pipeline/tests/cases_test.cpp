@@ -1,7 +1,7 @@
-#include "a5_pipeline/cases.h"
+#include "a5_pipeline/cases/cases.h"
 
-#include "a5_pipeline/calls.h"
-#include "common/comm/sim_backend.h"
+#include "a5_pipeline/cases/calls.h"
+#include "common/comm/sim_world.h"
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
 

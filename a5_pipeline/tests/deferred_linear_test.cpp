@@ -1,4 +1,4 @@
-#include "a5_pipeline/deferred_linear.h"
+#include "a5_pipeline/model/deferred_linear.h"
 
 #include "a5_pipeline/comparisons.h"
 #include "a5_pipeline/pipeline_stage.h"

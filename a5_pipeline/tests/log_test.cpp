@@ -1,15 +1,15 @@
-#include "a5_pipeline/log.h"
+#include "a5_pipeline/cases/log.h"
 
 #include <fmt/format.h>
 
 #include <regex>
 
 #include "a5_pipeline/arguments.h"
-#include "a5_pipeline/calls.h"
-#include "a5_pipeline/cases.h"
-#include "common/report/check_log.h"
-#include "common/report/log_mutations.h"
-#include "common/report/match_line.h"
+#include "a5_pipeline/cases/calls.h"
+#include "a5_pipeline/cases/cases.h"
+#include "common/log/check_log.h"
+#include "common/log/log_mutations.h"
+#include "common/log/match_line.h"
 #include "common/tensor/partition.h"
 #include "common/testing/case_names.h"
 #include "common/testing/right_log.h"

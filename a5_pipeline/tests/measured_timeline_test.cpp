@@ -1,7 +1,7 @@
-#include "a5_pipeline/measured_timeline.h"
+#include "a5_pipeline/commands/measured_timeline.h"
 
-#include "a5_pipeline/simulated_schedule.h"
-#include "common/comm/sim_backend.h"
+#include "a5_pipeline/commands/commands.h"
+#include "common/comm/sim_world.h"
 #include "common/pipeline/generators.h"
 #include "common/testing/test.h"
 

@@ -1,9 +1,9 @@
 #include "a5_pipeline/model.h"
 
 #include "a5_pipeline/baseline.h"
+#include "a5_pipeline/cases/reference.h"
 #include "a5_pipeline/comparisons.h"
-#include "a5_pipeline/reference.h"
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/compare.h"
 #include "common/testing/test.h"
 

@@ -6,11 +6,11 @@
 #include <sstream>
 #include <variant>
 
-#include "a5_pipeline/cases.h"
-#include "a5_pipeline/log.h"
+#include "a5_pipeline/cases/cases.h"
+#include "a5_pipeline/cases/log.h"
+#include "common/base/errors.h"
 #include "common/pipeline/generators.h"
 #include "common/pipeline/timeline_text.h"
-#include "common/report/errors.h"
 #include "common/testing/test.h"
 
 // What the README quotes of the program is what the program says.

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "a5_pipeline/baseline.h"
+#include "a5_pipeline/cases/cases.h"
+#include "a5_pipeline/commands/main_comparison.h"
 #include "a5_pipeline/comparisons.h"
-#include "a5_pipeline/main_comparison.h"
-#include "a5_pipeline/pipeline_cases.h"
 #include "common/launch/run_ranks.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/safetensors.h"

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "a5_pipeline/baseline.h"
+#include "a5_pipeline/cases/pipelined_model.h"
 #include "a5_pipeline/comparisons.h"
-#include "a5_pipeline/pipelined_model.h"
 #include "common/launch/run_ranks.h"
 #include "common/pipeline/generators.h"
 #include "common/tensor/compare.h"

@@ -7,9 +7,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "a5_pipeline/cases/pipelined_model.h"
 #include "a5_pipeline/data_loader.h"
 #include "a5_pipeline/pipeline_stage.h"
-#include "a5_pipeline/pipelined_model.h"
 #include "common/course/markers.h"
 #include "common/launch/run_ranks.h"
 #include "common/pipeline/generators.h"

@@ -2,8 +2,8 @@
 
 #include <functional>
 
+#include "a5_pipeline/cases/pipelined_model.h"
 #include "a5_pipeline/pipeline_stage.h"
-#include "a5_pipeline/pipelined_model.h"
 
 // The handout's loop with one mistake.
 namespace lab::a5 {

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <regex>
 
-#include "a5_pipeline/calls.h"
-#include "a5_pipeline/cases.h"
-#include "a5_pipeline/comparison_trials.h"
-#include "a5_pipeline/pipeline_cases.h"
+#include "a5_pipeline/cases/calls.h"
+#include "a5_pipeline/cases/cases.h"
+#include "a5_pipeline/cases/comparison_trials.h"
+#include "a5_pipeline/cases/reference.h"
 #include "a5_pipeline/pipeline_communicate.h"
-#include "a5_pipeline/reference.h"
 #include "a5_pipeline/tests/wrong_pipeline.h"
 #include "common/pipeline/run_schedule.h"
 #include "common/testing/case_runs.h"

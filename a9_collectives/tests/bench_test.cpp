@@ -2,10 +2,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "a9_collectives/bench_options.h"
-#include "a9_collectives/bench_plot.h"
-#include "a9_collectives/bench_rows.h"
-#include "a9_collectives/bench_summary.h"
+#include "a9_collectives/commands/bench_options.h"
+#include "a9_collectives/commands/bench_rows.h"
 #include "common/testing/test.h"
 
 // What the benchmark does with its figures; the figures themselves are nobody's to assert.

@@ -1,6 +1,6 @@
-#include "a9_collectives/explain_command.h"
-#include "a9_collectives/explain_diagram.h"
-#include "common/report/plot_program.h"
+#include "a9_collectives/commands/commands.h"
+#include "a9_collectives/commands/explain_diagram.h"
+#include "common/plot/plot_program.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 

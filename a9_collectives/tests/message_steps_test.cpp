@@ -1,11 +1,11 @@
-#include "a9_collectives/message_steps.h"
+#include "a9_collectives/commands/message_steps.h"
 
 #include <fmt/format.h>
 
 #include <set>
 
-#include "a9_collectives/explanation.h"
-#include "common/report/errors.h"
+#include "a9_collectives/commands/explanation.h"
+#include "common/base/errors.h"
 #include "common/testing/test.h"
 
 namespace lab::a9 {

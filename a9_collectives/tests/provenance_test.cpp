@@ -1,9 +1,8 @@
-#include "a9_collectives/provenance.h"
 
 #include <fmt/format.h>
 
-#include "a9_collectives/chunk_names.h"
-#include "common/report/errors.h"
+#include "a9_collectives/commands/chunk_names.h"
+#include "common/base/errors.h"
 #include "common/testing/test.h"
 
 namespace lab::a9 {

@@ -1,6 +1,6 @@
-#include "a9_collectives/algorithm_cases.h"
 #include "a9_collectives/allgather.h"
 #include "a9_collectives/allreduce.h"
+#include "a9_collectives/cases/cases.h"
 #include "a9_collectives/chunks.h"
 #include "a9_collectives/reduce_scatter.h"
 #include "common/testing/case_runs.h"

@@ -1,6 +1,6 @@
 #include <numeric>
 
-#include "a9_collectives/catalogue.h"
+#include "a9_collectives/cases/catalogue.h"
 #include "a9_collectives/chunks.h"
 #include "common/launch/run_ranks.h"
 #include "common/tensor/partition.h"

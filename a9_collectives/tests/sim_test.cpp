@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "a9_collectives/sim_measure.h"
-#include "a9_collectives/sim_sweep.h"
-#include "common/comm/sim_backend.h"
+#include "a9_collectives/commands/sim_measure.h"
+#include "a9_collectives/commands/sim_sweep.h"
+#include "common/comm/sim_world.h"
 #include "common/testing/test.h"
 
 // On the star the simulated time is the formula's, for every algorithm at every world size; so are the counts.

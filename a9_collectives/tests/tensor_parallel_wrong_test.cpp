@@ -2,10 +2,10 @@
 
 #include "a9_collectives/allgather.h"
 #include "a9_collectives/allreduce.h"
+#include "a9_collectives/cases/calls.h"
+#include "a9_collectives/cases/cases.h"
 #include "a9_collectives/tests/transformer_verdict.h"
 #include "a9_collectives/transformer.h"
-#include "a9_collectives/transformer_calls.h"
-#include "a9_collectives/transformer_cases.h"
 #include "a9_collectives/transformer_parallel_functions.h"
 #include "common/tensor/partition.h"
 #include "common/testing/judged_case.h"

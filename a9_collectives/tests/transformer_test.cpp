@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "a9_collectives/cases/calls.h"
+#include "a9_collectives/cases/cases.h"
 #include "a9_collectives/tests/transformer_by_loops.h"
-#include "a9_collectives/transformer_calls.h"
-#include "a9_collectives/transformer_cases.h"
 #include "a9_collectives/transformer_parallel_functions.h"
+#include "common/base/errors.h"
 #include "common/launch/run_ranks.h"
-#include "common/report/errors.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"

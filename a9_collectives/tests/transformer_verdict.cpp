@@ -1,8 +1,8 @@
 #include "a9_collectives/tests/transformer_verdict.h"
 
-#include "a9_collectives/transformer_cases.h"
+#include "a9_collectives/cases/cases.h"
+#include "common/base/errors.h"
 #include "common/launch/run_ranks.h"
-#include "common/report/errors.h"
 
 namespace lab::a9 {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "common/lab/case.h"
+#include "common/checks/case.h"
 
 namespace lab::a9 {
 

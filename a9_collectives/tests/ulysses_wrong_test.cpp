@@ -4,9 +4,9 @@
 #include "a9_collectives/allgather.h"
 #include "a9_collectives/allreduce.h"
 #include "a9_collectives/broadcast.h"
+#include "a9_collectives/cases/calls.h"
 #include "a9_collectives/tests/transformer_verdict.h"
 #include "a9_collectives/transformer.h"
-#include "a9_collectives/transformer_calls.h"
 #include "a9_collectives/transformer_parallel_functions.h"
 #include "common/testing/test.h"
 

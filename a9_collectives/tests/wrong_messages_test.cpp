@@ -1,9 +1,9 @@
 #include <cstdlib>
 
+#include "a9_collectives/cases/cases.h"
 #include "a9_collectives/chunks.h"
-#include "a9_collectives/collective_cases.h"
 #include "a9_collectives/tests/wrong_programs.h"
-#include "common/lab/case.h"
+#include "common/checks/case.h"
 #include "common/tensor/exact_data.h"
 
 // Wrong programs whose messages or requests are at fault, and ranks that end in the middle. Where one rank is to blame,

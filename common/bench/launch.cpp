@@ -10,8 +10,8 @@
 
 #include "common/bench/machine_load.h"
 #include "common/bench/median.h"
-#include "common/report/app.h"
-#include "common/report/guarded_main.h"
+#include "common/cli/app.h"
+#include "common/cli/guarded_main.h"
 
 // How long a whole run takes: one rank, four ranks, and the same assignment in Python under a launcher, in turns.
 namespace lab {

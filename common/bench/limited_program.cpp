@@ -10,10 +10,10 @@
 #include <memory>
 #include <thread>
 
+#include "common/base/errors.h"
+#include "common/base/one_line.h"
+#include "common/base/unique_fd.h"
 #include "common/launch/spawn.h"
-#include "common/report/errors.h"
-#include "common/report/one_line.h"
-#include "common/report/unique_fd.h"
 
 namespace lab {
 namespace {

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "common/base/atomic_file.h"
+#include "common/base/byte_count.h"
 #include "common/bench/bench_blocks.h"
-#include "common/report/app.h"
-#include "common/report/atomic_file.h"
-#include "common/report/byte_count.h"
-#include "common/report/guarded_main.h"
+#include "common/cli/app.h"
+#include "common/cli/guarded_main.h"
 #include "common/tensor/mixing.h"
 
 // Open MPI's own collectives on float32, timed in the blocks and turns of `a9_collectives bench`, whose peer this is.

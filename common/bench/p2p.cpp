@@ -12,10 +12,10 @@
 #include <cstdio>
 
 #include "common/bench/machine_load.h"
+#include "common/cli/app.h"
+#include "common/cli/guarded_main.h"
 #include "common/launch/run_directory.h"
 #include "common/launch/run_ranks.h"
-#include "common/report/app.h"
-#include "common/report/guarded_main.h"
 
 // Ping-pong between two processes: this suite's checked messages against Gloo's bare ones, in turns within one run.
 namespace lab {

@@ -9,7 +9,7 @@ set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
 # -O1: the time of a lab is spent inside LibTorch, and -O2 costs twice the compile time.
 set(CMAKE_CXX_FLAGS_RELEASE "-O1 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
-# For student code, in every preset: an exception there is reported with its line (common/report/throw_site.h).
+# For student code, in every preset: an exception there is reported with its line (common/base/throw_site.h).
 set(LAB_LINE_TABLES -g1)
 
 option(LAB_WERROR "Treat warnings as errors" OFF)

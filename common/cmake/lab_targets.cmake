@@ -86,6 +86,13 @@ function(lab_add_test name)
     ENVIRONMENT "LAB_SOURCE_DIR=${PROJECT_SOURCE_DIR};LAB_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
 endfunction()
 
+# lab_names(folder): LAB_SHORT_NAME, the part before the first underscore, as users write it (optC), and LAB_NAMESPACE,
+# the same in lower case, as code does: its namespace and the prefix of its libraries (optc, optc_cases).
+macro(lab_names folder)
+  string(REGEX REPLACE "_.*" "" LAB_SHORT_NAME "${folder}")
+  string(TOLOWER "${LAB_SHORT_NAME}" LAB_NAMESPACE)
+endmacro()
+
 add_custom_target(programs)
 add_custom_target(tests)
 lab_precompiled_header(aten <ATen/ATen.h>)

@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-#include "common/report/checksum.h"
+#include "common/base/checksum.h"
 
 namespace lab {
 namespace {

@@ -10,8 +10,8 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/comm/finish_by.h"
-#include "common/report/errors.h"
 
 namespace lab {
 namespace {

@@ -77,8 +77,8 @@ class Lifeline {
   /// `first_waiting`: where the chain of waits begins at whose end is the rank that is late.
   std::string timeout_sentence(const std::string& what, int first_waiting);
   std::vector<int> unfinished_ranks() const;  // with the mutex held
-  void declare(Failure failure);         // with the mutex held
-  void throw_failure() const;            // with the mutex held
+  void declare(Failure failure);              // with the mutex held
+  void throw_failure() const;                 // with the mutex held
   int find_lost_peer();
   void send_records(const Record& record);
   void wait_a_little(gloo::transport::UnboundBuffer& buffer);

@@ -1,11 +1,14 @@
 #include "common/comm/gloo_backend_meeting.h"
 
+#include <dirent.h>
 #include <fmt/format.h>
 #include <gloo/transport/context.h>
 #include <gloo/transport/pair.h>
 #include <gloo/transport/tcp/device.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <future>
@@ -13,16 +16,44 @@
 #include <thread>
 #include <vector>
 
-#include "common/comm/descriptors.h"
+#include "common/base/errors.h"
+#include "common/base/random_token.h"
 #include "common/comm/gloo_backend_agent_store.h"
 #include "common/comm/gloo_backend_lifeline.h"
 #include "common/comm/rendezvous_client.h"
 #include "common/comm/rendezvous_server.h"
-#include "common/report/errors.h"
-#include "common/report/random_token.h"
 
 namespace lab {
 namespace {
+
+// 0 where the system does not tell.
+int num_open_descriptors() {
+  DIR* folder = ::opendir("/proc/self/fd");
+  if (folder == nullptr) return 0;
+  int count = -3;  // ".", ".." and the folder itself
+  while (::readdir(folder) != nullptr) ++count;
+  ::closedir(folder);
+  return std::max(count, 0);
+}
+
+/// Makes sure, before anything is half done, that `num_needed` more files and sockets can be opened in this process; raises
+/// the soft limit as far as the hard one where that helps.
+/// Errors    UsageError: there are too few, and ulimit -n is named
+void reserve_descriptors(int num_needed) {
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const int num_open = num_open_descriptors();
+  const auto wanted = static_cast<rlim_t>(num_open + num_needed);
+  if (wanted <= limit.rlim_cur) return;
+  if (wanted <= limit.rlim_max) {
+    limit.rlim_cur = limit.rlim_max;
+    if (::setrlimit(RLIMIT_NOFILE, &limit) == 0) return;
+  }
+  throw UsageError(
+      fmt::format("too few file descriptors: expected {} to be allowed ({} are open, and the connections to the other "
+                  "ranks need {} more), got {}; hint: raise the limit, as with ulimit -n 1024",
+                  wanted, num_open, num_needed, limit.rlim_cur));
+}
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 
 namespace lab {
 

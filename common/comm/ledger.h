@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/report/ledger_entry.h"
+#include "common/base/ledger_entry.h"
 
 namespace lab {
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "common/base/errors.h"
 #include "common/comm/fingerprint.h"
-#include "common/report/errors.h"
 
 namespace lab {
 namespace {

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 
 namespace lab {
 namespace {

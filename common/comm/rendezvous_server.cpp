@@ -10,8 +10,8 @@
 #include <map>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/comm/rendezvous.h"
-#include "common/report/errors.h"
 
 namespace lab {
 namespace {

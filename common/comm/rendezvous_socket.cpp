@@ -15,8 +15,8 @@
 #include <cstring>
 #include <memory>
 
+#include "common/base/errors.h"
 #include "common/comm/finish_by.h"
-#include "common/report/errors.h"
 
 namespace lab {
 namespace {

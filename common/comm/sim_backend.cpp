@@ -1,4 +1,4 @@
-#include "common/comm/sim_backend.h"
+#include "common/comm/sim_world.h"
 
 #include <fmt/format.h>
 

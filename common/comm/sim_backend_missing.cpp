@@ -1,4 +1,4 @@
-#include "common/comm/sim_backend.h"
+#include "common/comm/sim_world.h"
 
 // Takes the place of sim_backend.cpp in a build without SimGrid.
 namespace lab {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 
 namespace lab {
 

@@ -1,4 +1,4 @@
-#include "common/comm/thread_backend.h"
+#include "common/comm/thread_world.h"
 
 #include <chrono>
 #include <condition_variable>

@@ -6,9 +6,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "common/base/atomic_file.h"
 #include "common/comm/trace_diagram.h"
-#include "common/report/atomic_file.h"
-#include "common/report/plot.h"
+#include "common/plot/plot.h"
 
 namespace lab {
 namespace {

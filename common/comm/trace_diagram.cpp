@@ -8,9 +8,9 @@
 #include <set>
 #include <utility>
 
+#include "common/base/byte_count.h"
+#include "common/base/counted.h"
 #include "common/comm/message_ends.h"
-#include "common/report/byte_count.h"
-#include "common/report/counted.h"
 
 // Across the picture, lengths are in a unit of time; down it, in rows: rank r's line is at r.
 namespace lab {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "common/comm/trace.h"
-#include "common/report/plot_diagram.h"
+#include "common/plot/plot_diagram.h"
 
 namespace lab {
 

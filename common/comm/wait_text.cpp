@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include "common/base/signal_name.h"
 #include "common/comm/wait_graph.h"
-#include "common/report/signal_name.h"
 
 namespace lab {
 namespace {

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <memory>
 
+#include "common/base/errors.h"
+#include "common/base/one_line.h"
 #include "common/course/archive.h"
 #include "common/course/file_tree_builder.h"
 #include "common/course/utf8_names.h"
-#include "common/report/errors.h"
-#include "common/report/one_line.h"
 
 namespace lab {
 namespace {

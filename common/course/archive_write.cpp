@@ -4,10 +4,10 @@
 
 #include <memory>
 
+#include "common/base/atomic_file.h"
+#include "common/base/errors.h"
 #include "common/course/archive.h"
 #include "common/course/utf8_names.h"
-#include "common/report/atomic_file.h"
-#include "common/report/errors.h"
 
 namespace lab {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <filesystem>
 
+#include "common/base/atomic_file.h"
+#include "common/base/folder.h"
+#include "common/base/read_file.h"
 #include "common/course/starter_tree.h"
-#include "common/report/atomic_file.h"
-#include "common/report/folder.h"
-#include "common/report/read_file.h"
 
 namespace lab {
 

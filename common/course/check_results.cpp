@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/base/errors.h"
+#include "common/base/read_file.h"
 #include "common/course/student_files.h"
-#include "common/report/errors.h"
-#include "common/report/read_file.h"
 
 namespace lab {
 namespace {

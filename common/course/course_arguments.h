@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/report/app.h"
+#include "common/cli/app.h"
 
 namespace lab {
 

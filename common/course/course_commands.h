@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 
 // The words that labcourse understands, each in a function of its own: argv[0] is the word, names follow it, then
 // options. All take --root DIR, the tree's root folder.

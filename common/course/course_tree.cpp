@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "common/base/errors.h"
+#include "common/base/nearest.h"
 #include "common/course/rubric_check.h"
-#include "common/report/errors.h"
-#include "common/report/nearest.h"
 
 namespace lab {
 namespace {

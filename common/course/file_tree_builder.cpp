@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "common/base/byte_count.h"
+#include "common/base/errors.h"
 #include "common/course/entry_path.h"
-#include "common/report/byte_count.h"
-#include "common/report/errors.h"
 
 namespace lab {
 namespace {

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "common/base/errors.h"
 #include "common/course/archive.h"
 #include "common/course/file_tree_builder.h"
-#include "common/report/errors.h"
 
 namespace lab {
 namespace {

@@ -1,12 +1,12 @@
 #include <filesystem>
 
+#include "common/base/atomic_file.h"
+#include "common/base/read_file.h"
 #include "common/course/answer_template.h"
 #include "common/course/backup.h"
 #include "common/course/hand_in.h"
 #include "common/course/hand_in_names.h"
 #include "common/course/student_files.h"
-#include "common/report/atomic_file.h"
-#include "common/report/read_file.h"
 
 namespace lab {
 namespace {

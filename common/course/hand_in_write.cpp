@@ -1,10 +1,10 @@
 #include <filesystem>
 
+#include "common/base/atomic_file.h"
+#include "common/base/folder.h"
 #include "common/course/archive.h"
 #include "common/course/hand_in.h"
 #include "common/course/identity.h"
-#include "common/report/atomic_file.h"
-#include "common/report/folder.h"
 
 namespace lab {
 namespace {

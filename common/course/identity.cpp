@@ -4,12 +4,12 @@
 
 #include <filesystem>
 
+#include "common/base/atomic_file.h"
+#include "common/base/errors.h"
+#include "common/base/one_line.h"
+#include "common/base/read_file.h"
+#include "common/base/utf8.h"
 #include "common/course/toml_table.h"
-#include "common/report/atomic_file.h"
-#include "common/report/errors.h"
-#include "common/report/one_line.h"
-#include "common/report/read_file.h"
-#include "common/report/utf8.h"
 
 namespace lab {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "common/base/nearest.h"
+#include "common/cli/app.h"
+#include "common/cli/guarded_main.h"
 #include "common/course/course_commands.h"
-#include "common/report/app.h"
-#include "common/report/guarded_main.h"
-#include "common/report/nearest.h"
 
 // What the student's commands of ./lab know and do, but for building and running: no tensors, so it starts in
 // milliseconds.

@@ -4,8 +4,8 @@
 
 #include <optional>
 
+#include "common/base/errors.h"
 #include "common/course/lines.h"
-#include "common/report/errors.h"
 
 namespace lab {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <set>
 
-#include "common/report/errors.h"
-#include "common/report/nearest.h"
+#include "common/base/errors.h"
+#include "common/base/nearest.h"
 
 namespace lab {
 namespace {

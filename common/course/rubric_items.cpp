@@ -18,8 +18,8 @@ RubricRung read_rung(const TomlTable& table) {
 }  // namespace
 
 RubricTask read_task(const TomlTable& table) {
-  table.require_known(
-      {"id", "title", "file", "read", "marks", "bonus", "all_or_nothing", "needs", "stand_in", "judges_cost_of", "hints"});
+  table.require_known({"id", "title", "file", "read", "marks", "bonus", "all_or_nothing", "needs", "stand_in",
+                       "judges_cost_of", "hints"});
   RubricTask task;
   task.id = table.string("id");
   task.title = table.string("title");

@@ -4,12 +4,12 @@
 #include <map>
 #include <set>
 
+#include "common/base/errors.h"
+#include "common/base/nearest.h"
 #include "common/course/rubric.h"
 #include "common/course/rubric_check.h"
 #include "common/course/rubric_items.h"
 #include "common/course/toml_table.h"
-#include "common/report/errors.h"
-#include "common/report/nearest.h"
 
 namespace lab {
 namespace {

@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "common/base/atomic_file.h"
+#include "common/base/read_file.h"
 #include "common/course/check_results.h"
 #include "common/course/course_arguments.h"
 #include "common/course/course_commands.h"
@@ -14,8 +16,6 @@
 #include "common/course/file_watch.h"
 #include "common/course/student_files.h"
 #include "common/course/task_progress.h"
-#include "common/report/atomic_file.h"
-#include "common/report/read_file.h"
 
 namespace lab {
 namespace {

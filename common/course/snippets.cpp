@@ -7,9 +7,9 @@
 #include <set>
 #include <sstream>
 
+#include "common/base/errors.h"
 #include "common/course/lines.h"
 #include "common/course/rubric_check.h"
-#include "common/report/errors.h"
 
 namespace lab {
 namespace {

@@ -4,11 +4,11 @@
 
 #include <filesystem>
 
+#include "common/base/checksum.h"
+#include "common/base/errors.h"
+#include "common/base/read_file.h"
 #include "common/course/lines.h"
 #include "common/course/rubric_check.h"
-#include "common/report/checksum.h"
-#include "common/report/errors.h"
-#include "common/report/read_file.h"
 
 namespace lab {
 namespace {

@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <optional>
 
+#include "common/base/atomic_file.h"
+#include "common/base/errors.h"
+#include "common/base/folder.h"
+#include "common/base/read_file.h"
 #include "common/course/backup.h"
-#include "common/report/atomic_file.h"
-#include "common/report/errors.h"
-#include "common/report/folder.h"
-#include "common/report/read_file.h"
 
 namespace lab {
 namespace {

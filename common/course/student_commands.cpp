@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/number_list.h"
 #include "common/course/course_arguments.h"
 #include "common/course/course_commands.h"
 #include "common/course/course_tree.h"
@@ -9,7 +10,6 @@
 #include "common/course/reset_task.h"
 #include "common/course/starter_update.h"
 #include "common/course/task_progress.h"
-#include "common/report/number_list.h"
 
 namespace lab {
 namespace {

@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <set>
 
+#include "common/base/read_file.h"
 #include "common/course/lines.h"
 #include "common/course/rubric_check.h"
 #include "common/course/starter_tree.h"
-#include "common/report/read_file.h"
 
 namespace lab {
 namespace {

@@ -9,10 +9,10 @@
 #include <sstream>
 #include <vector>
 
+#include "common/base/atomic_file.h"
+#include "common/base/errors.h"
+#include "common/base/read_file.h"
 #include "common/course/lines.h"
-#include "common/report/atomic_file.h"
-#include "common/report/errors.h"
-#include "common/report/read_file.h"
 
 namespace lab {
 namespace {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/report/errors.h"
-#include "common/report/nearest.h"
-#include "common/report/one_line.h"
-#include "common/report/read_file.h"
+#include "common/base/errors.h"
+#include "common/base/nearest.h"
+#include "common/base/one_line.h"
+#include "common/base/read_file.h"
 
 namespace lab {
 namespace {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "common/base/errors.h"
+#include "common/base/nearest.h"
+#include "common/base/read_file.h"
 #include "common/course/lines.h"
 #include "common/course/student_files.h"
-#include "common/report/errors.h"
-#include "common/report/nearest.h"
-#include "common/report/read_file.h"
 
 namespace lab {
 namespace {

@@ -103,7 +103,8 @@ double float_product_gflops() {
   for (int i = 0; i < kTries; ++i) {
     const auto start = std::chrono::steady_clock::now();
     at::mm_out(out, a, a);
-    best_seconds = std::min(best_seconds, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    best_seconds =
+        std::min(best_seconds, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   return 2.0 * kSize * kSize * kSize / best_seconds / 1e9;
 }

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 
 namespace lab {
 namespace {

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "common/report/errors.h"
-#include "common/report/unique_fd.h"
+#include "common/base/errors.h"
+#include "common/base/unique_fd.h"
 
 namespace lab {
 namespace {

@@ -5,9 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "common/base/option_value.h"
+#include "common/cli/app.h"
 #include "common/launch/cores.h"
-#include "common/report/app.h"
-#include "common/report/option_value.h"
 
 namespace lab {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/launch/rank_environment.h"
 #include "common/launch/rank_output.h"
-#include "common/report/errors.h"
 
 namespace lab {
 

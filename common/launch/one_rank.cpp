@@ -6,9 +6,9 @@
 
 #include <limits>
 
-#include "common/report/errors.h"
-#include "common/report/failure.h"
-#include "common/report/throw_site.h"
+#include "common/base/errors.h"
+#include "common/base/failure.h"
+#include "common/base/throw_site.h"
 #include "common/tensor/memory_meter.h"
 
 namespace lab {

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <string>
 
-#include "common/report/option_value.h"
+#include "common/base/option_value.h"
 
 namespace lab {
 namespace {

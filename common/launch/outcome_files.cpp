@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "common/report/byte_count.h"
-#include "common/report/errors.h"
-#include "common/report/write_fully.h"
+#include "common/base/byte_count.h"
+#include "common/base/errors.h"
+#include "common/base/write_fully.h"
 #include "common/tensor/safetensors.h"
 
 namespace lab {

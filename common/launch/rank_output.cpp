@@ -9,8 +9,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "common/report/errors.h"
-#include "common/report/write_fully.h"
+#include "common/base/errors.h"
+#include "common/base/write_fully.h"
 
 namespace lab {
 namespace {

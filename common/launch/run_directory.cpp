@@ -12,8 +12,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "common/base/errors.h"
 #include "common/launch/rank_environment.h"
-#include "common/report/errors.h"
 
 namespace lab {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "common/report/unique_fd.h"
+#include "common/base/unique_fd.h"
 
 namespace lab {
 

@@ -11,13 +11,13 @@
 #include <csignal>
 #include <cstring>
 
+#include "common/base/errors.h"
+#include "common/base/failure.h"
+#include "common/base/unique_fd.h"
+#include "common/base/write_fully.h"
 #include "common/launch/launcher_signals.h"
 #include "common/launch/spawn.h"
 #include "common/launch/supervisor.h"
-#include "common/report/errors.h"
-#include "common/report/failure.h"
-#include "common/report/unique_fd.h"
-#include "common/report/write_fully.h"
 
 namespace lab {
 namespace {

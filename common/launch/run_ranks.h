@@ -8,7 +8,7 @@
 #include "common/comm/communicator.h"
 #include "common/comm/sim_network.h"
 #include "common/comm/trace.h"
-#include "common/report/run_report.h"
+#include "common/log/run_report.h"
 #include "common/tensor/tensor_map.h"
 
 namespace lab {

@@ -12,10 +12,10 @@
 #include <cstring>
 #include <iostream>
 
-#include "common/report/errors.h"
-#include "common/report/failure.h"
-#include "common/report/unique_fd.h"
-#include "common/report/write_fully.h"
+#include "common/base/errors.h"
+#include "common/base/failure.h"
+#include "common/base/unique_fd.h"
+#include "common/base/write_fully.h"
 
 namespace lab {
 namespace {

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "common/base/signal_name.h"
 #include "common/launch/launcher_signals.h"
 #include "common/launch/orphans.h"
-#include "common/report/signal_name.h"
 
 namespace lab {
 namespace {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/comm/communicator.h"
-#include "common/report/errors.h"
 #include "common/tensor/partition.h"
 #include "common/tensor/shape_check.h"
 

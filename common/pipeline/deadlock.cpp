@@ -4,10 +4,123 @@
 
 #include <algorithm>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 
 namespace lab::pipeline {
 namespace {
+
+struct Message {
+  bool send_posted = false;
+  bool recv_posted = false;
+  double last_post_seconds = 0;
+
+  bool both_posted() const { return send_posted && recv_posted; }
+};
+
+struct RankState {
+  std::size_t next = 0;  ///< action of its list
+  double now_seconds = 0;
+  int awaited_tag = -1;  ///< of the message that it waits for
+};
+
+class Player {
+ public:
+  Player(const Schedule& schedule, const Costs& costs)
+      : schedule_(schedule),
+        costs_(costs),
+        message_seconds_(costs.latency_seconds + static_cast<double>(costs.message_bytes) * costs.seconds_per_byte),
+        ranks_(schedule.ranks.size()),
+        messages_(2 * static_cast<std::size_t>(schedule.num_stages()) *
+                  static_cast<std::size_t>(schedule.num_micro_batches)) {
+    result_.computations.resize(ranks_.size());
+    result_.stuck.resize(ranks_.size());
+  }
+
+  Replay play() {
+    for (int rank = 0; rank < schedule_.num_ranks; ++rank) can_go_on_.push_back(rank);
+    while (!can_go_on_.empty()) {
+      const int rank = can_go_on_.back();
+      can_go_on_.pop_back();
+      go_on(rank);
+    }
+    for (int rank = 0; rank < schedule_.num_ranks; ++rank) note_where_stuck(rank);
+    note_messages();
+    return std::move(result_);
+  }
+
+ private:
+  RankState& state(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  Message& message(int tag) { return messages_[static_cast<std::size_t>(tag)]; }
+  const std::vector<Action>& list(int rank) const { return schedule_.ranks[static_cast<std::size_t>(rank)]; }
+
+  void go_on(int rank) {
+    RankState& self = state(rank);
+    while (self.next < list(rank).size()) {
+      const Action& action = list(rank)[self.next];
+      if (!is_message(action.operation)) {
+        compute(rank, action);
+      } else if (!post_or_wait(rank, action)) {
+        return;
+      }
+      ++self.next;
+    }
+  }
+
+  void compute(int rank, const Action& action) {
+    double& now = state(rank).now_seconds;
+    const double start = now;
+    now += computation_seconds(costs_, action.operation, schedule_.stage_of(rank, action.chunk));
+    result_.computations[static_cast<std::size_t>(rank)].push_back({rank, action, start, now});
+  }
+
+  /// Whether the action is done; if not, the rank waits for the message's other end.
+  bool post_or_wait(int rank, const Action& action) {
+    RankState& self = state(rank);
+    const int tag = message_tag(schedule_, rank, action);
+    const bool waited_already = self.awaited_tag == tag;
+    if (action.extent != Extent::kFinish && !waited_already) post(rank, action, tag);
+    if (action.extent == Extent::kStart) return true;
+    self.awaited_tag = message(tag).both_posted() ? -1 : tag;
+    if (self.awaited_tag == tag) return false;
+    self.now_seconds = std::max(self.now_seconds, message(tag).last_post_seconds + message_seconds_);
+    return true;
+  }
+
+  void post(int rank, const Action& action, int tag) {
+    Message& posted = message(tag);
+    (is_send(action.operation) ? posted.send_posted : posted.recv_posted) = true;
+    posted.last_post_seconds = std::max(posted.last_post_seconds, state(rank).now_seconds);
+    const int peer = peer_rank(schedule_, rank, action);
+    if (posted.both_posted() && state(peer).awaited_tag == tag) can_go_on_.push_back(peer);
+  }
+
+  void note_messages() {
+    for (int tag = 0; tag < static_cast<int>(messages_.size()); ++tag) {
+      if (!message(tag).both_posted()) continue;
+      const bool forward = tag < schedule_.num_stages() * schedule_.num_micro_batches;
+      const int src_stage = tag / schedule_.num_micro_batches % schedule_.num_stages();
+      const Action send{forward ? Operation::kSendForward : Operation::kSendBackward, tag % schedule_.num_micro_batches,
+                        schedule_.chunk_of_stage(src_stage)};
+      const double begin = message(tag).last_post_seconds;
+      result_.messages.push_back({schedule_.rank_of_stage(src_stage), send, begin, begin + message_seconds_});
+    }
+  }
+
+  void note_where_stuck(int rank) {
+    const RankState& self = state(rank);
+    if (self.next == list(rank).size()) return;
+    const Action& action = list(rank)[self.next];
+    result_.stuck[static_cast<std::size_t>(rank)] = Stuck{action, peer_rank(schedule_, rank, action)};
+  }
+
+  const Schedule& schedule_;
+  const Costs& costs_;
+  const double message_seconds_;
+  std::vector<RankState> ranks_;
+  std::vector<Message> messages_;  ///< by tag
+  std::vector<int> can_go_on_;
+  Replay result_;
+};
 
 const Stuck& stuck_at(const Replay& replay, int rank) {
   return replay.stuck[static_cast<std::size_t>(rank)].value();
@@ -33,6 +146,10 @@ std::string describe_wait(const Schedule& schedule, int rank, const Stuck& stuck
 }
 
 }  // namespace
+
+Replay replay(const Schedule& schedule, const Costs& costs) {
+  return Player(schedule, costs).play();
+}
 
 void check_no_deadlock(const Schedule& schedule, const Replay& replay) {
   const auto first =

@@ -1,8 +1,29 @@
 #pragma once
 
-#include "common/pipeline/replay.h"
+#include <optional>
+#include <vector>
+
+#include "common/pipeline/timeline.h"
 
 namespace lab::pipeline {
+
+/// A rank that waits for a message whose other end its peer never posts.
+struct Stuck {
+  Action message;
+  int peer_rank = 0;
+};
+
+struct Replay {
+  std::vector<std::vector<Span>> computations;  ///< of each rank, in order
+  std::vector<Span> messages;                   ///< that went from rank to rank, by message_tag()
+  std::vector<std::optional<Stuck>> stuck;      ///< of each rank: where its list could not go on
+};
+
+/// Carries out the ranks' lists as far as they go, by the rules of make_timeline(). Whichever rank is looked at first,
+/// the result is the same: no rank ever chooses.
+/// Requires  what check_actions() and check_costs() check
+/// Cost      linear in the number of actions: a rank that waits is looked at again only when its message may go
+Replay replay(const Schedule& schedule, const Costs& costs);
 
 /// Errors    DeadlockError naming each rank of a cycle and what it waits for (of a long cycle, the first ones)
 void check_no_deadlock(const Schedule& schedule, const Replay& replay);

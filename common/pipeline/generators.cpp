@@ -3,13 +3,84 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <vector>
+
+#include "common/base/errors.h"
+#include "common/base/nearest.h"
 #include "common/pipeline/messages.h"
-#include "common/pipeline/orders.h"
-#include "common/report/errors.h"
-#include "common/report/nearest.h"
 
 namespace lab::pipeline {
 namespace {
+
+// In which order a rank computes, one function per kind of schedule. Messages are added later, the same way for all.
+std::vector<Action> one_for_each_micro_batch(Operation operation, const ScheduleOptions& options) {
+  std::vector<Action> actions;
+  for (int i = 0; i < options.num_micro_batches; ++i) actions.push_back({operation, i});
+  return actions;
+}
+
+/// `count` forward passes first, then a forward and a backward pass in turn, then the backward passes that are left.
+std::vector<Action> warm_up_then_alternate(int count, const std::vector<Action>& forwards,
+                                           const std::vector<Action>& backwards) {
+  std::vector<Action> order(forwards.begin(), forwards.begin() + count);
+  auto backward = backwards.begin();
+  for (auto forward = forwards.begin() + count; forward != forwards.end(); ++forward) {
+    order.push_back(*forward);
+    order.push_back(*backward++);
+  }
+  order.insert(order.end(), backward, backwards.end());
+  return order;
+}
+
+std::vector<Action> all_forward_all_backward(const ScheduleOptions& options, int /*rank*/) {
+  return warm_up_then_alternate(options.num_micro_batches, one_for_each_micro_batch(Operation::kForward, options),
+                                one_for_each_micro_batch(Operation::kBackward, options));
+}
+
+std::vector<Action> one_forward_one_backward(const ScheduleOptions& options, int rank) {
+  // Micro-batch 0 has p-1-r stages before it until it comes back; meanwhile there is time for so many forward passes.
+  const int warm_up = std::min(options.num_micro_batches, options.num_ranks - 1 - rank);
+  return warm_up_then_alternate(warm_up, one_for_each_micro_batch(Operation::kForward, options),
+                                one_for_each_micro_batch(Operation::kBackward, options));
+}
+
+// A group of p micro-batches goes through chunk 0, then through chunk 1, and so on; then the next group begins. When
+// its last member has left a chunk on rank 0, its first one is back from the last rank and wants the next chunk.
+std::vector<Action> interleaved(const ScheduleOptions& options, int rank) {
+  const int p = options.num_ranks;
+  const int v = options.num_chunks;
+  const int total = options.num_micro_batches * v;
+  std::vector<Action> forwards, backwards;
+  for (int k = 0; k < total; ++k) {
+    const int chunk = k / p % v;
+    const int micro_batch = k / (p * v) * p + k % p;
+    forwards.push_back({Operation::kForward, micro_batch, chunk});
+    backwards.push_back({Operation::kBackward, micro_batch, v - 1 - chunk});
+  }
+  // The first group through the first v-1 chunks; then, as each backward pass takes its way through the ranks in two
+  // forward passes' time, twice what plain 1F1B begins with.
+  const int warm_up = std::min(total, 2 * (p - 1 - rank) + (v - 1) * p);
+  return warm_up_then_alternate(warm_up, forwards, backwards);
+}
+
+// Nobody waits for the weights' gradients, so rank r computes each of them r micro-batches late and has r of them left
+// for the drain, where 1F1B would idle. Putting off keeps activations alive: r micro-batches more than 1F1B's p-r, so
+// every rank holds p, which is what 1F1B's rank 0 holds. With all times 1 the makespan is 3m + p-1; with m < p the
+// first micro-batch's way there and back leaves gaps that nothing can fill, and it is 2m + 2p-1.
+std::vector<Action> zero_bubble(const ScheduleOptions& options, int rank) {
+  const int m = options.num_micro_batches;
+  const int warm_up = std::min(m, options.num_ranks - rank);
+  std::vector<Action> order;
+  for (int i = 0; i < warm_up; ++i) order.push_back({Operation::kForward, i});
+  for (int i = 0; i < m; ++i) {
+    order.push_back({Operation::kBackwardInput, i});
+    if (i >= rank) order.push_back({Operation::kBackwardWeight, i - rank});
+    if (warm_up + i < m) order.push_back({Operation::kForward, warm_up + i});
+  }
+  for (int i = std::max(0, m - rank); i < m; ++i) order.push_back({Operation::kBackwardWeight, i});
+  return order;
+}
 
 using Order = std::vector<Action> (*)(const ScheduleOptions&, int rank);
 

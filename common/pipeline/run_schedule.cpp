@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include "common/report/counted.h"
-#include "common/report/errors.h"
+#include "common/base/counted.h"
+#include "common/base/errors.h"
 
 namespace lab::pipeline {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <utility>
 
-#include "common/pipeline/check_actions.h"
+#include "common/base/errors.h"
 #include "common/pipeline/deadlock.h"
-#include "common/report/errors.h"
+#include "common/pipeline/validate.h"
 
 namespace lab::pipeline {
 namespace {

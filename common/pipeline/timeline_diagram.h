@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/pipeline/timeline.h"
-#include "common/report/plot_diagram.h"
+#include "common/plot/plot_diagram.h"
 
 namespace lab::pipeline {
 

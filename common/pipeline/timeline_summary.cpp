@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/base/byte_count.h"
+#include "common/base/errors.h"
 #include "common/pipeline/timeline_text.h"
-#include "common/report/byte_count.h"
-#include "common/report/errors.h"
 
 namespace lab::pipeline {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 
 namespace lab::pipeline {
 namespace {

@@ -1,4 +1,4 @@
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/cuda_memory.h"
 
 namespace lab {

@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 
 namespace lab {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/describe.h"
 #include "common/tensor/mixing.h"
 
@@ -36,25 +36,16 @@ uint64_t hashed_value(uint64_t count, uint64_t seed, uint64_t rank, uint64_t pos
 ExactRange exact_range(at::ScalarType dtype) {
   switch (dtype) {
     case at::kDouble:
-    case at::kLong:
-      return {-4095, 4095, int64_t{1} << 41, int64_t{1} << 29};
+    case at::kLong: return {-4095, 4095, int64_t{1} << 41, int64_t{1} << 29};
     case at::kFloat:
-    case at::kInt:
-      return {-63, 63, 266305, 4227};
-    case at::kHalf:
-      return {-2, 2, 1024, 512};
-    case at::kBFloat16:
-      return {-1, 1, 256, 256};
-    case at::kShort:
-      return {-15, 15, 2184, 145};
-    case at::kChar:
-      return {-15, 15, 8, 0};
-    case at::kByte:
-      return {0, 30, 8, 0};
-    case at::kBool:
-      return {0, 1, 1, 1};
-    default:
-      throw ContractError(fmt::format("There are no exact values of dtype {}.", dtype_name(dtype)));
+    case at::kInt: return {-63, 63, 266305, 4227};
+    case at::kHalf: return {-2, 2, 1024, 512};
+    case at::kBFloat16: return {-1, 1, 256, 256};
+    case at::kShort: return {-15, 15, 2184, 145};
+    case at::kChar: return {-15, 15, 8, 0};
+    case at::kByte: return {0, 30, 8, 0};
+    case at::kBool: return {0, 1, 1, 1};
+    default: throw ContractError(fmt::format("There are no exact values of dtype {}.", dtype_name(dtype)));
   }
 }
 
@@ -79,26 +70,13 @@ at::Tensor exact_values(at::IntArrayRef sizes, at::ScalarType dtype, uint64_t se
 at::Tensor poison_(at::Tensor tensor) {
   at::Tensor values = tensor.detach();
   switch (values.scalar_type()) {
-    case at::kChar:
-      values.fill_(std::numeric_limits<int8_t>::lowest());
-      break;
-    case at::kShort:
-      values.fill_(std::numeric_limits<int16_t>::lowest());
-      break;
-    case at::kInt:
-      values.fill_(std::numeric_limits<int32_t>::lowest());
-      break;
-    case at::kLong:
-      values.fill_(std::numeric_limits<int64_t>::lowest());
-      break;
-    case at::kByte:
-      values.fill_(std::numeric_limits<uint8_t>::max());
-      break;
-    case at::kBool:
-      values.fill_(true);
-      break;
-    default:
-      values.fill_(std::numeric_limits<double>::quiet_NaN());
+    case at::kChar: values.fill_(std::numeric_limits<int8_t>::lowest()); break;
+    case at::kShort: values.fill_(std::numeric_limits<int16_t>::lowest()); break;
+    case at::kInt: values.fill_(std::numeric_limits<int32_t>::lowest()); break;
+    case at::kLong: values.fill_(std::numeric_limits<int64_t>::lowest()); break;
+    case at::kByte: values.fill_(std::numeric_limits<uint8_t>::max()); break;
+    case at::kBool: values.fill_(true); break;
+    default: values.fill_(std::numeric_limits<double>::quiet_NaN());
   }
   return tensor;
 }

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 
 namespace lab {
 namespace {

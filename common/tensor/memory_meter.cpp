@@ -12,10 +12,67 @@
 #include <mutex>
 #include <new>
 
-#include "common/report/errors.h"
-#include "common/tensor/memory_account.h"
+#include "common/base/errors.h"
 
 namespace lab {
+
+/// What one owner of memory holds. It lives as long as its scope, its blocks and the accounts inside it, whichever is
+/// last: a tensor may outlive the scope that it was made in, and be freed on any thread. Counted by hand, because a
+/// block's header has no room for more than one pointer and no destructor that anybody calls.
+class MemoryAccount {
+ public:
+  /// Starts with one holder, the caller. Whatever is charged here is charged to `outer` too.
+  explicit MemoryAccount(MemoryAccount* outer);
+  MemoryAccount(const MemoryAccount&) = delete;
+  MemoryAccount& operator=(const MemoryAccount&) = delete;
+
+  void hold() { holders_.fetch_add(1, std::memory_order_relaxed); }
+  void let_go();
+
+  void charge(int64_t bytes);
+  void refund(int64_t bytes);
+
+  int64_t current_bytes() const { return current_bytes_.load(std::memory_order_relaxed); }
+  int64_t peak_bytes() const { return peak_bytes_.load(std::memory_order_relaxed); }
+  void reset_peak() { peak_bytes_.store(current_bytes(), std::memory_order_relaxed); }
+
+ private:
+  ~MemoryAccount() = default;
+
+  MemoryAccount* const outer_;
+  std::atomic<int64_t> holders_{1};
+  std::atomic<int64_t> current_bytes_{0};
+  std::atomic<int64_t> peak_bytes_{0};
+};
+
+MemoryAccount::MemoryAccount(MemoryAccount* outer) : outer_(outer) {
+  if (outer_ != nullptr) outer_->hold();
+}
+
+void MemoryAccount::let_go() {
+  MemoryAccount* account = this;
+  while (account != nullptr && account->holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    MemoryAccount* const outer = account->outer_;
+    delete account;
+    account = outer;
+  }
+}
+
+void MemoryAccount::charge(int64_t bytes) {
+  for (MemoryAccount* account = this; account != nullptr; account = account->outer_) {
+    const int64_t now = account->current_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    int64_t peak = account->peak_bytes();
+    while (peak < now && !account->peak_bytes_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
+    }
+  }
+}
+
+void MemoryAccount::refund(int64_t bytes) {
+  for (MemoryAccount* account = this; account != nullptr; account = account->outer_) {
+    account->current_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+  }
+}
+
 namespace {
 
 /// Stands in front of every block, so that its free knows what to refund and to whom.

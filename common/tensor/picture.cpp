@@ -12,8 +12,8 @@
 #include <memory>
 #include <new>
 
-#include "common/report/atomic_file.h"
-#include "common/report/errors.h"
+#include "common/base/atomic_file.h"
+#include "common/base/errors.h"
 #include "common/tensor/describe.h"
 #include "common/tensor/mapped_file.h"
 #include "common/tensor/picture_bytes.h"

@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/describe.h"
 
 namespace lab {

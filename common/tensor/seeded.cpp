@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/mixing.h"
 
 namespace lab {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/lab/case.h"
+#include "common/checks/case.h"
 
 namespace lab::testing {
 

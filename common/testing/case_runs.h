@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/lab/case.h"
+#include "common/checks/case.h"
 #include "common/launch/run_ranks.h"
 #include "common/testing/sentence_of.h"
 

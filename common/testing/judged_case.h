@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "common/lab/record_world.h"
-#include "common/lab/verdict.h"
-#include "common/report/unique_fd.h"
+#include "common/base/unique_fd.h"
+#include "common/checks/record_world.h"
+#include "common/checks/verdict.h"
 
 // A case from call to verdict, as the judge has it: ranks are threads, their records go through files in memory.
 namespace lab::testing {

@@ -1,9 +1,9 @@
 #define DOCTEST_CONFIG_IMPLEMENT
-#include "common/testing/test.h"
-
 #include <ATen/Parallel.h>
 
 #include <csignal>
+
+#include "common/testing/test.h"
 
 int main(int argc, char** argv) {
   // Tests fork ranks: the parent must never start a pool of threads (a forked child would wait for it for ever).

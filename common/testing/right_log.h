@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "common/lab/section.h"
-#include "common/report/check_log.h"
-#include "common/report/match_line.h"
+#include "common/checks/section.h"
+#include "common/log/check_log.h"
+#include "common/log/match_line.h"
 
 // The log of a run in which everything is right, line by line, for the test of a lab's expectation.
 namespace lab::testing {

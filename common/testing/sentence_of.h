@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 
 namespace lab::testing {
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "common/report/app.h"
+#include "common/cli/app.h"
 #include "grading/judge/commands.h"
 #include "grading/judge/judging_place.h"
 #include "grading/marks/answer_key.h"

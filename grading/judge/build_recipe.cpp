@@ -9,9 +9,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "common/base/errors.h"
+#include "common/base/read_file.h"
 #include "common/course/markers.h"
-#include "common/report/errors.h"
-#include "common/report/read_file.h"
 
 namespace lab::grading {
 namespace {
@@ -73,7 +73,7 @@ void add_link_command(BuildRecipe& recipe) {
       student_seen = true;
     } else if (i > 0 && words[i - 1] == "-o") {
       word = kProgramWord;
-    } else if (ends_with(word, ".a") && (!student_seen || word.find("common/lab/") == 0)) {
+    } else if (ends_with(word, ".a") && (!student_seen || word.find("common/checks/") == 0)) {
       recipe.own_libraries.push_back(recipe.folder + "/" + word);
     }
   }

@@ -4,11 +4,38 @@
 #include <string>
 #include <vector>
 
-#include "common/lab/case.h"
-#include "common/lab/verdict.h"
-#include "grading/judge/case_world.h"
+#include "common/checks/case.h"
+#include "common/checks/recorded_world.h"
+#include "common/checks/verdict.h"
+#include "grading/judge/sandbox.h"
 
 namespace lab::grading {
+
+/// One run of a submission's program: some checks on some ranks.
+struct CaseWorldSpec {
+  std::string program;
+  int num_ranks = 4;
+  std::uint64_t seed = 42;
+  std::vector<std::string> cases;  ///< their names
+  double stall_seconds = 10;
+  std::vector<std::string> readable;  ///< what the program may read besides itself
+};
+
+/// What came back: records, and how the run ended. Nothing of it is a verdict.
+struct CaseWorld : RecordedWorld {
+  std::string broken;  ///< what is wrong with a rank's records; empty: nothing
+  SandboxResult result;
+  std::string sentence;  ///< why the run failed, in the program's own words; empty: it did not
+
+  bool ok() const { return sentence.empty() && broken.empty(); }
+  /// Whether the machine is to blame for the end of the run: it could not start, or a rank waited for another that had no
+  /// CPU to run on.
+  bool is_machines_fault = false;
+};
+
+/// Starts the program's `records` in the sandbox, with a file in memory for each rank.
+/// Errors    UsageError: the system refuses a process or a file
+CaseWorld run_case_world(const Sandbox& sandbox, const CaseWorldSpec& spec);
 
 /// One check on one world size.
 struct CheckRun {

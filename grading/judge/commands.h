@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 
 // The words of labgrade. Each returns 0 when it has done its work, whatever the marks are. Errors: UsageError.
 namespace lab::grading {

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "common/report/app.h"
+#include "common/cli/app.h"
 #include "grading/judge/commands.h"
 #include "grading/judge/judge_lab.h"
 #include "grading/judge/judging_place.h"

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <vector>
 
-#include "common/report/option_value.h"
+#include "common/base/option_value.h"
 
 namespace lab::grading {
 namespace {

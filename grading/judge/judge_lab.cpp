@@ -7,9 +7,9 @@
 #include <iterator>
 #include <set>
 
-#include "common/lab/named_cases.h"
+#include "common/base/counted.h"
+#include "common/checks/named_cases.h"
 #include "common/launch/one_rank.h"
-#include "common/report/counted.h"
 #include "grading/judge/check_runs.h"
 #include "grading/judge/not_judged.h"
 #include "grading/judge/stand_ins.h"

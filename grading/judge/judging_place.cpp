@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "common/report/app.h"
+#include "common/cli/app.h"
 
 namespace lab::grading {
 namespace {

@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
-#include "common/report/check_log.h"
-#include "common/report/counted.h"
-#include "common/report/log_lines.h"
+#include "common/base/counted.h"
+#include "common/log/check_log.h"
+#include "common/log/log_lines.h"
 
 namespace lab::grading {
 namespace {

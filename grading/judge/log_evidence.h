@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "common/report/log_expectation.h"
+#include "common/log/log_expectation.h"
 
 namespace lab::grading {
 

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include "common/report/app.h"
+#include "common/cli/app.h"
 #include "grading/judge/commands.h"
 
 namespace lab::grading {

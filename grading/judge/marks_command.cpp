@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "common/report/app.h"
+#include "common/cli/app.h"
 #include "grading/judge/commands.h"
 #include "grading/judge/judging_place.h"
 #include "grading/judge/result_files.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "common/report/one_line.h"
+#include "common/base/one_line.h"
 
 namespace lab::grading {
 namespace {

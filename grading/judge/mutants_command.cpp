@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <map>
 
+#include "common/base/atomic_file.h"
+#include "common/base/one_line.h"
+#include "common/base/read_file.h"
+#include "common/cli/app.h"
 #include "common/launch/run_directory.h"
 #include "common/launch/spawn.h"
-#include "common/report/app.h"
-#include "common/report/atomic_file.h"
-#include "common/report/one_line.h"
-#include "common/report/read_file.h"
 #include "grading/judge/commands.h"
 #include "grading/judge/judge_lab.h"
 #include "grading/judge/judging_place.h"

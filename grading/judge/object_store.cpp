@@ -7,12 +7,12 @@
 #include <fstream>
 #include <set>
 
+#include "common/base/atomic_file.h"
+#include "common/base/checksum.h"
+#include "common/base/folder.h"
+#include "common/base/one_line.h"
+#include "common/base/read_file.h"
 #include "common/launch/run_directory.h"
-#include "common/report/atomic_file.h"
-#include "common/report/checksum.h"
-#include "common/report/folder.h"
-#include "common/report/one_line.h"
-#include "common/report/read_file.h"
 #include "grading/judge/not_judged.h"
 
 namespace lab::grading {

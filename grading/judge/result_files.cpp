@@ -1,19 +1,67 @@
 #include "grading/judge/result_files.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "common/base/atomic_file.h"
+#include "common/base/errors.h"
+#include "common/base/folder.h"
+#include "common/base/read_file.h"
 #include "common/course/archive.h"
-#include "common/report/atomic_file.h"
-#include "common/report/folder.h"
-#include "common/report/read_file.h"
-#include "grading/judge/outcome_file.h"
 #include "grading/marks/manual_marks.h"
 #include "grading/marks/writers.h"
 
 namespace lab::grading {
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Names of the states, in the order of their enums.
+constexpr const char* kCheckStates[] = {"not run", "passed", "failed", "too expensive", "skipped", "not judged"};
+constexpr const char* kTaskStates[] = {"not run", "not implemented", "judged", "not judged"};
+
+template <typename State, std::size_t N>
+State state_of(const std::string& word, const char* const (&names)[N]) {
+  for (std::size_t i = 0; i < N; ++i) {
+    if (word == names[i]) return static_cast<State>(i);
+  }
+  throw std::runtime_error("unknown state '" + word + "'");
+}
+
+Json to_json(const TaskOutcome& task) {
+  Json checks = Json::array();
+  for (const CheckOutcome& check : task.checks) {
+    checks.push_back({{"name", check.name},
+                      {"state", kCheckStates[static_cast<int>(check.state)]},
+                      {"words", check.words},
+                      {"symptom", check.symptom_id}});
+  }
+  return {{"id", task.id},
+          {"state", kTaskStates[static_cast<int>(task.state)]},
+          {"words", task.words},
+          {"skipped_because", task.skipped_because},
+          {"stand_in", task.stand_in},
+          {"checks", checks}};
+}
+
+TaskOutcome task_of(const Json& json) {
+  TaskOutcome task;
+  task.id = json.at("id").get<std::string>();
+  task.state = state_of<TaskOutcome::State>(json.at("state").get<std::string>(), kTaskStates);
+  task.words = json.at("words").get<std::string>();
+  task.skipped_because = json.at("skipped_because").get<std::string>();
+  task.stand_in = json.at("stand_in").get<std::string>();
+  for (const Json& check : json.at("checks")) {
+    task.checks.push_back({check.at("name").get<std::string>(),
+                           state_of<CheckOutcome::State>(check.at("state").get<std::string>(), kCheckStates),
+                           check.at("words").get<std::string>(), check.at("symptom").get<std::string>()});
+  }
+  return task;
+}
 
 std::map<std::string, std::string> answers_in(const std::string& folder) {
   const std::string answers = folder + "/answers";
@@ -21,6 +69,36 @@ std::map<std::string, std::string> answers_in(const std::string& folder) {
 }
 
 }  // namespace
+
+std::string outcome_to_json(const LabOutcome& outcome) {
+  Json tasks = Json::array();
+  for (const auto& named : outcome.tasks) tasks.push_back(to_json(named.second));
+  const Json json = {{"lab", outcome.lab},          {"isolation", outcome.isolation}, {"seed", outcome.seed},
+                     {"seconds", outcome.seconds},  {"notes", outcome.notes},         {"tasks", tasks},
+                     {"evidence", outcome.evidence}};
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+LabOutcome outcome_from_json(const std::string& text, const std::string& path) {
+  try {
+    const Json json = Json::parse(text);
+    LabOutcome outcome;
+    outcome.lab = json.at("lab").get<std::string>();
+    outcome.isolation = json.at("isolation").get<std::string>();
+    outcome.seed = json.at("seed").get<std::string>();
+    outcome.seconds = json.at("seconds").get<double>();
+    outcome.notes = json.at("notes").get<std::vector<std::string>>();
+    if (json.contains("evidence")) json.at("evidence").get_to(outcome.evidence);  // not there before this was checked
+    for (const Json& task : json.at("tasks")) {
+      TaskOutcome read = task_of(task);
+      outcome.tasks[read.id] = std::move(read);
+    }
+    return outcome;
+  } catch (const std::exception& failure) {
+    throw UsageError(
+        fmt::format("{}: expected the outcome of a grading as JSON, got something else: {}", path, failure.what()));
+  }
+}
 
 LabMarks write_results(const std::string& folder, const Rubric& rubric, const LabOutcome& outcome) {
   make_folder("--out", folder);

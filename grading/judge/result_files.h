@@ -4,8 +4,17 @@
 
 #include "common/course/rubric.h"
 #include "grading/marks/lab_marks.h"
+#include "grading/marks/lab_outcome.h"
 
 namespace lab::grading {
+
+/// What the judge found, as JSON: from it, marks can be made again, with other weights or marks by hand, without
+/// running anything. Answer files are left out; they are in the submission.
+std::string outcome_to_json(const LabOutcome& outcome);
+
+/// The reverse.
+/// Errors    UsageError: the text is no such JSON; `path` names the file in the sentence
+LabOutcome outcome_from_json(const std::string& text, const std::string& path);
 
 /// Turns an outcome into marks, with those given by hand in the folder's manual.toml, and writes into the folder:
 /// results.json (Gradescope's form), report.md, outcome.json (from which marks can be made again), the student's answer

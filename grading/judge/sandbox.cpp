@@ -16,11 +16,11 @@
 #include <map>
 #include <optional>
 
+#include "common/base/errors.h"
+#include "common/base/one_line.h"
+#include "common/base/unique_fd.h"
 #include "common/launch/orphans.h"
 #include "common/launch/spawn.h"
-#include "common/report/errors.h"
-#include "common/report/one_line.h"
-#include "common/report/unique_fd.h"
 #include "grading/judge/job_clock.h"
 #include "grading/judge/not_judged.h"
 

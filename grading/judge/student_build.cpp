@@ -6,7 +6,7 @@
 #include <sstream>
 #include <vector>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 
 namespace lab::grading {
 namespace {

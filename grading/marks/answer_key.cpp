@@ -9,10 +9,10 @@
 #include <system_error>
 #include <vector>
 
-#include "common/report/byte_count.h"
-#include "common/report/errors.h"
-#include "common/report/read_file.h"
-#include "common/report/utf8.h"
+#include "common/base/byte_count.h"
+#include "common/base/errors.h"
+#include "common/base/read_file.h"
+#include "common/base/utf8.h"
 #include "grading/marks/shown_marks.h"
 
 namespace lab::grading {

@@ -9,6 +9,8 @@
 
 namespace lab::grading {
 
+class Needs;
+
 /// A person's mark for one item. Kept in a file of its own, which no grading overwrites.
 struct ManualMark {
   std::string id;  ///< of a [[manual]] item
@@ -43,6 +45,17 @@ struct LabMarks {
   double not_judged = 0;          ///< marks that wait for another grading
   std::vector<MarkedItem> items;  ///< ladders, bonuses, tasks, manual items: each in the rubric's order
 };
+
+/// A task's line: its marks by its checks, and what a student needs to know of those that failed. It is skipped where
+/// it failed after one of its needs did; what passed of it counts all the same.
+MarkedItem mark_task(const RubricTask& task, const LabOutcome& outcome);
+
+/// A ladder's line: the marks of the highest rung whose needs, and those of the rungs below it, are met; what a rung
+/// above it would add if it only waits for a person is pending.
+MarkedItem mark_ladder(const RubricLadder& ladder, const Needs& needs);
+
+/// A bonus' line: its marks, or nothing.
+MarkedItem mark_bonus(const RubricBonus& bonus, const Needs& needs);
 
 /// Turns what was found into marks by the rubric; what was not run gets 0. Tasks: all or nothing, or the share of their
 /// checks that passed; too expensive is failed, skipped checks do not count. Ladders: the highest rung whose needs, and

@@ -9,13 +9,13 @@
 #include <set>
 #include <utility>
 
+#include "common/base/atomic_file.h"
+#include "common/base/errors.h"
+#include "common/base/nearest.h"
+#include "common/base/one_line.h"
+#include "common/base/read_file.h"
+#include "common/base/utf8.h"
 #include "common/course/toml_table.h"
-#include "common/report/atomic_file.h"
-#include "common/report/errors.h"
-#include "common/report/nearest.h"
-#include "common/report/one_line.h"
-#include "common/report/read_file.h"
-#include "common/report/utf8.h"
 #include "grading/marks/manual_item.h"
 #include "grading/marks/shown_marks.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "common/report/one_line.h"
-#include "common/report/utf8.h"
+#include "common/base/one_line.h"
+#include "common/base/utf8.h"
 #include "grading/marks/markdown_text.h"
 #include "grading/marks/report_limits.h"
 #include "grading/marks/shown_marks.h"

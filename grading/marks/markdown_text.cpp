@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "common/report/one_line.h"
+#include "common/base/one_line.h"
 
 namespace lab::grading {
 namespace {

@@ -1,8 +1,29 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace lab::grading {
+
+// Tables in a student's markdown, read generously: blanks, brackets, outer borders and emphasis are as they like.
+
+using WrittenTable = std::vector<std::vector<std::string>>;  ///< rows of cells; rules between rows are left out
+
+/// The answer to a question: the lines below a heading that begins with its name ("## Q1. Broadcast", "**q1)**"), up to
+/// the next heading of a question. Empty if there is none.
+std::string section_of(std::string_view text, std::string_view question);
+
+std::vector<WrittenTable> tables_of(std::string_view section);
+
+/// The cell of the last row whose first cell holds this number and no other ("rank 2" is row 2); empty if there is
+/// none.
+std::string cell_at(const WrittenTable& table, int row, std::size_t column);
+
+/// The numbers in a cell. Digits that belong to a word are none.
+/// Example   "torch.Size([6])": 6; "tensor([20.], dtype=torch.float32)": 20
+std::vector<double> numbers_of_cell(std::string_view cell);
 
 /// For an item whose answer is exact (A9's Q1 to Q3): which cells of the tables in the student's file hold the right
 /// numbers. Never a mark: the reasons beside the tables are for a person to read. Empty for any other item.

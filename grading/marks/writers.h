@@ -5,7 +5,7 @@
 #include "grading/marks/lab_marks.h"
 #include "grading/marks/lab_outcome.h"
 
-// What a student's code and files put into these texts is made safe and cut: see safe_text() in common/report/utf8.h.
+// What a student's code and files put into these texts is made safe and cut: see safe_text() in common/base/utf8.h.
 namespace lab::grading {
 
 /// What both say above all where something was not judged.

@@ -9,10 +9,10 @@
 #include <fstream>
 #include <set>
 
+#include "common/base/errors.h"
+#include "common/base/read_file.h"
 #include "common/course/toml_table.h"
 #include "common/launch/run_directory.h"
-#include "common/report/errors.h"
-#include "common/report/read_file.h"
 
 namespace lab::grading {
 namespace {

@@ -1,15 +1,140 @@
 #include "grading/starter/derive_starter.h"
 
-#include <filesystem>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/errors.h"
+#include "common/base/read_file.h"
+#include "common/course/lines.h"
 #include "common/course/markers.h"
-#include "common/report/errors.h"
-#include "common/report/read_file.h"
-#include "grading/starter/starter_paths.h"
-#include "grading/starter/starter_readme.h"
+#include "common/course/rubric.h"
+#include "common/course/rubric_check.h"
 
 namespace lab::grading {
 namespace {
+
+bool begins_with(const std::string& text, const std::string& beginning) {
+  return text.compare(0, beginning.size(), beginning) == 0;
+}
+
+std::string row_of_lab(const std::vector<std::string>& readme, const std::string& lab) {
+  const std::string beginning = fmt::format("| [{0}]({0}/README.md) |", lab);
+  for (const std::string& line : readme) {
+    if (begins_with(line, beginning)) return line;
+  }
+  throw UsageError(fmt::format("README.md: expected a row of the table of labs that begins '{}'", beginning));
+}
+
+std::string section_of(const std::vector<std::string>& readme, const std::string& title) {
+  std::string section;
+  for (const std::string& line : readme) {
+    if (!section.empty() && begins_with(line, "## ")) return section;
+    if (!section.empty() || line == "## " + title + "\n") section += line;
+  }
+  if (section.empty()) throw UsageError(fmt::format("README.md: expected a section '## {}'", title));
+  return section + "\n";
+}
+
+void replace_all(std::string& text, const std::string& word, const std::string& by) {
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + by.size())) {
+    text.replace(at, word.size(), by);
+  }
+}
+
+/// A starter's README: grading/starter/README.starter.md, filled so that nothing is said twice:
+///
+///     {{labs}}                 a line of its own: the rows of the suite's README, of the labs that the starter has
+///     {{section Exit codes}}   a line of its own: that section of the suite's README, heading included
+///     {{task}} {{lab}}         the first task, "a4.single_step", and the short name of its lab
+///
+/// Errors    UsageError: a row or section that the suite's README does not have
+std::string starter_readme(const std::string& source, const std::vector<std::string>& labs) {
+  const std::vector<std::string> readme = lines_of(read_file(source + "/README.md"));
+  const std::string section_word = "{{section ";
+  std::string text;
+  for (const std::string& line : lines_of(read_file(source + "/grading/starter/README.starter.md"))) {
+    if (line == "{{labs}}\n") {
+      for (const std::string& lab : labs) text += row_of_lab(readme, lab);
+    } else if (begins_with(line, section_word)) {
+      text += section_of(readme, line.substr(section_word.size(), line.find("}}") - section_word.size()));
+    } else {
+      text += line;
+    }
+  }
+  const Rubric first_lab = load_rubric(source + "/" + labs.front() + "/rubric.toml");
+  replace_all(text, "{{task}}", first_lab.tasks.front().id);
+  replace_all(text, "{{lab}}", short_name_of(first_lab.lab));
+  while (text.size() > 1 && text.compare(text.size() - 2, 2, "\n\n") == 0) text.pop_back();
+  return text;
+}
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 7> kRootFiles = {
+    ".clang-format", ".editorconfig", ".gitignore", "CMakeLists.txt", "CMakePresets.json", "LICENSE", "lab"};
+
+/// Folders that only the suite's authors and graders need.
+constexpr std::array<std::string_view, 4> kAuthorsFolders = {"tests", "testing", "compile_fail", "answers"};
+
+/// What may be in a source tree. Anything else was left there by a run, a compiler or an editor.
+constexpr std::array<std::string_view, 13> kKinds = {
+    ".cpp", ".h", ".in", ".txt", ".cmake", ".md", ".toml", ".sh", ".sbatch", ".png", ".jpg", ".svg", ".safetensors"};
+
+/// Assignment 4 solved in Python, to be timed beside ours.
+constexpr std::string_view kPythonReference = "common/bench/a4_reference.py";
+
+template <typename Names>
+bool is_one_of(std::string_view name, const Names& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_wanted_folder(const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  return name[0] != '.' && !is_one_of(name, kAuthorsFolders);
+}
+
+bool is_wanted_file(const fs::path& file) {
+  return file.filename().string()[0] != '.' && is_one_of(file.extension().string(), kKinds);
+}
+
+/// What students hand in beside their code, which may lie in the lab's folder of whoever tried it out.
+std::set<std::string> results_of(const std::string& source, const std::string& lab) {
+  const Rubric rubric = load_rubric(source + "/" + lab + "/rubric.toml");
+  std::set<std::string> results(rubric.hand_in.answers.begin(), rubric.hand_in.answers.end());
+  for (const RubricManual& manual : rubric.manuals) results.insert(manual.also.begin(), manual.also.end());
+  return results;
+}
+
+void add_folder(const std::string& source, const std::string& folder, const std::set<std::string>& results,
+                std::vector<std::string>& paths) {
+  const fs::path top = fs::path(source) / folder;
+  for (auto entry = fs::recursive_directory_iterator(top); entry != fs::recursive_directory_iterator(); ++entry) {
+    if (entry->is_directory()) {
+      if (!is_wanted_folder(entry->path())) entry.disable_recursion_pending();
+    } else if (is_wanted_file(entry->path())) {
+      const std::string inside = fs::relative(entry->path(), top).string();
+      if (results.count(inside) == 0) paths.push_back(folder + "/" + inside);
+    }
+  }
+}
+
+/// Which files of the source tree a starter has, whatever else lies in it: what is needed to build, run, check and hand
+/// in, and nothing that only graders or authors need: no grading/, tests, answers, results of runs, history. The README
+/// is not among them: a starter has its own.
+std::vector<std::string> starter_paths(const std::string& source, const std::vector<std::string>& labs) {
+  std::vector<std::string> paths(kRootFiles.begin(), kRootFiles.end());
+  add_folder(source, "common", {}, paths);
+  for (const std::string& lab : labs) add_folder(source, lab, results_of(source, lab), paths);
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
 
 /// Pictures and weights have no markers.
 bool is_text(const std::string& bytes) {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "common/cli/app.h"
+#include "common/cli/guarded_main.h"
 #include "common/course/starter_update.h"
-#include "common/report/app.h"
-#include "common/report/guarded_main.h"
 #include "grading/starter/derive_starter.h"
 #include "grading/starter/starter_labs.h"
 

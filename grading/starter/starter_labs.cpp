@@ -7,11 +7,11 @@
 #include <set>
 #include <sstream>
 
+#include "common/base/errors.h"
+#include "common/base/read_file.h"
 #include "common/course/course_tree.h"
 #include "common/course/starter_tree.h"
 #include "common/course/what_to_read.h"
-#include "common/report/errors.h"
-#include "common/report/read_file.h"
 
 namespace lab::grading {
 

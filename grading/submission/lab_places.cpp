@@ -9,9 +9,9 @@
 #include <set>
 #include <utility>
 
+#include "common/base/errors.h"
+#include "common/base/nearest.h"
 #include "common/course/rubric_check.h"
-#include "common/report/errors.h"
-#include "common/report/nearest.h"
 #include "grading/submission/hand_in.h"
 #include "grading/submission/meant_file.h"
 #include "grading/submission/name_list.h"

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <cstddef>
 
-#include "common/report/nearest.h"
+#include "common/base/nearest.h"
 
 namespace lab::grading {
 namespace {

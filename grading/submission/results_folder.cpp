@@ -6,10 +6,10 @@
 #include <cctype>
 #include <filesystem>
 
-#include "common/report/atomic_file.h"
-#include "common/report/checksum.h"
-#include "common/report/folder.h"
-#include "common/report/read_file.h"
+#include "common/base/atomic_file.h"
+#include "common/base/checksum.h"
+#include "common/base/folder.h"
+#include "common/base/read_file.h"
 #include "grading/submission/lab_places.h"
 
 namespace lab::grading {

@@ -10,10 +10,10 @@
 #include <system_error>
 #include <utility>
 
+#include "common/base/errors.h"
+#include "common/base/read_file.h"
 #include "common/course/answer_template.h"
 #include "common/course/archive.h"
-#include "common/report/errors.h"
-#include "common/report/read_file.h"
 #include "grading/submission/lab_places.h"
 #include "grading/submission/name_list.h"
 #include "grading/submission/submitted_lab.h"

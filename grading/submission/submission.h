@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/course/identity.h"
 #include "common/course/rubric.h"
-#include "common/report/errors.h"
 
 namespace lab::grading {
 

@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/course/answer_template.h"
 #include "common/course/entry_path.h"
 #include "common/course/hand_in_names.h"
 #include "common/course/identity.h"
 #include "common/course/snippets.h"
-#include "common/report/errors.h"
 #include "grading/submission/hand_in.h"
 #include "grading/submission/meant_file.h"
 #include "grading/submission/name_list.h"

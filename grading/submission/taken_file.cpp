@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "common/base/byte_count.h"
 #include "common/course/utf8_text.h"
-#include "common/report/byte_count.h"
 
 namespace lab::grading {
 namespace {

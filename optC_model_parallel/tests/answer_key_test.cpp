@@ -8,8 +8,8 @@
 #include "common/testing/sentence_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
+#include "optC_model_parallel/model/stage_plan.h"
 #include "optC_model_parallel/models.h"
-#include "optC_model_parallel/stage_plan.h"
 
 // The reference report has the cut that the program has: its table is generated here, and compared.
 namespace lab::optc {

@@ -1,11 +1,11 @@
-#include "optC_model_parallel/batches.h"
+#include "optC_model_parallel/model/batches.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <vector>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/exact_data.h"
 #include "common/testing/test.h"
 

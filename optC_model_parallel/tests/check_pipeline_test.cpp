@@ -1,6 +1,6 @@
 #include "common/testing/sentence_of.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/parallel_strategies.h"
+#include "optC_model_parallel/model/parallel_strategies.h"
 
 namespace lab::optc {
 namespace {

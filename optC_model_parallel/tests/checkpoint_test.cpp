@@ -1,4 +1,4 @@
-#include "optC_model_parallel/checkpoint.h"
+#include "optC_model_parallel/model/checkpoint.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -8,11 +8,11 @@
 #include <limits>
 #include <utility>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/testing/sentence_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/checked_tensors.h"
+#include "optC_model_parallel/model/checked_tensors.h"
 
 // Files of a training, whenever it is killed.
 namespace lab::optc {

@@ -1,11 +1,11 @@
-#include "optC_model_parallel/cifar_files.h"
+#include "optC_model_parallel/model/cifar_files.h"
 
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/testing/sentence_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"

@@ -1,11 +1,11 @@
-#include "optC_model_parallel/curves.h"
+#include "optC_model_parallel/commands/curves.h"
 
 #include <limits>
 #include <string>
 #include <vector>
 
-#include "common/report/errors.h"
-#include "common/report/plot_program.h"
+#include "common/base/errors.h"
+#include "common/plot/plot_program.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 

@@ -1,8 +1,8 @@
-#include "optC_model_parallel/generated_images.h"
+#include "optC_model_parallel/model/generated_images.h"
 
 #include <string_view>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/crc32.h"
 #include "common/testing/test.h"
 

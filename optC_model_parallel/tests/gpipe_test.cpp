@@ -2,9 +2,9 @@
 
 #include "common/launch/run_ranks.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/chain_model.h"
-#include "optC_model_parallel/pipeline_inputs.h"
-#include "optC_model_parallel/pipeline_stages.h"
+#include "optC_model_parallel/cases/chain_model.h"
+#include "optC_model_parallel/cases/pipeline_inputs.h"
+#include "optC_model_parallel/model/pipeline_stages.h"
 
 namespace lab::optc {
 namespace {

@@ -1,17 +1,17 @@
-#include "optC_model_parallel/log.h"
+#include "optC_model_parallel/commands/log.h"
 
 #include <fmt/format.h>
 
 #include <regex>
 #include <tuple>
 
-#include "common/report/log_mutations.h"
-#include "common/report/match_line.h"
+#include "common/log/log_mutations.h"
+#include "common/log/match_line.h"
 #include "common/testing/case_names.h"
 #include "common/testing/right_log.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/calls.h"
-#include "optC_model_parallel/cases.h"
+#include "optC_model_parallel/cases/calls.h"
+#include "optC_model_parallel/cases/cases.h"
 
 // The log expectation accepts a right log and refuses every small way to spoil it.
 namespace lab::optc {

@@ -1,9 +1,9 @@
 #include <string>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/testing/sentence_of.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/memory_runs.h"
+#include "optC_model_parallel/commands/memory_runs.h"
 
 // A program of its own: LibTorch 2 refuses backward passes in processes forked from one that has made some.
 namespace lab::optc {

@@ -5,8 +5,8 @@
 #include "common/tensor/seeded.h"
 #include "common/testing/sentence_of.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/batches.h"
-#include "optC_model_parallel/chain_model.h"
+#include "optC_model_parallel/cases/chain_model.h"
+#include "optC_model_parallel/model/batches.h"
 #include "optC_model_parallel/models.h"
 
 namespace lab::optc {

@@ -4,10 +4,10 @@
 #include <map>
 #include <numeric>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/images.h"
+#include "optC_model_parallel/model/images.h"
 
 // Seven models: what their tensors are called, how large, how costly, and where they can be cut.
 namespace lab::optc {

@@ -1,8 +1,8 @@
-#include "optC_model_parallel/optimizer.h"
+#include "optC_model_parallel/model/optimizer.h"
 
 #include <cmath>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/sentence_of.h"
 #include "common/testing/test.h"

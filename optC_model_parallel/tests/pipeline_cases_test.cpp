@@ -1,11 +1,11 @@
-#include "optC_model_parallel/pipeline_cases.h"
+#include "optC_model_parallel/cases/cases.h"
 
-#include "common/comm/sim_backend.h"
+#include "common/comm/sim_world.h"
 #include "common/testing/case_names.h"
 #include "common/testing/case_runs.h"
 #include "common/testing/judged_case.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/pipeline_calls.h"
+#include "optC_model_parallel/cases/calls.h"
 
 // The reference solution passes every case of the pipeline, at every world size, with another seed, and in simulated
 // time.

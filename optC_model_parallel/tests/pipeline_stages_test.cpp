@@ -1,4 +1,4 @@
-#include "optC_model_parallel/pipeline_stages.h"
+#include "optC_model_parallel/model/pipeline_stages.h"
 
 #include <algorithm>
 
@@ -7,10 +7,10 @@
 #include "common/tensor/peak_memory.h"
 #include "common/testing/sentence_of.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/batches.h"
-#include "optC_model_parallel/chain_model.h"
-#include "optC_model_parallel/pipeline_inputs.h"
-#include "optC_model_parallel/pipeline_strategy.h"
+#include "optC_model_parallel/cases/chain_model.h"
+#include "optC_model_parallel/cases/pipeline_inputs.h"
+#include "optC_model_parallel/model/batches.h"
+#include "optC_model_parallel/model/pipeline_strategy.h"
 
 namespace lab::optc {
 namespace {

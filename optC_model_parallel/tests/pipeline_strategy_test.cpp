@@ -1,4 +1,4 @@
-#include "optC_model_parallel/pipeline_strategy.h"
+#include "optC_model_parallel/model/pipeline_strategy.h"
 
 #include <algorithm>
 
@@ -6,11 +6,11 @@
 #include "common/tensor/compare.h"
 #include "common/testing/sentence_of.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/chain_model.h"
+#include "optC_model_parallel/cases/chain_model.h"
+#include "optC_model_parallel/cases/pipeline_inputs.h"
+#include "optC_model_parallel/model/parallel_strategies.h"
+#include "optC_model_parallel/model/single.h"
 #include "optC_model_parallel/models.h"
-#include "optC_model_parallel/parallel_strategies.h"
-#include "optC_model_parallel/pipeline_inputs.h"
-#include "optC_model_parallel/single.h"
 
 // Trainings in stages beside trainings in one process: losses, weights, answers, and what they go on from.
 namespace lab::optc {

@@ -7,10 +7,10 @@
 
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/checkpoint.h"
-#include "optC_model_parallel/generated_images.h"
-#include "optC_model_parallel/single.h"
-#include "optC_model_parallel/training_loop.h"
+#include "optC_model_parallel/model/checkpoint.h"
+#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/single.h"
+#include "optC_model_parallel/model/training_loop.h"
 
 // A break leaves no trace in a training.
 namespace lab::optc {

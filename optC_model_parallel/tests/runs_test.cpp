@@ -8,13 +8,13 @@
 #include "common/testing/sentence_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/generated_images.h"
+#include "optC_model_parallel/commands/references.h"
+#include "optC_model_parallel/commands/training_lines.h"
+#include "optC_model_parallel/commands/training_comparison.h"
+#include "optC_model_parallel/commands/training_run.h"
+#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/training_loop.h"
 #include "optC_model_parallel/models.h"
-#include "optC_model_parallel/references.h"
-#include "optC_model_parallel/step_of_all.h"
-#include "optC_model_parallel/training_comparison.h"
-#include "optC_model_parallel/training_loop.h"
-#include "optC_model_parallel/training_run.h"
 
 // Who trains what, how ranks agree on where to go on, and what counts as the same training.
 namespace lab::optc {

@@ -1,14 +1,14 @@
-#include "optC_model_parallel/single.h"
+#include "optC_model_parallel/model/single.h"
 
 #include <cmath>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/compare.h"
 #include "common/testing/sentence_of.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/generated_images.h"
+#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/training_loop.h"
 #include "optC_model_parallel/models.h"
-#include "optC_model_parallel/training_loop.h"
 
 // The yardstick itself, against updates by hand.
 namespace lab::optc {

@@ -4,8 +4,8 @@
 
 #include "common/testing/sentence_of.h"
 #include "common/testing/test.h"
+#include "optC_model_parallel/model/stage_plan.h"
 #include "optC_model_parallel/models.h"
-#include "optC_model_parallel/stage_plan.h"
 
 namespace lab::optc {
 namespace {

@@ -3,13 +3,13 @@
 #include <cmath>
 #include <utility>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/compare.h"
 #include "common/testing/sentence_of.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/generated_images.h"
+#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/single.h"
 #include "optC_model_parallel/models.h"
-#include "optC_model_parallel/single.h"
 
 // The one-process emulation of stale weights, against tables of versions written out.
 namespace lab::optc {

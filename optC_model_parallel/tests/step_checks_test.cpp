@@ -1,15 +1,15 @@
-#include "optC_model_parallel/step_checks.h"
+#include "optC_model_parallel/commands/step_checks.h"
 
 #include <algorithm>
 
 #include "common/launch/run_ranks.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/batches.h"
-#include "optC_model_parallel/exact_step.h"
-#include "optC_model_parallel/float32_checks.h"
-#include "optC_model_parallel/generated_images.h"
+#include "optC_model_parallel/commands/float32_checks.h"
+#include "optC_model_parallel/model/batches.h"
+#include "optC_model_parallel/model/exact_step.h"
+#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/parallel_strategies.h"
 #include "optC_model_parallel/models.h"
-#include "optC_model_parallel/parallel_strategies.h"
 
 // Float32 trainings: right ones are right whatever a ReLU at a tie decides, and wrong ones are wrong.
 namespace lab::optc {

@@ -1,9 +1,9 @@
-#include "optC_model_parallel/tensor_cases.h"
+#include "optC_model_parallel/cases/cases.h"
 
 #include "common/testing/case_names.h"
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/tensor_calls.h"
+#include "optC_model_parallel/cases/calls.h"
 
 // The reference solution passes every case, at every world size and with another seed.
 namespace lab::optc {

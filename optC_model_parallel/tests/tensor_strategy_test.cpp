@@ -1,15 +1,15 @@
 #include <limits>
 
+#include "common/base/errors.h"
 #include "common/launch/run_ranks.h"
-#include "common/report/errors.h"
 #include "common/tensor/compare.h"
 #include "common/testing/sentence_of.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/generated_images.h"
+#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/parallel_strategies.h"
+#include "optC_model_parallel/model/single.h"
+#include "optC_model_parallel/model/training_loop.h"
 #include "optC_model_parallel/models.h"
-#include "optC_model_parallel/parallel_strategies.h"
-#include "optC_model_parallel/single.h"
-#include "optC_model_parallel/training_loop.h"
 
 // Trainings of shards beside the same ones in one process, to the 10th digit.
 namespace lab::optc {

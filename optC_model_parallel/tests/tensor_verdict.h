@@ -3,7 +3,7 @@
 #include <string>
 
 #include "common/testing/case_runs.h"
-#include "optC_model_parallel/tensor_cases.h"
+#include "optC_model_parallel/cases/cases.h"
 
 // What becomes of a case of tensor parallelism with a call of the test's own.
 namespace lab::optc {

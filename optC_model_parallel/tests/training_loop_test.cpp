@@ -1,10 +1,10 @@
-#include "optC_model_parallel/training_loop.h"
+#include "optC_model_parallel/model/training_loop.h"
 
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/testing/sentence_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"

@@ -1,8 +1,8 @@
-#include "optC_model_parallel/training_record.h"
+#include "optC_model_parallel/model/training_record.h"
 
 #include <filesystem>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/safetensors.h"
 #include "common/testing/sentence_of.h"
 #include "common/testing/temporary_folder.h"

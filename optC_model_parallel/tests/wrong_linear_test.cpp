@@ -1,8 +1,8 @@
 #include "common/testing/test.h"
+#include "optC_model_parallel/cases/sharded_layer.h"
+#include "optC_model_parallel/cases/calls.h"
 #include "optC_model_parallel/parallel_functions.h"
 #include "optC_model_parallel/parallel_layers.h"
-#include "optC_model_parallel/sharded_layer.h"
-#include "optC_model_parallel/sharded_layer_call.h"
 #include "optC_model_parallel/tests/tensor_verdict.h"
 #include "optC_model_parallel/tests/wrong_functions.h"
 

@@ -2,9 +2,9 @@
 
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
+#include "optC_model_parallel/cases/cases.h"
+#include "optC_model_parallel/cases/pipeline_part_trials.h"
 #include "optC_model_parallel/micro_batches.h"
-#include "optC_model_parallel/pipeline_cases.h"
-#include "optC_model_parallel/pipeline_part_trials.h"
 #include "optC_model_parallel/split_layers.h"
 
 // Each mistake with stages' layers, micro-batches and their losses, as a wrong solution, and the case that sees it.

@@ -7,8 +7,8 @@
 
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/pipeline_cases.h"
-#include "optC_model_parallel/pipeline_part_trials.h"
+#include "optC_model_parallel/cases/cases.h"
+#include "optC_model_parallel/cases/pipeline_part_trials.h"
 
 // Each mistake with a stage's live micro-batches, and with recomputation, as a wrong solution, and the case that sees
 // it.

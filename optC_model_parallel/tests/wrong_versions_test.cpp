@@ -6,11 +6,11 @@
 
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
+#include "optC_model_parallel/cases/cases.h"
+#include "optC_model_parallel/cases/pipeline_part_trials.h"
+#include "optC_model_parallel/cases/stale_cases.h"
+#include "optC_model_parallel/model/pipeline_strategy.h"
 #include "optC_model_parallel/pipedream.h"
-#include "optC_model_parallel/pipeline_cases.h"
-#include "optC_model_parallel/pipeline_part_trials.h"
-#include "optC_model_parallel/pipeline_strategy.h"
-#include "optC_model_parallel/stale_cases.h"
 
 // Each mistake with weights of several versions, as a wrong solution, and the case that sees it.
 namespace lab::optc {

@@ -1,7 +1,7 @@
 #include "vae_sequence_parallel/tests/attention_checks.h"
 
+#include "common/base/errors.h"
 #include "common/launch/run_ranks.h"
-#include "common/report/errors.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/describe.h"
 #include "common/testing/test.h"

@@ -1,13 +1,13 @@
-#include "vae_sequence_parallel/autoencoder.h"
+#include "vae_sequence_parallel/model/autoencoder.h"
 
 #include <c10/core/GradMode.h>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
-#include "vae_sequence_parallel/checkpoint.h"
-#include "vae_sequence_parallel/seeded_weights.h"
+#include "vae_sequence_parallel/model/checkpoint.h"
+#include "vae_sequence_parallel/model/seeded_weights.h"
 
 // The serial autoencoder: the names and shapes of FLUX.1's checkpoint, and what its layers compute.
 namespace lab::vae {

@@ -1,10 +1,10 @@
-#include "vae_sequence_parallel/cases.h"
+#include "vae_sequence_parallel/cases/cases.h"
 
-#include "common/comm/sim_backend.h"
+#include "common/comm/sim_world.h"
 #include "common/testing/case_runs.h"
 #include "common/testing/judged_case.h"
 #include "common/testing/test.h"
-#include "vae_sequence_parallel/calls.h"
+#include "vae_sequence_parallel/cases/calls.h"
 
 // The reference solution passes every case, at every world size, with another seed, and in simulated time.
 namespace lab::vae {

@@ -1,15 +1,15 @@
-#include "vae_sequence_parallel/checkpoint.h"
+#include "vae_sequence_parallel/model/checkpoint.h"
 
 #include <fmt/format.h>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/memory_meter.h"
 #include "common/tensor/safetensors.h"
 #include "common/testing/sentence_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
-#include "vae_sequence_parallel/autoencoder.h"
-#include "vae_sequence_parallel/seeded_weights.h"
+#include "vae_sequence_parallel/model/autoencoder.h"
+#include "vae_sequence_parallel/model/seeded_weights.h"
 
 // Checkpoints are loaded strictly, into one copy.
 namespace lab::vae {

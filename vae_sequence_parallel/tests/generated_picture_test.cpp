@@ -2,11 +2,11 @@
 
 #include <set>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/crc32.h"
 #include "common/tensor/picture.h"
 #include "common/testing/test.h"
-#include "vae_sequence_parallel/generated_random.h"
+#include "vae_sequence_parallel/model/generated_random.h"
 
 namespace {
 

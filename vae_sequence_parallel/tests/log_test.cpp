@@ -1,16 +1,16 @@
-#include "vae_sequence_parallel/log.h"
+#include "vae_sequence_parallel/cases/log.h"
 
 #include <fmt/format.h>
 
 #include <tuple>
 
-#include "common/report/log_mutations.h"
-#include "common/report/match_line.h"
+#include "common/log/log_mutations.h"
+#include "common/log/match_line.h"
 #include "common/testing/case_names.h"
 #include "common/testing/right_log.h"
 #include "common/testing/test.h"
-#include "vae_sequence_parallel/calls.h"
-#include "vae_sequence_parallel/cases.h"
+#include "vae_sequence_parallel/cases/calls.h"
+#include "vae_sequence_parallel/cases/cases.h"
 
 // The log expectation accepts a right log and refuses every small way to spoil it.
 namespace lab::vae {

@@ -1,4 +1,4 @@
-#include "vae_sequence_parallel/markdown_log.h"
+#include "vae_sequence_parallel/commands/markdown_log.h"
 
 #include "common/testing/sentence_of.h"
 #include "common/testing/temporary_folder.h"

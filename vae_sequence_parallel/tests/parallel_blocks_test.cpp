@@ -1,17 +1,17 @@
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
+#include "common/base/errors.h"
 #include "common/launch/run_ranks.h"
-#include "common/report/errors.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/exact_data.h"
 #include "common/tensor/memory_meter.h"
 #include "common/tensor/partition.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
-#include "vae_sequence_parallel/case_pictures.h"
+#include "vae_sequence_parallel/cases/case_pictures.h"
+#include "vae_sequence_parallel/model/seeded_weights.h"
 #include "vae_sequence_parallel/parallel_autoencoder.h"
-#include "vae_sequence_parallel/seeded_weights.h"
 #include "vae_sequence_parallel/tests/attention_checks.h"
 #include "vae_sequence_parallel/tests/width_world.h"
 

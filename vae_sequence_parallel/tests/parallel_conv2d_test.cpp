@@ -3,15 +3,15 @@
 
 #include <algorithm>
 
+#include "common/base/errors.h"
 #include "common/launch/run_ranks.h"
-#include "common/report/errors.h"
 #include "common/tensor/exact_data.h"
 #include "common/tensor/memory_meter.h"
 #include "common/tensor/partition.h"
 #include "common/testing/test.h"
-#include "vae_sequence_parallel/case_pictures.h"
+#include "vae_sequence_parallel/cases/case_pictures.h"
+#include "vae_sequence_parallel/model/seeded_weights.h"
 #include "vae_sequence_parallel/parallel_layers.h"
-#include "vae_sequence_parallel/seeded_weights.h"
 #include "vae_sequence_parallel/tests/attention_checks.h"
 #include "vae_sequence_parallel/tests/width_world.h"
 

@@ -1,9 +1,9 @@
-#include "vae_sequence_parallel/picture_cost.h"
+#include "vae_sequence_parallel/cases/picture_cost.h"
 
 #include <numeric>
 
 #include "common/testing/test.h"
-#include "vae_sequence_parallel/seeded_weights.h"
+#include "vae_sequence_parallel/model/seeded_weights.h"
 
 // What the counting layers say, against the formulas of parallel_layers.h and sequence_attention.h.
 namespace lab::vae {

@@ -1,8 +1,8 @@
-#include "vae_sequence_parallel/picture_difference.h"
+#include "vae_sequence_parallel/model/picture_difference.h"
 
 #include <limits>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/testing/test.h"
 
 namespace {

@@ -1,8 +1,8 @@
-#include "vae_sequence_parallel/picture_tensor.h"
+#include "vae_sequence_parallel/model/picture_tensor.h"
 
 #include <limits>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
 

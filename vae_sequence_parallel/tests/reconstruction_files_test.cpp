@@ -1,9 +1,9 @@
-#include "vae_sequence_parallel/reconstruction_files.h"
+#include "vae_sequence_parallel/commands/reconstruction_files.h"
 
 #include <filesystem>
 #include <functional>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/safetensors.h"
 #include "common/tensor/seeded.h"
 #include "common/tensor/torch_file.h"

@@ -4,8 +4,8 @@
 #include "common/tensor/partition.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
+#include "vae_sequence_parallel/model/seeded_weights.h"
 #include "vae_sequence_parallel/parallel_layers.h"
-#include "vae_sequence_parallel/seeded_weights.h"
 #include "vae_sequence_parallel/sequence_attention.h"
 
 // What is added in another order when a picture is split, statistics and attention, leaves the serial module's bits all

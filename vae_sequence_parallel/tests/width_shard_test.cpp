@@ -1,10 +1,10 @@
-#include "vae_sequence_parallel/width_shard.h"
+#include "vae_sequence_parallel/model/width_shard.h"
 
+#include "common/base/errors.h"
 #include "common/launch/run_ranks.h"
-#include "common/report/errors.h"
 #include "common/tensor/exact_data.h"
 #include "common/testing/test.h"
-#include "vae_sequence_parallel/case_pictures.h"
+#include "vae_sequence_parallel/cases/case_pictures.h"
 #include "vae_sequence_parallel/tests/width_world.h"
 
 namespace lab::vae {

@@ -7,9 +7,9 @@
 #include "common/launch/run_ranks.h"
 #include "common/tensor/exact_data.h"
 #include "common/tensor/seeded.h"
-#include "vae_sequence_parallel/case_pictures.h"
-#include "vae_sequence_parallel/leaf_weights.h"
-#include "vae_sequence_parallel/seeded_weights.h"
+#include "vae_sequence_parallel/cases/case_pictures.h"
+#include "vae_sequence_parallel/cases/leaf_weights.h"
+#include "vae_sequence_parallel/model/seeded_weights.h"
 
 namespace lab::vae {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "common/comm/communicator.h"
 #include "common/tensor/tensor_map.h"
+#include "vae_sequence_parallel/model/width_shard.h"
 #include "vae_sequence_parallel/weights.h"
-#include "vae_sequence_parallel/width_shard.h"
 
 // A module on a whole picture, and its parallel version on the same picture split along the width.
 namespace lab::vae {

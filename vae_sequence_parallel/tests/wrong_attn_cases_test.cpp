@@ -3,7 +3,7 @@
 
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
-#include "vae_sequence_parallel/cases.h"
+#include "vae_sequence_parallel/cases/cases.h"
 #include "vae_sequence_parallel/sequence_attention.h"
 #include "vae_sequence_parallel/tests/wrong_modules.h"
 

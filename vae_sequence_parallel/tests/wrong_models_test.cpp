@@ -2,10 +2,10 @@
 
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
-#include "vae_sequence_parallel/autoencoder.h"
-#include "vae_sequence_parallel/cases.h"
-#include "vae_sequence_parallel/checkpoint.h"
-#include "vae_sequence_parallel/module_under_test.h"
+#include "vae_sequence_parallel/cases/cases.h"
+#include "vae_sequence_parallel/cases/module_under_test.h"
+#include "vae_sequence_parallel/model/autoencoder.h"
+#include "vae_sequence_parallel/model/checkpoint.h"
 #include "vae_sequence_parallel/parallel_autoencoder.h"
 #include "vae_sequence_parallel/tests/wrong_modules.h"
 

@@ -3,8 +3,8 @@
 #include "common/comm/autograd_facet.h"
 #include "common/testing/case_runs.h"
 #include "common/testing/judged_case.h"
-#include "vae_sequence_parallel/case_pictures.h"
-#include "vae_sequence_parallel/cases.h"
+#include "vae_sequence_parallel/cases/case_pictures.h"
+#include "vae_sequence_parallel/cases/cases.h"
 
 namespace lab::vae {
 namespace {

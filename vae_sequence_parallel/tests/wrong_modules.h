@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "vae_sequence_parallel/cases/module_call.h"
 #include "vae_sequence_parallel/layers.h"
-#include "vae_sequence_parallel/module_call.h"
 
 // What the wrong solutions are made of: the whole picture on every rank, from which a module takes what it likes.
 namespace lab::vae {

@@ -1,5 +1,5 @@
 #include "common/testing/test.h"
-#include "vae_sequence_parallel/case_pictures.h"
+#include "vae_sequence_parallel/cases/case_pictures.h"
 #include "vae_sequence_parallel/parallel_layers.h"
 #include "vae_sequence_parallel/tests/wrong_modules.h"
 

@@ -1,6 +1,6 @@
 #include "common/bench/limited_program.h"
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/testing/plain_test.h"
 
 TEST_CASE("limited program: says how it ended, and its own words without their frame") {

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "common/comm/event_file.h"
-#include "common/testing/temporary_folder.h"
 #include "common/testing/plain_test.h"
+#include "common/testing/temporary_folder.h"
 
 using namespace lab;
 

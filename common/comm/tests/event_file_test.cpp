@@ -6,8 +6,8 @@
 #include <fstream>
 #include <type_traits>
 
-#include "common/testing/temporary_folder.h"
 #include "common/testing/plain_test.h"
+#include "common/testing/temporary_folder.h"
 
 using namespace lab;
 

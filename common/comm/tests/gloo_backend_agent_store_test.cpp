@@ -10,7 +10,7 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <vector>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/testing/test.h"
 
 namespace lab {

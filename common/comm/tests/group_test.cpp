@@ -1,6 +1,6 @@
 #include "common/comm/group.h"
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/testing/test.h"
 
 namespace lab {

@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/comm/rendezvous_client.h"
 #include "common/comm/rendezvous_server.h"
-#include "common/report/errors.h"
 #include "common/testing/plain_test.h"
 
 // Ranks that meet, each on a thread of its own.

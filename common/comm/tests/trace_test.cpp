@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "common/report/plot_program.h"
+#include "common/plot/plot_program.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 

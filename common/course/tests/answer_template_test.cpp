@@ -46,7 +46,7 @@ TEST_CASE("a short answer is an answer") {
                                 "| 0    | 20    |\n| 1    | 20    |\n| 2    | 20    |"),
                            kTemplate));
   CHECK_FALSE(is_untouched(with("Why:", "Why: all ranks receive"), kTemplate));
-  CHECK_FALSE(is_untouched("Forty-two.\n", kTemplate));  // in the template's place
+  CHECK_FALSE(is_untouched("Forty-two.\n", kTemplate));                  // in the template's place
   CHECK_FALSE(is_untouched(kTemplate + "Why: Why: Why:\n", kTemplate));  // words of the template, once more
 }
 

@@ -1,6 +1,6 @@
 #include "common/course/markers.h"
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/testing/plain_test.h"
 
 namespace lab {

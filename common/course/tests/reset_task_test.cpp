@@ -3,7 +3,6 @@
 #include <cstdlib>
 
 #include "common/course/markers.h"
-#include "common/course/stub_reset.h"
 #include "common/course/student_files.h"
 #include "common/course/tests/sample_tree.h"
 #include "common/testing/plain_test.h"

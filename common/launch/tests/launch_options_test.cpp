@@ -1,7 +1,6 @@
 #include "common/launch/launch_options.h"
 
 #include "common/launch/cores.h"
-
 #include "common/testing/plain_test.h"
 
 using namespace lab;

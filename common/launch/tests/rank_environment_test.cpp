@@ -4,8 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/launch/slurm_lists.h"
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab;

@@ -2,10 +2,10 @@
 
 #include <filesystem>
 
+#include "common/base/errors.h"
 #include "common/launch/run_directory.h"
 #include "common/launch/spawn.h"
 #include "common/launch/tests/processes.h"
-#include "common/report/errors.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab;

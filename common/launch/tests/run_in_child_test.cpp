@@ -11,9 +11,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/base/errors.h"
 #include "common/launch/spawn.h"
 #include "common/launch/tests/processes.h"
-#include "common/report/errors.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
 

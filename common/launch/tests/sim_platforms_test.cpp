@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "common/comm/sim_backend.h"
+#include "common/comm/sim_world.h"
 #include "common/launch/tests/sim_timing.h"
 #include "common/testing/test.h"
 

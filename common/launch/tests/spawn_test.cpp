@@ -4,8 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/errors.h"
 #include "common/launch/tests/processes.h"
-#include "common/report/errors.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab;

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <random>
 
+#include "common/base/errors.h"
 #include "common/pipeline/generators.h"
 #include "common/pipeline/tests/dependencies.h"
 #include "common/pipeline/validate.h"
-#include "common/report/errors.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab::pipeline;

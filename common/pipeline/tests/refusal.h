@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 
 namespace lab::pipeline {
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "common/comm/sim_backend.h"
+#include "common/base/errors.h"
+#include "common/comm/sim_world.h"
 #include "common/launch/run_ranks.h"
 #include "common/pipeline/generators.h"
 #include "common/pipeline/simulated_stage.h"
-#include "common/report/errors.h"
 #include "common/testing/test.h"
 
 // A schedule carried out: each stage is given what it must be given; and in simulated time it takes what the cost model

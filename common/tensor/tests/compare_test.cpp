@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/testing/test.h"
 
 namespace {

@@ -1,6 +1,6 @@
 #include "common/tensor/describe.h"
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/testing/test.h"
 
 TEST_CASE("describe: shapes print as Python lists") {

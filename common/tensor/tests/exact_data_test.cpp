@@ -3,7 +3,7 @@
 #include <limits>
 #include <set>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/describe.h"
 #include "common/testing/test.h"
 

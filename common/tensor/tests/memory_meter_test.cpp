@@ -9,7 +9,7 @@
 #include <optional>
 #include <thread>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/testing/test.h"
 
 // First in the file: a scope must not be counted from before the meter is there.

@@ -3,7 +3,7 @@
 #include <limits>
 #include <numeric>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/testing/test.h"
 
 TEST_CASE("uneven_slice: covers everything, without gap or overlap, sizes differ by at most one, larger ones first") {

@@ -1,6 +1,6 @@
 #include "common/tensor/peak_memory.h"
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/cuda_memory.h"
 #include "common/tensor/memory_meter.h"
 #include "common/testing/test.h"

@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <random>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/picture.h"
 #include "common/tensor/tests/picture_files.h"
 #include "common/testing/temporary_folder.h"

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/crc32.h"
 #include "common/tensor/tests/picture_files.h"
 #include "common/testing/temporary_folder.h"

@@ -1,5 +1,5 @@
 // Every way in which a file can lie, one by one, with the sentence that refuses it.
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/safetensors.h"
 #include "common/tensor/tests/safetensors_bytes.h"
 #include "common/testing/temporary_folder.h"

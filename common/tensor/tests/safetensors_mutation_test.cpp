@@ -2,7 +2,7 @@
 #include <cstring>
 #include <random>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/safetensors.h"
 #include "common/tensor/tests/safetensors_bytes.h"
 #include "common/testing/temporary_folder.h"
@@ -23,18 +23,12 @@ class Mutator {
 
   std::string next() {
     switch (below(6)) {
-      case 0:
-        return flipped(valid_, 0, valid_.size());
-      case 1:
-        return flipped(valid_, 0, 8 + header_.size());
-      case 2:
-        return resized(valid_);
-      case 3:
-        return lab_test::safetensors_bytes(edited(header_), buffer_);
-      case 4:
-        return flipped(valid_, 8 + header_.size(), valid_.size());
-      default:
-        return resized(lab_test::safetensors_bytes(edited(edited(header_)), buffer_));
+      case 0: return flipped(valid_, 0, valid_.size());
+      case 1: return flipped(valid_, 0, 8 + header_.size());
+      case 2: return resized(valid_);
+      case 3: return lab_test::safetensors_bytes(edited(header_), buffer_);
+      case 4: return flipped(valid_, 8 + header_.size(), valid_.size());
+      default: return resized(lab_test::safetensors_bytes(edited(edited(header_)), buffer_));
     }
   }
 
@@ -89,14 +83,10 @@ class Mutator {
     const std::string& piece = kPieces[below(kPieces.size())];
     const size_t digit = header.find_first_of("0123456789", below(header.size()));
     switch (below(4)) {
-      case 0:
-        return header.insert(below(header.size()), piece);
-      case 1:
-        return header.erase(below(header.size()), 1 + below(8));
-      case 2:
-        return header.replace(below(header.size()), piece.size(), piece);
-      default:
-        return digit == std::string::npos ? header : header.replace(digit, 1, std::to_string(below(100)));
+      case 0: return header.insert(below(header.size()), piece);
+      case 1: return header.erase(below(header.size()), 1 + below(8));
+      case 2: return header.replace(below(header.size()), piece.size(), piece);
+      default: return digit == std::string::npos ? header : header.replace(digit, 1, std::to_string(below(100)));
     }
   }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/describe.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"

@@ -1,6 +1,6 @@
 #include "common/tensor/shape_check.h"
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/testing/test.h"
 
 TEST_CASE("check: the right shape, wildcards and an undefined tensor pass") {

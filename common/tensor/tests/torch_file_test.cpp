@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/tensor/safetensors.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/leaks_allowed.h"

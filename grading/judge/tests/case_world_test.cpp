@@ -1,4 +1,4 @@
-#include "grading/judge/case_world.h"
+#include "grading/judge/check_runs.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -6,9 +6,9 @@
 
 #include <fstream>
 
+#include "common/base/errors.h"
+#include "common/base/unique_fd.h"
 #include "common/launch/run_directory.h"
-#include "common/report/errors.h"
-#include "common/report/unique_fd.h"
 #include "common/testing/test.h"
 
 namespace lab::grading {

@@ -1,6 +1,6 @@
 #include "grading/judge/log_evidence.h"
 
-#include "common/report/counted.h"
+#include "common/base/counted.h"
 #include "common/testing/test.h"
 
 namespace lab::grading {

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "common/base/read_file.h"
 #include "common/launch/run_directory.h"
-#include "common/report/read_file.h"
 #include "common/testing/plain_test.h"
 #include "grading/judge/not_judged.h"
 

@@ -1,6 +1,6 @@
-#include "grading/judge/outcome_file.h"
+#include "grading/judge/result_files.h"
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/testing/test.h"
 
 namespace lab::grading {

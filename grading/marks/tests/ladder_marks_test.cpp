@@ -1,6 +1,6 @@
-#include "grading/marks/ladder_marks.h"
-
 #include "common/testing/plain_test.h"
+#include "grading/marks/lab_marks.h"
+#include "grading/marks/needs.h"
 #include "grading/marks/tests/sample_marks.h"
 
 namespace lab::grading {

@@ -1,6 +1,6 @@
 #include "grading/marks/manual_marks.h"
 
-#include "common/report/errors.h"
+#include "common/base/errors.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
 #include "grading/marks/manual_item.h"

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "common/report/read_file.h"
+#include "common/base/read_file.h"
 #include "common/testing/plain_test.h"
 
 namespace lab::grading {

@@ -1,4 +1,4 @@
-#include "grading/marks/task_marks.h"
+#include "grading/marks/lab_marks.h"
 
 #include "common/testing/plain_test.h"
 #include "grading/marks/tests/sample_marks.h"

@@ -1,4 +1,4 @@
-#include "grading/marks/written_tables.h"
+#include "grading/marks/suggestion.h"
 
 #include "common/testing/plain_test.h"
 

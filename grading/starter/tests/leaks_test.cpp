@@ -5,10 +5,10 @@
 #include <map>
 #include <set>
 
+#include "common/base/read_file.h"
 #include "common/course/lines.h"
 #include "common/course/markers.h"
 #include "common/course/rubric.h"
-#include "common/report/read_file.h"
 #include "common/testing/plain_test.h"
 #include "grading/starter/tests/source_tree.h"
 

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "common/base/errors.h"
+#include "common/base/read_file.h"
 #include "common/bench/limited_program.h"
 #include "common/course/rubric.h"
-#include "common/report/errors.h"
-#include "common/report/read_file.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
 #include "grading/judge/build_recipe.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "common/base/errors.h"
 #include "common/course/archive.h"
-#include "common/report/errors.h"
 #include "common/testing/plain_test.h"
 #include "grading/submission/tests/sample_labs.h"
 

@@ -1,0 +1,26 @@
+#include "a5_pipeline/cases/cases.h"
+
+namespace lab::a5 {
+
+std::vector<Section> sections_before_comparison() {
+  return {{"The parts of the pipeline, each by itself.", part_cases()},
+          {"The whole, on small models with uneven stages, beside gradients that were worked out by hand.",
+           pipeline_cases()}};
+}
+
+std::vector<Section> sections_after_comparison() {
+  return {{"The comparisons themselves, on results that are right and wrong.", comparison_cases()},
+          {"Beyond the handout: the same through other schedules.", schedule_cases()}};
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> all = cases_of(sections_before_comparison());
+  for (const Case& the_case : cases_of(sections_after_comparison())) all.push_back(the_case);
+  return all;
+}
+
+GradedLab graded_lab() {
+  return {all_cases};
+}
+
+}  // namespace lab::a5

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <vector>
+
+#include "a5_pipeline/arguments.h"
+#include "common/checks/case.h"
+#include "common/checks/graded_lab.h"
+#include "common/checks/section.h"
+#include "common/pipeline/generators.h"
+
+namespace lab::a5 {
+
+/// What the lab checks, in the order of its log. Between the two the lab compares the model of the options' sizes with
+/// its baseline: what that stands on is checked first.
+std::vector<Section> sections_before_comparison();
+std::vector<Section> sections_after_comparison();
+
+/// The cases of all sections.
+std::vector<Case> all_cases();
+
+/// For the judge.
+GradedLab graded_lab();
+
+/// Q2, Q4 to Q7: what the pipeline is made of.
+std::vector<Case> part_cases();
+
+/// Q9 and Q10: the comparisons.
+std::vector<Case> comparison_cases();
+
+/// Q4: the model alone, on small sizes.
+std::vector<Case> baseline_cases();
+
+/// Q8: the same models in a pipeline.
+std::vector<Case> pipeline_cases();
+
+/// The pipeline by schedules that are data.
+std::vector<Case> schedule_cases();
+
+/// What the inputs of these cases say about the model and the schedule.
+PipelineArguments arguments_of(const CaseInputs& inputs);
+pipeline::ScheduleOptions schedule_of(const CaseInputs& inputs, int num_ranks);
+
+}  // namespace lab::a5

@@ -1,0 +1,174 @@
+#include "a5_pipeline/cases/cases.h"
+#include "a5_pipeline/cases/comparison_trials.h"
+#include "common/tensor/exact_data.h"
+#include "common/tensor/partition.h"
+
+namespace lab::a5 {
+namespace {
+
+constexpr int kMostStages = 8;
+constexpr std::int64_t kMostLayers = 13;
+
+Case exact_case(const std::string& task, const std::string& name) {
+  Case result;
+  result.task = task;
+  result.name = result.prefix = name;
+  result.tolerance.rtol = result.tolerance.atol = 0;
+  return result;
+}
+
+at::Tensor whole_numbers(const std::vector<std::int64_t>& values) {
+  return at::tensor(values, at::kLong);
+}
+
+/// Rows of layers, global batch size, micro-batch size, stages, and whether a pipeline can be made of them.
+const std::vector<std::vector<std::int64_t>>& argument_rows() {
+  static const std::vector<std::vector<std::int64_t>> rows = {
+      {12, 16, 2, 4, 1}, {10, 16, 2, 4, 1}, {4, 16, 16, 4, 1}, {1, 1, 1, 1, 1},  {3, 16, 2, 4, 0},
+      {12, 16, 3, 4, 0}, {12, 16, 0, 4, 0}, {12, 2, 4, 4, 0},  {12, 0, 2, 4, 0}, {0, 16, 2, 1, 0}};
+  return rows;
+}
+
+at::Tensor column_of_arguments(std::size_t begin, std::size_t end) {
+  std::vector<at::Tensor> rows;
+  for (const auto& row : argument_rows()) {
+    const auto at_index = [&](std::size_t i) { return row.begin() + static_cast<std::ptrdiff_t>(i); };
+    rows.push_back(whole_numbers({at_index(begin), at_index(end)}));
+  }
+  return at::stack(rows);
+}
+
+Case arguments_case() {
+  Case result = exact_case("a5.check_arguments", "Arguments");
+  result.only_rank_zero = true;
+  result.inputs = [](const CasePlace&) {
+    CaseInputs inputs;
+    inputs.tensors["input.arguments"] = column_of_arguments(0, 4);
+    return inputs;
+  };
+  result.expected = [](const CasePlace&) { return TensorMap{{"accepted", column_of_arguments(4, 5).squeeze(1)}}; };
+  return result;
+}
+
+Case distribute_case() {
+  Case result = exact_case("a5.distribute_layers", "DistributeLayers");
+  result.only_rank_zero = true;
+  result.inputs = [](const CasePlace&) {
+    CaseInputs inputs;
+    inputs.numbers = {{"most_layers", kMostLayers}, {"most_stages", kMostStages}};
+    return inputs;
+  };
+  result.expected = [](const CasePlace&) {
+    // Of L layers on P stages, who has layer l: [P-1][L-1][l], -1 where there is no such layer.
+    const at::Tensor owner = at::full({kMostStages, kMostLayers, kMostLayers}, -1, at::kLong);
+    for (std::int64_t stages = 1; stages <= kMostStages; ++stages) {
+      for (std::int64_t layers = 1; layers <= kMostLayers; ++layers) {
+        for (std::int64_t stage = 0; stage < stages; ++stage) {
+          const Slice slice = uneven_slice(layers, stages, stage);
+          owner[stages - 1][layers - 1].narrow(0, slice.begin, slice.size).fill_(stage);
+        }
+      }
+    }
+    return TensorMap{{"owner", owner}, {"misplaced", at::zeros({1}, at::kLong)}};
+  };
+  return result;
+}
+
+Case dataloader_case() {
+  Case result = exact_case("a5.requires_dataloader", "DataLoader");
+  result.only_rank_zero = true;
+  result.inputs = [](const CasePlace&) {
+    CaseInputs inputs;
+    inputs.numbers = {{"most_stages", kMostStages}};
+    return inputs;
+  };
+  result.expected = [](const CasePlace&) {
+    const at::Tensor needs = at::zeros({kMostStages, kMostStages}, at::kLong);
+    needs.select(1, 0).fill_(1);
+    return TensorMap{{"needs", needs}};
+  };
+  return result;
+}
+
+const std::vector<std::int64_t> kMessageShape = {2, 3, 5};
+
+at::Tensor message_of(const CasePlace& place, int rank, bool forward) {
+  return exact_values_for_rank(kMessageShape, at::kFloat, place.seed + (forward ? 0 : 1), rank);
+}
+
+Case communicate_case() {
+  Case result = exact_case("a5.pipeline_communicate", "Communicate");
+  result.inputs = [](const CasePlace& place) {
+    CaseInputs inputs;
+    inputs.tensors = {{"input.output", message_of(place, place.rank, true)},
+                      {"input.input_grad", message_of(place, place.rank, false)}};
+    return inputs;
+  };
+  result.expected = [](const CasePlace& place) {
+    const bool first = place.rank == 0, last = place.rank == place.size - 1;
+    const at::Tensor nothing = at::zeros(kMessageShape);
+    return TensorMap{
+        {"input", first ? nothing : message_of(place, place.rank - 1, true)},
+        {"output_grad", last ? nothing : message_of(place, place.rank + 1, false)},
+        // of the two receives: returned a tensor, and it requires a gradient; of the two sends: returned a tensor
+        {"returned", whole_numbers({!first, !first, !last, !last, 0, 0})}};
+  };
+  result.bounds = [](const CasePlace& place) {
+    const auto sends = static_cast<std::uint64_t>((place.rank != 0) + (place.rank != place.size - 1));
+    CostBound bound;
+    bound.operation = "a5.pipeline_communicate";
+    bound.max_messages = bound.min_messages = sends;
+    bound.max_bytes_sent = sends * 2 * 3 * 5 * sizeof(float);
+    return std::vector<CostBound>{bound};
+  };
+  return result;
+}
+
+/// A comparison's verdicts on trials that both sides draw from the seed.
+Case verdicts_case(const std::string& task, const std::string& name,
+                   const std::function<std::vector<std::int64_t>(std::uint64_t seed)>& right_verdicts) {
+  Case result = exact_case(task, name);
+  result.only_rank_zero = true;
+  result.inputs = [](const CasePlace& place) {
+    CaseInputs inputs;
+    inputs.seed = place.seed;
+    return inputs;
+  };
+  result.expected = [right_verdicts](const CasePlace& place) {
+    return TensorMap{{"verdicts", whole_numbers(right_verdicts(place.seed))}};
+  };
+  return result;
+}
+
+Case outputs_case() {
+  return verdicts_case("a5.compare_outputs", "CompareOutputs", [](std::uint64_t seed) {
+    std::vector<std::int64_t> verdicts;
+    for (const OutputsTrial& trial : outputs_trials(seed)) verdicts.push_back(trial.right_verdict);
+    return verdicts;
+  });
+}
+
+Case gradients_case() {
+  return verdicts_case("a5.compare_gradients", "CompareGradients", [](std::uint64_t seed) {
+    std::vector<std::int64_t> verdicts;
+    for (const GradientsTrial& trial : gradients_trials(seed)) {
+      for (const auto& [name, right] : trial.right_verdicts) verdicts.push_back(right);
+    }
+    return verdicts;
+  });
+}
+
+}  // namespace
+
+std::vector<Case> part_cases() {
+  std::vector<Case> cases = {arguments_case()};
+  for (const Case& baseline : baseline_cases()) cases.push_back(baseline);
+  for (const Case& part : {distribute_case(), dataloader_case(), communicate_case()}) cases.push_back(part);
+  return cases;
+}
+
+std::vector<Case> comparison_cases() {
+  return {outputs_case(), gradients_case()};
+}
+
+}  // namespace lab::a5

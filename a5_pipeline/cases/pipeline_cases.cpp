@@ -1,0 +1,181 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "a5_pipeline/cases/cases.h"
+#include "a5_pipeline/cases/reference.h"
+#include "a5_pipeline/comparisons.h"
+#include "a5_pipeline/data_loader.h"
+#include "a5_pipeline/model.h"
+#include "common/tensor/partition.h"
+
+namespace lab::a5 {
+namespace {
+
+/// A case's model and schedule. More layers than stages and not evenly many, whatever the number of ranks.
+struct Setup {
+  at::ScalarType dtype = at::kFloat;
+  std::string kind;  ///< of the schedule; empty: the student's own loop
+  int num_chunks = 1;
+
+  /// The handout's model where no rounding turns a ReLU over: of its 10^5 inputs one in 10^15 is that near to 0.
+  Activation activation() const { return dtype == at::kDouble ? Activation::kRelu : Activation::kTanh; }
+};
+
+PipelineArguments arguments_of(const Setup& setup, const CasePlace& place) {
+  PipelineArguments arguments;
+  arguments.sequence_length = 3;
+  arguments.hidden_size = 16;
+  arguments.intermediate_size = 40;
+  arguments.number_of_layers = std::max(2, setup.num_chunks) * place.size + 1;
+  // Interleaved takes micro-batches by groups of as many as there are ranks.
+  const std::int64_t num_micro_batches = setup.num_chunks > 1 ? 2 * place.size : 5;
+  arguments.global_batch_size = num_micro_batches * arguments.micro_batch_size;
+  arguments.seed = place.seed;
+  arguments.dtype = setup.dtype;
+  arguments.activation = setup.activation();
+  return arguments;
+}
+
+CaseInputs inputs_of(const Setup& setup, const CasePlace& place) {
+  const PipelineArguments arguments = arguments_of(setup, place);
+  CaseInputs inputs;
+  inputs.seed = place.seed;
+  inputs.numbers = {{"global_batch_size", static_cast<double>(arguments.global_batch_size)},
+                    {"micro_batch_size", static_cast<double>(arguments.micro_batch_size)},
+                    {"sequence_length", static_cast<double>(arguments.sequence_length)},
+                    {"hidden_size", static_cast<double>(arguments.hidden_size)},
+                    {"intermediate_size", static_cast<double>(arguments.intermediate_size)},
+                    {"number_of_layers", static_cast<double>(arguments.number_of_layers)},
+                    {"is_float64", setup.dtype == at::kDouble ? 1.0 : 0.0},
+                    {"is_relu", setup.activation() == Activation::kRelu ? 1.0 : 0.0},
+                    {"num_chunks", static_cast<double>(setup.num_chunks)}};
+  for (std::size_t i = 0; i < pipeline::schedule_kinds().size(); ++i) {
+    if (pipeline::schedule_kinds()[i] == setup.kind) inputs.numbers["schedule_kind"] = static_cast<double>(i);
+  }
+  // The tasks draw these themselves, from the seed. Here they are for --save: outputs and gradients follow from them.
+  for (const auto& [name, weight] : Model(arguments, all_layers(arguments)).weights())
+    inputs.tensors["weight." + name] = weight.detach();
+  const DataLoader data(arguments);
+  for (std::int64_t i = 0; i < data.size(); ++i)
+    inputs.tensors[fmt::format("input.micro_batch{}", i)] = data.micro_batch(i);
+  return inputs;
+}
+
+Case case_of(const std::string& task, const std::string& name, const Setup& setup) {
+  Case result;
+  result.task = task;
+  result.name = result.prefix = name;
+  // For as many layers as 16 ranks have, whatever their number; mistakes are far beyond it.
+  result.tolerance = tolerance_of(arguments_of(setup, {0, 32, 0}));
+  result.inputs = [setup](const CasePlace& place) { return inputs_of(setup, place); };
+  return result;
+}
+
+void add_gradients(const Reference& reference, std::int64_t layer, TensorMap& results) {
+  for (const char* weight : {"fc1", "fc2"}) {
+    const std::string name = fmt::format("layer{}.{}", layer, weight);
+    results[name + ".grad"] = reference.gradients.at(name);
+  }
+}
+
+Case baseline_case(const std::string& name, const Setup& setup) {
+  Case result = case_of("a5.baseline", name, setup);
+  result.only_rank_zero = true;
+  result.expected = [setup](const CasePlace& place) {
+    const Reference reference = reference_of(arguments_of(setup, place));
+    TensorMap results = {{"outputs", at::stack(reference.outputs)}};
+    for (std::int64_t layer = 0; layer < arguments_of(setup, place).number_of_layers; ++layer)
+      add_gradients(reference, layer, results);
+    return results;
+  };
+  return result;
+}
+
+/// Outputs on the last rank; on each the gradients of its chunks' layers.
+TensorMap part_of(const Reference& reference, const PipelineArguments& arguments, int num_chunks,
+                  const CasePlace& place) {
+  TensorMap results;
+  const bool last = place.rank == place.size - 1;
+  const std::int64_t num_outputs = last ? arguments.number_of_micro_batches() : 0;
+  results["number_of_outputs"] = at::full({1}, num_outputs, at::kLong);
+  if (last) results["outputs"] = at::stack(reference.outputs);
+  for (int chunk = 0; chunk < num_chunks; ++chunk) {
+    const Slice slice =
+        uneven_slice(arguments.number_of_layers, place.size * num_chunks, chunk * place.size + place.rank);
+    for (std::int64_t layer = slice.begin; layer < slice.end(); ++layer) add_gradients(reference, layer, results);
+  }
+  return results;
+}
+
+/// What travels: each micro-batch once over each border between stages of different ranks, in each direction.
+CostBound traffic(const Setup& setup, const std::string& task, const CasePlace& place) {
+  const PipelineArguments arguments = arguments_of(setup, place);
+  std::int64_t sends = 0;
+  for (int chunk = 0; chunk < setup.num_chunks && place.size > 1; ++chunk) {
+    const int stage = chunk * place.size + place.rank;
+    sends += (stage > 0) + (stage < place.size * setup.num_chunks - 1);
+  }
+  CostBound bound;
+  bound.operation = task;
+  bound.min_messages = bound.max_messages = static_cast<std::uint64_t>(sends * arguments.number_of_micro_batches());
+  const std::int64_t elements = arguments.micro_batch_size * arguments.sequence_length * arguments.hidden_size;
+  bound.max_bytes_sent = bound.max_messages * static_cast<std::uint64_t>(elements) * c10::elementSize(setup.dtype);
+  return bound;
+}
+
+Case pipeline_case(const std::string& task, const std::string& name, const Setup& setup) {
+  Case result = case_of(task, name, setup);
+  result.expected = [setup](const CasePlace& place) {
+    const PipelineArguments arguments = arguments_of(setup, place);
+    return part_of(reference_of(arguments), arguments, setup.num_chunks, place);
+  };
+  result.bounds = [setup, task](const CasePlace& place) { return std::vector<CostBound>{traffic(setup, task, place)}; };
+  return result;
+}
+
+}  // namespace
+
+std::vector<Case> baseline_cases() {
+  return {baseline_case("Baseline", {}), baseline_case("Baseline64", {at::kDouble, "", 1})};
+}
+
+std::vector<Case> pipeline_cases() {
+  const std::string task = "a5.all_forward_all_backward";
+  return {pipeline_case(task, "AllForwardAllBackward", {}),
+          pipeline_case(task, "AllForwardAllBackward64", {at::kDouble, "", 1})};
+}
+
+std::vector<Case> schedule_cases() {
+  const std::string task = "a5.schedules";
+  return {pipeline_case(task, "OneForwardOneBackward", {at::kFloat, "1f1b", 1}),
+          pipeline_case(task, "Interleaved", {at::kFloat, "interleaved", 2}),
+          pipeline_case(task, "ZeroBubbleH1", {at::kFloat, "zb-h1", 1}),
+          pipeline_case(task, "ZeroBubbleH1_64", {at::kDouble, "zb-h1", 1})};
+}
+
+PipelineArguments arguments_of(const CaseInputs& inputs) {
+  PipelineArguments arguments;
+  arguments.global_batch_size = inputs.whole("global_batch_size");
+  arguments.micro_batch_size = inputs.whole("micro_batch_size");
+  arguments.sequence_length = inputs.whole("sequence_length");
+  arguments.hidden_size = inputs.whole("hidden_size");
+  arguments.intermediate_size = inputs.whole("intermediate_size");
+  arguments.number_of_layers = inputs.whole("number_of_layers");
+  arguments.dtype = inputs.whole("is_float64") != 0 ? at::kDouble : at::kFloat;
+  arguments.activation = inputs.whole("is_relu") != 0 ? Activation::kRelu : Activation::kTanh;
+  arguments.seed = inputs.seed;
+  arguments.device = inputs.device;
+  return arguments;
+}
+
+pipeline::ScheduleOptions schedule_of(const CaseInputs& inputs, int num_ranks) {
+  pipeline::ScheduleOptions options;
+  options.kind = pipeline::schedule_kinds().at(static_cast<std::size_t>(inputs.whole("schedule_kind")));
+  options.num_ranks = num_ranks;
+  options.num_micro_batches = static_cast<int>(arguments_of(inputs).number_of_micro_batches());
+  options.num_chunks = static_cast<int>(inputs.whole("num_chunks"));
+  return options;
+}
+
+}  // namespace lab::a5

@@ -1,0 +1,198 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+#include "a5_pipeline/arguments.h"
+#include "a5_pipeline/cases/scheduled_stage.h"
+#include "a5_pipeline/commands/commands.h"
+#include "a5_pipeline/commands/measured_timeline.h"
+#include "a5_pipeline/commands/model_schedule.h"
+#include "common/base/byte_count.h"
+#include "common/base/errors.h"
+#include "common/bench/machine_load.h"
+#include "common/bench/median.h"
+#include "common/cli/app.h"
+#include "common/launch/run_ranks.h"
+#include "common/pipeline/generators.h"
+
+namespace lab::a5 {
+namespace {
+
+/// Sizes at which two stages compute so long that their messages hardly count.
+struct BenchOptions {
+  BenchOptions();
+
+  PipelineArguments arguments;
+  int num_ranks = 2;
+  int num_micro_batches = 8;
+  int num_turns = 5;
+};
+
+struct BenchRow {
+  std::string kind;
+  int num_chunks = 1;
+  double measured_seconds = 0;  ///< from the first computation's begin to the last one's end; median of the turns
+  double modelled_seconds = 0;  ///< the schedule's makespan with the times below, in the same turn
+  double forward_seconds = 0;   ///< of a micro-batch on a rank, mean over ranks, median of the turns
+  double backward_seconds = 0;
+  double bubble = 0;  ///< measured: the ranks' time outside computations
+  double modelled_bubble = 0;
+  std::int64_t most_peak_bytes = 0;  ///< tensors on the rank that held most
+};
+
+using pipeline::Operation;
+using pipeline::Schedule;
+using pipeline::Timeline;
+
+/// What each stage's computations took in this run, on average, as the cost model's input.
+pipeline::Costs costs_of(const Schedule& schedule, const Timeline& measured) {
+  const auto num_stages = static_cast<std::size_t>(schedule.num_stages());
+  std::map<Operation, std::vector<double>> sums;
+  for (const Operation operation :
+       {Operation::kForward, Operation::kBackward, Operation::kBackwardInput, Operation::kBackwardWeight})
+    sums[operation].assign(num_stages, 0);
+  for (const pipeline::Span& span : measured.computations) {
+    const auto stage = static_cast<std::size_t>(schedule.stage_of(span.rank, span.action.chunk));
+    sums[span.action.operation][stage] += (span.end_seconds - span.start_seconds) / schedule.num_micro_batches;
+  }
+  pipeline::Costs costs;
+  costs.forward_seconds = sums[Operation::kForward];
+  costs.backward_input_seconds = sums[Operation::kBackwardInput];
+  // A backward pass that is not taken apart costs the sum of both: then the weights' part is 0.
+  for (std::size_t stage = 0; stage < num_stages; ++stage)
+    costs.backward_input_seconds[stage] += sums[Operation::kBackward][stage];
+  costs.backward_weight_seconds = sums[Operation::kBackwardWeight];
+  return costs;
+}
+
+/// A micro-batch's time on a rank, mean over ranks.
+double per_rank(const std::vector<double>& of_stages, int num_ranks) {
+  double sum = 0;
+  for (const double seconds : of_stages) sum += seconds;
+  return sum / num_ranks;
+}
+
+/// What the ranks computed between their n-th barrier and the next.
+std::vector<TraceEvent> computations_behind_barrier(const WorldOutcome& outcome, int n) {
+  std::vector<TraceEvent> events;
+  for (const RankOutcome& rank : outcome.ranks) {
+    int num_barriers = -1;
+    for (const TraceEvent& event : rank.trace) {
+      num_barriers += event.kind == TraceKind::kCollective;
+      if (num_barriers == n && event.kind == TraceKind::kComputation) events.push_back(event);
+    }
+  }
+  return events;
+}
+
+BenchOptions::BenchOptions() {
+  arguments.hidden_size = 512;
+  arguments.intermediate_size = 1792;
+  arguments.sequence_length = 128;
+  arguments.micro_batch_size = 2;
+  arguments.number_of_layers = 8;
+}
+
+/// Runs the schedule on processes.
+/// Errors    UsageError: the schedule does not admit the numbers; those of the run
+BenchRow measure(const BenchOptions& options, const std::string& kind) {
+  PipelineArguments arguments = options.arguments;
+  arguments.global_batch_size = arguments.micro_batch_size * options.num_micro_batches;
+  const Schedule schedule = model_schedule(arguments, kind, 0, options.num_ranks);
+
+  WorldSpec spec;
+  spec.kind = WorldKind::kProcesses;
+  spec.num_ranks = options.num_ranks;
+  spec.timeout_seconds = 60;
+  spec.traced = true;
+  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+    const DataLoader data(arguments);
+    const at::Tensor activation = at::empty(arguments.activation_shape(), arguments.tensor_options());
+    for (int turn = 0; turn <= options.num_turns; ++turn) {
+      ScheduledStage work(arguments, schedule, data, comm, {});
+      comm.collectives().barrier();
+      run_schedule(schedule, comm.point_to_point(), work,
+                   pipeline::same_buffers(activation.sizes(), activation.options()));
+    }
+    return TensorMap{};
+  });
+  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);
+
+  // The first turn touches all memory for the first time, and does not count.
+  std::vector<double> measured, modelled, forward, backward, bubble, modelled_bubble;
+  for (int turn = 1; turn <= options.num_turns; ++turn) {
+    const Timeline real = measured_timeline(schedule, computations_behind_barrier(outcome, turn));
+    const pipeline::Costs costs = costs_of(schedule, real);
+    const Timeline model = pipeline::make_timeline(schedule, costs);
+    measured.push_back(real.makespan_seconds);
+    modelled.push_back(model.makespan_seconds);
+    bubble.push_back(real.bubble_fraction());
+    modelled_bubble.push_back(model.bubble_fraction());
+    forward.push_back(per_rank(costs.forward_seconds, options.num_ranks));
+    backward.push_back(per_rank(costs.backward_input_seconds, options.num_ranks) +
+                       per_rank(costs.backward_weight_seconds, options.num_ranks));
+  }
+  BenchRow row;
+  row.kind = kind;
+  row.num_chunks = schedule.num_chunks;
+  row.measured_seconds = median(measured);
+  row.modelled_seconds = median(modelled);
+  row.bubble = median(bubble);
+  row.modelled_bubble = median(modelled_bubble);
+  row.forward_seconds = median(forward);
+  row.backward_seconds = median(backward);
+  for (const RankOutcome& rank : outcome.ranks)
+    row.most_peak_bytes = std::max(row.most_peak_bytes, rank.report.peak_tensor_bytes);
+  return row;
+}
+
+std::string bench_header() {
+  return fmt::format("{:<12} {:>6} {:>12} {:>11} {:>11} {:>11} {:>7} {:>8} {:>8} {:>11}", "schedule", "chunks",
+                     "forward ms", "backward ms", "measured ms", "modelled ms", "ratio", "bubble", "modelled",
+                     "peak memory");
+}
+
+std::string bench_line(const BenchRow& row) {
+  return fmt::format("{:<12} {:>6} {:>12.2f} {:>11.2f} {:>11.1f} {:>11.1f} {:>7.3f} {:>7.1f}% {:>7.1f}% {:>11}",
+                     row.kind, row.num_chunks, row.forward_seconds * 1e3, row.backward_seconds * 1e3,
+                     row.measured_seconds * 1e3, row.modelled_seconds * 1e3,
+                     row.measured_seconds / row.modelled_seconds, row.bubble * 100, row.modelled_bubble * 100,
+                     describe_bytes(static_cast<std::uint64_t>(row.most_peak_bytes)));
+}
+
+}  // namespace
+
+ExitCode bench_command(int argc, char** argv) {
+  BenchOptions options;
+  std::string kind = "all";
+  std::vector<std::string> choices = pipeline::schedule_kinds();
+  choices.push_back(kind);
+  App app("a5_pipeline bench", "Times each schedule, beside the makespan that follows from its own computations.");
+  app.add_choice("--schedule", kind, choices, "one schedule, or all");
+  app.add_whole_number("--pp", options.num_ranks, {1, 64}, "ranks");
+  app.add_whole_number("--micro-batches", options.num_micro_batches, {1, 4096}, "of a batch");
+  app.add_whole_number("--turns", options.num_turns, {1, 1000}, "runs of each schedule, after one that is not counted");
+  app.add_whole_number("--hidden-size", options.arguments.hidden_size, {1, 1 << 16}, "width between layers");
+  app.add_whole_number("--intermediate-size", options.arguments.intermediate_size, {1, 1 << 16},
+                       "width inside a layer");
+  app.add_whole_number("--number-of-layers", options.arguments.number_of_layers, {1, 1 << 12}, "layers of the model");
+  app.add_whole_number("--sequence-length", options.arguments.sequence_length, {1, 1 << 16}, "tokens in a sequence");
+  app.add_whole_number("--micro-batch-size", options.arguments.micro_batch_size, {1, 1 << 16},
+                       "sequences in a micro-batch");
+  if (const auto done = app.parse(argc, argv)) return *done;
+
+  std::vector<std::string> kinds = {kind};
+  if (kind == "all") kinds = pipeline::schedule_kinds();
+  const MachineLoad load;
+  fmt::print("{}\n", bench_header());
+  for (const std::string& one : kinds) {
+    fmt::print("{}\n", bench_line(measure(options, one)));
+    std::fflush(stdout);
+  }
+  fmt::print("{}\n", load.report());
+  return ExitCode::kAllMatch;
+}
+
+}  // namespace lab::a5

@@ -1,0 +1,159 @@
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include "a5_pipeline/commands/commands.h"
+#include "a5_pipeline/commands/measured_timeline.h"
+#include "common/base/byte_count.h"
+#include "common/base/counted.h"
+#include "common/base/errors.h"
+#include "common/base/folder.h"
+#include "common/cli/app.h"
+#include "common/launch/run_ranks.h"
+#include "common/pipeline/generators.h"
+#include "common/pipeline/simulated_stage.h"
+#include "common/pipeline/timeline_diagram.h"
+#include "common/pipeline/timeline_text.h"
+#include "common/plot/plot.h"
+
+namespace lab::a5 {
+namespace {
+
+using pipeline::Schedule;
+using pipeline::Timeline;
+
+constexpr double kForever = 1e9;  // simulated seconds
+
+struct ScheduleCommand {
+  pipeline::ScheduleOptions schedule;
+  bool blocking = false;
+  double forward_ms = 1;
+  double backward_ms = 2;
+  double latency_us = 0;
+  double gigabytes_per_second = 1.25;
+  std::int64_t message_bytes = 64 << 10;
+  bool messages_take_time = false;
+  bool simulated = false;
+  std::string platform = "star";
+  bool messages = false;
+  bool text_only = false;
+  int columns = 120;
+  std::string out_dir = "out";
+  std::string plot_file;
+  std::string format = "png";
+};
+
+void add_options(App& app, ScheduleCommand& command) {
+  pipeline::ScheduleOptions& schedule = command.schedule;
+  app.add_choice("--kind", schedule.kind, pipeline::schedule_kinds(), "order of work");
+  app.add_whole_number("--pp", schedule.num_ranks, {1, 1024}, "stages, one on each rank");
+  app.add_whole_number("--micro-batches", schedule.num_micro_batches, {1, 4096}, "of a batch");
+  app.add_whole_number("--chunks", schedule.num_chunks, {1, 64},
+                       "of layers on each rank: 2 with interleaved, otherwise 1");
+  app.add_flag("--blocking", command.blocking, "each message is awaited where it stands");
+  app.add_number("--forward-ms", command.forward_ms, {0, 1e6, "MS"}, "a micro-batch's forward pass on a rank");
+  app.add_number("--backward-ms", command.backward_ms, {0, 1e6, "MS"}, "its backward pass, of which half for weights");
+  app.add_number("--latency", command.latency_us, {0, 1e9, "US"},
+                 "alpha: microseconds of an empty message; free if nothing is said");
+  app.add_number("--bandwidth", command.gigabytes_per_second, {0, 1e6, "GBS"}, "1/beta: gigabytes (1e9) a second");
+  app.add_bytes("--message-bytes", command.message_bytes, {0, std::int64_t{1} << 40},
+                "of one micro-batch's activations");
+  app.add_flag("--sim", command.simulated, "also carry it out on a simulated network");
+  app.add_choice("--platform", command.platform, platform_names(), "the simulated network");
+  app.add_flag("--messages", command.messages, "draw the messages, too");
+  app.add_flag("--text", command.text_only, "print only, draw nothing");
+  app.add_whole_number("--columns", command.columns, {40, 1000}, "width of the printed timeline");
+  app.add_text("--out", command.out_dir, "DIR", "folder of the picture, schedule_<kind>_<pp>x<micro-batches>");
+  app.add_text("--plot", command.plot_file, "FILE", "the picture (.png, .pdf, .svg) in another place");
+  app.add_choice("--format", command.format, {"png", "svg", "pdf"}, "of the picture");
+}
+
+/// What was left open: interleaved means two chunks; messages are free unless something is said of their time.
+void fill_in(const App& app, ScheduleCommand& command) {
+  pipeline::ScheduleOptions& schedule = command.schedule;
+  if (schedule.num_chunks == 0) schedule.num_chunks = pipeline::usual_chunks(schedule.kind);
+  schedule.waiting = command.blocking ? pipeline::Waiting::kBlocking : pipeline::Waiting::kLate;
+  if (command.simulated && !app.given("--latency")) command.latency_us = 10;
+  command.messages_take_time = command.simulated || app.given("--latency") || app.given("--bandwidth");
+}
+
+void print(const pipeline::Schedule& schedule, const pipeline::Timeline& timeline, const std::string& heading,
+           const ScheduleCommand& command) {
+  fmt::print("{}\n{}{}", heading, pipeline::timeline_text(schedule, timeline, command.columns),
+             pipeline::timeline_summary(schedule, timeline, "s"));
+}
+
+}  // namespace
+
+Timeline simulate(const Schedule& schedule, const pipeline::Costs& costs, const SimNetwork& network) {
+  Timeline timeline = make_timeline(schedule, costs);  // refuses what would hang
+  WorldSpec spec;
+  spec.kind = WorldKind::kSim;
+  spec.num_ranks = schedule.num_ranks;
+  spec.timeout_seconds = kForever;
+  spec.traced = true;
+  spec.network = network;
+  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+    const at::Tensor activation = at::empty({costs.message_bytes}, at::TensorOptions(at::kMeta).dtype(at::kByte));
+    pipeline::SimulatedStage work(schedule, costs, comm.endpoint(), activation);
+    run_schedule(schedule, comm.point_to_point(), work,
+                 pipeline::same_buffers(activation.sizes(), activation.options()));
+    return TensorMap{};
+  });
+  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);
+  std::vector<TraceEvent> events;
+  for (const RankOutcome& rank : outcome.ranks) events.insert(events.end(), rank.trace.begin(), rank.trace.end());
+  Timeline simulated = measured_timeline(schedule, events);
+  simulated.peak_live_activations = timeline.peak_live_activations;
+  simulated.links = timeline.links;
+  return simulated;
+}
+
+ExitCode schedule_command(int argc, char** argv) {
+  at::set_num_threads(1);
+  ScheduleCommand command;
+  command.schedule.num_chunks = 0;
+  App app("a5_pipeline schedule", "Prints and draws a pipeline schedule, and says what it costs.");
+  add_options(app, command);
+  if (const auto done = app.parse(argc, argv)) return *done;
+  fill_in(app, command);
+
+  const pipeline::Schedule schedule = pipeline::make_schedule(command.schedule);
+  pipeline::Costs costs = pipeline::even_costs(schedule, command.forward_ms * 1e-3, command.backward_ms * 0.5e-3,
+                                               command.backward_ms * 0.5e-3);
+  costs.latency_seconds = command.latency_us * 1e-6;
+  costs.seconds_per_byte = command.messages_take_time ? 1e-9 / command.gigabytes_per_second : 0;
+  costs.message_bytes = command.message_bytes;
+  const std::string stem = fmt::format("{}/schedule_{}_{}x{}", command.out_dir, schedule.kind, schedule.num_ranks,
+                                       schedule.num_micro_batches);
+  const std::string picture = command.plot_file.empty() ? stem + "." + command.format : command.plot_file;
+  if (!command.text_only) {
+    if (command.plot_file.empty()) make_folder("--out", command.out_dir);
+    plot::check_plot_name(picture);
+  }
+
+  const pipeline::Timeline on_paper = pipeline::make_timeline(schedule, costs);
+  pipeline::Timeline timeline = on_paper;
+  if (command.simulated) {
+    const SimNetwork network = {command.platform, costs.latency_seconds, command.gigabytes_per_second * 1e9};
+    timeline = simulate(schedule, costs, network);
+  }
+  print(schedule, on_paper,
+        fmt::format("{}, {}, {}", schedule.kind, counted(schedule.num_ranks, "rank"),
+                    counted(schedule.num_micro_batches, "micro-batch", "micro-batches")),
+        command);
+  if (command.simulated) {
+    print(schedule, timeline,
+          fmt::format("\non a simulated {}, {:g} us, {:g} GB/s, {} a message", command.platform, command.latency_us,
+                      command.gigabytes_per_second, describe_bytes(static_cast<std::uint64_t>(command.message_bytes))),
+          command);
+  }
+  if (command.text_only) return ExitCode::kAllMatch;
+  pipeline::TimelineLook look;
+  look.messages = command.messages;
+  look.time_unit = "ms";
+  plot::draw(pipeline::timeline_diagram(schedule, timeline, look), picture);
+  fmt::print("drawn: {}\n", picture);
+  return ExitCode::kAllMatch;
+}
+
+}  // namespace lab::a5

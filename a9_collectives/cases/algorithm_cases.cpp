@@ -1,0 +1,106 @@
+#include "a9_collectives/broadcast.h"
+#include "a9_collectives/cases/case_builders.h"
+#include "a9_collectives/cases/cases.h"
+#include "a9_collectives/chunks.h"
+
+namespace lab::a9 {
+namespace {
+
+std::uint64_t down(int size) {
+  return static_cast<std::uint64_t>(floor_lg(size));
+}
+std::uint64_t up(int size) {
+  return static_cast<std::uint64_t>(ceil_lg(size));
+}
+/// Rounds of an algorithm that doubles, with its detour where the world size is no power of two.
+std::uint64_t doubling_rounds(int size) {
+  return down(size) + (size == floor_power_of_two(size) ? 0 : 2);
+}
+
+using Count = std::uint64_t (*)(int size);
+
+Limit at_most_rounds(Count rounds) {
+  return [rounds](const CasePlace& place, CostBound& bound) { bound.max_rounds = rounds(place.size); };
+}
+
+/// Doubling sends one message a round; a rank that has another's data besides, one more.
+Limit doubles(Count rounds) {
+  return [rounds](const CasePlace& place, CostBound& bound) {
+    bound.max_rounds = bound.max_messages = rounds(place.size);
+  };
+}
+
+/// One message a round, never two under way; in so many rounds and no fewer.
+Limit one_by_one(Count rounds) {
+  return [rounds](const CasePlace& place, CostBound& bound) {
+    bound.min_rounds = bound.max_messages = rounds(place.size);
+  };
+}
+
+/// A ring in `passes` passes, each of which takes a chunk over P - 1 links: no result before so many rounds, and from
+/// each rank in each pass at most P - 1 of the longest chunks. That holds whichever chunk a rank begins with and
+/// whichever way it goes, for chunks as even as possible (the longer ones first or last), for chunks padded to one
+/// length, and for floor(n / P) each with the rest in the last one: P - 1 chunks, the last among them, have
+/// (P - 1) floor(n / P) + n mod P elements, which is no more than (P - 1) ceil(n / P). A chunk may travel in segments,
+/// so messages are not counted: nothing that sends more than its share comes within the bytes.
+Limit in_a_ring(std::uint64_t passes, std::int64_t num_elements, std::int64_t element_bytes) {
+  return [=](const CasePlace& place, CostBound& bound) {
+    const std::int64_t longest = (num_elements + place.size - 1) / place.size;
+    bound.min_rounds = passes * static_cast<std::uint64_t>(place.size - 1);
+    bound.max_bytes_sent = bound.min_rounds * static_cast<std::uint64_t>(longest * element_bytes);
+  };
+}
+
+/// All messages of so many phases at once.
+Limit at_once(std::uint64_t phases) {
+  return [phases](const CasePlace& place, CostBound& bound) {
+    bound.max_rounds = phases;
+    bound.min_messages = phases * static_cast<std::uint64_t>(place.size - 1);
+  };
+}
+
+std::uint64_t one_pass(int size) {
+  return static_cast<std::uint64_t>(size - 1);
+}
+
+}  // namespace
+
+std::vector<Case> algorithm_cases() {
+  const auto row = exact({1001}, at::kFloat, 20);  // 4004 bytes, which few world sizes divide
+  const auto rows = exact({-101}, at::kFloat, 21);
+  return {
+      broadcast_case("a9.broadcast_binomial", "BroadcastBinomial", row, last_rank, at_most_rounds(up)),
+      broadcast_case("a9.broadcast_chain", "BroadcastChain", exact({kLongElements}, at::kFloat, 22), last_rank,
+                     [](const CasePlace& place, CostBound& bound) {
+                       bound.max_bytes_sent = kLongElements * 4;
+                       bound.max_rounds =
+                           static_cast<std::uint64_t>(place.size - 2 + broadcast_chain_segments(kLongElements * 4));
+                     }),
+      allreduce_case("a9.allreduce_recursive_doubling", "AllReduceRecursiveDoubling", row, doubles(doubling_rounds)),
+      allreduce_case("a9.allreduce_ring", "AllReduceRing", row, in_a_ring(2, 1001, 4)),
+      allreduce_case("a9.allreduce_rabenseifner", "AllReduceRabenseifner", row,
+                     [](const CasePlace& place, CostBound& bound) {
+                       bound.max_rounds = bound.max_messages = doubling_rounds(place.size) + down(place.size);
+                       const auto power = static_cast<std::uint64_t>(floor_power_of_two(place.size));
+                       // 2 (p-1)/p n, the longest chunks; n more for a rank that has another's data besides.
+                       bound.max_bytes_sent = 2 * (power - 1) * ((1001 + power - 1) / power) * 4;
+                       if (place.size != floor_power_of_two(place.size)) bound.max_bytes_sent += 4004;
+                     }),
+      allreduce_case("a9.allreduce_direct", "AllReduceDirect", row, at_once(2)),
+      allgather_case(
+          "a9.allgather_ring", "AllGatherRing", row,
+          [](const CasePlace& place, CostBound& bound) { in_a_ring(1, 1001 * place.size, 4)(place, bound); }),
+      allgather_case("a9.allgather_recursive_doubling", "AllGatherRecursiveDoubling", row, doubles(doubling_rounds)),
+      allgather_case("a9.allgather_bruck", "AllGatherBruck", row, doubles(up)),
+      allgather_case("a9.allgather_direct", "AllGatherDirect", row, at_once(1)),
+      reduce_scatter_case(
+          "a9.reduce_scatter_ring", "ReduceScatterRing", rows,
+          [](const CasePlace& place, CostBound& bound) { in_a_ring(1, 101 * place.size, 4)(place, bound); }),
+      reduce_scatter_case("a9.reduce_scatter_recursive_halving", "ReduceScatterRecursiveHalving", rows,
+                          doubles(doubling_rounds)),
+      all_to_all_case("a9.all_to_all_pairwise", "AllToAllPairwise", exact({-2, 3, 101}, at::kFloat, 23), 0, 2,
+                      one_by_one(one_pass)),
+  };
+}
+
+}  // namespace lab::a9

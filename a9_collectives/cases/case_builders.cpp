@@ -1,0 +1,155 @@
+#include "a9_collectives/cases/case_builders.h"
+
+#include "common/tensor/exact_data.h"
+
+namespace lab::a9 {
+namespace {
+
+at::Tensor sum_of_all(const Input& input, const CasePlace& place) {
+  at::Tensor sum = input.of(place, 0).clone();
+  for (int rank = 1; rank < place.size; ++rank) sum.add_(input.of(place, rank));
+  return sum;
+}
+
+at::Tensor own_chunk(const at::Tensor& tensor, std::int64_t dim, const CasePlace& place) {
+  const std::int64_t length = tensor.size(dim) / place.size;
+  return tensor.narrow(dim, place.rank * length, length);
+}
+
+Case tensor_case(const std::string& task, const std::string& name, const Input& input) {
+  Case result;
+  result.task = task;
+  result.name = result.prefix = name;
+  result.tolerance = {0, 0};
+  result.inputs = [input](const CasePlace& place) {
+    CaseInputs inputs;
+    inputs.tensors = {{"input.x", input.of(place, place.rank)}};
+    return inputs;
+  };
+  return result;
+}
+
+/// Gives the case's inputs a further number.
+Case with(Case the_case, const std::string& name, const std::function<double(const CasePlace&)>& value) {
+  const auto before = the_case.inputs;
+  the_case.inputs = [before, name, value](const CasePlace& place) {
+    CaseInputs inputs = before(place);
+    inputs.numbers[name] = value(place);
+    return inputs;
+  };
+  return the_case;
+}
+
+/// The task's messages must have brought at least so many bytes; and `limit` may say more.
+Case received(Case the_case, const std::function<std::uint64_t(const CasePlace&)>& least_bytes, const Limit& limit) {
+  const std::string task = the_case.task;
+  the_case.bounds = [task, least_bytes, limit](const CasePlace& place) {
+    CostBound bound;
+    bound.operation = task;
+    bound.min_bytes_received = place.size == 1 ? 0 : least_bytes(place);
+    if (limit) limit(place, bound);
+    return std::vector<CostBound>{bound};
+  };
+  return the_case;
+}
+
+}  // namespace
+
+Input exact(const std::vector<std::int64_t>& shape, at::ScalarType dtype, std::uint64_t offset) {
+  const auto sizes_of = [shape](const CasePlace& place) {
+    std::vector<std::int64_t> sizes = shape;
+    for (std::int64_t& size : sizes) size = size < 0 ? -size * place.size : size;
+    return sizes;
+  };
+  return {[=](const CasePlace& place, int rank) {
+            return exact_values_for_rank(sizes_of(place), dtype, place.seed + offset, rank);
+          },
+          [=](const CasePlace& place) {
+            return static_cast<std::uint64_t>(c10::multiply_integers(sizes_of(place))) * c10::elementSize(dtype);
+          }};
+}
+
+Case broadcast_case(const std::string& task, const std::string& name, const Input& input,
+                    const std::function<int(int size)>& src_rank_of, const Limit& limit) {
+  Case result = with(tensor_case(task, name, input), "src_rank",
+                     [src_rank_of](const CasePlace& place) { return static_cast<double>(src_rank_of(place.size)); });
+  // What a rank other than the source held before must not show through.
+  const auto before = result.inputs;
+  result.inputs = [before, src_rank_of](const CasePlace& place) {
+    CaseInputs inputs = before(place);
+    if (place.rank != src_rank_of(place.size)) poison_(inputs.tensors.at("input.x"));
+    return inputs;
+  };
+  result.expected = [input, src_rank_of](const CasePlace& place) {
+    const at::Tensor sent = input.of(place, src_rank_of(place.size));
+    return TensorMap{{"out", sent}, {"x", sent}};
+  };
+  return received(
+      result,
+      [input, src_rank_of](const CasePlace& place) {
+        return place.rank == src_rank_of(place.size) ? 0 : input.bytes(place);
+      },
+      limit);
+}
+
+Case allreduce_case(const std::string& task, const std::string& name, const Input& input, const Limit& limit) {
+  Case result = tensor_case(task, name, input);
+  result.expected = [input](const CasePlace& place) {
+    const at::Tensor sum = sum_of_all(input, place);
+    return TensorMap{{"out", sum}, {"x", sum}};
+  };
+  return received(
+      result, [input](const CasePlace& place) { return input.bytes(place); }, limit);
+}
+
+Case allgather_case(const std::string& task, const std::string& name, const Input& input, const Limit& limit) {
+  Case result = tensor_case(task, name, input);
+  result.expected = [input](const CasePlace& place) {
+    std::vector<at::Tensor> parts;
+    for (int rank = 0; rank < place.size; ++rank) parts.push_back(input.of(place, rank));
+    return TensorMap{{"out", at::cat(parts, 0)}, {"x", input.of(place, place.rank)}};
+  };
+  return received(
+      result,
+      [input](const CasePlace& place) { return static_cast<std::uint64_t>(place.size - 1) * input.bytes(place); },
+      limit);
+}
+
+Case reduce_scatter_case(const std::string& task, const std::string& name, const Input& input, const Limit& limit) {
+  Case result = tensor_case(task, name, input);
+  result.expected = [input](const CasePlace& place) {
+    return TensorMap{{"out", own_chunk(sum_of_all(input, place), 0, place)}, {"x", input.of(place, place.rank)}};
+  };
+  return received(
+      result, [input](const CasePlace& place) { return input.bytes(place) / static_cast<std::uint64_t>(place.size); },
+      limit);
+}
+
+Case all_to_all_case(const std::string& task, const std::string& name, const Input& input, std::int64_t scatter_dim,
+                     std::int64_t gather_dim, const Limit& limit) {
+  Case result = tensor_case(task, name, input);
+  result = with(result, "scatter_dim", [scatter_dim](const CasePlace&) { return static_cast<double>(scatter_dim); });
+  result = with(result, "gather_dim", [gather_dim](const CasePlace&) { return static_cast<double>(gather_dim); });
+  result.expected = [input, scatter_dim, gather_dim](const CasePlace& place) {
+    std::vector<at::Tensor> parts;
+    for (int rank = 0; rank < place.size; ++rank) parts.push_back(own_chunk(input.of(place, rank), scatter_dim, place));
+    return TensorMap{{"out", at::cat(parts, gather_dim)}, {"x", input.of(place, place.rank)}};
+  };
+  return received(
+      result,
+      [input](const CasePlace& place) {
+        const std::uint64_t bytes = input.bytes(place);
+        return bytes - bytes / static_cast<std::uint64_t>(place.size);
+      },
+      limit);
+}
+
+Case transposed(const Case& the_case) {
+  return with(the_case, "transposed", [](const CasePlace&) { return 1.0; });
+}
+
+int last_rank(int size) {
+  return size - 1;
+}
+
+}  // namespace lab::a9

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/checks/case.h"
+
+// A case of each collective, made of its input: exact expected results, and bounds that demand that the result came by
+// messages.
+namespace lab::a9 {
+
+/// One rank's tensor: the same formula serves inputs and expected results.
+struct Input {
+  std::function<at::Tensor(const CasePlace&, int rank)> of;
+  std::function<std::uint64_t(const CasePlace&)> bytes;  ///< of each rank's
+};
+
+/// Whole numbers whose sums are exact, other ones on each rank. A size below 0 stands for -size times the world size.
+Input exact(const std::vector<std::int64_t>& shape, at::ScalarType dtype, std::uint64_t offset);
+
+/// More than a million bytes of float32, which few world sizes divide.
+constexpr std::int64_t kLongElements = (1 << 18) + 3;
+
+/// What an algorithm has to keep to besides.
+using Limit = std::function<void(const CasePlace&, CostBound&)>;
+
+Case broadcast_case(const std::string& task, const std::string& name, const Input& input,
+                    const std::function<int(int size)>& src_rank_of, const Limit& limit = {});
+Case allreduce_case(const std::string& task, const std::string& name, const Input& input, const Limit& limit = {});
+Case allgather_case(const std::string& task, const std::string& name, const Input& input, const Limit& limit = {});
+Case reduce_scatter_case(const std::string& task, const std::string& name, const Input& input, const Limit& limit = {});
+Case all_to_all_case(const std::string& task, const std::string& name, const Input& input, std::int64_t scatter_dim,
+                     std::int64_t gather_dim, const Limit& limit = {});
+
+/// The case on a tensor with other strides than a fresh one.
+Case transposed(const Case& the_case);
+
+int last_rank(int size);
+
+}  // namespace lab::a9

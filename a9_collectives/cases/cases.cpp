@@ -1,0 +1,20 @@
+#include "a9_collectives/cases/cases.h"
+
+namespace lab::a9 {
+
+std::vector<Section> sections() {
+  return {{"Task 1: collectives made of send and recv.", collective_cases()},
+          {"Beyond the handout: better algorithms, held to their rounds and bytes.", algorithm_cases()},
+          {"Task 2: a Transformer block, tensor parallel and sequence parallel.", transformer_cases()},
+          {"Beyond the handout: gradients.", transformer_gradient_cases()}};
+}
+
+std::vector<Case> all_cases() {
+  return cases_of(sections());
+}
+
+GradedLab graded_lab() {
+  return {all_cases};
+}
+
+}  // namespace lab::a9

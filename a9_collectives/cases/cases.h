@@ -1,0 +1,34 @@
+#pragma once
+
+#include <vector>
+
+#include "common/checks/case.h"
+#include "common/checks/graded_lab.h"
+#include "common/checks/section.h"
+
+namespace lab::a9 {
+
+/// Everything that the lab checks, in the order of its log.
+std::vector<Section> sections();
+
+/// The cases of all sections.
+std::vector<Case> all_cases();
+
+/// For the judge.
+GradedLab graded_lab();
+
+/// The better algorithms by name, held to what makes them better: rounds, messages or bytes.
+std::vector<Case> algorithm_cases();
+
+/// The five collectives: every one at least once on the handout's numbers, and on data of other shapes, dtypes and
+/// strides, from other ranks and along other dimensions. Their bounds demand that the result came by messages.
+std::vector<Case> collective_cases();
+
+/// The handout's checks of the transformer: TensorParallelShards, TensorParallel and Ulysses, at its sizes in float32
+/// and with 8 heads in float64, and OwnCollectives. What does not divide by the number of ranks is skipped.
+std::vector<Case> transformer_cases();
+
+/// Beyond the handout: gradients. ParallelFunctions on exact data, TensorParallelGrad, UlyssesGrad.
+std::vector<Case> transformer_gradient_cases();
+
+}  // namespace lab::a9

@@ -1,0 +1,195 @@
+#include "a9_collectives/cases/catalogue.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "a9_collectives/all_to_all.h"
+#include "a9_collectives/allgather.h"
+#include "a9_collectives/allreduce.h"
+#include "a9_collectives/broadcast.h"
+#include "a9_collectives/chunks.h"
+#include "a9_collectives/reduce_scatter.h"
+#include "common/base/errors.h"
+
+namespace lab::a9 {
+namespace {
+
+/// `steps` of an n-th part each.
+Cost steps_of(double steps, double bytes_per_step) {
+  return {steps, steps * bytes_per_step};
+}
+
+/// Recursive doubling all-gather, which is recursive halving reduce-scatter run backwards.
+Cost doubling(double num_bytes, int num_ranks) {
+  const int power = floor_power_of_two(num_ranks);
+  const int aside = num_ranks - power;
+  if (aside == 0) return {static_cast<double>(floor_lg(num_ranks)), share_of_others(num_ranks) * num_bytes};
+  double parts = 1 + num_ranks;  // handed over before, and the whole given back after
+  for (int held = 1; held < power; held *= 2) parts += held + std::min(aside, held);
+  return {2.0 + floor_lg(num_ranks), parts / num_ranks * num_bytes};
+}
+
+using OnTensor = at::Tensor (*)(at::Tensor, PointToPoint&);
+using FromRank = at::Tensor (*)(at::Tensor, int, PointToPoint&);
+using AlongDims = at::Tensor (*)(at::Tensor, std::int64_t, std::int64_t, PointToPoint&);
+using Call = std::function<at::Tensor(const at::Tensor&, PointToPoint&)>;
+
+Call from_rank_zero(FromRank function) {
+  return [function](const at::Tensor& input, PointToPoint& p2p) { return function(input, 0, p2p); };
+}
+Call along_dim_zero(AlongDims function) {
+  return [function](const at::Tensor& input, PointToPoint& p2p) { return function(input, 0, 0, p2p); };
+}
+
+std::int64_t whole(std::int64_t num_elements, int) {
+  return num_elements;
+}
+std::int64_t one_part(std::int64_t num_elements, int num_ranks) {
+  return num_elements / num_ranks;
+}
+
+std::vector<Collective> make_catalogue() {
+  const auto plain = [](OnTensor function) { return Call(function); };
+  return {
+      {"broadcast",
+       {{"flat", from_rank_zero(broadcast_flat), cost_broadcast_flat},
+        {"binomial", from_rank_zero(broadcast_binomial), cost_broadcast_binomial},
+        {"chain", from_rank_zero(broadcast_chain), cost_broadcast_chain}},
+       from_rank_zero(my_broadcast),
+       choose_broadcast,
+       whole,
+       [](int) { return 1.0; }},
+      {"allreduce",
+       {{"gather_broadcast", plain(allreduce_gather_broadcast), cost_allreduce_gather_broadcast},
+        {"recursive_doubling", plain(allreduce_recursive_doubling), cost_allreduce_recursive_doubling},
+        {"ring", plain(allreduce_ring), cost_allreduce_ring},
+        {"rabenseifner", plain(allreduce_rabenseifner), cost_allreduce_rabenseifner},
+        {"direct", plain(allreduce_direct), cost_allreduce_direct}},
+       plain(my_allreduce),
+       choose_allreduce,
+       whole,
+       [](int num_ranks) { return 2 * share_of_others(num_ranks); }},
+      {"allgather",
+       {{"through_root", plain(allgather_through_root), cost_allgather_through_root},
+        {"ring", plain(allgather_ring), cost_allgather_ring},
+        {"recursive_doubling", plain(allgather_recursive_doubling), cost_allgather_recursive_doubling},
+        {"bruck", plain(allgather_bruck), cost_allgather_bruck},
+        {"direct", plain(allgather_direct), cost_allgather_direct}},
+       plain(my_allgather),
+       choose_allgather,
+       one_part,
+       share_of_others},
+      {"reduce_scatter",
+       {{"pairwise", plain(reduce_scatter_pairwise), cost_reduce_scatter_pairwise},
+        {"ring", plain(reduce_scatter_ring), cost_reduce_scatter_ring},
+        {"recursive_halving", plain(reduce_scatter_recursive_halving), cost_reduce_scatter_recursive_halving}},
+       plain(my_reduce_scatter),
+       choose_reduce_scatter,
+       whole,
+       share_of_others},
+      {"all_to_all",
+       {{"direct", along_dim_zero(all_to_all_direct), cost_all_to_all_direct},
+        {"pairwise", along_dim_zero(all_to_all_pairwise), cost_all_to_all_pairwise}},
+       along_dim_zero(my_all_to_all),
+       choose_all_to_all,
+       whole,
+       share_of_others},
+  };
+}
+
+template <typename Named>
+const Named& find_named(const std::vector<Named>& list, std::string_view name, const std::string& what) {
+  std::vector<std::string> known;
+  for (const Named& one : list) {
+    if (one.name == name) return one;
+    known.push_back(one.name);
+  }
+  throw UsageError(fmt::format("there is no {} '{}'; there is: {}", what, name, fmt::join(known, " ")));
+}
+
+}  // namespace
+
+double share_of_others(int num_ranks) {
+  return (num_ranks - 1.0) / num_ranks;
+}
+
+Cost cost_broadcast_flat(double num_bytes, int num_ranks) {
+  return steps_of(num_ranks - 1, num_bytes);
+}
+Cost cost_broadcast_binomial(double num_bytes, int num_ranks) {
+  return steps_of(ceil_lg(num_ranks), num_bytes);
+}
+Cost cost_broadcast_chain(double num_bytes, int num_ranks) {
+  if (num_ranks == 1) return {};
+  const auto segments = static_cast<double>(broadcast_chain_segments(static_cast<std::int64_t>(num_bytes)));
+  return steps_of(num_ranks - 2 + segments, num_bytes / segments);
+}
+
+Cost cost_allreduce_gather_broadcast(double num_bytes, int num_ranks) {
+  return steps_of(2 * (num_ranks - 1), num_bytes);
+}
+Cost cost_allreduce_recursive_doubling(double num_bytes, int num_ranks) {
+  return steps_of(floor_lg(num_ranks) + (num_ranks == floor_power_of_two(num_ranks) ? 0 : 2), num_bytes);
+}
+Cost cost_allreduce_ring(double num_bytes, int num_ranks) {
+  return steps_of(2 * (num_ranks - 1), num_bytes / num_ranks);
+}
+Cost cost_allreduce_rabenseifner(double num_bytes, int num_ranks) {
+  const int power = floor_power_of_two(num_ranks);
+  const Cost inner = {2.0 * floor_lg(num_ranks), 2 * share_of_others(power) * num_bytes};
+  if (power == num_ranks) return inner;
+  return {inner.steps + 2, inner.path_bytes + 2 * num_bytes};
+}
+Cost cost_allreduce_direct(double num_bytes, int num_ranks) {
+  return num_ranks == 1 ? Cost{} : Cost{2, 2 * share_of_others(num_ranks) * num_bytes};
+}
+
+Cost cost_allgather_through_root(double num_bytes, int num_ranks) {
+  return {2.0 * (num_ranks - 1), (num_ranks - 1) * (1 + 1.0 / num_ranks) * num_bytes};
+}
+Cost cost_allgather_ring(double num_bytes, int num_ranks) {
+  return steps_of(num_ranks - 1, num_bytes / num_ranks);
+}
+Cost cost_allgather_recursive_doubling(double num_bytes, int num_ranks) {
+  return doubling(num_bytes, num_ranks);
+}
+Cost cost_allgather_bruck(double num_bytes, int num_ranks) {
+  return {static_cast<double>(ceil_lg(num_ranks)), share_of_others(num_ranks) * num_bytes};
+}
+Cost cost_allgather_direct(double num_bytes, int num_ranks) {
+  return num_ranks == 1 ? Cost{} : Cost{1, share_of_others(num_ranks) * num_bytes};
+}
+
+Cost cost_reduce_scatter_pairwise(double num_bytes, int num_ranks) {
+  return steps_of(num_ranks - 1, num_bytes / num_ranks);
+}
+Cost cost_reduce_scatter_ring(double num_bytes, int num_ranks) {
+  return steps_of(num_ranks - 1, num_bytes / num_ranks);
+}
+Cost cost_reduce_scatter_recursive_halving(double num_bytes, int num_ranks) {
+  return doubling(num_bytes, num_ranks);
+}
+
+Cost cost_all_to_all_direct(double num_bytes, int num_ranks) {
+  return num_ranks == 1 ? Cost{} : Cost{1, share_of_others(num_ranks) * num_bytes};
+}
+Cost cost_all_to_all_pairwise(double num_bytes, int num_ranks) {
+  return steps_of(num_ranks - 1, num_bytes / num_ranks);
+}
+
+const std::vector<Collective>& catalogue() {
+  static const std::vector<Collective> all = make_catalogue();
+  return all;
+}
+
+const Collective& collective_named(std::string_view name) {
+  return find_named(catalogue(), name, "collective");
+}
+
+const Algorithm& algorithm_named(const Collective& collective, std::string_view name) {
+  return find_named(collective.algorithms, name, collective.name + " algorithm");
+}
+
+}  // namespace lab::a9

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/comm/point_to_point.h"
+
+// Every collective and every algorithm of this lab by name, called alike: from rank 0, along dimension 0. For the
+// commands that compare them (bench, sim, explain) and for the tests that count their messages.
+namespace lab::a9 {
+
+/// What an algorithm's longest chain of waits is made of, in the alpha-beta model (every rank sends and receives at the
+/// same time, one message each way at full speed): the formula in the algorithm's header, evaluated.
+struct Cost {
+  double steps = 0;       ///< times alpha
+  double path_bytes = 0;  ///< times beta
+
+  double seconds(double alpha, double beta) const { return steps * alpha + path_bytes * beta; }
+};
+
+/// (P - 1) / P: the part of the data that a rank lacks at first, where all have equal parts.
+double share_of_others(int num_ranks);
+
+// One function per algorithm. num_bytes as in the headers: n, of the whole tensor that the formula speaks of.
+Cost cost_broadcast_flat(double num_bytes, int num_ranks);
+Cost cost_broadcast_binomial(double num_bytes, int num_ranks);
+Cost cost_broadcast_chain(double num_bytes, int num_ranks);
+Cost cost_allreduce_gather_broadcast(double num_bytes, int num_ranks);
+Cost cost_allreduce_recursive_doubling(double num_bytes, int num_ranks);
+Cost cost_allreduce_ring(double num_bytes, int num_ranks);
+Cost cost_allreduce_rabenseifner(double num_bytes, int num_ranks);
+Cost cost_allreduce_direct(double num_bytes, int num_ranks);
+Cost cost_allgather_through_root(double num_bytes, int num_ranks);
+Cost cost_allgather_ring(double num_bytes, int num_ranks);
+Cost cost_allgather_recursive_doubling(double num_bytes, int num_ranks);
+Cost cost_allgather_bruck(double num_bytes, int num_ranks);
+Cost cost_allgather_direct(double num_bytes, int num_ranks);
+Cost cost_reduce_scatter_pairwise(double num_bytes, int num_ranks);
+Cost cost_reduce_scatter_ring(double num_bytes, int num_ranks);
+Cost cost_reduce_scatter_recursive_halving(double num_bytes, int num_ranks);
+Cost cost_all_to_all_direct(double num_bytes, int num_ranks);
+Cost cost_all_to_all_pairwise(double num_bytes, int num_ranks);
+
+struct Algorithm {
+  std::string name;  ///< "ring"
+  std::function<at::Tensor(const at::Tensor& input, PointToPoint&)> run;
+  std::function<Cost(double num_bytes, int num_ranks)> cost;
+};
+
+struct Collective {
+  std::string name;  ///< "allreduce"; the student's function is my_allreduce
+  std::vector<Algorithm> algorithms;
+  std::function<at::Tensor(const at::Tensor& input, PointToPoint&)> run;     ///< the student's own choice
+  std::function<std::string(std::int64_t num_bytes, int num_ranks)> choose;  ///< which one that is
+  /// Elements of one rank's input where the collective is on num_elements. Bytes are counted as nccl-tests does: the
+  /// larger of input and result on one rank.
+  std::function<std::int64_t(std::int64_t num_elements, int num_ranks)> input_elements;
+  /// Bus bandwidth over algorithm bandwidth, as in nccl-tests: the least share of the bytes that must cross a rank's
+  /// link.
+  std::function<double(int num_ranks)> bus_factor;
+};
+
+/// broadcast, allreduce, allgather, reduce_scatter, all_to_all.
+const std::vector<Collective>& catalogue();
+
+/// Errors    UsageError: there is none of this name; the known ones are listed
+const Collective& collective_named(std::string_view name);
+const Algorithm& algorithm_named(const Collective& collective, std::string_view name);
+
+}  // namespace lab::a9

@@ -1,0 +1,60 @@
+#include "a9_collectives/cases/case_builders.h"
+#include "a9_collectives/cases/cases.h"
+
+namespace lab::a9 {
+namespace {
+
+/// Whole numbers that no float64 holds: sums made in one lose their last digits.
+Input beyond_double(const std::vector<std::int64_t>& shape, std::uint64_t offset) {
+  Input input = exact(shape, at::kLong, offset);
+  const auto small = input.of;
+  input.of = [small](const CasePlace& place, int rank) { return small(place, rank) + (std::int64_t{1} << 57) + rank; };
+  return input;
+}
+
+Input handout(const std::function<at::Tensor(int rank, int size)>& values) {
+  return {[values](const CasePlace& place, int rank) { return values(rank, place.size); },
+          [values](const CasePlace& place) { return static_cast<std::uint64_t>(values(0, place.size).nbytes()); }};
+}
+
+at::Tensor values(std::initializer_list<float> list) {
+  return at::tensor(list);
+}
+
+int first_rank(int) {
+  return 0;
+}
+
+}  // namespace
+
+std::vector<Case> collective_cases() {
+  const auto one_float = handout([](int rank, int) { return values({10.0F * static_cast<float>(rank + 1)}); });
+  const auto counted = handout([](int rank, int) { return values({static_cast<float>(rank + 1)}); });
+  const auto pair = handout([](int rank, int) {
+    return values({static_cast<float>(rank), static_cast<float>(rank + 10)});
+  });
+  const auto arange = handout([](int rank, int size) { return at::arange(size, at::kFloat) + rank * size; });
+  return {
+      broadcast_case("a9.broadcast", "Broadcast", one_float, first_rank),
+      broadcast_case("a9.broadcast", "BroadcastFromLast", exact({3, 5}, at::kLong, 1), last_rank),
+      transposed(broadcast_case("a9.broadcast", "BroadcastStrided", exact({4, 3, 2}, at::kDouble, 2), last_rank)),
+      broadcast_case("a9.broadcast", "BroadcastLarge", exact({kLongElements}, at::kFloat, 3), first_rank),
+      allreduce_case("a9.allreduce", "AllReduce", counted),
+      allreduce_case("a9.allreduce", "AllReduceInt64", beyond_double({7}, 4)),
+      transposed(allreduce_case("a9.allreduce", "AllReduceStrided", exact({5, 3}, at::kDouble, 5))),
+      allreduce_case("a9.allreduce", "AllReduceLarge", exact({20011}, at::kFloat, 6)),
+      allgather_case("a9.allgather", "AllGather", pair),
+      transposed(allgather_case("a9.allgather", "AllGatherStrided", exact({3, 2, 4}, at::kLong, 7))),
+      allgather_case("a9.allgather", "AllGatherLarge", exact({20011}, at::kFloat, 8)),
+      reduce_scatter_case("a9.reduce_scatter", "ReduceScatter", arange),
+      transposed(reduce_scatter_case("a9.reduce_scatter", "ReduceScatterStrided", exact({-3, 5}, at::kDouble, 9))),
+      reduce_scatter_case("a9.reduce_scatter", "ReduceScatterLarge", exact({-5003}, at::kFloat, 10)),
+      all_to_all_case("a9.all_to_all", "AllToAll", arange, 0, 0),
+      all_to_all_case("a9.all_to_all", "AllToAllHeads", exact({2, 3, -2, 5}, at::kFloat, 11), 2, 1),
+      all_to_all_case("a9.all_to_all", "AllToAllSequence", exact({2, -3, 2, 5}, at::kFloat, 12), 1, 2),
+      transposed(all_to_all_case("a9.all_to_all", "AllToAllStrided", exact({3, 2, -1}, at::kLong, 13), 2, 0)),
+      all_to_all_case("a9.all_to_all", "AllToAllLarge", exact({-5003}, at::kFloat, 14), 0, 0),
+  };
+}
+
+}  // namespace lab::a9

@@ -1,0 +1,279 @@
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "a9_collectives/cases/catalogue.h"
+#include "a9_collectives/commands/bench_mpi_run.h"
+#include "a9_collectives/commands/bench_options.h"
+#include "a9_collectives/commands/bench_rows.h"
+#include "a9_collectives/commands/commands.h"
+#include "common/base/atomic_file.h"
+#include "common/bench/bench_blocks.h"
+#include "common/bench/gloo_peer.h"
+#include "common/bench/machine_load.h"
+#include "common/comm/communicator.h"
+#include "common/launch/run_directory.h"
+#include "common/launch/run_ranks.h"
+#include "common/plot/plot.h"
+#include "common/tensor/exact_data.h"
+
+namespace lab::a9 {
+namespace {
+
+/// What the benchmark measures at one size: every algorithm that `selects`, Gloo's built-in where there is one, in
+/// turns so that all see the same machine.
+struct BenchPoint {
+  std::int64_t bytes = 0;  ///< as nccl-tests counts them; rounded down to whole elements per rank
+  int turns = 11;          ///< blocks of each contender; the median counts
+  bool selected_only = false;
+};
+
+/// Gloo's built-ins under both schedulings: as any program has them, and with that of this suite's ranks.
+struct GlooPeers {
+  GlooPeers(const std::string& folder, int rank, int size)
+      : usual(folder, rank, size, GlooPeer::Scheduling::kUsual),
+        batch(folder, rank, size, GlooPeer::Scheduling::kBatch) {}
+
+  GlooPeer usual;
+  GlooPeer batch;
+};
+
+constexpr std::uint64_t kSeed = 11;
+
+struct Contender {
+  std::string name;
+  bool selected = false;
+  GlooPeer::Scheduling scheduling = GlooPeer::Scheduling::kBatch;  ///< of this thread in its blocks
+  std::function<at::Tensor(const at::Tensor& input)> run;
+  std::vector<double> seconds;  ///< of one call, by turn
+};
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Gloo has these four; its reduce-scatter is made for bound buffers only.
+void add_gloo(std::vector<Contender>& contenders, const std::string& collective, int size, GlooPeer& gloo,
+              GlooPeer::Scheduling scheduling) {
+  Contender peer;
+  peer.name = scheduling == GlooPeer::Scheduling::kUsual ? "gloo" : "gloo batch";
+  peer.scheduling = scheduling;
+  if (collective == "broadcast") {
+    peer.run = [&gloo](const at::Tensor& input) {
+      gloo.broadcast(input, 0);
+      return input;
+    };
+  } else if (collective == "allreduce") {
+    peer.run = [&gloo](const at::Tensor& input) {
+      gloo.all_reduce(input);
+      return input;
+    };
+  } else if (collective == "allgather") {
+    peer.run = [&gloo, size](const at::Tensor& input) {
+      const at::Tensor out = at::empty({size * input.numel()}, input.options());
+      gloo.all_gather(input, out);
+      return out;
+    };
+  } else if (collective == "all_to_all") {
+    peer.run = [&gloo](const at::Tensor& input) {
+      const at::Tensor out = at::empty_like(input);
+      gloo.all_to_all(input, out);
+      return out;
+    };
+  } else {
+    return;
+  }
+  contenders.push_back(std::move(peer));
+}
+
+at::Tensor expected_result(const std::string& collective, std::int64_t input_elements, int rank, int size) {
+  const auto input = [&](int of_rank) { return exact_values_for_rank({input_elements}, at::kFloat, kSeed, of_rank); };
+  if (collective == "broadcast") return input(0);
+  if (collective == "allreduce" || collective == "reduce_scatter") {
+    at::Tensor sum = input(0);
+    for (int other = 1; other < size; ++other) sum.add_(input(other));
+    return collective == "allreduce" ? sum : sum.chunk(size, 0)[static_cast<std::size_t>(rank)];
+  }
+  std::vector<at::Tensor> parts;
+  for (int other = 0; other < size; ++other) {
+    const at::Tensor theirs = input(other);
+    parts.push_back(collective == "allgather" ? theirs : theirs.chunk(size, 0)[static_cast<std::size_t>(rank)]);
+  }
+  return at::cat(parts, 0);
+}
+
+/// The values of all ranks, one row each.
+at::Tensor of_all_ranks(Communicator& comm, const std::vector<double>& values) {
+  return at::stack(comm.collectives().all_gather(at::tensor(values, at::kDouble)));
+}
+
+/// One block of every contender per turn.
+void run_turns(std::vector<Contender>& contenders, const at::Tensor& input, const BenchPoint& point, GlooPeer& gloo) {
+  const int calls = calls_per_block(point.bytes);
+  for (int turn = -1; turn < point.turns; ++turn) {  // the first is a rehearsal
+    for (Contender& contender : contenders) {
+      gloo.barrier();
+      const SchedulingScope scope(contender.scheduling);
+      const double start = seconds_now();
+      for (int call = 0; call < calls; ++call) contender.run(input);
+      if (turn >= 0) contender.seconds.push_back((seconds_now() - start) / calls);
+    }
+  }
+}
+
+BenchRow row_of(Contender& contender, const Collective& collective, const BenchPoint& point, Communicator& comm,
+                GlooPeer& gloo, std::int64_t input_elements) {
+  BenchRow row;
+  row.collective = collective.name;
+  row.algorithm = contender.name;
+  row.selected = contender.selected;
+  row.bytes = point.bytes;
+  row.ranks = comm.size();
+  row.bus_factor = collective.bus_factor(comm.size());
+
+  // A block takes as long as it takes the last rank.
+  const at::Tensor times = std::get<0>(at::sort(std::get<0>(of_all_ranks(comm, contender.seconds).max(0))));
+  row.min_seconds = times[0].item().toDouble();
+  row.median_seconds = times[point.turns / 2].item().toDouble();
+  row.max_seconds = times[point.turns - 1].item().toDouble();
+
+  const at::Tensor input = exact_values_for_rank({input_elements}, at::kFloat, kSeed, comm.rank());
+  gloo.barrier();
+  comm.endpoint().restart_clock();
+  const LedgerEntry before = comm.endpoint().ledger().of("message");
+  const at::Tensor result = contender.run(input);
+  const LedgerEntry after = comm.endpoint().ledger().of("message");
+  const at::Tensor expected = expected_result(collective.name, input_elements, comm.rank(), comm.size());
+  const auto wrong = static_cast<double>(at::ne(result, expected).sum().item().toLong());
+  const at::Tensor counts = of_all_ranks(comm, {static_cast<double>(after.messages - before.messages),
+                                                static_cast<double>(after.bytes_sent - before.bytes_sent),
+                                                static_cast<double>(after.rounds - before.rounds), wrong});
+  const at::Tensor most = std::get<0>(counts.max(0));
+  row.messages = static_cast<std::uint64_t>(most[0].item().toLong());
+  row.bytes_sent = static_cast<std::uint64_t>(most[1].item().toLong());
+  row.rounds = static_cast<std::uint64_t>(most[2].item().toLong());
+  row.wrong = counts.sum(0)[3].item().toLong();
+  return row;
+}
+
+/// Collective: every rank calls it. Rows are equal on all ranks.
+std::vector<BenchRow> measure(const Collective& collective, const BenchPoint& asked, Communicator& comm,
+                              GlooPeers& gloo) {
+  BenchPoint point = asked;
+  point.bytes = whole_bytes(asked.bytes, comm.size());
+  const std::int64_t elements = point.bytes / 4;
+  const std::int64_t input_elements = collective.input_elements(elements, comm.size());
+
+  std::vector<Contender> contenders;
+  const std::string chosen = collective.choose(point.bytes, comm.size());
+  for (const Algorithm& algorithm : collective.algorithms) {
+    Contender contender;
+    contender.name = algorithm.name;
+    contender.selected = algorithm.name == chosen;
+    if (point.selected_only && !contender.selected) continue;
+    // The selected one is measured as students call it, the choice included.
+    const auto run = contender.selected ? collective.run : algorithm.run;
+    contender.run = [run, &comm](const at::Tensor& input) { return run(input, comm.point_to_point()); };
+    contenders.push_back(std::move(contender));
+  }
+  add_gloo(contenders, collective.name, comm.size(), gloo.usual, GlooPeer::Scheduling::kUsual);
+  add_gloo(contenders, collective.name, comm.size(), gloo.batch, GlooPeer::Scheduling::kBatch);
+
+  run_turns(contenders, at::zeros({input_elements}), point, gloo.batch);
+  std::vector<BenchRow> rows;
+  for (Contender& contender : contenders)
+    rows.push_back(row_of(contender, collective, point, comm, gloo.batch, input_elements));
+  for (const BenchRow& peer : rows) {
+    if (peer.algorithm != "gloo") continue;
+    for (BenchRow& row : rows) row.ratio_to_gloo = row.median_seconds / peer.median_seconds;
+  }
+  return rows;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Ours and Gloo's, by ranks in processes of their own; rank 0 leaves the rows in a file.
+std::vector<BenchRow> measured_rows(const BenchOptions& options, const Collective& collective) {
+  const RunDirectory directory;
+  const std::string rows_file = directory.path() + "/rows.json";
+  WorldSpec spec;
+  spec.kind = WorldKind::kProcesses;
+  spec.num_ranks = options.num_ranks;
+  spec.timeout_seconds = 120;
+  spec.careful = false;
+  const auto on_rank = [&](Communicator& comm, RankOutcome&) {
+    GlooPeers gloo(directory.path(), comm.rank(), comm.size());
+    std::vector<BenchRow> rows;
+    for (const std::int64_t bytes : options.sizes()) {
+      const auto of_size = measure(collective, {bytes, options.turns, options.selected_only}, comm, gloo);
+      rows.insert(rows.end(), of_size.begin(), of_size.end());
+    }
+    if (comm.rank() == 0) write_file_atomically(rows_file, bench_json(rows));
+  };
+  const WorldOutcome outcome = run_ranks(spec, RankBody(on_rank));
+  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);
+  std::ifstream file(rows_file);
+  return rows_of_json(std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+/// One collective's part of the table.
+std::vector<BenchRow> bench(const BenchOptions& options, const Collective& collective,
+                            const std::vector<MpiWay>& mpi_ways) {
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<BenchRow> rows = measured_rows(options, collective);
+  // A peer's run is one contender's, ours that of several: one that takes ten times as long hangs.
+  const MpiJob job{&collective, options.sizes(), options.num_ranks, options.turns, 60 + 10 * seconds_since(start)};
+  for (const MpiWay& way : mpi_ways) {
+    const MpiOutcome outcome = run_mpi(way, job);
+    if (!outcome.failure.empty())
+      fmt::print("peer {} is left out of {}: {}\n", way.name, collective.name, outcome.failure);
+    add_peer_rows(rows, outcome.rows, way.ratio);
+  }
+  for (const BenchRow& row : rows) fmt::print("{}\n", bench_line(row));
+  std::fflush(stdout);
+  return rows;
+}
+
+}  // namespace
+
+ExitCode bench_command(int argc, char** argv) {
+  at::set_num_threads(1);
+  BenchOptions options;
+  if (const auto done = parse_bench_options(argc, argv, options)) return *done;
+
+  const MachineLoad load;
+  UsableMpi mpi;
+  if (options.no_mpi) {
+    mpi.lines.push_back("peer MPI is left out: --no-mpi");
+  } else {
+    mpi = usable_mpi(options.num_ranks);
+  }
+  for (const std::string& line : mpi.lines) fmt::print("{}\n", line);
+  fmt::print("{}\n", bench_header());
+  std::fflush(stdout);
+
+  std::vector<BenchRow> all;
+  bool wrong = false;
+  for (const Collective* collective : options.collectives()) {
+    const std::vector<BenchRow> rows = bench(options, *collective, mpi.ways);
+    if (!options.plot_file.empty()) plot::draw(bench_chart(rows), options.picture_of(*collective));
+    for (const BenchRow& row : rows) wrong = wrong || row.wrong > 0;
+    all.insert(all.end(), rows.begin(), rows.end());
+  }
+  if (!options.json_file.empty()) write_file_atomically(options.json_file, bench_json(all));
+  for (const std::string& line : summary_lines(all)) fmt::print("{}\n", line);
+  fmt::print("{}\n", load.report());
+  return wrong ? ExitCode::kMismatch : ExitCode::kAllMatch;
+}
+
+}  // namespace lab::a9

@@ -1,0 +1,185 @@
+#include "a9_collectives/commands/bench_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "common/base/byte_count.h"
+#include "common/base/counted.h"
+#include "common/base/errors.h"
+
+namespace lab::a9 {
+namespace {
+
+/// Every picture has these in this order and in the same colours, whoever of them is there.
+constexpr const char* kPeers[] = {"mpi tcp", "mpi shared memory", "gloo", "gloo batch"};
+
+plot::Series& series_named(plot::Chart& chart, const std::string& name) {
+  const auto found = std::find_if(chart.series.begin(), chart.series.end(),
+                                  [&](const plot::Series& series) { return series.name == name; });
+  if (found != chart.series.end()) return *found;
+  plot::Series series;
+  series.name = name;
+  series.dashed = !chart.series.empty();
+  series.colour = plot::colour(static_cast<int>(chart.series.size()));
+  chart.series.push_back(series);
+  return chart.series.back();
+}
+
+std::string ratio_text(double ratio) {
+  return ratio == 0 ? "-" : fmt::format("{:.2f}", ratio);
+}
+
+nlohmann::json ratio_json(double ratio) {
+  return ratio == 0 ? nlohmann::json() : nlohmann::json(ratio);
+}
+
+}  // namespace
+
+plot::Chart bench_chart(const std::vector<BenchRow>& rows) {
+  if (rows.empty()) throw UsageError("a benchmark without rows cannot be drawn");
+  const std::string ours = "my_" + rows.front().collective;
+  plot::Chart chart;
+  chart.title = fmt::format("{} on {} of one machine", rows.front().collective, counted(rows.front().ranks, "rank"));
+  chart.x = {"bytes", true, plot::Unit::kBytes, {}};
+  chart.y = {"bus bandwidth, GB/s", true, plot::Unit::kPlain, {}};
+  series_named(chart, ours);
+  for (const char* peer : kPeers) series_named(chart, peer);
+  std::string picked;
+  for (const BenchRow& row : rows) {
+    if (!row.selected && !row.is_peer()) continue;
+    plot::Series& series = series_named(chart, row.selected ? ours : row.algorithm);
+    series.x.push_back(static_cast<double>(row.bytes));
+    series.y.push_back(row.busbw());
+    if (!row.selected || row.algorithm == picked) continue;
+    const std::string size = picked.empty() ? "" : describe_bytes(static_cast<std::uint64_t>(row.bytes)) + ": ";
+    picked = row.algorithm;
+    chart.markers.push_back({static_cast<double>(row.bytes), size + picked});
+  }
+  const auto absent = [](const plot::Series& series) { return series.x.empty(); };
+  chart.series.erase(std::remove_if(chart.series.begin(), chart.series.end(), absent), chart.series.end());
+  return chart;
+}
+
+RatioSummary summarise(const std::vector<BenchRow>& rows, double BenchRow::*ratio, const SizeBand& band) {
+  RatioSummary summary;
+  double sum_of_logs = 0;
+  for (const BenchRow& row : rows) {
+    const std::int64_t most_lost = 4 * row.ranks - 1;  // by rounding down
+    if (!row.selected || row.*ratio <= 0) continue;
+    if (row.bytes < band.min_bytes - most_lost || row.bytes > band.max_bytes) continue;
+    if (summary.num_cells == 0 || row.*ratio > summary.worst.*ratio) summary.worst = row;
+    sum_of_logs += std::log(row.*ratio);
+    ++summary.num_cells;
+  }
+  if (summary.num_cells > 0) summary.geometric_mean = std::exp(sum_of_logs / summary.num_cells);
+  return summary;
+}
+
+std::vector<std::string> summary_lines(const std::vector<BenchRow>& rows) {
+  struct Line {
+    const char* name;
+    double BenchRow::*ratio;
+    SizeBand band;
+  };
+  const Line all[] = {{"gloo", &BenchRow::ratio_to_gloo, {0, std::numeric_limits<std::int64_t>::max()}},
+                      {"mpi tcp, 256 KiB to 4 MiB", &BenchRow::ratio_to_mpi, {256 << 10, 4 << 20}},
+                      {"mpi tcp, 64 MiB", &BenchRow::ratio_to_mpi, {64 << 20, 64 << 20}}};
+  std::vector<std::string> lines;
+  for (const Line& line : all) {
+    const RatioSummary summary = summarise(rows, line.ratio, line.band);
+    if (summary.num_cells == 0) continue;
+    const BenchRow& worst = summary.worst;
+    lines.push_back(fmt::format("selected / {:<25}  geometric mean {:.2f} of {} cell{}; worst {:.2f}: {} of {}, {}",
+                                line.name, summary.geometric_mean, summary.num_cells, summary.num_cells == 1 ? "" : "s",
+                                worst.*line.ratio, worst.collective,
+                                describe_bytes(static_cast<std::uint64_t>(worst.bytes)), worst.algorithm));
+  }
+  return lines;
+}
+
+std::string bench_header() {
+  return fmt::format(
+      "{:>10} {:<14} {:<20} {:>10} {:>10} {:>10} {:>8} {:>8} {:>9} {:>11} {:>6} {:>6} {:>6} {:>6} {:>6}\n"
+      "{:>10} {:<14} {:<20} {:>10} {:>10} {:>10} {:>8} {:>8} {:>9} {:>11} {:>6} {:>6} {:>6} {:>6} {:>6}",
+      "bytes", "collective", "algorithm", "min", "median", "max", "algbw", "busbw", "messages", "bytes sent", "rounds",
+      "/gloo", "/mpi", "/mpi", "#wrong", "", "", "* selected", "us", "us", "us", "GB/s", "GB/s", "per rank", "per rank",
+      "", "", "tcp", "shm", "");
+}
+
+std::string bench_line(const BenchRow& row) {
+  const bool peer = row.is_peer();
+  const auto count = [peer](std::uint64_t value) { return peer ? "-" : fmt::format("{}", value); };
+  return fmt::format(
+      "{:>10} {:<14} {:<20} {:>10.1f} {:>10.1f} {:>10.1f} {:>8.3f} {:>8.3f} {:>9} {:>11} {:>6} {:>6} {:>6} {:>6} {:>6}",
+      row.bytes, row.collective, (row.selected ? "* " : "  ") + row.algorithm, row.min_seconds * 1e6,
+      row.median_seconds * 1e6, row.max_seconds * 1e6, row.algbw(), row.busbw(), count(row.messages),
+      count(row.bytes_sent), count(row.rounds), peer ? "-" : ratio_text(row.ratio_to_gloo),
+      peer ? "-" : ratio_text(row.ratio_to_mpi), peer ? "-" : ratio_text(row.ratio_to_mpi_shared), row.wrong);
+}
+
+std::string bench_json(const std::vector<BenchRow>& rows) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const BenchRow& row : rows) {
+    list.push_back({{"collective", row.collective},
+                    {"algorithm", row.algorithm},
+                    {"selected", row.selected},
+                    {"bytes", row.bytes},
+                    {"ranks", row.ranks},
+                    {"min_seconds", row.min_seconds},
+                    {"median_seconds", row.median_seconds},
+                    {"max_seconds", row.max_seconds},
+                    {"algbw", row.algbw()},
+                    {"busbw", row.busbw()},
+                    {"messages", row.messages},
+                    {"bytes_sent", row.bytes_sent},
+                    {"rounds", row.rounds},
+                    {"ratio_to_gloo", ratio_json(row.ratio_to_gloo)},
+                    {"ratio_to_mpi", ratio_json(row.ratio_to_mpi)},
+                    {"ratio_to_mpi_shared_memory", ratio_json(row.ratio_to_mpi_shared)},
+                    {"wrong", row.wrong}});
+  }
+  return list.dump(1) + "\n";
+}
+
+std::vector<BenchRow> rows_of_json(const std::string& text) {
+  const auto ratio = [](const nlohmann::json& json) { return json.is_null() ? 0.0 : json.get<double>(); };
+  std::vector<BenchRow> rows;
+  for (const nlohmann::json& json : nlohmann::json::parse(text)) {
+    BenchRow row;
+    row.collective = json.at("collective");
+    row.algorithm = json.at("algorithm");
+    row.selected = json.at("selected");
+    row.bytes = json.at("bytes");
+    row.ranks = json.at("ranks");
+    row.min_seconds = json.at("min_seconds");
+    row.median_seconds = json.at("median_seconds");
+    row.max_seconds = json.at("max_seconds");
+    row.bus_factor = json.at("busbw").get<double>() / json.at("algbw").get<double>();
+    row.messages = json.at("messages");
+    row.bytes_sent = json.at("bytes_sent");
+    row.rounds = json.at("rounds");
+    row.ratio_to_gloo = ratio(json.at("ratio_to_gloo"));
+    row.ratio_to_mpi = ratio(json.at("ratio_to_mpi"));
+    row.ratio_to_mpi_shared = ratio(json.at("ratio_to_mpi_shared_memory"));
+    row.wrong = json.at("wrong");
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+void add_peer_rows(std::vector<BenchRow>& rows, const std::vector<BenchRow>& peers, double BenchRow::*ratio) {
+  for (const BenchRow& peer : peers) {
+    const auto same_size = [&](const BenchRow& row) { return row.bytes == peer.bytes; };
+    for (BenchRow& row : rows) {
+      if (same_size(row) && !row.is_peer()) row.*ratio = row.median_seconds / peer.median_seconds;
+    }
+    const auto last = std::find_if(rows.rbegin(), rows.rend(), same_size);
+    if (last != rows.rend()) rows.insert(last.base(), peer);
+  }
+}
+
+}  // namespace lab::a9

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/plot/plot_chart.h"
+
+namespace lab::a9 {
+
+/// One line of the benchmark's table: one algorithm of one collective at one size.
+struct BenchRow {
+  std::string collective;
+  std::string algorithm;  ///< or a peer: "gloo", "mpi tcp", "mpi shared memory"
+  bool selected = false;  ///< what the student's function picks
+  std::int64_t bytes = 0;
+  int ranks = 0;
+  double min_seconds = 0, median_seconds = 0, max_seconds = 0;
+  double bus_factor = 1;         ///< busbw over algbw
+  std::uint64_t messages = 0;    ///< sent by the rank that sends most; 0 for a peer, whose messages nobody counts
+  std::uint64_t bytes_sent = 0;  ///< by the rank that sends most
+  std::uint64_t rounds = 0;
+  std::int64_t wrong = 0;          ///< elements that differ from the exact result, over all ranks
+  double ratio_to_gloo = 0;        ///< of the medians; 0: there is no such peer
+  double ratio_to_mpi = 0;         ///< Open MPI over TCP
+  double ratio_to_mpi_shared = 0;  ///< Open MPI over shared memory
+
+  bool is_peer() const { return rounds == 0 && messages == 0; }
+  double algbw() const { return static_cast<double>(bytes) / median_seconds / 1e9; }  ///< GB/s
+  double busbw() const { return algbw() * bus_factor; }
+};
+
+/// Bus bandwidth against size of one collective's rows: a line for what the student's function picks, a dashed one per
+/// peer, and a mark at each size from which on an algorithm is picked.
+/// Errors    UsageError: no rows
+plot::Chart bench_chart(const std::vector<BenchRow>& rows);
+
+/// Sizes of a summary, both ends included. A size that was rounded down to whole elements per rank counts as what it
+/// was before.
+struct SizeBand {
+  std::int64_t min_bytes = 0;
+  std::int64_t max_bytes = 0;
+};
+
+/// How the selected algorithms do against one peer.
+struct RatioSummary {
+  int num_cells = 0;  ///< collective and size
+  double geometric_mean = 0;
+  BenchRow worst;
+};
+
+/// Over the selected rows in the band whose ratio is known.
+RatioSummary summarise(const std::vector<BenchRow>& rows, double BenchRow::*ratio, const SizeBand& band);
+
+/// A line per peer and band that have a cell: Gloo at all sizes; Open MPI over TCP from 256 KiB to 4 MiB and at 64 MiB.
+std::vector<std::string> summary_lines(const std::vector<BenchRow>& rows);
+
+std::string bench_header();
+std::string bench_line(const BenchRow& row);
+std::string bench_json(const std::vector<BenchRow>& rows);
+/// The rows of a text that bench_json made: how they come from the ranks' processes to the launcher's.
+std::vector<BenchRow> rows_of_json(const std::string& text);
+
+/// Puts each row of a peer, of the same collective, behind the last row of its size, and sets the ratio of our rows of
+/// that size; a size that has none is left out.
+void add_peer_rows(std::vector<BenchRow>& rows, const std::vector<BenchRow>& peers, double BenchRow::*ratio);
+
+}  // namespace lab::a9

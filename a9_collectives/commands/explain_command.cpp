@@ -1,0 +1,99 @@
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "a9_collectives/commands/commands.h"
+#include "a9_collectives/commands/explain_diagram.h"
+#include "a9_collectives/commands/explanation.h"
+#include "common/base/folder.h"
+#include "common/cli/app.h"
+#include "common/plot/plot.h"
+
+namespace lab::a9 {
+namespace {
+
+struct ExplainOptions {
+  std::string algorithm;
+  int num_ranks = 4;
+  std::string out_dir = "out";
+  std::string file;
+  std::string format;
+  bool text = false;
+};
+
+std::string known_names() {
+  std::vector<std::string> names;
+  for (const Collective& collective : catalogue()) names.push_back(collective.name);
+  return fmt::format("{} or schematic", fmt::join(names, ", "));
+}
+
+std::vector<const Algorithm*> algorithms_of(const Collective& collective, const ExplainOptions& options) {
+  if (options.algorithm.empty()) return {&small_message_algorithm(collective, options.num_ranks)};
+  if (options.algorithm != "all") return {&algorithm_named(collective, options.algorithm)};
+  std::vector<const Algorithm*> all;
+  for (const Algorithm& algorithm : collective.algorithms) all.push_back(&algorithm);
+  return all;
+}
+
+/// The pictures of one algorithm. The handout's name is that of the default.
+std::vector<std::string> files_for(const Collective& collective, const Algorithm& algorithm,
+                                   const ExplainOptions& options) {
+  if (!options.file.empty()) return {options.file};
+  const std::string ending_name = options.algorithm.empty() ? "schematic" : algorithm.name;
+  const std::string stem = fmt::format("{}/{}_{}", options.out_dir, collective.name, ending_name);
+  if (!options.format.empty()) return {stem + "." + options.format};
+  return {stem + ".png", stem + ".pdf"};
+}
+
+void check_together(const App& app, const ExplainOptions& options) {
+  if (options.text && (app.given("--out") || app.given("--file") || app.given("--format")))
+    throw UsageError("explain: --text prints and draws nothing; leave --out, --file and --format out");
+  if (options.file.empty()) return;
+  if (options.algorithm == "all")
+    throw UsageError("explain: --file names one picture, --algorithm all draws several; use --out DIR");
+  if (app.given("--out") || app.given("--format"))
+    throw UsageError("explain: --file says where and in which format; leave --out and --format out");
+}
+
+}  // namespace
+
+ExitCode explain_command(int argc, char** argv) {
+  at::set_num_threads(1);
+  ExplainOptions options;
+  App app("a9_collectives explain NAME",
+          fmt::format("Draws which chunk goes where in which step, from a real run. NAME: {}.", known_names()));
+  app.add_text("--algorithm", options.algorithm, "NAME",
+               "one algorithm, or all; if not given, the one for small messages");
+  app.add_whole_number("--nproc", options.num_ranks, {2, kMostProvenanceRanks}, "ranks");
+  app.add_text("--out", options.out_dir, "DIR", "folder of the pictures: <collective>_<algorithm>, or _schematic");
+  app.add_text("--file", options.file, "FILE", "the one picture's name (.png, .pdf, .svg)");
+  app.add_choice("--format", options.format, {"png", "pdf", "svg"}, "one format instead of png and pdf");
+  app.add_flag("--text", options.text, "print the steps instead of drawing them");
+  const bool named = argc > 1 && argv[1][0] != '-';
+  const int num_words = named ? 1 : 0;
+  if (const auto done = app.parse(argc - num_words, argv + num_words)) return *done;
+  if (!named) throw UsageError(fmt::format("explain: expected a name first, one of {}", known_names()));
+
+  const std::string name = argv[1];
+  const Collective& collective = collective_named(name == "schematic" ? "all_to_all" : name);
+  const std::vector<const Algorithm*> algorithms = algorithms_of(collective, options);
+  check_together(app, options);
+  if (!options.text && options.file.empty()) make_folder("--out", options.out_dir);
+  for (const Algorithm* algorithm : algorithms) {
+    const std::vector<std::string> files = files_for(collective, *algorithm, options);
+    if (!options.text) plot::check_plot_name(files.front());
+    const Explanation explanation = explain(collective, *algorithm, options.num_ranks);
+    if (options.text) {
+      fmt::print("{}{}", algorithm == algorithms.front() ? "" : "\n", explanation_text(explanation));
+      continue;
+    }
+    const plot::Diagram diagram = explain_diagram(explanation);
+    for (const std::string& file : files) {
+      plot::draw(diagram, file);
+      fmt::print("{}\n", file);
+    }
+  }
+  return ExitCode::kAllMatch;
+}
+
+}  // namespace lab::a9

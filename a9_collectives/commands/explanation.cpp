@@ -1,0 +1,130 @@
+#include "a9_collectives/commands/explanation.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+#include "a9_collectives/broadcast.h"
+#include "a9_collectives/chunks.h"
+#include "common/base/counted.h"
+#include "common/launch/run_ranks.h"
+
+namespace lab::a9 {
+namespace {
+
+using Pieces = std::vector<Piece>;
+
+/// What travelled, numbered: a trace's label is a text, so it carries the number.
+class Payloads {
+ public:
+  std::string add(Pieces pieces) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    payloads_.push_back(std::move(pieces));
+    return std::to_string(payloads_.size() - 1);
+  }
+  const Pieces& at(const std::string& label) const { return payloads_.at(std::stoul(label)); }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Pieces> payloads_;
+};
+
+/// Few, but P chunks and floor_power_of_two(P) chunks are both even.
+std::int64_t small_numel(int num_ranks) {
+  return std::int64_t{num_ranks} * floor_power_of_two(num_ranks);
+}
+
+std::int64_t numel_for(const Algorithm& algorithm, int num_ranks) {
+  if (algorithm.name != "chain") return small_numel(num_ranks);
+  // A chain of one piece shows nothing, and it is the bytes that decide how many there are.
+  constexpr std::int64_t kShownSegments = 4;
+  constexpr auto kElementBytes = static_cast<std::int64_t>(sizeof(std::int64_t));
+  for (std::int64_t numel = kShownSegments; numel <= kMostProvenanceElements; numel *= 2) {
+    if (broadcast_chain_segments(numel * kElementBytes) >= kShownSegments) return numel;
+  }
+  return small_numel(num_ranks);
+}
+
+std::vector<Pieces> all_cut(const ChunkNames& names, const std::vector<Pieces>& of_ranks) {
+  std::vector<Pieces> result;
+  for (const Pieces& pieces : of_ranks) result.push_back(names.cut(pieces));
+  return result;
+}
+
+}  // namespace
+
+Explanation explain(const Collective& collective, const Algorithm& algorithm, int num_ranks) {
+  const std::int64_t numel = collective.input_elements(numel_for(algorithm, num_ranks), num_ranks);
+  std::vector<Pieces> inputs(static_cast<std::size_t>(num_ranks));
+  std::vector<Pieces> results = inputs;
+  Payloads payloads;
+  WorldSpec spec;
+  spec.num_ranks = num_ranks;
+  spec.traced = true;
+  spec.payload_label = [&](const at::Tensor& payload) { return payloads.add(pieces_of(payload)); };
+  const WorldOutcome outcome = run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome&) {
+                                           const auto rank = static_cast<std::size_t>(comm.rank());
+                                           const at::Tensor input = provenance(comm.rank(), numel);
+                                           inputs[rank] = pieces_of(input);
+                                           results[rank] = pieces_of(algorithm.run(input, comm.point_to_point()));
+                                         }));
+  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);
+
+  std::vector<TraceEvent> events;
+  for (const RankOutcome& rank : outcome.ranks) events.insert(events.end(), rank.trace.begin(), rank.trace.end());
+  std::vector<StepMessage> messages = message_steps(events);
+
+  Pieces all;
+  const auto add = [&all](const Pieces& pieces) { all.insert(all.end(), pieces.begin(), pieces.end()); };
+  std::for_each(inputs.begin(), inputs.end(), add);
+  std::for_each(results.begin(), results.end(), add);
+  for (const StepMessage& message : messages) add(payloads.at(message.label));
+  const ChunkNames names(all, num_ranks);
+  for (StepMessage& message : messages) message.label = names.name(payloads.at(message.label));
+  const double num_bytes = static_cast<double>(numel_for(algorithm, num_ranks)) * sizeof(std::int64_t);
+  // An algorithm that is tried out has no formula yet.
+  const double steps = algorithm.cost ? algorithm.cost(num_bytes, num_ranks).steps : num_steps(messages);
+  const auto cost_steps = static_cast<int>(std::lround(steps));
+  return {collective.name,        algorithm.name,          num_ranks,           names,
+          all_cut(names, inputs), all_cut(names, results), std::move(messages), cost_steps};
+}
+
+const Algorithm& small_message_algorithm(const Collective& collective, int num_ranks) {
+  const auto num_bytes = small_numel(num_ranks) * static_cast<std::int64_t>(sizeof(std::int64_t));
+  return algorithm_named(collective, collective.choose(num_bytes, num_ranks));
+}
+
+std::string steps_text(const Explanation& explanation) {
+  const int shown = num_steps(explanation.messages);
+  if (explanation.cost_steps >= shown) return counted(shown, "step");
+  return fmt::format("{} with all {} messages at once, shown as {}", counted(explanation.cost_steps, "step"),
+                     explanation.cost_steps == 1 ? "its" : "their", counted(shown, "step"));
+}
+
+std::string explanation_text(const Explanation& explanation) {
+  std::string text =
+      fmt::format("{} {} on {} ranks: {}, {}\n", explanation.collective, explanation.algorithm, explanation.num_ranks,
+                  steps_text(explanation), counted(explanation.messages.size(), "message"));
+  const auto add_ranks = [&](const char* verb, const std::vector<Pieces>& of_ranks) {
+    for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
+      std::vector<std::string> chunks;
+      for (const Piece& piece : of_ranks[rank]) chunks.push_back(explanation.names.name(piece));
+      text += fmt::format("rank {} {} {}\n", rank, verb, fmt::join(chunks, " "));
+    }
+  };
+  add_ranks("starts with", explanation.inputs);
+  int step = 0;
+  for (const StepMessage& message : explanation.messages) {
+    text += message.step == step ? ", " : fmt::format("{}step {}: ", step == 0 ? "" : "\n", message.step);
+    text += fmt::format("{}->{} {}", message.src_rank, message.dst_rank, message.label);
+    step = message.step;
+  }
+  if (step > 0) text += '\n';
+  add_ranks("ends with", explanation.results);
+  return text;
+}
+
+}  // namespace lab::a9

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "a9_collectives/cases/catalogue.h"
+#include "a9_collectives/commands/chunk_names.h"
+#include "a9_collectives/commands/message_steps.h"
+
+namespace lab::a9 {
+
+/// What one run of a collective did, read off the data that travelled.
+struct Explanation {
+  std::string collective;
+  std::string algorithm;
+  int num_ranks = 0;
+  ChunkNames names;
+  std::vector<std::vector<Piece>> inputs;   ///< by rank, cut into chunks
+  std::vector<std::vector<Piece>> results;  ///< by rank, cut into chunks
+  std::vector<StepMessage> messages;        ///< labelled with the names of what they carried
+  int cost_steps = 0;                       ///< as the algorithm's contract counts them: messages at once are one step
+};
+
+/// Runs the algorithm on threads, on data that says where it came from. Twice the same for the same program.
+/// Call      num_ranks: 2 to kMostProvenanceRanks
+/// Errors    what the run fails with
+Explanation explain(const Collective& collective, const Algorithm& algorithm, int num_ranks);
+
+/// The algorithm that the student's function takes for a message as small as an explanation's.
+const Algorithm& small_message_algorithm(const Collective& collective, int num_ranks);
+
+/// "3 steps"; "1 step with all its messages at once, shown as 3 steps" where the contract counts fewer than are shown.
+std::string steps_text(const Explanation& explanation);
+
+/// Lines for a terminal.
+/// Example   all_to_all pairwise on 2 ranks: 1 step, 2 messages
+///           rank 0 starts with a0 a1
+///           rank 1 starts with b0 b1
+///           step 1: 0->1 a1, 1->0 b0
+///           rank 0 ends with a0 b0
+///           rank 1 ends with a1 b1
+std::string explanation_text(const Explanation& explanation);
+
+}  // namespace lab::a9

@@ -1,0 +1,120 @@
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "a9_collectives/commands/commands.h"
+#include "a9_collectives/commands/sim_measure.h"
+#include "a9_collectives/commands/sim_sweep.h"
+#include "common/base/atomic_file.h"
+#include "common/base/byte_count.h"
+#include "common/base/folder.h"
+#include "common/cli/app.h"
+#include "common/plot/plot.h"
+
+namespace lab::a9 {
+namespace {
+
+struct SimOptions {
+  int num_ranks = 64;
+  std::string collective = "allreduce";
+  std::string algorithm = "all";
+  std::int64_t bytes = 1 << 20;
+  std::int64_t min_bytes = 1 << 10;
+  std::int64_t max_bytes = 64 << 20;
+  int factor = 4;
+  double latency_microseconds = 10;
+  double gigabytes_per_second = 1.25;
+  SimNetwork network;
+  bool sweep = false;
+  std::string out_dir = "out";
+  std::string plot_file;
+  std::string json_file;
+};
+
+/// Beyond so many ranks, an algorithm that posts all its messages at once is no fair comparison: the model charges a
+/// rank nothing for having hundreds of messages under way. (Nor is it quick to simulate.)
+constexpr int kMostRanksForDirect = 32;
+
+std::vector<const Algorithm*> algorithms_of(const SimOptions& options, const Collective& collective) {
+  if (options.algorithm != "all") return {&algorithm_named(collective, options.algorithm)};
+  std::vector<const Algorithm*> all;
+  for (const Algorithm& algorithm : collective.algorithms) all.push_back(&algorithm);
+  return all;
+}
+
+/// The row, or why it is left out of "all".
+SimRow row_of(const SimOptions& options, const Collective& collective, const Algorithm& algorithm, std::int64_t bytes) {
+  if (options.algorithm != "all" || algorithm.name != "direct" || options.num_ranks <= kMostRanksForDirect)
+    return simulate(collective, algorithm, bytes, options.num_ranks, options.network);
+  SimRow row = forecast(collective, algorithm, bytes, options.num_ranks, options.network);
+  row.left_out =
+      fmt::format("left out: {} messages at once from each rank; --algorithm direct runs it", options.num_ranks - 1);
+  return row;
+}
+
+std::vector<std::int64_t> sizes_of(const SimOptions& options) {
+  if (!options.sweep) return {options.bytes};
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= options.factor)
+    sizes.push_back(bytes);
+  return sizes;
+}
+
+void parse(App& app, SimOptions& options) {
+  app.add_whole_number("--ranks", options.num_ranks, {2, 4096}, "simulated ranks");
+  app.add_text("--collective", options.collective, "NAME", "the collective");
+  app.add_text("--algorithm", options.algorithm, "NAME", "one algorithm, or all");
+  app.add_bytes("--bytes", options.bytes, {1, std::int64_t{1} << 40}, "size, as nccl-tests counts it");
+  app.add_choice("--platform", options.network.platform, platform_names(), "the network");
+  app.add_number("--latency", options.latency_microseconds, {0, 1e6, "US"}, "alpha: microseconds of an empty message");
+  app.add_number("--bandwidth", options.gigabytes_per_second, {0, 1e6, "GBS"}, "1/beta: gigabytes (1e9) a second");
+  app.add_flag("--sweep", options.sweep, "all sizes from --min-bytes to --max-bytes, drawn as a picture");
+  app.add_bytes("--min-bytes", options.min_bytes, {1, std::int64_t{1} << 40}, "smallest size of the sweep");
+  app.add_bytes("--max-bytes", options.max_bytes, {1, std::int64_t{1} << 40}, "largest size of the sweep");
+  app.add_whole_number("--factor", options.factor, {2, 1024}, "from one size of the sweep to the next");
+  app.add_text("--out", options.out_dir, "DIR", "folder of the sweep's picture");
+  app.add_text("--plot", options.plot_file, "FILE", "the sweep's picture (.png, .pdf, .svg) in another place");
+  app.add_text("--json", options.json_file, "FILE", "the table as JSON");
+}
+
+}  // namespace
+
+ExitCode sim_command(int argc, char** argv) {
+  at::set_num_threads(1);
+  SimOptions options;
+  App app("a9_collectives sim", "Runs algorithms on a simulated network and prints their time beside the formula's.");
+  parse(app, options);
+  if (const auto done = app.parse(argc, argv)) return *done;
+  options.network.latency_seconds = options.latency_microseconds * 1e-6;
+  options.network.bytes_per_second = options.gigabytes_per_second * 1e9;
+  const Collective& collective = collective_named(options.collective);
+  const std::vector<const Algorithm*> algorithms = algorithms_of(options, collective);
+  const std::string picture =
+      options.plot_file.empty() ? sweep_picture(options.out_dir, collective, options.num_ranks) : options.plot_file;
+  if (options.sweep) {
+    if (options.plot_file.empty()) make_folder("--out", options.out_dir);
+    plot::check_plot_name(picture);
+  }
+
+  std::vector<SimRow> rows;
+  fmt::print("{}\n", sim_header());
+  for (const std::int64_t bytes : sizes_of(options)) {
+    for (const Algorithm* algorithm : algorithms) {
+      rows.push_back(row_of(options, collective, *algorithm, bytes));
+      const bool said_before = !rows.back().left_out.empty() && rows.size() > algorithms.size();
+      if (!said_before) fmt::print("{}\n", sim_line(rows.back()));
+      std::fflush(stdout);
+    }
+  }
+  if (!options.json_file.empty()) write_file_atomically(options.json_file, sim_json(rows));
+  if (options.sweep) {
+    plot::draw(sweep_chart(rows, options.network), picture);
+    for (const Crossover& crossover : crossovers(rows))
+      fmt::print("from {} on: {}\n", describe_bytes(static_cast<std::uint64_t>(crossover.bytes)), crossover.algorithm);
+    fmt::print("drawn: {}\n", picture);
+  }
+  return ExitCode::kAllMatch;
+}
+
+}  // namespace lab::a9

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "a9_collectives/cases/catalogue.h"
+#include "common/comm/sim_network.h"
+
+namespace lab::a9 {
+
+/// One algorithm on the simulated network.
+struct SimRow {
+  std::string collective;
+  std::string algorithm;
+  bool selected = false;  ///< what the student's function picks
+  std::int64_t bytes = 0;
+  int ranks = 0;
+  double simulated_seconds = 0;  ///< until the last rank is done
+  double formula_seconds = 0;    ///< of the algorithm's header, with the network's alpha and beta
+  std::uint64_t messages = 0;    ///< of all ranks
+  std::uint64_t bytes_sent = 0;  ///< by the rank that sends most
+  std::uint64_t rounds = 0;      ///< of the longest chain of messages
+  std::string left_out;          ///< why it was not simulated; empty: it was
+};
+
+/// The row before the simulation: names, size and the formula's time. `bytes` as nccl-tests counts them, rounded down
+/// to what the ranks can share evenly.
+SimRow forecast(const Collective& collective, const Algorithm& algorithm, std::int64_t bytes, int num_ranks,
+                const SimNetwork& network);
+
+/// Runs the algorithm on tensors without memory.
+/// Errors    UsageError: the network; this build has no SimGrid. What the algorithm throws.
+SimRow simulate(const Collective& collective, const Algorithm& algorithm, std::int64_t bytes, int num_ranks,
+                const SimNetwork& network);
+
+std::string sim_header();
+std::string sim_line(const SimRow& row);
+std::string sim_json(const std::vector<SimRow>& rows);
+
+}  // namespace lab::a9

@@ -1,0 +1,23 @@
+#include "common/base/errors.h"
+
+namespace lab {
+
+NotImplementedError::NotImplementedError(const std::string& task_id)
+    : Error(ExitCode::kNotImplemented, "task " + task_id + " is not implemented: its TODO was reached"),
+      task_id_(task_id) {}
+
+void throw_not_implemented(const std::string& task_id) {
+  throw NotImplementedError(task_id);
+}
+
+void raise(ExitCode exit_code, const std::string& sentence) {
+  switch (exit_code) {
+    case ExitCode::kUsage: throw UsageError(sentence);
+    case ExitCode::kContract: throw ContractError(sentence);
+    case ExitCode::kCommunication: throw CommError(sentence);
+    case ExitCode::kDeadlock: throw DeadlockError(sentence);
+    default: throw Error(exit_code, sentence);
+  }
+}
+
+}  // namespace lab

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace lab {
+
+/// How every program of the suite ends. The README's table of exit codes is this enum.
+enum class ExitCode : int {
+  kAllMatch = 0,
+  kMismatch = 1,
+  kUsage = 2,
+  kNotImplemented = 3,
+  kContract = 4,
+  kCommunication = 5,
+  kDeadlock = 6,
+  kStudentCode = 7,  ///< student code, or LibTorch called by it, threw an exception
+  kNotJudged = 8,    ///< the grader could not judge: neither passed nor failed
+  kInternal = 70,
+};
+
+/// A failure that a user can act on: one clear sentence (what, where, expected, got, hint) and the exit code it leads
+/// to.
+class Error : public std::runtime_error {
+ public:
+  Error(ExitCode exit_code, const std::string& sentence) : std::runtime_error(sentence), exit_code_(exit_code) {}
+  ExitCode exit_code() const { return exit_code_; }
+
+ private:
+  ExitCode exit_code_;
+};
+
+/// Wrong options, environment or files handed to a program.
+struct UsageError : Error {
+  explicit UsageError(const std::string& sentence) : Error(ExitCode::kUsage, sentence) {}
+};
+
+/// A task that still holds its TODO was reached.
+class NotImplementedError : public Error {
+ public:
+  explicit NotImplementedError(const std::string& task_id);
+  const std::string& task_id() const { return task_id_; }
+
+ private:
+  std::string task_id_;
+};
+
+/// Two sides, or a caller and a callee, disagree on shape, dtype, size or operation.
+struct ContractError : Error {
+  explicit ContractError(const std::string& sentence) : Error(ExitCode::kContract, sentence) {}
+};
+
+/// A peer failed, died, or did not answer in time.
+struct CommError : Error {
+  explicit CommError(const std::string& sentence) : Error(ExitCode::kCommunication, sentence) {}
+};
+
+/// Ranks wait for each other, or for a rank that has already returned.
+struct DeadlockError : Error {
+  explicit DeadlockError(const std::string& sentence) : Error(ExitCode::kDeadlock, sentence) {}
+};
+
+/// Throws the error of the given exit code: how a failure that travelled between processes is raised again.
+[[noreturn]] void raise(ExitCode exit_code, const std::string& sentence);
+
+[[noreturn]] void throw_not_implemented(const std::string& task_id);
+
+/// What a stub calls: ends the rank with exit code 3 and the task's id. Takes the stub's arguments so that a starter
+/// compiles without a warning about unused parameters.
+template <typename... Unused>
+[[noreturn]] void not_implemented(const std::string& task_id, const Unused&...) {
+  throw_not_implemented(task_id);
+}
+
+}  // namespace lab

@@ -1,0 +1,137 @@
+#include "common/base/atomic_file.h"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <sstream>
+
+#include "common/base/errors.h"
+#include "common/base/failure.h"
+#include "common/testing/captured.h"
+#include "common/testing/plain_test.h"
+#include "common/testing/temporary_folder.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string content(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+std::string refusal(const std::string& path) {
+  try {
+    lab::write_file_atomically(path, "x");
+  } catch (const lab::UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+auto num_files(const std::string& folder) {
+  return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+}
+
+}  // namespace
+
+TEST_CASE("atomic file: writes, replaces, keeps every byte, leaves nothing beside it") {
+  const lab::testing::TemporaryFolder folder;
+  const std::string path = folder.file("report.json");
+  lab::write_file_atomically(path, "one");
+  CHECK(content(path) == "one");
+  const std::string bytes("a\0b\r\n\xff", 6);
+  lab::write_file_atomically(path, bytes);
+  CHECK(content(path) == bytes);
+  lab::write_file_atomically(path, "");
+  CHECK(content(path).empty());
+  CHECK(num_files(folder.file("")) == 1);
+}
+
+TEST_CASE("atomic file: what cannot be written is one clear sentence") {
+  const lab::testing::TemporaryFolder folder;
+  CHECK(refusal("").find("expected the name of a file") != std::string::npos);
+  CHECK(refusal(folder.file("")).find("it is a folder") != std::string::npos);
+  CHECK(refusal(folder.file("new/")).find("it is a folder") != std::string::npos);
+  const std::string missing = refusal(folder.file("no/such/x.json"));
+  CHECK(missing.find("there is no folder") != std::string::npos);
+  CHECK(missing.find("mkdir -p") != std::string::npos);
+  lab::write_file_atomically(folder.file("file"), "kept");
+  CHECK(refusal(folder.file("file/x")).find("cannot write") != std::string::npos);
+  CHECK(content(folder.file("file")) == "kept");
+  CHECK(num_files(folder.file("")) == 1);
+}
+
+TEST_CASE("atomic file: the old content survives a full disk") {
+  CHECK(refusal("/dev/full").find("No space left") != std::string::npos);
+
+  const lab::testing::TemporaryFolder folder;
+  lab::write_file_atomically(folder.file("kept"), "old");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    // Where no byte may be written to a file, as on a full disk.
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit nothing{0, 0};
+    ::setrlimit(RLIMIT_FSIZE, &nothing);
+    ::_exit(refusal(folder.file("kept")).empty() ? 1 : 0);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
+  CHECK(content(folder.file("kept")) == "old");
+  CHECK(num_files(folder.file("")) == 1);
+}
+
+TEST_CASE("atomic file: a link is followed, a device is written to and not replaced") {
+  const lab::testing::TemporaryFolder folder;
+  lab::write_file_atomically(folder.file("target"), "old");
+  fs::create_symlink("target", folder.file("link"));
+  lab::write_file_atomically(folder.file("link"), "new");
+  CHECK(content(folder.file("target")) == "new");
+  CHECK(fs::is_symlink(folder.file("link")));
+  lab::write_file_atomically("/dev/null", "x");
+  struct stat found {};
+  REQUIRE(::stat("/dev/null", &found) == 0);
+  CHECK(S_ISCHR(found.st_mode));
+}
+
+TEST_CASE("atomic file: nothing under the name before commit, all of it after") {
+  const lab::testing::TemporaryFolder folder;
+  const std::string path = folder.file("result");
+  lab::AtomicFile file(path);
+  file.write("hello ");
+  CHECK_FALSE(fs::exists(path));
+  file.write("world");
+  file.commit();
+  CHECK(content(path) == "hello world");
+  CHECK(num_files(folder.file("")) == 1);
+}
+
+TEST_CASE("atomic file: without commit nothing is left, and what was there stays") {
+  const lab::testing::TemporaryFolder folder;
+  lab::write_file_atomically(folder.file("result"), "old");
+  {
+    lab::AtomicFile file(folder.file("result"));
+    file.write("new");
+  }
+  CHECK(content(folder.file("result")) == "old");
+  CHECK(num_files(folder.file("")) == 1);
+}
+
+TEST_CASE("atomic file: two writers of one name do not meet; the last commit wins") {
+  const lab::testing::TemporaryFolder folder;
+  lab::AtomicFile first(folder.file("result"));
+  lab::AtomicFile second(folder.file("result"));
+  first.write("first");
+  second.write("second");
+  first.commit();
+  second.commit();
+  CHECK(content(folder.file("result")) == "second");
+  CHECK(num_files(folder.file("")) == 1);
+}

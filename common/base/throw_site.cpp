@@ -1,0 +1,107 @@
+#include "common/base/throw_site.h"
+
+#include <dlfcn.h>
+#include <unwind.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+
+#ifdef LAB_HAS_BACKTRACE
+#include <backtrace.h>
+#endif
+
+namespace {
+
+/// The call stack of a thread's latest throw.
+struct Throw {
+  const void* object = nullptr;
+  std::size_t num_frames = 0;
+  std::array<std::uintptr_t, 96> frames{};  ///< addresses inside the calls, innermost first
+};
+
+thread_local Throw latest_throw;
+
+_Unwind_Reason_Code keep_frame(_Unwind_Context* context, void*) {
+  Throw& kept = latest_throw;
+  if (kept.num_frames == kept.frames.size()) return _URC_END_OF_STACK;
+  // One before where the call returns to, which may be the next line's.
+  kept.frames[kept.num_frames++] = _Unwind_GetIP(context) - 1;
+  return _URC_NO_REASON;
+}
+
+}  // namespace
+
+/// Every throw of the program and its libraries comes by: a symbol of the program goes before the C++ library's. By the
+/// time that an exception is caught, its call stack is gone, so it is kept here (10 to 30 us).
+extern "C" [[noreturn]] void keep_stack_and_throw(void* object, void* type,
+                                                  void (*destroy)(void*)) __asm__("__cxa_throw");
+extern "C" [[noreturn]] void keep_stack_and_throw(void* object, void* type, void (*destroy)(void*)) {
+  using Thrower = void (*)(void*, void*, void (*)(void*));
+  static const auto real_throw = reinterpret_cast<Thrower>(::dlsym(RTLD_NEXT, "__cxa_throw"));
+  latest_throw.object = object;
+  latest_throw.num_frames = 0;
+  _Unwind_Backtrace(keep_frame, nullptr);
+  if (real_throw != nullptr) real_throw(object, type, destroy);
+  std::abort();  // a C++ library without it: there is none
+}
+
+namespace lab {
+
+std::string_view student_file(std::string_view path, std::string_view source_root) {
+  if (path.substr(0, source_root.size()) == source_root) path.remove_prefix(source_root.size());
+  const std::size_t folder = path.rfind("/student/");
+  if (folder != std::string_view::npos) return path.substr(folder + 1);
+  return path.substr(0, 8) == "student/" ? path : std::string_view();  // as it was given to the compiler
+}
+
+#ifdef LAB_HAS_BACKTRACE
+
+namespace {
+
+struct Search {
+  ThrowSite site;
+  bool no_lines = false;
+};
+
+int look_at_line(void* data, std::uintptr_t, const char* file, int line, const char*) {
+  auto& search = *static_cast<Search*>(data);
+  const std::string_view found = file == nullptr ? std::string_view() : student_file(file, LAB_SOURCE_ROOT);
+  if (found.empty()) return 0;
+  search.site.student_line = std::string(found) + ":" + std::to_string(line);
+  return 1;  // the innermost is enough
+}
+
+/// Told about each file that libbacktrace cannot read, too, which is no reason to give up: error -1 is that there is
+/// nothing to look lines up in.
+void note_missing_lines(void* data, const char*, int error) {
+  if (error == -1) static_cast<Search*>(data)->no_lines = true;
+}
+
+}  // namespace
+
+ThrowSite throw_site(const std::exception* failure) {
+  const Throw kept = latest_throw;
+  if (kept.object == nullptr) return {};
+  // Another exception may have been thrown, and caught, while this one was on its way.
+  if (failure != nullptr && dynamic_cast<const void*>(failure) != kept.object) return {};
+  Search search;
+  // Is never freed: libbacktrace has no function for that.
+  static backtrace_state* const state = ::backtrace_create_state(nullptr, 1, note_missing_lines, &search);
+  if (state == nullptr) return {};
+  for (std::size_t i = 0; i < kept.num_frames && search.site.student_line.empty() && !search.no_lines; ++i)
+    ::backtrace_pcinfo(state, kept.frames[i], look_at_line, note_missing_lines, &search);
+  search.site.known = !search.no_lines;
+  return search.site;
+}
+
+#else
+
+ThrowSite throw_site(const std::exception*) {
+  return {};
+}
+
+#endif
+
+}  // namespace lab

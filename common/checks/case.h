@@ -1,0 +1,138 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/ledger_entry.h"
+#include "common/comm/communicator.h"
+#include "common/tensor/comparison.h"
+#include "common/tensor/tensor_map.h"
+
+// One table of cases per lab has three users: the tests (ranks are threads), the lab's binary (match lines) and the
+// grader. It holds no student code: expected results are computed another way.
+namespace lab {
+
+/// Where and with what a case is run.
+struct CasePlace {
+  int rank = 0;
+  int size = 1;
+  std::uint64_t seed = 42;
+};
+
+/// What a task is given: tensors, named "input.x" or "weight.W", and plain numbers such as sizes.
+struct CaseInputs {
+  TensorMap tensors;
+  std::map<std::string, double> numbers;
+  std::uint64_t seed = 42;       ///< for tasks that draw their own data
+  at::Device device = at::kCPU;  ///< where the tensors are, and the task works
+
+  const at::Tensor& tensor(const std::string& name) const;
+  std::int64_t whole(const std::string& name) const;
+  double number(const std::string& name) const;
+};
+
+/// What one operation may cost a rank, by the ledger. A task's own point-to-point messages are counted under its id.
+struct CostBound {
+  static constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
+
+  std::string operation;  ///< empty: all operations together
+  std::uint64_t max_calls = kAny;
+  std::uint64_t max_messages = kAny;  ///< sent
+  std::uint64_t max_bytes_sent = kAny;
+  std::uint64_t max_rounds = kAny;  ///< messages that wait for each other, counted from the beginning of the case
+  std::uint64_t min_messages = 0;   ///< sent
+  std::uint64_t min_rounds = 0;
+  std::uint64_t min_bytes_received = 0;  ///< less cannot have brought the result here
+};
+
+/// What a case may cost a rank.
+using CostBounds = std::function<std::vector<CostBound>(const CasePlace&)>;
+
+/// The same bounds on every rank.
+inline CostBounds on_every_rank(const std::vector<CostBound>& bounds) {
+  return [bounds](const CasePlace&) { return bounds; };
+}
+
+/// A well-known wrong result of a case, by what it looks like. The process that judges computes it, on any rank.
+struct Suspect {
+  std::string id;        ///< "local_variance"
+  std::string sentence;  ///< what it is, for the one who wrote it
+  /// The results as this mistake makes them on one rank; those that it leaves right may be left out.
+  std::function<TensorMap(const CasePlace&)> wrong;
+};
+
+/// One check of one task.
+struct Case {
+  std::string task;             ///< "a4.column_parallel"
+  std::string name;             ///< "InputGrad": of saved tensors
+  std::string prefix;           ///< of its match line; the name, but for lines that a handout prints without one
+  bool only_rank_zero = false;  ///< needs no other rank, and only rank 0 runs and prints it
+  /// This rank's inputs.
+  std::function<CaseInputs(const CasePlace&)> inputs;
+  /// What the task must return on this rank, from the inputs alone; may also look at the inputs of other ranks through
+  /// `inputs`.
+  std::function<TensorMap(const CasePlace&)> expected;
+  Tolerance tolerance;
+  /// What it may cost this rank; empty: anything.
+  CostBounds bounds;
+  bool inside_backward = false;  ///< communicates inside backward(), which the simulated world refuses
+  /// A reason not to run on so many ranks; empty: run.
+  std::function<std::string(int size)> skip_reason;
+  /// What find_symptom() looks for before the mistakes that any task can make.
+  std::vector<Suspect> suspects;
+};
+
+/// The reason that the case has not to run on so many ranks; empty: it runs.
+std::string skip_reason_of(const Case& the_case, int size);
+
+/// True on the ranks that run the case.
+bool is_asked(const Case& the_case, int rank);
+
+/// Runs a task's student function on this rank: from inputs to named results.
+using TaskCall = std::function<TensorMap(Communicator&, const CaseInputs&)>;
+
+/// Task id -> student function: what a lab's calls.cpp provides.
+using CallTable = std::map<std::string, TaskCall>;
+
+/// What a case's call did on one rank: nothing is judged.
+struct CaseRun {
+  CaseInputs inputs;
+  TensorMap actual;                ///< on the CPU
+  std::vector<LedgerEntry> spent;  ///< by operation, during the case
+};
+
+/// Runs the call of the case's task on the case's inputs; all ranks together. Inputs are moved to the device, results
+/// back. Whether the case is to be skipped is the caller's to ask.
+/// Errors    ContractError: the task has no call; what the call throws: a lab::Error as it is, anything else as an Error
+///           of exit code 7 with the task, the case, the line in student code and the inputs' shapes
+CaseRun perform_case(const Case& the_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
+                     at::Device device = at::kCPU);
+
+/// The first bound that the case's costs on a rank are beyond.
+/// Example   "3 calls of all_reduce, expected at most 2"; empty: within all bounds
+std::string beyond_bounds(const Case& the_case, const CasePlace& place, const std::vector<LedgerEntry>& spent);
+
+/// What became of one case on one rank.
+struct CaseResult {
+  std::string skipped;      ///< reason; empty when it ran
+  Comparison comparison;    ///< over all results of the case: worst differences, mean over all elements
+  std::string over_budget;  ///< "3 calls of all_reduce, expected at most 2"; empty when within bounds
+  CaseInputs inputs;
+  TensorMap expected;
+  TensorMap actual;
+
+  bool passed() const { return skipped.empty() && over_budget.empty() && comparison.close; }
+};
+
+/// Performs the case with the lab's own call of its task and judges it, unless it is to be skipped.
+/// Errors    ContractError: a result that is missing, unknown, or of another shape or dtype than expected; what the
+///           call throws.
+CaseResult run_case(const Case& the_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
+                    at::Device device = at::kCPU);
+
+}  // namespace lab

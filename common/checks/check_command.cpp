@@ -1,0 +1,241 @@
+#include "common/checks/check_command.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "common/base/atomic_file.h"
+#include "common/base/counted.h"
+#include "common/base/nearest.h"
+#include "common/base/number_list.h"
+#include "common/checks/check_run.h"
+#include "common/checks/lab_main.h"
+#include "common/checks/named_cases.h"
+#include "common/checks/record_world.h"
+#include "common/cli/app.h"
+#include "common/launch/one_rank.h"
+#include "common/log/check_log.h"
+
+namespace lab {
+namespace {
+
+std::vector<int> descriptors_in(const std::string& text, int num_ranks) {
+  std::vector<int> descriptors;
+  for (const std::int64_t number : numbers_in("--descriptors", text, {0, 1 << 20})) {
+    const int flags = ::fcntl(static_cast<int>(number), F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+      throw UsageError(fmt::format("--descriptors: {} is not open for writing", number));
+    descriptors.push_back(static_cast<int>(number));
+  }
+  if (static_cast<int>(descriptors.size()) != num_ranks)
+    throw UsageError(
+        fmt::format("--descriptors: expected {}, one for each rank, got {}", num_ranks, descriptors.size()));
+  return descriptors;
+}
+
+/// The cases that the list names, by their tasks or their own names, in the table's order; all, if it is empty.
+std::vector<Case> cases_of_list(const std::vector<Case>& cases, const std::string& list) {
+  if (list.empty()) return cases;
+  std::vector<std::string> known = tasks_of(cases);
+  for (const Case& the_case : cases) known.push_back(the_case.name);
+  std::vector<std::string> wanted;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    wanted.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+    if (std::find(known.begin(), known.end(), wanted.back()) != known.end()) continue;
+    const auto meant = nearest(wanted.back(), known);
+    throw UsageError(
+        fmt::format("--tasks: there is no task '{}'; hint: such as {}", wanted.back(), meant ? *meant : known.front()));
+  }
+  std::vector<Case> chosen;
+  const auto is_wanted = [&](const std::string& name) {
+    return std::find(wanted.begin(), wanted.end(), name) != wanted.end();
+  };
+  std::copy_if(cases.begin(), cases.end(), std::back_inserter(chosen),
+               [&](const Case& the_case) { return is_wanted(the_case.task) || is_wanted(the_case.name); });
+  return chosen;
+}
+
+std::string read_log(const std::string& path) {
+  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw UsageError(
+        fmt::format("check-log: cannot read {}: it is a folder; expected the log of a run, such as {}/NAME.log, or -",
+                    path, path.substr(0, path.find_last_not_of('/') + 1)));
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw UsageError(fmt::format("check-log: cannot read {}; expected the log of a run, or -", path));
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+constexpr const char* kWordsIndent = "           ";  // under the words of a check
+
+bool reached_todo(const TaskCheck& check) {
+  return !check.missing_task().empty();
+}
+
+std::string label_of(const CheckedCase& checked) {
+  if (checked.failure) return "failed";
+  return checked.too_expensive() ? "costly" : "wrong";
+}
+
+std::string words_of_case(const CheckedCase& checked) {
+  if (checked.right() || checked.skipped()) return "";
+  if (!checked.failure) return checked.words();
+  // Right results, and then the end of its world: such as a message that nobody has received.
+  return (checked.passed() ? "after it had returned: " : "") + checked.failure->sentence;
+}
+
+std::string text_of_case(const CheckedCase& checked) {
+  std::string text = fmt::format("  {:<7}  {}: {}\n", label_of(checked), checked.name, words_of_case(checked));
+  for (const std::string& line : checked.rank_lines) text += fmt::format("{}{}\n", kWordsIndent, line);
+  if (checked.symptom) text += fmt::format("{}likely: {}\n", kWordsIndent, checked.symptom->sentence);
+  return text;
+}
+
+/// What stands behind the task's id.
+std::string headline(const TaskCheck& check) {
+  const std::size_t num_ranks = check.cases.front().ranks.size();
+  const std::string where = fmt::format("on {} rank{}", num_ranks, num_ranks == 1 ? "" : "s");
+  if (reached_todo(check)) return fmt::format("not implemented: stops at TODO({})", check.missing_task());
+  if (check.skipped()) return fmt::format("skipped {}: {}", where, check.cases.front().ranks.front().words);
+  const auto num_skipped = std::count_if(check.cases.begin(), check.cases.end(),
+                                         [](const CheckedCase& checked) { return checked.skipped(); });
+  const auto num_right =
+      std::count_if(check.cases.begin(), check.cases.end(), [](const CheckedCase& checked) { return checked.right(); });
+  return fmt::format("{} of {} checks right {}", num_right,
+                     static_cast<std::ptrdiff_t>(check.cases.size()) - num_skipped, where);
+}
+
+nlohmann::json json_of_case(const CheckedCase& checked) {
+  return {{"name", checked.name},
+          {"passed", checked.right()},
+          {"skipped", checked.skipped()},
+          {"words", words_of_case(checked)},
+          {"symptom", checked.symptom ? checked.symptom->id : ""},
+          {"likely", checked.symptom ? checked.symptom->sentence : ""}};
+}
+
+}  // namespace
+
+ExitCode records_command(int argc, char** argv, const LabProgram& program) {
+  use_threads(1);  // before a fork there must be no pool of threads
+  App app(program.name + " records", "Performs the cases of some tasks and writes what they returned: for a judge.");
+  std::string descriptors, tasks;
+  WorldSpec world;
+  world.kind = WorldKind::kProcesses;
+  world.timeout_seconds = CommonOptions().timeout_seconds;
+  std::uint64_t seed = CommonOptions().seed;
+  app.add_whole_number("--nproc", world.num_ranks, {1, 4096}, "ranks to start");
+  app.add_seed("--seed", seed, "of weights and data");
+  app.add_text("--descriptors", descriptors, "LIST", "where each rank writes");
+  app.add_text("--tasks", tasks, "LIST", "ids, or names of checks, with commas between them; all where left out");
+  app.add_timeout(world.timeout_seconds);
+  if (const auto done = app.parse(argc - 1, argv + 1)) return *done;
+  if (program.validate) program.validate(world.num_ranks);
+
+  const std::vector<Case> cases = cases_of_list(program.cases, tasks);
+  const WorldOutcome outcome =
+      run_record_world(cases, program.calls, world, seed, descriptors_in(descriptors, world.num_ranks));
+  explain_failure(program.name, outcome);
+  return static_cast<ExitCode>(outcome.exit_code());
+}
+
+ExitCode check_log_command(int argc, char** argv, const LabProgram& program) {
+  App app(program.name + " check-log", "Compares a log with the lines that a right run with default options prints.");
+  std::string path;
+  int num_ranks = 4;
+  app.add_required_file(path, "the log; - reads standard input");
+  app.add_whole_number("--nproc", num_ranks, {1, 4096}, "ranks of the run");
+  if (const auto done = app.parse(argc - 1, argv + 1)) return *done;
+
+  const std::vector<std::string> problems = check_log(read_log(path), program.expected_log(num_ranks));
+  for (const std::string& problem : problems) fmt::print("{}: {}\n", path, problem);
+  if (!problems.empty()) return ExitCode::kMismatch;
+  fmt::print("{}: accepted: exactly the lines of a right run on {}\n", path, counted(num_ranks, "rank"));
+  return ExitCode::kAllMatch;
+}
+
+std::string check_text(const TaskCheck& check) {
+  std::string text = fmt::format("{}: {}\n", check.task, headline(check));
+  if (reached_todo(check)) return text;
+  for (const CheckedCase& checked : check.cases) {
+    if (!checked.right() && !checked.skipped()) text += text_of_case(checked);
+  }
+  return text;
+}
+
+std::string summary_text(const std::vector<TaskCheck>& checks) {
+  const auto num_passed =
+      std::count_if(checks.begin(), checks.end(), [](const TaskCheck& check) { return check.passed(); });
+  const auto num_skipped =
+      std::count_if(checks.begin(), checks.end(), [](const TaskCheck& check) { return check.skipped(); });
+  const auto num_todo = std::count_if(checks.begin(), checks.end(), reached_todo);
+  std::string text = fmt::format("{} of {} tasks right", num_passed, checks.size());
+  if (num_todo > 0) text += fmt::format(", {} not implemented", num_todo);
+  if (num_skipped > 0) text += fmt::format(", {} skipped", num_skipped);
+  return text + "\n";
+}
+
+std::string check_json(const std::vector<TaskCheck>& checks) {
+  nlohmann::json document = nlohmann::json::array();
+  for (const TaskCheck& check : checks) {
+    nlohmann::json cases = nlohmann::json::array();
+    for (const CheckedCase& checked : check.cases) cases.push_back(json_of_case(checked));
+    document.push_back({{"task", check.task},
+                        {"passed", check.passed()},
+                        {"skipped", check.skipped()},
+                        {"exit_code", check.exit_code()},
+                        {"words", headline(check)},
+                        {"checks", cases}});
+  }
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+ExitCode check_command(int argc, char** argv, const LabProgram& program) {
+  use_threads(1);  // before a fork there must be no pool of threads
+  std::vector<char*> words(argv + 1, argv + argc);
+  std::string name;
+  if (words.size() > 1 && words[1][0] != '-') {
+    name = words[1];
+    words.erase(words.begin() + 1);
+  }
+  App app(program.name + " check", "Runs the checks of one task, or of all, and says what is wrong: check [TASK].");
+  WorldSpec world;
+  world.kind = WorldKind::kProcesses;
+  world.timeout_seconds = CommonOptions().timeout_seconds;
+  std::uint64_t seed = program.defaults.seed;
+  std::string json_file;
+  world.num_ranks = program.defaults.num_ranks;
+  app.add_whole_number("--nproc", world.num_ranks, {1, 4096}, "ranks to start");
+  if (!program.ranks_option.empty())
+    app.add_whole_number(program.ranks_option, world.num_ranks, {1, 4096}, "the same as --nproc");
+  app.add_seed("--seed", seed, "of weights and data");
+  app.add_timeout(world.timeout_seconds);
+  app.add_text("--json", json_file, "FILE", "the results as JSON");
+  if (const auto done = app.parse(static_cast<int>(words.size()), words.data())) return *done;
+  if (program.validate) program.validate(world.num_ranks);
+  const std::vector<Case> cases = name.empty() ? program.cases : named_cases(program.cases, name, "check");
+  if (!json_file.empty()) AtomicFile{json_file};  // what cannot be written is known before the run, not after it
+
+  const std::vector<TaskCheck> checks = run_checks(cases, program.calls, world, seed);
+  int exit_code = 0;
+  for (const TaskCheck& check : checks) {
+    fmt::print("{}", check_text(check));
+    if (exit_code == 0) exit_code = check.exit_code();
+  }
+  if (checks.size() > 1) fmt::print("{}", summary_text(checks));
+  if (!json_file.empty()) write_file_atomically(json_file, check_json(checks));
+  return static_cast<ExitCode>(exit_code);
+}
+
+}  // namespace lab

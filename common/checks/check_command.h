@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/base/errors.h"
+#include "common/checks/check_run.h"
+
+namespace lab {
+
+struct LabProgram;
+
+/// `LAB records --nproc P --seed S --descriptors 5,6,7,8 [--tasks a9.broadcast,a9.allreduce] [--timeout T]`: for a
+/// judge. Rank r performs the cases of these tasks, or those of these names, in the table's order, and appends a record of each to descriptor r,
+/// which this process has inherited (perform_and_record). Prints nothing; what is wrong is found by who reads them.
+/// Returns the world's exit code; its sentence goes to stderr.
+/// Errors    UsageError: options; a descriptor that cannot be written to; a task that is not there
+ExitCode records_command(int argc, char** argv, const LabProgram& program);
+
+struct LabProgram;
+
+/// `LAB check-log FILE --nproc P`: prints what is wrong with the log, a line each, or that it is accepted.
+/// Returns 0 for an accepted log, 1 for a refused one. Errors: UsageError for options and files.
+ExitCode check_log_command(int argc, char** argv, const LabProgram& program);
+
+/// A task's checks for the one who wrote it, a line each that is wrong:
+///
+///     a9.broadcast: 3 of 4 checks right on 4 ranks
+///       wrong    BroadcastFromLast: rank 0, result 'out', element [0, 0]: expected 12, got 3 (...)
+///                likely: every rank has what rank 0 had before: src_rank is not used
+///     a9.design: not implemented: stops at TODO(a9.tensor_parallel_shards)
+std::string check_text(const TaskCheck& check);
+
+/// "12 of 31 tasks right", and how many are still to be done.
+std::string summary_text(const std::vector<TaskCheck>& checks);
+
+/// [{task, passed, skipped, exit_code, words, checks: [{name, passed, skipped, words, symptom, likely}]}]: `symptom` is
+/// an id, `likely` its sentence, `words` of a task what check_text() says in its first line behind the id.
+std::string check_json(const std::vector<TaskCheck>& checks);
+
+struct LabProgram;
+
+/// `LAB check [TASK or case] [--nproc P] [--seed S] [--timeout T] [--json FILE]`: runs the task's cases (all tasks', if
+/// none is named) on processes, judges them in this one, and prints what is wrong and why that may be; see
+/// check_report.h. Returns the first task's exit code that is not 0, in the order of the table.
+/// Errors    UsageError: options; a name that no case or task answers to; a file that cannot be written
+ExitCode check_command(int argc, char** argv, const LabProgram& program);
+
+}  // namespace lab

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <vector>
+
+#include "common/checks/case.h"
+#include "common/log/log_expectation.h"
+
+namespace lab {
+
+/// What a lab gives to the judge: its graded_lab() in cases/cases.h. The lab is found by its folder's rubric.toml.
+struct GradedLab {
+  std::vector<Case> (*cases)() = nullptr;
+  LogExpectation (*expected_log)(int num_ranks) = nullptr;  ///< nullptr: its hand-in has no log
+};
+
+}  // namespace lab

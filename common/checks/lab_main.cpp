@@ -1,0 +1,278 @@
+#include "common/checks/lab_main.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <ATen/detail/CUDAHooksInterface.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <mutex>
+#include <set>
+
+#include "common/base/atomic_file.h"
+#include "common/base/counted.h"
+#include "common/base/folder.h"
+#include "common/checks/check_command.h"
+#include "common/checks/named_cases.h"
+#include "common/cli/app.h"
+#include "common/comm/fingerprint.h"
+#include "common/launch/debug_rank.h"
+#include "common/launch/joined_world.h"
+#include "common/launch/openblas_core.h"
+#include "common/launch/rank_environment.h"
+#include "common/launch/run_ranks.h"
+#include "common/tensor/safetensors.h"
+
+namespace lab {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Everything about one run that does not change from rank to rank.
+struct Run {
+  const LabProgram& program;
+  const CommonOptions& options;
+  WorldSpec world;
+  std::shared_ptr<std::mutex> line_lock;  ///< threads share this process's output
+  std::string only;                       ///< of `LAB run NAME`
+};
+
+WorldSpec world_of(const CommonOptions& options, int num_ranks) {
+  WorldSpec spec;
+  spec.kind = options.world == "threads" ? WorldKind::kThreads
+              : options.world == "sim"   ? WorldKind::kSim
+                                         : WorldKind::kProcesses;
+  spec.num_ranks = num_ranks;
+  spec.timeout_seconds = options.timeout_seconds;
+  spec.traced = !options.trace_file.empty();
+  spec.log_dir = options.log_dir;
+  return spec;
+}
+
+void validate(const CommonOptions& options) {
+  if (options.device == "cuda" && !at::hasCUDA()) {
+    throw UsageError(
+        "--device cuda: this LibTorch has no CUDA, or there is no GPU; hint: leave --device out to use the CPU");
+  }
+  if (!options.save_dir.empty()) make_folder("--save", options.save_dir);
+  // What cannot be written is known before the run, not after it.
+  if (!options.trace_file.empty()) {
+    check_trace_name(options.trace_file);
+    AtomicFile{options.trace_file};
+  }
+  if (!options.json_file.empty()) AtomicFile{options.json_file};
+}
+
+/// The ranks of one machine take its GPUs in turn.
+at::Device device_of(const CommonOptions& options, int local_rank) {
+  if (options.device != "cuda") return at::kCPU;
+  const int num_gpus = at::detail::getCUDAHooks().getNumGPUs();
+  return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(local_rank % num_gpus));
+}
+
+RankBody body_of(const Run& run, const std::string& node, const std::function<int(int)>& local_rank_of) {
+  return [&run, node, local_rank_of](Communicator& comm, RankOutcome& outcome) {
+    PrinterOptions printing;
+    printing.quiet = run.options.quiet;
+    printing.line_lock = run.line_lock;
+    printing.remember = run.options.repeat == 1 || !run.options.json_file.empty();
+    Printer printer(printing);
+    TensorMap saved;
+    for (int turn = 0; turn < run.options.repeat; ++turn) {
+      const int local_rank = local_rank_of(comm.rank());
+      RankRun rank_run{comm,  printer, run.options, node, local_rank, device_of(run.options, local_rank),
+                       saved, run.only};
+      run.program.body(rank_run);
+    }
+    outcome.report.lines = printer.lines();
+    outcome.exit_code = printer.exit_code();
+    if (!run.options.save_dir.empty()) {
+      save_safetensors(fmt::format("{}/rank{}.safetensors", run.options.save_dir, comm.rank()), saved,
+                       {{"lab", run.program.name}});
+    }
+  };
+}
+
+void write_results(const Run& run, const WorldOutcome& outcome, double wall_seconds) {
+  if (!run.options.trace_file.empty()) {
+    std::vector<TraceEvent> events;
+    for (const RankOutcome& rank : outcome.ranks) events.insert(events.end(), rank.trace.begin(), rank.trace.end());
+    write_trace(run.options.trace_file, events);
+  }
+  if (!run.options.json_file.empty() || run.program.after) {
+    RunReport report;
+    report.program = run.program.name;
+    report.version = suite_version();
+    report.world = run.options.world;
+    report.num_ranks = run.world.num_ranks;
+    report.seed = run.options.seed;
+    report.exit_code = static_cast<ExitCode>(outcome.exit_code());
+    report.error = outcome.failure ? outcome.failure->sentence : "";
+    report.wall_seconds = wall_seconds;
+    for (const RankOutcome& rank : outcome.ranks) report.ranks.push_back(rank.report);
+    if (!run.options.json_file.empty()) write_file_atomically(run.options.json_file, to_json(report));
+    if (run.program.after) run.program.after(run.options, report);
+  }
+}
+
+/// Started plainly: this process makes the ranks.
+int launch(Run& run) {
+  const auto start = Clock::now();
+  const WorldOutcome outcome = run_ranks(run.world, body_of(run, "N/A", [](int rank) { return rank; }));
+  explain_failure(run.program.name, outcome);
+  write_results(run, outcome, std::chrono::duration<double>(Clock::now() - start).count());
+  return outcome.exit_code();
+}
+
+/// Started by a launcher: this process is one rank of a world that others make up with it.
+int join(Run& run, const RankEnvironment& environment) {
+  const auto start = Clock::now();
+  if (environment.rank == 0) {
+    fmt::print(stderr, "{}: rank 0 of {}, as told by {}\n", run.program.name, environment.size, environment.source);
+  }
+  const bool reports = !run.options.json_file.empty() || run.world.traced || run.program.after;
+  const auto local_rank_of = [&](int) { return environment.local_rank; };
+  const WorldOutcome outcome =
+      join_world(environment, run.world, body_of(run, environment.node, local_rank_of), reports);
+  if (outcome.failure) {
+    fmt::print(stderr, "{}: error: rank {}: {}\n", run.program.name, environment.rank, outcome.failure->sentence);
+  }
+  if (environment.rank == 0) write_results(run, outcome, std::chrono::duration<double>(Clock::now() - start).count());
+  return outcome.exit_code();
+}
+
+std::string description_of(const LabProgram& program) {
+  std::string text = program.description + " Also: " + program.name + " check-log FILE --nproc P";
+  if (!program.cases.empty()) text += "; run NAME; check [TASK]";
+  for (const LabCommand& command : program.commands) text += "; " + command.help;
+  return text;
+}
+
+/// In what the ranks that a launcher started must be alike. How long one waits, and where it writes what it alone writes,
+/// is its own affair.
+std::string fingerprint_of(const LabProgram& program, const App& app, const std::string& only) {
+  const std::set<std::string> own = {"--debug-rank", "--log-dir", "--nproc",   "--out",
+                                     "--quiet",      "--save",    "--timeout", program.ranks_option};
+  Fingerprint fingerprint = {{"program", program.name}, {"version", suite_version()}, {"run", only}};
+  for (const auto& [name, value] : app.values()) {
+    if (own.count(name) == 0) fingerprint.emplace_back(name, value);
+  }
+  return to_text(fingerprint);
+}
+
+/// `only`: what `LAB run NAME` names; empty: everything.
+int run_lab(int argc, char** argv, const LabProgram& program, const std::string& only) {
+  at::set_num_threads(1);  // before a fork there must be no pool of threads; each rank sets its own number
+  App app(program.name, description_of(program));
+  CommonOptions& options = app.add_common_options(program.defaults);
+  int num_ranks_by_own_word = program.defaults.num_ranks;
+  if (!program.ranks_option.empty())
+    app.add_whole_number(program.ranks_option, num_ranks_by_own_word, {1, 4096}, "Ranks to run, the same as --nproc");
+  if (program.add_options) program.add_options(app);
+  std::vector<char*> words(argv, argv + argc);
+  if (!only.empty()) words.erase(words.begin() + 1, words.begin() + 3);  // run NAME
+  if (const auto done = app.parse(static_cast<int>(words.size()), words.data())) return static_cast<int>(*done);
+
+  const std::string ranks_word =
+      program.ranks_option.empty() || !app.given(program.ranks_option) ? "--nproc" : program.ranks_option;
+  if (ranks_word != "--nproc") {
+    if (options.num_ranks_given && options.num_ranks != num_ranks_by_own_word) {
+      throw UsageError(fmt::format("{} {} and --nproc {}: expected one number of ranks, got two; leave one out",
+                                   ranks_word, num_ranks_by_own_word, options.num_ranks));
+    }
+    options.num_ranks = num_ranks_by_own_word;
+    options.num_ranks_given = true;
+  }
+
+  // Who steps through a rank in a debugger keeps the others waiting.
+  if (options.debug_rank >= 0 && !app.given("--timeout")) options.timeout_seconds = 24 * 3600;
+  const auto environment = options.world == "processes" ? rank_environment() : std::nullopt;
+  if (environment && options.num_ranks_given && options.num_ranks != environment->size) {
+    throw UsageError(fmt::format("{} {}: {} started {}; hint: leave {} out", ranks_word, options.num_ranks,
+                                 environment->source, counted(environment->size, "rank"), ranks_word));
+  }
+  const int num_ranks = environment ? environment->size : options.num_ranks;
+  validate(options);
+  if (program.validate) program.validate(num_ranks);
+  if (options.debug_rank >= 0 && !environment) start_under_debugger(argc, argv, num_ranks, options.debug_rank);
+
+  if (program.prepare && only.empty()) program.prepare(options, num_ranks, environment ? environment->rank : 0);
+  Run run{program, options, world_of(options, num_ranks), nullptr, only};
+  run.world.fingerprint = fingerprint_of(program, app, only);
+  if (run.world.kind == WorldKind::kThreads) run.line_lock = std::make_shared<std::mutex>();
+  return environment ? join(run, *environment) : launch(run);
+}
+
+}  // namespace
+
+void explain_failure(const std::string& program, const WorldOutcome& outcome) {
+  if (!outcome.failure) return;
+  fmt::print(stderr, "{}: error: {}\n", program, outcome.failure->sentence);
+  for (const std::string& line : outcome.rank_lines) fmt::print(stderr, "{}: {}\n", program, line);
+}
+
+void RankRun::announce() {
+  out.line(fmt::format("[Distributed Init] Rank {} initialized on {} on {} {}.", comm.rank(), node,
+                       device.is_cuda() ? "GPU" : "CPU", local_rank));
+  comm.collectives().barrier();
+  if (comm.rank() == 0) out.sentence(0, "All ranks ready!");
+}
+
+void expect_announcement(LogExpectation& log) {
+  log.add_on_every_rank(ExpectedSentence{"[Distributed Init] Rank {rank} initialized on {node} on {device} {index}."});
+  log.order_next_after_all(0);
+  log.add(0, ExpectedSentence{"[Rank 0] All ranks ready!"});
+}
+
+void RankRun::check(const Case& the_case, const CallTable& calls) {
+  if (!only.empty() && !is_named(the_case, only)) return;
+  if (the_case.inside_backward && options.world == "sim") {
+    out.skipped({the_case.prefix, comm.rank(), "the simulated world has no communication inside backward()"});
+    return;
+  }
+  report(the_case, run_case(the_case, calls, comm, options.seed, device));
+}
+
+void RankRun::save(const Case& the_case, const CaseResult& result) {
+  if (options.save_dir.empty()) return;
+  for (const auto& [name, tensor] : result.inputs.tensors) saved[the_case.name + "." + name] = tensor;
+  for (const auto& [name, tensor] : result.expected) saved[the_case.name + ".expected." + name] = tensor;
+  for (const auto& [name, tensor] : result.actual) {
+    if (tensor.defined()) saved[the_case.name + ".actual." + name] = tensor;
+  }
+}
+
+void RankRun::report(const Case& the_case, const CaseResult& result) {
+  if (!result.skipped.empty()) {
+    out.skipped({the_case.prefix, comm.rank(), result.skipped});
+    return;
+  }
+  save(the_case, result);
+  if (!result.over_budget.empty()) out.sentence(comm.rank(), the_case.task + ": " + result.over_budget);
+  const Comparison& found = result.comparison;
+  out.match({the_case.prefix, comm.rank(), result.passed(), found.max_diff, found.mean_diff});
+}
+
+int lab_main(int argc, char** argv, const LabProgram& program) {
+  const int exit_code = static_cast<int>(guarded_main(argc, argv, [&](int count, char** arguments) {
+    const std::string word = count > 1 ? arguments[1] : "";
+    if (word == "check-log") return check_log_command(count, arguments, program);
+    if (word == "check" && !program.cases.empty()) return check_command(count, arguments, program);
+    if (word == "records" && !program.cases.empty()) return records_command(count, arguments, program);
+    for (const LabCommand& command : program.commands) {
+      if (word == command.name) return command.run(count - 1, arguments + 1);
+    }
+    if (word != "run" || program.cases.empty()) return static_cast<ExitCode>(run_lab(count, arguments, program, ""));
+    if (count < 3) throw UsageError("run: expected the name of a case or of a task, got nothing");
+    named_cases(program.cases, arguments[2], word);  // refuses a name that no case answers to
+    return static_cast<ExitCode>(run_lab(count, arguments, program, arguments[2]));
+  }));
+  // Where ranks were processes, Gloo's threads may still be at work on memory that must stay (see ProcessWorld); and
+  // LibTorch's destructors take a tenth of a second a process.
+  std::fflush(nullptr);
+  _exit(exit_code);
+}
+
+}  // namespace lab

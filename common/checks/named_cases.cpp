@@ -1,0 +1,53 @@
+#include "common/checks/named_cases.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "common/base/errors.h"
+#include "common/base/nearest.h"
+
+namespace lab {
+namespace {
+
+std::string short_id(const std::string& task) {
+  return task.substr(task.find('.') + 1);
+}
+
+}  // namespace
+
+bool is_named(const Case& the_case, const std::string& name) {
+  return name == the_case.name || name == the_case.task || name == short_id(the_case.task);
+}
+
+std::vector<Case> named_cases(const std::vector<Case>& cases, const std::string& name, const std::string& word) {
+  std::vector<Case> named;
+  std::vector<std::string> known;
+  for (const Case& the_case : cases) {
+    if (is_named(the_case, name)) named.push_back(the_case);
+    known.push_back(the_case.name);
+    known.push_back(short_id(the_case.task));
+  }
+  if (!named.empty()) return named;
+  const auto meant = nearest(name, known);
+  throw UsageError(fmt::format("{} {}: expected the name of a case or of a task, such as {}; got '{}'", word, name,
+                               meant ? *meant : known.back(), name));
+}
+
+std::vector<Case> cases_of_task(const std::vector<Case>& cases, const std::string& task) {
+  std::vector<Case> of_task;
+  std::copy_if(cases.begin(), cases.end(), std::back_inserter(of_task),
+               [&](const Case& the_case) { return the_case.task == task; });
+  return of_task;
+}
+
+std::vector<std::string> tasks_of(const std::vector<Case>& cases) {
+  std::vector<std::string> tasks;
+  for (const Case& the_case : cases) {
+    if (std::find(tasks.begin(), tasks.end(), the_case.task) == tasks.end()) tasks.push_back(the_case.task);
+  }
+  return tasks;
+}
+
+}  // namespace lab

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/checks/case.h"
+
+namespace lab {
+
+/// True if the name means this case: "BroadcastLarge", or its task's "a9.broadcast" or "broadcast".
+bool is_named(const Case& the_case, const std::string& name);
+
+/// The cases that the name means, in order.
+/// Errors    UsageError: none; `word` is what the name was given to, such as `run`
+std::vector<Case> named_cases(const std::vector<Case>& cases, const std::string& name, const std::string& word);
+
+/// The cases of one task, by its id; in order, perhaps none.
+std::vector<Case> cases_of_task(const std::vector<Case>& cases, const std::string& task);
+
+/// Each task's id once, in the order of the cases.
+std::vector<std::string> tasks_of(const std::vector<Case>& cases);
+
+}  // namespace lab

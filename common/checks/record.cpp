@@ -1,0 +1,215 @@
+#include "common/checks/record.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "common/base/errors.h"
+#include "common/base/failure.h"
+#include "common/base/one_line.h"
+#include "common/base/write_fully.h"
+#include "common/tensor/safetensors.h"
+
+namespace lab {
+namespace {
+
+using nlohmann::json;
+using RecordState = CaseRecord::State;
+
+constexpr std::size_t kMostWordBytes = 4000;
+
+constexpr std::array<std::pair<RecordState, const char*>, 4> kStates = {
+    {{RecordState::kReturned, "returned"},
+     {RecordState::kThrew, "threw"},
+     {RecordState::kNotImplemented, "not implemented"},
+     {RecordState::kSkipped, "skipped"}}};
+
+const char* name_of_state(RecordState state) {
+  for (const auto& [known, name] : kStates) {
+    if (known == state) return name;
+  }
+  throw UsageError("a record of an unknown state cannot be written");
+}
+
+RecordState state_of(const std::string& text) {
+  for (const auto& [state, name] : kStates) {
+    if (text == name) return state;
+  }
+  throw UsageError(fmt::format("its state is unknown: '{}'", one_line(text.substr(0, 40))));
+}
+
+const json& field_of(const json& object, const char* key) {
+  if (!object.is_object() || !object.contains(key)) throw UsageError(fmt::format("it has no '{}'", key));
+  return object[key];
+}
+
+std::string words_at(const json& object, const char* key) {
+  const json& value = field_of(object, key);
+  if (!value.is_string()) throw UsageError(fmt::format("its '{}' is no text", key));
+  return one_line(value.get<std::string>().substr(0, kMostWordBytes));
+}
+
+const json& list_at(const json& object, const char* key) {
+  const json& value = field_of(object, key);
+  if (!value.is_array()) throw UsageError(fmt::format("its '{}' is no list", key));
+  return value;
+}
+
+LedgerEntry ledger_entry_of(const json& entry) {
+  if (!entry.is_array() || entry.size() != 6 || !entry[0].is_string())
+    throw UsageError("its ledger has an entry that is no operation with five counts");
+  std::array<std::uint64_t, 5> counts = {};
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (!entry[i + 1].is_number_unsigned()) throw UsageError("its ledger has a count that is no whole number from 0");
+    counts[i] = entry[i + 1].get<std::uint64_t>();
+  }
+  return {entry[0].get<std::string>(), counts[0], counts[1], counts[2], counts[3], counts[4]};
+}
+
+constexpr std::uint64_t kLengthBytes = 8;
+constexpr std::uint64_t kMaxRecordHeaderBytes = 4u << 20;  // names, shapes and words: more is no honest record
+const char* const kRecordKey = "record";                   // of the blob's metadata
+
+std::string length_of(std::uint64_t number) {
+  std::string bytes;
+  for (std::uint64_t i = 0; i < kLengthBytes; ++i) bytes += static_cast<char>(number >> (8 * i) & 0xFF);
+  return bytes;
+}
+
+/// Reads so many bytes at an offset; fewer where the file ends.
+std::string bytes_at(int descriptor, std::uint64_t offset, std::uint64_t size) {
+  std::string bytes(size, '\0');
+  std::uint64_t filled = 0;
+  while (filled < size) {
+    const ssize_t got = ::pread(descriptor, &bytes[filled], size - filled, static_cast<off_t>(offset + filled));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    filled += static_cast<std::uint64_t>(got);
+  }
+  bytes.resize(filled);
+  return bytes;
+}
+
+std::uint64_t size_of_file(int descriptor) {
+  struct stat status = {};
+  if (::fstat(descriptor, &status) != 0)
+    throw UsageError(fmt::format("cannot read records from descriptor {}: {}", descriptor, std::strerror(errno)));
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+}  // namespace
+
+std::string text_of_record(const CaseRecord& record, const std::vector<std::string>& undefined) {
+  json spent = json::array();
+  for (const LedgerEntry& entry : record.spent) {
+    spent.push_back(
+        {entry.operation, entry.calls, entry.messages, entry.bytes_sent, entry.bytes_received, entry.rounds});
+  }
+  const json document = {{"task", record.task},
+                         {"name", record.name},
+                         {"state", name_of_state(record.state)},
+                         {"words", record.words.substr(0, kMostWordBytes)},
+                         {"exit_code", record.exit_code},
+                         {"missing_task", record.missing_task},
+                         {"spent", spent},
+                         {"undefined", undefined}};
+  // What was thrown may hold any bytes.
+  return document.dump(-1, ' ', true, json::error_handler_t::replace);
+}
+
+CaseRecord record_from_text(const std::string& text, std::vector<std::string>& undefined) {
+  const json document = json::parse(text, nullptr, false);
+  if (document.is_discarded()) throw UsageError("its text is no JSON");
+  CaseRecord record;
+  record.task = words_at(document, "task");
+  record.name = words_at(document, "name");
+  record.state = state_of(words_at(document, "state"));
+  record.words = words_at(document, "words");
+  record.missing_task = words_at(document, "missing_task");
+  const json& exit_code = field_of(document, "exit_code");
+  if (!exit_code.is_number_integer() || exit_code < 0 || exit_code > 255)
+    throw UsageError("its exit code is no whole number from 0 to 255");
+  record.exit_code = exit_code.get<int>();
+  for (const json& entry : list_at(document, "spent")) record.spent.push_back(ledger_entry_of(entry));
+  for (const json& name : list_at(document, "undefined")) {
+    if (!name.is_string()) throw UsageError("its 'undefined' has a name that is no text");
+    undefined.push_back(name.get<std::string>());
+  }
+  return record;
+}
+
+namespace {
+
+CaseRecord record_of(const std::string& blob) {
+  SafetensorsContent content = from_safetensors(blob, "a record", kMaxRecordHeaderBytes);
+  const auto text = content.metadata.find(kRecordKey);
+  if (text == content.metadata.end()) throw UsageError("a record without its text");
+  std::vector<std::string> undefined;
+  CaseRecord record = record_from_text(text->second, undefined);
+  record.results = std::move(content.tensors);
+  for (const std::string& name : undefined) record.results.emplace(name, at::Tensor());
+  return record;
+}
+
+}  // namespace
+
+void write_record(int descriptor, const CaseRecord& record) {
+  TensorMap defined;
+  std::vector<std::string> undefined;
+  for (const auto& [name, tensor] : record.results) {
+    if (tensor.defined()) {
+      defined[name] = tensor;
+    } else {
+      undefined.push_back(name);
+    }
+  }
+  const std::string blob = to_safetensors(defined, {{kRecordKey, text_of_record(record, undefined)}});
+  const int failure = write_fully(descriptor, length_of(blob.size()) + blob);
+  if (failure == 0) return;
+  throw UsageError(fmt::format("cannot write a record to descriptor {}: {}", descriptor, std::strerror(failure)));
+}
+
+RecordsRead read_records(int descriptor, std::uint64_t max_bytes) {
+  RecordsRead read;
+  const std::uint64_t size = size_of_file(descriptor);
+  std::uint64_t offset = 0;
+  const auto refuse = [&](const std::string& reason) {
+    read.broken = fmt::format("record {}: {}", read.records.size() + 1, reason);
+  };
+  while (offset < size && read.broken.empty()) {
+    const std::string length = bytes_at(descriptor, offset, kLengthBytes);
+    std::uint64_t blob_bytes = 0;
+    for (std::size_t i = length.size(); i-- > 0;) blob_bytes = blob_bytes << 8 | static_cast<unsigned char>(length[i]);
+    const std::uint64_t begin = offset + kLengthBytes;
+    if (length.size() < kLengthBytes || begin > size || blob_bytes > size - begin) {
+      refuse(fmt::format("it should have {} bytes, of which the file holds {}", blob_bytes,
+                         begin > size ? 0 : size - begin));
+    } else if (begin > max_bytes || blob_bytes > max_bytes - begin) {
+      refuse(fmt::format("it ends beyond the {} bytes that are read", max_bytes));
+    } else {
+      try {
+        read.records.push_back(record_of(bytes_at(descriptor, begin, blob_bytes)));
+      } catch (const std::exception& failure) {
+        refuse(sentence_of(failure));
+      }
+      offset = begin + blob_bytes;
+    }
+  }
+  return read;
+}
+
+int make_record_file() {
+  // Not closed on exec: it is handed on to a program.
+  const int descriptor = ::memfd_create("records", 0);
+  if (descriptor < 0) throw UsageError(fmt::format("cannot make a file in memory: {}", std::strerror(errno)));
+  return descriptor;
+}
+
+}  // namespace lab

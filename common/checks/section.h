@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/checks/case.h"
+#include "common/checks/lab_main.h"
+#include "common/log/log_expectation.h"
+
+namespace lab {
+
+/// Cases that are printed under one sentence of rank 0.
+struct Section {
+  std::string sentence;
+  std::vector<Case> cases;
+};
+
+/// The cases of all sections, in order.
+std::vector<Case> cases_of(const std::vector<Section>& sections);
+
+/// Prints each section's sentence and runs its cases; those that are named, without sentences, for `run NAME`.
+/// Call      on every rank
+void run_sections(RankRun& run, const std::vector<Section>& sections, const CallTable& calls);
+
+/// The lines that run_sections() prints when all is right. A case with an absolute tolerance stays within it, 0 where
+/// data are exact; one that is compared by its norm within 1e-5, as its data are of the size of 1 or smaller.
+void expect_sections(LogExpectation& log, const std::vector<Section>& sections);
+
+}  // namespace lab

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/checks/case.h"
+
+namespace lab {
+
+/// What a wrong result looks like: the likely cause, in words for the one who wrote it.
+struct Symptom {
+  std::string id;        ///< "divided_by_world_size"
+  std::string sentence;  ///< "the result is the sum divided by the number of ranks (4)"
+};
+
+/// One case on all ranks, by rank: what is known when something is wrong. A rank without a result has empty maps.
+struct CaseEvidence {
+  const Case& the_case;
+  int size = 1;
+  std::uint64_t seed = 42;
+  std::vector<CaseInputs> inputs;
+  std::vector<TensorMap> expected, actual;
+  std::vector<bool> right;               ///< the numbers are, whatever they cost
+  std::vector<std::string> over_budget;  ///< "3 calls of all_gather, expected at most 0"; empty: within bounds
+  std::vector<std::string> thrown;       ///< in what words the case ended; empty: it returned
+  std::vector<int> thrown_codes;         ///< the exit code of what was thrown; 0: nothing was
+};
+
+/// The first symptom that explains every wrong rank, the most specific first; none: nothing known looks like this.
+std::optional<Symptom> find_symptom(const CaseEvidence& evidence);
+
+/// Every id that find_symptom() can give, but for those of the cases' own suspects; for the README and the tests.
+std::vector<std::string> symptom_ids();
+
+}  // namespace lab

@@ -1,0 +1,169 @@
+#include "common/checks/case.h"
+
+#include <cmath>
+
+#include "common/launch/run_ranks.h"
+#include "common/testing/test.h"
+
+namespace lab {
+namespace {
+
+/// Rank r must return its input doubled.
+Case doubling() {
+  Case the_case;
+  the_case.task = "a0.double";
+  the_case.name = the_case.prefix = "Double";
+  the_case.inputs = [](const CasePlace& place) {
+    CaseInputs inputs;
+    inputs.tensors["input.x"] = at::full({3}, static_cast<double>(place.rank) + 1);
+    inputs.numbers["factor"] = 2;
+    return inputs;
+  };
+  the_case.expected = [](const CasePlace& place) { return TensorMap{{"y", at::full({3}, 2.0 * place.rank + 2)}}; };
+  return the_case;
+}
+
+CaseResult run_on_two(const Case& the_case, const TaskCall& call, WorldOutcome* outcome = nullptr) {
+  CaseResult of_rank_one;
+  WorldSpec spec;
+  spec.num_ranks = 2;
+  const WorldOutcome result = run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome&) {
+                                          const CaseResult own = run_case(the_case, {{"a0.double", call}}, comm, 1);
+                                          if (comm.rank() == 1) of_rank_one = own;
+                                        }));
+  if (outcome != nullptr) *outcome = result;
+  return of_rank_one;
+}
+
+TaskCall times(double factor) {
+  return [factor](Communicator&, const CaseInputs& inputs) {
+    return TensorMap{{"y", inputs.tensor("input.x") * factor}};
+  };
+}
+
+TEST_CASE("a right result passes, a wrong one fails with its differences") {
+  const CaseResult right = run_on_two(doubling(), times(2));
+  CHECK(right.passed());
+  CHECK(right.comparison.max_diff == 0);
+  CHECK(at::equal(right.actual.at("y"), at::full({3}, 4.0)));
+  const CaseResult wrong = run_on_two(doubling(), times(3));
+  CHECK_FALSE(wrong.passed());
+  CHECK(wrong.comparison.max_diff == doctest::Approx(2));
+  CHECK(wrong.comparison.mean_diff == doctest::Approx(2));
+}
+
+TEST_CASE("a result left undefined or full of NaN never passes") {
+  const CaseResult undefined = run_on_two(doubling(), [](Communicator&, const CaseInputs&) {
+    return TensorMap{{"y", at::Tensor()}};
+  });
+  CHECK_FALSE(undefined.passed());
+  CHECK(std::isnan(undefined.comparison.max_diff));
+  const CaseResult poisoned = run_on_two(doubling(), times(std::nan("")));
+  CHECK_FALSE(poisoned.passed());
+  CHECK(std::isnan(poisoned.comparison.max_diff));
+}
+
+TEST_CASE("a missing, unknown or mis-shaped result is an error that names it") {
+  WorldOutcome outcome;
+  run_on_two(
+      doubling(), [](Communicator&, const CaseInputs&) { return TensorMap{}; }, &outcome);
+  REQUIRE(outcome.failure);
+  CHECK(outcome.failure->sentence.find("'y'") != std::string::npos);
+  run_on_two(
+      doubling(),
+      [](Communicator&, const CaseInputs&) {
+        return TensorMap{{"y", at::zeros({3})}, {"z", at::zeros({3})}};
+      },
+      &outcome);
+  REQUIRE(outcome.failure);
+  CHECK(outcome.failure->sentence.find("'z'") != std::string::npos);
+  run_on_two(
+      doubling(),
+      [](Communicator&, const CaseInputs&) {
+        return TensorMap{{"y", at::zeros({4})}};
+      },
+      &outcome);
+  REQUIRE(outcome.failure);
+  CHECK(outcome.failure->sentence.find("a0.double [Double], result 'y'") != std::string::npos);
+}
+
+TEST_CASE("a right result that costs too much does not pass") {
+  Case frugal = doubling();
+  frugal.bounds = on_every_rank({{"all_reduce", 1}});
+  const auto reduce = [](int times_called) {
+    return [times_called](Communicator& comm, const CaseInputs& inputs) {
+      for (int i = 0; i < times_called; ++i) comm.collectives().all_reduce(at::zeros({1}));
+      return TensorMap{{"y", inputs.tensor("input.x") * 2}};
+    };
+  };
+  CHECK(run_on_two(frugal, reduce(1)).passed());
+  const CaseResult costly = run_on_two(frugal, reduce(2));
+  CHECK_FALSE(costly.passed());
+  CHECK(costly.comparison.close);
+  CHECK(costly.over_budget == "2 calls of all_reduce, expected at most 1");
+}
+
+TEST_CASE("a bound without a name is on all operations together") {
+  const auto sum_and_message = [](Communicator& comm, const CaseInputs& inputs) {
+    comm.collectives().all_reduce(at::zeros({2}));  // 8 bytes by the ledger
+    const at::Tensor theirs = at::zeros({3});
+    Request received = comm.point_to_point().irecv(theirs, 1 - comm.rank());
+    comm.point_to_point().send(inputs.tensor("input.x"), 1 - comm.rank());
+    received.wait();
+    return TensorMap{{"y", inputs.tensor("input.x") * 2}};
+  };
+  Case the_case = doubling();
+  CostBound all;
+  all.max_bytes_sent = 20;
+  the_case.bounds = on_every_rank({all});
+  CHECK(run_on_two(the_case, sum_and_message).passed());
+  all.max_bytes_sent = 19;
+  the_case.bounds = on_every_rank({all});
+  CHECK(run_on_two(the_case, sum_and_message).over_budget == "20 bytes sent in all, expected at most 19");
+}
+
+TEST_CASE("messages, bytes and rounds are bounded from both sides, and rounds count from the beginning of the case") {
+  const auto exchange = [](Communicator& comm, const CaseInputs& inputs) {
+    const at::Tensor theirs = at::zeros({3});
+    Request received = comm.point_to_point().irecv(theirs, 1 - comm.rank());
+    comm.point_to_point().send(inputs.tensor("input.x"), 1 - comm.rank());
+    received.wait();
+    return TensorMap{{"y", inputs.tensor("input.x") * 2}};
+  };
+  CostBound exact;
+  exact.operation = "a0.double";
+  exact.max_messages = exact.min_messages = 1;
+  exact.max_bytes_sent = exact.min_bytes_received = 12;
+  exact.max_rounds = 1;
+  Case the_case = doubling();
+  the_case.bounds = on_every_rank({exact});
+  CHECK(run_on_two(the_case, exchange).passed());
+  const auto complaint = [&](const auto& change) {
+    CostBound bound = exact;
+    change(bound);
+    the_case.bounds = on_every_rank({bound});
+    return run_on_two(the_case, exchange).over_budget;
+  };
+  CHECK(complaint([](CostBound& bound) { bound.max_messages = 0; }) ==
+        "1 messages sent of a0.double, expected at most 0");
+  CHECK(complaint([](CostBound& bound) { bound.min_messages = 2; }) ==
+        "1 messages sent of a0.double, expected at least 2");
+  CHECK(complaint([](CostBound& bound) { bound.max_bytes_sent = 11; }) ==
+        "12 bytes sent of a0.double, expected at most 11");
+  CHECK(complaint([](CostBound& bound) { bound.min_bytes_received = 13; }) ==
+        "12 bytes received of a0.double, expected at least 13");
+  CHECK(complaint([](CostBound& bound) { bound.min_rounds = 2; }) == "1 rounds of a0.double, expected at least 2");
+  CHECK(complaint([](CostBound& bound) { bound.max_rounds = 0; }) == "1 rounds of a0.double, expected at most 0");
+}
+
+TEST_CASE("a case that does not fit the world size is skipped with its reason") {
+  Case the_case = doubling();
+  the_case.skip_reason = [](int size) { return size == 2 ? std::string("needs three ranks") : std::string(); };
+  const CaseResult skipped = run_on_two(the_case, times(2));
+  CHECK(skipped.skipped == "needs three ranks");
+  CHECK_FALSE(skipped.passed());
+  CHECK(skipped.actual.empty());
+}
+
+}  // namespace
+}  // namespace lab

@@ -1,0 +1,122 @@
+#include "common/checks/check_command.h"
+
+#include <nlohmann/json.hpp>
+
+#include "common/testing/test.h"
+
+namespace lab::testing {
+namespace {
+
+using State = RankVerdict::State;
+
+CheckedCase verdict_with(const std::string& name, State first, State second, const std::string& words = "") {
+  CheckedCase verdict;
+  verdict.task = "a0.task";
+  verdict.name = name;
+  verdict.ranks.resize(2);
+  verdict.ranks[0].state = first;
+  verdict.ranks[1].state = second;
+  verdict.ranks[0].words = words;
+  return verdict;
+}
+
+TaskCheck check_of(const std::vector<CheckedCase>& cases) {
+  TaskCheck check;
+  check.task = "a0.task";
+  check.cases = cases;
+  return check;
+}
+
+/// The case, to blame for the end of its world.
+CheckedCase stuck(CheckedCase checked) {
+  checked.failure = RankFailure{6, "deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0"};
+  checked.rank_lines = {"rank 0 waits", "rank 1 waits"};
+  return checked;
+}
+
+const CheckedCase kRight = verdict_with("Right", State::kRight, State::kRight);
+
+TEST_CASE("a task that is right is one line") {
+  const TaskCheck check = check_of({kRight, kRight});
+  CHECK(check_text(check) == "a0.task: 2 of 2 checks right on 2 ranks\n");
+  CHECK(check.passed());
+  CHECK(check.exit_code() == 0);
+}
+
+TEST_CASE("what is wrong, costly or skipped is told apart, with the likely cause below") {
+  CheckedCase wrong = verdict_with("Wrong", State::kWrong, State::kRight, "result 'out' is missing");
+  wrong.symptom = Symptom{"zeros", "nothing was written"};
+  const CheckedCase costly = verdict_with("Costly", State::kTooExpensive, State::kRight, "3 calls of all_gather");
+  const CheckedCase skipped = verdict_with("Skipped", State::kSkipped, State::kSkipped, "too few heads");
+  const TaskCheck check = check_of({kRight, wrong, costly, skipped});
+  CHECK(check_text(check) ==
+        "a0.task: 1 of 3 checks right on 2 ranks\n"
+        "  wrong    Wrong: rank 0, result 'out' is missing\n"
+        "           likely: nothing was written\n"
+        "  costly   Costly: rank 0: 3 calls of all_gather\n");
+  CHECK(check.exit_code() == 1);
+  CHECK(check_of({kRight, skipped}).passed());
+  const TaskCheck all_skipped = check_of({skipped});
+  CHECK(check_text(all_skipped) == "a0.task: skipped on 2 ranks: too few heads\n");
+  CHECK_FALSE(all_skipped.passed());
+  CHECK(all_skipped.exit_code() == 0);
+}
+
+TEST_CASE("a TODO names the task that was asked for and the TODO that was reached") {
+  CheckedCase todo = verdict_with("Todo", State::kNoRecord, State::kNotImplemented);
+  todo.ranks[1].missing_task = "a0.helper";
+  const TaskCheck check = check_of({kRight, stuck(todo)});
+  CHECK(check_text(check) == "a0.task: not implemented: stops at TODO(a0.helper)\n");
+  CHECK(check.exit_code() == 3);  // whatever became of the ranks that waited
+}
+
+TEST_CASE("a world that failed is quoted at the case that is to blame, and at no other") {
+  CheckedCase hangs = stuck(verdict_with("Stuck", State::kThrew, State::kThrew, "deadlock"));
+  hangs.symptom = Symptom{"deadlock", "ranks wait for each other"};
+  const CheckedCase after = verdict_with("After", State::kWrong, State::kRight, "result 'out' is missing");
+  const TaskCheck check = check_of({kRight, hangs, after});
+  CHECK(check_text(check) ==
+        "a0.task: 1 of 3 checks right on 2 ranks\n"
+        "  failed   Stuck: deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n"
+        "           rank 0 waits\n"
+        "           rank 1 waits\n"
+        "           likely: ranks wait for each other\n"
+        "  wrong    After: rank 0, result 'out' is missing\n");
+  CHECK(check.exit_code() == 6);
+  const TaskCheck at_the_end = check_of({stuck(kRight)});
+  CHECK_FALSE(at_the_end.passed());
+  CHECK(check_text(at_the_end) ==
+        "a0.task: 0 of 1 checks right on 2 ranks\n"
+        "  failed   Right: after it had returned: deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0\n"
+        "           rank 0 waits\n"
+        "           rank 1 waits\n");
+}
+
+TEST_CASE("the JSON has for each task what became of it and of its checks") {
+  CheckedCase wrong = verdict_with("Wrong", State::kWrong, State::kRight, "result 'out' is missing");
+  wrong.symptom = Symptom{"zeros", "nothing was written"};
+  const auto document = nlohmann::json::parse(check_json({check_of({kRight}), check_of({kRight, wrong})}));
+  REQUIRE(document.size() == 2);
+  CHECK(document[0]["task"] == "a0.task");
+  CHECK(document[0]["passed"] == true);
+  CHECK(document[1]["passed"] == false);
+  CHECK(document[1]["exit_code"] == 1);
+  CHECK(document[1]["words"] == "1 of 2 checks right on 2 ranks");
+  CHECK(document[1]["checks"][0]["passed"] == true);
+  CHECK(document[1]["checks"][1]["name"] == "Wrong");
+  CHECK(document[1]["checks"][1]["words"] == "rank 0, result 'out' is missing");
+  CHECK(document[1]["checks"][1]["symptom"] == "zeros");
+  CHECK(document[1]["checks"][1]["likely"] == "nothing was written");
+}
+
+TEST_CASE("the summary counts what is right, to be done, and skipped") {
+  CheckedCase todo = verdict_with("Todo", State::kNotImplemented, State::kNotImplemented);
+  todo.ranks[0].missing_task = "a0.task";
+  const CheckedCase skipped = verdict_with("Skipped", State::kSkipped, State::kSkipped);
+  CHECK(summary_text({check_of({kRight}), check_of({todo}), check_of({skipped}), check_of({stuck(kRight)})}) ==
+        "1 of 4 tasks right, 1 not implemented, 1 skipped\n");
+  CHECK(summary_text({check_of({kRight})}) == "1 of 1 tasks right\n");
+}
+
+}  // namespace
+}  // namespace lab::testing

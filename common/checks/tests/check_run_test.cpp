@@ -1,0 +1,146 @@
+// A program of its own: it forks ranks, so nothing before it may have used threads or gone backward.
+#include "common/checks/check_run.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "common/checks/tests/small_lab.h"
+#include "common/testing/sentence_of.h"
+#include "common/testing/test.h"
+
+namespace lab::testing {
+namespace {
+
+SmallTask renamed(SmallTask task, const std::string& id) {
+  task.the_case.task = id;
+  task.the_case.name = id.substr(id.find('.') + 1);
+  return task;
+}
+
+TensorMap wrong_sum(Communicator& comm, const CaseInputs& inputs) {
+  const at::Tensor mean = summed(comm, x_of(inputs)) / comm.size();
+  return {{"out", mean}, {"x", mean}};
+}
+
+TensorMap stuck_sum(Communicator& comm, const CaseInputs& inputs) {
+  const at::Tensor x = x_of(inputs);
+  comm.point_to_point().recv(x, (comm.rank() + 1) % comm.size());
+  return {{"out", x}, {"x", x}};
+}
+
+TensorMap leaving_sum(Communicator& comm, const CaseInputs& inputs) {
+  if (comm.rank() == 1) ::_exit(0);
+  return {{"out", summed(comm, x_of(inputs))}, {"x", x_of(inputs)}};
+}
+
+TensorMap crashing_sum(Communicator& comm, const CaseInputs& inputs) {
+  if (comm.rank() == 0) std::raise(SIGKILL);
+  return {{"out", summed(comm, x_of(inputs))}, {"x", x_of(inputs)}};
+}
+
+/// A TODO that only one rank reaches, while the others wait for it.
+TensorMap todo_on_one(Communicator& comm, const CaseInputs& inputs) {
+  if (comm.rank() == 1) not_implemented("a0.helper");
+  return {{"out", summed(comm, x_of(inputs))}, {"x", x_of(inputs)}};
+}
+
+/// Right results, and a message that nobody asked for.
+TensorMap littering_sum(Communicator& comm, const CaseInputs& inputs) {
+  const at::Tensor theirs = at::zeros({1});
+  { const Request dropped = comm.point_to_point().irecv(theirs, 1 - comm.rank()); }
+  const at::Tensor sum = summed(comm, x_of(inputs));
+  return {{"out", sum}, {"x", sum}};
+}
+
+struct Table {
+  std::vector<Case> cases;
+  CallTable calls;
+
+  void add(const std::string& id, const TaskCall& call) {
+    cases.push_back(renamed(sum_task(), id).the_case);
+    calls[id] = call;
+  }
+};
+
+std::vector<TaskCheck> checks_of(const Table& table) {
+  WorldSpec world;
+  world.kind = WorldKind::kProcesses;
+  world.num_ranks = 2;
+  return run_checks(table.cases, table.calls, world, 42);
+}
+
+TEST_CASE("each task gets its own end, whatever the others do to their worlds") {
+  Table table;
+  table.add("a0.right", sum_task().right);
+  table.add("a0.wrong", wrong_sum);
+  table.add("a0.stuck", stuck_sum);
+  table.add("a0.todo_on_one", todo_on_one);
+  table.add("a0.leaves", leaving_sum);
+  table.add("a0.crashes", crashing_sum);
+  table.add("a0.litters", littering_sum);
+  table.add("a0.right_again", sum_task().right);
+  const std::vector<TaskCheck> checks = checks_of(table);
+  REQUIRE(checks.size() == 8);
+  const std::vector<int> exit_codes = {0, 1, 6, 3, 6, 137, 4, 0};
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    CAPTURE(checks[i].task);
+    CAPTURE(i);
+    CHECK(checks[i].exit_code() == exit_codes[i]);
+    CHECK(checks[i].passed() == (exit_codes[i] == 0));
+  }
+  REQUIRE(checks[1].cases[0].symptom);
+  CHECK(checks[1].cases[0].symptom->id == "divided_by_world_size");
+  REQUIRE(checks[2].cases[0].symptom);
+  CHECK(checks[2].cases[0].symptom->id == "deadlock");
+  CHECK(contains(checks[2].cases[0].failure->sentence, "deadlock: rank 0 waits"));
+  CHECK(checks[3].missing_task() == "a0.helper");
+  CHECK(contains(checks[4].cases[0].failure->sentence, "rank 1"));  // which has left, so that rank 0 waits in vain
+  CHECK(contains(checks[5].cases[0].failure->sentence, "SIGKILL"));
+  CHECK(checks[6].cases[0].symptom->id == "stray_message");
+}
+
+TEST_CASE("a check that throws or hangs costs that check, and the task's others are run in a new world") {
+  Table table;
+  table.calls["a0.sum"] = [](Communicator& comm, const CaseInputs& inputs) {
+    if (inputs.numbers.count("throws") != 0 && comm.rank() == 1)
+      throw ContractError("view({-1}) of a transposed tensor");
+    if (inputs.numbers.count("hangs") != 0) return stuck_sum(comm, inputs);
+    return sum_task().right(comm, inputs);
+  };
+  for (const std::string name : {"first", "throws", "second", "hangs", "third"}) {
+    Case one = renamed(sum_task(), "a0.sum").the_case;
+    one.name = name;
+    one.inputs = [inputs = one.inputs, name](const CasePlace& place) {
+      CaseInputs more = inputs(place);
+      more.numbers[name] = 1;
+      return more;
+    };
+    table.cases.push_back(one);
+  }
+  const std::vector<TaskCheck> checks = checks_of(table);
+  REQUIRE(checks.size() == 1);
+  REQUIRE(checks[0].cases.size() == 5);
+  for (const CheckedCase& checked : checks[0].cases) {
+    CAPTURE(checked.name);
+    const bool should_fail = checked.name == "throws" || checked.name == "hangs";
+    CHECK(checked.right() == !should_fail);
+    CHECK(checked.failure.has_value() == should_fail);
+  }
+  CHECK(contains(checks[0].cases[1].failure->sentence, "transposed"));
+  CHECK(contains(checks[0].cases[3].failure->sentence, "deadlock"));
+  CHECK_FALSE(checks[0].passed());
+}
+
+TEST_CASE("a task alone that fails is not run twice") {
+  Table table;
+  table.add("a0.stuck", stuck_sum);
+  const std::vector<TaskCheck> checks = checks_of(table);
+  REQUIRE(checks.size() == 1);
+  CHECK(checks[0].exit_code() == 6);
+  CHECK_FALSE(checks[0].passed());
+}
+
+}  // namespace
+}  // namespace lab::testing

@@ -1,0 +1,135 @@
+// What becomes of an exception that student code throws: exit code 7, and a message that finds it.
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "common/base/throw_site.h"
+#include "common/checks/tests/small_lab.h"
+#include "common/testing/judged_case.h"
+#include "common/testing/sentence_of.h"
+#include "common/testing/student/throwing.h"
+#include "common/testing/test.h"
+
+namespace lab::testing {
+namespace {
+
+/// The world's failure with the call in the place of a0.row's, on 3 ranks.
+RankFailure failure_with(const TaskCall& call, WorldKind kind = WorldKind::kThreads) {
+  WorldSpec spec;
+  spec.kind = kind;
+  spec.num_ranks = 3;
+  const Case the_case = row_task().the_case;
+  const WorldOutcome outcome = run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome&) {
+                                           perform_case(the_case, {{the_case.task, call}}, comm, 42);
+                                         }));
+  return outcome.failure.value_or(RankFailure{});
+}
+
+TaskCall throwing_on_rank_one(const std::function<void()>& thrower) {
+  return [thrower](Communicator& comm, const CaseInputs& inputs) {
+    if (comm.rank() == 1) thrower();
+    return TensorMap{{"out", summed(comm, x_of(inputs))}};
+  };
+}
+
+/// "student/throwing.cpp:7: "; empty where the suite was built without libbacktrace.
+std::string at_line(int line) {
+  try {
+    beyond_end({});
+  } catch (const std::exception& failure) {
+    if (!throw_site(&failure).known) return "";
+  }
+  return fmt::format("student/throwing.cpp:{}: ", line);
+}
+
+constexpr const char* kInputs =
+    "; inputs: input.grad_out float64 [5, 3], input.x float64 [5, 4], weight.W float64 [4, 3], weight.bias float64 [3]";
+
+TEST_CASE("an exception in student code has exit code 7 and names rank, task, check, line and the inputs' shapes") {
+  const RankFailure failure = failure_with(throwing_on_rank_one([] { beyond_end({1, 2}); }));
+  CHECK(failure.exit_code == 7);
+  CAPTURE(failure.sentence);
+  CHECK(failure.sentence.rfind("rank 1: a0.row [row]: " + at_line(kBeyondEndLine) + "vector::_M_range_check", 0) == 0);
+  CHECK(contains(failure.sentence, kInputs));
+}
+
+TEST_CASE("LibTorch's own errors have it, too, without its backtrace") {
+  const RankFailure failure = failure_with(throwing_on_rank_one([] {
+    call([] { at::matmul(at::zeros({2, 3}), at::zeros({2, 3})); });
+  }));
+  CHECK(failure.exit_code == 7);
+  CHECK(failure.sentence == "rank 1: a0.row [row]: " + at_line(kCallLine) +
+                                "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)" + kInputs);
+}
+
+TEST_CASE("what is thrown inside backward() has the line of the function that LibTorch called") {
+  const RankFailure failure = failure_with(throwing_on_rank_one([] {
+    const at::Tensor x = at::zeros({2}).requires_grad_();
+    const at::Tensor doubled = x * 2;
+    doubled.register_hook([](const at::Tensor& grad) -> at::Tensor {
+      beyond_end({});
+      return grad;
+    });
+    doubled.sum().backward();
+  }));
+  CHECK(failure.exit_code == 7);
+  CAPTURE(failure.sentence);
+  CHECK(contains(failure.sentence, "a0.row [row]: " + at_line(kBeyondEndLine)));
+}
+
+TEST_CASE("a thrown integer is told as one, and where all ranks throw alike, one is named") {
+  const RankFailure failure = failure_with([](Communicator&, const CaseInputs&) -> TensorMap {
+    throw_number();
+    return {};
+  });
+  CHECK(failure.exit_code == 7);
+  CAPTURE(failure.sentence);
+  CHECK(contains(failure.sentence,
+                 "a0.row [row]: " + at_line(kThrowNumberLine) + "something that is not an exception was thrown"));
+  CHECK(failure.sentence.rfind("rank ", 0) == 0);
+}
+
+TEST_CASE("our own errors keep their exit codes and messages") {
+  const auto code_of = [](const std::function<void()>& thrower) {
+    return failure_with(throwing_on_rank_one(thrower)).exit_code;
+  };
+  CHECK(code_of([] { not_implemented("a0.helper"); }) == 3);
+  CHECK(code_of([] { throw ContractError("sizes disagree"); }) == 4);
+}
+
+TEST_CASE("a fault in a case's own inputs is the suite's: exit code 70") {
+  if (at_line(0).empty()) return;  // without line tables nobody can tell
+  Case broken = row_task().the_case;
+  broken.inputs = [](const CasePlace&) -> CaseInputs { throw std::runtime_error("no inputs"); };
+  WorldSpec spec;
+  spec.num_ranks = 2;
+  const WorldOutcome outcome = run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome&) {
+                                           perform_case(broken, {{broken.task, row_task().right}}, comm, 42);
+                                         }));
+  REQUIRE(outcome.failure);
+  CHECK(outcome.failure->exit_code == 70);
+}
+
+TEST_CASE("outside of a case, student code that throws is exit code 7 with its line") {
+  WorldSpec spec;
+  spec.num_ranks = 2;
+  const WorldOutcome outcome = run_ranks(spec, RankBody([](Communicator& comm, RankOutcome&) {
+                                           if (comm.rank() == 1) beyond_end({});
+                                           comm.collectives().barrier();
+                                         }));
+  REQUIRE(outcome.failure);
+  CHECK(outcome.failure->exit_code == 7);
+  CAPTURE(outcome.failure->sentence);
+  CHECK(outcome.failure->sentence.rfind("rank 1: " + at_line(kBeyondEndLine), 0) == 0);
+}
+
+TEST_CASE("records and verdicts carry code and line to whoever judges") {
+  const CaseVerdict verdict = judged(row_task().the_case, throwing_on_rank_one([] { beyond_end({}); }), 2);
+  REQUIRE(verdict.ranks.size() == 2);
+  CHECK(verdict.ranks[1].exit_code == 7);
+  CAPTURE(verdict.words());
+  CHECK(verdict.words().rfind("rank 1: a0.row [row]: " + at_line(kBeyondEndLine), 0) == 0);
+}
+
+}  // namespace
+}  // namespace lab::testing

@@ -1,0 +1,167 @@
+#include "common/checks/verdict.h"
+
+#include <cmath>
+
+#include "common/checks/tests/small_lab.h"
+#include "common/testing/judged_case.h"
+#include "common/testing/test.h"
+
+namespace lab::testing {
+namespace {
+
+using State = RankVerdict::State;
+using ByRank = std::vector<std::optional<CaseRecord>>;
+
+/// Each rank must return "y", its rank times ten in each of two elements.
+Case tens() {
+  Case the_case;
+  the_case.task = "a0.tens";
+  the_case.name = "Tens";
+  the_case.inputs = [](const CasePlace&) { return CaseInputs(); };
+  the_case.expected = [](const CasePlace& place) {
+    return TensorMap{{"y", at::full({2}, 10.0 * place.rank, at::kDouble)}};
+  };
+  return the_case;
+}
+
+CaseRecord returned(const TensorMap& results) {
+  CaseRecord record;
+  record.task = "a0.tens";
+  record.name = "Tens";
+  record.results = results;
+  return record;
+}
+
+CaseRecord right(int rank) {
+  return returned(tens().expected({rank, 2, 42}));
+}
+
+/// The verdict when rank 0 is right and rank 1 returned this.
+CaseVerdict with_rank_one(const std::optional<CaseRecord>& record, const Case& the_case = tens()) {
+  return judge_case(the_case, 2, 42, ByRank{right(0), record});
+}
+
+std::string words_for(const TensorMap& results) {
+  const CaseVerdict verdict = with_rank_one(returned(results));
+  CHECK((verdict.ranks[1].state == State::kWrong));
+  CHECK_FALSE(verdict.passed());
+  return verdict.words();
+}
+
+TEST_CASE("right on all ranks passes, with nothing to say") {
+  const CaseVerdict verdict = with_rank_one(right(1));
+  CHECK(verdict.passed());
+  CHECK_FALSE(verdict.skipped());
+  CHECK_FALSE(verdict.too_expensive());
+  CHECK(verdict.sentence().empty());
+}
+
+TEST_CASE("a wrong rank is described at its first wrong element") {
+  CHECK(words_for({{"y", at::tensor({10.0, 2.5}, at::kDouble)}}) ==
+        "rank 1, result 'y', element [1]: expected 10, got 2.5 (max diff 7.5; 1 of 2 elements differ)");
+}
+
+TEST_CASE("what is no number, missing, unknown, undefined or of another form is wrong in words of its own") {
+  CHECK(words_for({{"y", at::full({2}, std::nan(""), at::kDouble)}}) ==
+        "rank 1, result 'y', element [0]: expected 10, got nan (max diff nan; 2 of 2 elements differ)");
+  CHECK(words_for({}) == "rank 1, result 'y' is missing");
+  CHECK(words_for({{"y", at::Tensor()}}) == "rank 1, result 'y' is undefined, expected float64 [2]");
+  CHECK(words_for({{"y", at::zeros({3}, at::kDouble)}}) == "rank 1, result 'y': expected float64 [2], got float64 [3]");
+  CHECK(words_for({{"y", at::zeros({2})}}) == "rank 1, result 'y': expected float64 [2], got float32 [2]");
+  TensorMap more = right(1).results;
+  more["z"] = at::zeros({1});
+  CHECK(words_for(more) == "rank 1, result 'z' is not one of this task's");
+}
+
+TEST_CASE("where the norm decides, the worst element and the norm are named") {
+  Case by_norm = tens();
+  by_norm.tolerance.atol = by_norm.tolerance.rtol = std::numeric_limits<double>::infinity();
+  by_norm.tolerance.relative_norm = 1e-3;
+  const CaseVerdict verdict = with_rank_one(returned({{"y", at::tensor({10.0, 11.0}, at::kDouble)}}), by_norm);
+  CHECK(verdict.words() ==
+        "rank 1, result 'y', element [1]: expected 10, got 11 (max diff 1; relative error 0.0707, expected at most "
+        "0.001)");
+}
+
+TEST_CASE("a rank that says nothing, something of another case, or that it skipped, has not passed") {
+  CHECK((with_rank_one(std::nullopt).ranks[1].state == State::kNoRecord));
+  CaseRecord other = right(1);
+  other.name = "Other";
+  CHECK((with_rank_one(other).ranks[1].state == State::kNoRecord));
+  CaseRecord skipped = right(1);
+  skipped.state = CaseRecord::State::kSkipped;
+  CHECK((with_rank_one(skipped).ranks[1].state == State::kNoRecord));
+  CHECK_FALSE(with_rank_one(skipped).passed());
+  CHECK_FALSE(with_rank_one(skipped).skipped());
+  CHECK_FALSE(judge_case(tens(), 2, 42, ByRank{}).passed());
+}
+
+TEST_CASE("whether a case is skipped is the judge's to say") {
+  Case the_case = tens();
+  the_case.skip_reason = [](int) { return "too few heads"; };
+  const CaseVerdict verdict = judge_case(the_case, 2, 42, ByRank{right(0), std::nullopt});
+  CHECK(verdict.skipped());
+  CHECK_FALSE(verdict.passed());
+  CHECK(verdict.ranks[0].words == "too few heads");
+}
+
+TEST_CASE("a case of rank 0 alone asks no other") {
+  Case the_case = tens();
+  the_case.only_rank_zero = true;
+  const CaseVerdict verdict = judge_case(the_case, 2, 42, ByRank{right(0), std::nullopt});
+  CHECK(verdict.passed());
+  CHECK((verdict.ranks[1].state == State::kNotAsked));
+}
+
+TEST_CASE("right numbers beyond a bound are too expensive, wrong ones wrong") {
+  Case the_case = tens();
+  the_case.bounds = on_every_rank({{"all_gather", 1}});
+  CaseRecord costly = right(1);
+  costly.spent = {{"all_gather", 3, 0, 0, 0, 0}};
+  const CaseVerdict verdict = with_rank_one(costly, the_case);
+  CHECK(verdict.too_expensive());
+  CHECK_FALSE(verdict.passed());
+  CHECK(verdict.words() == "rank 1: 3 calls of all_gather, expected at most 1");
+  costly.results = {{"y", at::zeros({2}, at::kDouble)}};
+  CHECK_FALSE(with_rank_one(costly, the_case).too_expensive());
+  // What is never spent has no entry; a least is a bound, too.
+  CostBound least;
+  least.operation = "a0.tens";
+  least.min_messages = 1;
+  the_case.bounds = on_every_rank({least});
+  CHECK(with_rank_one(right(1), the_case).too_expensive());
+}
+
+TEST_CASE("the rank that says most about the cause is quoted") {
+  CaseRecord peer_failed = right(0), own_fault = right(1), todo = right(1);
+  peer_failed.state = own_fault.state = CaseRecord::State::kThrew;
+  peer_failed.words = "rank 1 failed: sizes disagree";
+  peer_failed.exit_code = 5;
+  own_fault.words = "sizes disagree";
+  own_fault.exit_code = 4;
+  todo.state = CaseRecord::State::kNotImplemented;
+  todo.missing_task = "a0.helper";
+  CHECK(judge_case(tens(), 2, 42, ByRank{peer_failed, own_fault}).words() == "rank 1: sizes disagree");
+  const CaseVerdict unfinished = judge_case(tens(), 2, 42, ByRank{peer_failed, todo});
+  CHECK(unfinished.not_implemented());
+  CHECK(unfinished.ranks[1].missing_task == "a0.helper");
+  CHECK_FALSE(unfinished.symptom);
+}
+
+TEST_CASE("a sentence has words and symptom") {
+  const SmallTask sum = sum_task();
+  const CaseVerdict verdict = judged(
+      sum.the_case,
+      [](Communicator& comm, const CaseInputs& inputs) {
+        const at::Tensor mean = summed(comm, x_of(inputs)) / comm.size();
+        return TensorMap{{"out", mean}, {"x", mean}};
+      },
+      4);
+  REQUIRE(verdict.symptom);
+  CHECK(verdict.sentence() == verdict.words() +
+                                  "; likely: results 'out' and 'x' are divided by the number of ranks (4): a mean was "
+                                  "made where the sum is asked for, or twice");
+}
+
+}  // namespace
+}  // namespace lab::testing

@@ -1,0 +1,240 @@
+#include "common/checks/tests/wrong_solutions.h"
+
+#include <cmath>
+
+namespace lab::testing {
+namespace {
+
+/// The right results, changed.
+TaskCall changed(const SmallTask& task, const std::function<void(Communicator&, TensorMap&)>& change) {
+  return [task, change](Communicator& comm, const CaseInputs& inputs) {
+    TensorMap results = task.right(comm, inputs);
+    for (auto& [name, tensor] : results) tensor = tensor.clone();
+    change(comm, results);
+    return results;
+  };
+}
+
+TaskCall out_changed(const SmallTask& task, const std::function<at::Tensor(Communicator&, const at::Tensor&)>& change) {
+  return changed(
+      task, [change](Communicator& comm, TensorMap& results) { results.at("out") = change(comm, results.at("out")); });
+}
+
+TensorMap in_place(const at::Tensor& x) {
+  return {{"out", x}, {"x", x}};
+}
+
+/// Of the sum over ranks, the part of the rank that source_of says.
+TaskCall part_of_sum(const std::function<int(int rank, int size)>& source_of) {
+  return [source_of](Communicator& comm, const CaseInputs& inputs) {
+    return TensorMap{{"out", summed(comm, x_of(inputs)).narrow(0, 3 * source_of(comm.rank(), comm.size()), 3)}};
+  };
+}
+
+std::vector<WrongSolution> wrong_sums() {
+  const SmallTask sum = sum_task();
+  return {
+      {"divided_by_world_size", sum,
+       all_changed(sum, [](Communicator& comm, const at::Tensor& t) { return t / comm.size(); })},
+      {"times_world_size", sum,
+       all_changed(sum, [](Communicator& comm, const at::Tensor& t) { return t * comm.size(); })},
+      {"sign", sum, all_changed(sum, [](Communicator&, const at::Tensor& t) { return -t; })},
+      {"zeros", sum, all_changed(sum, [](Communicator&, const at::Tensor& t) { return at::zeros_like(t); })},
+      {"not_a_number", sum, all_changed(sum, [](Communicator&, const at::Tensor& t) { return t * std::nan(""); })},
+      {"rounding_only", sum, all_changed(sum, [](Communicator&, const at::Tensor& t) { return t * (1 + 1e-7); })},
+      {"wrong_dtype", sum, all_changed(sum, [](Communicator&, const at::Tensor& t) { return t.to(at::kFloat); })},
+      {"own_part_only", sum, [](Communicator&, const CaseInputs& inputs) { return in_place(x_of(inputs)); }},
+      {"argument_unchanged", sum,
+       [](Communicator& comm, const CaseInputs& inputs) {
+         return TensorMap{{"out", summed(comm, x_of(inputs))}, {"x", x_of(inputs)}};
+       }},
+      {"only_rank_zero_right", sum,
+       [](Communicator& comm, const CaseInputs& inputs) {
+         const at::Tensor total = summed(comm, x_of(inputs));
+         return in_place(comm.rank() == 0 ? total : x_of(inputs));
+       }},
+      {"one_input_everywhere", sum,
+       [](Communicator& comm, const CaseInputs& inputs) {
+         return in_place(comm.collectives().broadcast(x_of(inputs), 0));
+       }},
+      {"summand_missing", sum,
+       [](Communicator& comm, const CaseInputs& inputs) {
+         return in_place(summed(comm, x_of(inputs)) - x_of(inputs));
+       }},
+      {"summand_missing", sum,
+       [](Communicator& comm, const CaseInputs& inputs) {
+         return in_place(summed(comm, comm.rank() == 2 ? at::zeros_like(x_of(inputs)) : x_of(inputs)));
+       }},
+      {"summand_twice", sum,
+       [](Communicator& comm, const CaseInputs& inputs) {
+         return in_place(summed(comm, x_of(inputs)) + x_of(inputs));
+       }},
+      {"sum_missing", product_task(),
+       [](Communicator&, const CaseInputs& inputs) {
+         return TensorMap{{"out", inputs.tensor("input.a") * inputs.tensor("input.b")}};
+       }},
+      {"average_missing", update_task(),
+       [](Communicator&, const CaseInputs& inputs) {
+         return TensorMap{{"W", inputs.tensor("weight.W") - 0.5 * inputs.tensor("input.grad")}};
+       }},
+      {"nothing_changed", update_task(),
+       [](Communicator& comm, const CaseInputs& inputs) {
+         summed(comm, inputs.tensor("input.grad"));
+         return TensorMap{{"W", inputs.tensor("weight.W").clone()}};
+       }},
+      // A weight that took too large a step is no multiple of the right weight.
+      {"times_world_size", update_task(),
+       [](Communicator& comm, const CaseInputs& inputs) {
+         return TensorMap{{"W", inputs.tensor("weight.W") - 0.5 * summed(comm, inputs.tensor("input.grad"))}};
+       }},
+      {"times_count", count_task(),
+       [](Communicator&, const CaseInputs& inputs) {
+         return TensorMap{{"W.grad", inputs.tensor("input.x").sum(0)}};
+       }},
+      {"divided_by_count", count_task(),
+       [](Communicator&, const CaseInputs& inputs) {
+         return TensorMap{{"W.grad", inputs.tensor("input.x").sum(0) / 25}};
+       }},
+  };
+}
+
+std::vector<WrongSolution> wrong_places() {
+  const SmallTask gather = gather_task(), scatter = scatter_task();
+  const auto parts_of = [](Communicator& comm, const CaseInputs& inputs) {
+    return comm.collectives().all_gather(x_of(inputs));
+  };
+  return {
+      {"joined_along_another_dim", gather,
+       [=](Communicator& comm, const CaseInputs& inputs) {
+         return TensorMap{{"out", at::cat(parts_of(comm, inputs), 1)}, {"x", x_of(inputs)}};
+       }},
+      {"wrong_shape_right_numbers", gather,
+       [=](Communicator& comm, const CaseInputs& inputs) {
+         return TensorMap{{"out", at::stack(parts_of(comm, inputs))}, {"x", x_of(inputs)}};
+       }},
+      {"transposed", gather, out_changed(gather, [](Communicator&, const at::Tensor& t) { return t.t(); })},
+      {"wrong_shape_is_part", gather,
+       [](Communicator&, const CaseInputs& inputs) {
+         return TensorMap{{"out", x_of(inputs)}, {"x", x_of(inputs)}};
+       }},
+      {"chunks_out_of_order",
+       gather,
+       out_changed(gather, [](Communicator& comm, const at::Tensor& t) { return t.roll(2 * (comm.rank() + 1), 0); }),
+       {4}},
+      {"own_part_only", gather,
+       out_changed(gather,
+                   [](Communicator& comm, const at::Tensor& t) {
+                     const at::Tensor own = at::zeros_like(t);
+                     own.narrow(0, 2 * comm.rank(), 2).copy_(t.narrow(0, 2 * comm.rank(), 2));
+                     return own;
+                   })},
+      {"own_part_missing", gather,
+       out_changed(gather,
+                   [](Communicator& comm, const at::Tensor& t) {
+                     t.narrow(0, 2 * comm.rank(), 2).zero_();
+                     return t;
+                   })},
+      {"own_part_missing", gather,
+       out_changed(gather,
+                   [](Communicator& comm, const at::Tensor& t) {
+                     t.narrow(0, 2 * comm.rank(), 2).fill_(std::nan(""));
+                     return t;
+                   })},
+      {"first_slice_everywhere", gather,
+       out_changed(gather,
+                   [](Communicator& comm, const at::Tensor& t) {
+                     return t.narrow(0, 0, 2).repeat({comm.size(), 1});
+                   })},
+      {"argument_changed", gather, changed(gather, [](Communicator&, TensorMap& results) { results.at("x").mul_(2); })},
+      {"wrong_shape_is_whole", scatter,
+       [](Communicator& comm, const CaseInputs& inputs) {
+         return TensorMap{{"out", summed(comm, x_of(inputs))}};
+       }},
+      {"ranks_shifted", scatter, part_of_sum([](int rank, int size) { return (rank + 1) % size; })},
+      {"ranks_swapped", scatter, part_of_sum([](int rank, int) { return rank == 0  ? 0
+                                                                        : rank < 3 ? 3 - rank
+                                                                                   : rank; })},
+      {"ranks_permuted", scatter, part_of_sum([](int rank, int size) { return size - 1 - rank; }), {4}},
+      {"one_rank_everywhere", scatter, part_of_sum([](int, int) { return 0; })},
+      {"borders_only", stencil_task(),
+       [](Communicator&, const CaseInputs& inputs) {
+         const at::Tensor padded = at::constant_pad_nd(x_of(inputs), {1, 1});
+         return TensorMap{{"out", padded.narrow(3, 0, 6) + padded.narrow(3, 1, 6) + padded.narrow(3, 2, 6)}};
+       }},
+  };
+}
+
+std::vector<WrongSolution> wrong_layers() {
+  const SmallTask row = row_task();
+  return {{"bias_times_world_size", row,
+           [row](Communicator& comm, const CaseInputs& inputs) {
+             TensorMap results = row.right(comm, inputs);
+             const at::Tensor own = at::matmul(x_of(inputs), inputs.tensor("weight.W")) + inputs.tensor("weight.bias");
+             results.at("out") = summed(comm, own);
+             return results;
+           }},
+          {"bias_missing", row,
+           [row](Communicator& comm, const CaseInputs& inputs) {
+             TensorMap results = row.right(comm, inputs);
+             results.at("out") = results.at("out") - inputs.tensor("weight.bias");
+             return results;
+           }},
+          {"gradient_missing", row,
+           changed(row, [](Communicator&, TensorMap& results) { results.at("x.grad") = at::Tensor(); })},
+          // One mistake, and in another result what came of it: the clear one is named.
+          {"bias_times_world_size", row, [row](Communicator& comm, const CaseInputs& inputs) {
+             TensorMap results = row.right(comm, inputs);
+             results.at("out") = results.at("out") + (comm.size() - 1) * inputs.tensor("weight.bias");
+             results.at("x.grad") = results.at("x.grad").sin();
+             return results;
+           }}};
+}
+
+std::vector<WrongSolution> wrong_endings() {
+  SmallTask frugal = scatter_task();
+  frugal.the_case.bounds = on_every_rank({{"all_gather", 0}});
+  SmallTask received = sum_task();
+  CostBound least;
+  least.operation = "all_reduce";
+  least.min_bytes_received = 1;
+  received.the_case.bounds = on_every_rank({least});
+  const auto expected = received.the_case.expected;
+  return {{"nothing_received", received,
+           [expected](Communicator& comm, const CaseInputs&) {
+             return expected({comm.rank(), comm.size(), 42});  // by the formula that made the inputs
+           }},
+          {"deadlock", sum_task(),
+           [](Communicator& comm, const CaseInputs& inputs) {
+             const at::Tensor x = x_of(inputs);
+             comm.point_to_point().recv(x, (comm.rank() + 1) % comm.size());
+             return in_place(x);
+           }},
+          {"stray_message", sum_task(),
+           [](Communicator& comm, const CaseInputs& inputs) {
+             const at::Tensor theirs = at::zeros({12, 3}, at::kDouble);
+             { const Request dropped = comm.point_to_point().irecv(theirs, (comm.rank() + 1) % comm.size()); }
+             return in_place(x_of(inputs));
+           }},
+          {"gathers_everything", frugal, [](Communicator& comm, const CaseInputs& inputs) {
+             at::Tensor sum = at::zeros_like(x_of(inputs));
+             for (const at::Tensor& each : comm.collectives().all_gather(x_of(inputs))) sum += each;
+             return TensorMap{{"out", sum.narrow(0, 3 * comm.rank(), 3)}};
+           }}};
+}
+
+}  // namespace
+
+TaskCall all_changed(const SmallTask& task, const std::function<at::Tensor(Communicator&, const at::Tensor&)>& change) {
+  return changed(task, [change](Communicator& comm, TensorMap& results) {
+    for (auto& [name, tensor] : results) tensor = change(comm, tensor);
+  });
+}
+
+std::vector<WrongSolution> wrong_solutions() {
+  std::vector<WrongSolution> all;
+  for (const auto& some : {wrong_sums(), wrong_places(), wrong_layers(), wrong_endings()})
+    all.insert(all.end(), some.begin(), some.end());
+  return all;
+}
+
+}  // namespace lab::testing

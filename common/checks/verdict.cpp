@@ -1,0 +1,165 @@
+#include "common/checks/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <initializer_list>
+
+#include "common/checks/result_words.h"
+
+namespace lab {
+namespace {
+
+using Finding = RankVerdict::State;
+
+bool one_of(Finding state, std::initializer_list<Finding> states) {
+  return std::find(states.begin(), states.end(), state) != states.end();
+}
+
+bool has_rank(const std::vector<RankVerdict>& ranks, std::initializer_list<Finding> states) {
+  return std::any_of(ranks.begin(), ranks.end(), [&](const RankVerdict& rank) { return one_of(rank.state, states); });
+}
+
+bool has_only(const std::vector<RankVerdict>& ranks, std::initializer_list<Finding> states) {
+  return std::all_of(ranks.begin(), ranks.end(), [&](const RankVerdict& rank) { return one_of(rank.state, states); });
+}
+
+RankVerdict verdict_of(Finding state, const std::string& words) {
+  RankVerdict verdict;
+  verdict.state = state;
+  verdict.words = words;
+  return verdict;
+}
+
+RankVerdict judge_results(const Case& the_case, const CasePlace& place, const CaseRecord& record,
+                          const TensorMap& expected) {
+  const std::string wrong = what_is_wrong(record.results, expected, the_case.tolerance);
+  if (!wrong.empty()) return verdict_of(Finding::kWrong, wrong);
+  const std::string beyond = beyond_bounds(the_case, place, record.spent);
+  if (!beyond.empty()) return verdict_of(Finding::kTooExpensive, beyond);
+  return verdict_of(Finding::kRight, "");
+}
+
+/// What is known without its results; nothing: they decide.
+std::optional<RankVerdict> judge_without_results(const Case& the_case, const std::optional<CaseRecord>& record) {
+  if (!record || record->task != the_case.task || record->name != the_case.name)
+    return verdict_of(Finding::kNoRecord, "nothing came back");
+  switch (record->state) {
+    case CaseRecord::State::kReturned: return std::nullopt;
+    case CaseRecord::State::kSkipped:
+      return verdict_of(Finding::kNoRecord, "skipped a case that is not to be skipped here");
+    case CaseRecord::State::kNotImplemented: {
+      RankVerdict todo = verdict_of(Finding::kNotImplemented, record->words);
+      todo.missing_task = record->missing_task;
+      todo.exit_code = record->exit_code;
+      return todo;
+    }
+    case CaseRecord::State::kThrew: break;
+  }
+  RankVerdict thrown = verdict_of(Finding::kThrew, record->words);
+  thrown.exit_code = record->exit_code;
+  return thrown;
+}
+
+/// Inputs, too, which only symptoms need.
+CaseEvidence evidence_of(const Case& the_case, int size, std::uint64_t seed, const std::vector<TensorMap>& expected,
+                         const std::vector<std::optional<CaseRecord>>& by_rank,
+                         const std::vector<RankVerdict>& verdicts) {
+  CaseEvidence evidence{the_case, size, seed, {}, expected, {}, {}, {}, {}, {}};
+  for (int rank = 0; rank < size; ++rank) {
+    const auto index = static_cast<std::size_t>(rank);
+    const RankVerdict& verdict = verdicts[index];
+    const bool returned = one_of(verdict.state, {Finding::kRight, Finding::kWrong, Finding::kTooExpensive});
+    evidence.inputs.push_back(is_asked(the_case, rank) ? the_case.inputs({rank, size, seed}) : CaseInputs());
+    evidence.actual.push_back(returned ? by_rank[index]->results : TensorMap());
+    evidence.right.push_back(one_of(verdict.state, {Finding::kRight, Finding::kTooExpensive}));
+    evidence.over_budget.push_back(verdict.state == Finding::kTooExpensive ? verdict.words : "");
+    evidence.thrown.push_back(verdict.state == Finding::kThrew ? verdict.words : "");
+    evidence.thrown_codes.push_back(verdict.state == Finding::kThrew ? verdict.exit_code : 0);
+  }
+  return evidence;
+}
+
+std::optional<Symptom> symptom_of(const CaseEvidence& evidence) {
+  try {
+    return find_symptom(evidence);
+  } catch (const std::exception&) {
+    // Only a hint is lost. The results come from code nobody has to trust: no shape of theirs may end the judge.
+    return std::nullopt;
+  }
+}
+
+/// How well a rank's words explain why the case failed: a TODO best, another rank's failure least.
+int weight_of(const RankVerdict& rank) {
+  constexpr int kPeerFailed = static_cast<int>(ExitCode::kCommunication);
+  switch (rank.state) {
+    case Finding::kNotImplemented: return 6;
+    case Finding::kThrew: return rank.exit_code == kPeerFailed ? 2 : 5;
+    case Finding::kWrong: return 4;
+    case Finding::kTooExpensive: return 3;
+    case Finding::kNoRecord: return 1;
+    default: return 0;
+  }
+}
+
+}  // namespace
+
+bool CaseVerdict::passed() const {
+  return has_only(ranks, {Finding::kRight, Finding::kNotAsked}) && has_rank(ranks, {Finding::kRight});
+}
+
+bool CaseVerdict::skipped() const {
+  return has_only(ranks, {Finding::kSkipped, Finding::kNotAsked}) && has_rank(ranks, {Finding::kSkipped});
+}
+
+bool CaseVerdict::not_implemented() const {
+  return has_rank(ranks, {Finding::kNotImplemented});
+}
+
+bool CaseVerdict::too_expensive() const {
+  return has_only(ranks, {Finding::kRight, Finding::kTooExpensive, Finding::kNotAsked}) &&
+         has_rank(ranks, {Finding::kTooExpensive});
+}
+
+std::string CaseVerdict::words() const {
+  const auto worst = std::max_element(ranks.begin(), ranks.end(), [](const RankVerdict& a, const RankVerdict& b) {
+    return weight_of(a) < weight_of(b);
+  });
+  if (worst == ranks.end() || weight_of(*worst) == 0) return "";
+  // "rank 2, result 'out', ...", but "rank 2: 3 calls of all_gather, ..."
+  const char* join = worst->state == Finding::kWrong ? "," : ":";
+  return fmt::format("rank {}{} {}", worst - ranks.begin(), join, worst->words);
+}
+
+std::string CaseVerdict::sentence() const {
+  const std::string text = words();
+  return symptom && !text.empty() ? fmt::format("{}; likely: {}", text, symptom->sentence) : text;
+}
+
+CaseVerdict judge_case(const Case& the_case, int size, std::uint64_t seed,
+                       const std::vector<std::optional<CaseRecord>>& by_rank) {
+  CaseVerdict verdict;
+  verdict.task = the_case.task;
+  verdict.name = the_case.name;
+  const std::string reason = skip_reason_of(the_case, size);
+  std::vector<TensorMap> expected(static_cast<std::size_t>(size));
+  for (int rank = 0; rank < size; ++rank) {
+    const auto index = static_cast<std::size_t>(rank);
+    if (!is_asked(the_case, rank)) {
+      verdict.ranks.push_back(verdict_of(Finding::kNotAsked, ""));
+    } else if (!reason.empty()) {
+      verdict.ranks.push_back(verdict_of(Finding::kSkipped, reason));
+    } else {
+      const std::optional<CaseRecord> record = index < by_rank.size() ? by_rank[index] : std::nullopt;
+      const std::optional<RankVerdict> known = judge_without_results(the_case, record);
+      if (!known) expected[index] = the_case.expected({rank, size, seed});
+      verdict.ranks.push_back(known ? *known : judge_results(the_case, {rank, size, seed}, *record, expected[index]));
+    }
+  }
+  if (!verdict.passed() && !verdict.skipped() && !verdict.not_implemented())
+    verdict.symptom = symptom_of(evidence_of(the_case, size, seed, expected, by_rank, verdict.ranks));
+  return verdict;
+}
+
+}  // namespace lab

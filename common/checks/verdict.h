@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/checks/case.h"
+#include "common/checks/record.h"
+#include "common/checks/symptom.h"
+
+namespace lab {
+
+/// What is wrong with one rank's part of a case, or that nothing is.
+struct RankVerdict {
+  enum class State { kRight, kWrong, kTooExpensive, kThrew, kNotImplemented, kNoRecord, kSkipped, kNotAsked };
+  State state = State::kNoRecord;
+  /// "result 'out', element [3, 0]: expected 10, got 2.5 (max diff 7.5; 12 of 12 elements differ)"; "3 calls of
+  /// all_gather, expected at most 0"; what was thrown; why it was skipped.
+  std::string words;
+  std::string missing_task;  ///< kNotImplemented
+  int exit_code = 0;         ///< kThrew, kNotImplemented: of what was thrown
+};
+
+/// One case, judged over all ranks.
+struct CaseVerdict {
+  std::string task, name;
+  std::vector<RankVerdict> ranks;
+  std::optional<Symptom> symptom;
+
+  bool passed() const;           ///< right on every rank that was asked, and on at least one
+  bool skipped() const;          ///< on every rank that was asked
+  bool not_implemented() const;  ///< a TODO was reached on some rank
+  bool too_expensive() const;    ///< right everywhere, but beyond a bound: such as by gathering everything
+  /// "rank 2, result 'out', element [3, 0]: expected 10, got 2.5 (...)": of the rank that says most about the cause,
+  /// the first of equals; one that only reports another's failure comes last. Empty if passed or skipped.
+  std::string words() const;
+  /// The same, with "; likely: the sum is divided by the number of ranks" where a symptom is known.
+  std::string sentence() const;
+};
+
+/// Judges a case in a process that need not hold any student code, from the records of its ranks (index = rank).
+/// Errors    what the case's own functions throw
+CaseVerdict judge_case(const Case& the_case, int size, std::uint64_t seed,
+                       const std::vector<std::optional<CaseRecord>>& by_rank);
+
+}  // namespace lab

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/errors.h"
+#include "common/base/failure.h"
+#include "common/cli/common_options.h"
+#include "common/cli/guarded_main.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace lab {
+
+/// The suite's version, "0.1.0".
+std::string suite_version();
+
+/// A program's command line. Every option is known by both spellings, --log-dir and --log_dir, and a wrong one gives
+/// one sentence: option, expected, got, hint. Values are set by parse(); the variables must live until then. Example
+/// lab::App app("a5_pipeline", "Pipeline parallelism in depth.");
+///           lab::CommonOptions& common = app.add_common_options();
+///           app.add_whole_number("--layers", layers, {1, 1000}, "layers of the model");
+///           if (auto done = app.parse(argc, argv)) return *done;
+class App {
+ public:
+  App(const std::string& program, const std::string& description);
+  ~App();
+  App(const App&) = delete;
+  App& operator=(const App&) = delete;
+
+  /// Adds the options that every lab shares; the App owns what it returns.
+  CommonOptions& add_common_options(const CommonOptions& defaults = {});
+
+  /// Inclusive bounds.
+  struct WholeRange {
+    std::int64_t min = 0;
+    std::int64_t max = std::numeric_limits<std::int64_t>::max();
+  };
+  struct NumberRange {
+    double above = 0.0;  ///< exclusive
+    double max = 1e9;    ///< inclusive
+    const char* unit = "X";
+  };
+
+  // The kinds of option that give the sentence above; the variable's value at this moment is the default that --help
+  // shows.
+  CLI::Option* add_whole_number(const std::string& name, int& value, const WholeRange& range, const std::string& help);
+  CLI::Option* add_whole_number(const std::string& name, std::int64_t& value, const WholeRange& range,
+                                const std::string& help);
+  /// A size such as 4096, 64KiB or 1MiB.
+  CLI::Option* add_bytes(const std::string& name, std::int64_t& value, const WholeRange& range,
+                         const std::string& help);
+  CLI::Option* add_seed(const std::string& name, std::uint64_t& value, const std::string& help);
+  CLI::Option* add_number(const std::string& name, double& value, const NumberRange& range, const std::string& help);
+  /// --timeout SECONDS, the longest wait for another rank; the environment variable LAB_TIMEOUT where it is left out, so
+  /// that whoever runs labs on a slow or a busy machine need not name it each time.
+  CLI::Option* add_timeout(double& seconds);
+  CLI::Option* add_choice(const std::string& name, std::string& value, const std::vector<std::string>& choices,
+                          const std::string& help);
+  /// kind is FILE, DIR or another word for what the text is.
+  CLI::Option* add_text(const std::string& name, std::string& value, const std::string& kind, const std::string& help);
+  /// A file that must be named, without an option before it.
+  void add_required_file(std::string& path, const std::string& help);
+  /// Any number of words that need no option before them; `kind` is what --help calls them.
+  void add_words(std::vector<std::string>& words, const std::string& kind, const std::string& help);
+  CLI::Option* add_flag(const std::string& name, bool& value, const std::string& help);
+
+  /// True where the option ("--nproc") was on the command line that parse() has read.
+  bool given(const std::string& name) const;
+
+  /// Every option with its value, given or not, for comparing the runs of several ranks. Of files and folders only whether
+  /// one is named ("named" or ""): paths differ from machine to machine.
+  std::vector<std::pair<std::string, std::string>> values() const;
+
+  /// The parser below, for what the functions above do not offer (positionals, subcommands).
+  CLI::App& cli();
+
+  /// Reads the command line. An exit code when --help or --version has been answered on stdout, else nothing.
+  /// Errors    UsageError: one sentence, the nearest known option named where one is unknown
+  std::optional<ExitCode> parse(int argc, const char* const* argv);
+
+ private:
+  CommonOptions& own_common_options(const CommonOptions& defaults);
+  void finish(CommonOptions& common) const;
+
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lab

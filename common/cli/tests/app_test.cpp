@@ -1,0 +1,264 @@
+#include "common/cli/app.h"
+
+#include <CLI/CLI.hpp>
+#include <vector>
+
+#include "common/testing/captured.h"
+#include "common/testing/plain_test.h"
+
+namespace {
+
+/// A lab's command line with an option and a flag of its own.
+struct Program {
+  Program() : app("a5_pipeline", "Pipeline parallelism."), common(app.add_common_options()) {
+    app.add_whole_number("--number-of-layers", layers, {1, 64}, "layers");
+    app.add_flag("--tied-weights", tied, "one weight for all");
+  }
+  std::optional<lab::ExitCode> parse(std::vector<const char*> args) {
+    args.insert(args.begin(), "build/bin/a5_pipeline");
+    return app.parse(static_cast<int>(args.size()), args.data());
+  }
+  lab::App app;
+  lab::CommonOptions& common;
+  int layers = 4;
+  bool tied = false;
+};
+
+std::string refusal(const std::vector<const char*>& args) {
+  Program program;
+  try {
+    program.parse(args);
+  } catch (const lab::UsageError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("app: defaults without a command line") {
+  ::unsetenv("LAB_TIMEOUT");
+  Program program;
+  CHECK_FALSE(program.parse({}).has_value());
+  const lab::CommonOptions& common = program.common;
+  CHECK(common.num_ranks == 4);
+  CHECK_FALSE(common.num_ranks_given);
+  CHECK(common.world == "processes");
+  CHECK(common.device == "cpu");
+  CHECK(common.seed == 42);
+  CHECK(common.timeout_seconds == 10.0);
+  CHECK(common.out_dir == "out");
+  CHECK(common.save_dir.empty());
+  CHECK(common.debug_rank == -1);
+  CHECK(common.repeat == 1);
+  CHECK_FALSE(common.quiet);
+}
+
+TEST_CASE("app: the time-out comes from the command line, else from the environment") {
+  ::setenv("LAB_TIMEOUT", "120", 1);
+  Program from_environment, from_command_line;
+  CHECK_FALSE(from_environment.parse({}).has_value());
+  CHECK(from_environment.common.timeout_seconds == 120);
+  CHECK_FALSE(from_command_line.parse({"--timeout", "3"}).has_value());
+  CHECK(from_command_line.common.timeout_seconds == 3);
+  ::setenv("LAB_TIMEOUT", "soon", 1);
+  CHECK(has(refusal({}), "--timeout: expected a number above 0"));
+  ::unsetenv("LAB_TIMEOUT");
+}
+
+TEST_CASE("app: every common option is read, with = and with a space") {
+  Program program;
+  CHECK_FALSE(program
+                  .parse({"--nproc=8",
+                          "--world",
+                          "threads",
+                          "--device",
+                          "cuda",
+                          "--seed",
+                          "18446744073709551615",
+                          "--timeout",
+                          "0.5",
+                          "--save",
+                          "s",
+                          "--trace",
+                          "t.json",
+                          "--out",
+                          "o",
+                          "--json",
+                          "j",
+                          "--log-dir",
+                          "l",
+                          "--quiet",
+                          "--repeat",
+                          "3",
+                          "--debug-rank",
+                          "7",
+                          "--number-of-layers",
+                          "9",
+                          "--tied-weights"})
+                  .has_value());
+  const lab::CommonOptions& common = program.common;
+  CHECK(common.num_ranks == 8);
+  CHECK(common.num_ranks_given);
+  CHECK(common.world == "threads");
+  CHECK(common.device == "cuda");
+  CHECK(common.seed == 18446744073709551615ull);
+  CHECK(common.timeout_seconds == 0.5);
+  CHECK(common.save_dir == "s");
+  CHECK(common.trace_file == "t.json");
+  CHECK(common.out_dir == "o");
+  CHECK(common.json_file == "j");
+  CHECK(common.log_dir == "l");
+  CHECK(common.quiet);
+  CHECK(common.repeat == 3);
+  CHECK(common.debug_rank == 7);
+  CHECK(program.layers == 9);
+  CHECK(program.tied);
+  CHECK(program.app.given("--json"));
+}
+
+TEST_CASE("app: both spellings, for common and own options, and values are left alone") {
+  Program program;
+  program.parse({"--log_dir", "a_b", "--number_of_layers=5", "--tied_weights", "--debug_rank", "1", "--save", "x_y"});
+  CHECK(program.common.log_dir == "a_b");
+  CHECK(program.layers == 5);
+  CHECK(program.tied);
+  CHECK(program.common.debug_rank == 1);
+  CHECK(program.common.save_dir == "x_y");
+}
+
+TEST_CASE("app: an option registered with underscores is known by dashes too") {
+  lab::App app("labrun", "x");
+  bool standalone = false;
+  app.add_flag("--no_python", standalone, "x");
+  const char* args[] = {"labrun", "--no-python"};
+  app.parse(2, args);
+  CHECK(standalone);
+}
+
+TEST_CASE("app: a wrong value is one sentence with option, expected, got and a hint") {
+  CHECK(refusal({"--nproc", "zero"}) == "--nproc: expected a whole number from 1 to 4096, got 'zero'; try --nproc 4");
+  for (const char* wrong : {"0", "-1", "4097", "4.0", "1e2", "", " 4", "4 ", "99999999999999999999", "0x4"}) {
+    CAPTURE(wrong);
+    CHECK(refusal({"--nproc", wrong}) ==
+          "--nproc: expected a whole number from 1 to 4096, got '" + std::string(wrong) + "'; try --nproc 4");
+  }
+  CHECK(refusal({"--world", "thread"}) ==
+        "--world: expected processes, threads or sim, got 'thread'; try --world threads");
+  CHECK(refusal({"--device", "tpu"}) == "--device: expected cpu or cuda, got 'tpu'; try --device cpu");
+  CHECK(refusal({"--seed", "-1"}) ==
+        "--seed: expected a whole number from 0 to 18446744073709551615, got '-1'; try --seed 42");
+  for (const char* wrong : {"0", "-1", "nan", "inf", "ten", "1e9"}) {
+    CHECK(has(refusal({"--timeout", wrong}), "--timeout: expected a number above 0"));
+  }
+  CHECK(has(refusal({"--repeat", "0"}), "--repeat: expected a whole number from 1 to 1000000, got '0'"));
+  CHECK(has(refusal({"--json", "--quiet"}), "--json: expected a value (FILE), got '--quiet'"));
+  CHECK(has(refusal({"--json", ""}), "--json: expected a value (FILE), got ''"));
+  CHECK(
+      has(refusal({"--number_of_layers", "65"}), "--number-of-layers: expected a whole number from 1 to 64, got '65'"));
+}
+
+TEST_CASE("app: a missing value, an empty one, and an option given twice") {
+  CHECK(refusal({"--nproc"}) == "--nproc: expected a whole number from 1 to 4096, got nothing; try --nproc 4");
+  CHECK(refusal({"--nproc=", "3"}) == "--nproc: expected a whole number from 1 to 4096, got nothing; try --nproc 4");
+  CHECK(has(refusal({"--nproc", "2", "--nproc", "3"}), "--nproc: expected at most once"));
+}
+
+TEST_CASE("app: an unknown option names the nearest known one") {
+  CHECK(refusal({"--nprocs", "4"}) == "unknown option '--nprocs'; did you mean --nproc? --help lists all options");
+  CHECK(refusal({"--log_dirs=4"}) == "unknown option '--log_dirs'; did you mean --log-dir? --help lists all options");
+  CHECK(refusal({"--frobnicate"}) == "unknown option '--frobnicate'; --help lists all options");
+  CHECK(refusal({"--number-of-layer", "3"}) ==
+        "unknown option '--number-of-layer'; did you mean --number-of-layers? --help lists all options");
+  CHECK(refusal({"-n", "3"}) == "unknown option '-n'; --help lists all options");
+  CHECK(refusal({"4"}) == "unexpected argument '4'; --help lists what is expected");
+}
+
+TEST_CASE("app: a rank to debug must exist") {
+  CHECK(refusal({"--nproc", "2", "--debug-rank", "2"}) ==
+        "--debug-rank: expected a rank from 0 to 1, got 2; try --debug-rank 0");
+  // A launcher may have started more ranks than this program's default.
+  CHECK(refusal({"--debug-rank", "6"}) == "accepted");
+}
+
+TEST_CASE("app: help and version are answered on stdout with exit code 0") {
+  std::optional<lab::ExitCode> done;
+  std::string out = lab::testing::captured(1, [&] { done = Program().parse({"--version"}); });
+  CHECK(done == lab::ExitCode::kAllMatch);
+  CHECK(out == "a5_pipeline " + lab::suite_version() + "\n");
+  out = lab::testing::captured(1, [&] { done = Program().parse({"--help"}); });
+  CHECK(done == lab::ExitCode::kAllMatch);
+  for (const char* part : {"Pipeline parallelism.", "--nproc", "--log-dir", "--number-of-layers", "processes|threads",
+                           "(default processes)", "--timeout SECONDS"}) {
+    CAPTURE(part);
+    CHECK(has(out, part));
+  }
+}
+
+TEST_CASE("app: values() tells two command lines apart by what they mean, not by how they are written") {
+  const auto values = [](std::vector<const char*> args) {
+    lab::App app("lab", "x");
+    app.add_common_options();
+    std::int64_t bytes = 1024;
+    double rate = 0.1;
+    bool deep = false;
+    std::vector<std::string> words;
+    app.add_bytes("--bytes", bytes, {1, 1 << 20}, "x");
+    app.add_number("--rate", rate, {}, "x");
+    app.add_flag("--deep", deep, "x");
+    app.add_words(words, "names", "x");
+    args.insert(args.begin(), "lab");
+    CHECK_FALSE(app.parse(static_cast<int>(args.size()), args.data()).has_value());
+    return app.values();
+  };
+  const auto plain = values({});
+  CHECK(values({"--seed", "42", "--bytes", "1KiB", "--rate=0.10", "--world", "processes"}) == plain);
+  for (const std::vector<const char*>& other : std::vector<std::vector<const char*>>{{"--seed", "7"},
+                                                                                     {"--bytes", "2KiB"},
+                                                                                     {"--rate", "0.2"},
+                                                                                     {"--world", "threads"},
+                                                                                     {"--deep"},
+                                                                                     {"a", "b"},
+                                                                                     {"--json", "x.json"},
+                                                                                     {"--repeat", "2"}}) {
+    CAPTURE(other.front());
+    CHECK(values(other) != plain);
+  }
+  CHECK(values({"--json", "x.json"}) == values({"--json", "y.json"}));  // paths differ between machines
+}
+
+TEST_CASE("app: commands are suggested, and another program's command line is left alone") {
+  lab::App app("lab", "x");
+  CLI::App* check = app.cli().add_subcommand("check-log", "x");
+  std::string file;
+  check->add_option("FILE", file, "log")->required();
+  const auto refused = [&app](std::vector<const char*> args) -> std::string {
+    try {
+      app.parse(static_cast<int>(args.size()), args.data());
+    } catch (const lab::UsageError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  CHECK(refused({"lab", "chek-log"}) ==
+        "unexpected command 'chek-log'; did you mean check-log? --help lists what is expected");
+  CHECK(has(refused({"lab", "check-log"}), "FILE is required"));
+  CHECK(refused({"lab", "check-log", "a_b"}) == "accepted");
+  CHECK(file == "a_b");
+
+  lab::App labrun("labrun", "x");
+  int num_nodes = 1;
+  int per_node = 1;
+  labrun.add_whole_number("--num-nodes", num_nodes, {1, 8}, "x");
+  labrun.add_whole_number("--nproc-per-node", per_node, {1, 8}, "x");
+  labrun.cli().prefix_command();
+  const char* args[] = {"labrun", "--num_nodes", "3", "--nproc_per_node", "2", "./a9", "--nproc_per_node", "3"};
+  CHECK_FALSE(labrun.parse(8, args).has_value());
+  CHECK(num_nodes == 3);
+  CHECK(per_node == 2);
+  CHECK(labrun.cli().remaining() == std::vector<std::string>{"./a9", "--nproc_per_node", "3"});
+}

@@ -1,0 +1,224 @@
+#include "common/log/check_log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/counted.h"
+#include "common/log/expected_line.h"
+#include "common/log/log_lines.h"
+
+namespace lab {
+namespace {
+
+struct LogProblem {
+  std::size_t line_number = 0;  ///< where a reader should look
+  std::string sentence;         ///< begins with "line N: "
+};
+
+/// The alignment compares every pair of lines, so of a long log only this many after the first difference are
+/// explained.
+constexpr std::size_t kMaxExplained = 400;
+
+class Alignment {
+ public:
+  Alignment(int rank, const std::vector<ExpectedLine>& expected, const std::vector<LogLine>& actual)
+      : rank_(rank), expected_(expected), actual_(actual) {}
+
+  std::vector<LogProblem> run() {
+    while (first_ < std::min(expected_.size(), actual_.size()) && accepts(first_, first_)) ++first_;
+    expected_end_ = expected_.size();
+    actual_end_ = actual_.size();
+    if (first_ == expected_end_ && first_ == actual_end_) return {};
+    while (first_ < std::min(expected_end_, actual_end_) && accepts(expected_end_ - 1, actual_end_ - 1)) {
+      --expected_end_;
+      --actual_end_;
+    }
+    clipped_ = std::max(expected_end_, actual_end_) - first_ > kMaxExplained;
+    expected_end_ = std::min(expected_end_, first_ + kMaxExplained);
+    actual_end_ = std::min(actual_end_, first_ + kMaxExplained);
+    score_pairs();
+    walk();
+    return std::move(problems_);
+  }
+
+ private:
+  bool accepts(std::size_t e, std::size_t a) const {
+    return problem_with(expected_[e], rank_, actual_[a].text).empty();
+  }
+
+  int pair_score(std::size_t e, std::size_t a) const {
+    if (accepts(e, a)) return 3;
+    return resembles(expected_[e], rank_, actual_[a].text) ? 2 : 0;
+  }
+
+  /// best(e, a): highest total score of pairing expected lines from e on with actual lines from a on, in order.
+  int& best(std::size_t e, std::size_t a) { return best_[(e - first_) * (actual_end_ - first_ + 1) + (a - first_)]; }
+
+  void score_pairs() {
+    best_.assign((expected_end_ - first_ + 1) * (actual_end_ - first_ + 1), 0);
+    for (std::size_t e = expected_end_; e-- > first_;) {
+      for (std::size_t a = actual_end_; a-- > first_;) {
+        best(e, a) = std::max({best(e + 1, a), best(e, a + 1), best(e + 1, a + 1) + pair_score(e, a)});
+      }
+    }
+  }
+
+  /// Follows the best pairing; the lines between two pairs form a gap.
+  void walk() {
+    std::size_t e = first_;
+    std::size_t a = first_;
+    std::size_t gap_e = e;
+    std::size_t gap_a = a;
+    while (e < expected_end_ && a < actual_end_) {
+      const int score = pair_score(e, a);
+      if (score > 0 && best(e, a) == best(e + 1, a + 1) + score) {
+        explain_gap(gap_e, e, gap_a, a);
+        if (score < 3) add(actual_[a].number, problem_with(expected_[e], rank_, actual_[a].text));
+        gap_e = ++e;
+        gap_a = ++a;
+      } else if (best(e, a) == best(e + 1, a)) {
+        ++e;
+      } else {
+        ++a;
+      }
+    }
+    // Behind the last pair of a clipped part, a line's partner may lie beyond it.
+    if (!clipped_ || problems_.empty()) explain_gap(gap_e, expected_end_, gap_a, actual_end_);
+  }
+
+  void explain_gap(std::size_t e, std::size_t e_end, std::size_t a, std::size_t a_end) {
+    for (; a < a_end; ++a) {
+      const LogLine& line = actual_[a];
+      const std::size_t owner = accepting_line(line.text);
+      if (owner < expected_.size()) {
+        const bool again = std::any_of(actual_.begin(), actual_.end(), [&](const LogLine& other) {
+          return &other != &line && problem_with(expected_[owner], rank_, other.text).empty();
+        });
+        add(line.number, fmt::format("{}: \"{}\"", again ? "duplicated line" : "out of order", line.text));
+      } else if (e < e_end) {
+        add(line.number, problem_with(expected_[e], rank_, line.text));
+        ++e;
+      } else {
+        add(line.number, fmt::format("unexpected line \"{}\"", line.text));
+      }
+    }
+    const std::size_t near = a < actual_.size() ? actual_[a].number : (actual_.empty() ? 0 : actual_.back().number + 1);
+    for (; e < e_end; ++e) add(near, "missing before here: " + describe(expected_[e], rank_));
+  }
+
+  /// Index of an expected line that the text would be right for; expected_.size() when there is none.
+  std::size_t accepting_line(std::string_view text) const {
+    for (std::size_t e = 0; e < expected_.size(); ++e) {
+      if (problem_with(expected_[e], rank_, text).empty()) return e;
+    }
+    return expected_.size();
+  }
+
+  void add(std::size_t line_number, const std::string& what) {
+    problems_.push_back({line_number, fmt::format("line {}: rank {}: {}", line_number, rank_, what)});
+  }
+
+  int rank_;
+  const std::vector<ExpectedLine>& expected_;
+  const std::vector<LogLine>& actual_;
+  std::size_t first_ = 0;         ///< every line before this one is right
+  std::size_t expected_end_ = 0;  ///< from here on lines are right, or not explained
+  std::size_t actual_end_ = 0;
+  bool clipped_ = false;
+  std::vector<int> best_;
+  std::vector<LogProblem> problems_;
+};
+
+/// Holds one rank's lines against what is expected of it. Empty exactly when both have the same length and every line
+/// is accepted in its place; otherwise the longest common part is found first, so that one missing line is one problem.
+std::vector<LogProblem> align_rank(int rank, const std::vector<ExpectedLine>& expected,
+                                   const std::vector<LogLine>& actual) {
+  return Alignment(rank, expected, actual).run();
+}
+
+/// Why the text as a whole is no log; empty where it may be one.
+std::string problem_with_file(std::string_view text) {
+  if (text.empty()) return "the log is empty; expected the output of a run";
+  const auto line_of = [text](std::size_t at) { return 1 + std::count(text.begin(), text.begin() + at, '\n'); };
+  const std::size_t carriage = text.find('\r');
+  if (carriage != std::string_view::npos) {
+    return fmt::format(
+        "line {}: ends in a carriage return (Windows line end); convert the log with: sed -i 's/\\r$//' FILE",
+        line_of(carriage));
+  }
+  const auto control = std::find_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f;
+  });
+  if (control != text.end()) {
+    return fmt::format("line {}: holds a control character (code {}); expected plain text",
+                       line_of(static_cast<std::size_t>(control - text.begin())), static_cast<int>(*control));
+  }
+  if (text.back() != '\n') {
+    return fmt::format("line {}: has no line end, so the log is cut off; expected every line to be whole",
+                       line_of(text.size()));
+  }
+  return "";
+}
+
+std::string problem_with_owner(std::string_view line, const std::optional<int>& rank, int num_ranks) {
+  if (num_rank_marks(line) > 1) return fmt::format("two lines run together: \"{}\"", line);
+  if (!rank) return fmt::format("unknown line \"{}\"; expected one that begins with [Rank r] or [name][Rank r]", line);
+  if (*rank >= num_ranks) {
+    return fmt::format("rank {} is not one of the {}; was the run started with --nproc {}?", *rank,
+                       counted(num_ranks, "rank"), num_ranks);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<std::string> check_log(std::string_view text, const LogExpectation& expectation) {
+  if (std::string problem = problem_with_file(text); !problem.empty()) return {std::move(problem)};
+
+  std::vector<LogProblem> problems;
+  const auto num_ranks = static_cast<std::size_t>(expectation.num_ranks());
+  std::vector<std::vector<LogLine>> per_rank(num_ranks);
+  for (const LogLine& line : split_lines(text)) {
+    const std::optional<int> rank = rank_of_line(line.text);
+    const std::string problem = problem_with_owner(line.text, rank, expectation.num_ranks());
+    if (problem.empty()) {
+      per_rank[static_cast<std::size_t>(*rank)].push_back(line);
+    } else {
+      problems.push_back({line.number, fmt::format("line {}: {}", line.number, problem)});
+    }
+  }
+
+  for (std::size_t rank = 0; rank < num_ranks; ++rank) {
+    const std::vector<ExpectedLine>& expected = expectation.per_rank[rank];
+    if (per_rank[rank].empty() && !expected.empty()) {
+      problems.push_back({0, fmt::format("rank {}: printed nothing; expected {} lines, the first being {}", rank,
+                                         expected.size(), describe(expected.front(), static_cast<int>(rank)))});
+      continue;
+    }
+    const std::vector<LogProblem> own = align_rank(static_cast<int>(rank), expected, per_rank[rank]);
+    problems.insert(problems.end(), own.begin(), own.end());
+  }
+
+  // Only where every line is in its place does an index name the line it stands for.
+  for (const OrderRule& rule : problems.empty() ? expectation.order : std::vector<OrderRule>{}) {
+    const LogLine& before = per_rank.at(static_cast<std::size_t>(rule.before.rank)).at(rule.before.index);
+    const LogLine& after = per_rank.at(static_cast<std::size_t>(rule.after.rank)).at(rule.after.index);
+    if (before.number < after.number) continue;
+    problems.push_back({after.number, fmt::format("line {}: \"{}\" must come after \"{}\", which is on line {}",
+                                                  after.number, after.text, before.text, before.number)});
+  }
+
+  std::stable_sort(problems.begin(), problems.end(),
+                   [](const LogProblem& a, const LogProblem& b) { return a.line_number < b.line_number; });
+  std::vector<std::string> sentences;
+  for (LogProblem& problem : problems) sentences.push_back(std::move(problem.sentence));
+  return sentences;
+}
+
+}  // namespace lab

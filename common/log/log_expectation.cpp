@@ -1,0 +1,41 @@
+#include "common/log/log_expectation.h"
+
+#include <string>
+
+#include "common/base/errors.h"
+
+namespace lab {
+
+LogExpectation::LogExpectation(int num_ranks) {
+  if (num_ranks < 1) {
+    throw UsageError("a log's number of ranks: expected at least 1, got " + std::to_string(num_ranks));
+  }
+  per_rank.resize(static_cast<std::size_t>(num_ranks));
+}
+
+void LogExpectation::add(int rank, const ExpectedLine& line) {
+  ExpectedLine own = line;
+  if (auto* sentence = std::get_if<ExpectedSentence>(&own)) {
+    const std::string field = "{rank}";
+    const std::string number = std::to_string(rank);
+    for (std::size_t at = 0; (at = sentence->text.find(field, at)) != std::string::npos; at += number.size()) {
+      sentence->text.replace(at, field.size(), number);
+    }
+  }
+  per_rank.at(static_cast<std::size_t>(rank)).push_back(own);
+}
+
+void LogExpectation::add_on_every_rank(const ExpectedLine& line) {
+  for (int rank = 0; rank < num_ranks(); ++rank) add(rank, line);
+}
+
+void LogExpectation::order_next_after_all(int rank) {
+  const LinePosition next{rank, per_rank.at(static_cast<std::size_t>(rank)).size()};
+  for (int other = 0; other < num_ranks(); ++other) {
+    const std::size_t count = per_rank[static_cast<std::size_t>(other)].size();
+    // A rank's own lines are in order anyway, so its last one speaks for all of them.
+    if (other != rank && count > 0) order.push_back({{other, count - 1}, next});
+  }
+}
+
+}  // namespace lab

@@ -1,0 +1,13 @@
+#include "common/log/printed_line.h"
+
+#include <cmath>
+
+namespace lab {
+
+bool as_expected(const JudgedLine& judged) {
+  const MatchLine& line = judged.line;
+  if (!std::isfinite(line.max_diff) || !std::isfinite(line.mean_diff)) return false;
+  return line.match == (judged.expect == Expect::kMatch);
+}
+
+}  // namespace lab

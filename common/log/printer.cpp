@@ -1,0 +1,62 @@
+#include "common/log/printer.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "common/base/one_line.h"
+#include "common/base/write_fully.h"
+
+namespace lab {
+namespace {
+
+[[noreturn]] void throw_unwritable(int fd, int failure) {
+  const std::string where = fd == 1 ? "standard output" : fmt::format("file descriptor {}", fd);
+  const char* hint = failure == EPIPE   ? "its reader went away; expected a program that reads to the end"
+                     : failure == EBADF ? "it is closed; expected a terminal, a file or a pipe"
+                                        : "expected room for every line";
+  throw UsageError(fmt::format("cannot write to {}: {} ({})", where, hint, std::strerror(failure)));
+}
+
+}  // namespace
+
+Printer::Printer(PrinterOptions options) : options_(std::move(options)) {
+  if (!options_.line_lock) options_.line_lock = std::make_shared<std::mutex>();
+}
+
+void Printer::write_line(std::string text) {
+  if (options_.fd < 0) return;
+  text += '\n';
+  const std::lock_guard<std::mutex> guard(*options_.line_lock);
+  if (const int failure = write_fully(options_.fd, text)) throw_unwritable(options_.fd, failure);
+}
+
+void Printer::line(const std::string& text) {
+  std::string whole = one_line(text);
+  if (options_.remember) lines_.emplace_back(whole);
+  if (!options_.quiet) write_line(std::move(whole));
+}
+
+void Printer::sentence(int rank, const std::string& text) {
+  line(fmt::format("[Rank {}] {}", rank, text));
+}
+
+void Printer::match(const MatchLine& line, Expect expect) {
+  std::string text = format(line);
+  const JudgedLine judged{line, expect};
+  ++(line.match ? num_matches_ : num_mismatches_);
+  if (!as_expected(judged)) ++num_unexpected_;
+  if (options_.remember) lines_.emplace_back(judged);
+  write_line(std::move(text));
+}
+
+void Printer::skipped(const SkippedLine& line) {
+  std::string text = format(line);
+  ++num_skipped_;
+  if (options_.remember) lines_.emplace_back(line);
+  write_line(std::move(text));
+}
+
+}  // namespace lab

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "common/base/errors.h"
+#include "common/log/printed_line.h"
+
+namespace lab {
+
+struct PrinterOptions {
+  int fd = 1;                             ///< where lines go; negative: nowhere, they are only remembered
+  bool quiet = false;                     ///< drops text; match and skipped lines stay
+  bool remember = true;                   ///< keep every line for lines(); off for a soak that nobody reports
+  std::shared_ptr<std::mutex> line_lock;  ///< shared by the printers of ranks that are threads; own lock when empty
+};
+
+/// One rank's output. Every line is whole: it leaves in one write(2), so lines of ranks that share a descriptor never
+/// interleave (between processes: up to PIPE_BUF, 4096 bytes; between threads: any length, given a shared line_lock).
+/// Errors    UsageError: the descriptor is closed, its reader went away, or its disk is full
+class Printer {
+ public:
+  explicit Printer(PrinterOptions options = {});
+
+  /// Prints a line of text; newlines and other control characters inside become spaces. Dropped when quiet.
+  void line(const std::string& text);
+
+  /// Prints "[Rank r] text". Dropped when quiet.
+  void sentence(int rank, const std::string& text);
+
+  /// Prints a match line and counts it.
+  void match(const MatchLine& line, Expect expect = Expect::kMatch);
+
+  /// Prints a skipped line and counts it: it neither passes nor fails.
+  void skipped(const SkippedLine& line);
+
+  int num_matches() const { return num_matches_; }        ///< lines that said True
+  int num_mismatches() const { return num_mismatches_; }  ///< lines that said False
+  int num_unexpected() const { return num_unexpected_; }  ///< lines that said otherwise than expected
+  int num_skipped() const { return num_skipped_; }
+
+  bool all_as_expected() const { return num_unexpected_ == 0; }
+  ExitCode exit_code() const { return all_as_expected() ? ExitCode::kAllMatch : ExitCode::kMismatch; }
+
+  /// Everything printed so far, with what --quiet dropped; empty unless options.remember.
+  const std::vector<PrintedLine>& lines() const { return lines_; }
+
+ private:
+  void write_line(std::string text);
+
+  PrinterOptions options_;
+  int num_matches_ = 0;
+  int num_mismatches_ = 0;
+  int num_unexpected_ = 0;
+  int num_skipped_ = 0;
+  std::vector<PrintedLine> lines_;
+};
+
+}  // namespace lab

@@ -1,0 +1,147 @@
+#include "common/log/run_report.h"
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "common/base/failure.h"
+
+namespace lab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json from_double(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+double to_double(const Json& json) {
+  if (json.is_number()) return json.get<double>();
+  const std::string name = json.get<std::string>();
+  if (name == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (name == "inf") return std::numeric_limits<double>::infinity();
+  if (name == "-inf") return -std::numeric_limits<double>::infinity();
+  throw UsageError("expected a number, got '" + name + "'");
+}
+
+struct LineWriter {
+  Json operator()(const std::string& text) const { return {{"kind", "text"}, {"text", text}}; }
+  Json operator()(const JudgedLine& judged) const {
+    const MatchLine& line = judged.line;
+    return {{"kind", "match"},
+            {"prefix", line.prefix},
+            {"rank", line.rank},
+            {"match", line.match},
+            {"expected", judged.expect == Expect::kMatch},
+            {"max_diff", from_double(line.max_diff)},
+            {"mean_diff", from_double(line.mean_diff)}};
+  }
+  Json operator()(const SkippedLine& line) const {
+    return {{"kind", "skipped"}, {"prefix", line.prefix}, {"rank", line.rank}, {"reason", line.reason}};
+  }
+};
+
+PrintedLine to_line(const Json& json) {
+  const std::string kind = json.at("kind").get<std::string>();
+  if (kind == "text") return json.at("text").get<std::string>();
+  if (kind == "skipped") {
+    return SkippedLine{json.at("prefix").get<std::string>(), json.at("rank").get<int>(),
+                       json.at("reason").get<std::string>()};
+  }
+  if (kind != "match") throw UsageError("expected a line of kind text, match or skipped, got '" + kind + "'");
+  const MatchLine line{json.at("prefix").get<std::string>(), json.at("rank").get<int>(), json.at("match").get<bool>(),
+                       to_double(json.at("max_diff")), to_double(json.at("mean_diff"))};
+  return JudgedLine{line, json.at("expected").get<bool>() ? Expect::kMatch : Expect::kDiffer};
+}
+
+Json from_rank(const RankReport& report) {
+  Json lines = Json::array();
+  for (const PrintedLine& line : report.lines) lines.push_back(std::visit(LineWriter{}, line));
+  Json ledger = Json::array();
+  for (const LedgerEntry& entry : report.ledger) {
+    ledger.push_back({{"operation", entry.operation},
+                      {"calls", entry.calls},
+                      {"messages", entry.messages},
+                      {"bytes_sent", entry.bytes_sent},
+                      {"bytes_received", entry.bytes_received},
+                      {"rounds", entry.rounds}});
+  }
+  return {{"rank", report.rank},
+          {"lines", std::move(lines)},
+          {"error", report.error},
+          {"ledger", std::move(ledger)},
+          {"peak_tensor_bytes", report.peak_tensor_bytes}};
+}
+
+RankReport to_rank(const Json& json) {
+  RankReport report;
+  report.rank = json.at("rank").get<int>();
+  for (const Json& line : json.at("lines")) report.lines.push_back(to_line(line));
+  report.error = json.at("error").get<std::string>();
+  for (const Json& entry : json.at("ledger")) {
+    report.ledger.push_back({entry.at("operation").get<std::string>(), entry.at("calls").get<std::uint64_t>(),
+                             entry.at("messages").get<std::uint64_t>(), entry.at("bytes_sent").get<std::uint64_t>(),
+                             entry.at("bytes_received").get<std::uint64_t>(), entry.at("rounds").get<std::uint64_t>()});
+  }
+  report.peak_tensor_bytes = json.at("peak_tensor_bytes").get<std::int64_t>();
+  return report;
+}
+
+/// Text that is not UTF-8 (an error message with raw bytes) must not keep a run from being reported.
+std::string dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+template <typename Read>
+auto read_json(const char* what, const std::string& text, Read read) {
+  try {
+    return read(Json::parse(text));
+  } catch (const std::exception& failure) {
+    throw UsageError(std::string(what) + " cannot be read: " + sentence_of(failure));
+  }
+}
+
+}  // namespace
+
+std::string to_json(const RankReport& report) {
+  return dump(from_rank(report), -1);
+}
+
+std::string to_json(const RunReport& report) {
+  Json ranks = Json::array();
+  for (const RankReport& rank : report.ranks) ranks.push_back(from_rank(rank));
+  return dump({{"program", report.program},
+               {"version", report.version},
+               {"world", report.world},
+               {"num_ranks", report.num_ranks},
+               {"seed", report.seed},
+               {"exit_code", static_cast<int>(report.exit_code)},
+               {"error", report.error},
+               {"wall_seconds", from_double(report.wall_seconds)},
+               {"ranks", std::move(ranks)}},
+              2);
+}
+
+RankReport rank_report_from_json(const std::string& text) {
+  return read_json("a rank's report", text, to_rank);
+}
+
+RunReport run_report_from_json(const std::string& text) {
+  return read_json("the run's report", text, [](const Json& json) {
+    RunReport report;
+    report.program = json.at("program").get<std::string>();
+    report.version = json.at("version").get<std::string>();
+    report.world = json.at("world").get<std::string>();
+    report.num_ranks = json.at("num_ranks").get<int>();
+    report.seed = json.at("seed").get<std::uint64_t>();
+    report.exit_code = static_cast<ExitCode>(json.at("exit_code").get<int>());
+    report.error = json.at("error").get<std::string>();
+    report.wall_seconds = to_double(json.at("wall_seconds"));
+    for (const Json& rank : json.at("ranks")) report.ranks.push_back(to_rank(rank));
+    return report;
+  });
+}
+
+}  // namespace lab

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/base/errors.h"
+#include "common/base/ledger_entry.h"
+#include "common/log/printed_line.h"
+
+// What `--json FILE` holds, as plain data and as JSON text.
+namespace lab {
+
+/// One rank's part. Also how a rank that is a process hands its result to the launcher.
+struct RankReport {
+  int rank = 0;
+  std::vector<PrintedLine> lines;
+  std::string error;  ///< the sentence it failed with; empty when it returned
+  std::vector<LedgerEntry> ledger;
+  std::int64_t peak_tensor_bytes = 0;
+};
+
+struct RunReport {
+  std::string program;
+  std::string version;
+  std::string world;  ///< "processes", "threads" or "sim"
+  int num_ranks = 0;
+  std::uint64_t seed = 0;
+  ExitCode exit_code = ExitCode::kAllMatch;
+  std::string error;  ///< one sentence; empty when all went well
+  double wall_seconds = 0.0;
+  std::vector<RankReport> ranks;
+};
+
+/// JSON text; figures that JSON lacks are the strings "nan", "inf" and "-inf". Doubles survive the round trip bit for
+/// bit.
+std::string to_json(const RunReport& report);
+std::string to_json(const RankReport& report);
+
+/// Errors    UsageError: not JSON, or a field that is missing or of the wrong kind
+RunReport run_report_from_json(const std::string& text);
+RankReport rank_report_from_json(const std::string& text);
+
+}  // namespace lab

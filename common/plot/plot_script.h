@@ -1,0 +1,77 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/plot/plot_colour.h"
+#include "common/plot/plot_ticks.h"
+
+// What the scripts of charts and of diagrams share. Lengths are in px of the picture, counted from its top left corner;
+// a size of letters is the em in px. The terminal line (plot.cpp) scales them to its format.
+namespace lab::plot {
+
+constexpr double kTitlePx = 17;
+constexpr double kLabelPx = 14;
+constexpr double kTickPx = 13;
+constexpr double kLineHeight = 1.3;  ///< of the size of the letters
+
+/// A gnuplot string that shows exactly this text: nothing in it is a command, a format or markup. Control characters
+/// are spaces.
+std::string quoted(std::string_view text);
+
+std::string quoted(Colour colour);
+
+std::vector<std::string> lines_of(std::string_view text);
+
+/// About how wide the widest line is, a little more rather than less.
+double text_width(std::string_view text, double px);
+
+/// The size at which the text fits the width: wanted, or smaller.
+double fitted_px(std::string_view text, double wanted_px, double width);
+
+/// A title above the drawing area and a label per side, with the room they take.
+struct Frame {
+  int width = 0;
+  int height = 0;
+  double left = 0;  ///< from here on: between the edge of the picture and the drawing area
+  double right = 0;
+  double top = 0;
+  double bottom = 0;
+
+  double inner_width() const { return width - left - right; }
+  double inner_height() const { return height - top - bottom; }
+  std::string screen_x(double x) const;  ///< "screen 0.25" for a place x px from the left
+  std::string screen_y(double y) const;  ///< for a place y px from the top
+};
+
+/// Errors    UsageError: a size that is no picture
+void check_size(int width_px, int height_px);
+
+/// The drawing area at its place and the letters' encoding; no axes yet.
+std::string frame_script(const Frame& frame);
+
+enum class Align { kLeft, kCentre, kRight };
+
+struct Label {
+  std::string x;  ///< places in gnuplot's words: "first 3", "screen 0.5"
+  std::string y;
+  std::string text;  ///< its lines are centred on y as a whole
+  double px = kLabelPx;
+  Align align = Align::kCentre;
+  Colour colour = kBlack;
+  bool upward = false;  ///< turned by a quarter, for the y axis; one line only
+  bool halo = false;    ///< on a white ground
+};
+
+std::string label_script(const Frame& frame, const Label& label);
+
+enum class Side { kBottom, kTop, kLeft };
+
+/// The ticks inside the range with their labels, along one side of the drawing area; marks at the bottom and left only.
+std::string ticks_script(const Frame& frame, Side side, const std::vector<Tick>& ticks, Range range);
+
+/// The widest label.
+double ticks_width(const std::vector<Tick>& ticks);
+
+}  // namespace lab::plot

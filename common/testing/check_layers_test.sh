@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# check_layers.sh accepts the tree, and refuses includes that go the wrong way.
+set -uo pipefail
+here=$(cd -- "$(dirname -- "$0")" && pwd)
+root=$(cd -- "$here/../.." && pwd)
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+num_failed=0
+verdict() { # verdict WHAT CODE
+  if [[ $2 == 0 ]]; then echo "ok      $1"; else
+    echo "FAILED  $1"
+    num_failed=$((num_failed + 1))
+  fi
+}
+(cd "$root" && find common grading ./*_*/ \( -name '*.cpp' -o -name '*.h' -o -name rubric.toml \) -print0 |
+  tar --null --files-from=- --create) | tar --extract --directory "$copy"
+
+verdict "the tree itself" "$("$here/check_layers.sh" "$copy" >"$copy/out"; echo $?)"
+refuses() { # refuses FILE HEADER
+  cp "$copy/$1" "$copy/kept"
+  echo "#include \"$2\"" >>"$copy/$1"
+  verdict "$1 must not include $2" "$("$here/check_layers.sh" "$copy" >"$copy/out"; [[ $? == 1 ]] && grep -qF "$1" "$copy/out"; echo $?)"
+  cp "$copy/kept" "$copy/$1"
+}
+refuses common/comm/group.h common/course/rubric.h
+refuses common/comm/group.h common/testing/case_runs.h
+refuses common/base/folder.h common/bench/median.h
+refuses a4_data_tensor/single_step.h common/comm/gloo_backend_lifeline.h
+refuses common/launch/spawn.h common/comm/gloo_backend_frame.h
+refuses common/tensor/compare.h torch/csrc/distributed/c10d/TCPStore.hpp
+refuses common/log/match_line.h ATen/ATen.h
+refuses common/pipeline/schedule.h common/checks/case.h
+refuses a5_pipeline/main.cpp a4_data_tensor/single_step.h
+refuses vae_sequence_parallel/layers.h grading/marks/marks.h
+refuses a9_collectives/chunks.h common/testing/test.h
+mkdir -p "$copy/common/new" && touch "$copy/common/new/header.h"
+verdict "a new folder must say what it may include" "$("$here/check_layers.sh" "$copy" >"$copy/out"; [[ $? == 1 ]] && grep -q "common/new" "$copy/out"; echo $?)"
+[[ $num_failed == 0 ]]

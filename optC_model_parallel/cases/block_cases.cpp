@@ -1,0 +1,114 @@
+#include "optC_model_parallel/cases/cases.h"
+#include "optC_model_parallel/cases/sharded_layer.h"
+#include "optC_model_parallel/model/blocks.h"
+
+namespace lab::optc {
+namespace {
+
+constexpr std::int64_t kBlockBatch = 3;
+constexpr std::int64_t kBlockTokens = 5;
+constexpr std::int64_t kBlockDim = 7;
+constexpr std::int64_t kBlockOutDim = 4;
+constexpr std::int64_t kHiddenPerRank = 6;
+
+ShardedLayer mlp_layer(int size) {
+  const std::int64_t hidden = kHiddenPerRank * size;
+  ShardedLayer layer;
+  layer.names = kMlpTensors;
+  layer.splits = {{{hidden, kBlockDim}, 0}, {{hidden}, 0}, {{kBlockOutDim, hidden}, 1}, {{kBlockOutDim}}};
+  layer.x_shape = {kBlockBatch, kBlockTokens, kBlockDim};
+  layer.serial = serial_blocks().mlp;
+  layer.forward.all_reduces = {kBlockBatch * kBlockTokens * kBlockOutDim};
+  layer.backward.all_reduces = {kBlockBatch * kBlockTokens * kBlockDim};
+  return layer;
+}
+
+ShardedLayer norm_mlp_layer(int size) {
+  ShardedLayer layer = mlp_layer(size);
+  const std::int64_t hidden = kHiddenPerRank * size;
+  layer.names = kNormMlpTensors;
+  layer.splits.insert(layer.splits.begin() + 2, 2, {{hidden}, 0});
+  layer.serial = serial_blocks().norm_mlp;
+  for (Traffic* traffic : {&layer.forward, &layer.backward})
+    traffic->all_reduces.insert(traffic->all_reduces.end(), 2, kBlockBatch * kBlockTokens);
+  layer.may_send_less = true;
+  return layer;
+}
+
+/// Two heads on each rank: those of different ranks, and of one, can be mistaken for each other.
+ShardedLayer attention_layer(int size) {
+  constexpr std::int64_t head_dim = 3;
+  const std::int64_t width = 2 * head_dim * size;
+  const Split rows = {{width, width}, 0, head_dim}, bias = {{width}, 0, head_dim};
+  ShardedLayer layer;
+  layer.names = kAttentionTensors;
+  layer.splits = {rows, rows, rows, bias, bias, bias, {{width, width}, 1, head_dim}, {{width}}};
+  layer.x_shape = {kBlockBatch, kBlockTokens, width};
+  layer.serial = [](const at::Tensor& x, const Tensors& tensors) {
+    return serial_blocks().attention(x, tensors, head_dim);
+  };
+  layer.forward.all_reduces = layer.backward.all_reduces = {kBlockBatch * kBlockTokens * width};
+  layer.numbers = {{"head_dim", head_dim}};
+  return layer;
+}
+
+ShardedLayerFor residual_layer(Mode mode) {
+  return [=](int size) {
+    constexpr std::int64_t channels = 4, side = 5, per_rank = 2;
+    const std::int64_t middle = per_rank * size;
+    ShardedLayer layer;
+    layer.names = kResidualTensors;
+    layer.splits = {{{middle, channels, 3, 3}, 0}, {{middle}, 0}, {{middle}, 0}, {{middle}, 0}, {{middle}, 0},
+                    {{channels, middle, 3, 3}, 1}, {{channels}}};
+    layer.x_shape = {kBlockBatch, channels, side, side};
+    layer.serial = [=](const at::Tensor& x, const Tensors& tensors) {
+      return serial_blocks().residual(x, tensors, mode);
+    };
+    layer.forward.all_reduces = layer.backward.all_reduces = {kBlockBatch * channels * side * side};
+    layer.numbers = {{"training", mode == Mode::kTraining ? 1 : 0}};
+    return layer;
+  };
+}
+
+/// However much is sent.
+Case numbers_only(Case the_case) {
+  the_case.bounds = nullptr;
+  return the_case;
+}
+
+}  // namespace
+
+std::vector<Case> mlp_cases() {
+  const std::string task = "optC.parallel_mlp";
+  return {numbers_only(forward_case(task, "ParallelMlp", mlp_layer)),
+          numbers_only(gradient_case(task, "ParallelMlpGradient", mlp_layer))};
+}
+
+std::vector<Case> norm_mlp_cases() {
+  const std::string task = "optC.parallel_norm_mlp";
+  return {numbers_only(forward_case(task, "ParallelNormMlp", norm_mlp_layer)),
+          numbers_only(gradient_case(task, "ParallelNormMlpGradient", norm_mlp_layer))};
+}
+
+std::vector<Case> column_row_cases() {
+  const std::string task = "optC.column_row";
+  return {forward_case(task, "ColumnRow", mlp_layer), gradient_case(task, "ColumnRowGradient", mlp_layer),
+          forward_case(task, "ColumnRowNorm", norm_mlp_layer),
+          gradient_case(task, "ColumnRowNormGradient", norm_mlp_layer)};
+}
+
+std::vector<Case> attention_cases() {
+  const std::string task = "optC.parallel_attention";
+  return {forward_case(task, "ParallelAttention", attention_layer),
+          gradient_case(task, "ParallelAttentionGradient", attention_layer)};
+}
+
+std::vector<Case> residual_cases() {
+  const std::string task = "optC.parallel_residual";
+  return {forward_case(task, "ParallelResidual", residual_layer(Mode::kTraining)),
+          gradient_case(task, "ParallelResidualGradient", residual_layer(Mode::kTraining)),
+          forward_case(task, "ParallelResidualEvaluation", residual_layer(Mode::kEvaluation)),
+          gradient_case(task, "ParallelResidualEvaluationGradient", residual_layer(Mode::kEvaluation))};
+}
+
+}  // namespace lab::optc

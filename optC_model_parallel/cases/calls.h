@@ -1,0 +1,34 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/checks/case.h"
+#include "common/comm/collectives.h"
+#include "optC_model_parallel/model.h"
+
+namespace lab::optc {
+
+/// A layer's parallel version: x and shards as the case has them.
+using ShardedForward =
+    std::function<at::Tensor(const at::Tensor& x, const Tensors& shards, const CaseInputs& inputs, Collectives& comm)>;
+
+/// The call of a task with cases of a ShardedLayer, whose tensors have these names.
+TaskCall sharded_layer_call(const std::vector<std::string>& names, const ShardedForward& forward);
+
+/// The call of a task with cases of function_cases.h.
+TaskCall function_call(const std::function<at::Tensor(const at::Tensor& x, Collectives& comm)>& function);
+
+/// The student functions of tensor parallelism's tasks.
+CallTable tensor_calls();
+
+/// The student functions of the pipeline's tasks.
+CallTable pipeline_calls();
+
+/// The student functions of all tasks.
+CallTable calls();
+
+}  // namespace lab::optc

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/checks/case.h"
+#include "common/checks/graded_lab.h"
+#include "common/checks/section.h"
+
+namespace lab::optc {
+
+/// The checks of tensor parallelism's tasks, in the order of the log.
+std::vector<Section> tensor_sections();
+
+/// The checks of the pipeline's tasks, in the order of the log.
+std::vector<Section> pipeline_sections();
+
+/// Everything that the lab checks of the tasks, in the order of its log.
+std::vector<Section> sections();
+
+/// The cases of all sections.
+std::vector<Case> all_cases();
+
+/// For the judge.
+GradedLab graded_lab();
+
+// Each block against Blocks of one process: outputs, gradients, running statistics.
+std::vector<Case> mlp_cases();
+std::vector<Case> norm_mlp_cases();
+/// Both of them again, now held to what they may send: one round for two layers.
+std::vector<Case> column_row_cases();
+std::vector<Case> attention_cases();
+std::vector<Case> residual_cases();
+
+/// f, g, and the sum within a region, on exact data. Results "out", "x.grad", and as they came out "x" and "grad_out".
+std::vector<Case> function_cases();
+
+/// A linear layer, split by columns and by rows.
+std::vector<Case> linear_cases();
+
+/// LayerNorm over features that are split.
+std::vector<Case> norm_cases();
+
+/// A comparison by norm, for sums of float64 values in whatever order.
+Tolerance by_norm(double relative_norm);
+
+/// The functions of a pipeline that need no other rank, each by itself.
+std::vector<Case> pipeline_part_cases();
+
+/// The same for those of schedules with stale weights.
+std::vector<Case> version_cases();
+
+/// Small trainings on generated images, float64, beside the same ones in one process: "losses", "test_losses",
+/// "accuracies", "predictions", and after each epoch this rank's tensors, "epoch1.fc1.weight".
+std::vector<Case> tensor_training_cases();
+
+/// The call that trains this model.
+TaskCall tensor_training_call(const std::string& model);
+
+}  // namespace lab::optc

@@ -1,0 +1,212 @@
+#include "optC_model_parallel/cases/pass_cases.h"
+
+#include <algorithm>
+
+#include "optC_model_parallel/cases/cases.h"
+#include "optC_model_parallel/cases/chain_model.h"
+#include "optC_model_parallel/cases/pipeline_bounds.h"
+#include "optC_model_parallel/cases/pipeline_inputs.h"
+#include "optC_model_parallel/model/batches.h"
+
+namespace lab::optc {
+namespace {
+
+constexpr std::int64_t kAloneMicroBatches = 6;
+
+/// Of what stage - 1 sends to `stage`, and what comes back for it; the third micro-batch has no image.
+std::vector<std::int64_t> alone_shape(int stage, int micro_batch) {
+  return {(micro_batch + 1) % 3, stage + 1, 2};
+}
+
+std::int64_t alone_value(int stage, int micro_batch, bool forward) {
+  return (stage * 1000 + micro_batch) * 2 + (forward ? 1 : 0);
+}
+
+at::Tensor alone_tensor(int stage, int micro_batch, bool forward) {
+  return at::full(alone_shape(stage, micro_batch), alone_value(stage, micro_batch, forward), at::kLong);
+}
+
+/// Counts what is wrong with what it is given, and when.
+class LookingStage : public pipeline::StageWork {
+ public:
+  LookingStage(int stage, int num_stages, std::int64_t num_micro_batches)
+      : stage_(stage), last_(stage == num_stages - 1), num_micro_batches_(num_micro_batches) {}
+
+  at::Tensor forward(int, int micro_batch, const at::Tensor& input) override {
+    num_wrong +=
+        input.defined() != (stage_ > 0) || (input.defined() && !input.equal(alone_tensor(stage_, micro_batch, true)));
+    ++num_forward;
+    return last_ ? at::zeros({}, at::kLong) : alone_tensor(stage_ + 1, micro_batch, true);
+  }
+
+  at::Tensor backward(int, int micro_batch, const at::Tensor& output_grad) override {
+    num_wrong += output_grad.defined() == last_ ||
+                 (output_grad.defined() && !output_grad.equal(alone_tensor(stage_ + 1, micro_batch, false)));
+    num_early += num_forward < num_micro_batches_;
+    ++num_backward;
+    return stage_ == 0 ? at::Tensor() : alone_tensor(stage_, micro_batch, false);
+  }
+
+  at::Tensor backward_input(int, int, const at::Tensor&) override { return {}; }
+  void backward_weight(int, int) override {}
+
+  std::int64_t num_wrong = 0, num_early = 0, num_forward = 0, num_backward = 0;
+
+ private:
+  const int stage_;
+  const bool last_;
+  const std::int64_t num_micro_batches_;
+};
+
+/// A case's batch and how it goes through the pipeline.
+struct PassSetup {
+  std::int64_t num_images = 29;
+  PipelineOptions options;
+};
+
+PipelineOptions options_of(const PassSetup& setup, const CasePlace& place) {
+  PipelineOptions options = setup.options;
+  // Interleaved takes micro-batches by groups of as many as there are ranks.
+  if (options.schedule == "interleaved") options.num_micro_batches = 2 * place.size;
+  return options;
+}
+
+/// The whole model and the whole batch at once. `shares`: what each image counts in the loss, [N]; undefined: in the
+/// mean, all alike.
+TensorMap whole_batch(const StagePlan& plan, const Images& images, std::uint64_t seed, const at::Tensor& shares = {}) {
+  const Parameters weights = first_parameters(plan.model, seed, at::kDouble);
+  const at::Tensor x = normalized(images, at::arange(images.size(), at::kLong), at::kDouble);
+  const at::Tensor log_probabilities = run_layers(plan.model, weights, x, Mode::kTraining).log_softmax(1);
+  const at::Tensor picked = log_probabilities.gather(1, images.labels.unsqueeze(1));
+  const at::Tensor loss = shares.defined() ? -picked.squeeze(1).dot(shares) : -picked.mean();
+  loss.backward();
+  TensorMap results = {{"loss", loss.detach().view({1})}};
+  const std::vector<std::string> names = learning_names(plan.model);
+  const Tensors tensors = learning(plan.model, weights);
+  for (std::size_t i = 0; i < names.size(); ++i) results[names[i] + ".grad"] = tensors[i].grad();
+  return results;
+}
+
+/// Micro-batches of this rank that are live at a time, at most.
+std::int64_t most_live(const PipelineOptions& options, const CasePlace& place) {
+  const std::int64_t total = options.num_micro_batches * options.num_chunks;
+  const std::int64_t behind = place.size - 1 - place.rank;
+  if (options.schedule == "gpipe") return total;
+  if (options.schedule == "1f1b") return std::min(total, behind + 1);
+  return std::min(total, 2 * behind + (options.num_chunks - 1) * place.size + 1);
+}
+
+TensorMap pass_results(const PassSetup& setup, const CasePlace& place, const at::Tensor& shares) {
+  const PipelineOptions options = options_of(setup, place);
+  const StagePlan plan = uneven_plan(place.size, options.num_chunks);
+  const TensorMap whole = whole_batch(plan, random_images(setup.num_images, place.seed), place.seed, shares);
+  TensorMap results = {{"num_live_at_the_end", count_of(0)}, {"most_live", count_of(most_live(options, place))}};
+  if (place.rank == place.size - 1) results["loss"] = whole.at("loss");
+  for (const std::string& name : learning_names(layers_of_rank(plan, place.rank)))
+    results[name + ".grad"] = whole.at(name + ".grad");
+  return results;
+}
+
+/// The loss as the sum over micro-batches of their means, each times the weight.
+Suspect summed_means(const PassSetup& setup, const std::string& id, const std::string& sentence,
+                     const std::function<double(std::int64_t num_micro_batches)>& weight) {
+  return {id, sentence, [=](const CasePlace& place) {
+            const std::int64_t num_micro_batches = options_of(setup, place).num_micro_batches;
+            std::vector<at::Tensor> shares;
+            for (const std::int64_t size : uneven_sizes(setup.num_images, num_micro_batches))
+              shares.push_back(at::full({size}, weight(num_micro_batches) / static_cast<double>(size), at::kDouble));
+            return pass_results(setup, place, at::cat(shares));
+          }};
+}
+
+/// The first micro-batch taken in the place of each.
+Suspect first_micro_batch_everywhere(const PassSetup& setup) {
+  return {"first_slice_everywhere",
+          "only the first micro-batch counts: each turn takes its images, and not those of its own index",
+          [=](const CasePlace& place) {
+            const std::int64_t num_micro_batches = options_of(setup, place).num_micro_batches;
+            const std::int64_t first = uneven_sizes(setup.num_images, num_micro_batches).front();
+            const at::Tensor shares = at::zeros({setup.num_images}, at::kDouble);
+            shares.narrow(0, 0, first).fill_(static_cast<double>(num_micro_batches) / setup.num_images);
+            return pass_results(setup, place, shares);
+          }};
+}
+
+Case pass_case(const std::string& task, const std::string& name, const PassSetup& setup) {
+  Case result;
+  result.task = task;
+  result.name = result.prefix = name;
+  result.tolerance = by_norm(1e-12);
+  result.inputs = [setup](const CasePlace& place) {
+    return pipeline_inputs(options_of(setup, place), random_images(setup.num_images, place.seed), place);
+  };
+  result.expected = [setup](const CasePlace& place) { return pass_results(setup, place, {}); };
+  result.suspects = {
+      first_micro_batch_everywhere(setup),
+      summed_means(
+          setup, "mean_of_means",
+          "the loss is the mean of the micro-batches' means: where these are not of one size, their images do not "
+          "count alike; divide each micro-batch's sum by the size of the whole batch",
+          [](std::int64_t num_micro_batches) { return 1.0 / static_cast<double>(num_micro_batches); }),
+      summed_means(
+          setup, "sum_of_means",
+          "the loss is the sum of the micro-batches' means: each micro-batch is divided by its own size, not by "
+          "that of the whole batch",
+          [](std::int64_t) { return 1.0; })};
+  result.bounds = [task, setup](const CasePlace& place) {
+    const PipelineOptions options = options_of(setup, place);
+    return pipeline_bounds(task, uneven_plan(place.size, options.num_chunks), place.rank, setup.num_images,
+                           options.num_micro_batches);
+  };
+  return result;
+}
+
+}  // namespace
+
+Case gpipe_alone_case() {
+  Case result;
+  result.task = "optC.gpipe";
+  result.name = result.prefix = "GpipeAlone";
+  result.tolerance.rtol = result.tolerance.atol = 0;
+  result.inputs = [](const CasePlace&) {
+    CaseInputs inputs;
+    inputs.numbers = {{"num_micro_batches", kAloneMicroBatches}};
+    return inputs;
+  };
+  result.expected = [](const CasePlace&) {
+    return TensorMap{{"num_wrong_inputs", count_of(0)},
+                     {"num_backward_before_the_last_forward", count_of(0)},
+                     {"num_forward", count_of(kAloneMicroBatches)},
+                     {"num_backward", count_of(kAloneMicroBatches)}};
+  };
+  return result;
+}
+
+TensorMap gpipe_alone_trial(Communicator& comm, const CaseInputs& inputs, const GpipeFunction& gpipe) {
+  const std::int64_t num_micro_batches = inputs.whole("num_micro_batches");
+  LookingStage stage(comm.rank(), comm.size(), num_micro_batches);
+  gpipe(stage, comm.point_to_point(), static_cast<int>(num_micro_batches),
+        [](int fed_stage, int micro_batch) { return at::empty(alone_shape(fed_stage, micro_batch), at::kLong); });
+  return {{"num_wrong_inputs", count_of(stage.num_wrong)},
+          {"num_backward_before_the_last_forward", count_of(stage.num_early)},
+          {"num_forward", count_of(stage.num_forward)},
+          {"num_backward", count_of(stage.num_backward)}};
+}
+
+std::vector<Case> gpipe_cases() {
+  return {gpipe_alone_case(), pass_case("optC.gpipe", "Gpipe", {29, {"gpipe", 4}}),
+          pass_case("optC.gpipe", "GpipeFewImages", {3, {"gpipe", 5}}),
+          pass_case("optC.gpipe", "GpipeOneMicroBatch", {7, {"gpipe", 1}}),
+          pass_case("optC.recompute", "GpipeRecompute", {29, {"gpipe", 6, 1, true}})};
+}
+
+std::vector<Case> schedule_cases() {
+  const std::string one_forward_one_backward = "optC.one_forward_one_backward", interleaved = "optC.interleaved";
+  return {pass_case(one_forward_one_backward, "OneForwardOneBackward", {29, {"1f1b", 6}}),
+          pass_case(one_forward_one_backward, "OneForwardOneBackwardFewImages", {2, {"1f1b", 3}}),
+          pass_case("optC.recompute", "OneForwardOneBackwardRecompute", {29, {"1f1b", 9, 1, true}}),
+          pass_case(interleaved, "Interleaved", {29, {"interleaved", 0, 2}}),
+          pass_case(interleaved, "InterleavedThreeChunks", {5, {"interleaved", 0, 3}})};
+}
+
+}  // namespace lab::optc

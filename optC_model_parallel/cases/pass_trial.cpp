@@ -1,0 +1,68 @@
+#include <algorithm>
+
+#include "common/pipeline/generators.h"
+#include "optC_model_parallel/cases/pass_cases.h"
+#include "optC_model_parallel/cases/pipeline_inputs.h"
+#include "optC_model_parallel/model/pipeline_stages.h"
+
+namespace lab::optc {
+namespace {
+
+/// The stages, and how many micro-batches they had live at a time.
+class CountedStages : public WholePasses {
+ public:
+  CountedStages(PipelineStages& stages, int num_chunks) : stages_(stages), num_chunks_(num_chunks) {}
+
+  at::Tensor forward(int chunk, int micro_batch, const at::Tensor& input) override {
+    at::Tensor output = stages_.forward(chunk, micro_batch, input);
+    most_live = std::max(most_live, num_live());
+    return output;
+  }
+
+  at::Tensor backward(int chunk, int micro_batch, const at::Tensor& output_grad) override {
+    return stages_.backward(chunk, micro_batch, output_grad);
+  }
+
+  std::int64_t num_live() const {
+    std::int64_t all = 0;
+    for (int chunk = 0; chunk < num_chunks_; ++chunk) all += static_cast<std::int64_t>(stages_.num_live(chunk));
+    return all;
+  }
+
+  std::int64_t most_live = 0;
+
+ private:
+  PipelineStages& stages_;
+  const int num_chunks_;
+};
+
+}  // namespace
+
+TensorMap pass_trial(Communicator& comm, const CaseInputs& inputs, const GpipeFunction& gpipe) {
+  const PipelineOptions options = pipeline_options_of(inputs);
+  const auto m = static_cast<int>(options.num_micro_batches);
+  const StagePlan plan = uneven_plan(comm.size(), options.num_chunks);
+  const ModelSpec own = layers_of_rank(plan, comm.rank());
+  const Parameters weights = first_parameters(own, inputs.seed, at::kDouble);
+  const Images images = images_of(inputs);
+  const MicroBatchData batch(images, {at::arange(images.size(), at::kLong)}, m, at::kDouble);
+  PipelineStages stages(plan, weights, options.recompute, comm);
+  stages.begin(batch);
+  CountedStages counted(stages, options.num_chunks);
+  const pipeline::Buffers buffers = stage_buffers(plan, batch);
+  if (options.schedule == "gpipe") {
+    gpipe(counted, comm.point_to_point(), m, buffers);
+  } else {
+    const auto schedule = pipeline::make_schedule({options.schedule, comm.size(), m, options.num_chunks});
+    run_schedule(schedule, comm.point_to_point(), counted, buffers);
+  }
+  TensorMap results = {{"num_live_at_the_end", count_of(counted.num_live())},
+                       {"most_live", count_of(counted.most_live)}};
+  if (comm.rank() == comm.size() - 1) results["loss"] = at::full({1}, stages.loss(), at::kDouble);
+  const std::vector<std::string> names = learning_names(own);
+  const Tensors tensors = learning(own, weights);
+  for (std::size_t i = 0; i < names.size(); ++i) results[names[i] + ".grad"] = tensors[i].grad();
+  return results;
+}
+
+}  // namespace lab::optc

@@ -1,0 +1,218 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "common/tensor/seeded.h"
+#include "optC_model_parallel/cases/cases.h"
+
+namespace lab::optc {
+namespace {
+
+constexpr std::int64_t kMostCutImages = 33;
+constexpr std::int64_t kMostCuts = 9;
+
+Case local_case(const std::string& task, const std::string& name, const Tolerance& tolerance = {0, 0}) {
+  Case result;
+  result.task = task;
+  result.name = result.prefix = name;
+  result.only_rank_zero = true;
+  result.tolerance = tolerance;
+  return result;
+}
+
+struct SplitRow {
+  std::vector<double> costs;
+  std::int64_t num_stages;
+};
+
+/// Costs where even numbers of layers, or filling stage after stage up to the mean, are not good enough; and random
+/// ones.
+std::vector<SplitRow> split_rows(std::uint64_t seed) {
+  std::vector<SplitRow> rows = {{{4, 1, 1, 1, 1}, 2},
+                                {{1, 1, 1, 1, 4}, 2},
+                                {{353, 240, 48, 10, 1}, 4},
+                                {{1, 9, 9, 1, 1, 9, 9, 1}, 3},
+                                {{0, 0, 5, 0, 0}, 4},
+                                {{3, 1, 2}, 3},
+                                {{2, 7}, 1}};
+  for (std::int64_t i = 0; i < 12; ++i) {
+    const std::int64_t num_layers = 4 + i % 7;
+    const at::Tensor random = seeded_rand({num_layers}, seed + static_cast<std::uint64_t>(i), at::kDouble);
+    SplitRow row{{}, 2 + i % std::min<std::int64_t>(4, num_layers - 1)};
+    for (const at::Tensor& cost : random.mul(30).floor().add(1).unbind()) row.costs.push_back(cost.item<double>());
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+/// By trying all splits.
+double smallest_largest_cost(const std::vector<double>& costs, std::size_t begin, std::int64_t num_stages) {
+  double best = std::numeric_limits<double>::infinity(), first = 0;
+  if (num_stages == 0) return begin == costs.size() ? 0 : best;
+  for (std::size_t end = begin + 1; end <= costs.size(); ++end) {
+    first += costs[end - 1];
+    best = std::min(best, std::max(first, smallest_largest_cost(costs, end, num_stages - 1)));
+  }
+  return best;
+}
+
+/// Any consecutive stages that hold every layer once make a pipeline; balanced ones make a quick one, too.
+Case split_case(const std::string& name, bool balanced) {
+  Case result = local_case("optC.split_layers", name);
+  result.inputs = [balanced](const CasePlace& place) {
+    const std::vector<SplitRow> rows = split_rows(place.seed);
+    const auto count = static_cast<std::int64_t>(rows.size());
+    const at::Tensor costs = at::zeros({count, 10}, at::kDouble), shapes = at::zeros({count, 2}, at::kLong);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const SplitRow& row = rows[static_cast<std::size_t>(i)];
+      const auto num_layers = static_cast<std::int64_t>(row.costs.size());
+      costs[i].narrow(0, 0, num_layers).copy_(at::tensor(row.costs, at::kDouble));
+      shapes[i][0] = num_layers;
+      shapes[i][1] = row.num_stages;
+    }
+    CaseInputs inputs;
+    inputs.tensors = {{"input.costs", costs}, {"input.shapes", shapes}};
+    inputs.numbers = {{"balanced", balanced ? 1.0 : 0.0}};
+    return inputs;
+  };
+  result.expected = [balanced](const CasePlace& place) {
+    std::vector<double> largest;
+    for (const SplitRow& row : split_rows(place.seed))
+      largest.push_back(smallest_largest_cost(row.costs, 0, row.num_stages));
+    TensorMap expected = {{"faults", at::zeros({static_cast<std::int64_t>(largest.size())}, at::kLong)}};
+    if (balanced) expected["largest"] = at::tensor(largest, at::kDouble);
+    return expected;
+  };
+  return result;
+}
+
+Case cut_case() {
+  Case result = local_case("optC.micro_batches", "MicroBatches");
+  result.inputs = [](const CasePlace&) {
+    CaseInputs inputs;
+    inputs.numbers = {{"most_images", kMostCutImages}, {"most_micro_batches", kMostCuts}};
+    return inputs;
+  };
+  result.expected = [](const CasePlace&) {
+    const at::Tensor begins = at::full({kMostCutImages + 1, kMostCuts, kMostCuts}, -1, at::kLong);
+    const at::Tensor sizes = begins.clone();
+    for (std::int64_t images = 0; images <= kMostCutImages; ++images) {
+      for (std::int64_t m = 1; m <= kMostCuts; ++m) {
+        for (std::int64_t i = 0; i < m; ++i) {
+          const std::int64_t size = images / m + (i < images % m ? 1 : 0);
+          sizes[images][m - 1][i] = size;
+          if (size > 0) begins[images][m - 1][i] = i * (images / m) + std::min(i, images % m);
+        }
+      }
+    }
+    const at::Tensor counts = at::arange(1, kMostCuts + 1, at::kLong).expand({kMostCutImages + 1, kMostCuts});
+    return TensorMap{{"begins", begins}, {"sizes", sizes}, {"counts", counts.contiguous()}};
+  };
+  return result;
+}
+
+CaseInputs loss_inputs(const CasePlace& place) {
+  CaseInputs inputs;
+  // Labels 0 first, and the others later: parts are as different as the whole allows.
+  inputs.tensors = {{"input.logits", seeded_randn({29, 10}, place.seed, at::kDouble).mul(2)},
+                    {"input.labels", at::arange(29, at::kLong).div(3, "floor")},
+                    {"input.sizes", at::tensor(std::vector<std::int64_t>{8, 7, 7, 0, 6, 1}, at::kLong)}};
+  return inputs;
+}
+
+Case loss_case() {
+  Case result = local_case("optC.micro_batch_loss", "MicroBatchLoss", by_norm(1e-12));
+  result.inputs = loss_inputs;
+  result.expected = [](const CasePlace& place) {
+    const CaseInputs inputs = loss_inputs(place);
+    const at::Tensor& logits = inputs.tensor("input.logits");
+    const at::Tensor is_label = at::one_hot(inputs.tensor("input.labels"), 10).to(at::kDouble);
+    const at::Tensor probabilities = logits.exp() / logits.exp().sum(1, true);
+    const at::Tensor of_images = -(probabilities.log() * is_label).sum(1) / 29;
+    std::vector<at::Tensor> parts;
+    std::int64_t begin = 0;
+    for (const at::Tensor& size : inputs.tensor("input.sizes").unbind()) {
+      parts.push_back(of_images.narrow(0, begin, size.item<std::int64_t>()).sum());
+      begin += size.item<std::int64_t>();
+    }
+    return TensorMap{{"parts", at::stack(parts)}, {"logits.grad", (probabilities - is_label) / 29}};
+  };
+  return result;
+}
+
+constexpr int kNumStageInputs = 4;
+
+/// Uneven micro-batches, one of them empty, that come back in an order of their own; as rows of micro-batch and 1 for
+/// forward, 0 for backward.
+CaseInputs stage_inputs(const CasePlace& place, bool recompute) {
+  CaseInputs inputs;
+  inputs.numbers = {{"recompute", recompute ? 1.0 : 0.0}};
+  std::uint64_t seed = place.seed;
+  const auto random = [&](at::IntArrayRef sizes) { return seeded_randn(sizes, seed++, at::kDouble); };
+  constexpr std::int64_t kIn = 5, kHidden = 32, kOut = 3;
+  inputs.tensors = {{"weight.first", random({kHidden, kIn}).mul(0.4)},
+                    {"weight.second", random({kOut, kHidden}).mul(0.2)},
+                    {"input.many", random({64, kIn})}};
+  const std::int64_t sizes[kNumStageInputs] = {3, 2, 0, 1};
+  for (int i = 0; i < kNumStageInputs; ++i) {
+    inputs.tensors[fmt::format("input.x{}", i)] = random({sizes[i], kIn});
+    inputs.tensors[fmt::format("input.output_grad{}", i)] = random({sizes[i], kOut});
+  }
+  inputs.tensors["input.steps"] =
+      at::tensor(std::vector<std::int64_t>{0, 1, 1, 1, 2, 1, 1, 0, 3, 1, 0, 0, 3, 0, 2, 0}, at::kLong).view({8, 2});
+  return inputs;
+}
+
+/// The chain rule by hand, as matrices: out = tanh(tanh(x first') second').
+TensorMap stage_expected(const CaseInputs& inputs, bool recompute) {
+  const at::Tensor& first = inputs.tensor("weight.first");
+  const at::Tensor& second = inputs.tensor("weight.second");
+  TensorMap results = {{"first.grad", at::zeros_like(first)}, {"second.grad", at::zeros_like(second)}};
+  for (int i = 0; i < kNumStageInputs; ++i) {
+    const at::Tensor& x = inputs.tensor(fmt::format("input.x{}", i));
+    const at::Tensor hidden = at::matmul(x, first.t()).tanh(), out = at::matmul(hidden, second.t()).tanh();
+    for (const bool is_last : {false, true}) {
+      const at::Tensor out_grad = is_last ? out * 2 / 7 : inputs.tensor(fmt::format("input.output_grad{}", i));
+      const at::Tensor before_out = out_grad * (1 - out * out);
+      const at::Tensor before_hidden = at::matmul(before_out, second) * (1 - hidden * hidden);
+      results["second.grad"] += at::matmul(before_out.t(), hidden);
+      results["first.grad"] += at::matmul(before_hidden.t(), x);
+      const std::string name = fmt::format("{}{}", is_last ? "last" : "middle", i);
+      results[name + ".output"] = is_last ? out.square().sum() / 7 : out;
+      results[name + ".input.grad"] = at::matmul(before_hidden, first);
+    }
+  }
+  const std::vector<std::int64_t> num_live = {1, 2, 3, 2, 3, 2, 1, 0, 1, 2, 3, 2, 3, 2, 1, 0};
+  results["num_live"] = at::tensor(num_live, at::kLong);
+  results["num_calls"] = at::full({1}, 2 * kNumStageInputs * (recompute ? 2 : 1), at::kLong);
+  results["num_outputs_with_a_graph"] = at::zeros({1}, at::kLong);
+  if (recompute) results["bytes_held_beyond_input"] = at::zeros({1}, at::kLong);
+  return results;
+}
+
+Case stage_case(const std::string& task, const std::string& name, bool recompute) {
+  Case result = local_case(task, name, by_norm(1e-12));
+  result.inputs = [recompute](const CasePlace& place) { return stage_inputs(place, recompute); };
+  result.expected = [recompute](const CasePlace& place) {
+    return stage_expected(stage_inputs(place, recompute), recompute);
+  };
+  return result;
+}
+
+}  // namespace
+
+Tolerance by_norm(double relative_norm) {
+  return {0, std::numeric_limits<double>::infinity(), relative_norm};
+}
+
+std::vector<Case> pipeline_part_cases() {
+  return {split_case("SplitLayersConsecutive", false),
+          split_case("SplitLayers", true),
+          cut_case(),
+          loss_case(),
+          stage_case("optC.stage", "Stage", false),
+          stage_case("optC.recompute", "Recompute", true)};
+}
+
+}  // namespace lab::optc

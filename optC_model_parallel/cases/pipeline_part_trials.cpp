@@ -1,0 +1,189 @@
+#include "optC_model_parallel/cases/pipeline_part_trials.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "common/tensor/peak_memory.h"
+
+namespace lab::optc {
+namespace {
+
+std::vector<double> row_of(const at::Tensor& rows, std::int64_t row, std::int64_t length) {
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < length; ++i) values.push_back(rows[row][i].item<double>());
+  return values;
+}
+
+/// Stages that are empty or do not begin where the one before ends; too few or too many; an end before the last layer.
+std::int64_t faults_of(const std::vector<Slice>& stages, std::int64_t num_layers, std::int64_t num_stages) {
+  std::int64_t faults = static_cast<std::int64_t>(stages.size()) != num_stages, layer = 0;
+  for (const Slice& stage : stages) {
+    faults += stage.begin != layer || stage.size < 1;
+    layer = stage.end();
+  }
+  return faults + (layer != num_layers);
+}
+
+double cost_of(const Slice& stage, const std::vector<double>& costs) {
+  double cost = 0;
+  for (std::int64_t layer = std::max<std::int64_t>(0, stage.begin); layer < stage.end(); ++layer)
+    cost += layer < static_cast<std::int64_t>(costs.size()) ? costs[static_cast<std::size_t>(layer)] : 0;
+  return cost;
+}
+
+}  // namespace
+
+TensorMap split_trial(const CaseInputs& inputs, const SplitFunction& split) {
+  const at::Tensor& shapes = inputs.tensor("input.shapes");
+  const at::Tensor largest = at::zeros({shapes.size(0)}, at::kDouble);
+  const at::Tensor faults = at::zeros({shapes.size(0)}, at::kLong);
+  for (std::int64_t row = 0; row < shapes.size(0); ++row) {
+    const auto num_layers = shapes[row][0].item<std::int64_t>(), num_stages = shapes[row][1].item<std::int64_t>();
+    const std::vector<double> costs = row_of(inputs.tensor("input.costs"), row, num_layers);
+    const std::vector<Slice> stages = split(costs, static_cast<int>(num_stages));
+    double most = 0;
+    for (const Slice& stage : stages) most = std::max(most, cost_of(stage, costs));
+    largest[row] = most;
+    faults[row] = faults_of(stages, num_layers, num_stages);
+  }
+  if (inputs.whole("balanced") == 0) return {{"faults", faults}};
+  return {{"largest", largest}, {"faults", faults}};
+}
+
+TensorMap cut_trial(const CaseInputs& inputs, const CutFunction& cut) {
+  const std::int64_t most_images = inputs.whole("most_images"), most = inputs.whole("most_micro_batches");
+  const at::Tensor begins = at::full({most_images + 1, most, most}, -1, at::kLong), sizes = begins.clone();
+  const at::Tensor counts = at::zeros({most_images + 1, most}, at::kLong);
+  for (std::int64_t images = 0; images <= most_images; ++images) {
+    for (std::int64_t m = 1; m <= most; ++m) {
+      const std::vector<Slice> slices = cut(images, m);
+      counts[images][m - 1] = static_cast<std::int64_t>(slices.size());
+      for (std::int64_t i = 0; i < std::min(m, static_cast<std::int64_t>(slices.size())); ++i) {
+        const Slice& slice = slices[static_cast<std::size_t>(i)];
+        sizes[images][m - 1][i] = slice.size;
+        if (slice.size > 0) begins[images][m - 1][i] = slice.begin;  // an empty one may begin anywhere
+      }
+    }
+  }
+  return {{"begins", begins}, {"sizes", sizes}, {"counts", counts}};
+}
+
+TensorMap loss_trial(const CaseInputs& inputs, const LossFunction& loss) {
+  const at::Tensor logits = inputs.tensor("input.logits").clone().requires_grad_();
+  const at::Tensor& labels = inputs.tensor("input.labels");
+  std::vector<at::Tensor> parts;
+  std::int64_t begin = 0;
+  for (const at::Tensor& size : inputs.tensor("input.sizes").unbind()) {
+    const auto images = size.item<std::int64_t>();
+    parts.push_back(loss(logits.narrow(0, begin, images), labels.narrow(0, begin, images), labels.size(0)));
+    begin += images;
+  }
+  const at::Tensor all = at::stack(parts);
+  if (all.requires_grad()) all.sum().backward();
+  return {{"parts", all.detach()}, {"logits.grad", logits.grad()}};
+}
+
+TensorMap stage_trial(const CaseInputs& inputs, const MakeLive& make) {
+  const bool recompute = inputs.whole("recompute") != 0;
+  const at::Tensor w1 = inputs.tensor("weight.first").clone().requires_grad_();
+  const at::Tensor w2 = inputs.tensor("weight.second").clone().requires_grad_();
+  std::int64_t num_calls = 0, num_attached = 0;
+  const StageFunction middle = [&](const at::Tensor& x) {
+    ++num_calls;
+    return at::linear(at::linear(x, w1).tanh(), w2).tanh();
+  };
+  const StageFunction last = [&](const at::Tensor& x) { return middle(x).square().sum() / 7; };
+  TensorMap results;
+  std::vector<std::int64_t> num_live;
+  for (const bool is_last : {false, true}) {
+    const LiveUnderTest live = make(recompute);
+    for (const at::Tensor& step : inputs.tensor("input.steps").unbind()) {
+      const auto i = step[0].item<int>();
+      const std::string name = fmt::format("{}{}", is_last ? "last" : "middle", i);
+      if (step[1].item<bool>()) {
+        const at::Tensor x = inputs.tensor(fmt::format("input.x{}", i)).clone();
+        const at::Tensor output = live.forward(i, x, is_last ? last : middle);
+        num_attached += output.requires_grad();
+        results[name + ".output"] = output.detach();
+      } else {
+        const at::Tensor grad = is_last ? at::Tensor() : inputs.tensor(fmt::format("input.output_grad{}", i));
+        results[name + ".input.grad"] = live.backward(i, grad);
+      }
+      num_live.push_back(static_cast<std::int64_t>(live.size()));
+    }
+  }
+  results["num_live"] = at::tensor(num_live, at::kLong);
+  results["num_calls"] = at::full({1}, num_calls, at::kLong);
+  results["num_outputs_with_a_graph"] = at::full({1}, num_attached, at::kLong);
+  results["first.grad"] = w1.grad();
+  results["second.grad"] = w2.grad();
+  if (!recompute) return results;
+  const LiveUnderTest live = make(true);
+  const at::Tensor many = inputs.tensor("input.many").clone();
+  const PeakMemory memory(many.device());
+  live.forward(0, many, middle);
+  const std::int64_t beyond_input = memory.held_bytes() - static_cast<std::int64_t>(many.nbytes());
+  results["bytes_held_beyond_input"] = at::full({1}, std::max<std::int64_t>(0, beyond_input), at::kLong);
+  return results;
+}
+
+TensorMap versions_trial(const CaseInputs& inputs, const MakeVersions& make) {
+  const at::Tensor& wanted = inputs.tensor("input.versions");
+  const at::Tensor& stages = inputs.tensor("input.stages");
+  const std::int64_t num_stages = wanted.size(0), num_micro_batches = wanted.size(1);
+  const at::Tensor forward = at::full(wanted.sizes(), -1, at::kLong), backward = forward.clone();
+  const at::Tensor num_same = at::zeros({num_stages}, at::kLong), most_kept = num_same.clone();
+  const auto version = [](std::int64_t number) { return Parameters{{{at::full({1}, number, at::kLong)}}}; };
+  for (std::int64_t stage = 0; stage < num_stages; ++stage) {
+    const auto num_in_flight = stages[stage][0].item<std::int64_t>(),
+               per_update = stages[stage][1].item<std::int64_t>();
+    const VersionsUnderTest versions = make(version(0));
+    std::vector<at::Tensor> given;
+    std::int64_t newest = 0, most = 0;
+    const auto go_forward = [&](std::int64_t i) {
+      given.push_back(versions.start(i, wanted[stage][i].item<std::int64_t>()).layers[0][0]);
+      forward[stage][i] = given.back()[0];
+    };
+    const auto go_backward = [&](std::int64_t i) {
+      const at::Tensor stashed = versions.of(i).layers[0][0];
+      backward[stage][i] = stashed[0];
+      num_same[stage] += stashed.is_same(given[static_cast<std::size_t>(i)]);
+      versions.finish(i);
+      if ((i + 1) % per_update == 0) versions.add(version(++newest));
+    };
+    for (std::int64_t i = 0; i < num_micro_batches + num_in_flight - 1; ++i) {
+      if (i < num_micro_batches) {
+        go_forward(i);
+        most = std::max(most, static_cast<std::int64_t>(versions.num_kept()));
+      }
+      if (i >= num_in_flight - 1) go_backward(i - (num_in_flight - 1));
+    }
+    most_kept[stage] = most;
+  }
+  return {{"forward", forward}, {"backward", backward}, {"num_same", num_same}, {"most_kept", most_kept}};
+}
+
+TensorMap stage_versions_trial(const CaseInputs& inputs, const StageVersion& version_of) {
+  const std::int64_t count = inputs.whole("num_micro_batches"), most_stages = inputs.whole("most_stages");
+  const at::Tensor versions = at::full({most_stages, most_stages, count}, -1, at::kLong);
+  auto values = versions.accessor<std::int64_t, 3>();
+  for (int p = 1; p <= most_stages; ++p) {
+    for (int stage = 0; stage < p; ++stage) {
+      for (std::int64_t i = 0; i < count; ++i) values[p - 1][stage][i] = version_of(i, stage, p);
+    }
+  }
+  return {{"versions", versions}};
+}
+
+TensorMap synced_versions_trial(const CaseInputs& inputs, const SyncedVersion& version_of) {
+  const StageVersion of_first = [&](std::int64_t mini_batch, int, int p) { return version_of(mini_batch, p); };
+  return {{"versions", stage_versions_trial(inputs, of_first).at("versions").select(1, 0).contiguous()}};
+}
+
+TensorMap two_versions_trial(const CaseInputs& inputs, const MicroBatchVersion& version_of) {
+  return synced_versions_trial(inputs, [&](std::int64_t micro_batch, int m) { return version_of(micro_batch, m); });
+}
+
+}  // namespace lab::optc

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/checks/case.h"
+#include "optC_model_parallel/cases/tensor_bounds.h"
+#include "optC_model_parallel/model.h"
+
+// Cases of any layer whose tensors are split over ranks: the layer in one process says what comes out, and what the
+// gradients are.
+namespace lab::optc {
+
+// The tensors of each kind of layer, as blocks.h names and orders them.
+inline const std::vector<std::string> kWeightAndBias = {"weight", "bias"};
+inline const std::vector<std::string> kMlpTensors = {"fc_in.weight", "fc_in.bias", "fc_out.weight", "fc_out.bias"};
+inline const std::vector<std::string> kNormMlpTensors = {"fc_in.weight", "fc_in.bias",    "norm.weight",
+                                                         "norm.bias",    "fc_out.weight", "fc_out.bias"};
+inline const std::vector<std::string> kAttentionTensors = {"q.weight", "k.weight", "v.weight", "q.bias",
+                                                           "k.bias",   "v.bias",   "o.weight", "o.bias"};
+inline const std::vector<std::string> kResidualTensors = {"conv_in.weight",    "norm.weight",      "norm.bias",
+                                                          "norm.running_mean", "norm.running_var", "conv_out.weight",
+                                                          "conv_out.bias"};
+
+/// How much of a tensor a rank has.
+struct Split {
+  std::vector<std::int64_t> shape;
+  int dim = -1;           ///< as ParameterSpec::split_dim
+  std::int64_t unit = 1;  ///< as ParameterSpec::split_unit
+};
+
+/// A layer, and what its parallel version may send.
+struct ShardedLayer {
+  std::vector<std::string> names;  ///< of its tensors
+  std::vector<Split> splits;
+  std::vector<std::int64_t> x_shape;  ///< whole
+  bool x_is_split = false;            ///< along the last dimension
+  bool out_is_split = false;
+  double x_mean = 0;
+  std::function<at::Tensor(const at::Tensor& x, const Tensors& tensors)> serial;
+  Traffic forward, backward;
+  bool may_send_less = false;
+  std::map<std::string, double> numbers;  ///< further inputs of the case
+};
+
+/// The layer for so many ranks: widths that they divide.
+using ShardedLayerFor = std::function<ShardedLayer(int size)>;
+
+/// Inputs "input.x", "weight.<tensor>" (running statistics: "input.<tensor>"), whole or this rank's part. Expected:
+/// "out", and running statistics by their names. In float64, as are all of these cases.
+Case forward_case(const std::string& task, const std::string& name, const ShardedLayerFor& layer);
+
+/// The same with "input.grad_out", the gradient that arrives at `out`; expected also "x.grad" and "<tensor>.grad".
+Case gradient_case(const std::string& task, const std::string& name, const ShardedLayerFor& layer);
+
+/// A running statistic, which does not learn.
+bool is_statistic(const std::string& tensor_name);
+
+}  // namespace lab::optc

@@ -1,0 +1,96 @@
+#include "optC_model_parallel/cases/stale_cases.h"
+
+#include <utility>
+
+#include "optC_model_parallel/cases/cases.h"
+#include "optC_model_parallel/cases/chain_model.h"
+#include "optC_model_parallel/cases/pipeline_bounds.h"
+#include "optC_model_parallel/cases/pipeline_inputs.h"
+#include "optC_model_parallel/model/batches.h"
+#include "optC_model_parallel/model/pipeline_strategy.h"
+#include "optC_model_parallel/model/single.h"
+
+namespace lab::optc {
+namespace {
+
+constexpr std::int64_t kStaleImages = 50;  // the last mini-batch has 2
+constexpr std::int64_t kStaleBatch = 4;
+constexpr std::int64_t kFirstSteps = 9;  // then the pipeline is drained and goes on
+
+/// Steps as large as the schedule bears: versions that are mixed up make other weights.
+TrainingOptions stale_training(std::uint64_t seed) {
+  TrainingOptions options;
+  options.seed = seed;
+  options.batch_size = kStaleBatch;
+  options.optimizer = {"sgd", 0.05, 0.5};
+  return options;
+}
+
+PipelineOptions stale_pipeline(const std::string& schedule, int num_ranks) {
+  PipelineOptions options;
+  options.schedule = schedule;
+  options.num_micro_batches = schedule == "pipedream-2bw" ? num_ranks + 1 : 1;
+  return options;
+}
+
+/// Trains in two pieces; the losses of all steps, where they are known.
+std::vector<double> train_in_two(Strategy& strategy, const Images& images, std::uint64_t seed) {
+  const EpochBatches batches(images.size(), kStaleBatch, seed, 0);
+  std::vector<double> losses;
+  const OnLoss note = [&](double loss) { losses.push_back(loss); };
+  strategy.train(images, batches, {0, kFirstSteps}, note);
+  strategy.train(images, batches, {kFirstSteps, batches.size() - kFirstSteps}, note);
+  return losses;
+}
+
+TensorMap stale_expected(const std::string& schedule, const CasePlace& place) {
+  const StagePlan plan = uneven_plan(place.size, 1);
+  const TrainingOptions options = stale_training(place.seed);
+  const auto emulation =
+      stale_weights(options, stale_pipeline(schedule, place.size), plan.stages,
+                    {plan.model, first_parameters(plan.model, place.seed, at::kDouble), options.optimizer});
+  const std::vector<double> losses = train_in_two(*emulation, random_images(kStaleImages, place.seed), place.seed);
+  const TensorMap whole = emulation->parameters();
+  TensorMap results;
+  if (place.rank == place.size - 1) results["losses"] = at::tensor(losses, at::kDouble);
+  for (const std::string& name : learning_names(plan.layers(place.rank))) results[name] = whole.at(name);
+  return results;
+}
+
+Case stale_case(const std::string& task, const std::string& name, const std::string& schedule) {
+  Case result;
+  result.task = task;
+  result.name = result.prefix = name;
+  result.tolerance = by_norm(1e-11);
+  result.inputs = [schedule](const CasePlace& place) {
+    return pipeline_inputs(stale_pipeline(schedule, place.size), random_images(kStaleImages, place.seed), place);
+  };
+  result.expected = [schedule](const CasePlace& place) { return stale_expected(schedule, place); };
+  result.bounds = [task, schedule](const CasePlace& place) {
+    const std::int64_t num_micro_batches =
+        num_batches(kStaleImages, kStaleBatch) * stale_pipeline(schedule, place.size).num_micro_batches;
+    return pipeline_bounds(task, uneven_plan(place.size, 1), place.rank, kStaleImages, num_micro_batches);
+  };
+  return result;
+}
+
+}  // namespace
+
+std::vector<Case> stale_cases() {
+  return {stale_case("optC.pipedream", "PipeDream", "pipedream"),
+          stale_case("optC.vertical_sync", "VerticalSync", "pipedream-sync"),
+          stale_case("optC.pipedream_2bw", "PipeDream2bw", "pipedream-2bw")};
+}
+
+TensorMap stale_trial(Communicator& comm, const CaseInputs& inputs, const MakeVersionRule& make_rule) {
+  const PipelineOptions options = pipeline_options_of(inputs);
+  const StagePlan plan = uneven_plan(comm.size(), 1);
+  const auto strategy = asynchronous_pipeline(plan, stale_training(inputs.seed), options.num_micro_batches,
+                                              make_rule(options, comm.rank(), comm.size()), comm);
+  const std::vector<double> losses = train_in_two(*strategy, images_of(inputs), inputs.seed);
+  TensorMap results = strategy->parameters();
+  if (comm.rank() == comm.size() - 1) results["losses"] = at::tensor(losses, at::kDouble);
+  return results;
+}
+
+}  // namespace lab::optc

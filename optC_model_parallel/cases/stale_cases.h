@@ -1,0 +1,20 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "common/checks/case.h"
+#include "optC_model_parallel/commands/training_options.h"
+#include "optC_model_parallel/model/stashed_stages.h"
+
+namespace lab::optc {
+
+/// Some mini-batches through pipelines that never drain between them: weights and losses as the emulation in one
+/// process says, and what travels.
+std::vector<Case> stale_cases();
+
+/// Which versions a stage takes: version_rule(), or what stands in its place.
+using MakeVersionRule = std::function<VersionRule(const PipelineOptions&, int stage, int num_stages)>;
+TensorMap stale_trial(Communicator& comm, const CaseInputs& inputs, const MakeVersionRule& make_rule);
+
+}  // namespace lab::optc

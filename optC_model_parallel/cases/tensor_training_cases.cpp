@@ -1,0 +1,104 @@
+#include <limits>
+#include <memory>
+
+#include "common/base/errors.h"
+#include "optC_model_parallel/cases/cases.h"
+#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/parallel_strategies.h"
+#include "optC_model_parallel/model/single.h"
+#include "optC_model_parallel/model/training_loop.h"
+#include "optC_model_parallel/models.h"
+
+namespace lab::optc {
+namespace {
+
+/// The last batch of each epoch is smaller.
+struct SmallTraining {
+  std::string task, name, model;
+  std::int64_t num_train = 72;
+  std::int64_t num_test = 24;
+  std::int64_t batch_size = 16;
+  double learning_rate = 0.05;
+};
+
+CaseInputs training_inputs(const SmallTraining& training, const CasePlace& place) {
+  CaseInputs inputs;
+  inputs.seed = place.seed;
+  inputs.numbers = {{"num_train", static_cast<double>(training.num_train)},
+                    {"num_test", static_cast<double>(training.num_test)},
+                    {"batch_size", static_cast<double>(training.batch_size)},
+                    {"learning_rate", training.learning_rate}};
+  return inputs;
+}
+
+TrainingOptions small_options(const std::string& model, const CaseInputs& inputs) {
+  TrainingOptions options;
+  options.model = model;
+  options.seed = inputs.seed;
+  options.num_epochs = 2;
+  options.batch_size = inputs.whole("batch_size");
+  options.optimizer.learning_rate = inputs.number("learning_rate");
+  return options;
+}
+
+TrainingRecord train_small(const TrainingOptions& options, const CaseInputs& inputs, Strategy& strategy) {
+  const Dataset data = generated_images(inputs.whole("num_train"), inputs.whole("num_test"), inputs.seed);
+  return run_training(options, data, strategy, nullptr, {});
+}
+
+Case training_case(const SmallTraining& training) {
+  Case result;
+  result.task = training.task;
+  result.name = result.prefix = training.name;
+  result.inside_backward = true;
+  result.tolerance.atol = std::numeric_limits<double>::infinity();
+  result.tolerance.relative_norm = 1e-10;
+  result.skip_reason = [=](int size) -> std::string {
+    try {
+      check_tensor(small_options(training.model, training_inputs(training, {0, size, 42})), size);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  result.inputs = [=](const CasePlace& place) { return training_inputs(training, place); };
+  result.expected = [=](const CasePlace& place) {
+    const CaseInputs inputs = training_inputs(training, place);
+    const TrainingOptions options = small_options(training.model, inputs);
+    TrainingRecord record = train_small(options, inputs, *single_process(options));
+    for (TensorMap& tensors : record.parameters)
+      tensors = shard_of(model_named(training.model), tensors, place.rank, place.size);
+    return tensors_of(record);
+  };
+  return result;
+}
+
+}  // namespace
+
+std::vector<Case> tensor_training_cases() {
+  SmallTraining pair, transformer, resnet;
+  pair.task = "optC.tensor_training";
+  pair.name = "TensorTraining";
+  pair.model = "pair-norm";
+  transformer.task = "optC.transformer_training";
+  transformer.name = "TransformerTraining";
+  transformer.model = "vit";
+  resnet.task = "optC.resnet_training";
+  resnet.name = "ResnetTraining";
+  resnet.model = "resnet";
+  for (SmallTraining* training : {&transformer, &resnet}) {
+    training->num_train = 12;
+    training->num_test = 4;
+    training->batch_size = 5;
+  }
+  return {training_case(pair), training_case(transformer), training_case(resnet)};
+}
+
+TaskCall tensor_training_call(const std::string& model) {
+  return [=](Communicator& comm, const CaseInputs& inputs) {
+    const TrainingOptions options = small_options(model, inputs);
+    return tensors_of(train_small(options, inputs, *tensor_parallel(options, comm)));
+  };
+}
+
+}  // namespace lab::optc

@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <set>
+
+#include "common/pipeline/generators.h"
+#include "optC_model_parallel/cases/cases.h"
+
+namespace lab::optc {
+namespace {
+
+constexpr std::int64_t kNumMicroBatches = 15;
+constexpr int kMostStages = 8;
+
+Case exact_local_case(const std::string& task, const std::string& name) {
+  Case result;
+  result.task = task;
+  result.name = result.prefix = name;
+  result.only_rank_zero = true;
+  result.tolerance.rtol = result.tolerance.atol = 0;
+  return result;
+}
+
+/// A stage of a pipeline with stale weights.
+struct StaleStage {
+  std::int64_t num_in_flight = 1;  ///< micro-batches at a time
+  std::int64_t per_update = 1;     ///< micro-batches
+  std::int64_t staleness = 0;      ///< updates between the first version and a full pipeline's
+};
+
+/// Of 4 stages: PipeDream on the first, second and last; vertical sync on the second and last; PipeDream-2BW with 4
+/// micro-batches on the first and last.
+constexpr StaleStage kStaleStages[] = {{4, 1, 3}, {3, 1, 2}, {1, 1, 0}, {3, 1, 3}, {1, 1, 3}, {4, 4, 1}, {1, 4, 1}};
+constexpr std::int64_t kNumStaleStages = sizeof(kStaleStages) / sizeof(kStaleStages[0]);
+
+std::int64_t version_of(const StaleStage& stage, std::int64_t micro_batch) {
+  return std::max<std::int64_t>(0, micro_batch / stage.per_update - stage.staleness);
+}
+
+/// The most versions during a forward pass: those that are in use, and from the one asked for last to the newest, as
+/// any of these may be asked for next.
+std::int64_t most_versions(const StaleStage& stage) {
+  std::size_t most = 0;
+  for (std::int64_t latest = 0; latest < kNumMicroBatches; ++latest) {
+    const std::int64_t num_done = std::max<std::int64_t>(0, latest - (stage.num_in_flight - 1));
+    std::set<std::int64_t> kept;
+    for (std::int64_t i = num_done; i <= latest; ++i) kept.insert(version_of(stage, i));
+    for (std::int64_t version = version_of(stage, latest); version <= num_done / stage.per_update; ++version)
+      kept.insert(version);
+    most = std::max(most, kept.size());
+  }
+  return static_cast<std::int64_t>(most);
+}
+
+CaseInputs versions_inputs() {
+  const at::Tensor versions = at::zeros({kNumStaleStages, kNumMicroBatches}, at::kLong);
+  const at::Tensor stages = at::zeros({kNumStaleStages, 2}, at::kLong);
+  for (std::int64_t i = 0; i < kNumStaleStages; ++i) {
+    const StaleStage& stage = kStaleStages[i];
+    for (std::int64_t j = 0; j < kNumMicroBatches; ++j) versions[i][j] = version_of(stage, j);
+    stages[i][0] = stage.num_in_flight;
+    stages[i][1] = stage.per_update;
+  }
+  CaseInputs inputs;
+  inputs.tensors = {{"input.versions", versions}, {"input.stages", stages}};
+  return inputs;
+}
+
+Case versions_case() {
+  Case result = exact_local_case("optC.weight_versions", "WeightVersions");
+  result.inputs = [](const CasePlace&) { return versions_inputs(); };
+  result.expected = [](const CasePlace&) {
+    const at::Tensor versions = versions_inputs().tensor("input.versions");
+    std::vector<std::int64_t> most_kept;
+    for (const StaleStage& stage : kStaleStages) most_kept.push_back(most_versions(stage));
+    return TensorMap{{"forward", versions},
+                     {"backward", versions},
+                     {"num_same", at::full({kNumStaleStages}, kNumMicroBatches, at::kLong)},
+                     {"most_kept", at::tensor(most_kept, at::kLong)}};
+  };
+  return result;
+}
+
+/// [p - 1, s, i]: how many backward passes stage s of p has done when it comes to forward pass i, counted in the 1F1B
+/// schedule itself; of a stage that is not there, -1.
+at::Tensor backward_passes_before() {
+  const at::Tensor counts = at::full({kMostStages, kMostStages, kNumMicroBatches}, -1, at::kLong);
+  for (int p = 1; p <= kMostStages; ++p) {
+    const pipeline::Schedule schedule = pipeline::make_schedule({"1f1b", p, static_cast<int>(kNumMicroBatches)});
+    for (int stage = 0; stage < p; ++stage) {
+      std::int64_t num_backward = 0;
+      for (const pipeline::Action& action : schedule.ranks[static_cast<std::size_t>(stage)]) {
+        if (action.operation == pipeline::Operation::kForward) counts[p - 1][stage][action.micro_batch] = num_backward;
+        num_backward += action.operation == pipeline::Operation::kBackward;
+      }
+    }
+  }
+  return counts;
+}
+
+Case table_case(const std::string& task, const std::string& name, const std::function<at::Tensor()>& table) {
+  Case result = exact_local_case(task, name);
+  result.inputs = [](const CasePlace&) {
+    CaseInputs inputs;
+    inputs.numbers = {{"num_micro_batches", kNumMicroBatches}, {"most_stages", kMostStages}};
+    return inputs;
+  };
+  result.expected = [table](const CasePlace&) { return TensorMap{{"versions", table()}}; };
+  return result;
+}
+
+/// [m - 1, i]: of a mini-batch's whole predecessors, all but one have been updated by.
+at::Tensor two_version_table() {
+  const at::Tensor versions = at::zeros({kMostStages, kNumMicroBatches}, at::kLong);
+  for (std::int64_t m = 1; m <= kMostStages; ++m) {
+    for (std::int64_t i = 2 * m; i < kNumMicroBatches; ++i) versions[m - 1][i] = versions[m - 1][i - m] + 1;
+  }
+  return versions;
+}
+
+}  // namespace
+
+std::vector<Case> version_cases() {
+  return {versions_case(), table_case("optC.pipedream", "PipeDreamVersions", backward_passes_before),
+          table_case("optC.vertical_sync", "VerticalSyncVersions",
+                     [] { return backward_passes_before().select(1, 0).contiguous(); }),
+          table_case("optC.pipedream_2bw", "PipeDream2bwVersions", two_version_table)};
+}
+
+}  // namespace lab::optc

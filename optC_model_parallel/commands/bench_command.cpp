@@ -1,0 +1,125 @@
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/errors.h"
+#include "common/bench/machine_load.h"
+#include "common/bench/median.h"
+#include "common/cli/app.h"
+#include "common/launch/one_rank.h"
+#include "common/launch/run_ranks.h"
+#include "common/tensor/tensor_map.h"
+#include "optC_model_parallel/commands/commands.h"
+#include "optC_model_parallel/commands/training_options.h"
+#include "optC_model_parallel/model/batches.h"
+#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/parallel_strategies.h"
+#include "optC_model_parallel/model/single.h"
+#include "optC_model_parallel/models.h"
+#include "optC_model_parallel/strategy.h"
+
+namespace lab::optc {
+namespace {
+
+// Training steps on generated images, in processes with one thread each, to measure how fast they are.
+struct SpeedRun {
+  TrainingOptions training;
+  PipelineOptions pipeline;
+  int num_stages = 1;          ///< a process each; 1: single_process(), each batch as a whole
+  std::int64_t num_steps = 8;  ///< that are timed, after one that is not
+  double timeout_seconds = 300;
+};
+
+TensorMap timed_steps(const SpeedRun& run, Communicator& comm) {
+  use_threads(1);
+  const std::int64_t batch_size = run.training.batch_size;
+  const Images images = generated_images(batch_size, 0, run.training.seed).train;
+  const EpochBatches batches(batch_size, batch_size, run.training.seed, 0);
+  const std::unique_ptr<Strategy> strategy =
+      run.num_stages == 1 ? single_process(run.training) : pipeline_parallel(run.training, run.pipeline, comm);
+  const auto step = [&] { strategy->train(images, batches, {0, 1}, [](double) {}); };
+  step();  // makes what later steps find: memory, primitives of convolutions, connections
+  comm.collectives().barrier();
+  const auto start = std::chrono::steady_clock::now();
+  for (std::int64_t i = 0; i < run.num_steps; ++i) step();
+  comm.collectives().barrier();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return {
+      {"images_per_second", at::scalar_tensor(static_cast<double>(run.num_steps * batch_size) / seconds, at::kDouble)}};
+}
+
+/// From a barrier before the first timed step to the end of the last rank.
+/// Call      the process has no thread pool yet
+/// Errors    those of check_pipeline(); raises what a rank failed with
+double images_per_second(const SpeedRun& run) {
+  if (run.num_stages > 1) check_pipeline(run.training, run.pipeline, run.num_stages);
+  WorldSpec spec;
+  spec.kind = WorldKind::kProcesses;
+  spec.num_ranks = run.num_stages;
+  spec.timeout_seconds = run.timeout_seconds;
+  spec.careful = false;
+  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) { return timed_steps(run, comm); });
+  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);
+  return outcome.ranks.front().tensors.at("images_per_second").item<double>();
+}
+
+void print_speeds(const std::string& round, double of_one, double of_two, double of_four) {
+  fmt::print("{:<7} {:>12.1f} {:>12.1f} {:>12.1f} {:>12.3f} {:>16.3f}\n", round, of_one, of_two, of_four,
+             of_two / of_one, of_four / of_two);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+ExitCode bench_command(int argc, char** argv) {
+  int rounds = 5;
+  SpeedRun run;
+  run.training.model = "wide";
+  run.training.dtype = at::kFloat;
+  run.training.batch_size = 64;
+  run.pipeline.schedule = "1f1b";
+  run.pipeline.num_micro_batches = 16;
+  App app(
+      "optC_model_parallel bench",
+      "Images per second in one process, in 2 stages and in 4, one thread each. On an idle machine with two cores or "
+      "more, 2 stages of the model wide reach at least 1.5 of one process; with two cores, 4 stages at least 0.85 of "
+      "2.");
+  app.add_choice("--model", run.training.model, pipeline_model_names(), "what is trained");
+  app.add_choice("--schedule", run.pipeline.schedule, {"gpipe", "1f1b"}, "of the pipelines");
+  app.add_whole_number("--batch-size", run.training.batch_size, {1, 65'536}, "images of a step");
+  app.add_whole_number("--micro-batches", run.pipeline.num_micro_batches, {8, 65'536},
+                       "of a batch; few leave stages idle");
+  app.add_whole_number("--steps", run.num_steps, {1, 10'000}, "that are timed at a time, after one that is not");
+  app.add_whole_number("--rounds", rounds, {1, 1000}, "each measures everything once, so that all see the same noise");
+  app.add_seed("--seed", run.training.seed, "of images and weights");
+  if (const auto done = app.parse(argc, argv)) return *done;
+
+  fmt::print("{}, float32, batches of {} images, {} with {} micro-batches, {} steps; images per second\n",
+             run.training.model, run.training.batch_size, run.pipeline.schedule, run.pipeline.num_micro_batches,
+             run.num_steps);
+  fmt::print("{:<7} {:>12} {:>12} {:>12} {:>12} {:>16}\n", "round", "one process", "2 stages", "4 stages", "2 / one",
+             "4 / 2 stages");
+  const MachineLoad load;
+  std::vector<double> one, two, four;
+  const auto measure = [&](int num_stages, std::vector<double>& speeds) {
+    run.num_stages = num_stages;
+    speeds.push_back(images_per_second(run));
+  };
+  for (int round = 0; round < rounds; ++round) {
+    measure(1, one);
+    measure(2, two);
+    measure(4, four);
+    print_speeds(std::to_string(round), one.back(), two.back(), four.back());
+  }
+  print_speeds("median", median(one), median(two), median(four));
+  fmt::print("{}\n", load.report());
+  return ExitCode::kAllMatch;
+}
+
+}  // namespace lab::optc

@@ -1,0 +1,99 @@
+#include "optC_model_parallel/commands/lab_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/cli/app.h"
+#include "common/comm/lone_work.h"
+#include "common/launch/run_in_child.h"
+#include "common/pipeline/generators.h"
+#include "common/tensor/describe.h"
+#include "optC_model_parallel/commands/training_run.h"
+#include "optC_model_parallel/model/cifar_files.h"
+#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/parallel_strategies.h"
+
+namespace lab::optc {
+namespace {
+
+/// Where the user asks for fewer: the first ones.
+Images first_images(const Images& images, std::int64_t count) {
+  if (count == 0 || count >= images.size()) return images;
+  return {images.pixels.narrow(0, 0, count).clone(), images.labels.narrow(0, 0, count).clone()};
+}
+
+}  // namespace
+
+void add_training_options(App& app, LabOptions& options) {
+  TrainingOptions& training = options.training;
+  app.add_text("--data", options.data_folder, "DIR", "CIFAR-10, binary version; generated images where left out");
+  app.add_whole_number("--train-images", options.num_train_images, {0, 1 << 24},
+                       "of the training images the first so many; 0: all, or 1536 generated ones");
+  app.add_whole_number("--test-images", options.num_test_images, {0, 1 << 24},
+                       "of the test images the first so many; 0: all, or 512 generated ones");
+  app.add_choice("--dtype", options.dtype, {"float64", "float32"}, "of weights, activations and gradients");
+  app.add_whole_number("--epochs", training.num_epochs, {0, 100000}, "times through all images");
+  app.add_whole_number("--batch-size", training.batch_size, {1, 1 << 20}, "images of one update");
+  app.add_choice("--optimizer", training.optimizer.kind, {"sgd", "adam"}, "how gradients change weights");
+  app.add_number("--lr", training.optimizer.learning_rate, {}, "learning rate");
+  app.add_number("--momentum", training.optimizer.momentum, {-1e-9, 1, "X"}, "of sgd");
+}
+
+void add_model_option(App& app, LabOptions& options) {
+  app.add_text("--model", options.model, "NAME", "the network; the usual one where left out");
+}
+
+void add_pipeline_options(App& app, LabOptions& options) {
+  PipelineOptions& pipeline = options.pipeline;
+  app.add_choice("--schedule", pipeline.schedule, schedule_names(), "who computes what when");
+  app.add_whole_number("--micro-batches", pipeline.num_micro_batches, {1, 1 << 20}, "pieces of a batch");
+  app.add_whole_number("--chunks", options.num_chunks, {0, 1024},
+                       "of layers on each rank; 0: 2 with interleaved, otherwise 1");
+  app.add_flag("--recompute", pipeline.recompute, "forget activations, compute them again in the backward pass");
+}
+
+void add_checkpoint_options(App& app, LabOptions& options) {
+  CheckpointOptions& checkpoints = options.checkpoints;
+  app.add_whole_number("--checkpoint-every", checkpoints.every, {0, 1 << 30}, "steps between checkpoints; 0: none");
+  app.add_text("--checkpoint-dir", checkpoints.folder, "DIR",
+               "folder of the checkpoints; OUT/optC_checkpoints if empty");
+  app.add_flag("--resume", checkpoints.resume, "go on from the newest checkpoint");
+}
+
+void finish(LabOptions& options, const CommonOptions& common) {
+  options.training.seed = common.seed;
+  options.training.dtype = parse_dtype(options.dtype);
+  PipelineOptions& pipeline = options.pipeline;
+  pipeline.num_chunks = options.num_chunks != 0 ? options.num_chunks : pipeline::usual_chunks(pipeline.schedule);
+  if (options.checkpoints.folder.empty()) options.checkpoints.folder = common.out_dir + "/optC_checkpoints";
+}
+
+std::string fingerprint(const LabOptions& options, const std::string& how) {
+  const std::string data = options.data_folder.empty() ? "generated images" : "images of " + options.data_folder;
+  return fmt::format("{}; {} ({}, {}); {}; checkpoints every {} steps", describe(options.training), data,
+                     options.num_train_images, options.num_test_images, how, options.checkpoints.every);
+}
+
+Dataset load_data(const LabOptions& options, const OnBatch& on_batch) {
+  if (!options.data_folder.empty()) {
+    const Dataset all = load_cifar(options.data_folder, on_batch);
+    return {first_images(all.train, options.num_train_images), first_images(all.test, options.num_test_images)};
+  }
+  const auto number = [](std::int64_t given, std::int64_t usual) { return given == 0 ? usual : given; };
+  return generated_images(number(options.num_train_images, kNumGeneratedTrainImages),
+                          number(options.num_test_images, kNumGeneratedTestImages), options.training.seed, on_batch);
+}
+
+Dataset load_data_on_ranks(const LabOptions& options, Collectives& comm) {
+  Dataset data;
+  work_while_others_wait(comm, [&](const ReportProgress& report) { data = load_data(options, report); });
+  return data;
+}
+
+void check_data(const LabOptions& options) {
+  if (options.data_folder.empty()) return;
+  run_in_child("reading the images", [&] { load_cifar(options.data_folder); });
+}
+
+}  // namespace lab::optc

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/cli/common_options.h"
+#include "optC_model_parallel/commands/training_options.h"
+#include "optC_model_parallel/model/checkpoint.h"
+#include "optC_model_parallel/model/images.h"
+#include "optC_model_parallel/strategy.h"
+
+namespace lab {
+class App;
+class Collectives;
+}  // namespace lab
+
+namespace lab::optc {
+
+/// What the lab's commands can be told.
+struct LabOptions {
+  TrainingOptions training;
+  PipelineOptions pipeline;
+  CheckpointOptions checkpoints;
+
+  std::string model;  ///< empty: the usual one of what is to be done
+  std::string dtype = "float64";
+  int num_chunks = 0;                 ///< 0: the schedule's usual number
+  std::string data_folder;            ///< empty: generated images
+  std::int64_t num_train_images = 0;  ///< the first so many; 0: all of the folder, or kNumGenerated...
+  std::int64_t num_test_images = 0;
+};
+
+/// The options of data and training, which every command has; the model's; those of pipelines; those of checkpoints.
+void add_training_options(App& app, LabOptions& options);
+void add_model_option(App& app, LabOptions& options);
+void add_pipeline_options(App& app, LabOptions& options);
+void add_checkpoint_options(App& app, LabOptions& options);
+
+constexpr std::int64_t kNumGeneratedTrainImages = 1536;
+constexpr std::int64_t kNumGeneratedTestImages = 512;
+
+/// What the words and the common options say, put where it belongs.
+void finish(LabOptions& options, const CommonOptions& common);
+
+/// What must not change between a training and its resumption, in words; `how`: who shares the work.
+std::string fingerprint(const LabOptions& options, const std::string& how);
+
+/// CIFAR-10 from the folder, or generated images; `on_batch` is told of each file or thousand images.
+/// Errors    UsageError: as load_cifar()
+Dataset load_data(const LabOptions& options, const OnBatch& on_batch = {});
+
+/// The same on every rank of a world, each its own copy; a rank may take longer than the others wait for a message.
+/// Call      collective
+Dataset load_data_on_ranks(const LabOptions& options, Collectives& comm);
+
+/// The same, only for its errors, in a process of its own: before ranks are forked.
+void check_data(const LabOptions& options);
+
+}  // namespace lab::optc

@@ -1,0 +1,242 @@
+#include "optC_model_parallel/commands/training_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "common/tensor/compare.h"
+#include "common/tensor/describe.h"
+#include "optC_model_parallel/commands/float32_checks.h"
+#include "optC_model_parallel/commands/training_comparison.h"
+#include "optC_model_parallel/commands/training_progress.h"
+#include "optC_model_parallel/model/stage_plan.h"
+#include "optC_model_parallel/model/training_loop.h"
+#include "optC_model_parallel/models.h"
+
+namespace lab::optc {
+namespace {
+
+/// Of a pipeline, the last stage knows losses and predictions; of tensor parallelism, every rank does.
+bool knows_losses(const TrainingRun& run, int rank, int num_ranks) {
+  return run.parallelism == Parallelism::kTensor || rank == num_ranks - 1;
+}
+
+// The words of rank 0 before a training, and behind them the template by which a log is checked.
+std::string words_before(const TrainingRun& run, int num_ranks, const Dataset& data) {
+  const TrainingOptions& training = run.training;
+  const std::string how =
+      run.parallelism == Parallelism::kTensor
+          ? fmt::format("{}, layers split over {} ranks", training.model, num_ranks)
+          : fmt::format("{} in {} stages, {}, {} micro-batches", training.model, num_ranks * run.pipeline.num_chunks,
+                        run.pipeline.schedule, run.pipeline.num_micro_batches);
+  return fmt::format("{}; {}, {}, batches of {}, seed {}; {} training and {} test images, {} epochs", how,
+                     dtype_name(training.dtype), training.optimizer.kind, training.batch_size, training.seed,
+                     data.train.size(), data.test.size(), training.num_epochs);
+}
+
+std::string template_before(const TrainingRun& run) {
+  const std::string how = run.parallelism == Parallelism::kTensor
+                              ? "{word}, layers split over {number} ranks"
+                              : "{word} in {number} stages, {word}, {number} micro-batches";
+  return how +
+         "; {word}, {word}, batches of {number}, seed {number}; {number} training and {number} test images, "
+         "{number} epochs";
+}
+
+// Each rank's stages, likewise.
+std::string stage_words(const TrainingRun& run, int rank, int num_ranks) {
+  const StagePlan plan = balanced_plan(model_named(run.training.model), num_ranks, run.pipeline.num_chunks);
+  const RankPlan own = plan_of_rank(plan, rank);
+  const auto bytes = own.num_parameters * static_cast<std::int64_t>(c10::elementSize(run.training.dtype));
+  return fmt::format("stage {}: layers {}; {} parameters, {} bytes, {:.0f} multiply-adds per image ({:.1f} %)",
+                     own.stages, own.layers, own.num_parameters, bytes, own.multiply_adds, 100 * own.share);
+}
+
+constexpr const char* kStageTemplate =
+    "stage {word}: layers {word}; {number} parameters, {number} bytes, {number} multiply-adds per image ({number} %)";
+
+/// One rank's part in the lines.
+class Lines {
+ public:
+  Lines(RankRun& lab_run, const CheckedTraining& training, const TrainingRecord& reference)
+      : lab_run_(lab_run), training_(training), reference_(reference) {}
+
+  void begin(const Dataset& data) {
+    if (rank() == 0) sentence(words_before(training_.run, size(), data));
+    if (training_.run.parallelism == Parallelism::kPipeline) sentence(stage_words(training_.run, rank(), size()));
+  }
+
+  /// `checks`: of float32.
+  void epoch(std::int64_t number, const TrainingRecord& record, const std::vector<StepCheck>& checks) {
+    const auto index = static_cast<std::size_t>(number - 1);
+    if (rank() == speaker(training_.run, size())) {
+      sentence(fmt::format("epoch {}: test loss {:.6f}, accuracy {:.4f}; one process: {:.6f}, {:.4f}", number,
+                           record.test_losses[index], record.accuracies[index], reference_.test_losses[index],
+                           reference_.accuracies[index]));
+    }
+    const std::string what = fmt::format("Epoch{}", number);
+    const TensorMap& own = record.parameters[index];
+    const TensorMap expected = expected_share(training_.run, own, reference_.parameters[index], rank(), size());
+    const Comparison weights = compare_parameters(own, expected);
+    if (is_exact(training_.run.training)) {
+      match(what, weights);
+      save(what, "actual", own);
+      save(what, "expected", expected);
+    } else {
+      steps(number, what, checks_of_epoch(checks, number, steps_per_epoch()), weights.relative_norm);
+    }
+  }
+
+  void end(const TrainingRecord& record, const std::string& speed, const Float32Checks& checks) {
+    const TrainingRun& run = training_.run;
+    if (rank() == speaker(run, size())) sentence(speed);
+    if (!knows_losses(run, rank(), size()) || run.training.num_epochs == 0) return;
+    if (is_exact(run.training)) {
+      match("Losses", compare_losses(record.losses, reference_.losses, kExactTraining));
+      match("Predictions", compare(record.predictions, reference_.predictions));
+      return;
+    }
+    if (checks.steps().empty()) {
+      skip("Losses");
+    } else {
+      match("Losses", together(checks.steps(), record.losses).losses);
+    }
+    match("Accuracy", checks.accuracy());
+  }
+
+ private:
+  int rank() const { return lab_run_.comm.rank(); }
+  int size() const { return lab_run_.comm.size(); }
+  std::int64_t steps_per_epoch() const {
+    return static_cast<std::int64_t>(reference_.losses.size()) / training_.run.training.num_epochs;
+  }
+
+  /// In float32, an epoch's.
+  void steps(std::int64_t number, const std::string& what, const std::vector<StepCheck>& checks, double distance) {
+    if (checks.empty()) {
+      skip(what);
+      return;
+    }
+    const StepsFound found = together(checks, {});
+    match(what, found.gradients);
+    sentence(
+        fmt::format("epoch {}: {} gradients, each with the ranks' own weights, at most {:.1e} from float64's (relative "
+                    "norm); parameters {:.1e} from one process's",
+                    number, found.num_steps, found.gradients.relative_norm, distance));
+    for (const StepCheck& check : checks) {
+      const std::string step = fmt::format("{}.step{}", what, check.step + 1);
+      save(step, "weight", check.recorded.weights);
+      save(step, "actual", check.recorded.gradient);
+      save(step, "expected", check.expected);
+    }
+  }
+
+  void sentence(const std::string& text) { lab_run_.out.sentence(rank(), training_.title + ": " + text); }
+
+  void match(const std::string& what, const Comparison& found) {
+    lab_run_.out.match({training_.title + what, rank(), found.close, found.max_diff, found.mean_diff});
+  }
+
+  void skip(const std::string& what) {
+    lab_run_.out.skipped({training_.title + what, rank(), "its steps were taken before the checkpoint"});
+  }
+
+  void save(const std::string& what, const std::string& kind, const TensorMap& tensors) {
+    if (lab_run_.options.save_dir.empty()) return;
+    for (const auto& [name, tensor] : tensors)
+      lab_run_.saved[fmt::format("{}{}.{}.{}", training_.title, what, kind, name)] = tensor;
+  }
+
+  RankRun& lab_run_;
+  const CheckedTraining& training_;
+  const TrainingRecord& reference_;
+};
+
+}  // namespace
+
+Checkpoints::Agree step_of_all(Collectives& comm) {
+  return [&comm](const std::vector<std::int64_t>& steps) {
+    constexpr std::int64_t kMost = 2, kNone = -1;
+    const at::Tensor own = at::full({kMost}, kNone, at::kLong);
+    std::vector<std::int64_t> newest(steps);
+    std::sort(newest.rbegin(), newest.rend());
+    for (std::size_t i = 0; i < std::min<std::size_t>(kMost, newest.size()); ++i)
+      own[static_cast<std::int64_t>(i)] = newest[i];
+    const std::vector<at::Tensor> all = comm.all_gather(own);
+    const auto everybody_has = [&](std::int64_t step) {
+      return std::all_of(all.begin(), all.end(),
+                         [&](const at::Tensor& of_rank) { return of_rank.eq(step).any().item<bool>(); });
+    };
+    for (const std::int64_t step : newest) {
+      if (everybody_has(step)) return step;
+    }
+    return kNone;
+  };
+}
+
+std::string reason_to_skip(const CheckedTraining& training, const std::string& world) {
+  const bool cannot = world == "sim" && training.run.parallelism == Parallelism::kTensor;
+  return cannot ? "the simulated world has no communication inside backward()" : "";
+}
+
+TrainingRecord train_beside(RankRun& lab_run, const CheckedTraining& training, const Dataset& data,
+                            const TrainingRecord& reference) {
+  Communicator& comm = lab_run.comm;
+  const std::string reason = reason_to_skip(training, lab_run.options.world);
+  if (!reason.empty()) {
+    lab_run.out.skipped({training.title, comm.rank(), reason});
+    return {};
+  }
+  Lines lines(lab_run, training, reference);
+  lines.begin(data);
+  const std::unique_ptr<Strategy> strategy = parallel_strategy(training.run, comm);
+  Checkpoints checkpoints(training.checkpoints, comm.rank(), comm.size(), step_of_all(comm.collectives()));
+  const bool speaks = comm.rank() == speaker(training.run, comm.size());
+  TrainingProgress progress(training.title, training.run.training.num_epochs * data.train.size(), !speaks);
+  TrainingEvents events;
+  events.on_step = [&](std::int64_t num_images, double loss) { progress.step(num_images, loss); };
+  // On stderr: the log of a training that was resumed is that of one that was not.
+  events.on_note = [&](const std::string& note) {
+    fmt::print(stderr, "optC_model_parallel: rank {}: {}: {}\n", comm.rank(), training.title, note);
+  };
+  Float32Checks checks(training.run, data, *strategy, comm, events);
+  const TrainingRecord record = run_training(training.run.training, data, *strategy, &checkpoints, events);
+  const std::string speed = progress.text();
+  checks.finish(record);
+  for (std::size_t i = 0; i < record.parameters.size(); ++i)
+    lines.epoch(static_cast<std::int64_t>(i) + 1, record, checks.steps());
+  lines.end(record, speed, checks);
+  return record;
+}
+
+void expect_training(LogExpectation& log, const CheckedTraining& training) {
+  const int num_ranks = log.num_ranks();
+  const TrainingRun& run = training.run;
+  const std::string head = "[Rank {rank}] " + training.title + ": ";
+  log.add(0, ExpectedSentence{"[Rank 0] " + training.title + ": " + template_before(run)});
+  ExpectedMatch match;
+  const auto expect = [&](int rank, const std::string& what) {
+    match.prefix = training.title + what;
+    log.add(rank, match);
+  };
+  for (int rank = 0; rank < num_ranks; ++rank) {
+    if (run.parallelism == Parallelism::kPipeline) log.add(rank, ExpectedSentence{head + kStageTemplate});
+    for (std::int64_t epoch = 1; epoch <= run.training.num_epochs; ++epoch) {
+      if (rank == speaker(run, num_ranks)) {
+        log.add(rank, ExpectedSentence{head + fmt::format("epoch {}", epoch) +
+                                       ": test loss {number}, accuracy {number}; one process: {number}, {number}"});
+      }
+      match.max_bound = 1e-8;
+      expect(rank, fmt::format("Epoch{}", epoch));
+    }
+    if (rank == speaker(run, num_ranks))
+      log.add(rank, ExpectedSentence{head + "{number} images in {number} s, {number} images/s"});
+    if (!knows_losses(run, rank, num_ranks) || run.training.num_epochs == 0) continue;
+    expect(rank, "Losses");
+    match.max_bound = 0;
+    expect(rank, "Predictions");
+  }
+}
+
+}  // namespace lab::optc

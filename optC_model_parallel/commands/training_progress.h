@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "common/cli/progress.h"
+
+namespace lab::optc {
+
+/// How far a training is, its loss and its speed: a bar on stderr, and the figures for whoever asks. `quiet`: on ranks
+/// that leave the bar to another.
+class TrainingProgress {
+ public:
+  TrainingProgress(const std::string& label, std::int64_t num_images, bool quiet = false);
+
+  /// A step is done.
+  void step(std::int64_t num_images, double loss);
+
+  std::int64_t num_images() const { return num_images_; }
+  double seconds() const;
+  /// "4608 images in 3.1 s, 1486 images/s"
+  std::string text() const;
+
+ private:
+  std::chrono::steady_clock::time_point start_;
+  std::int64_t num_images_ = 0;
+  bool quiet_;
+  Progress bar_;
+};
+
+}  // namespace lab::optc

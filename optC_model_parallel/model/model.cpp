@@ -1,0 +1,155 @@
+#include "optC_model_parallel/model.h"
+
+#include <c10/core/GradMode.h>
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "common/base/errors.h"
+#include "common/tensor/describe.h"
+#include "common/tensor/mixing.h"
+#include "common/tensor/seeded.h"
+
+namespace lab::optc {
+namespace {
+
+/// Another seed for every name.
+std::uint64_t seed_of(const std::string& name, std::uint64_t seed) {
+  for (const char letter : name) seed = splitmix64(seed ^ static_cast<unsigned char>(letter));
+  return splitmix64(seed);
+}
+
+at::Tensor filled(const ParameterSpec& spec, std::uint64_t seed) {
+  at::Tensor tensor = at::zeros(spec.shape, at::kDouble);
+  if (spec.fill == Fill::kOnes) tensor.fill_(1);
+  if (spec.fill == Fill::kUniform || spec.fill == Fill::kHe) {
+    init_linear_uniform(tensor, spec.fan_in, make_generator(seed_of(spec.name, seed)));
+    if (spec.fill == Fill::kHe) tensor.mul_(std::sqrt(6.0));
+  }
+  return tensor;
+}
+
+/// The tensors that `make` returns for each parameter, as new leaves.
+template <class Make>
+Parameters made_of(const ModelSpec& model, const Make& make) {
+  Parameters made;
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    Tensors tensors;
+    for (std::size_t j = 0; j < model.layers[i].parameters.size(); ++j) {
+      const ParameterSpec& spec = model.layers[i].parameters[j];
+      tensors.push_back(make(spec, i, j).detach().requires_grad_(spec.learns));
+    }
+    made.layers.push_back(std::move(tensors));
+  }
+  return made;
+}
+
+/// Tells of every parameter and its tensor, in order.
+template <class Tell>
+void for_each_tensor(const ModelSpec& model, const Parameters& parameters, const Tell& tell) {
+  if (parameters.layers.size() != model.layers.size())
+    throw ContractError(fmt::format("model '{}': expected the tensors of {} layers, got those of {}", model.name,
+                                    model.layers.size(), parameters.layers.size()));
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    for (std::size_t j = 0; j < model.layers[i].parameters.size(); ++j)
+      tell(model.layers[i].parameters[j], parameters.layers[i].at(j));
+  }
+}
+
+}  // namespace
+
+ModelSpec part_of(const ModelSpec& model, const Slice& layers) {
+  const auto begin = model.layers.begin();
+  return {model.name, {begin + layers.begin, begin + layers.end()}};
+}
+
+Parameters first_parameters(const ModelSpec& model, std::uint64_t seed, at::ScalarType dtype) {
+  return made_of(model, [&](const ParameterSpec& spec, std::size_t, std::size_t) {
+    return filled(spec, seed).to(dtype);  //
+  });
+}
+
+Parameters copy_of(const Parameters& parameters) {
+  Parameters copy = parameters;
+  for (Tensors& tensors : copy.layers) {
+    for (at::Tensor& tensor : tensors) tensor = tensor.detach().clone().requires_grad_(tensor.requires_grad());
+  }
+  return copy;
+}
+
+void assign(const ModelSpec& model, Parameters& parameters, const TensorMap& values) {
+  const c10::NoGradGuard no_gradient;
+  for_each_tensor(model, parameters, [&](const ParameterSpec& spec, at::Tensor tensor) {
+    const auto found = values.find(spec.name);
+    const at::Tensor value = found == values.end() ? at::Tensor() : found->second;
+    if (!value.defined() || value.sizes() != tensor.sizes() || value.scalar_type() != tensor.scalar_type())
+      throw UsageError(fmt::format("model '{}': expected '{}' to be {}, got {}", model.name, spec.name,
+                                   describe(tensor), value.defined() ? describe(value) : "nothing of that name"));
+    tensor.copy_(value);
+  });
+}
+
+TensorMap named(const ModelSpec& model, const Parameters& parameters) {
+  TensorMap all;
+  for_each_tensor(model, parameters, [&](const ParameterSpec& spec, const at::Tensor& tensor) {
+    all[spec.name] = tensor.detach();  //
+  });
+  return all;
+}
+
+Tensors learning(const ModelSpec& model, const Parameters& parameters) {
+  Tensors all;
+  for_each_tensor(model, parameters, [&](const ParameterSpec& spec, const at::Tensor& tensor) {
+    if (spec.learns) all.push_back(tensor);
+  });
+  return all;
+}
+
+std::vector<std::string> learning_names(const ModelSpec& model) {
+  std::vector<std::string> names;
+  for (const LayerSpec& layer : model.layers) {
+    for (const ParameterSpec& spec : layer.parameters) {
+      if (spec.learns) names.push_back(spec.name);
+    }
+  }
+  return names;
+}
+
+at::Tensor run_layers(const ModelSpec& model, const Parameters& parameters, const at::Tensor& x, Mode mode) {
+  at::Tensor out = x;
+  for (std::size_t i = 0; i < model.layers.size(); ++i)
+    out = model.layers[i].forward(out, parameters.layers.at(i), mode);
+  return out;
+}
+
+Parameters shard_of(const ModelSpec& model, const Parameters& whole, int rank, int num_ranks) {
+  return made_of(model, [&](const ParameterSpec& spec, std::size_t layer, std::size_t place) {
+    return shard_of(spec, whole.layers.at(layer).at(place), rank, num_ranks);
+  });
+}
+
+at::Tensor shard_of(const ParameterSpec& spec, const at::Tensor& whole, int rank, int num_ranks) {
+  if (spec.split_dim < 0) return whole.detach().clone();
+  const std::int64_t units = whole.size(spec.split_dim) / spec.split_unit;
+  if (units % num_ranks != 0)
+    throw ContractError(fmt::format(
+        "'{}' {}: dimension {} cannot be split evenly over {} ranks{}", spec.name, shape_text(spec.shape),
+        spec.split_dim, num_ranks, spec.split_unit == 1 ? "" : fmt::format(" in whole pieces of {}", spec.split_unit)));
+  const Slice mine = even_slice(units, num_ranks, rank, spec.name);
+  return whole.detach()
+      .narrow(spec.split_dim, mine.begin * spec.split_unit, mine.size * spec.split_unit)
+      .clone(at::MemoryFormat::Contiguous);
+}
+
+TensorMap shard_of(const ModelSpec& model, const TensorMap& whole, int rank, int num_ranks) {
+  TensorMap shards;
+  for (const LayerSpec& layer : model.layers) {
+    for (const ParameterSpec& spec : layer.parameters) {
+      const auto found = whole.find(spec.name);
+      if (found != whole.end()) shards[spec.name] = shard_of(spec, found->second, rank, num_ranks);
+    }
+  }
+  return shards;
+}
+
+}  // namespace lab::optc

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/comm/communicator.h"
+#include "optC_model_parallel/commands/training_options.h"
+#include "optC_model_parallel/strategy.h"
+
+namespace lab::optc {
+
+/// gpipe 1f1b interleaved (same weights as in one process), pipedream pipedream-sync pipedream-2bw (stale weights).
+const std::vector<std::string>& schedule_names();
+bool is_asynchronous(const std::string& schedule);
+
+/// Whether a model can be trained so on that many ranks, before there is one. `has_model_option`: whether the command
+/// that the messages are for has --model.
+/// Errors    UsageError: a model that is not for pipelines; more stages than layers, with the model that has enough;
+///           chunks with a schedule other than interleaved; interleaved with micro-batches that are no multiple of the
+///           ranks; pipedream-2bw with fewer micro-batches than ranks; recompute with stale weights
+void check_pipeline(const TrainingOptions& options, const PipelineOptions& pipeline, int num_ranks,
+                    bool has_model_option = true);
+
+/// The model in stages, a process each: PointToPoint and nothing else.
+std::unique_ptr<Strategy> pipeline_parallel(const TrainingOptions& options, const PipelineOptions& pipeline,
+                                            Communicator& comm);
+
+/// Errors    UsageError: a model that is not for tensor parallelism; a width that does not divide by the ranks, with
+///           the numbers of ranks that would do
+void check_tensor(const TrainingOptions& options, int num_ranks, bool has_model_option = true);
+
+/// Every layer's shards, one on each rank.
+std::unique_ptr<Strategy> tensor_parallel(const TrainingOptions& options, Communicator& comm);
+
+}  // namespace lab::optc

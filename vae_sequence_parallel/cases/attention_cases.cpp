@@ -1,0 +1,132 @@
+#include "common/tensor/seeded.h"
+#include "vae_sequence_parallel/cases/cases.h"
+#include "vae_sequence_parallel/cases/module_case.h"
+#include "vae_sequence_parallel/layers.h"
+
+namespace lab::vae {
+namespace {
+
+constexpr std::int64_t kBatch = 2;
+constexpr std::int64_t kHeadChannels = 8;
+
+enum class By { kUlysses, kRing };
+
+struct AttentionCase {
+  std::string task, name;
+  By by = By::kRing;
+  Widths lengths = spread(37);  ///< positions of each rank
+  at::ScalarType dtype = at::kFloat;
+  bool with_gradient = false;
+  bool costed = false;
+  bool large_scores = false;  ///< about 1100, but near each other
+
+  /// The ring's are odd in number, Ulysses' divide by any number of ranks.
+  std::int64_t num_heads(int size) const { return by == By::kRing ? 3 : 2 * size; }
+};
+
+/// Whole "q", "k", "v", "grad_out". All grow along the positions, so that the largest scores lie with the last ranks.
+TensorMap whole_of(const AttentionCase& the_case, const CasePlace& place) {
+  TensorMap whole;
+  std::uint64_t seed = place.seed;
+  for (const char* name : {"q", "k", "v", "grad_out"}) {
+    PictureSetup setup = {kBatch, the_case.num_heads(place.size), kHeadChannels, the_case.lengths, the_case.dtype};
+    const bool is_key = name == std::string("k"), is_query = name == std::string("q");
+    if (the_case.large_scores && (is_key || is_query)) setup.mean = 20;
+    if (the_case.large_scores && is_key) setup.deviation = 0.1;
+    whole[name] = picture_of(setup, place.size, seed++).transpose(2, 3).contiguous();
+  }
+  return whole;
+}
+
+CaseInputs inputs_of(const AttentionCase& the_case, const CasePlace& place) {
+  const std::vector<std::int64_t> lengths = the_case.lengths(place.size);
+  CaseInputs inputs;
+  inputs.seed = place.seed;
+  for (const auto& [name, tensor] : whole_of(the_case, place)) {
+    if (name != "grad_out" || the_case.with_gradient)
+      inputs.tensors["input." + name] = own_part(tensor, 2, lengths, place.rank).contiguous();
+  }
+  inputs.tensors["input.lengths"] = at::tensor(lengths, at::kLong);
+  inputs.numbers["by_ring"] = the_case.by == By::kRing ? 1 : 0;
+  return inputs;
+}
+
+TensorMap expected_of(const AttentionCase& the_case, const CasePlace& place) {
+  TensorMap whole = whole_of(the_case, place);
+  for (auto& [name, tensor] : whole) tensor = tensor.to(at::kDouble).requires_grad_(the_case.with_gradient);
+  const at::Tensor out = attention(whole["q"], whole["k"], whole["v"]);
+  TensorMap results = {{"out", out.detach()}};
+  if (the_case.with_gradient) {
+    out.backward(whole["grad_out"]);
+    for (const std::string name : {"q", "k", "v"}) results[name + ".grad"] = whole[name].grad();
+  }
+  for (auto& [name, tensor] : results)
+    tensor = own_part(tensor, 2, the_case.lengths(place.size), place.rank).to(the_case.dtype).contiguous();
+  return results;
+}
+
+std::vector<CostBound> attention_bounds(const AttentionCase& the_case, const CasePlace& place) {
+  PictureCost cost;
+  cost.rank = place.rank;
+  cost.batch = kBatch;
+  cost.widths = the_case.lengths(place.size);
+  cost.value_bytes = static_cast<std::int64_t>(c10::elementSize(the_case.dtype));
+  cost.with_gradient = the_case.with_gradient;
+  const std::int64_t heads = the_case.num_heads(place.size);
+  cost = the_case.by == By::kRing ? with_ring(std::move(cost), heads, kHeadChannels)
+                                  : with_ulysses(std::move(cost), heads, kHeadChannels);
+  return vae::bounds_of(cost, the_case.task);
+}
+
+Case attention_case(const AttentionCase& the_case) {
+  Case result;
+  result.task = the_case.task;
+  result.name = result.prefix = the_case.name;
+  result.tolerance = tolerance_of(the_case.dtype);
+  result.inside_backward = the_case.with_gradient;
+  result.inputs = [the_case](const CasePlace& place) { return inputs_of(the_case, place); };
+  result.expected = [the_case](const CasePlace& place) { return expected_of(the_case, place); };
+  if (the_case.costed) result.bounds = [the_case](const CasePlace& place) { return attention_bounds(the_case, place); };
+  return result;
+}
+
+Case messages_case(By by, bool with_gradient) {
+  AttentionCase the_case;
+  the_case.by = by;
+  the_case.task = by == By::kRing ? "vae.ring_messages" : "vae.ulysses_messages";
+  the_case.name = by == By::kRing ? "RingMessages" : "UlyssesMessages";
+  if (with_gradient) {
+    the_case.task = "vae.attention_gradient";
+    the_case.name += "Gradient";
+  }
+  the_case.dtype = with_gradient ? at::kDouble : at::kFloat;
+  the_case.with_gradient = with_gradient;
+  the_case.costed = true;
+  return attention_case(the_case);
+}
+
+}  // namespace
+
+std::vector<Case> attention_cases() {
+  const std::string ulysses = "vae.ulysses", ring = "vae.ring_attention";
+  return {attention_case(AttentionCase{ulysses, "Ulysses", By::kUlysses, spread(40)}),
+          attention_case(AttentionCase{ulysses, "UlyssesUnevenDouble", By::kUlysses, rising_widths, at::kDouble}),
+          attention_case(AttentionCase{ulysses, "UlyssesEmptySlices", By::kUlysses, gapped_widths}),
+          messages_case(By::kUlysses, false),
+          attention_case(AttentionCase{ring, "RingAttention", By::kRing, spread(40)}),
+          attention_case(AttentionCase{ring, "RingAttentionUnevenDouble", By::kRing, rising_widths, at::kDouble}),
+          attention_case(AttentionCase{ring, "RingAttentionEmptySlices", By::kRing, gapped_widths}),
+          attention_case(
+              AttentionCase{ring, "RingAttentionLargeScores", By::kRing, spread(37), at::kDouble, false, false, true}),
+          messages_case(By::kRing, false)};
+}
+
+std::vector<Case> attention_gradient_cases() {
+  const std::string task = "vae.attention_gradient";
+  return {attention_case(AttentionCase{task, "UlyssesGradient", By::kUlysses, gapped_widths, at::kDouble, true}),
+          messages_case(By::kUlysses, true),
+          attention_case(AttentionCase{task, "RingAttentionGradient", By::kRing, gapped_widths, at::kDouble, true}),
+          messages_case(By::kRing, true)};
+}
+
+}  // namespace lab::vae

@@ -1,0 +1,82 @@
+#include "vae_sequence_parallel/cases/cases.h"
+#include "vae_sequence_parallel/cases/module_case.h"
+
+namespace lab::vae {
+namespace {
+
+/// A square picture as the handout has it. The sums of an Upsample have up to 2304 products.
+Case block_at_full_size(const std::string& task, const std::string& name, const ModuleUnderTest& module,
+                        std::int64_t side, bool in_float64) {
+  PictureSetup picture;
+  picture.height = side;
+  picture.widths = spread(side);
+  ModuleCase the_case = {task, name, module, picture};
+  the_case.in_float64 = in_float64;
+  return case_of(the_case);
+}
+
+ModuleCase small_block(const std::string& task, const std::string& name, const ModuleUnderTest& module,
+                       const Widths& widths, at::ScalarType dtype = at::kFloat) {
+  PictureSetup picture;
+  picture.height = 5;
+  picture.widths = widths;
+  picture.dtype = dtype;
+  return {task, name, module, picture};
+}
+
+Case traffic_case(const std::string& name, const ModuleUnderTest& module) {
+  ModuleCase the_case = small_block("vae.decoder_gathers_nothing", name, module, spread(13));
+  the_case.costed = true;
+  return case_of(the_case);
+}
+
+Case block_gradient_case(const std::string& name, const ModuleUnderTest& module, const Widths& widths) {
+  ModuleCase the_case = small_block("vae.decoder_gradient", name, module, widths, at::kDouble);
+  the_case.with_gradient = the_case.costed = true;
+  return case_of(the_case);
+}
+
+}  // namespace
+
+std::vector<Case> upsample_cases() {
+  const std::string task = "vae.upsample";
+  return {block_at_full_size(task, "Upsample_64", upsample_under_test(64), 16, false),
+          block_at_full_size(task, "Upsample_128", upsample_under_test(128), 16, false),
+          block_at_full_size(task, "Upsample_256", upsample_under_test(256), 16, false),
+          case_of(small_block(task, "UpsampleNarrow", upsample_under_test(5), narrow_widths)),
+          case_of(small_block(task, "UpsampleDouble", upsample_under_test(5), rising_widths, at::kDouble))};
+}
+
+std::vector<Case> attn_block_cases() {
+  const std::string task = "vae.attn_block";
+  return {
+      block_at_full_size(task, "AttnBlock_64", attn_block_under_test(64, 1), 32, true),
+      block_at_full_size(task, "AttnBlock_128", attn_block_under_test(128, 1), 32, true),
+      block_at_full_size(task, "AttnBlock_256", attn_block_under_test(256, 1), 32, true),
+      case_of(small_block(task, "AttnBlockUneven", attn_block_under_test(64, 1), spread(13))),
+      case_of(small_block(task, "AttnBlock8Heads", attn_block_under_test(64, 8), spread(13))),
+      case_of(small_block(task, "AttnBlock8HeadsDouble", attn_block_under_test(64, 8), rising_widths, at::kDouble))};
+}
+
+std::vector<Case> resnet_block_cases() {
+  const std::string task = "vae.resnet_block";
+  return {case_of(small_block(task, "ResnetBlock", resnet_block_under_test(32, 32), spread(13))),
+          case_of(small_block(task, "ResnetBlockShortcut", resnet_block_under_test(32, 64), narrow_widths)),
+          case_of(small_block(task, "ResnetBlockDouble", resnet_block_under_test(64, 32), rising_widths, at::kDouble))};
+}
+
+std::vector<Case> block_traffic_cases() {
+  return {traffic_case("UpsampleTraffic", upsample_under_test(5)),
+          traffic_case("AttnBlockTraffic", attn_block_under_test(32, 1)),
+          traffic_case("AttnBlock8HeadsTraffic", attn_block_under_test(32, 8)),
+          traffic_case("ResnetBlockTraffic", resnet_block_under_test(32, 64))};
+}
+
+std::vector<Case> block_gradient_cases() {
+  return {block_gradient_case("UpsampleGradient", upsample_under_test(5), narrow_widths),
+          block_gradient_case("AttnBlockGradient", attn_block_under_test(32, 1), spread(13)),
+          block_gradient_case("AttnBlock8HeadsGradient", attn_block_under_test(32, 8), rising_widths),
+          block_gradient_case("ResnetBlockGradient", resnet_block_under_test(32, 64), narrow_widths)};
+}
+
+}  // namespace lab::vae

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "common/checks/case.h"
+
+namespace lab::vae {
+
+/// Task id -> student function, of the whole lab.
+CallTable calls();
+
+}  // namespace lab::vae

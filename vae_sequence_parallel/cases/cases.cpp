@@ -1,0 +1,65 @@
+#include "vae_sequence_parallel/cases/cases.h"
+
+#include <algorithm>
+
+#include "vae_sequence_parallel/cases/log.h"
+
+namespace lab::vae {
+namespace {
+
+std::vector<Case> joined(std::vector<Case> cases, const std::vector<Case>& more) {
+  cases.insert(cases.end(), more.begin(), more.end());
+  return cases;
+}
+
+}  // namespace
+
+std::vector<ModuleSection> module_sections() {
+  return {
+      {"conv2d",
+       {"ParallelConv2d: each rank has some columns; the neighbours' borders come by message.", conv_cases()}},
+      {"groupnorm",
+       {"ParallelGroupNorm: the statistics of all columns, from the moments of each rank's.", norm_cases()}},
+      {"upsample", {"ParallelUpsample: every rank keeps its columns, twice as many.", upsample_cases()}},
+      {"attn_block", {"Attention among the positions of all ranks, by all-to-all and by a ring.", attention_cases()}},
+      {"attn_block", {"ParallelAttnBlock: norm, attention, and what is added to them.", attn_block_cases()}},
+      {"decoder", {"ParallelResnetBlock: norms and convolutions in a row.", resnet_block_cases()}},
+      {"decoder",
+       {"ParallelDecoder and ParallelAutoEncoder, on a small model.", joined(decoder_cases(), autoencoder_cases())}},
+      {"decoder",
+       {"What modules that are made of others send: what their layers send, and no more.",
+        joined(block_traffic_cases(), decoder_traffic_cases())}},
+      {"conv2d", {"Beyond the handout: gradients of ParallelConv2d.", conv_gradient_cases()}},
+      {"groupnorm", {"Beyond the handout: gradients of ParallelGroupNorm.", norm_gradient_cases()}},
+      {"attn_block", {"Beyond the handout: gradients of attention.", attention_gradient_cases()}},
+      {"decoder",
+       {"Beyond the handout: gradients of what is made of them.",
+        joined(block_gradient_cases(), decoder_gradient_cases())}},
+      {"memory", {"The bonus: how much a piece of work held in memory.", memory_cases()}}};
+}
+
+std::vector<std::string> module_tags() {
+  std::vector<std::string> tags;
+  for (const ModuleSection& each : module_sections()) {
+    if (std::find(tags.begin(), tags.end(), each.tag) == tags.end()) tags.push_back(each.tag);
+  }
+  return tags;
+}
+
+std::vector<Section> sections(const std::string& only) {
+  std::vector<Section> chosen;
+  for (const ModuleSection& each : module_sections()) {
+    if (only.empty() || each.tag == only) chosen.push_back(each.section);
+  }
+  return chosen;
+}
+
+std::vector<Case> all_cases() {
+  return cases_of(sections());
+}
+
+GradedLab graded_lab() {
+  return {all_cases, expected_log};
+}
+
+}  // namespace lab::vae

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/checks/case.h"
+#include "common/checks/graded_lab.h"
+#include "common/checks/section.h"
+
+namespace lab::vae {
+
+/// A part of `modules --only TAG`.
+struct ModuleSection {
+  std::string tag;  ///< one of module_tags()
+  Section section;
+};
+
+/// conv2d, groupnorm, upsample, attn_block, decoder, memory.
+std::vector<std::string> module_tags();
+
+/// Everything that the lab checks of the modules, in the order of its log.
+std::vector<ModuleSection> module_sections();
+
+/// The sections with this tag, in order; empty: all.
+std::vector<Section> sections(const std::string& only = "");
+
+/// The cases of all sections.
+std::vector<Case> all_cases();
+
+/// For the judge.
+GradedLab graded_lab();
+
+/// vae.ulysses, vae.ulysses_messages, vae.ring_attention, vae.ring_messages: attention alone, of positions in any
+/// numbers; scores that no exponential survives uncorrected; and what travels.
+std::vector<Case> attention_cases();
+/// vae.attention_gradient.
+std::vector<Case> attention_gradient_cases();
+
+/// vae.upsample, at the handout's sizes and on the narrowest slices.
+std::vector<Case> upsample_cases();
+/// vae.attn_block: the handout's sizes with one head; 8 heads, by all-to-all or by the ring.
+std::vector<Case> attn_block_cases();
+/// vae.resnet_block, with and without a shortcut.
+std::vector<Case> resnet_block_cases();
+/// vae.decoder_gathers_nothing: all that these modules send.
+std::vector<Case> block_traffic_cases();
+/// vae.decoder_gradient, of these modules.
+std::vector<Case> block_gradient_cases();
+
+/// vae.conv2d, vae.conv2d_halo: the handout's sizes; further kernels, strides and paddings; and what halos may cost.
+std::vector<Case> conv_cases();
+/// vae.conv2d_gradient.
+std::vector<Case> conv_gradient_cases();
+
+// The decoder and the autoencoder of a small config of FLUX.1's structure.
+/// vae.decoder, on latents of even and uneven width; within 1e-5 in float32.
+std::vector<Case> decoder_cases();
+/// vae.autoencoder: "input.picture" and "input.latent", whole on every rank; "latent" and "picture".
+std::vector<Case> autoencoder_cases();
+/// vae.decoder_gathers_nothing: all that the decoder sends.
+std::vector<Case> decoder_traffic_cases();
+/// vae.decoder_gradient.
+std::vector<Case> decoder_gradient_cases();
+
+/// vae.group_norm, vae.group_norm_moments: the handout's sizes; means up to 1000 times the spread, a spread as small as
+/// epsilon; and what the moments may cost.
+std::vector<Case> norm_cases();
+/// vae.group_norm_gradient.
+std::vector<Case> norm_gradient_cases();
+
+/// The bonus: work of which it is known how much it holds.
+std::vector<Case> memory_cases();
+
+/// "bytes": what vae.memory's function says of each piece of work.
+TensorMap memory_call(Communicator& comm, const CaseInputs& inputs);
+
+}  // namespace lab::vae

@@ -1,0 +1,83 @@
+#include "vae_sequence_parallel/cases/cases.h"
+#include "vae_sequence_parallel/cases/module_case.h"
+
+namespace lab::vae {
+namespace {
+
+const char* const kConvTask = "vae.conv2d";
+
+struct Window {
+  std::int64_t kernel = 3, stride = 1, padding = 1;
+};
+
+/// The handout's 32x32: sums of up to 1152 products.
+Case conv_at_full_size(const std::string& name, const Conv2dOptions& options) {
+  ModuleCase the_case;
+  the_case.task = kConvTask;
+  the_case.name = name;
+  the_case.module = conv2d_under_test(options);
+  the_case.in_float64 = false;
+  return case_of(the_case);
+}
+
+/// Odd numbers of channels, so that nothing fits by accident.
+ModuleCase small_conv(const std::string& task, const std::string& name, const Widths& widths, const Window& window,
+                      at::ScalarType dtype) {
+  ModuleCase the_case;
+  the_case.task = task;
+  the_case.name = name;
+  the_case.module = conv2d_under_test({5, 7, window.kernel, window.stride, window.padding});
+  the_case.picture.height = 9;
+  the_case.picture.widths = widths;
+  the_case.picture.dtype = dtype;
+  return the_case;
+}
+
+Case conv_case(const std::string& name, const Widths& widths, const Window& window, at::ScalarType dtype = at::kFloat) {
+  return case_of(small_conv(kConvTask, name, widths, window, dtype));
+}
+
+Case halo_case(const std::string& name, const Widths& widths, const Window& window) {
+  ModuleCase the_case = small_conv("vae.conv2d_halo", name, widths, window, at::kFloat);
+  the_case.costed = true;
+  return case_of(the_case);
+}
+
+Case conv_gradient_case(const std::string& name, const Widths& widths, const Window& window, at::ScalarType dtype) {
+  ModuleCase the_case = small_conv("vae.conv2d_gradient", name, widths, window, dtype);
+  the_case.picture.mean = 1;  // sums of values around 0 lose more digits than they have terms
+  the_case.with_gradient = the_case.costed = true;
+  return case_of(the_case);
+}
+
+}  // namespace
+
+std::vector<Case> conv_cases() {
+  return {conv_at_full_size("Conv2d_32to64_k3", {32, 64, 3, 1, 1}),
+          conv_at_full_size("Conv2d_64to64_k1", {64, 64, 1, 1, 0}),
+          conv_at_full_size("Conv2d_128to256_k3", {128, 256, 3, 1, 1}),
+          conv_case("Conv2dUneven", spread(37), {3, 1, 1}),
+          conv_case("Conv2dUnevenDouble", spread(37), {3, 1, 1}, at::kDouble),
+          conv_case("Conv2dRisingWidths", rising_widths, {3, 1, 1}),
+          conv_case("Conv2dEmptySlices", gapped_widths, {3, 1, 1}),
+          conv_case("Conv2dKernel5", narrow_widths, {5, 1, 2}),
+          conv_case("Conv2dKernel7", narrow_widths, {7, 1, 3}),
+          conv_case("Conv2dNoPadding", spread(37), {3, 1, 0}),
+          conv_case("Conv2dWidePadding", spread(37), {3, 1, 2}),
+          conv_case("Conv2dStride2", spread(37), {3, 2, 1}),
+          conv_case("Conv2dStride2Kernel5", narrow_widths, {5, 2, 2}),
+          every_other_rank(conv_case("Conv2dSubgroups", spread(37), {3, 1, 1})),
+          halo_case("Conv2dHalo", spread(37), {3, 1, 1}),
+          halo_case("Conv2dHaloKernel1", spread(37), {1, 1, 0}),
+          halo_case("Conv2dHaloKernel7", narrow_widths, {7, 1, 3}),
+          halo_case("Conv2dHaloStride2", rising_widths, {3, 2, 1})};
+}
+
+std::vector<Case> conv_gradient_cases() {
+  return {conv_gradient_case("Conv2dGradient", spread(37), {3, 1, 1}, at::kFloat),
+          conv_gradient_case("Conv2dKernel7Gradient", narrow_widths, {7, 1, 3}, at::kDouble),
+          conv_gradient_case("Conv2dStride2Gradient", narrow_widths, {3, 2, 1}, at::kDouble),
+          conv_gradient_case("Conv2dEmptySlicesGradient", gapped_widths, {5, 1, 2}, at::kDouble)};
+}
+
+}  // namespace lab::vae

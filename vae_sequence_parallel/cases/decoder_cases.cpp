@@ -1,0 +1,116 @@
+#include <c10/core/GradMode.h>
+
+#include "vae_sequence_parallel/cases/cases.h"
+#include "vae_sequence_parallel/cases/module_call.h"
+#include "vae_sequence_parallel/cases/module_case.h"
+#include "vae_sequence_parallel/model/autoencoder.h"
+#include "vae_sequence_parallel/model/checkpoint.h"
+#include "vae_sequence_parallel/model/seeded_weights.h"
+
+namespace lab::vae {
+namespace {
+
+/// Two levels: an Upsample, a shortcut, and the middle with its attention.
+AutoEncoderConfig tiny_config(std::int64_t num_heads = 1) {
+  AutoEncoderConfig config;
+  config.channels = 32;
+  config.channel_multipliers = {1, 2};
+  config.num_res_blocks = 1;
+  config.z_channels = 4;
+  config.num_heads = num_heads;
+  return config;
+}
+
+PictureSetup latent_picture(const Widths& widths, at::ScalarType dtype = at::kFloat) {
+  PictureSetup picture;
+  picture.channels = tiny_config().z_channels;
+  picture.height = 6;
+  picture.widths = widths;
+  picture.dtype = dtype;
+  return picture;
+}
+
+/// What many layers of float32 leave.
+Case within_1e5(Case the_case) {
+  the_case.tolerance.relative_norm = 1e-5;
+  the_case.tolerance.atol = 1e-4;
+  return the_case;
+}
+
+Case decoder_case(const std::string& name, const PictureSetup& picture, std::int64_t num_heads = 1) {
+  const Case the_case = case_of({"vae.decoder", name, decoder_under_test(tiny_config(num_heads)), picture});
+  return picture.dtype == at::kFloat ? within_1e5(the_case) : the_case;
+}
+
+CaseInputs autoencoder_inputs(const PictureSetup& setup, const CasePlace& place) {
+  const AutoEncoderConfig config = tiny_config();
+  PictureSetup picture = setup;
+  picture.channels = config.in_channels;
+  picture.height *= config.downsampling();
+  picture.widths = spread(config.downsampling() * setup.widths(1).front());
+  SeededWeights weights(place.seed + 1, setup.dtype, 0.5);
+  const AutoEncoder model(Weights(weights), config);
+  CaseInputs inputs;
+  inputs.seed = place.seed;
+  inputs.numbers = numbers_of(config);
+  inputs.tensors = {{"input.picture", picture_of(picture, place.size, place.seed)},
+                    {"input.latent", picture_of(setup, place.size, place.seed + 2)}};
+  for (const auto& [name, tensor] : weights.made()) inputs.tensors["weight." + name] = tensor;
+  return inputs;
+}
+
+Case autoencoder_case(const std::string& name, const PictureSetup& setup) {
+  Case result;
+  result.task = "vae.autoencoder";
+  result.name = result.prefix = name;
+  result.tolerance = tolerance_of(setup.dtype);
+  result.inputs = [=](const CasePlace& place) { return autoencoder_inputs(setup, place); };
+  result.expected = [=](const CasePlace& place) {
+    const c10::NoGradGuard no_grad;
+    const CaseInputs inputs = autoencoder_inputs(setup, place);
+    CheckpointWeights weights(weights_of(inputs), name, at::kDouble);
+    const AutoEncoder model(Weights(weights), tiny_config());
+    const auto in_float64 = [&](const char* input) { return inputs.tensor(input).to(at::kDouble); };
+    return TensorMap{{"latent", model.encode(in_float64("input.picture")).to(setup.dtype)},
+                     {"picture", model.decode(in_float64("input.latent")).to(setup.dtype)}};
+  };
+  return setup.dtype == at::kFloat ? within_1e5(result) : result;
+}
+
+}  // namespace
+
+std::vector<Case> decoder_cases() {
+  return {decoder_case("Decoder", latent_picture(spread(16))),
+          decoder_case("DecoderUneven", latent_picture(spread(13))),
+          decoder_case("DecoderNarrow", latent_picture(narrow_widths)),
+          decoder_case("DecoderUnevenDouble", latent_picture(spread(13), at::kDouble)),
+          decoder_case("Decoder8HeadsDouble", latent_picture(spread(13), at::kDouble), 8),
+          every_other_rank(decoder_case("DecoderSubgroups", latent_picture(spread(13))))};
+}
+
+std::vector<Case> autoencoder_cases() {
+  return {autoencoder_case("AutoEncoder", latent_picture(spread(16))),
+          autoencoder_case("AutoEncoderUnevenDouble", latent_picture(spread(13), at::kDouble))};
+}
+
+std::vector<Case> decoder_traffic_cases() {
+  ModuleCase one_head = {"vae.decoder_gathers_nothing", "DecoderTraffic", decoder_under_test(tiny_config()),
+                         latent_picture(spread(13))};
+  ModuleCase eight_heads = {"vae.decoder_gathers_nothing", "Decoder8HeadsTraffic", decoder_under_test(tiny_config(8)),
+                            latent_picture(narrow_widths)};
+  one_head.costed = eight_heads.costed = true;
+  return {within_1e5(case_of(one_head)), within_1e5(case_of(eight_heads))};
+}
+
+std::vector<Case> decoder_gradient_cases() {
+  // 64 channels: where a group of a norm is one channel, the biases before it have no effect, and no gradient to judge.
+  AutoEncoderConfig config = tiny_config();
+  config.channel_multipliers = {2, 2};
+  PictureSetup picture = latent_picture(narrow_widths, at::kDouble);
+  picture.height = 2;
+  ModuleCase the_case = {"vae.decoder_gradient", "DecoderGradient", decoder_under_test(config), picture};
+  the_case.with_gradient = the_case.costed = true;
+  return {case_of(the_case)};
+}
+
+}  // namespace lab::vae

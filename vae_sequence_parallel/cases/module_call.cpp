@@ -1,0 +1,78 @@
+#include "vae_sequence_parallel/cases/module_call.h"
+
+#include <c10/core/GradMode.h>
+
+#include "vae_sequence_parallel/cases/leaf_weights.h"
+#include "vae_sequence_parallel/model/checkpoint.h"
+
+namespace lab::vae {
+namespace {
+
+TensorMap outcome_of(const WidthShard& out) {
+  return {{"out", out.columns.detach()}, {"widths", at::tensor(out.widths, at::kLong)}};
+}
+
+/// What a rank makes of its first column, less what rank 0 makes of the same one.
+TensorMap difference_of_first_column(const at::Tensor& out, Communicator& comm) {
+  const at::Tensor own = out.narrow(3, 0, 1).contiguous();
+  return {{"first_column", own - comm.collectives().broadcast(own.clone(), 0)}};
+}
+
+/// The communicator that a case is about.
+Communicator of_case(Communicator& comm, const CaseInputs& inputs) {
+  if (inputs.numbers.count("every_other_rank") == 0) return comm;
+  std::vector<int> ranks;
+  for (int rank = comm.rank() % 2; rank < comm.size(); rank += 2) ranks.push_back(rank);
+  return comm.subgroup(ranks);
+}
+
+TensorMap forward(const ShardFunction& module, const WidthShard& x) {
+  const c10::NoGradGuard no_grad;
+  return outcome_of(module(x));
+}
+
+TensorMap backward(const ShardFunction& module, WidthShard x, const at::Tensor& grad_out, const LeafWeights& leaves,
+                   Communicator& comm) {
+  const at::Tensor leaf = x.columns.requires_grad_();
+  const WidthShard out = module(std::move(x));
+  TensorMap results = outcome_of(out);
+  // Another shape, or no graph, shows in the results.
+  if (out.columns.requires_grad() && out.columns.sizes() == grad_out.sizes()) out.columns.backward(grad_out);
+  results["x.grad"] = leaf.grad();
+  for (const auto& [name, part] : leaves.gradients()) results[name] = comm.collectives().all_reduce(part.contiguous());
+  return results;
+}
+
+}  // namespace
+
+TaskCall module_call(const ModuleMaker& make) {
+  return [make](Communicator& whole_world, const CaseInputs& inputs) {
+    Communicator comm = of_case(whole_world, inputs);
+    // A module may overwrite what it is handed.
+    WidthShard x = {inputs.tensor("input.x").clone(), whole_numbers(inputs, "input.widths")};
+    CheckpointWeights source(weights_of(inputs), "the serial module's parameters", x.columns.scalar_type());
+    LeafWeights leaves(source, inputs.device);
+    const ShardFunction module = make(Weights(leaves), inputs, comm);
+    source.finish();
+    if (inputs.numbers.count("only_difference_of_first_column") != 0)
+      return difference_of_first_column(forward(module, x).at("out"), comm);
+    if (inputs.tensors.count("input.grad_out") == 0) return forward(module, x);
+    return backward(module, std::move(x), inputs.tensor("input.grad_out"), leaves, comm);
+  };
+}
+
+TensorMap weights_of(const CaseInputs& inputs) {
+  const std::string prefix = "weight.";
+  TensorMap weights;
+  for (const auto& [name, tensor] : inputs.tensors) {
+    if (name.rfind(prefix, 0) == 0) weights[name.substr(prefix.size())] = tensor;
+  }
+  return weights;
+}
+
+std::vector<std::int64_t> whole_numbers(const CaseInputs& inputs, const std::string& name) {
+  const at::Tensor numbers = inputs.tensor(name).cpu().contiguous();
+  return {numbers.data_ptr<std::int64_t>(), numbers.data_ptr<std::int64_t>() + numbers.numel()};
+}
+
+}  // namespace lab::vae

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <functional>
+
+#include "common/checks/case.h"
+#include "vae_sequence_parallel/model/width_shard.h"
+#include "vae_sequence_parallel/weights.h"
+
+namespace lab::vae {
+
+/// A parallel module's forward pass.
+using ShardFunction = std::function<WidthShard(WidthShard)>;
+
+/// Makes the module that a case describes by its numbers.
+using ModuleMaker = std::function<ShardFunction(const Weights&, const CaseInputs&, Communicator&)>;
+
+/// The call of a task whose module takes a picture; see ModuleCase for inputs and results.
+/// Errors    UsageError: the module asks for other parameters than the serial one
+TaskCall module_call(const ModuleMaker& make);
+
+/// The "weight." tensors of a case, under the parameters' names.
+TensorMap weights_of(const CaseInputs& inputs);
+
+/// A tensor of whole numbers, such as "input.widths".
+std::vector<std::int64_t> whole_numbers(const CaseInputs& inputs, const std::string& name);
+
+}  // namespace lab::vae

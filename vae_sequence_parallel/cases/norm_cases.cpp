@@ -1,0 +1,168 @@
+#include <c10/core/GradMode.h>
+
+#include "common/checks/case.h"
+#include "common/tensor/seeded.h"
+#include "vae_sequence_parallel/cases/cases.h"
+#include "vae_sequence_parallel/cases/module_case.h"
+#include "vae_sequence_parallel/layers.h"
+#include "vae_sequence_parallel/moments.h"
+
+namespace lab::vae {
+namespace {
+
+/// Moments [B, G, 3] that a mistake makes of those of each rank, [P, B, G, 3].
+using WrongMoments = std::function<at::Tensor(const at::Tensor& of_ranks, int rank)>;
+
+at::Tensor own_moments(const at::Tensor& of_ranks, int rank) {
+  return of_ranks[rank];
+}
+
+/// The variance is the mean of variances, by the number of values; the mean is right.
+at::Tensor without_variance_of_means(const at::Tensor& of_ranks, int) {
+  const at::Tensor n = of_ranks.select(-1, 0), all = n.sum(0);
+  const at::Tensor mean = (n * of_ranks.select(-1, 1)).sum(0) / all;
+  return at::stack({all, mean, of_ranks.select(-1, 2).sum(0)}, -1);
+}
+
+/// The same with every rank counted alike.
+at::Tensor plain_averages(const at::Tensor& of_ranks, int) {
+  const at::Tensor n = of_ranks.select(-1, 0), all = n.sum(0);
+  const at::Tensor variance = (of_ranks.select(-1, 2) / n.clamp_min(1)).mean(0);
+  return at::stack({all, of_ranks.select(-1, 1).mean(0), variance * all}, -1);
+}
+
+Suspect local_variance(const Case& the_case, const std::string& sentence, const WrongMoments& moments) {
+  return {"local_variance", sentence, [inputs = the_case.inputs, moments](const CasePlace& place) {
+            const c10::NoGradGuard no_grad;
+            const CaseInputs own = inputs(place);
+            std::vector<at::Tensor> of_ranks;
+            for (int rank = 0; rank < place.size; ++rank)
+              of_ranks.push_back(
+                  local_moments(inputs({rank, place.size, place.seed}).tensor("input.x"), own.whole("groups")));
+            const GroupStatistics statistics(moments(at::stack(of_ranks), place.rank), GroupNorm::kEpsilon);
+            return TensorMap{{"out", normalized(own.tensor("input.x"), statistics, own.tensor("weight.weight"),
+                                                own.tensor("weight.bias"))}};
+          }};
+}
+
+/// The case of a GroupNorm with what it looks like if the moments of ranks are put together wrongly: each rank's own
+/// only, or averaged variances, which lack how far the means of ranks are apart.
+Case with_norm_suspects(Case the_case) {
+  const char* averaged =
+      "the variance of local means is missing: averaged variances of ranks are not the variance of all columns, as the "
+      "means of ranks differ; merge n, mean and M2";
+  the_case.suspects = {
+      local_variance(the_case, "every rank normalises by the mean and the variance of its own columns only",
+                     own_moments),
+      local_variance(the_case, averaged, without_variance_of_means),
+      local_variance(the_case, averaged, plain_averages)};
+  return the_case;
+}
+
+const char* const kNormTask = "vae.group_norm";
+
+ModuleCase norm_case(const std::string& name, const ModuleUnderTest& module, const PictureSetup& picture) {
+  ModuleCase the_case;
+  the_case.task = kNormTask;
+  the_case.name = name;
+  the_case.module = module;
+  the_case.picture = picture;
+  return the_case;
+}
+
+/// The handout's 32x32.
+Case norm_at_full_size(const std::string& name, std::int64_t groups, std::int64_t channels) {
+  return with_norm_suspects(case_of(norm_case(name, group_norm_under_test(channels, groups), PictureSetup())));
+}
+
+PictureSetup small_picture(const Widths& widths, at::ScalarType dtype = at::kFloat) {
+  PictureSetup picture;
+  picture.channels = 8;
+  picture.height = 9;
+  picture.widths = widths;
+  picture.dtype = dtype;
+  return picture;
+}
+
+ModuleCase small_norm(const std::string& name, const PictureSetup& picture) {
+  return norm_case(name, group_norm_under_test(picture.channels, 4), picture);
+}
+
+/// A mean so many times the spread. Rounding of the mean itself, in float32, shows in the result.
+Case large_mean(const std::string& name, double ratio) {
+  PictureSetup picture = small_picture(spread(37));
+  picture.mean = ratio;
+  Case result = with_norm_suspects(case_of(small_norm(name, picture)));
+  result.tolerance.relative_norm = 1e-6 + 1e-7 * ratio;
+  result.tolerance.atol = 10 * result.tolerance.relative_norm;  // values are normal: none is beyond 10
+  return result;
+}
+
+/// As small a spread as makes 1e-6 of it, epsilon, half of what is divided by.
+Case small_spread() {
+  PictureSetup picture = small_picture(spread(37));
+  picture.deviation = 1e-3;
+  return with_norm_suspects(case_of(small_norm("GroupNormEpsilon", picture)));
+}
+
+Case moments_case(const std::string& name, bool with_gradient) {
+  ModuleCase the_case = small_norm(name, small_picture(spread(37), with_gradient ? at::kDouble : at::kFloat));
+  the_case.task = with_gradient ? "vae.group_norm_gradient" : "vae.group_norm_moments";
+  the_case.with_gradient = with_gradient;
+  the_case.costed = true;
+  return case_of(the_case);
+}
+
+/// Every rank has the same first column and others of its own: where mean and variance are bitwise the same, so are the
+/// results of the first column, "first_column" less rank 0's.
+Case same_everywhere() {
+  const Widths four_each = [](int size) { return std::vector<std::int64_t>(static_cast<std::size_t>(size), 4); };
+  const PictureSetup picture = small_picture(four_each, at::kDouble);
+  const std::vector<std::int64_t> column_shape = {picture.batch, picture.channels, picture.height, 1};
+  Case result = case_of(small_norm("GroupNormSameEverywhere", picture));
+  result.task = "vae.group_norm_moments";
+  result.tolerance = {0, 0};
+  const auto plain_inputs = result.inputs;
+  result.inputs = [=](const CasePlace& place) {
+    CaseInputs inputs = plain_inputs(place);
+    const at::Tensor first_column = seeded_randn(column_shape, place.seed + 3, picture.dtype);
+    inputs.tensors["input.x"].narrow(3, 0, 1).copy_(first_column);
+    inputs.numbers["only_difference_of_first_column"] = 1;
+    return inputs;
+  };
+  result.expected = [=](const CasePlace&) {
+    return TensorMap{{"first_column", at::zeros(column_shape, picture.dtype)}};
+  };
+  return result;
+}
+
+}  // namespace
+
+std::vector<Case> norm_cases() {
+  return {norm_at_full_size("GroupNorm_32of128", 32, 128),
+          norm_at_full_size("GroupNorm_16of256", 16, 256),
+          norm_at_full_size("GroupNorm_8of512", 8, 512),
+          with_norm_suspects(case_of(small_norm("GroupNormUneven", small_picture(spread(37))))),
+          with_norm_suspects(case_of(small_norm("GroupNormUnevenDouble", small_picture(rising_widths, at::kDouble)))),
+          with_norm_suspects(case_of(small_norm("GroupNormEmptySlices", small_picture(gapped_widths)))),
+          large_mean("GroupNormMean10", 10),
+          large_mean("GroupNormMean100", 100),
+          large_mean("GroupNormMean1000", 1000),
+          small_spread(),
+          every_other_rank(with_norm_suspects(case_of(small_norm("GroupNormSubgroups", small_picture(spread(37)))))),
+          moments_case("GroupNormMoments", false),
+          same_everywhere()};
+}
+
+std::vector<Case> norm_gradient_cases() {
+  ModuleCase in_float32 = small_norm("GroupNormGradient", small_picture(spread(37)));
+  ModuleCase with_gaps = small_norm("GroupNormEmptySlicesGradient", small_picture(gapped_widths, at::kDouble));
+  for (ModuleCase* the_case : {&in_float32, &with_gaps}) {
+    the_case->task = "vae.group_norm_gradient";
+    the_case->with_gradient = true;
+  }
+  return {with_norm_suspects(case_of(in_float32)), with_norm_suspects(case_of(with_gaps)),
+          moments_case("GroupNormMomentsGradient", true)};
+}
+
+}  // namespace lab::vae

@@ -1,0 +1,165 @@
+#include "vae_sequence_parallel/cases/picture_cost.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace lab::vae {
+namespace {
+
+/// The rank that has a column; one beside the picture belongs to whom the picture's edge belongs.
+std::size_t owner_of(std::int64_t column, const std::vector<std::int64_t>& widths) {
+  const std::int64_t total = std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
+  column = std::clamp(column, std::int64_t{0}, total - 1);
+  std::size_t rank = 0;
+  while (column >= widths[rank]) column -= widths[rank++];
+  return rank;
+}
+
+/// Column by column, and so unlike conv_columns().
+struct Halos {
+  explicit Halos(std::size_t size) : columns(size, std::vector<std::int64_t>(size)), out_widths(size) {}
+  std::vector<std::vector<std::int64_t>> columns;  ///< [from][to]
+  std::vector<std::int64_t> out_widths;
+};
+
+Halos halos_of(const std::vector<std::int64_t>& widths, const Conv2dOptions& options) {
+  Halos halos(widths.size());
+  const std::int64_t total = std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
+  const std::int64_t num_outputs = (total + 2 * options.padding - options.kernel) / options.stride + 1;
+  std::vector<std::vector<bool>> needs(widths.size(), std::vector<bool>(static_cast<std::size_t>(total)));
+  for (std::int64_t out = 0; out < num_outputs; ++out) {
+    const std::int64_t begin = out * options.stride - options.padding;
+    const std::size_t maker = owner_of(begin + options.kernel / 2, widths);
+    ++halos.out_widths[maker];
+    for (std::int64_t column = begin; column < begin + options.kernel; ++column) {
+      if (column >= 0 && column < total) needs[maker][static_cast<std::size_t>(column)] = true;
+    }
+  }
+  for (std::size_t to = 0; to < widths.size(); ++to) {
+    for (std::int64_t column = 0; column < total; ++column) {
+      const std::size_t from = owner_of(column, widths);
+      if (from != to && needs[to][static_cast<std::size_t>(column)]) ++halos.columns[from][to];
+    }
+  }
+  return halos;
+}
+
+void spend(LedgerEntry& entry, std::int64_t messages, std::int64_t values_sent, std::int64_t values_received,
+           std::int64_t value_bytes) {
+  entry.calls += 1;
+  entry.messages += static_cast<std::uint64_t>(messages);
+  entry.bytes_sent += static_cast<std::uint64_t>(values_sent * value_bytes);
+  entry.bytes_received += static_cast<std::uint64_t>(values_received * value_bytes);
+}
+
+CostBound bound_of(const LedgerEntry& spent, const std::string& operation) {
+  CostBound bound;
+  bound.operation = operation;
+  bound.max_calls = spent.calls;
+  bound.max_bytes_sent = spent.bytes_sent;
+  bound.min_bytes_received = spent.bytes_received;
+  return bound;
+}
+
+}  // namespace
+
+std::int64_t PictureCost::total_width() const {
+  return std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
+}
+
+std::vector<CostBound> bounds_of(const PictureCost& cost, const std::string& task) {
+  std::vector<CostBound> bounds = {{"broadcast", 0}, {"reduce_scatter", 0}};
+  if (!cost.with_gradient) bounds.push_back({"all_reduce", 0});
+  bounds.push_back(bound_of(cost.all_gather, "all_gather"));
+  bounds.push_back(bound_of(cost.all_to_all, "all_to_all"));
+  CostBound messages = bound_of(cost.messages, task);
+  messages.max_calls = CostBound::kAny;
+  messages.max_messages = cost.messages.messages;
+  bounds.push_back(messages);
+  return bounds;
+}
+
+PictureCost Conv2dCost::forward(PictureCost x) const {
+  const Halos halos = halos_of(x.widths, options);
+  const auto self = static_cast<std::size_t>(x.rank);
+  const std::int64_t column_values = x.batch * options.in_channels * x.height;
+  for (std::size_t peer = 0; peer < x.widths.size(); ++peer) {
+    const std::int64_t there = halos.columns[self][peer], here = halos.columns[peer][self];
+    spend(x.messages, there > 0, there * column_values, here * column_values, x.value_bytes);
+    if (x.with_gradient) spend(x.messages, here > 0, here * column_values, there * column_values, x.value_bytes);
+  }
+  x.height = (x.height + 2 * options.padding - options.kernel) / options.stride + 1;
+  x.widths = halos.out_widths;
+  return x;
+}
+
+PictureCost GroupNormCost::forward(PictureCost x) const {
+  const auto gather = [&](std::int64_t num_values) {
+    const std::int64_t values = (x.size() - 1) * num_values * x.batch * groups;
+    spend(x.all_gather, 0, values, values, sizeof(double));
+  };
+  gather(3);
+  if (x.with_gradient) gather(2);
+  return x;
+}
+
+PictureCost with_ulysses(PictureCost x, std::int64_t heads, std::int64_t head_channels) {
+  const std::int64_t position_values = x.batch * heads / x.size() * head_channels;
+  const std::int64_t own = x.height * x.widths[static_cast<std::size_t>(x.rank)];
+  const std::int64_t others = x.height * x.total_width() - own;
+  const std::int64_t own_to_all = (x.size() - 1) * own * position_values, others_to_own = others * position_values;
+  // q, k and v, then the result; backward, the gradient of the result, then those of q, k and v.
+  spend(x.all_to_all, 0, 3 * own_to_all, 3 * others_to_own, x.value_bytes);
+  spend(x.all_to_all, 0, others_to_own, own_to_all, x.value_bytes);
+  if (x.with_gradient) {
+    spend(x.all_to_all, 0, own_to_all, others_to_own, x.value_bytes);
+    spend(x.all_to_all, 0, 3 * others_to_own, 3 * own_to_all, x.value_bytes);
+  }
+  return x;
+}
+
+PictureCost with_ring(PictureCost x, std::int64_t heads, std::int64_t head_channels) {
+  if (x.size() == 1) return x;
+  const std::int64_t position_values = 2 * x.batch * heads * head_channels;  // a key and a value
+  const auto positions_of = [&](std::int64_t rank) {
+    return x.height * x.widths[static_cast<std::size_t>(rank % x.size())];
+  };
+  const std::int64_t all = x.height * x.total_width();
+  // What a rank never sends is its successor's own block: that of rank + 1, or of rank - 1 in a ring the other way.
+  const std::int64_t kept = std::min(positions_of(x.rank + 1), positions_of(x.rank + x.size() - 1));
+  for (int pass = 0; pass < (x.with_gradient ? 2 : 1); ++pass)
+    spend(x.messages, x.size() - 1, (all - kept) * position_values, (all - positions_of(x.rank)) * position_values,
+          x.value_bytes);
+  if (x.with_gradient) spend(x.messages, x.size(), all * position_values, all * position_values, x.value_bytes);
+  return x;
+}
+
+PictureCost AttnBlockCost::forward(PictureCost x) const {
+  x = v.forward(k.forward(q.forward(norm.forward(std::move(x)))));
+  const std::int64_t head_channels = channels / num_heads;
+  x = num_heads % x.size() == 0 ? with_ulysses(std::move(x), num_heads, head_channels)
+                                : with_ring(std::move(x), num_heads, head_channels);
+  return proj_out.forward(std::move(x));
+}
+
+PictureCost ResnetBlockCost::forward(PictureCost x) const {
+  x = conv2.forward(norm2.forward(conv1.forward(norm1.forward(std::move(x)))));
+  return nin_shortcut ? nin_shortcut->forward(std::move(x)) : x;
+}
+
+PictureCost UpsampleCost::forward(PictureCost x) const {
+  x.height *= 2;
+  for (std::int64_t& width : x.widths) width *= 2;
+  return conv.forward(std::move(x));
+}
+
+PictureCost DecoderCost::forward(PictureCost x) const {
+  x = mid.forward(conv_in.forward(std::move(x)));
+  for (auto level = up.rbegin(); level != up.rend(); ++level) {
+    for (const ResnetBlockCost& block : level->block) x = block.forward(std::move(x));
+    if (level->upsample) x = level->upsample->forward(std::move(x));
+  }
+  return conv_out.forward(norm_out.forward(std::move(x)));
+}
+
+}  // namespace lab::vae

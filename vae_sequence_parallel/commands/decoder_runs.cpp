@@ -1,0 +1,109 @@
+#include "vae_sequence_parallel/commands/decoder_runs.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/detail/CUDAHooksInterface.h>
+#include <c10/core/GradMode.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+
+#include "common/launch/run_ranks.h"
+#include "common/tensor/peak_memory.h"
+#include "common/tensor/seeded.h"
+#include "vae_sequence_parallel/commands/steps.h"
+#include "vae_sequence_parallel/model/seeded_weights.h"
+#include "vae_sequence_parallel/parallel_autoencoder.h"
+
+namespace lab::vae {
+namespace {
+
+constexpr std::uint64_t kSeed = 42;
+
+/// Seeded parameters, moved to where the decoding is.
+class SeededOnDevice : public WeightSource {
+ public:
+  explicit SeededOnDevice(at::Device device) : seeded_(kSeed), device_(device) { seeded_.keep_none(); }
+  at::Tensor get(const std::string& name, at::IntArrayRef shape) override {
+    return seeded_.get(name, shape).to(device_);
+  }
+
+ private:
+  SeededWeights seeded_;
+  const at::Device device_;
+};
+
+at::Device device_of(const DecoderRun& run, int rank) {
+  if (!run.on_gpu) return at::kCPU;
+  return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(rank % at::detail::getCUDAHooks().getNumGPUs()));
+}
+
+/// One rank's bytes and seconds: [parameters, activations], [num_turns].
+TensorMap measure(const DecoderRun& run, Communicator& comm, at::Device device, const std::function<void()>& decode,
+                  std::int64_t parameter_bytes) {
+  const PeakMemory memory(device);
+  std::vector<double> seconds;
+  for (int turn = run.num_turns > 1 ? -1 : 0; turn < run.num_turns; ++turn) {
+    comm.collectives().barrier();
+    const auto start = std::chrono::steady_clock::now();
+    decode();
+    comm.collectives().barrier();
+    if (turn >= 0) seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return {{"bytes", at::tensor({parameter_bytes, memory.peak_bytes()}, at::kLong)},
+          {"seconds", at::tensor(seconds, at::kDouble)}};
+}
+
+template <class Model, class... Where>
+Model make_model(const DecoderRun& run, at::Device device, Where&... where) {
+  SeededOnDevice source(device);
+  return Model(Weights(source, "decoder"), run.config, where...);
+}
+
+TensorMap decode_on(const DecoderRun& run, Communicator& comm) {
+  const c10::NoGradGuard no_gradient;
+  at::set_num_threads(run.threads_per_rank);
+  const at::Device device = device_of(run, comm.rank());
+  const std::int64_t factor = run.config.downsampling();
+  const at::Tensor z = seeded_randn({1, run.config.z_channels, run.height / factor, run.width / factor}, kSeed)
+                           .to(device)
+                           .contiguous(at::MemoryFormat::ChannelsLast);
+  const PeakMemory of_parameters(device);
+  if (run.serial) {
+    const auto decoder = make_model<Decoder>(run, device);
+    return measure(
+        run, comm, device, [&] { decoder.forward(z).cpu(); }, of_parameters.held_bytes());
+  }
+  const auto decoder = make_model<ParallelDecoder>(run, device, comm);
+  const auto decode = [&] { decoder.forward(split_width(z, comm.rank(), comm.size())).columns.cpu(); };
+  return measure(run, comm, device, decode, of_parameters.held_bytes());
+}
+
+}  // namespace
+
+DecoderCost run_decoder(const DecoderRun& run) {
+  const std::int64_t factor = run.config.downsampling();
+  if (run.height % factor != 0 || run.width % factor != 0)
+    throw UsageError(
+        fmt::format("a picture of {} x {}: expected sides that {} divides", run.width, run.height, factor));
+  require_width(run.width / factor, run.num_ranks);
+  WorldSpec spec;
+  spec.kind = WorldKind::kProcesses;
+  spec.num_ranks = run.num_ranks;
+  spec.timeout_seconds = run.timeout_seconds;
+  spec.careful = false;
+  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) { return decode_on(run, comm); });
+  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);
+  DecoderCost cost;
+  for (const RankOutcome& rank : outcome.ranks) {
+    const at::Tensor bytes = rank.tensors.at("bytes"), seconds = rank.tensors.at("seconds");
+    cost.parameter_bytes = std::max(cost.parameter_bytes, bytes[0].item<std::int64_t>());
+    cost.activation_bytes = std::max(cost.activation_bytes, bytes[1].item<std::int64_t>());
+    if (&rank == &outcome.ranks.front())
+      cost.seconds.assign(seconds.data_ptr<double>(), seconds.data_ptr<double>() + seconds.numel());
+  }
+  return cost;
+}
+
+}  // namespace lab::vae

@@ -1,0 +1,119 @@
+#include "vae_sequence_parallel/commands/markdown_log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <vector>
+
+#include "common/base/atomic_file.h"
+#include "common/base/counted.h"
+#include "common/base/folder.h"
+
+namespace lab::vae {
+namespace {
+
+/// A check's cells, one per rank; in the order in which checks were first printed.
+struct CheckTable {
+  std::vector<std::string> names;
+  std::map<std::string, std::vector<std::string>> cells;
+
+  std::string& cell(const std::string& name, int rank, int num_ranks) {
+    if (cells.count(name) == 0) {
+      names.push_back(name);
+      cells[name].resize(static_cast<std::size_t>(num_ranks));
+    }
+    return cells[name][static_cast<std::size_t>(rank)];
+  }
+};
+
+std::string title_of(const std::string& program) {
+  return fmt::format("# {}: the log of a run\n\n", program);
+}
+
+/// The text without the page whose first line is this one.
+std::string without_page(const std::string& text, const std::string& title) {
+  std::string kept;
+  bool keeps = true;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("# ", 0) == 0) keeps = line != title;
+    if (keeps) kept += line + "\n";
+  }
+  while (kept.size() > 1 && kept.compare(kept.size() - 2, 2, "\n\n") == 0) kept.pop_back();
+  return kept;
+}
+
+struct Verdicts {
+  int num_right = 0, num_wrong = 0, num_skipped = 0;
+};
+
+CheckTable table_of(const RunReport& report, Verdicts& verdicts) {
+  CheckTable table;
+  for (const RankReport& rank : report.ranks) {
+    for (const PrintedLine& line : rank.lines) {
+      if (const auto* judged = std::get_if<JudgedLine>(&line)) {
+        const bool right = as_expected(*judged);
+        ++(right ? verdicts.num_right : verdicts.num_wrong);
+        table.cell(judged->line.prefix, rank.rank, report.num_ranks) =
+            fmt::format("{} {:.1e}", judged->line.match ? "True" : "**False**", judged->line.max_diff);
+      } else if (const auto* skipped = std::get_if<SkippedLine>(&line)) {
+        ++verdicts.num_skipped;
+        table.cell(skipped->prefix, rank.rank, report.num_ranks) = "skipped";
+      }
+    }
+  }
+  return table;
+}
+
+void add_sentences(std::string& text, const RunReport& report) {
+  text += "\n## What the ranks said\n\n```\n";
+  for (const RankReport& rank : report.ranks) {
+    for (const PrintedLine& line : rank.lines) {
+      if (const auto* sentence = std::get_if<std::string>(&line)) text += *sentence + "\n";
+      if (const auto* skipped = std::get_if<SkippedLine>(&line)) text += format(*skipped) + "\n";
+    }
+  }
+  text += "```\n";
+}
+
+}  // namespace
+
+std::string markdown_log(const RunReport& report) {
+  Verdicts verdicts;
+  const CheckTable table = table_of(report, verdicts);
+  std::string text = title_of(report.program);
+  text += fmt::format("{} ({}), seed {}, {:.1f} s. {} comparisons matched, {} did not, {} were skipped.\n",
+                      counted(report.num_ranks, "rank"), report.world, report.seed, report.wall_seconds,
+                      verdicts.num_right, verdicts.num_wrong, verdicts.num_skipped);
+  if (!report.error.empty()) text += fmt::format("\nThe run failed: {}\n", report.error);
+  text += "\n## Checks\n\nWhether the tensors match, and their largest difference.\n\n| check |";
+  for (int rank = 0; rank < report.num_ranks; ++rank) text += fmt::format(" rank {} |", rank);
+  text += "\n|---|";
+  for (int rank = 0; rank < report.num_ranks; ++rank) text += "---|";
+  text += "\n";
+  for (const std::string& name : table.names) {
+    text += fmt::format("| {} |", name);
+    for (const std::string& cell : table.cells.at(name)) text += fmt::format(" {} |", cell);
+    text += "\n";
+  }
+  add_sentences(text, report);
+  return text;
+}
+
+std::string action_page(const std::string& program, const std::string& sentence) {
+  return title_of(program) + sentence + "\n";
+}
+
+void add_to_log(const std::string& out_dir, const std::string& page) {
+  make_folder("--out", out_dir);
+  const std::string path = out_dir + "/vae_log.md";
+  std::ostringstream before;
+  if (std::ifstream file(path); file) before << file.rdbuf();
+  const std::string others = without_page(before.str(), page.substr(0, page.find('\n')));
+  write_file_atomically(path, others.empty() ? page : others + "\n" + page);
+}
+
+}  // namespace lab::vae

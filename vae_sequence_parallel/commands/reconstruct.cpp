@@ -1,0 +1,115 @@
+#include "vae_sequence_parallel/commands/reconstruct.h"
+
+#include <c10/core/GradMode.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <limits>
+
+#include "common/base/folder.h"
+#include "common/tensor/compare.h"
+#include "common/tensor/describe.h"
+#include "common/tensor/peak_memory.h"
+#include "common/tensor/picture.h"
+#include "common/tensor/safetensors.h"
+#include "vae_sequence_parallel/cases/megabytes.h"
+#include "vae_sequence_parallel/commands/reconstruction_files.h"
+#include "vae_sequence_parallel/model/checkpoint.h"
+#include "vae_sequence_parallel/model/picture_difference.h"
+#include "vae_sequence_parallel/model/picture_tensor.h"
+#include "vae_sequence_parallel/parallel_autoencoder.h"
+
+namespace lab::vae {
+namespace {
+
+constexpr double kRelativeNorm = 1e-5;        // a decoder has some 60 layers, each of which rounds
+constexpr double kMostDifferentShare = 1e-3;  // of the JPEGs' samples, by one step
+
+/// What rank 0 has read, on every rank.
+struct Given {
+  Latent latent;
+  Baseline baseline;
+};
+
+at::Tensor shared(const at::Tensor& of_rank_zero, Collectives& collectives) {
+  at::Tensor sizes = at::zeros({4}, at::kLong);
+  if (collectives.rank() == 0) sizes = at::tensor(of_rank_zero.sizes(), at::kLong);
+  collectives.broadcast(sizes, 0);
+  const std::vector<std::int64_t> shape(sizes.data_ptr<std::int64_t>(), sizes.data_ptr<std::int64_t>() + 4);
+  const at::Tensor tensor = collectives.rank() == 0 ? of_rank_zero.contiguous() : at::empty(shape);
+  return collectives.broadcast(tensor, 0);
+}
+
+Given given_to_all(const StepOptions& options, const AutoEncoderConfig& config, Collectives& collectives) {
+  Given given;
+  if (collectives.rank() == 0) {
+    const ReconstructionFiles files(options.out_dir);
+    given.latent = load_latent(files, config);
+    const std::string digest = checkpoint_digest(options.checkpoint);
+    require_checkpoint(given.latent, digest, files, options.checkpoint);
+    given.baseline = load_baseline(files, given.latent, digest);
+    require_width(given.latent.z.size(3), collectives.size());
+  }
+  given.latent.z = shared(given.latent.z, collectives);
+  given.baseline.image = shared(given.baseline.image, collectives);
+  at::Tensor peak = at::full({1}, given.baseline.peak_activation_bytes, at::kLong);
+  given.baseline.peak_activation_bytes = collectives.broadcast(peak, 0).item<std::int64_t>();
+  return given;
+}
+
+void describe_given(RankRun& run, const ReconstructionFiles& files, const Given& given) {
+  const at::Tensor picture = read_picture(files.baseline_jpg);
+  run.out.sentence(0, fmt::format("A picture of {} x {}, encoded to a latent {}, decoded in one process.",
+                                  picture.size(1), picture.size(0), shape_text(given.latent.z.sizes())));
+  if (!std::filesystem::exists(files.picture)) return;  // a latent from elsewhere
+  const at::Tensor original = read_picture(files.picture);
+  if (original.sizes() == picture.sizes())
+    run.out.sentence(0, fmt::format("What was decoded has {:.2f} dB PSNR to the picture.", psnr(original, picture)));
+}
+
+void compare_jpegs(RankRun& run, const ReconstructionFiles& files) {
+  const at::Tensor baseline = read_picture(files.baseline_jpg), parallel = read_picture(files.parallel_jpg);
+  const SampleDifferences found = sample_differences(baseline, parallel);
+  run.out.sentence(0, fmt::format("Of {} samples of the two JPEGs, {} differ by one step of 8 bits and {} by more.",
+                                  found.total, found.one_step, found.more));
+  const at::Tensor difference = (parallel.to(at::kDouble) - baseline.to(at::kDouble)).abs();
+  const bool close =
+      found.more == 0 && static_cast<double>(found.one_step) <= kMostDifferentShare * static_cast<double>(found.total);
+  run.out.match({"Jpegs", 0, close, difference.max().item<double>(), difference.mean().item<double>()});
+}
+
+}  // namespace
+
+void reconstruct(RankRun& run, const StepOptions& options) {
+  const c10::NoGradGuard no_gradient;
+  const int rank = run.comm.rank();
+  const ReconstructionFiles files(options.out_dir);
+  const auto model = load_model<ParallelAutoEncoder>(options.checkpoint, run.device, run.comm);
+  const Given given = given_to_all(options, model.config, run.comm.collectives());
+  if (rank == 0) describe_given(run, files, given);
+
+  const at::Tensor z = given.latent.z.to(run.device);
+  PeakMemory memory(run.device);
+  at::Tensor image = model.decode(z);
+  const std::int64_t peak_bytes = memory.peak_bytes();
+  image = image.cpu().contiguous();
+
+  Case the_case;
+  the_case.name = the_case.prefix = "Reconstruction";
+  CaseResult result;
+  result.inputs.tensors["input.latent"] = given.latent.z;
+  result.expected["image"] = given.baseline.image;
+  result.actual["image"] = image;
+  const double unbounded = std::numeric_limits<double>::infinity();
+  result.comparison = compare(image, given.baseline.image, {0, unbounded, kRelativeNorm});
+  run.report(the_case, result);
+  run.out.sentence(rank, fmt::format("held at most {:.2f} MB of activations; one process held {:.2f} MB",
+                                     megabytes(peak_bytes), megabytes(given.baseline.peak_activation_bytes)));
+  if (rank != 0) return;
+  make_folder("--out", options.out_dir);
+  write_picture(files.parallel_jpg, to_picture(image, given.latent.height, given.latent.width));
+  save_safetensors(files.parallel, {{"image", image}});
+  compare_jpegs(run, files);
+}
+
+}  // namespace lab::vae

@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include "common/base/folder.h"
+#include "common/cli/app.h"
+#include "common/tensor/describe.h"
+#include "common/tensor/picture.h"
+#include "vae_sequence_parallel/commands/commands.h"
+#include "vae_sequence_parallel/commands/markdown_log.h"
+#include "vae_sequence_parallel/commands/reconstruction_files.h"
+#include "vae_sequence_parallel/model/picture_difference.h"
+
+namespace lab::vae {
+namespace {
+
+constexpr std::int64_t kAmplification = 64;  // one step of 8 bits must be seen
+
+void add_folder(App& app, StepOptions& options) {
+  app.add_text("--out", options.out_dir, "DIR", "folder of the files that the steps leave");
+}
+
+void add_checkpoint(App& app, StepOptions& options) {
+  options.checkpoint = default_checkpoint();
+  app.add_text("--checkpoint", options.checkpoint, "FILE",
+               "parameters, .safetensors: the lab's own small ones, or FLUX.1's ae.safetensors");
+}
+
+void add_picture(App& app, StepOptions& options) {
+  app.add_text("--image", options.image, "FILE", "PNG or JPEG to encode; a picture of our own where left out");
+  app.add_whole_number("--size", options.size, {1, 8192}, "side of our own picture, pixels");
+}
+
+}  // namespace
+
+void add_step_options(App& app, StepOptions& options) {
+  add_checkpoint(app, options);
+  add_picture(app, options);
+}
+
+ExitCode encode_command(int argc, char** argv) {
+  StepOptions options;
+  App app("vae_sequence_parallel encode", "Encodes a picture, in one process: leaves its latent for the next steps.");
+  add_step_options(app, options);
+  app.add_seed("--seed", options.seed, "of our own picture");
+  add_folder(app, options);
+  if (const auto done = app.parse(argc, argv)) return *done;
+  const std::string made = encode_step(options);
+  add_to_log(options.out_dir, action_page("vae_sequence_parallel encode", made));
+  fmt::print("{}\n", made);
+  return ExitCode::kAllMatch;
+}
+
+ExitCode baseline_command(int argc, char** argv) {
+  StepOptions options;
+  App app("vae_sequence_parallel baseline", "Decodes the latent, in one process: what the step test compares with.");
+  add_checkpoint(app, options);
+  add_folder(app, options);
+  if (const auto done = app.parse(argc, argv)) return *done;
+  const std::string made = baseline_step(options);
+  add_to_log(options.out_dir, action_page("vae_sequence_parallel baseline", made));
+  fmt::print("{}\n", made);
+  return ExitCode::kAllMatch;
+}
+
+ExitCode compare_command(int argc, char** argv) {
+  StepOptions options;
+  std::string first, second;
+  App app("vae_sequence_parallel compare", "How far two pictures are apart, in figures and as a picture.");
+  add_folder(app, options);
+  app.add_text("--first", first, "FILE", "PNG or JPEG; DIR/reconstructed_baseline.jpg where left out");
+  app.add_text("--second", second, "FILE", "PNG or JPEG; DIR/reconstructed_parallel.jpg where left out");
+  if (const auto done = app.parse(argc, argv)) return *done;
+  const ReconstructionFiles files(options.out_dir);
+  if (first.empty()) first = files.baseline_jpg;
+  if (second.empty()) second = files.parallel_jpg;
+  const at::Tensor left = read_picture(first), right = read_picture(second);
+  if (left.sizes() != right.sizes()) {
+    throw UsageError(fmt::format("'{}' and '{}': expected pictures of one size, got {} and {}", first, second,
+                                 shape_text(left.sizes()), shape_text(right.sizes())));
+  }
+  const SampleDifferences found = sample_differences(left, right);
+  const auto most = (left.to(at::kInt) - right.to(at::kInt)).abs().max().item<std::int64_t>();
+  fmt::print("{}\n{}\n", first, second);
+  fmt::print("PSNR {:.2f} dB, largest difference {} of 255\n", psnr(left, right), most);
+  fmt::print("of {} samples, {} differ by one step of 8 bits and {} by more\n", found.total, found.one_step,
+             found.more);
+  make_folder("--out", options.out_dir);
+  const std::string drawn = options.out_dir + "/difference.png";
+  write_picture(drawn, difference_picture(left, right, kAmplification));
+  fmt::print("drawn: {}, differences times {}\n", drawn, kAmplification);
+  return ExitCode::kAllMatch;
+}
+
+}  // namespace lab::vae

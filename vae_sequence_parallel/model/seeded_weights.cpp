@@ -1,0 +1,36 @@
+#include "vae_sequence_parallel/model/seeded_weights.h"
+
+#include "common/base/checksum.h"
+#include "common/tensor/mixing.h"
+#include "common/tensor/seeded.h"
+
+namespace lab::vae {
+namespace {
+
+std::string place_of(const std::string& name) {
+  return name.substr(0, name.rfind('.'));
+}
+
+}  // namespace
+
+at::Tensor SeededWeights::get(const std::string& name, at::IntArrayRef shape) {
+  // By the name, so that a parameter's numbers do not depend on the order in which parameters are made.
+  const at::Generator generator = make_generator(splitmix64(seed_ ^ checksum_of(name)));
+  at::Tensor tensor = at::zeros(shape, dtype_);
+  const auto convolution = fan_in_.find(place_of(name));
+  const bool is_bias = name.size() > 5 && name.compare(name.size() - 5, 5, ".bias") == 0;
+  if (shape.size() == 4) {
+    const std::int64_t fan_in = tensor.numel() / tensor.size(0);
+    init_linear_uniform(tensor, fan_in, generator);
+    fan_in_[place_of(name)] = fan_in;
+  } else if (is_bias && convolution != fan_in_.end()) {
+    init_linear_uniform(tensor, convolution->second, generator);
+  } else {
+    tensor.fill_(is_bias ? 0 : 1);
+    if (spread_ != 0) tensor += spread_ * at::randn(shape, generator, tensor.options());
+  }
+  if (keeps_) made_[name] = tensor;
+  return tensor;
+}
+
+}  // namespace lab::vae
