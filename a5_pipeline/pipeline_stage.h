@@ -9,7 +9,7 @@
 
 #include "a5_pipeline/model.h"
 #include "a5_pipeline/model/deferred_linear.h"
-#include "common/comm/endpoint.h"
+#include "common/comm/messages/endpoint.h"
 
 namespace lab::a5 {
 

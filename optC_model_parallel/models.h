@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "optC_model_parallel/model.h"
-#include "optC_model_parallel/model/blocks.h"
+#include "optC_model_parallel/model/layers/blocks.h"
 
 namespace lab::optc {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "common/comm/collectives.h"
-#include "optC_model_parallel/model/blocks.h"
+#include "optC_model_parallel/model/layers/blocks.h"
 
 // Layers whose weights are split over ranks. x and out are whole, and the same on every rank, unless called a shard.
 // Collective, differentiable; gradients of x and of shards are the serial layer's, and so are those of what is whole.

@@ -6,9 +6,9 @@
 #include <functional>
 
 #include "common/tensor/tensor_map.h"
-#include "optC_model_parallel/model/batches.h"
-#include "optC_model_parallel/model/images.h"
-#include "optC_model_parallel/model/learner.h"
+#include "optC_model_parallel/model/data/batches.h"
+#include "optC_model_parallel/model/data/images.h"
+#include "optC_model_parallel/model/training/learner.h"
 
 namespace lab::optc {
 

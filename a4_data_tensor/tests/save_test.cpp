@@ -2,7 +2,7 @@
 #include <string>
 
 #include "common/tensor/compare.h"
-#include "common/tensor/safetensors.h"
+#include "common/tensor/files/safetensors.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 

@@ -11,9 +11,9 @@
 
 #include "a5_pipeline/baseline.h"
 #include "common/base/errors.h"
-#include "common/launch/run_directory.h"
+#include "common/launch/supervise/run_directory.h"
 #include "common/tensor/memory_meter.h"
-#include "common/tensor/safetensors.h"
+#include "common/tensor/files/safetensors.h"
 
 namespace lab::a5 {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/base/errors.h"
-#include "common/comm/sim_network.h"
+#include "common/comm/sim/network.h"
 #include "common/pipeline/timeline.h"
 
 namespace lab::a5 {

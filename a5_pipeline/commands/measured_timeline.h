@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "common/comm/trace.h"
+#include "common/comm/trace/trace.h"
 #include "common/pipeline/timeline.h"
 
 namespace lab::a5 {

@@ -7,7 +7,7 @@
 #include "a5_pipeline/comparisons.h"
 #include "common/launch/run_ranks.h"
 #include "common/tensor/compare.h"
-#include "common/tensor/safetensors.h"
+#include "common/tensor/files/safetensors.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 

@@ -10,7 +10,7 @@
 #include "a5_pipeline/cases/pipelined_model.h"
 #include "a5_pipeline/data_loader.h"
 #include "a5_pipeline/pipeline_stage.h"
-#include "common/course/markers.h"
+#include "common/course/starter/markers.h"
 #include "common/launch/run_ranks.h"
 #include "common/pipeline/generators.h"
 #include "common/pipeline/timeline.h"

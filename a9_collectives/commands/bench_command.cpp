@@ -20,7 +20,7 @@
 #include "common/bench/gloo_peer.h"
 #include "common/bench/machine_load.h"
 #include "common/comm/communicator.h"
-#include "common/launch/run_directory.h"
+#include "common/launch/supervise/run_directory.h"
 #include "common/launch/run_ranks.h"
 #include "common/plot/plot.h"
 #include "common/tensor/exact_data.h"

@@ -12,7 +12,7 @@
 #include "common/base/errors.h"
 #include "common/bench/bench_blocks.h"
 #include "common/bench/limited_program.h"
-#include "common/launch/run_directory.h"
+#include "common/launch/supervise/run_directory.h"
 
 namespace lab::a9 {
 namespace {

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "common/base/errors.h"
-#include "common/comm/message_ends.h"
+#include "common/comm/messages/message_ends.h"
 
 namespace lab::a9 {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "common/comm/trace.h"
+#include "common/comm/trace/trace.h"
 
 namespace lab::a9 {
 

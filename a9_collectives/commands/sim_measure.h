@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "a9_collectives/cases/catalogue.h"
-#include "common/comm/sim_network.h"
+#include "common/comm/sim/network.h"
 
 namespace lab::a9 {
 

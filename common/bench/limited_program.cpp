@@ -13,7 +13,7 @@
 #include "common/base/errors.h"
 #include "common/base/one_line.h"
 #include "common/base/unique_fd.h"
-#include "common/launch/spawn.h"
+#include "common/launch/supervise/spawn.h"
 
 namespace lab {
 namespace {

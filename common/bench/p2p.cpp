@@ -14,7 +14,7 @@
 #include "common/bench/machine_load.h"
 #include "common/cli/app.h"
 #include "common/cli/guarded_main.h"
-#include "common/launch/run_directory.h"
+#include "common/launch/supervise/run_directory.h"
 #include "common/launch/run_ranks.h"
 
 // Ping-pong between two processes: this suite's checked messages against Gloo's bare ones, in turns within one run.

@@ -17,13 +17,13 @@
 #include "common/checks/check_command.h"
 #include "common/checks/named_cases.h"
 #include "common/cli/app.h"
-#include "common/comm/fingerprint.h"
+#include "common/comm/rendezvous/fingerprint.h"
 #include "common/launch/debug_rank.h"
 #include "common/launch/joined_world.h"
 #include "common/launch/openblas_core.h"
-#include "common/launch/rank_environment.h"
+#include "common/launch/supervise/rank_environment.h"
 #include "common/launch/run_ranks.h"
-#include "common/tensor/safetensors.h"
+#include "common/tensor/files/safetensors.h"
 
 namespace lab {
 namespace {

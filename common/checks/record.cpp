@@ -15,7 +15,7 @@
 #include "common/base/failure.h"
 #include "common/base/one_line.h"
 #include "common/base/write_fully.h"
-#include "common/tensor/safetensors.h"
+#include "common/tensor/files/safetensors.h"
 
 namespace lab {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "common/checks/case.h"
 #include "common/checks/record.h"
-#include "common/checks/symptom.h"
+#include "common/checks/symptoms/symptom.h"
 
 namespace lab {
 

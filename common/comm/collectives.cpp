@@ -3,7 +3,7 @@
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
-#include "common/comm/endpoint.h"
+#include "common/comm/messages/endpoint.h"
 #include "common/comm/message_step.h"
 #include "common/tensor/describe.h"
 #include "common/tensor/partition.h"

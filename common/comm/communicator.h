@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "common/comm/collectives.h"
-#include "common/comm/endpoint.h"
+#include "common/comm/messages/endpoint.h"
 #include "common/comm/point_to_point.h"
 
 namespace lab {

@@ -5,7 +5,7 @@
 
 #include <exception>
 
-#include "common/comm/endpoint.h"
+#include "common/comm/messages/endpoint.h"
 #include "common/comm/message_step.h"
 
 namespace lab {

@@ -6,7 +6,7 @@
 
 #include "common/comm/group.h"
 #include "common/comm/source_line.h"
-#include "common/comm/wait_graph.h"
+#include "common/comm/watch/wait_graph.h"
 
 namespace lab {
 

@@ -3,7 +3,7 @@
 #include <functional>
 #include <memory>
 
-#include "common/comm/sim_network.h"
+#include "common/comm/sim/network.h"
 #include "common/comm/transport.h"
 
 namespace lab {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "common/comm/message.h"
+#include "common/comm/messages/message.h"
 
 namespace lab {
 

@@ -8,7 +8,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/nearest.h"
-#include "common/course/rubric_check.h"
+#include "common/course/rubric/rubric_check.h"
 
 namespace lab {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "common/course/rubric.h"
+#include "common/course/rubric/rubric.h"
 
 namespace lab {
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "common/course/rubric_check.h"
+#include "common/course/rubric/rubric_check.h"
 #include "common/course/student_files.h"
-#include "common/course/what_to_read.h"
+#include "common/course/starter/what_to_read.h"
 
 namespace lab {
 namespace {

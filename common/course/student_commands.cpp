@@ -7,8 +7,8 @@
 #include "common/course/course_commands.h"
 #include "common/course/course_tree.h"
 #include "common/course/next_task.h"
-#include "common/course/reset_task.h"
-#include "common/course/starter_update.h"
+#include "common/course/starter/reset_task.h"
+#include "common/course/starter/starter_update.h"
 #include "common/course/task_progress.h"
 
 namespace lab {

@@ -6,8 +6,8 @@
 
 #include "common/base/read_file.h"
 #include "common/course/lines.h"
-#include "common/course/rubric_check.h"
-#include "common/course/starter_tree.h"
+#include "common/course/rubric/rubric_check.h"
+#include "common/course/starter/starter_tree.h"
 
 namespace lab {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/launch/rank_environment.h"
+#include "common/launch/supervise/rank_environment.h"
 #include "common/launch/run_ranks.h"
 
 namespace lab {

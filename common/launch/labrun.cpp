@@ -3,12 +3,12 @@
 #include "common/base/random_token.h"
 #include "common/base/write_fully.h"
 #include "common/cli/guarded_main.h"
-#include "common/launch/cores.h"
-#include "common/launch/free_port.h"
-#include "common/launch/launch_options.h"
-#include "common/launch/memory_file.h"
-#include "common/launch/spawn.h"
-#include "common/launch/supervisor.h"
+#include "common/launch/supervise/cores.h"
+#include "common/launch/supervise/free_port.h"
+#include "common/launch/supervise/launch_options.h"
+#include "common/launch/supervise/memory_file.h"
+#include "common/launch/supervise/spawn.h"
+#include "common/launch/supervise/supervisor.h"
 
 // torchrun's part for programs that are not Python: starts a program on many ranks and watches them.
 namespace lab {

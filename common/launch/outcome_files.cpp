@@ -12,7 +12,7 @@
 #include "common/base/byte_count.h"
 #include "common/base/errors.h"
 #include "common/base/write_fully.h"
-#include "common/tensor/safetensors.h"
+#include "common/tensor/files/safetensors.h"
 
 namespace lab {
 namespace {

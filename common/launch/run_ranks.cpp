@@ -14,17 +14,17 @@
 
 #include "common/base/random_token.h"
 #include "common/base/write_fully.h"
-#include "common/comm/event_file.h"
+#include "common/comm/watch/event_file.h"
 #include "common/comm/message_collectives.h"
 #include "common/comm/thread_world.h"
-#include "common/launch/cores.h"
-#include "common/launch/memory_file.h"
+#include "common/launch/supervise/cores.h"
+#include "common/launch/supervise/memory_file.h"
 #include "common/launch/one_rank.h"
 #include "common/launch/outcome_files.h"
-#include "common/launch/rank_output.h"
+#include "common/launch/supervise/rank_output.h"
 #include "common/launch/simulated_ranks.h"
-#include "common/launch/spawn.h"
-#include "common/launch/supervisor.h"
+#include "common/launch/supervise/spawn.h"
+#include "common/launch/supervise/supervisor.h"
 #include "common/tensor/memory_meter.h"
 
 namespace lab {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "common/comm/communicator.h"
-#include "common/comm/sim_network.h"
-#include "common/comm/trace.h"
+#include "common/comm/sim/network.h"
+#include "common/comm/trace/trace.h"
 #include "common/log/run_report.h"
 #include "common/tensor/tensor_map.h"
 

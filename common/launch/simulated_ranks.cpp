@@ -4,11 +4,11 @@
 
 #include "common/comm/message_collectives.h"
 #include "common/comm/sim_world.h"
-#include "common/launch/memory_file.h"
+#include "common/launch/supervise/memory_file.h"
 #include "common/launch/one_rank.h"
 #include "common/launch/outcome_files.h"
-#include "common/launch/spawn.h"
-#include "common/launch/supervisor.h"
+#include "common/launch/supervise/spawn.h"
+#include "common/launch/supervise/supervisor.h"
 
 namespace lab {
 namespace {

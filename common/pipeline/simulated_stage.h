@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/comm/endpoint.h"
+#include "common/comm/messages/endpoint.h"
 #include "common/pipeline/run_schedule.h"
 #include "common/pipeline/timeline.h"
 

@@ -74,16 +74,16 @@ seam() {
   mapfile -t files < <(find . -path ./build -prune -o \( -name '*.cpp' -o -name '*.h' \) -print | sed 's|^\./||' | grep -vE "$2")
   complain "$1 is met in $2 only" < <(includes "$1" "${files[@]}")
 }
-seam 'common/comm/[a-z_]*_backend' '^common/comm/'
-seam 'gloo/' '^common/comm/(tests/)?gloo_backend|^common/bench/|/compile_fail/'
-seam 'torch/csrc/distributed' '^common/comm/(tests/)?gloo_backend|/compile_fail/'
+seam 'common/comm/(gloo/|thread/|sim/(backend|engine)|[a-z_]*_backend)' '^common/comm/'
+seam 'gloo/' '^common/comm/(gloo/|tests/gloo_)|^common/bench/|/compile_fail/'
+seam 'torch/csrc/distributed' '^common/comm/(gloo/|tests/gloo_)|/compile_fail/'
 seam 'mpi\.h[">]' '^common/bench/mpi_peer\.cpp'
-seam '(simgrid|xbt)/' '^common/comm/sim_backend'
-seam 'CLI/' '^common/cli/(app|app_names|tests/app_test)\.cpp|^common/launch/launch_options\.cpp|/main\.cpp'
-seam 'stb/' '^common/tensor/picture'
+seam '(simgrid|xbt)/' '^common/comm/sim/(backend|engine)\.'
+seam 'CLI/' '^common/cli/(app|app_names|tests/app_test)\.cpp|^common/launch/supervise/launch_options\.cpp|/main\.cpp'
+seam 'stb/' '^common/tensor/files/picture'
 seam 'c10/cuda/' '^common/tensor/cuda_memory\.cpp'
-seam 'archive(_entry)?\.h[">]' '^common/course/(tests/)?archive'
-seam 'toml\+\+/' '^common/course/toml_table\.cpp'
+seam 'archive(_entry)?\.h[">]' '^common/course/(hand_in|tests)/archive'
+seam 'toml\+\+/' '^common/course/rubric/toml_table\.cpp'
 seam 'doctest/' '^common/testing/'
 
 # gnuplot is a program, so its seam is its name where it is started.

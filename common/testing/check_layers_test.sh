@@ -22,11 +22,11 @@ refuses() { # refuses FILE HEADER
   verdict "$1 must not include $2" "$("$here/check_layers.sh" "$copy" >"$copy/out"; [[ $? == 1 ]] && grep -qF "$1" "$copy/out"; echo $?)"
   cp "$copy/kept" "$copy/$1"
 }
-refuses common/comm/group.h common/course/rubric.h
+refuses common/comm/group.h common/course/rubric/rubric.h
 refuses common/comm/group.h common/testing/case_runs.h
 refuses common/base/folder.h common/bench/median.h
-refuses a4_data_tensor/single_step.h common/comm/gloo_backend_lifeline.h
-refuses common/launch/spawn.h common/comm/gloo_backend_frame.h
+refuses a4_data_tensor/single_step.h common/comm/gloo/lifeline.h
+refuses common/launch/supervise/spawn.h common/comm/gloo/frame.h
 refuses common/tensor/compare.h torch/csrc/distributed/c10d/TCPStore.hpp
 refuses common/log/match_line.h ATen/ATen.h
 refuses common/pipeline/schedule.h common/checks/case.h

@@ -11,7 +11,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/read_file.h"
-#include "common/course/markers.h"
+#include "common/course/starter/markers.h"
 
 namespace lab::grading {
 namespace {

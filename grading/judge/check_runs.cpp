@@ -11,7 +11,7 @@
 #include "common/base/errors.h"
 #include "common/base/one_line.h"
 #include "common/base/unique_fd.h"
-#include "common/launch/run_directory.h"
+#include "common/launch/supervise/run_directory.h"
 #include "grading/judge/not_judged.h"
 
 namespace lab::grading {

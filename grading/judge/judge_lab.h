@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "common/course/rubric.h"
+#include "common/course/rubric/rubric.h"
 #include "grading/judge/lab_table.h"
 #include "grading/judge/sandbox.h"
 #include "grading/judge/student_build.h"

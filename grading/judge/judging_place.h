@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "common/course/rubric.h"
+#include "common/course/rubric/rubric.h"
 #include "grading/judge/lab_table.h"
 #include "grading/judge/object_store.h"
 #include "grading/judge/sandbox.h"

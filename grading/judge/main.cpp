@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/cli/app.h"
-#include "grading/judge/commands.h"
+#include "grading/judge/commands/commands.h"
 
 namespace lab::grading {
 namespace {

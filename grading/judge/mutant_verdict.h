@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "common/course/rubric.h"
+#include "common/course/rubric/rubric.h"
 #include "grading/marks/lab_outcome.h"
 #include "grading/mutants/mutant_index.h"
 

@@ -12,7 +12,7 @@
 #include "common/base/folder.h"
 #include "common/base/one_line.h"
 #include "common/base/read_file.h"
-#include "common/launch/run_directory.h"
+#include "common/launch/supervise/run_directory.h"
 #include "grading/judge/not_judged.h"
 
 namespace lab::grading {

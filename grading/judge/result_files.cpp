@@ -11,7 +11,7 @@
 #include "common/base/errors.h"
 #include "common/base/folder.h"
 #include "common/base/read_file.h"
-#include "common/course/archive.h"
+#include "common/course/hand_in/archive.h"
 #include "grading/marks/manual_marks.h"
 #include "grading/marks/writers.h"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "common/course/rubric.h"
+#include "common/course/rubric/rubric.h"
 #include "grading/marks/lab_marks.h"
 #include "grading/marks/lab_outcome.h"
 

@@ -19,8 +19,8 @@
 #include "common/base/errors.h"
 #include "common/base/one_line.h"
 #include "common/base/unique_fd.h"
-#include "common/launch/orphans.h"
-#include "common/launch/spawn.h"
+#include "common/launch/supervise/orphans.h"
+#include "common/launch/supervise/spawn.h"
 #include "grading/judge/job_clock.h"
 #include "grading/judge/not_judged.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/course/rubric.h"
+#include "common/course/rubric/rubric.h"
 #include "grading/marks/lab_outcome.h"
 
 namespace lab::grading {

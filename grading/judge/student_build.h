@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "common/launch/run_directory.h"
+#include "common/launch/supervise/run_directory.h"
 #include "grading/judge/build_recipe.h"
 #include "grading/judge/object_store.h"
 #include "grading/judge/sandbox.h"

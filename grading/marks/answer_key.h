@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "common/course/rubric.h"
+#include "common/course/rubric/rubric.h"
 
 namespace lab::grading {
 

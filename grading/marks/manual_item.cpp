@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "common/course/snippets.h"
-#include "common/course/starter_tree.h"
+#include "common/course/starter/snippets.h"
+#include "common/course/starter/starter_tree.h"
 #include "grading/marks/shown_marks.h"
 #include "grading/marks/suggestion.h"
 

@@ -15,7 +15,7 @@
 #include "common/base/one_line.h"
 #include "common/base/read_file.h"
 #include "common/base/utf8.h"
-#include "common/course/toml_table.h"
+#include "common/course/rubric/toml_table.h"
 #include "grading/marks/manual_item.h"
 #include "grading/marks/shown_marks.h"
 

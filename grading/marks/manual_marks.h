@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/course/rubric.h"
+#include "common/course/rubric/rubric.h"
 #include "grading/marks/lab_marks.h"
 
 namespace lab::grading {

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "common/course/rubric_check.h"
+#include "common/course/rubric/rubric_check.h"
 
 namespace lab::grading {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "common/base/errors.h"
 #include "common/base/read_file.h"
-#include "common/course/toml_table.h"
-#include "common/launch/run_directory.h"
+#include "common/course/rubric/toml_table.h"
+#include "common/launch/supervise/run_directory.h"
 
 namespace lab::grading {
 namespace {

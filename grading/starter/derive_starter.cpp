@@ -13,9 +13,9 @@
 #include "common/base/errors.h"
 #include "common/base/read_file.h"
 #include "common/course/lines.h"
-#include "common/course/markers.h"
-#include "common/course/rubric.h"
-#include "common/course/rubric_check.h"
+#include "common/course/starter/markers.h"
+#include "common/course/rubric/rubric.h"
+#include "common/course/rubric/rubric_check.h"
 
 namespace lab::grading {
 namespace {

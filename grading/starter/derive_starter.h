@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "common/course/starter_tree.h"
+#include "common/course/starter/starter_tree.h"
 
 namespace lab::grading {
 

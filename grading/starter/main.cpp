@@ -7,7 +7,7 @@
 
 #include "common/cli/app.h"
 #include "common/cli/guarded_main.h"
-#include "common/course/starter_update.h"
+#include "common/course/starter/starter_update.h"
 #include "grading/starter/derive_starter.h"
 #include "grading/starter/starter_labs.h"
 

@@ -10,8 +10,8 @@
 #include "common/base/errors.h"
 #include "common/base/read_file.h"
 #include "common/course/course_tree.h"
-#include "common/course/starter_tree.h"
-#include "common/course/what_to_read.h"
+#include "common/course/starter/starter_tree.h"
+#include "common/course/starter/what_to_read.h"
 
 namespace lab::grading {
 

@@ -1,6 +1,6 @@
 #include "grading/submission/hand_in.h"
 
-#include "common/course/rubric_check.h"
+#include "common/course/rubric/rubric_check.h"
 
 namespace lab::grading {
 

@@ -11,7 +11,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/nearest.h"
-#include "common/course/rubric_check.h"
+#include "common/course/rubric/rubric_check.h"
 #include "grading/submission/hand_in.h"
 #include "grading/submission/meant_file.h"
 #include "grading/submission/name_list.h"

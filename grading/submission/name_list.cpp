@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "common/course/entry_path.h"
+#include "common/course/hand_in/entry_path.h"
 
 namespace lab::grading {
 

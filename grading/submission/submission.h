@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/base/errors.h"
-#include "common/course/identity.h"
-#include "common/course/rubric.h"
+#include "common/course/hand_in/identity.h"
+#include "common/course/rubric/rubric.h"
 
 namespace lab::grading {
 

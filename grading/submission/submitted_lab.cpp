@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "common/base/errors.h"
-#include "common/course/answer_template.h"
-#include "common/course/entry_path.h"
-#include "common/course/hand_in_names.h"
-#include "common/course/identity.h"
-#include "common/course/snippets.h"
+#include "common/course/starter/answer_template.h"
+#include "common/course/hand_in/entry_path.h"
+#include "common/course/hand_in/hand_in_names.h"
+#include "common/course/hand_in/identity.h"
+#include "common/course/starter/snippets.h"
 #include "grading/submission/hand_in.h"
 #include "grading/submission/meant_file.h"
 #include "grading/submission/name_list.h"

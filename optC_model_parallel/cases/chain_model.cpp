@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/tensor/seeded.h"
-#include "optC_model_parallel/model/layer_specs.h"
+#include "optC_model_parallel/model/layers/layer_specs.h"
 
 namespace lab::optc {
 

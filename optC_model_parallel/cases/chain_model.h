@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "optC_model_parallel/model.h"
-#include "optC_model_parallel/model/images.h"
+#include "optC_model_parallel/model/data/images.h"
 
 namespace lab::optc {
 

@@ -6,7 +6,7 @@
 #include "optC_model_parallel/cases/chain_model.h"
 #include "optC_model_parallel/cases/pipeline_bounds.h"
 #include "optC_model_parallel/cases/pipeline_inputs.h"
-#include "optC_model_parallel/model/batches.h"
+#include "optC_model_parallel/model/data/batches.h"
 
 namespace lab::optc {
 namespace {

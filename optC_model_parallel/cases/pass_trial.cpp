@@ -3,7 +3,7 @@
 #include "common/pipeline/generators.h"
 #include "optC_model_parallel/cases/pass_cases.h"
 #include "optC_model_parallel/cases/pipeline_inputs.h"
-#include "optC_model_parallel/model/pipeline_stages.h"
+#include "optC_model_parallel/model/parallel/pipeline_stages.h"
 
 namespace lab::optc {
 namespace {

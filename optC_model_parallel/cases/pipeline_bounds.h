@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/checks/case.h"
-#include "optC_model_parallel/model/stage_plan.h"
+#include "optC_model_parallel/model/parallel/stage_plan.h"
 
 namespace lab::optc {
 

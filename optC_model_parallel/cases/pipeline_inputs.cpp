@@ -1,7 +1,7 @@
 #include "optC_model_parallel/cases/pipeline_inputs.h"
 
 #include "optC_model_parallel/cases/chain_model.h"
-#include "optC_model_parallel/model/parallel_strategies.h"
+#include "optC_model_parallel/model/parallel/parallel_strategies.h"
 
 namespace lab::optc {
 

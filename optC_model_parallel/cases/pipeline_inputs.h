@@ -2,8 +2,8 @@
 
 #include "common/checks/case.h"
 #include "optC_model_parallel/commands/training_options.h"
-#include "optC_model_parallel/model/images.h"
-#include "optC_model_parallel/model/stage_plan.h"
+#include "optC_model_parallel/model/data/images.h"
+#include "optC_model_parallel/model/parallel/stage_plan.h"
 
 // The inputs of cases that train a pipeline.
 namespace lab::optc {

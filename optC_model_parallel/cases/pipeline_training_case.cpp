@@ -4,10 +4,10 @@
 
 #include "optC_model_parallel/cases/cases.h"
 #include "optC_model_parallel/cases/pipeline_inputs.h"
-#include "optC_model_parallel/model/generated_images.h"
-#include "optC_model_parallel/model/parallel_strategies.h"
-#include "optC_model_parallel/model/single.h"
-#include "optC_model_parallel/model/training_loop.h"
+#include "optC_model_parallel/model/data/generated_images.h"
+#include "optC_model_parallel/model/parallel/parallel_strategies.h"
+#include "optC_model_parallel/model/training/single.h"
+#include "optC_model_parallel/model/training/training_loop.h"
 #include "optC_model_parallel/models.h"
 
 namespace lab::optc {

@@ -6,9 +6,9 @@
 #include "optC_model_parallel/cases/chain_model.h"
 #include "optC_model_parallel/cases/pipeline_bounds.h"
 #include "optC_model_parallel/cases/pipeline_inputs.h"
-#include "optC_model_parallel/model/batches.h"
-#include "optC_model_parallel/model/pipeline_strategy.h"
-#include "optC_model_parallel/model/single.h"
+#include "optC_model_parallel/model/data/batches.h"
+#include "optC_model_parallel/model/parallel/pipeline_strategy.h"
+#include "optC_model_parallel/model/training/single.h"
 
 namespace lab::optc {
 namespace {

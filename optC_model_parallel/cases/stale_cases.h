@@ -5,7 +5,7 @@
 
 #include "common/checks/case.h"
 #include "optC_model_parallel/commands/training_options.h"
-#include "optC_model_parallel/model/stashed_stages.h"
+#include "optC_model_parallel/model/parallel/stashed_stages.h"
 
 namespace lab::optc {
 

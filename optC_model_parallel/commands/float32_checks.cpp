@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "optC_model_parallel/commands/training_comparison.h"
-#include "optC_model_parallel/model/batches.h"
+#include "optC_model_parallel/model/data/batches.h"
 
 namespace lab::optc {
 namespace {

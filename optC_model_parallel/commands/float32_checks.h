@@ -6,8 +6,8 @@
 #include "common/tensor/comparison.h"
 #include "optC_model_parallel/commands/step_checks.h"
 #include "optC_model_parallel/commands/training_run.h"
-#include "optC_model_parallel/model/images.h"
-#include "optC_model_parallel/model/training_loop.h"
+#include "optC_model_parallel/model/data/images.h"
+#include "optC_model_parallel/model/training/training_loop.h"
 
 namespace lab::optc {
 

@@ -6,13 +6,13 @@
 
 #include "common/cli/app.h"
 #include "common/comm/lone_work.h"
-#include "common/launch/run_in_child.h"
+#include "common/launch/supervise/run_in_child.h"
 #include "common/pipeline/generators.h"
 #include "common/tensor/describe.h"
 #include "optC_model_parallel/commands/training_run.h"
-#include "optC_model_parallel/model/cifar_files.h"
-#include "optC_model_parallel/model/generated_images.h"
-#include "optC_model_parallel/model/parallel_strategies.h"
+#include "optC_model_parallel/model/data/cifar_files.h"
+#include "optC_model_parallel/model/data/generated_images.h"
+#include "optC_model_parallel/model/parallel/parallel_strategies.h"
 
 namespace lab::optc {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "common/base/folder.h"
 #include "common/cli/app.h"
-#include "common/launch/rank_environment.h"
+#include "common/launch/supervise/rank_environment.h"
 #include "optC_model_parallel/cases/calls.h"
 #include "optC_model_parallel/cases/cases.h"
 #include "optC_model_parallel/commands/commands.h"

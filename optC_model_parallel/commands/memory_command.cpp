@@ -10,7 +10,7 @@
 #include "common/cli/app.h"
 #include "optC_model_parallel/commands/commands.h"
 #include "optC_model_parallel/commands/memory_runs.h"
-#include "optC_model_parallel/model/parallel_strategies.h"
+#include "optC_model_parallel/model/parallel/parallel_strategies.h"
 #include "optC_model_parallel/models.h"
 
 namespace lab::optc {

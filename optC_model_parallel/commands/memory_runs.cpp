@@ -15,9 +15,9 @@
 #include "common/launch/one_rank.h"
 #include "common/tensor/peak_memory.h"
 #include "common/tensor/tensor_map.h"
-#include "optC_model_parallel/model/batches.h"
-#include "optC_model_parallel/model/generated_images.h"
-#include "optC_model_parallel/model/parallel_strategies.h"
+#include "optC_model_parallel/model/data/batches.h"
+#include "optC_model_parallel/model/data/generated_images.h"
+#include "optC_model_parallel/model/parallel/parallel_strategies.h"
 #include "optC_model_parallel/strategy.h"
 
 namespace lab::optc {

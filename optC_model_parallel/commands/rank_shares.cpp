@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "common/base/errors.h"
-#include "optC_model_parallel/model/stage_plan.h"
+#include "optC_model_parallel/model/parallel/stage_plan.h"
 #include "optC_model_parallel/models.h"
 
 namespace lab::optc {

@@ -5,9 +5,9 @@
 
 #include "common/comm/lone_work.h"
 #include "optC_model_parallel/commands/training_progress.h"
-#include "optC_model_parallel/model/batches.h"
-#include "optC_model_parallel/model/doubles.h"
-#include "optC_model_parallel/model/training_loop.h"
+#include "optC_model_parallel/model/data/batches.h"
+#include "optC_model_parallel/model/training/doubles.h"
+#include "optC_model_parallel/model/training/training_loop.h"
 #include "optC_model_parallel/models.h"
 
 namespace lab::optc {

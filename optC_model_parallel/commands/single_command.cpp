@@ -10,8 +10,8 @@
 #include "optC_model_parallel/commands/lab_options.h"
 #include "optC_model_parallel/commands/training_progress.h"
 #include "optC_model_parallel/commands/training_run.h"
-#include "optC_model_parallel/model/single.h"
-#include "optC_model_parallel/model/training_loop.h"
+#include "optC_model_parallel/model/training/single.h"
+#include "optC_model_parallel/model/training/training_loop.h"
 
 namespace lab::optc {
 

@@ -9,10 +9,10 @@
 #include "common/tensor/combined_comparison.h"
 #include "common/tensor/compare.h"
 #include "optC_model_parallel/commands/rank_shares.h"
-#include "optC_model_parallel/model/batched_logits.h"
-#include "optC_model_parallel/model/batches.h"
-#include "optC_model_parallel/model/exact_step.h"
-#include "optC_model_parallel/model/single.h"
+#include "optC_model_parallel/model/training/batched_logits.h"
+#include "optC_model_parallel/model/data/batches.h"
+#include "optC_model_parallel/model/training/exact_step.h"
+#include "optC_model_parallel/model/training/single.h"
 #include "optC_model_parallel/models.h"
 
 namespace lab::optc {

@@ -6,8 +6,8 @@
 #include "common/comm/communicator.h"
 #include "common/tensor/comparison.h"
 #include "optC_model_parallel/commands/training_run.h"
-#include "optC_model_parallel/model/images.h"
-#include "optC_model_parallel/model/step_recorder.h"
+#include "optC_model_parallel/model/data/images.h"
+#include "optC_model_parallel/model/training/step_recorder.h"
 
 // What float32 can show. Two right trainings part: their sums are rounded in another order, some ReLU or max-pool is
 // decided the other way, and from there on every step multiplies the distance. A single step does not: given the

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "optC_model_parallel/model/optimizer.h"
+#include "optC_model_parallel/model/training/optimizer.h"
 
 namespace lab::optc {
 

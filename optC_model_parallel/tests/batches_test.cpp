@@ -1,4 +1,4 @@
-#include "optC_model_parallel/model/batches.h"
+#include "optC_model_parallel/model/data/batches.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,9 +1,9 @@
-#include "optC_model_parallel/model/generated_images.h"
+#include "optC_model_parallel/model/data/generated_images.h"
 
 #include <string_view>
 
 #include "common/base/errors.h"
-#include "common/tensor/crc32.h"
+#include "common/tensor/files/crc32.h"
 #include "common/testing/test.h"
 
 // The stand-in for real images: the same bytes everywhere, and something to learn.

@@ -7,8 +7,8 @@
 #include "common/base/errors.h"
 #include "common/base/option_value.h"
 #include "common/tensor/describe.h"
-#include "common/tensor/safetensors.h"
-#include "common/tensor/torch_file.h"
+#include "common/tensor/files/safetensors.h"
+#include "common/tensor/files/torch_file.h"
 
 namespace lab::vae {
 namespace {

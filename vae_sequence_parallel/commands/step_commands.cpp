@@ -3,7 +3,7 @@
 #include "common/base/folder.h"
 #include "common/cli/app.h"
 #include "common/tensor/describe.h"
-#include "common/tensor/picture.h"
+#include "common/tensor/files/picture.h"
 #include "vae_sequence_parallel/commands/commands.h"
 #include "vae_sequence_parallel/commands/markdown_log.h"
 #include "vae_sequence_parallel/commands/reconstruction_files.h"

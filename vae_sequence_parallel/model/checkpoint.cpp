@@ -7,8 +7,8 @@
 #include "common/base/checksum.h"
 #include "common/base/errors.h"
 #include "common/tensor/describe.h"
-#include "common/tensor/mapped_file.h"
-#include "common/tensor/safetensors.h"
+#include "common/tensor/files/mapped_file.h"
+#include "common/tensor/files/safetensors.h"
 
 namespace lab::vae {
 namespace {

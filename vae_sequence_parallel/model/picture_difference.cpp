@@ -7,7 +7,7 @@
 
 #include "common/base/errors.h"
 #include "common/tensor/describe.h"
-#include "common/tensor/picture.h"
+#include "common/tensor/files/picture.h"
 
 namespace lab::vae {
 namespace {

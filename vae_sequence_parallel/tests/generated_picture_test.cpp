@@ -3,8 +3,8 @@
 #include <set>
 
 #include "common/base/errors.h"
-#include "common/tensor/crc32.h"
-#include "common/tensor/picture.h"
+#include "common/tensor/files/crc32.h"
+#include "common/tensor/files/picture.h"
 #include "common/testing/test.h"
 #include "vae_sequence_parallel/model/generated_random.h"
 

@@ -4,9 +4,9 @@
 #include <functional>
 
 #include "common/base/errors.h"
-#include "common/tensor/safetensors.h"
+#include "common/tensor/files/safetensors.h"
 #include "common/tensor/seeded.h"
-#include "common/tensor/torch_file.h"
+#include "common/tensor/files/torch_file.h"
 #include "common/testing/sentence_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"

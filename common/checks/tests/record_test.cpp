@@ -5,7 +5,7 @@
 
 #include "common/base/unique_fd.h"
 #include "common/base/write_fully.h"
-#include "common/tensor/safetensors.h"
+#include "common/tensor/files/safetensors.h"
 #include "common/testing/sentence_of.h"
 #include "common/testing/test.h"
 

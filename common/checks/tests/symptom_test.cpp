@@ -1,4 +1,4 @@
-#include "common/checks/symptom.h"
+#include "common/checks/symptoms/symptom.h"
 
 #include <set>
 

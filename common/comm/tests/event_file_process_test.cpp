@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "common/comm/event_file.h"
+#include "common/comm/watch/event_file.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
 

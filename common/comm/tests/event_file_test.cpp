@@ -1,4 +1,4 @@
-#include "common/comm/event_file.h"
+#include "common/comm/watch/event_file.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

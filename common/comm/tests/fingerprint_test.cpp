@@ -1,4 +1,4 @@
-#include "common/comm/fingerprint.h"
+#include "common/comm/rendezvous/fingerprint.h"
 
 #include "common/testing/plain_test.h"
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "common/base/errors.h"
-#include "common/comm/rendezvous_client.h"
-#include "common/comm/rendezvous_server.h"
+#include "common/comm/rendezvous/client.h"
+#include "common/comm/rendezvous/server.h"
 #include "common/testing/plain_test.h"
 
 // Ranks that meet, each on a thread of its own.

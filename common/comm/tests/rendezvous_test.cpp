@@ -1,4 +1,4 @@
-#include "common/comm/rendezvous.h"
+#include "common/comm/rendezvous/rendezvous.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "common/comm/rendezvous_wire.h"
+#include "common/comm/rendezvous/wire.h"
 
 #include <vector>
 

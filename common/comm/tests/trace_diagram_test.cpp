@@ -1,4 +1,4 @@
-#include "common/comm/trace_diagram.h"
+#include "common/comm/trace/trace_diagram.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "common/comm/trace.h"
+#include "common/comm/trace/trace.h"
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "common/comm/wait_graph.h"
+#include "common/comm/watch/wait_graph.h"
 
 #include "common/testing/plain_test.h"
 

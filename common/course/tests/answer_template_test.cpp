@@ -1,4 +1,4 @@
-#include "common/course/answer_template.h"
+#include "common/course/starter/answer_template.h"
 
 #include "common/testing/plain_test.h"
 

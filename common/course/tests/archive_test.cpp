@@ -1,4 +1,4 @@
-#include "common/course/archive.h"
+#include "common/course/hand_in/archive.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "common/course/identity.h"
+#include "common/course/hand_in/identity.h"
 
 #include "common/testing/plain_test.h"
 #include "common/testing/sentence_of.h"

@@ -1,4 +1,4 @@
-#include "common/course/markers.h"
+#include "common/course/starter/markers.h"
 
 #include "common/base/errors.h"
 #include "common/testing/plain_test.h"

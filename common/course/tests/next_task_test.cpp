@@ -6,7 +6,7 @@
 #include "common/course/lines.h"
 #include "common/course/student_files.h"
 #include "common/course/tests/sample_tree.h"
-#include "common/course/what_to_read.h"
+#include "common/course/starter/what_to_read.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/sentence_of.h"
 

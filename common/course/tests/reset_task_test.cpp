@@ -1,8 +1,8 @@
-#include "common/course/reset_task.h"
+#include "common/course/starter/reset_task.h"
 
 #include <cstdlib>
 
-#include "common/course/markers.h"
+#include "common/course/starter/markers.h"
 #include "common/course/student_files.h"
 #include "common/course/tests/sample_tree.h"
 #include "common/testing/plain_test.h"

@@ -1,9 +1,9 @@
-#include "common/course/rubric.h"
+#include "common/course/rubric/rubric.h"
 
 #include <cstdlib>
 #include <filesystem>
 
-#include "common/course/rubric_check.h"
+#include "common/course/rubric/rubric_check.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/sentence_of.h"
 #include "common/testing/temporary_folder.h"

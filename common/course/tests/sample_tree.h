@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/course/course_tree.h"
-#include "common/course/starter_tree.h"
+#include "common/course/starter/starter_tree.h"
 #include "common/testing/temporary_folder.h"
 
 // A small tree of one lab, as a student has it: what the tests of the student's commands work on.

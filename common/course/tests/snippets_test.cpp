@@ -1,4 +1,4 @@
-#include "common/course/snippets.h"
+#include "common/course/starter/snippets.h"
 
 #include "common/testing/plain_test.h"
 #include "common/testing/sentence_of.h"

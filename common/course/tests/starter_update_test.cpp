@@ -1,4 +1,4 @@
-#include "common/course/starter_update.h"
+#include "common/course/starter/starter_update.h"
 
 #include <filesystem>
 

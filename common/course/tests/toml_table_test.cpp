@@ -1,4 +1,4 @@
-#include "common/course/toml_table.h"
+#include "common/course/rubric/toml_table.h"
 
 #include "common/testing/plain_test.h"
 #include "common/testing/sentence_of.h"

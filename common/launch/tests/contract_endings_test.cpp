@@ -6,7 +6,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "common/launch/spawn.h"
+#include "common/launch/supervise/spawn.h"
 #include "common/launch/tests/worlds.h"
 #include "common/testing/test.h"
 

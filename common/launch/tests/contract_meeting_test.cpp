@@ -12,10 +12,10 @@
 #include <sstream>
 #include <thread>
 
-#include "common/launch/free_port.h"
+#include "common/launch/supervise/free_port.h"
 #include "common/launch/joined_world.h"
-#include "common/launch/run_directory.h"
-#include "common/launch/spawn.h"
+#include "common/launch/supervise/run_directory.h"
+#include "common/launch/supervise/spawn.h"
 #include "common/launch/tests/worlds.h"
 #include "common/testing/test.h"
 

@@ -1,4 +1,4 @@
-#include "common/launch/cores.h"
+#include "common/launch/supervise/cores.h"
 
 #include <filesystem>
 

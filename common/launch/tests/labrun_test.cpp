@@ -8,9 +8,9 @@
 #include <fstream>
 #include <set>
 
-#include "common/launch/launch_options.h"
-#include "common/launch/run_directory.h"
-#include "common/launch/spawn.h"
+#include "common/launch/supervise/launch_options.h"
+#include "common/launch/supervise/run_directory.h"
+#include "common/launch/supervise/spawn.h"
 #include "common/launch/tests/processes.h"
 #include "common/testing/plain_test.h"
 

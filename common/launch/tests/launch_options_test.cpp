@@ -1,6 +1,6 @@
-#include "common/launch/launch_options.h"
+#include "common/launch/supervise/launch_options.h"
 
-#include "common/launch/cores.h"
+#include "common/launch/supervise/cores.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab;

@@ -1,4 +1,4 @@
-#include "common/launch/rank_environment.h"
+#include "common/launch/supervise/rank_environment.h"
 
 #include <map>
 #include <utility>

@@ -1,10 +1,10 @@
-#include "common/launch/rank_output.h"
+#include "common/launch/supervise/rank_output.h"
 
 #include <filesystem>
 
 #include "common/base/errors.h"
-#include "common/launch/run_directory.h"
-#include "common/launch/spawn.h"
+#include "common/launch/supervise/run_directory.h"
+#include "common/launch/supervise/spawn.h"
 #include "common/launch/tests/processes.h"
 #include "common/testing/plain_test.h"
 

@@ -1,4 +1,4 @@
-#include "common/launch/run_directory.h"
+#include "common/launch/supervise/run_directory.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "common/launch/run_in_child.h"
+#include "common/launch/supervise/run_in_child.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -12,7 +12,7 @@
 #include <string>
 
 #include "common/base/errors.h"
-#include "common/launch/spawn.h"
+#include "common/launch/supervise/spawn.h"
 #include "common/launch/tests/processes.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"

@@ -1,4 +1,4 @@
-#include "common/launch/spawn.h"
+#include "common/launch/supervise/spawn.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,9 +1,9 @@
-#include "common/launch/supervisor.h"
+#include "common/launch/supervise/supervisor.h"
 
 #include <signal.h>
 #include <unistd.h>
 
-#include "common/launch/spawn.h"
+#include "common/launch/supervise/spawn.h"
 #include "common/launch/tests/processes.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"

@@ -3,7 +3,7 @@
 #include <random>
 
 #include "common/base/errors.h"
-#include "common/tensor/picture.h"
+#include "common/tensor/files/picture.h"
 #include "common/tensor/tests/picture_files.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"

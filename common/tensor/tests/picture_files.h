@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/tensor/crc32.h"
+#include "common/tensor/files/crc32.h"
 #include "common/tensor/seeded.h"
 
 // Pictures to write, and PNG files made by hand, of kinds that the labs never write.

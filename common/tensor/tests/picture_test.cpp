@@ -1,9 +1,9 @@
-#include "common/tensor/picture.h"
+#include "common/tensor/files/picture.h"
 
 #include <filesystem>
 
 #include "common/base/errors.h"
-#include "common/tensor/crc32.h"
+#include "common/tensor/files/crc32.h"
 #include "common/tensor/tests/picture_files.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"

@@ -1,6 +1,6 @@
 // Every way in which a file can lie, one by one, with the sentence that refuses it.
 #include "common/base/errors.h"
-#include "common/tensor/safetensors.h"
+#include "common/tensor/files/safetensors.h"
 #include "common/tensor/tests/safetensors_bytes.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"

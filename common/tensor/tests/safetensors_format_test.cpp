@@ -2,8 +2,8 @@
 #include <cstring>
 
 #include "common/tensor/describe.h"
-#include "common/tensor/safetensors.h"
-#include "common/tensor/safetensors_header.h"
+#include "common/tensor/files/safetensors.h"
+#include "common/tensor/files/safetensors_header.h"
 #include "common/tensor/tests/safetensors_bytes.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"

@@ -3,7 +3,7 @@
 #include <random>
 
 #include "common/base/errors.h"
-#include "common/tensor/safetensors.h"
+#include "common/tensor/files/safetensors.h"
 #include "common/tensor/tests/safetensors_bytes.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"

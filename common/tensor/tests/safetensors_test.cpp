@@ -1,4 +1,4 @@
-#include "common/tensor/safetensors.h"
+#include "common/tensor/files/safetensors.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,11 +1,11 @@
-#include "common/tensor/torch_file.h"
+#include "common/tensor/files/torch_file.h"
 
 #include <torch/csrc/jit/serialization/pickle.h>
 
 #include <random>
 
 #include "common/base/errors.h"
-#include "common/tensor/safetensors.h"
+#include "common/tensor/files/safetensors.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/leaks_allowed.h"
 #include "common/testing/temporary_folder.h"

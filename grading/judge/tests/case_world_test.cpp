@@ -8,7 +8,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/unique_fd.h"
-#include "common/launch/run_directory.h"
+#include "common/launch/supervise/run_directory.h"
 #include "common/testing/test.h"
 
 namespace lab::grading {

@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "common/base/read_file.h"
-#include "common/launch/run_directory.h"
+#include "common/launch/supervise/run_directory.h"
 #include "common/testing/plain_test.h"
 #include "grading/judge/not_judged.h"
 

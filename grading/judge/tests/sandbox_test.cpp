@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "common/launch/run_directory.h"
+#include "common/launch/supervise/run_directory.h"
 #include "common/testing/plain_test.h"
 #include "grading/judge/not_judged.h"
 

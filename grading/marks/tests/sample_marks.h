@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/course/rubric.h"
+#include "common/course/rubric/rubric.h"
 #include "grading/marks/lab_marks.h"
 #include "grading/marks/lab_outcome.h"
 

@@ -6,9 +6,9 @@
 
 #include "common/base/read_file.h"
 #include "common/course/lines.h"
-#include "common/course/markers.h"
-#include "common/course/rubric.h"
-#include "common/course/rubric_check.h"
+#include "common/course/starter/markers.h"
+#include "common/course/rubric/rubric.h"
+#include "common/course/rubric/rubric_check.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/sentence_of.h"
 #include "common/testing/temporary_folder.h"

@@ -7,8 +7,8 @@
 
 #include "common/base/read_file.h"
 #include "common/course/lines.h"
-#include "common/course/markers.h"
-#include "common/course/rubric.h"
+#include "common/course/starter/markers.h"
+#include "common/course/rubric/rubric.h"
 #include "common/testing/plain_test.h"
 #include "grading/starter/tests/source_tree.h"
 
@@ -95,7 +95,7 @@ TEST_CASE("no marker is in the starter") {
     if (has(file.bytes, std::string_view("\0", 1))) continue;
     CHECK(parse_solution_markers(file.bytes).size() <= 1);
     // What reads markers has to name them.
-    if (path == "common/course/markers.cpp" || path == "common/course/markers.h") continue;
+    if (path == "common/course/starter/markers.cpp" || path == "common/course/starter/markers.h") continue;
     CHECK_FALSE(has(file.bytes, "BEGIN SOLUTION"));
     CHECK_FALSE(has(file.bytes, "END SOLUTION"));
     CHECK_FALSE(has(file.bytes, "// STUB"));

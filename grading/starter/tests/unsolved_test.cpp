@@ -8,7 +8,7 @@
 #include "common/base/errors.h"
 #include "common/base/read_file.h"
 #include "common/bench/limited_program.h"
-#include "common/course/rubric.h"
+#include "common/course/rubric/rubric.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
 #include "grading/judge/build_recipe.h"

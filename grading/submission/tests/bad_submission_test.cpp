@@ -1,5 +1,5 @@
 #include "common/base/errors.h"
-#include "common/course/archive.h"
+#include "common/course/hand_in/archive.h"
 #include "common/testing/plain_test.h"
 #include "grading/submission/submission.h"
 #include "grading/submission/tests/sample_labs.h"

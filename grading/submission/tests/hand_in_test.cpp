@@ -1,6 +1,6 @@
 #include "grading/submission/hand_in.h"
 
-#include "common/course/hand_in_names.h"
+#include "common/course/hand_in/hand_in_names.h"
 #include "common/testing/plain_test.h"
 #include "grading/submission/tests/sample_labs.h"
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "common/base/errors.h"
-#include "common/course/archive.h"
+#include "common/course/hand_in/archive.h"
 #include "common/testing/plain_test.h"
 #include "grading/submission/tests/sample_labs.h"
 

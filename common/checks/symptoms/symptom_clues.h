@@ -1,0 +1,82 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/checks/symptoms/symptom.h"
+
+// What the symptoms look at. Internal to the symptom files.
+namespace lab {
+
+/// One result that is not as expected on one rank.
+struct WrongResult {
+  int rank = 0;
+  std::string name;     ///< "x.grad"
+  at::Tensor actual;    ///< undefined: missing
+  at::Tensor expected;  ///< of another shape or dtype than `actual`, perhaps
+  double error = 0;     ///< the largest difference; infinite where shapes differ, or where only one of the two is NaN
+};
+
+/// All results that are wrong, or those of one name; by rank, then by name.
+class Clues {
+ public:
+  Clues(const CaseEvidence& of_case, std::vector<WrongResult> results) : evidence(of_case), wrong(std::move(results)) {}
+
+  const CaseEvidence& evidence;
+  std::vector<WrongResult> wrong;
+
+  int size() const { return evidence.size; }
+  /// More than one rank, and a case that needs them.
+  bool among_ranks() const { return size() > 1 && !evidence.the_case.only_rank_zero; }
+  /// Each rank that has a wrong result, once.
+  std::vector<int> ranks() const;
+  /// "result 'out'"; "results 'out' and 'x'"; "gradient 'x.grad'"
+  std::string subject() const;
+  /// The same with a verb: "result 'out' is"; "results 'out' and 'x' are".
+  std::string subject_is() const { return subject() + (num_names() == 1 ? " is" : " are"); }
+  std::string subject_has() const { return subject() + (num_names() == 1 ? " has" : " have"); }
+
+ private:
+  std::size_t num_names() const;
+};
+
+/// The wrong results of all ranks; none if a rank that was asked has no results at all: then what it says is the clue.
+Clues all_clues(const CaseEvidence& evidence);
+Clues only_named(const Clues& clues, const std::string& name);
+
+/// The largest difference between two tensors of one shape; equal NaN differ by 0, NaN and a number by infinity.
+double largest_distance(const at::Tensor& one, const at::Tensor& other);
+
+/// The same shape, dtype and values, NaN included.
+bool same_values(const at::Tensor& one, const at::Tensor& other);
+
+/// True if the value is what the claim says: off from it by no more than rounding makes of a result whose error is so
+/// large. Whole numbers must be equal.
+bool is_as_claimed(const at::Tensor& value, const at::Tensor& claim, double error);
+
+/// True if the wrong result is what the claim says. An undefined claim, or one of another shape, is none.
+bool fits(const WrongResult& wrong, const at::Tensor& claim);
+
+/// True if every wrong result is what the claim says of it.
+bool all_fit(const Clues& clues, const std::function<at::Tensor(const WrongResult&)>& claim);
+
+/// A rank's input of that name: "input.x", or else "weight.x", of "x"; undefined: none.
+at::Tensor input_named(const Clues& clues, int rank, const std::string& name);
+
+/// Part `index` of so many equal parts along a dimension.
+at::Tensor part_along(const at::Tensor& tensor, std::int64_t dim, std::int64_t parts, std::int64_t index);
+
+/// Something that a case was given and that can be divided by, such as the number of micro-batches.
+struct Count {
+  std::string name;
+  double value = 0;
+};
+/// Those of the first wrong rank's case, the likeliest first.
+std::vector<Count> counts_of(const Clues& clues);
+
+/// "ranks 2 and 3", "rank 1".
+std::string ranks_text(const std::vector<int>& ranks);
+
+}  // namespace lab

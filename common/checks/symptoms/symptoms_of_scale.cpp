@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "common/checks/symptoms/symptom_kinds.h"
+
+// Results that are a multiple of the expected ones; or whose step from what was there before, such as a weight, is.
+namespace lab::symptoms {
+namespace {
+
+/// Whole numbers stay whole, as they do when they are summed and divided: float64 does not hold all of them.
+at::Tensor whole_times(const at::Tensor& expected, double factor) {
+  const bool divides = factor > 0 && factor < 1;
+  const auto whole = static_cast<std::int64_t>(std::llround(divides ? 1 / factor : factor));
+  return divides ? expected.div(whole, "trunc") : expected * whole;
+}
+
+at::Tensor times(const WrongResult& wrong, const at::Tensor& before, double factor) {
+  if (!wrong.expected.is_floating_point() && !before.defined()) return whole_times(wrong.expected, factor);
+  const at::Tensor expected = wrong.expected.to(at::kDouble);
+  if (!before.defined()) return expected * factor;
+  if (before.sizes() != expected.sizes()) return at::Tensor();
+  return before.to(at::kDouble) + (expected - before.to(at::kDouble)) * factor;
+}
+
+/// What is so many times too large, in words and with a verb; empty: nothing.
+std::string scaled_by(const Clues& clues, double factor) {
+  if (all_fit(clues, [&](const WrongResult& each) { return times(each, at::Tensor(), factor); }))
+    return clues.subject_is();
+  const bool steps = all_fit(clues, [&](const WrongResult& each) {
+    const at::Tensor before = input_named(clues, each.rank, each.name);
+    return before.defined() ? times(each, before, factor) : before;
+  });
+  return steps ? fmt::format("the step from the old to the new {} is", clues.subject()) : "";
+}
+
+}  // namespace
+
+Explanation divided_by_world_size(const Clues& clues) {
+  if (!clues.among_ranks()) return std::nullopt;
+  const std::string what = scaled_by(clues, 1.0 / clues.size());
+  if (what.empty()) return std::nullopt;
+  return fmt::format("{} divided by the number of ranks ({}): a mean was made where the sum is asked for, or twice",
+                     what, clues.size());
+}
+
+Explanation times_world_size(const Clues& clues) {
+  if (!clues.among_ranks()) return std::nullopt;
+  const std::string what = scaled_by(clues, clues.size());
+  if (what.empty()) return std::nullopt;
+  return fmt::format(
+      "{} {} times too large, the number of ranks: what every rank has in full was summed over all, or "
+      "a sum was not divided to make the mean",
+      what, clues.size());
+}
+
+Explanation divided_by_count(const Clues& clues) {
+  for (const Count& count : counts_of(clues)) {
+    const std::string what = scaled_by(clues, 1 / count.value);
+    if (!what.empty()) return fmt::format("{} divided by {} ({}), once too often", what, count.name, count.value);
+  }
+  return std::nullopt;
+}
+
+Explanation times_count(const Clues& clues) {
+  for (const Count& count : counts_of(clues)) {
+    const std::string what = scaled_by(clues, count.value);
+    if (!what.empty())
+      return fmt::format(
+          "{} {} times too large, which is {}: each piece was added in full, not divided by their number", what,
+          count.value, count.name);
+  }
+  return std::nullopt;
+}
+
+Explanation sign(const Clues& clues) {
+  const std::string what = scaled_by(clues, -1);
+  if (what.empty()) return std::nullopt;
+  return fmt::format("{} of the wrong sign: a difference is taken the other way round", what);
+}
+
+Explanation zeros(const Clues& clues) {
+  if (!all_fit(clues, [](const WrongResult& each) { return at::zeros_like(each.expected); })) return std::nullopt;
+  return fmt::format("{} all zeros: a buffer was made and nothing was written into it", clues.subject_is());
+}
+
+Explanation not_a_number(const Clues& clues) {
+  const auto has_nan = [](const WrongResult& each) {
+    return each.actual.defined() && each.actual.is_floating_point() && each.actual.isnan().any().item<bool>() &&
+           !(each.expected.is_floating_point() && each.expected.isnan().any().item<bool>());
+  };
+  if (clues.wrong.empty() || !std::all_of(clues.wrong.begin(), clues.wrong.end(), has_nan)) return std::nullopt;
+  return fmt::format(
+      "NaN in {}: it was made of something that must not be used here (what a rank has no right to look at is filled "
+      "with NaN), of memory that nothing was received into, or of 0/0",
+      clues.subject());
+}
+
+Explanation rounding_only(const Clues& clues) {
+  constexpr double kMostShare = 1e-5;
+  const auto is_rounded = [](const WrongResult& each) {
+    if (each.error == 0 || each.expected.numel() == 0) return false;
+    return each.error <= kMostShare * each.expected.to(at::kDouble).abs().max().item<double>();
+  };
+  if (clues.wrong.empty() || !std::all_of(clues.wrong.begin(), clues.wrong.end(), is_rounded)) return std::nullopt;
+  return fmt::format(
+      "{} off by rounding only: computed in a dtype of fewer digits than the data have, or with differences of large "
+      "numbers on the way",
+      clues.subject_is());
+}
+
+}  // namespace lab::symptoms

@@ -1,0 +1,239 @@
+#include <fmt/format.h>
+#include <gloo/common/error.h>
+#include <gloo/rendezvous/context.h>
+#include <gloo/transport/unbound_buffer.h>
+#include <sched.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <map>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "common/comm/gloo/collectives.h"
+#include "common/comm/gloo/frame.h"
+#include "common/comm/gloo/lifeline.h"
+#include "common/comm/gloo/meeting.h"
+#include "common/comm/process_world.h"
+
+// The protocol. A message is a frame (header, and the payload if it is short) on its channel's slot, and a long payload
+// on a slot of its own. Both halves are posted when the operation is, so that what both sides have posted completes
+// without any help from this thread, in whatever order the waits come.
+namespace lab {
+namespace {
+
+using gloo::transport::UnboundBuffer;
+
+/// A header with room for a short payload, registered with Gloo once and used again and again.
+struct Frame {
+  explicit Frame(gloo::Context& context)
+      : memory(new char[kFrameBytes]), buffer(context.createUnboundBuffer(memory.get(), kFrameBytes)) {}
+
+  char* payload() { return memory.get() + sizeof(FrameHeader); }
+
+  std::unique_ptr<char[]> memory;  ///< not zeroed: a page that no payload reaches is never touched
+  std::unique_ptr<UnboundBuffer> buffer;
+};
+
+struct GlooPending final : Pending {
+  Message message;
+  std::uint64_t sequence = 0;
+  std::unique_ptr<Frame> frame;
+  std::unique_ptr<UnboundBuffer> payload;  ///< null when the payload is in the frame
+  int event_slot = -1;
+};
+
+class GlooTransport final : public Transport {
+ public:
+  GlooTransport(const ProcessWorldOptions& options, std::shared_ptr<gloo::rendezvous::Context> context,
+                Lifeline& lifeline, RankEvents* events)
+      : options_(options), context_(std::move(context)), lifeline_(lifeline), events_(events) {}
+
+  int rank() const override { return options_.rank; }
+  int size() const override { return options_.size; }
+
+  std::shared_ptr<Pending> start_send(Message message) override {
+    auto pending = prepare(std::move(message));
+    const Message& m = pending->message;
+    const FrameHeader header = make_header(m);
+    std::memcpy(pending->frame->memory.get(), &header, sizeof(header));
+    const std::uint64_t num_bytes = m.num_bytes();
+    const bool fits = num_bytes <= kInlineBytes;
+    if (fits && num_bytes > 0) std::memcpy(pending->frame->payload(), m.tensor.data_ptr(), num_bytes);
+    post(*pending, [&] {
+      pending->frame->buffer->send(m.peer, frame_slot(m.group, m.tag), 0, sizeof(FrameHeader) + (fits ? num_bytes : 0));
+      if (!fits) pending->payload->send(m.peer, payload_slot(m, pending->sequence), 0, num_bytes);
+    });
+    return pending;
+  }
+
+  std::shared_ptr<Pending> start_recv(Message message) override {
+    auto pending = prepare(std::move(message));
+    const Message& m = pending->message;
+    make_header(m);  // refuses what the sender could not have sent
+    post(*pending, [&] {
+      pending->frame->buffer->recv(m.peer, frame_slot(m.group, m.tag), 0, kFrameBytes);
+      if (pending->payload) pending->payload->recv(m.peer, payload_slot(m, pending->sequence), 0, m.num_bytes());
+    });
+    return pending;
+  }
+
+  void wait(Pending& base) override {
+    auto& pending = static_cast<GlooPending&>(base);
+    const Message& m = pending.message;
+    if (events_ != nullptr && pending.event_slot >= 0) events_->waiting(pending.event_slot);
+    lifeline_.wait(*pending.frame->buffer, m, pending.sequence);
+    if (m.direction == Direction::kRecv) accept_frame(pending);
+    if (pending.payload) lifeline_.wait(*pending.payload, m, pending.sequence);
+    if (events_ != nullptr && pending.event_slot >= 0) {
+      events_->resumed();
+      events_->completed(pending.event_slot);
+    }
+    idle_frames_.push_back(std::move(pending.frame));
+  }
+
+  void abandon(std::shared_ptr<Pending> pending) override {
+    // Gloo has no cancel, and memory of a posted operation must outlive the connection.
+    graveyard_.push_back(std::move(pending));
+  }
+
+  void set_task(const std::string& task) override {
+    if (events_ != nullptr) events_->set_task(task);
+  }
+
+  double now() const override {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+
+  void pass_time(double seconds) override { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+  void close() override {
+    if (events_ != nullptr) events_->set_activity(RankActivity::kFinished);
+    lifeline_.close();
+  }
+
+  void fail(ExitCode exit_code, const std::string& sentence) override {
+    if (events_ != nullptr) events_->set_activity(RankActivity::kFailed, sentence);
+    lifeline_.fail(exit_code, sentence, involved_rank_);
+  }
+
+ private:
+  using Channel = std::tuple<Direction, int, std::uint32_t, int>;
+
+  std::shared_ptr<GlooPending> prepare(Message message) {
+    lifeline_.check();
+    if (message.tensor.is_meta()) {
+      throw ContractError(
+          fmt::format("{}: a meta tensor has no data to send; hint: meta tensors are for --world sim and threads",
+                      message.where.text()));
+    }
+    auto pending = std::make_shared<GlooPending>();
+    pending->message = std::move(message);
+    const Message& m = pending->message;
+    pending->sequence = num_posted_[{m.direction, m.peer, m.group, m.tag}]++;
+    if (idle_frames_.empty()) {
+      pending->frame = std::make_unique<Frame>(*context_);
+    } else {
+      pending->frame = std::move(idle_frames_.back());
+      idle_frames_.pop_back();
+    }
+    if (m.num_bytes() > kInlineBytes)
+      pending->payload = context_->createUnboundBuffer(m.tensor.data_ptr(), m.num_bytes());
+    return pending;
+  }
+
+  template <typename Post>
+  void post(GlooPending& pending, const Post& to_gloo) {
+    if (events_ != nullptr) pending.event_slot = events_->posted(pending.message.posted_op(pending.sequence));
+    try {
+      to_gloo();
+    } catch (const gloo::Exception&) {
+      lifeline_.connection_lost();
+    }
+  }
+
+  /// Compares what the sender said with what this rank expects; takes the payload out of the frame if it is there.
+  void accept_frame(GlooPending& pending) {
+    FrameHeader header;
+    std::memcpy(&header, pending.frame->memory.get(), sizeof(header));
+    const Message& m = pending.message;
+    if (!same_contract(header, m)) {
+      involved_rank_ = m.peer;
+      throw ContractError(contract_violation(m.peer, contract_of(header), rank(), m.contract()));
+    }
+    pending.peer_step = header.step;
+    if (!pending.payload && m.num_bytes() > 0)
+      std::memcpy(m.tensor.data_ptr(), pending.frame->payload(), m.num_bytes());
+  }
+
+  const ProcessWorldOptions options_;
+  std::shared_ptr<gloo::rendezvous::Context> context_;
+  Lifeline& lifeline_;
+  RankEvents* events_;
+  std::map<Channel, std::uint64_t> num_posted_;
+  std::vector<std::unique_ptr<Frame>> idle_frames_;
+  std::vector<std::shared_ptr<Pending>> graveyard_;
+  int involved_rank_ = -1;  ///< the other side of the contract that this rank found broken
+};
+
+/// Asks the kernel not to let a thread of this process that wakes up push another from its core (threads made later
+/// inherit it). Gloo's device thread tries a connection's lock again and again while a thread that was pushed off its
+/// core holds it; with more ranks than cores, each message then costs a time slice of some milliseconds.
+void take_turns() {
+  const sched_param no_priority{};
+  sched_setscheduler(0, SCHED_BATCH, &no_priority);  // refused here and there; the ranks are slower then, not wrong
+}
+
+/// Everything one process has of its world. Never destroyed: see ProcessWorld.
+struct Parts {
+  std::unique_ptr<EventFile> event_file;
+  std::unique_ptr<RankEvents> events;
+  std::unique_ptr<Meeting> meeting;
+  std::shared_ptr<gloo::rendezvous::Context> context;
+  std::unique_ptr<Lifeline> lifeline;
+  std::shared_ptr<Transport> transport;
+  std::shared_ptr<CollectiveBackend> collectives;
+};
+
+class GlooWorld final : public ProcessWorld {
+ public:
+  explicit GlooWorld(const ProcessWorldOptions& options) : parts_(*new Parts) {
+    if (!options.event_file.empty()) {
+      parts_.event_file = EventFile::open(options.event_file);
+      parts_.events = parts_.event_file->rank(options.rank);
+      parts_.events->set_timeout(options.timeout_seconds);
+    }
+    parts_.meeting = Meeting::hold(options);
+    parts_.context = parts_.meeting->connect("world", options.rank, options.size);
+    try {
+      parts_.lifeline = std::make_unique<Lifeline>(*parts_.context, options.timeout_seconds, parts_.event_file.get());
+    } catch (const gloo::Exception&) {
+      parts_.meeting->connection_lost();
+    }
+    parts_.transport = std::make_shared<GlooTransport>(options, parts_.context, *parts_.lifeline, parts_.events.get());
+    parts_.collectives =
+        std::make_shared<GlooCollectives>(*parts_.transport, *parts_.lifeline, *parts_.meeting, parts_.context,
+                                          options.timeout_seconds, parts_.events.get());
+    if (parts_.events) parts_.events->set_activity(RankActivity::kRunning);
+    // A rank that leaves right after the meeting would break a peer that is still inside.
+    parts_.collectives->barrier(whole_world(options.rank, options.size));
+  }
+
+  std::shared_ptr<Transport> transport() override { return parts_.transport; }
+  std::shared_ptr<CollectiveBackend> collectives() override { return parts_.collectives; }
+
+ private:
+  Parts& parts_;
+};
+
+}  // namespace
+
+std::unique_ptr<ProcessWorld> ProcessWorld::join(const ProcessWorldOptions& options) {
+  take_turns();
+  std::signal(SIGPIPE, SIG_IGN);  // Gloo writes to sockets without MSG_NOSIGNAL
+  return std::make_unique<GlooWorld>(options);
+}
+
+}  // namespace lab

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <gloo/context.h>
+
+#include <chrono>
+#include <map>
+#include <memory>
+
+#include "common/comm/gloo/lifeline.h"
+#include "common/comm/gloo/meeting.h"
+#include "common/comm/message_collectives.h"
+
+// Gloo's own collectives. Internal to the gloo_backend files.
+namespace lab {
+
+/// broadcast, all_reduce, all_gather and barrier are Gloo's; reduce_scatter, which Gloo offers only for bound buffers
+/// and powers of two, is made of messages. The world's group uses the world's connections; a sub-group makes its own at
+/// its first collective.
+class GlooCollectives final : public MessageCollectives {
+ public:
+  GlooCollectives(Transport& transport, Lifeline& lifeline, Meeting& meeting, std::shared_ptr<gloo::Context> world,
+                  double timeout_seconds, RankEvents* events);
+
+  void broadcast(const at::Tensor& tensor, int src_rank, const Group& group) override;
+  void all_reduce(const at::Tensor& tensor, const Group& group) override;
+  void all_gather(const at::Tensor& in, const at::Tensor& out, const Group& group) override;
+  void barrier(const Group& group) override;
+
+ private:
+  /// Of one group. Members of one may have done more collectives than those of another: each counts for itself.
+  struct GroupConnections {
+    std::shared_ptr<gloo::Context> context;
+    std::uint32_t next_tag = 0;
+  };
+
+  /// Runs one of Gloo's operations: it blocks inside Gloo, and a lost connection becomes this suite's error.
+  template <typename Operation>
+  void run(const char* name, const Group& group, const Operation& operation);
+
+  Lifeline& lifeline_;
+  Meeting& meeting_;
+  const std::chrono::milliseconds timeout_;
+  RankEvents* events_;
+  std::map<std::uint32_t, GroupConnections> connections_;
+};
+
+}  // namespace lab

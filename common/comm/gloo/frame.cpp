@@ -1,0 +1,94 @@
+#include "common/comm/gloo/frame.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+namespace lab {
+namespace {
+
+constexpr std::uint32_t kMagic = 0x4C414231;  // "LAB1"
+
+/// splitmix64's finaliser over a running value.
+std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
+  hash += 0x9E3779B97F4A7C15ULL + value;
+  hash = (hash ^ (hash >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  hash = (hash ^ (hash >> 27)) * 0x94D049BB133111EBULL;
+  return hash ^ (hash >> 31);
+}
+
+std::uint64_t channel_hash(std::uint32_t group, int tag) {
+  return mix(mix(1, group), static_cast<std::uint32_t>(tag));
+}
+
+/// Gloo's own collectives use the top bytes 0x01 to 0x08.
+std::uint64_t slot(std::uint64_t top_byte, std::uint64_t hash) {
+  return top_byte << 56 | hash >> 8;
+}
+
+template <std::size_t N>
+void copy_text(char (&target)[N], std::string_view text) {
+  const std::size_t length = std::min(N - 1, text.size());
+  std::memcpy(target, text.data(), length);
+  target[length] = '\0';
+}
+
+}  // namespace
+
+FrameHeader make_header(const Message& message) {
+  FrameHeader header{};
+  header.magic = kMagic;
+  header.line = message.where.line;
+  header.num_bytes = message.num_bytes();
+  header.step = message.step;
+  header.tag = message.tag;
+  header.dtype = static_cast<std::int8_t>(message.tensor.scalar_type());
+  const auto sizes = message.tensor.sizes();
+  if (sizes.size() > std::size(header.shape)) {
+    throw ContractError(fmt::format("{}: a message of {} dimensions: expected at most 8; hint: view() it with fewer",
+                                    message.where.text(), sizes.size()));
+  }
+  header.num_dims = static_cast<std::uint8_t>(sizes.size());
+  std::copy(sizes.begin(), sizes.end(), header.shape);
+  header.contract_only = message.contract_only ? 1 : 0;
+  copy_text(header.operation, message.operation);
+  copy_text(header.file, message.where.file_name());
+  return header;
+}
+
+bool same_contract(const FrameHeader& header, const Message& expected) {
+  const auto sizes = expected.tensor.sizes();
+  return header.magic == kMagic && header.dtype == static_cast<std::int8_t>(expected.tensor.scalar_type()) &&
+         header.num_dims == sizes.size() && std::equal(sizes.begin(), sizes.end(), header.shape) &&
+         std::strncmp(header.operation, expected.operation.c_str(), sizeof(header.operation) - 1) == 0;
+}
+
+Contract contract_of(const FrameHeader& header) {
+  if (header.magic != kMagic || header.num_dims > std::size(header.shape)) {
+    throw CommError(
+        "a peer sent something that is not a message of this suite; hint: all ranks must run the same build");
+  }
+  Contract contract;
+  contract.operation = header.operation;
+  contract.dtype = static_cast<at::ScalarType>(header.dtype);
+  contract.shape.assign(header.shape, header.shape + header.num_dims);
+  contract.tag = header.tag;
+  contract.where = fmt::format("{}:{}", header.file, header.line);
+  return contract;
+}
+
+std::uint64_t frame_slot(std::uint32_t group, int tag) {
+  return slot(0x40, channel_hash(group, tag));
+}
+
+std::uint64_t payload_slot(const Message& message, std::uint64_t sequence) {
+  std::uint64_t hash = mix(channel_hash(message.group, message.tag), sequence);
+  hash = mix(hash, message.num_bytes());
+  hash = mix(hash, static_cast<std::uint64_t>(message.tensor.scalar_type()));
+  for (const std::int64_t size : message.tensor.sizes()) hash = mix(hash, static_cast<std::uint64_t>(size));
+  return slot(0x41, hash);
+}
+
+}  // namespace lab

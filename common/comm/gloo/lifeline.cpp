@@ -1,0 +1,331 @@
+#include "common/comm/gloo/lifeline.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gloo/common/error.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+#include "common/comm/gloo/frame.h"
+
+namespace lab {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kTick{20};
+/// How long a rank that lost a connection waits to hear why: the launcher knows the signal, a failing peer sends its
+/// reason.
+constexpr milliseconds kReasonPatience{500};
+/// Seconds without a tick that can only mean that this process did not run.
+constexpr double kSuspension = 1;
+
+double monotonic_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+/// What a rank sends to every other before it ends. Both magics are there only once the whole record is.
+struct Lifeline::Record {
+  std::uint32_t head;
+  std::int32_t farewell;  ///< 1: an orderly end; the rest is empty
+  std::int32_t origin_rank;
+  std::int32_t exit_code;
+  std::int32_t involved_rank;
+  char sentence[484];
+  std::uint64_t tail;
+  static constexpr std::uint32_t kHead = 0x52454331;
+  static constexpr std::uint64_t kTail = 0x5245433154414931ULL;
+};
+
+Lifeline::Lifeline(gloo::rendezvous::Context& context, double timeout_seconds, EventFile* events)
+    : context_(context), timeout_seconds_(timeout_seconds), events_(events) {
+  static_assert(sizeof(Record) == 512, "a record is 512 bytes");
+  const auto size = static_cast<std::size_t>(context_.size);
+  said_farewell_.assign(size, false);
+  said_farewell_[static_cast<std::size_t>(context_.rank)] = true;
+  records_.assign(size * sizeof(Record), 0);
+  outgoing_.assign(sizeof(Record), 0);
+  probe_memory_.assign(size, 0);
+  record_buffer_ = context_.createUnboundBuffer(records_.data(), records_.size());
+  for (int peer = 0; peer < context_.size; ++peer) {
+    const auto index = static_cast<std::size_t>(peer);
+    probes_.push_back(context_.createUnboundBuffer(&probe_memory_[index], 1));
+    outgoing_buffers_.push_back(context_.createUnboundBuffer(outgoing_.data(), outgoing_.size()));
+    if (peer == context_.rank) continue;
+    record_buffer_->recv(peer, kSentinelSlot, index * sizeof(Record), sizeof(Record));
+    probes_[index]->recv(peer, kProbeSlot, 0, 1);
+  }
+  listener_ = std::thread([this] { listen(); });
+  timekeeper_ = std::thread([this] { keep_time(); });
+}
+
+void Lifeline::wait(gloo::transport::UnboundBuffer& buffer, const Message& message, std::uint64_t sequence) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (failure_) throw_failure();
+    current_ = CurrentWait{&buffer, &message, sequence, monotonic_seconds() + timeout_seconds_, 0};
+  }
+  bool complete = false;
+  bool lost = false;
+  try {
+    complete =
+        message.direction == Direction::kSend ? buffer.waitSend(nullptr, kForGloo) : buffer.waitRecv(nullptr, kForGloo);
+  } catch (const gloo::Exception&) {
+    lost = true;
+  }
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    current_.reset();
+    if (complete) return;
+    if (failure_) throw_failure();
+  }
+  if (lost) connection_lost();
+  throw CommError("a wait ended without a reason");
+}
+
+void Lifeline::check() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (failure_) throw_failure();
+}
+
+void Lifeline::connection_lost() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait_for(lock, 2 * kReasonPatience, [this] { return failure_.has_value(); });
+  if (!failure_) declare({-1, ExitCode::kCommunication, "the connection to a peer was lost", -1});
+  throw_failure();
+  std::abort();  // throw_failure() never returns here
+}
+
+void Lifeline::close() {
+  Record farewell{};
+  farewell.farewell = 1;
+  farewell_sent_ = true;
+  send_records(farewell);
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    closing_deadline_ = monotonic_seconds() + timeout_seconds_;
+    const auto all_left = [this] {
+      for (const bool said : said_farewell_) {
+        if (!said) return false;
+      }
+      return true;
+    };
+    changed_.wait(lock, [&] { return failure_ || all_left(); });
+    if (!all_left()) throw_failure();
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  listener_.join();
+  timekeeper_.join();
+}
+
+void Lifeline::fail(ExitCode exit_code, const std::string& sentence, int involved_rank) {
+  Record record{};
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    // A rank that fails because another did passes the other's reason on: everybody names the same culprit.
+    if (!failure_) failure_ = Failure{-1, exit_code, sentence, involved_rank};
+    record.origin_rank = failure_->origin_rank >= 0 ? failure_->origin_rank : context_.rank;
+    record.exit_code = static_cast<std::int32_t>(failure_->exit_code);
+    record.involved_rank = failure_->involved_rank;
+    const std::size_t length = std::min(failure_->sentence.size(), sizeof(record.sentence) - 1);
+    std::memcpy(record.sentence, failure_->sentence.data(), length);
+  }
+  // After the farewell the peers expect no more word from this rank.
+  if (!farewell_sent_) send_records(record);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  timekeeper_.join();
+  listener_.detach();  // it may be inside Gloo; the process ends now
+}
+
+void Lifeline::send_records(const Record& record) {
+  Record complete = record;
+  complete.head = Record::kHead;
+  complete.tail = Record::kTail;
+  std::memcpy(outgoing_.data(), &complete, sizeof(complete));
+  std::vector<bool> sent(outgoing_buffers_.size(), false);
+  for (int peer = 0; peer < context_.size; ++peer) {
+    if (peer == context_.rank) continue;
+    const auto index = static_cast<std::size_t>(peer);
+    try {
+      outgoing_buffers_[index]->send(peer, kSentinelSlot, 0, sizeof(Record));
+      sent[index] = true;
+    } catch (const gloo::Exception&) {  // that peer is gone: nobody to tell
+    }
+  }
+  for (std::size_t peer = 0; peer < sent.size(); ++peer) {
+    if (sent[peer]) wait_a_little(*outgoing_buffers_[peer]);
+  }
+}
+
+void Lifeline::wait_a_little(gloo::transport::UnboundBuffer& buffer) {
+  // Every peer has its receive posted from the start, so this is over in a moment, unless the peer is stopped.
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    last_words_ = LastWords{&buffer, monotonic_seconds() + std::chrono::duration<double>(kReasonPatience).count()};
+  }
+  try {
+    buffer.waitSend(nullptr, kForGloo);
+  } catch (const gloo::Exception&) {  // that peer is gone: nobody to tell
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  last_words_.reset();
+}
+
+void Lifeline::listen() {
+  for (int remaining = context_.size - 1; remaining > 0; --remaining) {
+    try {
+      if (!record_buffer_->waitRecv(nullptr, kForGloo)) return;
+      read_records();
+    } catch (const gloo::Exception&) {
+      const int lost = find_lost_peer();
+      // Several may be gone by now. One that ended because of another left a record, which names the culprit.
+      read_records();
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (failure_) return;
+      }
+      std::string reason;
+      for (milliseconds waited{0}; reason.empty() && events_ != nullptr && lost >= 0 && waited < kReasonPatience;
+           waited += milliseconds(2)) {
+        reason = events_->exit_reason(lost);
+        if (reason.empty()) std::this_thread::sleep_for(milliseconds(2));
+      }
+      if (reason.empty()) reason = "its connection closed without a word";
+      const std::lock_guard<std::mutex> lock(mutex_);
+      declare({lost, ExitCode::kCommunication, reason, -1});
+      return;
+    }
+  }
+}
+
+void Lifeline::read_records() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (int peer = 0; peer < context_.size; ++peer) {
+    const auto index = static_cast<std::size_t>(peer);
+    Record record;
+    std::memcpy(&record, records_.data() + index * sizeof(Record), sizeof(Record));
+    if (record.head != Record::kHead || record.tail != Record::kTail || said_farewell_[index]) continue;
+    if (record.farewell == 1) {
+      said_farewell_[index] = true;
+      if (closing_deadline_) closing_deadline_ = monotonic_seconds() + timeout_seconds_;
+      changed_.notify_all();
+    } else {
+      record.sentence[sizeof(record.sentence) - 1] = '\0';
+      declare({record.origin_rank, static_cast<ExitCode>(record.exit_code), record.sentence, record.involved_rank});
+    }
+  }
+}
+
+int Lifeline::find_lost_peer() {
+  for (int peer = 0; peer < context_.size; ++peer) {
+    const auto index = static_cast<std::size_t>(peer);
+    if (peer == context_.rank || said_farewell_[index]) continue;
+    probes_[index]->abortWaitRecv();
+    try {
+      probes_[index]->waitRecv(nullptr, milliseconds(1));
+    } catch (const gloo::Exception&) {
+      return peer;
+    }
+  }
+  return -1;
+}
+
+void Lifeline::keep_time() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  double last = monotonic_seconds();
+  while (!changed_.wait_for(lock, kTick, [this] { return stopping_; })) {
+    const double now = monotonic_seconds();
+    tick(now - last);
+    last = now;
+  }
+}
+
+void Lifeline::tick(double seconds_since_last) {
+  // A process that was stopped, or a machine that slept, has waited for nothing in that time.
+  if (seconds_since_last > kSuspension) {
+    if (current_) current_->deadline += seconds_since_last;
+    if (closing_deadline_) *closing_deadline_ += seconds_since_last;
+  }
+  if (last_words_ && monotonic_seconds() > last_words_->deadline) last_words_->buffer->abortWaitSend();
+  if (failure_) return;
+  if (events_ != nullptr) {
+    if (const auto verdict = events_->verdict()) {
+      declare({-1, verdict->exit_code, verdict->sentence, -1});
+      return;
+    }
+  }
+  if (closing_deadline_ && monotonic_seconds() > *closing_deadline_) {
+    const std::vector<int> unfinished = unfinished_ranks();
+    if (unfinished.empty()) return;
+    declare({-1, ExitCode::kCommunication,
+             timeout_sentence(fmt::format("rank {} has returned and waits for {} {} to return", context_.rank,
+                                          unfinished.size() == 1 ? "rank" : "ranks", fmt::join(unfinished, ", ")),
+                              unfinished.front()),
+             -1});
+    return;
+  }
+  if (!current_) return;
+  const auto what = [this] {
+    return fmt::format("rank {} {}", context_.rank, describe_wait(current_->message->posted_op(current_->sequence)));
+  };
+  // A peer's farewell comes after its last message on the same connection. Two more ticks, and what has not arrived
+  // never will.
+  const int peer = current_->message->peer;
+  if (said_farewell_[static_cast<std::size_t>(peer)] && ++current_->ticks_after_farewell > 2) {
+    declare({-1, ExitCode::kDeadlock, fmt::format("deadlock: {}, but rank {} has already returned", what(), peer), -1});
+  } else if (monotonic_seconds() > current_->deadline) {
+    declare({-1, ExitCode::kCommunication, timeout_sentence(what(), context_.rank), -1});
+  }
+}
+
+std::string Lifeline::timeout_sentence(const std::string& what, int first_waiting) {
+  std::string sentence = fmt::format("timed out after {:g} s: {}", timeout_seconds_, what);
+  if (events_ == nullptr) return sentence;
+  sentence += describe_late_rank(*events_, first_waiting, context_.rank);
+  events_->set_rank_lines(describe_ranks(*events_));
+  events_->set_verdict({ExitCode::kCommunication, sentence});
+  return events_->verdict().value_or(Verdict{ExitCode::kCommunication, sentence}).sentence;
+}
+
+CommError Lifeline::timed_out(const std::string& what) {
+  return CommError(timeout_sentence(what, context_.rank));
+}
+
+std::vector<int> Lifeline::unfinished_ranks() const {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < context_.size; ++rank) {
+    if (!said_farewell_[static_cast<std::size_t>(rank)]) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+void Lifeline::declare(Failure failure) {
+  if (!failure_) failure_ = std::move(failure);
+  if (current_) {
+    if (current_->message->direction == Direction::kSend) {
+      current_->buffer->abortWaitSend();
+    } else {
+      current_->buffer->abortWaitRecv();
+    }
+  }
+  changed_.notify_all();
+}
+
+void Lifeline::throw_failure() const {
+  if (failure_->origin_rank < 0 || failure_->origin_rank == context_.rank)
+    raise(failure_->exit_code, failure_->sentence);
+  if (failure_->involved_rank == context_.rank) raise(failure_->exit_code, failure_->sentence);
+  throw CommError(fmt::format("rank {} failed: {}", failure_->origin_rank, failure_->sentence));
+}
+
+}  // namespace lab

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <gloo/rendezvous/context.h>
+#include <gloo/transport/unbound_buffer.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "common/comm/watch/event_file.h"
+#include "common/comm/messages/message.h"
+
+// Why no wait lasts for ever. Internal to the gloo_backend files.
+namespace lab {
+
+/// The time-out that Gloo is given, whose own time-outs would close every connection of the context.
+constexpr std::chrono::milliseconds kForGloo = std::chrono::hours(24 * 30);
+
+/// Watches over one rank's waits. A sentinel thread keeps a receive posted to every peer: a peer's failure record, its
+/// farewell, or the end of its connection wakes it at once, whatever the rank itself is doing. A second thread looks at
+/// the clock and at the launcher's verdict. Either one ends the rank's current wait by aborting it: Gloo's own
+/// time-outs would close every connection of the context.
+class Lifeline {
+ public:
+  /// `events` may be null; otherwise it must outlive this object.
+  Lifeline(gloo::rendezvous::Context& context, double timeout_seconds, EventFile* events);
+
+  /// Waits for a buffer's send or receive on behalf of a message. Errors: see Transport::wait.
+  void wait(gloo::transport::UnboundBuffer& buffer, const Message& message, std::uint64_t sequence);
+
+  /// Throws when this rank already knows that the world has failed.
+  void check();
+
+  /// To be called when Gloo reports a lost connection: finds out whose fault it was, and throws.
+  [[noreturn]] void connection_lost();
+
+  /// Says farewell to all and returns when all have said it. Errors: as wait(); the time-out begins anew with each
+  /// farewell that arrives.
+  void close();
+
+  /// What to throw when something took longer than the time-out: "timed out after 10 s: rank 0 is inside all_reduce",
+  /// and who is late. Tells every rank of this machine, so that all of them give the same reason.
+  CommError timed_out(const std::string& what);
+
+  /// Tells all others why this rank stops. `involved_rank` (or -1) is the other side of a broken contract: it gets the
+  /// same error.
+  void fail(ExitCode exit_code, const std::string& sentence, int involved_rank);
+
+ private:
+  struct Failure {
+    int origin_rank;  ///< -1: nobody's own fault, or this rank's own discovery
+    ExitCode exit_code;
+    std::string sentence;
+    int involved_rank;
+  };
+  struct CurrentWait {
+    gloo::transport::UnboundBuffer* buffer;
+    const Message* message;
+    std::uint64_t sequence;
+    double deadline;
+    int ticks_after_farewell;
+  };
+  struct LastWords {
+    gloo::transport::UnboundBuffer* buffer;
+    double deadline;
+  };
+  struct Record;
+
+  void listen();
+  void keep_time();
+  void read_records();
+  void tick(double seconds_since_last);
+  /// `first_waiting`: where the chain of waits begins at whose end is the rank that is late.
+  std::string timeout_sentence(const std::string& what, int first_waiting);
+  std::vector<int> unfinished_ranks() const;  // with the mutex held
+  void declare(Failure failure);              // with the mutex held
+  void throw_failure() const;                 // with the mutex held
+  int find_lost_peer();
+  void send_records(const Record& record);
+  void wait_a_little(gloo::transport::UnboundBuffer& buffer);
+
+  gloo::rendezvous::Context& context_;
+  const double timeout_seconds_;
+  EventFile* events_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<Failure> failure_;  ///< the first one
+  std::optional<CurrentWait> current_;
+  std::optional<LastWords> last_words_;  ///< a record on its way out
+  std::optional<double> closing_deadline_;
+  std::vector<bool> said_farewell_;
+  bool farewell_sent_ = false;
+  bool stopping_ = false;
+
+  std::vector<char> records_;  ///< one record per peer, filled by Gloo
+  std::unique_ptr<gloo::transport::UnboundBuffer> record_buffer_;
+  std::vector<std::unique_ptr<gloo::transport::UnboundBuffer>> probes_;  ///< tell which connection was lost
+  std::vector<char> probe_memory_;
+  std::vector<char> outgoing_;
+  std::vector<std::unique_ptr<gloo::transport::UnboundBuffer>> outgoing_buffers_;
+  std::thread listener_;
+  std::thread timekeeper_;
+};
+
+}  // namespace lab

@@ -1,0 +1,110 @@
+#include "common/comm/messages/endpoint.h"
+
+#include <fmt/format.h>
+
+namespace lab {
+
+Endpoint::Posted Endpoint::post(Message message) {
+  const bool sends = message.direction == Direction::kSend;
+  message.step = clock_ + 1;
+  LedgerEntry cost;
+  cost.operation = label_;
+  cost.calls = 1;
+  cost.messages = sends ? 1 : 0;
+  (sends ? cost.bytes_sent : cost.bytes_received) = message.num_bytes();
+  ledger_.add(cost);
+
+  Posted posted;
+  if (traced_) {
+    posted.sequence = next_sequence(message);
+    posted.start_seconds = transport_->now();
+    if (sends && payload_label_) posted.payload_label = payload_label_(message.tensor);
+  }
+  posted.message = message;
+  posted.pending = sends ? transport_->start_send(std::move(message)) : transport_->start_recv(std::move(message));
+  return posted;
+}
+
+void Endpoint::finish(const Posted& posted) {
+  transport_->wait(*posted.pending);
+  const Message& message = posted.message;
+  // The sender's step travels with the message, so the clock is the length of the longest chain of messages that led
+  // here.
+  const std::uint64_t step = message.direction == Direction::kSend ? message.step : posted.pending->peer_step;
+  if (step > clock_) {
+    LedgerEntry cost;
+    cost.operation = label_;
+    cost.rounds = step - clock_;
+    ledger_.add(cost);
+    clock_ = step;
+  }
+  if (!traced_) return;
+  TraceEvent event;
+  event.rank = transport_->rank();
+  event.direction = message.direction;
+  event.peer = message.peer;
+  event.group = message.group;
+  event.tag = message.tag;
+  event.sequence = posted.sequence;
+  event.round = step;
+  event.label = posted.payload_label;
+  if (message.direction == Direction::kRecv && payload_label_) event.label = payload_label_(message.tensor);
+  event.bytes = static_cast<std::int64_t>(message.num_bytes());
+  event.operation = message.posted_op(0).operation;
+  event.where = message.where.text();
+  event.start_seconds = posted.start_seconds;
+  event.end_seconds = transport_->now();
+  event.arrived_seconds = posted.pending->arrived_seconds;
+  trace_.push_back(std::move(event));
+}
+
+void Endpoint::record_collective(const LedgerEntry& cost, const Group& group, std::int64_t bytes, SourceLine where,
+                                 double start_seconds) {
+  ledger_.add(cost);
+  if (!traced_) return;
+  TraceEvent event;
+  event.rank = transport_->rank();
+  event.kind = TraceKind::kCollective;
+  event.peer = -1;
+  event.group = group.id;
+  event.bytes = bytes;
+  event.operation = cost.operation;
+  event.where = where.text();
+  event.start_seconds = start_seconds;
+  event.end_seconds = transport_->now();
+  trace_.push_back(std::move(event));
+}
+
+void Endpoint::record_computation(const std::string& operation, std::uint64_t turn, double start_seconds) {
+  if (!traced_) return;
+  TraceEvent event;
+  event.rank = transport_->rank();
+  event.kind = TraceKind::kComputation;
+  event.peer = -1;
+  event.sequence = turn;
+  event.operation = operation;
+  event.start_seconds = start_seconds;
+  event.end_seconds = transport_->now();
+  trace_.push_back(std::move(event));
+}
+
+void Endpoint::abandon(const Posted& posted) {
+  const Message& message = posted.message;
+  const bool sends = message.direction == Direction::kSend;
+  abandoned_.push_back(fmt::format(
+      "rank {} dropped its {} {} rank {} ({}) without waiting for it; hint: keep the Request and call wait()",
+      transport_->rank(), sends ? "isend" : "irecv", sends ? "to" : "from", message.peer, message.where.text()));
+  transport_->abandon(posted.pending);
+}
+
+void Endpoint::close() {
+  if (!abandoned_.empty()) throw ContractError(abandoned_.front());
+  transport_->close();
+}
+
+std::uint64_t Endpoint::next_sequence(const Message& message) {
+  return sequences_[fmt::format("{}/{}/{}/{}", message.direction == Direction::kSend, message.peer, message.group,
+                                message.tag)]++;
+}
+
+}  // namespace lab

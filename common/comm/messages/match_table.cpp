@@ -1,0 +1,152 @@
+#include "common/comm/messages/match_table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace lab {
+
+void Match::copy_payload() const {
+  if (num_bytes() == 0 || source->message.tensor.is_meta()) return;
+  std::memcpy(target->message.tensor.data_ptr(), source->message.tensor.data_ptr(), num_bytes());
+}
+
+void Match::complete(double now_seconds) const {
+  source->arrived_seconds = target->arrived_seconds = now_seconds;
+  target->peer_step = source->message.step;
+  source->stage = target->stage = LocalPending::Stage::kDone;
+}
+
+std::size_t MatchTable::ChannelHash::operator()(const Channel& channel) const {
+  std::uint64_t mixed = 0;
+  for (const std::uint64_t part :
+       {static_cast<std::uint64_t>(channel.owner), static_cast<std::uint64_t>(channel.peer),
+        static_cast<std::uint64_t>(channel.direction), static_cast<std::uint64_t>(channel.group),
+        static_cast<std::uint64_t>(channel.tag)}) {
+    mixed = (mixed ^ part) * 0x9E3779B97F4A7C15U;
+    mixed ^= mixed >> 29;
+  }
+  return static_cast<std::size_t>(mixed);
+}
+
+std::optional<Match> MatchTable::post(const std::shared_ptr<LocalPending>& mine) {
+  const Message& message = mine->message;
+  const bool sends = message.direction == Direction::kSend;
+  mine->order = num_posted_++;
+  const auto theirs = unmatched_.find(
+      {message.peer, sends ? Direction::kRecv : Direction::kSend, mine->owner, message.group, message.tag});
+  if (theirs == unmatched_.end()) {
+    unmatched_[{mine->owner, message.direction, message.peer, message.group, message.tag}].push_back(mine);
+    return std::nullopt;
+  }
+  const std::shared_ptr<LocalPending> first = std::move(theirs->second.front());
+  theirs->second.pop_front();
+  if (theirs->second.empty()) unmatched_.erase(theirs);
+
+  const Match match{sends ? mine : first, sends ? first : mine};
+  const std::string violation =
+      contract_violation(match.source->owner, match.source->message, match.target->owner, match.target->message);
+  for (LocalPending* end : {match.source.get(), match.target.get()}) {
+    end->violation = violation;
+    end->stage = violation.empty() ? LocalPending::Stage::kMatched : LocalPending::Stage::kDone;
+  }
+  return match;
+}
+
+void MatchTable::wait_begins(int rank, const LocalPending& pending) {
+  at(rank) = {RankActivity::kWaiting, &pending};
+  find_deadlock(rank);
+}
+
+void MatchTable::wait_ends(int rank) {
+  at(rank) = {RankActivity::kRunning, nullptr};
+}
+
+void MatchTable::conclude(const LocalPending& pending, double timeout_seconds) const {
+  if (!pending.violation.empty()) throw ContractError(pending.violation);
+  if (pending.stage == LocalPending::Stage::kDone) return;
+  throw_if_failed();
+  throw CommError(fmt::format("timed out after {:g} s: rank {} {}{}", timeout_seconds, pending.owner,
+                              describe_wait(pending.message.posted_op(0)),
+                              describe_late_rank(pending.message.peer, pending.owner)));
+}
+
+void MatchTable::throw_unfinished(int rank, double timeout_seconds) const {
+  std::vector<int> unfinished;
+  for (int other = 0; other < size(); ++other) {
+    if (at(other).activity != RankActivity::kFinished) unfinished.push_back(other);
+  }
+  throw CommError(fmt::format("timed out after {:g} s: rank {} has returned and waits for {} {} to return{}",
+                              timeout_seconds, rank, unfinished.size() == 1 ? "rank" : "ranks",
+                              fmt::join(unfinished, ", "), describe_late_rank(unfinished.at(0), rank)));
+}
+
+std::string MatchTable::describe_late_rank(int first, int self) const {
+  const std::vector<RankState> all = states();
+  const std::optional<int> late = find_late_rank(all, first);
+  if (!late || *late == self) return "";
+  return fmt::format("; late: rank {} {}", *late, describe_rank(all[static_cast<std::size_t>(*late)]));
+}
+
+void MatchTable::finish(int rank) {
+  RankPlace& place = at(rank);
+  if (place.activity == RankActivity::kFinished || place.activity == RankActivity::kFailed) return;
+  place.activity = RankActivity::kFinished;
+  ++num_finished_;
+  for (int other = 0; other < size(); ++other) {
+    if (at(other).activity == RankActivity::kWaiting) find_deadlock(other);
+  }
+}
+
+void MatchTable::fail(int rank, ExitCode exit_code, const std::string& sentence) {
+  at(rank).activity = RankActivity::kFailed;
+  if (!failure_) failure_ = Failure{rank, exit_code, sentence};
+}
+
+void MatchTable::throw_if_failed() const {
+  if (!failure_) return;
+  if (failure_->rank < 0) raise(failure_->exit_code, failure_->sentence);
+  throw CommError(fmt::format("rank {} failed: {}", failure_->rank, failure_->sentence));
+}
+
+/// Follows the waits from `rank`: every waiting rank waits for exactly one other.
+void MatchTable::find_deadlock(int rank) {
+  int next = rank;
+  for (int hops = 0; hops <= size(); ++hops) {
+    const RankPlace& place = at(next);
+    if (place.activity == RankActivity::kFinished) break;
+    const bool blocked =
+        place.activity == RankActivity::kWaiting && place.waiting_for->stage == LocalPending::Stage::kPosted;
+    if (!blocked) return;
+    next = place.waiting_for->message.peer;
+  }
+  if (failure_) return;
+  if (const auto diagnosis = diagnose(states())) failure_ = Failure{-1, diagnosis->exit_code, diagnosis->sentence};
+}
+
+/// What is in the table has no other end, so the states need no counts of the channels.
+std::vector<RankState> MatchTable::states() const {
+  std::vector<const LocalPending*> posted;
+  for (const auto& [channel, queue] : unmatched_) {
+    for (const auto& pending : queue) posted.push_back(pending.get());
+  }
+  std::sort(posted.begin(), posted.end(), [](const auto* a, const auto* b) { return a->order < b->order; });
+
+  std::vector<RankState> states(ranks_.size());
+  for (const LocalPending* pending : posted) {
+    RankState& state = states[static_cast<std::size_t>(pending->owner)];
+    if (at(pending->owner).waiting_for == pending) state.waiting_for = state.posted.size();
+    state.posted.push_back(pending->message.posted_op(pending->order));
+  }
+  for (std::size_t rank = 0; rank < states.size(); ++rank) {
+    states[rank].activity = ranks_[rank].activity;
+    // Waiting for a message that was matched meanwhile: it will go on.
+    if (states[rank].activity == RankActivity::kWaiting && !states[rank].waiting_for)
+      states[rank].activity = RankActivity::kRunning;
+  }
+  return states;
+}
+
+}  // namespace lab

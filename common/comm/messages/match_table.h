@@ -1,0 +1,114 @@
+#pragma once
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "common/comm/messages/message.h"
+#include "common/comm/transport.h"
+
+// Which message meets which, who waits for whom, and who is to blame: the part that is alike in the worlds whose ranks
+// share one memory (`threads` and `sim`). Knows nothing of threads, locks or clocks.
+namespace lab {
+
+/// One end of a message, as its rank posted it.
+struct LocalPending final : Pending {
+  LocalPending(int owner_rank, Message posted) : message(std::move(posted)), owner(owner_rank) {}
+
+  Message message;
+  int owner;
+  std::uint64_t order = 0;  ///< n-th message posted in the world
+  enum class Stage { kPosted, kMatched, kDone } stage = Stage::kPosted;
+  std::string violation;  ///< why the two ends do not agree; then the stage is kDone and nothing was copied
+};
+
+/// The two ends of one message.
+struct Match {
+  std::shared_ptr<LocalPending> source;
+  std::shared_ptr<LocalPending> target;
+
+  bool agrees() const { return source->violation.empty(); }
+  std::uint64_t num_bytes() const { return source->message.num_bytes(); }
+  /// Copies the payload; a meta tensor has none.
+  void copy_payload() const;
+  /// Hands the sender's step over; both ends are then done, at that time.
+  void complete(double now_seconds) const;
+};
+
+/// The messages that wait for their other end, and what each rank is doing. Not safe for threads: whoever shares it
+/// keeps the calls apart. Messages that nobody meets, abandoned ones too, stay alive as long as the table.
+class MatchTable {
+ public:
+  explicit MatchTable(int num_ranks) : ranks_(static_cast<std::size_t>(num_ranks)) {}
+
+  int size() const { return static_cast<int>(ranks_.size()); }
+
+  /// Enters a message. Its other end, if that was posted first, is taken out: in order of posting for each channel.
+  /// Both are then matched, or done with a violation.
+  std::optional<Match> post(const std::shared_ptr<LocalPending>& mine);
+
+  /// The rank waits from now on. Declares a failure if it can never go on.
+  void wait_begins(int rank, const LocalPending& pending);
+  void wait_ends(int rank);
+  /// The message that the rank waits for, or null.
+  const LocalPending* waiting_for(int rank) const { return at(rank).waiting_for; }
+
+  /// How a wait ends: returns when the message is done. Errors: ContractError: the ends do not agree; the world's
+  /// failure; CommError: neither, so the time is up.
+  void conclude(const LocalPending& pending, double timeout_seconds) const;
+
+  /// The rank has returned: whoever waits for it never goes on. A rank that has failed stays so.
+  void finish(int rank);
+  bool all_finished() const { return num_finished_ == size(); }
+  int num_finished() const { return num_finished_; }
+  /// Of a rank that has returned and waits for the others to: the time is up.
+  [[noreturn]] void throw_unfinished(int rank, double timeout_seconds) const;
+
+  /// The rank stops for a reason of its own. The first failure is the world's.
+  void fail(int rank, ExitCode exit_code, const std::string& sentence);
+  bool failed() const { return failure_.has_value(); }
+  void throw_if_failed() const;
+
+ private:
+  struct Channel {
+    int owner;
+    Direction direction;
+    int peer;
+    std::uint32_t group;
+    int tag;
+    bool operator==(const Channel& other) const {
+      return owner == other.owner && direction == other.direction && peer == other.peer && group == other.group &&
+             tag == other.tag;
+    }
+  };
+  struct ChannelHash {
+    std::size_t operator()(const Channel& channel) const;
+  };
+  struct RankPlace {
+    RankActivity activity = RankActivity::kRunning;
+    const LocalPending* waiting_for = nullptr;
+  };
+  struct Failure {
+    int rank = -1;  ///< -1: nobody's own fault, the world is stuck
+    ExitCode exit_code = ExitCode::kInternal;
+    std::string sentence;
+  };
+
+  RankPlace& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  const RankPlace& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+  void find_deadlock(int rank);
+  std::vector<RankState> states() const;
+  /// "; late: rank 2 computes" of the rank that keeps the others waiting, at the end of the chain that begins at `first`.
+  std::string describe_late_rank(int first, int self) const;
+
+  std::vector<RankPlace> ranks_;
+  std::unordered_map<Channel, std::list<std::shared_ptr<LocalPending>>, ChannelHash> unmatched_;
+  std::uint64_t num_posted_ = 0;
+  std::optional<Failure> failure_;
+  int num_finished_ = 0;
+};
+
+}  // namespace lab

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <string>
+
+#include "common/comm/source_line.h"
+#include "common/comm/watch/wait_graph.h"
+
+namespace lab {
+
+/// What both sides of a message must agree on, and where it was posted.
+struct Contract {
+  std::string operation;  ///< "send" and "recv" are both "message"; a collective carries its own name
+  at::ScalarType dtype = at::kFloat;
+  std::vector<std::int64_t> shape;
+  int tag = 0;
+  std::string where;  ///< "collectives.cpp:41"
+};
+
+/// One message as a transport sees it: the tensor is contiguous, and its memory on the CPU is the payload. A tensor on
+/// the meta device has sizes and no memory: worlds that share one memory move its sizes, the others refuse it.
+struct Message {
+  Direction direction = Direction::kSend;
+  int peer = 0;  ///< world rank
+  std::uint32_t group = 0;
+  int tag = 0;
+  std::string operation = "message";
+  SourceLine where;
+  at::Tensor tensor;
+  bool contract_only = false;  ///< compare operation, dtype and shape; move no bytes
+  std::uint64_t step = 0;      ///< the sender's logical clock, delivered with the message
+
+  std::uint64_t num_bytes() const { return contract_only ? 0 : static_cast<std::uint64_t>(tensor.nbytes()); }
+  Contract contract() const;
+  /// The same facts without the tensor, for the wait-for graph.
+  PostedOp posted_op(std::uint64_t sequence) const;
+};
+
+/// Empty when sender and receiver agree; otherwise one sentence that names both ranks, both contracts and both source
+/// lines.
+std::string contract_violation(int src_rank, const Contract& sent, int dst_rank, const Contract& expected);
+
+/// The same for two messages at hand. Also empty only when both have data, or both are on the meta device.
+std::string contract_violation(int src_rank, const Message& sent, int dst_rank, const Message& expected);
+
+/// Refuses a tensor that is undefined, such as a gradient that has not been computed. `action`: "send to rank 1".
+/// Errors    ContractError with the line, the rank and the action
+void require_defined(const at::Tensor& tensor, int rank, const std::string& action, SourceLine where);
+
+/// The tensor that travels in place of the caller's: itself where it can (on the CPU or meta, contiguous), else a copy.
+at::Tensor on_wire(const at::Tensor& tensor);
+
+}  // namespace lab

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "common/comm/rendezvous/socket.h"
+#include "common/comm/rendezvous/wire.h"
+
+namespace lab {
+
+/// A rank's side of the rendezvous: one connection to rank 0, held for as long as the rank may have to connect to
+/// others.
+class RendezvousClient {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// Arrives, and returns when every rank has.
+  /// Errors    UsageError: ranks were started differently, this rank is there already, the port is another job's;
+  ///           CommError: rank 0 does not listen, something else does, a rank is late (it is named) or gone
+  RendezvousClient(const RendezvousPlace& place, const Arrival& own, Time deadline);
+
+  /// Leaves `items`, one for each of `count` members and all of the same length, under the group's name, and returns
+  /// what the members left for this one, in their order. Every member calls it with the same name. Errors: CommError.
+  std::string exchange(const std::string& name, int index, int count, std::string items, double timeout_seconds);
+
+  /// Returns when the time has come, or throws what rank 0 says meanwhile: that a rank is gone. Errors: CommError.
+  void listen_until(Time time);
+
+  /// Tells the others, through rank 0, why this rank ends.
+  void give_up(const std::string& sentence);
+
+ private:
+  bool introduce(const Arrival& own, Time deadline);
+  RendezvousMessage receive(Time deadline);
+  std::optional<RendezvousMessage> try_to_receive(Time deadline);
+  [[noreturn]] void fail_without_rank_0(const std::string& what) const;
+
+  const RendezvousPlace place_;
+  const int rank_;
+  UniqueFd fd_;
+  RendezvousStream in_;
+  std::string found_instead_;  ///< what answered in rank 0's place
+};
+
+}  // namespace lab

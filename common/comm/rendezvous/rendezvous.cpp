@@ -1,0 +1,176 @@
+#include "common/comm/rendezvous/rendezvous.h"
+
+#include <fmt/format.h>
+
+#include "common/base/errors.h"
+#include "common/comm/rendezvous/fingerprint.h"
+
+namespace lab {
+namespace {
+
+RendezvousMessage refusal(ExitCode exit_code, const std::string& sentence) {
+  return to_message(RendezvousKind::kFailed, {static_cast<int>(exit_code), "the meeting: " + sentence});
+}
+
+}  // namespace
+
+std::vector<Rendezvous::Reply> Rendezvous::receive(int connection, const RendezvousMessage& message, Time now) {
+  if (!has_arrived(connection)) return arrive(connection, read_arrival(message), now);
+  if (message.kind != RendezvousKind::kGiveUp) return exchange(connection, read_exchange(message), now);
+  const Refusal reason = read_refusal(message);
+  return fail({static_cast<int>(ExitCode::kCommunication),
+               fmt::format("rank {} failed: {}", ranks_.at(connection), reason.sentence)});
+}
+
+std::vector<Rendezvous::Reply> Rendezvous::arrive(int connection, const Arrival& arrival, Time now) {
+  if (arrival.token != token_) {
+    return {
+        {connection, refusal(ExitCode::kUsage,
+                             "rank 0 of another job listens at this address and port; hint: choose another port with "
+                             "MASTER_PORT or --master-port")}};
+  }
+  if (arrival.rank < size_) known_ranks_.insert(arrival.rank);
+  if (failure_) return {{connection, to_message(RendezvousKind::kFailed, *failure_)}};
+  if (arrival.size != size_ || arrival.rank >= size_) {
+    const std::string sentence =
+        fmt::format("WORLD_SIZE: expected {} as on rank 0, got {} on rank {}; hint: start every rank with the same one",
+                    size_, arrival.size, arrival.rank);
+    const Reply to_newcomer{connection, refusal(ExitCode::kUsage, sentence)};
+    if (complete_) return {to_newcomer};  // this run can do without it
+    std::vector<Reply> replies = fail({static_cast<int>(ExitCode::kUsage), "the meeting: " + sentence});
+    replies.push_back(to_newcomer);
+    return replies;
+  }
+  if (const auto first = processes_.find(arrival.rank); first != processes_.end()) {
+    return {{connection,
+             refusal(ExitCode::kUsage, fmt::format("rank {} has arrived before: expected one process with this rank, "
+                                                   "got {} and {}; hint: start each rank once, and look for ranks "
+                                                   "of an earlier run",
+                                                   arrival.rank, first->second, arrival.process))}};
+  }
+  ranks_[connection] = arrival.rank;
+  processes_[arrival.rank] = arrival.process;
+  fingerprints_[arrival.rank] = arrival.fingerprint;
+  waits_[connection] = {now + std::chrono::milliseconds(arrival.patience_ms), arrival.timeout_ms / 1000.0, {}};
+  std::vector<Reply> replies = {{connection, {RendezvousKind::kHeard, ""}}};
+  if (static_cast<int>(processes_.size()) < size_) return replies;
+  for (Reply& reply : all_arrived()) replies.push_back(std::move(reply));
+  return replies;
+}
+
+std::vector<Rendezvous::Reply> Rendezvous::all_arrived() {
+  const std::string differences = describe_differences(fingerprints_);
+  if (!differences.empty()) {
+    return fail({static_cast<int>(ExitCode::kUsage),
+                 fmt::format("the meeting: the ranks were started differently: {}; hint: start every rank with the "
+                             "same program and options",
+                             differences)});
+  }
+  complete_ = true;
+  waits_.clear();
+  std::vector<Reply> replies;
+  for (const auto& [connection, rank] : ranks_) replies.push_back({connection, {RendezvousKind::kEveryone, ""}});
+  return replies;
+}
+
+std::vector<Rendezvous::Reply> Rendezvous::exchange(int connection, const Exchange& exchange, Time now) {
+  if (failure_) return {{connection, to_message(RendezvousKind::kFailed, *failure_)}};
+  if (!complete_ || waits_.count(connection) != 0) throw WireError("an exchange at the wrong time");
+  std::map<int, int> members = {{exchange.index, connection}};  // by index
+  for (const auto& [other, wait] : waits_) {
+    if (wait.exchange->name != exchange.name) continue;
+    if (wait.exchange->count != exchange.count || !members.emplace(wait.exchange->index, other).second)
+      throw WireError("an exchange that differs from the other members'");
+  }
+  waits_[connection] = {now + std::chrono::milliseconds(exchange.timeout_ms), exchange.timeout_ms / 1000.0, exchange};
+  if (static_cast<int>(members.size()) < exchange.count) return {};
+  std::vector<Reply> replies;
+  for (const auto& [index, taker] : members) {
+    RendezvousMessage items{RendezvousKind::kItems, ""};
+    for (const auto& [other_index, giver] : members) {
+      const std::string& all = waits_.at(giver).exchange->items;
+      const std::size_t num_bytes = all.size() / members.size();
+      items.body += all.substr(static_cast<std::size_t>(index) * num_bytes, num_bytes);
+    }
+    replies.push_back({taker, std::move(items)});
+  }
+  for (const auto& [index, member] : members) waits_.erase(member);
+  return replies;
+}
+
+std::vector<Rendezvous::Reply> Rendezvous::closed(int connection) {
+  waits_.erase(connection);
+  const auto entry = ranks_.find(connection);
+  if (entry == ranks_.end()) return {};
+  const int rank = entry->second;
+  ranks_.erase(entry);
+  // Also at the end of a good run, when no rank reads it any more.
+  return fail({static_cast<int>(ExitCode::kCommunication),
+               fmt::format("the meeting: {} (rank {}) ended before all ranks were connected; hint: its own message, or "
+                           "its launcher's, says why",
+                           processes_.at(rank), rank)});
+}
+
+std::vector<Rendezvous::Reply> Rendezvous::fail(const Refusal& refusal) {
+  if (failure_) return {};
+  failure_ = refusal;
+  waits_.clear();
+  std::vector<Reply> replies;
+  for (const auto& [connection, rank] : ranks_) {
+    replies.push_back({connection, to_message(RendezvousKind::kFailed, refusal)});
+  }
+  return replies;
+}
+
+bool Rendezvous::has_more_to_tell() const {
+  return failure_ && failure_->exit_code == static_cast<int>(ExitCode::kUsage) && !complete_ &&
+         static_cast<int>(known_ranks_.size()) < size_;
+}
+
+std::optional<Rendezvous::Time> Rendezvous::next_deadline() const {
+  std::optional<Time> next;
+  for (const auto& [connection, wait] : waits_) {
+    if (!next || wait.deadline < *next) next = wait.deadline;
+  }
+  return next;
+}
+
+std::vector<Rendezvous::Reply> Rendezvous::expire(Time now) {
+  for (const auto& [connection, wait] : waits_) {
+    if (now < wait.deadline) continue;
+    const std::string differences = complete_ ? "" : describe_differences(fingerprints_);
+    // A wrong start explains more than a late rank does.
+    if (!differences.empty()) {
+      return fail({static_cast<int>(ExitCode::kUsage),
+                   fmt::format("the meeting: the ranks were started differently: {}; and {}", differences,
+                               describe_absent(wait))});
+    }
+    return fail({static_cast<int>(ExitCode::kCommunication), fmt::format("the meeting: {}", describe_absent(wait))});
+  }
+  return {};
+}
+
+std::string Rendezvous::describe_absent(const Wait& wait) const {
+  std::set<int> present;
+  for (const auto& [connection, other] : waits_) {
+    if (!wait.exchange) {
+      present.insert(ranks_.at(connection));
+    } else if (other.exchange->name == wait.exchange->name) {
+      present.insert(other.exchange->index);
+    }
+  }
+  std::vector<int> absent;
+  const int count = wait.exchange ? wait.exchange->count : size_;
+  for (int index = 0; index < count; ++index) {
+    if (present.count(index) == 0) absent.push_back(index);
+  }
+  if (!wait.exchange) {
+    return fmt::format(
+        "{} of {} did not arrive within {:g} s; hint: start every rank, or give more time with --timeout",
+        describe_ranks(absent), size_, wait.timeout_seconds);
+  }
+  return fmt::format("{} of the {} in {} did not leave an address within {:g} s", describe_ranks(absent), count,
+                     wait.exchange->name, wait.timeout_seconds);
+}
+
+}  // namespace lab

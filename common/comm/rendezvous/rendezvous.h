@@ -1,0 +1,72 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/comm/rendezvous/wire.h"
+
+namespace lab {
+
+/// The rendezvous itself, without sockets: who has arrived, who waits for whom, and what each connection is told.
+/// Connections are numbers; the server of rank 0 moves the bytes.
+///
+/// Every rank arrives, once. When all have, their fingerprints are compared and all hear kEveryone. Then groups of ranks
+/// exchange addresses. The first failure (a rank that differs, is late, gives up, or whose connection ends) is told to
+/// every rank at once, and to those that come after it. Strangers are turned away and change nothing.
+class Rendezvous {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  struct Reply {
+    int connection;
+    RendezvousMessage message;
+  };
+
+  Rendezvous(int size, std::string token) : size_(size), token_(std::move(token)) {}
+
+  /// Errors: WireError, when the connection is not that of a rank of this suite or breaks the protocol; to be closed.
+  std::vector<Reply> receive(int connection, const RendezvousMessage& message, Time now);
+
+  /// The connection has ended.
+  std::vector<Reply> closed(int connection);
+
+  /// Fails the rendezvous when a rank has waited as long as it is willing to.
+  std::vector<Reply> expire(Time now);
+  std::optional<Time> next_deadline() const;
+
+  /// Ends the rendezvous for all.
+  std::vector<Reply> fail(const Refusal& refusal);
+
+  bool has_arrived(int connection) const { return ranks_.count(connection) != 0; }
+  bool complete() const { return complete_; }
+  /// Failed because ranks were started differently, and not every one of them has been told yet.
+  bool has_more_to_tell() const;
+
+ private:
+  struct Wait {
+    Time deadline;
+    double timeout_seconds;
+    std::optional<Exchange> exchange;  ///< nothing: waits for the others to arrive
+  };
+
+  std::vector<Reply> arrive(int connection, const Arrival& arrival, Time now);
+  std::vector<Reply> exchange(int connection, const Exchange& exchange, Time now);
+  std::vector<Reply> all_arrived();
+  std::string describe_absent(const Wait& wait) const;
+
+  const int size_;
+  const std::string token_;
+  bool complete_ = false;
+  std::optional<Refusal> failure_;
+  std::map<int, int> ranks_;              ///< of connections
+  std::map<int, std::string> processes_;  ///< by rank, of those that arrived
+  std::map<int, std::string> fingerprints_;
+  std::map<int, Wait> waits_;  ///< of connections
+  std::set<int> known_ranks_;  ///< that came here, as rank 0 counts them
+};
+
+}  // namespace lab

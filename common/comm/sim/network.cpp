@@ -1,0 +1,33 @@
+#include "common/comm/sim/network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/base/errors.h"
+
+namespace lab {
+
+const std::vector<std::string>& platform_names() {
+  static const std::vector<std::string> names = {"star", "fat-tree", "torus", "dragonfly"};
+  return names;
+}
+
+void check_network(const SimNetwork& network) {
+  const std::vector<std::string>& names = platform_names();
+  if (std::find(names.begin(), names.end(), network.platform) == names.end()) {
+    throw UsageError(
+        fmt::format("platform: expected {}, got \"{}\"; example: star", fmt::join(names, ", "), network.platform));
+  }
+  // Written so that a NaN is refused, too.
+  if (!(network.latency_seconds >= 0 && network.latency_seconds <= 1000)) {
+    throw UsageError(
+        fmt::format("latency: expected 0 to 1000 seconds, got {:g}; example: 10e-6", network.latency_seconds));
+  }
+  if (!(network.bytes_per_second >= 1 && network.bytes_per_second <= 1e15)) {
+    throw UsageError(fmt::format("bandwidth: expected 1 to 1e15 bytes a second, got {:g}; example: 1.25e9",
+                                 network.bytes_per_second));
+  }
+}
+
+}  // namespace lab

@@ -1,0 +1,87 @@
+#include <cstring>
+#include <set>
+
+#include "common/comm/gloo/frame.h"
+#include "common/testing/test.h"
+
+namespace lab {
+namespace {
+
+Message message_of(at::IntArrayRef shape, at::ScalarType dtype) {
+  Message message;
+  message.peer = 1;
+  message.tag = 3;
+  message.where = {"/a/very/long/path/to/collectives.cpp", 41};
+  message.tensor = at::zeros(shape, dtype);
+  return message;
+}
+
+TEST_CASE("a header carries the sender's contract") {
+  const Message message = message_of({2, 0, 5}, at::kBFloat16);
+  const Contract contract = contract_of(make_header(message));
+  CHECK(contract.operation == "message");
+  CHECK((contract.dtype == at::kBFloat16));
+  CHECK(contract.shape == std::vector<std::int64_t>{2, 0, 5});
+  CHECK(contract.tag == 3);
+  CHECK(contract.where == "collectives.cpp:41");
+  CHECK(contract_violation(0, contract, 1, message.contract()).empty());
+}
+
+TEST_CASE("the quick comparison sees what the sentence would name") {
+  const Message message = message_of({2, 3}, at::kFloat);
+  const FrameHeader header = make_header(message);
+  CHECK(same_contract(header, message_of({2, 3}, at::kFloat)));
+  CHECK_FALSE(same_contract(header, message_of({3, 2}, at::kFloat)));
+  CHECK_FALSE(same_contract(header, message_of({2, 3, 1}, at::kFloat)));
+  CHECK_FALSE(same_contract(header, message_of({2, 3}, at::kInt)));
+  Message collective = message_of({2, 3}, at::kFloat);
+  collective.operation = "all_reduce";
+  CHECK_FALSE(same_contract(header, collective));
+  CHECK_FALSE(same_contract(FrameHeader{}, message));
+}
+
+TEST_CASE("a file name too long for the header is cut, not overrun") {
+  Message message = message_of({1}, at::kFloat);
+  const std::string name(500, 'x');
+  message.where = {name.c_str(), 7};
+  const Contract contract = contract_of(make_header(message));
+  CHECK(contract.where.size() < 150);
+  CHECK(contract.where.substr(contract.where.size() - 2) == ":7");
+}
+
+TEST_CASE("more than eight dimensions are refused before anything is posted") {
+  CHECK_NOTHROW(make_header(message_of({1, 1, 1, 1, 1, 1, 1, 1}, at::kFloat)));
+  CHECK_THROWS_AS(make_header(message_of({1, 1, 1, 1, 1, 1, 1, 1, 1}, at::kFloat)), ContractError);
+}
+
+TEST_CASE("bytes that are no header are refused") {
+  FrameHeader header{};
+  CHECK_THROWS_AS(contract_of(header), CommError);
+  header = make_header(message_of({1}, at::kFloat));
+  header.num_dims = 9;
+  CHECK_THROWS_AS(contract_of(header), CommError);
+}
+
+TEST_CASE("payloads of unequal contracts never share a slot, nor do channels") {
+  std::set<std::uint64_t> slots;
+  int count = 0;
+  for (const at::ScalarType dtype : {at::kFloat, at::kInt, at::kDouble}) {
+    for (const auto& shape : std::vector<std::vector<std::int64_t>>{{6}, {2, 3}, {3, 2}, {6, 1}, {7}}) {
+      for (const std::uint64_t sequence : {0, 1}) {
+        for (const int tag : {0, 1, -1}) {
+          Message message = message_of(shape, dtype);
+          message.tag = tag;
+          slots.insert(payload_slot(message, sequence));
+          ++count;
+        }
+      }
+    }
+  }
+  CHECK(slots.size() == static_cast<std::size_t>(count));
+  for (const std::uint64_t slot : slots) CHECK((slot >> 56) == 0x41);
+  CHECK(frame_slot(0, 1) != frame_slot(1, 0));
+  CHECK((frame_slot(0, 1) >> 56) == 0x40);
+}
+
+}  // namespace
+}  // namespace lab

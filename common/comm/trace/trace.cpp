@@ -1,0 +1,146 @@
+#include "common/comm/trace/trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "common/base/atomic_file.h"
+#include "common/comm/trace/trace_diagram.h"
+#include "common/plot/plot.h"
+
+namespace lab {
+namespace {
+
+double origin(const std::vector<TraceEvent>& events) {
+  double first = std::numeric_limits<double>::infinity();
+  for (const TraceEvent& event : events) first = std::min(first, event.start_seconds);
+  return events.empty() ? 0 : first;
+}
+
+/// Equal for the two ends of one message and different for any two messages.
+std::string flow_id(const TraceEvent& event) {
+  const bool sends = event.direction == Direction::kSend;
+  return fmt::format("{}>{}/{}/{}/{}", sends ? event.rank : event.peer, sends ? event.peer : event.rank, event.group,
+                     event.tag, event.sequence);
+}
+
+const char* direction_name(const TraceEvent& event) {
+  if (event.kind == TraceKind::kComputation) return "compute";
+  if (event.kind == TraceKind::kCollective) return "all";
+  return event.direction == Direction::kSend ? "send" : "recv";
+}
+
+const char* category(const TraceEvent& event) {
+  if (event.kind == TraceKind::kComputation) return "computation";
+  return event.kind == TraceKind::kCollective ? "collective" : "message";
+}
+
+/// Sends and receives of one rank overlap, so each kind of event has its own row; this is the rows' order.
+constexpr const char* kRows[] = {"send", "recv", "collective", "compute"};
+
+int row_of(const TraceEvent& event) {
+  if (event.kind == TraceKind::kComputation) return 3;
+  if (event.kind == TraceKind::kCollective) return 2;
+  return event.direction == Direction::kSend ? 0 : 1;
+}
+
+/// A label may hold anything, a comma too.
+std::string quoted_cell(const std::string& text) {
+  std::string cell = "\"";
+  for (const char c : text) cell += c == '"' ? "\"\"" : std::string(1, c);
+  return cell + "\"";
+}
+
+bool ends_with(const std::string& text, const std::string& ending) {
+  return text.size() >= ending.size() && text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+bool is_picture(const std::string& path) {
+  return ends_with(path, ".png") || ends_with(path, ".svg") || ends_with(path, ".pdf");
+}
+
+}  // namespace
+
+std::string chrome_trace_json(const std::vector<TraceEvent>& events) {
+  using nlohmann::json;
+  const double first = origin(events);
+  const auto microseconds = [first](double seconds) { return (seconds - first) * 1e6; };
+  json list = json::array();
+  std::vector<int> ranks;
+  for (const TraceEvent& event : events) {
+    if (std::find(ranks.begin(), ranks.end(), event.rank) == ranks.end()) ranks.push_back(event.rank);
+    const bool sends = event.direction == Direction::kSend;
+    const std::string name = event.kind != TraceKind::kMessage
+                                 ? event.operation
+                                 : fmt::format("{} {} {}", event.operation, sends ? "to" : "from", event.peer);
+    const double start = microseconds(event.start_seconds);
+    const double end = microseconds(event.end_seconds);
+    const json place = {{"pid", event.rank}, {"tid", row_of(event)}};
+    json slice = place;
+    slice.update({{"ph", "X"},
+                  {"cat", category(event)},
+                  {"name", name},
+                  {"ts", start},
+                  {"dur", end - start},
+                  {"args",
+                   {{"bytes", event.bytes},
+                    {"tag", event.tag},
+                    {"group", event.group},
+                    {"round", event.round},
+                    {"where", event.where}}}});
+    if (!event.label.empty()) slice["args"]["label"] = event.label;
+    list.push_back(slice);
+    if (event.kind != TraceKind::kMessage) continue;
+    json flow = place;
+    flow.update({{"ph", sends ? "s" : "f"},
+                 {"cat", "message"},
+                 {"name", "message"},
+                 {"id", flow_id(event)},
+                 {"ts", sends                       ? start
+                        : event.arrived_seconds < 0 ? end
+                                                    : microseconds(event.arrived_seconds)}});
+    if (!sends) flow["bp"] = "e";
+    list.push_back(flow);
+  }
+  for (const int rank : ranks) {
+    list.push_back(
+        {{"ph", "M"}, {"name", "process_name"}, {"pid", rank}, {"args", {{"name", fmt::format("rank {}", rank)}}}});
+    int row = 0;
+    for (const char* name : kRows) {
+      list.push_back({{"ph", "M"}, {"name", "thread_name"}, {"pid", rank}, {"tid", row++}, {"args", {{"name", name}}}});
+    }
+  }
+  return json{{"displayTimeUnit", "ms"}, {"traceEvents", list}}.dump(1) + "\n";
+}
+
+std::string trace_csv(const std::vector<TraceEvent>& events) {
+  const double first = origin(events);
+  const bool labelled =
+      std::any_of(events.begin(), events.end(), [](const TraceEvent& event) { return !event.label.empty(); });
+  std::string text = "rank,direction,peer,group,tag,sequence,round,bytes,operation,where,start_seconds,end_seconds";
+  text += labelled ? ",label\n" : "\n";
+  for (const TraceEvent& event : events) {
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{:.9f},{:.9f}", event.rank, direction_name(event), event.peer,
+                        event.group, event.tag, event.sequence, event.round, event.bytes, event.operation, event.where,
+                        event.start_seconds - first, event.end_seconds - first);
+    text += labelled ? "," + quoted_cell(event.label) + "\n" : "\n";
+  }
+  return text;
+}
+
+void check_trace_name(const std::string& path) {
+  if (is_picture(path)) return plot::check_plot_name(path);
+  if (ends_with(path, ".json") || ends_with(path, ".csv")) return;
+  throw UsageError(fmt::format(
+      "--trace {}: expected a file that ends in .json (Chrome trace), .csv, or .png, .svg or .pdf (a picture)", path));
+}
+
+void write_trace(const std::string& path, const std::vector<TraceEvent>& events) {
+  if (is_picture(path)) return plot::draw(trace_diagram(events), path);
+  check_trace_name(path);
+  write_file_atomically(path, ends_with(path, ".json") ? chrome_trace_json(events) : trace_csv(events));
+}
+
+}  // namespace lab

@@ -1,0 +1,265 @@
+#include "common/course/hand_in/hand_in.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/read_file.h"
+#include "common/course/starter/answer_template.h"
+#include "common/course/course_tree.h"
+#include "common/course/hand_in/hand_in_names.h"
+#include "common/course/lines.h"
+#include "common/course/rubric/rubric.h"
+#include "common/course/rubric/rubric_check.h"
+#include "common/course/starter/snippets.h"
+#include "common/course/starter/starter_tree.h"
+#include "common/course/student_files.h"
+#include "common/course/utf8_text.h"
+
+namespace lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The file that an #include line in quotes names; empty where the line is none.
+std::string included_by(const std::string& line) {
+  const std::size_t hash = line.find_first_not_of(" \t");
+  if (hash == std::string::npos || line[hash] != '#') return "";
+  const std::size_t word = line.find("include", hash);
+  const std::size_t begin = line.find('"', hash);
+  if (word == std::string::npos || begin == std::string::npos || begin < word) return "";
+  const std::size_t end = line.find('"', begin + 1);
+  return end == std::string::npos ? "" : line.substr(begin + 1, end - begin - 1);
+}
+
+class WarningFinder {
+ public:
+  WarningFinder(const CourseTree& tree, const Rubric& lab, const std::map<std::string, std::string>& handed_in)
+      : tree_(tree), lab_(lab), handed_in_(handed_in), given_(read_starter_list(tree.root())) {}
+
+  std::vector<std::string> find() {
+    if (!given_.empty()) {
+      add_list("not handed in, as the assignment does not ask for it", files_that_stay());
+      add_list("provided and changed; it is graded as it was handed out", changed_provided_files());
+    }
+    for (const auto& [name, text] : handed_in_) {
+      if (is_below_one_of(name, lab_.hand_in.sources)) look_at_includes(name, text);
+    }
+    return warnings_;
+  }
+
+ private:
+  void add_list(const char* what, const std::vector<std::string>& files) {
+    if (!files.empty()) warnings_.push_back(fmt::format("{}: {}", what, fmt::join(files, " ")));
+  }
+
+  bool is_handed_in(const std::string& path) const {
+    const std::string begin = lab_.lab + "/";
+    return path.compare(0, begin.size(), begin) == 0 && handed_in_.count(path.substr(begin.size())) != 0;
+  }
+
+  std::vector<std::string> files_that_stay() const {
+    std::vector<std::string> files;
+    for (const std::string& file : files_below(tree_, lab_, ".")) {
+      const std::string path = (fs::path(lab_.lab) / file).lexically_normal().generic_string();
+      if (given_.count(path) == 0 && !is_handed_in(path)) files.push_back(path);
+    }
+    return files;
+  }
+
+  bool was_changed(const std::string& path) const {
+    const std::string now = tree_.root() + "/" + path;
+    return !fs::exists(now) || fingerprint_of(read_file(now)) != given_.at(path);
+  }
+
+  std::vector<std::string> changed_provided_files() const {
+    std::vector<std::string> files;
+    for (const auto& [path, fingerprint] : given_) {
+      const bool matters = is_below_one_of(path, {"common", lab_.lab}) && !is_student_file(path);
+      if (matters && was_changed(path)) files.push_back(path);
+    }
+    return files;
+  }
+
+  /// The file of this tree that an include means, from the root; empty: none, such as a system header.
+  std::string resolved(const std::string& from, const std::string& included) const {
+    for (const fs::path& base : {fs::path(lab_.lab + "/" + from).parent_path(), fs::path()}) {
+      const std::string path = (base / included).lexically_normal().generic_string();
+      if (is_inner_path(path) && fs::exists(tree_.root() + "/" + path)) return path;
+    }
+    return "";
+  }
+
+  void look_at_includes(const std::string& name, const std::string& text) {
+    for (const std::string& line : lines_of(text)) {
+      const std::string included = included_by(line);
+      const std::string path = included.empty() ? "" : resolved(name, included);
+      if (path.empty() || is_handed_in(path)) continue;
+      const bool is_new = given_.empty() ? is_student_file(path) : given_.count(path) == 0;
+      if (is_new) {
+        warnings_.push_back(fmt::format(
+            "{}/{} includes {}, which is not handed in: it will not compile when it is graded", lab_.lab, name, path));
+      }
+    }
+  }
+
+  const CourseTree& tree_;
+  const Rubric& lab_;
+  const std::map<std::string, std::string>& handed_in_;
+  const std::map<std::string, std::string> given_;
+  std::vector<std::string> warnings_;
+};
+
+/// What may surprise a student when these files are graded in a pristine tree, a sentence each: files of the lab that
+/// stay behind, provided files that were changed, and sources that include one of either. In a tree that is no starter
+/// nobody knows what was provided, and only the includes are looked at.
+std::vector<std::string> hand_in_warnings(const CourseTree& tree, const Rubric& lab,
+                                          const std::map<std::string, std::string>& handed_in) {
+  return WarningFinder(tree, lab, handed_in).find();
+}
+
+/// What a hand-in loses without this file, to follow "which": "costs up to 12 marks", "costs up to 3 bonus marks",
+/// "costs the rungs of a ladder that ask for it", "costs no marks by itself".
+/// Example   a9's written_answers_task1.md, which Q1 to Q3 are marked by: "costs up to 12 marks"
+std::string cost_of(const Rubric& lab, const std::string& file) {
+  double marks = 0, bonus = 0;
+  bool in_ladder = false;
+  const auto add = [&](double of_item, bool is_bonus) {
+    (is_bonus ? bonus : marks) += of_item;
+    in_ladder = in_ladder || (of_item == 0 && !lab.ladders.empty());
+  };
+  for (const RubricTask& task : lab.tasks) {
+    if (is_below_one_of(file, {task.file})) add(task.marks, task.bonus);
+  }
+  for (const RubricManual& manual : lab.manuals) {
+    if (manual.file == file) add(manual.marks, false);
+  }
+  if (marks > 0 && bonus > 0) return fmt::format("costs up to {} marks and {} bonus marks", marks, bonus);
+  if (marks > 0) return fmt::format("costs up to {} marks", marks);
+  if (bonus > 0) return fmt::format("costs up to {} bonus marks", bonus);
+  return in_ladder ? "costs the rungs of a ladder that ask for it" : "costs no marks by itself";
+}
+
+namespace fs = std::filesystem;
+
+class HandInCollector {
+ public:
+  HandInCollector(const CourseTree& tree, const Rubric& lab) : tree_(tree), lab_(lab), names_(tree, lab) {}
+
+  HandIn collect() {
+    for (const std::string& source : names_.sources()) {
+      if (!add_file(source)) add_problem(source, "is missing", "; hint: .lab-pristine/ has it as it was handed out");
+    }
+    std::set<std::string> handed_in;
+    for (const auto* names : {&lab_.hand_in.answers, &names_.also()}) {
+      for (const std::string& name : *names) {
+        if (add_file(name)) handed_in.insert(name);
+      }
+    }
+    for (const std::string& answer : lab_.hand_in.answers) check_template(answer);
+    for (const std::string& answer : missing_answers(lab_, handed_in)) add_missing_answer(answer);
+    check_pictures();
+    for (const std::string& warning : hand_in_warnings(tree_, lab_, hand_in_.files)) {
+      hand_in_.warnings.push_back(warning);
+    }
+    if (!lab_.hand_in.snippets_in.empty()) move_sources_into_answer();
+    return hand_in_;
+  }
+
+ private:
+  bool exists(const std::string& name) const { return fs::is_regular_file(tree_.folder_of(lab_) + "/" + name); }
+  std::string read(const std::string& name) const { return read_file(tree_.folder_of(lab_) + "/" + name); }
+
+  /// "a9_collectives/x.md is missing, which costs up to 12 marks; hint: ..."
+  void add_problem(const std::string& name, const std::string& what, const std::string& hint = "") {
+    hand_in_.problems.push_back(fmt::format("{}/{} {}, which {}{}", lab_.lab, name, what, cost_of(lab_, name), hint));
+  }
+
+  /// False: it is not there.
+  bool add_file(const std::string& name) {
+    if (!exists(name)) return false;
+    std::string& bytes = hand_in_.files[name] = read(name);
+    if (!is_text_by_name(name)) return true;
+    const std::optional<Utf8Text> text = utf8_text(bytes);
+    if (!text) {
+      add_problem(name, "is not text");
+      return true;
+    }
+    bytes = text->text;
+    if (!text->was.empty())
+      hand_in_.warnings.push_back(fmt::format("{}/{} is {}; it is handed in as UTF-8", lab_.lab, name, text->was));
+    return true;
+  }
+
+  void check_template(const std::string& name) {
+    const std::string form = template_of(name);
+    const auto file = hand_in_.files.find(name);
+    if (file != hand_in_.files.end() && exists(form) && is_untouched(file->second, read(form)))
+      add_problem(name, "is still the untouched template");
+  }
+
+  void add_missing_answer(const std::string& name) {
+    const std::string form = template_of(name);
+    if (exists(form)) {
+      add_problem(name, "is missing",
+                  fmt::format("; hint: cp {0}/{1} {0}/{2}, and write your answers in it", lab_.lab, form, name));
+    } else if (lab_needs_run()) {
+      add_problem(name, "is missing", "; a run leaves it: " + lab_.hand_in.run);
+    } else {
+      add_problem(name, "is missing");
+    }
+  }
+
+  bool lab_needs_run() const { return lab_.hand_in.run.compare(0, 4, "none") != 0; }
+
+  /// Pictures that an answer shows must be there, or the reader sees none.
+  void check_pictures() {
+    for (const std::string& answer : lab_.hand_in.answers) {
+      if (hand_in_.files.count(answer) == 0 || fs::path(answer).extension() != ".md") continue;
+      for (const std::string& picture : pictures_in(hand_in_.files.at(answer))) {
+        if (!exists(picture)) {
+          hand_in_.problems.push_back(fmt::format("{}/{} shows {}, which is not there", lab_.lab, answer, picture));
+        } else if (hand_in_.files.count(picture) == 0) {
+          hand_in_.warnings.push_back(fmt::format("{}/{} shows {}, which is not handed in; expected one of: {}",
+                                                  lab_.lab, answer, picture, fmt::join(names_.also(), " ")));
+        }
+      }
+    }
+  }
+
+  /// Without the answer, its template takes the code, which must not be lost with it.
+  void move_sources_into_answer() {
+    const std::string& name = lab_.hand_in.snippets_in;
+    if (hand_in_.files.count(name) == 0)
+      hand_in_.files[name] = exists(template_of(name)) ? read(template_of(name)) : "";
+    std::map<std::string, std::string> sources;
+    for (const std::string& source : names_.sources()) {
+      const auto file = hand_in_.files.find(source);
+      if (file == hand_in_.files.end()) continue;
+      sources.insert(*file);
+      hand_in_.files.erase(file);
+    }
+    std::string& answer = hand_in_.files[name];
+    answer = with_snippets(answer, sources);
+  }
+
+  const CourseTree& tree_;
+  const Rubric& lab_;
+  const HandInNames names_;
+  HandIn hand_in_;
+};
+
+}  // namespace
+
+HandIn collect_hand_in(const CourseTree& tree, const Rubric& lab) {
+  return HandInCollector(tree, lab).collect();
+}
+
+}  // namespace lab

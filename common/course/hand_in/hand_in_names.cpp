@@ -1,0 +1,71 @@
+#include "common/course/hand_in/hand_in_names.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "common/course/rubric/rubric_check.h"
+#include "common/course/starter/starter_tree.h"
+#include "common/course/student_files.h"
+
+namespace lab {
+namespace {
+
+bool holds(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string without_extension(const std::string& name) {
+  return std::filesystem::path(name).replace_extension().string();
+}
+
+bool is_replaced(const Rubric& lab, const std::string& answer, const std::set<std::string>& handed_in) {
+  return std::any_of(lab.manuals.begin(), lab.manuals.end(), [&](const RubricManual& manual) {
+    return manual.file == answer && std::any_of(manual.also.begin(), manual.also.end(), [&](const std::string& other) {
+             return handed_in.count(other) != 0 && without_extension(other) == without_extension(answer);
+           });
+  });
+}
+
+}  // namespace
+
+HandInNames::HandInNames(const CourseTree& tree, const Rubric& lab) {
+  const std::string begin = lab.lab + "/";
+  for (const auto& [path, fingerprint] : read_starter_list(tree.root())) {
+    const bool own = path.compare(0, begin.size(), begin) == 0;
+    if (own && is_below_one_of(path.substr(begin.size()), lab.hand_in.sources)) {
+      sources_.push_back(path.substr(begin.size()));
+    }
+  }
+  if (sources_.empty()) {
+    for (const std::string& source : lab.hand_in.sources) {
+      for (const std::string& file : files_below(tree, lab, source)) sources_.push_back(file);
+    }
+  }
+  for (const RubricManual& manual : lab.manuals) {
+    for (const std::string& name : manual.also) {
+      if (!holds(lab.hand_in.answers, name) && !holds(also_, name)) also_.push_back(name);
+    }
+  }
+}
+
+std::vector<std::string> missing_answers(const Rubric& lab, const std::set<std::string>& handed_in) {
+  std::vector<std::string> missing;
+  for (const std::string& answer : lab.hand_in.answers) {
+    if (handed_in.count(answer) == 0 && !is_replaced(lab, answer, handed_in)) missing.push_back(answer);
+  }
+  return missing;
+}
+
+std::vector<std::string> pictures_in(const std::string& markdown) {
+  std::vector<std::string> pictures;
+  for (std::size_t at = markdown.find("!["); at != std::string::npos; at = markdown.find("![", at + 2)) {
+    const std::size_t begin = markdown.find("](", at), line_end = markdown.find('\n', at);
+    if (begin == std::string::npos || begin > line_end) continue;
+    const std::size_t end = markdown.find_first_of(") \n", begin);
+    const std::string name = markdown.substr(begin + 2, end - begin - 2);
+    if (is_inner_path(name) && name.find(':') == std::string::npos && !holds(pictures, name)) pictures.push_back(name);
+  }
+  return pictures;
+}
+
+}  // namespace lab

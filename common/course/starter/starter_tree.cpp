@@ -1,0 +1,85 @@
+#include "common/course/starter/starter_tree.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "common/base/checksum.h"
+#include "common/base/errors.h"
+#include "common/base/read_file.h"
+#include "common/course/lines.h"
+#include "common/course/rubric/rubric_check.h"
+
+namespace lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kListHeading[] = "# The files of this starter, each with its size and checksum. An update reads them.";
+
+bool is_executable(const std::string& path) {
+  return (fs::status(path).permissions() & fs::perms::owner_exec) != fs::perms::none;
+}
+
+}  // namespace
+
+std::string starter_list_path() {
+  return std::string(kPristineFolder) + "/files.txt";
+}
+
+bool is_student_file(const std::string& path) {
+  const std::size_t slash = path.find('/');
+  return slash != std::string::npos && path[0] != '.' && path.compare(slash, 9, "/student/") == 0;
+}
+
+std::string fingerprint_of(const std::string& bytes) {
+  return fmt::format("{}-{:016x}", bytes.size(), checksum_of(bytes));
+}
+
+std::string starter_list(const StarterTree& tree) {
+  std::string text = std::string(kListHeading) + "\n";
+  for (const auto& [path, file] : tree) text += fingerprint_of(file.bytes) + " " + path + "\n";
+  return text;
+}
+
+std::map<std::string, std::string> read_starter_list(const std::string& folder) {
+  const std::string path = folder + "/" + starter_list_path();
+  std::map<std::string, std::string> fingerprints;
+  if (!fs::exists(path)) return fingerprints;
+  std::size_t number = 0;
+  for (const std::string& whole_line : lines_of(read_file(path))) {
+    const std::string line(without_line_break(whole_line));
+    ++number;
+    if (line == kListHeading) continue;
+    const std::size_t blank = line.find(' ');
+    // What a list names is replaced and removed: nothing outside the folder.
+    if (blank == std::string::npos || !is_inner_path(line.substr(blank + 1))) {
+      throw UsageError(
+          fmt::format("{}, line {}: expected a checksum and a path inside the starter, got '{}'", path, number, line));
+    }
+    fingerprints[line.substr(blank + 1)] = line.substr(0, blank);
+  }
+  return fingerprints;
+}
+
+StarterTree read_starter(const std::string& folder) {
+  const std::map<std::string, std::string> fingerprints = read_starter_list(folder);
+  if (fingerprints.empty()) {
+    throw UsageError(fmt::format("'{}': expected a starter, a folder with {}", folder, starter_list_path()));
+  }
+  StarterTree tree;
+  for (const auto& [path, fingerprint] : fingerprints) {
+    const std::string full = folder + "/" + path;
+    StarterFile file{read_file(full), is_executable(full)};
+    if (fingerprint_of(file.bytes) != fingerprint) {
+      throw UsageError(
+          fmt::format("'{}' is not the file that was handed out; expected an untouched starter: unpack the "
+                      "new version once more, beside your own",
+                      full));
+    }
+    tree[path] = std::move(file);
+  }
+  return tree;
+}
+
+}  // namespace lab

@@ -1,0 +1,47 @@
+#include "common/launch/supervise/free_port.h"
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include "common/base/errors.h"
+#include "common/base/unique_fd.h"
+
+namespace lab {
+namespace {
+
+// Binds for a moment and returns the port that was bound.
+int try_port(int port) {
+  const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int yes = 1;  // a port whose last connections are still being wound up is free all the same
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_ANY);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  socklen_t length = sizeof(address);
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  // A listener is only noticed by listening too: with the option above, binding beside it would succeed.
+  if (::bind(fd.get(), generic, length) != 0 || ::listen(fd.get(), 1) != 0) {
+    throw UsageError(
+        fmt::format("port {} cannot be used: {}; choose another with --master-port", port, std::strerror(errno)));
+  }
+  ::getsockname(fd.get(), generic, &length);
+  return ntohs(address.sin_port);
+}
+
+}  // namespace
+
+int free_port() {
+  return try_port(0);
+}
+
+void check_port_is_free(int port) {
+  try_port(port);
+}
+
+}  // namespace lab

@@ -1,0 +1,46 @@
+#include "common/launch/supervise/launcher_signals.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "common/base/errors.h"
+
+namespace lab {
+
+LauncherSignals::LauncherSignals() {
+  sigset_t ours;
+  sigemptyset(&ours);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD}) sigaddset(&ours, signal);
+  ::pthread_sigmask(SIG_BLOCK, &ours, &before_);
+  fd_ = UniqueFd(::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (fd_.get() < 0) {
+    const int error = errno;
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    throw UsageError(fmt::format("cannot watch for signals: {}", std::strerror(error)));
+  }
+}
+
+LauncherSignals::~LauncherSignals() {
+  while (next()) {  // one that came too late must not strike once it is unblocked
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+void LauncherSignals::wait(std::chrono::milliseconds at_most) const {
+  pollfd readable{fd_.get(), POLLIN, 0};
+  ::poll(&readable, 1, static_cast<int>(at_most.count()));
+}
+
+std::optional<int> LauncherSignals::next() {
+  signalfd_siginfo info = {};
+  while (::read(fd_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
+    if (info.ssi_signo != SIGCHLD) return static_cast<int>(info.ssi_signo);
+  }
+  return std::nullopt;
+}
+
+}  // namespace lab

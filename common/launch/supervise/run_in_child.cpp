@@ -1,0 +1,97 @@
+#include "common/launch/supervise/run_in_child.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+
+#include "common/base/errors.h"
+#include "common/base/failure.h"
+#include "common/base/unique_fd.h"
+#include "common/base/write_fully.h"
+#include "common/launch/supervise/launcher_signals.h"
+#include "common/launch/supervise/spawn.h"
+#include "common/launch/supervise/supervisor.h"
+
+namespace lab {
+namespace {
+
+constexpr int kStillRunning = -1;  ///< no process's status
+
+/// What the child does from fork to _exit. What it leaves: body's exit code as a byte, then the sentence of a failure.
+int run_and_report(const std::function<void()>& body, int report) {
+  int exit_code = static_cast<int>(ExitCode::kInternal);
+  std::string sentence = "something that is not an exception was thrown";
+  try {
+    body();
+    exit_code = 0;
+    sentence.clear();
+  } catch (const std::exception& failure) {
+    exit_code = exit_code_of(failure);
+    sentence = student_sentence(&failure);
+  } catch (...) {
+  }
+  write_fully(report, static_cast<char>(exit_code) + sentence);
+  return exit_code;
+}
+
+int wait_for(pid_t child, int options = 0) {
+  int status = 0;
+  pid_t ended = 0;
+  while ((ended = ::waitpid(child, &status, options)) < 0 && errno == EINTR) {
+  }
+  return ended == child ? status : kStillRunning;
+}
+
+/// The child's status. Whoever ends this process from outside means the child, too: it is killed, and the caller gets
+/// an exception, so that whatever it holds is cleaned up.
+int wait_unless_told_to_end(pid_t child, const std::string& what, LauncherSignals& signals) {
+  for (;;) {
+    const int status = wait_for(child, WNOHANG);
+    if (status != kStillRunning) return status;
+    if (const std::optional<int> signal = signals.next()) {
+      ::kill(-child, SIGKILL);  // it leads a process group
+      wait_for(child);
+      throw Error(static_cast<ExitCode>(128 + *signal),
+                  fmt::format("{} during {}", describe_status(W_EXITCODE(0, *signal)), what));
+    }
+    signals.wait(std::chrono::seconds(1));
+  }
+}
+
+std::string text_of(int fd) {
+  std::string text;
+  std::array<char, 4096> part;
+  ::lseek(fd, 0, SEEK_SET);
+  for (;;) {
+    const ssize_t num_read = ::read(fd, part.data(), part.size());
+    if (num_read <= 0) return text;
+    text.append(part.data(), static_cast<std::size_t>(num_read));
+  }
+}
+
+}  // namespace
+
+void run_in_child(const std::string& what, const std::function<void()>& body) {
+  // A file in memory, and no pipe: neither a long sentence nor a process that body has left behind can block either
+  // side, and it can be read once the child is known to be dead.
+  const UniqueFd report(::memfd_create("run_in_child", MFD_CLOEXEC));
+  if (report.get() < 0) throw UsageError(fmt::format("cannot make a file in memory: {}", std::strerror(errno)));
+  LauncherSignals signals;  // before there is a child, or its end could go unnoticed
+  const pid_t child = fork_rank([&] { return run_and_report(body, report.get()); });
+  const int status = wait_unless_told_to_end(child, what, signals);
+  const std::string text = text_of(report.get());
+  if (!text.empty() && text[0] != 0) raise(static_cast<ExitCode>(text[0]), text.substr(1));
+  if (WIFSIGNALED(status)) throw CommError(fmt::format("{} was {}", what, describe_status(status)));
+  if (text.empty()) {
+    throw Error(ExitCode::kInternal, fmt::format("{} {} before it was done", what, describe_status(status)));
+  }
+}
+
+}  // namespace lab

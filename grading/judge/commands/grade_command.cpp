@@ -1,0 +1,136 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <random>
+#include <vector>
+
+#include "common/cli/app.h"
+#include "grading/judge/commands/commands.h"
+#include "grading/judge/judge_lab.h"
+#include "grading/judge/judging_place.h"
+#include "grading/judge/log_evidence.h"
+#include "grading/judge/result_files.h"
+#include "grading/marks/shown_marks.h"
+#include "grading/submission/results_folder.h"
+#include "grading/submission/submission.h"
+
+namespace lab::grading {
+namespace {
+
+struct GradeOptions {
+  PlaceOptions place;
+  std::string submission, lab, task, out;
+  std::uint64_t seed = 0;
+};
+
+/// A seed that nobody who wrote the submission can know.
+std::uint64_t secret_seed() {
+  std::random_device source;
+  return source() % 1'000'000'000;
+}
+
+/// The outcome of an earlier grading, with one task judged again.
+LabOutcome with_task(const std::string& folder, const std::string& task, const LabOutcome& again) {
+  if (!std::filesystem::exists(folder + "/outcome.json")) return again;
+  LabOutcome outcome = read_results(folder);
+  outcome.tasks[task] = again.tasks.at(task);
+  outcome.answers = again.answers;
+  outcome.evidence = again.evidence;
+  outcome.notes = again.notes;  // of all files: the whole hand-in was read and built
+  outcome.isolation = again.isolation;
+  outcome.seconds = again.seconds;
+  outcome.seed = fmt::format("{}; {}: {}", outcome.seed.substr(0, outcome.seed.find(';')), task, again.seed);
+  return outcome;
+}
+
+void require_task(const std::string& task, const std::vector<KnownLab>& labs) {
+  for (const KnownLab& lab : labs) {
+    if (lab.rubric.find_task(task) != nullptr) return;
+  }
+  throw UsageError(fmt::format("--task {}: expected the id of a task, such as a9.broadcast", task));
+}
+
+/// What is found of a submission that could not be read: its reason, in every task.
+LabOutcome unreadable_outcome(const Rubric& rubric, const std::string& reason) {
+  LabOutcome outcome;
+  outcome.lab = rubric.lab;
+  for (const RubricTask& task : rubric.tasks) {
+    TaskOutcome& result = outcome.tasks[task.id];
+    result.id = task.id;
+    result.words = reason;
+  }
+  outcome.notes = {reason};
+  return outcome;
+}
+
+/// What is in the submission; nothing, with the reason, where that is not to be read.
+Submission read_or_explain(const std::string& path, const std::vector<KnownLab>& known, const std::string& only_lab) {
+  try {
+    return read_submission(path, known, only_lab);
+  } catch (const UnreadableSubmission& error) {
+    fmt::print(stderr, "lab grade: {}; it gets 0 marks\n", error.what());
+    return unreadable_submission(path, known, only_lab, error.what());
+  }
+}
+
+/// Returns whether everything was judged.
+bool grade_lab(const JudgingPlace& place, const JudgedLab& lab, const SubmittedLab& submitted,
+               const GradeOptions& options) {
+  const Rubric rubric = place.rubric(lab);
+  LabOutcome outcome = submitted.fault.empty() ? judge_lab(lab, rubric, place.builder(lab), place.sandbox(),
+                                                           submitted.sources, {options.seed, options.task})
+                                               : unreadable_outcome(rubric, submitted.fault);
+  outcome.notes.insert(outcome.notes.begin(), submitted.notes.begin(), submitted.notes.end());
+  outcome.answers = submitted.answers;
+  outcome.evidence = evidence_of_logs(submitted.answers, lab.expected_log);
+  const std::string folder = options.out + "/" + lab.folder;
+  if (!options.task.empty()) outcome = with_task(folder, options.task, outcome);
+  const LabMarks marks = write_results(folder, rubric, outcome);
+  fmt::print("{}  {:.1f} s  {}/report.md\n", headline(marks), outcome.seconds, folder);
+  for (const MarkedItem& item : marks.items) {
+    if (item.marked_before)
+      fmt::print("  {} was marked by hand for another version; see {}/manual.toml\n", item.id, folder);
+  }
+  std::fflush(stdout);
+  return marks.not_judged == 0;
+}
+
+}  // namespace
+
+ExitCode grade_command(int argc, char** argv) {
+  App app("labgrade grade", "Builds, runs and judges a submission; leaves results.json and report.md for each lab.");
+  GradeOptions options;
+  options.place.add_to(app);
+  app.add_required_file(options.submission, "a folder, a zip or a tar, or a5_answers.md");
+  app.add_text("--lab", options.lab, "LAB", "only this lab, such as a9");
+  app.add_text("--task", options.task, "ID", "only this task, such as a9.broadcast; the other marks stay as they were");
+  app.add_text("--out", options.out, "DIR", "where the results go (default: out/grading/WHO)");
+  app.add_seed("--seed", options.seed, "of the inputs: replays a grading");
+  if (const auto done = app.parse(argc, argv)) return *done;
+  if (!app.given("--seed")) options.seed = secret_seed();
+
+  const JudgingPlace place(options.place);
+  std::vector<KnownLab> known;
+  for (const JudgedLab& lab : judged_labs())
+    known.push_back(known_lab(place.rubric(lab), place.root() + "/" + lab.folder));
+  if (!options.task.empty()) {
+    require_task(options.task, known);
+    if (options.lab.empty()) options.lab = options.task.substr(0, options.task.find('.'));
+  }
+  const Submission submission = read_or_explain(options.submission, known, options.lab);
+  if (options.out.empty()) {
+    options.out = results_folder("out/grading", options.submission, submission.identity, known);
+    keep_owner(options.out, options.submission, submission.identity);
+  }
+  bool all_judged = true;
+  for (SubmittedLab lab : submission.labs) {
+    if (!submission.identity.empty())
+      lab.notes.insert(lab.notes.begin(), "handed in by " + to_text(submission.identity));
+    lab.notes.insert(lab.notes.end(), submission.notes.begin(), submission.notes.end());
+    all_judged = grade_lab(place, judged_lab(lab.lab), lab, options) && all_judged;
+  }
+  return all_judged ? ExitCode::kAllMatch : ExitCode::kNotJudged;
+}
+
+}  // namespace lab::grading

@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "common/cli/app.h"
+#include "grading/judge/commands/commands.h"
+#include "grading/judge/judging_place.h"
+#include "grading/judge/result_files.h"
+#include "grading/marks/shown_marks.h"
+
+namespace lab::grading {
+namespace {
+
+/// The folders of single labs: the one given, or those in it.
+std::vector<std::string> graded_folders(const std::string& folder) {
+  const auto is_graded = [](const std::string& path) { return std::filesystem::exists(path + "/outcome.json"); };
+  if (is_graded(folder)) return {folder};
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (is_graded(entry.path().string())) found.push_back(entry.path().string());
+  }
+  if (found.empty())
+    throw UsageError(fmt::format("{}: expected what a grading left there, found no outcome.json", folder));
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace
+
+ExitCode marks_command(int argc, char** argv) {
+  App app("labgrade marks", "Makes the marks of a grading again, without running anything.");
+  std::string folder, source = ".", rubric;
+  app.add_required_file(folder, "the folder that `grade --out` wrote, or that of one lab in it");
+  app.add_text("--source", source, "DIR", "the suite's own tree");
+  app.add_text("--rubric", rubric, "FILE", "other marks and weights than the labs' own");
+  if (const auto done = app.parse(argc, argv)) return *done;
+  for (const std::string& one : graded_folders(folder)) {
+    const LabOutcome outcome = read_results(one);
+    const LabMarks marks = write_results(one, rubric_of(judged_lab(outcome.lab), source, rubric), outcome);
+    fmt::print("{}  {}/report.md\n", headline(marks), one);
+  }
+  return ExitCode::kAllMatch;
+}
+
+}  // namespace lab::grading

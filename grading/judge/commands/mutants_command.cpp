@@ -1,0 +1,135 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "common/base/atomic_file.h"
+#include "common/base/one_line.h"
+#include "common/base/read_file.h"
+#include "common/cli/app.h"
+#include "common/launch/supervise/run_directory.h"
+#include "common/launch/supervise/spawn.h"
+#include "grading/judge/commands/commands.h"
+#include "grading/judge/judge_lab.h"
+#include "grading/judge/judging_place.h"
+#include "grading/judge/mutant_verdict.h"
+#include "grading/mutants/mutant_index.h"
+
+namespace lab::grading {
+namespace {
+
+struct MutantOptions {
+  PlaceOptions place;
+  std::vector<std::string> names;  ///< empty: all; "a9" or "a9/": all of a lab
+  std::uint64_t seed = 7;
+  int jobs = 2;
+  bool quick = false;  ///< without those that are for the night
+  std::string result;  ///< judge one mutant in this process, and leave its verdict there
+
+  std::string folder() const { return place.source + "/grading/mutants"; }
+};
+
+bool is_named(const Mutant& mutant, const std::vector<std::string>& names) {
+  return names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+           return name == mutant.name || name == mutant.lab || name == mutant.lab + "/";
+         });
+}
+
+/// Judges one mutant as a submission.
+MutantVerdict judge_mutant(const Mutant& mutant, const MutantOptions& options) {
+  const JudgingPlace place(options.place);
+  const JudgedLab& lab = judged_lab(mutant.lab);
+  const StudentBuilder builder = place.builder(lab);
+  std::map<std::string, std::string> texts;
+  for (const StudentSource& source : builder.recipe().sources) texts[source.name] = source.reference;
+  texts = mutated(mutant, options.folder(), lab.folder, texts);
+  const Rubric rubric = place.rubric(lab);
+  JudgeOrder order;
+  order.seed = options.seed;
+  return mutant_verdict(mutant, rubric, judge_lab(lab, rubric, builder, place.sandbox(), texts, order));
+}
+
+void print_row(const MutantVerdict& verdict, const Mutant& mutant) {
+  fmt::print("{:5}  {:44} {:5.1f} s  {}\n", verdict.as_required ? "ok" : "WRONG", mutant.name, verdict.seconds,
+             mutant.is_variant() ? "keeps all marks" : fmt::format("{} {}", mutant.task, verdict.symptom));
+  if (!verdict.complaint.empty()) fmt::print("       {}\n", verdict.complaint);
+  if (!verdict.caught_by.empty()) fmt::print("       {}\n", one_line(verdict.caught_by).substr(0, 200));
+  std::fflush(stdout);
+}
+
+/// A process for each mutant, some at a time: this one's command line with --result.
+std::vector<MutantVerdict> judge_all(const std::vector<Mutant>& mutants, const MutantOptions& options) {
+  const RunDirectory work;
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  std::map<pid_t, std::size_t> running;
+  std::vector<MutantVerdict> verdicts(mutants.size());
+  std::size_t next = 0;
+  while (next < mutants.size() || !running.empty()) {
+    while (next < mutants.size() && running.size() < static_cast<std::size_t>(options.jobs)) {
+      std::vector<std::string> argv = {self,
+                                       "mutants",
+                                       mutants[next].name,
+                                       "--result",
+                                       fmt::format("{}/{}", work.path(), next),
+                                       "--seed",
+                                       std::to_string(options.seed),
+                                       "--source",
+                                       options.place.source};
+      if (!options.place.build.empty()) argv.insert(argv.end(), {"--build", options.place.build});
+      if (options.place.no_sandbox) argv.push_back("--no-sandbox");
+      running[exec_rank(argv, {})] = next++;
+    }
+    int status = 0;
+    const pid_t pid = ::waitpid(-1, &status, 0);
+    const auto found = running.find(pid);
+    if (found == running.end()) continue;
+    const std::size_t index = found->second;
+    running.erase(found);
+    const std::string result = fmt::format("{}/{}", work.path(), index);
+    if (std::filesystem::exists(result)) {
+      verdicts[index] = mutant_verdict_from_json(read_file(result));
+    } else {
+      verdicts[index].name = mutants[index].name;
+      verdicts[index].complaint = "the judge itself failed: see above";
+    }
+    print_row(verdicts[index], mutants[index]);
+  }
+  return verdicts;
+}
+
+}  // namespace
+
+ExitCode mutants_command(int argc, char** argv) {
+  App app("labgrade mutants",
+          "Judges wrong and unusual solutions: each must lose marks where it is wrong, and only there.");
+  MutantOptions options;
+  options.place.add_to(app);
+  app.add_words(options.names, "names", "a lab, such as a9, or a mutant, such as a9/allreduce_mean; none: all");
+  app.add_seed("--seed", options.seed, "of the inputs");
+  app.add_flag("--quick", options.quick, "without those that are marked as nightly");
+  app.add_whole_number("--jobs", options.jobs, {1, 64}, "mutants at a time");
+  app.add_text("--result", options.result, "FILE", "judge one here, and leave its verdict as JSON");
+  if (const auto done = app.parse(argc, argv)) return *done;
+
+  std::vector<Mutant> mutants;
+  for (const Mutant& mutant : load_mutants(options.folder())) {
+    if (is_named(mutant, options.names) && !(options.quick && mutant.nightly)) mutants.push_back(mutant);
+  }
+  if (mutants.empty()) throw UsageError(fmt::format("mutants: none is called {}", fmt::join(options.names, " or ")));
+  if (!options.result.empty()) {
+    write_file_atomically(options.result, to_json(judge_mutant(mutants[0], options)));
+    return ExitCode::kAllMatch;
+  }
+  const std::vector<MutantVerdict> verdicts = judge_all(mutants, options);
+  const auto wrong = std::count_if(verdicts.begin(), verdicts.end(), [](const auto& one) { return !one.as_required; });
+  const auto variants =
+      std::count_if(mutants.begin(), mutants.end(), [](const Mutant& mutant) { return mutant.is_variant(); });
+  fmt::print("{} mutants and {} variants; {} not as required\n", mutants.size() - static_cast<std::size_t>(variants),
+             variants, wrong);
+  return wrong == 0 ? ExitCode::kAllMatch : ExitCode::kMismatch;
+}
+
+}  // namespace lab::grading

@@ -1,0 +1,136 @@
+#include "optC_model_parallel/model/data/cifar_files.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "common/base/errors.h"
+#include "common/tensor/files/mapped_file.h"
+
+namespace lab::optc {
+namespace {
+
+constexpr std::int64_t kPixelBytes = kImageChannels * kImageSide * kImageSide;
+constexpr std::int64_t kRecordBytes = 1 + kPixelBytes;    // label, red, green, blue
+constexpr std::int64_t kCifar100Bytes = 2 + kPixelBytes;  // a coarse and a fine label
+
+constexpr const char* kKnownNames = "data_batch_*.bin and test_batch.bin, or *train*.bin and *test*.bin";
+
+bool is_train_batch(const std::string& name) {
+  return name.rfind("data_batch_", 0) == 0;
+}
+
+bool has_part(const std::string& name, const char* part) {
+  return name.find(part) != std::string::npos;
+}
+
+/// The names of the .bin files, sorted: the order in which a file system lists them differs between machines.
+std::vector<std::string> bin_files(const std::string& folder) {
+  std::error_code error;
+  std::vector<std::string> names;
+  std::filesystem::directory_iterator entry(folder, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    std::error_code not_to_be_seen;
+    if (entry->path().extension() == ".bin" && entry->is_regular_file(not_to_be_seen))
+      names.push_back(entry->path().filename().string());
+  }
+  if (error)
+    throw UsageError(fmt::format("'{}': expected a folder with CIFAR-10's binary files ({}): {}", folder, kKnownNames,
+                                 error.message()));
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+template <typename Wanted>
+std::vector<std::string> paths_of(const std::string& folder, const std::vector<std::string>& names, Wanted wanted) {
+  std::vector<std::string> paths;
+  for (const std::string& name : names) {
+    if (wanted(name)) paths.push_back((std::filesystem::path(folder) / name).string());
+  }
+  return paths;
+}
+
+void require_files(const std::vector<std::string>& files, const std::string& folder, const char* purpose) {
+  if (!files.empty()) return;
+  throw UsageError(
+      fmt::format("'{}': expected files with CIFAR-10's images for training and for testing ({}), got none "
+                  "for {}",
+                  folder, kKnownNames, purpose));
+}
+
+std::int64_t num_records(const std::string& path, std::int64_t num_bytes) {
+  if (num_bytes > 0 && num_bytes % kRecordBytes == 0) return num_bytes / kRecordBytes;
+  const char* hint = num_bytes == 0                    ? "the file is empty"
+                     : num_bytes % kCifar100Bytes == 0 ? "the size is that of a file of CIFAR-100, which has another "
+                                                         "layout: download CIFAR-10, binary version"
+                                                       : "the file has been cut short, or is of another kind";
+  throw UsageError(
+      fmt::format("'{}': expected a whole number of CIFAR-10's records of {} bytes, got {} bytes; hint: {}", path,
+                  kRecordBytes, num_bytes, hint));
+}
+
+void require_labels(const std::string& path, const at::Tensor& labels) {
+  const at::Tensor wrong = at::nonzero(labels >= kNumClasses);
+  if (wrong.numel() == 0) return;
+  const auto record = wrong[0].item<std::int64_t>();
+  throw UsageError(fmt::format("'{}': expected labels from 0 to {}, got {} in record {} (counted from 0, at byte {})",
+                               path, kNumClasses - 1, labels[record].item<std::int64_t>(), record,
+                               record * kRecordBytes));
+}
+
+Images read_one(const std::string& path) {
+  const MappedFile file(path);
+  const std::int64_t num_images = num_records(path, static_cast<std::int64_t>(file.size_bytes()));
+  const at::Tensor records = at::from_blob(file.data(), {num_images, kRecordBytes}, at::kByte);
+  Images images;
+  images.labels = records.select(1, 0).to(at::kLong);
+  require_labels(path, images.labels);
+  const at::Tensor pixels = records.narrow(1, 1, kPixelBytes).clone(at::MemoryFormat::Contiguous);
+  images.pixels = pixels.view({num_images, kImageChannels, kImageSide, kImageSide});
+  return images;
+}
+
+}  // namespace
+
+CifarFiles find_cifar_files(const std::string& folder) {
+  const std::vector<std::string> names = bin_files(folder);
+  CifarFiles files;
+  files.train = paths_of(folder, names, is_train_batch);
+  if (files.train.empty())
+    files.train = paths_of(folder, names, [](const std::string& name) { return has_part(name, "train"); });
+  files.test = paths_of(folder, names, [](const std::string& name) { return name == "test_batch.bin"; });
+  if (files.test.empty()) {
+    // Never an image for both: "latest_train.bin" is for training.
+    files.test = paths_of(folder, names, [](const std::string& name) {
+      return has_part(name, "test") && !has_part(name, "train") && !is_train_batch(name);
+    });
+  }
+  require_files(files.train, folder, "training");
+  require_files(files.test, folder, "testing");
+  return files;
+}
+
+Images read_cifar(const std::vector<std::string>& files, const std::function<void()>& on_file) {
+  if (files.empty()) throw ContractError("Reading images of CIFAR-10 takes at least one file, got none.");
+  std::vector<at::Tensor> pixels;
+  std::vector<at::Tensor> labels;
+  for (const std::string& path : files) {
+    Images images = read_one(path);
+    pixels.push_back(std::move(images.pixels));
+    labels.push_back(std::move(images.labels));
+    if (on_file) on_file();
+  }
+  return {at::cat(pixels), at::cat(labels)};
+}
+
+Dataset load_cifar(const std::string& folder, const std::function<void()>& on_file) {
+  const CifarFiles files = find_cifar_files(folder);
+  return {read_cifar(files.train, on_file), read_cifar(files.test, on_file)};
+}
+
+}  // namespace lab::optc

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "optC_model_parallel/model.h"
+#include "optC_model_parallel/model/layers/blocks.h"
+
+namespace lab::optc {
+
+// models.h says what they are.
+ModelSpec pair_model(const Blocks& blocks);
+ModelSpec pair_norm_model(const Blocks& blocks);
+ModelSpec vit_model(const Blocks& blocks);
+ModelSpec resnet_model(const Blocks& blocks);
+
+}  // namespace lab::optc

@@ -1,0 +1,97 @@
+#include "optC_model_parallel/model/parallel/model_stage.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "common/base/errors.h"
+#include "optC_model_parallel/micro_batches.h"
+#include "optC_model_parallel/model/data/batches.h"
+
+namespace lab::optc {
+
+MicroBatchData::MicroBatchData(const Images& images, std::vector<at::Tensor> batches, std::int64_t per_batch,
+                               at::ScalarType dtype)
+    : images_(images), batches_(std::move(batches)), per_batch_(per_batch), dtype_(dtype) {
+  for (const at::Tensor& indices : batches_) {
+    slices_.push_back(micro_batches(indices.size(0), per_batch));
+    const auto count = static_cast<std::int64_t>(slices_.back().size());
+    if (count != per_batch)
+      throw ContractError(
+          fmt::format("micro_batches: expected {} micro-batches of {} images, got {}; hint: some may be "
+                      "empty",
+                      per_batch, indices.size(0), count));
+  }
+}
+
+std::int64_t MicroBatchData::size(std::int64_t micro_batch) const {
+  return slice(micro_batch).size;
+}
+
+std::int64_t MicroBatchData::batch_size(std::int64_t micro_batch) const {
+  return batch(micro_batch).size(0);
+}
+
+at::Tensor MicroBatchData::pixels(std::int64_t micro_batch) const {
+  return normalized(images_, indices(micro_batch), dtype_);
+}
+
+at::Tensor MicroBatchData::labels(std::int64_t micro_batch) const {
+  return labels_of(images_, indices(micro_batch));
+}
+
+const Slice& MicroBatchData::slice(std::int64_t micro_batch) const {
+  return slices_.at(static_cast<std::size_t>(micro_batch / per_batch_))
+      .at(static_cast<std::size_t>(micro_batch % per_batch_));
+}
+
+at::Tensor MicroBatchData::indices(std::int64_t micro_batch) const {
+  const Slice& part = slice(micro_batch);
+  return batch(micro_batch).narrow(0, part.begin, part.size);
+}
+
+const at::Tensor& MicroBatchData::batch(std::int64_t micro_batch) const {
+  return batches_.at(static_cast<std::size_t>(micro_batch / per_batch_));
+}
+
+ModelStage::ModelStage(const StagePlan& plan, int stage)
+    : layers_(plan.layers(stage)), is_first_(stage == 0), is_last_(stage == plan.num_stages() - 1) {}
+
+at::Tensor ModelStage::input(const at::Tensor& received) const {
+  return is_first_ ? at::empty({0}) : received;
+}
+
+StageFunction ModelStage::training(const Parameters& weights, const MicroBatchData& data, int micro_batch) const {
+  return [this, &weights, &data, micro_batch](const at::Tensor& input) {
+    // Images need no gradient: it would be a third of the first layer's work, for nobody.
+    const at::Tensor x = is_first_ ? data.pixels(micro_batch) : input;
+    const at::Tensor out = run_layers(layers_, weights, x, Mode::kTraining);
+    return is_last_ ? micro_batch_loss(out, data.labels(micro_batch), data.batch_size(micro_batch)) : out;
+  };
+}
+
+at::Tensor WholePasses::backward_input(int, int, const at::Tensor&) {
+  throw ContractError("expected a schedule with whole backward passes, got one that takes them apart");
+}
+
+void WholePasses::backward_weight(int chunk, int micro_batch) {
+  backward_input(chunk, micro_batch, {});
+}
+
+pipeline::Buffers stage_buffers(const StagePlan& plan, const MicroBatchData& data) {
+  return [&plan, &data](int stage, int micro_batch) {
+    std::vector<std::int64_t> shape = plan.out_shape(stage - 1);
+    shape.insert(shape.begin(), data.size(micro_batch));
+    return at::empty(shape, data.dtype());
+  };
+}
+
+at::Tensor traced(Endpoint& endpoint, const std::string& name, int micro_batch,
+                  const std::function<at::Tensor()>& computation) {
+  const double start_seconds = endpoint.transport().now();
+  at::Tensor result = computation();
+  endpoint.record_computation(name, static_cast<std::uint64_t>(micro_batch), start_seconds);
+  return result;
+}
+
+}  // namespace lab::optc

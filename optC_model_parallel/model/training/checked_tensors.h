@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+
+#include "common/base/errors.h"
+#include "common/tensor/files/safetensors.h"
+#include "common/tensor/tensor_map.h"
+
+namespace lab::optc {
+
+/// A file that is not what was written.
+class DamagedFile : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
+
+/// Writes a safetensors file with a checksum of every tensor ("checksum.NAME") and one of all the metadata ("checksum").
+/// Returns   the latter, by which files with other tensors or metadata can be told apart
+/// Errors    UsageError: as save_safetensors()
+std::string save_checked(const std::string& path, const TensorMap& tensors, SafetensorsMetadata metadata);
+
+struct CheckedTensors {
+  TensorMap tensors;  ///< copies: the file may be replaced
+  SafetensorsMetadata metadata;
+};
+
+/// Reads such a file in full and compares all checksums.
+/// Errors    DamagedFile: it cannot be read, or a tensor, its name, dtype or shape, or the metadata, has changed
+///           ("'c/step00000040.rank1.safetensors' is damaged: tensor 'state.fc1.weight' has the checksum ..., expected
+///           ..."); UsageError: a file without checksums
+CheckedTensors load_checked(const std::string& path);
+
+}  // namespace lab::optc

@@ -1,0 +1,231 @@
+#include "optC_model_parallel/model/training/checkpoint.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <iterator>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "common/base/errors.h"
+#include "common/base/folder.h"
+#include "optC_model_parallel/model/training/checked_tensors.h"
+
+namespace lab::optc {
+namespace {
+
+constexpr const char* kFormat = "2";
+constexpr const char* kEpochs = "epochs";
+constexpr std::string_view kStep = "step";
+constexpr std::string_view kEpoch = "epoch";
+constexpr std::string_view kState = "state.";
+constexpr std::string_view kRecord = "record.";
+
+std::string step_file(std::int64_t step, int rank) {
+  return fmt::format("{}{:08}.rank{}.safetensors", kStep, step, rank);
+}
+
+std::string epoch_file(std::size_t epoch, int rank) {
+  return fmt::format("{}{:05}.rank{}.safetensors", kEpoch, epoch, rank);
+}
+
+/// The number behind this beginning of a name; -1 if it does not begin so.
+std::int64_t number_in(const std::string& name, std::string_view beginning) {
+  std::int64_t number = -1;
+  if (name.compare(0, beginning.size(), beginning) == 0)
+    std::from_chars(name.data() + beginning.size(), name.data() + name.size(), number);
+  return number;
+}
+
+bool begins_with(std::string_view text, std::string_view beginning) {
+  return text.substr(0, beginning.size()) == beginning;
+}
+
+/// The names of the files in a folder; none where there is no such folder.
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code missing;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, missing))
+    names.push_back(entry.path().filename().string());
+  return names;
+}
+
+/// The tensors whose names begin so, without that beginning.
+TensorMap part_named(const TensorMap& tensors, std::string_view beginning) {
+  TensorMap part;
+  for (const auto& [name, tensor] : tensors) {
+    if (begins_with(name, beginning)) part[name.substr(beginning.size())] = tensor;
+  }
+  return part;
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+void require_finite(const TensorMap& state, const std::string& where, const std::string& hint) {
+  for (const auto& [name, tensor] : state) {
+    if (!tensor.is_floating_point()) continue;
+    const at::Tensor wrong = tensor.flatten().masked_select(tensor.flatten().isfinite().logical_not());
+    if (wrong.numel() == 0) continue;
+    throw UsageError(
+        fmt::format("{}: expected finite weights, got {} of {} values of '{}' that are not, the first {}; "
+                    "hint: {}",
+                    where, wrong.numel(), tensor.numel(), name, wrong[0].item<double>(), hint));
+  }
+}
+
+}  // namespace
+
+Checkpoints::Checkpoints(CheckpointOptions options, int rank, int num_ranks, Agree agree)
+    : options_(std::move(options)), rank_(rank), num_ranks_(num_ranks), agree_(std::move(agree)) {}
+
+std::vector<std::int64_t> Checkpoints::steps_of(int rank) const {
+  std::vector<std::int64_t> steps;
+  for (const std::string& name : names_in(options_.folder)) {
+    const std::int64_t step = number_in(name, kStep);
+    if (step >= 0 && name == step_file(step, rank)) steps.push_back(step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+SafetensorsMetadata Checkpoints::identity() const {
+  return {{"format", kFormat}, {"fingerprint", options_.fingerprint}, {"num_ranks", fmt::to_string(num_ranks_)}};
+}
+
+void Checkpoints::require_same_training(const std::string& path, const SafetensorsMetadata& metadata) const {
+  for (const auto& [what, value] : identity()) {
+    const auto found = metadata.find(what);
+    const std::string got = found == metadata.end() ? "" : found->second;
+    if (got != value)
+      throw UsageError(
+          fmt::format("checkpoint '{}': expected {} '{}', got '{}'; hint: the options that it was made "
+                      "with, or no --resume",
+                      path, what, value, got));
+  }
+}
+
+/// Of more ranks than before, the new ones have no file: they look at the first rank's.
+void Checkpoints::require_same_number_of_ranks() const {
+  const std::vector<std::int64_t> steps = steps_of(0);
+  if (steps.empty() || rank_ == 0) return;
+  const std::string path = path_of(step_file(steps.back(), 0));
+  CheckedTensors first;
+  try {
+    first = load_checked(path);
+  } catch (const DamagedFile&) {
+    return;  // the first rank says so
+  }
+  require_same_training(path, first.metadata);
+}
+
+Checkpoint Checkpoints::load(std::int64_t step) {
+  const std::string path = path_of(step_file(step, rank_));
+  CheckedTensors file = load_checked(path);
+  require_same_training(path, file.metadata);
+  Checkpoint checkpoint{step, part_named(file.tensors, kState), record_of(part_named(file.tensors, kRecord))};
+  epochs_ = words_of(file.metadata[kEpochs]);
+  for (std::size_t i = 0; i < epochs_.size(); ++i) {
+    const std::string of_epoch = path_of(epoch_file(i + 1, rank_));
+    CheckedTensors epoch = load_checked(of_epoch);
+    if (epoch.metadata["checksum"] != epochs_[i])
+      throw DamagedFile(fmt::format("'{}' belongs to another training than '{}'", of_epoch, path));
+    checkpoint.record.parameters.push_back(std::move(epoch.tensors));
+  }
+  return checkpoint;
+}
+
+void Checkpoints::note_beginning(std::int64_t step) {
+  if (rank_ != 0) return;
+  if (step >= 0) {
+    notes_.push_back(fmt::format("--resume: the training goes on from step {} of '{}'", step, options_.folder));
+    return;
+  }
+  const bool has_folder = std::filesystem::is_directory(options_.folder);
+  const std::string found = !has_folder           ? "there is no folder"
+                            : steps_of(0).empty() ? "there is no checkpoint in"
+                                                  : "no step is there on all ranks in";
+  notes_.push_back(
+      fmt::format("--resume: NOTHING TO GO ON FROM: {} '{}'; the training starts at step 0; hint: "
+                  "--checkpoint-dir",
+                  found, options_.folder));
+}
+
+std::optional<Checkpoint> Checkpoints::newest() {
+  notes_.clear();
+  epochs_.clear();
+  if (!options_.resume) return std::nullopt;
+  require_same_number_of_ranks();
+  std::vector<std::int64_t> intact;
+  for (const std::int64_t step : steps_of(rank_)) {
+    try {
+      load(step);
+      intact.push_back(step);
+    } catch (const DamagedFile& damage) {
+      notes_.push_back(fmt::format("checkpoint of step {}: {}", step, damage.what()));
+    }
+  }
+  const std::int64_t step = agree_ ? agree_(intact) : intact.empty() ? -1 : intact.back();
+  if (step < 0 && !notes_.empty())
+    throw UsageError(
+        fmt::format("--resume: no step is left that all ranks have intact: {}; hint: without --resume the training "
+                    "starts over",
+                    fmt::join(notes_, "; ")));
+  note_beginning(step);
+  epochs_.clear();
+  if (step < 0) return std::nullopt;
+  Checkpoint checkpoint = load(step);
+  require_finite(checkpoint.state, "checkpoint '" + path_of(step_file(step, rank_)) + "'",
+                 "the training had diverged before; a lower --lr, and no --resume");
+  return checkpoint;
+}
+
+bool Checkpoints::due(std::int64_t step) const {
+  return options_.every > 0 && step % options_.every == 0;
+}
+
+void Checkpoints::write(const Checkpoint& checkpoint) {
+  require_finite(checkpoint.state, fmt::format("after step {}", checkpoint.step), "a lower --lr");
+  make_folder("--checkpoint-dir", options_.folder);
+  const std::vector<TensorMap>& epochs = checkpoint.record.parameters;
+  for (std::size_t i = epochs_.size(); i < epochs.size(); ++i)
+    epochs_.push_back(save_checked(path_of(epoch_file(i + 1, rank_)), epochs[i], identity()));
+  TrainingRecord record = checkpoint.record;
+  record.parameters.clear();
+  TensorMap tensors;
+  for (const auto& [name, tensor] : checkpoint.state) tensors[fmt::format("{}{}", kState, name)] = tensor;
+  for (const auto& [name, tensor] : tensors_of(record)) tensors[fmt::format("{}{}", kRecord, name)] = tensor;
+  SafetensorsMetadata metadata = identity();
+  metadata[kEpochs] = fmt::format("{}", fmt::join(epochs_, " "));
+  save_checked(path_of(step_file(checkpoint.step, rank_)), tensors, metadata);
+  tidy(checkpoint.step);
+}
+
+/// Leaves of this rank's files the newest and the one before it, and the epochs up to there. What cannot be removed is
+/// tried again next time.
+void Checkpoints::tidy(std::int64_t newest) const {
+  std::vector<std::string> kept = {step_file(newest, rank_)};
+  std::int64_t before = -1;
+  for (const std::int64_t step : steps_of(rank_)) {
+    if (step < newest) before = std::max(before, step);
+  }
+  kept.push_back(step_file(before, rank_));
+  for (std::size_t epoch = 1; epoch <= epochs_.size(); ++epoch) kept.push_back(epoch_file(epoch, rank_));
+  for (const std::string& name : names_in(options_.folder)) {
+    // Longer names are those under which a writer that was killed had begun.
+    const std::int64_t step = number_in(name, kStep), epoch = number_in(name, kEpoch);
+    const bool own = (step >= 0 && begins_with(name, step_file(step, rank_))) ||
+                     (epoch >= 0 && begins_with(name, epoch_file(static_cast<std::size_t>(epoch), rank_)));
+    std::error_code ignored;
+    if (own && std::find(kept.begin(), kept.end(), name) == kept.end())
+      std::filesystem::remove(std::filesystem::path(options_.folder) / name, ignored);
+  }
+}
+
+}  // namespace lab::optc

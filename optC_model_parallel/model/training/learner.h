@@ -1,0 +1,49 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <functional>
+#include <utility>
+
+#include "common/tensor/tensor_map.h"
+#include "optC_model_parallel/model.h"
+#include "optC_model_parallel/model/training/optimizer.h"
+
+namespace lab::optc {
+
+/// Layers, whole ones or shards, with the optimizer that makes them learn: what every strategy trains and keeps.
+class Learner {
+ public:
+  Learner(ModelSpec model, Parameters first, const OptimizerOptions& options);
+
+  const ModelSpec& model() const { return model_; }
+
+  /// As they are now: leaves that step() and load_state() change in place.
+  const Parameters& parameters() const { return parameters_; }
+
+  /// One update by the gradients that the parameters have, which are gone afterwards.
+  void step() {
+    if (before_step_) before_step_(*this);
+    optimizer_.step();
+  }
+
+  /// Told before each update, while the parameters still have the gradients.
+  using BeforeStep = std::function<void(const Learner&)>;
+  void watch(BeforeStep before_step) { before_step_ = std::move(before_step); }
+
+  /// By name. Aliasing  copies
+  TensorMap tensors() const;
+
+  /// tensors() and the optimizer's state, whose names differ. Aliasing  copies
+  TensorMap state() const;
+  /// Errors    UsageError: a tensor that is missing, that belongs to neither, or of another shape or dtype
+  void load_state(const TensorMap& state);
+
+ private:
+  ModelSpec model_;
+  Parameters parameters_;
+  Optimizer optimizer_;
+  BeforeStep before_step_;
+};
+
+}  // namespace lab::optc

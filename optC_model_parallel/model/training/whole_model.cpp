@@ -1,0 +1,34 @@
+#include "optC_model_parallel/model/training/whole_model.h"
+
+#include <utility>
+
+#include "optC_model_parallel/model/training/batched_logits.h"
+#include "optC_model_parallel/models.h"
+
+namespace lab::optc {
+
+Learner whole_learner(const TrainingOptions& options) {
+  ModelSpec model = model_named(options.model);
+  Parameters first = first_parameters(model, options.seed, options.dtype);
+  return {std::move(model), std::move(first), options.optimizer};
+}
+
+WholeModel::WholeModel(const TrainingOptions& options) : WholeModel(options, whole_learner(options)) {}
+
+WholeModel::WholeModel(const TrainingOptions& options, Learner learner)
+    : dtype_(options.dtype), learner_(std::move(learner)) {}
+
+at::Tensor WholeModel::logits(const Images& images, const OnBatch& on_batch) {
+  return batched_logits(
+      images, dtype_,
+      [this](const at::Tensor& x) { return run_layers(learner_.model(), learner_.parameters(), x, Mode::kEvaluation); },
+      on_batch);
+}
+
+at::Tensor WholeModel::mean_loss(const Parameters& parameters, const Images& images, const at::Tensor& indices) const {
+  const at::Tensor x = normalized(images, indices, dtype_);
+  return at::cross_entropy_loss(run_layers(learner_.model(), parameters, x, Mode::kTraining),
+                                labels_of(images, indices));
+}
+
+}  // namespace lab::optc

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <utility>
+
+#include "optC_model_parallel/commands/training_options.h"
+#include "optC_model_parallel/model/training/learner.h"
+#include "optC_model_parallel/strategy.h"
+
+namespace lab::optc {
+
+/// The model that the options name, with the weights that its training begins with.
+Learner whole_learner(const TrainingOptions& options);
+
+/// What strategies have in common in which a process runs all layers, whole ones or its shards of them.
+class WholeModel : public Strategy {
+ public:
+  explicit WholeModel(const TrainingOptions& options);
+  /// With layers that the caller made.
+  WholeModel(const TrainingOptions& options, Learner learner);
+
+  at::Tensor logits(const Images& images, const OnBatch& on_batch = {}) override;
+  TensorMap parameters() const override { return learner_.tensors(); }
+  TensorMap state() const override { return learner_.state(); }
+  void load_state(const TensorMap& state) override { learner_.load_state(state); }
+  void watch(Learner::BeforeStep before_step) override { learner_.watch(std::move(before_step)); }
+
+ protected:
+  /// The mean cross-entropy of these images, by weights that may be others than the learner's.
+  at::Tensor mean_loss(const Parameters& parameters, const Images& images, const at::Tensor& indices) const;
+
+  Learner& learner() { return learner_; }
+
+ private:
+  at::ScalarType dtype_;
+  Learner learner_;
+};
+
+}  // namespace lab::optc

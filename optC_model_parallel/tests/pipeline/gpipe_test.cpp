@@ -1,0 +1,100 @@
+#include "optC_model_parallel/gpipe.h"
+
+#include "common/launch/run_ranks.h"
+#include "common/testing/test.h"
+#include "optC_model_parallel/cases/chain_model.h"
+#include "optC_model_parallel/cases/pipeline_inputs.h"
+#include "optC_model_parallel/model/parallel/pipeline_stages.h"
+
+namespace lab::optc {
+namespace {
+
+/// Adds one forward, and another one backward.
+class AddOne : public WholePasses {
+ public:
+  at::Tensor forward(int, int, const at::Tensor& input) override { return input.defined() ? input + 1 : at::ones({2}); }
+  at::Tensor backward(int, int, const at::Tensor& grad) override { return grad.defined() ? grad + 1 : at::ones({2}); }
+};
+
+at::Tensor two_floats(int, int) {
+  return at::empty({2});
+}
+
+WorldSpec ranks(int num_ranks) {
+  WorldSpec spec;
+  spec.num_ranks = num_ranks;
+  return spec;
+}
+
+TEST_CASE("gpipe: tags are micro-batches, and a neighbour that takes them one by one by send and recv is served") {
+  const WorldOutcome outcome = run_ranks(ranks(3), [](Communicator& comm) {
+    constexpr int kMicroBatches = 4;
+    PointToPoint& p2p = comm.point_to_point();
+    if (comm.rank() != 1) {
+      AddOne work;
+      gpipe(work, p2p, kMicroBatches, two_floats);
+      return TensorMap{};
+    }
+    TensorMap seen;  // what passes by between the first and the last
+    for (int i = 0; i < kMicroBatches; ++i) {
+      const at::Tensor x = at::empty({2});
+      p2p.recv(x, 0, i);
+      p2p.send(x * 10, 2, i);
+      seen["forward"] = x;
+    }
+    for (int i = 0; i < kMicroBatches; ++i) {
+      const at::Tensor grad = at::empty({2});
+      p2p.recv(grad, 2, i);
+      p2p.send(grad, 0, i);
+      seen["backward"] = grad;
+    }
+    return seen;
+  });
+  REQUIRE_FALSE(outcome.failure);
+  CHECK(outcome.ranks[1].tensors.at("forward").equal(at::ones({2})));
+  CHECK(outcome.ranks[1].tensors.at("backward").equal(at::ones({2})));
+}
+
+TEST_CASE("gpipe: a failing stage ends all, and is the one that is named") {
+  class Fails : public AddOne {
+   public:
+    at::Tensor forward(int chunk, int micro_batch, const at::Tensor& input) override {
+      if (micro_batch == 2) throw UsageError("the loss is nan");
+      return AddOne::forward(chunk, micro_batch, input);
+    }
+  };
+  const WorldOutcome outcome = run_ranks(ranks(4), [](Communicator& comm) {
+    AddOne good;
+    Fails bad;
+    pipeline::StageWork& work = comm.rank() == 2 ? static_cast<pipeline::StageWork&>(bad) : good;
+    gpipe(work, comm.point_to_point(), 5, two_floats);
+    return TensorMap{};
+  });
+  REQUIRE(outcome.failure);
+  CHECK(outcome.failure->sentence == "rank 2: the loss is nan");
+}
+
+TEST_CASE("gpipe: traced, each stage shows every micro-batch's forward and backward pass") {
+  WorldSpec spec = ranks(2);
+  spec.traced = true;
+  const WorldOutcome outcome = run_ranks(spec, [](Communicator& comm) {
+    const StagePlan plan = uneven_plan(comm.size(), 1);
+    const Images images = random_images(3, 1);
+    const MicroBatchData batch(images, {at::arange(3, at::kLong)}, 2, at::kDouble);
+    PipelineStages stages(plan, first_parameters(layers_of_rank(plan, comm.rank()), 1, at::kDouble), false, comm);
+    stages.begin(batch);
+    gpipe(stages, comm.point_to_point(), 2, stage_buffers(plan, batch));
+    return TensorMap{};
+  });
+  REQUIRE_FALSE(outcome.failure);
+  for (const RankOutcome& rank : outcome.ranks) {
+    std::vector<std::string> computations;
+    for (const TraceEvent& event : rank.trace) {
+      if (event.kind == TraceKind::kComputation) computations.push_back(event.operation);
+    }
+    CHECK(computations == std::vector<std::string>{"F0", "F1", "B0", "B1"});
+  }
+}
+
+}  // namespace
+}  // namespace lab::optc

@@ -1,0 +1,338 @@
+#include "optC_model_parallel/model/training/checkpoint.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+#include "common/base/errors.h"
+#include "common/testing/sentence_of.h"
+#include "common/testing/temporary_folder.h"
+#include "common/testing/test.h"
+#include "optC_model_parallel/model/training/checked_tensors.h"
+
+// Files of a training, whenever it is killed.
+namespace lab::optc {
+namespace {
+
+using lab::testing::contains;
+using lab::testing::read_bytes;
+using lab::testing::sentence_of;
+using lab::testing::TemporaryFolder;
+using lab::testing::write_bytes;
+using Steps = std::vector<std::int64_t>;
+
+CheckpointOptions options_in(const std::string& folder) {
+  CheckpointOptions options;
+  options.folder = folder;
+  options.every = 20;
+  options.resume = true;
+  options.fingerprint = "tutorial, seed 42";
+  return options;
+}
+
+Checkpoint checkpoint_at(std::int64_t step) {
+  Checkpoint checkpoint;
+  checkpoint.step = step;
+  checkpoint.state = {{"fc.weight", at::full({3}, static_cast<double>(step), at::kDouble)},
+                      {"step.fc.weight", at::scalar_tensor(step, at::kLong)}};
+  checkpoint.record.losses = {2.5, 1.0 / 3};
+  checkpoint.record.parameters = {{{"fc.weight", at::ones({3})}}};
+  return checkpoint;
+}
+
+/// Each rank of a training in one folder; the ranks agree as they would by messages.
+class Ranks {
+ public:
+  explicit Ranks(std::string folder, int num_ranks = 2) : folder_(std::move(folder)), num_ranks_(num_ranks) {}
+
+  Checkpoints rank(int rank) const { return {options_in(folder_), rank, num_ranks_, agree()}; }
+  void write(int rank, std::int64_t step) const { this->rank(rank).write(checkpoint_at(step)); }
+
+ private:
+  /// The largest step that all ranks have files of.
+  Checkpoints::Agree agree() const {
+    return [this](const Steps& own) {
+      std::int64_t common = -1;
+      for (const std::int64_t step : own) {
+        bool everywhere = true;
+        for (int rank = 0; rank < num_ranks_; ++rank) everywhere = everywhere && has(rank, step);
+        if (everywhere) common = step;
+      }
+      return common;
+    };
+  }
+  bool has(int rank, std::int64_t step) const {
+    return std::filesystem::exists(fmt::format("{}/step{:08}.rank{}.safetensors", folder_, step, rank));
+  }
+
+  std::string folder_;
+  int num_ranks_;
+};
+
+TEST_CASE("what was written last comes back, and needs its file no longer") {
+  const TemporaryFolder folder;
+  Checkpoints checkpoints(options_in(folder.file("made/when/needed")), 0, 1);
+  CHECK_FALSE(checkpoints.newest());
+  checkpoints.write(checkpoint_at(20));
+  checkpoints.write(checkpoint_at(40));
+  const std::optional<Checkpoint> found = checkpoints.newest();
+  std::filesystem::resize_file(folder.file("made/when/needed/step00000040.rank0.safetensors"), 0);
+  REQUIRE(found);
+  CHECK(found->step == 40);
+  CHECK(found->state.size() == 2);
+  CHECK(found->state.at("fc.weight").equal(checkpoint_at(40).state.at("fc.weight")));
+  CHECK(found->state.at("step.fc.weight").equal(checkpoint_at(40).state.at("step.fc.weight")));
+  CHECK(found->record.losses == checkpoint_at(40).record.losses);
+  CHECK(found->record.parameters.at(0).at("fc.weight").equal(at::ones({3})));
+}
+
+TEST_CASE("without --resume nothing is read; with 0 as every nothing is due") {
+  const TemporaryFolder folder;
+  CheckpointOptions options = options_in(folder.file(""));
+  Checkpoints(options, 0, 1).write(checkpoint_at(20));
+  options.resume = false;
+  CHECK_FALSE(Checkpoints(options, 0, 1).newest());
+  CHECK(Checkpoints(options, 0, 1).due(40));
+  CHECK_FALSE(Checkpoints(options, 0, 1).due(41));
+  options.every = 0;
+  CHECK_FALSE(Checkpoints(options, 0, 1).due(40));
+  CHECK_FALSE(Checkpoints(options, 0, 1).writes());
+}
+
+TEST_CASE("the two newest are kept, of this rank, and nothing of an earlier run or of a killed writer") {
+  const TemporaryFolder folder;
+  const Ranks ranks(folder.file(""), 12);
+  for (const std::int64_t step : {20, 40, 60, 80}) ranks.write(1, step);
+  for (const std::int64_t step : {20, 40}) ranks.write(11, step);
+  write_bytes(folder.file("step00000070.rank1.safetensors.123.0.tmp"), "half");
+  write_bytes(folder.file("step00000070.rank1.txt"), "another's");
+  CHECK(ranks.rank(1).newest().has_value() == false);  // the other ranks have none
+  ranks.write(1, 50);                                  // of a run that began anew, or with another --checkpoint-every
+  CHECK_FALSE(std::filesystem::exists(folder.file("step00000020.rank1.safetensors")));
+  CHECK_FALSE(std::filesystem::exists(folder.file("step00000040.rank1.safetensors")));
+  CHECK(std::filesystem::exists(folder.file("step00000050.rank1.safetensors")));
+  CHECK_FALSE(std::filesystem::exists(folder.file("step00000060.rank1.safetensors")));
+  CHECK_FALSE(std::filesystem::exists(folder.file("step00000080.rank1.safetensors")));
+  CHECK(std::filesystem::exists(folder.file("step00000070.rank1.txt")));
+  CHECK(std::filesystem::exists(folder.file("step00000020.rank11.safetensors")));
+  CHECK(std::filesystem::exists(folder.file("step00000040.rank11.safetensors")));
+  CHECK(std::filesystem::exists(folder.file("epoch00001.rank1.safetensors")));
+  CHECK(folder.num_files() == 6);
+}
+
+TEST_CASE("killed between two ranks' writes, both go on from the one before, and then write again") {
+  const TemporaryFolder folder;
+  const Ranks ranks(folder.file(""));
+  ranks.write(0, 20);
+  CHECK_FALSE(ranks.rank(0).newest());  // rank 1 was killed before its first
+  ranks.write(1, 20);
+  ranks.write(0, 40);
+  ranks.write(1, 40);
+  ranks.write(0, 60);
+  for (const int rank : {0, 1}) {
+    const std::optional<Checkpoint> found = ranks.rank(rank).newest();
+    REQUIRE(found);
+    CHECK(found->step == 40);
+    CHECK(found->state.at("fc.weight").equal(checkpoint_at(40).state.at("fc.weight")));
+  }
+  ranks.write(1, 60);
+  ranks.write(0, 60);
+  write_bytes(folder.file("step00000080.rank1.safetensors.123.0.tmp"), "killed while writing");
+  CHECK(ranks.rank(1).newest()->step == 60);
+}
+
+TEST_CASE("a file that was cut short is refused, wherever it was cut") {
+  const TemporaryFolder folder;
+  Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
+  checkpoints.write(checkpoint_at(20));
+  const std::string path = folder.file("/step00000020.rank0.safetensors");
+  const std::string bytes = read_bytes(path);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{9}, bytes.size() / 2, bytes.size() - 1}) {
+    write_bytes(path, bytes.substr(0, size));
+    CHECK(contains(sentence_of([&] { checkpoints.newest(); }), path));
+  }
+  write_bytes(path, bytes);
+  CHECK(checkpoints.newest()->step == 20);
+}
+
+TEST_CASE("another fingerprint or number of ranks is refused, also by a rank that had no file") {
+  const TemporaryFolder folder;
+  const Ranks two(folder.file(""), 2);
+  two.write(0, 20);
+  two.write(1, 20);
+  const std::string hint = "; hint: the options that it was made with, or no --resume";
+  const std::string first = folder.file("/step00000020.rank0.safetensors");
+  CheckpointOptions options = options_in(folder.file(""));
+  options.fingerprint = "tutorial, seed 43";
+  CHECK(sentence_of([&] { Checkpoints(options, 1, 2).newest(); }) ==
+        "checkpoint '" + first + "': expected fingerprint 'tutorial, seed 43', got 'tutorial, seed 42'" + hint);
+  const Ranks four(folder.file(""), 4);
+  for (const int rank : {0, 1, 2, 3}) {
+    CHECK(sentence_of([&] { four.rank(rank).newest(); }) ==
+          "checkpoint '" + first + "': expected num_ranks '4', got '2'" + hint);
+  }
+  CHECK(contains(sentence_of([&] { Checkpoints(options_in(folder.file("")), 0, 1).newest(); }),
+                 "expected num_ranks '1', got '2'"));
+}
+
+std::string note_of(Checkpoints& checkpoints) {
+  return checkpoints.notes().empty() ? "" : checkpoints.notes().front();
+}
+
+TEST_CASE("a bit that is flipped anywhere is seen, and the step before serves") {
+  const TemporaryFolder folder;
+  Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
+  checkpoints.write(checkpoint_at(20));
+  checkpoints.write(checkpoint_at(40));
+  const std::string path = folder.file("/step00000040.rank0.safetensors");
+  const std::string bytes = read_bytes(path);
+  for (std::size_t position = 0; position < bytes.size(); position += 7) {
+    std::string flipped = bytes;
+    flipped[position] = static_cast<char>(flipped[position] ^ (1 << position % 8));
+    write_bytes(path, flipped);
+    CAPTURE(position);
+    const std::optional<Checkpoint> found = checkpoints.newest();
+    REQUIRE(found);
+    CHECK(found->step == 20);
+    REQUIRE(checkpoints.notes().size() == 2);
+    CHECK(contains(checkpoints.notes()[0], "checkpoint of step 40: '" + path + "' is "));
+    CHECK(checkpoints.notes()[1] == "--resume: the training goes on from step 20 of '" + folder.file("") + "'");
+  }
+  std::string last = bytes;
+  last.back() = static_cast<char>(last.back() ^ 1);
+  write_bytes(path, last);
+  checkpoints.newest();
+  CHECK(contains(note_of(checkpoints), "is damaged: tensor '"));
+  CHECK(contains(note_of(checkpoints), "' has the checksum "));
+}
+
+TEST_CASE("where no step is left intact, the training does not silently start over") {
+  const TemporaryFolder folder;
+  Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
+  checkpoints.write(checkpoint_at(20));
+  const std::string epoch = folder.file("/epoch00001.rank0.safetensors");
+  std::string bytes = read_bytes(epoch);
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  write_bytes(epoch, bytes);
+  const std::string sentence = sentence_of([&] { checkpoints.newest(); });
+  CHECK(contains(sentence, "--resume: no step is left that all ranks have intact: checkpoint of step 20: '" + epoch));
+  CHECK(contains(sentence, "hint: without --resume the training starts over"));
+}
+
+TEST_CASE("starting from nothing under --resume is said loudly, with the folder") {
+  const TemporaryFolder folder;
+  Checkpoints mistyped(options_in(folder.file("mistyped")), 0, 1);
+  CHECK_FALSE(mistyped.newest());
+  CHECK(note_of(mistyped) == "--resume: NOTHING TO GO ON FROM: there is no folder '" + folder.file("mistyped") +
+                                 "'; the training starts at step 0; hint: --checkpoint-dir");
+  Checkpoints empty(options_in(folder.file("")), 0, 1);
+  CHECK_FALSE(empty.newest());
+  CHECK(contains(note_of(empty), "there is no checkpoint in '" + folder.file("") + "'"));
+  Checkpoints second(options_in(folder.file("mistyped")), 1, 2);
+  CHECK_FALSE(second.newest());
+  CHECK(second.notes().empty());  // the first rank says it for all
+}
+
+TEST_CASE("the weights after past epochs are written once, and belong to the steps that name them") {
+  const TemporaryFolder folder;
+  Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
+  std::vector<std::uintmax_t> sizes;
+  Checkpoint checkpoint = checkpoint_at(20);
+  checkpoint.record.parameters.clear();
+  for (const std::int64_t step : {20, 40, 60, 80}) {
+    checkpoint.step = step;
+    checkpoint.record.parameters.push_back({{"fc.weight", at::full({4096}, step)}});
+    checkpoints.write(checkpoint);
+    sizes.push_back(std::filesystem::file_size(folder.file(fmt::format("step{:08}.rank0.safetensors", step))));
+  }
+  CHECK(sizes.back() < sizes.front() + 1024);  // and not by 3 x 4096 values more
+  CHECK(folder.num_files() == 2 + 4);
+  Checkpoints later(options_in(folder.file("")), 0, 1);
+  const std::optional<Checkpoint> found = later.newest();
+  REQUIRE(found->record.parameters.size() == 4);
+  CHECK(found->record.parameters[1].at("fc.weight").equal(at::full({4096}, 40)));
+  // Another training's epoch under the same name.
+  Checkpoints(options_in(folder.file("other")), 0, 1).write(checkpoint_at(20));
+  const std::string first = "epoch00001.rank0.safetensors";
+  std::filesystem::copy_file(folder.file("other/" + first), folder.file(first),
+                             std::filesystem::copy_options::overwrite_existing);
+  CHECK(contains(sentence_of([&] { later.newest(); }), "belongs to another training"));
+}
+
+TEST_CASE("weights that are not finite are not written, and not gone on from") {
+  const TemporaryFolder folder;
+  Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
+  Checkpoint checkpoint = checkpoint_at(20);
+  checkpoint.state["fc.weight"][1] = std::numeric_limits<double>::quiet_NaN();
+  CHECK(sentence_of([&] { checkpoints.write(checkpoint); }) ==
+        "after step 20: expected finite weights, got 1 of 3 values of 'fc.weight' that are not, the first nan; hint: a "
+        "lower --lr");
+  checkpoints.write(checkpoint_at(20));
+  const std::string path = folder.file("/step00000020.rank0.safetensors");
+  CheckedTensors file = load_checked(path);
+  file.tensors["state.fc.weight"].fill_(std::numeric_limits<double>::quiet_NaN());
+  save_checked(path, file.tensors, file.metadata);
+  CHECK(sentence_of([&] { checkpoints.newest(); }) ==
+        "checkpoint '" + path +
+            "': expected finite weights, got 3 of 3 values of 'fc.weight' that are not, the first nan; hint: the "
+            "training had diverged before; a lower --lr, and no --resume");
+}
+
+TEST_CASE("a checkpoint without checksums, as earlier versions wrote them, is refused as such") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("/step00000020.rank0.safetensors");
+  save_safetensors(path, {{"state.fc.weight", at::ones({3})}}, {{"format", "1"}, {"num_ranks", "1"}});
+  Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
+  CHECK(sentence_of([&] { checkpoints.newest(); }) ==
+        "'" + path +
+            "' was written by an earlier version of the suite, or by another program: expected checksums, got none; "
+            "hint: without --resume the training starts over");
+}
+
+/// No file of this process may become longer than this, as on a full disk.
+class SmallDisk {
+ public:
+  explicit SmallDisk(rlim_t bytes) {
+    handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit limited = before_;
+    limited.rlim_cur = bytes;
+    ::setrlimit(RLIMIT_FSIZE, &limited);
+  }
+  ~SmallDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+TEST_CASE("what cannot be written is an error, and the older ones are there") {
+  const TemporaryFolder folder;
+  Checkpoints checkpoints(options_in(folder.file("c")), 0, 1);
+  checkpoints.write(checkpoint_at(20));
+  checkpoints.write(checkpoint_at(40));
+  std::string sentence;
+  {
+    const SmallDisk full(100);
+    sentence = sentence_of([&] { checkpoints.write(checkpoint_at(60)); });
+  }
+  CHECK(contains(sentence, "cannot write '" + folder.file("c/step00000060.rank0.safetensors") + "': "));
+  CHECK(checkpoints.newest()->step == 40);
+  write_bytes(folder.file("f"), "a file");
+  Checkpoints in_file(options_in(folder.file("f")), 0, 1);
+  CHECK(sentence_of([&] { in_file.write(checkpoint_at(20)); }) ==
+        "--checkpoint-dir " + folder.file("f") + ": expected a folder that can be made or written to");
+  CHECK_FALSE(in_file.newest());
+}
+
+}  // namespace
+}  // namespace lab::optc
