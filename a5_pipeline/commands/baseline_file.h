@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "a5_pipeline/arguments.h"
-#include "common/base/unique_fd.h"
+#include "common/base/files.h"
 
 namespace lab::a5 {
 

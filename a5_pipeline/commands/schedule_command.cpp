@@ -3,10 +3,10 @@
 
 #include "a5_pipeline/commands/commands.h"
 #include "a5_pipeline/commands/measured_timeline.h"
-#include "common/base/byte_count.h"
-#include "common/base/counted.h"
 #include "common/base/errors.h"
-#include "common/base/folder.h"
+#include "common/base/files.h"
+#include "common/base/numbers.h"
+#include "common/base/text.h"
 #include "common/cli/app.h"
 #include "common/launch/run_ranks.h"
 #include "common/pipeline/generators.h"

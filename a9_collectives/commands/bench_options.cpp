@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "common/base/atomic_file.h"
-#include "common/base/byte_count.h"
+#include "common/base/files.h"
+#include "common/base/numbers.h"
 #include "common/cli/app.h"
 #include "common/plot/plot.h"
 

@@ -7,9 +7,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "common/base/byte_count.h"
-#include "common/base/counted.h"
 #include "common/base/errors.h"
+#include "common/base/numbers.h"
+#include "common/base/text.h"
 
 namespace lab::a9 {
 namespace {

@@ -5,7 +5,7 @@
 #include "a9_collectives/commands/commands.h"
 #include "a9_collectives/commands/explain_diagram.h"
 #include "a9_collectives/commands/explanation.h"
-#include "common/base/folder.h"
+#include "common/base/files.h"
 #include "common/cli/app.h"
 #include "common/plot/plot.h"
 

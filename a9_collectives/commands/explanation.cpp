@@ -9,7 +9,7 @@
 
 #include "a9_collectives/broadcast.h"
 #include "a9_collectives/chunks.h"
-#include "common/base/counted.h"
+#include "common/base/text.h"
 #include "common/launch/run_ranks.h"
 
 namespace lab::a9 {

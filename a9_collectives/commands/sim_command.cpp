@@ -6,9 +6,8 @@
 #include "a9_collectives/commands/commands.h"
 #include "a9_collectives/commands/sim_measure.h"
 #include "a9_collectives/commands/sim_sweep.h"
-#include "common/base/atomic_file.h"
-#include "common/base/byte_count.h"
-#include "common/base/folder.h"
+#include "common/base/files.h"
+#include "common/base/numbers.h"
 #include "common/cli/app.h"
 #include "common/plot/plot.h"
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <map>
 
-#include "common/base/byte_count.h"
 #include "common/base/errors.h"
+#include "common/base/numbers.h"
 
 namespace lab::a9 {
 namespace {

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "common/base/errors.h"
-#include "common/base/nearest.h"
+#include "common/base/text.h"
 #include "common/tensor/describe.h"
 
 namespace lab::a9 {

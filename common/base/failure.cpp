@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "common/base/errors.h"
-#include "common/base/one_line.h"
+#include "common/base/text.h"
 #include "common/base/throw_site.h"
 
 namespace lab {

@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "common/base/errors.h"
-#include "common/base/one_line.h"
-#include "common/base/unique_fd.h"
+#include "common/base/files.h"
+#include "common/base/text.h"
 #include "common/launch/supervise/spawn.h"
 
 namespace lab {

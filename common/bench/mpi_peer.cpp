@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "common/base/atomic_file.h"
-#include "common/base/byte_count.h"
+#include "common/base/files.h"
+#include "common/base/numbers.h"
 #include "common/bench/bench_blocks.h"
 #include "common/cli/app.h"
 #include "common/cli/guarded_main.h"

@@ -11,10 +11,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "common/base/atomic_file.h"
-#include "common/base/counted.h"
-#include "common/base/nearest.h"
-#include "common/base/number_list.h"
+#include "common/base/files.h"
+#include "common/base/numbers.h"
+#include "common/base/text.h"
 #include "common/checks/check_run.h"
 #include "common/checks/lab_main.h"
 #include "common/checks/named_cases.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/base/unique_fd.h"
+#include "common/base/files.h"
 #include "common/checks/named_cases.h"
 #include "common/checks/record.h"
 #include "common/checks/record_world.h"

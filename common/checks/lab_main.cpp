@@ -11,9 +11,8 @@
 #include <mutex>
 #include <set>
 
-#include "common/base/atomic_file.h"
-#include "common/base/counted.h"
-#include "common/base/folder.h"
+#include "common/base/files.h"
+#include "common/base/text.h"
 #include "common/checks/check_command.h"
 #include "common/checks/named_cases.h"
 #include "common/cli/app.h"
@@ -21,8 +20,8 @@
 #include "common/launch/debug_rank.h"
 #include "common/launch/joined_world.h"
 #include "common/launch/openblas_core.h"
-#include "common/launch/supervise/rank_environment.h"
 #include "common/launch/run_ranks.h"
+#include "common/launch/supervise/rank_environment.h"
 #include "common/tensor/files/safetensors.h"
 
 namespace lab {

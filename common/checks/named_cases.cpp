@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "common/base/errors.h"
-#include "common/base/nearest.h"
+#include "common/base/text.h"
 
 namespace lab {
 namespace {

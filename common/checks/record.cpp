@@ -13,8 +13,8 @@
 
 #include "common/base/errors.h"
 #include "common/base/failure.h"
-#include "common/base/one_line.h"
-#include "common/base/write_fully.h"
+#include "common/base/text.h"
+#include "common/base/files.h"
 #include "common/tensor/files/safetensors.h"
 
 namespace lab {

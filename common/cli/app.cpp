@@ -7,11 +7,10 @@
 #include <cmath>
 #include <map>
 
-#include "common/base/byte_count.h"
-#include "common/base/nearest.h"
-#include "common/base/one_line.h"
+#include "common/base/files.h"
+#include "common/base/numbers.h"
 #include "common/base/option_value.h"
-#include "common/base/write_fully.h"
+#include "common/base/text.h"
 #include "common/cli/app_names.h"
 
 namespace lab {

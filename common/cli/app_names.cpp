@@ -5,8 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "common/base/nearest.h"
 #include "common/base/option_value.h"
+#include "common/base/text.h"
 
 namespace lab {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/base/failure.h"
-#include "common/base/write_fully.h"
+#include "common/base/files.h"
 
 namespace lab {
 

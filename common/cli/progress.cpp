@@ -7,8 +7,8 @@
 #include <chrono>
 #include <utility>
 
-#include "common/base/one_line.h"
-#include "common/base/write_fully.h"
+#include "common/base/text.h"
+#include "common/base/files.h"
 
 namespace lab {
 namespace {

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "common/base/errors.h"
-#include "common/base/nearest.h"
+#include "common/base/text.h"
 #include "common/course/rubric/rubric_check.h"
 
 namespace lab {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "common/course/lines.h"
+#include "common/base/text.h"
 #include "common/course/student_files.h"
 
 namespace lab {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/nearest.h"
+#include "common/base/text.h"
 #include "common/cli/app.h"
 #include "common/cli/guarded_main.h"
 #include "common/course/course_commands.h"

@@ -7,8 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "common/base/atomic_file.h"
-#include "common/base/read_file.h"
+#include "common/base/files.h"
 #include "common/course/check_results.h"
 #include "common/course/course_arguments.h"
 #include "common/course/course_commands.h"

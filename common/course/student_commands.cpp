@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/base/number_list.h"
+#include "common/base/numbers.h"
 #include "common/course/course_arguments.h"
 #include "common/course/course_commands.h"
 #include "common/course/course_tree.h"

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <set>
 
-#include "common/base/read_file.h"
-#include "common/course/lines.h"
+#include "common/base/files.h"
+#include "common/base/text.h"
 #include "common/course/rubric/rubric_check.h"
 #include "common/course/starter/starter_tree.h"
 

@@ -9,10 +9,9 @@
 #include <sstream>
 #include <vector>
 
-#include "common/base/atomic_file.h"
 #include "common/base/errors.h"
-#include "common/base/read_file.h"
-#include "common/course/lines.h"
+#include "common/base/files.h"
+#include "common/base/text.h"
 
 namespace lab {
 namespace {

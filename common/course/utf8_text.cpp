@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "common/base/utf8.h"
+#include "common/base/text.h"
 
 namespace lab {
 namespace {

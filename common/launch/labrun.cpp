@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "common/base/random_token.h"
-#include "common/base/write_fully.h"
+#include "common/base/files.h"
 #include "common/cli/guarded_main.h"
 #include "common/launch/supervise/cores.h"
 #include "common/launch/supervise/free_port.h"

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "common/base/byte_count.h"
 #include "common/base/errors.h"
-#include "common/base/write_fully.h"
+#include "common/base/files.h"
+#include "common/base/numbers.h"
 #include "common/tensor/files/safetensors.h"
 
 namespace lab {

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "common/base/random_token.h"
-#include "common/base/write_fully.h"
+#include "common/base/files.h"
 #include "common/comm/watch/event_file.h"
 #include "common/comm/message_collectives.h"
 #include "common/comm/thread_world.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/counted.h"
+#include "common/base/text.h"
 #include "common/log/expected_line.h"
 #include "common/log/log_lines.h"
 

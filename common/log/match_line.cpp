@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "common/base/errors.h"
-#include "common/base/one_line.h"
+#include "common/base/text.h"
 #include "common/log/line_head.h"
 
 namespace lab {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/errors.h"
-#include "common/base/nearest.h"
+#include "common/base/text.h"
 #include "common/pipeline/messages.h"
 
 namespace lab::pipeline {

@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include "common/base/counted.h"
 #include "common/base/errors.h"
+#include "common/base/text.h"
 
 namespace lab::pipeline {
 namespace {

@@ -7,8 +7,8 @@
 #include <limits>
 #include <map>
 
-#include "common/base/counted.h"
 #include "common/base/errors.h"
+#include "common/base/text.h"
 
 // Across the picture lies time in the axis' unit; down it a row per rank, 1 high, rank r's from r to r + 1.
 namespace lab::pipeline {

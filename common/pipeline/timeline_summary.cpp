@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/base/byte_count.h"
 #include "common/base/errors.h"
+#include "common/base/numbers.h"
 #include "common/pipeline/timeline_text.h"
 
 namespace lab::pipeline {

@@ -6,8 +6,8 @@
 #include <cctype>
 #include <filesystem>
 
-#include "common/base/atomic_file.h"
 #include "common/base/errors.h"
+#include "common/base/files.h"
 #include "common/plot/plot_program.h"
 
 namespace lab::plot {

@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "common/base/errors.h"
-#include "common/base/one_line.h"
-#include "common/base/write_fully.h"
+#include "common/base/text.h"
+#include "common/base/files.h"
 
 namespace lab::plot {
 namespace {

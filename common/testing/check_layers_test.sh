@@ -24,7 +24,7 @@ refuses() { # refuses FILE HEADER
 }
 refuses common/comm/group.h common/course/rubric/rubric.h
 refuses common/comm/group.h common/testing/case_runs.h
-refuses common/base/folder.h common/bench/median.h
+refuses common/base/files.h common/bench/median.h
 refuses a4_data_tensor/single_step.h common/comm/gloo/lifeline.h
 refuses common/launch/supervise/spawn.h common/comm/gloo/frame.h
 refuses common/tensor/compare.h torch/csrc/distributed/c10d/TCPStore.hpp

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/unique_fd.h"
+#include "common/base/files.h"
 #include "common/checks/record_world.h"
 #include "common/checks/verdict.h"
 

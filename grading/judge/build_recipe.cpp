@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/errors.h"
-#include "common/base/read_file.h"
+#include "common/base/files.h"
 #include "common/course/starter/markers.h"
 
 namespace lab::grading {

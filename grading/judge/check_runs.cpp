@@ -7,10 +7,9 @@
 #include <set>
 #include <utility>
 
-#include "common/base/counted.h"
 #include "common/base/errors.h"
-#include "common/base/one_line.h"
-#include "common/base/unique_fd.h"
+#include "common/base/files.h"
+#include "common/base/text.h"
 #include "common/launch/supervise/run_directory.h"
 #include "grading/judge/not_judged.h"
 

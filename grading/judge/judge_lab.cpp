@@ -7,7 +7,7 @@
 #include <iterator>
 #include <set>
 
-#include "common/base/counted.h"
+#include "common/base/text.h"
 #include "common/checks/named_cases.h"
 #include "common/launch/one_rank.h"
 #include "grading/judge/check_runs.h"

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "common/base/counted.h"
+#include "common/base/text.h"
 #include "common/log/check_log.h"
 #include "common/log/log_lines.h"
 

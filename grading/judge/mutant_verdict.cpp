@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "common/base/one_line.h"
+#include "common/base/text.h"
 
 namespace lab::grading {
 namespace {

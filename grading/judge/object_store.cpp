@@ -7,11 +7,9 @@
 #include <fstream>
 #include <set>
 
-#include "common/base/atomic_file.h"
 #include "common/base/checksum.h"
-#include "common/base/folder.h"
-#include "common/base/one_line.h"
-#include "common/base/read_file.h"
+#include "common/base/files.h"
+#include "common/base/text.h"
 #include "common/launch/supervise/run_directory.h"
 #include "grading/judge/not_judged.h"
 

@@ -7,10 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "common/base/atomic_file.h"
 #include "common/base/errors.h"
-#include "common/base/folder.h"
-#include "common/base/read_file.h"
+#include "common/base/files.h"
 #include "common/course/hand_in/archive.h"
 #include "grading/marks/manual_marks.h"
 #include "grading/marks/writers.h"

@@ -17,8 +17,8 @@
 #include <optional>
 
 #include "common/base/errors.h"
-#include "common/base/one_line.h"
-#include "common/base/unique_fd.h"
+#include "common/base/files.h"
+#include "common/base/text.h"
 #include "common/launch/supervise/orphans.h"
 #include "common/launch/supervise/spawn.h"
 #include "grading/judge/job_clock.h"

@@ -9,10 +9,10 @@
 #include <system_error>
 #include <vector>
 
-#include "common/base/byte_count.h"
 #include "common/base/errors.h"
-#include "common/base/read_file.h"
-#include "common/base/utf8.h"
+#include "common/base/files.h"
+#include "common/base/numbers.h"
+#include "common/base/text.h"
 #include "grading/marks/shown_marks.h"
 
 namespace lab::grading {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "common/base/utf8.h"
+#include "common/base/text.h"
 #include "grading/marks/report_limits.h"
 #include "grading/marks/shown_marks.h"
 #include "grading/marks/writers.h"

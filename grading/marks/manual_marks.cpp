@@ -9,12 +9,9 @@
 #include <set>
 #include <utility>
 
-#include "common/base/atomic_file.h"
 #include "common/base/errors.h"
-#include "common/base/nearest.h"
-#include "common/base/one_line.h"
-#include "common/base/read_file.h"
-#include "common/base/utf8.h"
+#include "common/base/files.h"
+#include "common/base/text.h"
 #include "common/course/rubric/toml_table.h"
 #include "grading/marks/manual_item.h"
 #include "grading/marks/shown_marks.h"

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "common/base/one_line.h"
-#include "common/base/utf8.h"
+#include "common/base/text.h"
 #include "grading/marks/markdown_text.h"
 #include "grading/marks/report_limits.h"
 #include "grading/marks/shown_marks.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "common/base/one_line.h"
+#include "common/base/text.h"
 
 namespace lab::grading {
 namespace {

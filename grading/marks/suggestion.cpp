@@ -10,9 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/one_line.h"
-#include "common/base/utf8.h"
-#include "common/course/lines.h"
+#include "common/base/text.h"
 
 // The expected numbers are those of a9_collectives/answers/written_answers_task1.md, which a test holds against the
 // running code; another test holds this file against those answers.

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "common/base/errors.h"
-#include "common/base/read_file.h"
+#include "common/base/files.h"
 #include "common/course/rubric/toml_table.h"
 #include "common/launch/supervise/run_directory.h"
 

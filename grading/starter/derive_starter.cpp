@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "common/base/errors.h"
-#include "common/base/read_file.h"
-#include "common/course/lines.h"
-#include "common/course/starter/markers.h"
+#include "common/base/files.h"
+#include "common/base/text.h"
 #include "common/course/rubric/rubric.h"
 #include "common/course/rubric/rubric_check.h"
+#include "common/course/starter/markers.h"
 
 namespace lab::grading {
 namespace {

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "common/base/errors.h"
-#include "common/base/read_file.h"
+#include "common/base/files.h"
 #include "common/course/course_tree.h"
 #include "common/course/starter/starter_tree.h"
 #include "common/course/starter/what_to_read.h"

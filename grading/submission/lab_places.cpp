@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "common/base/errors.h"
-#include "common/base/nearest.h"
+#include "common/base/text.h"
 #include "common/course/rubric/rubric_check.h"
 #include "grading/submission/hand_in.h"
 #include "grading/submission/meant_file.h"

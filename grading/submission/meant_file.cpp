@@ -4,7 +4,7 @@
 #include <cctype>
 #include <cstddef>
 
-#include "common/base/nearest.h"
+#include "common/base/text.h"
 
 namespace lab::grading {
 namespace {

@@ -6,10 +6,8 @@
 #include <cctype>
 #include <filesystem>
 
-#include "common/base/atomic_file.h"
 #include "common/base/checksum.h"
-#include "common/base/folder.h"
-#include "common/base/read_file.h"
+#include "common/base/files.h"
 #include "grading/submission/lab_places.h"
 
 namespace lab::grading {

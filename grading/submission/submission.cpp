@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "common/base/errors.h"
-#include "common/base/read_file.h"
-#include "common/course/starter/answer_template.h"
+#include "common/base/files.h"
 #include "common/course/hand_in/archive.h"
+#include "common/course/starter/answer_template.h"
 #include "grading/submission/lab_places.h"
 #include "grading/submission/name_list.h"
 #include "grading/submission/submitted_lab.h"

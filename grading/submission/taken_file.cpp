@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "common/base/byte_count.h"
+#include "common/base/numbers.h"
 #include "common/course/utf8_text.h"
 
 namespace lab::grading {

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/counted.h"
 #include "common/base/errors.h"
-#include "common/base/folder.h"
+#include "common/base/files.h"
+#include "common/base/text.h"
 #include "common/cli/app.h"
 #include "common/launch/run_ranks.h"
 #include "optC_model_parallel/commands/commands.h"
@@ -23,8 +23,8 @@
 #include "optC_model_parallel/commands/training_comparison.h"
 #include "optC_model_parallel/commands/training_progress.h"
 #include "optC_model_parallel/commands/training_run.h"
-#include "optC_model_parallel/model/training/doubles.h"
 #include "optC_model_parallel/model/parallel/parallel_strategies.h"
+#include "optC_model_parallel/model/training/doubles.h"
 #include "optC_model_parallel/model/training/training_loop.h"
 #include "optC_model_parallel/model/training/training_record.h"
 

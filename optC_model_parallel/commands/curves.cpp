@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <numeric>
 
-#include "common/base/atomic_file.h"
+#include "common/base/files.h"
 #include "common/plot/plot.h"
 #include "common/plot/plot_program.h"
 

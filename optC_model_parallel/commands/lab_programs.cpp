@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "common/base/folder.h"
+#include "common/base/files.h"
 #include "common/cli/app.h"
 #include "common/launch/supervise/rank_environment.h"
 #include "optC_model_parallel/cases/calls.h"

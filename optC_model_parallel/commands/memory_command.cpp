@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/number_list.h"
+#include "common/base/numbers.h"
 #include "common/cli/app.h"
 #include "optC_model_parallel/commands/commands.h"
 #include "optC_model_parallel/commands/memory_runs.h"

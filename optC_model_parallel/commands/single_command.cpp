@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "common/base/folder.h"
+#include "common/base/files.h"
 #include "common/cli/app.h"
 #include "common/launch/one_rank.h"
 #include "optC_model_parallel/commands/commands.h"

@@ -7,13 +7,13 @@
 #include <filesystem>
 #include <vector>
 
-#include "common/base/counted.h"
+#include "common/base/text.h"
 #include "common/bench/machine_load.h"
 #include "common/bench/median.h"
 #include "common/cli/app.h"
+#include "common/launch/run_ranks.h"
 #include "common/launch/supervise/run_directory.h"
 #include "common/launch/supervise/run_in_child.h"
-#include "common/launch/run_ranks.h"
 #include "common/tensor/peak_memory.h"
 #include "vae_sequence_parallel/cases/megabytes.h"
 #include "vae_sequence_parallel/commands/commands.h"

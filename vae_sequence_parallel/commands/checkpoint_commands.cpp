@@ -3,9 +3,8 @@
 
 #include <cmath>
 
-#include "common/base/atomic_file.h"
-#include "common/base/byte_count.h"
-#include "common/base/number_list.h"
+#include "common/base/files.h"
+#include "common/base/numbers.h"
 #include "common/cli/app.h"
 #include "common/cli/progress.h"
 #include "common/launch/supervise/cores.h"

@@ -8,9 +8,8 @@
 #include <sstream>
 #include <vector>
 
-#include "common/base/atomic_file.h"
-#include "common/base/counted.h"
-#include "common/base/folder.h"
+#include "common/base/files.h"
+#include "common/base/text.h"
 
 namespace lab::vae {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <cstdio>
 
-#include "common/base/folder.h"
-#include "common/base/number_list.h"
+#include "common/base/files.h"
+#include "common/base/numbers.h"
 #include "common/cli/app.h"
 #include "common/plot/plot.h"
 #include "vae_sequence_parallel/cases/megabytes.h"

@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <limits>
 
-#include "common/base/folder.h"
+#include "common/base/files.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/describe.h"
-#include "common/tensor/peak_memory.h"
 #include "common/tensor/files/picture.h"
 #include "common/tensor/files/safetensors.h"
+#include "common/tensor/peak_memory.h"
 #include "vae_sequence_parallel/cases/megabytes.h"
 #include "vae_sequence_parallel/commands/reconstruction_files.h"
 #include "vae_sequence_parallel/model/checkpoint.h"

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "common/base/folder.h"
+#include "common/base/files.h"
 #include "common/cli/app.h"
 #include "common/tensor/describe.h"
 #include "common/tensor/files/picture.h"

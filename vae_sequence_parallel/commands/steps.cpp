@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include "common/base/errors.h"
-#include "common/base/folder.h"
-#include "common/launch/supervise/cores.h"
+#include "common/base/files.h"
 #include "common/launch/one_rank.h"
+#include "common/launch/supervise/cores.h"
 #include "common/tensor/describe.h"
-#include "common/tensor/memory_meter.h"
 #include "common/tensor/files/picture.h"
+#include "common/tensor/memory_meter.h"
 #include "vae_sequence_parallel/commands/reconstruction_files.h"
 #include "vae_sequence_parallel/generated_picture.h"
 #include "vae_sequence_parallel/model/autoencoder.h"

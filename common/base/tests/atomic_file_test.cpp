@@ -1,5 +1,3 @@
-#include "common/base/atomic_file.h"
-
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -11,6 +9,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/failure.h"
+#include "common/base/files.h"
 #include "common/testing/captured.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"

@@ -1,5 +1,4 @@
-#include "common/base/byte_count.h"
-
+#include "common/base/numbers.h"
 #include "common/testing/plain_test.h"
 
 // Sizes as people write them, and back.

@@ -1,5 +1,4 @@
-#include "common/base/nearest.h"
-
+#include "common/base/text.h"
 #include "common/testing/plain_test.h"
 
 TEST_CASE("edit distance: insertions, deletions, replacements and swaps of neighbours") {

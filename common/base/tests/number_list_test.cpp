@@ -1,4 +1,4 @@
-#include "common/base/number_list.h"
+#include "common/base/numbers.h"
 
 #include "common/base/errors.h"
 #include "common/testing/plain_test.h"

@@ -1,4 +1,4 @@
-#include "common/base/one_line.h"
+#include "common/base/text.h"
 
 #include "common/testing/plain_test.h"
 

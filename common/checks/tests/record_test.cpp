@@ -3,8 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "common/base/unique_fd.h"
-#include "common/base/write_fully.h"
+#include "common/base/files.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/testing/sentence_of.h"
 #include "common/testing/test.h"

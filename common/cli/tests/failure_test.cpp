@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "common/base/errors.h"
-#include "common/base/write_fully.h"
+#include "common/base/files.h"
 #include "common/cli/guarded_main.h"
 #include "common/testing/captured.h"
 #include "common/testing/plain_test.h"

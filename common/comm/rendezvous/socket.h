@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/unique_fd.h"
+#include "common/base/files.h"
 
 namespace lab {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "common/base/atomic_file.h"
+#include "common/base/files.h"
 #include "common/comm/trace/trace_diagram.h"
 #include "common/plot/plot.h"
 

@@ -8,8 +8,8 @@
 #include <set>
 #include <utility>
 
-#include "common/base/byte_count.h"
-#include "common/base/counted.h"
+#include "common/base/numbers.h"
+#include "common/base/text.h"
 #include "common/comm/messages/message_ends.h"
 
 // Across the picture, lengths are in a unit of time; down it, in rows: rank r's line is at r.

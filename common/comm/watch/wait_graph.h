@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "common/base/byte_count.h"
 #include "common/base/errors.h"
+#include "common/base/numbers.h"
 
 // Who waits for whom, and what that means. Free of tensors and of any transport: the threads world, the simulated world
 // and the launcher (from the event file) all describe their ranks with these types and get the same sentences.

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "common/base/errors.h"
-#include "common/base/one_line.h"
+#include "common/base/text.h"
 #include "common/course/hand_in/archive.h"
 #include "common/course/hand_in/file_tree_builder.h"
 #include "common/course/utf8_names.h"

@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "common/base/atomic_file.h"
 #include "common/base/errors.h"
+#include "common/base/files.h"
 #include "common/course/hand_in/archive.h"
 #include "common/course/utf8_names.h"
 

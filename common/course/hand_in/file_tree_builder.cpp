@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "common/base/byte_count.h"
 #include "common/base/errors.h"
+#include "common/base/numbers.h"
 #include "common/course/hand_in/entry_path.h"
 
 namespace lab {

@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "common/base/read_file.h"
-#include "common/course/starter/answer_template.h"
+#include "common/base/files.h"
+#include "common/base/text.h"
 #include "common/course/course_tree.h"
 #include "common/course/hand_in/hand_in_names.h"
-#include "common/course/lines.h"
 #include "common/course/rubric/rubric.h"
 #include "common/course/rubric/rubric_check.h"
+#include "common/course/starter/answer_template.h"
 #include "common/course/starter/snippets.h"
 #include "common/course/starter/starter_tree.h"
 #include "common/course/student_files.h"

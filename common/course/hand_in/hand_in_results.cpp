@@ -1,11 +1,10 @@
 #include <filesystem>
 
-#include "common/base/atomic_file.h"
-#include "common/base/read_file.h"
-#include "common/course/starter/answer_template.h"
-#include "common/course/starter/backup.h"
+#include "common/base/files.h"
 #include "common/course/hand_in/hand_in.h"
 #include "common/course/hand_in/hand_in_names.h"
+#include "common/course/starter/answer_template.h"
+#include "common/course/starter/backup.h"
 #include "common/course/student_files.h"
 
 namespace lab {

@@ -1,7 +1,6 @@
 #include <filesystem>
 
-#include "common/base/atomic_file.h"
-#include "common/base/folder.h"
+#include "common/base/files.h"
 #include "common/course/hand_in/archive.h"
 #include "common/course/hand_in/hand_in.h"
 #include "common/course/hand_in/identity.h"

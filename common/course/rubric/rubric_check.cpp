@@ -7,7 +7,7 @@
 #include <set>
 
 #include "common/base/errors.h"
-#include "common/base/nearest.h"
+#include "common/base/text.h"
 
 namespace lab {
 namespace {

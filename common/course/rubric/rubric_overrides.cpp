@@ -5,7 +5,7 @@
 #include <set>
 
 #include "common/base/errors.h"
-#include "common/base/nearest.h"
+#include "common/base/text.h"
 #include "common/course/rubric/rubric.h"
 #include "common/course/rubric/rubric_check.h"
 #include "common/course/rubric/rubric_items.h"

@@ -7,9 +7,8 @@
 #include <cmath>
 
 #include "common/base/errors.h"
-#include "common/base/nearest.h"
-#include "common/base/one_line.h"
-#include "common/base/read_file.h"
+#include "common/base/files.h"
+#include "common/base/text.h"
 
 namespace lab {
 namespace {

@@ -4,9 +4,7 @@
 
 #include <filesystem>
 
-#include "common/base/atomic_file.h"
-#include "common/base/folder.h"
-#include "common/base/read_file.h"
+#include "common/base/files.h"
 #include "common/course/starter/starter_tree.h"
 
 namespace lab {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "common/base/errors.h"
-#include "common/course/lines.h"
+#include "common/base/text.h"
 
 namespace lab {
 namespace {

@@ -7,12 +7,10 @@
 #include <filesystem>
 #include <string_view>
 
-#include "common/base/atomic_file.h"
 #include "common/base/errors.h"
-#include "common/base/folder.h"
-#include "common/base/read_file.h"
+#include "common/base/files.h"
+#include "common/base/text.h"
 #include "common/course/starter/backup.h"
-#include "common/course/lines.h"
 #include "common/course/starter/markers.h"
 #include "common/course/starter/starter_tree.h"
 #include "common/course/student_files.h"

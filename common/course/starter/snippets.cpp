@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "common/base/errors.h"
-#include "common/course/lines.h"
+#include "common/base/text.h"
 #include "common/course/rubric/rubric_check.h"
 
 namespace lab {

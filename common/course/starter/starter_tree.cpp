@@ -6,8 +6,8 @@
 
 #include "common/base/checksum.h"
 #include "common/base/errors.h"
-#include "common/base/read_file.h"
-#include "common/course/lines.h"
+#include "common/base/files.h"
+#include "common/base/text.h"
 #include "common/course/rubric/rubric_check.h"
 
 namespace lab {

@@ -5,10 +5,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "common/base/atomic_file.h"
 #include "common/base/errors.h"
-#include "common/base/folder.h"
-#include "common/base/read_file.h"
+#include "common/base/files.h"
 #include "common/course/starter/backup.h"
 
 namespace lab {

@@ -6,9 +6,8 @@
 #include <filesystem>
 
 #include "common/base/errors.h"
-#include "common/base/nearest.h"
-#include "common/base/read_file.h"
-#include "common/course/lines.h"
+#include "common/base/files.h"
+#include "common/base/text.h"
 #include "common/course/student_files.h"
 
 namespace lab {

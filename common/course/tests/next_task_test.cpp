@@ -2,11 +2,11 @@
 
 #include <cstdlib>
 
-#include "common/base/read_file.h"
-#include "common/course/lines.h"
+#include "common/base/files.h"
+#include "common/base/text.h"
+#include "common/course/starter/what_to_read.h"
 #include "common/course/student_files.h"
 #include "common/course/tests/sample_tree.h"
-#include "common/course/starter/what_to_read.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/sentence_of.h"
 

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "common/base/errors.h"
-#include "common/base/unique_fd.h"
+#include "common/base/files.h"
 
 namespace lab {
 namespace {

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <optional>
 
-#include "common/base/unique_fd.h"
+#include "common/base/files.h"
 
 namespace lab {
 

@@ -7,9 +7,9 @@
 #include <cstdlib>
 
 #include "common/base/checksum.h"
-#include "common/base/counted.h"
 #include "common/base/errors.h"
 #include "common/base/option_value.h"
+#include "common/base/text.h"
 
 namespace lab {
 namespace {

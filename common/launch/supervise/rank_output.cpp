@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "common/base/errors.h"
-#include "common/base/write_fully.h"
+#include "common/base/files.h"
 
 namespace lab {
 namespace {

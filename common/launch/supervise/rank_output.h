@@ -4,7 +4,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/base/unique_fd.h"
+#include "common/base/files.h"
 
 namespace lab {
 

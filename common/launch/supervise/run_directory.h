@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "common/base/unique_fd.h"
+#include "common/base/files.h"
 
 namespace lab {
 

@@ -13,8 +13,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/failure.h"
-#include "common/base/unique_fd.h"
-#include "common/base/write_fully.h"
+#include "common/base/files.h"
 #include "common/launch/supervise/launcher_signals.h"
 #include "common/launch/supervise/spawn.h"
 #include "common/launch/supervise/supervisor.h"

@@ -14,8 +14,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/failure.h"
-#include "common/base/unique_fd.h"
-#include "common/base/write_fully.h"
+#include "common/base/files.h"
 
 namespace lab {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/unique_fd.h"
+#include "common/base/files.h"
 
 // What the tests of launchers know about processes.
 namespace lab {

@@ -12,8 +12,8 @@
 #include <memory>
 #include <new>
 
-#include "common/base/atomic_file.h"
 #include "common/base/errors.h"
+#include "common/base/files.h"
 #include "common/tensor/describe.h"
 #include "common/tensor/files/mapped_file.h"
 #include "common/tensor/files/picture_bytes.h"

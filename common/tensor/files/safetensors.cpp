@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/atomic_file.h"
 #include "common/base/errors.h"
+#include "common/base/files.h"
 #include "common/tensor/describe.h"
 #include "common/tensor/files/mapped_file.h"
 #include "common/tensor/files/safetensors_header.h"

@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/atomic_file.h"
 #include "common/base/errors.h"
-#include "common/base/one_line.h"
-#include "common/tensor/files/crc32.h"
+#include "common/base/files.h"
+#include "common/base/text.h"
 #include "common/tensor/describe.h"
+#include "common/tensor/files/crc32.h"
 #include "common/tensor/files/mapped_file.h"
 
 namespace lab {

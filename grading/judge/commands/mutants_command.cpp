@@ -6,9 +6,8 @@
 #include <filesystem>
 #include <map>
 
-#include "common/base/atomic_file.h"
-#include "common/base/one_line.h"
-#include "common/base/read_file.h"
+#include "common/base/files.h"
+#include "common/base/text.h"
 #include "common/cli/app.h"
 #include "common/launch/supervise/run_directory.h"
 #include "common/launch/supervise/spawn.h"

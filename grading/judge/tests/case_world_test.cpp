@@ -1,5 +1,3 @@
-#include "grading/judge/check_runs.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -7,9 +5,10 @@
 #include <fstream>
 
 #include "common/base/errors.h"
-#include "common/base/unique_fd.h"
+#include "common/base/files.h"
 #include "common/launch/supervise/run_directory.h"
 #include "common/testing/test.h"
+#include "grading/judge/check_runs.h"
 
 namespace lab::grading {
 namespace {

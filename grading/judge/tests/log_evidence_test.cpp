@@ -1,6 +1,6 @@
 #include "grading/judge/log_evidence.h"
 
-#include "common/base/counted.h"
+#include "common/base/text.h"
 #include "common/testing/test.h"
 
 namespace lab::grading {

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "common/base/read_file.h"
+#include "common/base/files.h"
 #include "common/launch/supervise/run_directory.h"
 #include "common/testing/plain_test.h"
 #include "grading/judge/not_judged.h"

@@ -1,4 +1,4 @@
-#include "common/base/utf8.h"
+#include "common/base/text.h"
 #include "common/testing/plain_test.h"
 #include "grading/marks/tests/sample_marks.h"
 #include "grading/marks/writers.h"

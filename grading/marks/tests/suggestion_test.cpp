@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "common/base/read_file.h"
+#include "common/base/files.h"
 #include "common/testing/plain_test.h"
 
 namespace lab::grading {

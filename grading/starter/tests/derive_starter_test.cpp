@@ -4,11 +4,11 @@
 
 #include <filesystem>
 
-#include "common/base/read_file.h"
-#include "common/course/lines.h"
-#include "common/course/starter/markers.h"
+#include "common/base/files.h"
+#include "common/base/text.h"
 #include "common/course/rubric/rubric.h"
 #include "common/course/rubric/rubric_check.h"
+#include "common/course/starter/markers.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/sentence_of.h"
 #include "common/testing/temporary_folder.h"

@@ -5,10 +5,10 @@
 #include <map>
 #include <set>
 
-#include "common/base/read_file.h"
-#include "common/course/lines.h"
-#include "common/course/starter/markers.h"
+#include "common/base/files.h"
+#include "common/base/text.h"
 #include "common/course/rubric/rubric.h"
+#include "common/course/starter/markers.h"
 #include "common/testing/plain_test.h"
 #include "grading/starter/tests/source_tree.h"
 

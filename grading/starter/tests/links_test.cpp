@@ -4,7 +4,7 @@
 #include <regex>
 #include <set>
 
-#include "common/course/lines.h"
+#include "common/base/text.h"
 #include "common/testing/plain_test.h"
 #include "grading/starter/tests/source_tree.h"
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "common/base/errors.h"
-#include "common/base/read_file.h"
+#include "common/base/files.h"
 #include "common/bench/limited_program.h"
 #include "common/course/rubric/rubric.h"
 #include "common/testing/plain_test.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "common/base/errors.h"
-#include "common/base/nearest.h"
+#include "common/base/text.h"
 #include "optC_model_parallel/model/parallel/parallel_strategies.h"
 #include "optC_model_parallel/models.h"
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "common/base/errors.h"
-#include "common/base/folder.h"
+#include "common/base/files.h"
 #include "optC_model_parallel/model/training/checked_tensors.h"
 
 namespace lab::optc {

@@ -1,21 +1,53 @@
-#include "common/base/atomic_file.h"
+#include "common/base/files.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "common/base/errors.h"
-#include "common/base/write_fully.h"
 
 namespace lab {
 namespace {
+
+/// Keeps this thread's SIGPIPE pending while it lives, and takes back the one that a write here has caused.
+class SigpipeHeld {
+ public:
+  SigpipeHeld() {
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    sigemptyset(&sigpipe_);
+    sigaddset(&sigpipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &sigpipe_, &before_);
+  }
+  ~SigpipeHeld() {
+    const timespec no_wait{0, 0};
+    if (caused_ && !was_pending_) sigtimedwait(&sigpipe_, nullptr, &no_wait);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  SigpipeHeld(const SigpipeHeld&) = delete;
+  SigpipeHeld& operator=(const SigpipeHeld&) = delete;
+
+  void caused() { caused_ = true; }
+
+ private:
+  sigset_t sigpipe_{};
+  sigset_t before_{};
+  bool was_pending_ = false;
+  bool caused_ = false;
+};
 
 namespace fs = std::filesystem;
 
@@ -29,6 +61,41 @@ int open_beside(const std::string& target, std::string& temporary) {
 }
 
 }  // namespace
+
+int write_fully(int fd, std::string_view text) {
+  SigpipeHeld sigpipe;
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      pollfd ready{fd, POLLOUT, 0};
+      ::poll(&ready, 1, -1);
+    } else if (errno != EINTR) {
+      const int failure = errno;
+      if (failure == EPIPE) sigpipe.caused();
+      return failure;
+    }
+  }
+  return 0;
+}
+
+std::string read_file(const std::string& path) {
+  // A folder opens, and fails only when it is read.
+  std::error_code none;
+  if (std::filesystem::is_directory(path, none)) throw UsageError(fmt::format("{}: cannot be read: a folder", path));
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw UsageError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno == 0 ? EIO : errno)));
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+void make_folder(const std::string& option, const std::string& path) {
+  std::error_code failure;
+  std::filesystem::create_directories(path, failure);
+  if (!failure && access(path.c_str(), W_OK) == 0) return;
+  throw UsageError(fmt::format("{} {}: expected a folder that can be made or written to", option, path));
+}
 
 AtomicFile::AtomicFile(const std::string& path) : path_(path) {
   if (path_.empty()) refuse("expected the name of a file, got nothing");

@@ -1,9 +1,45 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace lab {
+
+/// Writes all of the text, in one write(2) unless the system takes only a part. Returns 0, or the errno of the failure.
+/// A reader that went away is EPIPE and no signal, whatever the process does with SIGPIPE.
+int write_fully(int fd, std::string_view text);
+
+/// All bytes of a regular file.
+/// Errors    UsageError: it cannot be read, or is a folder
+std::string read_file(const std::string& path);
+
+/// Makes the folder that an option names, and those above it, where it is not there yet.
+/// Errors    UsageError: "--out x: expected a folder that can be made or written to"
+void make_folder(const std::string& option, const std::string& path);
+
+/// A file descriptor that closes itself.
+class UniqueFd {
+ public:
+  UniqueFd() = default;
+  explicit UniqueFd(int fd) : fd_(fd) {}
+  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  UniqueFd& operator=(UniqueFd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~UniqueFd() { reset(); }
+
+  int get() const { return fd_; }
+  void reset() {
+    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+  }
+
+ private:
+  int fd_ = -1;
+};
 
 /// A file that appears under its name complete or not at all: written under a temporary name beside it, renamed by
 /// commit(), and removed if commit() was not reached. A link is followed. What is not a regular file (/dev/stdout, a

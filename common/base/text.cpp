@@ -1,0 +1,144 @@
+#include "common/base/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/base/numbers.h"
+
+namespace lab {
+namespace {
+
+bool is_control(char c) {
+  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+
+unsigned byte_at(std::string_view text, std::size_t at) {
+  return static_cast<unsigned char>(text[at]);
+}
+
+/// The code point of a character of two bytes or more.
+unsigned code_point(std::string_view character) {
+  unsigned code = byte_at(character, 0) & (0xFFU >> (character.size() + 1));
+  for (std::size_t i = 1; i < character.size(); ++i) code = (code << 6U) | (byte_at(character, i) & 0x3FU);
+  return code;
+}
+
+/// An escape could recolour a terminal, a turned direction could show other words than are there.
+bool is_harmful(std::string_view character) {
+  const unsigned first = byte_at(character, 0);
+  if (character.size() == 1) return (first < 0x20 && first != '\n' && first != '\t') || first == 0x7F;
+  const unsigned code = code_point(character);
+  return code < 0xA0 || (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+}
+
+}  // namespace
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (std::size_t i = 0; i < text.size();) {
+    // A run of blanks: replaced as a whole when it holds a control character, kept as it is otherwise.
+    std::size_t end = i;
+    bool control = false;
+    while (end < text.size() && (text[end] == ' ' || is_control(text[end]))) control |= is_control(text[end++]);
+    if (end == i) {
+      line += text[i++];
+      continue;
+    }
+    const bool at_an_end = i == 0 || end == text.size();
+    if (!at_an_end) line += control ? std::string(" ") : std::string(text.substr(i, end - i));
+    i = end;
+  }
+  return line;
+}
+
+std::size_t utf8_length_at(std::string_view text, std::size_t at) {
+  const unsigned first = byte_at(text, at);
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || at + length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte_at(text, at + i) & 0xC0U) != 0x80) return 0;
+  }
+  const unsigned code = code_point(text.substr(at, length));
+  const unsigned least = length == 4 ? 0x10000 : length == 3 ? 0x800 : 0x80;
+  return code < least || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF) ? 0 : length;
+}
+
+bool is_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length_at(text, at);
+    if (length == 0) return false;
+    at += length;
+  }
+  return true;
+}
+
+std::string safe_text(std::string_view text, std::size_t max_bytes) {
+  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+  std::string safe;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length_at(text, at);
+    const std::string_view character = text.substr(at, length);
+    const std::string_view shown = length == 0 || is_harmful(character) ? kReplacement : character;
+    if (safe.size() + shown.size() > max_bytes) {
+      return safe + fmt::format(" ... ({} more)", describe_bytes(text.size() - at));
+    }
+    safe += shown;
+    at += length == 0 ? 1 : length;
+  }
+  return safe;
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::size_t length = end == std::string_view::npos ? text.size() : end + 1;
+    lines.emplace_back(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+  return lines;
+}
+
+std::string_view without_line_break(std::string_view line) {
+  for (const char last : {'\n', '\r'}) {
+    if (!line.empty() && line.back() == last) line.remove_suffix(1);
+  }
+  return line;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  // rows[i][j]: distance of a's first i letters and b's first j. Names are short, so the whole table is kept.
+  std::vector<std::vector<std::size_t>> rows(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        rows[i][j] = i + j;
+        continue;
+      }
+      const bool same = a[i - 1] == b[j - 1];
+      rows[i][j] = std::min({rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + (same ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        rows[i][j] = std::min(rows[i][j], rows[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return rows[a.size()][b.size()];
+}
+
+std::optional<std::string> nearest(std::string_view text, const std::vector<std::string>& candidates) {
+  std::optional<std::string> best;
+  std::size_t best_distance = 0;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(text, candidate);
+    if (distance > std::max<std::size_t>(1, candidate.size() / 3)) continue;
+    if (!best || distance < best_distance) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+}  // namespace lab
