@@ -8,7 +8,7 @@ namespace lab::grading {
 
 /// A change to the reference: a wrong or forbidden solution, or an unusual one that is right.
 struct Mutant {
-  std::string name;                 ///< "a9/allreduce_mean": its patch is a9/allreduce_mean.patch
+  std::string name;                 ///< "a9/mean_for_sum": its patch is a9/mean_for_sum.patch
   std::string task;                 ///< the task that must lose marks; empty: a variant, which loses none
   std::string lab;                  ///< short name: "a9"
   std::vector<std::string> also;    ///< further tasks that may lose marks although they do not need `task`

@@ -106,7 +106,7 @@ ExitCode mutants_command(int argc, char** argv) {
           "Judges wrong and unusual solutions: each must lose marks where it is wrong, and only there.");
   MutantOptions options;
   options.place.add_to(app);
-  app.add_words(options.names, "names", "a lab, such as a9, or a mutant, such as a9/allreduce_mean; none: all");
+  app.add_words(options.names, "names", "a lab, such as a9, or a mutant, such as a9/mean_for_sum; none: all");
   app.add_seed("--seed", options.seed, "of the inputs");
   app.add_flag("--quick", options.quick, "without those that are marked as nightly");
   app.add_whole_number("--jobs", options.jobs, {1, 64}, "mutants at a time");
