@@ -92,6 +92,7 @@ TEST_CASE("every textbook ring all-reduce comes within the bounds") {
                         {"as NCCL has it: chunk r - 1 first", longer_first, 1, -1},
                         {"to the left", longer_first, -1},
                         {"to the left, chunk r + 1 first", longer_first, -1, 1},
+                        {"to the left, in segments", longer_first, -1, 0, 4, 4},
                         {"the rest in the last chunk", rest_in_the_last},
                         {"the rest in the last chunk, to the left", rest_in_the_last, -1},
                         {"chunk lengths rounded up", rounded_up},
