@@ -1,0 +1,52 @@
+#include "b1_total/cases/cases.h"
+
+#include "b1_total/total.h"
+#include "common/checks/lab_main.h"
+
+namespace lab::b1 {
+namespace {
+
+at::Tensor summand(int rank) {
+  return at::arange(4, at::kLong) + rank;
+}
+
+}  // namespace
+
+std::vector<Case> all_cases() {
+  Case total;
+  total.task = "b1.total";
+  total.name = total.prefix = "Total";
+  total.tolerance = {0, 0};
+  total.inputs = [](const CasePlace& place) {
+    CaseInputs inputs;
+    inputs.tensors = {{"input.x", summand(place.rank)}};
+    return inputs;
+  };
+  total.expected = [](const CasePlace& place) {
+    at::Tensor sum = at::zeros({4}, at::kLong);
+    for (int rank = 0; rank < place.size; ++rank) sum += summand(rank);
+    return TensorMap{{"out", sum}};
+  };
+  return {total};
+}
+
+CallTable calls() {
+  return {{"b1.total", [](Communicator& comm, const CaseInputs& inputs) {
+             return TensorMap{{"out", total(inputs.tensor("input.x"), comm.point_to_point())}};
+           }}};
+}
+
+LogExpectation expected_log(int num_ranks) {
+  LogExpectation log(num_ranks);
+  expect_announcement(log);
+  ExpectedMatch line;
+  line.prefix = "Total";
+  log.add_on_every_rank(line);
+  return log;
+}
+
+GradedLab graded_lab() {
+  return {all_cases, expected_log};
+}
+
+}  // namespace lab::b1

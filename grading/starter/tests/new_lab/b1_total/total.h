@@ -1,0 +1,14 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include "common/comm/point_to_point.h"
+
+namespace lab::b1 {
+
+/// The sum of all ranks' tensors, on every rank.
+/// Call      collective, blocking, no autograd
+/// Aliasing  x is not changed
+at::Tensor total(const at::Tensor& x, PointToPoint& p2p);
+
+}  // namespace lab::b1
