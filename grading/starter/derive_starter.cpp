@@ -130,7 +130,7 @@ void add_folder(const std::string& source, const std::string& folder, const std:
 /// is not among them: a starter has its own.
 std::vector<std::string> starter_paths(const std::string& source, const std::vector<std::string>& labs) {
   std::vector<std::string> paths(kRootFiles.begin(), kRootFiles.end());
-  add_folder(source, "common", {}, paths);
+  add_folder(source, "common", {"README.md"}, paths);  // for contributors
   for (const std::string& lab : labs) add_folder(source, lab, results_of(source, lab), paths);
   std::sort(paths.begin(), paths.end());
   return paths;
