@@ -87,8 +87,6 @@ constexpr std::array<std::string_view, 4> kAuthorsFolders = {"tests", "testing",
 constexpr std::array<std::string_view, 13> kKinds = {
     ".cpp", ".h", ".in", ".txt", ".cmake", ".md", ".toml", ".sh", ".sbatch", ".png", ".jpg", ".svg", ".safetensors"};
 
-/// Assignment 4 solved in Python, to be timed beside ours.
-constexpr std::string_view kPythonReference = "common/bench/a4_reference.py";
 
 template <typename Names>
 bool is_one_of(std::string_view name, const Names& names) {
