@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "a4_data_tensor/cases/cases.h"
 #include "a4_data_tensor/cases/calls.h"
+#include "a4_data_tensor/cases/cases.h"
 #include "a4_data_tensor/cases/log.h"
 #include "common/checks/lab_main.h"
 #include "common/cli/app.h"
@@ -22,12 +22,12 @@ void run_all(RankRun& run, const LabSizes& sizes) {
   const CallTable table = calls();
   const bool first = run.comm.rank() == 0;
   const std::vector<Case> handout = handout_cases(sizes);
-  const char* sentences[] = {kBaselineSentence, kAccumulationSentence, kDataParallelSentence, kColumnParallelSentence};
+  const char* messages[] = {kBaselineText, kAccumulationText, kDataParallelText, kColumnParallelText};
 
   run.announce();
   CaseResult baseline;
   for (std::size_t i = 0; i < handout.size(); ++i) {
-    if (first) run.out.sentence(0, sentences[i]);
+    if (first) run.out.text(0, messages[i]);
     if (!is_asked(handout[i], run.comm.rank())) continue;
     const CaseResult result = run_case(handout[i], table, run.comm, run.options.seed, run.device);
     if (i == 0) {
@@ -38,23 +38,23 @@ void run_all(RankRun& run, const LabSizes& sizes) {
       run.report(handout[i], result);
     }
   }
-  run.out.sentence(run.comm.rank(), "done");
+  run.out.text(run.comm.rank(), "done");
 
   if (first) {
-    run.out.sentence(0, kFurtherSentence);
+    run.out.text(0, kFurtherText);
     run.out.match(
         {"SingleStep", 0, baseline.comparison.close, baseline.comparison.max_diff, baseline.comparison.mean_diff});
   }
-  for (const Case& the_case : further_cases(sizes)) run.check(the_case, table);
+  for (const Case& test_case : further_cases(sizes)) run.check(test_case, table);
 }
 
 void run_lab(RankRun& run, const LabSizes& sizes) {
   if (run.only.empty()) return run_all(run, sizes);
   run.announce();
-  for (const Case& the_case : all_cases(sizes)) {
-    if (is_asked(the_case, run.comm.rank())) run.check(the_case, calls());
+  for (const Case& test_case : all_cases(sizes)) {
+    if (is_asked(test_case, run.comm.rank())) run.check(test_case, calls());
   }
-  run.out.sentence(run.comm.rank(), "done");
+  run.out.text(run.comm.rank(), "done");
 }
 
 void validate(const LabSizes& sizes, int num_ranks) {
@@ -83,11 +83,11 @@ int main(int argc, char** argv) {
   program.description =
       "Assignment 4: one training step by batch accumulation, data parallelism and tensor parallelism.";
   program.add_options = [&](App& app) {
-    app.add_whole_number("--global-batch-size", sizes.step.global_batch_size, {1, 1 << 20}, "examples in the batch");
-    app.add_whole_number("--input-dim", sizes.step.input_dim, {1, 1 << 16}, "columns of the input");
-    app.add_whole_number("--output-dim", sizes.step.output_dim, {1, 1 << 16}, "columns of the output");
-    app.add_whole_number("--accumulation-steps", sizes.accumulation_steps, {1, 1 << 20},
-                         "micro-batches of the accumulation");
+    app.add_integer("--global-batch-size", sizes.step.global_batch_size, {1, 1 << 20}, "examples in the batch");
+    app.add_integer("--input-dim", sizes.step.input_dim, {1, 1 << 16}, "columns of the input");
+    app.add_integer("--output-dim", sizes.step.output_dim, {1, 1 << 16}, "columns of the output");
+    app.add_integer("--accumulation-steps", sizes.accumulation_steps, {1, 1 << 20},
+                    "micro-batches of the accumulation");
   };
   program.validate = [&](int num_ranks) { a4::validate(sizes, num_ranks); };
   program.body = [&](RankRun& run) { a4::run_lab(run, sizes); };

@@ -35,7 +35,7 @@ struct PipelineArguments {
 /// Q2. Returns if a pipeline of `pp` stages can be made of the arguments: at least one layer for each stage, and whole
 /// micro-batches, at least one. Layers need not divide evenly.
 /// Call      local
-/// Errors    UsageError otherwise: one sentence that names both numbers
+/// Errors    UsageError otherwise: one message that names both numbers
 /// Example   10 layers, pp 4, batch 16, micro-batch 2: returns. 3 layers, pp 4: throws. batch 16, micro-batch 3: throws
 void check_arguments(const PipelineArguments& arguments, int pp);
 

@@ -16,19 +16,18 @@ namespace {
 
 void add_options(App& app, LabOptions& options) {
   PipelineArguments& arguments = options.arguments;
-  app.add_whole_number("--global-batch-size", arguments.global_batch_size, {1, 1 << 20}, "sequences in the batch");
-  app.add_whole_number("--micro-batch-size", arguments.micro_batch_size, {1, 1 << 20}, "sequences in a micro-batch");
-  app.add_whole_number("--sequence-length", arguments.sequence_length, {1, 1 << 20}, "tokens in a sequence");
-  app.add_whole_number("--hidden-size", arguments.hidden_size, {1, 1 << 20}, "width between layers");
-  app.add_whole_number("--intermediate-size", arguments.intermediate_size, {1, 1 << 20}, "width inside a layer");
-  app.add_whole_number("--number-of-layers", arguments.number_of_layers, {1, 1 << 16}, "layers of the model");
+  app.add_integer("--global-batch-size", arguments.global_batch_size, {1, 1 << 20}, "sequences in the batch");
+  app.add_integer("--micro-batch-size", arguments.micro_batch_size, {1, 1 << 20}, "sequences in a micro-batch");
+  app.add_integer("--sequence-length", arguments.sequence_length, {1, 1 << 20}, "tokens in a sequence");
+  app.add_integer("--hidden-size", arguments.hidden_size, {1, 1 << 20}, "width between layers");
+  app.add_integer("--intermediate-size", arguments.intermediate_size, {1, 1 << 20}, "width inside a layer");
+  app.add_integer("--number-of-layers", arguments.number_of_layers, {1, 1 << 16}, "layers of the model");
   app.add_choice("--dtype", options.dtype, {"float32", "float64", "bfloat16"}, "of weights, activations and gradients");
   app.add_choice("--activation", options.activation, {"tanh", "relu"},
                  "between a layer's products; relu: the handout's");
   app.add_choice("--schedule", options.schedule, pipeline::schedule_kinds(), "order of work");
   app.add_flag("--no-cases", options.no_cases, "leave out the small cases: only the model of these sizes");
-  app.add_whole_number("--chunks", options.num_chunks, {1, 1024},
-                       "of layers on each rank: 2 with interleaved, otherwise 1");
+  app.add_integer("--chunks", options.num_chunks, {1, 1024}, "of layers on each rank: 2 with interleaved, otherwise 1");
 }
 
 /// What the common options and the words say about the model.
@@ -59,7 +58,7 @@ void run_lab(RankRun& run, const LabOptions& options, BaselineFile& baseline) {
     compare_with_baseline(run, options, baseline);
   }
   if (!options.no_cases) run_sections(run, sections_after_comparison(), table);
-  run.out.sentence(run.comm.rank(), "done");
+  run.out.text(run.comm.rank(), "done");
 }
 
 }  // namespace

@@ -44,8 +44,13 @@ class Row {
 
 /// Sends `out` to dst_rank while it receives `in` from src_rank: both are posted before either is waited for, so no
 /// order of ranks can deadlock.
-void exchange(PointToPoint& p2p, const at::Tensor& out, int dst_rank, const at::Tensor& in, int src_rank,
+void sendrecv(PointToPoint& p2p, const at::Tensor& out, int dst_rank, const at::Tensor& in, int src_rank,
               SourceLine where = SourceLine::current());
+/// Its name in earlier versions.
+inline void exchange(PointToPoint& p2p, const at::Tensor& out, int dst_rank, const at::Tensor& in, int src_rank,
+                     SourceLine where = SourceLine::current()) {
+  sendrecv(p2p, out, dst_rank, in, src_rank, where);
+}
 
 /// The greatest power of two that is at most `size`. Errors: ContractError for size < 1.
 int floor_power_of_two(int size);

@@ -14,9 +14,10 @@ class Fold {
 
   int power() const { return power_; }              ///< p: how many take part
   int num_aside() const { return size_ - power_; }  ///< e
-  bool stands_aside() const { return in_pair() && rank_ % 2 == 0; }
+  bool is_folded() const { return in_pair() && rank_ % 2 == 0; }
+  bool stands_aside() const { return is_folded(); }  ///< its name in earlier versions
   bool has_guest() const { return in_pair() && rank_ % 2 == 1; }
-  int partner() const { return stands_aside() ? rank_ + 1 : rank_ - 1; }  ///< of a rank in a pair
+  int partner() const { return is_folded() ? rank_ + 1 : rank_ - 1; }  ///< of a rank in a pair
 
   /// This rank's number among those that take part.
   int virtual_rank() const { return in_pair() ? rank_ / 2 : rank_ - num_aside(); }

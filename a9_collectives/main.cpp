@@ -10,7 +10,7 @@ namespace {
 void run_lab(RankRun& run) {
   run.announce();
   run_sections(run, sections(), calls());
-  run.out.sentence(run.comm.rank(), "done");
+  run.out.text(run.comm.rank(), "done");
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ at::Tensor parallel_norm_mlp(const at::Tensor& x, const Tensors& shards, Collect
 
 /// optC.parallel_attention. Blocks::attention on shards: every rank has some heads, whole ones.
 /// Cost      exactly one all-reduce forward and one backward
-/// Errors    ContractError: the shard of q's weight is no whole number of heads; hint: the number of heads must divide
+/// Errors    ContractError: the shard of q's weight is no integer of heads; hint: the number of heads must divide
 ///           by the number of ranks (checked before the region)
 at::Tensor parallel_attention(const at::Tensor& x, const Tensors& shards, std::int64_t head_dim, Collectives& comm);
 

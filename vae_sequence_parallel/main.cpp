@@ -61,7 +61,7 @@ ExitCode modules_command(int argc, char** argv) {
   program.body = [&](RankRun& run) {
     run.announce();
     run_sections(run, sections(lab.only), calls());
-    run.out.sentence(run.comm.rank(), "done");
+    run.out.text(run.comm.rank(), "done");
   };
   program.expected_log = expected_modules_log;
   return static_cast<ExitCode>(lab_main(argc, argv, program));
@@ -76,7 +76,7 @@ ExitCode test_command(int argc, char** argv) {
   program.body = [&](RankRun& run) {
     run.announce();
     reconstruct(run, lab.steps);
-    run.out.sentence(run.comm.rank(), "done");
+    run.out.text(run.comm.rank(), "done");
   };
   program.expected_log = expected_test_log;
   return static_cast<ExitCode>(lab_main(argc, argv, program));
@@ -99,7 +99,7 @@ int main(int argc, char** argv) {
     if (run.only.empty()) vae::run_serial_steps(run, lab.steps);
     run_sections(run, vae::sections(), vae::calls());
     if (run.only.empty()) vae::reconstruct(run, lab.steps);
-    run.out.sentence(run.comm.rank(), "done");
+    run.out.text(run.comm.rank(), "done");
   };
   program.expected_log = vae::expected_log;
   program.cases = vae::all_cases();

@@ -26,7 +26,7 @@ TensorMap single_step_call(Communicator&, const CaseInputs& inputs) {
 }
 
 TensorMap accumulation_call(Communicator&, const CaseInputs& inputs) {
-  return {{"W", single_step_with_grad_accumulation(step_options(inputs), inputs.whole("accumulation_steps"))}};
+  return {{"W", single_step_with_grad_accumulation(step_options(inputs), inputs.integer("accumulation_steps"))}};
 }
 
 TensorMap data_parallel_call(Communicator& comm, const CaseInputs& inputs) {

@@ -43,7 +43,7 @@ Case handout_case(const LabSizes& sizes, const std::string& task, const std::str
   return result;
 }
 
-/// Whole numbers from -2 to 2: products of three matrices of these sizes stay exact in float32.
+/// Integers from -2 to 2: products of three matrices of these sizes stay exact in float32.
 at::Tensor small(at::IntArrayRef shape, std::uint64_t seed) {
   return exact_values(shape, at::kHalf, seed).to(at::kFloat);
 }
@@ -216,9 +216,9 @@ at::Tensor updated_by_rows(const StepOptions& options, const Slice& rows) {
 }
 
 /// The first part of the batch taken where each part has its turn.
-Suspect first_rows_everywhere(const LabSizes& sizes, const std::string& sentence,
-                              const std::function<std::int64_t(const CasePlace&)>& num_parts) {
-  return {"first_slice_everywhere", sentence, [sizes, num_parts](const CasePlace& place) {
+KnownMistake first_rows_everywhere(const LabSizes& sizes, const std::string& message,
+                                   const std::function<std::int64_t(const CasePlace&)>& num_parts) {
+  return {"first_slice_everywhere", message, [sizes, num_parts](const CasePlace& place) {
             const StepOptions options = seeded(sizes.step, place);
             const Slice first = even_slice(options.global_batch_size, num_parts(place), 0);
             return TensorMap{{"W", updated_by_rows(options, first)}};
@@ -242,10 +242,10 @@ std::vector<Case> handout_cases(const LabSizes& sizes) {
     const StepOptions options = seeded(sizes.step, place);
     return TensorMap{{"initial", initial_weight(options)}, {"updated", updated_by_hand(options)}};
   };
-  cases[1].suspects = {first_rows_everywhere(
+  cases[1].known_mistakes = {first_rows_everywhere(
       sizes, "only the first micro-batch counts: every turn of the loop takes its rows, and not those of its own index",
       [sizes](const CasePlace&) { return sizes.accumulation_steps; })};
-  cases[2].suspects = {first_rows_everywhere(
+  cases[2].known_mistakes = {first_rows_everywhere(
       sizes, "only the first rank's rows of the batch count: every rank takes those, and not the ones of its own rank",
       [](const CasePlace& place) { return place.size; })};
   return cases;
@@ -258,7 +258,7 @@ std::vector<Case> further_cases(const LabSizes& sizes) {
 
 std::vector<Case> all_cases(const LabSizes& sizes) {
   std::vector<Case> all = handout_cases(sizes);
-  for (const Case& the_case : further_cases(sizes)) all.push_back(the_case);
+  for (const Case& test_case : further_cases(sizes)) all.push_back(test_case);
   return all;
 }
 
@@ -268,9 +268,9 @@ std::vector<Case> all_cases() {
 
 StepOptions step_options(const CaseInputs& inputs) {
   StepOptions options;
-  options.global_batch_size = inputs.whole("global_batch_size");
-  options.input_dim = inputs.whole("input_dim");
-  options.output_dim = inputs.whole("output_dim");
+  options.global_batch_size = inputs.integer("global_batch_size");
+  options.input_dim = inputs.integer("input_dim");
+  options.output_dim = inputs.integer("output_dim");
   options.learning_rate = inputs.number("learning_rate");
   options.seed = inputs.seed;
   options.device = inputs.device;

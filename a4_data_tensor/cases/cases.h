@@ -17,7 +17,7 @@ struct LabSizes {
 /// the baseline's initial and updated.
 std::vector<Case> handout_cases(const LabSizes& sizes);
 
-/// What the handout's check cannot see: whole numbers whose sums are exact, gradients with respect to the input, bias,
+/// What the handout's check cannot see: integers whose sums are exact, gradients with respect to the input, bias,
 /// row parallel, and the column-row pair held to one all_reduce each way.
 std::vector<Case> further_cases(const LabSizes& sizes);
 

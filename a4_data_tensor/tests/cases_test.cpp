@@ -36,18 +36,18 @@ TEST_CASE("the reference passes every case at world sizes 1 2 4 8 and with anoth
     for (const std::uint64_t seed : {42, 20231}) {
       const auto outcome =
           run_ranks(threads(size), RankBody([&](Communicator& comm, RankOutcome& own) {
-                      for (const Case& the_case : cases) {
-                        const CaseResult result = run_case(the_case, table, comm, seed);
+                      for (const Case& test_case : cases) {
+                        const CaseResult result = run_case(test_case, table, comm, seed);
                         if (!result.passed() || result.comparison.max_diff > 1e-6) {
-                          throw std::runtime_error(fmt::format("{}: max diff {} {}", the_case.name,
+                          throw std::runtime_error(fmt::format("{}: max diff {} {}", test_case.name,
                                                                result.comparison.max_diff, result.over_budget));
                         }
-                        own.tensors[the_case.name] = result.actual.begin()->second;
+                        own.tensors[test_case.name] = result.actual.begin()->second;
                       }
                     }));
       CAPTURE(size);
       CAPTURE(seed);
-      if (outcome.failure) FAIL_CHECK(outcome.failure->sentence);
+      if (outcome.failure) FAIL_CHECK(outcome.failure->message);
       for (const RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.size() == cases.size());
     }
   }
@@ -57,15 +57,15 @@ TEST_CASE("sizes that do not divide are refused on every rank, with the numbers"
   for (const char* name : {"DataParallel", "FullColumnParallel"}) {
     const std::vector<Case> cases = handout_cases({});
     const auto outcome = run_ranks(threads(3), RankBody([&](Communicator& comm, RankOutcome&) {
-                                     for (const Case& the_case : cases) {
-                                       if (the_case.name == name) run_case(the_case, calls(), comm, 42);
+                                     for (const Case& test_case : cases) {
+                                       if (test_case.name == name) run_case(test_case, calls(), comm, 42);
                                      }
                                    }));
     REQUIRE(outcome.failure);
-    CAPTURE(outcome.failure->sentence);
+    CAPTURE(outcome.failure->message);
     for (const RankOutcome& rank : outcome.ranks) CHECK(rank.failure);
     CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
-    CHECK(outcome.failure->sentence.find("3") != std::string::npos);
+    CHECK(outcome.failure->message.find("3") != std::string::npos);
   }
 }
 

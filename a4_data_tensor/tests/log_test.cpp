@@ -31,7 +31,7 @@ std::string right_log(int num_ranks) {
   line("[Rank 0] Compute the updated weight using tensor parallelism (FullColumnParallelLinear).");
   on_every_rank("FullColumnParallel");
   for (int rank = 0; rank < num_ranks; ++rank) line(fmt::format("[Rank {}] done", rank));
-  line(fmt::format("[Rank 0] {}", kFurtherSentence));
+  line(fmt::format("[Rank 0] {}", kFurtherText));
   line(format(MatchLine{"SingleStep", 0, true, 5.960464e-08, 1e-09}));
   for (const char* prefix : {"BroadcastParallel", "GatherParallel", "InputGrad", "Bias", "RowParallel", "ColumnRow"})
     on_every_rank(prefix);

@@ -60,7 +60,7 @@ run "$program" --nproc 2 --repeat 20 --quiet
 verdict "$([[ $code == 0 && $(grep -c . "$scratch/out") == 380 ]]; echo $?)" "--repeat 20 in one world"
 
 run "$program" --no-such-option; refuses "unknown option" 2 "unknown option '--no-such-option'"
-run "$program" --nproc 0; refuses "no ranks" 2 "expected a whole number from 1 to 4096, got '0'"
+run "$program" --nproc 0; refuses "no ranks" 2 "expected an integer from 1 to 4096, got '0'"
 run "$program" --nproc two; refuses "not a number" 2 "got 'two'"
 run "$program" --nproc 3; refuses "a batch that does not divide" 2 "the global batch size 128 does not divide by 3 ranks"
 run "$program" --nproc 64; refuses "an output that does not divide" 2 "the output dimension 32 does not divide by 64 ranks"

@@ -1,5 +1,5 @@
-#include "a4_data_tensor/cases/cases.h"
 #include "a4_data_tensor/cases/calls.h"
+#include "a4_data_tensor/cases/cases.h"
 #include "a4_data_tensor/column_parallel.h"
 #include "a4_data_tensor/data_parallel.h"
 #include "a4_data_tensor/parallel_functions.h"
@@ -20,14 +20,14 @@ namespace {
 bool passes(const std::string& case_name, const TaskCall& wrong_call) {
   std::vector<Case> cases = handout_cases({});
   for (const Case& further : further_cases({})) cases.push_back(further);
-  for (const Case& the_case : cases) {
-    if (the_case.name != case_name) continue;
+  for (const Case& test_case : cases) {
+    if (test_case.name != case_name) continue;
     CallTable table = calls();
-    table[the_case.task] = wrong_call;
+    table[test_case.task] = wrong_call;
     WorldSpec spec;
     spec.num_ranks = 4;
     const auto outcome = run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome& own) {
-                                     if (!run_case(the_case, table, comm, 42).passed())
+                                     if (!run_case(test_case, table, comm, 42).passed())
                                        own.exit_code = ExitCode::kMismatch;
                                    }));
     return outcome.exit_code() == 0;
@@ -55,7 +55,7 @@ TEST_CASE("wrong: the initial weight is not copied, so it changes with the updat
 TEST_CASE("wrong: gradients are summed over micro-batches without scaling the loss") {
   CHECK(symptom("Accumulation", [](Communicator&, const CaseInputs& inputs) {
           StepOptions options = step_options(inputs);
-          options.learning_rate *= static_cast<double>(inputs.whole("accumulation_steps"));
+          options.learning_rate *= static_cast<double>(inputs.integer("accumulation_steps"));
           return TensorMap{{"W", updated_by_hand(options)}};
         }) == "times_count");
 }
@@ -72,7 +72,7 @@ at::Tensor updated_by_rows(const StepOptions& options, const Slice& rows) {
 TEST_CASE("wrong: gradients are cleared inside the accumulation loop, so only the last micro-batch counts") {
   CHECK_FALSE(passes("Accumulation", [](Communicator&, const CaseInputs& inputs) {
     const StepOptions options = step_options(inputs);
-    const std::int64_t steps = inputs.whole("accumulation_steps");
+    const std::int64_t steps = inputs.integer("accumulation_steps");
     return TensorMap{{"W", updated_by_rows(options, even_slice(options.global_batch_size, steps, steps - 1))}};
   }));
 }
@@ -87,7 +87,7 @@ TEST_CASE("wrong: every rank takes the first rows") {
 TEST_CASE("wrong: every turn of the accumulation takes the first micro-batch") {
   CHECK(symptom("Accumulation", [](Communicator&, const CaseInputs& inputs) {
           const StepOptions options = step_options(inputs);
-          const std::int64_t steps = inputs.whole("accumulation_steps");
+          const std::int64_t steps = inputs.integer("accumulation_steps");
           return TensorMap{{"W", updated_by_rows(options, even_slice(options.global_batch_size, steps, 0))}};
         }) == "first_slice_everywhere");
 }
@@ -104,7 +104,7 @@ TEST_CASE("wrong: the optimizer's step is forgotten") {
         }) == "nothing_changed");
 }
 
-TEST_CASE("every suspect of a case is recognised in its own wrong results") {
+TEST_CASE("every mistake of a case is recognised in its own wrong results") {
   for (const int size : {1, 2, 4}) CHECK(testing::unrecognised_suspect(all_cases(), size).empty());
 }
 

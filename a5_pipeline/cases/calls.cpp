@@ -32,7 +32,7 @@ TensorMap arguments_call(Communicator&, const CaseInputs& inputs) {
 }
 
 TensorMap distribute_call(Communicator&, const CaseInputs& inputs) {
-  const std::int64_t most_layers = inputs.whole("most_layers"), most_stages = inputs.whole("most_stages");
+  const std::int64_t most_layers = inputs.integer("most_layers"), most_stages = inputs.integer("most_stages");
   const at::Tensor owner = at::full({most_stages, most_layers, most_layers}, -1, at::kLong);
   auto owners = owner.accessor<std::int64_t, 3>();
   std::int64_t misplaced = 0;  // layers that do not exist, that a stage before had, or out of order
@@ -52,7 +52,7 @@ TensorMap distribute_call(Communicator&, const CaseInputs& inputs) {
 }
 
 TensorMap dataloader_call(Communicator&, const CaseInputs& inputs) {
-  const std::int64_t most_stages = inputs.whole("most_stages");
+  const std::int64_t most_stages = inputs.integer("most_stages");
   const at::Tensor needs = at::zeros({most_stages, most_stages}, at::kLong);
   auto flags = needs.accessor<std::int64_t, 2>();
   for (int stages = 1; stages <= most_stages; ++stages) {

@@ -19,16 +19,15 @@ ExpectedMatch matches(const std::string& prefix) {
 
 void add_comparison(LogExpectation& log, int num_ranks) {
   const PipelineArguments arguments;
-  log.add(0,
-          ExpectedSentence{"[Rank 0] Baseline, in one process: number of layers {index}, of micro-batches {index}."});
-  log.add(0, ExpectedSentence{"[Rank 0] Pipeline (pp {index}, schedule {word}, {word}): outputs and gradients, to "
-                              "{number} of the baseline's norm."});
+  log.add(0, ExpectedText{"[Rank 0] Baseline, in one process: number of layers {index}, of micro-batches {index}."});
+  log.add(0, ExpectedText{"[Rank 0] Pipeline (pp {index}, schedule {word}, {word}): outputs and gradients, to "
+                          "{number} of the baseline's norm."});
   const auto layers_of = [&](int rank) { return uneven_slice(arguments.number_of_layers, num_ranks, rank); };
   for (int rank = 0; rank < num_ranks; ++rank) {
     const Slice slice = layers_of(rank);
-    log.add(rank, ExpectedSentence{fmt::format("[Rank {}] has layers {}", rank,
-                                               slice.size == 1 ? fmt::format("{}", slice.begin)
-                                                               : fmt::format("{}-{}", slice.begin, slice.end() - 1))});
+    log.add(rank, ExpectedText{fmt::format("[Rank {}] has layers {}", rank,
+                                           slice.size == 1 ? fmt::format("{}", slice.begin)
+                                                           : fmt::format("{}-{}", slice.begin, slice.end() - 1))});
   }
   log.add(num_ranks - 1, matches("Outputs"));
   for (int rank = 0; rank < num_ranks; ++rank) {
@@ -45,7 +44,7 @@ LogExpectation expected_log(int num_ranks) {
   expect_sections(log, sections_before_comparison());
   add_comparison(log, num_ranks);
   expect_sections(log, sections_after_comparison());
-  log.add_on_every_rank(ExpectedSentence{"[Rank {rank}] done"});
+  log.add_on_every_rank(ExpectedText{"[Rank {rank}] done"});
   return log;
 }
 

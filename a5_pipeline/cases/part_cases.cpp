@@ -17,7 +17,7 @@ Case exact_case(const std::string& task, const std::string& name) {
   return result;
 }
 
-at::Tensor whole_numbers(const std::vector<std::int64_t>& values) {
+at::Tensor integers(const std::vector<std::int64_t>& values) {
   return at::tensor(values, at::kLong);
 }
 
@@ -33,7 +33,7 @@ at::Tensor column_of_arguments(std::size_t begin, std::size_t end) {
   std::vector<at::Tensor> rows;
   for (const auto& row : argument_rows()) {
     const auto at_index = [&](std::size_t i) { return row.begin() + static_cast<std::ptrdiff_t>(i); };
-    rows.push_back(whole_numbers({at_index(begin), at_index(end)}));
+    rows.push_back(integers({at_index(begin), at_index(end)}));
   }
   return at::stack(rows);
 }
@@ -111,7 +111,7 @@ Case communicate_case() {
         {"input", first ? nothing : message_of(place, place.rank - 1, true)},
         {"output_grad", last ? nothing : message_of(place, place.rank + 1, false)},
         // of the two receives: returned a tensor, and it requires a gradient; of the two sends: returned a tensor
-        {"returned", whole_numbers({!first, !first, !last, !last, 0, 0})}};
+        {"returned", integers({!first, !first, !last, !last, 0, 0})}};
   };
   result.bounds = [](const CasePlace& place) {
     const auto sends = static_cast<std::uint64_t>((place.rank != 0) + (place.rank != place.size - 1));
@@ -135,7 +135,7 @@ Case verdicts_case(const std::string& task, const std::string& name,
     return inputs;
   };
   result.expected = [right_verdicts](const CasePlace& place) {
-    return TensorMap{{"verdicts", whole_numbers(right_verdicts(place.seed))}};
+    return TensorMap{{"verdicts", integers(right_verdicts(place.seed))}};
   };
   return result;
 }

@@ -156,14 +156,14 @@ std::vector<Case> schedule_cases() {
 
 PipelineArguments arguments_of(const CaseInputs& inputs) {
   PipelineArguments arguments;
-  arguments.global_batch_size = inputs.whole("global_batch_size");
-  arguments.micro_batch_size = inputs.whole("micro_batch_size");
-  arguments.sequence_length = inputs.whole("sequence_length");
-  arguments.hidden_size = inputs.whole("hidden_size");
-  arguments.intermediate_size = inputs.whole("intermediate_size");
-  arguments.number_of_layers = inputs.whole("number_of_layers");
-  arguments.dtype = inputs.whole("is_float64") != 0 ? at::kDouble : at::kFloat;
-  arguments.activation = inputs.whole("is_relu") != 0 ? Activation::kRelu : Activation::kTanh;
+  arguments.global_batch_size = inputs.integer("global_batch_size");
+  arguments.micro_batch_size = inputs.integer("micro_batch_size");
+  arguments.sequence_length = inputs.integer("sequence_length");
+  arguments.hidden_size = inputs.integer("hidden_size");
+  arguments.intermediate_size = inputs.integer("intermediate_size");
+  arguments.number_of_layers = inputs.integer("number_of_layers");
+  arguments.dtype = inputs.integer("is_float64") != 0 ? at::kDouble : at::kFloat;
+  arguments.activation = inputs.integer("is_relu") != 0 ? Activation::kRelu : Activation::kTanh;
   arguments.seed = inputs.seed;
   arguments.device = inputs.device;
   return arguments;
@@ -171,10 +171,10 @@ PipelineArguments arguments_of(const CaseInputs& inputs) {
 
 pipeline::ScheduleOptions schedule_of(const CaseInputs& inputs, int num_ranks) {
   pipeline::ScheduleOptions options;
-  options.kind = pipeline::schedule_kinds().at(static_cast<std::size_t>(inputs.whole("schedule_kind")));
+  options.kind = pipeline::schedule_kinds().at(static_cast<std::size_t>(inputs.integer("schedule_kind")));
   options.num_ranks = num_ranks;
   options.num_micro_batches = static_cast<int>(arguments_of(inputs).number_of_micro_batches());
-  options.num_chunks = static_cast<int>(inputs.whole("num_chunks"));
+  options.num_chunks = static_cast<int>(inputs.integer("num_chunks"));
   return options;
 }
 

@@ -12,8 +12,8 @@
 #include "a5_pipeline/baseline.h"
 #include "common/base/errors.h"
 #include "common/launch/supervise/run_directory.h"
-#include "common/tensor/memory_meter.h"
 #include "common/tensor/files/safetensors.h"
+#include "common/tensor/memory_meter.h"
 
 namespace lab::a5 {
 namespace {

@@ -118,7 +118,7 @@ BenchRow measure(const BenchOptions& options, const std::string& kind) {
     }
     return TensorMap{};
   });
-  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);
+  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
 
   // The first turn touches all memory for the first time, and does not count.
   std::vector<double> measured, modelled, forward, backward, bubble, modelled_bubble;
@@ -171,16 +171,14 @@ ExitCode bench_command(int argc, char** argv) {
   choices.push_back(kind);
   App app("a5_pipeline bench", "Times each schedule, beside the makespan that follows from its own computations.");
   app.add_choice("--schedule", kind, choices, "one schedule, or all");
-  app.add_whole_number("--pp", options.num_ranks, {1, 64}, "ranks");
-  app.add_whole_number("--micro-batches", options.num_micro_batches, {1, 4096}, "of a batch");
-  app.add_whole_number("--turns", options.num_turns, {1, 1000}, "runs of each schedule, after one that is not counted");
-  app.add_whole_number("--hidden-size", options.arguments.hidden_size, {1, 1 << 16}, "width between layers");
-  app.add_whole_number("--intermediate-size", options.arguments.intermediate_size, {1, 1 << 16},
-                       "width inside a layer");
-  app.add_whole_number("--number-of-layers", options.arguments.number_of_layers, {1, 1 << 12}, "layers of the model");
-  app.add_whole_number("--sequence-length", options.arguments.sequence_length, {1, 1 << 16}, "tokens in a sequence");
-  app.add_whole_number("--micro-batch-size", options.arguments.micro_batch_size, {1, 1 << 16},
-                       "sequences in a micro-batch");
+  app.add_integer("--pp", options.num_ranks, {1, 64}, "ranks");
+  app.add_integer("--micro-batches", options.num_micro_batches, {1, 4096}, "of a batch");
+  app.add_integer("--turns", options.num_turns, {1, 1000}, "runs of each schedule, after one that is not counted");
+  app.add_integer("--hidden-size", options.arguments.hidden_size, {1, 1 << 16}, "width between layers");
+  app.add_integer("--intermediate-size", options.arguments.intermediate_size, {1, 1 << 16}, "width inside a layer");
+  app.add_integer("--number-of-layers", options.arguments.number_of_layers, {1, 1 << 12}, "layers of the model");
+  app.add_integer("--sequence-length", options.arguments.sequence_length, {1, 1 << 16}, "tokens in a sequence");
+  app.add_integer("--micro-batch-size", options.arguments.micro_batch_size, {1, 1 << 16}, "sequences in a micro-batch");
   if (const auto done = app.parse(argc, argv)) return *done;
 
   std::vector<std::string> kinds = {kind};

@@ -143,13 +143,13 @@ void compare_with_baseline(RankRun& run, const LabOptions& options, const Baseli
   arguments.device = run.device;
   const pipeline::Schedule schedule = model_schedule(arguments, options.schedule, options.num_chunks, run.comm.size());
   if (run.comm.rank() == 0) {
-    run.out.sentence(0, fmt::format("Baseline, in one process: number of layers {}, of micro-batches {}.",
-                                    arguments.number_of_layers, arguments.number_of_micro_batches()));
-    run.out.sentence(
+    run.out.text(0, fmt::format("Baseline, in one process: number of layers {}, of micro-batches {}.",
+                                arguments.number_of_layers, arguments.number_of_micro_batches()));
+    run.out.text(
         0, fmt::format("Pipeline (pp {}, schedule {}, {}): outputs and gradients, to {:.2g} of the baseline's norm.",
                        run.comm.size(), options.schedule, options.dtype, tolerance_of(arguments).relative_norm));
   }
-  run.out.sentence(run.comm.rank(), fmt::format("has layers {}", layers_of_rank(arguments, schedule, run.comm.rank())));
+  run.out.text(run.comm.rank(), fmt::format("has layers {}", layers_of_rank(arguments, schedule, run.comm.rank())));
   const PipelineResult result = options.schedule == "afab" ? run_handout_pipeline(arguments, run.comm)
                                                            : run_scheduled_pipeline(arguments, schedule, run.comm);
   BaselineReader reader(run, baseline);

@@ -45,10 +45,9 @@ struct ScheduleCommand {
 void add_options(App& app, ScheduleCommand& command) {
   pipeline::ScheduleOptions& schedule = command.schedule;
   app.add_choice("--kind", schedule.kind, pipeline::schedule_kinds(), "order of work");
-  app.add_whole_number("--pp", schedule.num_ranks, {1, 1024}, "stages, one on each rank");
-  app.add_whole_number("--micro-batches", schedule.num_micro_batches, {1, 4096}, "of a batch");
-  app.add_whole_number("--chunks", schedule.num_chunks, {1, 64},
-                       "of layers on each rank: 2 with interleaved, otherwise 1");
+  app.add_integer("--pp", schedule.num_ranks, {1, 1024}, "stages, one on each rank");
+  app.add_integer("--micro-batches", schedule.num_micro_batches, {1, 4096}, "of a batch");
+  app.add_integer("--chunks", schedule.num_chunks, {1, 64}, "of layers on each rank: 2 with interleaved, otherwise 1");
   app.add_flag("--blocking", command.blocking, "each message is awaited where it stands");
   app.add_number("--forward-ms", command.forward_ms, {0, 1e6, "MS"}, "a micro-batch's forward pass on a rank");
   app.add_number("--backward-ms", command.backward_ms, {0, 1e6, "MS"}, "its backward pass, of which half for weights");
@@ -61,7 +60,7 @@ void add_options(App& app, ScheduleCommand& command) {
   app.add_choice("--platform", command.platform, platform_names(), "the simulated network");
   app.add_flag("--messages", command.messages, "draw the messages, too");
   app.add_flag("--text", command.text_only, "print only, draw nothing");
-  app.add_whole_number("--columns", command.columns, {40, 1000}, "width of the printed timeline");
+  app.add_integer("--columns", command.columns, {40, 1000}, "width of the printed timeline");
   app.add_text("--out", command.out_dir, "DIR", "folder of the picture, schedule_<kind>_<pp>x<micro-batches>");
   app.add_text("--plot", command.plot_file, "FILE", "the picture (.png, .pdf, .svg) in another place");
   app.add_choice("--format", command.format, {"png", "svg", "pdf"}, "of the picture");
@@ -99,7 +98,7 @@ Timeline simulate(const Schedule& schedule, const pipeline::Costs& costs, const 
                  pipeline::same_buffers(activation.sizes(), activation.options()));
     return TensorMap{};
   });
-  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);
+  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
   std::vector<TraceEvent> events;
   for (const RankOutcome& rank : outcome.ranks) events.insert(events.end(), rank.trace.begin(), rank.trace.end());
   Timeline simulated = measured_timeline(schedule, events);

@@ -12,7 +12,7 @@
 #include "common/pipeline/generators.h"
 #include "common/testing/test.h"
 
-// What cannot be is refused in one sentence that names the numbers.
+// What cannot be is refused in one message that names the numbers.
 namespace lab::a5 {
 namespace {
 
@@ -56,10 +56,10 @@ TEST_CASE("another shape or dtype from a neighbour: both ranks are named, and ev
         REQUIRE(outcome.failure);
         CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
         for (int rank = 0; rank < size; ++rank) {
-          const std::string sentence = sentence_of_rank(outcome, rank);
-          CAPTURE(sentence);
+          const std::string message = message_of_rank(outcome, rank);
+          CAPTURE(message);
           std::smatch part;
-          REQUIRE(std::regex_match(sentence, part, form));
+          REQUIRE(std::regex_match(message, part, form));
           CHECK(part[2] == (wrong_dtype ? "dtype" : "shape"));
           CHECK((part[3] == "1" || part[6] == "1"));
         }
@@ -130,7 +130,7 @@ TEST_CASE("pipeline_communicate: nothing to send") {
     return TensorMap{};
   });
   REQUIRE(outcome.failure);
-  CHECK(outcome.failure->sentence == "rank 0: pipeline_communicate: nothing to send to rank 1; expected [2, 3, 8]");
+  CHECK(outcome.failure->message == "rank 0: pipeline_communicate: nothing to send to rank 1; expected [2, 3, 8]");
   CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
 }
 

@@ -35,7 +35,7 @@ std::vector<double> peaks(const std::string& kind, int num_micro_batches) {
                  pipeline::same_buffers(arguments.activation_shape(), arguments.tensor_options()));
     return TensorMap{};
   });
-  if (outcome.failure) FAIL(outcome.failure->sentence);
+  if (outcome.failure) FAIL(outcome.failure->message);
   std::vector<double> bytes;
   for (const RankOutcome& rank : outcome.ranks) bytes.push_back(static_cast<double>(rank.report.peak_tensor_bytes));
   return bytes;

@@ -73,7 +73,7 @@ Verdicts verdicts_on(Mistake mistake) {
       own.ours = own.ours && right;
     return TensorMap{};
   });
-  if (outcome.failure) FAIL(outcome.failure->sentence);
+  if (outcome.failure) FAIL(outcome.failure->message);
   Verdicts all;
   for (const Verdicts& one : of_ranks) {
     all.original = all.original && one.original;

@@ -62,7 +62,7 @@ verdict "$([[ $(grep -c '"name": "F0"' "$scratch/trace.json") -ge 2 && $(grep -c
 run "$program" --pp 4 --nproc 2; refuses "two numbers of ranks" 2 "--pp 4 and --nproc 2: expected one number of ranks, got two"
 run "$program" --pp 8 --number-of-layers 3; refuses "fewer layers than stages" 2 "--number-of-layers 3: expected at least one layer for each of the 8 stages"
 run "$program" --micro-batch-size 3; refuses "a batch that is not divisible" 2 "--global-batch-size 16: expected a multiple of the micro-batch size, 3"
-run "$program" --micro-batch-size 0; refuses "no micro-batch" 2 "--micro-batch-size: expected a whole number from 1"
+run "$program" --micro-batch-size 0; refuses "no micro-batch" 2 "--micro-batch-size: expected an integer from 1"
 run "$program" --pp 3 --schedule interleaved; refuses "interleaved with a remainder" 2 "expected a multiple of 3 micro-batches, as many as ranks, got 8"
 run "$program" --schedule 1f2b; refuses "a schedule that is not there" 2 "--schedule: expected afab, 1f1b, interleaved or zb-h1, got '1f2b'"
 

@@ -68,11 +68,11 @@ TEST_CASE("the number of True lines for each number of ranks") {
   check_quoted(fmt::format("| True lines | {} |\n", fmt::join(cells, " | ")));
 }
 
-TEST_CASE("each section's sentence, and each check's name") {
+TEST_CASE("each section's message, and each check's name") {
   for (const auto& sections : {sections_before_comparison(), sections_after_comparison()}) {
     for (const Section& section : sections) {
-      check_quoted("[Rank 0] " + section.sentence + "\n");
-      for (const Case& the_case : section.cases) check_quoted(the_case.prefix);
+      check_quoted("[Rank 0] " + section.message + "\n");
+      for (const Case& test_case : section.cases) check_quoted(test_case.prefix);
     }
   }
 }
@@ -103,13 +103,13 @@ TEST_CASE("the deadlock of the naive 1F1B") {
   ScheduleOptions options = options_of("1f1b", 4, 8, 1);
   options.waiting = pipeline::Waiting::kBlocking;
   const pipeline::Schedule schedule = make_schedule(options);
-  std::string sentence = "none";
+  std::string message = "none";
   try {
     timeline_of(schedule, 1);
   } catch (const DeadlockError& error) {
-    sentence = error.what();
+    message = error.what();
   }
-  check_quoted("    " + sentence + "\n");
+  check_quoted("    " + message + "\n");
 }
 
 TEST_CASE("what messages cost on paper") {

@@ -84,19 +84,19 @@ TEST_CASE("the lab's comparison: outputs follow from the data and the weights th
 }
 
 TEST_CASE("a case: its expected outputs follow from its inputs") {
-  for (const Case& the_case : pipeline_cases()) {
-    CAPTURE(the_case.name);
+  for (const Case& test_case : pipeline_cases()) {
+    CAPTURE(test_case.name);
     const CasePlace place{1, 2, 7};
-    const TensorMap inputs = the_case.inputs(place).tensors;
-    const bool is_relu = the_case.inputs(place).whole("is_relu") != 0;
-    const TensorMap expected = the_case.expected(place);
+    const TensorMap inputs = test_case.inputs(place).tensors;
+    const bool is_relu = test_case.inputs(place).integer("is_relu") != 0;
+    const TensorMap expected = test_case.expected(place);
     std::vector<std::string> layers;
     while (inputs.count(fmt::format("weight.layer{}.fc1", layers.size())) != 0)
       layers.push_back(fmt::format("weight.layer{}", layers.size()));
     CHECK(layers.size() == 5);
     for (std::int64_t i = 0; i < expected.at("outputs").size(0); ++i) {
       const at::Tensor again = forward(inputs.at(fmt::format("input.micro_batch{}", i)), inputs, layers, is_relu);
-      CHECK(compare(again, expected.at("outputs")[i], the_case.tolerance).close);
+      CHECK(compare(again, expected.at("outputs")[i], test_case.tolerance).close);
     }
   }
 }

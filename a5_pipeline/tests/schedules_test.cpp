@@ -94,7 +94,7 @@ void check_ways(const std::vector<Way>& ways, int pp, std::int64_t number_of_lay
     }
     return TensorMap{};
   });
-  if (outcome.failure) FAIL(outcome.failure->sentence);
+  if (outcome.failure) FAIL(outcome.failure->message);
   const double bound = pp == 1 ? 0 : tolerance_of(arguments_of(number_of_layers, 1, dtype)).relative_norm;
   for (std::size_t i = 0; i < ways.size(); ++i) {
     std::size_t num_weights = 0;

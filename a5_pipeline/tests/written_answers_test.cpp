@@ -252,9 +252,9 @@ TEST_CASE("Q7: when the messages of the sketch go over, and when the batch ends"
     CHECK(row_of(answer, expected.front()) == expected);
   }
   const double makespan = timeline.makespan_seconds, busy = timeline.busy_seconds[0];
-  const std::string sentence = fmt::format("The batch ends at {} ms: {} ms of work on each rank and {} ms of bubble.",
-                                           makespan, busy, makespan - busy);
-  CHECK(answer.find(sentence) != std::string::npos);
+  const std::string message = fmt::format("The batch ends at {} ms: {} ms of work on each rank and {} ms of bubble.",
+                                          makespan, busy, makespan - busy);
+  CHECK(answer.find(message) != std::string::npos);
 }
 
 }  // namespace

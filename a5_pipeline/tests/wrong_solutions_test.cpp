@@ -107,7 +107,7 @@ TEST_CASE("wrong: the data loader is used on every rank") {
         "rank 1: the data loader was asked for a micro-batch by a stage that takes its input from the stage before; "
         "hint: requires_dataloader()");
   CHECK(verdict("DataLoader", [](Communicator&, const CaseInputs& inputs) {
-          const std::int64_t most_stages = inputs.whole("most_stages");
+          const std::int64_t most_stages = inputs.integer("most_stages");
           return TensorMap{{"needs", at::ones({most_stages, most_stages}, at::kLong).tril()}};
         }) == "mismatch");
 }
@@ -115,7 +115,7 @@ TEST_CASE("wrong: the data loader is used on every rank") {
 TEST_CASE("wrong: layers / stages layers for each stage, so that some belong to nobody") {
   CHECK(contains(verdict(Mistake::kFloorDivision), "the call returns no result 'layer"));
   CHECK(verdict("DistributeLayers", [](Communicator&, const CaseInputs& inputs) {
-          const std::int64_t most_layers = inputs.whole("most_layers"), most_stages = inputs.whole("most_stages");
+          const std::int64_t most_layers = inputs.integer("most_layers"), most_stages = inputs.integer("most_stages");
           const at::Tensor owner = at::full({most_stages, most_layers, most_layers}, -1, at::kLong);
           for (std::int64_t stages = 1; stages <= most_stages; ++stages) {
             for (std::int64_t layers = 1; layers <= most_layers; ++layers) {
@@ -185,8 +185,8 @@ TEST_CASE("wrong: only the last layer's gradients are compared") {
   CHECK(verdict("CompareGradients", compared(false)) == "passed");
 }
 
-std::string without_lines(const std::string& sentence) {
-  return std::regex_replace(sentence, std::regex("[a-z_]+\\.cpp:[0-9]+"), "@");
+std::string without_lines(const std::string& message) {
+  return std::regex_replace(message, std::regex("[a-z_]+\\.cpp:[0-9]+"), "@");
 }
 
 TEST_CASE("wrong: each stage first waits for its output's gradient, then passes its input on") {

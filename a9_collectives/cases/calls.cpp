@@ -112,7 +112,7 @@ at::Tensor input_of(const CaseInputs& inputs) {
 }
 
 int src_rank_of(const CaseInputs& inputs) {
-  return static_cast<int>(inputs.whole("src_rank"));
+  return static_cast<int>(inputs.integer("src_rank"));
 }
 
 // Each returns the argument, too: it holds the result where the contract says `in place`, and else is as it was.
@@ -135,7 +135,8 @@ TaskCall from_rank(at::Tensor (*function)(at::Tensor, int, PointToPoint&)) {
 TaskCall along_dims(at::Tensor (*function)(at::Tensor, std::int64_t, std::int64_t, PointToPoint&)) {
   return [function](Communicator& comm, const CaseInputs& inputs) {
     const at::Tensor x = input_of(inputs);
-    const at::Tensor out = function(x, inputs.whole("scatter_dim"), inputs.whole("gather_dim"), comm.point_to_point());
+    const at::Tensor out =
+        function(x, inputs.integer("scatter_dim"), inputs.integer("gather_dim"), comm.point_to_point());
     return TensorMap{{"out", out}, {"x", x}};
   };
 }
@@ -156,7 +157,8 @@ BasicTransformerBlock block_of(const CaseInputs& inputs) {
   for (const auto& [name, tensor] : inputs.tensors) {
     if (name.rfind(prefix, 0) == 0) weights[name.substr(prefix.size())] = tensor;
   }
-  return BasicTransformerBlock({inputs.whole("d_model"), inputs.whole("num_heads"), inputs.whole("d_ff")}, weights);
+  return BasicTransformerBlock({inputs.integer("d_model"), inputs.integer("num_heads"), inputs.integer("d_ff")},
+                               weights);
 }
 
 void poison_sharded_weights(const BasicTransformerBlock& block) {

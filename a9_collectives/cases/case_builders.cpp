@@ -30,27 +30,27 @@ Case tensor_case(const std::string& task, const std::string& name, const Input& 
 }
 
 /// Gives the case's inputs a further number.
-Case with(Case the_case, const std::string& name, const std::function<double(const CasePlace&)>& value) {
-  const auto before = the_case.inputs;
-  the_case.inputs = [before, name, value](const CasePlace& place) {
+Case with(Case test_case, const std::string& name, const std::function<double(const CasePlace&)>& value) {
+  const auto before = test_case.inputs;
+  test_case.inputs = [before, name, value](const CasePlace& place) {
     CaseInputs inputs = before(place);
     inputs.numbers[name] = value(place);
     return inputs;
   };
-  return the_case;
+  return test_case;
 }
 
 /// The task's messages must have brought at least so many bytes; and `limit` may say more.
-Case received(Case the_case, const std::function<std::uint64_t(const CasePlace&)>& least_bytes, const Limit& limit) {
-  const std::string task = the_case.task;
-  the_case.bounds = [task, least_bytes, limit](const CasePlace& place) {
+Case received(Case test_case, const std::function<std::uint64_t(const CasePlace&)>& least_bytes, const Limit& limit) {
+  const std::string task = test_case.task;
+  test_case.bounds = [task, least_bytes, limit](const CasePlace& place) {
     CostBound bound;
     bound.operation = task;
     bound.min_bytes_received = place.size == 1 ? 0 : least_bytes(place);
     if (limit) limit(place, bound);
     return std::vector<CostBound>{bound};
   };
-  return the_case;
+  return test_case;
 }
 
 }  // namespace
@@ -144,8 +144,8 @@ Case all_to_all_case(const std::string& task, const std::string& name, const Inp
       limit);
 }
 
-Case transposed(const Case& the_case) {
-  return with(the_case, "transposed", [](const CasePlace&) { return 1.0; });
+Case transposed(const Case& test_case) {
+  return with(test_case, "transposed", [](const CasePlace&) { return 1.0; });
 }
 
 int last_rank(int size) {

@@ -16,7 +16,7 @@ struct Input {
   std::function<std::uint64_t(const CasePlace&)> bytes;  ///< of each rank's
 };
 
-/// Whole numbers whose sums are exact, other ones on each rank. A size below 0 stands for -size times the world size.
+/// Integers whose sums are exact, other ones on each rank. A size below 0 stands for -size times the world size.
 Input exact(const std::vector<std::int64_t>& shape, at::ScalarType dtype, std::uint64_t offset);
 
 /// More than a million bytes of float32, which few world sizes divide.
@@ -34,7 +34,7 @@ Case all_to_all_case(const std::string& task, const std::string& name, const Inp
                      std::int64_t gather_dim, const Limit& limit = {});
 
 /// The case on a tensor with other strides than a fresh one.
-Case transposed(const Case& the_case);
+Case transposed(const Case& test_case);
 
 int last_rank(int size);
 

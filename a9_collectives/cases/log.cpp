@@ -8,7 +8,7 @@ LogExpectation expected_log(int num_ranks) {
   LogExpectation log(num_ranks);
   expect_announcement(log);
   expect_sections(log, sections());
-  log.add_on_every_rank(ExpectedSentence{"[Rank {rank}] done"});
+  log.add_on_every_rank(ExpectedText{"[Rank {rank}] done"});
   return log;
 }
 

@@ -221,7 +221,7 @@ std::vector<BenchRow> measured_rows(const BenchOptions& options, const Collectiv
     if (comm.rank() == 0) write_file_atomically(rows_file, bench_json(rows));
   };
   const WorldOutcome outcome = run_ranks(spec, RankBody(on_rank));
-  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);
+  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
   std::ifstream file(rows_file);
   return rows_of_json(std::string(std::istreambuf_iterator<char>(file), {}));
 }

@@ -69,7 +69,7 @@ MpiOutcome run_mpi(const MpiWay& way, const MpiJob& job) {
   const ProgramEnd end = run_limited(command(way, job, json_file), job.limit_seconds);
   MpiOutcome outcome;
   if (!end.well()) {
-    outcome.failure = "mpirun " + end.sentence();
+    outcome.failure = "mpirun " + end.message();
     return outcome;
   }
   std::ifstream file(json_file);

@@ -46,12 +46,12 @@ std::string BenchOptions::picture_of(const Collective& one) const {
 std::optional<ExitCode> parse_bench_options(int argc, char** argv, BenchOptions& options) {
   App app("a9_collectives bench",
           "Times every algorithm against Gloo's built-ins, in turns within one run, and against Open MPI's.");
-  app.add_whole_number("--nproc", options.num_ranks, {2, 64}, "ranks");
+  app.add_integer("--nproc", options.num_ranks, {2, 64}, "ranks");
   app.add_text("--collective", options.collective, "NAME", "one collective, or all");
   app.add_bytes("--min-bytes", options.steps.min_bytes, {4, kMostBytes}, "smallest size");
   app.add_bytes("--max-bytes", options.steps.max_bytes, {4, kMostBytes}, "largest size");
-  app.add_whole_number("--factor", options.steps.factor, {2, 1024}, "from one size to the next");
-  app.add_whole_number("--turns", options.turns, {1, 1000}, "blocks of each contender; the median counts");
+  app.add_integer("--factor", options.steps.factor, {2, 1024}, "from one size to the next");
+  app.add_integer("--turns", options.turns, {1, 1000}, "blocks of each contender; the median counts");
   app.add_flag("--selected-only", options.selected_only, "leave out the algorithms that are not selected");
   app.add_flag("--no-mpi", options.no_mpi, "leave out Open MPI");
   app.add_text("--json", options.json_file, "FILE", "the table as JSON");

@@ -64,7 +64,7 @@ ExitCode explain_command(int argc, char** argv) {
           fmt::format("Draws which chunk goes where in which step, from a real run. NAME: {}.", known_names()));
   app.add_text("--algorithm", options.algorithm, "NAME",
                "one algorithm, or all; if not given, the one for small messages");
-  app.add_whole_number("--nproc", options.num_ranks, {2, kMostProvenanceRanks}, "ranks");
+  app.add_integer("--nproc", options.num_ranks, {2, kMostProvenanceRanks}, "ranks");
   app.add_text("--out", options.out_dir, "DIR", "folder of the pictures: <collective>_<algorithm>, or _schematic");
   app.add_text("--file", options.file, "FILE", "the one picture's name (.png, .pdf, .svg)");
   app.add_choice("--format", options.format, {"png", "pdf", "svg"}, "one format instead of png and pdf");

@@ -71,7 +71,7 @@ Explanation explain(const Collective& collective, const Algorithm& algorithm, in
                                            inputs[rank] = pieces_of(input);
                                            results[rank] = pieces_of(algorithm.run(input, comm.point_to_point()));
                                          }));
-  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);
+  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
 
   std::vector<TraceEvent> events;
   for (const RankOutcome& rank : outcome.ranks) events.insert(events.end(), rank.trace.begin(), rank.trace.end());

@@ -61,7 +61,7 @@ std::vector<std::int64_t> sizes_of(const SimOptions& options) {
 }
 
 void parse(App& app, SimOptions& options) {
-  app.add_whole_number("--ranks", options.num_ranks, {2, 4096}, "simulated ranks");
+  app.add_integer("--ranks", options.num_ranks, {2, 4096}, "simulated ranks");
   app.add_text("--collective", options.collective, "NAME", "the collective");
   app.add_text("--algorithm", options.algorithm, "NAME", "one algorithm, or all");
   app.add_bytes("--bytes", options.bytes, {1, std::int64_t{1} << 40}, "size, as nccl-tests counts it");
@@ -71,7 +71,7 @@ void parse(App& app, SimOptions& options) {
   app.add_flag("--sweep", options.sweep, "all sizes from --min-bytes to --max-bytes, drawn as a picture");
   app.add_bytes("--min-bytes", options.min_bytes, {1, std::int64_t{1} << 40}, "smallest size of the sweep");
   app.add_bytes("--max-bytes", options.max_bytes, {1, std::int64_t{1} << 40}, "largest size of the sweep");
-  app.add_whole_number("--factor", options.factor, {2, 1024}, "from one size of the sweep to the next");
+  app.add_integer("--factor", options.factor, {2, 1024}, "from one size of the sweep to the next");
   app.add_text("--out", options.out_dir, "DIR", "folder of the sweep's picture");
   app.add_text("--plot", options.plot_file, "FILE", "the sweep's picture (.png, .pdf, .svg) in another place");
   app.add_text("--json", options.json_file, "FILE", "the table as JSON");

@@ -46,7 +46,7 @@ SimRow simulate(const Collective& collective, const Algorithm& algorithm, std::i
     algorithm.run(input, comm.point_to_point());
     return TensorMap{{"seconds", at::tensor(comm.endpoint().transport().now(), at::kDouble)}};
   });
-  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);
+  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
   for (const RankOutcome& rank : outcome.ranks) {
     row.simulated_seconds = std::max(row.simulated_seconds, rank.tensors.at("seconds").item().toDouble());
     for (const LedgerEntry& entry : rank.report.ledger) {

@@ -30,7 +30,7 @@ at::Tensor Row::give_back() const {
   return tensor_;
 }
 
-void exchange(PointToPoint& p2p, const at::Tensor& out, int dst_rank, const at::Tensor& in, int src_rank,
+void sendrecv(PointToPoint& p2p, const at::Tensor& out, int dst_rank, const at::Tensor& in, int src_rank,
               SourceLine where) {
   Request received = p2p.irecv(in, src_rank, 0, where);
   Request sent = p2p.isend(out, dst_rank, 0, where);

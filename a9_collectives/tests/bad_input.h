@@ -25,7 +25,7 @@ inline Call all_to_all_along(std::int64_t scatter_dim, std::int64_t gather_dim) 
 
 struct RankEnding {
   ExitCode exit_code;  ///< of one rank
-  std::string sentence;
+  std::string message;
   std::uint64_t messages_sent;
 };
 
@@ -42,7 +42,7 @@ inline std::vector<RankEnding> endings(int size, const std::function<at::Tensor(
     const RankFailure failure = rank.failure.value_or(RankFailure());
     std::uint64_t messages = 0;
     for (const LedgerEntry& entry : rank.report.ledger) messages += entry.messages;
-    result.push_back({static_cast<ExitCode>(failure.exit_code), failure.sentence, messages});
+    result.push_back({static_cast<ExitCode>(failure.exit_code), failure.message, messages});
   }
   return result;
 }

@@ -8,7 +8,7 @@
 #include "a9_collectives/allreduce.h"
 #include "a9_collectives/guards.h"
 #include "a9_collectives/reduce_scatter.h"
-#include "common/testing/sentence_of.h"
+#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 
 // What the five functions make of arguments that cannot be: an error on every rank, that names rank, expected and got.
@@ -16,14 +16,14 @@
 namespace lab::a9 {
 namespace {
 
-/// One bad call, a good one beside it, and the sentence, with R for the rank's number.
+/// One bad call, a good one beside it, and the message, with R for the rank's number.
 struct BadCall {
   Call bad, good;
   std::vector<std::int64_t> bad_shape, good_shape;
-  std::string sentence;
+  std::string message;
 
   std::string on_rank(int rank) const {
-    return std::regex_replace(sentence, std::regex("R(?=:)"), std::to_string(rank));
+    return std::regex_replace(message, std::regex("R(?=:)"), std::to_string(rank));
   }
 };
 
@@ -76,7 +76,7 @@ void for_each_bad_call(const Check& check) {
     for (const std::int64_t length : {3, 100000}) {
       for (const BadCall& bad : bad_calls(size, length)) {
         CAPTURE(size);
-        CAPTURE(bad.sentence);
+        CAPTURE(bad.message);
         check(size, bad);
       }
     }
@@ -90,7 +90,7 @@ TEST_CASE("what every rank can see is refused on every rank, and nothing was sen
     for (int rank = 0; rank < size; ++rank) {
       const RankEnding& ending = all[static_cast<std::size_t>(rank)];
       CHECK((ending.exit_code == ExitCode::kContract));
-      CHECK(ending.sentence == bad.on_rank(rank));
+      CHECK(ending.message == bad.on_rank(rank));
       CHECK(ending.messages_sent == 0);
     }
   });
@@ -104,9 +104,9 @@ TEST_CASE("what one rank can see is refused there before it sends, and the other
         [&](int rank) { return rank == culprit ? bad.bad : bad.good; });
     for (int rank = 0; rank < size; ++rank) {
       const RankEnding& ending = all[static_cast<std::size_t>(rank)];
-      const std::string sentence = bad.on_rank(culprit);
+      const std::string message = bad.on_rank(culprit);
       CHECK((ending.exit_code == (rank == culprit ? ExitCode::kContract : ExitCode::kCommunication)));
-      CHECK(ending.sentence == (rank == culprit ? "" : fmt::format("rank {} failed: ", culprit)) + sentence);
+      CHECK(ending.message == (rank == culprit ? "" : fmt::format("rank {} failed: ", culprit)) + message);
       if (rank == culprit) CHECK(ending.messages_sent == 0);
     }
   });
@@ -125,16 +125,16 @@ std::vector<Function> all_functions() {
           {"all_to_all", all_to_all_along(0, 0)}};
 }
 
-/// An error on every rank before any payload moved, and every sentence names the odd rank and another, with both
+/// An error on every rank before any payload moved, and every message names the odd rank and another, with both
 /// shapes.
 void check_mismatch(const std::vector<RankEnding>& all, int odd_rank, const std::string& what) {
   static const std::regex form(
       "(rank [0-9] failed: )?(shape|dtype) mismatch in my_[a-z0-9_ ]+: rank ([0-9]) has [a-z0-9]+ \\[[0-9, ]*\\] "
       "\\([a-z_]+\\.cpp:[0-9]+\\), rank ([0-9]) has [a-z0-9]+ \\[[0-9, ]*\\] \\([a-z_]+\\.cpp:[0-9]+\\)");
   for (const RankEnding& ending : all) {
-    CAPTURE(ending.sentence);
+    CAPTURE(ending.message);
     std::smatch part;
-    REQUIRE(std::regex_match(ending.sentence, part, form));
+    REQUIRE(std::regex_match(ending.message, part, form));
     CHECK((ending.exit_code == (part[1].matched ? ExitCode::kCommunication : ExitCode::kContract)));
     CHECK(part[2] == what);
     CHECK((part[3] == std::to_string(odd_rank) || part[4] == std::to_string(odd_rank)));
@@ -185,11 +185,11 @@ TEST_CASE("one more or fewer rows on one rank is an error on every rank") {
 }
 
 TEST_CASE("a name that choose_...() misspells is refused, with the known ones and the likely one") {
-  CHECK(testing::sentence_of([] {
+  CHECK(testing::message_of([] {
           refuse_algorithm("choose_broadcast", "binomal", {"flat", "binomial", "chain"});
         }) ==
         "choose_broadcast returned 'binomal': expected one of flat, binomial, chain; hint: did you mean 'binomial'?");
-  CHECK(testing::sentence_of([] {
+  CHECK(testing::message_of([] {
           refuse_algorithm("choose_all_to_all", "", {"direct", "pairwise"});
         }) == "choose_all_to_all returned '': expected one of direct, pairwise");
 }

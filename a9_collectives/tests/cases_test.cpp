@@ -19,7 +19,7 @@ TEST_CASE("the reference passes every case within its bounds at P = 1 2 3 4 5 8"
       WorldSpec spec;
       spec.num_ranks = size;
       const WorldOutcome outcome = testing::run_cases(cases, table, spec, seed);
-      if (outcome.failure) FAIL_CHECK(outcome.failure->sentence);
+      if (outcome.failure) FAIL_CHECK(outcome.failure->message);
       const std::size_t num_skipped = size == 3 || size == 5 ? 8 : size == 8 ? 2 : 0;
       for (const RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.size() == cases.size() - num_skipped);
     }

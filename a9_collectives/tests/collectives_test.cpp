@@ -34,7 +34,7 @@ void check_everywhere(const std::vector<std::int64_t>& shape, at::ScalarType dty
     if (transposed) input = input.transpose(0, -1).contiguous().transpose(0, -1);
     return TensorMap{{"result", run(input, comm.point_to_point()).clone()}, {"input", input}};
   });
-  REQUIRE_MESSAGE(!outcome.failure, (outcome.failure ? outcome.failure->sentence : ""));
+  REQUIRE_MESSAGE(!outcome.failure, (outcome.failure ? outcome.failure->message : ""));
   for (int rank = 0; rank < size; ++rank) {
     CAPTURE(rank);
     const at::Tensor& result = outcome.ranks[static_cast<std::size_t>(rank)].tensors.at("result");

@@ -72,7 +72,7 @@ TEST_CASE("another scatter_dim on one rank is an error on every rank") {
         },
         [&](int rank) { return all_to_all_along(rank == 1 ? 1 : 0, 2); });
     CHECK(error_everywhere(all));
-    for (const RankEnding& ending : all) CHECK(ending.sentence.find("operation mismatch: rank ") != std::string::npos);
+    for (const RankEnding& ending : all) CHECK(ending.message.find("operation mismatch: rank ") != std::string::npos);
   }
 }
 

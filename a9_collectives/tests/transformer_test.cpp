@@ -88,19 +88,19 @@ TEST_CASE("the reference passes every case that the number of ranks divides, and
     for (const std::uint64_t seed : {42, 20231}) {
       const auto outcome =
           run_ranks(threads(size), RankBody([&](Communicator& comm, RankOutcome& own) {
-                      for (const Case& the_case : cases) {
-                        const CaseResult result = run_case(the_case, table, comm, seed);
+                      for (const Case& test_case : cases) {
+                        const CaseResult result = run_case(test_case, table, comm, seed);
                         if (!result.skipped.empty()) {
-                          own.tensors[the_case.name] = at::ones({});
+                          own.tensors[test_case.name] = at::ones({});
                         } else if (!result.passed()) {
-                          throw std::runtime_error(fmt::format("{}: max diff {} {}", the_case.name,
+                          throw std::runtime_error(fmt::format("{}: max diff {} {}", test_case.name,
                                                                result.comparison.max_diff, result.over_budget));
                         }
                       }
                     }));
       CAPTURE(size);
       CAPTURE(seed);
-      if (outcome.failure) FAIL_CHECK(outcome.failure->sentence);
+      if (outcome.failure) FAIL_CHECK(outcome.failure->message);
       for (const RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.size() == expected_skipped);
     }
   }
@@ -125,7 +125,7 @@ void refused(int num_ranks, const std::string& text, const std::function<void(Co
                                    }
                                  }));
   CAPTURE(text);
-  if (outcome.failure) FAIL_CHECK(outcome.failure->sentence);
+  if (outcome.failure) FAIL_CHECK(outcome.failure->message);
   for (const RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.count("refused") == 1);
 }
 

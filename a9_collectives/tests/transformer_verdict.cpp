@@ -16,13 +16,13 @@ struct Verdict {
 Verdict verdict(const std::string& case_name, const TaskCall& call, int num_ranks) {
   std::vector<Case> cases = transformer_cases();
   for (const Case& further : transformer_gradient_cases()) cases.push_back(further);
-  for (const Case& the_case : cases) {
-    if (the_case.name != case_name) continue;
+  for (const Case& test_case : cases) {
+    if (test_case.name != case_name) continue;
     WorldSpec spec;
     spec.num_ranks = num_ranks;
-    const CallTable table = {{the_case.task, call}};
+    const CallTable table = {{test_case.task, call}};
     const auto outcome = run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome& own) {
-                                     const CaseResult result = run_case(the_case, table, comm, 42);
+                                     const CaseResult result = run_case(test_case, table, comm, 42);
                                      if (!result.comparison.close) own.tensors["differs"] = at::ones({});
                                      if (!result.over_budget.empty()) own.tensors["over budget"] = at::ones({});
                                    }));

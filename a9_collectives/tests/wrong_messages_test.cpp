@@ -13,24 +13,24 @@ namespace {
 
 /// Every rank but the culprit fails because of it.
 void check_others_name(const Ending& ending, std::size_t culprit, const std::string& reason) {
-  for (std::size_t rank = 0; rank < ending.sentences.size(); ++rank) {
+  for (std::size_t rank = 0; rank < ending.messages.size(); ++rank) {
     if (rank == culprit) continue;
     CAPTURE(rank);
     CHECK((ending.exit_codes[rank] == ExitCode::kCommunication));
-    CHECK(ending.sentences[rank] == fmt::format("rank {} failed: {}", culprit, reason));
+    CHECK(ending.messages[rank] == fmt::format("rank {} failed: {}", culprit, reason));
   }
 }
 
 /// Rank 0 and the last see the fault of a message between them; ranks between them name one of the two.
-void check_disagreement(const Ending& ending, const std::string& sentence) {
+void check_disagreement(const Ending& ending, const std::string& message) {
   CHECK((ending.exit_code == ExitCode::kContract));
-  CHECK(ending.sentence == sentence);
-  for (std::size_t rank = 0; rank < ending.sentences.size(); ++rank) {
+  CHECK(ending.message == message);
+  for (std::size_t rank = 0; rank < ending.messages.size(); ++rank) {
     CAPTURE(rank);
-    const bool is_end = rank == 0 || rank == ending.sentences.size() - 1;
+    const bool is_end = rank == 0 || rank == ending.messages.size() - 1;
     CHECK((ending.exit_codes[rank] == (is_end ? ExitCode::kContract : ExitCode::kCommunication)));
-    if (is_end) CHECK(ending.sentences[rank] == sentence);
-    if (!is_end) CHECK(contains(ending.sentences[rank], " failed: " + sentence));
+    if (is_end) CHECK(ending.messages[rank] == message);
+    if (!is_end) CHECK(contains(ending.messages[rank], " failed: " + message));
   }
 }
 
@@ -45,8 +45,8 @@ TEST_CASE_TEMPLATE("wrong: the root sends to itself", World, Threads, Processes)
   const std::string reason = "@: rank 0 cannot send to itself; hint: copy the tensor";
   const Ending ending = ending_of<World>(3, broadcast_to_itself);
   CHECK((ending.exit_code == ExitCode::kContract));
-  CHECK(ending.sentence == "rank 0: " + reason);
-  CHECK(ending.sentences[0] == reason);
+  CHECK(ending.message == "rank 0: " + reason);
+  CHECK(ending.messages[0] == reason);
   check_others_name(ending, 0, reason);
 }
 
@@ -66,7 +66,7 @@ TEST_CASE_TEMPLATE("wrong: rank + 1 without modulo", World, Threads, Processes) 
   const std::string reason = "@: rank 3 cannot send to rank 4: expected 0 to 3";
   const Ending ending = ending_of<World>(4, allreduce_without_modulo);
   CHECK((ending.exit_code == ExitCode::kContract));
-  CHECK(ending.sentence == "rank 3: " + reason);
+  CHECK(ending.message == "rank 3: " + reason);
   check_others_name(ending, 3, reason);
 }
 
@@ -83,7 +83,7 @@ TEST_CASE_TEMPLATE("wrong: src_rank is the number of ranks", World, Threads, Pro
   CHECK((ending.exit_code == ExitCode::kContract));
   for (std::size_t rank = 0; rank < 3; ++rank) {
     CHECK((ending.exit_codes[rank] == ExitCode::kContract));
-    CHECK(ending.sentences[rank] == fmt::format("@: rank {} cannot receive from rank 3: expected 0 to 2", rank));
+    CHECK(ending.messages[rank] == fmt::format("@: rank {} cannot receive from rank 3: expected 0 to 2", rank));
   }
 }
 
@@ -158,9 +158,9 @@ at::Tensor broadcast_without_wait(at::Tensor tensor, PointToPoint& p2p) {
 TEST_CASE_TEMPLATE("wrong: requests that are never waited for", World, Threads, Processes) {
   const Ending ending = ending_of<World>(3, broadcast_without_wait);
   CHECK((ending.exit_code == ExitCode::kContract));
-  CHECK(ending.sentences[0] ==
+  CHECK(ending.messages[0] ==
         "rank 0 dropped its isend to rank 1 (@) without waiting for it; hint: keep the Request and call wait()");
-  check_others_name(ending, 0, ending.sentences[0]);
+  check_others_name(ending, 0, ending.messages[0]);
 }
 
 /// Waits for what it receives twice, and not for what it sends.
@@ -177,7 +177,7 @@ at::Tensor allreduce_waits_twice(at::Tensor tensor, PointToPoint& p2p) {
 TEST_CASE_TEMPLATE("wrong: one request waited for twice", World, Threads, Processes) {
   const Ending ending = ending_of<World>(2, allreduce_waits_twice);
   CHECK((ending.exit_code == ExitCode::kContract));
-  CHECK(contains(ending.sentence, "wait() was called twice on one Request; hint: wait for each Request once"));
+  CHECK(contains(ending.message, "wait() was called twice on one Request; hint: wait for each Request once"));
 }
 
 /// The last chunk is shorter, and the buffer for it is not.
@@ -185,7 +185,7 @@ at::Tensor reduce_chunk_of_another_length(at::Tensor tensor, PointToPoint& p2p) 
   const Chunks chunks(tensor, p2p.size());
   const at::Tensor received = at::empty_like(chunks.chunk(0));
   const int left = (p2p.rank() - 1 + p2p.size()) % p2p.size();
-  exchange(p2p, chunks.chunk(0), (p2p.rank() + 1) % p2p.size(), received, left);
+  sendrecv(p2p, chunks.chunk(0), (p2p.rank() + 1) % p2p.size(), received, left);
   if (p2p.rank() == 1) chunks.chunk(1).add_(received);
   p2p.recv(received, 1);
   return tensor;
@@ -193,12 +193,12 @@ at::Tensor reduce_chunk_of_another_length(at::Tensor tensor, PointToPoint& p2p) 
 
 TEST_CASE_TEMPLATE("wrong: LibTorch throws on one rank", World, Threads, Processes) {
   const Ending ending = ending_of<World>(3, reduce_chunk_of_another_length);
-  CAPTURE(ending.sentences[1]);
+  CAPTURE(ending.messages[1]);
   CHECK((ending.exit_code == ExitCode::kInternal));  // the wrong function is a test's, not a student's
-  CHECK(ending.sentence == "rank 1: " + ending.sentences[1]);
-  CHECK(contains(ending.sentences[1], "shape [1]"));
-  CHECK(contains(ending.sentences[1], "shape [2]"));
-  check_others_name(ending, 1, ending.sentences[1]);
+  CHECK(ending.message == "rank 1: " + ending.messages[1]);
+  CHECK(contains(ending.messages[1], "shape [1]"));
+  CHECK(contains(ending.messages[1], "shape [2]"));
+  check_others_name(ending, 1, ending.messages[1]);
 }
 
 /// Ends its process where it should return. (By _Exit: after exit(), LibTorch's destructors run beside Gloo's threads and
@@ -213,15 +213,15 @@ at::Tensor broadcast_exits(at::Tensor tensor, PointToPoint& p2p) {
 TEST_CASE("wrong: a rank ends its process<processes>") {
   const Ending with_success = ending_of<Processes>(3, broadcast_exits<0>);
   CHECK((with_success.exit_code != ExitCode::kAllMatch));
-  CHECK(with_success.sentences[0] == "exited with code 0");
+  CHECK(with_success.messages[0] == "exited with code 0");
   for (const std::size_t rank : {1, 2}) {
-    CAPTURE(with_success.sentences[rank]);
+    CAPTURE(with_success.messages[rank]);
     CHECK((with_success.exit_codes[rank] != ExitCode::kAllMatch));
-    CHECK(contains(with_success.sentences[rank], "rank 0"));
+    CHECK(contains(with_success.messages[rank], "rank 0"));
   }
   const Ending with_failure = ending_of<Processes>(3, broadcast_exits<3>);
   CHECK((with_failure.exit_code != ExitCode::kAllMatch));
-  CHECK(with_failure.sentence == "rank 0: exited with code 3");
+  CHECK(with_failure.message == "rank 0: exited with code 3");
   check_others_name(with_failure, 0, "exited with code 3");
 }
 
@@ -232,14 +232,14 @@ TEST_CASE_TEMPLATE("wrong: a part of the result that nobody filled is a mismatch
                               const at::Tensor out = poison_(at::empty({p2p.size() * x.size(0)}, x.options()));
                               for (int rank = 0; rank < p2p.size(); ++rank) {
                                 const at::Tensor part = out.narrow(0, rank * x.size(0), x.size(0));
-                                if (rank != p2p.rank()) exchange(p2p, x, rank, part, rank);
+                                if (rank != p2p.rank()) sendrecv(p2p, x, rank, part, rank);
                               }
                               return TensorMap{{"out", out}, {"x", x}};
                             }}};
-  for (const Case& the_case : collective_cases()) {
-    if (the_case.name != "AllGather") continue;
+  for (const Case& test_case : collective_cases()) {
+    if (test_case.name != "AllGather") continue;
     const auto outcome = run_ranks(world_of<World>(2), RankBody([&](Communicator& comm, RankOutcome& own) {
-                                     const CaseResult result = run_case(the_case, table, comm, 42);
+                                     const CaseResult result = run_case(test_case, table, comm, 42);
                                      own.exit_code = result.passed() ? ExitCode::kAllMatch : ExitCode::kMismatch;
                                      own.tensors["max_diff"] = at::scalar_tensor(result.comparison.max_diff);
                                    }));

@@ -11,17 +11,17 @@ namespace lab::a9 {
 
 using Program = at::Tensor (*)(at::Tensor, PointToPoint&);
 
-/// The source lines of the wrong programs as "@", so that a sentence can be compared as a whole.
-inline std::string without_lines(const std::string& sentence) {
+/// The source lines of the wrong programs as "@", so that a message can be compared as a whole.
+inline std::string without_lines(const std::string& message) {
   static const std::regex line("wrong_(programs|messages)_test\\.cpp:[0-9]+");
-  return std::regex_replace(sentence, line, "@");
+  return std::regex_replace(message, line, "@");
 }
 
 struct Ending {
   ExitCode exit_code = ExitCode::kAllMatch;  ///< of the world
-  std::string sentence;
+  std::string message;
   std::vector<ExitCode> exit_codes;  ///< by rank
-  std::vector<std::string> sentences;
+  std::vector<std::string> messages;
 };
 
 /// Rank r calls the program with four floats, all r + 1.
@@ -33,10 +33,10 @@ Ending ending_of(int size, Program program) {
   });
   Ending ending;
   ending.exit_code = static_cast<ExitCode>(outcome.exit_code());
-  if (outcome.failure) ending.sentence = without_lines(outcome.failure->sentence);
+  if (outcome.failure) ending.message = without_lines(outcome.failure->message);
   for (int rank = 0; rank < size; ++rank) {
     ending.exit_codes.push_back(static_cast<ExitCode>(exit_code_of_rank(outcome, rank)));
-    ending.sentences.push_back(without_lines(sentence_of_rank(outcome, rank)));
+    ending.messages.push_back(without_lines(message_of_rank(outcome, rank)));
   }
   return ending;
 }

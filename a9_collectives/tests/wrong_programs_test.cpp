@@ -2,23 +2,23 @@
 
 #include "a9_collectives/chunks.h"
 
-// Wrong programs whose ranks wait for what never comes. Each ends on every rank, with the sentence that says who waits
+// Wrong programs whose ranks wait for what never comes. Each ends on every rank, with the message that says who waits
 // for whom, and where in the student's file ("@").
 namespace lab::a9 {
 namespace {
 
 template <typename World>
-void check_deadlock(int size, Program program, const std::string& sentence, ExitCode exit_code = ExitCode::kDeadlock) {
+void check_deadlock(int size, Program program, const std::string& message, ExitCode exit_code = ExitCode::kDeadlock) {
   const Ending ending = ending_of<World>(size, program);
-  CHECK(ending.sentence == sentence);
+  CHECK(ending.message == message);
   CHECK((ending.exit_code == exit_code));
-  for (std::size_t rank = 0; rank < ending.sentences.size(); ++rank) {
+  for (std::size_t rank = 0; rank < ending.messages.size(); ++rank) {
     // A process may hear of the verdict from a rank that heard it first.
     const bool from_another = ending.exit_codes[rank] == ExitCode::kCommunication;
     CAPTURE(rank);
-    CAPTURE(ending.sentences[rank]);
+    CAPTURE(ending.messages[rank]);
     CHECK((from_another || ending.exit_codes[rank] == exit_code));
-    CHECK(std::regex_replace(ending.sentences[rank], std::regex("^rank [0-9] failed: "), "") == sentence);
+    CHECK(std::regex_replace(ending.messages[rank], std::regex("^rank [0-9] failed: "), "") == message);
   }
 }
 
@@ -193,7 +193,7 @@ TEST_CASE_TEMPLATE("wrong: tags that differ, named before the deadlock they lead
 at::Tensor allreduce_odd_one_out(at::Tensor tensor, PointToPoint& p2p) {
   const at::Tensor received = at::empty_like(tensor);
   const int peer = p2p.rank() ^ 1;
-  exchange(p2p, tensor, peer % p2p.size(), received, peer % p2p.size());
+  sendrecv(p2p, tensor, peer % p2p.size(), received, peer % p2p.size());
   return tensor.add_(received);
 }
 

@@ -47,7 +47,7 @@ TaskCall claims(at::Tensor (*function)(at::Tensor, PointToPoint&)) {
 }
 
 int src_rank_of(const CaseInputs& inputs) {
-  return static_cast<int>(inputs.whole("src_rank"));
+  return static_cast<int>(inputs.integer("src_rank"));
 }
 
 /// Every rank's tensor, by messages.
@@ -103,14 +103,14 @@ TEST_CASE("wrong: only rank 0 gets the sum, or it is divided by P, or the own pa
   }
 }
 
-/// Sums whole numbers in a floating-point dtype.
+/// Sums integers in a floating-point dtype.
 TaskCall allreduce_in(at::ScalarType summed_in) {
   return call_of([summed_in](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
     return x.copy_(allreduce_gather_broadcast(x.to(summed_in), p2p));
   });
 }
 
-TEST_CASE("wrong: whole numbers are summed in floating point") {
+TEST_CASE("wrong: integers are summed in floating point") {
   for (const at::ScalarType summed_in : {at::kFloat, at::kDouble})
     CHECK(verdict("AllReduceInt64", allreduce_in(summed_in)) != "passed");
   CHECK(verdict("AllReduceInt64", allreduce_in(at::kDouble)) == "mismatch");
@@ -152,7 +152,7 @@ TEST_CASE("wrong: a reduce-scatter that keeps the neighbour's chunk, or sums in 
 /// An all-to-all from everybody's whole tensors, cut and joined as asked.
 TaskCall all_to_all_that(bool ignores_gather_dim, bool ignores_strides, bool reverses) {
   return call_of([=](at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs) {
-    const std::int64_t scatter_dim = inputs.whole("scatter_dim"), gather_dim = inputs.whole("gather_dim");
+    const std::int64_t scatter_dim = inputs.integer("scatter_dim"), gather_dim = inputs.integer("gather_dim");
     const at::Tensor read = ignores_strides ? at::from_blob(x.data_ptr(), x.sizes(), x.options()).clone() : x;
     std::vector<at::Tensor> parts;
     for (const at::Tensor& row : everybodys(read, p2p)) {
@@ -212,17 +212,17 @@ TEST_CASE("wrong: an algorithm that is another one") {
   CHECK(refused("ReduceScatterRecursiveHalving", claims(reduce_scatter_ring), 8));
   CHECK(refused("ReduceScatterRing", claims(reduce_scatter_recursive_halving)));
   const auto direct = call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs) {
-    return all_to_all_direct(x, inputs.whole("scatter_dim"), inputs.whole("gather_dim"), p2p);
+    return all_to_all_direct(x, inputs.integer("scatter_dim"), inputs.integer("gather_dim"), p2p);
   });
   CHECK(refused("AllToAllPairwise", direct));
 }
 
 /// The expected result without a message: from the formula that made the inputs.
 TaskCall by_formula(const std::string& case_name) {
-  for (const Case& the_case : collective_cases()) {
-    if (the_case.name != case_name) continue;
-    return [the_case](Communicator& comm, const CaseInputs& inputs) {
-      return the_case.expected({comm.rank(), comm.size(), inputs.seed});
+  for (const Case& test_case : collective_cases()) {
+    if (test_case.name != case_name) continue;
+    return [test_case](Communicator& comm, const CaseInputs& inputs) {
+      return test_case.expected({comm.rank(), comm.size(), inputs.seed});
     };
   }
   return {};

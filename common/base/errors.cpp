@@ -10,13 +10,13 @@ void throw_not_implemented(const std::string& task_id) {
   throw NotImplementedError(task_id);
 }
 
-void raise(ExitCode exit_code, const std::string& sentence) {
+void raise(ExitCode exit_code, const std::string& message) {
   switch (exit_code) {
-    case ExitCode::kUsage: throw UsageError(sentence);
-    case ExitCode::kContract: throw ContractError(sentence);
-    case ExitCode::kCommunication: throw CommError(sentence);
-    case ExitCode::kDeadlock: throw DeadlockError(sentence);
-    default: throw Error(exit_code, sentence);
+    case ExitCode::kUsage: throw UsageError(message);
+    case ExitCode::kContract: throw ContractError(message);
+    case ExitCode::kCommunication: throw CommError(message);
+    case ExitCode::kDeadlock: throw DeadlockError(message);
+    default: throw Error(exit_code, message);
   }
 }
 

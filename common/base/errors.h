@@ -19,11 +19,11 @@ enum class ExitCode : int {
   kInternal = 70,
 };
 
-/// A failure that a user can act on: one clear sentence (what, where, expected, got, hint) and the exit code it leads
+/// A failure that a user can act on: one clear message (what, where, expected, got, hint) and the exit code it leads
 /// to.
 class Error : public std::runtime_error {
  public:
-  Error(ExitCode exit_code, const std::string& sentence) : std::runtime_error(sentence), exit_code_(exit_code) {}
+  Error(ExitCode exit_code, const std::string& message) : std::runtime_error(message), exit_code_(exit_code) {}
   ExitCode exit_code() const { return exit_code_; }
 
  private:
@@ -32,7 +32,7 @@ class Error : public std::runtime_error {
 
 /// Wrong options, environment or files handed to a program.
 struct UsageError : Error {
-  explicit UsageError(const std::string& sentence) : Error(ExitCode::kUsage, sentence) {}
+  explicit UsageError(const std::string& message) : Error(ExitCode::kUsage, message) {}
 };
 
 /// A task that still holds its TODO was reached.
@@ -47,21 +47,21 @@ class NotImplementedError : public Error {
 
 /// Two sides, or a caller and a callee, disagree on shape, dtype, size or operation.
 struct ContractError : Error {
-  explicit ContractError(const std::string& sentence) : Error(ExitCode::kContract, sentence) {}
+  explicit ContractError(const std::string& message) : Error(ExitCode::kContract, message) {}
 };
 
 /// A peer failed, died, or did not answer in time.
 struct CommError : Error {
-  explicit CommError(const std::string& sentence) : Error(ExitCode::kCommunication, sentence) {}
+  explicit CommError(const std::string& message) : Error(ExitCode::kCommunication, message) {}
 };
 
 /// Ranks wait for each other, or for a rank that has already returned.
 struct DeadlockError : Error {
-  explicit DeadlockError(const std::string& sentence) : Error(ExitCode::kDeadlock, sentence) {}
+  explicit DeadlockError(const std::string& message) : Error(ExitCode::kDeadlock, message) {}
 };
 
 /// Throws the error of the given exit code: how a failure that travelled between processes is raised again.
-[[noreturn]] void raise(ExitCode exit_code, const std::string& sentence);
+[[noreturn]] void raise(ExitCode exit_code, const std::string& message);
 
 [[noreturn]] void throw_not_implemented(const std::string& task_id);
 

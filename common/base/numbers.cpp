@@ -14,7 +14,7 @@ std::vector<std::int64_t> numbers_in(const std::string& option, const std::strin
   std::vector<std::int64_t> numbers;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    const auto number = option::whole<std::int64_t>(text.substr(begin, end - begin));
+    const auto number = option::integer<std::int64_t>(text.substr(begin, end - begin));
     if (!number || *number < rule.min || *number > rule.max || *number % rule.multiple_of != 0) {
       const std::string multiples = rule.multiple_of == 1 ? "" : fmt::format("multiples of {} ", rule.multiple_of);
       option::throw_wrong_value(
@@ -47,7 +47,7 @@ std::optional<std::int64_t> parse_bytes(const std::string& text) {
   const std::size_t digits = text.find_first_not_of("0123456789");
   const std::string unit = digits == std::string::npos ? "" : text.substr(digits);
   const auto shift = kShifts.find(unit);
-  const auto number = option::whole<std::int64_t>(text.substr(0, digits));
+  const auto number = option::integer<std::int64_t>(text.substr(0, digits));
   constexpr std::int64_t kMost = std::int64_t{1} << 60;
   if (shift == kShifts.end() || !number || *number > kMost >> shift->second) return std::nullopt;
   return *number << shift->second;

@@ -14,7 +14,7 @@ struct NumberRule {
   std::int64_t multiple_of = 1;
 };
 
-/// The whole numbers of an option's value, with commas between them.
+/// The integers of an option's value, with commas between them.
 /// Errors    UsageError: no such list, or a number that the rule forbids
 /// Example   numbers_in("--ranks", "1,2,4", {1, 64}): 1 2 4
 std::vector<std::int64_t> numbers_in(const std::string& option, const std::string& text, const NumberRule& rule);
@@ -22,7 +22,7 @@ std::vector<std::int64_t> numbers_in(const std::string& option, const std::strin
 /// "0 B", "4 KiB", "1.5 MiB".
 std::string describe_bytes(std::uint64_t bytes);
 
-/// The count that a text names: a whole number, alone or with B, KiB, MiB or GiB (K, M and G for short) behind it.
+/// The count that a text names: an integer, alone or with B, KiB, MiB or GiB (K, M and G for short) behind it.
 /// Nothing where it names none, or one beyond 2^60.
 /// Example   "64KiB" and "65536": 65536
 std::optional<std::int64_t> parse_bytes(const std::string& text);

@@ -32,9 +32,9 @@ std::string listed(const std::vector<std::string>& choices) {
 
 std::string whole_expected(const std::string& min, const std::string& max) {
   if (max == std::to_string(std::numeric_limits<std::int64_t>::max())) {
-    return fmt::format("a whole number of at least {}", min);
+    return fmt::format("an integer of at least {}", min);
   }
-  return fmt::format("a whole number from {} to {}", min, max);
+  return fmt::format("an integer from {} to {}", min, max);
 }
 
 }  // namespace lab::option

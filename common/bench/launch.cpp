@@ -67,7 +67,7 @@ ExitCode run(int argc, char** argv) {
           "Wall time of a whole run of assignment 4: one rank, four ranks, and Python under a launcher, in turns.");
   int turns = 7;
   std::string script = LAB_PYTHON_REFERENCE;
-  app.add_whole_number("--turns", turns, {1, 100}, "runs of each; the median counts");
+  app.add_integer("--turns", turns, {1, 100}, "runs of each; the median counts");
   app.add_text("--python-script", script, "FILE", "the same assignment in Python");
   if (const auto done = app.parse(argc, argv)) return *done;
 

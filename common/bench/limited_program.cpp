@@ -21,7 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kGraceSeconds = 5;
-constexpr std::size_t kLongestSentence = 300;
+constexpr std::size_t kLongestText = 300;
 constexpr std::size_t kShortestRuler = 10;
 
 /// True once it has ended.
@@ -44,13 +44,13 @@ std::string last_words(std::FILE* file) {
     text.erase(at, end - at);
   }
   text = one_line(text);
-  if (text.size() > kLongestSentence) text = text.substr(0, kLongestSentence) + " ...";
+  if (text.size() > kLongestText) text = text.substr(0, kLongestText) + " ...";
   return text;
 }
 
 }  // namespace
 
-std::string ProgramEnd::sentence() const {
+std::string ProgramEnd::message() const {
   const std::string how = timed_out ? "was ended at its time limit" : fmt::format("ended with exit code {}", exit_code);
   return last_words.empty() ? how : how + ": " + last_words;
 }

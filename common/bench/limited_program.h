@@ -9,11 +9,11 @@ namespace lab {
 struct ProgramEnd {
   int exit_code = 0;  ///< 128 + signal where a signal ended it
   bool timed_out = false;
-  std::string last_words;  ///< its stderr on one line, without rulers, cut to a sentence's length
+  std::string last_words;  ///< its stderr on one line, without rulers, cut to a message's length
 
   bool well() const { return exit_code == 0 && !timed_out; }
   /// "ended with exit code 1: <last words>"
-  std::string sentence() const;
+  std::string message() const;
 };
 
 /// Runs a program, looked up in PATH, without its stdout. After limit_seconds it is asked to end (SIGTERM, so that a

@@ -45,7 +45,7 @@ struct Collective {
   float (*expected)(const World& world, int part, int position);
 };
 
-/// Whole numbers that a sum over 64 ranks holds exactly; a part in the wrong place shows.
+/// Integers that a sum over 64 ranks holds exactly; a part in the wrong place shows.
 float value(int rank, int position) {
   const uint64_t drawn = splitmix64(splitmix64(static_cast<uint64_t>(rank)) + static_cast<uint64_t>(position));
   return static_cast<float>(drawn % 127) - 63;
@@ -169,7 +169,7 @@ ExitCode run(int argc, char** argv) {
   int turns = 11;
   app.add_text("--collective", name, "NAME", "the collective");
   app.add_text("--bytes", sizes, "LIST", "sizes as nccl-tests counts them, with commas between");
-  app.add_whole_number("--turns", turns, {1, 1000}, "blocks of calls of each size");
+  app.add_integer("--turns", turns, {1, 1000}, "blocks of calls of each size");
   app.add_text("--json", json_file, "FILE", "where rank 0 writes the rows");
   if (const auto done = app.parse(argc, argv)) return *done;
   const Collective& collective = collective_named(name);

@@ -14,8 +14,8 @@
 #include "common/bench/machine_load.h"
 #include "common/cli/app.h"
 #include "common/cli/guarded_main.h"
-#include "common/launch/supervise/run_directory.h"
 #include "common/launch/run_ranks.h"
+#include "common/launch/supervise/run_directory.h"
 
 // Ping-pong between two processes: this suite's checked messages against Gloo's bare ones, in turns within one run.
 namespace lab {
@@ -84,7 +84,7 @@ ExitCode run(int argc, char** argv) {
   at::set_num_threads(1);
   App app("bench_p2p", "Ping-pong between two processes: checked messages against bare Gloo, in one run.");
   int turns = 15;
-  app.add_whole_number("--turns", turns, {1, 1000}, "blocks of each kind; the quickest counts");
+  app.add_integer("--turns", turns, {1, 1000}, "blocks of each kind; the quickest counts");
   if (const auto done = app.parse(argc, argv)) return *done;
 
   const RunDirectory directory;
@@ -108,7 +108,7 @@ ExitCode run(int argc, char** argv) {
                     }
                   }
                 }));
-  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);
+  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
   fmt::print("{}\n", load.report());
   return ExitCode::kAllMatch;
 }

@@ -21,23 +21,24 @@ const typename Map::mapped_type& require(const Map& map, const std::string& name
   return found->second;
 }
 
-Comparison compare_all(const Case& the_case, const TensorMap& actual, const TensorMap& expected) {
+Comparison compare_all(const Case& test_case, const TensorMap& actual, const TensorMap& expected) {
   CombinedComparison all;
   for (const auto& [name, tensor] : actual) {
-    if (expected.count(name) == 0) throw ContractError(fmt::format("{}: unexpected result '{}'", the_case.task, name));
+    if (expected.count(name) == 0) throw ContractError(fmt::format("{}: unexpected result '{}'", test_case.task, name));
   }
   for (const auto& [name, tensor] : expected) {
     const auto found = actual.find(name);
     if (found == actual.end())
-      throw ContractError(fmt::format("{}: the call returns no result '{}'", the_case.task, name));
+      throw ContractError(fmt::format("{}: the call returns no result '{}'", test_case.task, name));
     if (!found->second.defined()) {  // such as a gradient that never arrived
       all.add_missing(tensor.numel());
       continue;
     }
     try {
-      all.add(compare(found->second, tensor, the_case.tolerance), tensor.numel());
+      all.add(compare(found->second, tensor, test_case.tolerance), tensor.numel());
     } catch (const ContractError& failure) {
-      throw ContractError(fmt::format("{} [{}], result '{}': {}", the_case.task, the_case.name, name, failure.what()));
+      throw ContractError(
+          fmt::format("{} [{}], result '{}': {}", test_case.task, test_case.name, name, failure.what()));
     }
   }
   return all.result();
@@ -103,11 +104,11 @@ std::string shapes_of(const TensorMap& tensors) {
 }
 
 /// What the task's call threw, as the error of exit code 7 that names the case. Null: no exception.
-Error thrown_by_student(const Case& the_case, const CaseInputs& inputs, const std::exception* failure) {
-  std::string what = student_sentence(failure);
+Error thrown_by_student(const Case& test_case, const CaseInputs& inputs, const std::exception* failure) {
+  std::string what = student_message(failure);
   if (what.back() == '.') what.pop_back();
   return {ExitCode::kStudentCode,
-          fmt::format("{} [{}]: {}; inputs: {}", the_case.task, the_case.name, what, shapes_of(inputs.tensors))};
+          fmt::format("{} [{}]: {}; inputs: {}", test_case.task, test_case.name, what, shapes_of(inputs.tensors))};
 }
 
 }  // namespace
@@ -118,30 +119,30 @@ const at::Tensor& CaseInputs::tensor(const std::string& name) const {
 double CaseInputs::number(const std::string& name) const {
   return require(numbers, name, "input number");
 }
-std::int64_t CaseInputs::whole(const std::string& name) const {
+std::int64_t CaseInputs::integer(const std::string& name) const {
   return static_cast<std::int64_t>(number(name));
 }
 
-std::string skip_reason_of(const Case& the_case, int size) {
-  return the_case.skip_reason ? the_case.skip_reason(size) : "";
+std::string skip_reason_of(const Case& test_case, int size) {
+  return test_case.skip_reason ? test_case.skip_reason(size) : "";
 }
 
-bool is_asked(const Case& the_case, int rank) {
-  return rank == 0 || !the_case.only_rank_zero;
+bool is_asked(const Case& test_case, int rank) {
+  return rank == 0 || !test_case.only_rank_zero;
 }
 
-CaseRun perform_case(const Case& the_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
+CaseRun perform_case(const Case& test_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
                      at::Device device) {
-  const TaskCall& call = require(calls, the_case.task, "the call of task");
+  const TaskCall& call = require(calls, test_case.task, "the call of task");
   CaseRun run;
-  run.inputs = the_case.inputs({comm.rank(), comm.size(), seed});
+  run.inputs = test_case.inputs({comm.rank(), comm.size(), seed});
   run.inputs.device = device;
   for (auto& [name, tensor] : run.inputs.tensors) tensor = tensor.to(device);
   const std::vector<LedgerEntry> before = comm.endpoint().ledger().entries();
   comm.endpoint().restart_clock();
-  comm.endpoint().transport().set_task(fmt::format("{}, {}", the_case.task, the_case.name));
+  comm.endpoint().transport().set_task(fmt::format("{}, {}", test_case.task, test_case.name));
   {
-    const LedgerScope scope(comm.endpoint(), the_case.task);
+    const LedgerScope scope(comm.endpoint(), test_case.task);
     try {
       run.actual = call(comm, run.inputs);
       for (auto& [name, tensor] : run.actual) {
@@ -150,9 +151,9 @@ CaseRun perform_case(const Case& the_case, const CallTable& calls, Communicator&
     } catch (const Error&) {
       throw;
     } catch (const std::exception& failure) {
-      throw thrown_by_student(the_case, run.inputs, &failure);
+      throw thrown_by_student(test_case, run.inputs, &failure);
     } catch (...) {
-      throw thrown_by_student(the_case, run.inputs, nullptr);
+      throw thrown_by_student(test_case, run.inputs, nullptr);
     }
   }
   comm.endpoint().transport().set_task("");
@@ -160,27 +161,27 @@ CaseRun perform_case(const Case& the_case, const CallTable& calls, Communicator&
   return run;
 }
 
-std::string beyond_bounds(const Case& the_case, const CasePlace& place, const std::vector<LedgerEntry>& spent) {
-  if (!the_case.bounds) return "";
-  for (const CostBound& bound : the_case.bounds(place)) {
+std::string beyond_bounds(const Case& test_case, const CasePlace& place, const std::vector<LedgerEntry>& spent) {
+  if (!test_case.bounds) return "";
+  for (const CostBound& bound : test_case.bounds(place)) {
     const std::string words = beyond(bound, entry_of(spent, bound.operation));
     if (!words.empty()) return words;
   }
   return "";
 }
 
-CaseResult run_case(const Case& the_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
+CaseResult run_case(const Case& test_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
                     at::Device device) {
   CaseResult result;
-  result.skipped = skip_reason_of(the_case, comm.size());
+  result.skipped = skip_reason_of(test_case, comm.size());
   if (!result.skipped.empty()) return result;
   const CasePlace place{comm.rank(), comm.size(), seed};
-  CaseRun run = perform_case(the_case, calls, comm, seed, device);
+  CaseRun run = perform_case(test_case, calls, comm, seed, device);
   result.inputs = std::move(run.inputs);
   result.actual = std::move(run.actual);
-  result.over_budget = beyond_bounds(the_case, place, run.spent);
-  result.expected = the_case.expected(place);
-  result.comparison = compare_all(the_case, result.actual, result.expected);
+  result.over_budget = beyond_bounds(test_case, place, run.spent);
+  result.expected = test_case.expected(place);
+  result.comparison = compare_all(test_case, result.actual, result.expected);
   return result;
 }
 

@@ -32,7 +32,7 @@ struct CaseInputs {
   at::Device device = at::kCPU;  ///< where the tensors are, and the task works
 
   const at::Tensor& tensor(const std::string& name) const;
-  std::int64_t whole(const std::string& name) const;
+  std::int64_t integer(const std::string& name) const;
   double number(const std::string& name) const;
 };
 
@@ -59,9 +59,9 @@ inline CostBounds on_every_rank(const std::vector<CostBound>& bounds) {
 }
 
 /// A well-known wrong result of a case, by what it looks like. The process that judges computes it, on any rank.
-struct Suspect {
-  std::string id;        ///< "local_variance"
-  std::string sentence;  ///< what it is, for the one who wrote it
+struct KnownMistake {
+  std::string id;       ///< "local_variance"
+  std::string message;  ///< what it is, for the one who wrote it
   /// The results as this mistake makes them on one rank; those that it leaves right may be left out.
   std::function<TensorMap(const CasePlace&)> wrong;
 };
@@ -84,14 +84,14 @@ struct Case {
   /// A reason not to run on so many ranks; empty: run.
   std::function<std::string(int size)> skip_reason;
   /// What find_symptom() looks for before the mistakes that any task can make.
-  std::vector<Suspect> suspects;
+  std::vector<KnownMistake> known_mistakes;
 };
 
 /// The reason that the case has not to run on so many ranks; empty: it runs.
-std::string skip_reason_of(const Case& the_case, int size);
+std::string skip_reason_of(const Case& test_case, int size);
 
 /// True on the ranks that run the case.
-bool is_asked(const Case& the_case, int rank);
+bool is_asked(const Case& test_case, int rank);
 
 /// Runs a task's student function on this rank: from inputs to named results.
 using TaskCall = std::function<TensorMap(Communicator&, const CaseInputs&)>;
@@ -110,12 +110,12 @@ struct CaseRun {
 /// back. Whether the case is to be skipped is the caller's to ask.
 /// Errors    ContractError: the task has no call; what the call throws: a lab::Error as it is, anything else as an Error
 ///           of exit code 7 with the task, the case, the line in student code and the inputs' shapes
-CaseRun perform_case(const Case& the_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
+CaseRun perform_case(const Case& test_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
                      at::Device device = at::kCPU);
 
 /// The first bound that the case's costs on a rank are beyond.
 /// Example   "3 calls of all_reduce, expected at most 2"; empty: within all bounds
-std::string beyond_bounds(const Case& the_case, const CasePlace& place, const std::vector<LedgerEntry>& spent);
+std::string beyond_bounds(const Case& test_case, const CasePlace& place, const std::vector<LedgerEntry>& spent);
 
 /// What became of one case on one rank.
 struct CaseResult {
@@ -132,7 +132,7 @@ struct CaseResult {
 /// Performs the case with the lab's own call of its task and judges it, unless it is to be skipped.
 /// Errors    ContractError: a result that is missing, unknown, or of another shape or dtype than expected; what the
 ///           call throws.
-CaseResult run_case(const Case& the_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
+CaseResult run_case(const Case& test_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
                     at::Device device = at::kCPU);
 
 }  // namespace lab

@@ -43,7 +43,7 @@ std::vector<int> descriptors_in(const std::string& text, int num_ranks) {
 std::vector<Case> cases_of_list(const std::vector<Case>& cases, const std::string& list) {
   if (list.empty()) return cases;
   std::vector<std::string> known = tasks_of(cases);
-  for (const Case& the_case : cases) known.push_back(the_case.name);
+  for (const Case& test_case : cases) known.push_back(test_case.name);
   std::vector<std::string> wanted;
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
@@ -59,7 +59,7 @@ std::vector<Case> cases_of_list(const std::vector<Case>& cases, const std::strin
     return std::find(wanted.begin(), wanted.end(), name) != wanted.end();
   };
   std::copy_if(cases.begin(), cases.end(), std::back_inserter(chosen),
-               [&](const Case& the_case) { return is_wanted(the_case.task) || is_wanted(the_case.name); });
+               [&](const Case& test_case) { return is_wanted(test_case.task) || is_wanted(test_case.name); });
   return chosen;
 }
 
@@ -91,13 +91,13 @@ std::string words_of_case(const CheckedCase& checked) {
   if (checked.right() || checked.skipped()) return "";
   if (!checked.failure) return checked.words();
   // Right results, and then the end of its world: such as a message that nobody has received.
-  return (checked.passed() ? "after it had returned: " : "") + checked.failure->sentence;
+  return (checked.passed() ? "after it had returned: " : "") + checked.failure->message;
 }
 
 std::string text_of_case(const CheckedCase& checked) {
   std::string text = fmt::format("  {:<7}  {}: {}\n", label_of(checked), checked.name, words_of_case(checked));
   for (const std::string& line : checked.rank_lines) text += fmt::format("{}{}\n", kWordsIndent, line);
-  if (checked.symptom) text += fmt::format("{}likely: {}\n", kWordsIndent, checked.symptom->sentence);
+  if (checked.symptom) text += fmt::format("{}likely: {}\n", kWordsIndent, checked.symptom->message);
   return text;
 }
 
@@ -121,7 +121,7 @@ nlohmann::json json_of_case(const CheckedCase& checked) {
           {"skipped", checked.skipped()},
           {"words", words_of_case(checked)},
           {"symptom", checked.symptom ? checked.symptom->id : ""},
-          {"likely", checked.symptom ? checked.symptom->sentence : ""}};
+          {"likely", checked.symptom ? checked.symptom->message : ""}};
 }
 
 }  // namespace
@@ -134,7 +134,7 @@ ExitCode records_command(int argc, char** argv, const LabProgram& program) {
   world.kind = WorldKind::kProcesses;
   world.timeout_seconds = CommonOptions().timeout_seconds;
   std::uint64_t seed = CommonOptions().seed;
-  app.add_whole_number("--nproc", world.num_ranks, {1, 4096}, "ranks to start");
+  app.add_integer("--nproc", world.num_ranks, {1, 4096}, "ranks to start");
   app.add_seed("--seed", seed, "of weights and data");
   app.add_text("--descriptors", descriptors, "LIST", "where each rank writes");
   app.add_text("--tasks", tasks, "LIST", "ids, or names of checks, with commas between them; all where left out");
@@ -154,7 +154,7 @@ ExitCode check_log_command(int argc, char** argv, const LabProgram& program) {
   std::string path;
   int num_ranks = 4;
   app.add_required_file(path, "the log; - reads standard input");
-  app.add_whole_number("--nproc", num_ranks, {1, 4096}, "ranks of the run");
+  app.add_integer("--nproc", num_ranks, {1, 4096}, "ranks of the run");
   if (const auto done = app.parse(argc - 1, argv + 1)) return *done;
 
   const std::vector<std::string> problems = check_log(read_log(path), program.expected_log(num_ranks));
@@ -215,9 +215,9 @@ ExitCode check_command(int argc, char** argv, const LabProgram& program) {
   std::uint64_t seed = program.defaults.seed;
   std::string json_file;
   world.num_ranks = program.defaults.num_ranks;
-  app.add_whole_number("--nproc", world.num_ranks, {1, 4096}, "ranks to start");
+  app.add_integer("--nproc", world.num_ranks, {1, 4096}, "ranks to start");
   if (!program.ranks_option.empty())
-    app.add_whole_number(program.ranks_option, world.num_ranks, {1, 4096}, "the same as --nproc");
+    app.add_integer(program.ranks_option, world.num_ranks, {1, 4096}, "the same as --nproc");
   app.add_seed("--seed", seed, "of weights and data");
   app.add_timeout(world.timeout_seconds);
   app.add_text("--json", json_file, "FILE", "the results as JSON");

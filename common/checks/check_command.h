@@ -13,7 +13,7 @@ struct LabProgram;
 /// `LAB records --nproc P --seed S --descriptors 5,6,7,8 [--tasks a9.broadcast,a9.allreduce] [--timeout T]`: for a
 /// judge. Rank r performs the cases of these tasks, or those of these names, in the table's order, and appends a record of each to descriptor r,
 /// which this process has inherited (perform_and_record). Prints nothing; what is wrong is found by who reads them.
-/// Returns the world's exit code; its sentence goes to stderr.
+/// Returns the world's exit code; its message goes to stderr.
 /// Errors    UsageError: options; a descriptor that cannot be written to; a task that is not there
 ExitCode records_command(int argc, char** argv, const LabProgram& program);
 
@@ -35,7 +35,7 @@ std::string check_text(const TaskCheck& check);
 std::string summary_text(const std::vector<TaskCheck>& checks);
 
 /// [{task, passed, skipped, exit_code, words, checks: [{name, passed, skipped, words, symptom, likely}]}]: `symptom` is
-/// an id, `likely` its sentence, `words` of a task what check_text() says in its first line behind the id.
+/// an id, `likely` its message, `words` of a task what check_text() says in its first line behind the id.
 std::string check_json(const std::vector<TaskCheck>& checks);
 
 struct LabProgram;

@@ -36,9 +36,9 @@ PerformedWorld perform(const std::vector<Case>& cases, const CallTable& calls, c
   return world;
 }
 
-CheckedCase judged(const DecidingWorld<PerformedWorld>& deciding, const Case& the_case, std::uint64_t seed) {
+CheckedCase judged(const DecidingWorld<PerformedWorld>& deciding, const Case& test_case, std::uint64_t seed) {
   CheckedCase checked;
-  static_cast<CaseVerdict&>(checked) = deciding.world->judged(the_case, seed);
+  static_cast<CaseVerdict&>(checked) = deciding.world->judged(test_case, seed);
   if (!deciding.to_blame) return checked;
   checked.failure = deciding.world->outcome.failure;
   checked.rank_lines = deciding.world->outcome.rank_lines;

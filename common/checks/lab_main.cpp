@@ -108,7 +108,7 @@ void write_results(const Run& run, const WorldOutcome& outcome, double wall_seco
     report.num_ranks = run.world.num_ranks;
     report.seed = run.options.seed;
     report.exit_code = static_cast<ExitCode>(outcome.exit_code());
-    report.error = outcome.failure ? outcome.failure->sentence : "";
+    report.error = outcome.failure ? outcome.failure->message : "";
     report.wall_seconds = wall_seconds;
     for (const RankOutcome& rank : outcome.ranks) report.ranks.push_back(rank.report);
     if (!run.options.json_file.empty()) write_file_atomically(run.options.json_file, to_json(report));
@@ -136,7 +136,7 @@ int join(Run& run, const RankEnvironment& environment) {
   const WorldOutcome outcome =
       join_world(environment, run.world, body_of(run, environment.node, local_rank_of), reports);
   if (outcome.failure) {
-    fmt::print(stderr, "{}: error: rank {}: {}\n", run.program.name, environment.rank, outcome.failure->sentence);
+    fmt::print(stderr, "{}: error: rank {}: {}\n", run.program.name, environment.rank, outcome.failure->message);
   }
   if (environment.rank == 0) write_results(run, outcome, std::chrono::duration<double>(Clock::now() - start).count());
   return outcome.exit_code();
@@ -168,7 +168,7 @@ int run_lab(int argc, char** argv, const LabProgram& program, const std::string&
   CommonOptions& options = app.add_common_options(program.defaults);
   int num_ranks_by_own_word = program.defaults.num_ranks;
   if (!program.ranks_option.empty())
-    app.add_whole_number(program.ranks_option, num_ranks_by_own_word, {1, 4096}, "Ranks to run, the same as --nproc");
+    app.add_integer(program.ranks_option, num_ranks_by_own_word, {1, 4096}, "Ranks to run, the same as --nproc");
   if (program.add_options) program.add_options(app);
   std::vector<char*> words(argv, argv + argc);
   if (!only.empty()) words.erase(words.begin() + 1, words.begin() + 3);  // run NAME
@@ -208,7 +208,7 @@ int run_lab(int argc, char** argv, const LabProgram& program, const std::string&
 
 void explain_failure(const std::string& program, const WorldOutcome& outcome) {
   if (!outcome.failure) return;
-  fmt::print(stderr, "{}: error: {}\n", program, outcome.failure->sentence);
+  fmt::print(stderr, "{}: error: {}\n", program, outcome.failure->message);
   for (const std::string& line : outcome.rank_lines) fmt::print(stderr, "{}: {}\n", program, line);
 }
 
@@ -216,42 +216,42 @@ void RankRun::announce() {
   out.line(fmt::format("[Distributed Init] Rank {} initialized on {} on {} {}.", comm.rank(), node,
                        device.is_cuda() ? "GPU" : "CPU", local_rank));
   comm.collectives().barrier();
-  if (comm.rank() == 0) out.sentence(0, "All ranks ready!");
+  if (comm.rank() == 0) out.text(0, "All ranks ready!");
 }
 
 void expect_announcement(LogExpectation& log) {
-  log.add_on_every_rank(ExpectedSentence{"[Distributed Init] Rank {rank} initialized on {node} on {device} {index}."});
+  log.add_on_every_rank(ExpectedText{"[Distributed Init] Rank {rank} initialized on {node} on {device} {index}."});
   log.order_next_after_all(0);
-  log.add(0, ExpectedSentence{"[Rank 0] All ranks ready!"});
+  log.add(0, ExpectedText{"[Rank 0] All ranks ready!"});
 }
 
-void RankRun::check(const Case& the_case, const CallTable& calls) {
-  if (!only.empty() && !is_named(the_case, only)) return;
-  if (the_case.inside_backward && options.world == "sim") {
-    out.skipped({the_case.prefix, comm.rank(), "the simulated world has no communication inside backward()"});
+void RankRun::check(const Case& test_case, const CallTable& calls) {
+  if (!only.empty() && !is_named(test_case, only)) return;
+  if (test_case.inside_backward && options.world == "sim") {
+    out.skipped({test_case.prefix, comm.rank(), "the simulated world has no communication inside backward()"});
     return;
   }
-  report(the_case, run_case(the_case, calls, comm, options.seed, device));
+  report(test_case, run_case(test_case, calls, comm, options.seed, device));
 }
 
-void RankRun::save(const Case& the_case, const CaseResult& result) {
+void RankRun::save(const Case& test_case, const CaseResult& result) {
   if (options.save_dir.empty()) return;
-  for (const auto& [name, tensor] : result.inputs.tensors) saved[the_case.name + "." + name] = tensor;
-  for (const auto& [name, tensor] : result.expected) saved[the_case.name + ".expected." + name] = tensor;
+  for (const auto& [name, tensor] : result.inputs.tensors) saved[test_case.name + "." + name] = tensor;
+  for (const auto& [name, tensor] : result.expected) saved[test_case.name + ".expected." + name] = tensor;
   for (const auto& [name, tensor] : result.actual) {
-    if (tensor.defined()) saved[the_case.name + ".actual." + name] = tensor;
+    if (tensor.defined()) saved[test_case.name + ".actual." + name] = tensor;
   }
 }
 
-void RankRun::report(const Case& the_case, const CaseResult& result) {
+void RankRun::report(const Case& test_case, const CaseResult& result) {
   if (!result.skipped.empty()) {
-    out.skipped({the_case.prefix, comm.rank(), result.skipped});
+    out.skipped({test_case.prefix, comm.rank(), result.skipped});
     return;
   }
-  save(the_case, result);
-  if (!result.over_budget.empty()) out.sentence(comm.rank(), the_case.task + ": " + result.over_budget);
+  save(test_case, result);
+  if (!result.over_budget.empty()) out.text(comm.rank(), test_case.task + ": " + result.over_budget);
   const Comparison& found = result.comparison;
-  out.match({the_case.prefix, comm.rank(), result.passed(), found.max_diff, found.mean_diff});
+  out.match({test_case.prefix, comm.rank(), result.passed(), found.max_diff, found.mean_diff});
 }
 
 int lab_main(int argc, char** argv, const LabProgram& program) {

@@ -28,11 +28,11 @@ struct RankRun {
   /// Prints where this rank lives, and on rank 0, once all ranks are there, that they are.
   void announce();
   /// Runs a case and reports it, unless only others were asked for.
-  void check(const Case& the_case, const CallTable& calls);
+  void check(const Case& test_case, const CallTable& calls);
   /// Prints the case's match line (or skipped line) and saves its tensors.
-  void report(const Case& the_case, const CaseResult& result);
+  void report(const Case& test_case, const CaseResult& result);
   /// Only saves them: <name>.input.*, <name>.weight.*, <name>.expected.*, <name>.actual.*
-  void save(const Case& the_case, const CaseResult& result);
+  void save(const Case& test_case, const CaseResult& result);
 };
 
 /// The lines of RankRun::announce(), on every rank.

@@ -17,17 +17,17 @@ std::string short_id(const std::string& task) {
 
 }  // namespace
 
-bool is_named(const Case& the_case, const std::string& name) {
-  return name == the_case.name || name == the_case.task || name == short_id(the_case.task);
+bool is_named(const Case& test_case, const std::string& name) {
+  return name == test_case.name || name == test_case.task || name == short_id(test_case.task);
 }
 
 std::vector<Case> named_cases(const std::vector<Case>& cases, const std::string& name, const std::string& word) {
   std::vector<Case> named;
   std::vector<std::string> known;
-  for (const Case& the_case : cases) {
-    if (is_named(the_case, name)) named.push_back(the_case);
-    known.push_back(the_case.name);
-    known.push_back(short_id(the_case.task));
+  for (const Case& test_case : cases) {
+    if (is_named(test_case, name)) named.push_back(test_case);
+    known.push_back(test_case.name);
+    known.push_back(short_id(test_case.task));
   }
   if (!named.empty()) return named;
   const auto meant = nearest(name, known);
@@ -38,14 +38,14 @@ std::vector<Case> named_cases(const std::vector<Case>& cases, const std::string&
 std::vector<Case> cases_of_task(const std::vector<Case>& cases, const std::string& task) {
   std::vector<Case> of_task;
   std::copy_if(cases.begin(), cases.end(), std::back_inserter(of_task),
-               [&](const Case& the_case) { return the_case.task == task; });
+               [&](const Case& test_case) { return test_case.task == task; });
   return of_task;
 }
 
 std::vector<std::string> tasks_of(const std::vector<Case>& cases) {
   std::vector<std::string> tasks;
-  for (const Case& the_case : cases) {
-    if (std::find(tasks.begin(), tasks.end(), the_case.task) == tasks.end()) tasks.push_back(the_case.task);
+  for (const Case& test_case : cases) {
+    if (std::find(tasks.begin(), tasks.end(), test_case.task) == tasks.end()) tasks.push_back(test_case.task);
   }
   return tasks;
 }

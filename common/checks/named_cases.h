@@ -8,7 +8,7 @@
 namespace lab {
 
 /// True if the name means this case: "BroadcastLarge", or its task's "a9.broadcast" or "broadcast".
-bool is_named(const Case& the_case, const std::string& name);
+bool is_named(const Case& test_case, const std::string& name);
 
 /// The cases that the name means, in order.
 /// Errors    UsageError: none; `word` is what the name was given to, such as `run`

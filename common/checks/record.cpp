@@ -13,8 +13,8 @@
 
 #include "common/base/errors.h"
 #include "common/base/failure.h"
-#include "common/base/text.h"
 #include "common/base/files.h"
+#include "common/base/text.h"
 #include "common/tensor/files/safetensors.h"
 
 namespace lab {
@@ -67,7 +67,7 @@ LedgerEntry ledger_entry_of(const json& entry) {
     throw UsageError("its ledger has an entry that is no operation with five counts");
   std::array<std::uint64_t, 5> counts = {};
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (!entry[i + 1].is_number_unsigned()) throw UsageError("its ledger has a count that is no whole number from 0");
+    if (!entry[i + 1].is_number_unsigned()) throw UsageError("its ledger has a count that is no integer from 0");
     counts[i] = entry[i + 1].get<std::uint64_t>();
   }
   return {entry[0].get<std::string>(), counts[0], counts[1], counts[2], counts[3], counts[4]};
@@ -135,7 +135,7 @@ CaseRecord record_from_text(const std::string& text, std::vector<std::string>& u
   record.missing_task = words_at(document, "missing_task");
   const json& exit_code = field_of(document, "exit_code");
   if (!exit_code.is_number_integer() || exit_code < 0 || exit_code > 255)
-    throw UsageError("its exit code is no whole number from 0 to 255");
+    throw UsageError("its exit code is no integer from 0 to 255");
   record.exit_code = exit_code.get<int>();
   for (const json& entry : list_at(document, "spent")) record.spent.push_back(ledger_entry_of(entry));
   for (const json& name : list_at(document, "undefined")) {
@@ -197,7 +197,7 @@ RecordsRead read_records(int descriptor, std::uint64_t max_bytes) {
       try {
         read.records.push_back(record_of(bytes_at(descriptor, begin, blob_bytes)));
       } catch (const std::exception& failure) {
-        refuse(sentence_of(failure));
+        refuse(message_of(failure));
       }
       offset = begin + blob_bytes;
     }

@@ -17,11 +17,11 @@ void note_failure(CaseRecord& record, CaseRecord::State state, const std::string
 }
 
 /// Performs the case and writes its record, in whichever way it ends. A TODO is no reason to stop.
-void perform_into(CaseRecord& record, const Case& the_case, const CallTable& calls, Communicator& comm,
+void perform_into(CaseRecord& record, const Case& test_case, const CallTable& calls, Communicator& comm,
                   std::uint64_t seed, int descriptor) {
   try {
     const std::size_t num_abandoned = comm.endpoint().abandoned().size();
-    CaseRun run = perform_case(the_case, calls, comm, seed);
+    CaseRun run = perform_case(test_case, calls, comm, seed);
     // The world would end with it only after the last case.
     const std::vector<std::string>& abandoned = comm.endpoint().abandoned();
     if (abandoned.size() > num_abandoned) throw ContractError(abandoned[num_abandoned]);
@@ -33,7 +33,7 @@ void perform_into(CaseRecord& record, const Case& the_case, const CallTable& cal
     note_failure(record, CaseRecord::State::kNotImplemented, todo.what(), exit_code_of(todo));
     write_record(descriptor, record);
   } catch (const std::exception& failure) {
-    note_failure(record, CaseRecord::State::kThrew, sentence_of(failure), exit_code_of(failure));
+    note_failure(record, CaseRecord::State::kThrew, message_of(failure), exit_code_of(failure));
     write_record(descriptor, record);
     throw;
   } catch (...) {
@@ -48,14 +48,14 @@ void perform_into(CaseRecord& record, const Case& the_case, const CallTable& cal
 
 void perform_and_record(const std::vector<Case>& cases, const CallTable& calls, Communicator& comm, std::uint64_t seed,
                         int descriptor) {
-  for (const Case& the_case : cases) {
-    if (!is_asked(the_case, comm.rank())) continue;
+  for (const Case& test_case : cases) {
+    if (!is_asked(test_case, comm.rank())) continue;
     CaseRecord record;
-    record.task = the_case.task;
-    record.name = the_case.name;
-    const std::string reason = skip_reason_of(the_case, comm.size());
+    record.task = test_case.task;
+    record.name = test_case.name;
+    const std::string reason = skip_reason_of(test_case, comm.size());
     if (reason.empty()) {
-      perform_into(record, the_case, calls, comm, seed, descriptor);
+      perform_into(record, test_case, calls, comm, seed, descriptor);
     } else {
       note_failure(record, CaseRecord::State::kSkipped, reason, 0);
       write_record(descriptor, record);

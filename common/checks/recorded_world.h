@@ -19,12 +19,12 @@ struct RecordedWorld {
   bool intact = true;  ///< false: something other than a record was written, perhaps over records
 
   /// The rank's record of a case, or nullptr.
-  const CaseRecord* find(int rank, const Case& the_case) const;
+  const CaseRecord* find(int rank, const Case& test_case) const;
   /// Whether every rank that was asked returned from the case, reached a TODO or skipped it.
-  bool came_through(const Case& the_case) const;
+  bool came_through(const Case& test_case) const;
   /// Whether some rank was done with the case, and may have gone on to the next one.
-  bool some_rank_left(const Case& the_case) const;
-  CaseVerdict judged(const Case& the_case, std::uint64_t seed) const;
+  bool some_rank_left(const Case& test_case) const;
+  CaseVerdict judged(const Case& test_case, std::uint64_t seed) const;
 };
 
 /// The world whose records decide about a case, and whether that case is to blame if this world failed: no rank ever ran

@@ -5,12 +5,12 @@
 namespace lab {
 namespace {
 
-ExpectedLine line_of(const Case& the_case, int num_ranks) {
-  const std::string reason = skip_reason_of(the_case, num_ranks);
-  if (!reason.empty()) return ExpectedSkip{the_case.prefix, reason};
+ExpectedLine line_of(const Case& test_case, int num_ranks) {
+  const std::string reason = skip_reason_of(test_case, num_ranks);
+  if (!reason.empty()) return ExpectedSkip{test_case.prefix, reason};
   ExpectedMatch match;
-  match.prefix = the_case.prefix;
-  match.max_bound = std::isfinite(the_case.tolerance.atol) ? the_case.tolerance.atol : 1e-5;
+  match.prefix = test_case.prefix;
+  match.max_bound = std::isfinite(test_case.tolerance.atol) ? test_case.tolerance.atol : 1e-5;
   return match;
 }
 
@@ -25,19 +25,19 @@ std::vector<Case> cases_of(const std::vector<Section>& sections) {
 void run_sections(RankRun& run, const std::vector<Section>& sections, const CallTable& calls) {
   const bool first = run.comm.rank() == 0;
   for (const Section& section : sections) {
-    if (first && run.only.empty()) run.out.sentence(0, section.sentence);
-    for (const Case& the_case : section.cases) {
-      if (is_asked(the_case, run.comm.rank())) run.check(the_case, calls);
+    if (first && run.only.empty()) run.out.text(0, section.message);
+    for (const Case& test_case : section.cases) {
+      if (is_asked(test_case, run.comm.rank())) run.check(test_case, calls);
     }
   }
 }
 
 void expect_sections(LogExpectation& log, const std::vector<Section>& sections) {
   for (const Section& section : sections) {
-    log.add(0, ExpectedSentence{"[Rank 0] " + section.sentence});
-    for (const Case& the_case : section.cases) {
-      const ExpectedLine line = line_of(the_case, log.num_ranks());
-      if (the_case.only_rank_zero) {
+    log.add(0, ExpectedText{"[Rank 0] " + section.message});
+    for (const Case& test_case : section.cases) {
+      const ExpectedLine line = line_of(test_case, log.num_ranks());
+      if (test_case.only_rank_zero) {
         log.add(0, line);
       } else {
         log.add_on_every_rank(line);

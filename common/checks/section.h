@@ -9,16 +9,16 @@
 
 namespace lab {
 
-/// Cases that are printed under one sentence of rank 0.
+/// Cases that are printed under one message of rank 0.
 struct Section {
-  std::string sentence;
+  std::string message;
   std::vector<Case> cases;
 };
 
 /// The cases of all sections, in order.
 std::vector<Case> cases_of(const std::vector<Section>& sections);
 
-/// Prints each section's sentence and runs its cases; those that are named, without sentences, for `run NAME`.
+/// Prints each section's message and runs its cases; those that are named, without messages, for `run NAME`.
 /// Call      on every rank
 void run_sections(RankRun& run, const std::vector<Section>& sections, const CallTable& calls);
 

@@ -32,18 +32,18 @@ RankVerdict verdict_of(Finding state, const std::string& words) {
   return verdict;
 }
 
-RankVerdict judge_results(const Case& the_case, const CasePlace& place, const CaseRecord& record,
+RankVerdict judge_results(const Case& test_case, const CasePlace& place, const CaseRecord& record,
                           const TensorMap& expected) {
-  const std::string wrong = what_is_wrong(record.results, expected, the_case.tolerance);
+  const std::string wrong = what_is_wrong(record.results, expected, test_case.tolerance);
   if (!wrong.empty()) return verdict_of(Finding::kWrong, wrong);
-  const std::string beyond = beyond_bounds(the_case, place, record.spent);
+  const std::string beyond = beyond_bounds(test_case, place, record.spent);
   if (!beyond.empty()) return verdict_of(Finding::kTooExpensive, beyond);
   return verdict_of(Finding::kRight, "");
 }
 
 /// What is known without its results; nothing: they decide.
-std::optional<RankVerdict> judge_without_results(const Case& the_case, const std::optional<CaseRecord>& record) {
-  if (!record || record->task != the_case.task || record->name != the_case.name)
+std::optional<RankVerdict> judge_without_results(const Case& test_case, const std::optional<CaseRecord>& record) {
+  if (!record || record->task != test_case.task || record->name != test_case.name)
     return verdict_of(Finding::kNoRecord, "nothing came back");
   switch (record->state) {
     case CaseRecord::State::kReturned: return std::nullopt;
@@ -63,15 +63,15 @@ std::optional<RankVerdict> judge_without_results(const Case& the_case, const std
 }
 
 /// Inputs, too, which only symptoms need.
-CaseEvidence evidence_of(const Case& the_case, int size, std::uint64_t seed, const std::vector<TensorMap>& expected,
+CaseEvidence evidence_of(const Case& test_case, int size, std::uint64_t seed, const std::vector<TensorMap>& expected,
                          const std::vector<std::optional<CaseRecord>>& by_rank,
                          const std::vector<RankVerdict>& verdicts) {
-  CaseEvidence evidence{the_case, size, seed, {}, expected, {}, {}, {}, {}, {}};
+  CaseEvidence evidence{test_case, size, seed, {}, expected, {}, {}, {}, {}, {}};
   for (int rank = 0; rank < size; ++rank) {
     const auto index = static_cast<std::size_t>(rank);
     const RankVerdict& verdict = verdicts[index];
     const bool returned = one_of(verdict.state, {Finding::kRight, Finding::kWrong, Finding::kTooExpensive});
-    evidence.inputs.push_back(is_asked(the_case, rank) ? the_case.inputs({rank, size, seed}) : CaseInputs());
+    evidence.inputs.push_back(is_asked(test_case, rank) ? test_case.inputs({rank, size, seed}) : CaseInputs());
     evidence.actual.push_back(returned ? by_rank[index]->results : TensorMap());
     evidence.right.push_back(one_of(verdict.state, {Finding::kRight, Finding::kTooExpensive}));
     evidence.over_budget.push_back(verdict.state == Finding::kTooExpensive ? verdict.words : "");
@@ -132,33 +132,33 @@ std::string CaseVerdict::words() const {
   return fmt::format("rank {}{} {}", worst - ranks.begin(), join, worst->words);
 }
 
-std::string CaseVerdict::sentence() const {
+std::string CaseVerdict::message() const {
   const std::string text = words();
-  return symptom && !text.empty() ? fmt::format("{}; likely: {}", text, symptom->sentence) : text;
+  return symptom && !text.empty() ? fmt::format("{}; likely: {}", text, symptom->message) : text;
 }
 
-CaseVerdict judge_case(const Case& the_case, int size, std::uint64_t seed,
+CaseVerdict judge_case(const Case& test_case, int size, std::uint64_t seed,
                        const std::vector<std::optional<CaseRecord>>& by_rank) {
   CaseVerdict verdict;
-  verdict.task = the_case.task;
-  verdict.name = the_case.name;
-  const std::string reason = skip_reason_of(the_case, size);
+  verdict.task = test_case.task;
+  verdict.name = test_case.name;
+  const std::string reason = skip_reason_of(test_case, size);
   std::vector<TensorMap> expected(static_cast<std::size_t>(size));
   for (int rank = 0; rank < size; ++rank) {
     const auto index = static_cast<std::size_t>(rank);
-    if (!is_asked(the_case, rank)) {
+    if (!is_asked(test_case, rank)) {
       verdict.ranks.push_back(verdict_of(Finding::kNotAsked, ""));
     } else if (!reason.empty()) {
       verdict.ranks.push_back(verdict_of(Finding::kSkipped, reason));
     } else {
       const std::optional<CaseRecord> record = index < by_rank.size() ? by_rank[index] : std::nullopt;
-      const std::optional<RankVerdict> known = judge_without_results(the_case, record);
-      if (!known) expected[index] = the_case.expected({rank, size, seed});
-      verdict.ranks.push_back(known ? *known : judge_results(the_case, {rank, size, seed}, *record, expected[index]));
+      const std::optional<RankVerdict> known = judge_without_results(test_case, record);
+      if (!known) expected[index] = test_case.expected({rank, size, seed});
+      verdict.ranks.push_back(known ? *known : judge_results(test_case, {rank, size, seed}, *record, expected[index]));
     }
   }
   if (!verdict.passed() && !verdict.skipped() && !verdict.not_implemented())
-    verdict.symptom = symptom_of(evidence_of(the_case, size, seed, expected, by_rank, verdict.ranks));
+    verdict.symptom = symptom_of(evidence_of(test_case, size, seed, expected, by_rank, verdict.ranks));
   return verdict;
 }
 

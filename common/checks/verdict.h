@@ -35,12 +35,12 @@ struct CaseVerdict {
   /// the first of equals; one that only reports another's failure comes last. Empty if passed or skipped.
   std::string words() const;
   /// The same, with "; likely: the sum is divided by the number of ranks" where a symptom is known.
-  std::string sentence() const;
+  std::string message() const;
 };
 
 /// Judges a case in a process that need not hold any student code, from the records of its ranks (index = rank).
 /// Errors    what the case's own functions throw
-CaseVerdict judge_case(const Case& the_case, int size, std::uint64_t seed,
+CaseVerdict judge_case(const Case& test_case, int size, std::uint64_t seed,
                        const std::vector<std::optional<CaseRecord>>& by_rank);
 
 }  // namespace lab

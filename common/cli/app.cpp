@@ -17,10 +17,10 @@ namespace lab {
 namespace {
 
 using option::Expectation;
+using option::integer;
 using option::listed;
 using option::quoted;
 using option::throw_wrong_value;
-using option::whole;
 
 }  // namespace
 
@@ -139,18 +139,17 @@ CommonOptions& App::own_common_options(const CommonOptions& defaults) {
   return *impl_->common;
 }
 
-CLI::Option* App::add_whole_number(const std::string& name, std::int64_t& value, const WholeRange& range,
-                                   const std::string& help) {
+CLI::Option* App::add_integer(const std::string& name, std::int64_t& value, const IntegerRange& range,
+                              const std::string& help) {
   return impl_->add_whole(name, "N", value, range.min, range.max, help);
 }
 
-CLI::Option* App::add_whole_number(const std::string& name, int& value, const WholeRange& range,
-                                   const std::string& help) {
+CLI::Option* App::add_integer(const std::string& name, int& value, const IntegerRange& range, const std::string& help) {
   const auto max = std::min<std::int64_t>(range.max, std::numeric_limits<int>::max());
   return impl_->add_whole(name, "N", value, static_cast<int>(range.min), static_cast<int>(max), help);
 }
 
-CLI::Option* App::add_bytes(const std::string& name, std::int64_t& value, const WholeRange& range,
+CLI::Option* App::add_bytes(const std::string& name, std::int64_t& value, const IntegerRange& range,
                             const std::string& help) {
   const auto text_of = [](std::int64_t bytes) {
     std::string text = describe_bytes(static_cast<std::uint64_t>(bytes));
@@ -246,7 +245,7 @@ std::optional<ExitCode> App::parse(int argc, const char* const* argv) {
     write_fully(1, std::string(version.what()) + "\n");
     return ExitCode::kAllMatch;
   } catch (const CLI::ExtrasError&) {
-    throw UsageError(sentence_for_extra(impl_->cli));
+    throw UsageError(message_for_extra(impl_->cli));
   } catch (const CLI::ArgumentMismatch& mismatch) {
     const std::string what = mismatch.what();
     if (what.find(" missing") != std::string::npos) impl_->throw_missing_value(what);

@@ -24,10 +24,10 @@ namespace lab {
 std::string suite_version();
 
 /// A program's command line. Every option is known by both spellings, --log-dir and --log_dir, and a wrong one gives
-/// one sentence: option, expected, got, hint. Values are set by parse(); the variables must live until then. Example
+/// one message: option, expected, got, hint. Values are set by parse(); the variables must live until then. Example
 /// lab::App app("a5_pipeline", "Pipeline parallelism in depth.");
 ///           lab::CommonOptions& common = app.add_common_options();
-///           app.add_whole_number("--layers", layers, {1, 1000}, "layers of the model");
+///           app.add_integer("--layers", layers, {1, 1000}, "layers of the model");
 ///           if (auto done = app.parse(argc, argv)) return *done;
 class App {
  public:
@@ -40,7 +40,7 @@ class App {
   CommonOptions& add_common_options(const CommonOptions& defaults = {});
 
   /// Inclusive bounds.
-  struct WholeRange {
+  struct IntegerRange {
     std::int64_t min = 0;
     std::int64_t max = std::numeric_limits<std::int64_t>::max();
   };
@@ -50,13 +50,13 @@ class App {
     const char* unit = "X";
   };
 
-  // The kinds of option that give the sentence above; the variable's value at this moment is the default that --help
+  // The kinds of option that give the message above; the variable's value at this moment is the default that --help
   // shows.
-  CLI::Option* add_whole_number(const std::string& name, int& value, const WholeRange& range, const std::string& help);
-  CLI::Option* add_whole_number(const std::string& name, std::int64_t& value, const WholeRange& range,
-                                const std::string& help);
+  CLI::Option* add_integer(const std::string& name, int& value, const IntegerRange& range, const std::string& help);
+  CLI::Option* add_integer(const std::string& name, std::int64_t& value, const IntegerRange& range,
+                           const std::string& help);
   /// A size such as 4096, 64KiB or 1MiB.
-  CLI::Option* add_bytes(const std::string& name, std::int64_t& value, const WholeRange& range,
+  CLI::Option* add_bytes(const std::string& name, std::int64_t& value, const IntegerRange& range,
                          const std::string& help);
   CLI::Option* add_seed(const std::string& name, std::uint64_t& value, const std::string& help);
   CLI::Option* add_number(const std::string& name, double& value, const NumberRange& range, const std::string& help);
@@ -84,7 +84,7 @@ class App {
   CLI::App& cli();
 
   /// Reads the command line. An exit code when --help or --version has been answered on stdout, else nothing.
-  /// Errors    UsageError: one sentence, the nearest known option named where one is unknown
+  /// Errors    UsageError: one message, the nearest known option named where one is unknown
   std::optional<ExitCode> parse(int argc, const char* const* argv);
 
  private:

@@ -64,7 +64,7 @@ const CLI::App* command_named(const CLI::App& cli, const std::string& name) {
   return nullptr;
 }
 
-std::string sentence_for_extra(const CLI::App& cli) {
+std::string message_for_extra(const CLI::App& cli) {
   const std::vector<std::string> extras = cli.remaining(true);
   if (extras.empty()) return "an argument was not expected; --help lists what is";
   const auto option = std::find_if(extras.begin(), extras.end(),

@@ -19,7 +19,7 @@ int num_values(const CLI::Option& option);
 /// The command of this name, or null.
 const CLI::App* command_named(const CLI::App& cli, const std::string& name);
 
-/// The sentence for an argument that was left over; the nearest known name is in it.
-std::string sentence_for_extra(const CLI::App& cli);
+/// The message for an argument that was left over; the nearest known name is in it.
+std::string message_for_extra(const CLI::App& cli);
 
 }  // namespace lab

@@ -7,7 +7,7 @@ namespace lab {
 
 CommonOptions& App::add_common_options(const CommonOptions& defaults) {
   CommonOptions& common = own_common_options(defaults);
-  add_whole_number("--nproc", common.num_ranks, {1, 4096}, "Ranks to run");
+  add_integer("--nproc", common.num_ranks, {1, 4096}, "Ranks to run");
   add_choice("--world", common.world, {"processes", "threads", "sim"}, "What a rank is");
   add_choice("--device", common.device, {"cpu", "cuda"}, "Where tensors live");
   add_seed("--seed", common.seed, "Seed of all data");
@@ -18,8 +18,8 @@ CommonOptions& App::add_common_options(const CommonOptions& defaults) {
   add_text("--json", common.json_file, "FILE", "Write a report of the run as JSON");
   add_text("--log-dir", common.log_dir, "DIR", "Write each rank's output to a file of its own");
   add_flag("--quiet", common.quiet, "Print match lines only");
-  add_whole_number("--repeat", common.repeat, {1, 1'000'000}, "Runs of the lab in one world");
-  add_whole_number("--debug-rank", common.debug_rank, {0, 4095}, "Start this rank under gdb");
+  add_integer("--repeat", common.repeat, {1, 1'000'000}, "Runs of the lab in one world");
+  add_integer("--debug-rank", common.debug_rank, {0, 4095}, "Start this rank under gdb");
   return common;
 }
 

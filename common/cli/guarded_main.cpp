@@ -39,7 +39,7 @@ int guarded_main(int argc, char** argv, const std::function<ExitCode(int, char**
   } catch (const std::exception& failure) {
     const int exit_code = exit_code_of(failure);
     const bool of_suite = exit_code == kInternal && dynamic_cast<const Error*>(&failure) == nullptr;
-    write_fully(2, program + (of_suite ? ": internal error: " : ": error: ") + student_sentence(&failure) + "\n");
+    write_fully(2, program + (of_suite ? ": internal error: " : ": error: ") + student_message(&failure) + "\n");
     return exit_code;
   } catch (...) {
     write_fully(2, program + ": internal error: something that is not an exception was thrown\n");

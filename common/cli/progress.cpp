@@ -7,8 +7,8 @@
 #include <chrono>
 #include <utility>
 
-#include "common/base/text.h"
 #include "common/base/files.h"
+#include "common/base/text.h"
 
 namespace lab {
 namespace {

@@ -1,7 +1,7 @@
 # Every third party is found here, by its headers and its library, and becomes one imported target.
 # CMAKE_PREFIX_PATH is honoured, so a LibTorch unpacked anywhere can take the place of the packaged one.
 
-# require_header(VAR header package): the folder that holds the header, or a sentence that says what to install.
+# require_header(VAR header package): the folder that holds the header, or a message that says what to install.
 function(lab_require_path var header package)
   find_path(${var} ${header} ${ARGN})
   if(NOT ${var})

@@ -3,8 +3,8 @@
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
+#include "common/comm/batch_isend_irecv.h"
 #include "common/comm/messages/endpoint.h"
-#include "common/comm/message_step.h"
 #include "common/tensor/describe.h"
 #include "common/tensor/partition.h"
 
@@ -99,7 +99,7 @@ std::vector<at::Tensor> Collectives::all_to_all(const std::vector<at::Tensor>& p
   Transport& transport = endpoint_->transport();
   const double start_seconds = transport.now();
   std::uint64_t bytes = 0;
-  MessageStep step(transport, group_, "all_to_all", where);
+  BatchIsendIrecv step(transport, group_, "all_to_all", where);
   for (std::size_t distance = 1; distance < parts.size(); ++distance) {
     const std::size_t dst = (self + distance) % parts.size();
     const std::size_t src = (self + parts.size() - distance) % parts.size();
@@ -133,7 +133,7 @@ Collectives::Call Collectives::agree(const char* operation, const at::Tensor& te
   // Each rank compares with the next one: if all neighbours on a ring are equal, all are.
   const Call call{operation, where, endpoint_->transport().now()};
   if (size() == 1) return call;
-  MessageStep step(endpoint_->transport(), group_, operation, where);
+  BatchIsendIrecv step(endpoint_->transport(), group_, operation, where);
   step.recv_contract(tensor, (rank() + size() - 1) % size());
   step.send_contract(tensor, (rank() + 1) % size());
   step.wait();

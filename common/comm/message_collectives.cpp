@@ -1,13 +1,13 @@
 #include "common/comm/message_collectives.h"
 
-#include "common/comm/message_step.h"
+#include "common/comm/batch_isend_irecv.h"
 #include "common/tensor/partition.h"
 
 namespace lab {
 namespace {
 
 /// Member i of the group sends chunks[i][j] to member j and adds up what it gets in rank order.
-at::Tensor pairwise_sum(MessageStep& step, const std::vector<at::Tensor>& chunks, const Group& group) {
+at::Tensor pairwise_sum(BatchIsendIrecv& step, const std::vector<at::Tensor>& chunks, const Group& group) {
   const int self = group.rank;
   std::vector<at::Tensor> parts(chunks.size());
   for (int distance = 1; distance < group.size(); ++distance) {
@@ -25,7 +25,7 @@ at::Tensor pairwise_sum(MessageStep& step, const std::vector<at::Tensor>& chunks
 }
 
 /// parts[r] is member r's own part; afterwards every member holds them all.
-void pairwise_gather(MessageStep& step, const std::vector<at::Tensor>& parts, const Group& group) {
+void pairwise_gather(BatchIsendIrecv& step, const std::vector<at::Tensor>& parts, const Group& group) {
   const int self = group.rank;
   for (int distance = 1; distance < group.size(); ++distance) {
     const int dst = (self + distance) % group.size();
@@ -39,7 +39,7 @@ void pairwise_gather(MessageStep& step, const std::vector<at::Tensor>& parts, co
 }  // namespace
 
 void MessageCollectives::broadcast(const at::Tensor& tensor, int src_rank, const Group& group) {
-  MessageStep step(transport_, group, "broadcast", SourceLine::current());
+  BatchIsendIrecv step(transport_, group, "broadcast", SourceLine::current());
   // Counted from the source, rank v receives from v without its lowest set bit and then serves the bits below it.
   const int size = group.size();
   const int virtual_rank = (group.rank - src_rank + size) % size;
@@ -57,7 +57,7 @@ void MessageCollectives::broadcast(const at::Tensor& tensor, int src_rank, const
 }
 
 void MessageCollectives::all_reduce(const at::Tensor& tensor, const Group& group) {
-  MessageStep step(transport_, group, "all_reduce", SourceLine::current());
+  BatchIsendIrecv step(transport_, group, "all_reduce", SourceLine::current());
   const at::Tensor flat = tensor.view({-1});
   std::vector<at::Tensor> chunks;
   for (int member = 0; member < group.size(); ++member) {
@@ -69,19 +69,19 @@ void MessageCollectives::all_reduce(const at::Tensor& tensor, const Group& group
 }
 
 void MessageCollectives::all_gather(const at::Tensor& in, const at::Tensor& out, const Group& group) {
-  MessageStep step(transport_, group, "all_gather", SourceLine::current());
+  BatchIsendIrecv step(transport_, group, "all_gather", SourceLine::current());
   const std::vector<at::Tensor> parts = out.unbind(0);
   parts[static_cast<std::size_t>(group.rank)].copy_(in);
   pairwise_gather(step, parts, group);
 }
 
 void MessageCollectives::reduce_scatter(const at::Tensor& in, const at::Tensor& out, const Group& group) {
-  MessageStep step(transport_, group, "reduce_scatter", SourceLine::current());
+  BatchIsendIrecv step(transport_, group, "reduce_scatter", SourceLine::current());
   out.copy_(pairwise_sum(step, in.unbind(0), group));
 }
 
 void MessageCollectives::barrier(const Group& group) {
-  MessageStep step(transport_, group, "barrier", SourceLine::current());
+  BatchIsendIrecv step(transport_, group, "barrier", SourceLine::current());
   const at::Tensor nothing = at::empty({0}, at::kByte);
   const int size = group.size();
   for (int distance = 1; distance < size; distance *= 2) {

@@ -5,8 +5,8 @@
 
 #include <exception>
 
+#include "common/comm/batch_isend_irecv.h"
 #include "common/comm/messages/endpoint.h"
-#include "common/comm/message_step.h"
 
 namespace lab {
 namespace {
@@ -92,7 +92,7 @@ void PointToPoint::agree(const std::string& operation, const at::Tensor& tensor,
   // Who completes the last round has heard, through others, from everybody; and who sees a difference says nothing
   // more.
   for (int distance = 1; distance < size(); distance *= 2) {
-    MessageStep step(endpoint_->transport(), group_, operation, where);
+    BatchIsendIrecv step(endpoint_->transport(), group_, operation, where);
     step.send_contract(moved, (rank() + distance) % size());
     step.recv_contract(moved, (rank() - distance + size()) % size());
     step.wait();

@@ -54,7 +54,7 @@ class Transport {
   virtual void close() = 0;
 
   /// The disorderly end: tells every other rank why this one stops. Called at most once, instead of close().
-  virtual void fail(ExitCode exit_code, const std::string& sentence) = 0;
+  virtual void fail(ExitCode exit_code, const std::string& message) = 0;
 };
 
 }  // namespace lab

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "common/course/rubric/rubric_check.h"
-#include "common/course/student_files.h"
 #include "common/course/starter/what_to_read.h"
+#include "common/course/student_files.h"
 
 namespace lab {
 namespace {

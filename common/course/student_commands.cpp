@@ -43,7 +43,7 @@ ExitCode status_command(int argc, char** argv) {
 ExitCode hint_command(int argc, char** argv) {
   CourseArguments arguments(argc, argv, "TASK [LEVEL]", "Shows a task's next hint, or all up to a level");
   int level = 0;
-  arguments.app().add_whole_number("--level", level, {1, 3}, "show the hints up to this one");
+  arguments.app().add_integer("--level", level, {1, 3}, "show the hints up to this one");
   if (const auto answered = arguments.parse(1, 2)) return *answered;
   if (arguments.names().size() == 2) level = static_cast<int>(numbers_in("LEVEL", arguments.names()[1], {1, 3})[0]);
   const CourseTree tree = CourseTree::load(arguments.root());
@@ -71,7 +71,7 @@ ExitCode reset_command(int argc, char** argv) {
   if (const auto answered = arguments.parse(1, 1)) return *answered;
   const CourseTree tree = CourseTree::load(arguments.root());
   const TaskOfLab task = tree.task_named(arguments.name());
-  for (const std::string& sentence : reset_task(tree, task, whole_files)) fmt::print("{}\n", sentence);
+  for (const std::string& message : reset_task(tree, task, whole_files)) fmt::print("{}\n", message);
   return ExitCode::kAllMatch;
 }
 

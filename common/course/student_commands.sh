@@ -101,7 +101,7 @@ command_watch() {
   local names=() limit=120 lines=() words=() tasks=() line code
   if [[ $# != 0 && $1 != -* ]]; then names=("$1"); shift; fi
   if [[ ${1:-} == --timeout ]]; then limit=${2:-}; shift $(($# < 2 ? 1 : 2)); fi
-  [[ $limit =~ ^[1-9][0-9]*$ ]] || die "--timeout: expected whole seconds, got '$limit'"
+  [[ $limit =~ ^[1-9][0-9]*$ ]] || die "--timeout: expected an integer number of seconds, got '$limit'"
   [[ $# == 0 ]] || die "watch takes one task or lab, and --timeout SECONDS; got '$1' as well"
   ready_course
   scratch_folder

@@ -2,9 +2,9 @@
 
 #include <cstring>
 
-#include "common/launch/supervise/cores.h"
 #include "common/launch/one_rank.h"
 #include "common/launch/outcome_files.h"
+#include "common/launch/supervise/cores.h"
 #include "common/tensor/memory_meter.h"
 
 namespace lab {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "common/launch/supervise/rank_environment.h"
 #include "common/launch/run_ranks.h"
+#include "common/launch/supervise/rank_environment.h"
 
 namespace lab {
 

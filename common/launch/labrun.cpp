@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "common/base/random_token.h"
 #include "common/base/files.h"
+#include "common/base/random_token.h"
 #include "common/cli/guarded_main.h"
 #include "common/launch/supervise/cores.h"
 #include "common/launch/supervise/free_port.h"
@@ -55,8 +55,8 @@ void start_ranks(const LaunchOptions& options, std::map<std::string, std::string
 
 // The reason first, then what each rank was doing, then how each ended.
 void report(const SuperviseResult& result) {
-  if (result.sentence.empty()) return;
-  std::string text = fmt::format("labrun: {}\n", result.sentence);
+  if (result.message.empty()) return;
+  std::string text = fmt::format("labrun: {}\n", result.message);
   for (const std::string& line : result.rank_lines) text += fmt::format("labrun:   {}\n", line);
   for (const RankExit& rank : result.exits) text += fmt::format("labrun:   rank {} {}\n", rank.rank, rank.reason);
   write_fully(2, text);

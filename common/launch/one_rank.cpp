@@ -15,7 +15,7 @@ namespace lab {
 namespace {
 
 RankFailure failure_of(const std::exception& failure) {
-  return {exit_code_of(failure), sentence_of(failure)};
+  return {exit_code_of(failure), message_of(failure)};
 }
 
 /// The same for what a rank's body threw. What did not come from the suite alone, as far as is known, is the student's:
@@ -24,7 +24,7 @@ RankFailure failure_of_body(const std::exception* failure) {
   if (dynamic_cast<const Error*>(failure) != nullptr) return failure_of(*failure);
   const ThrowSite site = throw_site(failure);
   const bool of_suite = site.known && site.student_line.empty();
-  return {static_cast<int>(of_suite ? ExitCode::kInternal : ExitCode::kStudentCode), student_sentence(failure)};
+  return {static_cast<int>(of_suite ? ExitCode::kInternal : ExitCode::kStudentCode), student_message(failure)};
 }
 
 /// Lets freed memory stay with this process. A large tensor would otherwise be given back to the kernel each time, and
@@ -43,8 +43,8 @@ void run_one_rank(const std::shared_ptr<Transport>& transport, const std::shared
   endpoint->set_careful(spec.careful);
   const auto record_failure = [&](const std::exception* failure) {
     outcome.failure = failure_of_body(failure);
-    outcome.report.error = outcome.failure->sentence;
-    transport->fail(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);
+    outcome.report.error = outcome.failure->message;
+    transport->fail(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
   };
   {
     MemoryScope memory;
@@ -72,7 +72,7 @@ RankOutcome run_process_rank(const ProcessWorldOptions& options, const WorldSpec
     run_one_rank(world->transport(), world->collectives(), spec, body, outcome);
   } catch (const std::exception& failure) {
     outcome.failure = failure_of(failure);
-    outcome.report.error = outcome.failure->sentence;
+    outcome.report.error = outcome.failure->message;
   }
   return outcome;
 }

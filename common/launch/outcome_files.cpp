@@ -54,7 +54,7 @@ json document_of(const RankOutcome& outcome) {
                    {"trace", trace_to_json(outcome.trace)},
                    {"exit_code", static_cast<int>(outcome.exit_code)}};
   if (outcome.failure)
-    document["failure"] = {{"exit_code", outcome.failure->exit_code}, {"sentence", outcome.failure->sentence}};
+    document["failure"] = {{"exit_code", outcome.failure->exit_code}, {"message", outcome.failure->message}};
   return document;
 }
 
@@ -64,7 +64,7 @@ RankOutcome outcome_of(const json& document) {
   outcome.exit_code = static_cast<ExitCode>(document.at("exit_code").get<int>());
   for (const json& entry : document.at("trace")) outcome.trace.push_back(trace_event_from_json(entry));
   if (document.contains("failure")) {
-    outcome.failure = RankFailure{document["failure"].at("exit_code"), document["failure"].at("sentence")};
+    outcome.failure = RankFailure{document["failure"].at("exit_code"), document["failure"].at("message")};
   }
   return outcome;
 }

@@ -12,17 +12,17 @@
 #include <mutex>
 #include <thread>
 
-#include "common/base/random_token.h"
 #include "common/base/files.h"
-#include "common/comm/watch/event_file.h"
+#include "common/base/random_token.h"
 #include "common/comm/message_collectives.h"
 #include "common/comm/thread_world.h"
-#include "common/launch/supervise/cores.h"
-#include "common/launch/supervise/memory_file.h"
+#include "common/comm/watch/event_file.h"
 #include "common/launch/one_rank.h"
 #include "common/launch/outcome_files.h"
-#include "common/launch/supervise/rank_output.h"
 #include "common/launch/simulated_ranks.h"
+#include "common/launch/supervise/cores.h"
+#include "common/launch/supervise/memory_file.h"
+#include "common/launch/supervise/rank_output.h"
 #include "common/launch/supervise/spawn.h"
 #include "common/launch/supervise/supervisor.h"
 #include "common/tensor/memory_meter.h"
@@ -34,11 +34,11 @@ namespace {
 RankFailure failure_of_world(const std::vector<RankOutcome>& ranks, int cause) {
   RankFailure failure = *ranks[static_cast<std::size_t>(cause)].failure;
   int num_alike = 0;
-  for (const RankOutcome& rank : ranks) num_alike += rank.failure && rank.failure->sentence == failure.sentence ? 1 : 0;
+  for (const RankOutcome& rank : ranks) num_alike += rank.failure && rank.failure->message == failure.message ? 1 : 0;
   // What several ranks say alike is about the world; what one says needs its name, and so does an exception.
   const bool thrown = failure.exit_code == static_cast<int>(ExitCode::kStudentCode);
   if (thrown || (num_alike == 1 && ranks.size() > 1))
-    failure.sentence = fmt::format("rank {}: {}", cause, failure.sentence);
+    failure.message = fmt::format("rank {}: {}", cause, failure.message);
   return failure;
 }
 
@@ -101,7 +101,7 @@ WorldOutcome run_forked_ranks(const WorldSpec& spec, const RankBody& body) {
     outcome.ranks.push_back(outcome_of(files.results[static_cast<std::size_t>(end.rank)], end));
   outcome.rank_lines = result.rank_lines;
   if (result.exit_code != 0 && result.first_failed_rank < 0) {
-    outcome.failure = RankFailure{result.exit_code, result.sentence};
+    outcome.failure = RankFailure{result.exit_code, result.message};
   } else if (result.first_failed_rank >= 0) {
     outcome.failure = failure_of_world(outcome.ranks, result.first_failed_rank);
   }
@@ -113,7 +113,7 @@ int find_cause(const std::vector<RankOutcome>& ranks) {
   int cause = -1;
   const auto blames_another = [&](std::size_t rank) {
     const RankFailure& failure = *ranks[rank].failure;
-    return failure.exit_code == static_cast<int>(ExitCode::kCommunication) && failure.sentence.rfind("rank ", 0) == 0;
+    return failure.exit_code == static_cast<int>(ExitCode::kCommunication) && failure.message.rfind("rank ", 0) == 0;
   };
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     if (!ranks[rank].failure) continue;
@@ -165,7 +165,7 @@ constexpr double kMinStallSeconds = 5;
   std::string reason;
   for (std::size_t rank = 0; rank < ranks.size() && reason.empty(); ++rank) {
     if (std::find(missing.begin(), missing.end(), static_cast<int>(rank)) != missing.end()) continue;
-    if (ranks[rank].failure) reason = fmt::format("rank {}: {}", rank, ranks[rank].failure->sentence);
+    if (ranks[rank].failure) reason = fmt::format("rank {}: {}", rank, ranks[rank].failure->message);
   }
   std::cout.flush();
   std::fflush(nullptr);

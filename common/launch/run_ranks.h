@@ -31,7 +31,7 @@ struct WorldSpec {
 /// Why a rank ended early.
 struct RankFailure {
   int exit_code = 0;  ///< of ExitCode, or 128 + signal
-  std::string sentence;
+  std::string message;
 };
 
 /// What a rank leaves behind.

@@ -4,9 +4,9 @@
 
 #include "common/comm/message_collectives.h"
 #include "common/comm/sim_world.h"
-#include "common/launch/supervise/memory_file.h"
 #include "common/launch/one_rank.h"
 #include "common/launch/outcome_files.h"
+#include "common/launch/supervise/memory_file.h"
 #include "common/launch/supervise/spawn.h"
 #include "common/launch/supervise/supervisor.h"
 
@@ -61,7 +61,7 @@ WorldOutcome run_simulated_ranks(const WorldSpec& spec, const RankBody& body) {
     RankOutcome& lost = outcome.ranks[static_cast<std::size_t>(rank)];
     lost.report.rank = rank;
     lost.failure = outcome.failure;
-    lost.report.error = outcome.failure->sentence;
+    lost.report.error = outcome.failure->message;
   }
   return outcome;
 }

@@ -18,7 +18,7 @@ namespace {
 
 struct LogProblem {
   std::size_t line_number = 0;  ///< where a reader should look
-  std::string sentence;         ///< begins with "line N: "
+  std::string message;          ///< begins with "line N: "
 };
 
 /// The alignment compares every pair of lines, so of a long log only this many after the first difference are
@@ -216,9 +216,9 @@ std::vector<std::string> check_log(std::string_view text, const LogExpectation& 
 
   std::stable_sort(problems.begin(), problems.end(),
                    [](const LogProblem& a, const LogProblem& b) { return a.line_number < b.line_number; });
-  std::vector<std::string> sentences;
-  for (LogProblem& problem : problems) sentences.push_back(std::move(problem.sentence));
-  return sentences;
+  std::vector<std::string> messages;
+  for (LogProblem& problem : problems) messages.push_back(std::move(problem.message));
+  return messages;
 }
 
 }  // namespace lab

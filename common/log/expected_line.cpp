@@ -81,7 +81,7 @@ struct Problem {
   std::string other_line(const ExpectedLine& expected) const {
     return fmt::format("expected {}, got \"{}\"", describe(expected, rank), text);
   }
-  std::string operator()(const ExpectedSentence& expected) const {
+  std::string operator()(const ExpectedText& expected) const {
     return matches_template(expected.text, text) ? "" : other_line(expected);
   }
   std::string operator()(const ExpectedMatch& expected) const {
@@ -101,7 +101,7 @@ struct Resemblance {
   int rank;
   std::string_view text;
 
-  bool operator()(const ExpectedSentence& expected) const { return matches_template(expected.text, text); }
+  bool operator()(const ExpectedText& expected) const { return matches_template(expected.text, text); }
   bool operator()(const ExpectedMatch& expected) const {
     const std::optional<MatchLine> line = parse_match_line(text);
     return line && line->prefix == expected.prefix && line->rank == rank;
@@ -115,7 +115,7 @@ struct Resemblance {
 struct Description {
   int rank;
 
-  std::string operator()(const ExpectedSentence& expected) const { return "\"" + expected.text + "\""; }
+  std::string operator()(const ExpectedText& expected) const { return "\"" + expected.text + "\""; }
   std::string operator()(const ExpectedMatch& expected) const {
     return fmt::format("\"{} Tensors match: {} | ...\"", head(expected.prefix, rank), spelled(expected.match));
   }

@@ -8,8 +8,8 @@
 namespace lab {
 
 /// True where the text is the template with every {field} filled in. The fields:
-///   {node}    a whole number or N/A          {device}  GPU or CPU
-///   {index}   a whole number                 {number}  a finite decimal number, "12", "-0.5", "1.5e-07"
+///   {node}    an integer or N/A          {device}  GPU or CPU
+///   {index}   an integer                 {number}  a finite decimal number, "12", "-0.5", "1.5e-07"
 ///   {figure}  a figure of a match line, finite
 ///   {word}    letters, digits, '-', '.' and ',': a name or a list, "1f1b", "0-2,5"
 /// Every other character stands for itself.
@@ -19,7 +19,7 @@ bool matches_template(std::string_view line_template, std::string_view text);
 
 /// A whole line of text, with the fields of line_template.h.
 /// Example   {"[Distributed Init] Rank 2 initialized on {node} on {device} {index}."}
-struct ExpectedSentence {
+struct ExpectedText {
   std::string text;
 };
 
@@ -39,7 +39,7 @@ struct ExpectedSkip {
   std::string reason;
 };
 
-using ExpectedLine = std::variant<ExpectedSentence, ExpectedMatch, ExpectedSkip>;
+using ExpectedLine = std::variant<ExpectedText, ExpectedMatch, ExpectedSkip>;
 
 /// What is wrong with the text as this line of this rank: "max diff 2e-3 is above 1e-06". Empty: nothing.
 std::string problem_with(const ExpectedLine& expected, int rank, std::string_view text);

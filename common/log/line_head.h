@@ -15,7 +15,7 @@ struct LineHead {
 /// The head, or nothing where the line does not begin with exactly one of the two forms and a space.
 std::optional<LineHead> parse_line_head(std::string_view line);
 
-/// A whole number in its only spelling (no sign, no leading zeros) at the front of text, which it is taken from.
+/// An integer in its only spelling (no sign, no leading zeros) at the front of text, which it is taken from.
 std::optional<int> take_number(std::string_view& text);
 
 /// Takes the literal from the front of text; false, and text unchanged, where text begins otherwise.

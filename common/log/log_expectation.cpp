@@ -15,11 +15,11 @@ LogExpectation::LogExpectation(int num_ranks) {
 
 void LogExpectation::add(int rank, const ExpectedLine& line) {
   ExpectedLine own = line;
-  if (auto* sentence = std::get_if<ExpectedSentence>(&own)) {
+  if (auto* message = std::get_if<ExpectedText>(&own)) {
     const std::string field = "{rank}";
     const std::string number = std::to_string(rank);
-    for (std::size_t at = 0; (at = sentence->text.find(field, at)) != std::string::npos; at += number.size()) {
-      sentence->text.replace(at, field.size(), number);
+    for (std::size_t at = 0; (at = message->text.find(field, at)) != std::string::npos; at += number.size()) {
+      message->text.replace(at, field.size(), number);
     }
   }
   per_rank.at(static_cast<std::size_t>(rank)).push_back(own);

@@ -21,14 +21,14 @@ struct OrderRule {
 
 /// Everything that a lab's log holds: each rank's lines in their order, and which lines of different ranks are ordered.
 /// Example   LogExpectation log(num_ranks);
-///           log.add_on_every_rank(ExpectedSentence{"[Distributed Init] Rank {rank} initialized on {node} on {device}
-///           {index}."}); log.order_next_after_all(0); log.add(0, ExpectedSentence{"[Rank 0] All ranks ready!"});
+///           log.add_on_every_rank(ExpectedText{"[Distributed Init] Rank {rank} initialized on {node} on {device}
+///           {index}."}); log.order_next_after_all(0); log.add(0, ExpectedText{"[Rank 0] All ranks ready!"});
 struct LogExpectation {
   explicit LogExpectation(int num_ranks);
 
   int num_ranks() const { return static_cast<int>(per_rank.size()); }
 
-  /// Appends a line to one rank's; {rank} in a sentence becomes the rank's number.
+  /// Appends a line to one rank's; {rank} in a message becomes the rank's number.
   void add(int rank, const ExpectedLine& line);
   void add_on_every_rank(const ExpectedLine& line);
 

@@ -27,7 +27,7 @@ std::string without_digits(std::string text) {
   return text;
 }
 
-/// Two lines that a swap may leave right: the same check with the same verdict, or sentences that differ in a number.
+/// Two lines that a swap may leave right: the same check with the same verdict, or messages that differ in a number.
 bool look_alike(const std::string& a, const std::string& b) {
   const std::optional<MatchLine> match_a = parse_match_line(a);
   const std::optional<MatchLine> match_b = parse_match_line(b);

@@ -14,9 +14,9 @@ struct LogMutation {
 
 /// Every small way to spoil a right log, for the test of a lab's expectation: each line in turn deleted, duplicated,
 /// cut in two, given to another rank, run into its neighbour; each verdict flipped; each figure made nan, too large or
-/// inconsistent; each letter of each sentence changed; each two neighbouring lines of one rank swapped; the file cut
+/// inconsistent; each letter of each message changed; each two neighbouring lines of one rank swapped; the file cut
 /// off, emptied, or given Windows line ends. Left out is what may be right: a True line's figures within their bound,
-/// the digits of a sentence (a field may stand for them), the reason of a skipped line, a swap of two lines that differ
+/// the digits of a message (a field may stand for them), the reason of a skipped line, a swap of two lines that differ
 /// only in digits. Example   for (const LogMutation& mutation : log_mutations(log)) {
 ///             INFO(mutation.what);
 ///             CHECK(!check_log(mutation.text, expectation).empty());

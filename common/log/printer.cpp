@@ -6,8 +6,8 @@
 #include <cstring>
 #include <utility>
 
-#include "common/base/text.h"
 #include "common/base/files.h"
+#include "common/base/text.h"
 
 namespace lab {
 namespace {
@@ -39,7 +39,7 @@ void Printer::line(const std::string& text) {
   if (!options_.quiet) write_line(std::move(whole));
 }
 
-void Printer::sentence(int rank, const std::string& text) {
+void Printer::text(int rank, const std::string& text) {
   line(fmt::format("[Rank {}] {}", rank, text));
 }
 

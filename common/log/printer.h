@@ -28,7 +28,7 @@ class Printer {
   void line(const std::string& text);
 
   /// Prints "[Rank r] text". Dropped when quiet.
-  void sentence(int rank, const std::string& text);
+  void message(int rank, const std::string& text);
 
   /// Prints a match line and counts it.
   void match(const MatchLine& line, Expect expect = Expect::kMatch);

@@ -99,7 +99,7 @@ auto read_json(const char* what, const std::string& text, Read read) {
   try {
     return read(Json::parse(text));
   } catch (const std::exception& failure) {
-    throw UsageError(std::string(what) + " cannot be read: " + sentence_of(failure));
+    throw UsageError(std::string(what) + " cannot be read: " + message_of(failure));
   }
 }
 

@@ -15,7 +15,7 @@ namespace lab {
 struct RankReport {
   int rank = 0;
   std::vector<PrintedLine> lines;
-  std::string error;  ///< the sentence it failed with; empty when it returned
+  std::string error;  ///< the message it failed with; empty when it returned
   std::vector<LedgerEntry> ledger;
   std::int64_t peak_tensor_bytes = 0;
 };
@@ -27,7 +27,7 @@ struct RunReport {
   int num_ranks = 0;
   std::uint64_t seed = 0;
   ExitCode exit_code = ExitCode::kAllMatch;
-  std::string error;  ///< one sentence; empty when all went well
+  std::string error;  ///< one message; empty when all went well
   double wall_seconds = 0.0;
   std::vector<RankReport> ranks;
 };

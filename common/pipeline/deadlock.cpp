@@ -158,13 +158,13 @@ void check_no_deadlock(const Schedule& schedule, const Replay& replay) {
   const std::vector<int> cycle = cycle_from(replay, static_cast<int>(first - replay.stuck.begin()));
   constexpr std::size_t kMostNamed = 8;
   const std::size_t named = std::min(cycle.size(), kMostNamed);
-  std::string sentence;
+  std::string message;
   for (std::size_t i = 0; i < named; ++i) {
-    sentence += (i == 0 ? "" : ", ") + describe_wait(schedule, cycle[i], stuck_at(replay, cycle[i]));
+    message += (i == 0 ? "" : ", ") + describe_wait(schedule, cycle[i], stuck_at(replay, cycle[i]));
   }
-  if (named < cycle.size()) sentence += fmt::format(", and so on through {} ranks", cycle.size());
+  if (named < cycle.size()) message += fmt::format(", and so on through {} ranks", cycle.size());
   throw DeadlockError(fmt::format("schedule {}: deadlock: {}; hint: start a message, go on, and wait for it later",
-                                  schedule.kind, sentence));
+                                  schedule.kind, message));
 }
 
 }  // namespace lab::pipeline

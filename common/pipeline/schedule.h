@@ -64,7 +64,7 @@ int peer_rank(const Schedule& schedule, int rank, const Action& message);
 /// Requires  a message whose peer_stage() is not -1
 int message_tag(const Schedule& schedule, int rank, const Action& action);
 
-/// For sentences and tables: "forward of micro-batch 3", with several chunks "forward of micro-batch 3 in chunk 1";
+/// For messages and tables: "forward of micro-batch 3", with several chunks "forward of micro-batch 3 in chunk 1";
 /// "start of send_forward of micro-batch 0", "end of recv_backward of micro-batch 2".
 std::string describe(const Schedule& schedule, const Action& action);
 

@@ -12,7 +12,7 @@ namespace lab::pipeline {
 namespace {
 
 /// So many columns for a second that the timeline fits. Where all times are multiples of the shortest computation, a
-/// whole number of columns for that: then equal computations are equally wide.
+/// integer of columns for that: then equal computations are equally wide.
 double columns_per_second(const Timeline& timeline, int columns) {
   if (timeline.makespan_seconds <= 0) return 0;
   const double most = columns / timeline.makespan_seconds;

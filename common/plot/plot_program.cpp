@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "common/base/errors.h"
-#include "common/base/text.h"
 #include "common/base/files.h"
+#include "common/base/text.h"
 
 namespace lab::plot {
 namespace {

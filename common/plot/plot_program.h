@@ -8,7 +8,7 @@ namespace lab::plot {
 /// Whether PATH holds gnuplot.
 bool gnuplot_found();
 
-/// Errors    UsageError: it does not; the sentence starts with `purpose`
+/// Errors    UsageError: it does not; the message starts with `purpose`
 void require_gnuplot(const std::string& purpose);
 
 /// What gnuplot writes to its standard output when it is given the script; the user's own settings play no part.

@@ -16,10 +16,10 @@ std::string shape_text(at::IntArrayRef shape);
 std::string dtype_name(at::ScalarType dtype);
 
 /// The reverse of dtype_name.
-/// Errors    UsageError: not the name of a dtype that the labs use; the sentence lists those
+/// Errors    UsageError: not the name of a dtype that the labs use; the message lists those
 at::ScalarType parse_dtype(std::string_view name);
 
-/// The dtype and the shape, for sentences.
+/// The dtype and the shape, for messages.
 /// Example   "float32 [2, 3]"; "undefined tensor"
 std::string describe(const at::Tensor& tensor);
 

@@ -6,7 +6,7 @@
 
 namespace lab {
 
-/// The whole numbers that exact_values() draws from, few enough that their sums need no rounding in any order.
+/// The integers that exact_values() draws from, few enough that their sums need no rounding in any order.
 /// `max_terms` values may be summed; of products of two values (a matrix product, summed over ranks), `max_products`.
 ///
 ///     dtype             values         max_terms   max_products

@@ -6,7 +6,7 @@
 
 namespace lab {
 
-/// One part's share [begin, begin + size) of a total. `what` in the functions below names the total in their sentences.
+/// One part's share [begin, begin + size) of a total. `what` in the functions below names the total in their messages.
 struct Slice {
   int64_t begin = 0;
   int64_t size = 0;

@@ -30,11 +30,11 @@ inline std::vector<std::vector<CaseRecord>> recorded(const std::vector<Case>& ca
 }
 
 /// The verdict on one case with the given call.
-inline CaseVerdict judged(const Case& the_case, const TaskCall& call, int size) {
+inline CaseVerdict judged(const Case& test_case, const TaskCall& call, int size) {
   std::vector<std::optional<CaseRecord>> by_rank;
-  for (const auto& records : recorded({the_case}, {{the_case.task, call}}, size))
+  for (const auto& records : recorded({test_case}, {{test_case.task, call}}, size))
     by_rank.push_back(records.empty() ? std::nullopt : std::make_optional(records.front()));
-  return judge_case(the_case, size, 42, by_rank);
+  return judge_case(test_case, size, 42, by_rank);
 }
 
 /// The symptom's id; empty: none.
@@ -44,26 +44,26 @@ inline std::string symptom_id(const CaseVerdict& verdict) {
 
 /// The symptom of the named case with the given call in the place of its task's, on so many ranks.
 inline std::string symptom_of(const std::vector<Case>& cases, const std::string& name, const TaskCall& call, int size) {
-  for (const Case& the_case : cases) {
-    if (the_case.name == name) return symptom_id(judged(the_case, call, size));
+  for (const Case& test_case : cases) {
+    if (test_case.name == name) return symptom_id(judged(test_case, call, size));
   }
   return "there is no case of this name";
 }
 
-/// The first suspect of a case that is not recognised in its own wrong results on so many ranks, where these are wrong
+/// The first mistake of a case that is not recognised in its own wrong results on so many ranks, where these are wrong
 /// at all; empty: all are.
 inline std::string unrecognised_suspect(const std::vector<Case>& cases, int size) {
-  for (const Case& the_case : cases) {
-    for (const Suspect& suspect : the_case.suspects) {
+  for (const Case& test_case : cases) {
+    for (const KnownMistake& mistake : test_case.known_mistakes) {
       const TaskCall call = [&](Communicator& comm, const CaseInputs&) {
         const CasePlace place{comm.rank(), comm.size(), 42};
-        TensorMap results = the_case.expected(place);
-        for (const auto& [name, tensor] : suspect.wrong(place)) results[name] = tensor;
+        TensorMap results = test_case.expected(place);
+        for (const auto& [name, tensor] : mistake.wrong(place)) results[name] = tensor;
         return results;
       };
-      const CaseVerdict verdict = judged(the_case, call, size);
-      if (!verdict.passed() && !verdict.too_expensive() && symptom_id(verdict) != suspect.id)
-        return the_case.name + ": " + suspect.id;
+      const CaseVerdict verdict = judged(test_case, call, size);
+      if (!verdict.passed() && !verdict.too_expensive() && symptom_id(verdict) != mistake.id)
+        return test_case.name + ": " + mistake.id;
     }
   }
   return "";

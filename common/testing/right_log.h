@@ -28,11 +28,11 @@ class RightLog {
     line(format(MatchLine{prefix, rank, true, max_diff, max_diff / 4}));
   }
 
-  /// The sections' sentences and match lines: figures of 0 where data are exact, otherwise small ones.
+  /// The sections' messages and match lines: figures of 0 where data are exact, otherwise small ones.
   void check(const std::vector<Section>& sections) {
     for (const Section& section : sections) {
-      line("[Rank 0] " + section.sentence);
-      for (const Case& the_case : section.cases) check(the_case);
+      line("[Rank 0] " + section.message);
+      for (const Case& test_case : section.cases) check(test_case);
     }
   }
 
@@ -43,15 +43,15 @@ class RightLog {
   }
 
  private:
-  void check(const Case& the_case) {
-    const std::string reason = skip_reason_of(the_case, num_ranks_);
+  void check(const Case& test_case) {
+    const std::string reason = skip_reason_of(test_case, num_ranks_);
     // An infinite tolerance: the norm decides.
-    const double max_diff = std::min(the_case.tolerance.atol / 8, 1.192093e-07);
-    for (int rank = 0; rank < (the_case.only_rank_zero ? 1 : num_ranks_); ++rank) {
+    const double max_diff = std::min(test_case.tolerance.atol / 8, 1.192093e-07);
+    for (int rank = 0; rank < (test_case.only_rank_zero ? 1 : num_ranks_); ++rank) {
       if (reason.empty()) {
-        match(the_case.prefix, rank, max_diff);
+        match(test_case.prefix, rank, max_diff);
       } else {
-        line(format(SkippedLine{the_case.prefix, rank, reason}));
+        line(format(SkippedLine{test_case.prefix, rank, reason}));
       }
     }
   }

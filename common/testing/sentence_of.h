@@ -7,8 +7,8 @@
 
 namespace lab::testing {
 
-/// The sentence of the suite's error that the action throws.
-inline std::string sentence_of(const std::function<void()>& action) {
+/// The message of the suite's error that the action throws.
+inline std::string message_of(const std::function<void()>& action) {
   try {
     action();
   } catch (const Error& error) {

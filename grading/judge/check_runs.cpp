@@ -38,8 +38,8 @@ std::string repeated_record(const std::vector<CaseRecord>& records) {
   return "";
 }
 
-/// The program's sentence: its first line on stderr that says `error:`, else its first line.
-std::string sentence_of_run(const SandboxResult& result) {
+/// The program's message: its first line on stderr that says `error:`, else its first line.
+std::string message_of_run(const SandboxResult& result) {
   if (result.end == SandboxResult::End::kExited && result.exit_code == 0) return "";
   std::string first;
   std::size_t begin = 0;
@@ -55,12 +55,12 @@ std::string sentence_of_run(const SandboxResult& result) {
   return first.empty() ? ending : fmt::format("{}; it printed: {}", ending, first);
 }
 
-CheckRun judged(const DecidingWorld<CaseWorld>& deciding, const Case& the_case, std::uint64_t seed) {
+CheckRun judged(const DecidingWorld<CaseWorld>& deciding, const Case& test_case, std::uint64_t seed) {
   const CaseWorld& world = *deciding.world;
   CheckRun run;
-  run.verdict = world.judged(the_case, seed);
+  run.verdict = world.judged(test_case, seed);
   if (!deciding.to_blame) return run;
-  if (!world.ok()) run.sentence = world.broken.empty() ? world.sentence : world.broken;
+  if (!world.ok()) run.message = world.broken.empty() ? world.message : world.broken;
   run.deadlocked = world.result.end == SandboxResult::End::kExited &&
                    world.result.exit_code == static_cast<int>(ExitCode::kDeadlock);
   return run;
@@ -92,7 +92,7 @@ CaseWorld run_case_world(const Sandbox& sandbox, const CaseWorldSpec& spec) {
 
   CaseWorld world;
   world.result = sandbox.run(job);
-  world.sentence = sentence_of_run(world.result);
+  world.message = message_of_run(world.result);
   const bool rank_timed_out = world.result.exit_code == static_cast<int>(ExitCode::kCommunication) &&
                               world.result.last_progress >= kStallsBeforeTimeout * spec.stall_seconds;
   world.is_machines_fault = world.result.is_machines_fault() || rank_timed_out;
@@ -115,11 +115,11 @@ std::vector<CheckRun> CheckRunner::run(int num_ranks, const std::vector<Case>& c
   spec.stall_seconds = stall_seconds;
   const auto deciding = perform_apart<CaseWorld>(cases, [&](const std::vector<Case>& some) {
     spec.cases.clear();
-    for (const Case& the_case : some) spec.cases.push_back(the_case.name);
+    for (const Case& test_case : some) spec.cases.push_back(test_case.name);
     CaseWorld world = run_case_world(sandbox, spec);
     if (world.is_machines_fault) world = run_case_world(sandbox, spec);
     if (world.is_machines_fault)
-      throw NotJudged(fmt::format("twice, on {}: {}", counted(num_ranks, "rank"), world.sentence));
+      throw NotJudged(fmt::format("twice, on {}: {}", counted(num_ranks, "rank"), world.message));
     return world;
   });
   std::vector<CheckRun> runs;

@@ -25,9 +25,9 @@ struct CaseWorldSpec {
 struct CaseWorld : RecordedWorld {
   std::string broken;  ///< what is wrong with a rank's records; empty: nothing
   SandboxResult result;
-  std::string sentence;  ///< why the run failed, in the program's own words; empty: it did not
+  std::string message;  ///< why the run failed, in the program's own words; empty: it did not
 
-  bool ok() const { return sentence.empty() && broken.empty(); }
+  bool ok() const { return message.empty() && broken.empty(); }
   /// Whether the machine is to blame for the end of the run: it could not start, or a rank waited for another that had no
   /// CPU to run on.
   bool is_machines_fault = false;
@@ -40,7 +40,7 @@ CaseWorld run_case_world(const Sandbox& sandbox, const CaseWorldSpec& spec);
 /// One check on one world size.
 struct CheckRun {
   CaseVerdict verdict;
-  std::string sentence;  ///< why its world failed, if the check is to blame; empty: it did not
+  std::string message;  ///< why its world failed, if the check is to blame; empty: it did not
   bool deadlocked = false;
 };
 

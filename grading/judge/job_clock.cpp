@@ -43,7 +43,7 @@ std::vector<pid_t> numbered_entries(const std::string& folder) {
   const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder.c_str()), ::closedir);
   if (!open) return found;
   while (const dirent* entry = ::readdir(open.get())) {
-    if (const auto number = option::whole<pid_t>(entry->d_name)) found.push_back(*number);
+    if (const auto number = option::integer<pid_t>(entry->d_name)) found.push_back(*number);
   }
   return found;
 }

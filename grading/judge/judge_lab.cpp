@@ -31,18 +31,18 @@ void add_run(CheckOutcome& check, const CheckRun& run, int num_ranks) {
     return;
   }
   // A world that failed after its only result had come failed because of it, too: a message that nobody waited for.
-  if (verdict.passed() && run.sentence.empty()) {
+  if (verdict.passed() && run.message.empty()) {
     check.state = State::kPassed;
     return;
   }
   check.state = verdict.too_expensive() ? State::kTooExpensive : State::kFailed;
-  const std::string own = verdict.sentence();
+  const std::string own = verdict.message();
   const bool no_result =
       own.empty() || std::any_of(verdict.ranks.begin(), verdict.ranks.end(), [](const RankVerdict& rank) {
         return rank.state == RankVerdict::State::kNoRecord || rank.state == RankVerdict::State::kThrew;
       });
   check.words =
-      fmt::format("on {}: {}", counted(num_ranks, "rank"), no_result && !run.sentence.empty() ? run.sentence : own);
+      fmt::format("on {}: {}", counted(num_ranks, "rank"), no_result && !run.message.empty() ? run.message : own);
   if (run.deadlocked && no_result) {
     check.symptom_id = "deadlock";
   } else if (verdict.symptom) {
@@ -87,17 +87,17 @@ std::map<std::string, TaskOutcome> run_sizes(const CheckRunner& runner, const Ru
   std::map<std::string, TaskOutcome> outcomes;
   for (const int num_ranks : rubric.judging.ranks) {
     std::vector<Case> still;
-    for (const Case& the_case : cases) {
-      TaskOutcome& outcome = outcomes[the_case.task];
-      outcome.id = the_case.task;
-      if (outcome.state != TaskOutcome::State::kNotImplemented && may_still_pass(check_of(outcome, the_case.name)))
-        still.push_back(the_case);
+    for (const Case& test_case : cases) {
+      TaskOutcome& outcome = outcomes[test_case.task];
+      outcome.id = test_case.task;
+      if (outcome.state != TaskOutcome::State::kNotImplemented && may_still_pass(check_of(outcome, test_case.name)))
+        still.push_back(test_case);
     }
     std::vector<CheckRun> runs;
     try {
       runs = runner.run(num_ranks, still);
     } catch (const NotJudged& fault) {
-      for (const Case& the_case : still) note_not_judged(outcomes[the_case.task], the_case.name, fault);
+      for (const Case& test_case : still) note_not_judged(outcomes[test_case.task], test_case.name, fault);
       return outcomes;
     }
     for (const CheckRun& run : runs) {
@@ -147,8 +147,8 @@ std::vector<std::string> tasks_to_run(const Rubric& rubric, const std::vector<Ca
 /// In the table's order, which is that of a run.
 std::vector<Case> cases_of_tasks(const std::vector<Case>& cases, const std::vector<std::string>& tasks) {
   std::vector<Case> chosen;
-  std::copy_if(cases.begin(), cases.end(), std::back_inserter(chosen), [&](const Case& the_case) {
-    return std::find(tasks.begin(), tasks.end(), the_case.task) != tasks.end();
+  std::copy_if(cases.begin(), cases.end(), std::back_inserter(chosen), [&](const Case& test_case) {
+    return std::find(tasks.begin(), tasks.end(), test_case.task) != tasks.end();
   });
   return chosen;
 }
@@ -210,7 +210,7 @@ void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const s
 }  // namespace
 
 LabOutcome judge_lab(const JudgedLab& lab, const Rubric& rubric, const StudentBuilder& builder, const Sandbox& sandbox,
-                     const std::map<std::string, std::string>& texts, const JudgeOrder& order) {
+                     const std::map<std::string, std::string>& texts, const GradeOptions& order) {
   const auto start = std::chrono::steady_clock::now();
   use_threads(1);  // results are small, and a pool of threads would compete with the ranks
   const std::vector<Case> cases = lab.cases();

@@ -12,7 +12,7 @@
 
 namespace lab::grading {
 
-struct JudgeOrder {
+struct GradeOptions {
   std::uint64_t seed = 42;
   std::string only_task;  ///< empty: all
 };
@@ -23,6 +23,6 @@ struct JudgeOrder {
 /// again where these may be to blame (StandIns).
 /// Errors    UsageError: the suite's own build is not there; what the cases' own functions throw
 LabOutcome judge_lab(const JudgedLab& lab, const Rubric& rubric, const StudentBuilder& builder, const Sandbox& sandbox,
-                     const std::map<std::string, std::string>& texts, const JudgeOrder& order);
+                     const std::map<std::string, std::string>& texts, const GradeOptions& order);
 
 }  // namespace lab::grading

@@ -13,7 +13,7 @@ namespace lab::grading {
 std::string outcome_to_json(const LabOutcome& outcome);
 
 /// The reverse.
-/// Errors    UsageError: the text is no such JSON; `path` names the file in the sentence
+/// Errors    UsageError: the text is no such JSON; `path` names the file in the message
 LabOutcome outcome_from_json(const std::string& text, const std::string& path);
 
 /// Turns an outcome into marks, with those given by hand in the folder's manual.toml, and writes into the folder:

@@ -87,7 +87,6 @@ constexpr std::array<std::string_view, 4> kAuthorsFolders = {"tests", "testing",
 constexpr std::array<std::string_view, 13> kKinds = {
     ".cpp", ".h", ".in", ".txt", ".cmake", ".md", ".toml", ".sh", ".sbatch", ".png", ".jpg", ".svg", ".safetensors"};
 
-
 template <typename Names>
 bool is_one_of(std::string_view name, const Names& names) {
   return std::find(names.begin(), names.end(), name) != names.end();

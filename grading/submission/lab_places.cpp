@@ -140,12 +140,12 @@ std::vector<LabPlace> find_labs(const SubmissionLabel& label, const Files& files
   }
   if (!found.empty()) return found;
   if (const auto bare = bare_lab(label, files, wanted, labs)) return {*bare};
-  const std::string sentence =
+  const std::string message =
       fmt::format("{}: no lab is in it; expected a folder {} at the top or in one folder around it, got {}{}",
                   label.path, fmt::join(names_of(wanted), ", "), said_of_top(files, wanted),
                   label.only_lab.empty() ? "; where a lab's own files stand at the top, name it with --lab" : "");
-  if (label.only_lab.empty()) throw UsageError(sentence);
-  throw UnreadableSubmission(sentence);
+  if (label.only_lab.empty()) throw UsageError(message);
+  throw UnreadableSubmission(message);
 }
 
 const KnownLab* lab_called(const std::string& path, const std::vector<KnownLab>& labs) {

@@ -16,7 +16,7 @@ struct LabPlace {
 
 /// What a submission is, apart from its files.
 struct SubmissionLabel {
-  std::string path;      ///< for sentences; its name may say which lab it is
+  std::string path;      ///< for messages; its name may say which lab it is
   std::string only_lab;  ///< empty: all labs that are there
 };
 

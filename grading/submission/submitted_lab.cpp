@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "common/base/errors.h"
-#include "common/course/starter/answer_template.h"
 #include "common/course/hand_in/entry_path.h"
 #include "common/course/hand_in/hand_in_names.h"
 #include "common/course/hand_in/identity.h"
+#include "common/course/starter/answer_template.h"
 #include "common/course/starter/snippets.h"
 #include "grading/submission/hand_in.h"
 #include "grading/submission/meant_file.h"

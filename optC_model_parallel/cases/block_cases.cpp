@@ -71,9 +71,9 @@ ShardedLayerFor residual_layer(Mode mode) {
 }
 
 /// However much is sent.
-Case numbers_only(Case the_case) {
-  the_case.bounds = nullptr;
-  return the_case;
+Case numbers_only(Case test_case) {
+  test_case.bounds = nullptr;
+  return test_case;
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ namespace lab::optc {
 namespace {
 
 at::Tensor column_forward(const at::Tensor& x, const Tensors& shards, const CaseInputs& inputs, Collectives& comm) {
-  return column_parallel_linear(x, shards[0], shards[1], inputs.whole("gather_output") != 0, comm);
+  return column_parallel_linear(x, shards[0], shards[1], inputs.integer("gather_output") != 0, comm);
 }
 
 at::Tensor row_forward(const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {
@@ -45,11 +45,11 @@ at::Tensor norm_mlp_forward(const at::Tensor& x, const Tensors& shards, const Ca
 }
 
 at::Tensor attention_forward(const at::Tensor& x, const Tensors& shards, const CaseInputs& inputs, Collectives& comm) {
-  return parallel_attention(x, shards, inputs.whole("head_dim"), comm);
+  return parallel_attention(x, shards, inputs.integer("head_dim"), comm);
 }
 
 at::Tensor residual_forward(const at::Tensor& x, const Tensors& shards, const CaseInputs& inputs, Collectives& comm) {
-  return parallel_residual(x, shards, inputs.whole("training") != 0 ? Mode::kTraining : Mode::kEvaluation, comm);
+  return parallel_residual(x, shards, inputs.integer("training") != 0 ? Mode::kTraining : Mode::kEvaluation, comm);
 }
 
 TaskCall column_row_call() {

@@ -11,7 +11,7 @@ namespace {
 
 std::vector<Case> norm_section() {
   std::vector<Case> all = norm_cases();
-  for (Case& the_case : norm_mlp_cases()) all.push_back(std::move(the_case));
+  for (Case& test_case : norm_mlp_cases()) all.push_back(std::move(test_case));
   return all;
 }
 

@@ -108,9 +108,9 @@ TensorMap pass_results(const PassSetup& setup, const CasePlace& place, const at:
 }
 
 /// The loss as the sum over micro-batches of their means, each times the weight.
-Suspect summed_means(const PassSetup& setup, const std::string& id, const std::string& sentence,
-                     const std::function<double(std::int64_t num_micro_batches)>& weight) {
-  return {id, sentence, [=](const CasePlace& place) {
+KnownMistake summed_means(const PassSetup& setup, const std::string& id, const std::string& message,
+                          const std::function<double(std::int64_t num_micro_batches)>& weight) {
+  return {id, message, [=](const CasePlace& place) {
             const std::int64_t num_micro_batches = options_of(setup, place).num_micro_batches;
             std::vector<at::Tensor> shares;
             for (const std::int64_t size : uneven_sizes(setup.num_images, num_micro_batches))
@@ -120,7 +120,7 @@ Suspect summed_means(const PassSetup& setup, const std::string& id, const std::s
 }
 
 /// The first micro-batch taken in the place of each.
-Suspect first_micro_batch_everywhere(const PassSetup& setup) {
+KnownMistake first_micro_batch_everywhere(const PassSetup& setup) {
   return {"first_slice_everywhere",
           "only the first micro-batch counts: each turn takes its images, and not those of its own index",
           [=](const CasePlace& place) {
@@ -141,7 +141,7 @@ Case pass_case(const std::string& task, const std::string& name, const PassSetup
     return pipeline_inputs(options_of(setup, place), random_images(setup.num_images, place.seed), place);
   };
   result.expected = [setup](const CasePlace& place) { return pass_results(setup, place, {}); };
-  result.suspects = {
+  result.known_mistakes = {
       first_micro_batch_everywhere(setup),
       summed_means(
           setup, "mean_of_means",
@@ -183,7 +183,7 @@ Case gpipe_alone_case() {
 }
 
 TensorMap gpipe_alone_trial(Communicator& comm, const CaseInputs& inputs, const GpipeFunction& gpipe) {
-  const std::int64_t num_micro_batches = inputs.whole("num_micro_batches");
+  const std::int64_t num_micro_batches = inputs.integer("num_micro_batches");
   LookingStage stage(comm.rank(), comm.size(), num_micro_batches);
   gpipe(stage, comm.point_to_point(), static_cast<int>(num_micro_batches),
         [](int fed_stage, int micro_batch) { return at::empty(alone_shape(fed_stage, micro_batch), at::kLong); });

@@ -31,10 +31,10 @@ CaseInputs pipeline_inputs(const PipelineOptions& options, const Images& images,
 
 PipelineOptions pipeline_options_of(const CaseInputs& inputs) {
   PipelineOptions options;
-  options.schedule = schedule_names().at(static_cast<std::size_t>(inputs.whole("schedule")));
-  options.num_micro_batches = inputs.whole("num_micro_batches");
-  options.num_chunks = static_cast<int>(inputs.whole("num_chunks"));
-  options.recompute = inputs.whole("recompute") != 0;
+  options.schedule = schedule_names().at(static_cast<std::size_t>(inputs.integer("schedule")));
+  options.num_micro_batches = inputs.integer("num_micro_batches");
+  options.num_chunks = static_cast<int>(inputs.integer("num_chunks"));
+  options.recompute = inputs.integer("recompute") != 0;
   return options;
 }
 

@@ -19,7 +19,7 @@ PipelineOptions pipeline_options_of(const CaseInputs& inputs);
 /// On the CPU, where pipelines train.
 Images images_of(const CaseInputs& inputs);
 
-/// One whole number as a result.
+/// One integer as a result.
 at::Tensor count_of(std::int64_t value);
 
 }  // namespace lab::optc

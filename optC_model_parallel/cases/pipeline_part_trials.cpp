@@ -48,12 +48,12 @@ TensorMap split_trial(const CaseInputs& inputs, const SplitFunction& split) {
     largest[row] = most;
     faults[row] = faults_of(stages, num_layers, num_stages);
   }
-  if (inputs.whole("balanced") == 0) return {{"faults", faults}};
+  if (inputs.integer("balanced") == 0) return {{"faults", faults}};
   return {{"largest", largest}, {"faults", faults}};
 }
 
 TensorMap cut_trial(const CaseInputs& inputs, const CutFunction& cut) {
-  const std::int64_t most_images = inputs.whole("most_images"), most = inputs.whole("most_micro_batches");
+  const std::int64_t most_images = inputs.integer("most_images"), most = inputs.integer("most_micro_batches");
   const at::Tensor begins = at::full({most_images + 1, most, most}, -1, at::kLong), sizes = begins.clone();
   const at::Tensor counts = at::zeros({most_images + 1, most}, at::kLong);
   for (std::int64_t images = 0; images <= most_images; ++images) {
@@ -86,7 +86,7 @@ TensorMap loss_trial(const CaseInputs& inputs, const LossFunction& loss) {
 }
 
 TensorMap stage_trial(const CaseInputs& inputs, const MakeLive& make) {
-  const bool recompute = inputs.whole("recompute") != 0;
+  const bool recompute = inputs.integer("recompute") != 0;
   const at::Tensor w1 = inputs.tensor("weight.first").clone().requires_grad_();
   const at::Tensor w2 = inputs.tensor("weight.second").clone().requires_grad_();
   std::int64_t num_calls = 0, num_attached = 0;
@@ -166,7 +166,7 @@ TensorMap versions_trial(const CaseInputs& inputs, const MakeVersions& make) {
 }
 
 TensorMap stage_versions_trial(const CaseInputs& inputs, const StageVersion& version_of) {
-  const std::int64_t count = inputs.whole("num_micro_batches"), most_stages = inputs.whole("most_stages");
+  const std::int64_t count = inputs.integer("num_micro_batches"), most_stages = inputs.integer("most_stages");
   const at::Tensor versions = at::full({most_stages, most_stages, count}, -1, at::kLong);
   auto values = versions.accessor<std::int64_t, 3>();
   for (int p = 1; p <= most_stages; ++p) {

@@ -36,13 +36,13 @@ TrainingOptions small_options(const std::string& model, const CaseInputs& inputs
   options.model = model;
   options.seed = inputs.seed;
   options.num_epochs = 2;
-  options.batch_size = inputs.whole("batch_size");
+  options.batch_size = inputs.integer("batch_size");
   options.optimizer.learning_rate = inputs.number("learning_rate");
   return options;
 }
 
 TrainingRecord train_small(const TrainingOptions& options, const CaseInputs& inputs, Strategy& strategy) {
-  const Dataset data = generated_images(inputs.whole("num_train"), inputs.whole("num_test"), inputs.seed);
+  const Dataset data = generated_images(inputs.integer("num_train"), inputs.integer("num_test"), inputs.seed);
   return run_training(options, data, strategy, nullptr, {});
 }
 

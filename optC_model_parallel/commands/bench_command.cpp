@@ -65,7 +65,7 @@ double images_per_second(const SpeedRun& run) {
   spec.timeout_seconds = run.timeout_seconds;
   spec.careful = false;
   const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) { return timed_steps(run, comm); });
-  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);
+  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
   return outcome.ranks.front().tensors.at("images_per_second").item<double>();
 }
 
@@ -92,11 +92,10 @@ ExitCode bench_command(int argc, char** argv) {
       "2.");
   app.add_choice("--model", run.training.model, pipeline_model_names(), "what is trained");
   app.add_choice("--schedule", run.pipeline.schedule, {"gpipe", "1f1b"}, "of the pipelines");
-  app.add_whole_number("--batch-size", run.training.batch_size, {1, 65'536}, "images of a step");
-  app.add_whole_number("--micro-batches", run.pipeline.num_micro_batches, {8, 65'536},
-                       "of a batch; few leave stages idle");
-  app.add_whole_number("--steps", run.num_steps, {1, 10'000}, "that are timed at a time, after one that is not");
-  app.add_whole_number("--rounds", rounds, {1, 1000}, "each measures everything once, so that all see the same noise");
+  app.add_integer("--batch-size", run.training.batch_size, {1, 65'536}, "images of a step");
+  app.add_integer("--micro-batches", run.pipeline.num_micro_batches, {8, 65'536}, "of a batch; few leave stages idle");
+  app.add_integer("--steps", run.num_steps, {1, 10'000}, "that are timed at a time, after one that is not");
+  app.add_integer("--rounds", rounds, {1, 1000}, "each measures everything once, so that all see the same noise");
   app.add_seed("--seed", run.training.seed, "of images and weights");
   if (const auto done = app.parse(argc, argv)) return *done;
 

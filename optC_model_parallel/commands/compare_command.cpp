@@ -126,7 +126,7 @@ std::vector<ComparedRun> compare_runs(const std::vector<TrainingRun>& runs, cons
   spec.num_ranks = num_ranks;
   spec.timeout_seconds = timeout_seconds;
   const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) { return train_all(runs, options, comm); });
-  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);
+  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
   std::vector<ComparedRun> compared;
   for (const TrainingRun& run : runs) compared.push_back(put_together(run, outcome));
   return compared;
@@ -234,7 +234,7 @@ ExitCode compare_command(int argc, char** argv) {
   std::string list = kUsualRuns;
   App app("optC_model_parallel compare", "Trains in several ways at once and each way in one process, side by side.");
   app.add_text("--runs", list, "LIST", "schedules (of pipelines) and models (for tensor parallelism)");
-  app.add_whole_number("--nproc", common.num_ranks, {1, 64}, "ranks");
+  app.add_integer("--nproc", common.num_ranks, {1, 64}, "ranks");
   app.add_seed("--seed", common.seed, "of weights and of the order of images");
   app.add_timeout(common.timeout_seconds);
   app.add_text("--out", common.out_dir, "DIR", "folder of curves and tables");

@@ -118,7 +118,7 @@ ExitCode one_training(int argc, char** argv, const std::string& word, const std:
   program.body = [&](RankRun& run) {
     run.announce();
     train(run, lab);
-    run.out.sentence(run.comm.rank(), "done");
+    run.out.text(run.comm.rank(), "done");
   };
   program.expected_log = [&](int num_ranks) { return expected_training_log(usual, num_ranks); };
   return static_cast<ExitCode>(lab_main(argc, argv, program));
@@ -151,7 +151,7 @@ int lab_program(int argc, char** argv) {
     run.announce();
     run_sections(run, sections(), calls());
     if (run.only.empty()) train(run, lab);
-    run.out.sentence(run.comm.rank(), "done");
+    run.out.text(run.comm.rank(), "done");
   };
   program.expected_log = expected_log;
   program.cases = all_cases();

@@ -6,7 +6,7 @@ namespace lab::optc {
 namespace {
 
 void expect_end(LogExpectation& log) {
-  log.add_on_every_rank(ExpectedSentence{"[Rank {rank}] done"});
+  log.add_on_every_rank(ExpectedText{"[Rank {rank}] done"});
 }
 
 }  // namespace

@@ -93,14 +93,14 @@ ExitCode memory_command(int argc, char** argv) {
       "What each stage holds of activations at once, for batches of ever more micro-batches. 1F1B holds no more for "
       "more; GPipe does, and a forecast says how much.");
   app.add_text("--micro-batches", list, "LIST", "numbers of micro-batches, one batch each");
-  app.add_whole_number("--micro-batch-size", run.micro_batch_size, {1, 65'536}, "images of a micro-batch");
+  app.add_integer("--micro-batch-size", run.micro_batch_size, {1, 65'536}, "images of a micro-batch");
   app.add_choice("--schedule", run.pipeline.schedule, {"gpipe", "1f1b"}, "of the pipeline");
   app.add_flag("--recompute", run.pipeline.recompute,
                "forget activations, and compute them again in the backward pass");
-  app.add_whole_number("--cap", cap_megabytes, {0, 1'000'000},
-                       "MB that a rank's process may grow by during the batch, enforced by the kernel; 0: any number");
+  app.add_integer("--cap", cap_megabytes, {0, 1'000'000},
+                  "MB that a rank's process may grow by during the batch, enforced by the kernel; 0: any number");
   app.add_choice("--model", run.training.model, pipeline_model_names(), "what is trained");
-  app.add_whole_number("--nproc", run.num_stages, {2, 64}, "stages, a process each");
+  app.add_integer("--nproc", run.num_stages, {2, 64}, "stages, a process each");
   app.add_seed("--seed", run.training.seed, "of images and weights");
   app.add_timeout(run.timeout_seconds);
   if (const auto done = app.parse(argc, argv)) return *done;

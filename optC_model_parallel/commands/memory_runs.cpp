@@ -88,11 +88,11 @@ TensorMap measure_batch(const MemoryRun& run, Communicator& comm) {
   // LibTorch's own error counts as student code's where that asked for the memory.
   const bool of_memory = exit_code == ExitCode::kInternal || exit_code == ExitCode::kStudentCode;
   const bool own_words = !of_memory && failure.exit_code < 128;
-  if (run.cap_bytes == 0 || own_words) raise(exit_code, failure.sentence);
+  if (run.cap_bytes == 0 || own_words) raise(exit_code, failure.message);
   throw UsageError(fmt::format(
       "--cap {}: {} micro-batches with {} need more than so many MB beyond what there was before the batch: "
       "{}; hint: {}a larger cap",
-      run.cap_bytes / 1'000'000, run.pipeline.num_micro_batches, run.pipeline.schedule, failure.sentence,
+      run.cap_bytes / 1'000'000, run.pipeline.num_micro_batches, run.pipeline.schedule, failure.message,
       run.pipeline.schedule == "gpipe" ? "--schedule 1f1b, or " : ""));
 }
 

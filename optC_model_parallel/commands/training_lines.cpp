@@ -63,17 +63,17 @@ class Lines {
       : lab_run_(lab_run), training_(training), reference_(reference) {}
 
   void begin(const Dataset& data) {
-    if (rank() == 0) sentence(words_before(training_.run, size(), data));
-    if (training_.run.parallelism == Parallelism::kPipeline) sentence(stage_words(training_.run, rank(), size()));
+    if (rank() == 0) message(words_before(training_.run, size(), data));
+    if (training_.run.parallelism == Parallelism::kPipeline) message(stage_words(training_.run, rank(), size()));
   }
 
   /// `checks`: of float32.
   void epoch(std::int64_t number, const TrainingRecord& record, const std::vector<StepCheck>& checks) {
     const auto index = static_cast<std::size_t>(number - 1);
     if (rank() == speaker(training_.run, size())) {
-      sentence(fmt::format("epoch {}: test loss {:.6f}, accuracy {:.4f}; one process: {:.6f}, {:.4f}", number,
-                           record.test_losses[index], record.accuracies[index], reference_.test_losses[index],
-                           reference_.accuracies[index]));
+      message(fmt::format("epoch {}: test loss {:.6f}, accuracy {:.4f}; one process: {:.6f}, {:.4f}", number,
+                          record.test_losses[index], record.accuracies[index], reference_.test_losses[index],
+                          reference_.accuracies[index]));
     }
     const std::string what = fmt::format("Epoch{}", number);
     const TensorMap& own = record.parameters[index];
@@ -90,7 +90,7 @@ class Lines {
 
   void end(const TrainingRecord& record, const std::string& speed, const Float32Checks& checks) {
     const TrainingRun& run = training_.run;
-    if (rank() == speaker(run, size())) sentence(speed);
+    if (rank() == speaker(run, size())) message(speed);
     if (!knows_losses(run, rank(), size()) || run.training.num_epochs == 0) return;
     if (is_exact(run.training)) {
       match("Losses", compare_losses(record.losses, reference_.losses, kExactTraining));
@@ -120,7 +120,7 @@ class Lines {
     }
     const StepsFound found = together(checks, {});
     match(what, found.gradients);
-    sentence(
+    message(
         fmt::format("epoch {}: {} gradients, each with the ranks' own weights, at most {:.1e} from float64's (relative "
                     "norm); parameters {:.1e} from one process's",
                     number, found.num_steps, found.gradients.relative_norm, distance));
@@ -132,7 +132,7 @@ class Lines {
     }
   }
 
-  void sentence(const std::string& text) { lab_run_.out.sentence(rank(), training_.title + ": " + text); }
+  void message(const std::string& text) { lab_run_.out.text(rank(), training_.title + ": " + text); }
 
   void match(const std::string& what, const Comparison& found) {
     lab_run_.out.match({training_.title + what, rank(), found.close, found.max_diff, found.mean_diff});
@@ -214,24 +214,24 @@ void expect_training(LogExpectation& log, const CheckedTraining& training) {
   const int num_ranks = log.num_ranks();
   const TrainingRun& run = training.run;
   const std::string head = "[Rank {rank}] " + training.title + ": ";
-  log.add(0, ExpectedSentence{"[Rank 0] " + training.title + ": " + template_before(run)});
+  log.add(0, ExpectedText{"[Rank 0] " + training.title + ": " + template_before(run)});
   ExpectedMatch match;
   const auto expect = [&](int rank, const std::string& what) {
     match.prefix = training.title + what;
     log.add(rank, match);
   };
   for (int rank = 0; rank < num_ranks; ++rank) {
-    if (run.parallelism == Parallelism::kPipeline) log.add(rank, ExpectedSentence{head + kStageTemplate});
+    if (run.parallelism == Parallelism::kPipeline) log.add(rank, ExpectedText{head + kStageTemplate});
     for (std::int64_t epoch = 1; epoch <= run.training.num_epochs; ++epoch) {
       if (rank == speaker(run, num_ranks)) {
-        log.add(rank, ExpectedSentence{head + fmt::format("epoch {}", epoch) +
-                                       ": test loss {number}, accuracy {number}; one process: {number}, {number}"});
+        log.add(rank, ExpectedText{head + fmt::format("epoch {}", epoch) +
+                                   ": test loss {number}, accuracy {number}; one process: {number}, {number}"});
       }
       match.max_bound = 1e-8;
       expect(rank, fmt::format("Epoch{}", epoch));
     }
     if (rank == speaker(run, num_ranks))
-      log.add(rank, ExpectedSentence{head + "{number} images in {number} s, {number} images/s"});
+      log.add(rank, ExpectedText{head + "{number} images in {number} s, {number} images/s"});
     if (!knows_losses(run, rank, num_ranks) || run.training.num_epochs == 0) continue;
     expect(rank, "Losses");
     match.max_bound = 0;

@@ -5,8 +5,8 @@
 #include "common/checks/lab_main.h"
 #include "common/comm/collectives.h"
 #include "optC_model_parallel/commands/training_run.h"
-#include "optC_model_parallel/model/training/checkpoint.h"
 #include "optC_model_parallel/model/data/images.h"
+#include "optC_model_parallel/model/training/checkpoint.h"
 #include "optC_model_parallel/model/training/training_record.h"
 
 namespace lab::optc {

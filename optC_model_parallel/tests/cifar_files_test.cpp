@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/base/errors.h"
-#include "common/testing/sentence_of.h"
+#include "common/testing/message_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
@@ -31,10 +31,10 @@ std::vector<std::string> names_of(const std::vector<std::string>& paths) {
 }
 
 /// What is said of a file with these bytes.
-std::string sentence_about(const std::string& bytes) {
+std::string message_about(const std::string& bytes) {
   const testing::TemporaryFolder folder;
   testing::write_bytes(folder.file("train.bin"), bytes);
-  return testing::sentence_of([&] { read_cifar({folder.file("train.bin")}); });
+  return testing::message_of([&] { read_cifar({folder.file("train.bin")}); });
 }
 
 CifarFiles find_among(const std::vector<std::string>& names) {
@@ -90,35 +90,35 @@ TEST_CASE("no file is for training and for testing") {
   const CifarFiles files = find_among({"latest_train.bin", "test.bin"});
   CHECK(names_of(files.train) == Names{"latest_train.bin"});
   CHECK(names_of(files.test) == Names{"test.bin"});
-  CHECK(testing::contains(testing::sentence_of([] { find_among({"latest_train.bin"}); }), "got none for testing"));
+  CHECK(testing::contains(testing::message_of([] { find_among({"latest_train.bin"}); }), "got none for testing"));
 }
 
 TEST_CASE("a folder that is not there, is a file, or lacks one kind of file") {
   const testing::TemporaryFolder folder;
-  CHECK(testing::contains(testing::sentence_of([&] { find_cifar_files(folder.file("absent")); }), "absent': expected"));
+  CHECK(testing::contains(testing::message_of([&] { find_cifar_files(folder.file("absent")); }), "absent': expected"));
   testing::write_bytes(folder.file("train.bin"), record(0, 0));
-  CHECK(testing::contains(testing::sentence_of([&] { find_cifar_files(folder.file("train.bin")); }), "train.bin'"));
-  CHECK(testing::contains(testing::sentence_of([&] { load_cifar(folder.file("")); }), "got none for testing"));
-  CHECK(testing::contains(testing::sentence_of([] { find_among({"test_batch.bin"}); }), "got none for training"));
+  CHECK(testing::contains(testing::message_of([&] { find_cifar_files(folder.file("train.bin")); }), "train.bin'"));
+  CHECK(testing::contains(testing::message_of([&] { load_cifar(folder.file("")); }), "got none for testing"));
+  CHECK(testing::contains(testing::message_of([] { find_among({"test_batch.bin"}); }), "got none for training"));
   CHECK_THROWS_AS(find_cifar_files(folder.file("absent")), UsageError);
 }
 
 TEST_CASE("a file that is empty, cut short, or has a byte too many") {
   const std::string whole = record(1, 0) + record(2, 0);
-  CHECK(testing::contains(sentence_about(""), "got 0 bytes; hint: the file is empty"));
-  CHECK(testing::contains(sentence_about(whole.substr(0, 6145)), "train.bin': expected a whole number"));
-  CHECK(testing::contains(sentence_about(whole.substr(0, 6145)), "got 6145 bytes; hint: the file has been cut short"));
-  CHECK(testing::contains(sentence_about(whole + '\0'), "got 6147 bytes"));
+  CHECK(testing::contains(message_about(""), "got 0 bytes; hint: the file is empty"));
+  CHECK(testing::contains(message_about(whole.substr(0, 6145)), "train.bin': expected an integer"));
+  CHECK(testing::contains(message_about(whole.substr(0, 6145)), "got 6145 bytes; hint: the file has been cut short"));
+  CHECK(testing::contains(message_about(whole + '\0'), "got 6147 bytes"));
 }
 
 TEST_CASE("CIFAR-100 is recognized by its size") {
-  CHECK(testing::contains(sentence_about(std::string(5 * 3074, '\0')), "CIFAR-100"));
+  CHECK(testing::contains(message_about(std::string(5 * 3074, '\0')), "CIFAR-100"));
 }
 
 TEST_CASE("a label above 9 is named with its record") {
-  const std::string sentence = sentence_about(record(1, 0) + record(9, 0) + record(10, 0) + record(255, 0));
-  CHECK(testing::contains(sentence, "expected labels from 0 to 9, got 10 in record 2 (counted from 0, at byte 6146)"));
-  CHECK(testing::contains(sentence_about(record(255, 0)), "got 255 in record 0"));
+  const std::string message = message_about(record(1, 0) + record(9, 0) + record(10, 0) + record(255, 0));
+  CHECK(testing::contains(message, "expected labels from 0 to 9, got 10 in record 2 (counted from 0, at byte 6146)"));
+  CHECK(testing::contains(message_about(record(255, 0)), "got 255 in record 0"));
 }
 
 TEST_CASE("a file that is not there, and no file at all") {

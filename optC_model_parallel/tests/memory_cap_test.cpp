@@ -1,7 +1,7 @@
 #include <string>
 
 #include "common/base/errors.h"
-#include "common/testing/sentence_of.h"
+#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/commands/memory_runs.h"
 
@@ -9,7 +9,7 @@
 namespace lab::optc {
 namespace {
 
-TEST_CASE("a cap that is too small ends in one sentence, and one that is not in none") {
+TEST_CASE("a cap that is too small ends in one message, and one that is not in none") {
 #ifdef __SANITIZE_ADDRESS__
   MESSAGE("skipped: the address sanitizer ends a program that has no memory left");
 #else
@@ -19,11 +19,11 @@ TEST_CASE("a cap that is too small ends in one sentence, and one that is not in 
   run.pipeline.num_micro_batches = 500;
   run.micro_batch_size = 16;  // 360 MB on the first rank, more than may lie free in this process's heap
   run.cap_bytes = 4'000'000;
-  const std::string sentence = testing::sentence_of([&] { peak_activation_bytes(run); });
-  CAPTURE(sentence);
-  CHECK(testing::contains(sentence, "--cap 4: 500 micro-batches with gpipe need more than so many MB"));
-  CHECK(testing::contains(sentence, "hint: --schedule 1f1b"));
-  CHECK(!testing::contains(sentence, "frame #"));
+  const std::string message = testing::message_of([&] { peak_activation_bytes(run); });
+  CAPTURE(message);
+  CHECK(testing::contains(message, "--cap 4: 500 micro-batches with gpipe need more than so many MB"));
+  CHECK(testing::contains(message, "hint: --schedule 1f1b"));
+  CHECK(!testing::contains(message, "frame #"));
   run.cap_bytes = 100'000'000;
   run.pipeline.num_micro_batches = 50;
   CHECK(peak_activation_bytes(run).front() > 30'000'000);

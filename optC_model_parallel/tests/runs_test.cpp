@@ -5,12 +5,12 @@
 #include <limits>
 
 #include "common/launch/run_ranks.h"
-#include "common/testing/sentence_of.h"
+#include "common/testing/message_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/commands/references.h"
-#include "optC_model_parallel/commands/training_lines.h"
 #include "optC_model_parallel/commands/training_comparison.h"
+#include "optC_model_parallel/commands/training_lines.h"
 #include "optC_model_parallel/commands/training_run.h"
 #include "optC_model_parallel/model/data/generated_images.h"
 #include "optC_model_parallel/model/training/training_loop.h"
@@ -21,7 +21,7 @@ namespace lab::optc {
 namespace {
 
 using lab::testing::contains;
-using lab::testing::sentence_of;
+using lab::testing::message_of;
 
 TrainingOptions short_training() {
   TrainingOptions training;
@@ -39,7 +39,7 @@ TEST_CASE("a run's name says what is trained and how") {
     CAPTURE(name);
     CHECK(run_named(name, {}, {}).name == name);
   }
-  CHECK(contains(sentence_of([] { run_named("pipdream", {}, {}); }), "got 'pipdream'"));
+  CHECK(contains(message_of([] { run_named("pipdream", {}, {}); }), "got 'pipdream'"));
 }
 
 TEST_CASE("what the user chose of an optimizer is taken for every model, also for vit") {
@@ -99,7 +99,7 @@ TEST_CASE("every rank gets every reference, as one process trains it") {
     for (const auto& [name, tensor] : second.parameters.back()) results["last." + name] = tensor;
     return results;
   });
-  if (outcome.failure) FAIL(outcome.failure->sentence);
+  if (outcome.failure) FAIL(outcome.failure->message);
   for (const RankOutcome& rank : outcome.ranks) {
     CHECK(rank.tensors.at("first").equal(rank.tensors.at("third")));
     CHECK(rank.tensors.at("losses").equal(at::tensor(alone.losses)));
@@ -156,7 +156,7 @@ TEST_CASE("where one rank's newest checkpoint is damaged, all go on from the one
                      {"w", found ? found->state.at("w") : at::zeros({3})},
                      {"notes", at::full({1}, static_cast<std::int64_t>(after.notes().size()))}};
   });
-  if (outcome.failure) FAIL(outcome.failure->sentence);
+  if (outcome.failure) FAIL(outcome.failure->message);
   for (const RankOutcome& rank : outcome.ranks) {
     CHECK(rank.tensors.at("step").item<std::int64_t>() == 20);
     CHECK(rank.tensors.at("w").eq(20).all().item<bool>());
@@ -174,7 +174,7 @@ TEST_CASE("parameters are compared as one vector, by its norm") {
   CHECK_FALSE(compare_parameters(with_a(1e-9), expected, 1e-10).close);
   CHECK_FALSE(compare_parameters(with_a(std::numeric_limits<double>::quiet_NaN()), expected, 1e-10).close);
   CHECK(compare_parameters(with_a(1e-6), expected).relative_norm == doctest::Approx(4.33e-7).epsilon(0.01));
-  CHECK(contains(sentence_of([&] { compare_parameters({{"a", expected.at("a")}}, expected); }), "b"));
+  CHECK(contains(message_of([&] { compare_parameters({{"a", expected.at("a")}}, expected); }), "b"));
 }
 
 TEST_CASE("losses are compared step by step, and a missing one is no match") {

@@ -25,84 +25,85 @@ struct AttentionCase {
 };
 
 /// Whole "q", "k", "v", "grad_out". All grow along the positions, so that the largest scores lie with the last ranks.
-TensorMap whole_of(const AttentionCase& the_case, const CasePlace& place) {
+TensorMap whole_of(const AttentionCase& test_case, const CasePlace& place) {
   TensorMap whole;
   std::uint64_t seed = place.seed;
   for (const char* name : {"q", "k", "v", "grad_out"}) {
-    PictureSetup setup = {kBatch, the_case.num_heads(place.size), kHeadChannels, the_case.lengths, the_case.dtype};
+    PictureSetup setup = {kBatch, test_case.num_heads(place.size), kHeadChannels, test_case.lengths, test_case.dtype};
     const bool is_key = name == std::string("k"), is_query = name == std::string("q");
-    if (the_case.large_scores && (is_key || is_query)) setup.mean = 20;
-    if (the_case.large_scores && is_key) setup.deviation = 0.1;
+    if (test_case.large_scores && (is_key || is_query)) setup.mean = 20;
+    if (test_case.large_scores && is_key) setup.deviation = 0.1;
     whole[name] = picture_of(setup, place.size, seed++).transpose(2, 3).contiguous();
   }
   return whole;
 }
 
-CaseInputs inputs_of(const AttentionCase& the_case, const CasePlace& place) {
-  const std::vector<std::int64_t> lengths = the_case.lengths(place.size);
+CaseInputs inputs_of(const AttentionCase& test_case, const CasePlace& place) {
+  const std::vector<std::int64_t> lengths = test_case.lengths(place.size);
   CaseInputs inputs;
   inputs.seed = place.seed;
-  for (const auto& [name, tensor] : whole_of(the_case, place)) {
-    if (name != "grad_out" || the_case.with_gradient)
+  for (const auto& [name, tensor] : whole_of(test_case, place)) {
+    if (name != "grad_out" || test_case.with_gradient)
       inputs.tensors["input." + name] = own_part(tensor, 2, lengths, place.rank).contiguous();
   }
   inputs.tensors["input.lengths"] = at::tensor(lengths, at::kLong);
-  inputs.numbers["by_ring"] = the_case.by == By::kRing ? 1 : 0;
+  inputs.numbers["by_ring"] = test_case.by == By::kRing ? 1 : 0;
   return inputs;
 }
 
-TensorMap expected_of(const AttentionCase& the_case, const CasePlace& place) {
-  TensorMap whole = whole_of(the_case, place);
-  for (auto& [name, tensor] : whole) tensor = tensor.to(at::kDouble).requires_grad_(the_case.with_gradient);
+TensorMap expected_of(const AttentionCase& test_case, const CasePlace& place) {
+  TensorMap whole = whole_of(test_case, place);
+  for (auto& [name, tensor] : whole) tensor = tensor.to(at::kDouble).requires_grad_(test_case.with_gradient);
   const at::Tensor out = attention(whole["q"], whole["k"], whole["v"]);
   TensorMap results = {{"out", out.detach()}};
-  if (the_case.with_gradient) {
+  if (test_case.with_gradient) {
     out.backward(whole["grad_out"]);
     for (const std::string name : {"q", "k", "v"}) results[name + ".grad"] = whole[name].grad();
   }
   for (auto& [name, tensor] : results)
-    tensor = own_part(tensor, 2, the_case.lengths(place.size), place.rank).to(the_case.dtype).contiguous();
+    tensor = own_part(tensor, 2, test_case.lengths(place.size), place.rank).to(test_case.dtype).contiguous();
   return results;
 }
 
-std::vector<CostBound> attention_bounds(const AttentionCase& the_case, const CasePlace& place) {
+std::vector<CostBound> attention_bounds(const AttentionCase& test_case, const CasePlace& place) {
   PictureCost cost;
   cost.rank = place.rank;
   cost.batch = kBatch;
-  cost.widths = the_case.lengths(place.size);
-  cost.value_bytes = static_cast<std::int64_t>(c10::elementSize(the_case.dtype));
-  cost.with_gradient = the_case.with_gradient;
-  const std::int64_t heads = the_case.num_heads(place.size);
-  cost = the_case.by == By::kRing ? with_ring(std::move(cost), heads, kHeadChannels)
-                                  : with_ulysses(std::move(cost), heads, kHeadChannels);
-  return vae::bounds_of(cost, the_case.task);
+  cost.widths = test_case.lengths(place.size);
+  cost.value_bytes = static_cast<std::int64_t>(c10::elementSize(test_case.dtype));
+  cost.with_gradient = test_case.with_gradient;
+  const std::int64_t heads = test_case.num_heads(place.size);
+  cost = test_case.by == By::kRing ? with_ring(std::move(cost), heads, kHeadChannels)
+                                   : with_ulysses(std::move(cost), heads, kHeadChannels);
+  return vae::bounds_of(cost, test_case.task);
 }
 
-Case attention_case(const AttentionCase& the_case) {
+Case attention_case(const AttentionCase& test_case) {
   Case result;
-  result.task = the_case.task;
-  result.name = result.prefix = the_case.name;
-  result.tolerance = tolerance_of(the_case.dtype);
-  result.inside_backward = the_case.with_gradient;
-  result.inputs = [the_case](const CasePlace& place) { return inputs_of(the_case, place); };
-  result.expected = [the_case](const CasePlace& place) { return expected_of(the_case, place); };
-  if (the_case.costed) result.bounds = [the_case](const CasePlace& place) { return attention_bounds(the_case, place); };
+  result.task = test_case.task;
+  result.name = result.prefix = test_case.name;
+  result.tolerance = tolerance_of(test_case.dtype);
+  result.inside_backward = test_case.with_gradient;
+  result.inputs = [test_case](const CasePlace& place) { return inputs_of(test_case, place); };
+  result.expected = [test_case](const CasePlace& place) { return expected_of(test_case, place); };
+  if (test_case.costed)
+    result.bounds = [test_case](const CasePlace& place) { return attention_bounds(test_case, place); };
   return result;
 }
 
 Case messages_case(By by, bool with_gradient) {
-  AttentionCase the_case;
-  the_case.by = by;
-  the_case.task = by == By::kRing ? "vae.ring_messages" : "vae.ulysses_messages";
-  the_case.name = by == By::kRing ? "RingMessages" : "UlyssesMessages";
+  AttentionCase test_case;
+  test_case.by = by;
+  test_case.task = by == By::kRing ? "vae.ring_messages" : "vae.ulysses_messages";
+  test_case.name = by == By::kRing ? "RingMessages" : "UlyssesMessages";
   if (with_gradient) {
-    the_case.task = "vae.attention_gradient";
-    the_case.name += "Gradient";
+    test_case.task = "vae.attention_gradient";
+    test_case.name += "Gradient";
   }
-  the_case.dtype = with_gradient ? at::kDouble : at::kFloat;
-  the_case.with_gradient = with_gradient;
-  the_case.costed = true;
-  return attention_case(the_case);
+  test_case.dtype = with_gradient ? at::kDouble : at::kFloat;
+  test_case.with_gradient = with_gradient;
+  test_case.costed = true;
+  return attention_case(test_case);
 }
 
 }  // namespace

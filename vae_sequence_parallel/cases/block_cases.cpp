@@ -10,9 +10,9 @@ Case block_at_full_size(const std::string& task, const std::string& name, const 
   PictureSetup picture;
   picture.height = side;
   picture.widths = spread(side);
-  ModuleCase the_case = {task, name, module, picture};
-  the_case.in_float64 = in_float64;
-  return case_of(the_case);
+  ModuleCase test_case = {task, name, module, picture};
+  test_case.in_float64 = in_float64;
+  return case_of(test_case);
 }
 
 ModuleCase small_block(const std::string& task, const std::string& name, const ModuleUnderTest& module,
@@ -25,15 +25,15 @@ ModuleCase small_block(const std::string& task, const std::string& name, const M
 }
 
 Case traffic_case(const std::string& name, const ModuleUnderTest& module) {
-  ModuleCase the_case = small_block("vae.decoder_gathers_nothing", name, module, spread(13));
-  the_case.costed = true;
-  return case_of(the_case);
+  ModuleCase test_case = small_block("vae.decoder_gathers_nothing", name, module, spread(13));
+  test_case.costed = true;
+  return case_of(test_case);
 }
 
 Case block_gradient_case(const std::string& name, const ModuleUnderTest& module, const Widths& widths) {
-  ModuleCase the_case = small_block("vae.decoder_gradient", name, module, widths, at::kDouble);
-  the_case.with_gradient = the_case.costed = true;
-  return case_of(the_case);
+  ModuleCase test_case = small_block("vae.decoder_gradient", name, module, widths, at::kDouble);
+  test_case.with_gradient = test_case.costed = true;
+  return case_of(test_case);
 }
 
 }  // namespace

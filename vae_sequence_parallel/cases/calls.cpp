@@ -22,12 +22,13 @@ ShardFunction make_module(const Weights& weights, const CaseInputs& inputs, Comm
   switch (module_kind_of(inputs)) {
     case ModuleKind::kConv2d: return forward_of(ParallelConv2d(weights, conv_options_of(inputs), comm));
     case ModuleKind::kGroupNorm:
-      return forward_of(ParallelGroupNorm(weights, inputs.whole("channels"), comm, inputs.whole("groups")));
-    case ModuleKind::kUpsample: return forward_of(ParallelUpsample(weights, inputs.whole("channels"), comm));
+      return forward_of(ParallelGroupNorm(weights, inputs.integer("channels"), comm, inputs.integer("groups")));
+    case ModuleKind::kUpsample: return forward_of(ParallelUpsample(weights, inputs.integer("channels"), comm));
     case ModuleKind::kAttnBlock:
-      return forward_of(ParallelAttnBlock(weights, inputs.whole("channels"), inputs.whole("heads"), comm));
+      return forward_of(ParallelAttnBlock(weights, inputs.integer("channels"), inputs.integer("heads"), comm));
     case ModuleKind::kResnetBlock:
-      return forward_of(ParallelResnetBlock(weights, inputs.whole("in_channels"), inputs.whole("out_channels"), comm));
+      return forward_of(
+          ParallelResnetBlock(weights, inputs.integer("in_channels"), inputs.integer("out_channels"), comm));
     case ModuleKind::kDecoder: break;
   }
   return forward_of(ParallelDecoder(weights, config_of(inputs), comm));
@@ -36,11 +37,11 @@ ShardFunction make_module(const Weights& weights, const CaseInputs& inputs, Comm
 TensorMap attention_call(Communicator& comm, const CaseInputs& inputs) {
   const bool with_gradient = inputs.tensors.count("input.grad_out") != 0;
   const c10::AutoGradMode grad_mode(with_gradient);
-  const std::vector<std::int64_t> lengths = whole_numbers(inputs, "input.lengths");
+  const std::vector<std::int64_t> lengths = integers(inputs, "input.lengths");
   const auto leaf = [&](const char* name) { return inputs.tensor(name).clone().requires_grad_(with_gradient); };
   const at::Tensor q = leaf("input.q"), k = leaf("input.k"), v = leaf("input.v");
-  const at::Tensor out = inputs.whole("by_ring") != 0 ? ring_attention(q, k, v, lengths, comm.point_to_point())
-                                                      : ulysses_attention(q, k, v, lengths, comm.collectives());
+  const at::Tensor out = inputs.integer("by_ring") != 0 ? ring_attention(q, k, v, lengths, comm.point_to_point())
+                                                        : ulysses_attention(q, k, v, lengths, comm.collectives());
   TensorMap results = {{"out", out.detach()}};
   if (!with_gradient) return results;
   if (out.requires_grad()) out.backward(inputs.tensor("input.grad_out"));

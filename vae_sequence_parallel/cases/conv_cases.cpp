@@ -12,25 +12,25 @@ struct Window {
 
 /// The handout's 32x32: sums of up to 1152 products.
 Case conv_at_full_size(const std::string& name, const Conv2dOptions& options) {
-  ModuleCase the_case;
-  the_case.task = kConvTask;
-  the_case.name = name;
-  the_case.module = conv2d_under_test(options);
-  the_case.in_float64 = false;
-  return case_of(the_case);
+  ModuleCase test_case;
+  test_case.task = kConvTask;
+  test_case.name = name;
+  test_case.module = conv2d_under_test(options);
+  test_case.in_float64 = false;
+  return case_of(test_case);
 }
 
 /// Odd numbers of channels, so that nothing fits by accident.
 ModuleCase small_conv(const std::string& task, const std::string& name, const Widths& widths, const Window& window,
                       at::ScalarType dtype) {
-  ModuleCase the_case;
-  the_case.task = task;
-  the_case.name = name;
-  the_case.module = conv2d_under_test({5, 7, window.kernel, window.stride, window.padding});
-  the_case.picture.height = 9;
-  the_case.picture.widths = widths;
-  the_case.picture.dtype = dtype;
-  return the_case;
+  ModuleCase test_case;
+  test_case.task = task;
+  test_case.name = name;
+  test_case.module = conv2d_under_test({5, 7, window.kernel, window.stride, window.padding});
+  test_case.picture.height = 9;
+  test_case.picture.widths = widths;
+  test_case.picture.dtype = dtype;
+  return test_case;
 }
 
 Case conv_case(const std::string& name, const Widths& widths, const Window& window, at::ScalarType dtype = at::kFloat) {
@@ -38,16 +38,16 @@ Case conv_case(const std::string& name, const Widths& widths, const Window& wind
 }
 
 Case halo_case(const std::string& name, const Widths& widths, const Window& window) {
-  ModuleCase the_case = small_conv("vae.conv2d_halo", name, widths, window, at::kFloat);
-  the_case.costed = true;
-  return case_of(the_case);
+  ModuleCase test_case = small_conv("vae.conv2d_halo", name, widths, window, at::kFloat);
+  test_case.costed = true;
+  return case_of(test_case);
 }
 
 Case conv_gradient_case(const std::string& name, const Widths& widths, const Window& window, at::ScalarType dtype) {
-  ModuleCase the_case = small_conv("vae.conv2d_gradient", name, widths, window, dtype);
-  the_case.picture.mean = 1;  // sums of values around 0 lose more digits than they have terms
-  the_case.with_gradient = the_case.costed = true;
-  return case_of(the_case);
+  ModuleCase test_case = small_conv("vae.conv2d_gradient", name, widths, window, dtype);
+  test_case.picture.mean = 1;  // sums of values around 0 lose more digits than they have terms
+  test_case.with_gradient = test_case.costed = true;
+  return case_of(test_case);
 }
 
 }  // namespace

@@ -31,15 +31,15 @@ PictureSetup latent_picture(const Widths& widths, at::ScalarType dtype = at::kFl
 }
 
 /// What many layers of float32 leave.
-Case within_1e5(Case the_case) {
-  the_case.tolerance.relative_norm = 1e-5;
-  the_case.tolerance.atol = 1e-4;
-  return the_case;
+Case within_1e5(Case test_case) {
+  test_case.tolerance.relative_norm = 1e-5;
+  test_case.tolerance.atol = 1e-4;
+  return test_case;
 }
 
 Case decoder_case(const std::string& name, const PictureSetup& picture, std::int64_t num_heads = 1) {
-  const Case the_case = case_of({"vae.decoder", name, decoder_under_test(tiny_config(num_heads)), picture});
-  return picture.dtype == at::kFloat ? within_1e5(the_case) : the_case;
+  const Case test_case = case_of({"vae.decoder", name, decoder_under_test(tiny_config(num_heads)), picture});
+  return picture.dtype == at::kFloat ? within_1e5(test_case) : test_case;
 }
 
 CaseInputs autoencoder_inputs(const PictureSetup& setup, const CasePlace& place) {
@@ -108,9 +108,9 @@ std::vector<Case> decoder_gradient_cases() {
   config.channel_multipliers = {2, 2};
   PictureSetup picture = latent_picture(narrow_widths, at::kDouble);
   picture.height = 2;
-  ModuleCase the_case = {"vae.decoder_gradient", "DecoderGradient", decoder_under_test(config), picture};
-  the_case.with_gradient = the_case.costed = true;
-  return {case_of(the_case)};
+  ModuleCase test_case = {"vae.decoder_gradient", "DecoderGradient", decoder_under_test(config), picture};
+  test_case.with_gradient = test_case.costed = true;
+  return {case_of(test_case)};
 }
 
 }  // namespace lab::vae

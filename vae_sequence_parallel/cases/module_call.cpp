@@ -49,7 +49,7 @@ TaskCall module_call(const ModuleMaker& make) {
   return [make](Communicator& whole_world, const CaseInputs& inputs) {
     Communicator comm = of_case(whole_world, inputs);
     // A module may overwrite what it is handed.
-    WidthShard x = {inputs.tensor("input.x").clone(), whole_numbers(inputs, "input.widths")};
+    WidthShard x = {inputs.tensor("input.x").clone(), integers(inputs, "input.widths")};
     CheckpointWeights source(weights_of(inputs), "the serial module's parameters", x.columns.scalar_type());
     LeafWeights leaves(source, inputs.device);
     const ShardFunction module = make(Weights(leaves), inputs, comm);
@@ -70,7 +70,7 @@ TensorMap weights_of(const CaseInputs& inputs) {
   return weights;
 }
 
-std::vector<std::int64_t> whole_numbers(const CaseInputs& inputs, const std::string& name) {
+std::vector<std::int64_t> integers(const CaseInputs& inputs, const std::string& name) {
   const at::Tensor numbers = inputs.tensor(name).cpu().contiguous();
   return {numbers.data_ptr<std::int64_t>(), numbers.data_ptr<std::int64_t>() + numbers.numel()};
 }

@@ -21,7 +21,7 @@ TaskCall module_call(const ModuleMaker& make);
 /// The "weight." tensors of a case, under the parameters' names.
 TensorMap weights_of(const CaseInputs& inputs);
 
-/// A tensor of whole numbers, such as "input.widths".
-std::vector<std::int64_t> whole_numbers(const CaseInputs& inputs, const std::string& name);
+/// A tensor of integers, such as "input.widths".
+std::vector<std::int64_t> integers(const CaseInputs& inputs, const std::string& name);
 
 }  // namespace lab::vae

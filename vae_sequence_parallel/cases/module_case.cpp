@@ -16,16 +16,16 @@ struct Whole {
   at::Tensor x, grad_out;  ///< grad_out only with_gradient
 };
 
-PictureCost cost_of(const ModuleCase& the_case, const CasePlace& place) {
-  const PictureSetup& picture = the_case.picture;
+PictureCost cost_of(const ModuleCase& test_case, const CasePlace& place) {
+  const PictureSetup& picture = test_case.picture;
   PictureCost cost;
   cost.rank = place.rank;
   cost.batch = picture.batch;
   cost.height = picture.height;
   cost.widths = picture.widths(place.size);
   cost.value_bytes = static_cast<std::int64_t>(c10::elementSize(picture.dtype));
-  cost.with_gradient = the_case.with_gradient;
-  return the_case.module.cost(cost);
+  cost.with_gradient = test_case.with_gradient;
+  return test_case.module.cost(cost);
 }
 
 /// Gradients of parameters are sums over all positions: not around 0, where float32 would lose more digits than the sum
@@ -35,44 +35,44 @@ at::Tensor gradient_like(const at::Tensor& out, std::uint64_t seed) {
   return (1 + out + seeded_randn(out.sizes(), seed, out.scalar_type())).div_(num_positions);
 }
 
-Whole whole_of(const ModuleCase& the_case, const CasePlace& place) {
+Whole whole_of(const ModuleCase& test_case, const CasePlace& place) {
   Whole whole;
-  whole.x = picture_of(the_case.picture, place.size, place.seed);
-  SeededWeights weights(place.seed + 1, the_case.picture.dtype, 0.5);
-  const auto module = the_case.module.serial(Weights(weights));
+  whole.x = picture_of(test_case.picture, place.size, place.seed);
+  SeededWeights weights(place.seed + 1, test_case.picture.dtype, 0.5);
+  const auto module = test_case.module.serial(Weights(weights));
   whole.weights = weights.made();
-  if (the_case.with_gradient) {
+  if (test_case.with_gradient) {
     const c10::NoGradGuard no_grad;
     whole.grad_out = gradient_like(module(whole.x.clone()), place.seed + 2);
   }
   return whole;
 }
 
-CaseInputs inputs_of(const ModuleCase& the_case, const CasePlace& place) {
-  const Whole whole = whole_of(the_case, place);
-  const std::vector<std::int64_t> widths = the_case.picture.widths(place.size);
+CaseInputs inputs_of(const ModuleCase& test_case, const CasePlace& place) {
+  const Whole whole = whole_of(test_case, place);
+  const std::vector<std::int64_t> widths = test_case.picture.widths(place.size);
   CaseInputs inputs;
   inputs.seed = place.seed;
-  inputs.numbers = the_case.module.numbers;
+  inputs.numbers = test_case.module.numbers;
   inputs.tensors["input.x"] = own_columns(whole.x, widths, place.rank);
   inputs.tensors["input.widths"] = at::tensor(widths, at::kLong);
   for (const auto& [name, tensor] : whole.weights) inputs.tensors["weight." + name] = tensor;
-  if (the_case.with_gradient)
-    inputs.tensors["input.grad_out"] = own_columns(whole.grad_out, cost_of(the_case, place).widths, place.rank);
+  if (test_case.with_gradient)
+    inputs.tensors["input.grad_out"] = own_columns(whole.grad_out, cost_of(test_case, place).widths, place.rank);
   return inputs;
 }
 
-TensorMap serial_results(const ModuleCase& the_case, const Whole& whole) {
-  const at::ScalarType dtype = the_case.in_float64 ? at::kDouble : the_case.picture.dtype;
-  CheckpointWeights source(whole.weights, the_case.name, dtype);
+TensorMap serial_results(const ModuleCase& test_case, const Whole& whole) {
+  const at::ScalarType dtype = test_case.in_float64 ? at::kDouble : test_case.picture.dtype;
+  CheckpointWeights source(whole.weights, test_case.name, dtype);
   const at::Tensor x = whole.x.to(dtype);
-  if (!the_case.with_gradient) {
+  if (!test_case.with_gradient) {
     const c10::NoGradGuard no_grad;
-    return {{"out", the_case.module.serial(Weights(source))(x.clone())}};
+    return {{"out", test_case.module.serial(Weights(source))(x.clone())}};
   }
   LeafWeights leaves(source);
   const at::Tensor leaf = x.clone().requires_grad_();
-  const at::Tensor out = the_case.module.serial(Weights(leaves))(leaf);
+  const at::Tensor out = test_case.module.serial(Weights(leaves))(leaf);
   out.backward(whole.grad_out.to(dtype));
   TensorMap results = leaves.gradients();
   results["out"] = out.detach();
@@ -80,48 +80,50 @@ TensorMap serial_results(const ModuleCase& the_case, const Whole& whole) {
   return results;
 }
 
-TensorMap expected_of(const ModuleCase& the_case, const CasePlace& place) {
-  const std::vector<std::int64_t> widths = cost_of(the_case, place).widths;
-  TensorMap expected = serial_results(the_case, whole_of(the_case, place));
-  for (auto& [name, tensor] : expected) tensor = tensor.to(the_case.picture.dtype);
+TensorMap expected_of(const ModuleCase& test_case, const CasePlace& place) {
+  const std::vector<std::int64_t> widths = cost_of(test_case, place).widths;
+  TensorMap expected = serial_results(test_case, whole_of(test_case, place));
+  for (auto& [name, tensor] : expected) tensor = tensor.to(test_case.picture.dtype);
   expected["out"] = own_columns(expected["out"], widths, place.rank);
   expected["widths"] = at::tensor(widths, at::kLong);
-  if (the_case.with_gradient)
-    expected["x.grad"] = own_columns(expected["x.grad"], the_case.picture.widths(place.size), place.rank);
+  if (test_case.with_gradient)
+    expected["x.grad"] = own_columns(expected["x.grad"], test_case.picture.widths(place.size), place.rank);
   return expected;
 }
 
 }  // namespace
 
-Case case_of(ModuleCase the_case) {
-  the_case.picture.channels = the_case.module.in_channels;
+Case case_of(ModuleCase test_case) {
+  test_case.picture.channels = test_case.module.in_channels;
   Case result;
-  result.task = the_case.task;
-  result.name = result.prefix = the_case.name;
-  result.tolerance = tolerance_of(the_case.picture.dtype);
-  result.inside_backward = the_case.with_gradient;
-  result.inputs = [the_case](const CasePlace& place) { return inputs_of(the_case, place); };
-  result.expected = [the_case](const CasePlace& place) { return expected_of(the_case, place); };
-  if (the_case.costed) {
-    result.bounds = [the_case](const CasePlace& place) { return bounds_of(cost_of(the_case, place), the_case.task); };
+  result.task = test_case.task;
+  result.name = result.prefix = test_case.name;
+  result.tolerance = tolerance_of(test_case.picture.dtype);
+  result.inside_backward = test_case.with_gradient;
+  result.inputs = [test_case](const CasePlace& place) { return inputs_of(test_case, place); };
+  result.expected = [test_case](const CasePlace& place) { return expected_of(test_case, place); };
+  if (test_case.costed) {
+    result.bounds = [test_case](const CasePlace& place) {
+      return bounds_of(cost_of(test_case, place), test_case.task);
+    };
   }
   return result;
 }
 
-Case every_other_rank(const Case& the_case) {
+Case every_other_rank(const Case& test_case) {
   const auto inside = [](const CasePlace& place) {
     return CasePlace{place.rank / 2, (place.size + 1 - place.rank % 2) / 2, place.seed};
   };
-  Case result = the_case;
+  Case result = test_case;
   result.inputs = [=](const CasePlace& place) {
-    CaseInputs inputs = the_case.inputs(inside(place));
+    CaseInputs inputs = test_case.inputs(inside(place));
     inputs.numbers["every_other_rank"] = 1;
     return inputs;
   };
-  result.expected = [=](const CasePlace& place) { return the_case.expected(inside(place)); };
-  if (the_case.bounds) result.bounds = [=](const CasePlace& place) { return the_case.bounds(inside(place)); };
-  for (Suspect& suspect : result.suspects)
-    suspect.wrong = [inside, wrong = suspect.wrong](const CasePlace& place) { return wrong(inside(place)); };
+  result.expected = [=](const CasePlace& place) { return test_case.expected(inside(place)); };
+  if (test_case.bounds) result.bounds = [=](const CasePlace& place) { return test_case.bounds(inside(place)); };
+  for (KnownMistake& mistake : result.known_mistakes)
+    mistake.wrong = [inside, wrong = mistake.wrong](const CasePlace& place) { return wrong(inside(place)); };
   return result;
 }
 

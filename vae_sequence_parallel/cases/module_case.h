@@ -16,9 +16,9 @@ struct ModuleCase {
   bool costed = false;         ///< held to its bounds
   bool in_float64 = true;      ///< false: by the serial module in float32, where its own error is near the tolerance
 };
-Case case_of(ModuleCase the_case);
+Case case_of(ModuleCase test_case);
 
 /// The same on the ranks with even numbers and, at the same time, on those with odd ones: "every_other_rank" is 1.
-Case every_other_rank(const Case& the_case);
+Case every_other_rank(const Case& test_case);
 
 }  // namespace lab::vae

@@ -67,12 +67,12 @@ ModuleUnderTest decoder_under_test(const AutoEncoderConfig& config) {
 }
 
 ModuleKind module_kind_of(const CaseInputs& inputs) {
-  return static_cast<ModuleKind>(inputs.whole("module"));
+  return static_cast<ModuleKind>(inputs.integer("module"));
 }
 
 Conv2dOptions conv_options_of(const CaseInputs& inputs) {
-  return {inputs.whole("in_channels"), inputs.whole("out_channels"), inputs.whole("kernel"), inputs.whole("stride"),
-          inputs.whole("padding")};
+  return {inputs.integer("in_channels"), inputs.integer("out_channels"), inputs.integer("kernel"),
+          inputs.integer("stride"), inputs.integer("padding")};
 }
 
 std::map<std::string, double> numbers_of(const AutoEncoderConfig& config) {
@@ -88,15 +88,15 @@ std::map<std::string, double> numbers_of(const AutoEncoderConfig& config) {
 
 AutoEncoderConfig config_of(const CaseInputs& inputs) {
   AutoEncoderConfig config;
-  config.channels = inputs.whole("channels");
-  config.num_res_blocks = inputs.whole("num_res_blocks");
-  config.z_channels = inputs.whole("z_channels");
+  config.channels = inputs.integer("channels");
+  config.num_res_blocks = inputs.integer("num_res_blocks");
+  config.z_channels = inputs.integer("z_channels");
   config.scale_factor = inputs.number("scale_factor");
   config.shift_factor = inputs.number("shift_factor");
-  config.num_heads = inputs.whole("num_heads");
+  config.num_heads = inputs.integer("num_heads");
   config.channel_multipliers.clear();
-  for (std::int64_t level = 0; level < inputs.whole("num_levels"); ++level)
-    config.channel_multipliers.push_back(inputs.whole(fmt::format("channels_of_level{}", level)) / config.channels);
+  for (std::int64_t level = 0; level < inputs.integer("num_levels"); ++level)
+    config.channel_multipliers.push_back(inputs.integer(fmt::format("channels_of_level{}", level)) / config.channels);
   return config;
 }
 

@@ -31,14 +31,14 @@ at::Tensor plain_averages(const at::Tensor& of_ranks, int) {
   return at::stack({all, of_ranks.select(-1, 1).mean(0), variance * all}, -1);
 }
 
-Suspect local_variance(const Case& the_case, const std::string& sentence, const WrongMoments& moments) {
-  return {"local_variance", sentence, [inputs = the_case.inputs, moments](const CasePlace& place) {
+KnownMistake local_variance(const Case& test_case, const std::string& message, const WrongMoments& moments) {
+  return {"local_variance", message, [inputs = test_case.inputs, moments](const CasePlace& place) {
             const c10::NoGradGuard no_grad;
             const CaseInputs own = inputs(place);
             std::vector<at::Tensor> of_ranks;
             for (int rank = 0; rank < place.size; ++rank)
               of_ranks.push_back(
-                  local_moments(inputs({rank, place.size, place.seed}).tensor("input.x"), own.whole("groups")));
+                  local_moments(inputs({rank, place.size, place.seed}).tensor("input.x"), own.integer("groups")));
             const GroupStatistics statistics(moments(at::stack(of_ranks), place.rank), GroupNorm::kEpsilon);
             return TensorMap{{"out", normalized(own.tensor("input.x"), statistics, own.tensor("weight.weight"),
                                                 own.tensor("weight.bias"))}};
@@ -47,27 +47,27 @@ Suspect local_variance(const Case& the_case, const std::string& sentence, const 
 
 /// The case of a GroupNorm with what it looks like if the moments of ranks are put together wrongly: each rank's own
 /// only, or averaged variances, which lack how far the means of ranks are apart.
-Case with_norm_suspects(Case the_case) {
+Case with_norm_suspects(Case test_case) {
   const char* averaged =
       "the variance of local means is missing: averaged variances of ranks are not the variance of all columns, as the "
       "means of ranks differ; merge n, mean and M2";
-  the_case.suspects = {
-      local_variance(the_case, "every rank normalises by the mean and the variance of its own columns only",
+  test_case.known_mistakes = {
+      local_variance(test_case, "every rank normalises by the mean and the variance of its own columns only",
                      own_moments),
-      local_variance(the_case, averaged, without_variance_of_means),
-      local_variance(the_case, averaged, plain_averages)};
-  return the_case;
+      local_variance(test_case, averaged, without_variance_of_means),
+      local_variance(test_case, averaged, plain_averages)};
+  return test_case;
 }
 
 const char* const kNormTask = "vae.group_norm";
 
 ModuleCase norm_case(const std::string& name, const ModuleUnderTest& module, const PictureSetup& picture) {
-  ModuleCase the_case;
-  the_case.task = kNormTask;
-  the_case.name = name;
-  the_case.module = module;
-  the_case.picture = picture;
-  return the_case;
+  ModuleCase test_case;
+  test_case.task = kNormTask;
+  test_case.name = name;
+  test_case.module = module;
+  test_case.picture = picture;
+  return test_case;
 }
 
 /// The handout's 32x32.
@@ -106,11 +106,11 @@ Case small_spread() {
 }
 
 Case moments_case(const std::string& name, bool with_gradient) {
-  ModuleCase the_case = small_norm(name, small_picture(spread(37), with_gradient ? at::kDouble : at::kFloat));
-  the_case.task = with_gradient ? "vae.group_norm_gradient" : "vae.group_norm_moments";
-  the_case.with_gradient = with_gradient;
-  the_case.costed = true;
-  return case_of(the_case);
+  ModuleCase test_case = small_norm(name, small_picture(spread(37), with_gradient ? at::kDouble : at::kFloat));
+  test_case.task = with_gradient ? "vae.group_norm_gradient" : "vae.group_norm_moments";
+  test_case.with_gradient = with_gradient;
+  test_case.costed = true;
+  return case_of(test_case);
 }
 
 /// Every rank has the same first column and others of its own: where mean and variance are bitwise the same, so are the
@@ -157,9 +157,9 @@ std::vector<Case> norm_cases() {
 std::vector<Case> norm_gradient_cases() {
   ModuleCase in_float32 = small_norm("GroupNormGradient", small_picture(spread(37)));
   ModuleCase with_gaps = small_norm("GroupNormEmptySlicesGradient", small_picture(gapped_widths, at::kDouble));
-  for (ModuleCase* the_case : {&in_float32, &with_gaps}) {
-    the_case->task = "vae.group_norm_gradient";
-    the_case->with_gradient = true;
+  for (ModuleCase* test_case : {&in_float32, &with_gaps}) {
+    test_case->task = "vae.group_norm_gradient";
+    test_case->with_gradient = true;
   }
   return {with_norm_suspects(case_of(in_float32)), with_norm_suspects(case_of(with_gaps)),
           moments_case("GroupNormMomentsGradient", true)};

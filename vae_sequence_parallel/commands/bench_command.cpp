@@ -61,7 +61,7 @@ LoadCost run_load(const AutoEncoderConfig& config, int num_ranks, int num_turns)
   spec.num_ranks = num_ranks;
   spec.timeout_seconds = 120;
   const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) { return load_on(path, num_turns, comm); });
-  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);
+  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
   const TensorMap& first = outcome.ranks.front().tensors;
   LoadCost cost;
   cost.file_bytes = static_cast<std::int64_t>(std::filesystem::file_size(path));
@@ -80,10 +80,10 @@ ExitCode bench_command(int argc, char** argv) {
   int most_ranks = 2, rounds = 3, load_ranks = 4;
   App app("vae_sequence_parallel bench", "The time of a decoding, alone and in parallel, one thread per rank.");
   app.add_choice("--config", config, {"flux", "small"}, "sizes of the decoder");
-  app.add_whole_number("--size", size, {8, 8192}, "side of the picture, pixels");
-  app.add_whole_number("--nproc", most_ranks, {1, 64}, "ranks of the parallel decoding, beside one rank and none");
-  app.add_whole_number("--rounds", rounds, {1, 1000}, "each measures everything once, so that all see the same noise");
-  app.add_whole_number("--load-nproc", load_ranks, {0, 64}, "ranks that load a checkpoint of this size; 0: none");
+  app.add_integer("--size", size, {8, 8192}, "side of the picture, pixels");
+  app.add_integer("--nproc", most_ranks, {1, 64}, "ranks of the parallel decoding, beside one rank and none");
+  app.add_integer("--rounds", rounds, {1, 1000}, "each measures everything once, so that all see the same noise");
+  app.add_integer("--load-nproc", load_ranks, {0, 64}, "ranks that load a checkpoint of this size; 0: none");
   if (const auto done = app.parse(argc, argv)) return *done;
   run.config = config == "flux" ? flux_config() : small_config();
   run.height = run.width = size;

@@ -42,10 +42,10 @@ ExitCode train_command(int argc, char** argv) {
   TrainingOptions options;
   std::string path = "small.safetensors", from, sizes = "64";
   App app("vae_sequence_parallel train", "Trains the lab's small autoencoder, on generated pictures only.");
-  app.add_whole_number("--steps", options.num_steps, {1, 1 << 24}, "of the optimizer");
-  app.add_whole_number("--batch", options.batch_size, {1, 1024}, "pictures in a step");
+  app.add_integer("--steps", options.num_steps, {1, 1 << 24}, "of the optimizer");
+  app.add_integer("--batch", options.batch_size, {1, 1024}, "pictures in a step");
   app.add_text("--sizes", sizes, "LIST", "sides of the pictures, pixels, of one step after the other; multiples of 8");
-  app.add_whole_number("--warm-up", options.num_warm_up_steps, {0, 1 << 24}, "steps until that");
+  app.add_integer("--warm-up", options.num_warm_up_steps, {0, 1 << 24}, "steps until that");
   app.add_number("--learning-rate", options.learning_rate, {0, 1, "X"}, "Adam's, at its highest");
   app.add_seed("--seed", options.seed, "of first parameters and pictures");
   app.add_text("--from", from, "FILE", "checkpoint to go on from; seeded parameters where left out");

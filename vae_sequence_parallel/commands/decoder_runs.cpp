@@ -94,7 +94,7 @@ DecoderCost run_decoder(const DecoderRun& run) {
   spec.timeout_seconds = run.timeout_seconds;
   spec.careful = false;
   const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) { return decode_on(run, comm); });
-  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->sentence);
+  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
   DecoderCost cost;
   for (const RankOutcome& rank : outcome.ranks) {
     const at::Tensor bytes = rank.tensors.at("bytes"), seconds = rank.tensors.at("seconds");

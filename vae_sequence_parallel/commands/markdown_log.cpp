@@ -67,11 +67,11 @@ CheckTable table_of(const RunReport& report, Verdicts& verdicts) {
   return table;
 }
 
-void add_sentences(std::string& text, const RunReport& report) {
+void add_messages(std::string& text, const RunReport& report) {
   text += "\n## What the ranks said\n\n```\n";
   for (const RankReport& rank : report.ranks) {
     for (const PrintedLine& line : rank.lines) {
-      if (const auto* sentence = std::get_if<std::string>(&line)) text += *sentence + "\n";
+      if (const auto* message = std::get_if<std::string>(&line)) text += *message + "\n";
       if (const auto* skipped = std::get_if<SkippedLine>(&line)) text += format(*skipped) + "\n";
     }
   }
@@ -98,12 +98,12 @@ std::string markdown_log(const RunReport& report) {
     for (const std::string& cell : table.cells.at(name)) text += fmt::format(" {} |", cell);
     text += "\n";
   }
-  add_sentences(text, report);
+  add_messages(text, report);
   return text;
 }
 
-std::string action_page(const std::string& program, const std::string& sentence) {
-  return title_of(program) + sentence + "\n";
+std::string action_page(const std::string& program, const std::string& message) {
+  return title_of(program) + message + "\n";
 }
 
 void add_to_log(const std::string& out_dir, const std::string& page) {

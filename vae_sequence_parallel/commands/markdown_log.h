@@ -12,7 +12,7 @@ std::string markdown_log(const RunReport& report);
 
 /// The page of an action without ranks.
 /// Example   action_page("vae_sequence_parallel encode", "encode: a picture of 70 x 70 ...")
-std::string action_page(const std::string& program, const std::string& sentence);
+std::string action_page(const std::string& program, const std::string& message);
 
 /// DIR/vae_log.md with one more page behind those of the other actions; a page of the same action is replaced.
 /// Errors    UsageError: it cannot be written

@@ -53,7 +53,7 @@ ExitCode memory_command(int argc, char** argv) {
   bool no_serial = false;
   App app("vae_sequence_parallel memory", "What a rank holds of parameters and of activations while it decodes.");
   app.add_choice("--config", config, {"flux", "small"}, "sizes of the decoder");
-  app.add_whole_number("--size", size, {8, 8192}, "side of the picture, pixels");
+  app.add_integer("--size", size, {8, 8192}, "side of the picture, pixels");
   app.add_text("--ranks", ranks, "LIST", "numbers of ranks");
   app.add_choice("--device", device, {"cpu", "cuda"}, "read by the memory meter, or by the GPU's allocator");
   app.add_flag("--no-serial", no_serial, "leave out the decoder in one process");

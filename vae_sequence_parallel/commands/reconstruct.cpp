@@ -59,19 +59,19 @@ Given given_to_all(const StepOptions& options, const AutoEncoderConfig& config, 
 
 void describe_given(RankRun& run, const ReconstructionFiles& files, const Given& given) {
   const at::Tensor picture = read_picture(files.baseline_jpg);
-  run.out.sentence(0, fmt::format("A picture of {} x {}, encoded to a latent {}, decoded in one process.",
-                                  picture.size(1), picture.size(0), shape_text(given.latent.z.sizes())));
+  run.out.text(0, fmt::format("A picture of {} x {}, encoded to a latent {}, decoded in one process.", picture.size(1),
+                              picture.size(0), shape_text(given.latent.z.sizes())));
   if (!std::filesystem::exists(files.picture)) return;  // a latent from elsewhere
   const at::Tensor original = read_picture(files.picture);
   if (original.sizes() == picture.sizes())
-    run.out.sentence(0, fmt::format("What was decoded has {:.2f} dB PSNR to the picture.", psnr(original, picture)));
+    run.out.text(0, fmt::format("What was decoded has {:.2f} dB PSNR to the picture.", psnr(original, picture)));
 }
 
 void compare_jpegs(RankRun& run, const ReconstructionFiles& files) {
   const at::Tensor baseline = read_picture(files.baseline_jpg), parallel = read_picture(files.parallel_jpg);
   const SampleDifferences found = sample_differences(baseline, parallel);
-  run.out.sentence(0, fmt::format("Of {} samples of the two JPEGs, {} differ by one step of 8 bits and {} by more.",
-                                  found.total, found.one_step, found.more));
+  run.out.text(0, fmt::format("Of {} samples of the two JPEGs, {} differ by one step of 8 bits and {} by more.",
+                              found.total, found.one_step, found.more));
   const at::Tensor difference = (parallel.to(at::kDouble) - baseline.to(at::kDouble)).abs();
   const bool close =
       found.more == 0 && static_cast<double>(found.one_step) <= kMostDifferentShare * static_cast<double>(found.total);
@@ -94,17 +94,17 @@ void reconstruct(RankRun& run, const StepOptions& options) {
   const std::int64_t peak_bytes = memory.peak_bytes();
   image = image.cpu().contiguous();
 
-  Case the_case;
-  the_case.name = the_case.prefix = "Reconstruction";
+  Case test_case;
+  test_case.name = test_case.prefix = "Reconstruction";
   CaseResult result;
   result.inputs.tensors["input.latent"] = given.latent.z;
   result.expected["image"] = given.baseline.image;
   result.actual["image"] = image;
   const double unbounded = std::numeric_limits<double>::infinity();
   result.comparison = compare(image, given.baseline.image, {0, unbounded, kRelativeNorm});
-  run.report(the_case, result);
-  run.out.sentence(rank, fmt::format("held at most {:.2f} MB of activations; one process held {:.2f} MB",
-                                     megabytes(peak_bytes), megabytes(given.baseline.peak_activation_bytes)));
+  run.report(test_case, result);
+  run.out.text(rank, fmt::format("held at most {:.2f} MB of activations; one process held {:.2f} MB",
+                                 megabytes(peak_bytes), megabytes(given.baseline.peak_activation_bytes)));
   if (rank != 0) return;
   make_folder("--out", options.out_dir);
   write_picture(files.parallel_jpg, to_picture(image, given.latent.height, given.latent.width));

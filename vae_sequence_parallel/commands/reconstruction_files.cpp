@@ -25,9 +25,8 @@ void require_step(const std::string& path, const char* step) {
 
 std::int64_t whole_of(const SafetensorsMetadata& metadata, const std::string& key, const std::string& path) {
   const auto found = metadata.find(key);
-  const auto value = found == metadata.end() ? std::nullopt : option::whole<std::int64_t>(found->second);
-  if (!value || *value < 0)
-    throw UsageError(fmt::format("'{}': expected a whole number '{}' in its metadata", path, key));
+  const auto value = found == metadata.end() ? std::nullopt : option::integer<std::int64_t>(found->second);
+  if (!value || *value < 0) throw UsageError(fmt::format("'{}': expected an integer '{}' in its metadata", path, key));
   return *value;
 }
 

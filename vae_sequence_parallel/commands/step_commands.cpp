@@ -26,7 +26,7 @@ void add_checkpoint(App& app, StepOptions& options) {
 
 void add_picture(App& app, StepOptions& options) {
   app.add_text("--image", options.image, "FILE", "PNG or JPEG to encode; a picture of our own where left out");
-  app.add_whole_number("--size", options.size, {1, 8192}, "side of our own picture, pixels");
+  app.add_integer("--size", options.size, {1, 8192}, "side of our own picture, pixels");
 }
 
 }  // namespace

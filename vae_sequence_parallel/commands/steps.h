@@ -19,7 +19,7 @@ struct StepOptions {
 /// The checkpoint that the lab comes with.
 std::string default_checkpoint();
 
-// The steps before the parallel one, in one process with all its cores. Each returns a sentence on what it did, and
+// The steps before the parallel one, in one process with all its cores. Each returns a message on what it did, and
 // calls `report` after every operation and in the middle of long ones.
 // Errors    UsageError: a picture, a checkpoint or a file of the step before that is missing or cannot be used; a file
 //           that cannot be written. Complete files only; what stood under a name stays until the new one is complete

@@ -16,7 +16,7 @@ class CheckpointWeights : public WeightSource {
   /// Errors    UsageError: not a safetensors file, or a config in its metadata that cannot be
   explicit CheckpointWeights(const std::string& path, at::TensorOptions options = at::kFloat);
 
-  /// The same of tensors in memory; `where` is named in sentences.
+  /// The same of tensors in memory; `where` is named in messages.
   CheckpointWeights(TensorMap tensors, std::string where, at::TensorOptions options = at::kFloat);
 
   /// What the metadata say; without any, FLUX.1's.

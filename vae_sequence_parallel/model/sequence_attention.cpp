@@ -12,8 +12,8 @@ namespace lab::vae {
 
 void check_sequence_shard(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const std::vector<std::int64_t>& lengths, int rank, int size, const char* where) {
-  const auto refuse = [&](const std::string& sentence) {
-    throw ContractError(fmt::format("{} on rank {} of {}: {}", where, rank, size, sentence));
+  const auto refuse = [&](const std::string& message) {
+    throw ContractError(fmt::format("{} on rank {} of {}: {}", where, rank, size, message));
   };
   if (lengths.size() != static_cast<std::size_t>(size) || *std::min_element(lengths.begin(), lengths.end()) < 0)
     refuse(fmt::format("expected a length of each rank, got {}", fmt::join(lengths, " ")));

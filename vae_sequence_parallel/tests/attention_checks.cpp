@@ -70,7 +70,7 @@ void check_groups(const AttentionCall& call) {
     return TensorMap{{"actual", at::stack({own_out.detach(), own_q.grad(), own_k.grad(), own_v.grad()})},
                      {"expected", at::stack({own(out), own(q.grad()), own(k.grad()), own(v.grad())}).detach()}};
   });
-  if (outcome.failure) FAIL(outcome.failure->sentence);
+  if (outcome.failure) FAIL(outcome.failure->message);
   for (const RankOutcome& rank : outcome.ranks)
     CHECK(compare(rank.tensors.at("actual"), rank.tensors.at("expected"), {1e-12, 1e-12}).close);
 }
@@ -82,7 +82,7 @@ void check_processes(const AttentionCall& call) {
     const auto own = [&](const at::Tensor& x) { return part(x, lengths, comm.rank()); };
     return TensorMap{{"out", call(own(data.q), own(data.k), own(data.v), lengths, comm)}};
   });
-  if (outcome.failure) FAIL(outcome.failure->sentence);
+  if (outcome.failure) FAIL(outcome.failure->message);
   std::vector<at::Tensor> parts;
   for (const RankOutcome& rank : outcome.ranks) parts.push_back(rank.tensors.at("out"));
   CHECK(at::equal(at::cat(parts, 2), parallel_output(data, lengths, call).at("out")));
@@ -99,7 +99,7 @@ void check_refused(int size, const std::string& text, const std::function<void(C
                                    }
                                  }));
   CAPTURE(text);
-  if (outcome.failure) FAIL_CHECK(outcome.failure->sentence);
+  if (outcome.failure) FAIL_CHECK(outcome.failure->message);
   for (const RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.count("refused") == 1);
 }
 

@@ -83,7 +83,7 @@ TensorMap rounding_units(const AttentionData& data) {
 }
 
 TensorMap joined(const WorldOutcome& outcome) {
-  if (outcome.failure) throw std::runtime_error(outcome.failure->sentence);
+  if (outcome.failure) throw std::runtime_error(outcome.failure->message);
   TensorMap whole;
   for (const auto& [name, part] : outcome.ranks[0].tensors) {
     std::vector<at::Tensor> parts;

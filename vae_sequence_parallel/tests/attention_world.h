@@ -23,7 +23,7 @@ AttentionData random_data(at::IntArrayRef shape, at::ScalarType dtype);
 
 /// Normal values, rounded to multiples of 1/8 up to 2, on top of which the scores of key n are levels[n] higher. All
 /// scores up to 2^14 are exact in float32, in any order of summation.
-/// Requires  d is 4 or 16; levels are whole numbers
+/// Requires  d is 4 or 16; levels are integers
 AttentionData data_with_levels(at::IntArrayRef shape, at::ScalarType dtype, const std::vector<std::int64_t>& levels);
 
 /// ulysses_attention(), ring_attention() or a wrong one.
@@ -34,7 +34,7 @@ using AttentionCall = std::function<at::Tensor(const at::Tensor& q, const at::Te
 /// The serial ones are float64, of attention().
 TensorMap serial_results(const AttentionData& data);
 /// In a world of threads, each with its own positions, in memory as to_heads() gives them.
-/// Errors    std::runtime_error: a rank failed, with its sentence
+/// Errors    std::runtime_error: a rank failed, with its message
 TensorMap parallel_results(const AttentionData& data, const std::vector<std::int64_t>& lengths,
                            const AttentionCall& call);
 /// Without gradients, "out" alone.

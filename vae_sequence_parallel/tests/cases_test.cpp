@@ -11,23 +11,23 @@ namespace lab::vae {
 namespace {
 
 /// The handout's sizes, which take long where many ranks share two cores, and see nothing that small ones do not.
-bool is_full_size(const Case& the_case) {
-  return the_case.name.find('_') != std::string::npos;
+bool is_full_size(const Case& test_case) {
+  return test_case.name.find('_') != std::string::npos;
 }
 
 void check_all_pass(WorldKind kind, int size, std::uint64_t seed) {
   CAPTURE(size);
   CAPTURE(seed);
   std::vector<Case> cases;
-  for (const Case& the_case : all_cases()) {
-    const bool refused = kind == WorldKind::kSim && the_case.inside_backward;
-    if (!refused && (size == 4 || !is_full_size(the_case))) cases.push_back(the_case);
+  for (const Case& test_case : all_cases()) {
+    const bool refused = kind == WorldKind::kSim && test_case.inside_backward;
+    if (!refused && (size == 4 || !is_full_size(test_case))) cases.push_back(test_case);
   }
   WorldSpec spec;
   spec.kind = kind;
   spec.num_ranks = size;
   const WorldOutcome outcome = testing::run_cases(cases, calls(), spec, seed);
-  if (outcome.failure) FAIL_CHECK(outcome.failure->sentence);
+  if (outcome.failure) FAIL_CHECK(outcome.failure->message);
   REQUIRE(outcome.ranks.size() == static_cast<std::size_t>(size));
   for (const RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.size() == cases.size());
 }
@@ -45,7 +45,7 @@ TEST_CASE("and in the simulated world, which has no communication inside backwar
   for (const int size : {1, 3, 5}) check_all_pass(WorldKind::kSim, size, 42);
 }
 
-TEST_CASE("every suspect is wrong, and recognised") {
+TEST_CASE("every mistake is wrong, and recognised") {
   CHECK(testing::unrecognised_suspect(all_cases(), 4) == "");
 }
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "common/base/errors.h"
-#include "common/tensor/memory_meter.h"
 #include "common/tensor/files/safetensors.h"
-#include "common/testing/sentence_of.h"
+#include "common/tensor/memory_meter.h"
+#include "common/testing/message_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 #include "vae_sequence_parallel/model/autoencoder.h"
@@ -42,7 +42,7 @@ TEST_CASE("float32, float16 and bfloat16 come back as float32, the config with t
   }
 }
 
-TEST_CASE("missing, extra and mis-shaped tensors are listed in one sentence") {
+TEST_CASE("missing, extra and mis-shaped tensors are listed in one message") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("model.safetensors");
   TensorMap parameters = small_parameters();
@@ -53,21 +53,21 @@ TEST_CASE("missing, extra and mis-shaped tensors are listed in one sentence") {
   parameters["decoder.norm_out.bias"] = at::ones({32}, at::kLong);
   parameters["loss.logvar"] = at::ones({1});
   save_safetensors(path, parameters, {{"config", to_json(small_config())}});
-  const std::string sentence = testing::sentence_of([&] { load(path); });
-  CHECK(testing::contains(sentence, path));
-  CHECK(testing::contains(sentence, "5 missing: "));
-  CHECK(testing::contains(sentence, " and 2 more"));
-  CHECK(testing::contains(sentence, "2 of another shape or dtype: "));
-  CHECK(testing::contains(sentence, "decoder.norm_out.weight float32 [33] (expected [32])"));
-  CHECK(testing::contains(sentence, "decoder.norm_out.bias int64 [32]"));
-  CHECK(testing::contains(sentence, "1 not expected: loss.logvar"));
+  const std::string message = testing::message_of([&] { load(path); });
+  CHECK(testing::contains(message, path));
+  CHECK(testing::contains(message, "5 missing: "));
+  CHECK(testing::contains(message, " and 2 more"));
+  CHECK(testing::contains(message, "2 of another shape or dtype: "));
+  CHECK(testing::contains(message, "decoder.norm_out.weight float32 [33] (expected [32])"));
+  CHECK(testing::contains(message, "decoder.norm_out.bias int64 [32]"));
+  CHECK(testing::contains(message, "1 not expected: loss.logvar"));
 }
 
 TEST_CASE("a file without a config is taken for FLUX.1's, and found not to be") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("model.safetensors");
   save_safetensors(path, small_parameters());
-  CHECK(testing::contains(testing::sentence_of([&] { load(path); }),
+  CHECK(testing::contains(testing::message_of([&] { load(path); }),
                           "expected exactly the 244 tensors of an autoencoder with ch 128"));
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("a config that cannot be is refused before any tensor is made") {
         std::string("{"), std::string("[]"), std::string("")}) {
     CAPTURE(wrong);
     save_safetensors(path, {{"x", at::zeros({1})}}, {{"config", wrong}});
-    CHECK(testing::contains(testing::sentence_of([&] { load(path); }), path));
+    CHECK(testing::contains(testing::message_of([&] { load(path); }), path));
   }
 }
 
@@ -100,9 +100,9 @@ TEST_CASE("a file cut short anywhere, or not a checkpoint, is refused") {
   for (const std::size_t length :
        {std::size_t{0}, std::size_t{7}, std::size_t{100}, bytes.size() / 2, bytes.size() - 1}) {
     testing::write_bytes(path, bytes.substr(0, length));
-    CHECK(testing::contains(testing::sentence_of([&] { load(path); }), path));
+    CHECK(testing::contains(testing::message_of([&] { load(path); }), path));
   }
-  CHECK(testing::contains(testing::sentence_of([&] { load(folder.file("absent")); }), "absent"));
+  CHECK(testing::contains(testing::message_of([&] { load(folder.file("absent")); }), "absent"));
 }
 
 TEST_CASE("a config that claims far more than the file has is refused, and nothing allocated for it") {
@@ -116,9 +116,9 @@ TEST_CASE("a config that claims far more than the file has is refused, and nothi
     config.channel_multipliers = multipliers;
     save_safetensors(path, small_parameters(), {{"config", to_json(config)}});
     const MemoryScope scope;
-    const std::string sentence = testing::sentence_of([&] { load(path); });
-    CAPTURE(sentence);
-    CHECK(testing::contains(sentence, "tensors of an autoencoder with ch 65536 and ch_mult"));
+    const std::string message = testing::message_of([&] { load(path); });
+    CAPTURE(message);
+    CHECK(testing::contains(message, "tensors of an autoencoder with ch 65536 and ch_mult"));
     CHECK(scope.reading().peak_bytes < 10'000'000);  // what of the file has the right shape is read, 5 MB
   }
 }

@@ -1,10 +1,10 @@
 #include "vae_sequence_parallel/commands/markdown_log.h"
 
-#include "common/testing/sentence_of.h"
+#include "common/testing/message_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
-// The log to hand in: every check in a table, every sentence below it.
+// The log to hand in: every check in a table, every message below it.
 namespace lab::vae {
 namespace {
 

@@ -15,7 +15,7 @@
 #include "vae_sequence_parallel/tests/attention_checks.h"
 #include "vae_sequence_parallel/tests/width_world.h"
 
-// Columns of the whole picture's convolution, to the bit: sums of whole numbers have no rounding in any order.
+// Columns of the whole picture's convolution, to the bit: sums of integers have no rounding in any order.
 namespace lab::vae {
 namespace {
 

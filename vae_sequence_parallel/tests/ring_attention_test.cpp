@@ -63,7 +63,7 @@ TEST_CASE("ring attention: cost, to the byte") {
         out.sum().backward();
         return TensorMap{{"forward", forward}, {"backward", spent() - forward}};
       });
-      if (outcome.failure) FAIL(outcome.failure->sentence);
+      if (outcome.failure) FAIL(outcome.failure->message);
       for (int rank = 0; rank < size; ++rank) {
         CAPTURE(size);
         CAPTURE(rank);
@@ -104,7 +104,7 @@ Peaks peaks_of(int size, std::int64_t length, std::int64_t channels, const Atten
     }
     return TensorMap{{"peaks", at::tensor(peaks)}};
   });
-  if (outcome.failure) FAIL(outcome.failure->sentence);
+  if (outcome.failure) FAIL(outcome.failure->message);
   Peaks most;
   for (const RankOutcome& rank : outcome.ranks) {
     const at::Tensor& peaks = rank.tensors.at("peaks");

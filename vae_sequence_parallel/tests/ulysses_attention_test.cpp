@@ -70,7 +70,7 @@ TEST_CASE("Ulysses attention: cost, to the byte") {
             {"backward", spent() - forward},
             {"messages", at::tensor(static_cast<std::int64_t>(comm.endpoint().ledger().total().messages))}};
       });
-      if (outcome.failure) FAIL(outcome.failure->sentence);
+      if (outcome.failure) FAIL(outcome.failure->message);
       for (int rank = 0; rank < size; ++rank) {
         CAPTURE(size);
         CAPTURE(rank);

@@ -14,7 +14,7 @@
 namespace lab::vae {
 namespace {
 
-/// Whole numbers, so that every sum over a convolution's window is exact.
+/// Integers, so that every sum over a convolution's window is exact.
 class ExactWeights : public WeightSource {
  public:
   explicit ExactWeights(at::ScalarType dtype) : dtype_(dtype) {}
@@ -91,7 +91,7 @@ TensorMap parallel_results(const WidthTrial& trial) {
   WorldSpec spec;
   spec.num_ranks = static_cast<int>(trial.widths.size());
   const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) { return one_rank(trial, comm); });
-  if (outcome.failure) throw std::runtime_error(outcome.failure->sentence);
+  if (outcome.failure) throw std::runtime_error(outcome.failure->message);
   TensorMap whole;
   for (const auto& named : outcome.ranks[0].tensors) {
     std::vector<at::Tensor> parts;

@@ -37,7 +37,7 @@ WidthTrial trial_of(const at::Tensor& x, const std::vector<std::int64_t>& widths
 /// "out", "x.grad" and "<parameter>.grad", as float64; computed in it if asked for.
 TensorMap serial_results(const WidthTrial& trial, bool in_float64 = false);
 /// The same of all ranks of a world of threads: columns joined, gradients of parameters summed.
-/// Errors    std::runtime_error: a rank failed, with its sentence
+/// Errors    std::runtime_error: a rank failed, with its message
 TensorMap parallel_results(const WidthTrial& trial);
 
 /// Ways to spread columns over so many ranks: 2 each; 2 1 1 1; 1 4 1 1; those with even numbers, or the last, have all.

@@ -25,7 +25,7 @@ using AttnForward = std::function<at::Tensor(const AttnBlock&, const at::Tensor&
 
 ModuleMaker attn_by(const AttnForward& forward) {
   return [forward](const Weights& weights, const CaseInputs& inputs, Communicator& comm) -> ShardFunction {
-    const AttnBlock block(weights, inputs.whole("channels"), inputs.whole("heads"));
+    const AttnBlock block(weights, inputs.integer("channels"), inputs.integer("heads"));
     return [=, &comm](const WidthShard& x) { return own_share(forward(block, gathered(x, comm)), x.widths, comm); };
   };
 }
@@ -50,7 +50,7 @@ TEST_CASE("right but for what it sends: attention of the gathered picture") {
 
 TEST_CASE("wrong: attention among the own columns only") {
   CHECK(verdict("AttnBlockUneven", [](const Weights& weights, const CaseInputs& inputs, Communicator&) {
-          return on_own_columns(AttnBlock(weights, inputs.whole("channels"), inputs.whole("heads")));
+          return on_own_columns(AttnBlock(weights, inputs.integer("channels"), inputs.integer("heads")));
         }) == "mismatch");
 }
 
@@ -84,7 +84,7 @@ std::string attention_verdict(const std::string& case_name, const AttentionBy& b
       all_cases(), case_name,
       [by](Communicator& comm, const CaseInputs& inputs) {
         return TensorMap{{"out", by(inputs.tensor("input.q"), inputs.tensor("input.k"), inputs.tensor("input.v"),
-                                    whole_numbers(inputs, "input.lengths"), comm)
+                                    integers(inputs, "input.lengths"), comm)
                                      .detach()}};
       },
       4);

@@ -224,7 +224,7 @@ using UpsampleForward = std::function<WidthShard(const Conv2d&, const WidthShard
 
 ModuleMaker upsample_by(const UpsampleForward& forward) {
   return [forward](const Weights& weights, const CaseInputs& inputs, Communicator& comm) -> ShardFunction {
-    const std::int64_t channels = inputs.whole("channels");
+    const std::int64_t channels = inputs.integer("channels");
     return [=, &comm, conv = Conv2d(weights / "conv", {channels, channels})](const WidthShard& x) {
       return forward(conv, x, comm);
     };
@@ -238,7 +238,7 @@ std::vector<std::int64_t> doubled(std::vector<std::int64_t> widths) {
 
 TEST_CASE("right but for what it sends: upsampling of the gathered picture") {
   const ModuleMaker make = [](const Weights& weights, const CaseInputs& inputs, Communicator& comm) -> ShardFunction {
-    return by_gathering(Upsample(weights, inputs.whole("channels")), comm);
+    return by_gathering(Upsample(weights, inputs.integer("channels")), comm);
   };
   CHECK(verdict("UpsampleNarrow", make) == "passed");
   CHECK(verdict("UpsampleTraffic", make) == "1 calls of all_to_all, expected at most 0");

@@ -20,7 +20,7 @@ using ResnetForward = std::function<WidthShard(const ParallelResnetBlock&, const
 
 ModuleMaker resnet_by(const ResnetForward& forward) {
   return [forward](const Weights& weights, const CaseInputs& inputs, Communicator& comm) -> ShardFunction {
-    const ParallelResnetBlock block(weights, inputs.whole("in_channels"), inputs.whole("out_channels"), comm);
+    const ParallelResnetBlock block(weights, inputs.integer("in_channels"), inputs.integer("out_channels"), comm);
     return [=](const WidthShard& x) { return forward(block, x); };
   };
 }

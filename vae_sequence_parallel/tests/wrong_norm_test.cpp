@@ -39,7 +39,7 @@ at::Tensor mean_of(const GroupsOfRanks& groups, const std::function<at::Tensor(c
 /// A norm that knows all columns, and takes its statistics from `of`.
 ModuleMaker norm_by(const StatisticsOf& of, double epsilon = GroupNorm::kEpsilon) {
   return [=](const Weights& weights, const CaseInputs& inputs, Communicator& comm) -> ShardFunction {
-    const GroupNorm norm(weights, inputs.whole("channels"), inputs.whole("groups"));
+    const GroupNorm norm(weights, inputs.integer("channels"), inputs.integer("groups"));
     return [=, &comm](const WidthShard& x) {
       GroupsOfRanks groups;
       for (const at::Tensor& columns : gathered(x, comm).split_with_sizes(x.widths, 3))
@@ -61,7 +61,7 @@ TEST_CASE("right but for what it sends: statistics of the gathered picture") {
 
 TEST_CASE("right but for what it sends: a mean by one all-reduce, then the squares by another") {
   const ModuleMaker make = [](const Weights& weights, const CaseInputs& inputs, Communicator& comm) -> ShardFunction {
-    const GroupNorm norm(weights, inputs.whole("channels"), inputs.whole("groups"));
+    const GroupNorm norm(weights, inputs.integer("channels"), inputs.integer("groups"));
     return [=, &comm](const WidthShard& x) {
       const at::Tensor groups = x.columns.contiguous().view({x.columns.size(0), norm.num_groups, -1});
       const double share = static_cast<double>(x.columns.size(3)) / static_cast<double>(x.total_width());

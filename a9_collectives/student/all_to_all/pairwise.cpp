@@ -7,7 +7,7 @@ namespace lab::a9 {
 at::Tensor all_to_all_pairwise(at::Tensor tensor, std::int64_t scatter_dim, std::int64_t gather_dim,
                                PointToPoint& p2p) {
   // BEGIN SOLUTION a9.all_to_all_pairwise
-  // STUB // TODO(a9.all_to_all_pairwise): the same in P-1 steps of one exchange each.
+  // STUB // TODO(a9.all_to_all_pairwise): the same in P-1 steps of one sendrecv() each.
   // STUB not_implemented("a9.all_to_all_pairwise", tensor, scatter_dim, gather_dim, p2p);
   const int size = p2p.size();
   const std::vector<at::Tensor> chunks = tensor.chunk(size, scatter_dim);
@@ -16,7 +16,7 @@ at::Tensor all_to_all_pairwise(at::Tensor tensor, std::int64_t scatter_dim, std:
   for (int distance = 1; distance < size; ++distance) {
     const int dst_rank = (p2p.rank() + distance) % size;
     const int src_rank = (p2p.rank() - distance + size) % size;
-    exchange(p2p, chunks[static_cast<std::size_t>(dst_rank)], dst_rank, result.part(src_rank), src_rank);
+    sendrecv(p2p, chunks[static_cast<std::size_t>(dst_rank)], dst_rank, result.part(src_rank), src_rank);
   }
   return result.whole();
   // END SOLUTION a9.all_to_all_pairwise

@@ -13,7 +13,7 @@ at::Tensor allreduce_recursive_doubling(at::Tensor tensor, PointToPoint& p2p) {
   const Fold fold(p2p);
   const Row row(tensor);
   const at::Tensor sum = row.elements().view(tensor.sizes());
-  if (fold.stands_aside()) {
+  if (fold.is_folded()) {
     p2p.send(sum, fold.partner());
     p2p.recv(sum, fold.partner());
     return row.give_back();
@@ -25,7 +25,7 @@ at::Tensor allreduce_recursive_doubling(at::Tensor tensor, PointToPoint& p2p) {
   }
   for (int distance = 1; distance < fold.power(); distance *= 2) {
     const int peer = fold.real_rank(fold.virtual_rank() ^ distance);
-    exchange(p2p, sum, peer, received, peer);
+    sendrecv(p2p, sum, peer, received, peer);
     sum.add_(received);
   }
   if (fold.has_guest()) p2p.send(sum, fold.partner());

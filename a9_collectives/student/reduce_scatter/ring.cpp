@@ -18,7 +18,7 @@ at::Tensor reduce_scatter_ring(at::Tensor tensor, PointToPoint& p2p) {
   at::Tensor travelling = chunk(p2p.rank() - 1);
   for (int step = 0; step < size - 1; ++step) {
     const at::Tensor received = at::empty_like(travelling);
-    exchange(p2p, travelling, right, received, left);
+    sendrecv(p2p, travelling, right, received, left);
     travelling = received.add_(chunk(p2p.rank() - step - 2));
   }
   return size == 1 ? travelling.clone() : travelling;

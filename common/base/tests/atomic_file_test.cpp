@@ -53,7 +53,7 @@ TEST_CASE("atomic file: writes, replaces, keeps every byte, leaves nothing besid
   CHECK(num_files(folder.file("")) == 1);
 }
 
-TEST_CASE("atomic file: what cannot be written is one clear sentence") {
+TEST_CASE("atomic file: what cannot be written is one clear message") {
   const lab::testing::TemporaryFolder folder;
   CHECK(refusal("").find("expected the name of a file") != std::string::npos);
   CHECK(refusal(folder.file("")).find("it is a folder") != std::string::npos);

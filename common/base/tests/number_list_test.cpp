@@ -1,8 +1,7 @@
-#include "common/base/numbers.h"
-
 #include "common/base/errors.h"
+#include "common/base/numbers.h"
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
-#include "common/testing/sentence_of.h"
 
 namespace {
 
@@ -20,9 +19,9 @@ TEST_CASE("number list: what is none, and what the rule forbids") {
     CHECK_THROWS_AS(lab::numbers_in("--ranks", wrong, {1, 64}), lab::UsageError);
   }
   CHECK_THROWS_AS(lab::numbers_in("--sizes", "12", {8, 64, 8}), lab::UsageError);
-  const std::string sentence = lab::testing::sentence_of([] { lab::numbers_in("--ranks", "0,x", {1, 64}); });
-  CHECK(lab::testing::contains(sentence, "--ranks: expected numbers from 1 to 64"));
-  CHECK(lab::testing::contains(sentence, "0,x"));
+  const std::string message = lab::testing::message_of([] { lab::numbers_in("--ranks", "0,x", {1, 64}); });
+  CHECK(lab::testing::contains(message, "--ranks: expected numbers from 1 to 64"));
+  CHECK(lab::testing::contains(message, "0,x"));
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 #include "common/base/text.h"
-
 #include "common/testing/plain_test.h"
 
 TEST_CASE("one line: control characters become single spaces, other spaces stay") {

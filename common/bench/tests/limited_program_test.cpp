@@ -12,7 +12,7 @@ TEST_CASE("limited program: says how it ended, and its own words without their f
   CHECK_FALSE(end.well());
   CHECK(end.exit_code == 3);
   CHECK(end.last_words == "no slots left");
-  CHECK(end.sentence() == "ended with exit code 3: no slots left");
+  CHECK(end.message() == "ended with exit code 3: no slots left");
 }
 
 TEST_CASE("limited program: long words are cut") {
@@ -25,7 +25,7 @@ TEST_CASE("limited program: one that does not end is ended") {
   CHECK(end.timed_out);
   CHECK_FALSE(end.well());
   CHECK(end.exit_code == 128 + 15);
-  CHECK(end.sentence() == "was ended at its time limit: waiting");
+  CHECK(end.message() == "was ended at its time limit: waiting");
 }
 
 TEST_CASE("limited program: one that is not there is refused") {

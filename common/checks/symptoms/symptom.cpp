@@ -60,10 +60,10 @@ const ResultKind kResultKinds[] = {{"gradient_missing", symptoms::gradient_missi
                                    {"rounding_only", symptoms::rounding_only}};
 
 /// True if every wrong result is what the mistake makes of it.
-bool is_guilty(const Suspect& suspect, const Clues& clues) {
+bool matches(const KnownMistake& mistake, const Clues& clues) {
   std::vector<TensorMap> wrong(static_cast<std::size_t>(clues.size()));
   for (const int rank : clues.ranks())
-    wrong[static_cast<std::size_t>(rank)] = suspect.wrong({rank, clues.size(), clues.evidence.seed});
+    wrong[static_cast<std::size_t>(rank)] = mistake.wrong({rank, clues.size(), clues.evidence.seed});
   return all_fit(clues, [&](const WrongResult& each) {
     const TensorMap& of_rank = wrong[static_cast<std::size_t>(each.rank)];
     const auto found = of_rank.find(each.name);
@@ -73,11 +73,11 @@ bool is_guilty(const Suspect& suspect, const Clues& clues) {
 
 std::optional<Symptom> symptom_of_results(const Clues& clues) {
   if (clues.wrong.empty()) return std::nullopt;
-  for (const Suspect& suspect : clues.evidence.the_case.suspects) {
-    if (is_guilty(suspect, clues)) return Symptom{suspect.id, suspect.sentence};
+  for (const KnownMistake& mistake : clues.evidence.test_case.known_mistakes) {
+    if (matches(mistake, clues)) return Symptom{mistake.id, mistake.message};
   }
   for (const ResultKind& kind : kResultKinds) {
-    if (const symptoms::Explanation sentence = kind.explain(clues)) return Symptom{kind.id, *sentence};
+    if (const symptoms::Explanation message = kind.explain(clues)) return Symptom{kind.id, *message};
   }
   return std::nullopt;
 }
@@ -86,7 +86,7 @@ std::optional<Symptom> symptom_of_results(const Clues& clues) {
 
 std::optional<Symptom> find_symptom(const CaseEvidence& evidence) {
   for (const EndingKind& kind : kEndingKinds) {
-    if (const symptoms::Explanation sentence = kind.explain(evidence)) return Symptom{kind.id, *sentence};
+    if (const symptoms::Explanation message = kind.explain(evidence)) return Symptom{kind.id, *message};
   }
   const Clues clues = all_clues(evidence);
   if (auto symptom = symptom_of_results(clues)) return symptom;

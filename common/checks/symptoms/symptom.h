@@ -10,13 +10,13 @@ namespace lab {
 
 /// What a wrong result looks like: the likely cause, in words for the one who wrote it.
 struct Symptom {
-  std::string id;        ///< "divided_by_world_size"
-  std::string sentence;  ///< "the result is the sum divided by the number of ranks (4)"
+  std::string id;       ///< "divided_by_world_size"
+  std::string message;  ///< "the result is the sum divided by the number of ranks (4)"
 };
 
 /// One case on all ranks, by rank: what is known when something is wrong. A rank without a result has empty maps.
 struct CaseEvidence {
-  const Case& the_case;
+  const Case& test_case;
   int size = 1;
   std::uint64_t seed = 42;
   std::vector<CaseInputs> inputs;
@@ -30,7 +30,7 @@ struct CaseEvidence {
 /// The first symptom that explains every wrong rank, the most specific first; none: nothing known looks like this.
 std::optional<Symptom> find_symptom(const CaseEvidence& evidence);
 
-/// Every id that find_symptom() can give, but for those of the cases' own suspects; for the README and the tests.
+/// Every id that find_symptom() can give, but for those of the cases' own known_mistakes; for the README and the tests.
 std::vector<std::string> symptom_ids();
 
 }  // namespace lab

@@ -41,7 +41,7 @@ void add_wrong_results(const CaseEvidence& evidence, int rank, Clues& clues) {
   for (const auto& [name, expected] : evidence.expected[index]) {
     const auto found = actual.find(name);
     const at::Tensor got = found == actual.end() ? at::Tensor() : found->second;
-    if (!what_is_wrong_with(name, got, expected, evidence.the_case.tolerance).empty())
+    if (!what_is_wrong_with(name, got, expected, evidence.test_case.tolerance).empty())
       clues.wrong.push_back({rank, name, got, expected, error_of(got, expected)});
   }
 }
@@ -94,7 +94,7 @@ std::string Clues::subject() const {
 Clues all_clues(const CaseEvidence& evidence) {
   Clues clues(evidence, {});
   for (int rank = 0; rank < evidence.size; ++rank) {
-    if (!is_asked(evidence.the_case, rank)) continue;
+    if (!is_asked(evidence.test_case, rank)) continue;
     if (evidence.expected[static_cast<std::size_t>(rank)].empty()) return Clues(evidence, {});
     add_wrong_results(evidence, rank, clues);
   }
@@ -111,7 +111,7 @@ Clues only_named(const Clues& clues, const std::string& name) {
 
 double largest_distance(const at::Tensor& one, const at::Tensor& other) {
   if (one.numel() == 0) return 0;
-  // Whole numbers of 64 bits do not fit into a float64, their differences mostly do.
+  // Integers of 64 bits do not fit into a float64, their differences mostly do.
   if (is_whole(one) && is_whole(other))
     return (one.to(at::kLong) - other.to(at::kLong)).to(at::kDouble).abs().max().item<double>();
   const at::Tensor left = one.to(at::kDouble), right = other.to(at::kDouble);

@@ -29,7 +29,7 @@ class Clues {
 
   int size() const { return evidence.size; }
   /// More than one rank, and a case that needs them.
-  bool among_ranks() const { return size() > 1 && !evidence.the_case.only_rank_zero; }
+  bool among_ranks() const { return size() > 1 && !evidence.test_case.only_rank_zero; }
   /// Each rank that has a wrong result, once.
   std::vector<int> ranks() const;
   /// "result 'out'"; "results 'out' and 'x'"; "gradient 'x.grad'"
@@ -53,7 +53,7 @@ double largest_distance(const at::Tensor& one, const at::Tensor& other);
 bool same_values(const at::Tensor& one, const at::Tensor& other);
 
 /// True if the value is what the claim says: off from it by no more than rounding makes of a result whose error is so
-/// large. Whole numbers must be equal.
+/// large. Integers must be equal.
 bool is_as_claimed(const at::Tensor& value, const at::Tensor& claim, double error);
 
 /// True if the wrong result is what the claim says. An undefined claim, or one of another shape, is none.

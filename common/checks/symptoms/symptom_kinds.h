@@ -5,7 +5,7 @@
 
 #include "common/checks/symptoms/symptom_clues.h"
 
-// One function per symptom: the sentence if it explains every clue, otherwise nothing. Internal to the symptom files.
+// One function per symptom: the message if it explains every clue, otherwise nothing. Internal to the symptom files.
 namespace lab::symptoms {
 
 using Explanation = std::optional<std::string>;

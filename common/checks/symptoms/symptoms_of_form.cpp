@@ -52,13 +52,13 @@ std::string shapes_of(const WrongResult& wrong) {
   return fmt::format("{} in the place of {}", shape_text(wrong.actual.sizes()), shape_text(wrong.expected.sizes()));
 }
 
-bool any_rank(const std::vector<std::string>& sentences, const std::function<bool(const std::string&)>& test) {
-  return std::any_of(sentences.begin(), sentences.end(), test);
+bool any_rank(const std::vector<std::string>& messages, const std::function<bool(const std::string&)>& test) {
+  return std::any_of(messages.begin(), messages.end(), test);
 }
 
 bool numbers_are_right(const CaseEvidence& evidence) {
   for (std::size_t rank = 0; rank < evidence.right.size(); ++rank) {
-    if (is_asked(evidence.the_case, static_cast<int>(rank)) && !evidence.right[rank]) return false;
+    if (is_asked(evidence.test_case, static_cast<int>(rank)) && !evidence.right[rank]) return false;
   }
   return true;
 }

@@ -10,7 +10,7 @@
 namespace lab::symptoms {
 namespace {
 
-/// Whole numbers stay whole, as they do when they are summed and divided: float64 does not hold all of them.
+/// Integers stay whole, as they do when they are summed and divided: float64 does not hold all of them.
 at::Tensor whole_times(const at::Tensor& expected, double factor) {
   const bool divides = factor > 0 && factor < 1;
   const auto whole = static_cast<std::int64_t>(std::llround(divides ? 1 / factor : factor));

@@ -10,25 +10,25 @@ namespace {
 
 /// Rank r must return its input doubled.
 Case doubling() {
-  Case the_case;
-  the_case.task = "a0.double";
-  the_case.name = the_case.prefix = "Double";
-  the_case.inputs = [](const CasePlace& place) {
+  Case test_case;
+  test_case.task = "a0.double";
+  test_case.name = test_case.prefix = "Double";
+  test_case.inputs = [](const CasePlace& place) {
     CaseInputs inputs;
     inputs.tensors["input.x"] = at::full({3}, static_cast<double>(place.rank) + 1);
     inputs.numbers["factor"] = 2;
     return inputs;
   };
-  the_case.expected = [](const CasePlace& place) { return TensorMap{{"y", at::full({3}, 2.0 * place.rank + 2)}}; };
-  return the_case;
+  test_case.expected = [](const CasePlace& place) { return TensorMap{{"y", at::full({3}, 2.0 * place.rank + 2)}}; };
+  return test_case;
 }
 
-CaseResult run_on_two(const Case& the_case, const TaskCall& call, WorldOutcome* outcome = nullptr) {
+CaseResult run_on_two(const Case& test_case, const TaskCall& call, WorldOutcome* outcome = nullptr) {
   CaseResult of_rank_one;
   WorldSpec spec;
   spec.num_ranks = 2;
   const WorldOutcome result = run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome&) {
-                                          const CaseResult own = run_case(the_case, {{"a0.double", call}}, comm, 1);
+                                          const CaseResult own = run_case(test_case, {{"a0.double", call}}, comm, 1);
                                           if (comm.rank() == 1) of_rank_one = own;
                                         }));
   if (outcome != nullptr) *outcome = result;
@@ -68,7 +68,7 @@ TEST_CASE("a missing, unknown or mis-shaped result is an error that names it") {
   run_on_two(
       doubling(), [](Communicator&, const CaseInputs&) { return TensorMap{}; }, &outcome);
   REQUIRE(outcome.failure);
-  CHECK(outcome.failure->sentence.find("'y'") != std::string::npos);
+  CHECK(outcome.failure->message.find("'y'") != std::string::npos);
   run_on_two(
       doubling(),
       [](Communicator&, const CaseInputs&) {
@@ -76,7 +76,7 @@ TEST_CASE("a missing, unknown or mis-shaped result is an error that names it") {
       },
       &outcome);
   REQUIRE(outcome.failure);
-  CHECK(outcome.failure->sentence.find("'z'") != std::string::npos);
+  CHECK(outcome.failure->message.find("'z'") != std::string::npos);
   run_on_two(
       doubling(),
       [](Communicator&, const CaseInputs&) {
@@ -84,7 +84,7 @@ TEST_CASE("a missing, unknown or mis-shaped result is an error that names it") {
       },
       &outcome);
   REQUIRE(outcome.failure);
-  CHECK(outcome.failure->sentence.find("a0.double [Double], result 'y'") != std::string::npos);
+  CHECK(outcome.failure->message.find("a0.double [Double], result 'y'") != std::string::npos);
 }
 
 TEST_CASE("a right result that costs too much does not pass") {
@@ -112,14 +112,14 @@ TEST_CASE("a bound without a name is on all operations together") {
     received.wait();
     return TensorMap{{"y", inputs.tensor("input.x") * 2}};
   };
-  Case the_case = doubling();
+  Case test_case = doubling();
   CostBound all;
   all.max_bytes_sent = 20;
-  the_case.bounds = on_every_rank({all});
-  CHECK(run_on_two(the_case, sum_and_message).passed());
+  test_case.bounds = on_every_rank({all});
+  CHECK(run_on_two(test_case, sum_and_message).passed());
   all.max_bytes_sent = 19;
-  the_case.bounds = on_every_rank({all});
-  CHECK(run_on_two(the_case, sum_and_message).over_budget == "20 bytes sent in all, expected at most 19");
+  test_case.bounds = on_every_rank({all});
+  CHECK(run_on_two(test_case, sum_and_message).over_budget == "20 bytes sent in all, expected at most 19");
 }
 
 TEST_CASE("messages, bytes and rounds are bounded from both sides, and rounds count from the beginning of the case") {
@@ -135,14 +135,14 @@ TEST_CASE("messages, bytes and rounds are bounded from both sides, and rounds co
   exact.max_messages = exact.min_messages = 1;
   exact.max_bytes_sent = exact.min_bytes_received = 12;
   exact.max_rounds = 1;
-  Case the_case = doubling();
-  the_case.bounds = on_every_rank({exact});
-  CHECK(run_on_two(the_case, exchange).passed());
+  Case test_case = doubling();
+  test_case.bounds = on_every_rank({exact});
+  CHECK(run_on_two(test_case, exchange).passed());
   const auto complaint = [&](const auto& change) {
     CostBound bound = exact;
     change(bound);
-    the_case.bounds = on_every_rank({bound});
-    return run_on_two(the_case, exchange).over_budget;
+    test_case.bounds = on_every_rank({bound});
+    return run_on_two(test_case, exchange).over_budget;
   };
   CHECK(complaint([](CostBound& bound) { bound.max_messages = 0; }) ==
         "1 messages sent of a0.double, expected at most 0");
@@ -157,9 +157,9 @@ TEST_CASE("messages, bytes and rounds are bounded from both sides, and rounds co
 }
 
 TEST_CASE("a case that does not fit the world size is skipped with its reason") {
-  Case the_case = doubling();
-  the_case.skip_reason = [](int size) { return size == 2 ? std::string("needs three ranks") : std::string(); };
-  const CaseResult skipped = run_on_two(the_case, times(2));
+  Case test_case = doubling();
+  test_case.skip_reason = [](int size) { return size == 2 ? std::string("needs three ranks") : std::string(); };
+  const CaseResult skipped = run_on_two(test_case, times(2));
   CHECK(skipped.skipped == "needs three ranks");
   CHECK_FALSE(skipped.passed());
   CHECK(skipped.actual.empty());

@@ -1,7 +1,6 @@
-#include "common/checks/check_command.h"
-
 #include <nlohmann/json.hpp>
 
+#include "common/checks/check_command.h"
 #include "common/testing/test.h"
 
 namespace lab::testing {

@@ -7,15 +7,15 @@
 #include <cstdlib>
 
 #include "common/checks/tests/small_lab.h"
-#include "common/testing/sentence_of.h"
+#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 
 namespace lab::testing {
 namespace {
 
 SmallTask renamed(SmallTask task, const std::string& id) {
-  task.the_case.task = id;
-  task.the_case.name = id.substr(id.find('.') + 1);
+  task.test_case.task = id;
+  task.test_case.name = id.substr(id.find('.') + 1);
   return task;
 }
 
@@ -59,7 +59,7 @@ struct Table {
   CallTable calls;
 
   void add(const std::string& id, const TaskCall& call) {
-    cases.push_back(renamed(sum_task(), id).the_case);
+    cases.push_back(renamed(sum_task(), id).test_case);
     calls[id] = call;
   }
 };
@@ -94,10 +94,10 @@ TEST_CASE("each task gets its own end, whatever the others do to their worlds") 
   CHECK(checks[1].cases[0].symptom->id == "divided_by_world_size");
   REQUIRE(checks[2].cases[0].symptom);
   CHECK(checks[2].cases[0].symptom->id == "deadlock");
-  CHECK(contains(checks[2].cases[0].failure->sentence, "deadlock: rank 0 waits"));
+  CHECK(contains(checks[2].cases[0].failure->message, "deadlock: rank 0 waits"));
   CHECK(checks[3].missing_task() == "a0.helper");
-  CHECK(contains(checks[4].cases[0].failure->sentence, "rank 1"));  // which has left, so that rank 0 waits in vain
-  CHECK(contains(checks[5].cases[0].failure->sentence, "SIGKILL"));
+  CHECK(contains(checks[4].cases[0].failure->message, "rank 1"));  // which has left, so that rank 0 waits in vain
+  CHECK(contains(checks[5].cases[0].failure->message, "SIGKILL"));
   CHECK(checks[6].cases[0].symptom->id == "stray_message");
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("a check that throws or hangs costs that check, and the task's others 
     return sum_task().right(comm, inputs);
   };
   for (const std::string name : {"first", "throws", "second", "hangs", "third"}) {
-    Case one = renamed(sum_task(), "a0.sum").the_case;
+    Case one = renamed(sum_task(), "a0.sum").test_case;
     one.name = name;
     one.inputs = [inputs = one.inputs, name](const CasePlace& place) {
       CaseInputs more = inputs(place);
@@ -128,8 +128,8 @@ TEST_CASE("a check that throws or hangs costs that check, and the task's others 
     CHECK(checked.right() == !should_fail);
     CHECK(checked.failure.has_value() == should_fail);
   }
-  CHECK(contains(checks[0].cases[1].failure->sentence, "transposed"));
-  CHECK(contains(checks[0].cases[3].failure->sentence, "deadlock"));
+  CHECK(contains(checks[0].cases[1].failure->message, "transposed"));
+  CHECK(contains(checks[0].cases[3].failure->message, "deadlock"));
   CHECK_FALSE(checks[0].passed());
 }
 

@@ -5,7 +5,7 @@
 
 #include "common/base/files.h"
 #include "common/tensor/files/safetensors.h"
-#include "common/testing/sentence_of.h"
+#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 
 namespace lab::testing {
@@ -104,10 +104,10 @@ TEST_CASE("a record that cannot be written says why, and nothing of it is") {
   CaseRecord complex = some_record();
   complex.results["out"] = at::zeros({2}, at::kComplexFloat);
   const UniqueFd file(make_record_file());
-  CHECK(contains(sentence_of([&] { write_record(file.get(), complex); }), "\"out\" is complex64"));
+  CHECK(contains(message_of([&] { write_record(file.get(), complex); }), "\"out\" is complex64"));
   CHECK(read_records(file.get()).records.empty());
-  CHECK(contains(sentence_of([] { write_record(-1, some_record()); }), "cannot write a record to descriptor -1"));
-  CHECK(contains(sentence_of([] { read_records(-1); }), "cannot read records from descriptor -1"));
+  CHECK(contains(message_of([] { write_record(-1, some_record()); }), "cannot write a record to descriptor -1"));
+  CHECK(contains(message_of([] { read_records(-1); }), "cannot read records from descriptor -1"));
 }
 
 TEST_CASE("a file that is cut anywhere gives the records before the cut, and says what follows") {

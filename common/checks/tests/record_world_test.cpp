@@ -2,7 +2,7 @@
 
 #include "common/checks/tests/small_lab.h"
 #include "common/testing/judged_case.h"
-#include "common/testing/sentence_of.h"
+#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 
 namespace lab::testing {
@@ -10,15 +10,15 @@ namespace {
 
 using State = CaseRecord::State;
 
-Case renamed(Case the_case, const std::string& task) {
-  the_case.task = task;
-  the_case.name = the_case.prefix = task.substr(task.find('.') + 1);
-  return the_case;
+Case renamed(Case test_case, const std::string& task) {
+  test_case.task = task;
+  test_case.name = test_case.prefix = task.substr(task.find('.') + 1);
+  return test_case;
 }
 
 /// A case without a call of its own: what one does is what is tested.
 Case sum_named(const std::string& task) {
-  return renamed(sum_task().the_case, task);
+  return renamed(sum_task().test_case, task);
 }
 
 TEST_CASE("a rank records what its cases return and what they cost it, and nothing about right or wrong") {
@@ -62,7 +62,7 @@ TEST_CASE("a TODO ends its case; the next case is performed") {
   }
 }
 
-TEST_CASE("anything else that is thrown is recorded and ends the world with its sentence") {
+TEST_CASE("anything else that is thrown is recorded and ends the world with its message") {
   WorldOutcome outcome;
   const auto records = recorded({sum_named("a0.bad"), sum_named("a0.done")},
                                 {{"a0.bad",
@@ -74,7 +74,7 @@ TEST_CASE("anything else that is thrown is recorded and ends the world with its 
                                 2, &outcome);
   REQUIRE(outcome.failure);
   CHECK(outcome.failure->exit_code == 4);
-  CHECK(contains(outcome.failure->sentence, "sizes disagree"));
+  CHECK(contains(outcome.failure->message, "sizes disagree"));
   REQUIRE(records[1].size() == 1);
   CHECK((records[1][0].state == State::kThrew));
   CHECK(records[1][0].words == "sizes disagree");
@@ -101,7 +101,7 @@ TEST_CASE("a result that cannot be written is a failure of its case") {
 TEST_CASE("skipped cases are recorded as such, and a case of rank 0 alone on no other") {
   Case skipped = sum_named("a0.skipped");
   skipped.skip_reason = [](int size) { return size == 2 ? std::string("needs three ranks") : std::string(); };
-  const auto records = recorded({skipped, count_task().the_case},
+  const auto records = recorded({skipped, count_task().test_case},
                                 {{"a0.skipped", sum_task().right}, {"a0.count", count_task().right}}, 2);
   REQUIRE(records[0].size() == 2);
   CHECK((records[0][0].state == State::kSkipped));

@@ -185,9 +185,9 @@ SmallTask count_task() {
                     [](Communicator&, const CaseInputs& inputs) {
                       return TensorMap{{"W.grad", inputs.tensor("input.x").sum(0) / inputs.number("micro_batches")}};
                     }};
-  task.the_case.only_rank_zero = true;
-  const auto tensors_only = task.the_case.inputs;
-  task.the_case.inputs = [tensors_only](const CasePlace& place) {
+  task.test_case.only_rank_zero = true;
+  const auto tensors_only = task.test_case.inputs;
+  task.test_case.inputs = [tensors_only](const CasePlace& place) {
     CaseInputs inputs = tensors_only(place);
     inputs.numbers["micro_batches"] = pieces;
     return inputs;

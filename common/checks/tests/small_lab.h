@@ -7,7 +7,7 @@ namespace lab::testing {
 
 /// One task's only case, and a right call of it.
 struct SmallTask {
-  Case the_case;
+  Case test_case;
   TaskCall right;
 };
 

@@ -15,8 +15,8 @@ TEST_CASE("each wrong solution shows its symptom and no other, whatever the numb
     for (const int size : wrong.sizes) {
       CAPTURE(wrong.symptom);
       CAPTURE(size);
-      const CaseVerdict verdict = judged(wrong.task.the_case, wrong.call, size);
-      CAPTURE(verdict.sentence());
+      const CaseVerdict verdict = judged(wrong.task.test_case, wrong.call, size);
+      CAPTURE(verdict.message());
       CHECK_FALSE(verdict.passed());
       CHECK(symptom_id(verdict) == wrong.symptom);
     }
@@ -37,11 +37,11 @@ TEST_CASE("right solutions pass, on one rank, too, and show no symptom") {
   for (const SmallTask& task : {sum_task(), product_task(), gather_task(), scatter_task(), row_task(), update_task(),
                                 count_task(), stencil_task()}) {
     for (const int size : {1, 2, 3, 4}) {
-      CAPTURE(task.the_case.name);
+      CAPTURE(task.test_case.name);
       CAPTURE(size);
-      const CaseVerdict verdict = judged(task.the_case, task.right, size);
+      const CaseVerdict verdict = judged(task.test_case, task.right, size);
       CHECK(verdict.passed());
-      CHECK(verdict.sentence().empty());
+      CHECK(verdict.message().empty());
       CHECK(symptom_id(verdict).empty());
     }
   }
@@ -50,40 +50,40 @@ TEST_CASE("right solutions pass, on one rank, too, and show no symptom") {
 TEST_CASE("a result that is wrong in no known way shows no symptom") {
   const SmallTask sum = sum_task();
   const TaskCall odd = all_changed(sum, [](Communicator&, const at::Tensor& t) { return t.sin(); });
-  CHECK(symptom_id(judged(sum.the_case, odd, 4)).empty());
+  CHECK(symptom_id(judged(sum.test_case, odd, 4)).empty());
   const TaskCall one_element = all_changed(sum, [](Communicator&, const at::Tensor& t) {
     const at::Tensor copy = t.clone();
     copy[5][1] += 1;
     return copy;
   });
-  CHECK(symptom_id(judged(sum.the_case, one_element, 4)).empty());
+  CHECK(symptom_id(judged(sum.test_case, one_element, 4)).empty());
 }
 
-TEST_CASE("a case's own suspects are asked first, and only believed where they explain every rank") {
+TEST_CASE("a case's own known_mistakes are asked first, and only believed where they explain every rank") {
   SmallTask sum = sum_task();
-  const auto expected = sum.the_case.expected;
-  sum.the_case.suspects = {{"tripled", "the sum was made three times", [expected](const CasePlace& place) {
-                              TensorMap wrong = expected(place);
-                              for (auto& [name, tensor] : wrong) tensor = tensor * 3;
-                              return wrong;
-                            }}};
+  const auto expected = sum.test_case.expected;
+  sum.test_case.known_mistakes = {{"tripled", "the sum was made three times", [expected](const CasePlace& place) {
+                                     TensorMap wrong = expected(place);
+                                     for (auto& [name, tensor] : wrong) tensor = tensor * 3;
+                                     return wrong;
+                                   }}};
   const TaskCall tripled = all_changed(sum, [](Communicator&, const at::Tensor& t) { return t * 3; });
-  const CaseVerdict verdict = judged(sum.the_case, tripled, 3);
+  const CaseVerdict verdict = judged(sum.test_case, tripled, 3);
   CHECK(symptom_id(verdict) == "tripled");  // and not times_world_size, which it is, too
-  CHECK(verdict.symptom->sentence == "the sum was made three times");
+  CHECK(verdict.symptom->message == "the sum was made three times");
   const TaskCall on_one =
       all_changed(sum, [](Communicator& comm, const at::Tensor& t) { return comm.rank() == 1 ? t * 3 : t.cos(); });
-  CHECK(symptom_id(judged(sum.the_case, on_one, 4)).empty());
+  CHECK(symptom_id(judged(sum.test_case, on_one, 4)).empty());
 }
 
-TEST_CASE("whole numbers that no float64 holds are told apart") {
-  Case the_case = sum_task().the_case;
-  the_case.inputs = [](const CasePlace& place) {
+TEST_CASE("integers that no float64 holds are told apart") {
+  Case test_case = sum_task().test_case;
+  test_case.inputs = [](const CasePlace& place) {
     CaseInputs inputs;
     inputs.tensors["input.x"] = at::arange(6, at::kLong) + (std::int64_t{1} << 57) + place.rank;
     return inputs;
   };
-  the_case.expected = [](const CasePlace& place) {
+  test_case.expected = [](const CasePlace& place) {
     at::Tensor sum = at::zeros({6}, at::kLong);
     for (int rank = 0; rank < place.size; ++rank) sum += at::arange(6, at::kLong) + (std::int64_t{1} << 57) + rank;
     return TensorMap{{"out", sum}};
@@ -91,11 +91,11 @@ TEST_CASE("whole numbers that no float64 holds are told apart") {
   const auto through_double = [](Communicator& comm, const CaseInputs& inputs) {
     return TensorMap{{"out", summed(comm, x_of(inputs).to(at::kDouble)).to(at::kLong)}};
   };
-  CHECK(symptom_id(judged(the_case, through_double, 3)) == "rounding_only");
+  CHECK(symptom_id(judged(test_case, through_double, 3)) == "rounding_only");
   const auto halved = [](Communicator& comm, const CaseInputs& inputs) {
     return TensorMap{{"out", summed(comm, x_of(inputs)).floor_divide(comm.size())}};
   };
-  CHECK(symptom_id(judged(the_case, halved, 4)) == "divided_by_world_size");
+  CHECK(symptom_id(judged(test_case, halved, 4)) == "divided_by_world_size");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "common/base/throw_site.h"
 #include "common/checks/tests/small_lab.h"
 #include "common/testing/judged_case.h"
-#include "common/testing/sentence_of.h"
+#include "common/testing/message_of.h"
 #include "common/testing/student/throwing.h"
 #include "common/testing/test.h"
 
@@ -18,9 +18,9 @@ RankFailure failure_with(const TaskCall& call, WorldKind kind = WorldKind::kThre
   WorldSpec spec;
   spec.kind = kind;
   spec.num_ranks = 3;
-  const Case the_case = row_task().the_case;
+  const Case test_case = row_task().test_case;
   const WorldOutcome outcome = run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome&) {
-                                           perform_case(the_case, {{the_case.task, call}}, comm, 42);
+                                           perform_case(test_case, {{test_case.task, call}}, comm, 42);
                                          }));
   return outcome.failure.value_or(RankFailure{});
 }
@@ -48,9 +48,9 @@ constexpr const char* kInputs =
 TEST_CASE("an exception in student code has exit code 7 and names rank, task, check, line and the inputs' shapes") {
   const RankFailure failure = failure_with(throwing_on_rank_one([] { beyond_end({1, 2}); }));
   CHECK(failure.exit_code == 7);
-  CAPTURE(failure.sentence);
-  CHECK(failure.sentence.rfind("rank 1: a0.row [row]: " + at_line(kBeyondEndLine) + "vector::_M_range_check", 0) == 0);
-  CHECK(contains(failure.sentence, kInputs));
+  CAPTURE(failure.message);
+  CHECK(failure.message.rfind("rank 1: a0.row [row]: " + at_line(kBeyondEndLine) + "vector::_M_range_check", 0) == 0);
+  CHECK(contains(failure.message, kInputs));
 }
 
 TEST_CASE("LibTorch's own errors have it, too, without its backtrace") {
@@ -58,8 +58,8 @@ TEST_CASE("LibTorch's own errors have it, too, without its backtrace") {
     call([] { at::matmul(at::zeros({2, 3}), at::zeros({2, 3})); });
   }));
   CHECK(failure.exit_code == 7);
-  CHECK(failure.sentence == "rank 1: a0.row [row]: " + at_line(kCallLine) +
-                                "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)" + kInputs);
+  CHECK(failure.message == "rank 1: a0.row [row]: " + at_line(kCallLine) +
+                               "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)" + kInputs);
 }
 
 TEST_CASE("what is thrown inside backward() has the line of the function that LibTorch called") {
@@ -73,8 +73,8 @@ TEST_CASE("what is thrown inside backward() has the line of the function that Li
     doubled.sum().backward();
   }));
   CHECK(failure.exit_code == 7);
-  CAPTURE(failure.sentence);
-  CHECK(contains(failure.sentence, "a0.row [row]: " + at_line(kBeyondEndLine)));
+  CAPTURE(failure.message);
+  CHECK(contains(failure.message, "a0.row [row]: " + at_line(kBeyondEndLine)));
 }
 
 TEST_CASE("a thrown integer is told as one, and where all ranks throw alike, one is named") {
@@ -83,10 +83,10 @@ TEST_CASE("a thrown integer is told as one, and where all ranks throw alike, one
     return {};
   });
   CHECK(failure.exit_code == 7);
-  CAPTURE(failure.sentence);
-  CHECK(contains(failure.sentence,
+  CAPTURE(failure.message);
+  CHECK(contains(failure.message,
                  "a0.row [row]: " + at_line(kThrowNumberLine) + "something that is not an exception was thrown"));
-  CHECK(failure.sentence.rfind("rank ", 0) == 0);
+  CHECK(failure.message.rfind("rank ", 0) == 0);
 }
 
 TEST_CASE("our own errors keep their exit codes and messages") {
@@ -99,7 +99,7 @@ TEST_CASE("our own errors keep their exit codes and messages") {
 
 TEST_CASE("a fault in a case's own inputs is the suite's: exit code 70") {
   if (at_line(0).empty()) return;  // without line tables nobody can tell
-  Case broken = row_task().the_case;
+  Case broken = row_task().test_case;
   broken.inputs = [](const CasePlace&) -> CaseInputs { throw std::runtime_error("no inputs"); };
   WorldSpec spec;
   spec.num_ranks = 2;
@@ -119,12 +119,12 @@ TEST_CASE("outside of a case, student code that throws is exit code 7 with its l
                                          }));
   REQUIRE(outcome.failure);
   CHECK(outcome.failure->exit_code == 7);
-  CAPTURE(outcome.failure->sentence);
-  CHECK(outcome.failure->sentence.rfind("rank 1: " + at_line(kBeyondEndLine), 0) == 0);
+  CAPTURE(outcome.failure->message);
+  CHECK(outcome.failure->message.rfind("rank 1: " + at_line(kBeyondEndLine), 0) == 0);
 }
 
 TEST_CASE("records and verdicts carry code and line to whoever judges") {
-  const CaseVerdict verdict = judged(row_task().the_case, throwing_on_rank_one([] { beyond_end({}); }), 2);
+  const CaseVerdict verdict = judged(row_task().test_case, throwing_on_rank_one([] { beyond_end({}); }), 2);
   REQUIRE(verdict.ranks.size() == 2);
   CHECK(verdict.ranks[1].exit_code == 7);
   CAPTURE(verdict.words());

@@ -14,14 +14,14 @@ using ByRank = std::vector<std::optional<CaseRecord>>;
 
 /// Each rank must return "y", its rank times ten in each of two elements.
 Case tens() {
-  Case the_case;
-  the_case.task = "a0.tens";
-  the_case.name = "Tens";
-  the_case.inputs = [](const CasePlace&) { return CaseInputs(); };
-  the_case.expected = [](const CasePlace& place) {
+  Case test_case;
+  test_case.task = "a0.tens";
+  test_case.name = "Tens";
+  test_case.inputs = [](const CasePlace&) { return CaseInputs(); };
+  test_case.expected = [](const CasePlace& place) {
     return TensorMap{{"y", at::full({2}, 10.0 * place.rank, at::kDouble)}};
   };
-  return the_case;
+  return test_case;
 }
 
 CaseRecord returned(const TensorMap& results) {
@@ -37,8 +37,8 @@ CaseRecord right(int rank) {
 }
 
 /// The verdict when rank 0 is right and rank 1 returned this.
-CaseVerdict with_rank_one(const std::optional<CaseRecord>& record, const Case& the_case = tens()) {
-  return judge_case(the_case, 2, 42, ByRank{right(0), record});
+CaseVerdict with_rank_one(const std::optional<CaseRecord>& record, const Case& test_case = tens()) {
+  return judge_case(test_case, 2, 42, ByRank{right(0), record});
 }
 
 std::string words_for(const TensorMap& results) {
@@ -53,7 +53,7 @@ TEST_CASE("right on all ranks passes, with nothing to say") {
   CHECK(verdict.passed());
   CHECK_FALSE(verdict.skipped());
   CHECK_FALSE(verdict.too_expensive());
-  CHECK(verdict.sentence().empty());
+  CHECK(verdict.message().empty());
 }
 
 TEST_CASE("a wrong rank is described at its first wrong element") {
@@ -97,39 +97,39 @@ TEST_CASE("a rank that says nothing, something of another case, or that it skipp
 }
 
 TEST_CASE("whether a case is skipped is the judge's to say") {
-  Case the_case = tens();
-  the_case.skip_reason = [](int) { return "too few heads"; };
-  const CaseVerdict verdict = judge_case(the_case, 2, 42, ByRank{right(0), std::nullopt});
+  Case test_case = tens();
+  test_case.skip_reason = [](int) { return "too few heads"; };
+  const CaseVerdict verdict = judge_case(test_case, 2, 42, ByRank{right(0), std::nullopt});
   CHECK(verdict.skipped());
   CHECK_FALSE(verdict.passed());
   CHECK(verdict.ranks[0].words == "too few heads");
 }
 
 TEST_CASE("a case of rank 0 alone asks no other") {
-  Case the_case = tens();
-  the_case.only_rank_zero = true;
-  const CaseVerdict verdict = judge_case(the_case, 2, 42, ByRank{right(0), std::nullopt});
+  Case test_case = tens();
+  test_case.only_rank_zero = true;
+  const CaseVerdict verdict = judge_case(test_case, 2, 42, ByRank{right(0), std::nullopt});
   CHECK(verdict.passed());
   CHECK((verdict.ranks[1].state == State::kNotAsked));
 }
 
 TEST_CASE("right numbers beyond a bound are too expensive, wrong ones wrong") {
-  Case the_case = tens();
-  the_case.bounds = on_every_rank({{"all_gather", 1}});
+  Case test_case = tens();
+  test_case.bounds = on_every_rank({{"all_gather", 1}});
   CaseRecord costly = right(1);
   costly.spent = {{"all_gather", 3, 0, 0, 0, 0}};
-  const CaseVerdict verdict = with_rank_one(costly, the_case);
+  const CaseVerdict verdict = with_rank_one(costly, test_case);
   CHECK(verdict.too_expensive());
   CHECK_FALSE(verdict.passed());
   CHECK(verdict.words() == "rank 1: 3 calls of all_gather, expected at most 1");
   costly.results = {{"y", at::zeros({2}, at::kDouble)}};
-  CHECK_FALSE(with_rank_one(costly, the_case).too_expensive());
+  CHECK_FALSE(with_rank_one(costly, test_case).too_expensive());
   // What is never spent has no entry; a least is a bound, too.
   CostBound least;
   least.operation = "a0.tens";
   least.min_messages = 1;
-  the_case.bounds = on_every_rank({least});
-  CHECK(with_rank_one(right(1), the_case).too_expensive());
+  test_case.bounds = on_every_rank({least});
+  CHECK(with_rank_one(right(1), test_case).too_expensive());
 }
 
 TEST_CASE("the rank that says most about the cause is quoted") {
@@ -148,19 +148,19 @@ TEST_CASE("the rank that says most about the cause is quoted") {
   CHECK_FALSE(unfinished.symptom);
 }
 
-TEST_CASE("a sentence has words and symptom") {
+TEST_CASE("a message has words and symptom") {
   const SmallTask sum = sum_task();
   const CaseVerdict verdict = judged(
-      sum.the_case,
+      sum.test_case,
       [](Communicator& comm, const CaseInputs& inputs) {
         const at::Tensor mean = summed(comm, x_of(inputs)) / comm.size();
         return TensorMap{{"out", mean}, {"x", mean}};
       },
       4);
   REQUIRE(verdict.symptom);
-  CHECK(verdict.sentence() == verdict.words() +
-                                  "; likely: results 'out' and 'x' are divided by the number of ranks (4): a mean was "
-                                  "made where the sum is asked for, or twice");
+  CHECK(verdict.message() == verdict.words() +
+                                 "; likely: results 'out' and 'x' are divided by the number of ranks (4): a mean was "
+                                 "made where the sum is asked for, or twice");
 }
 
 }  // namespace

@@ -192,13 +192,13 @@ std::vector<WrongSolution> wrong_layers() {
 
 std::vector<WrongSolution> wrong_endings() {
   SmallTask frugal = scatter_task();
-  frugal.the_case.bounds = on_every_rank({{"all_gather", 0}});
+  frugal.test_case.bounds = on_every_rank({{"all_gather", 0}});
   SmallTask received = sum_task();
   CostBound least;
   least.operation = "all_reduce";
   least.min_bytes_received = 1;
-  received.the_case.bounds = on_every_rank({least});
-  const auto expected = received.the_case.expected;
+  received.test_case.bounds = on_every_rank({least});
+  const auto expected = received.test_case.expected;
   return {{"nothing_received", received,
            [expected](Communicator& comm, const CaseInputs&) {
              return expected({comm.rank(), comm.size(), 42});  // by the formula that made the inputs

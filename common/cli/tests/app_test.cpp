@@ -11,7 +11,7 @@ namespace {
 /// A lab's command line with an option and a flag of its own.
 struct Program {
   Program() : app("a5_pipeline", "Pipeline parallelism."), common(app.add_common_options()) {
-    app.add_whole_number("--number-of-layers", layers, {1, 64}, "layers");
+    app.add_integer("--number-of-layers", layers, {1, 64}, "layers");
     app.add_flag("--tied-weights", tied, "one weight for all");
   }
   std::optional<lab::ExitCode> parse(std::vector<const char*> args) {
@@ -140,31 +140,30 @@ TEST_CASE("app: an option registered with underscores is known by dashes too") {
   CHECK(standalone);
 }
 
-TEST_CASE("app: a wrong value is one sentence with option, expected, got and a hint") {
-  CHECK(refusal({"--nproc", "zero"}) == "--nproc: expected a whole number from 1 to 4096, got 'zero'; try --nproc 4");
+TEST_CASE("app: a wrong value is one message with option, expected, got and a hint") {
+  CHECK(refusal({"--nproc", "zero"}) == "--nproc: expected an integer from 1 to 4096, got 'zero'; try --nproc 4");
   for (const char* wrong : {"0", "-1", "4097", "4.0", "1e2", "", " 4", "4 ", "99999999999999999999", "0x4"}) {
     CAPTURE(wrong);
     CHECK(refusal({"--nproc", wrong}) ==
-          "--nproc: expected a whole number from 1 to 4096, got '" + std::string(wrong) + "'; try --nproc 4");
+          "--nproc: expected an integer from 1 to 4096, got '" + std::string(wrong) + "'; try --nproc 4");
   }
   CHECK(refusal({"--world", "thread"}) ==
         "--world: expected processes, threads or sim, got 'thread'; try --world threads");
   CHECK(refusal({"--device", "tpu"}) == "--device: expected cpu or cuda, got 'tpu'; try --device cpu");
   CHECK(refusal({"--seed", "-1"}) ==
-        "--seed: expected a whole number from 0 to 18446744073709551615, got '-1'; try --seed 42");
+        "--seed: expected an integer from 0 to 18446744073709551615, got '-1'; try --seed 42");
   for (const char* wrong : {"0", "-1", "nan", "inf", "ten", "1e9"}) {
     CHECK(has(refusal({"--timeout", wrong}), "--timeout: expected a number above 0"));
   }
-  CHECK(has(refusal({"--repeat", "0"}), "--repeat: expected a whole number from 1 to 1000000, got '0'"));
+  CHECK(has(refusal({"--repeat", "0"}), "--repeat: expected an integer from 1 to 1000000, got '0'"));
   CHECK(has(refusal({"--json", "--quiet"}), "--json: expected a value (FILE), got '--quiet'"));
   CHECK(has(refusal({"--json", ""}), "--json: expected a value (FILE), got ''"));
-  CHECK(
-      has(refusal({"--number_of_layers", "65"}), "--number-of-layers: expected a whole number from 1 to 64, got '65'"));
+  CHECK(has(refusal({"--number_of_layers", "65"}), "--number-of-layers: expected an integer from 1 to 64, got '65'"));
 }
 
 TEST_CASE("app: a missing value, an empty one, and an option given twice") {
-  CHECK(refusal({"--nproc"}) == "--nproc: expected a whole number from 1 to 4096, got nothing; try --nproc 4");
-  CHECK(refusal({"--nproc=", "3"}) == "--nproc: expected a whole number from 1 to 4096, got nothing; try --nproc 4");
+  CHECK(refusal({"--nproc"}) == "--nproc: expected an integer from 1 to 4096, got nothing; try --nproc 4");
+  CHECK(refusal({"--nproc=", "3"}) == "--nproc: expected an integer from 1 to 4096, got nothing; try --nproc 4");
   CHECK(has(refusal({"--nproc", "2", "--nproc", "3"}), "--nproc: expected at most once"));
 }
 
@@ -253,8 +252,8 @@ TEST_CASE("app: commands are suggested, and another program's command line is le
   lab::App labrun("labrun", "x");
   int num_nodes = 1;
   int per_node = 1;
-  labrun.add_whole_number("--num-nodes", num_nodes, {1, 8}, "x");
-  labrun.add_whole_number("--nproc-per-node", per_node, {1, 8}, "x");
+  labrun.add_integer("--num-nodes", num_nodes, {1, 8}, "x");
+  labrun.add_integer("--nproc-per-node", per_node, {1, 8}, "x");
   labrun.cli().prefix_command();
   const char* args[] = {"labrun", "--num_nodes", "3", "--nproc_per_node", "2", "./a9", "--nproc_per_node", "3"};
   CHECK_FALSE(labrun.parse(8, args).has_value());

@@ -57,13 +57,13 @@ TEST_CASE("failure: exit codes of our errors and of others") {
   CHECK(lab::exit_code_of(std::runtime_error("x")) == 70);
 }
 
-TEST_CASE("failure: one sentence without LibTorch's backtrace") {
-  CHECK(lab::sentence_of(std::runtime_error("bad shape\nException raised from f at a.cpp:1\nframe #0")) == "bad shape");
-  CHECK(lab::sentence_of(std::runtime_error("can't allocate memory\nframe #0: f\nframe #1: g")) ==
+TEST_CASE("failure: one message without LibTorch's backtrace") {
+  CHECK(lab::message_of(std::runtime_error("bad shape\nException raised from f at a.cpp:1\nframe #0")) == "bad shape");
+  CHECK(lab::message_of(std::runtime_error("can't allocate memory\nframe #0: f\nframe #1: g")) ==
         "can't allocate memory");
-  CHECK(lab::sentence_of(std::runtime_error("a\nb\n")) == "a b");
-  CHECK(lab::sentence_of(std::runtime_error("Exception raised from f")) == "no reason given");
-  CHECK(lab::sentence_of(std::bad_alloc()) == "out of memory");
+  CHECK(lab::message_of(std::runtime_error("a\nb\n")) == "a b");
+  CHECK(lab::message_of(std::runtime_error("Exception raised from f")) == "no reason given");
+  CHECK(lab::message_of(std::bad_alloc()) == "out of memory");
 }
 
 TEST_CASE("guarded main: exit code and one line on stderr for whatever leaves the body") {

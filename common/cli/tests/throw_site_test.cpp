@@ -120,7 +120,7 @@ TEST_CASE("failure: what student code threw is told with its line, where that is
   try {
     student::beyond_end({});
   } catch (const std::exception& failure) {
-    const std::string text = lab::student_sentence(&failure);
+    const std::string text = lab::student_message(&failure);
     const std::string line = skipped() ? "" : student_line(student::kBeyondEndLine) + ": ";
     CHECK_MESSAGE(text.substr(0, line.size()) == line, text);
     CHECK(text.find("range_check") != std::string::npos);
@@ -128,7 +128,7 @@ TEST_CASE("failure: what student code threw is told with its line, where that is
   try {
     student::throw_number();
   } catch (...) {
-    const std::string text = lab::student_sentence(nullptr);
+    const std::string text = lab::student_message(nullptr);
     CHECK_MESSAGE(text.find("something that is not an exception was thrown") != std::string::npos, text);
   }
 }

@@ -114,9 +114,9 @@ class GlooTransport final : public Transport {
     lifeline_.close();
   }
 
-  void fail(ExitCode exit_code, const std::string& sentence) override {
-    if (events_ != nullptr) events_->set_activity(RankActivity::kFailed, sentence);
-    lifeline_.fail(exit_code, sentence, involved_rank_);
+  void fail(ExitCode exit_code, const std::string& message) override {
+    if (events_ != nullptr) events_->set_activity(RankActivity::kFailed, message);
+    lifeline_.fail(exit_code, message, involved_rank_);
   }
 
  private:

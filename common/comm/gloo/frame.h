@@ -35,7 +35,7 @@ FrameHeader make_header(const Message& message);
 /// Whether operation, dtype and shape are what this rank expects: quick, since it is asked of every message.
 bool same_contract(const FrameHeader& header, const Message& expected);
 
-/// What the sender said of its message, for the sentence where it is not.
+/// What the sender said of its message, for the message where it is not.
 Contract contract_of(const FrameHeader& header);
 
 /// The slot of the frames of one channel: Gloo keeps the order of messages within it.

@@ -36,7 +36,7 @@ struct Lifeline::Record {
   std::int32_t origin_rank;
   std::int32_t exit_code;
   std::int32_t involved_rank;
-  char sentence[484];
+  char message[484];
   std::uint64_t tail;
   static constexpr std::uint32_t kHead = 0x52454331;
   static constexpr std::uint64_t kTail = 0x5245433154414931ULL;
@@ -124,17 +124,17 @@ void Lifeline::close() {
   timekeeper_.join();
 }
 
-void Lifeline::fail(ExitCode exit_code, const std::string& sentence, int involved_rank) {
+void Lifeline::fail(ExitCode exit_code, const std::string& message, int involved_rank) {
   Record record{};
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     // A rank that fails because another did passes the other's reason on: everybody names the same culprit.
-    if (!failure_) failure_ = Failure{-1, exit_code, sentence, involved_rank};
+    if (!failure_) failure_ = Failure{-1, exit_code, message, involved_rank};
     record.origin_rank = failure_->origin_rank >= 0 ? failure_->origin_rank : context_.rank;
     record.exit_code = static_cast<std::int32_t>(failure_->exit_code);
     record.involved_rank = failure_->involved_rank;
-    const std::size_t length = std::min(failure_->sentence.size(), sizeof(record.sentence) - 1);
-    std::memcpy(record.sentence, failure_->sentence.data(), length);
+    const std::size_t length = std::min(failure_->message.size(), sizeof(record.message) - 1);
+    std::memcpy(record.message, failure_->message.data(), length);
   }
   // After the farewell the peers expect no more word from this rank.
   if (!farewell_sent_) send_records(record);
@@ -220,8 +220,8 @@ void Lifeline::read_records() {
       if (closing_deadline_) closing_deadline_ = monotonic_seconds() + timeout_seconds_;
       changed_.notify_all();
     } else {
-      record.sentence[sizeof(record.sentence) - 1] = '\0';
-      declare({record.origin_rank, static_cast<ExitCode>(record.exit_code), record.sentence, record.involved_rank});
+      record.message[sizeof(record.message) - 1] = '\0';
+      declare({record.origin_rank, static_cast<ExitCode>(record.exit_code), record.message, record.involved_rank});
     }
   }
 }
@@ -260,7 +260,7 @@ void Lifeline::tick(double seconds_since_last) {
   if (failure_) return;
   if (events_ != nullptr) {
     if (const auto verdict = events_->verdict()) {
-      declare({-1, verdict->exit_code, verdict->sentence, -1});
+      declare({-1, verdict->exit_code, verdict->message, -1});
       return;
     }
   }
@@ -268,9 +268,9 @@ void Lifeline::tick(double seconds_since_last) {
     const std::vector<int> unfinished = unfinished_ranks();
     if (unfinished.empty()) return;
     declare({-1, ExitCode::kCommunication,
-             timeout_sentence(fmt::format("rank {} has returned and waits for {} {} to return", context_.rank,
-                                          unfinished.size() == 1 ? "rank" : "ranks", fmt::join(unfinished, ", ")),
-                              unfinished.front()),
+             timeout_message(fmt::format("rank {} has returned and waits for {} {} to return", context_.rank,
+                                         unfinished.size() == 1 ? "rank" : "ranks", fmt::join(unfinished, ", ")),
+                             unfinished.front()),
              -1});
     return;
   }
@@ -284,21 +284,21 @@ void Lifeline::tick(double seconds_since_last) {
   if (said_farewell_[static_cast<std::size_t>(peer)] && ++current_->ticks_after_farewell > 2) {
     declare({-1, ExitCode::kDeadlock, fmt::format("deadlock: {}, but rank {} has already returned", what(), peer), -1});
   } else if (monotonic_seconds() > current_->deadline) {
-    declare({-1, ExitCode::kCommunication, timeout_sentence(what(), context_.rank), -1});
+    declare({-1, ExitCode::kCommunication, timeout_message(what(), context_.rank), -1});
   }
 }
 
-std::string Lifeline::timeout_sentence(const std::string& what, int first_waiting) {
-  std::string sentence = fmt::format("timed out after {:g} s: {}", timeout_seconds_, what);
-  if (events_ == nullptr) return sentence;
-  sentence += describe_late_rank(*events_, first_waiting, context_.rank);
+std::string Lifeline::timeout_message(const std::string& what, int first_waiting) {
+  std::string message = fmt::format("timed out after {:g} s: {}", timeout_seconds_, what);
+  if (events_ == nullptr) return message;
+  message += describe_late_rank(*events_, first_waiting, context_.rank);
   events_->set_rank_lines(describe_ranks(*events_));
-  events_->set_verdict({ExitCode::kCommunication, sentence});
-  return events_->verdict().value_or(Verdict{ExitCode::kCommunication, sentence}).sentence;
+  events_->set_verdict({ExitCode::kCommunication, message});
+  return events_->verdict().value_or(Verdict{ExitCode::kCommunication, message}).message;
 }
 
 CommError Lifeline::timed_out(const std::string& what) {
-  return CommError(timeout_sentence(what, context_.rank));
+  return CommError(timeout_message(what, context_.rank));
 }
 
 std::vector<int> Lifeline::unfinished_ranks() const {
@@ -323,9 +323,9 @@ void Lifeline::declare(Failure failure) {
 
 void Lifeline::throw_failure() const {
   if (failure_->origin_rank < 0 || failure_->origin_rank == context_.rank)
-    raise(failure_->exit_code, failure_->sentence);
-  if (failure_->involved_rank == context_.rank) raise(failure_->exit_code, failure_->sentence);
-  throw CommError(fmt::format("rank {} failed: {}", failure_->origin_rank, failure_->sentence));
+    raise(failure_->exit_code, failure_->message);
+  if (failure_->involved_rank == context_.rank) raise(failure_->exit_code, failure_->message);
+  throw CommError(fmt::format("rank {} failed: {}", failure_->origin_rank, failure_->message));
 }
 
 }  // namespace lab

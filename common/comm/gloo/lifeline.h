@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "common/comm/watch/event_file.h"
 #include "common/comm/messages/message.h"
+#include "common/comm/watch/event_file.h"
 
 // Why no wait lasts for ever. Internal to the gloo_backend files.
 namespace lab {
@@ -48,13 +48,13 @@ class Lifeline {
 
   /// Tells all others why this rank stops. `involved_rank` (or -1) is the other side of a broken contract: it gets the
   /// same error.
-  void fail(ExitCode exit_code, const std::string& sentence, int involved_rank);
+  void fail(ExitCode exit_code, const std::string& message, int involved_rank);
 
  private:
   struct Failure {
     int origin_rank;  ///< -1: nobody's own fault, or this rank's own discovery
     ExitCode exit_code;
-    std::string sentence;
+    std::string message;
     int involved_rank;
   };
   struct CurrentWait {
@@ -75,7 +75,7 @@ class Lifeline {
   void read_records();
   void tick(double seconds_since_last);
   /// `first_waiting`: where the chain of waits begins at whose end is the rank that is late.
-  std::string timeout_sentence(const std::string& what, int first_waiting);
+  std::string timeout_message(const std::string& what, int first_waiting);
   std::vector<int> unfinished_ranks() const;  // with the mutex held
   void declare(Failure failure);              // with the mutex held
   void throw_failure() const;                 // with the mutex held

@@ -51,7 +51,7 @@ class Endpoint {
   void record_computation(const std::string& operation, std::uint64_t turn, double start_seconds);
   /// Gives it up; close() then reports it.
   void abandon(const Posted& posted);
-  /// A sentence for each message that was given up.
+  /// A message for each message that was given up.
   const std::vector<std::string>& abandoned() const { return abandoned_; }
 
   /// Counts rounds from here on as if nothing had gone before. Every rank does it at the same point of its work, with

@@ -100,15 +100,15 @@ void MatchTable::finish(int rank) {
   }
 }
 
-void MatchTable::fail(int rank, ExitCode exit_code, const std::string& sentence) {
+void MatchTable::fail(int rank, ExitCode exit_code, const std::string& message) {
   at(rank).activity = RankActivity::kFailed;
-  if (!failure_) failure_ = Failure{rank, exit_code, sentence};
+  if (!failure_) failure_ = Failure{rank, exit_code, message};
 }
 
 void MatchTable::throw_if_failed() const {
   if (!failure_) return;
-  if (failure_->rank < 0) raise(failure_->exit_code, failure_->sentence);
-  throw CommError(fmt::format("rank {} failed: {}", failure_->rank, failure_->sentence));
+  if (failure_->rank < 0) raise(failure_->exit_code, failure_->message);
+  throw CommError(fmt::format("rank {} failed: {}", failure_->rank, failure_->message));
 }
 
 /// Follows the waits from `rank`: every waiting rank waits for exactly one other.
@@ -123,7 +123,7 @@ void MatchTable::find_deadlock(int rank) {
     next = place.waiting_for->message.peer;
   }
   if (failure_) return;
-  if (const auto diagnosis = diagnose(states())) failure_ = Failure{-1, diagnosis->exit_code, diagnosis->sentence};
+  if (const auto diagnosis = diagnose(states())) failure_ = Failure{-1, diagnosis->exit_code, diagnosis->message};
 }
 
 /// What is in the table has no other end, so the states need no counts of the channels.

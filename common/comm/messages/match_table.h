@@ -68,7 +68,7 @@ class MatchTable {
   [[noreturn]] void throw_unfinished(int rank, double timeout_seconds) const;
 
   /// The rank stops for a reason of its own. The first failure is the world's.
-  void fail(int rank, ExitCode exit_code, const std::string& sentence);
+  void fail(int rank, ExitCode exit_code, const std::string& message);
   bool failed() const { return failure_.has_value(); }
   void throw_if_failed() const;
 
@@ -94,7 +94,7 @@ class MatchTable {
   struct Failure {
     int rank = -1;  ///< -1: nobody's own fault, the world is stuck
     ExitCode exit_code = ExitCode::kInternal;
-    std::string sentence;
+    std::string message;
   };
 
   RankPlace& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }

@@ -38,7 +38,7 @@ struct Message {
   PostedOp posted_op(std::uint64_t sequence) const;
 };
 
-/// Empty when sender and receiver agree; otherwise one sentence that names both ranks, both contracts and both source
+/// Empty when sender and receiver agree; otherwise one message that names both ranks, both contracts and both source
 /// lines.
 std::string contract_violation(int src_rank, const Contract& sent, int dst_rank, const Contract& expected);
 

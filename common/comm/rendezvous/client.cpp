@@ -110,8 +110,8 @@ void RendezvousClient::listen_until(Time time) {
   }
 }
 
-void RendezvousClient::give_up(const std::string& sentence) {
-  const Refusal reason{static_cast<int>(ExitCode::kCommunication), sentence.substr(0, kMaxArrivalBytes / 2)};
+void RendezvousClient::give_up(const std::string& message) {
+  const Refusal reason{static_cast<int>(ExitCode::kCommunication), message.substr(0, kMaxArrivalBytes / 2)};
   send_all(fd_.get(), to_bytes(to_message(RendezvousKind::kGiveUp, reason)), after(0.1));
 }
 
@@ -132,7 +132,7 @@ std::optional<RendezvousMessage> RendezvousClient::try_to_receive(Time deadline)
     if (auto message = in_.next()) {
       if (message->kind == RendezvousKind::kFailed) {
         const Refusal refusal = read_refusal(*message);
-        raise(static_cast<ExitCode>(refusal.exit_code), refusal.sentence);
+        raise(static_cast<ExitCode>(refusal.exit_code), refusal.message);
       }
       return message;
     }

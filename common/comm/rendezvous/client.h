@@ -28,7 +28,7 @@ class RendezvousClient {
   void listen_until(Time time);
 
   /// Tells the others, through rank 0, why this rank ends.
-  void give_up(const std::string& sentence);
+  void give_up(const std::string& message);
 
  private:
   bool introduce(const Arrival& own, Time deadline);

@@ -8,8 +8,8 @@
 namespace lab {
 namespace {
 
-RendezvousMessage refusal(ExitCode exit_code, const std::string& sentence) {
-  return to_message(RendezvousKind::kFailed, {static_cast<int>(exit_code), "the meeting: " + sentence});
+RendezvousMessage refusal(ExitCode exit_code, const std::string& message) {
+  return to_message(RendezvousKind::kFailed, {static_cast<int>(exit_code), "the meeting: " + message});
 }
 
 }  // namespace
@@ -19,7 +19,7 @@ std::vector<Rendezvous::Reply> Rendezvous::receive(int connection, const Rendezv
   if (message.kind != RendezvousKind::kGiveUp) return exchange(connection, read_exchange(message), now);
   const Refusal reason = read_refusal(message);
   return fail({static_cast<int>(ExitCode::kCommunication),
-               fmt::format("rank {} failed: {}", ranks_.at(connection), reason.sentence)});
+               fmt::format("rank {} failed: {}", ranks_.at(connection), reason.message)});
 }
 
 std::vector<Rendezvous::Reply> Rendezvous::arrive(int connection, const Arrival& arrival, Time now) {
@@ -32,12 +32,12 @@ std::vector<Rendezvous::Reply> Rendezvous::arrive(int connection, const Arrival&
   if (arrival.rank < size_) known_ranks_.insert(arrival.rank);
   if (failure_) return {{connection, to_message(RendezvousKind::kFailed, *failure_)}};
   if (arrival.size != size_ || arrival.rank >= size_) {
-    const std::string sentence =
+    const std::string message =
         fmt::format("WORLD_SIZE: expected {} as on rank 0, got {} on rank {}; hint: start every rank with the same one",
                     size_, arrival.size, arrival.rank);
-    const Reply to_newcomer{connection, refusal(ExitCode::kUsage, sentence)};
+    const Reply to_newcomer{connection, refusal(ExitCode::kUsage, message)};
     if (complete_) return {to_newcomer};  // this run can do without it
-    std::vector<Reply> replies = fail({static_cast<int>(ExitCode::kUsage), "the meeting: " + sentence});
+    std::vector<Reply> replies = fail({static_cast<int>(ExitCode::kUsage), "the meeting: " + message});
     replies.push_back(to_newcomer);
     return replies;
   }

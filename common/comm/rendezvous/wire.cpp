@@ -82,7 +82,7 @@ RendezvousMessage to_message(const Exchange& exchange) {
 RendezvousMessage to_message(RendezvousKind kind, const Refusal& refusal) {
   RendezvousMessage message{kind, ""};
   put_number(message.body, static_cast<std::uint32_t>(refusal.exit_code));
-  put_text(message.body, refusal.sentence);
+  put_text(message.body, refusal.message);
   return message;
 }
 
@@ -119,7 +119,7 @@ Refusal read_refusal(const RendezvousMessage& message) {
   BodyReader body(message, message.kind);
   Refusal refusal;
   refusal.exit_code = body.number();
-  refusal.sentence = body.text();
+  refusal.message = body.text();
   body.end();
   return refusal;
 }

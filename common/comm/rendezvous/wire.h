@@ -48,7 +48,7 @@ struct Exchange {
 
 struct Refusal {
   int exit_code = 0;  ///< of ExitCode
-  std::string sentence;
+  std::string message;
 };
 
 /// Bytes that no rank of this suite sends.

@@ -1,5 +1,3 @@
-#include "common/comm/sim_world.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 
 #include "common/comm/messages/match_table.h"
 #include "common/comm/sim/engine.h"
+#include "common/comm/sim_world.h"
 #include "common/comm/thread/state.h"
 
 namespace lab {
@@ -73,8 +72,8 @@ class SimWorld::Hub {
     table_.conclude(pending, timeout_seconds_);
   }
 
-  void fail(int rank, ExitCode exit_code, const std::string& sentence) {
-    table_.fail(rank, exit_code, sentence);
+  void fail(int rank, ExitCode exit_code, const std::string& message) {
+    table_.fail(rank, exit_code, message);
     wake_all();
   }
 
@@ -151,7 +150,7 @@ class SimTransport final : public Transport {
   double now() const override { return hub_.now(); }
   void pass_time(double seconds) override { hub_.pass_time(seconds); }
   void close() override { hub_.close(rank_); }
-  void fail(ExitCode exit_code, const std::string& sentence) override { hub_.fail(rank_, exit_code, sentence); }
+  void fail(ExitCode exit_code, const std::string& message) override { hub_.fail(rank_, exit_code, message); }
 
  private:
   SimWorld::Hub& hub_;

@@ -117,7 +117,7 @@ TEST_CASE("long texts are cut, not spilled") {
   CHECK(state.posted[0].contract == std::string(79, 'x'));
   CHECK(state.posted[0].where == std::string(55, 'x'));
   CHECK(state.detail == std::string(1023, 'y'));
-  CHECK(events->verdict()->sentence == std::string(7999, 'z'));
+  CHECK(events->verdict()->message == std::string(7999, 'z'));
   CHECK(events->read(1, nullptr).activity == RankActivity::kStarting);
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("the first verdict stays") {
   launcher->set_verdict({ExitCode::kContract, "second"});
   REQUIRE(rank->verdict());
   CHECK(rank->verdict()->exit_code == ExitCode::kDeadlock);
-  CHECK(rank->verdict()->sentence == "deadlock: first");
+  CHECK(rank->verdict()->message == "deadlock: first");
 }
 
 TEST_CASE("a stuck world is found in the file, a moving one is not") {
@@ -180,15 +180,15 @@ TEST_CASE("a stuck world is found in the file, a moving one is not") {
   CHECK_FALSE(diagnose(*events));
   second->waiting(second->posted(send_to(0)));
   REQUIRE(diagnose(*events));
-  CHECK(diagnose(*events)->sentence ==
+  CHECK(diagnose(*events)->message ==
         "deadlock: rank 0 waits to send 4 KiB to rank 1 (a.cpp:41), rank 1 waits to send 4 KiB to rank 0 (a.cpp:41)");
   second->resumed();
   CHECK_FALSE(diagnose(*events));
   events->set_returned(1);
-  CHECK(diagnose(*events)->sentence.find("rank 1 has already returned") != std::string::npos);
+  CHECK(diagnose(*events)->message.find("rank 1 has already returned") != std::string::npos);
 }
 
-TEST_CASE("what is no event file is refused in one sentence") {
+TEST_CASE("what is no event file is refused in one message") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("events");
   const auto refusal = [&](const std::string& candidate) {

@@ -1,5 +1,3 @@
-#include "common/comm/gloo/agent_store.h"
-
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "common/base/errors.h"
+#include "common/comm/gloo/agent_store.h"
 #include "common/testing/test.h"
 
 namespace lab {

@@ -27,7 +27,7 @@ TEST_CASE("a header carries the sender's contract") {
   CHECK(contract_violation(0, contract, 1, message.contract()).empty());
 }
 
-TEST_CASE("the quick comparison sees what the sentence would name") {
+TEST_CASE("the quick comparison sees what the message would name") {
   const Message message = message_of({2, 3}, at::kFloat);
   const FrameHeader header = make_header(message);
   CHECK(same_contract(header, message_of({2, 3}, at::kFloat)));

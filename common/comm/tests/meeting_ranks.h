@@ -42,7 +42,7 @@ inline Arrival rank_of(int rank, int size, int timeout_ms = 10'000) {
 /// What a rank says when it ends: an exit code and a message; 0 when it met the others and got their items.
 struct Ending {
   int exit_code = 0;
-  std::string sentence;
+  std::string message;
 };
 
 /// Arrives and exchanges one item with everybody.

@@ -63,7 +63,7 @@ TEST_CASE("idle, half-open and garbage connections are dropped, and the ranks me
     }
     for (std::thread& thread : threads) thread.join();
     for (const Ending& ending : endings) {
-      CAPTURE(ending.sentence);
+      CAPTURE(ending.message);
       CHECK(ending.exit_code == 0);
     }
   }
@@ -94,7 +94,7 @@ TEST_CASE("a second process with the same rank is turned away with both names, a
     if (!after_the_meeting) std::this_thread::sleep_for(milliseconds(60));
     const Ending ending = meet(server.place(), second);
     CHECK(ending.exit_code == 2);
-    CHECK(has(ending.sentence,
+    CHECK(has(ending.message,
               "rank 1 has arrived before: expected one process with this rank, got process 101 on node1 and process "
               "999 on node2"));
     if (!after_the_meeting) rank_0.join();
@@ -109,7 +109,7 @@ TEST_CASE("a rank of another job is turned away, and the run goes on") {
   stray.token = "another";
   const Ending ending = meet(server.place(), stray);
   CHECK(ending.exit_code == 2);
-  CHECK(has(ending.sentence, "rank 0 of another job listens"));
+  CHECK(has(ending.message, "rank 0 of another job listens"));
   for (const Ending& of_rank : meet_all(server.place(), ranks(2))) CHECK(of_rank.exit_code == 0);
 }
 
@@ -117,10 +117,10 @@ TEST_CASE("a foreign service on the port: ranks end in time and say so") {
   const auto ends = [](const std::function<void(int)>& serve, const std::string& part) {
     ForeignService service(serve);
     const Ending ending = meet(service.place(), rank_of(1, 2, 300));
-    CAPTURE(ending.sentence);
+    CAPTURE(ending.message);
     CHECK(ending.exit_code == 5);
-    CHECK(has(ending.sentence, part));
-    CHECK(has(ending.sentence, "MASTER_PORT"));
+    CHECK(has(ending.message, part));
+    CHECK(has(ending.message, "MASTER_PORT"));
   };
   ends([](int) {}, "what listens there says nothing for 0.3 s");
   ends([](int fd) { send_all(fd, "SSH-2.0-OpenSSH_9.2\r\n", soon()); }, "answers like another program");
@@ -133,5 +133,5 @@ TEST_CASE("a rank 0 that stops after it heard a rank: the rank ends in time and 
   ForeignService service([](int fd) { send_all(fd, to_bytes({RendezvousKind::kHeard, ""}), soon()); });
   const Ending ending = meet(service.place(), rank_of(1, 2, 300));
   CHECK(ending.exit_code == 5);
-  CHECK(has(ending.sentence, "does not answer before all ranks were connected"));
+  CHECK(has(ending.message, "does not answer before all ranks were connected"));
 }

@@ -25,7 +25,7 @@ TEST_CASE("every rank meets every other, over a port and over a socket in a fold
       CAPTURE(size);
       RendezvousServer server(place, size, "token", soon());
       for (const Ending& ending : meet_all(server.place(), ranks(size))) {
-        CAPTURE(ending.sentence);
+        CAPTURE(ending.message);
         CHECK(ending.exit_code == 0);
       }
       CHECK((place.socket_path.empty() || !std::filesystem::exists(place.socket_path)));  // unlinked by now
@@ -40,7 +40,7 @@ TEST_CASE("ranks that were started differently are told so on every rank") {
   RendezvousServer server(loopback(), 4, "token", soon());
   for (const Ending& ending : meet_all(server.place(), arrivals)) {
     CHECK(ending.exit_code == 2);
-    CHECK(has(ending.sentence, "started differently: --seed: expected 42 as on rank 0, got 7 on rank 2; hint:"));
+    CHECK(has(ending.message, "started differently: --seed: expected 42 as on rank 0, got 7 on rank 2; hint:"));
   }
 }
 
@@ -57,10 +57,10 @@ TEST_CASE("another WORLD_SIZE is told at once on every rank, also on one that co
   REQUIRE(endings.size() == 3);
   for (const Ending& ending : endings) {
     CHECK(ending.exit_code == 2);
-    CHECK(has(ending.sentence, "WORLD_SIZE: expected 3 as on rank 0, got 2 on rank 1"));
+    CHECK(has(ending.message, "WORLD_SIZE: expected 3 as on rank 0, got 2 on rank 1"));
   }
   RendezvousServer two(loopback(), 2, "token", soon());
-  CHECK(has(meet(two.place(), rank_of(2, 3)).sentence, "WORLD_SIZE: expected 2 as on rank 0, got 3 on rank 2"));
+  CHECK(has(meet(two.place(), rank_of(2, 3)).message, "WORLD_SIZE: expected 2 as on rank 0, got 3 on rank 2"));
 }
 
 TEST_CASE("ranks that do not arrive are named on every rank that did") {
@@ -68,7 +68,7 @@ TEST_CASE("ranks that do not arrive are named on every rank that did") {
   const auto endings = meet_all(server.place(), {rank_of(0, 5, 300), rank_of(2, 5, 300), rank_of(3, 5, 300)});
   for (const Ending& ending : endings) {
     CHECK(ending.exit_code == 5);
-    CHECK(has(ending.sentence, "the meeting: ranks 1, 4 of 5 did not arrive within 0.3 s; hint: start every rank"));
+    CHECK(has(ending.message, "the meeting: ranks 1, 4 of 5 did not arrive within 0.3 s; hint: start every rank"));
   }
 }
 
@@ -93,8 +93,8 @@ TEST_CASE("a rank that ends in the rendezvous, or gives up, ends it for every ot
     others.join();
     for (const Ending& ending : endings) {
       CHECK(ending.exit_code == 5);
-      CHECK(has(ending.sentence, with_reason ? "rank 2 failed: too few descriptors"
-                                             : "process 102 on node1 (rank 2) ended before all ranks were connected"));
+      CHECK(has(ending.message, with_reason ? "rank 2 failed: too few descriptors"
+                                            : "process 102 on node1 (rank 2) ended before all ranks were connected"));
     }
   }
 }
@@ -121,9 +121,9 @@ TEST_CASE("when rank 0 is killed, every other rank ends with code 5 and says so"
     });
     const RendezvousPlace place = in_folder ? RendezvousPlace{folder + "/socket", "", 0} : loopback(port);
     for (const Ending& ending : meet_all(place, {rank_of(1, 3), rank_of(2, 3)})) {
-      CAPTURE(ending.sentence);
+      CAPTURE(ending.message);
       CHECK(ending.exit_code == 5);
-      CHECK(has(ending.sentence, "ended before all ranks were connected"));
+      CHECK(has(ending.message, "ended before all ranks were connected"));
     }
     killer.join();
     ::close(ends[0]);
@@ -152,7 +152,7 @@ TEST_CASE("rank 0 does not listen") {
   const Ending ending = meet(place, rank_of(1, 2, 200));
   CHECK(ending.exit_code == 5);
   CHECK(
-      has(ending.sentence,
+      has(ending.message,
           fmt::format("rank 1 could not reach rank 0 at 127.0.0.1:{} within 0.2 s (Connection refused)", place.port)));
 }
 

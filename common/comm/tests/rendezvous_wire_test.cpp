@@ -1,7 +1,6 @@
-#include "common/comm/rendezvous/wire.h"
-
 #include <vector>
 
+#include "common/comm/rendezvous/wire.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab;
@@ -49,7 +48,7 @@ TEST_CASE("what is written is read, however the stream is cut") {
     CHECK(exchange.timeout_ms == 500);
     CHECK(exchange.items == "abcd");
     CHECK(read_refusal(messages[2]).exit_code == 5);
-    CHECK(read_refusal(messages[2]).sentence == "rank 1 is late");
+    CHECK(read_refusal(messages[2]).message == "rank 1 is late");
     CHECK(messages[3].kind == RendezvousKind::kHeard);
   }
 }

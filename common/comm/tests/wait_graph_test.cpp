@@ -49,7 +49,7 @@ TEST_CASE("two ranks that send to each other first are a deadlock") {
   const auto diagnosis = diagnose(ranks.states);
   REQUIRE(diagnosis);
   CHECK(diagnosis->exit_code == ExitCode::kDeadlock);
-  CHECK(diagnosis->sentence ==
+  CHECK(diagnosis->message ==
         "deadlock: rank 0 waits to send 4 KiB to rank 1 (a.cpp:41), rank 1 waits to send 4 KiB to rank 0 (a.cpp:41)");
   CHECK(diagnosis->rank_lines == std::vector<std::string>{"rank 0 waits to send 4 KiB to rank 1 (a.cpp:41)",
                                                           "rank 1 waits to send 4 KiB to rank 0 (a.cpp:41)"});
@@ -64,7 +64,7 @@ TEST_CASE("a cycle is told from its lowest rank on, also when lower ranks only w
       ranks.block(static_cast<std::size_t>(rank), kSend, rank + 1 < size ? rank + 1 : 1);
     const auto diagnosis = diagnose(ranks.states);
     REQUIRE(diagnosis);
-    CHECK(diagnosis->sentence.rfind("deadlock: rank 1 waits to send 4 KiB to rank 2", 0) == 0);
+    CHECK(diagnosis->message.rfind("deadlock: rank 1 waits to send 4 KiB to rank 2", 0) == 0);
     CHECK(diagnosis->ranks.size() == static_cast<std::size_t>(size) - 1);
     CHECK(diagnosis->rank_lines[0] ==
           "rank 0 waits to receive 4 KiB from rank " + std::to_string(size - 1) + " (a.cpp:1)");
@@ -106,7 +106,7 @@ TEST_CASE("waiting for a rank that has returned is a deadlock that names it") {
   const auto diagnosis = diagnose(ranks.states);
   REQUIRE(diagnosis);
   CHECK(diagnosis->exit_code == ExitCode::kDeadlock);
-  CHECK(diagnosis->sentence ==
+  CHECK(diagnosis->message ==
         "deadlock: rank 0 waits to receive 4 KiB from rank 1 (a.cpp:3), but rank 1 has already returned");
   CHECK(diagnosis->rank_lines[1] == "rank 1 has already returned");
   CHECK(diagnosis->ranks == std::vector<int>{0, 1});
@@ -140,7 +140,7 @@ TEST_CASE("a tag mismatch is preferred to the deadlock it causes") {
   const auto diagnosis = diagnose(ranks.states);
   REQUIRE(diagnosis);
   CHECK(diagnosis->exit_code == ExitCode::kContract);
-  CHECK(diagnosis->sentence ==
+  CHECK(diagnosis->message ==
         "tag mismatch: rank 0 waits to send 4 KiB to rank 1 with tag 3 (a.cpp:10), "
         "rank 1 waits to receive 4 KiB from rank 0 with tag 4 (b.cpp:12)");
 }
@@ -160,7 +160,7 @@ TEST_CASE("a receive that was posted and never waited for shows the tag mismatch
   const auto diagnosis = diagnose(ranks.states);
   REQUIRE(diagnosis);
   CHECK(diagnosis->exit_code == ExitCode::kContract);
-  CHECK(diagnosis->sentence ==
+  CHECK(diagnosis->message ==
         "tag mismatch: rank 0 waits to send 4 KiB to rank 1 with tag 3 (a.cpp:10), "
         "rank 1 has posted a receive of 4 KiB from rank 0 with tag 4 (b.cpp:12)");
 }

@@ -1,5 +1,3 @@
-#include "common/comm/thread_world.h"
-
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "common/comm/messages/match_table.h"
+#include "common/comm/thread_world.h"
 
 namespace lab {
 
@@ -53,9 +52,9 @@ class ThreadWorld::Hub {
     table_.conclude(pending, timeout_seconds_);
   }
 
-  void fail(int rank, ExitCode exit_code, const std::string& sentence) {
+  void fail(int rank, ExitCode exit_code, const std::string& message) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    table_.fail(rank, exit_code, sentence);
+    table_.fail(rank, exit_code, message);
     wake_all();
   }
 
@@ -112,7 +111,7 @@ class ThreadTransport final : public Transport {
   double now() const override { return hub_.now(); }
   void pass_time(double seconds) override { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
   void close() override { hub_.close(rank_); }
-  void fail(ExitCode exit_code, const std::string& sentence) override { hub_.fail(rank_, exit_code, sentence); }
+  void fail(ExitCode exit_code, const std::string& message) override { hub_.fail(rank_, exit_code, message); }
 
  private:
   ThreadWorld::Hub& hub_;

@@ -114,7 +114,7 @@ class MappedEventFile final : public EventFile {
   }
 
   void set_verdict(const Verdict& verdict) override {
-    header().verdict.write(static_cast<std::uint64_t>(verdict.exit_code), verdict.sentence);
+    header().verdict.write(static_cast<std::uint64_t>(verdict.exit_code), verdict.message);
   }
 
   std::optional<Verdict> verdict() const override {

@@ -15,7 +15,7 @@ namespace lab {
 /// Why the run ends, for all ranks of this machine: from the launcher, or from the rank whose wait timed out first.
 struct Verdict {
   ExitCode exit_code;
-  std::string sentence;
+  std::string message;
 };
 
 /// One rank's own pages: written by that rank only (any of its threads, calls are serialised by the caller), read by

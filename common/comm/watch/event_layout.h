@@ -111,11 +111,11 @@ struct Notice {
   Word code;
   Cell<Text<kRoom>> text;
 
-  void write(std::uint64_t new_code, std::string_view sentence) {
+  void write(std::uint64_t new_code, std::string_view message) {
     std::uint64_t expected = kEmpty;
     if (!state.compare_exchange_strong(expected, kBeingWritten)) return;
     Text<kRoom> record;
-    record.set(sentence);
+    record.set(message);
     code.store(new_code, std::memory_order_release);
     text.store(record);
     state.store(kWritten, std::memory_order_release);

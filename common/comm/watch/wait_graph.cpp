@@ -33,10 +33,10 @@ class WaitGraph {
 
     Diagnosis diagnosis;
     diagnosis.ranks = proof;
-    diagnosis.sentence = is_cycle ? cycle_sentence(proof) : finished_sentence(proof);
+    diagnosis.message = is_cycle ? cycle_message(proof) : finished_message(proof);
     if (auto mismatch = tag_mismatch(stuck)) {
       diagnosis.exit_code = ExitCode::kContract;
-      diagnosis.sentence = mismatch->sentence;
+      diagnosis.message = mismatch->message;
       diagnosis.ranks.insert(diagnosis.ranks.end(), mismatch->ranks.begin(), mismatch->ranks.end());
     }
     for (int rank = 0; rank < size(); ++rank) {
@@ -129,13 +129,13 @@ class WaitGraph {
     return {};
   }
 
-  std::string cycle_sentence(const std::vector<int>& ranks) const {
+  std::string cycle_message(const std::vector<int>& ranks) const {
     std::vector<std::string> waits;
     for (int rank : ranks) waits.push_back(fmt::format("rank {} {}", rank, describe_wait(*waited(rank))));
     return fmt::format("deadlock: {}", fmt::join(waits, ", "));
   }
 
-  std::string finished_sentence(const std::vector<int>& ranks) const {
+  std::string finished_message(const std::vector<int>& ranks) const {
     return fmt::format("deadlock: rank {} {}, but rank {} has already returned", ranks[0],
                        describe_wait(*waited(ranks[0])), ranks[1]);
   }
@@ -164,7 +164,7 @@ class WaitGraph {
           Diagnosis found;
           std::string first = tag_clause(rank, op), second = tag_clause(op.peer, other);
           if (op.peer < rank) std::swap(first, second);
-          found.sentence = fmt::format("tag mismatch: {}, {}", first, second);
+          found.message = fmt::format("tag mismatch: {}, {}", first, second);
           found.ranks = {rank, op.peer};
           return found;
         }

@@ -10,7 +10,7 @@
 #include "common/base/numbers.h"
 
 // Who waits for whom, and what that means. Free of tensors and of any transport: the threads world, the simulated world
-// and the launcher (from the event file) all describe their ranks with these types and get the same sentences.
+// and the launcher (from the event file) all describe their ranks with these types and get the same messages.
 namespace lab {
 
 enum class Direction : std::uint8_t { kSend, kRecv };
@@ -55,10 +55,10 @@ struct RankState {
   int stopped_by = 0;  ///< the signal that has stopped its process; 0: none
 };
 
-/// What is wrong, in one sentence, and one line per rank of what it was doing.
+/// What is wrong, in one message, and one line per rank of what it was doing.
 struct Diagnosis {
   ExitCode exit_code = ExitCode::kDeadlock;
-  std::string sentence;
+  std::string message;
   std::vector<std::string> rank_lines;
   std::vector<int>
       ranks;  ///< whom the proof rests on: the ranks of the cycle, or the waiting rank and the one that returned

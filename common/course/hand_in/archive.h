@@ -14,7 +14,7 @@ struct ArchiveLimits {
   std::uint64_t max_total_bytes = 128u << 20;  ///< unpacked
 };
 
-/// What was in an archive or folder: regular files by their path ("a9_collectives/student/ring.cpp"), and a sentence
+/// What was in an archive or folder: regular files by their path ("a9_collectives/student/ring.cpp"), and a message
 /// for everything that was left out (a link, a device, an absolute path, "..", a name that is no printable UTF-8).
 struct FileTree {
   std::map<std::string, std::string> files;  ///< path -> bytes

@@ -14,7 +14,7 @@ struct EntryPath {
 /// backslashes are cleaned away; hidden files, __MACOSX and build folders are passed over.
 EntryPath clean_entry_path(const std::string& raw);
 
-/// The name for a sentence: whatever is not printable ASCII is "?", and a long one is cut.
+/// The name for a message: whatever is not printable ASCII is "?", and a long one is cut.
 std::string printable_name(const std::string& raw);
 
 }  // namespace lab

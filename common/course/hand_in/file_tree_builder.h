@@ -12,7 +12,7 @@ namespace lab {
 /// Errors    UsageError: beyond a limit; said at the entry, or the byte, that is too much
 class FileTreeBuilder {
  public:
-  /// `source` is the archive or folder, for the sentences.
+  /// `source` is the archive or folder, for the messages.
   FileTreeBuilder(const std::string& source, const ArchiveLimits& limits) : source_(source), limits_(limits) {}
 
   /// Begins an entry; `why_not` says why it is none to take ("it is a link"), empty for a regular file.

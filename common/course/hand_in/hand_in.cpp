@@ -117,7 +117,7 @@ class WarningFinder {
   std::vector<std::string> warnings_;
 };
 
-/// What may surprise a student when these files are graded in a pristine tree, a sentence each: files of the lab that
+/// What may surprise a student when these files are graded in a pristine tree, a message each: files of the lab that
 /// stay behind, provided files that were changed, and sources that include one of either. In a tree that is no starter
 /// nobody knows what was provided, and only the includes are looked at.
 std::vector<std::string> hand_in_warnings(const CourseTree& tree, const Rubric& lab,

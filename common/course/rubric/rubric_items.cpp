@@ -79,7 +79,7 @@ RubricJudging read_judging(const TomlTable& table, const RubricJudging& before) 
   judging.stall_seconds = table.number("stall_seconds", before.stall_seconds);
   if (!table.has("ranks")) return judging;
   judging.ranks.clear();
-  for (const std::int64_t size : table.whole_numbers("ranks")) {
+  for (const std::int64_t size : table.integers("ranks")) {
     constexpr std::int64_t kTooMany = 1 << 20;  // check_rubric() knows the real bound
     judging.ranks.push_back(static_cast<int>(std::clamp<std::int64_t>(size, 0, kTooMany)));
   }

@@ -118,13 +118,13 @@ std::vector<std::string> TomlTable::strings(const std::string& key) const {
   return values;
 }
 
-std::vector<std::int64_t> TomlTable::whole_numbers(const std::string& key) const {
+std::vector<std::int64_t> TomlTable::integers(const std::string& key) const {
   std::vector<std::int64_t> values;
   if (!has(key)) return values;
   const toml::node& node = *state_->here->get(key);
-  if (!node.is_array()) state_->refuse(node, key, "a list of whole numbers");
+  if (!node.is_array()) state_->refuse(node, key, "a list of integers");
   for (const toml::node& element : *node.as_array()) {
-    if (!element.is_integer()) state_->refuse(element, key, "a list of whole numbers");
+    if (!element.is_integer()) state_->refuse(element, key, "a list of integers");
     values.push_back(element.as_integer()->get());
   }
   return values;

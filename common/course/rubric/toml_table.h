@@ -8,7 +8,7 @@
 
 namespace lab {
 
-/// A table of a TOML file, read key by key; a wrong file is refused in a sentence that names file, line and key.
+/// A table of a TOML file, read key by key; a wrong file is refused in a message that names file, line and key.
 /// Call      local
 /// Errors    all: UsageError: the key is missing or of another type; what was expected, what is there
 /// Source    https://toml.io/en/v1.0.0; the only place that meets toml++
@@ -21,11 +21,11 @@ class TomlTable {
   bool has(const std::string& key) const;
   std::string string(const std::string& key) const;
   std::string string(const std::string& key, const std::string& otherwise) const;
-  double number(const std::string& key) const;  ///< whole numbers, too
+  double number(const std::string& key) const;  ///< integers, too
   double number(const std::string& key, double otherwise) const;
   bool boolean(const std::string& key, bool otherwise) const;
-  std::vector<std::string> strings(const std::string& key) const;         ///< empty if the key is missing
-  std::vector<std::int64_t> whole_numbers(const std::string& key) const;  ///< empty if the key is missing
+  std::vector<std::string> strings(const std::string& key) const;    ///< empty if the key is missing
+  std::vector<std::int64_t> integers(const std::string& key) const;  ///< empty if the key is missing
   std::optional<TomlTable> table(const std::string& key) const;
   std::vector<TomlTable> tables(const std::string& key) const;  ///< [[key]], in the file's order
   std::vector<std::string> keys() const;

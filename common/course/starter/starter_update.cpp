@@ -142,7 +142,7 @@ std::string to_text(const StarterUpdate& update, const std::string& folder) {
   std::string text =
       fmt::format("{} is up to date: of {} files {} were written, {} that are no longer needed removed\n", folder,
                   update.num_files, update.num_written, update.num_removed);
-  for (const std::string& sentence : update.words) text += "  " + sentence + "\n";
+  for (const std::string& message : update.words) text += "  " + message + "\n";
   return text;
 }
 

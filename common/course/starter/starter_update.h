@@ -11,7 +11,7 @@ namespace lab {
 struct StarterUpdate {
   bool fresh = false;  ///< there was no starter before
   std::size_t num_files = 0, num_written = 0, num_removed = 0;
-  /// What a student has to know, a sentence each: files that were kept, put beside others, or moved to the backup.
+  /// What a student has to know, a message each: files that were kept, put beside others, or moved to the backup.
   std::vector<std::string> words;
 };
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "common/course/tests/archive_builder.h"
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
-#include "common/testing/sentence_of.h"
 #include "common/testing/temporary_folder.h"
 
 namespace lab {
@@ -15,8 +15,8 @@ namespace {
 
 using testing::ArchiveBuilder;
 using testing::contains;
+using testing::message_of;
 using testing::read_bytes;
-using testing::sentence_of;
 using testing::TemporaryFolder;
 using testing::write_bytes;
 
@@ -25,9 +25,9 @@ using Files = std::map<std::string, std::string>;
 
 /// What becomes of reading the archive, without its folder: "x.zip: ..."
 std::string refusal(const std::string& path, const ArchiveLimits& limits = {}) {
-  const std::string sentence = sentence_of([&] { read_archive(path, limits); });
-  const std::size_t name = sentence.find("x.");
-  return name == std::string::npos ? sentence : sentence.substr(name);
+  const std::string message = message_of([&] { read_archive(path, limits); });
+  const std::size_t name = message.find("x.");
+  return name == std::string::npos ? message : message.substr(name);
 }
 
 TEST_CASE("a zip comes back as it was written, the same bytes for the same files") {
@@ -45,7 +45,7 @@ TEST_CASE("a zip comes back as it was written, the same bytes for the same files
   CHECK(read_bytes(zip).size() < 2000);
   write_zip(again, files);
   CHECK(read_bytes(again) == read_bytes(zip));
-  CHECK(contains(sentence_of([&] { write_zip(folder.file("none/x.zip"), files); }), "cannot write"));
+  CHECK(contains(message_of([&] { write_zip(folder.file("none/x.zip"), files); }), "cannot write"));
 }
 
 TEST_CASE("tar is read, too, and what is no archive is refused") {
@@ -57,7 +57,7 @@ TEST_CASE("tar is read, too, and what is no archive is refused") {
   write_bytes(folder.file("x.zip"), "");
   CHECK(contains(refusal(folder.file("x.zip")), "x.zip: is no zip or tar archive"));
   CHECK(contains(refusal(folder.file("x.nothing")), "x.nothing: expected an archive"));
-  CHECK(contains(sentence_of([&] { read_archive("/tmp"); }), "/tmp: expected an archive"));
+  CHECK(contains(message_of([&] { read_archive("/tmp"); }), "/tmp: expected an archive"));
 }
 
 TEST_CASE("a zip that is broken is refused, wherever it was cut or changed") {
@@ -202,9 +202,9 @@ TEST_CASE("a folder is read by the same rules") {
   CHECK(read_folder(root + "/").files == tree.files);
   ArchiveLimits small;
   small.max_file_bytes = 3;
-  CHECK(contains(sentence_of([&] { read_folder(root, small); }), "a9/student/ring.cpp is larger than 3 B"));
-  CHECK(contains(sentence_of([&] { read_folder(root + "/nothing"); }), "expected a folder that can be read"));
-  CHECK(contains(sentence_of([&] { read_folder(root + "/a9/student/ring.cpp"); }), "expected a folder"));
+  CHECK(contains(message_of([&] { read_folder(root, small); }), "a9/student/ring.cpp is larger than 3 B"));
+  CHECK(contains(message_of([&] { read_folder(root + "/nothing"); }), "expected a folder that can be read"));
+  CHECK(contains(message_of([&] { read_folder(root + "/a9/student/ring.cpp"); }), "expected a folder"));
 }
 
 }  // namespace

@@ -1,14 +1,14 @@
 #include "common/course/hand_in/identity.h"
 
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
-#include "common/testing/sentence_of.h"
 #include "common/testing/temporary_folder.h"
 
 namespace lab {
 namespace {
 
 using testing::contains;
-using testing::sentence_of;
+using testing::message_of;
 
 TEST_CASE("an identity is kept, whatever characters it has") {
   const testing::TemporaryFolder folder;
@@ -32,9 +32,9 @@ TEST_CASE("an identity that somebody wrote by hand is read, and what is wrong wi
   const auto parsed = [](const std::string& toml) { return parse_identity(toml, "identity.toml"); };
   CHECK(parsed("id = \"s1\"\ngroup = 3\n").id == "s1");
   CHECK(parsed("name = \"" + std::string(1000, 'x') + "\"").name.size() < 200);
-  CHECK(contains(sentence_of([&] { parsed("name = Ada"); }), "identity.toml:1"));
-  CHECK(contains(sentence_of([&] { parsed("id = 1234567"); }), "id: expected a text, got 1234567"));
-  CHECK(contains(sentence_of([&] { parsed(""); }), "got neither"));
+  CHECK(contains(message_of([&] { parsed("name = Ada"); }), "identity.toml:1"));
+  CHECK(contains(message_of([&] { parsed("id = 1234567"); }), "id: expected a text, got 1234567"));
+  CHECK(contains(message_of([&] { parsed(""); }), "got neither"));
 }
 
 TEST_CASE("a hand-in that is one markdown is signed at its end, once") {

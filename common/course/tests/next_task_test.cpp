@@ -7,8 +7,8 @@
 #include "common/course/starter/what_to_read.h"
 #include "common/course/student_files.h"
 #include "common/course/tests/sample_tree.h"
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
-#include "common/testing/sentence_of.h"
 
 namespace lab {
 namespace {
@@ -95,7 +95,7 @@ TEST_CASE("every task of the labs names a section that is there") {
 TEST_CASE("a misspelt section is said, also where a question would be found without it") {
   const SampleTree sample;
   Rubric lab = sample.load().labs().front();
-  const auto refusal = [&] { return testing::sentence_of([&] { require_sections(lab, testing::kSampleReadme); }); };
+  const auto refusal = [&] { return testing::message_of([&] { require_sections(lab, testing::kSampleReadme); }); };
   CHECK_NOTHROW(require_sections(lab, testing::kSampleReadme));
   lab.tasks[1].read = "Vallves";
   lab.tasks[1].title = "Q2: a valve";

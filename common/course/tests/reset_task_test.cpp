@@ -5,16 +5,16 @@
 #include "common/course/starter/markers.h"
 #include "common/course/student_files.h"
 #include "common/course/tests/sample_tree.h"
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
-#include "common/testing/sentence_of.h"
 
 namespace lab {
 namespace {
 
 using testing::contains;
+using testing::message_of;
 using testing::read_bytes;
 using testing::SampleTree;
-using testing::sentence_of;
 
 const std::string kPristine = testing::kSampleValve;
 const char* const kValveFile = "a0_pipes/student/pipes/valve.cpp";
@@ -117,7 +117,7 @@ TEST_CASE("a whole file goes back only if no other task is in it, or with --all"
   const CourseTree tree = sample.load();
   const std::string changed = "// mine\n" + solved();
   sample.write(kValveFile, changed);
-  CHECK(contains(sentence_of([&] { reset_task(tree, tree.task_named("valve"), false); }),
+  CHECK(contains(message_of([&] { reset_task(tree, tree.task_named("valve"), false); }),
                  "only the whole file can be put back, and it holds a0.tap as well; with --all that is done"));
   CHECK(sample.read(kValveFile) == changed);
   CHECK(contains(reset_task(tree, tree.task_named("valve"), true).at(0), "the whole file is back"));
@@ -150,7 +150,7 @@ TEST_CASE("a task without a TODO of its own is refused, and those of its file ar
   sample.write("a0_pipes/student/pipes/valve.cpp", "// provided\n");
   sample.hand_out();
   const CourseTree tree = sample.load();
-  CHECK(sentence_of([&] { reset_task(tree, tree.task_named("tap"), false); }) ==
+  CHECK(message_of([&] { reset_task(tree, tree.task_named("tap"), false); }) ==
         "a0.tap has no TODO of its own to put back in a0_pipes/student/tap.cpp; there is: a0.pipe");
 }
 

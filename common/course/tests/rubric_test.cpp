@@ -4,15 +4,15 @@
 #include <filesystem>
 
 #include "common/course/rubric/rubric_check.h"
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
-#include "common/testing/sentence_of.h"
 #include "common/testing/temporary_folder.h"
 
 namespace lab {
 namespace {
 
 using testing::contains;
-using testing::sentence_of;
+using testing::message_of;
 using testing::TemporaryFolder;
 using testing::write_bytes;
 
@@ -74,9 +74,9 @@ Rubric load(const std::string& text) {
 
 /// What is wrong with it, without the folder: "rubric.toml:12: ..."
 std::string refusal(const std::string& text) {
-  const std::string sentence = sentence_of([&] { load(text); });
-  const std::size_t file = sentence.find("rubric.toml");
-  return file == std::string::npos ? sentence : sentence.substr(file);
+  const std::string message = message_of([&] { load(text); });
+  const std::size_t file = message.find("rubric.toml");
+  return file == std::string::npos ? message : message.substr(file);
 }
 
 Rubric overridden(const Rubric& rubric, const std::string& text) {
@@ -86,9 +86,9 @@ Rubric overridden(const Rubric& rubric, const std::string& text) {
 }
 
 std::string override_refusal(const std::string& text) {
-  const std::string sentence = sentence_of([&] { overridden(load(kRubric), text); });
-  const std::size_t file = sentence.find("ours.toml");
-  return file == std::string::npos ? sentence : sentence.substr(file);
+  const std::string message = message_of([&] { overridden(load(kRubric), text); });
+  const std::size_t file = message.find("ours.toml");
+  return file == std::string::npos ? message : message.substr(file);
 }
 
 TEST_CASE("a rubric is read") {

@@ -1,13 +1,13 @@
 #include "common/course/starter/snippets.h"
 
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
-#include "common/testing/sentence_of.h"
 
 namespace lab {
 namespace {
 
 using testing::contains;
-using testing::sentence_of;
+using testing::message_of;
 
 using Files = std::map<std::string, std::string>;
 
@@ -26,7 +26,7 @@ a drawing
 )";
 
 std::string refusal(const std::string& markdown) {
-  return sentence_of([&] { snippets_of(markdown, "a5_answers.md"); });
+  return message_of([&] { snippets_of(markdown, "a5_answers.md"); });
 }
 
 TEST_CASE("blocks that name a file are filled, all else stays as it is") {

@@ -3,16 +3,16 @@
 #include <filesystem>
 
 #include "common/course/tests/folder_files.h"
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
-#include "common/testing/sentence_of.h"
 #include "common/testing/temporary_folder.h"
 
 namespace lab {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::message_of;
 using testing::read_bytes;
-using testing::sentence_of;
 using testing::TemporaryFolder;
 using testing::write_bytes;
 
@@ -29,7 +29,7 @@ StarterTree version(const std::string& task, const std::string& header) {
 
 std::string words_of(const StarterUpdate& update) {
   std::string words;
-  for (const std::string& sentence : update.words) words += sentence + "\n";
+  for (const std::string& message : update.words) words += message + "\n";
   return words;
 }
 
@@ -154,8 +154,8 @@ TEST_CASE("a file that a student deleted comes back") {
 TEST_CASE("a folder with other things in it is refused, and stays as it is") {
   const TemporaryFolder folder;
   write_bytes(folder.file("thesis.txt"), "years of work");
-  const std::string sentence = sentence_of([&] { update_starter(version("stub 1", "header 1"), folder.file("")); });
-  CHECK(testing::contains(sentence, "expected a new or empty folder, or a starter to update"));
+  const std::string message = message_of([&] { update_starter(version("stub 1", "header 1"), folder.file("")); });
+  CHECK(testing::contains(message, "expected a new or empty folder, or a starter to update"));
   CHECK(folder.num_files() == 1);
 }
 
@@ -164,8 +164,7 @@ TEST_CASE("a folder in the place of a file is refused before anything is written
   fs::remove(starter.folder + "/" + kHeader);
   fs::create_directory(starter.folder + "/" + kHeader);
   const auto before = testing::times_below(starter.folder);
-  CHECK(
-      testing::contains(sentence_of([&] { update_starter(version("stub 2", "header 2"), starter.folder); }), kHeader));
+  CHECK(testing::contains(message_of([&] { update_starter(version("stub 2", "header 2"), starter.folder); }), kHeader));
   CHECK(testing::times_below(starter.folder) == before);
 }
 
@@ -173,8 +172,8 @@ TEST_CASE("a list that names files elsewhere is refused") {
   const Started starter;
   for (const std::string path : {"../../etc/passwd", "/etc/passwd", ""}) {
     starter.edit(starter_list_path(), "12-0123456789abcdef " + path + "\n");
-    const std::string sentence = sentence_of([&] { update_starter(version("2", "2"), starter.folder); });
-    CHECK(testing::contains(sentence, "line 1: expected a checksum and a path inside the starter"));
+    const std::string message = message_of([&] { update_starter(version("2", "2"), starter.folder); });
+    CHECK(testing::contains(message, "line 1: expected a checksum and a path inside the starter"));
   }
 }
 
@@ -187,8 +186,8 @@ TEST_CASE("a new version that was unpacked is read whole, and only if it is unto
     CHECK(read.at(path).executable == file.executable);
   }
   starter.edit(kHeader, "my header");
-  CHECK(testing::contains(sentence_of([&] { read_starter(starter.folder); }), "is not the file that was handed out"));
-  CHECK(testing::contains(sentence_of([&] { read_starter(starter.parent.file("")); }), "expected a starter"));
+  CHECK(testing::contains(message_of([&] { read_starter(starter.folder); }), "is not the file that was handed out"));
+  CHECK(testing::contains(message_of([&] { read_starter(starter.parent.file("")); }), "expected a starter"));
 }
 
 TEST_CASE("fingerprints are FNV-1a's") {

@@ -1,12 +1,12 @@
-#include "common/course/starter/answer_template.h"
 #include "common/course/hand_in/archive.h"
 #include "common/course/hand_in/hand_in.h"
 #include "common/course/hand_in/hand_in_names.h"
 #include "common/course/hand_in/identity.h"
+#include "common/course/starter/answer_template.h"
 #include "common/course/starter/snippets.h"
 #include "common/course/tests/sample_tree.h"
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
-#include "common/testing/sentence_of.h"
 
 namespace lab {
 namespace {
@@ -21,9 +21,9 @@ void complete(const SampleTree& sample) {
   sample.write("a0_pipes/a0_pipes.log", "log\n");
 }
 
-std::string joined(const std::vector<std::string>& sentences) {
+std::string joined(const std::vector<std::string>& messages) {
   std::string text;
-  for (const std::string& sentence : sentences) text += sentence + "\n";
+  for (const std::string& message : messages) text += message + "\n";
   return text;
 }
 

@@ -1,13 +1,13 @@
 #include "common/course/rubric/toml_table.h"
 
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
-#include "common/testing/sentence_of.h"
 #include "common/testing/temporary_folder.h"
 
 namespace lab {
 namespace {
 
-using testing::sentence_of;
+using testing::message_of;
 using testing::TemporaryFolder;
 using testing::write_bytes;
 
@@ -42,8 +42,8 @@ TEST_CASE("keys are read by type") {
   CHECK(file.number("other", 7) == 7);
   CHECK(file.boolean("bonus", false));
   CHECK_FALSE(file.boolean("other", false));
-  CHECK(file.whole_numbers("ranks") == std::vector<std::int64_t>{4, 3});
-  CHECK(file.whole_numbers("other").empty());
+  CHECK(file.integers("ranks") == std::vector<std::int64_t>{4, 3});
+  CHECK(file.integers("other").empty());
   CHECK(file.strings("needs") == std::vector<std::string>{"a", "b"});
   CHECK(file.strings("other").empty());
   CHECK(file.has("hand_in"));
@@ -67,38 +67,36 @@ TEST_CASE("tables know where they stand, and outlive the file they were read fro
 
 TEST_CASE("what is wrong is said with its line") {
   const TomlTable file = table();
-  CHECK(sentence_of([&] { file.string("total"); }) == "a0/rubric.toml:2: total: expected a text, got 100");
-  CHECK(sentence_of([&] { file.tables("task")[1].number("marks"); }) ==
+  CHECK(message_of([&] { file.string("total"); }) == "a0/rubric.toml:2: total: expected a text, got 100");
+  CHECK(message_of([&] { file.tables("task")[1].number("marks"); }) ==
         "a0/rubric.toml:16: marks: expected a number, got the text \"seven\"");
-  CHECK(sentence_of([&] { file.tables("task")[0].number("marks"); }) ==
+  CHECK(message_of([&] { file.tables("task")[0].number("marks"); }) ==
         "a0/rubric.toml:11: marks: expected a number, got nothing");
-  CHECK(sentence_of([&] { file.boolean("title", true); }) ==
+  CHECK(message_of([&] { file.boolean("title", true); }) ==
         "a0/rubric.toml:1: title: expected true or false, got the text \"Pipes\"");
-  CHECK(sentence_of([&] { file.strings("ranks"); }) == "a0/rubric.toml:5: ranks: expected a list of texts, got 4");
-  CHECK(sentence_of([&] { file.whole_numbers("share"); }) ==
-        "a0/rubric.toml:3: share: expected a list of whole numbers, got 2.5");
-  CHECK(sentence_of([&] { file.table("task"); }) == "a0/rubric.toml:11: task: expected a table, got a list of tables");
-  CHECK(sentence_of([&] { file.tables("hand_in"); }) ==
+  CHECK(message_of([&] { file.strings("ranks"); }) == "a0/rubric.toml:5: ranks: expected a list of texts, got 4");
+  CHECK(message_of([&] { file.integers("share"); }) == "a0/rubric.toml:3: share: expected a list of integers, got 2.5");
+  CHECK(message_of([&] { file.table("task"); }) == "a0/rubric.toml:11: task: expected a table, got a list of tables");
+  CHECK(message_of([&] { file.tables("hand_in"); }) ==
         "a0/rubric.toml:8: hand_in: expected a list of tables, got a table");
-  CHECK(sentence_of([&] { TomlTable::parse("marks = inf", "x").number("marks"); }) ==
+  CHECK(message_of([&] { TomlTable::parse("marks = inf", "x").number("marks"); }) ==
         "x:1: marks: expected a number, got inf");
 }
 
 TEST_CASE("an unknown key is refused, and the nearest named") {
   const std::vector<std::string> known = {"bonus", "hand_in", "needs", "ranks", "share", "task", "total"};
-  CHECK(sentence_of([&] { table().require_known(known); }).find("a0/rubric.toml:1: there is no key 'title' here") == 0);
-  CHECK(sentence_of([&] { TomlTable::parse("\nbonsu = 1", "x").require_known(known); }) ==
+  CHECK(message_of([&] { table().require_known(known); }).find("a0/rubric.toml:1: there is no key 'title' here") == 0);
+  CHECK(message_of([&] { TomlTable::parse("\nbonsu = 1", "x").require_known(known); }) ==
         "x:2: there is no key 'bonsu' here; did you mean 'bonus'?");
 }
 
 TEST_CASE("a file that is no TOML is refused with line and column") {
-  CHECK(sentence_of([] { TomlTable::parse("a = 1\nb = = 2\n", "x.toml"); }).find("x.toml:2: is no TOML, column 5") ==
-        0);
-  CHECK(sentence_of([] { TomlTable::parse("a = 1\na = 2\n", "x.toml"); }).find("x.toml:2: is no TOML") == 0);
-  CHECK(sentence_of([] { TomlTable::parse("a = \"\xff\"\n", "x.toml"); }).find("x.toml:1: is no TOML") == 0);
-  CHECK(sentence_of([] { TomlTable::parse("a = " + std::string(100000, '['), "x.toml"); }).find("is no TOML") !=
+  CHECK(message_of([] { TomlTable::parse("a = 1\nb = = 2\n", "x.toml"); }).find("x.toml:2: is no TOML, column 5") == 0);
+  CHECK(message_of([] { TomlTable::parse("a = 1\na = 2\n", "x.toml"); }).find("x.toml:2: is no TOML") == 0);
+  CHECK(message_of([] { TomlTable::parse("a = \"\xff\"\n", "x.toml"); }).find("x.toml:1: is no TOML") == 0);
+  CHECK(message_of([] { TomlTable::parse("a = " + std::string(100000, '['), "x.toml"); }).find("is no TOML") !=
         std::string::npos);
-  CHECK(sentence_of([] { TomlTable::load("/nowhere/rubric.toml"); }).find("/nowhere/rubric.toml: cannot be read") == 0);
+  CHECK(message_of([] { TomlTable::load("/nowhere/rubric.toml"); }).find("/nowhere/rubric.toml: cannot be read") == 0);
   const TemporaryFolder folder;
   write_bytes(folder.file("x.toml"), "a = 3");
   CHECK(TomlTable::load(folder.file("x.toml")).number("a") == 3);

@@ -43,7 +43,7 @@ std::vector<const char*> with_tee_spelled_out(int argc, char** argv) {
       if (has_value) ++i;
       continue;
     }
-    const bool has_number = i + 1 < arguments.size() && option::whole<int>(arguments[i + 1]);
+    const bool has_number = i + 1 < arguments.size() && option::integer<int>(arguments[i + 1]);
     if (!has_number) arguments[i] = "--tee=3";
     if (has_number) ++i;
   }
@@ -51,7 +51,7 @@ std::vector<const char*> with_tee_spelled_out(int argc, char** argv) {
 }
 
 int number(const char* option, const std::string& text, int min, int max, const char* example) {
-  const std::optional<int> value = option::whole<int>(text);
+  const std::optional<int> value = option::integer<int>(text);
   if (!value || *value < min || *value > max) {
     option::throw_wrong_value(option, {option::whole_expected(std::to_string(min), std::to_string(max)), example},
                               option::quoted(text));
@@ -132,7 +132,7 @@ std::optional<ExitCode> read_launch_options(int argc, char** argv, LaunchOptions
   app.add_text("--node-rank", words.node_rank, "N",
                "this machine's number, from 0 (default with --nnodes 1, else SLURM_NODEID)");
   app.add_text("--master-addr", words.master_addr, "HOST", "machine of rank 0; only for --nnodes above 1");
-  app.add_whole_number("--master-port", words.master_port, {1, 65535}, "a free port there");
+  app.add_integer("--master-port", words.master_port, {1, 65535}, "a free port there");
   app.add_flag("--standalone", words.standalone, "one machine, no port needed");
   app.add_text("--log-dir", options.output.log_dir, "DIR",
                "each rank's output into DIR/rank<r>.log and DIR/rank<r>.err");
@@ -144,9 +144,9 @@ std::optional<ExitCode> read_launch_options(int argc, char** argv, LaunchOptions
                "the same as --master-addr HOST --master-port PORT");
   app.add_text("--rdzv-id", options.job_id, "ID",
                "with --nnodes above 1: this run's name, the same on each machine; keeps other runs' ranks out");
-  app.add_whole_number("--max-restarts", words.max_restarts, {0, 1000}, "accepted for torchrun's sake; only 0");
+  app.add_integer("--max-restarts", words.max_restarts, {0, 1000}, "accepted for torchrun's sake; only 0");
   app.add_number("--timeout", options.timeout_seconds, {0, 1e9}, "stop the run after this many seconds");
-  app.add_whole_number("--debug-rank", options.debug_rank, {0, kMaxRanks - 1}, "start this rank under gdb");
+  app.add_integer("--debug-rank", options.debug_rank, {0, kMaxRanks - 1}, "start this rank under gdb");
   app.cli().prefix_command();
   app.cli().footer(
       "The program and its arguments follow the options: labrun --nproc-per-node 4 build/bin/a4_data_tensor --seed 1");

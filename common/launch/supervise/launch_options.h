@@ -29,7 +29,7 @@ struct LaunchOptions {
 
 /// Reads torchrun's command line. An exit code when --help or --version has been answered, else nothing and `options`
 /// set.
-/// Errors    UsageError: one sentence
+/// Errors    UsageError: one message
 std::optional<ExitCode> read_launch_options(int argc, char** argv, LaunchOptions& options,
                                             const VariableLookup& environment = process_variable);
 

@@ -42,7 +42,7 @@ std::set<pid_t> children() {
   const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), ::closedir);
   if (!proc) return found;
   while (const dirent* entry = ::readdir(proc.get())) {
-    const auto pid = option::whole<pid_t>(entry->d_name);
+    const auto pid = option::integer<pid_t>(entry->d_name);
     if (pid && parent_of(entry->d_name) == ::getpid()) found.insert(*pid);
   }
   return found;

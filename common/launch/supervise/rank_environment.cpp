@@ -61,9 +61,9 @@ class Finder {
   std::optional<int> number(const char* name) const {
     const std::optional<std::string> value = text(name);
     if (!value) return std::nullopt;
-    const std::optional<int> number = option::whole<int>(*value);
+    const std::optional<int> number = option::integer<int>(*value);
     if (!number)
-      throw UsageError(fmt::format("environment variable {}: expected a whole number, got \"{}\"", name, *value));
+      throw UsageError(fmt::format("environment variable {}: expected an integer, got \"{}\"", name, *value));
     return number;
   }
 
@@ -191,7 +191,7 @@ class Finder {
   bool is_slurm_shell() const {
     const std::optional<std::string> step = text("SLURM_STEP_ID");
     if (!step) return text("ENVIRONMENT") == "BATCH";
-    return !option::whole<int>(*step);
+    return !option::integer<int>(*step);
   }
 
   void meet(RankEnvironment& world, const std::string& host) const {
@@ -245,11 +245,11 @@ std::optional<int> tasks_on_node(const std::string& tasks_per_node, int node) {
     std::string tasks = tasks_per_node.substr(begin, end - begin);
     std::optional<int> repeats = 1;
     if (const std::size_t times = tasks.find("(x"); times != std::string::npos && tasks.back() == ')') {
-      repeats = option::whole<int>(tasks.substr(times + 2, tasks.size() - times - 3));
+      repeats = option::integer<int>(tasks.substr(times + 2, tasks.size() - times - 3));
       tasks.resize(times);
     }
     if (!repeats) return std::nullopt;
-    if (node < *repeats) return option::whole<int>(tasks);
+    if (node < *repeats) return option::integer<int>(tasks);
     node -= *repeats;
     begin = end + 1;
   }

@@ -23,20 +23,20 @@ namespace {
 
 constexpr int kStillRunning = -1;  ///< no process's status
 
-/// What the child does from fork to _exit. What it leaves: body's exit code as a byte, then the sentence of a failure.
+/// What the child does from fork to _exit. What it leaves: body's exit code as a byte, then the message of a failure.
 int run_and_report(const std::function<void()>& body, int report) {
   int exit_code = static_cast<int>(ExitCode::kInternal);
-  std::string sentence = "something that is not an exception was thrown";
+  std::string message = "something that is not an exception was thrown";
   try {
     body();
     exit_code = 0;
-    sentence.clear();
+    message.clear();
   } catch (const std::exception& failure) {
     exit_code = exit_code_of(failure);
-    sentence = student_sentence(&failure);
+    message = student_message(&failure);
   } catch (...) {
   }
-  write_fully(report, static_cast<char>(exit_code) + sentence);
+  write_fully(report, static_cast<char>(exit_code) + message);
   return exit_code;
 }
 
@@ -78,7 +78,7 @@ std::string text_of(int fd) {
 }  // namespace
 
 void run_in_child(const std::string& what, const std::function<void()>& body) {
-  // A file in memory, and no pipe: neither a long sentence nor a process that body has left behind can block either
+  // A file in memory, and no pipe: neither a long message nor a process that body has left behind can block either
   // side, and it can be read once the child is known to be dead.
   const UniqueFd report(::memfd_create("run_in_child", MFD_CLOEXEC));
   if (report.get() < 0) throw UsageError(fmt::format("cannot make a file in memory: {}", std::strerror(errno)));

@@ -10,7 +10,7 @@ namespace lab {
 /// is to hand over goes into a file.
 /// Call      from the main thread, before any other thread is started (fork_rank). blocking, without a time limit: body
 ///           may set itself one, with alarm()
-/// Errors    a lab::Error that body throws: the same sentence and exit code; the child prints nothing of it
+/// Errors    a lab::Error that body throws: the same message and exit code; the child prints nothing of it
 ///           Error with ExitCode::kInternal: body throws anything else, or ends its process by itself
 ///           Error with 128 + signal: this process got SIGINT, SIGTERM, SIGHUP or SIGQUIT meanwhile; the child is dead
 ///           CommError: "WHAT was killed by signal 9 (SIGKILL)"

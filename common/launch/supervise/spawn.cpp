@@ -94,7 +94,7 @@ pid_t fork_rank(const std::function<int()>& body, const SpawnOptions& options) {
     try {
       exit_code = body();
     } catch (const std::exception& failure) {
-      write_fully(2, fmt::format("error: {}\n", sentence_of(failure)));
+      write_fully(2, fmt::format("error: {}\n", message_of(failure)));
       exit_code = exit_code_of(failure);
     } catch (...) {
       write_fully(2, "internal error: something that is not an exception was thrown\n");

@@ -157,7 +157,7 @@ struct Supervisor::State {
     if (events == nullptr || phase != Phase::kRunning) return;
     diagnosis = diagnose(*events);
     if (!diagnosis) return;
-    events->set_verdict({diagnosis->exit_code, diagnosis->sentence});
+    events->set_verdict({diagnosis->exit_code, diagnosis->message});
     enter(Phase::kGrace, options.grace_seconds);
   }
 
@@ -225,23 +225,23 @@ struct Supervisor::State {
     result.diagnosis = diagnosis;
     if (interrupted_by != 0) {
       result.exit_code = 128 + interrupted_by;
-      result.sentence = fmt::format("interrupted by {}", signal_name(interrupted_by));
+      result.message = fmt::format("interrupted by {}", signal_name(interrupted_by));
       result.rank_lines = rank_lines;
     } else if (diagnosis) {
       result.exit_code = static_cast<int>(diagnosis->exit_code);
-      result.sentence = diagnosis->sentence;
+      result.message = diagnosis->message;
       result.rank_lines = diagnosis->rank_lines;
     } else if (!timed_out.empty()) {
       result.exit_code = static_cast<int>(ExitCode::kCommunication);
-      result.sentence = timed_out;
+      result.message = timed_out;
       result.rank_lines = rank_lines;
     } else if (blamed != nullptr) {
       result.exit_code = blamed->exit.exit_code;
       result.first_failed_rank = blamed->exit.rank;
-      result.sentence = fmt::format("rank {} failed first: {}", blamed->exit.rank, blamed->exit.reason);
+      result.message = fmt::format("rank {} failed first: {}", blamed->exit.rank, blamed->exit.reason);
       result.rank_lines = rank_lines;  // of a wait that timed out
       if (blamed->blame == Blame::kReturnedWithCode)
-        result.sentence = fmt::format("rank {} {}", blamed->exit.rank, blamed->exit.reason);
+        result.message = fmt::format("rank {} {}", blamed->exit.rank, blamed->exit.reason);
     }
     return result;
   }

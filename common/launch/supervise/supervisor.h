@@ -39,7 +39,7 @@ struct RankExit {
 struct SuperviseResult {
   int exit_code = 0;                    ///< what the launcher should exit with; see supervise()
   int first_failed_rank = -1;           ///< the rank to blame; -1: none, or no single one
-  std::string sentence;                 ///< why the run failed; empty when it did not
+  std::string message;                  ///< why the run failed; empty when it did not
   std::vector<std::string> rank_lines;  ///< what each rank was doing when it was found stuck or out of time
   std::vector<RankExit> exits;          ///< by rank
   std::optional<Diagnosis> diagnosis;   ///< the proof that the run could not go on

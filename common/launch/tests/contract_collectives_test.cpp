@@ -121,7 +121,7 @@ TEST_CASE_TEMPLATE("contract: an all-to-all part of another shape than agreed is
   });
   REQUIRE(outcome.failure);
   CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
-  CHECK(contains(outcome.failure->sentence, "shape mismatch in all_to_all: rank 0 has float32 [2]"));
+  CHECK(contains(outcome.failure->message, "shape mismatch in all_to_all: rank 0 has float32 [2]"));
 }
 
 }  // namespace

@@ -44,10 +44,10 @@ Ended run_to_the_end(int num_ranks, const std::function<void(Communicator&)>& bo
 
 void check_late(const Ended& ended, int late, const std::string& doing) {
   REQUIRE(ended.outcome.failure);
-  CAPTURE(ended.outcome.failure->sentence);
+  CAPTURE(ended.outcome.failure->message);
   CHECK(ended.outcome.failure->exit_code == static_cast<int>(ExitCode::kCommunication));
-  CHECK(contains(ended.outcome.failure->sentence, "timed out after 0.5 s"));
-  CHECK(contains(ended.outcome.failure->sentence, "late: rank " + std::to_string(late) + " " + doing));
+  CHECK(contains(ended.outcome.failure->message, "timed out after 0.5 s"));
+  CHECK(contains(ended.outcome.failure->message, "late: rank " + std::to_string(late) + " " + doing));
   REQUIRE(ended.outcome.rank_lines.size() == ended.outcome.ranks.size());
   CHECK(contains(ended.outcome.rank_lines[static_cast<std::size_t>(late)], doing));
 }
@@ -58,7 +58,7 @@ TEST_CASE("contract: a rank that loops after the others have returned is named<p
     if (comm.rank() == 1) loop_without_end();
   });
   check_late(ended, 1, "computes");
-  CHECK(contains(ended.outcome.failure->sentence, "has returned and waits for rank 1 to return"));
+  CHECK(contains(ended.outcome.failure->message, "has returned and waits for rank 1 to return"));
 }
 
 TEST_CASE("contract: a rank that is stopped after the others have returned is named<processes>") {
@@ -72,7 +72,7 @@ TEST_CASE("contract: ranks that are all stopped end<processes>") {
   const Ended ended = run_to_the_end(3, [](Communicator&) { ::raise(SIGSTOP); });
   REQUIRE(ended.outcome.failure);
   CHECK(ended.outcome.failure->exit_code == static_cast<int>(ExitCode::kCommunication));
-  CHECK(contains(ended.outcome.failure->sentence, "was stopped by SIGSTOP and did not continue for 0.5 s"));
+  CHECK(contains(ended.outcome.failure->message, "was stopped by SIGSTOP and did not continue for 0.5 s"));
   CHECK(ended.outcome.rank_lines.size() == 3);
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("contract: time in which a run was suspended does not count as waiting
     }
     return TensorMap{};
   });
-  if (outcome.failure) FAIL(outcome.failure->sentence);
+  if (outcome.failure) FAIL(outcome.failure->message);
 }
 
 TEST_CASE("contract: a rank that loops after the others have returned ends a world of threads, too") {
@@ -170,8 +170,8 @@ TEST_CASE("contract: in a world of threads a time-out names the rank at the end 
     return TensorMap{};
   });
   REQUIRE(outcome.failure);
-  CAPTURE(outcome.failure->sentence);
-  CHECK(contains(outcome.failure->sentence, "late: rank 2 computes"));
+  CAPTURE(outcome.failure->message);
+  CHECK(contains(outcome.failure->message, "late: rank 2 computes"));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "common/launch/tests/worlds.h"
 #include "common/testing/test.h"
 
-// How things go wrong: every failure ends every rank, with one sentence that says why.
+// How things go wrong: every failure ends every rank, with one message that says why.
 namespace lab {
 namespace {
 
@@ -22,8 +22,8 @@ TEST_CASE_TEMPLATE("contract: head-to-head sends are a deadlock, however small",
   REQUIRE(outcome.failure);
   CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kDeadlock));
   CHECK(
-      contains(outcome.failure->sentence, "deadlock: rank 0 waits to send 4 B to rank 1 (contract_failures_test.cpp:"));
-  CHECK(contains(outcome.failure->sentence, "rank 1 waits to send 4 B to rank 0 (contract_failures_test.cpp:"));
+      contains(outcome.failure->message, "deadlock: rank 0 waits to send 4 B to rank 1 (contract_failures_test.cpp:"));
+  CHECK(contains(outcome.failure->message, "rank 1 waits to send 4 B to rank 0 (contract_failures_test.cpp:"));
 }
 
 TEST_CASE_TEMPLATE("contract: a cycle of receives among some ranks is found while others work", World, LAB_ALL_WORLDS) {
@@ -40,9 +40,9 @@ TEST_CASE_TEMPLATE("contract: a cycle of receives among some ranks is found whil
   });
   REQUIRE(outcome.failure);
   CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kDeadlock));
-  CHECK(contains(outcome.failure->sentence, "deadlock: rank 0 waits to receive"));
-  CHECK(contains(outcome.failure->sentence, "rank 2 waits to receive"));
-  CHECK_FALSE(contains(outcome.failure->sentence, "rank 3"));
+  CHECK(contains(outcome.failure->message, "deadlock: rank 0 waits to receive"));
+  CHECK(contains(outcome.failure->message, "rank 2 waits to receive"));
+  CHECK_FALSE(contains(outcome.failure->message, "rank 3"));
 }
 
 TEST_CASE_TEMPLATE("contract: an unequal shape or dtype is refused on both sides and lands nowhere", World,
@@ -70,12 +70,12 @@ TEST_CASE_TEMPLATE("contract: an unequal shape or dtype is refused on both sides
       REQUIRE(outcome.failure);
       for (int rank = 0; rank < 2; ++rank) {
         CAPTURE(rank);
-        CAPTURE(sentence_of_rank(outcome, rank));
+        CAPTURE(message_of_rank(outcome, rank));
         CHECK(exit_code_of_rank(outcome, rank) == static_cast<int>(ExitCode::kContract));
-        CHECK(contains(sentence_of_rank(outcome, rank), wrong_dtype ? "dtype mismatch: rank 0 sends float32 ["
-                                                                    : "shape mismatch: rank 0 sends float32 ["));
-        CHECK(contains(sentence_of_rank(outcome, rank), "to rank 1 (contract_failures_test.cpp:"));
-        CHECK(contains(sentence_of_rank(outcome, rank), ", 1] (contract_failures_test.cpp:"));
+        CHECK(contains(message_of_rank(outcome, rank), wrong_dtype ? "dtype mismatch: rank 0 sends float32 ["
+                                                                   : "shape mismatch: rank 0 sends float32 ["));
+        CHECK(contains(message_of_rank(outcome, rank), "to rank 1 (contract_failures_test.cpp:"));
+        CHECK(contains(message_of_rank(outcome, rank), ", 1] (contract_failures_test.cpp:"));
       }
     }
   }
@@ -90,15 +90,15 @@ TEST_CASE_TEMPLATE("contract: a wrong tag is named before a deadlock is", World,
     return TensorMap{};
   });
   REQUIRE(outcome.failure);
-  CAPTURE(outcome.failure->sentence);
+  CAPTURE(outcome.failure->message);
   CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
   for (int rank = 0; rank < 2; ++rank) {
-    const std::string sentence = sentence_of_rank(outcome, rank);
-    CAPTURE(sentence);
-    CHECK(contains(sentence, "tag"));
-    CHECK(contains(sentence, "5"));
-    CHECK(contains(sentence, "6"));
-    CHECK(sentence.find("contract_failures_test.cpp:") != sentence.rfind("contract_failures_test.cpp:"));
+    const std::string message = message_of_rank(outcome, rank);
+    CAPTURE(message);
+    CHECK(contains(message, "tag"));
+    CHECK(contains(message, "5"));
+    CHECK(contains(message, "6"));
+    CHECK(message.find("contract_failures_test.cpp:") != message.rfind("contract_failures_test.cpp:"));
   }
 }
 
@@ -110,10 +110,10 @@ TEST_CASE_TEMPLATE("contract: when a rank throws, every other rank's wait ends a
   });
   REQUIRE(outcome.failure);
   CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kInternal));
-  CHECK(contains(outcome.failure->sentence, "out of ideas"));
+  CHECK(contains(outcome.failure->message, "out of ideas"));
   for (const int rank : {0, 1, 3, 4}) {
     CHECK(exit_code_of_rank(outcome, rank) == static_cast<int>(ExitCode::kCommunication));
-    CHECK(contains(sentence_of_rank(outcome, rank), "rank 2 failed: out of ideas"));
+    CHECK(contains(message_of_rank(outcome, rank), "rank 2 failed: out of ideas"));
   }
 }
 
@@ -125,8 +125,7 @@ TEST_CASE_TEMPLATE("contract: a failure reaches ranks that are inside a collecti
   });
   REQUIRE(outcome.failure);
   CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kNotImplemented));
-  for (const int rank : {0, 1, 2, 4})
-    CHECK(contains(sentence_of_rank(outcome, rank), "rank 3 failed: task a0.nothing"));
+  for (const int rank : {0, 1, 2, 4}) CHECK(contains(message_of_rank(outcome, rank), "rank 3 failed: task a0.nothing"));
 }
 
 TEST_CASE("contract: when a rank is killed, the others say so<processes>") {
@@ -152,11 +151,11 @@ TEST_CASE("contract: when a rank is killed, the others say so<processes>") {
     });
     REQUIRE(outcome.failure);
     CHECK(outcome.failure->exit_code == 128 + SIGKILL);
-    CHECK(contains(outcome.failure->sentence, "killed by signal 9"));
+    CHECK(contains(outcome.failure->message, "killed by signal 9"));
     for (const int rank : {0, 1, 3}) {
-      CAPTURE(sentence_of_rank(outcome, rank));
+      CAPTURE(message_of_rank(outcome, rank));
       CHECK(exit_code_of_rank(outcome, rank) == static_cast<int>(ExitCode::kCommunication));
-      CHECK(contains(sentence_of_rank(outcome, rank), "rank 2 failed: killed by signal 9"));
+      CHECK(contains(message_of_rank(outcome, rank), "rank 2 failed: killed by signal 9"));
     }
   }
 }
@@ -170,10 +169,10 @@ TEST_CASE_TEMPLATE("contract: no wait outlasts the time-out, and it says what fo
   });
   REQUIRE(outcome.failure);
   CHECK(exit_code_of_rank(outcome, 1) == static_cast<int>(ExitCode::kCommunication));
-  CHECK(contains(sentence_of_rank(outcome, 1),
+  CHECK(contains(message_of_rank(outcome, 1),
                  "timed out after 0.3 s: rank 1 waits to receive 1 KiB from rank 0 (contract_failures_test.cpp:"));
-  CAPTURE(sentence_of_rank(outcome, 0));
-  CHECK(contains(sentence_of_rank(outcome, 0), "timed out after 0.3 s: rank 1 waits"));  // not a wait of its own
+  CAPTURE(message_of_rank(outcome, 0));
+  CHECK(contains(message_of_rank(outcome, 0), "timed out after 0.3 s: rank 1 waits"));  // not a wait of its own
 }
 
 TEST_CASE("contract: a rank that is stopped amid collectives holds nobody for ever<processes>") {
@@ -191,9 +190,9 @@ TEST_CASE("contract: a rank that is stopped amid collectives holds nobody for ev
     return TensorMap{};
   });
   REQUIRE(outcome.failure);
-  CAPTURE(outcome.failure->sentence);
+  CAPTURE(outcome.failure->message);
   CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kCommunication));
-  CHECK(contains(outcome.failure->sentence, "timed out after 0.5 s"));
+  CHECK(contains(outcome.failure->message, "timed out after 0.5 s"));
 }
 
 TEST_CASE_TEMPLATE("contract: waiting for a rank that has returned is reported, and names it", World, LAB_ALL_WORLDS) {
@@ -202,10 +201,10 @@ TEST_CASE_TEMPLATE("contract: waiting for a rank that has returned is reported, 
     return TensorMap{};
   });
   REQUIRE(outcome.failure);
-  CAPTURE(outcome.failure->sentence);
+  CAPTURE(outcome.failure->message);
   CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kDeadlock));
-  CHECK(contains(outcome.failure->sentence, "rank 0 waits to receive 4 B from rank 1"));
-  CHECK(contains(outcome.failure->sentence, "rank 1 has already returned"));
+  CHECK(contains(outcome.failure->message, "rank 0 waits to receive 4 B from rank 1"));
+  CHECK(contains(outcome.failure->message, "rank 1 has already returned"));
 }
 
 TEST_CASE_TEMPLATE("contract: no rank talks to itself or to nobody", World, LAB_ALL_WORLDS) {
@@ -216,7 +215,7 @@ TEST_CASE_TEMPLATE("contract: no rank talks to itself or to nobody", World, LAB_
       return TensorMap{};
     });
     CHECK(exit_code_of_rank(outcome, 0) == static_cast<int>(ExitCode::kContract));
-    CHECK(contains(sentence_of_rank(outcome, 0), peer == 0 ? "rank 0 cannot send to itself" : "expected 0 to 1"));
+    CHECK(contains(message_of_rank(outcome, 0), peer == 0 ? "rank 0 cannot send to itself" : "expected 0 to 1"));
   }
 }
 
@@ -239,10 +238,10 @@ TEST_CASE_TEMPLATE("contract: an undefined tensor is refused with rank and line"
       if (comm.rank() == 1) act(comm);
       return TensorMap{};
     });
-    CAPTURE(sentence_of_rank(outcome, 1));
+    CAPTURE(message_of_rank(outcome, 1));
     CHECK(exit_code_of_rank(outcome, 1) == static_cast<int>(ExitCode::kContract));
-    CHECK(sentence_of_rank(outcome, 1).rfind("contract_failures_test.cpp:", 0) == 0);
-    CHECK(contains(sentence_of_rank(outcome, 1), "rank 1 cannot " + action + ": the tensor is undefined; hint: "));
+    CHECK(message_of_rank(outcome, 1).rfind("contract_failures_test.cpp:", 0) == 0);
+    CHECK(contains(message_of_rank(outcome, 1), "rank 1 cannot " + action + ": the tensor is undefined; hint: "));
   }
 }
 
@@ -255,7 +254,7 @@ TEST_CASE_TEMPLATE("contract: a request that is never waited for fails the run",
   });
   REQUIRE(outcome.failure);
   CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
-  CHECK(contains(outcome.failure->sentence, "rank 0 dropped its isend to rank 1 (contract_failures_test.cpp:"));
+  CHECK(contains(outcome.failure->message, "rank 0 dropped its isend to rank 1 (contract_failures_test.cpp:"));
 }
 
 TEST_CASE_TEMPLATE("contract: collectives that differ between ranks are refused", World, LAB_ALL_WORLDS) {
@@ -266,8 +265,8 @@ TEST_CASE_TEMPLATE("contract: collectives that differ between ranks are refused"
     });
     REQUIRE(outcome.failure);
     CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
-    CHECK(contains(outcome.failure->sentence, "shape mismatch in all_reduce"));
-    CHECK(contains(outcome.failure->sentence, "[5]"));
+    CHECK(contains(outcome.failure->message, "shape mismatch in all_reduce"));
+    CHECK(contains(outcome.failure->message, "[5]"));
   }
   SUBCASE("in operation") {
     const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
@@ -277,8 +276,8 @@ TEST_CASE_TEMPLATE("contract: collectives that differ between ranks are refused"
     });
     REQUIRE(outcome.failure);
     CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
-    CHECK(contains(outcome.failure->sentence, "operation mismatch"));
-    CHECK(contains(outcome.failure->sentence, "barrier"));
+    CHECK(contains(outcome.failure->message, "operation mismatch"));
+    CHECK(contains(outcome.failure->message, "barrier"));
   }
   SUBCASE("in number") {
     const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
@@ -287,7 +286,7 @@ TEST_CASE_TEMPLATE("contract: collectives that differ between ranks are refused"
     });
     REQUIRE(outcome.failure);
     CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kDeadlock));
-    CHECK(contains(outcome.failure->sentence, "rank 1 has already returned"));
+    CHECK(contains(outcome.failure->message, "rank 1 has already returned"));
   }
 }
 

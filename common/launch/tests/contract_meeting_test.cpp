@@ -12,8 +12,8 @@
 #include <sstream>
 #include <thread>
 
-#include "common/launch/supervise/free_port.h"
 #include "common/launch/joined_world.h"
+#include "common/launch/supervise/free_port.h"
 #include "common/launch/supervise/run_directory.h"
 #include "common/launch/supervise/spawn.h"
 #include "common/launch/tests/worlds.h"
@@ -58,7 +58,7 @@ class Launch {
       if (free_descriptors > 0 && setrlimit(RLIMIT_NOFILE, &limit) != 0) return 1;
       const WorldOutcome outcome = join_world(
           environment, spec, [&](Communicator& comm, RankOutcome&) { body(comm); }, false);
-      if (outcome.failure) std::ofstream(file) << outcome.failure->sentence << "\n";
+      if (outcome.failure) std::ofstream(file) << outcome.failure->message << "\n";
       return outcome.exit_code();
     }));
   }

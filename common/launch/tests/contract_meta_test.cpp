@@ -18,7 +18,7 @@ TEST_CASE_TEMPLATE("contract: a meta tensor travels as its sizes alone", World, 
       const at::Tensor sum = comm.collectives().all_reduce(on_meta({7}));
       return TensorMap{{"sizes", at::full({sum.is_meta() ? sum.size(0) : 0}, 1)}};
     });
-    CAPTURE(sentence_of_rank(outcome, 0));
+    CAPTURE(message_of_rank(outcome, 0));
     REQUIRE_FALSE(outcome.failure);
     CHECK(tensor_of_rank(outcome, 0, "sizes").numel() == 7);
     Ledger ledger;
@@ -33,8 +33,8 @@ TEST_CASE_TEMPLATE("contract: a meta tensor travels as its sizes alone", World, 
     });
     for (int rank = 0; rank < 2; ++rank) {
       CHECK(exit_code_of_rank(outcome, rank) == static_cast<int>(ExitCode::kContract));
-      CHECK(contains(sentence_of_rank(outcome, rank), "device mismatch: rank 0 sends a meta tensor to rank 1 ("));
-      CHECK(contains(sentence_of_rank(outcome, rank), "which expects data (contract_meta_test.cpp:"));
+      CHECK(contains(message_of_rank(outcome, rank), "device mismatch: rank 0 sends a meta tensor to rank 1 ("));
+      CHECK(contains(message_of_rank(outcome, rank), "which expects data (contract_meta_test.cpp:"));
     }
   }
 }
@@ -51,7 +51,7 @@ TEST_CASE("contract: between processes a meta tensor is refused<processes>") {
     });
     REQUIRE(outcome.failure);
     CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
-    CHECK(contains(outcome.failure->sentence, "a meta tensor has no data to send"));
+    CHECK(contains(outcome.failure->message, "a meta tensor has no data to send"));
   }
 }
 

@@ -7,7 +7,7 @@
 namespace lab {
 namespace {
 
-constexpr double kShort = 1.0 / 512;  // seconds; a whole number of nanoseconds
+constexpr double kShort = 1.0 / 512;  // seconds; an integer of nanoseconds
 constexpr double kRounding = 1e-9;    // of a clock that may count from the machine's start
 constexpr double kSimulatedExact = 1e-12;
 

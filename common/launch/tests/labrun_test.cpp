@@ -231,7 +231,7 @@ TEST_CASE("the time-out of a run") {
   CHECK(run.left_nothing());
 }
 
-TEST_CASE("what cannot be started: one sentence, exit code 2, nothing left") {
+TEST_CASE("what cannot be started: one message, exit code 2, nothing left") {
   const auto refused = [](const Words& words, const std::string& part) {
     Run run(words);
     CHECK(run.exit_code() == 2);

@@ -100,11 +100,11 @@ TEST_CASE("under srun each node knows its number") {
   CHECK(options_of({"--nnodes", "1", "prog"}, slurm).node_rank == 0);
 }
 
-TEST_CASE("wrong command lines are refused in one sentence") {
+TEST_CASE("wrong command lines are refused in one message") {
   CHECK(has(refusal({}), "expected a program"));
   CHECK(has(refusal({"--nproc-per-node", "2"}), "expected a program"));
   CHECK(has(refusal({"--nproc-per-nod", "2", "prog"}), "unknown option '--nproc-per-nod'"));
-  CHECK(has(refusal({"--nproc-per-node", "0", "prog"}), "--nproc-per-node: expected a whole number from 1"));
+  CHECK(has(refusal({"--nproc-per-node", "0", "prog"}), "--nproc-per-node: expected an integer from 1"));
   CHECK(has(refusal({"--nproc-per-node", "two", "prog"}), "got 'two'"));
   CHECK(has(refusal({"--nnodes", "1:4", "prog"}), "does not grow or shrink"));
   CHECK(has(refusal({"--nnodes", "2", "--standalone", "prog"}), "--standalone"));
@@ -112,7 +112,7 @@ TEST_CASE("wrong command lines are refused in one sentence") {
   CHECK(has(refusal({"--nnodes", "2", "--node-rank", "0", "--master-addr", "n", "prog"}),
             "needs --master-addr and --master-port"));
   CHECK(has(refusal({"--nnodes", "2", "--node-rank", "2", "--rdzv-endpoint", "n:1", "prog"}),
-            "--node-rank: expected a whole number from 0 to 1"));
+            "--node-rank: expected an integer from 0 to 1"));
   CHECK(has(refusal({"--rdzv-endpoint", "n:x", "prog"}), "--rdzv-endpoint"));
   CHECK(has(refusal({"--rdzv-endpoint", ":1", "prog"}), "expected HOST:PORT"));
   CHECK(has(refusal({"--max-restarts", "3", "prog"}), "never restarts"));

@@ -20,7 +20,7 @@ std::optional<RankEnvironment> found(const Variables& variables) {
   });
 }
 
-// The sentence of the refusal; empty when there was none.
+// The message of the refusal; empty when there was none.
 std::string refusal(const Variables& variables) {
   try {
     found(variables);
@@ -223,8 +223,8 @@ TEST_CASE("WORLD_SIZE alone may stand beside another launcher's variables") {
 }
 
 TEST_CASE("half-set environments are refused, naming both variables") {
-  const auto names = [](const std::string& sentence, const std::string& set, const std::string& missing) {
-    return sentence.find("half-set: " + set + " is set but " + missing + " is not") != std::string::npos;
+  const auto names = [](const std::string& message, const std::string& set, const std::string& missing) {
+    return message.find("half-set: " + set + " is set but " + missing + " is not") != std::string::npos;
   };
   CHECK(names(refusal(without(kTorchrun, "WORLD_SIZE")), "RANK", "WORLD_SIZE"));
   CHECK(names(refusal(without(kTorchrun, "RANK")), "WORLD_SIZE", "RANK"));
@@ -243,9 +243,9 @@ TEST_CASE("values out of range are refused, naming variable and value") {
   CHECK(refusal(with(kTorchrun, {{"RANK", "-1"}})).find("RANK is -1") == 0);
   CHECK(refusal(with(kTorchrun, {{"WORLD_SIZE", "0"}})) == "WORLD_SIZE is 0: a world has at least one rank");
   CHECK(refusal(with(kTorchrun, {{"WORLD_SIZE", "four"}})) ==
-        "environment variable WORLD_SIZE: expected a whole number, got \"four\"");
-  CHECK(refusal(with(kTorchrun, {{"RANK", "1 "}})).find("expected a whole number") != std::string::npos);
-  CHECK(refusal(with(kTorchrun, {{"RANK", "99999999999"}})).find("expected a whole number") != std::string::npos);
+        "environment variable WORLD_SIZE: expected an integer, got \"four\"");
+  CHECK(refusal(with(kTorchrun, {{"RANK", "1 "}})).find("expected an integer") != std::string::npos);
+  CHECK(refusal(with(kTorchrun, {{"RANK", "99999999999"}})).find("expected an integer") != std::string::npos);
   CHECK(refusal(with(kTorchrun, {{"MASTER_PORT", "70000"}})) ==
         "MASTER_PORT is 70000: expected a port from 1 to 65535");
   CHECK(refusal(with(kTorchrun, {{"LOCAL_RANK", "4"}})).find("do not fit") != std::string::npos);

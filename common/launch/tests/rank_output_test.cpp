@@ -51,7 +51,7 @@ TEST_CASE("without a folder and without tee the ranks keep this process's output
   output.finish();
 }
 
-TEST_CASE("a folder that cannot be made is refused in one sentence") {
+TEST_CASE("a folder that cannot be made is refused in one message") {
   const RunDirectory directory;
   CHECK_THROWS_AS(RankOutput({"/proc/nothing/logs", false, false}), UsageError);
   exit_code_of(exec_rank({"touch", directory.path() + "/file"}, {}));

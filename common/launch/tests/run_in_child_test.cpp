@@ -22,7 +22,7 @@ using lab::testing::TemporaryFolder;
 
 namespace {
 
-/// The failure that run_in_child() raises, with its sentence.
+/// The failure that run_in_child() raises, with its message.
 Error failure_of(const std::function<void()>& body) {
   try {
     run_in_child("the child", body);
@@ -52,7 +52,7 @@ TEST_CASE("a body in a child leaves a file behind, and neither its memory nor a 
   CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);
 }
 
-TEST_CASE("what a body throws is raised again: the same kind, exit code and sentence") {
+TEST_CASE("what a body throws is raised again: the same kind, exit code and message") {
   CHECK_THROWS_WITH_AS(run_in_child("the child", [] { throw UsageError("--x 3: no"); }), "--x 3: no", UsageError);
   CHECK_THROWS_WITH_AS(run_in_child("the child", [] { throw ContractError("no"); }), "no", ContractError);
   CHECK_THROWS_WITH_AS(run_in_child("the child", [] { throw CommError("no"); }), "no", CommError);
@@ -68,9 +68,9 @@ TEST_CASE("what is no lab::Error is an internal error") {
   CHECK(end_of([] { throw 1; }) == "70: something that is not an exception was thrown");
 }
 
-TEST_CASE("a long sentence arrives whole") {
-  const std::string sentence(300'000, 'x');  // more than a pipe holds
-  CHECK(failure_of([&] { throw ContractError(sentence); }).what() == sentence);
+TEST_CASE("a long message arrives whole") {
+  const std::string message(300'000, 'x');  // more than a pipe holds
+  CHECK(failure_of([&] { throw ContractError(message); }).what() == message);
 }
 
 TEST_CASE("a child that is killed, or ends by itself, is told from one that returns") {

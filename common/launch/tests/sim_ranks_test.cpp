@@ -41,8 +41,8 @@ TEST_CASE("sim: communication inside backward() is refused") {
   });
   REQUIRE(outcome.failure);
   CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
-  CHECK(contains(outcome.failure->sentence, "rank 0 communicates inside backward()"));
-  CHECK(contains(outcome.failure->sentence, "--world threads"));
+  CHECK(contains(outcome.failure->message, "rank 0 communicates inside backward()"));
+  CHECK(contains(outcome.failure->message, "--world threads"));
 }
 
 TEST_CASE("sim: each rank's tensors are charged to that rank") {
@@ -99,10 +99,10 @@ TEST_CASE("sim: a simulation that crashes or exits is a failure of every rank") 
       return TensorMap{};
     });
     REQUIRE(outcome.failure);
-    CAPTURE(outcome.failure->sentence);
+    CAPTURE(outcome.failure->message);
     CHECK(outcome.failure->exit_code == (crashes ? 128 + SIGKILL : static_cast<int>(ExitCode::kStudentCode)));
-    CHECK(contains(outcome.failure->sentence, "the process that simulates all ranks "));
-    CHECK(contains(outcome.failure->sentence, crashes ? "killed by signal 9" : "exited with code 0"));
+    CHECK(contains(outcome.failure->message, "the process that simulates all ranks "));
+    CHECK(contains(outcome.failure->message, crashes ? "killed by signal 9" : "exited with code 0"));
     REQUIRE(outcome.ranks.size() == 3);
     CHECK(exit_code_of_rank(outcome, 2) == outcome.failure->exit_code);
   }

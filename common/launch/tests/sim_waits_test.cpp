@@ -28,8 +28,8 @@ TEST_CASE("sim: a wait longer than the time-out, in simulated seconds, says what
     return TensorMap{};
   });
   REQUIRE(outcome.failure);
-  CHECK(contains(sentence_of_rank(outcome, 2), "timed out after 0.5 s: rank 2 waits to receive 1 KiB from rank 0 ("));
-  CHECK(contains(sentence_of_rank(outcome, 0), "rank 2 failed: timed out"));
+  CHECK(contains(message_of_rank(outcome, 2), "timed out after 0.5 s: rank 2 waits to receive 1 KiB from rank 0 ("));
+  CHECK(contains(message_of_rank(outcome, 0), "rank 2 failed: timed out"));
 }
 
 TEST_CASE("sim: a message that travels longer than the time-out times out, too") {
@@ -41,7 +41,7 @@ TEST_CASE("sim: a message that travels longer than the time-out times out, too")
     return TensorMap{};
   });
   REQUIRE(outcome.failure);
-  CHECK(contains(outcome.failure->sentence, "timed out after 0.5 s"));
+  CHECK(contains(outcome.failure->message, "timed out after 0.5 s"));
 }
 
 TEST_CASE("sim: a deadlock is found while others' messages travel") {
@@ -62,7 +62,7 @@ TEST_CASE("sim: a deadlock is found while others' messages travel") {
   });
   REQUIRE(outcome.failure);
   CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kDeadlock));
-  CHECK(contains(outcome.failure->sentence, "deadlock: rank 2 waits to receive"));
+  CHECK(contains(outcome.failure->message, "deadlock: rank 2 waits to receive"));
 }
 
 TEST_CASE("sim: a deadlock is found when the rank that is waited for returns, though nobody begins to wait then") {
@@ -75,10 +75,10 @@ TEST_CASE("sim: a deadlock is found when the rank that is waited for returns, th
     return TensorMap{};
   });
   REQUIRE(outcome.failure);
-  CAPTURE(outcome.failure->sentence);
+  CAPTURE(outcome.failure->message);
   CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kDeadlock));
-  CHECK(contains(outcome.failure->sentence, "deadlock: rank 0 waits to receive 4 B from rank 1 ("));
-  CHECK(contains(outcome.failure->sentence, "but rank 1 has already returned"));
+  CHECK(contains(outcome.failure->message, "deadlock: rank 0 waits to receive 4 B from rank 1 ("));
+  CHECK(contains(outcome.failure->message, "but rank 1 has already returned"));
 }
 
 }  // namespace

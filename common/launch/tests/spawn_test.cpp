@@ -57,7 +57,7 @@ TEST_CASE("a program gets its arguments and the added variables") {
   CHECK(exit_code_of(pid) == 0);
 }
 
-TEST_CASE("a program that cannot be run is refused in one sentence, and leaves no process") {
+TEST_CASE("a program that cannot be run is refused in one message, and leaves no process") {
   CHECK_THROWS_WITH_AS(exec_rank({"/nonexistent/program"}, {}),
                        "cannot run /nonexistent/program: No such file or directory", UsageError);
   CHECK_THROWS_WITH_AS(exec_rank({"/etc/passwd"}, {}), "cannot run /etc/passwd: Permission denied", UsageError);

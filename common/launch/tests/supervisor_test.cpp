@@ -54,7 +54,7 @@ TEST_CASE("a run that goes well has nothing to say") {
   const SuperviseResult result = supervised({returning(0), returning(0), returning(0)});
   CHECK(result.exit_code == 0);
   CHECK(result.first_failed_rank == -1);
-  CHECK(result.sentence.empty());
+  CHECK(result.message.empty());
   REQUIRE(result.exits.size() == 3);
   CHECK(result.exits[2].reason == "exited with code 0");
 }
@@ -63,7 +63,7 @@ TEST_CASE("a failing rank stops the others, and its exit code is the run's") {
   const SuperviseResult result = supervised({wait_for_ever, returning(3), wait_for_ever});
   CHECK(result.exit_code == 3);
   CHECK(result.first_failed_rank == 1);
-  CHECK(result.sentence == "rank 1 failed first: exited with code 3");
+  CHECK(result.message == "rank 1 failed first: exited with code 3");
   CHECK_FALSE(result.exits[1].stopped);
   CHECK(result.exits[0].stopped);
   CHECK(result.exits[0].reason == "stopped by the launcher");
@@ -73,7 +73,7 @@ TEST_CASE("a failing rank stops the others, and its exit code is the run's") {
 TEST_CASE("a killed rank is named with its signal") {
   const SuperviseResult result = supervised({wait_for_ever, [] { return die_of(SIGKILL); }});
   CHECK(result.exit_code == 137);
-  CHECK(result.sentence == "rank 1 failed first: killed by signal 9 (SIGKILL)");
+  CHECK(result.message == "rank 1 failed first: killed by signal 9 (SIGKILL)");
 }
 
 TEST_CASE("a rank that does not listen to SIGTERM is killed") {
@@ -130,7 +130,7 @@ TEST_CASE("a rank that has returned and reports a mismatch stops nobody") {
                                              }},
                                             events.get());
   CHECK(result.exit_code == 1);
-  CHECK(result.sentence == "rank 0 exited with code 1");
+  CHECK(result.message == "rank 0 exited with code 1");
   CHECK(result.exits[1].exit_code == 0);
 }
 
@@ -142,11 +142,11 @@ TEST_CASE("ranks that wait for each other are found out") {
       supervised({stuck(*events, 0, Direction::kSend, 1), stuck(*events, 1, Direction::kSend, 0)}, events.get(),
                  {kLong, kLong, 0, true});
   CHECK(result.exit_code == 6);
-  CHECK(result.sentence ==
+  CHECK(result.message ==
         "deadlock: rank 0 waits to send 4 B to rank 1 (a.cpp:1), rank 1 waits to send 4 B to rank 0 (a.cpp:1)");
   CHECK(result.rank_lines.size() == 2);
   CHECK(result.exits[0].reason == "exited with code 6");
-  CHECK(events->verdict()->sentence == result.sentence);
+  CHECK(events->verdict()->message == result.message);
 }
 
 TEST_CASE("a wait for a rank that has returned is found out") {
@@ -156,7 +156,7 @@ TEST_CASE("a wait for a rank that has returned is found out") {
   const SuperviseResult result =
       supervised({stuck(*events, 0, Direction::kRecv, 1), returning(0)}, events.get(), {kLong, kLong, 0, true});
   CHECK(result.exit_code == 6);
-  CHECK(result.sentence.find("but rank 1 has already returned") != std::string::npos);
+  CHECK(result.message.find("but rank 1 has already returned") != std::string::npos);
 }
 
 TEST_CASE("the time-out of a run ends it, and tells what the ranks were doing") {
@@ -166,7 +166,7 @@ TEST_CASE("the time-out of a run ends it, and tells what the ranks were doing") 
   events->rank(0)->set_activity(RankActivity::kRunning);
   const SuperviseResult result = supervised({wait_for_ever}, events.get(), {0.1, 0.1, 0.2, true});
   CHECK(result.exit_code == 5);
-  CHECK(result.sentence == "the run took longer than its time-out of 0.2 s");
+  CHECK(result.message == "the run took longer than its time-out of 0.2 s");
   CHECK(result.rank_lines == std::vector<std::string>{"rank 0 computes; no message yet"});
 }
 
@@ -207,7 +207,7 @@ TEST_CASE("signals to the launcher are passed on and end the run") {
     const SuperviseResult result = supervisor.supervise();
     CHECK(result.exit_code == 128 + signal);
     CHECK(result.exits[0].exit_code == 128 + signal);
-    CHECK(result.sentence.find("interrupted by SIG") == 0);
+    CHECK(result.message.find("interrupted by SIG") == 0);
     CHECK_FALSE(is_alive(rank));
   }
 }
@@ -237,7 +237,7 @@ TEST_CASE("a rank that stays stopped for its time-out ends the run, and is named
   const SuperviseResult result =
       supervised({computing(*events, 0, 0.1, wait_for_ever), computing(*events, 1, 0.1, stop_oneself)}, events.get());
   CHECK(result.exit_code == 5);
-  CHECK(result.sentence == "rank 1 was stopped by SIGSTOP and did not continue for 0.1 s");
+  CHECK(result.message == "rank 1 was stopped by SIGSTOP and did not continue for 0.1 s");
   REQUIRE(result.rank_lines.size() == 2);
   CHECK(result.rank_lines[0] == "rank 0 computes; no message yet");
   CHECK(result.rank_lines[1] == "rank 1 is stopped by SIGSTOP while it computes; no message yet");
@@ -269,7 +269,7 @@ TEST_CASE("ranks that all stand still end after the stall limit, with a line for
       supervised({computing(*events, 0, 0.01, wait_for_ever), computing(*events, 1, 0.01, wait_for_ever)}, events.get(),
                  {0.1, 0.1, 0, true, 0.3});
   CHECK(result.exit_code == 5);
-  CHECK(result.sentence == "no rank has sent, received or reported anything for 0.3 s");
+  CHECK(result.message == "no rank has sent, received or reported anything for 0.3 s");
   CHECK(result.rank_lines.size() == 2);
   CHECK(stall_seconds(10, 60) == 60);
   CHECK(stall_seconds(100, 60) == 600);

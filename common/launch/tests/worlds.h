@@ -43,10 +43,10 @@ inline const std::vector<int>& world_sizes() {
   return sizes;
 }
 
-/// The rank's failure sentence; empty when it returned.
-inline std::string sentence_of_rank(const WorldOutcome& outcome, int rank) {
+/// The rank's failure message; empty when it returned.
+inline std::string message_of_rank(const WorldOutcome& outcome, int rank) {
   const auto& failure = outcome.ranks[static_cast<std::size_t>(rank)].failure;
-  return failure ? failure->sentence : "";
+  return failure ? failure->message : "";
 }
 
 inline int exit_code_of_rank(const WorldOutcome& outcome, int rank) {

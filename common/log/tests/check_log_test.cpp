@@ -43,7 +43,7 @@ TEST_CASE("check log: the right log is accepted, in any order of whole ranks tha
   CHECK(check(replaced("Max diff: 2.384186e-07", "Max diff: 1.000000e-06")).empty());
 }
 
-TEST_CASE("check log: each problem is one sentence that names line, rank, expected and got") {
+TEST_CASE("check log: each problem is one message that names line, rank, expected and got") {
   CHECK(only_problem(replaced("[Rank 0] Compute the updated matrix.\n", "")) ==
         "line 5: rank 0: missing before here: \"[Rank 0] Compute the updated matrix.\"");
   CHECK(only_problem(replaced("[Rank 2] done\n", "")) == "line 11: rank 2: missing before here: \"[Rank 2] done\"");
@@ -155,7 +155,7 @@ TEST_CASE("check log: a long log with one line missing is explained in time") {
   lab::LogExpectation log(1);
   std::string text;
   for (int i = 0; i < 5000; ++i) {
-    log.add(0, lab::ExpectedSentence{"[Rank 0] step " + std::to_string(i)});
+    log.add(0, lab::ExpectedText{"[Rank 0] step " + std::to_string(i)});
     if (i != 2500) text += "[Rank 0] step " + std::to_string(i) + "\n";
   }
   const std::vector<std::string> problems = lab::check_log(text, log);
@@ -167,7 +167,7 @@ TEST_CASE("check log: of a long log the first problems are told, and none that t
   lab::LogExpectation log(1);
   std::string text;
   for (int i = 0; i < 3000; ++i) {
-    log.add(0, lab::ExpectedSentence{"[Rank 0] step " + std::to_string(i)});
+    log.add(0, lab::ExpectedText{"[Rank 0] step " + std::to_string(i)});
     if (i != 100) text += (i == 2900 ? "[Rank 0] stop " : "[Rank 0] step ") + std::to_string(i) + "\n";
   }
   CHECK(lab::check_log(text, log) ==
@@ -178,7 +178,7 @@ TEST_CASE("check log: a long log that is wrong all over is explained in part") {
   lab::LogExpectation log(1);
   std::string text;
   for (int i = 0; i < 3000; ++i) {
-    log.add(0, lab::ExpectedSentence{"[Rank 0] step " + std::to_string(i)});
+    log.add(0, lab::ExpectedText{"[Rank 0] step " + std::to_string(i)});
     text += "[Rank 0] stride " + std::to_string(i) + "\n";
   }
   const std::vector<std::string> problems = lab::check_log(text, log);

@@ -1,9 +1,8 @@
-#include "common/log/expected_line.h"
-
 #include <string>
 #include <vector>
 
 #include "common/base/errors.h"
+#include "common/log/expected_line.h"
 #include "common/testing/plain_test.h"
 
 using lab::matches_template;

@@ -105,7 +105,7 @@ TEST_CASE("run report: raw bytes in a line do not keep it from being written") {
   CHECK_NOTHROW(lab::rank_report_from_json(lab::to_json(report)));
 }
 
-TEST_CASE("run report: a record that is cut off or of the wrong kind is refused with a sentence") {
+TEST_CASE("run report: a record that is cut off or of the wrong kind is refused with a message") {
   const std::string right = lab::to_json(sample_rank());
   for (std::size_t length = 0; length + 1 < right.size(); ++length) {
     CHECK_THROWS_AS(lab::rank_report_from_json(right.substr(0, length)), lab::UsageError);

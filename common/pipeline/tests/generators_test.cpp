@@ -110,7 +110,7 @@ TEST_CASE("pipeline generators: messages under way need no memory that grows wit
   }
 }
 
-TEST_CASE("pipeline generators: impossible options are one clear sentence") {
+TEST_CASE("pipeline generators: impossible options are one clear message") {
   const auto refused = [](const ScheduleOptions& options) {
     return refusal<lab::UsageError>([&] { make_schedule(options); });
   };

@@ -6,7 +6,7 @@
 
 namespace lab::pipeline {
 
-/// The sentence with which the call refuses; empty where it does not. Other errors go through.
+/// The message with which the call refuses; empty where it does not. Other errors go through.
 template <typename Refusal, typename Call>
 std::string refusal(const Call& call) {
   try {

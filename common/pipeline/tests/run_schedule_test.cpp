@@ -19,7 +19,7 @@ std::int64_t value(int stage, int micro_batch, bool forward) {
   return (stage * 1000 + micro_batch) * 2 + (forward ? 1 : 0);
 }
 
-/// Work on one whole number a message, that counts what is wrong.
+/// Work on one integer a message, that counts what is wrong.
 class CountingWork : public StageWork {
  public:
   CountingWork(const Schedule& schedule, int rank) : schedule_(schedule), rank_(rank) {}
@@ -92,7 +92,7 @@ TEST_CASE("run_schedule: each stage gets each micro-batch's own input and gradie
       }
       return TensorMap{};
     });
-    if (outcome.failure) FAIL(outcome.failure->sentence);
+    if (outcome.failure) FAIL(outcome.failure->message);
     for (const auto& of_rank : works) {
       REQUIRE(of_rank.size() == schedules.size());
       for (std::size_t i = 0; i < schedules.size(); ++i) {
@@ -109,7 +109,7 @@ TEST_CASE("run_schedule: each stage gets each micro-batch's own input and gradie
   }
 }
 
-/// The sentence with which so many ranks refuse the schedule.
+/// The message with which so many ranks refuse the schedule.
 std::string refusal(const Schedule& schedule, int num_ranks) {
   const WorldOutcome outcome = run_ranks(threads(num_ranks), [&](Communicator& comm) {
     CountingWork work(schedule, comm.rank());
@@ -118,7 +118,7 @@ std::string refusal(const Schedule& schedule, int num_ranks) {
   });
   if (!outcome.failure) return "";
   CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
-  return outcome.failure->sentence;
+  return outcome.failure->message;
 }
 
 TEST_CASE("run_schedule: a schedule for another number of ranks is refused") {
@@ -157,7 +157,7 @@ double simulated_makespan(const Schedule& schedule, const Costs& costs) {
     run_schedule(schedule, comm.point_to_point(), work, same_buffers(activation.sizes(), activation.options()));
     return TensorMap{};
   });
-  if (outcome.failure) FAIL(outcome.failure->sentence);
+  if (outcome.failure) FAIL(outcome.failure->message);
   double start = std::numeric_limits<double>::infinity(), end = 0;
   for (const RankOutcome& rank : outcome.ranks) {
     for (const TraceEvent& event : rank.trace) {

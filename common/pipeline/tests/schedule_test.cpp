@@ -59,7 +59,7 @@ TEST_CASE("pipeline schedule: a tag is one message's own, and the same on both e
   }
 }
 
-TEST_CASE("pipeline schedule: names for sentences and for timelines") {
+TEST_CASE("pipeline schedule: names for messages and for timelines") {
   const Schedule one = empty_schedule(4, 8, 1);
   const Schedule several = empty_schedule(4, 8, 30);
   CHECK(describe(one, {Operation::kForward, 3}) == "forward of micro-batch 3");

@@ -113,7 +113,7 @@ TEST_CASE("pipeline timeline: free computations take no time") {
   CHECK(timeline.bubble_fraction() == 0);
 }
 
-TEST_CASE("pipeline timeline: costs and schedules that cannot be are one clear sentence") {
+TEST_CASE("pipeline timeline: costs and schedules that cannot be are one clear message") {
   Schedule schedule = make_schedule({"1f1b", 4, 8});
   const auto refused = [&](const Costs& costs) {
     return refusal<lab::ContractError>([&] { make_timeline(schedule, costs); });

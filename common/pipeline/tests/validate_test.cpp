@@ -26,7 +26,7 @@ std::string refused(const Schedule& schedule) {
   return refusal<lab::ContractError>([&] { validate(schedule); });
 }
 
-/// The sentence about rank's list after the change.
+/// The message about rank's list after the change.
 template <typename Change>
 std::string refused_after(Schedule schedule, std::size_t rank, const Change& change) {
   change(schedule.ranks[rank]);

@@ -69,7 +69,7 @@ TEST_CASE("plot chart: a series without a point keeps its name; a chart without 
   CHECK(has(refusal<lab::UsageError>(log), "above zero on a log axis"));
 }
 
-TEST_CASE("plot chart: a wrong length, range or size is one clear sentence") {
+TEST_CASE("plot chart: a wrong length, range or size is one clear message") {
   CHECK(has(refusal<lab::ContractError>(chart_of({1, 2}, {1})), "the series 'ring' has 2 x and 1 y"));
   Chart chart = chart_of({1, 2}, {1, 2});
   chart.y.range = Range{3, 3};

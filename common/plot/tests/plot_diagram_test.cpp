@@ -73,7 +73,7 @@ TEST_CASE("plot diagram: boxes of one size have letters of one size; what is too
   CHECK_FALSE(has(script, "'F9'"));
 }
 
-TEST_CASE("plot diagram: nothing to draw, or no place for it, is one clear sentence") {
+TEST_CASE("plot diagram: nothing to draw, or no place for it, is one clear message") {
   CHECK(has(refusal(Diagram{}), "there is nothing to draw"));
   Diagram diagram = one_box();
   diagram.arrows.push_back({0, 0, std::numeric_limits<double>::quiet_NaN(), 1});

@@ -102,12 +102,11 @@ TEST_CASE("plot: the ending of the name chooses the format") {
   CHECK(folder.num_files() == 3);
 }
 
-TEST_CASE("plot: another ending is refused by a sentence that names the three") {
+TEST_CASE("plot: another ending is refused by a message that names the three") {
   const TemporaryFolder folder;
   for (const std::string name : {"x.jpg", "x", "png", ".png", "x.png.txt", "x.svg.", ""}) {
-    for (const auto& sentence :
-         {refusal([&] { check_plot_name(name); }), refusal([&] { draw(small_chart(), name); })}) {
-      CHECK_MESSAGE(has(sentence, "cannot draw '" + name + "': expected a name that ends in .png, .pdf or .svg"), name);
+    for (const auto& message : {refusal([&] { check_plot_name(name); }), refusal([&] { draw(small_chart(), name); })}) {
+      CHECK_MESSAGE(has(message, "cannot draw '" + name + "': expected a name that ends in .png, .pdf or .svg"), name);
     }
   }
 }
@@ -158,7 +157,7 @@ TEST_CASE("plot: every text is shown as it is, and none is a command") {
   CHECK(folder.num_files() == 2);
 }
 
-TEST_CASE("plot: without gnuplot, the sentence says what to install") {
+TEST_CASE("plot: without gnuplot, the message says what to install") {
   const TemporaryFolder folder;
   const TemporaryFolder empty;
   const PathIs path(empty.file(""));

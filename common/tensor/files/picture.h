@@ -21,7 +21,7 @@ void check_picture(const at::Tensor& picture);
 ///           or damage that shows (a PNG's always does, a JPEG has no checksums); more than kMaxPictureSamples
 at::Tensor read_picture(const std::string& path);
 
-/// The same of a file's content; name stands in the sentence of an error.
+/// The same of a file's content; name stands in the message of an error.
 at::Tensor decode_picture(std::string_view bytes, const std::string& name);
 
 /// Writes a .png, which keeps every sample, or a .jpg or .jpeg, which nearly does. It appears complete or not at all.

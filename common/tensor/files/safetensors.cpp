@@ -65,7 +65,7 @@ void check_entry(const SafetensorsEntry& entry, uint64_t buffer_bytes, const std
 
 /// Returns if the header's tensors fill the `buffer_bytes` after it exactly: each as long as its dtype and shape say,
 /// none beyond the end, no overlap and no hole.
-/// Errors    UsageError: which tensor, expected and got; `path` names the file in the sentence
+/// Errors    UsageError: which tensor, expected and got; `path` names the file in the message
 void check_safetensors_layout(const SafetensorsHeader& header, uint64_t buffer_bytes, const std::string& path) {
   std::vector<const SafetensorsEntry*> in_order;
   for (const SafetensorsEntry& entry : header.entries) {

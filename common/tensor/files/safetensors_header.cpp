@@ -42,7 +42,7 @@ std::string format_dtype(const SafetensorsEntry& entry) {
                                dtype_name(entry.dtype)));
 }
 
-/// Reads one header. A class only so that every sentence names the file.
+/// Reads one header. A class only so that every message names the file.
 class Parser {
  public:
   explicit Parser(const std::string& path) : path_(path) {}
@@ -117,8 +117,7 @@ class Parser {
     const bool whole = value.is_array() && std::all_of(value.begin(), value.end(),
                                                        [](const json& item) { return item.is_number_unsigned(); });
     if (!whole) {
-      refuse(
-          fmt::format("{} of tensor {} must be a list of whole numbers from 0 to 2^64 - 1", field, quoted_name(name)));
+      refuse(fmt::format("{} of tensor {} must be a list of integers from 0 to 2^64 - 1", field, quoted_name(name)));
     }
     return value.get<std::vector<uint64_t>>();
   }

@@ -30,10 +30,10 @@ std::string format_safetensors_header(const SafetensorsHeader& header);
 
 /// The reverse. Checks the form: a JSON object, no key twice, only known fields, known dtypes, whole non-negative
 /// numbers. check_safetensors_layout() checks that the numbers fit the file.
-/// Errors    UsageError: what is wrong and where; `path` names the file in the sentence
+/// Errors    UsageError: what is wrong and where; `path` names the file in the message
 SafetensorsHeader parse_safetensors_header(std::string_view text, const std::string& path);
 
-/// A name from a file as it can be put into a sentence: quoted, unprintable characters escaped, shortened.
+/// A name from a file as it can be put into a message: quoted, unprintable characters escaped, shortened.
 std::string quoted_name(const std::string& name);
 
 }  // namespace lab

@@ -84,7 +84,7 @@ TorchFileRecord checked_record(const ZipBytes& zip, uint64_t entry, const std::s
 /// The records of a file of torch.save, a zip archive that compresses nothing, once they are known to be whole.
 /// LibTorch itself reads damaged records without a word.
 /// Aliasing  the contents lie in bytes
-/// Errors    UsageError: no such archive; cut short; a wrong checksum. Path stands in the sentence
+/// Errors    UsageError: no such archive; cut short; a wrong checksum. Path stands in the message
 /// Source    https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
 std::vector<TorchFileRecord> checked_torch_file_records(std::string_view bytes, const std::string& path) {
   if (bytes.empty()) refuse_torch_file(path, "it is empty");

@@ -30,7 +30,7 @@ at::Tensor sum_of_ranks(int64_t num_ranks, at::ScalarType dtype, bool backwards)
 
 }  // namespace
 
-TEST_CASE("exact_values: whole numbers that fill their range, and no others") {
+TEST_CASE("exact_values: integers that fill their range, and no others") {
   for (const at::ScalarType dtype : kAll) {
     const lab::ExactRange range = lab::exact_range(dtype);
     const at::Tensor values = lab::exact_values({300, 300}, dtype, 1);
@@ -42,9 +42,8 @@ TEST_CASE("exact_values: whole numbers that fill their range, and no others") {
   }
 }
 
-TEST_CASE(
-    "exact_range: max_terms of the largest value, and max_products of its square, are still whole numbers apart") {
-  // A dtype with d digits holds every whole number up to 2^d.
+TEST_CASE("exact_range: max_terms of the largest value, and max_products of its square, are still integers apart") {
+  // A dtype with d digits holds every integer up to 2^d.
   const std::vector<std::pair<at::ScalarType, int>> digits = {
       {at::kDouble, 53}, {at::kFloat, 24}, {at::kHalf, 11}, {at::kBFloat16, 8}};
   for (const auto& [dtype, num_digits] : digits) {

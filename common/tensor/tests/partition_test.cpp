@@ -43,7 +43,7 @@ TEST_CASE("even_slice: covers everything where it divides and refuses where it d
   }
 }
 
-TEST_CASE("partition: sentences name the total") {
+TEST_CASE("partition: messages name the total") {
   CHECK_THROWS_WITH_AS(
       lab::even_slice(10, 4, 0, "global batch size"),
       "The global batch size 10 does not divide into 4 equal parts (2 left over): choose a multiple of 4.",

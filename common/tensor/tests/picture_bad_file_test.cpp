@@ -1,4 +1,4 @@
-// Files that are no pictures, or were ones: each is refused with a sentence, or read if the damage cannot show.
+// Files that are no pictures, or were ones: each is refused with a message, or read if the damage cannot show.
 #include <filesystem>
 #include <random>
 
@@ -10,15 +10,15 @@
 
 namespace {
 
-/// The part of the sentence after the file's name; empty if it was accepted.
+/// The part of the message after the file's name; empty if it was accepted.
 std::string refusal(const std::string& bytes) {
   const std::string start = "'p' is not a usable picture: ";
   try {
     lab::check_picture(lab::decode_picture(bytes, "p"));
   } catch (const lab::UsageError& error) {
-    const std::string sentence = error.what();
-    REQUIRE(sentence.substr(0, start.size()) == start);
-    return sentence.substr(start.size());
+    const std::string message = error.what();
+    REQUIRE(message.substr(0, start.size()) == start);
+    return message.substr(start.size());
   }
   return "";
 }

@@ -1,4 +1,4 @@
-// Every way in which a file can lie, one by one, with the sentence that refuses it.
+// Every way in which a file can lie, one by one, with the message that refuses it.
 #include "common/base/errors.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/tensor/tests/safetensors_bytes.h"
@@ -7,7 +7,7 @@
 
 namespace {
 
-/// The part of the sentence after the file's name; empty if the file was accepted.
+/// The part of the message after the file's name; empty if the file was accepted.
 std::string refusal_of_bytes(const std::string& bytes) {
   static const lab::testing::TemporaryFolder folder;
   const std::string path = folder.file("f");
@@ -16,10 +16,10 @@ std::string refusal_of_bytes(const std::string& bytes) {
   try {
     lab::load_safetensors(path);
   } catch (const lab::UsageError& error) {
-    const std::string sentence = error.what();
-    CHECK(sentence.substr(0, start.size()) == start);
-    CHECK_THROWS_WITH_AS(lab::from_safetensors(bytes, path), sentence.c_str(), lab::UsageError);
-    return sentence.substr(start.size());
+    const std::string message = error.what();
+    CHECK(message.substr(0, start.size()) == start);
+    CHECK_THROWS_WITH_AS(lab::from_safetensors(bytes, path), message.c_str(), lab::UsageError);
+    return message.substr(start.size());
   }
   return "";
 }
@@ -102,12 +102,12 @@ TEST_CASE("bad safetensors: numbers that are none") {
   for (const std::string bad : {"[-2]", "[2.0]", "[\"2\"]", "[null]", "[true]", "2", "{}", "[18446744073709551616]"}) {
     CAPTURE(bad);
     CHECK(refusal(one("\"F32\"", bad, "[0,8]"), kTwoFloats) ==
-          "shape of tensor \"x\" must be a list of whole numbers from 0 to 2^64 - 1.");
+          "shape of tensor \"x\" must be a list of integers from 0 to 2^64 - 1.");
   }
   CHECK(refusal(one("\"F32\"", "[1e375]", "[0,8]"), kTwoFloats) == "its header has a number that is too large.");
   CHECK(refusal(one("\"F32\"", "[[2]]", "[0,8]"), kTwoFloats) == "its header is nested deeper than 3 levels.");
   CHECK(refusal(one("\"F32\"", "[2]", "[0,-8]"), kTwoFloats) ==
-        "data_offsets of tensor \"x\" must be a list of whole numbers from 0 to 2^64 - 1.");
+        "data_offsets of tensor \"x\" must be a list of integers from 0 to 2^64 - 1.");
   CHECK(refusal(one("\"F32\"", "[2]", "[0]"), kTwoFloats) == "tensor \"x\" has 1 data_offsets, expected 2.");
   CHECK(refusal(one("\"F32\"", "[2]", "[0,4,8]"), kTwoFloats) == "tensor \"x\" has 3 data_offsets, expected 2.");
 }
@@ -163,7 +163,7 @@ TEST_CASE("bad safetensors: a bool that is neither 0 nor 1") {
   CHECK(refusal(one("\"BOOL\"", "[1]", "[0,1]"), "\xFF") == "byte 0 of the bool tensor \"x\" is 255, expected 0 or 1.");
 }
 
-TEST_CASE("bad safetensors: a hostile name cannot break the sentence") {
+TEST_CASE("bad safetensors: a hostile name cannot break the message") {
   CHECK(refusal(R"({"a\n\u001b[31m":1})").find("\"a\\n\\u001b[31m\"") != std::string::npos);
   CHECK(refusal("{\"" + std::string(5000, 'n') + "\":1}").size() < 200);
 }

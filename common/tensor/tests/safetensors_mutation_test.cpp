@@ -1,4 +1,4 @@
-// 10,000 damaged files: each is either refused with a sentence or read within its bytes; nothing else may happen.
+// 10,000 damaged files: each is either refused with a message or read within its bytes; nothing else may happen.
 #include <cstring>
 #include <random>
 

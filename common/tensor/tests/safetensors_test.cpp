@@ -160,7 +160,7 @@ TEST_CASE("safetensors: what cannot be saved is refused, and the old file stays"
   CHECK(folder.num_files() == 1);
 }
 
-TEST_CASE("safetensors: unwritable and unreadable paths are one clear sentence") {
+TEST_CASE("safetensors: unwritable and unreadable paths are one clear message") {
   const TemporaryFolder folder;
   const std::string missing = folder.file("no/f");
   CHECK_THROWS_WITH_AS(lab::save_safetensors(missing, {{"x", at::ones({1})}}),

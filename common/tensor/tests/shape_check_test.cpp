@@ -12,7 +12,7 @@ TEST_CASE("check: the right shape, wildcards and an undefined tensor pass") {
   CHECK_NOTHROW(lab::check(at::Tensor(), {1, 2}));
 }
 
-TEST_CASE("check: the handout's sentences") {
+TEST_CASE("check: the handout's messages") {
   const at::Tensor x = at::zeros({32, 64, 10});
   CHECK_THROWS_WITH_AS(lab::check(x, {32, 64}),
                        "SHAPE GUARD: Expected shape length 2 but got 3 with shape [32, 64, 10].", lab::ContractError);

@@ -22,7 +22,7 @@ const at::Tensor& example() {
   return tensor;
 }
 
-/// The part of the sentence after the file's name; empty if the file was accepted and holds the example.
+/// The part of the message after the file's name; empty if the file was accepted and holds the example.
 std::string refusal(const std::string& bytes) {
   static const lab::testing::TemporaryFolder folder;
   const std::string path = folder.file("f.pt");
@@ -33,10 +33,10 @@ std::string refusal(const std::string& bytes) {
   try {
     loaded = lab::load_torch_tensor(path);
   } catch (const lab::UsageError& error) {
-    const std::string sentence = error.what();
-    REQUIRE(sentence.substr(0, start.size()) == start);
-    REQUIRE(sentence.find('\n') == std::string::npos);
-    return sentence.substr(start.size());
+    const std::string message = error.what();
+    REQUIRE(message.substr(0, start.size()) == start);
+    REQUIRE(message.find('\n') == std::string::npos);
+    return message.substr(start.size());
   }
   REQUIRE(same(loaded, example()));
   return "";

@@ -46,7 +46,7 @@ MutantVerdict judge_mutant(const Mutant& mutant, const MutantOptions& options) {
   for (const StudentSource& source : builder.recipe().sources) texts[source.name] = source.reference;
   texts = mutated(mutant, options.folder(), lab.folder, texts);
   const Rubric rubric = place.rubric(lab);
-  JudgeOrder order;
+  GradeOptions order;
   order.seed = options.seed;
   return mutant_verdict(mutant, rubric, judge_lab(lab, rubric, builder, place.sandbox(), texts, order));
 }
@@ -109,7 +109,7 @@ ExitCode mutants_command(int argc, char** argv) {
   app.add_words(options.names, "names", "a lab, such as a9, or a mutant, such as a9/mean_for_sum; none: all");
   app.add_seed("--seed", options.seed, "of the inputs");
   app.add_flag("--quick", options.quick, "without those that are marked as nightly");
-  app.add_whole_number("--jobs", options.jobs, {1, 64}, "mutants at a time");
+  app.add_integer("--jobs", options.jobs, {1, 64}, "mutants at a time");
   app.add_text("--result", options.result, "FILE", "judge one here, and leave its verdict as JSON");
   if (const auto done = app.parse(argc, argv)) return *done;
 

@@ -14,10 +14,10 @@ namespace lab::grading {
 namespace {
 
 Case case_named(const std::string& name) {
-  Case the_case;
-  the_case.task = "a0.double";
-  the_case.name = name;
-  return the_case;
+  Case test_case;
+  test_case.task = "a0.double";
+  test_case.name = name;
+  return test_case;
 }
 
 /// A submission's program, as a script: $FIRST is the descriptor of rank 0, $RECORD a file with one right record.
@@ -79,11 +79,11 @@ TEST_CASE("a rank that says the same thing twice, or something that is no record
   CHECK(junk.find(1, case_named("Double")) != nullptr);  // what came before is still there
 }
 
-TEST_CASE("a failed run has a sentence: the program's error, else how it ended") {
-  CHECK(Program("echo warming up >&2; echo 'a0: error: rank 1: it is late' >&2; exit 5").run().sentence ==
+TEST_CASE("a failed run has a message: the program's error, else how it ended") {
+  CHECK(Program("echo warming up >&2; echo 'a0: error: rank 1: it is late' >&2; exit 5").run().message ==
         "rank 1: it is late");
-  CHECK(Program("exit 1").run().sentence == "the program exited with code 1");
-  const std::string crashed = Program("echo oops >&2; kill -SEGV $$").run().sentence;
+  CHECK(Program("exit 1").run().message == "the program exited with code 1");
+  const std::string crashed = Program("echo oops >&2; kill -SEGV $$").run().message;
   CAPTURE(crashed);
   CHECK(crashed.find("it printed: oops") != std::string::npos);
 }

@@ -1,7 +1,6 @@
-#include "grading/judge/result_files.h"
-
 #include "common/base/errors.h"
 #include "common/testing/test.h"
+#include "grading/judge/result_files.h"
 
 namespace lab::grading {
 namespace {

@@ -33,9 +33,9 @@ std::string refused(const std::string& text) {
   try {
     loaded(text);
   } catch (const UsageError& error) {
-    const std::string sentence = error.what();
-    const std::size_t name = sentence.find("manual.toml");
-    return name == std::string::npos ? sentence : sentence.substr(name);
+    const std::string message = error.what();
+    const std::size_t name = message.find("manual.toml");
+    return name == std::string::npos ? message : message.substr(name);
   }
   return "accepted";
 }

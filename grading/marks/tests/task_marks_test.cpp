@@ -1,6 +1,5 @@
-#include "grading/marks/lab_marks.h"
-
 #include "common/testing/plain_test.h"
+#include "grading/marks/lab_marks.h"
 #include "grading/marks/tests/sample_marks.h"
 
 namespace lab::grading {

@@ -1,6 +1,5 @@
-#include "grading/marks/suggestion.h"
-
 #include "common/testing/plain_test.h"
+#include "grading/marks/suggestion.h"
 
 namespace lab::grading {
 namespace {

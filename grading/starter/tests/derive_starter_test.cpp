@@ -9,8 +9,8 @@
 #include "common/course/rubric/rubric.h"
 #include "common/course/rubric/rubric_check.h"
 #include "common/course/starter/markers.h"
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
-#include "common/testing/sentence_of.h"
 #include "common/testing/temporary_folder.h"
 #include "grading/starter/tests/source_tree.h"
 
@@ -100,12 +100,12 @@ TEST_CASE("a starter of some labs has these labs only, and says so in its README
 }
 
 TEST_CASE("labs are named by folder or by short name; another name is refused with the nearest") {
-  const auto sentence = [](const std::string& names) {
-    return testing::sentence_of([&] { chosen_labs(names, source_dir()); });
+  const auto message = [](const std::string& names) {
+    return testing::message_of([&] { chosen_labs(names, source_dir()); });
   };
   CHECK(chosen_labs("optC,optC_model_parallel", source_dir()) == std::vector<std::string>{"optC_model_parallel"});
-  CHECK(sentence("a4,a9_colectives") == "there is no lab 'a9_colectives'; did you mean 'a9_collectives'?");
-  CHECK(sentence("") == "--labs: expected labs such as a4,a9, got nothing");
+  CHECK(message("a4,a9_colectives") == "there is no lab 'a9_colectives'; did you mean 'a9_collectives'?");
+  CHECK(message("") == "--labs: expected labs such as a4,a9, got nothing");
 }
 
 /// A copy of one lab, and of what stands at the top, to be changed.
@@ -139,22 +139,22 @@ TEST_CASE("results of the author's own runs are left out") {
 TEST_CASE("markers that are wrong are named with their file") {
   const CopiedSource source("a4_data_tensor");
   testing::write_bytes(source.root + "a4_data_tensor/student/row_parallel.cpp", "int x;\n// END SOLUTION a4.x\n");
-  CHECK(testing::sentence_of([&] { derive_starter(source.root, {"a4_data_tensor"}); }) ==
+  CHECK(testing::message_of([&] { derive_starter(source.root, {"a4_data_tensor"}); }) ==
         "a4_data_tensor/student/row_parallel.cpp: solution markers, line 2: END SOLUTION without a beginning");
 }
 
 TEST_CASE("a README that has lost a row or a section is refused") {
   const CopiedSource source("a4_data_tensor");
   const std::string readme = read_file(source.root + "README.md");
-  const auto sentence_without = [&](const std::string& words) {
+  const auto message_without = [&](const std::string& words) {
     std::string changed = readme;
     changed.replace(changed.find(words), words.size(), "x");
     testing::write_bytes(source.root + "README.md", changed);
-    return testing::sentence_of([&] { derive_starter(source.root, {"a4_data_tensor"}); });
+    return testing::message_of([&] { derive_starter(source.root, {"a4_data_tensor"}); });
   };
-  CHECK(sentence_without("| [a4_data_tensor]") ==
+  CHECK(message_without("| [a4_data_tensor]") ==
         "README.md: expected a row of the table of labs that begins '| [a4_data_tensor](a4_data_tensor/README.md) |'");
-  CHECK(sentence_without("## Exit codes") == "README.md: expected a section '## Exit codes'");
+  CHECK(message_without("## Exit codes") == "README.md: expected a section '## Exit codes'");
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ verdict "$([[ $code == 0 && ! $(find "$scratch/term" -newer "$scratch/stamp") &&
 # --- a disk that fills up: files beyond 4 KiB cannot be written ---
 term "$scratch/full"
 run bash -c 'trap "" XFSZ; ulimit -f 4; exec "$@"' full "$program" "$scratch/full" --source "$new"
-refuses "a full disk ends the update with a sentence" 2 "cannot write '.*': File too large"
+refuses "a full disk ends the update with a message" 2 "cannot write '.*': File too large"
 holds "... and all of the student's work is whole" untouched_work "$scratch/full"
 run "$program" "$scratch/full" --source "$new"
 holds "... and the update can be repeated" untouched_work "$scratch/full"

@@ -62,7 +62,7 @@ class UnsolvedLab {
     std::vector<std::string> argv = {built_.program, "check", "--json", folder.file("check.json")};
     if (!task.empty()) argv.insert(argv.begin() + 2, task);
     const ProgramEnd end = run_limited(argv, task.empty() ? kLimitOfAllSeconds : kLimitSeconds);
-    INFO(task << " " << end.sentence());
+    INFO(task << " " << end.message());
     CHECK_FALSE(end.timed_out);
     CHECK(end.exit_code == expected_code);
     return nlohmann::json::parse(testing::read_bytes(folder.file("check.json")), nullptr, false);

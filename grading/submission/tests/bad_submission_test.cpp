@@ -22,8 +22,8 @@ std::string refused(const FileMap& files, const std::string& only_lab = "") {
   try {
     read_submission(path, both_labs(), only_lab);
   } catch (const UsageError& error) {
-    const std::string sentence = error.what();
-    return sentence.rfind(path, 0) == 0 ? sentence.substr(path.size()) : sentence;
+    const std::string message = error.what();
+    return message.rfind(path, 0) == 0 ? message.substr(path.size()) : message;
   }
   return "accepted";
 }

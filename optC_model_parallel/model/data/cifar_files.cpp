@@ -69,9 +69,8 @@ std::int64_t num_records(const std::string& path, std::int64_t num_bytes) {
                      : num_bytes % kCifar100Bytes == 0 ? "the size is that of a file of CIFAR-100, which has another "
                                                          "layout: download CIFAR-10, binary version"
                                                        : "the file has been cut short, or is of another kind";
-  throw UsageError(
-      fmt::format("'{}': expected a whole number of CIFAR-10's records of {} bytes, got {} bytes; hint: {}", path,
-                  kRecordBytes, num_bytes, hint));
+  throw UsageError(fmt::format("'{}': expected an integer of CIFAR-10's records of {} bytes, got {} bytes; hint: {}",
+                               path, kRecordBytes, num_bytes, hint));
 }
 
 void require_labels(const std::string& path, const at::Tensor& labels) {

@@ -20,7 +20,7 @@ struct CifarFiles {
 CifarFiles find_cifar_files(const std::string& folder);
 
 /// All images of the files, one file after the other.
-/// Errors    UsageError: a file that cannot be read, is empty, or is no whole number of records of 1 + 3072 bytes
+/// Errors    UsageError: a file that cannot be read, is empty, or is no integer of records of 1 + 3072 bytes
 ///           (with a hint where it would be CIFAR-100's 2 + 3072); a label above 9, with the record's number
 /// Source    https://www.cs.toronto.edu/~kriz/cifar.html, "binary version"
 Images read_cifar(const std::vector<std::string>& files, const std::function<void()>& on_file = {});

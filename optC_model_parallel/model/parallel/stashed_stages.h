@@ -3,8 +3,8 @@
 #include <functional>
 
 #include "common/comm/communicator.h"
-#include "optC_model_parallel/model/training/learner.h"
 #include "optC_model_parallel/model/parallel/model_stage.h"
+#include "optC_model_parallel/model/training/learner.h"
 #include "optC_model_parallel/strategy.h"
 #include "optC_model_parallel/weight_versions.h"
 

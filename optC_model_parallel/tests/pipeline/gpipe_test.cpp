@@ -71,7 +71,7 @@ TEST_CASE("gpipe: a failing stage ends all, and is the one that is named") {
     return TensorMap{};
   });
   REQUIRE(outcome.failure);
-  CHECK(outcome.failure->sentence == "rank 2: the loss is nan");
+  CHECK(outcome.failure->message == "rank 2: the loss is nan");
 }
 
 TEST_CASE("gpipe: traced, each stage shows every micro-batch's forward and backward pass") {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "common/tensor/seeded.h"
-#include "common/testing/sentence_of.h"
+#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/cases/chain_model.h"
 #include "optC_model_parallel/model/data/batches.h"
@@ -23,7 +23,7 @@ TEST_CASE("micro_batches: as even as can be, and always as many as asked for") {
   CHECK(cut_sizes(29, 4) == Sizes{8, 7, 7, 7});
   CHECK(cut_sizes(2, 4) == Sizes{1, 1, 0, 0});
   CHECK(cut_sizes(64, 1) == Sizes{64});
-  CHECK(testing::sentence_of([] { micro_batches(8, 0); }) == "micro_batches: expected at least 1 micro-batch, got 0");
+  CHECK(testing::message_of([] { micro_batches(8, 0); }) == "micro_batches: expected at least 1 micro-batch, got 0");
 }
 
 TEST_CASE("micro_batch_loss: an image counts by the batch, not by its micro-batch") {

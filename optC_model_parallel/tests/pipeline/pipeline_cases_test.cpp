@@ -1,11 +1,10 @@
-#include "optC_model_parallel/cases/cases.h"
-
 #include "common/comm/sim_world.h"
 #include "common/testing/case_names.h"
 #include "common/testing/case_runs.h"
 #include "common/testing/judged_case.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/cases/calls.h"
+#include "optC_model_parallel/cases/cases.h"
 
 // The reference solution passes every case of the pipeline, at every world size, with another seed, and in simulated
 // time.
@@ -25,7 +24,7 @@ TEST_CASE("the reference passes every case of the pipeline at P = 1 2 3 4 5 8") 
   check_all_pass(WorldKind::kThreads, 4, 20231);
 }
 
-TEST_CASE("every suspect is wrong, and recognised") {
+TEST_CASE("every mistake is wrong, and recognised") {
   CHECK(testing::unrecognised_suspect(cases_of(pipeline_sections()), 3) == "");
 }
 

@@ -5,7 +5,7 @@
 #include "common/launch/run_ranks.h"
 #include "common/pipeline/generators.h"
 #include "common/tensor/peak_memory.h"
-#include "common/testing/sentence_of.h"
+#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/cases/chain_model.h"
 #include "optC_model_parallel/cases/pipeline_inputs.h"
@@ -53,7 +53,7 @@ std::vector<std::int64_t> bytes_held(bool recompute) {
     held.push_back(memory.held_bytes());
     return TensorMap{};
   });
-  if (outcome.failure) FAIL(outcome.failure->sentence);
+  if (outcome.failure) FAIL(outcome.failure->message);
   return held;
 }
 
@@ -106,7 +106,7 @@ std::vector<std::int64_t> most_versions_of(const PipelineOptions& pipeline) {
     most[static_cast<std::size_t>(comm.rank())] = counted.most;
     return TensorMap{};
   });
-  if (outcome.failure) FAIL(outcome.failure->sentence);
+  if (outcome.failure) FAIL(outcome.failure->message);
   return most;
 }
 
@@ -125,9 +125,9 @@ TEST_CASE("stages go backward in one piece") {
     at::Tensor backward(int, int, const at::Tensor& grad) override { return grad; }
   };
   Whole work;
-  CHECK(testing::sentence_of([&] { work.backward_input(0, 0, {}); }) ==
+  CHECK(testing::message_of([&] { work.backward_input(0, 0, {}); }) ==
         "expected a schedule with whole backward passes, got one that takes them apart");
-  CHECK(testing::sentence_of([&] { work.backward_weight(0, 0); }) ==
+  CHECK(testing::message_of([&] { work.backward_weight(0, 0); }) ==
         "expected a schedule with whole backward passes, got one that takes them apart");
 }
 

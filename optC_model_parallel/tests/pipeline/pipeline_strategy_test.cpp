@@ -4,7 +4,7 @@
 
 #include "common/launch/run_ranks.h"
 #include "common/tensor/compare.h"
-#include "common/testing/sentence_of.h"
+#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/cases/chain_model.h"
 #include "optC_model_parallel/cases/pipeline_inputs.h"
@@ -59,7 +59,7 @@ double difference_on(int num_ranks, const MakeStrategy& make, const TensorMap& e
   WorldSpec spec;
   spec.num_ranks = num_ranks;
   const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) { return left_by(*make(comm)); });
-  if (outcome.failure) FAIL(outcome.failure->sentence);
+  if (outcome.failure) FAIL(outcome.failure->message);
   return difference(outcome.ranks, expected);
 }
 
@@ -172,7 +172,7 @@ TEST_CASE("a training that goes on from a kept state is, to the bit, the one tha
       same["number"] = at::full({1}, again.size() == whole->state().size(), at::kBool);
       return same;
     });
-    if (outcome.failure) FAIL(outcome.failure->sentence);
+    if (outcome.failure) FAIL(outcome.failure->message);
     for (const RankOutcome& rank : outcome.ranks) {
       CHECK(rank.tensors.size() > 8);
       for (const auto& [name, same] : rank.tensors) {
@@ -200,7 +200,7 @@ TEST_CASE("no steps, no change; an exception of whoever is told of the loss ends
       return TensorMap{};
     });
     REQUIRE(outcome.failure);
-    CHECK(outcome.failure->sentence == "rank 2: the loss is nan");
+    CHECK(outcome.failure->message == "rank 2: the loss is nan");
   }
 }
 
@@ -212,8 +212,8 @@ TEST_CASE("an unfit pipeline is refused, and so are versions of a schedule that 
     return TensorMap{};
   });
   REQUIRE(outcome.failure);
-  CHECK(testing::contains(outcome.failure->sentence, "--micro-batches 0: expected at least 1"));
-  CHECK(testing::sentence_of([] {
+  CHECK(testing::contains(outcome.failure->message, "--micro-batches 0: expected at least 1"));
+  CHECK(testing::message_of([] {
           version_rule({"gpipe", 4, 1}, 0, 4);
         }) == "version_rule: expected a schedule with stale weights, got gpipe");
 }

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "common/testing/sentence_of.h"
+#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/model/parallel/stage_plan.h"
 #include "optC_model_parallel/models.h"
@@ -34,10 +34,10 @@ TEST_CASE("split_layers: layers that cost nothing make stages, too") {
 }
 
 TEST_CASE("split_layers: as many stages as layers at most, and at least one") {
-  CHECK(testing::sentence_of([] {
+  CHECK(testing::message_of([] {
           split_layers({1, 2, 3}, 4);
         }) == "split_layers: expected 1 to 3 stages for 3 layers, got 4; hint: every stage has a layer");
-  CHECK(testing::sentence_of([] {
+  CHECK(testing::message_of([] {
           split_layers({1, 2, 3}, 0);
         }) == "split_layers: expected 1 to 3 stages for 3 layers, got 0; hint: every stage has a layer");
 }

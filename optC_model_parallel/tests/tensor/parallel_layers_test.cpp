@@ -1,8 +1,8 @@
 #include "optC_model_parallel/parallel_layers.h"
 
 #include "common/comm/communicator.h"
-#include "common/comm/messages/endpoint.h"
 #include "common/comm/ledger.h"
+#include "common/comm/messages/endpoint.h"
 #include "common/launch/run_ranks.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/partition.h"
@@ -37,7 +37,7 @@ std::vector<TensorMap> run_on(int size, const std::function<TensorMap(Communicat
   WorldSpec spec;
   spec.num_ranks = size;
   const WorldOutcome outcome = run_ranks(spec, body);
-  if (outcome.failure) FAIL(outcome.failure->sentence);
+  if (outcome.failure) FAIL(outcome.failure->message);
   std::vector<TensorMap> results;
   for (const RankOutcome& rank : outcome.ranks) results.push_back(rank.tensors);
   return results;
@@ -116,8 +116,8 @@ TEST_CASE("attention refuses shards that are no whole heads") {
   });
   REQUIRE(outcome.failure);
   CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
-  CHECK(outcome.failure->sentence.find("shard of q.weight has 6 rows, expected whole heads of 4; hint: the number of "
-                                       "heads must divide by the number of ranks") != std::string::npos);
+  CHECK(outcome.failure->message.find("shard of q.weight has 6 rows, expected whole heads of 4; hint: the number of "
+                                      "heads must divide by the number of ranks") != std::string::npos);
 }
 
 TEST_CASE("ranks that bring another number of rows are told so, and none of them hangs") {
@@ -130,7 +130,7 @@ TEST_CASE("ranks that bring another number of rows are told so, and none of them
     return TensorMap{};
   });
   REQUIRE(outcome.failure);
-  CHECK(outcome.failure->sentence.find("all_reduce") != std::string::npos);
+  CHECK(outcome.failure->message.find("all_reduce") != std::string::npos);
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
-#include "optC_model_parallel/cases/cases.h"
-
 #include "common/testing/case_names.h"
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/cases/calls.h"
+#include "optC_model_parallel/cases/cases.h"
 
 // The reference solution passes every case, at every world size and with another seed.
 namespace lab::optc {
@@ -17,7 +16,7 @@ void check_all_pass(int size, std::uint64_t seed) {
   spec.num_ranks = size;
   spec.timeout_seconds = 60;  // ranks share two cores with whatever else there is
   const WorldOutcome outcome = testing::run_cases(cases, tensor_calls(), spec, seed);
-  if (outcome.failure) FAIL_CHECK(outcome.failure->sentence);
+  if (outcome.failure) FAIL_CHECK(outcome.failure->message);
   // Four heads of vit, 24 channels of resnet.
   const std::size_t num_skipped = size == 5 ? 2 : size == 3 || size == 8 ? 1 : 0;
   for (const RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.size() == cases.size() - num_skipped);

@@ -3,7 +3,7 @@
 #include "common/base/errors.h"
 #include "common/launch/run_ranks.h"
 #include "common/tensor/compare.h"
-#include "common/testing/sentence_of.h"
+#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/model/data/generated_images.h"
 #include "optC_model_parallel/model/parallel/parallel_strategies.h"
@@ -60,7 +60,7 @@ void check_like_single(const TrainingOptions& options, const std::vector<int>& s
   for (const int size : sizes) {
     CAPTURE(size);
     const WorldOutcome outcome = train_on_ranks(options, size);
-    if (outcome.failure) FAIL(outcome.failure->sentence);
+    if (outcome.failure) FAIL(outcome.failure->message);
     for (int rank = 0; rank < size; ++rank) {
       const TensorMap& own = outcome.ranks[static_cast<std::size_t>(rank)].tensors;
       const TensorMap expected = share_of(single, options, rank, size);
@@ -90,7 +90,7 @@ TEST_CASE("a Transformer and a residual network do, too, with SGD and with Adam"
 TEST_CASE("every rank knows losses and answers, and has the same bits of what is whole") {
   const TrainingOptions options = options_of("pair-norm", "sgd");
   const WorldOutcome outcome = train_on_ranks(options, 4);
-  if (outcome.failure) FAIL(outcome.failure->sentence);
+  if (outcome.failure) FAIL(outcome.failure->message);
   const TensorMap& first = outcome.ranks[0].tensors;
   for (const RankOutcome& rank : outcome.ranks) {
     for (const char* name : {"losses", "test_losses", "predictions", "epoch2.conv1.weight", "epoch2.fc2.bias"}) {
@@ -120,14 +120,14 @@ TEST_CASE("a state put back trains on to the same bits") {
     for (const auto& [name, tensor] : again->state()) same = same && tensor.equal(expected.at(name));
     return TensorMap{{"same", at::full({1}, same, at::kBool)}};
   });
-  if (outcome.failure) FAIL(outcome.failure->sentence);
+  if (outcome.failure) FAIL(outcome.failure->message);
   for (const RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.at("same").item<bool>());
 }
 
 std::string refusal_of(const std::string& model, int num_ranks) {
   TrainingOptions options;
   options.model = model;
-  return testing::sentence_of([&] { check_tensor(options, num_ranks); });
+  return testing::message_of([&] { check_tensor(options, num_ranks); });
 }
 
 TEST_CASE("numbers of ranks that do not divide are refused, with those that would do") {

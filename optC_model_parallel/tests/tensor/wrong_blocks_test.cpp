@@ -1,8 +1,8 @@
 #include <cmath>
 
 #include "common/testing/test.h"
-#include "optC_model_parallel/cases/sharded_layer.h"
 #include "optC_model_parallel/cases/calls.h"
+#include "optC_model_parallel/cases/sharded_layer.h"
 #include "optC_model_parallel/parallel_functions.h"
 #include "optC_model_parallel/parallel_layers.h"
 #include "optC_model_parallel/tests/tensor/tensor_verdict.h"
@@ -43,7 +43,7 @@ struct AttentionVariant {
 TaskCall attention_call(const AttentionVariant& variant) {
   return sharded_layer_call(
       kAttentionTensors, [=](const at::Tensor& x, const Tensors& shards, const CaseInputs& inputs, Collectives& comm) {
-        return variant.forward(x, shards, inputs.whole("head_dim"), comm);
+        return variant.forward(x, shards, inputs.integer("head_dim"), comm);
       });
 }
 
@@ -118,7 +118,7 @@ struct ResidualVariant {
 TaskCall residual_call(const ResidualVariant& variant) {
   return sharded_layer_call(
       kResidualTensors, [=](const at::Tensor& x, const Tensors& shards, const CaseInputs& inputs, Collectives& comm) {
-        return variant.forward(x, shards, inputs.whole("training") != 0 ? Mode::kTraining : Mode::kEvaluation, comm);
+        return variant.forward(x, shards, inputs.integer("training") != 0 ? Mode::kTraining : Mode::kEvaluation, comm);
       });
 }
 

@@ -1,6 +1,6 @@
 #include "common/testing/test.h"
-#include "optC_model_parallel/cases/sharded_layer.h"
 #include "optC_model_parallel/cases/calls.h"
+#include "optC_model_parallel/cases/sharded_layer.h"
 #include "optC_model_parallel/parallel_functions.h"
 #include "optC_model_parallel/parallel_layers.h"
 #include "optC_model_parallel/tests/tensor/tensor_verdict.h"
@@ -22,7 +22,7 @@ TaskCall column_call(RegionFunction enter, Join join) {
   return sharded_layer_call(
       kWeightAndBias, [=](const at::Tensor& x, const Tensors& shards, const CaseInputs& inputs, Collectives& comm) {
         const at::Tensor own = at::linear(enter(x, comm), shards[0], shards[1]);
-        if (inputs.whole("gather_output") == 0) return own;
+        if (inputs.integer("gather_output") == 0) return own;
         std::vector<at::Tensor> parts = comm.all_gather(own.detach());
         parts[static_cast<std::size_t>(comm.rank())] = own;  // whose gradient is then its part
         return join(parts);

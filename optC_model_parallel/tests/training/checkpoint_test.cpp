@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "common/base/errors.h"
-#include "common/testing/sentence_of.h"
+#include "common/testing/message_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/model/training/checked_tensors.h"
@@ -19,8 +19,8 @@ namespace lab::optc {
 namespace {
 
 using lab::testing::contains;
+using lab::testing::message_of;
 using lab::testing::read_bytes;
-using lab::testing::sentence_of;
 using lab::testing::TemporaryFolder;
 using lab::testing::write_bytes;
 using Steps = std::vector<std::int64_t>;
@@ -153,7 +153,7 @@ TEST_CASE("a file that was cut short is refused, wherever it was cut") {
   const std::string bytes = read_bytes(path);
   for (const std::size_t size : {std::size_t{0}, std::size_t{9}, bytes.size() / 2, bytes.size() - 1}) {
     write_bytes(path, bytes.substr(0, size));
-    CHECK(contains(sentence_of([&] { checkpoints.newest(); }), path));
+    CHECK(contains(message_of([&] { checkpoints.newest(); }), path));
   }
   write_bytes(path, bytes);
   CHECK(checkpoints.newest()->step == 20);
@@ -168,14 +168,14 @@ TEST_CASE("another fingerprint or number of ranks is refused, also by a rank tha
   const std::string first = folder.file("/step00000020.rank0.safetensors");
   CheckpointOptions options = options_in(folder.file(""));
   options.fingerprint = "tutorial, seed 43";
-  CHECK(sentence_of([&] { Checkpoints(options, 1, 2).newest(); }) ==
+  CHECK(message_of([&] { Checkpoints(options, 1, 2).newest(); }) ==
         "checkpoint '" + first + "': expected fingerprint 'tutorial, seed 43', got 'tutorial, seed 42'" + hint);
   const Ranks four(folder.file(""), 4);
   for (const int rank : {0, 1, 2, 3}) {
-    CHECK(sentence_of([&] { four.rank(rank).newest(); }) ==
+    CHECK(message_of([&] { four.rank(rank).newest(); }) ==
           "checkpoint '" + first + "': expected num_ranks '4', got '2'" + hint);
   }
-  CHECK(contains(sentence_of([&] { Checkpoints(options_in(folder.file("")), 0, 1).newest(); }),
+  CHECK(contains(message_of([&] { Checkpoints(options_in(folder.file("")), 0, 1).newest(); }),
                  "expected num_ranks '1', got '2'"));
 }
 
@@ -218,9 +218,9 @@ TEST_CASE("where no step is left intact, the training does not silently start ov
   std::string bytes = read_bytes(epoch);
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
   write_bytes(epoch, bytes);
-  const std::string sentence = sentence_of([&] { checkpoints.newest(); });
-  CHECK(contains(sentence, "--resume: no step is left that all ranks have intact: checkpoint of step 20: '" + epoch));
-  CHECK(contains(sentence, "hint: without --resume the training starts over"));
+  const std::string message = message_of([&] { checkpoints.newest(); });
+  CHECK(contains(message, "--resume: no step is left that all ranks have intact: checkpoint of step 20: '" + epoch));
+  CHECK(contains(message, "hint: without --resume the training starts over"));
 }
 
 TEST_CASE("starting from nothing under --resume is said loudly, with the folder") {
@@ -260,7 +260,7 @@ TEST_CASE("the weights after past epochs are written once, and belong to the ste
   const std::string first = "epoch00001.rank0.safetensors";
   std::filesystem::copy_file(folder.file("other/" + first), folder.file(first),
                              std::filesystem::copy_options::overwrite_existing);
-  CHECK(contains(sentence_of([&] { later.newest(); }), "belongs to another training"));
+  CHECK(contains(message_of([&] { later.newest(); }), "belongs to another training"));
 }
 
 TEST_CASE("weights that are not finite are not written, and not gone on from") {
@@ -268,7 +268,7 @@ TEST_CASE("weights that are not finite are not written, and not gone on from") {
   Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
   Checkpoint checkpoint = checkpoint_at(20);
   checkpoint.state["fc.weight"][1] = std::numeric_limits<double>::quiet_NaN();
-  CHECK(sentence_of([&] { checkpoints.write(checkpoint); }) ==
+  CHECK(message_of([&] { checkpoints.write(checkpoint); }) ==
         "after step 20: expected finite weights, got 1 of 3 values of 'fc.weight' that are not, the first nan; hint: a "
         "lower --lr");
   checkpoints.write(checkpoint_at(20));
@@ -276,7 +276,7 @@ TEST_CASE("weights that are not finite are not written, and not gone on from") {
   CheckedTensors file = load_checked(path);
   file.tensors["state.fc.weight"].fill_(std::numeric_limits<double>::quiet_NaN());
   save_checked(path, file.tensors, file.metadata);
-  CHECK(sentence_of([&] { checkpoints.newest(); }) ==
+  CHECK(message_of([&] { checkpoints.newest(); }) ==
         "checkpoint '" + path +
             "': expected finite weights, got 3 of 3 values of 'fc.weight' that are not, the first nan; hint: the "
             "training had diverged before; a lower --lr, and no --resume");
@@ -287,7 +287,7 @@ TEST_CASE("a checkpoint without checksums, as earlier versions wrote them, is re
   const std::string path = folder.file("/step00000020.rank0.safetensors");
   save_safetensors(path, {{"state.fc.weight", at::ones({3})}}, {{"format", "1"}, {"num_ranks", "1"}});
   Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
-  CHECK(sentence_of([&] { checkpoints.newest(); }) ==
+  CHECK(message_of([&] { checkpoints.newest(); }) ==
         "'" + path +
             "' was written by an earlier version of the suite, or by another program: expected checksums, got none; "
             "hint: without --resume the training starts over");
@@ -320,16 +320,16 @@ TEST_CASE("what cannot be written is an error, and the older ones are there") {
   Checkpoints checkpoints(options_in(folder.file("c")), 0, 1);
   checkpoints.write(checkpoint_at(20));
   checkpoints.write(checkpoint_at(40));
-  std::string sentence;
+  std::string message;
   {
     const SmallDisk full(100);
-    sentence = sentence_of([&] { checkpoints.write(checkpoint_at(60)); });
+    message = message_of([&] { checkpoints.write(checkpoint_at(60)); });
   }
-  CHECK(contains(sentence, "cannot write '" + folder.file("c/step00000060.rank0.safetensors") + "': "));
+  CHECK(contains(message, "cannot write '" + folder.file("c/step00000060.rank0.safetensors") + "': "));
   CHECK(checkpoints.newest()->step == 40);
   write_bytes(folder.file("f"), "a file");
   Checkpoints in_file(options_in(folder.file("f")), 0, 1);
-  CHECK(sentence_of([&] { in_file.write(checkpoint_at(20)); }) ==
+  CHECK(message_of([&] { in_file.write(checkpoint_at(20)); }) ==
         "--checkpoint-dir " + folder.file("f") + ": expected a folder that can be made or written to");
   CHECK_FALSE(in_file.newest());
 }

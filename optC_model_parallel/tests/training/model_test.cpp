@@ -2,7 +2,7 @@
 
 #include "common/base/errors.h"
 #include "common/tensor/exact_data.h"
-#include "common/testing/sentence_of.h"
+#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/models.h"
 
@@ -10,7 +10,7 @@
 namespace lab::optc {
 namespace {
 
-using lab::testing::sentence_of;
+using lab::testing::message_of;
 
 /// linear 4 -> 6, with what tensor parallelism splits.
 ModelSpec small_model() {
@@ -93,17 +93,17 @@ TEST_CASE("assign puts values in place, or says what does not fit") {
   CHECK(weight.requires_grad());
   const auto refusal = [&](const at::Tensor& bias) {
     values["fc.bias"] = bias;
-    return sentence_of([&] { assign(model, parameters, values); });
+    return message_of([&] { assign(model, parameters, values); });
   };
   CHECK(refusal(at::zeros({5}, at::kDouble)) == "model 'small': expected 'fc.bias' to be float64 [6], got float64 [5]");
   CHECK(refusal(at::zeros({6}, at::kFloat)) == "model 'small': expected 'fc.bias' to be float64 [6], got float32 [6]");
   values.erase("fc.bias");
-  CHECK(sentence_of([&] { assign(model, parameters, values); }) ==
+  CHECK(message_of([&] { assign(model, parameters, values); }) ==
         "model 'small': expected 'fc.bias' to be float64 [6], got nothing of that name");
 }
 
 TEST_CASE("tensors of another model are refused") {
-  CHECK(sentence_of([] { named(small_model(), Parameters()); }) ==
+  CHECK(message_of([] { named(small_model(), Parameters()); }) ==
         "model 'small': expected the tensors of 1 layers, got those of 0");
 }
 

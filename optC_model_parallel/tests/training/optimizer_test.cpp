@@ -4,14 +4,14 @@
 
 #include "common/base/errors.h"
 #include "common/tensor/seeded.h"
-#include "common/testing/sentence_of.h"
+#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 
 // Updates by hand, and a state that can be kept.
 namespace lab::optc {
 namespace {
 
-using lab::testing::sentence_of;
+using lab::testing::message_of;
 
 OptimizerOptions sgd(double learning_rate, double momentum) {
   return {"sgd", learning_rate, momentum};
@@ -139,7 +139,7 @@ TEST_CASE("what is no state of this optimizer is refused, and changes nothing") 
   by_sgd.step();
   const at::Tensor one = at::ones({1}, at::kDouble);
   const auto refusal = [](Optimizer& optimizer, const TensorMap& state) {
-    return sentence_of([&] { optimizer.load_state(state); });
+    return message_of([&] { optimizer.load_state(state); });
   };
   CHECK(refusal(by_sgd, {{"momentum.v", one}}) == "optimizer's state: 'momentum.v' does not belong to it");
   CHECK(refusal(by_sgd, {{"exp_avg.w", one}}) == "optimizer's state: 'exp_avg.w' does not belong to it");
@@ -155,7 +155,7 @@ TEST_CASE("what is no state of this optimizer is refused, and changes nothing") 
 
 TEST_CASE("options that no optimizer can have are refused") {
   const auto refusal = [](const OptimizerOptions& options) {
-    return sentence_of([&] { Optimizer({"w"}, {leaf(1)}, options); });
+    return message_of([&] { Optimizer({"w"}, {leaf(1)}, options); });
   };
   CHECK(refusal({"adamw"}) == "optimizer 'adamw': expected sgd or adam");
   CHECK(refusal(sgd(-1, 0)) == "optimizer: expected a learning rate and a momentum of 0 or more, got -1 and 0");

@@ -5,7 +5,7 @@
 
 #include "common/base/errors.h"
 #include "common/tensor/compare.h"
-#include "common/testing/sentence_of.h"
+#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/model/data/generated_images.h"
 #include "optC_model_parallel/model/training/single.h"
@@ -15,7 +15,7 @@
 namespace lab::optc {
 namespace {
 
-using lab::testing::sentence_of;
+using lab::testing::message_of;
 using Versions = std::vector<std::vector<std::size_t>>;  // [stage][step]
 
 constexpr double kRate = 0.1;
@@ -129,7 +129,7 @@ TEST_CASE("with one stage PipeDream is the single process, bit for bit, in both 
 
 TEST_CASE("schedules that have no stale weights, and stages that are not the model, are refused") {
   const auto refusal = [](const std::string& schedule, const std::vector<Slice>& stages) {
-    return sentence_of([&] { stale_weights(some_options(), {schedule}, stages); });
+    return message_of([&] { stale_weights(some_options(), {schedule}, stages); });
   };
   CHECK(refusal("1f1b", kStages) == "stale weights: expected pipedream, pipedream-sync, or pipedream-2bw, got '1f1b'");
   CHECK(refusal("pipedream", {{0, 2}, {3, 2}}) == "stale weights: expected stage 1 to begin at layer 2, got 3");

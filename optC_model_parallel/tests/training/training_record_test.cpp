@@ -4,7 +4,7 @@
 
 #include "common/base/errors.h"
 #include "common/tensor/files/safetensors.h"
-#include "common/testing/sentence_of.h"
+#include "common/testing/message_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
@@ -13,7 +13,7 @@ namespace lab::optc {
 namespace {
 
 using lab::testing::contains;
-using lab::testing::sentence_of;
+using lab::testing::message_of;
 using lab::testing::TemporaryFolder;
 
 TrainingRecord some_record() {
@@ -55,7 +55,7 @@ TEST_CASE("what is no record is refused") {
   const auto refusal = [&](const std::string& name, const at::Tensor& tensor) {
     TensorMap tensors = tensors_of(some_record());
     tensors[name] = tensor;
-    return sentence_of([&] { record_of(tensors); });
+    return message_of([&] { record_of(tensors); });
   };
   const at::Tensor one = at::ones({1}, at::kDouble);
   CHECK(refusal("epoch2.fc.bias", one) == "nothing was thrown");
@@ -67,10 +67,10 @@ TEST_CASE("what is no record is refused") {
   CHECK(contains(refusal("epoch13.fc", one), "got 'epoch13'"));
   CHECK(contains(refusal("losses", at::ones({1})), "got 'losses'"));
   CHECK(contains(refusal("accuracies", at::ones({1, 1}, at::kDouble)), "got 'accuracies'"));
-  CHECK(sentence_of([] { record_of({}); }) == "expected the record of a training, which has 'losses': there is none");
+  CHECK(message_of([] { record_of({}); }) == "expected the record of a training, which has 'losses': there is none");
   const std::string path = folder.file("f");
   save_safetensors(path, {{"fc.weight", one}});
-  CHECK(contains(sentence_of([&] { load_record(path); }), "'" + path + "': expected the record of a training"));
+  CHECK(contains(message_of([&] { load_record(path); }), "'" + path + "': expected the record of a training"));
 }
 
 }  // namespace

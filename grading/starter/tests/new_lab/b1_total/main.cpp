@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
   program.expected_log = b1::expected_log;
   program.body = [&](RankRun& run) {
     run.announce();
-    for (const Case& the_case : program.cases) run.check(the_case, program.calls);
+    for (const Case& test_case : program.cases) run.check(test_case, program.calls);
   };
   return lab_main(argc, argv, program);
 }

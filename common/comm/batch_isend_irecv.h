@@ -10,14 +10,14 @@ namespace lab {
 
 /// The messages of one step of one collective: all posted at once, then waited for. They travel on channels of their
 /// own, so that they never meet a user's message. What is not waited for, because a wait threw, is given up.
-class MessageStep {
+class BatchIsendIrecv {
  public:
   /// `operation` and `where` are what errors name.
-  MessageStep(Transport& transport, const Group& group, std::string operation, SourceLine where)
+  BatchIsendIrecv(Transport& transport, const Group& group, std::string operation, SourceLine where)
       : transport_(transport), group_(group), operation_(std::move(operation)), where_(where) {}
-  ~MessageStep();
-  MessageStep(const MessageStep&) = delete;
-  MessageStep& operator=(const MessageStep&) = delete;
+  ~BatchIsendIrecv();
+  BatchIsendIrecv(const BatchIsendIrecv&) = delete;
+  BatchIsendIrecv& operator=(const BatchIsendIrecv&) = delete;
 
   /// Posts a message to, or from, a member of the group. The tensor is contiguous and on the CPU, or meta.
   void send(const at::Tensor& tensor, int member) { post(Direction::kSend, tensor, member, false); }

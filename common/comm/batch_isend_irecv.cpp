@@ -1,17 +1,17 @@
-#include "common/comm/message_step.h"
+#include "common/comm/batch_isend_irecv.h"
 
 namespace lab {
 
-MessageStep::~MessageStep() {
+BatchIsendIrecv::~BatchIsendIrecv() {
   for (auto& pending : pending_) transport_.abandon(std::move(pending));
 }
 
-void MessageStep::wait() {
+void BatchIsendIrecv::wait() {
   for (const auto& pending : pending_) transport_.wait(*pending);
   pending_.clear();
 }
 
-void MessageStep::post(Direction direction, const at::Tensor& tensor, int member, bool contract_only) {
+void BatchIsendIrecv::post(Direction direction, const at::Tensor& tensor, int member, bool contract_only) {
   Message message;
   message.direction = direction;
   message.peer = group_.world_rank(member);
