@@ -4,11 +4,11 @@
 
 namespace lab::a4 {
 
-/// The same step with the batch cut into `accumulation_steps` micro-batches whose gradients add up before the one
-/// update.
+/// The same step with the batch cut into `accumulation_steps` micro-batches whose gradients are accumulated before the
+/// single update.
 /// Call      local, autograd inside
 /// Returns   the updated weight [input_dim, output_dim], detached
-/// Errors    ContractError: the global batch size does not divide by accumulation_steps
+/// Errors    ContractError: the global batch size is not divisible by accumulation_steps
 at::Tensor single_step_with_grad_accumulation(const StepOptions& options, std::int64_t accumulation_steps = 4);
 
 }  // namespace lab::a4

@@ -5,21 +5,21 @@
 
 namespace lab::a4 {
 
-/// A linear layer whose weight is split by columns: each rank computes its columns of the output, then all are
+/// A linear layer whose weight is split by columns: each rank computes its columns of the output, then they are
 /// gathered.
 class FullColumnParallelLinear {
  public:
   /// Keeps this rank's columns of the weight [in, out] and, if it is defined, of the bias [out].
-  /// Errors    ContractError: out does not divide by the number of ranks
+  /// Errors    ContractError: out is not divisible by the number of ranks
   FullColumnParallelLinear(const at::Tensor& weight, const at::Tensor& bias, Collectives& collectives);
 
-  /// The same output on every rank as X @ weight + bias on one; gradients flow to X, to W and to bias.
+  /// X @ weight + bias, the same output on every rank; gradients flow to X, W and bias.
   /// Call      collective, blocking, differentiable
   /// Shapes    X [batch, in], the same on every rank; out [batch, out]
   at::Tensor forward(const at::Tensor& x) const;
 
   at::Tensor W;     ///< [in, out / P], requires grad
-  at::Tensor bias;  ///< [out / P], requires grad; undefined: none
+  at::Tensor bias;  ///< [out / P], requires grad; undefined if there is none
 
  private:
   Collectives& collectives_;
@@ -28,7 +28,7 @@ class FullColumnParallelLinear {
 /// The training step with the weight split by columns over the ranks.
 /// Call      collective, blocking, autograd inside
 /// Returns   the whole updated weight [input_dim, output_dim] on every rank, detached
-/// Errors    ContractError: output_dim does not divide by the number of ranks
+/// Errors    ContractError: output_dim is not divisible by the number of ranks
 at::Tensor full_column_parallel_single_step(const StepOptions& options, Collectives& collectives);
 
 }  // namespace lab::a4

@@ -5,12 +5,12 @@
 
 namespace lab::a4 {
 
-/// The same step with the batch split over the ranks: each computes on its slice, gradients are averaged, all update
-/// alike.
+/// The same step with the batch split over the ranks: each computes on its slice, the gradients are averaged, and all
+/// ranks apply the same update.
 /// Call      collective, blocking, autograd inside
 /// Returns   the updated weight [input_dim, output_dim] on every rank, detached
 /// Cost      one all_reduce per parameter
-/// Errors    ContractError: the global batch size does not divide by the number of ranks
+/// Errors    ContractError: the global batch size is not divisible by the number of ranks
 /// Source    Goyal et al., "Accurate, Large Minibatch SGD", arXiv:1706.02677, section 3
 at::Tensor data_parallel_single_step(const StepOptions& options, Collectives& collectives);
 

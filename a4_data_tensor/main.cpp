@@ -17,7 +17,7 @@ void show_update(RankRun& run, const CaseResult& baseline) {
   run.out.match({"", 0, moved.close, moved.max_diff, moved.mean_diff}, Expect::kDiffer);
 }
 
-/// The whole log: the handout's lines, then what its checks cannot see.
+/// The whole log: the handout's lines, then what its checks miss.
 void run_all(RankRun& run, const LabSizes& sizes) {
   const CallTable table = calls();
   const bool first = run.comm.rank() == 0;
@@ -60,16 +60,16 @@ void run_lab(RankRun& run, const LabSizes& sizes) {
 void validate(const LabSizes& sizes, int num_ranks) {
   const auto must_divide = [](std::int64_t total, std::int64_t parts, const char* what, const char* hint) {
     if (total % parts == 0) return;
-    throw UsageError(fmt::format("{} {} does not divide by {} {}", what, total, parts, hint));
+    throw UsageError(fmt::format("{} {} is not divisible by {} {}", what, total, parts, hint));
   };
   must_divide(sizes.step.global_batch_size, num_ranks, "the global batch size",
-              "ranks; hint: choose --nproc or --global-batch-size so that it does");
+              "ranks; hint: choose --nproc or --global-batch-size so that it is");
   must_divide(sizes.step.output_dim, num_ranks, "the output dimension",
-              "ranks; hint: choose --nproc or --output-dim so that it does");
+              "ranks; hint: choose --nproc or --output-dim so that it is");
   must_divide(sizes.step.input_dim, num_ranks, "the input dimension",
-              "ranks; hint: choose --nproc or --input-dim so that it does");
+              "ranks; hint: choose --nproc or --input-dim so that it is");
   must_divide(sizes.step.global_batch_size, sizes.accumulation_steps, "the global batch size",
-              "accumulation steps; hint: choose --accumulation-steps so that it does");
+              "accumulation steps; hint: choose --accumulation-steps so that it is");
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 // Beyond the handout: the other half of Megatron's pair.
 namespace lab::a4 {
 
-/// g: what leaves a row-parallel layer. Forward: the sum over all ranks. Backward: the identity.
-/// Call      collective in the forward pass; x is not changed
+/// g: applied to the output of a row-parallel layer. Forward: the sum over all ranks. Backward: identity.
+/// Call      collective in the forward pass; x is not modified
 /// Source    Megatron-LM, arXiv:1909.08053, section 3, "g"
 at::Tensor reduce_parallel(const at::Tensor& x, Collectives& collectives);
 
@@ -17,7 +17,7 @@ at::Tensor reduce_parallel(const at::Tensor& x, Collectives& collectives);
 class RowParallelLinear {
  public:
   /// Keeps this rank's rows of the weight [in, out]; every rank keeps the whole bias [out], if it is defined.
-  /// Errors    ContractError: in does not divide by the number of ranks
+  /// Errors    ContractError: in is not divisible by the number of ranks
   RowParallelLinear(const at::Tensor& weight, const at::Tensor& bias, Collectives& collectives);
 
   /// Shapes    x_shard [batch, in / P], this rank's columns; out [batch, out], the same on every rank
@@ -25,7 +25,7 @@ class RowParallelLinear {
   at::Tensor forward(const at::Tensor& x_shard) const;
 
   at::Tensor W;     ///< [in / P, out], requires grad
-  at::Tensor bias;  ///< [out], requires grad; undefined: none. Added once, after the sum.
+  at::Tensor bias;  ///< [out], requires grad; undefined if there is none. Added once, after the sum.
 
  private:
   Collectives& collectives_;
@@ -34,7 +34,7 @@ class RowParallelLinear {
 /// relu(x @ W1) @ W2 with W1 split by columns and W2 by rows: the hidden activations never leave their rank.
 class ColumnRowPair {
  public:
-  /// Errors    ContractError: the hidden size does not divide by the number of ranks
+  /// Errors    ContractError: the hidden size is not divisible by the number of ranks
   ColumnRowPair(const at::Tensor& weight1, const at::Tensor& weight2, Collectives& collectives);
 
   /// Shapes    x [batch, in] and out [batch, out], the same on every rank

@@ -9,7 +9,7 @@ struct StepResult {
   at::Tensor updated_weight;  ///< [input_dim, output_dim], detached
 };
 
-/// One SGD step of a linear layer on one rank: the truth that the parallel versions must reproduce.
+/// One SGD step of a linear layer on one rank: the reference that the parallel versions must reproduce.
 /// Call      local, autograd inside
 /// Data      initial_weight(options); create_batch(...) with the same seed
 /// Loss      mean squared error, mean over batch and output

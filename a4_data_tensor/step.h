@@ -8,13 +8,13 @@
 
 namespace lab::a4 {
 
-/// The one training step that every part of this assignment makes, each in its own way.
+/// The training step that every part of this assignment computes, each in its own way.
 struct StepOptions {
   std::int64_t global_batch_size = 128;
   std::int64_t input_dim = 64;
   std::int64_t output_dim = 32;
   double learning_rate = 0.5;
-  std::uint64_t seed = 42;  ///< of the weight, and again of the batch
+  std::uint64_t seed = 42;  ///< for the weight, and again for the batch
   at::Device device = at::kCPU;
 };
 

@@ -7,12 +7,12 @@
 
 namespace lab::a5 {
 
-/// What stands between a layer's two products. ReLU is the handout's. Its derivative jumps at 0, so that one rounding of
-/// a sum near 0 changes gradients visibly; tanh has no such place, and what it keeps for the backward pass is as large.
+/// The activation between a layer's two products. ReLU is the handout's. Its derivative jumps at 0, so one rounding of
+/// a sum near 0 visibly changes gradients; tanh has no such point, and saves as much for the backward pass.
 enum class Activation { kTanh, kRelu };
 
-/// The handout's arguments, with sizes that a CPU runs in a second. Its own: batch 16, micro-batch 2, sequence 8192,
-/// hidden 4096, intermediate 14336, 12 layers, bfloat16.
+/// The handout's arguments, with sizes that a CPU runs in a second. The handout's sizes: batch 16, micro-batch 2,
+/// sequence 8192, hidden 4096, intermediate 14336, 12 layers, bfloat16.
 struct PipelineArguments {
   std::int64_t global_batch_size = 16;
   std::int64_t micro_batch_size = 2;
@@ -25,17 +25,17 @@ struct PipelineArguments {
   Activation activation = Activation::kTanh;
   at::Device device = at::kCPU;
 
-  /// m; what is left over when the batch does not divide is not counted.
+  /// m, rounded down.
   std::int64_t number_of_micro_batches() const { return global_batch_size / micro_batch_size; }
-  /// Of what travels between stages: a micro-batch of activations, or of their gradients.
+  /// The shape of what travels between stages: a micro-batch of activations, or of their gradients.
   std::vector<std::int64_t> activation_shape() const { return {micro_batch_size, sequence_length, hidden_size}; }
   at::TensorOptions tensor_options() const { return at::TensorOptions(device).dtype(dtype); }
 };
 
-/// Q2. Returns if a pipeline of `pp` stages can be made of the arguments: at least one layer for each stage, and whole
+/// Q2. Checks that the arguments form a pipeline of `pp` stages: at least one layer for each stage, and whole
 /// micro-batches, at least one. Layers need not divide evenly.
 /// Call      local
-/// Errors    UsageError otherwise: one message that names both numbers
+/// Errors    UsageError if not: one message that names both numbers
 /// Example   10 layers, pp 4, batch 16, micro-batch 2: returns. 3 layers, pp 4: throws. batch 16, micro-batch 3: throws
 void check_arguments(const PipelineArguments& arguments, int pp);
 

@@ -9,20 +9,21 @@
 namespace lab::a5 {
 
 /// The micro-batches of one global batch, uniform in [0, 1), each different, the same on every rank that has the
-/// loader. Made when asked for, on the CPU: a rank that never asks holds none.
+/// loader. Made on request, on the CPU: a rank that never asks holds none.
 class DataLoader {
  public:
   explicit DataLoader(const PipelineArguments& arguments);
 
-  /// The loader of a stage that must do without: asking it is an error.
+  /// The loader of a stage that must not have one: every request is an error.
   static DataLoader none(const PipelineArguments& arguments);
 
   /// The next micro-batch.
   /// Shapes    [B, S, H], no gradient
-  /// Errors    ContractError: all were fetched; a stage that must do without
+  /// Errors    ContractError: all micro-batches were fetched; the loader is none()
   at::Tensor next();
 
-  /// Micro-batch i. Errors as next()
+  /// Micro-batch i.
+  /// Errors    as next()
   at::Tensor micro_batch(std::int64_t i) const;
 
   std::int64_t size() const { return arguments_.number_of_micro_batches(); }

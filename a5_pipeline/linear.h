@@ -5,7 +5,7 @@
 namespace lab::a5 {
 
 /// at::matmul(a, b). Of bfloat16 tensors: the product in float32, rounded once. LibTorch's own bfloat16 products differ
-/// from CPU to CPU: some round each addition, and on some CPUs they die of an illegal instruction.
+/// from CPU to CPU: some round each addition, and on some CPUs they crash with an illegal instruction.
 /// Call      local, not differentiable where the dtype is bfloat16
 at::Tensor product(const at::Tensor& a, const at::Tensor& b);
 

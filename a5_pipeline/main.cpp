@@ -30,7 +30,7 @@ void add_options(App& app, LabOptions& options) {
   app.add_integer("--chunks", options.num_chunks, {1, 1024}, "of layers on each rank: 2 with interleaved, otherwise 1");
 }
 
-/// What the common options and the words say about the model.
+/// Completes the model's arguments from the common options and the choices.
 void finish(LabOptions& options, const CommonOptions& common) {
   options.arguments.seed = common.seed;
   options.arguments.dtype = parse_dtype(options.dtype);
@@ -70,14 +70,14 @@ int main(int argc, char** argv) {
   a5::BaselineFile baseline;
   LabProgram program;
   program.name = "a5_pipeline";
-  program.description = "Assignment 5: a model in pipeline stages, micro-batch by micro-batch, beside the whole model.";
+  program.description = "Assignment 5: a model in pipeline stages, micro-batch by micro-batch, vs. the whole model.";
   program.defaults.seed = options.arguments.seed;
   program.ranks_option = "--pp";
   program.add_options = [&](App& app) { a5::add_options(app, options); };
   program.prepare = [&](const CommonOptions& common, int num_ranks, int) {
     a5::finish(options, common);
     a5::check_arguments(options.arguments, num_ranks);
-    // Refuses what the schedule does not admit.
+    // Rejects what the schedule does not allow.
     a5::model_schedule(options.arguments, options.schedule, options.num_chunks, num_ranks);
   };
   program.body = [&](RankRun& run) { a5::run_lab(run, options, baseline); };
@@ -86,6 +86,6 @@ int main(int argc, char** argv) {
   program.calls = a5::calls();
   program.commands = {
       {"schedule", "schedule --kind KIND [--sim] (draws a schedule and says what it costs)", a5::schedule_command},
-      {"bench", "bench [--pp P] (each schedule's measured time beside the cost model's)", a5::bench_command}};
+      {"bench", "bench [--pp P] (each schedule's measured time next to the cost model's)", a5::bench_command}};
   return lab_main(argc, argv, program);
 }

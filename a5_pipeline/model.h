@@ -9,8 +9,8 @@
 #include "a5_pipeline/arguments.h"
 #include "common/tensor/tensor_map.h"
 
-// Shapes: B micro-batch size, S sequence, H hidden size, I intermediate size. A weight is [out, in], as nn.Linear keeps
-// it.
+// Shapes: B micro-batch size, S sequence, H hidden size, I intermediate size. A weight is [out, in], as in
+// nn.Linear.
 namespace lab::a5 {
 
 /// fc2(activation(fc1(x))): no bias, no residual, no norm.
@@ -20,19 +20,19 @@ struct Layer {
   at::Tensor fc2;          ///< [H, I], requires grad
 };
 
-/// The weights of one layer, drawn from a seed of its own: a stage makes its layers without the others. Their size
-/// keeps activations and gradients as large behind many layers as before them, so that a comparison at the end sees
-/// something: variance 1 / I for fc2, and for fc1 2 / H with ReLU, which halves the mean square, or 1.5 / H with tanh,
+/// The weights of one layer, drawn from its own seed: a stage makes its layers without the others. Their scale keeps
+/// activations and gradients as large after many layers as before them, so that a comparison at the end is
+/// meaningful: variance 1 / I for fc2, and for fc1 2 / H with ReLU, which halves the mean square, or 1.5 / H with tanh,
 /// whose outputs approach a root mean square of 0.44 from above and below. The same values in every dtype, up to
 /// rounding.
 /// Source    He et al., arXiv:1502.01852, section 2.2
 Layer make_layer(const PipelineArguments& arguments, std::int64_t index);
 
-/// Some layers of the model, one after the other.
+/// Some of the model's layers, applied in order.
 class Model {
  public:
-  /// Makes the layers with these indices, in this order. Calls layer_done, if given, for each layer that is made and
-  /// whenever one's forward or backward pass is done: how whoever runs the model alone reports progress.
+  /// Makes the layers with these indices, in this order. Calls layer_done, if given, after each layer made and after
+  /// each forward and backward pass of a layer, to report progress.
   /// Errors    ContractError: an index outside [0, number_of_layers)
   Model(const PipelineArguments& arguments, const std::vector<std::int64_t>& layer_indices,
         std::function<void()> layer_done = {});
@@ -50,7 +50,7 @@ class Model {
   /// By "layer<index>.fc1" and "layer<index>.fc2"; shared.
   TensorMap weights() const;
 
-  /// What has arrived at each weight, by the same names; undefined where nothing has.
+  /// The gradient of each weight, by the same names; undefined if there is none yet.
   /// Aliasing  shares the weights' own gradients
   TensorMap gradients() const;
 

@@ -10,7 +10,7 @@ namespace lab::a5 {
 /// The four messages between two neighbouring stages.
 enum class PipelineOperation { kRecvForward, kSendForward, kRecvBackward, kSendBackward };
 
-/// Q7. Carries out this stage's end of one message. The rank is the stage.
+/// Q7. Performs this stage's end of one message. The rank is the stage.
 ///
 ///     operation        nothing to do on   other end        what travels
 ///     kRecvForward     the first stage    previous stage   this stage's input
@@ -18,11 +18,11 @@ enum class PipelineOperation { kRecvForward, kSendForward, kRecvBackward, kSendB
 ///     kRecvBackward    the last stage     next stage       the gradient of this stage's output
 ///     kSendBackward    the first stage    previous stage   the gradient of this stage's input
 ///
-/// Call      blocking; the neighbour carries out the other end
-/// Shapes    tensor, where it sends: arguments.activation_shape()
-/// Returns   a receive: a new tensor of that shape that requires a gradient; a send, or where there is nothing to do:
-///           an undefined tensor
-/// Errors    ContractError: it is to send an undefined tensor; the neighbour sends another shape or dtype
+/// Call      blocking; the neighbour performs the other end
+/// Shapes    tensor, for a send: arguments.activation_shape()
+/// Returns   a receive: a new tensor of that shape that requires a gradient; a send, or nothing to do: an
+///           undefined tensor
+/// Errors    ContractError: a send of an undefined tensor; the neighbour sends another shape or dtype
 at::Tensor pipeline_communicate(PipelineOperation operation, PointToPoint& p2p, const PipelineArguments& arguments,
                                 const at::Tensor& tensor = {});
 

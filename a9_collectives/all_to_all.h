@@ -7,25 +7,25 @@
 
 #include "common/comm/point_to_point.h"
 
-// n: bytes of the tensor. P: number of ranks. alpha: seconds of an empty message. beta: seconds per byte.
+// n: bytes of the tensor. P: number of ranks. alpha: seconds for an empty message. beta: seconds per byte.
 namespace lab::a9 {
 
-/// Rank r cuts its tensor into P chunks along scatter_dim, sends chunk i to rank i, and joins what it gets along
-/// gather_dim in rank order; by the algorithm that choose_all_to_all() names.
+/// Rank r cuts its tensor into P chunks along scatter_dim, sends chunk i to rank i, and joins what it receives along
+/// gather_dim in rank order, using the algorithm that choose_all_to_all() names.
 /// Call      collective, blocking, no autograd
 /// Shapes    in: any of any dtype, equal on all ranks; out: scatter_dim divided by P, gather_dim times P (the same
-///           shape where the two are one). Dimensions count from the end where negative.
+///           shape if both are the same dimension). Negative dimensions count from the end.
 /// Aliasing  the result is new and contiguous; the input is only read, and may be non-contiguous
-/// Errors    ContractError on every rank, no payload moved yet: a dimension out of range, scatter_dim does not divide
-///           by P; dimensions, shape or dtype differ between ranks (those that do not see it themselves get a CommError
-///           that names who did)
+/// Errors    ContractError on every rank, before any payload moves: a dimension out of range, scatter_dim does not
+///           divide by P; dimensions, shape or dtype differ between ranks (ranks that do not detect it themselves get a
+///           CommError naming one that did)
 /// Example   [batch, seq/P, heads, head_dim], scatter_dim 2, gather_dim 1: [batch, seq, heads/P, head_dim]
 at::Tensor my_all_to_all(at::Tensor tensor, std::int64_t scatter_dim, std::int64_t gather_dim, PointToPoint& p2p);
 
-/// The name of the algorithm that my_all_to_all takes for so many bytes on so many ranks.
+/// The name of the algorithm that my_all_to_all uses for num_bytes on num_ranks ranks.
 std::string choose_all_to_all(std::int64_t num_bytes, int num_ranks);
 
-/// The simple one: all P-1 sends and receives are posted at once, then waited for.
+/// The simple algorithm: all P-1 sends and receives are posted at once, then waited for.
 /// Cost      1 step of P-1 messages; (P-1)/P n sent per rank; alpha + (P-1)/P n beta
 at::Tensor all_to_all_direct(at::Tensor tensor, std::int64_t scatter_dim, std::int64_t gather_dim, PointToPoint& p2p);
 

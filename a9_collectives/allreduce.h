@@ -7,30 +7,30 @@
 
 #include "common/comm/point_to_point.h"
 
-// n: bytes of the tensor. P: number of ranks. alpha: seconds of an empty message. beta: seconds per byte.
-// p: the greatest power of two that is at most P.
+// n: bytes of the tensor. P: number of ranks. alpha: seconds for an empty message. beta: seconds per byte.
+// p: the largest power of two that is at most P.
 namespace lab::a9 {
 
-/// Overwrites `tensor` on every rank with the sum over all ranks, by the algorithm that choose_allreduce() names.
+/// Overwrites `tensor` on every rank with the sum over all ranks, using the algorithm that choose_allreduce() names.
 /// Call      collective, blocking, no autograd
-/// Shapes    any, of any dtype that add_ knows, equal on all ranks; may be non-contiguous
+/// Shapes    any, of any dtype that add_ supports, equal on all ranks; may be non-contiguous
 /// Aliasing  in place; returns the tensor itself
-/// Order     each algorithm's own; in every one of them all ranks end with the same bits
-/// Errors    ContractError on every rank, no payload moved yet: shape or dtype differ between ranks (those
-///           that do not see it themselves get a CommError that names who did)
+/// Order     depends on the algorithm; with each of them all ranks end with the same bits
+/// Errors    ContractError on every rank, before any payload moves: shape or dtype differ between ranks (ranks
+///           that do not detect it themselves get a CommError naming one that did)
 /// Example   rank r holds [r + 1], P = 4: every rank holds [10]
 at::Tensor my_allreduce(at::Tensor tensor, PointToPoint& p2p);
 
-/// The name of the algorithm that my_allreduce takes for so many bytes on so many ranks.
+/// The name of the algorithm that my_allreduce uses for num_bytes on num_ranks ranks.
 std::string choose_allreduce(std::int64_t num_bytes, int num_ranks);
 
-/// The simple one: every rank sends to rank 0, which adds and broadcasts (broadcast_flat).
+/// The simple algorithm: every rank sends to rank 0, which adds and broadcasts (broadcast_flat).
 /// Order     ((x_0 + x_1) + x_2) + ...
 /// Cost      2(P-1) steps; rank 0 sends (P-1) n, the others n; 2(P-1) (alpha + n beta)
 at::Tensor allreduce_gather_broadcast(at::Tensor tensor, PointToPoint& p2p);
 
 /// In step k, ranks whose numbers differ in bit k exchange their sums. Ranks beyond a power of two hand theirs to a
-/// neighbour before and get the result after.
+/// neighbour first and get the result at the end.
 /// Order     a balanced tree over the ranks; both sides of an exchange add the same two numbers, so the bits agree
 /// Cost      lg P steps for a power of two, else floor(lg P) + 2; n bytes sent per step; steps (alpha + n beta)
 /// Source    Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005, sec.
@@ -45,8 +45,8 @@ at::Tensor allreduce_ring(at::Tensor tensor, PointToPoint& p2p);
 
 /// Recursive halving reduce-scatter, then recursive doubling all-gather. Ranks beyond a power of two as above.
 /// Order     a balanced tree over the ranks, element by element; each element is summed in one place
-/// Cost      2 lg p steps, and 2 more where P is no power of two; 2 (p-1)/p n sent per rank (where P is no power of
-///           two, up to n more); 2 lg p alpha + 2 (p-1)/p n beta, and there 2 (alpha + n beta) more
+/// Cost      2 lg p steps; 2 (p-1)/p n sent per rank; 2 lg p alpha + 2 (p-1)/p n beta. If P is not a power of two:
+///           2 more steps, up to n more sent per rank, and 2 (alpha + n beta) more
 /// Source    Rabenseifner, "Optimization of Collective Reduction Operations", ICCS 2004
 at::Tensor allreduce_rabenseifner(at::Tensor tensor, PointToPoint& p2p);
 

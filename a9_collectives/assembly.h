@@ -4,11 +4,11 @@
 
 namespace lab::a9 {
 
-/// A new tensor to be filled part by part: `count` parts of equal shape, one after the other along `dim`. A part that
-/// is contiguous is received where it belongs, without a copy.
+/// A new tensor to fill part by part: `count` parts of equal shape, one after the other along `dim`. A contiguous part
+/// is received in place, without a copy.
 class Assembly {
  public:
-  /// like: a tensor of one part's shape and dtype
+  /// like: a tensor with the shape and dtype of one part
   Assembly(const at::Tensor& like, std::int64_t dim, std::int64_t count) : dim_(dim), length_(like.size(dim)) {
     std::vector<std::int64_t> shape = like.sizes().vec();
     shape[static_cast<std::size_t>(dim < 0 ? dim + like.dim() : dim)] *= count;

@@ -6,10 +6,10 @@
 
 #include "common/comm/point_to_point.h"
 
-// What every algorithm here needs beside send and recv.
+// What every algorithm here needs in addition to send and recv.
 namespace lab::a9 {
 
-/// A tensor seen as one row of elements and cut into `num_chunks` contiguous chunks, as even as possible: the first
+/// A tensor viewed as one row of elements and cut into `num_chunks` contiguous chunks, as even as possible: the first
 /// numel % num_chunks chunks hold one element more. Chunks share memory with the row.
 class Chunks {
  public:
@@ -28,8 +28,8 @@ class Chunks {
   std::int64_t num_chunks_;
 };
 
-/// The elements of a tensor as one contiguous row, to be worked on and then given back: the tensor's own memory where
-/// that is contiguous, else a copy.
+/// The elements of a tensor as one contiguous row, to work on and then give back: the tensor's own memory if it is
+/// contiguous, otherwise a copy.
 class Row {
  public:
   explicit Row(const at::Tensor& tensor);
@@ -42,17 +42,17 @@ class Row {
   at::Tensor elements_;
 };
 
-/// Sends `out` to dst_rank while it receives `in` from src_rank: both are posted before either is waited for, so no
+/// Sends `out` to dst_rank while receiving `in` from src_rank: both are posted before either is waited for, so no
 /// order of ranks can deadlock.
 void sendrecv(PointToPoint& p2p, const at::Tensor& out, int dst_rank, const at::Tensor& in, int src_rank,
               SourceLine where = SourceLine::current());
-/// Its name in earlier versions.
+/// Former name of sendrecv.
 inline void exchange(PointToPoint& p2p, const at::Tensor& out, int dst_rank, const at::Tensor& in, int src_rank,
                      SourceLine where = SourceLine::current()) {
   sendrecv(p2p, out, dst_rank, in, src_rank, where);
 }
 
-/// The greatest power of two that is at most `size`. Errors: ContractError for size < 1.
+/// The largest power of two that is at most `size`. Errors: ContractError for size < 1.
 int floor_power_of_two(int size);
 
 /// The base 2 logarithm of a world size, rounded down and up.

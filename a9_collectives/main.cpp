@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   program.cases = a9::all_cases();
   program.calls = a9::calls();
   program.commands = {
-      {"bench", "bench [--nproc P] (times every algorithm beside Gloo and Open MPI)", a9::bench_command},
+      {"bench", "bench [--nproc P] (times every algorithm against Gloo and Open MPI)", a9::bench_command},
       {"sim", "sim [--ranks P] [--bytes N] [--sweep] (the same on a simulated network)", a9::sim_command},
       {"explain", "explain NAME [--text] (draws who sends which chunk when)", a9::explain_command}};
   return lab_main(argc, argv, program);

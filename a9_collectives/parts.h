@@ -6,12 +6,12 @@
 
 namespace lab::a9 {
 
-/// The result of an all-gather while it is filled: P equal parts along dim 0, part r being rank r's tensor. This rank's
-/// own part is there from the start. Parts keep the tensor's shape, so that every message shows a rank whose shape
+/// The result of an all-gather while it is filled: P equal parts along dim 0; part r is rank r's tensor. This rank's
+/// own part is there from the start. Parts keep the tensor's shape, so every message exposes a rank whose shape
 /// differs.
 class Parts {
  public:
-  /// tensor: [N, ...], this rank's
+  /// tensor: this rank's, [N, ...]
   Parts(const at::Tensor& tensor, const PointToPoint& p2p);
 
   at::Tensor own() const { return part(rank_); }

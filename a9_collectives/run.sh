@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the lab on 4 ranks of this machine. Leaves a9_collectives.log and a9_collectives.err in $OUT, or here; pictures and
-# tables go to out/, or where --out says.
-# Arguments go to the lab: a9_collectives/run.sh --seed 7
+# Runs the lab on 4 ranks of this machine. Writes a9_collectives.log and a9_collectives.err to $OUT, or here; pictures and
+# tables go to out/, or to --out.
+# Arguments are passed to the lab: a9_collectives/run.sh --seed 7
 set -euo pipefail
 root=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd)
 bin=$root/build/release/bin

@@ -11,26 +11,26 @@
 // build the same graph and all call backward(). `comm` must live until then.
 namespace lab::a9 {
 
-/// f: what enters a column-parallel layer. Forward: the identity. Backward: the sum of all ranks' gradients.
+/// f, on the input of a column-parallel layer. Forward: the identity. Backward: the sum of all ranks' gradients.
 /// Call      local in the forward pass, collective in the backward pass
 /// Aliasing  the incoming gradient is not changed: autograd forbids it
 /// Source    Megatron-LM, arXiv:1909.08053, section 3, "f"
 at::Tensor broadcast_parallel(const at::Tensor& x, Communicator& comm);
 
-/// g: what leaves a row-parallel layer. Forward: the sum over all ranks. Backward: the identity.
+/// g, on the output of a row-parallel layer. Forward: the sum over all ranks. Backward: the identity.
 /// Call      collective in the forward pass, local in the backward pass
 /// Aliasing  x is not changed
 /// Source    Megatron-LM, arXiv:1909.08053, section 3, "g"
 at::Tensor reduce_parallel(const at::Tensor& x, Communicator& comm);
 
-/// my_all_to_all in the forward pass; in the backward pass the all-to-all that takes every element back.
+/// my_all_to_all in the forward pass; in the backward pass the all-to-all that sends every element back.
 /// Call      collective in both passes
 /// Shapes    as my_all_to_all
 at::Tensor all_to_all_parallel(const at::Tensor& x, std::int64_t scatter_dim, std::int64_t gather_dim,
                                Communicator& comm);
 
 /// After a backward pass through sequence shards: the whole gradient on every rank, the sum of what each rank's own
-/// positions gave. Not the mean: the parts are parts of one loss.
+/// positions contributed. Not the mean: the ranks hold parts of one loss.
 /// Call      collective, blocking, no autograd
 /// Aliasing  changes .grad() of each parameter in place
 /// Errors    ContractError: a parameter without a gradient, nothing sent yet

@@ -13,15 +13,15 @@ help_on_tree() {
                           set up, build programs and tests, run the quick tests
                           --ci: also the mutants, and each task of a starter, which must be unsolved
                           --all: also the long ones, and everything under the sanitizers; --nightly: all there is
-                          --junit FILE: results as JUnit XML; the sanitizers' go beside it (x.xml, x-asan.xml)
+                          --junit FILE: results as JUnit XML; the sanitizers' go next to it (x.xml, x-asan.xml)
   starter DIR [--labs a4,a9]
                           make the students' tree, of all labs or of some; update the one that is in DIR
   grade SUBMISSION [--lab a9] [--task ID] [--out DIR] [--rubric FILE] [--seed S]
                           judge a folder, a zip or a5_answers.md; results go to out/grading
   marks DIR [--rubric FILE]
-                          make the marks of a grading again, after marking by hand or with another rubric
+                          recompute the marks of a grading, after marking by hand or with another rubric
   answers LAB             print the answer key
-  mutants [NAME...]       judge the wrong and the unusual solutions in grading/mutants: does the judge see what it must?
+  mutants [NAME...]       judge the wrong and the unusual solutions in grading/mutants: does the judge catch what it must?
 TEXT
 }
 
@@ -49,7 +49,7 @@ demo() {
 }
 
 # draw FOLDER: pictures of pipeline schedules; of collectives, from traces of the real code and from the simulated
-# network; of what a rank holds of a picture that it decodes with others.
+# network; of a rank's memory while it decodes its part of a picture.
 draw() {
   local program=$root/build/release/bin/a9_collectives
   can_draw || return 0
@@ -93,21 +93,21 @@ run_tests() {
   return "$code"
 }
 
-# unit_of_work PRESET: the milliseconds that four ranks take to start, train and end: how fast this machine is just now.
+# unit_of_work PRESET: the milliseconds that four ranks take to start, train and end: how fast this machine is right now.
 unit_of_work() {
   local start=${EPOCHREALTIME/[.,]/}
   "$root/build/$1/bin/a4_data_tensor" --nproc 4 --timeout 600 >/dev/null 2>&1 || true
   echo $(((${EPOCHREALTIME/[.,]/} - start) / 1000))
 }
 
-# run_ctest PRESET LABELS JUNIT_FILE: as many tests at once as are compiled; ctest's summary is the last that it prints.
+# run_ctest PRESET LABELS JUNIT_FILE: runs as many tests at once as there are build jobs; ctest's summary comes last.
 run_ctest() {
   local unit limit
   unit=$(unit_of_work "$1")
-  # The longest quick test takes about 100 units, the longest nightly one 20,000; a test that hangs must end some day.
+  # The longest quick test takes about 100 units, the longest nightly one 20,000; a test that hangs must end eventually.
   limit=$((600 + unit * 2))
   [[ $2 != *nightly* ]] || limit=$((limit * 10))
-  export LAB_TIMEOUT=$((10 + unit / 25))  # of the waits of the programs that a test starts
+  export LAB_TIMEOUT=$((10 + unit / 25))  # limit on each wait of the programs that a test starts
   say "a unit of work takes $unit ms here: a test may take $limit s, and a wait $LAB_TIMEOUT s"
   local options=(--parallel "$(build_jobs)" --test-dir "$root/build/$1" -L "^($2)\$" --output-on-failure
     --no-tests=error --timeout "$limit")
@@ -122,23 +122,23 @@ run_ctest() {
 command_starter() {
   needs_argument starter "the folder to make or update" "$@"
   local argument
-  for argument; do [[ $argument != --source* ]] || die "starter is made of this tree: leave out --source"; done
+  for argument; do [[ $argument != --source* ]] || die "starter is made from this tree: leave out --source"; done
   start labstarter --source "$root" "$@"
 }
 
-# judge WORD [arguments]: labgrade, with everything that it builds submissions from.
+# judge COMMAND [arguments]: runs labgrade, after building everything that it builds submissions from.
 judge() {
   ensure_packages "${program_packages[@]}" >&2
   build release OFF programs labgrade >&2
   exec "$root/build/release/bin/labgrade" "$@" --source "$root"
 }
 
-# needs_argument COMMAND WHAT [arguments]: what is missing is said at once, and not after minutes of building.
+# needs_argument COMMAND WHAT [arguments]: reports a missing argument at once, not after minutes of building.
 needs_argument() {
   [[ $# -gt 2 ]] || die "$1: expected $2; got nothing"
 }
 
-# Without bubblewrap submissions are graded, too, and the report says so.
+# Submissions are also graded without bubblewrap; the report then says so.
 command_grade() {
   needs_argument grade "a submission: a folder, a zip or a5_answers.md" "$@"
   cannot_install || ensure_packages "${program_packages[@]}" bubblewrap >&2

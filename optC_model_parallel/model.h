@@ -11,15 +11,15 @@
 #include "common/tensor/tensor_map.h"
 
 // A model is data: a list of layers, each with the names and shapes of its tensors and a function of them. The tensors
-// are kept apart, so that one process may hold some layers, a shard of each layer, or several versions of the same.
+// are kept separately, so that a process can hold some layers, a shard of each layer, or several versions of a layer.
 namespace lab::optc {
 
-/// What running statistics are to do.
+/// Whether running statistics are updated or used.
 enum class Mode { kTraining, kEvaluation };
 
 enum class Fill {
-  kUniform,  ///< as nn::Linear and nn::Conv2d: within 1 / sqrt(fan_in)
-  kHe,       ///< within sqrt(6 / fan_in): keeps the size of values through many ReLUs
+  kUniform,  ///< like nn::Linear and nn::Conv2d: within 1 / sqrt(fan_in)
+  kHe,       ///< within sqrt(6 / fan_in): keeps the scale of values through many ReLUs
   kZeros,
   kOnes,
 };
@@ -31,7 +31,7 @@ struct ParameterSpec {
   std::int64_t fan_in = 1;
   int split_dim = -1;  ///< the dimension that tensor parallelism splits evenly over ranks; -1: whole on every rank
   bool learns = true;  ///< false: a running statistic
-  std::int64_t split_unit = 1;  ///< a shard has a multiple of so many, such as the rows of a head
+  std::int64_t split_unit = 1;  ///< the size of a shard is a multiple of this, such as the rows of a head
 };
 
 using Tensors = std::vector<at::Tensor>;
@@ -39,8 +39,8 @@ using Tensors = std::vector<at::Tensor>;
 struct LayerSpec {
   std::string name;
   std::vector<ParameterSpec> parameters;
-  std::vector<std::int64_t> out_shape;  ///< of what it makes of one image
-  double multiply_adds = 0;             ///< of a forward pass of one image: of its matrix products and convolutions
+  std::vector<std::int64_t> out_shape;  ///< of one image's output
+  double multiply_adds = 0;             ///< in one image's forward pass: matrix products and convolutions
   /// x [B, ...] -> [B, out_shape]; the tensors in the order of `parameters`.
   std::function<at::Tensor(const at::Tensor& x, const Tensors& tensors, Mode mode)> forward;
 };
@@ -50,39 +50,41 @@ struct ModelSpec {
   std::vector<LayerSpec> layers;
 };
 
-/// One version of the tensors of some consecutive layers, layer by layer. Those that learn are leaves that require a
-/// gradient.
+/// One version of the tensors of some consecutive layers, layer by layer. Learnable ones are leaves that require
+/// gradients.
 struct Parameters {
   std::vector<Tensors> layers;
 };
 
-/// The model's layers of the slice.
+/// The model's layers in the slice.
 ModelSpec part_of(const ModelSpec& model, const Slice& layers);
 
-/// The tensors that a training begins with. A tensor depends on its name and the seed alone, not on the layers beside
-/// it, and is drawn in float64: two dtypes begin with the same model.
+/// The initial tensors of a training. A tensor depends only on its name and the seed, not on the layers around it, and
+/// is drawn in float64, so that both dtypes start from the same model.
 Parameters first_parameters(const ModelSpec& model, std::uint64_t seed, at::ScalarType dtype);
 
-/// Copies that share nothing with the given ones, as new leaves.
+/// Copies that share no storage with the given ones, as new leaves.
 Parameters copy_of(const Parameters& parameters);
 
-/// Makes the tensors' values those of the map, in place. Errors    UsageError: a name that is missing, another shape or
-/// dtype
+/// Copies the map's values into the tensors, in place.
+/// Errors    UsageError: a missing name, a different shape or dtype
 void assign(const ModelSpec& model, Parameters& parameters, const TensorMap& values);
 
-/// By name; the same storage, detached.
+/// The tensors by name; the same storage, detached.
 TensorMap named(const ModelSpec& model, const Parameters& parameters);
 
-/// Those that learn, in order.
+/// The learnable tensors, in order.
 Tensors learning(const ModelSpec& model, const Parameters& parameters);
 
 /// Their names, in the same order.
 std::vector<std::string> learning_names(const ModelSpec& model);
 
-/// All layers, one after the other. Call      local unless a layer communicates; differentiable
+/// Runs all layers, one after the other.
+/// Call      local unless a layer communicates; differentiable
 at::Tensor run_layers(const ModelSpec& model, const Parameters& parameters, const at::Tensor& x, Mode mode);
 
-/// This rank's shard of a model's tensors, and of a whole tensor: a copy. Of tensors by name: of those that are there.
+/// This rank's shard of a model's tensors, or of one whole tensor: a copy. The map may hold only some of the model's
+/// tensors.
 /// Errors    ContractError: a dimension that does not divide by the number of ranks, in whole units; tensor and
 ///           dimension are named
 Parameters shard_of(const ModelSpec& model, const Parameters& whole, int rank, int num_ranks);

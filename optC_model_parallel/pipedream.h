@@ -2,12 +2,12 @@
 
 #include <cstdint>
 
-// Which version of its weights a stage's forward pass of a mini-batch begins with. Version v is what the updates of the
-// first v mini-batches have made; all counts are from 0, and from the last time the pipeline was empty.
+// Which version of its weights a stage uses for a mini-batch's forward pass. Version v has the updates of the first v
+// mini-batches; all counts start at 0, and restart whenever the pipeline is drained.
 namespace lab::optc {
 
-/// optC.pipedream. The newest that there is when 1F1B comes to this forward pass: stage s of p has by then done the
-/// backward passes, and so the updates, of all mini-batches but the p-1-s before it.
+/// optC.pipedream. The newest version when 1F1B reaches this forward pass: by then stage s of p has done the backward
+/// passes, and so the updates, of all earlier mini-batches but the last p-1-s.
 /// Source    PipeDream, arXiv:1806.03377, section 3.3, weight stashing
 /// Example   stage 1 of 4: mini-batch 2 has version 0, mini-batch 3 version 1
 std::int64_t pipedream_version(std::int64_t mini_batch, int stage, int num_stages);

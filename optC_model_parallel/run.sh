@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the lab on 4 ranks of this machine. Leaves optC_model_parallel.log and optC_model_parallel.err in $OUT, or here; pictures and
-# tables go to out/, or where --out says.
-# Arguments go to the lab: optC_model_parallel/run.sh --seed 7
+# Runs the lab on 4 ranks of this machine. Writes optC_model_parallel.log and optC_model_parallel.err to $OUT, or here; pictures and
+# tables go to out/, or to --out.
+# Arguments are passed to the lab: optC_model_parallel/run.sh --seed 7
 set -euo pipefail
 root=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd)
 bin=$root/build/release/bin

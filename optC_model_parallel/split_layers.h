@@ -6,9 +6,9 @@
 
 namespace lab::optc {
 
-/// optC.split_layers. Consecutive layers for each stage so that the most expensive stage is as cheap as can be: the
-/// pipeline is as fast as its slowest stage. Every stage has at least one layer, all stages together each layer once,
-/// in order. Every rank gets the same answer.
+/// optC.split_layers. Consecutive layers for each stage so that the most expensive stage is as cheap as possible: the
+/// pipeline is as fast as its slowest stage. Every stage has at least one layer, and every layer is in exactly one
+/// stage, in order. Every rank gets the same result.
 /// Call      local
 /// Errors    ContractError: more stages than layers (checked before the region)
 /// Source    PipeDream, arXiv:1806.03377, section 3.1, without replication

@@ -12,10 +12,10 @@
 
 namespace lab::optc {
 
-/// Told of each step's loss, on the ranks that know it.
+/// Called with each step's loss, on the ranks that know it.
 using OnLoss = std::function<void(double loss)>;
 
-/// Told after each batch of an evaluation or a file read, by the thread that does the work: other ranks may be waiting.
+/// Called after each batch of an evaluation and each file read, by the working thread: other ranks may be waiting.
 using OnBatch = std::function<void()>;
 
 /// One way to train: alone, in stages, in shards, with stale weights. The training loop does the rest. Every rank of a
@@ -25,21 +25,23 @@ class Strategy {
   virtual ~Strategy() = default;
 
   /// Trains on the batches [begin, end) of the epoch, in order, one update each, and returns when all are done. The
-  /// loss of a step is the mean cross-entropy of its batch, with the weights that its forward pass had.
+  /// loss of a step is the mean cross-entropy of its batch, with the weights of its forward pass.
   virtual void train(const Images& images, const EpochBatches& batches, const Slice& steps, const OnLoss& on_loss) = 0;
 
-  /// What the model answers, [N, 10], in batches of some hundred; undefined on ranks that do not know it.
+  /// The model's logits, [N, 10], computed in batches of a few hundred; undefined on ranks that do not know them.
   virtual at::Tensor logits(const Images& images, const OnBatch& on_batch = {}) = 0;
 
-  /// This rank's tensors, as they are now. Aliasing  copies
+  /// This rank's current tensors.
+  /// Aliasing  copies
   virtual TensorMap parameters() const = 0;
 
-  /// Everything that training goes on from: parameters() and the optimizer's state. Aliasing  copies
+  /// Everything needed to resume training: parameters() and the optimizer's state.
+  /// Aliasing  copies
   virtual TensorMap state() const = 0;
   /// Errors    UsageError: not a state of this strategy
   virtual void load_state(const TensorMap& state) = 0;
 
-  /// Told before each update of this rank's tensors.
+  /// Sets the function called before each update of this rank's tensors.
   virtual void watch(Learner::BeforeStep before_step) = 0;
 };
 

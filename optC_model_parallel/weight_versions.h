@@ -7,26 +7,26 @@
 
 namespace lab::optc {
 
-/// optC.weight_versions. The versions of one stage's weights that an asynchronous pipeline has in use. Version v is
-/// what v updates have made. A micro-batch's backward pass must meet the very weights of its forward pass: they are
-/// stashed until then.
+/// optC.weight_versions. The versions of one stage's weights that an asynchronous pipeline has in use. Version v has
+/// v updates. A micro-batch's backward pass must use exactly the weights of its forward pass: they are stashed until
+/// then.
 class WeightVersions {
  public:
   /// Version 0.
   explicit WeightVersions(Parameters first);
 
-  /// The weights for the micro-batch's forward pass; of(micro_batch) gives them again until finish(micro_batch).
+  /// The weights for the micro-batch's forward pass; of(micro_batch) returns them again until finish(micro_batch).
   /// Micro-batches begin in order, and the version never goes back: older ones that no micro-batch uses are dropped.
-  /// Errors    ContractError: a version that is not there (any more) (checked before the region)
+  /// Errors    ContractError: a version that does not exist, or no longer does (checked before the region)
   const Parameters& start(std::int64_t micro_batch, std::int64_t version);
 
-  /// Errors    ContractError: the micro-batch is not under way (checked before the region)
+  /// Errors    ContractError: the micro-batch is not in flight (checked before the region)
   const Parameters& of(std::int64_t micro_batch) const;
 
-  /// Its backward pass is done.
+  /// The micro-batch's backward pass is done.
   void finish(std::int64_t micro_batch);
 
-  /// The next version.
+  /// Adds the next version.
   void add(Parameters next);
 
   std::int64_t newest() const;

@@ -14,22 +14,22 @@ struct Conv2dOptions {
   std::int64_t padding = 1;  ///< zeros on each side, of both axes
 };
 
-/// 1x1: every position for itself.
+/// 1x1: each position independently.
 inline Conv2dOptions pointwise(std::int64_t in_channels, std::int64_t out_channels) {
   return {in_channels, out_channels, 1, 1, 0};
 }
 
-/// at::conv2d with bias, every value rounded alike whatever the picture's size, so that a slice of a picture gives what
-/// the whole does, to the bit. (LibTorch by itself takes another kernel for small pictures.) With gradients plain
+/// at::conv2d with bias, with rounding that does not depend on the picture's size: a slice of a picture gives bitwise
+/// the same values as the whole. (By default LibTorch uses another kernel for small pictures.) With gradients, plain
 /// at::conv2d.
-/// Shapes    x [B, C, H, W]; padding: of height and of width
+/// Shapes    x [B, C, H, W]; padding: height, width
 at::Tensor convolve(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, std::int64_t stride,
                     at::IntArrayRef padding);
 
 /// A convolution with bias.
 struct Conv2d {
   Conv2d(const Weights& weights, const Conv2dOptions& conv_options);
-  /// Reports progress; if somebody listens, a large picture is convolved in bands of rows, a report after each.
+  /// Reports progress: if `report` is set, a large picture is convolved in bands of rows, with a report after each.
   at::Tensor forward(const at::Tensor& x) const;
 
   Conv2dOptions options;

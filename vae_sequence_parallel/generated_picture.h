@@ -6,12 +6,12 @@
 
 namespace lab::vae {
 
-/// A picture of things that overlap and hide each other, much like a photograph in what a network sees: sharp edges of
-/// every direction, blurred ones, shadows, smooth gradients, textures, grey and saturated colours. The labs draw their
-/// own pictures so that they need none of anybody else's.
+/// A picture of overlapping objects, similar to a photograph for a network: sharp edges in every direction, blurred
+/// ones, shadows, smooth gradients, textures, grey and saturated colours. The labs generate their own pictures so that
+/// they need no third-party ones.
 /// Shapes    out uint8 [height, width, 3], red green blue
-/// Order     the same size and seed give the same bytes on every machine whose compiler fuses no multiplication with an
-///           addition, as none does for x86-64 (elsewhere: -ffp-contract=off)
+/// Order     the same size and seed give the same bytes on every machine whose compiler does not fuse multiplications
+///           and additions; none does for x86-64 (elsewhere: -ffp-contract=off)
 /// Cost      about 0.2 microseconds per pixel
 /// Errors    ContractError: a size below 1 or above 16384
 /// Source    Lee, Mumford, Huang: Occlusion models for natural images (the dead leaves model), 2001

@@ -6,12 +6,12 @@
 
 #include "vae_sequence_parallel/structure.h"
 
-// The modules of the autoencoder in one process, named as in FLUX.1's code. A picture is [B, C, H, W], best with
-// channels last in memory, which every layer keeps. Without gradients a layer lets go of its input as soon as it is
-// used: hand it over with std::move.
+// The modules of the autoencoder in one process, named as in FLUX.1's code. A picture is [B, C, H, W], preferably with
+// channels last in memory, which every layer preserves. Without gradients a layer releases its input as soon as it has
+// used it: pass it with std::move.
 namespace lab::vae {
 
-/// Channels in groups; every group is normalised over its channels, height and width, then scaled per channel.
+/// Normalises each group over its channels, height and width, then scales and shifts per channel.
 struct GroupNorm {
   static constexpr double kEpsilon = 1e-6;  ///< FLUX.1's; PyTorch's default is 1e-5
 
@@ -22,10 +22,10 @@ struct GroupNorm {
   at::Tensor weight, bias;  ///< [C]
 };
 
-/// x * sigmoid(x). In place where no gradient is needed.
+/// x * sigmoid(x). In place if no gradient is needed.
 at::Tensor swish(at::Tensor x);
 
-/// left + right. Into left's memory where no gradient is needed.
+/// left + right. In place in left if no gradient is needed.
 at::Tensor residual_sum(at::Tensor left, const at::Tensor& right);
 
 /// Every pixel twice along both axes.
@@ -35,12 +35,12 @@ at::Tensor upsample_nearest(const at::Tensor& x);
 at::Tensor to_heads(const at::Tensor& x, std::int64_t num_heads);
 at::Tensor from_heads(const at::Tensor& heads, std::int64_t height, std::int64_t width);
 
-/// softmax(q k^T / sqrt(K)) v, each head for itself.
-/// Order     in float64, rounded once: however positions are split and added up, the same bits come out
+/// softmax(q k^T / sqrt(K)) v, for each head.
+/// Order     in float64, rounded once: the same bits however positions are split and summed
 /// Shapes    q and out [B, heads, N, K]; k, v [B, heads, M, K]
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
 
-/// The same, and calls `report` after each group of queries.
+/// The same; calls `report` after each group of queries.
 at::Tensor reported_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                               const std::function<void()>& report);
 
@@ -50,7 +50,7 @@ struct AttnBlock : AttnLayers<GroupNorm, Conv2d> {
   at::Tensor forward(at::Tensor x) const;
 };
 
-/// x plus two convolutions, each behind a norm and swish.
+/// x plus two convolutions, each after a norm and swish.
 struct ResnetBlock : ResnetLayers<GroupNorm, Conv2d> {
   using ResnetLayers::ResnetLayers;
   at::Tensor forward(at::Tensor x) const;

@@ -14,7 +14,7 @@
 namespace lab::vae {
 namespace {
 
-/// The lab's name as a command of its own, and what it is told.
+/// The options of a run.
 struct Lab {
   StepOptions steps;
   std::string only;  ///< of `modules`
@@ -54,9 +54,9 @@ LabProgram program_of(const std::string& name, const std::string& description) {
 
 ExitCode modules_command(int argc, char** argv) {
   Lab lab;
-  LabProgram program = program_of("vae_sequence_parallel modules", "Each parallel module beside its serial one.");
+  LabProgram program = program_of("vae_sequence_parallel modules", "Compares each parallel module to its serial one.");
   program.add_options = [&](App& app) {
-    app.add_choice("--only", lab.only, module_tags(), "the checks of one kind of module; all where left out");
+    app.add_choice("--only", lab.only, module_tags(), "checks of one kind of module; default: all");
   };
   program.body = [&](RankRun& run) {
     run.announce();
@@ -70,7 +70,7 @@ ExitCode modules_command(int argc, char** argv) {
 ExitCode test_command(int argc, char** argv) {
   Lab lab;
   LabProgram program =
-      program_of("vae_sequence_parallel test", "Decodes the latent on all ranks together, beside the baseline.");
+      program_of("vae_sequence_parallel test", "Decodes the latent on all ranks, compares it with the baseline.");
   program.add_options = [&](App& app) { add_step_options(app, lab.steps); };
   program.prepare = [&](const CommonOptions& common, int, int) { finish(lab.steps, common); };
   program.body = [&](RankRun& run) {

@@ -2,9 +2,9 @@
 
 #include <ATen/ATen.h>
 
-// Attention whose keys and values come a block at a time, in any order: what ring_attention() does with each block. No
-// communication, no autograd. All sums are in float64, so that their order, which differs from rank to rank, leaves no
-// trace in a result that is rounded to float32; keys, values and their gradients travel in the tensors' own dtype.
+// Attention whose keys and values arrive one block at a time, in any order: what ring_attention() does with each block.
+// No communication, no autograd. All sums are in float64, so that their order, which differs between ranks, does not
+// show in a result that is rounded to float32; keys, values and their gradients are sent in the tensors' own dtype.
 // Legend    R = B * heads; N queries here; M keys in the block, which may differ from block to block; d channels
 // Memory    a block's scores [R, N, M], once in the forward and twice in the backward pass, are all that grows with N*M
 namespace lab::vae {
@@ -24,27 +24,27 @@ struct OnlineAttention {
   void finish();
 };
 
-/// What the scores of one block lead to.
+/// Results for the scores of one block.
 struct ScoreGradient {
   at::Tensor weights;      ///< P = softmax(q k^T / sqrt(d)), [R, N, M]: this block's columns
   at::Tensor grad_scores;  ///< dS = P * (dP - D), [R, N, M], where dP = grad_out v^T
 };
 
-/// The gradients, from the same blocks once more and what is left of the forward pass. Max and sum are kept apart: as
-/// one number, max + log(sum), they would round exp(x - max) / sum by the size of max.
+/// The gradients, from the same blocks again and the forward pass's state. Max and sum are kept apart: merged into one
+/// number, max + log(sum), they would give exp(x - max) / sum a rounding error proportional to max.
 struct OnlineGradient {
   OnlineAttention finished;
   at::Tensor grad_out;  ///< [R, N, d]
-  at::Tensor grad_dot;  ///< D: each row of grad_out times that of out, [R, N, 1]
-  at::Tensor grad_q;    ///< [R, N, d], of the divided q until finish()
+  at::Tensor grad_dot;  ///< D: row-wise dot product of grad_out and out, [R, N, 1]
+  at::Tensor grad_q;    ///< [R, N, d], with respect to q / sqrt(d) until finish()
 
   /// Before the first block.
   static OnlineGradient begin(const OnlineAttention& finished, const at::Tensor& grad_out);
-  /// Adds to grad_q what a block gives; k, v [R, M, d].
+  /// Adds a block's contribution to grad_q; k, v [R, M, d].
   ScoreGradient add(const at::Tensor& k, const at::Tensor& v);
-  /// Adds to the gradients of a block's k and v what these queries give.
+  /// Adds these queries' contribution to the gradients of a block's k and v.
   void add_to(const at::Tensor& grad_k, const at::Tensor& grad_v, const ScoreGradient& found) const;
-  /// After the last block: grad_q is that of the queries as they were handed in.
+  /// After the last block: grad_q is then with respect to the queries as passed in.
   void finish();
 };
 

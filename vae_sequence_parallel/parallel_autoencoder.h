@@ -13,7 +13,7 @@ struct ParallelLayers {
   using Upsample = ParallelUpsample;
 };
 
-/// The Decoder on latents that are split along their width, made of parallel layers.
+/// The Decoder on latents that are split along their width, built from parallel layers.
 /// Shapes    in [B, z, h, w_local]; out [B, 3, f*h, f*w_local], widths times f
 struct ParallelDecoder : DecoderLayers<ParallelLayers> {
   ParallelDecoder(const Weights& weights, const AutoEncoderConfig& config, Communicator& comm);
@@ -21,7 +21,7 @@ struct ParallelDecoder : DecoderLayers<ParallelLayers> {
 };
 
 /// An AutoEncoder with a parallel decoder. Every rank has the whole latent and gets the whole picture; in between, each
-/// holds its own columns only.
+/// rank holds only its own columns.
 /// Errors    as AutoEncoder; and ContractError: a latent narrower than the number of ranks
 struct ParallelAutoEncoder {
   ParallelAutoEncoder(const Weights& weights, const AutoEncoderConfig& sizes, Communicator& communicator);

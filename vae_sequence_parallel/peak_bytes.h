@@ -7,7 +7,7 @@
 
 namespace lab::vae {
 
-/// How many bytes of tensors this rank held at once, at most, while `work` ran, beyond what it held before.
+/// The peak number of tensor bytes that this rank held while `work` ran, on top of what it held before.
 /// Call      local; runs work once
 /// Source    the handout's torch.cuda.reset_peak_memory_stats() and max_memory_allocated(), on any device
 /// Example   work makes a tensor of 1 MiB, drops it, and makes one of 2 MiB: 2 MiB

@@ -7,8 +7,8 @@
 #include "vae_sequence_parallel/conv2d.h"
 #include "vae_sequence_parallel/model/config.h"
 
-// Which layers a module is made of, and the names of their parameters, once for the serial modules and the parallel
-// ones: those are made of other layers, and their constructors take one more argument, the communicator (`where`).
+// The layers of each module and the names of their parameters, shared by the serial and the parallel modules. The
+// parallel ones use other layers, and their constructors take one more argument, the communicator (`where`).
 namespace lab::vae {
 
 template <class Norm, class Conv>
@@ -27,7 +27,7 @@ struct ResnetLayers {
   Conv conv1;
   Norm norm2;
   Conv conv2;
-  std::optional<Conv> nin_shortcut;  ///< fits x where the number of channels changes
+  std::optional<Conv> nin_shortcut;  ///< matches x if the number of channels changes
 };
 
 template <class Norm, class Conv>
@@ -46,7 +46,7 @@ struct AttnLayers {
   Conv q, k, v, proj_out;
 };
 
-/// What lies at the lowest resolution.
+/// The part at the lowest resolution.
 template <class Block, class Attn>
 struct Middle {
   template <class... Where>

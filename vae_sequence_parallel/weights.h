@@ -7,28 +7,28 @@
 
 namespace lab::vae {
 
-/// Where parameters come from: a checkpoint, or a generator of random numbers.
+/// A source of parameters: a checkpoint, or a random number generator.
 class WeightSource {
  public:
   virtual ~WeightSource() = default;
 
-  /// The parameter of this full name, such as "decoder.up.3.block.0.conv1.weight"; always of the shape asked for.
+  /// The parameter of this full name, such as "decoder.up.3.block.0.conv1.weight"; always with the requested shape.
   virtual at::Tensor get(const std::string& name, at::IntArrayRef shape) = 0;
 };
 
-/// A place in the tree of parameter names: what a module is made from. A module asks for its own parameters and hands
-/// its children the places below its own, so that the names are written once, where the structure is.
+/// A place in the tree of parameter names, from which a module is constructed. A module requests its own parameters and
+/// passes its children the places below its own, so that each name is written once, next to the structure.
 /// Call      the source must outlive it; modules keep the tensors, not the place
 /// Source    candle's VarBuilder does the same
 /// Example   Conv2d(weights / "conv_in", {16, 512}) asks the source for conv_in.weight and conv_in.bias
 class Weights {
  public:
-  /// `report`: what serial modules made from here call after each operation, and in the middle of long ones, so that
-  /// whoever waits for them sees progress; may be empty.
+  /// `report`: called by serial modules constructed from here after each operation, and in the middle of long ones, to
+  /// show progress to waiting ranks; may be empty.
   explicit Weights(WeightSource& source, std::string place = "", std::function<void()> report = {})
       : source_(source), place_(std::move(place)), report_(std::move(report)) {}
 
-  /// Four dimensions come with channels last in memory: convolutions then need no copies of their own.
+  /// Four-dimensional parameters have channels last in memory: convolutions then need no copies.
   at::Tensor get(const std::string& name, at::IntArrayRef shape) const {
     const at::Tensor tensor = source_.get(full(name), shape);
     return shape.size() == 4 ? tensor.contiguous(at::MemoryFormat::ChannelsLast) : tensor;

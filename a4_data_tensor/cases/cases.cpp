@@ -73,7 +73,7 @@ LayerData layer_data(const LabSizes& sizes, std::uint64_t seed) {
           small({kBatch, out}, seed + 4)};
 }
 
-/// A case on exact data: must be equal to the bit.
+/// A case on exact data: results must be bitwise equal.
 Case exact_case(const std::string& task, const std::string& name) {
   Case result;
   result.task = task;
@@ -121,7 +121,7 @@ Case broadcast_case() {
     at::Tensor sum = at::zeros({5, 3});
     for (int rank = 0; rank < place.size; ++rank)
       sum += exact_values_for_rank({5, 3}, at::kFloat, place.seed + 1, rank);
-    // The incoming gradient belongs to autograd: it must come out as it went in.
+    // The incoming gradient belongs to autograd: it must not be modified.
     return TensorMap{{"out", exact_values({5, 3}, at::kFloat, place.seed)},
                      {"x.grad", sum},
                      {"grad_out", exact_values_for_rank({5, 3}, at::kFloat, place.seed + 1, place.rank)}};
@@ -147,8 +147,9 @@ Case gather_case() {
   return result;
 }
 
-/// As many sums over the ranks of a tensor of this shape, each by an all-reduce or by a reduce-scatter and an all-gather,
-/// which send the same: 2 (P-1)/P of its bytes. A gather of the hidden features besides would be beyond it.
+/// The budget for `num_sums` sums over the ranks of a tensor of this shape, each by an all-reduce or by a
+/// reduce-scatter and an all-gather, which send the same: 2 (P-1)/P of its bytes. Also gathering the hidden features
+/// exceeds it.
 CostBounds sums_of(const std::vector<std::int64_t>& shape, std::uint64_t num_sums) {
   const auto num_bytes = static_cast<std::uint64_t>(c10::multiply_integers(shape)) * sizeof(float);
   return [=](const CasePlace& place) {
@@ -215,7 +216,7 @@ at::Tensor updated_by_rows(const StepOptions& options, const Slice& rows) {
   return weight - options.learning_rate * scale * at::matmul(inputs.t(), error);
 }
 
-/// The first part of the batch taken where each part has its turn.
+/// The first part of the batch used in place of every part.
 KnownMistake first_rows_everywhere(const LabSizes& sizes, const std::string& message,
                                    const std::function<std::int64_t(const CasePlace&)>& num_parts) {
   return {"first_slice_everywhere", message, [sizes, num_parts](const CasePlace& place) {
@@ -243,10 +244,10 @@ std::vector<Case> handout_cases(const LabSizes& sizes) {
     return TensorMap{{"initial", initial_weight(options)}, {"updated", updated_by_hand(options)}};
   };
   cases[1].known_mistakes = {first_rows_everywhere(
-      sizes, "only the first micro-batch counts: every turn of the loop takes its rows, and not those of its own index",
+      sizes, "only the first micro-batch counts: every iteration takes its rows instead of the next ones",
       [sizes](const CasePlace&) { return sizes.accumulation_steps; })};
   cases[2].known_mistakes = {first_rows_everywhere(
-      sizes, "only the first rank's rows of the batch count: every rank takes those, and not the ones of its own rank",
+      sizes, "only the first rank's rows of the batch count: every rank takes those instead of its own",
       [](const CasePlace& place) { return place.size; })};
   return cases;
 }

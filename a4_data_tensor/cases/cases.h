@@ -7,7 +7,7 @@
 
 namespace lab::a4 {
 
-/// What can be varied from the command line.
+/// The sizes that can be set on the command line.
 struct LabSizes {
   StepOptions step;
   std::int64_t accumulation_steps = 4;
@@ -17,19 +17,19 @@ struct LabSizes {
 /// the baseline's initial and updated.
 std::vector<Case> handout_cases(const LabSizes& sizes);
 
-/// What the handout's check cannot see: integers whose sums are exact, gradients with respect to the input, bias,
-/// row parallel, and the column-row pair held to one all_reduce each way.
+/// What the handout's check misses: integers whose sums are exact, gradients with respect to the input, bias,
+/// row parallel, and the column-row pair limited to one all_reduce each way.
 std::vector<Case> further_cases(const LabSizes& sizes);
 
 /// Both, the handout's first.
 std::vector<Case> all_cases(const LabSizes& sizes);
-/// Of the default sizes.
+/// With the default sizes.
 std::vector<Case> all_cases();
 
 /// The options of one run of a handout case.
 StepOptions step_options(const CaseInputs& inputs);
 
-/// The truth by hand: weight - lr * 2 / (batch * out) * X^T (X W - Y).
+/// The updated weight by hand: weight - lr * 2 / (batch * out) * X^T (X W - Y).
 at::Tensor updated_by_hand(const StepOptions& options);
 
 /// For the judge.

@@ -4,7 +4,7 @@
 
 namespace lab::a4 {
 
-/// Every line that a right run with the default options prints on so many ranks.
+/// Every line that a correct run with the default options prints on `num_ranks` ranks.
 LogExpectation expected_log(int num_ranks);
 
 // The handout's messages, shared by the program and the expectation.

@@ -8,7 +8,7 @@
 #include "common/log/match_line.h"
 #include "common/testing/test.h"
 
-// The log expectation accepts a right log and refuses every small way to spoil it.
+// The log expectation accepts a correct log and rejects every small corruption of it.
 namespace lab::a4 {
 namespace {
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The program as a user meets it: every way to launch it, every bad input, a killed rank, Ctrl-C.
+# The program as a user sees it: every way to launch it, every bad input, a killed rank, Ctrl-C.
 source "$(dirname -- "$(readlink -f -- "$0")")/../../common/testing/program_checks.sh"
 lab=a4_data_tensor
 program=$bin/$lab
@@ -18,7 +18,7 @@ done
 
 run "$program" check --nproc 4
 verdict "$([[ $code == 0 && $(tail -n 1 "$scratch/out") == '8 of 8 tasks right' ]]; echo $?)" "check"
-run "$program" check --nproc 3; refuses "check on ranks that do not divide" 2 "does not divide by 3 ranks"
+run "$program" check --nproc 3; refuses "check on ranks that do not divide" 2 "is not divisible by 3 ranks"
 run "$program" run column_parallel --nproc 2 --quiet
 verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 6 ]]; echo $?)" "run TASK runs its three cases on each rank"
 
@@ -32,7 +32,7 @@ cat "$scratch"/logs/rank*.log >"$scratch/out"
 verdict "$code" "labrun --log-dir: exit code"
 verdict "$([[ $(ls "$scratch/logs" | wc -l) == 8 && $(grep -c 'Tensors match: True' "$scratch/out") == 34 ]]; echo $?)" "labrun --log-dir: a file per rank"
 run "$program" --nproc 2 --log-dir "$scratch/own"
-# Each rank writes into a pipe of its own, so lines of different ranks may pass each other on the way.
+# Each rank writes to its own pipe, so lines of different ranks may arrive in another order.
 verdict "$([[ $code == 0 ]] && diff <(sort "$scratch/out") <(sort "$scratch"/own/*.log) >/dev/null; echo $?)" "--log-dir: the terminal sees the lines, too"
 verdict "$(grep -qx '\[Rank 1\] done' "$scratch/own/rank1.log"; echo $?)" "--log-dir: rank 1's own file"
 for name in torchrun mpirun srun; do
@@ -45,7 +45,7 @@ for name in torchrun mpirun srun; do
     mpirun) run "${mpirun[@]}" -n 4 "$program" ;;
     srun) run srun -n 4 "$program" ;;
   esac
-  # Launchers merge the ranks' pipes in any order, so the lines are counted only.
+  # Launchers merge the ranks' pipes in any order, so the lines are only counted.
   verdict "$code" "$name: exit code"
   verdict "$([[ $(grep -c 'Tensors match: True' "$scratch/out") == 34 && $(grep -c . "$scratch/out") == 49 ]]; echo $?)" "$name: all lines of 4 ranks"
   verdict "$(grep -qi "as told by" "$scratch/err"; echo $?)" "$name: says who told the ranks"
@@ -62,13 +62,13 @@ verdict "$([[ $code == 0 && $(grep -c . "$scratch/out") == 380 ]]; echo $?)" "--
 run "$program" --no-such-option; refuses "unknown option" 2 "unknown option '--no-such-option'"
 run "$program" --nproc 0; refuses "no ranks" 2 "expected an integer from 1 to 4096, got '0'"
 run "$program" --nproc two; refuses "not a number" 2 "got 'two'"
-run "$program" --nproc 3; refuses "a batch that does not divide" 2 "the global batch size 128 does not divide by 3 ranks"
-run "$program" --nproc 64; refuses "an output that does not divide" 2 "the output dimension 32 does not divide by 64 ranks"
+run "$program" --nproc 3; refuses "a batch that does not divide" 2 "the global batch size 128 is not divisible by 3 ranks"
+run "$program" --nproc 64; refuses "an output that does not divide" 2 "the output dimension 32 is not divisible by 64 ranks"
 run env RANK=0 "$program"; refuses "half-set environment" 2 "RANK is set but WORLD_SIZE is not"
 run env RANK=4 WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=29599 "$program"; refuses "a rank beyond the world" 2 "RANK is 4, but WORLD_SIZE is 4"
-run env RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=1 "$program" --timeout 1; refuses "no rank 0 at the meeting" 5 "rank 1 could not reach rank 0 at 127.0.0.1:1 within 1 s"
+run env RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=1 "$program" --timeout 1; refuses "no rank 0 at the rendezvous" 5 "rank 1 could not reach rank 0 at 127.0.0.1:1 within 1 s"
 run env RANK=0 WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=29598 "$program" --nproc 3 --global-batch-size 3 --input-dim 3 --output-dim 3 --accumulation-steps 1 --timeout 1
-verdict "$([[ $code == 5 ]] && grep -q 'ranks 1, 2 of 3 did not arrive within 1 s' "$scratch/err"; echo $?)" "ranks missing at the meeting are named"
+verdict "$([[ $code == 5 ]] && grep -q 'ranks 1, 2 of 3 did not arrive within 1 s' "$scratch/err"; echo $?)" "ranks missing at the rendezvous are named"
 run env RANK=0 WORLD_SIZE=1 "$program" --timeout 0.01
 verdict "$code" "a rank alone runs at once, without an address"
 port=$((20000 + RANDOM % 10000))

@@ -6,7 +6,7 @@
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
-// What --save writes is enough to recompute what was compared, without this suite.
+// What --save writes is enough to recompute the compared results without this suite.
 namespace lab::a4 {
 namespace {
 

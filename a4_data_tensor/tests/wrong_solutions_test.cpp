@@ -11,12 +11,12 @@
 #include "common/testing/judged_case.h"
 #include "common/testing/test.h"
 
-// Each mistake that the README warns of, as a wrong solution, and the case that sees it.
+// Each mistake that the README warns of, as a wrong solution, and the case that catches it.
 namespace lab::a4 {
 namespace {
 
-/// Whether every rank passes the named case with the given call in the place of its task's. A rank that throws does
-/// not.
+/// Whether every rank passes the named case with the given call in place of its task's. A rank that throws
+/// fails.
 bool passes(const std::string& case_name, const TaskCall& wrong_call) {
   std::vector<Case> cases = handout_cases({});
   for (const Case& further : further_cases({})) cases.push_back(further);
@@ -36,7 +36,7 @@ bool passes(const std::string& case_name, const TaskCall& wrong_call) {
   return false;
 }
 
-/// What find_symptom() says of it.
+/// What find_symptom() reports for it.
 std::string symptom(const std::string& case_name, const TaskCall& wrong_call) {
   return testing::symptom_of(all_cases(), case_name, wrong_call, 4);
 }
@@ -60,7 +60,7 @@ TEST_CASE("wrong: gradients are summed over micro-batches without scaling the lo
         }) == "times_count");
 }
 
-/// The update that follows from these rows of the batch alone.
+/// The updated weight computed from these rows of the batch alone.
 at::Tensor updated_by_rows(const StepOptions& options, const Slice& rows) {
   const Batch batch = create_batch(options);
   const at::Tensor x = batch.inputs.narrow(0, rows.begin, rows.size);

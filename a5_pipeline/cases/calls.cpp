@@ -11,7 +11,7 @@
 namespace lab::a5 {
 namespace {
 
-/// 1 if check_arguments returns. Only its own kind of error is a refusal.
+/// 1 if check_arguments returns. Only a UsageError is a rejection.
 std::int64_t is_accepted(const at::Tensor& row) {
   PipelineArguments arguments;
   arguments.number_of_layers = row[0].item<std::int64_t>();
@@ -35,7 +35,7 @@ TensorMap distribute_call(Communicator&, const CaseInputs& inputs) {
   const std::int64_t most_layers = inputs.integer("most_layers"), most_stages = inputs.integer("most_stages");
   const at::Tensor owner = at::full({most_stages, most_layers, most_layers}, -1, at::kLong);
   auto owners = owner.accessor<std::int64_t, 3>();
-  std::int64_t misplaced = 0;  // layers that do not exist, that a stage before had, or out of order
+  std::int64_t misplaced = 0;  // layers that do not exist, that an earlier stage has, or out of order
   for (std::int64_t stages = 1; stages <= most_stages; ++stages) {
     for (std::int64_t layers = 1; layers <= most_layers; ++layers) {
       std::int64_t before = -1;

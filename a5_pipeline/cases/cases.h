@@ -10,8 +10,8 @@
 
 namespace lab::a5 {
 
-/// What the lab checks, in the order of its log. Between the two the lab compares the model of the options' sizes with
-/// its baseline: what that stands on is checked first.
+/// What the lab checks, in the order of its log. Between the two the lab compares the model at the options' sizes with
+/// its baseline: what this depends on is checked first.
 std::vector<Section> sections_before_comparison();
 std::vector<Section> sections_after_comparison();
 
@@ -21,7 +21,7 @@ std::vector<Case> all_cases();
 /// For the judge.
 GradedLab graded_lab();
 
-/// Q2, Q4 to Q7: what the pipeline is made of.
+/// Q2, Q4 to Q7: the parts of the pipeline.
 std::vector<Case> part_cases();
 
 /// Q9 and Q10: the comparisons.
@@ -33,10 +33,10 @@ std::vector<Case> baseline_cases();
 /// Q8: the same models in a pipeline.
 std::vector<Case> pipeline_cases();
 
-/// The pipeline by schedules that are data.
+/// The pipeline with schedules as data.
 std::vector<Case> schedule_cases();
 
-/// What the inputs of these cases say about the model and the schedule.
+/// The model and the schedule that these cases' inputs describe.
 PipelineArguments arguments_of(const CaseInputs& inputs);
 pipeline::ScheduleOptions schedule_of(const CaseInputs& inputs, int num_ranks);
 

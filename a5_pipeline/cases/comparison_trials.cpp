@@ -17,7 +17,7 @@ std::vector<at::Tensor> outputs_of(std::uint64_t seed, double size) {
   return outputs;
 }
 
-/// With one of them off by this part of itself.
+/// With one of them off by this fraction.
 std::vector<at::Tensor> with_one_off(std::vector<at::Tensor> outputs, std::size_t which, double part) {
   outputs[which] = outputs[which] * (1 + part);
   return outputs;
@@ -47,7 +47,7 @@ std::vector<OutputsTrial> outputs_trials(std::uint64_t seed) {
 }
 
 std::vector<GradientsTrial> gradients_trials(std::uint64_t seed) {
-  // The gradients of a real model are small: so are these.
+  // The gradients of a real model are small, so these are too.
   TensorMap whole;
   std::uint64_t offset = 100;
   for (const char* layer : {"layer0", "layer1", "layer2", "layer3"}) {

@@ -7,8 +7,8 @@
 
 #include "common/tensor/tensor_map.h"
 
-// What the comparisons of Q9 and Q10 are tried on: right and wrong results, among them those that a comparison with an
-// absolute tolerance takes for right.
+// Trials for the comparisons of Q9 and Q10: right and wrong results, including wrong ones that a comparison with an
+// absolute tolerance accepts.
 namespace lab::a5 {
 
 struct OutputsTrial {
@@ -17,7 +17,7 @@ struct OutputsTrial {
   std::vector<at::Tensor> baseline;
   int pp_rank = 3;
   int pp_size = 4;
-  std::int64_t right_verdict = 0;  ///< 1 match, 0 no match, -1 none to give
+  std::int64_t right_verdict = 0;  ///< 1 match, 0 no match, -1 no verdict
 };
 
 std::vector<OutputsTrial> outputs_trials(std::uint64_t seed);

@@ -4,7 +4,7 @@
 
 namespace lab::a5 {
 
-/// The lines of a right run on so many ranks, with the sizes and the schedule that are the defaults.
+/// The lines of a correct run on `num_ranks` ranks, with the default sizes and schedule.
 LogExpectation expected_log(int num_ranks);
 
 }  // namespace lab::a5

@@ -21,7 +21,7 @@ at::Tensor integers(const std::vector<std::int64_t>& values) {
   return at::tensor(values, at::kLong);
 }
 
-/// Rows of layers, global batch size, micro-batch size, stages, and whether a pipeline can be made of them.
+/// Rows of layers, global batch size, micro-batch size, stages, and whether they form a pipeline.
 const std::vector<std::vector<std::int64_t>>& argument_rows() {
   static const std::vector<std::vector<std::int64_t>> rows = {
       {12, 16, 2, 4, 1}, {10, 16, 2, 4, 1}, {4, 16, 16, 4, 1}, {1, 1, 1, 1, 1},  {3, 16, 2, 4, 0},
@@ -59,7 +59,7 @@ Case distribute_case() {
     return inputs;
   };
   result.expected = [](const CasePlace&) {
-    // Of L layers on P stages, who has layer l: [P-1][L-1][l], -1 where there is no such layer.
+    // The stage that has layer l of L layers on P stages: [P-1][L-1][l], -1 if there is no such layer.
     const at::Tensor owner = at::full({kMostStages, kMostLayers, kMostLayers}, -1, at::kLong);
     for (std::int64_t stages = 1; stages <= kMostStages; ++stages) {
       for (std::int64_t layers = 1; layers <= kMostLayers; ++layers) {

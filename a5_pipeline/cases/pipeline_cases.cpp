@@ -12,13 +12,13 @@
 namespace lab::a5 {
 namespace {
 
-/// A case's model and schedule. More layers than stages and not evenly many, whatever the number of ranks.
+/// A case's model and schedule. More layers than stages, unevenly split, for any number of ranks.
 struct Setup {
   at::ScalarType dtype = at::kFloat;
   std::string kind;  ///< of the schedule; empty: the student's own loop
   int num_chunks = 1;
 
-  /// The handout's model where no rounding turns a ReLU over: of its 10^5 inputs one in 10^15 is that near to 0.
+  /// The handout's ReLU only where no rounding flips it: of its 10^5 inputs one in 10^15 is that close to 0.
   Activation activation() const { return dtype == at::kDouble ? Activation::kRelu : Activation::kTanh; }
 };
 
@@ -28,7 +28,7 @@ PipelineArguments arguments_of(const Setup& setup, const CasePlace& place) {
   arguments.hidden_size = 16;
   arguments.intermediate_size = 40;
   arguments.number_of_layers = std::max(2, setup.num_chunks) * place.size + 1;
-  // Interleaved takes micro-batches by groups of as many as there are ranks.
+  // Interleaved takes micro-batches in groups of one per rank.
   const std::int64_t num_micro_batches = setup.num_chunks > 1 ? 2 * place.size : 5;
   arguments.global_batch_size = num_micro_batches * arguments.micro_batch_size;
   arguments.seed = place.seed;
@@ -53,7 +53,7 @@ CaseInputs inputs_of(const Setup& setup, const CasePlace& place) {
   for (std::size_t i = 0; i < pipeline::schedule_kinds().size(); ++i) {
     if (pipeline::schedule_kinds()[i] == setup.kind) inputs.numbers["schedule_kind"] = static_cast<double>(i);
   }
-  // The tasks draw these themselves, from the seed. Here they are for --save: outputs and gradients follow from them.
+  // The tasks draw these themselves, from the seed. They are here for --save: outputs and gradients follow from them.
   for (const auto& [name, weight] : Model(arguments, all_layers(arguments)).weights())
     inputs.tensors["weight." + name] = weight.detach();
   const DataLoader data(arguments);
@@ -66,7 +66,7 @@ Case case_of(const std::string& task, const std::string& name, const Setup& setu
   Case result;
   result.task = task;
   result.name = result.prefix = name;
-  // For as many layers as 16 ranks have, whatever their number; mistakes are far beyond it.
+  // For as many layers as 32 ranks have, on any number of ranks; mistakes are far beyond it.
   result.tolerance = tolerance_of(arguments_of(setup, {0, 32, 0}));
   result.inputs = [setup](const CasePlace& place) { return inputs_of(setup, place); };
   return result;
@@ -92,7 +92,7 @@ Case baseline_case(const std::string& name, const Setup& setup) {
   return result;
 }
 
-/// Outputs on the last rank; on each the gradients of its chunks' layers.
+/// Outputs on the last rank; on each rank the gradients of its chunks' layers.
 TensorMap part_of(const Reference& reference, const PipelineArguments& arguments, int num_chunks,
                   const CasePlace& place) {
   TensorMap results;

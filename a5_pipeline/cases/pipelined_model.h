@@ -9,9 +9,9 @@
 
 namespace lab::a5 {
 
-/// What a rank of the pipeline ends with.
+/// The results of one rank of the pipeline.
 struct PipelineResult {
-  std::vector<at::Tensor> outputs;  ///< of all micro-batches in order, on the rank of the last stage; elsewhere none
+  std::vector<at::Tensor> outputs;  ///< of all micro-batches in order, on the rank of the last stage; elsewhere empty
   TensorMap weights;                ///< of this rank's layers, by "layer3.fc1"
   TensorMap gradients;              ///< by the same names
 };
@@ -20,7 +20,7 @@ struct PipelineResult {
 /// Call      collective, blocking
 PipelineResult run_handout_pipeline(const PipelineArguments& arguments, Communicator& comm);
 
-/// The same model through any schedule for so many ranks and micro-batches.
+/// The same model with any schedule for this number of ranks and micro-batches.
 /// Call      collective, blocking
 PipelineResult run_scheduled_pipeline(const PipelineArguments& arguments, const pipeline::Schedule& schedule,
                                       Communicator& comm);

@@ -7,7 +7,7 @@
 
 namespace lab::a5 {
 
-/// What the model gives, computed without autograd and without anything that students write.
+/// The model's results, computed without autograd and without student code.
 struct Reference {
   std::vector<at::Tensor> outputs;  ///< one [B, S, H] per micro-batch
   TensorMap gradients;              ///< by "layer3.fc1"

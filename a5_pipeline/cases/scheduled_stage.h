@@ -13,10 +13,10 @@
 
 namespace lab::a5 {
 
-/// What becomes of an output of the last stage.
+/// Called with each output of the last stage.
 using OutputTaker = std::function<void(int micro_batch, const at::Tensor& output)>;
 
-/// The model's part in a schedule: this rank's chunks of layers, and its live micro-batches.
+/// The model's side of a schedule: this rank's chunks of layers, and its live micro-batches.
 class ScheduledStage : public pipeline::StageWork {
  public:
   /// Makes the layers of each of this rank's chunks. The schedule and the data must outlive it.

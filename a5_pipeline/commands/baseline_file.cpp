@@ -51,7 +51,7 @@ TensorMap baseline(const PipelineArguments& arguments, const std::function<void(
 }  // namespace
 
 at::Tensor BaselineFile::read(const std::string& name) const {
-  // Mapped anew each time: what was read before goes with its tensor, and does not stay in memory.
+  // Mapped again each time, so that a tensor read before does not stay in memory once it is released.
   const TensorMap tensors = load_safetensors(fmt::format("/proc/self/fd/{}", file_.get()));
   const auto found = tensors.find(name);
   if (found == tensors.end()) throw ContractError(fmt::format("the baseline has no tensor '{}'", name));
@@ -63,7 +63,7 @@ BaselineFile run_baseline(const PipelineArguments& arguments, const std::functio
   {
     const UnchargedScope no_part_of_a_stage;
     const TensorMap results = baseline(arguments, report);
-    // Only now, and for a moment: a rank that is killed during the baseline leaves nothing behind.
+    // Created only now, and briefly: a rank that is killed during the baseline leaves nothing behind.
     const RunDirectory folder("/var/tmp");  // on disk, while other temporary folders may be in memory
     const std::string path = folder.path() + "/baseline.safetensors";
     save_safetensors(path, results);

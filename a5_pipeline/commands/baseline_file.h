@@ -9,30 +9,32 @@
 
 namespace lab::a5 {
 
-/// What the baseline left: "output<i>" of each micro-batch, and the gradient of every weight by its name, "layer3.fc1".
-/// The file has no name any more, and is gone when nobody holds this.
+/// The baseline's results: "output<i>" of each micro-batch, and the gradient of every weight by its name, "layer3.fc1".
+/// The file is already unlinked, and is freed with this object.
 class BaselineFile {
  public:
-  BaselineFile() = default;  ///< of whoever has none
+  BaselineFile() = default;  ///< empty
   explicit BaselineFile(UniqueFd file) : file_(std::move(file)) {}
 
   bool empty() const { return file_.get() < 0; }
 
-  /// One tensor, in memory as long as it is held.
-  /// Errors    ContractError: there is none of this name
+  /// One tensor, in memory only as long as it lives.
+  /// Errors    ContractError: there is no tensor of this name
   at::Tensor read(const std::string& name) const;
 
  private:
   UniqueFd file_;
 };
 
-/// Runs the baseline and leaves its results in a file, and nothing in memory: the whole model and the stages never stand
-/// in memory together. It uses as many threads as the caller does elsewhere, so that where one machine has all ranks,
-/// they and the baseline run the same kernels.
-/// Call      local. `report` is called by the model for each layer that is made, has gone forward or backward, at most
-///           as often as the batch has it: a baseline that never ends does not look alive
-/// Errors    UsageError: the file cannot be written (in $TMPDIR, or /var/tmp); those of the baseline; ContractError: a
-///           gradient is zero or not finite everywhere: a comparison with it would prove nothing
+/// Runs the baseline and leaves its results in a file, and nothing in memory: the whole model and the stages are never
+/// in memory at the same time. It uses as many threads as the caller does elsewhere, so that on a single machine the
+/// ranks and the baseline run the same kernels.
+/// Call      local. `report` is called for each layer made and each forward and backward pass of a layer, at most as
+///           often as the batch needs: a baseline that never ends does not look alive
+/// Errors    UsageError: the file cannot be written (in $TMPDIR, or /var/tmp)
+///           ContractError: an output or a gradient has norm zero or is not finite: a comparison with it would prove
+///           nothing
+///           those of the baseline
 BaselineFile run_baseline(const PipelineArguments& arguments, const std::function<void()>& report = {});
 
 }  // namespace lab::a5

@@ -20,7 +20,7 @@
 namespace lab::a5 {
 namespace {
 
-/// Sizes at which two stages compute so long that their messages hardly count.
+/// Sizes at which two stages compute for so long that their messages hardly matter.
 struct BenchOptions {
   BenchOptions();
 
@@ -33,7 +33,7 @@ struct BenchOptions {
 struct BenchRow {
   std::string kind;
   int num_chunks = 1;
-  double measured_seconds = 0;  ///< from the first computation's begin to the last one's end; median of the turns
+  double measured_seconds = 0;  ///< from the start of the first computation to the end of the last; median of the turns
   double modelled_seconds = 0;  ///< the schedule's makespan with the times below, in the same turn
   double forward_seconds = 0;   ///< of a micro-batch on a rank, mean over ranks, median of the turns
   double backward_seconds = 0;
@@ -46,7 +46,7 @@ using pipeline::Operation;
 using pipeline::Schedule;
 using pipeline::Timeline;
 
-/// What each stage's computations took in this run, on average, as the cost model's input.
+/// The mean time of each stage's computations in this run, as the cost model's input.
 pipeline::Costs costs_of(const Schedule& schedule, const Timeline& measured) {
   const auto num_stages = static_cast<std::size_t>(schedule.num_stages());
   std::map<Operation, std::vector<double>> sums;
@@ -60,7 +60,7 @@ pipeline::Costs costs_of(const Schedule& schedule, const Timeline& measured) {
   pipeline::Costs costs;
   costs.forward_seconds = sums[Operation::kForward];
   costs.backward_input_seconds = sums[Operation::kBackwardInput];
-  // A backward pass that is not taken apart costs the sum of both: then the weights' part is 0.
+  // An unsplit backward pass counts as the input's part: then the weights' part is 0.
   for (std::size_t stage = 0; stage < num_stages; ++stage)
     costs.backward_input_seconds[stage] += sums[Operation::kBackward][stage];
   costs.backward_weight_seconds = sums[Operation::kBackwardWeight];
@@ -96,7 +96,7 @@ BenchOptions::BenchOptions() {
 }
 
 /// Runs the schedule on processes.
-/// Errors    UsageError: the schedule does not admit the numbers; those of the run
+/// Errors    UsageError: the schedule does not allow these numbers; those of the run
 BenchRow measure(const BenchOptions& options, const std::string& kind) {
   PipelineArguments arguments = options.arguments;
   arguments.global_batch_size = arguments.micro_batch_size * options.num_micro_batches;
@@ -120,7 +120,7 @@ BenchRow measure(const BenchOptions& options, const std::string& kind) {
   });
   if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
 
-  // The first turn touches all memory for the first time, and does not count.
+  // The first turn touches all memory for the first time and is not counted.
   std::vector<double> measured, modelled, forward, backward, bubble, modelled_bubble;
   for (int turn = 1; turn <= options.num_turns; ++turn) {
     const Timeline real = measured_timeline(schedule, computations_behind_barrier(outcome, turn));
@@ -169,7 +169,7 @@ ExitCode bench_command(int argc, char** argv) {
   std::string kind = "all";
   std::vector<std::string> choices = pipeline::schedule_kinds();
   choices.push_back(kind);
-  App app("a5_pipeline bench", "Times each schedule, beside the makespan that follows from its own computations.");
+  App app("a5_pipeline bench", "Times each schedule, next to the makespan computed from its own computations.");
   app.add_choice("--schedule", kind, choices, "one schedule, or all");
   app.add_integer("--pp", options.num_ranks, {1, 64}, "ranks");
   app.add_integer("--micro-batches", options.num_micro_batches, {1, 4096}, "of a batch");

@@ -34,7 +34,7 @@ std::string layers_of_rank(const PipelineArguments& arguments, const pipeline::S
   return fmt::format("{}", fmt::join(parts, ","));
 }
 
-/// This rank's view of the baseline: rank 0 has it, and sends each tensor to the rank that asks.
+/// This rank's view of the baseline: rank 0 has it, and sends each tensor to its owner.
 class BaselineReader {
  public:
   BaselineReader(RankRun& run, const BaselineFile& baseline) : run_(run), baseline_(baseline) {}
@@ -75,7 +75,7 @@ class Verdict {
     result_.actual[name] = actual;
   }
 
-  /// What the results follow from, for --save.
+  /// An input from which the results can be recomputed, for --save.
   void add_input(const std::string& name, const at::Tensor& tensor) {
     if (!run_.options.save_dir.empty()) result_.inputs.tensors[name] = tensor.detach();
   }
@@ -111,7 +111,7 @@ void compare_outputs(RankRun& run, const PipelineArguments& arguments, const std
   if (run.comm.rank() == last) verdict.report();
 }
 
-/// The data, in the file of the rank that fetched them.
+/// Saves the data, in the file of the rank that fetched them.
 void save_data(RankRun& run, const PipelineArguments& arguments) {
   if (run.options.save_dir.empty() || run.comm.rank() != 0) return;
   const DataLoader data(arguments);

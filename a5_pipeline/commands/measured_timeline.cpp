@@ -16,7 +16,7 @@ using pipeline::Schedule;
 using pipeline::Span;
 using pipeline::Timeline;
 
-/// What the schedule's actions are called in a trace.
+/// The names of the schedule's actions in a trace.
 struct Names {
   explicit Names(const Schedule& schedule) {
     for (int rank = 0; rank < schedule.num_ranks; ++rank) {

@@ -7,9 +7,9 @@
 
 namespace lab::a5 {
 
-/// What a traced run of the schedule did, as a timeline that begins with its first computation: computations are known
-/// by their names ("F3"), messages by their tags. Live activations and traffic are not in it. Other events of the trace
-/// are left out.
+/// A traced run of the schedule as a timeline that begins with its first computation: computations are identified by
+/// their names ("F3"), messages by their tags. Other events of the trace are ignored. Live activations and traffic are
+/// not filled in.
 pipeline::Timeline measured_timeline(const pipeline::Schedule& schedule, const std::vector<TraceEvent>& trace);
 
 }  // namespace lab::a5

@@ -48,17 +48,17 @@ void add_options(App& app, ScheduleCommand& command) {
   app.add_integer("--pp", schedule.num_ranks, {1, 1024}, "stages, one on each rank");
   app.add_integer("--micro-batches", schedule.num_micro_batches, {1, 4096}, "of a batch");
   app.add_integer("--chunks", schedule.num_chunks, {1, 64}, "of layers on each rank: 2 with interleaved, otherwise 1");
-  app.add_flag("--blocking", command.blocking, "each message is awaited where it stands");
+  app.add_flag("--blocking", command.blocking, "wait for each message where it is posted");
   app.add_number("--forward-ms", command.forward_ms, {0, 1e6, "MS"}, "a micro-batch's forward pass on a rank");
   app.add_number("--backward-ms", command.backward_ms, {0, 1e6, "MS"}, "its backward pass, of which half for weights");
   app.add_number("--latency", command.latency_us, {0, 1e9, "US"},
-                 "alpha: microseconds of an empty message; free if nothing is said");
+                 "alpha: microseconds per empty message; free by default");
   app.add_number("--bandwidth", command.gigabytes_per_second, {0, 1e6, "GBS"}, "1/beta: gigabytes (1e9) a second");
   app.add_bytes("--message-bytes", command.message_bytes, {0, std::int64_t{1} << 40},
                 "of one micro-batch's activations");
   app.add_flag("--sim", command.simulated, "also carry it out on a simulated network");
   app.add_choice("--platform", command.platform, platform_names(), "the simulated network");
-  app.add_flag("--messages", command.messages, "draw the messages, too");
+  app.add_flag("--messages", command.messages, "also draw the messages");
   app.add_flag("--text", command.text_only, "print only, draw nothing");
   app.add_integer("--columns", command.columns, {40, 1000}, "width of the printed timeline");
   app.add_text("--out", command.out_dir, "DIR", "folder of the picture, schedule_<kind>_<pp>x<micro-batches>");
@@ -66,7 +66,7 @@ void add_options(App& app, ScheduleCommand& command) {
   app.add_choice("--format", command.format, {"png", "svg", "pdf"}, "of the picture");
 }
 
-/// What was left open: interleaved means two chunks; messages are free unless something is said of their time.
+/// Fills in the defaults: two chunks for interleaved; messages are free unless their time is given.
 void fill_in(const App& app, ScheduleCommand& command) {
   pipeline::ScheduleOptions& schedule = command.schedule;
   if (schedule.num_chunks == 0) schedule.num_chunks = pipeline::usual_chunks(schedule.kind);
@@ -84,7 +84,7 @@ void print(const pipeline::Schedule& schedule, const pipeline::Timeline& timelin
 }  // namespace
 
 Timeline simulate(const Schedule& schedule, const pipeline::Costs& costs, const SimNetwork& network) {
-  Timeline timeline = make_timeline(schedule, costs);  // refuses what would hang
+  Timeline timeline = make_timeline(schedule, costs);  // rejects what would hang
   WorldSpec spec;
   spec.kind = WorldKind::kSim;
   spec.num_ranks = schedule.num_ranks;

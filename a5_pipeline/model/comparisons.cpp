@@ -8,7 +8,7 @@ namespace lab::a5 {
 namespace {
 
 constexpr double kConfidence = 4;  // for what the analysis leaves out
-// In bfloat16 it is generous already: where both computations round the same value, they mostly do it to the same side.
+// In bfloat16 it is generous already: where both computations round the same value, they mostly round the same way.
 constexpr double kConfidenceInBfloat16 = 1;
 constexpr double kMostRelativeNorm = 0.25;
 
@@ -28,12 +28,12 @@ double growth(const PipelineArguments& arguments) {
 
 /// The relative norm by which two computations of the model are expected to differ.
 ///
-/// One rounding moves a value by at most u of it, by u / sqrt(3) as a root mean square; roundings are independent, so
+/// One rounding changes a value by at most u relative, u / sqrt(3) as a root mean square; roundings are independent, so
 /// their squares add up (Higham and Mary, A new approach to probabilistic rounding error analysis, 2019). A sum of K
 /// terms has K roundings, each of a partial sum that is no larger than the whole in the mean: variance K u^2 / 3, in
-/// any order. The longest way is that of a gradient: forward through all layers and back again, in each direction
+/// any order. The longest path is that of a gradient: forward through all layers and back again, in each direction
 /// through a sum over H and one over I per layer and the activation; then a sum over the B S rows of a micro-batch, and
-/// over the m micro-batches. In bfloat16 the sums are made in float32, and what is rounded are their results.
+/// over the m micro-batches. In bfloat16 the sums are computed in float32, and only their results are rounded.
 double expected_difference(const PipelineArguments& arguments) {
   const double unit = arguments.dtype == at::kDouble ? 0x1p-53 : arguments.dtype == at::kFloat ? 0x1p-24 : 0x1p-9;
   const double unit_in_sums = arguments.dtype == at::kDouble ? 0x1p-53 : 0x1p-24;
@@ -47,9 +47,9 @@ double expected_difference(const PipelineArguments& arguments) {
 }
 
 /// What ReLU adds: its derivative jumps where one of its inputs changes sign. Of n normal inputs with a relative error
-/// e that is a part e / pi; half of them let through, so that part takes 2 e / pi of a gradient's square away or adds
-/// as much, in each layer. A single flip may also happen where fewer are expected: then as if there were 4, unless even
-/// one in a million runs had none, as in float64 at the usual sizes.
+/// e, a fraction e / pi does; half of all inputs pass, so in each layer this removes 2 e / pi of a gradient's square or
+/// adds as much. A single flip can also happen where fewer are expected: then count 4, unless fewer than one in a
+/// million runs has any, as in float64 at the usual sizes.
 double expected_of_flips(const PipelineArguments& arguments, double difference) {
   constexpr double kPi = 3.14159265358979323846;
   if (arguments.activation == Activation::kTanh) return 0;

@@ -8,7 +8,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// What is kept for the backward pass is in bfloat16: only the products themselves are made in float32.
+/// Saves bfloat16 tensors for the backward pass: only the products themselves are computed in float32.
 class Bfloat16Linear : public torch::autograd::Function<Bfloat16Linear> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight) {

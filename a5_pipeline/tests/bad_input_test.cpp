@@ -12,7 +12,7 @@
 #include "common/pipeline/generators.h"
 #include "common/testing/test.h"
 
-// What cannot be is refused in one message that names the numbers.
+// Invalid input is rejected with one message that names the numbers.
 namespace lab::a5 {
 namespace {
 
@@ -26,7 +26,7 @@ PipelineArguments small_arguments() {
   return arguments;
 }
 
-/// How a pipeline ends in which rank 1 has other arguments than the rest.
+/// The outcome of a pipeline in which rank 1 has other arguments than the rest.
 WorldOutcome outcome_with(const PipelineArguments& odd, const std::string& kind, int size) {
   return run_ranks(world_of<Threads>(size), [&](Communicator& comm) {
     const PipelineArguments arguments = comm.rank() == 1 ? odd : small_arguments();
@@ -45,8 +45,7 @@ TEST_CASE("another shape or dtype from a neighbour: both ranks are named, and ev
   exact.dtype = at::kDouble;
   static const std::regex form(
       "(rank [0-9] failed: )?(shape|dtype) mismatch: rank ([0-9]) sends (float32|float64) \\[2, 3, (8|16)\\] to rank "
-      "([0-9]) "
-      "\\([a-z_]+\\.cpp:[0-9]+\\), which expects (float32|float64) \\[2, 3, (8|16)\\] "
+      "([0-9]) \\([a-z_]+\\.cpp:[0-9]+\\), which expects (float32|float64) \\[2, 3, (8|16)\\] "
       "\\([a-z_]+\\.cpp:[0-9]+\\)");
   for (const std::string kind : {"", "1f1b", "zb-h1"}) {
     for (const int size : {2, 4}) {
@@ -86,12 +85,12 @@ TEST_CASE("the arguments: a layer for each stage, whole micro-batches") {
   CHECK_THROWS_AS(check_arguments(arguments, 2), UsageError);
 }
 
-TEST_CASE("distribute_layers: a stage that is not there") {
+TEST_CASE("distribute_layers: a stage that does not exist") {
   for (const int pp_rank : {-1, 4}) CHECK_THROWS_AS(distribute_layers(10, pp_rank, 4), ContractError);
   CHECK(distribute_layers(10, 1, 4) == std::vector<std::int64_t>{3, 4, 5});
 }
 
-TEST_CASE("the data loader: beyond its end, and on a rank that must do without") {
+TEST_CASE("the data loader: beyond its end, and on a rank that must not have one") {
   DataLoader data(small_arguments());
   data.next();
   data.next();
@@ -104,7 +103,7 @@ TEST_CASE("the data loader: beyond its end, and on a rank that must do without")
                        ContractError);
 }
 
-TEST_CASE("PipelineStage::backward: an input without a gradient, one that is no leaf, nothing at all") {
+TEST_CASE("PipelineStage::backward: an input without a gradient, one that is not a leaf, an undefined one") {
   PipelineStage stage(small_arguments(), {0});
   const at::Tensor plain = at::ones({2, 3, 8}), leaf = at::ones({2, 3, 8}).requires_grad_();
   for (const at::Tensor& input : {plain, leaf * 2}) {

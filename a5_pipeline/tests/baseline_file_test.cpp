@@ -12,7 +12,7 @@
 namespace lab::a5 {
 namespace {
 
-/// $TMPDIR names the folder, as long as this lives.
+/// Sets $TMPDIR for as long as this lives.
 class TmpdirIs {
  public:
   explicit TmpdirIs(const std::string& path) {

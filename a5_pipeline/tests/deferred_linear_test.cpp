@@ -41,7 +41,7 @@ TEST_CASE("both gradients are autograd's, for rows, sequences and batches of the
   }
 }
 
-TEST_CASE("what was put off is added to what is there, and not to anybody else's tensor") {
+TEST_CASE("deferred gradients are added to the weight's gradient, and to no other tensor") {
   const at::Tensor x = leaf({3, 4}, 1), weight = leaf({2, 4}, 2);
   std::vector<DeferredGradient> first, second;
   deferred_linear(x, weight, first).sum().backward();

@@ -15,7 +15,7 @@
 #include "common/testing/right_log.h"
 #include "common/testing/test.h"
 
-// The log expectation accepts a right log and refuses every small way to spoil it.
+// The log expectation accepts a correct log and rejects every small corruption of it.
 namespace lab::a5 {
 namespace {
 
@@ -59,12 +59,11 @@ TEST_CASE("the expectation refuses a log of another number of ranks, and one who
   CHECK_FALSE(check_log(log, expected_log(2)).empty());
 }
 
-/// The names of the schedule and of the dtype are whatever the run was told; with other letters they name another run.
+/// The schedule and the dtype are whatever the run was given; with other letters they name another run.
 bool names_another_run(const LogMutation& mutation) {
   static const std::regex form(
       ".*with another letter: \\[Rank 0\\] Pipeline \\(pp [0-9], schedule [a-z]+, [a-z0-9]+\\): outputs and gradients, "
-      "to "
-      "4e-05 of the baseline's norm\\.");
+      "to 4e-05 of the baseline's norm\\.");
   return std::regex_match(mutation.what, form);
 }
 
@@ -81,7 +80,7 @@ TEST_CASE("the expectation refuses every line deleted, duplicated or falsified i
   }
 }
 
-TEST_CASE("every case has a call, and a name of its own") {
+TEST_CASE("every case has a call, and a unique name") {
   CHECK(testing::misnamed_case(all_cases(), calls()) == "");
   CHECK(all_cases().size() == 14);
 }

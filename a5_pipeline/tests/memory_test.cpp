@@ -3,8 +3,8 @@
 #include "common/pipeline/generators.h"
 #include "common/testing/test.h"
 
-// What the ranks hold at their peak, by the memory meter: with all-forward-all-backward it grows with the number of
-// micro-batches, with the other schedules it does not. Bytes, which are the same in every run.
+// The ranks' peak memory, by the memory meter: with all-forward-all-backward it grows with the number of
+// micro-batches, with the other schedules it does not. In bytes, which are the same in every run.
 namespace lab::a5 {
 namespace {
 

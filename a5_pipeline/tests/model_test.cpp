@@ -7,7 +7,7 @@
 #include "common/tensor/compare.h"
 #include "common/testing/test.h"
 
-// A model on which a comparison sees something: its signal stays, and it is the same however it is cut.
+// A model on which a comparison is meaningful: its signal does not fade, and it is the same however it is cut.
 namespace lab::a5 {
 namespace {
 
@@ -61,7 +61,7 @@ TEST_CASE("every gradient of the baseline says something, in every dtype") {
   }
 }
 
-TEST_CASE("a layer is the same to the bit whoever makes it, and no two layers are alike") {
+TEST_CASE("a layer is bitwise the same whichever model makes it, and no two layers are alike") {
   PipelineArguments arguments;
   arguments.hidden_size = arguments.intermediate_size = 16;
   const Model whole(arguments, all_layers(arguments));

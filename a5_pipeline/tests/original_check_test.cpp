@@ -48,7 +48,7 @@ PipelineResult handout_baseline() {
   return result;
 }
 
-/// What two checks make of a pipeline's results on all ranks.
+/// The verdicts of two checks on a pipeline's results on all ranks.
 struct Verdicts {
   bool original = true;  ///< torch.testing.assert_close: |difference| <= 1e-5 + 1.3e-6 |expected|
   bool ours = true;

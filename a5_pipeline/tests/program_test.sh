@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The program as a user meets it: every number of stages and way to launch, its commands, bad input, a killed stage.
+# The program as a user sees it: every number of stages and way to launch, its commands, bad input, a killed stage.
 source "$(dirname -- "$(readlink -f -- "$0")")/../../common/testing/program_checks.sh"
 lab=a5_pipeline
 program=$bin/$lab
@@ -11,7 +11,7 @@ for num_ranks in 1 2 3 4 5 8; do
   accepts "$num_ranks stages" $lab "$num_ranks"
 done
 run "$program" --pp 3
-accepts "--pp is the handout's word for --nproc" $lab 3
+accepts "--pp is the handout's name for --nproc" $lab 3
 run "$program" --world threads --pp 8
 accepts "8 stages that are threads" $lab 8
 run "$bin/labrun" --standalone --nproc-per-node 3 "$program"
@@ -47,7 +47,7 @@ for isa in SSE41 AVX2; do
   run env ONEDNN_MAX_CPU_ISA=$isa ATEN_CPU_CAPABILITY=default "$program" --pp 2 --dtype bfloat16 --no-cases --schedule zb-h1
   verdict "$([[ $code == 0 && $(num_true) == 11 ]]; echo $?)" "--dtype bfloat16 on a CPU with $isa only"
 done
-# Seeds and kernels with which sums differ between numbers of threads: the baseline runs with a stage's.
+# Seeds and kernels with which sums depend on the number of threads: the baseline runs with a stage's.
 for seed in 1 6 13; do
   run env OPENBLAS_CORETYPE=Haswell "$program" --pp 4 --no-cases --activation relu --seed $seed
   verdict "$([[ $code == 0 && $(grep -c 'True | Max diff: 0.000000e+00' "$scratch/out") == 11 ]]; echo $?)" "the handout's model, seed $seed: no difference at all"
@@ -58,20 +58,20 @@ run "$program" --pp 2 --number-of-layers 5 --global-batch-size 6 --hidden-size 2
 verdict "$([[ $code == 0 && $(grep -c '^\[Layer[0-4]\]' "$scratch/out") == 5 ]]; echo $?)" "other sizes: a line for each layer"
 verdict "$([[ $(grep -c '"name": "F0"' "$scratch/trace.json") -ge 2 && $(grep -c '"name": "B2"' "$scratch/trace.json") -ge 2 ]]; echo $?)" "--trace has each stage's computations by name"
 
-# Arguments that cannot be.
+# Invalid arguments.
 run "$program" --pp 4 --nproc 2; refuses "two numbers of ranks" 2 "--pp 4 and --nproc 2: expected one number of ranks, got two"
 run "$program" --pp 8 --number-of-layers 3; refuses "fewer layers than stages" 2 "--number-of-layers 3: expected at least one layer for each of the 8 stages"
 run "$program" --micro-batch-size 3; refuses "a batch that is not divisible" 2 "--global-batch-size 16: expected a multiple of the micro-batch size, 3"
 run "$program" --micro-batch-size 0; refuses "no micro-batch" 2 "--micro-batch-size: expected an integer from 1"
 run "$program" --pp 3 --schedule interleaved; refuses "interleaved with a remainder" 2 "expected a multiple of 3 micro-batches, as many as ranks, got 8"
-run "$program" --schedule 1f2b; refuses "a schedule that is not there" 2 "--schedule: expected afab, 1f1b, interleaved or zb-h1, got '1f2b'"
+run "$program" --schedule 1f2b; refuses "an unknown schedule" 2 "--schedule: expected afab, 1f1b, interleaved or zb-h1, got '1f2b'"
 
 # One task, one case.
 run "$program" run all_forward_all_backward --pp 3
 verdict "$([[ $code == 0 && $(num_true) == 6 ]]; echo $?)" "run TASK runs its two cases on each rank"
 run "$program" run Communicate --pp 2
 verdict "$([[ $code == 0 && $(num_true) == 2 ]]; echo $?)" "run CASE runs that one"
-run "$program" run comunicate; refuses "a case that is not there" 2 "such as Communicate; got 'comunicate'"
+run "$program" run comunicate; refuses "an unknown case" 2 "such as Communicate; got 'comunicate'"
 
 # Schedules on paper: p 4, m 8, forward 1 ms, backward 2 ms.
 makespan() { # makespan KIND MS ARGUMENTS...
@@ -85,10 +85,10 @@ makespan zb-h1 27
 makespan afab 33 --blocking
 run "$program" schedule --kind 1f1b --blocking --text
 refuses "schedule 1f1b --blocking hangs, and says who waits for whom" 6 "deadlock: rank [0-3] waits for its send_forward of micro-batch [0-9] to rank [1-3], rank [0-3] waits for its send_backward"
-run "$program" schedule --kind zbh1; refuses "a kind that is not there" 2 "--kind: expected afab, 1f1b, interleaved or zb-h1, got 'zbh1'"
+run "$program" schedule --kind zbh1; refuses "an unknown kind" 2 "--kind: expected afab, 1f1b, interleaved or zb-h1, got 'zbh1'"
 run "$program" schedule --kind 1f1b --text --sim --message-bytes 0B --latency 100
 if grep -q 'no SimGrid' "$scratch/err"; then skip "this build has no simulated network"; else
-  verdict "$([[ $code == 0 && $(grep '^makespan' "$scratch/out" | sort -u | wc -l) == 1 && $(grep -c '^makespan' "$scratch/out") == 2 ]] && has '^on a simulated star, 100 us, 1.25 GB/s, 0 B a message$')" "schedule --sim: empty messages take on the network what they take on paper"
+  verdict "$([[ $code == 0 && $(grep '^makespan' "$scratch/out" | sort -u | wc -l) == 1 && $(grep -c '^makespan' "$scratch/out") == 2 ]] && has '^on a simulated star, 100 us, 1.25 GB/s, 0 B a message$')" "schedule --sim: empty messages take as long on the network as on paper"
   run "$program" --world sim --pp 3
   accepts "the lab itself in the simulated world" $lab 3
 fi
@@ -102,7 +102,7 @@ else skip "gnuplot is not installed"; fi
 # The benchmark, small.
 run "$program" bench --pp 2 --hidden-size 16 --intermediate-size 32 --number-of-layers 4 --sequence-length 4 --micro-batches 4 --turns 1
 verdict "$([[ $code == 0 && $(grep -cE '^(afab|1f1b|interleaved|zb-h1) +[12] +[0-9.]+ ' "$scratch/out") == 4 ]]; echo $?)" "bench times each schedule"
-run "$program" bench --pp 3 --micro-batches 4 --schedule interleaved; refuses "a benchmark that cannot be" 2 "expected a multiple of 3 micro-batches"
+run "$program" bench --pp 3 --micro-batches 4 --schedule interleaved; refuses "an invalid benchmark" 2 "expected a multiple of 3 micro-batches"
 
 survives_killed 2 "$program"
 # Most of this run's time is the baseline's.

@@ -13,7 +13,7 @@
 #include "common/pipeline/timeline_text.h"
 #include "common/testing/test.h"
 
-// What the README quotes of the program is what the program says.
+// The README quotes the program's output exactly.
 namespace lab::a5 {
 namespace {
 

@@ -11,7 +11,7 @@
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
-// What --save leaves is enough to compute the results anew, without this project's code.
+// What --save writes is enough to recompute the results without this project's code.
 namespace lab::a5 {
 namespace {
 

@@ -10,7 +10,7 @@
 #include "common/tensor/compare.h"
 #include "common/testing/test.h"
 
-// Every schedule, and the handout's loop, gives the baseline's outputs and gradients: to the bit on one stage,
+// Every schedule, and the handout's loop, gives the baseline's outputs and gradients: bitwise on one stage,
 // otherwise within the tolerance of their norms.
 namespace lab::a5 {
 namespace {
@@ -25,7 +25,7 @@ struct Way {
   int num_micro_batches = 1;
 };
 
-/// Small, and uneven on so many stages.
+/// Small sizes.
 PipelineArguments arguments_of(std::int64_t number_of_layers, int num_micro_batches, at::ScalarType dtype) {
   PipelineArguments arguments;
   arguments.micro_batch_size = 1;
@@ -49,8 +49,8 @@ PipelineResult baseline_of(const PipelineArguments& arguments) {
   return result;
 }
 
-/// The greatest difference of two tensors in proportion to the expected one's norm; 0 only if all elements are equal;
-/// NaN where something is missing.
+/// The greatest difference of two tensors relative to the expected one's norm; 0 only if all elements are equal; NaN if
+/// something is missing.
 double difference(const PipelineResult& actual, const PipelineResult& expected, bool has_outputs) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   if (actual.outputs.size() != (has_outputs ? expected.outputs.size() : 0)) return nan;
@@ -121,7 +121,7 @@ TEST_CASE("every schedule at every number of micro-batches equals the baseline a
   }
 }
 
-TEST_CASE("interleaved with three chunks a rank equals the baseline") {
+TEST_CASE("interleaved with three chunks per rank equals the baseline") {
   for (const int pp : {1, 2, 3, 4}) {
     std::vector<Way> ways;
     for (int m = pp; m <= kMostMicroBatches; m += pp) ways.push_back({"interleaved", 3, m});

@@ -10,9 +10,8 @@
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
 
-// The bound on the lab's own comparison, against a model whose hidden and inner dimensions are permuted: the same
-// function, all of whose sums are made in another order, as another CPU's kernels or other threads would. So this needs
-// no other CPU.
+// The tolerance of the lab's own comparison, tested with a model whose hidden and inner dimensions are permuted: the
+// same function with all sums in another order, as with another CPU's kernels or other threads, without another CPU.
 namespace lab::a5 {
 namespace {
 
@@ -21,7 +20,7 @@ struct Results {
   TensorMap gradients;
 };
 
-/// Everything with hidden dimension and inner dimension in these orders, and put back in place.
+/// The results with hidden and inner dimensions in these orders, permuted back.
 Results results_in_order(const PipelineArguments& arguments, const at::Tensor& of_hidden, const at::Tensor& of_inner) {
   const Model model(arguments, all_layers(arguments));
   {
@@ -123,7 +122,7 @@ TEST_CASE("one micro-batch in a hundred that is wrong is more than the tolerance
   }
 }
 
-TEST_CASE("why not ReLU in float32: a last bit turns some over, by far more than it is itself") {
+TEST_CASE("why not ReLU in float32: a last bit flips some units, with far larger differences") {
   PipelineArguments arguments = sizes(32, 64, 224, 40);
   double with_relu = 0, with_tanh = 0;
   for (int seed = 1; seed <= 8; ++seed) {

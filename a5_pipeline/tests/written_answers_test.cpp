@@ -44,7 +44,7 @@ std::string answer_to(const std::string& heading) {
   return text.substr(begin, text.find("\n##", begin) - begin);
 }
 
-/// The cells of the table row that begins with `first`, without blanks around them; an empty cell counts.
+/// The cells of the table row that begins with `first`, trimmed; empty cells are included.
 std::vector<std::string> row_of(const std::string& answer, const std::string& first) {
   std::istringstream lines(answer);
   for (std::string line; std::getline(lines, line);) {
@@ -70,7 +70,7 @@ std::string code_in(const std::string& answer) {
   return answer.substr(code, answer.find("```", code) - code);
 }
 
-/// The task's reference solution, as it stands in student/.
+/// The task's reference solution, from student/.
 std::string solution_of(const std::string& task) {
   for (const auto& file : std::filesystem::directory_iterator(folder() + "/student")) {
     for (const SourcePart& part : parse_solution_markers(text_of(file.path()))) {
@@ -97,7 +97,7 @@ std::int64_t message_bytes(const PipelineArguments& arguments) {
   return bytes;
 }
 
-/// The picture of Q7: each message awaited where it stands, forward 1, backward 2, messages free.
+/// The picture of Q7: each message waited for where it is posted, forward 1, backward 2, messages free.
 pipeline::Timeline sketch() {
   pipeline::ScheduleOptions options;
   options.num_ranks = kNumRanks;
@@ -106,7 +106,7 @@ pipeline::Timeline sketch() {
   return pipeline::make_timeline(schedule, pipeline::even_costs(schedule, 1, 1, 1));
 }
 
-/// What a rank did with a neighbour, and whether before or behind what it computed.
+/// A message or a computation of one rank.
 struct Deed {
   std::string operation;  ///< "recv_forward", or "F" and "B" of a computation
   int peer = -1;
@@ -208,7 +208,7 @@ TEST_CASE("Q7: which rank does which operation, with whom, how often") {
     for (const auto& of_rank : deeds) expected.push_back(messages_of(of_rank, name));
     std::vector<std::string> row = row_of(answer_to("Q7."), expected.front());
     REQUIRE(row.size() == expected.size() + 1);
-    row.pop_back();  // when, which the next test holds
+    row.pop_back();  // when: checked by the next test
     CHECK(row == expected);
   }
 }
@@ -231,7 +231,7 @@ TEST_CASE("Q7: receives stand before a computation, sends after it; all forward,
   }
 }
 
-TEST_CASE("Q7: when the messages of the sketch go over, and when the batch ends") {
+TEST_CASE("Q7: when the messages of the sketch are sent, and when the batch ends") {
   const pipeline::Timeline timeline = sketch();
   std::map<std::string, std::vector<std::vector<double>>> times;  // of each operation, on each rank
   for (const std::string& name : message_names()) times[name].resize(kNumRanks);

@@ -17,7 +17,7 @@ std::vector<std::int64_t> layers_of(const PipelineArguments& arguments, const Co
   return layers;
 }
 
-/// The loop of one stage, in the words of the reference.
+/// The loop of one stage, written as in the reference.
 class WrongLoop {
  public:
   WrongLoop(const PipelineArguments& arguments, PointToPoint& p2p, PipelineStage& stage, Mistake mistake)

@@ -12,15 +12,15 @@ enum class Mistake {
   kNone,
   kOutputsReversed,       ///< the last stage returns its outputs last first
   kBackwardReversed,      ///< the last stage begins its backward passes with the last micro-batch, the others do not
-  kZeroGradients,         ///< what has arrived at the weights is cleared
+  kZeroGradients,         ///< the weights' gradients are cleared
   kBackwardTwice,         ///< each micro-batch goes backward through the stage twice
   kDividedByM,            ///< gradients are averaged over the micro-batches
   kScaledLoss,            ///< the loss of a micro-batch is its mean divided by m
-  kOnesForOutputGrad,     ///< the gradient from the next stage is received, and ones are used
+  kOnesForOutputGrad,     ///< the gradient from the next stage is dropped, and ones are used
   kNoGradOnFirstStage,    ///< the data is not made to require a gradient
   kDataOnEveryStage,      ///< every stage computes on the data, and drops what it receives
-  kAsksAbsentLoader,      ///< a stage in the middle asks the loader that it has not got
-  kFloorDivision,         ///< each stage takes layers / stages layers; the rest belong to nobody
+  kAsksAbsentLoader,      ///< a stage in the middle asks a loader that it does not have
+  kFloorDivision,         ///< each stage takes layers / stages layers; the rest are dropped
   kOutputsOnEveryRank,    ///< each stage returns what it has computed
   kLastMicroBatchMissing  ///< the loop ends one too early, on every stage
 };
@@ -28,7 +28,7 @@ enum class Mistake {
 /// Changes the weights of a stage before it works; may be empty.
 using WeightFill = std::function<void(const Model&)>;
 
-/// As run_handout_pipeline, with the mistake.
+/// As run_handout_pipeline(), with the mistake.
 PipelineResult run_wrong_pipeline(const PipelineArguments& arguments, Communicator& comm, Mistake mistake,
                                   const WeightFill& fill = {});
 

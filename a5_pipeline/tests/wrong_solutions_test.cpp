@@ -13,7 +13,7 @@
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
 
-// Each mistake that the README warns of, as a wrong solution, and the case that sees it, on 2 and on 4 stages.
+// Each mistake that the README warns of, as a wrong solution, and the case that catches it, on 2 and on 4 stages.
 namespace lab::a5 {
 namespace {
 
@@ -25,21 +25,21 @@ TaskCall with(Mistake mistake) {
   };
 }
 
-/// The verdict on the call in the place of the named case's own, the same on 2 and on 4 ranks.
+/// The verdict on the call in place of the named case's own, the same on 2 and on 4 ranks.
 std::string verdict(const std::string& case_name, const TaskCall& call) {
   const std::string on_two = testing::verdict(all_cases(), case_name, call, 2);
   const std::string on_four = testing::verdict(all_cases(), case_name, call, 4);
   return on_two == on_four ? on_two : on_two + " / " + on_four;
 }
 
-/// Of the whole pipeline, in both dtypes.
+/// The verdict on the whole pipeline, in both dtypes.
 std::string verdict(Mistake mistake) {
   const std::string in_float32 = verdict("AllForwardAllBackward", with(mistake));
   const std::string in_float64 = verdict("AllForwardAllBackward64", with(mistake));
   return in_float32 == in_float64 ? in_float32 : in_float32 + " / " + in_float64;
 }
 
-TEST_CASE("the reference passes by the same road") {
+TEST_CASE("the reference passes in the same way") {
   CHECK(verdict(Mistake::kNone) == "passed");
 }
 
@@ -55,7 +55,7 @@ TEST_CASE("wrong: all gradients are zero") {
   CHECK(verdict(Mistake::kZeroGradients) == "mismatch");
 }
 
-TEST_CASE("wrong: a stage propagates back twice") {
+TEST_CASE("wrong: a stage runs its backward pass twice") {
   CHECK(verdict(Mistake::kBackwardTwice) == "mismatch");
 }
 
@@ -71,8 +71,7 @@ TEST_CASE("wrong: a stage drops the received gradient and uses ones") {
 TEST_CASE("wrong: the first stage's input requires no gradient") {
   CHECK(verdict(Mistake::kNoGradOnFirstStage) ==
         "rank 0: PipelineStage::backward: expected an input that is a leaf and requires a gradient, got one that does "
-        "not; "
-        "hint: requires_grad_() before the forward pass, on the first stage too");
+        "not; hint: requires_grad_() before the forward pass, on the first stage too");
 }
 
 TEST_CASE("wrong: outputs on every rank") {
@@ -112,7 +111,7 @@ TEST_CASE("wrong: the data loader is used on every rank") {
         }) == "mismatch");
 }
 
-TEST_CASE("wrong: layers / stages layers for each stage, so that some belong to nobody") {
+TEST_CASE("wrong: layers / stages layers for each stage, so that some are dropped") {
   CHECK(contains(verdict(Mistake::kFloorDivision), "the call returns no result 'layer"));
   CHECK(verdict("DistributeLayers", [](Communicator&, const CaseInputs& inputs) {
           const std::int64_t most_layers = inputs.integer("most_layers"), most_stages = inputs.integer("most_stages");
@@ -128,7 +127,7 @@ TEST_CASE("wrong: layers / stages layers for each stage, so that some belong to 
         }) == "mismatch");
 }
 
-/// The answers to the trials of Q9 of this comparison of one micro-batch's output.
+/// The verdicts on Q9's trials of this comparison of one micro-batch's output.
 TaskCall outputs_compared(const std::function<bool(const at::Tensor&, const at::Tensor&)>& same) {
   return [same](Communicator&, const CaseInputs& inputs) {
     std::vector<std::int64_t> verdicts;
@@ -159,7 +158,7 @@ bool assert_close(const at::Tensor& actual, const at::Tensor& expected) {
   return actual.defined() && at::allclose(actual, expected, 1.3e-6, 1e-5);
 }
 
-/// What is asked for.
+/// The comparison that the tasks ask for.
 bool near(const at::Tensor& actual, const at::Tensor& expected) {
   return actual.defined() && expected.norm().item<double>() > 0 &&
          (actual - expected).norm().item<double>() <= 1e-6 * expected.norm().item<double>();

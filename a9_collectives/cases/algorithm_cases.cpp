@@ -12,7 +12,7 @@ std::uint64_t down(int size) {
 std::uint64_t up(int size) {
   return static_cast<std::uint64_t>(ceil_lg(size));
 }
-/// Rounds of an algorithm that doubles, with its detour where the world size is no power of two.
+/// Rounds of a doubling algorithm, with its 2 extra ones where the world size is not a power of two.
 std::uint64_t doubling_rounds(int size) {
   return down(size) + (size == floor_power_of_two(size) ? 0 : 2);
 }
@@ -23,26 +23,26 @@ Limit at_most_rounds(Count rounds) {
   return [rounds](const CasePlace& place, CostBound& bound) { bound.max_rounds = rounds(place.size); };
 }
 
-/// Doubling sends one message a round; a rank that has another's data besides, one more.
+/// Doubling sends one message per round; a rank that also has another's data, one more.
 Limit doubles(Count rounds) {
   return [rounds](const CasePlace& place, CostBound& bound) {
     bound.max_rounds = bound.max_messages = rounds(place.size);
   };
 }
 
-/// One message a round, never two under way; in so many rounds and no fewer.
+/// One message per round, never two in flight; at least `rounds` rounds.
 Limit one_by_one(Count rounds) {
   return [rounds](const CasePlace& place, CostBound& bound) {
     bound.min_rounds = bound.max_messages = rounds(place.size);
   };
 }
 
-/// A ring in `passes` passes, each of which takes a chunk over P - 1 links: no result before so many rounds, and from
-/// each rank in each pass at most P - 1 of the longest chunks. That holds whichever chunk a rank begins with and
+/// A ring in `passes` passes, each of which takes a chunk over P - 1 links: at least that many rounds, and at most
+/// P - 1 of the longest chunks sent per rank and pass. That holds whichever chunk a rank begins with and
 /// whichever way it goes, for chunks as even as possible (the longer ones first or last), for chunks padded to one
 /// length, and for floor(n / P) each with the rest in the last one: P - 1 chunks, the last among them, have
 /// (P - 1) floor(n / P) + n mod P elements, which is no more than (P - 1) ceil(n / P). A chunk may travel in segments,
-/// so messages are not counted: nothing that sends more than its share comes within the bytes.
+/// so messages are not counted: the bound on bytes rules out anything that sends more than its share.
 Limit in_a_ring(std::uint64_t passes, std::int64_t num_elements, std::int64_t element_bytes) {
   return [=](const CasePlace& place, CostBound& bound) {
     const std::int64_t longest = (num_elements + place.size - 1) / place.size;
@@ -51,7 +51,7 @@ Limit in_a_ring(std::uint64_t passes, std::int64_t num_elements, std::int64_t el
   };
 }
 
-/// All messages of so many phases at once.
+/// `phases` phases, the messages of each all at once.
 Limit at_once(std::uint64_t phases) {
   return [phases](const CasePlace& place, CostBound& bound) {
     bound.max_rounds = phases;
@@ -66,7 +66,7 @@ std::uint64_t one_pass(int size) {
 }  // namespace
 
 std::vector<Case> algorithm_cases() {
-  const auto row = exact({1001}, at::kFloat, 20);  // 4004 bytes, which few world sizes divide
+  const auto row = exact({1001}, at::kFloat, 20);  // 4004 bytes; few world sizes divide 1001
   const auto rows = exact({-101}, at::kFloat, 21);
   return {
       broadcast_case("a9.broadcast_binomial", "BroadcastBinomial", row, last_rank, at_most_rounds(up)),
@@ -82,7 +82,7 @@ std::vector<Case> algorithm_cases() {
                      [](const CasePlace& place, CostBound& bound) {
                        bound.max_rounds = bound.max_messages = doubling_rounds(place.size) + down(place.size);
                        const auto power = static_cast<std::uint64_t>(floor_power_of_two(place.size));
-                       // 2 (p-1)/p n, the longest chunks; n more for a rank that has another's data besides.
+                       // 2 (p-1)/p n, the longest chunks; n more for a rank that also has another's data.
                        bound.max_bytes_sent = 2 * (power - 1) * ((1001 + power - 1) / power) * 4;
                        if (place.size != floor_power_of_two(place.size)) bound.max_bytes_sent += 4004;
                      }),

@@ -105,7 +105,7 @@ TensorMap gradients_call(Communicator& comm, const CaseInputs& inputs) {
   return functions_alone(comm, inputs);
 }
 
-/// The case's tensor; with other strides than a fresh one where the case asks for it.
+/// The case's tensor; transposed in memory if the case asks for it.
 at::Tensor input_of(const CaseInputs& inputs) {
   const at::Tensor x = inputs.tensor("input.x").clone();
   return inputs.numbers.count("transposed") == 0 ? x : x.transpose(0, -1).contiguous().transpose(0, -1);
@@ -115,7 +115,7 @@ int src_rank_of(const CaseInputs& inputs) {
   return static_cast<int>(inputs.integer("src_rank"));
 }
 
-// Each returns the argument, too: it holds the result where the contract says `in place`, and else is as it was.
+// Each returns the argument, too: it holds the result if the contract says `in place`, otherwise it is unchanged.
 TaskCall on_tensor(at::Tensor (*function)(at::Tensor, PointToPoint&)) {
   return [function](Communicator& comm, const CaseInputs& inputs) {
     const at::Tensor x = input_of(inputs);

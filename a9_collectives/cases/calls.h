@@ -5,22 +5,22 @@
 
 namespace lab::a9 {
 
-/// Task id -> student function, of the transformer's tasks.
+/// Task id -> student function, for the Transformer's tasks.
 CallTable transformer_calls();
 
-/// The block that a case describes by its numbers and "weight." tensors.
+/// The block that a case describes with its numbers and "weight." tensors.
 BasicTransformerBlock block_of(const CaseInputs& inputs);
 
-/// Makes the whole weights unusable of which the block has shards: whoever still reads one gets NaN.
+/// Makes the whole weights that the block has shards of unusable: reading one gives NaN.
 void poison_sharded_weights(const BasicTransformerBlock& block);
 
-/// The gradients of all parameters as results, under "<name>.grad"; undefined where none arrived.
+/// Adds the gradients of all parameters to the results as "<name>.grad"; undefined where none arrived.
 void add_gradients(const TensorMap& parameters, TensorMap& results);
 
-/// Task id -> student function, of the five collectives and their algorithms.
+/// Task id -> student function, for the five collectives and their algorithms.
 CallTable collective_calls();
 
-/// Task id -> student function, of the whole lab.
+/// Task id -> student function, for the whole lab.
 CallTable calls();
 
 }  // namespace lab::a9

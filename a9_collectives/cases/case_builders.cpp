@@ -29,7 +29,7 @@ Case tensor_case(const std::string& task, const std::string& name, const Input& 
   return result;
 }
 
-/// Gives the case's inputs a further number.
+/// Adds a number to the case's inputs.
 Case with(Case test_case, const std::string& name, const std::function<double(const CasePlace&)>& value) {
   const auto before = test_case.inputs;
   test_case.inputs = [before, name, value](const CasePlace& place) {
@@ -40,7 +40,7 @@ Case with(Case test_case, const std::string& name, const std::function<double(co
   return test_case;
 }
 
-/// The task's messages must have brought at least so many bytes; and `limit` may say more.
+/// Requires the task's messages to deliver at least `least_bytes`; `limit` may add further bounds.
 Case received(Case test_case, const std::function<std::uint64_t(const CasePlace&)>& least_bytes, const Limit& limit) {
   const std::string task = test_case.task;
   test_case.bounds = [task, least_bytes, limit](const CasePlace& place) {
@@ -73,7 +73,7 @@ Case broadcast_case(const std::string& task, const std::string& name, const Inpu
                     const std::function<int(int size)>& src_rank_of, const Limit& limit) {
   Case result = with(tensor_case(task, name, input), "src_rank",
                      [src_rank_of](const CasePlace& place) { return static_cast<double>(src_rank_of(place.size)); });
-  // What a rank other than the source held before must not show through.
+  // The previous contents on ranks other than the source must not show through.
   const auto before = result.inputs;
   result.inputs = [before, src_rank_of](const CasePlace& place) {
     CaseInputs inputs = before(place);

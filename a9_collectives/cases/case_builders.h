@@ -6,23 +6,23 @@
 
 #include "common/checks/case.h"
 
-// A case of each collective, made of its input: exact expected results, and bounds that demand that the result came by
-// messages.
+// Builds a case of each collective from its input: exact expected results, and bounds that require the result to have
+// arrived by messages.
 namespace lab::a9 {
 
 /// One rank's tensor: the same formula serves inputs and expected results.
 struct Input {
   std::function<at::Tensor(const CasePlace&, int rank)> of;
-  std::function<std::uint64_t(const CasePlace&)> bytes;  ///< of each rank's
+  std::function<std::uint64_t(const CasePlace&)> bytes;  ///< of each rank's tensor
 };
 
-/// Integers whose sums are exact, other ones on each rank. A size below 0 stands for -size times the world size.
+/// Integers whose sums are exact, different on each rank. A size below 0 stands for -size times the world size.
 Input exact(const std::vector<std::int64_t>& shape, at::ScalarType dtype, std::uint64_t offset);
 
-/// More than a million bytes of float32, which few world sizes divide.
+/// More than a million bytes of float32; few world sizes divide the number of elements.
 constexpr std::int64_t kLongElements = (1 << 18) + 3;
 
-/// What an algorithm has to keep to besides.
+/// Further bounds that an algorithm must keep.
 using Limit = std::function<void(const CasePlace&, CostBound&)>;
 
 Case broadcast_case(const std::string& task, const std::string& name, const Input& input,
@@ -33,7 +33,7 @@ Case reduce_scatter_case(const std::string& task, const std::string& name, const
 Case all_to_all_case(const std::string& task, const std::string& name, const Input& input, std::int64_t scatter_dim,
                      std::int64_t gather_dim, const Limit& limit = {});
 
-/// The case on a tensor with other strides than a fresh one.
+/// The case on a transposed tensor, whose strides differ from a new one's.
 Case transposed(const Case& test_case);
 
 int last_rank(int size);

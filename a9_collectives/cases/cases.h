@@ -17,15 +17,16 @@ std::vector<Case> all_cases();
 /// For the judge.
 GradedLab graded_lab();
 
-/// The better algorithms by name, held to what makes them better: rounds, messages or bytes.
+/// The better algorithms by name, with bounds on what makes them better: rounds, messages or bytes.
 std::vector<Case> algorithm_cases();
 
-/// The five collectives: every one at least once on the handout's numbers, and on data of other shapes, dtypes and
-/// strides, from other ranks and along other dimensions. Their bounds demand that the result came by messages.
+/// The five collectives: each at least once on the handout's numbers, and on data of other shapes, dtypes and
+/// strides, from other ranks and along other dimensions. Their bounds require the result to have arrived by
+/// messages.
 std::vector<Case> collective_cases();
 
-/// The handout's checks of the transformer: TensorParallelShards, TensorParallel and Ulysses, at its sizes in float32
-/// and with 8 heads in float64, and OwnCollectives. What does not divide by the number of ranks is skipped.
+/// The handout's checks of the Transformer: TensorParallelShards, TensorParallel and Ulysses, at its sizes in float32
+/// and with 8 heads in float64, and OwnCollectives. Cases that do not divide by the number of ranks are skipped.
 std::vector<Case> transformer_cases();
 
 /// Beyond the handout: gradients. ParallelFunctions on exact data, TensorParallelGrad, UlyssesGrad.

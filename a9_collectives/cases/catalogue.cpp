@@ -16,7 +16,7 @@
 namespace lab::a9 {
 namespace {
 
-/// `steps` of an n-th part each.
+/// `steps` messages in turn, of equal size.
 Cost steps_of(double steps, double bytes_per_step) {
   return {steps, steps * bytes_per_step};
 }
@@ -26,7 +26,7 @@ Cost doubling(double num_bytes, int num_ranks) {
   const int power = floor_power_of_two(num_ranks);
   const int aside = num_ranks - power;
   if (aside == 0) return {static_cast<double>(floor_lg(num_ranks)), share_of_others(num_ranks) * num_bytes};
-  double parts = 1 + num_ranks;  // handed over before, and the whole given back after
+  double parts = 1 + num_ranks;  // the part handed over before, and the whole given back after
   for (int held = 1; held < power; held *= 2) parts += held + std::min(aside, held);
   return {2.0 + floor_lg(num_ranks), parts / num_ranks * num_bytes};
 }

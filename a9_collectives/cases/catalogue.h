@@ -10,12 +10,12 @@
 
 #include "common/comm/point_to_point.h"
 
-// Every collective and every algorithm of this lab by name, called alike: from rank 0, along dimension 0. For the
+// Every collective and every algorithm of this lab by name, with one signature: from rank 0, along dimension 0. For the
 // commands that compare them (bench, sim, explain) and for the tests that count their messages.
 namespace lab::a9 {
 
-/// What an algorithm's longest chain of waits is made of, in the alpha-beta model (every rank sends and receives at the
-/// same time, one message each way at full speed): the formula in the algorithm's header, evaluated.
+/// The cost of an algorithm's longest chain of waits in the alpha-beta model (every rank sends and receives at the same
+/// time, one message each way at full speed): the formula in the algorithm's header, evaluated.
 struct Cost {
   double steps = 0;       ///< times alpha
   double path_bytes = 0;  ///< times beta
@@ -23,10 +23,10 @@ struct Cost {
   double seconds(double alpha, double beta) const { return steps * alpha + path_bytes * beta; }
 };
 
-/// (P - 1) / P: the part of the data that a rank lacks at first, where all have equal parts.
+/// (P - 1) / P: the part of the data that a rank lacks at first, if all have equal parts.
 double share_of_others(int num_ranks);
 
-// One function per algorithm. num_bytes as in the headers: n, of the whole tensor that the formula speaks of.
+// One function per algorithm. num_bytes is the n of the formula in the header.
 Cost cost_broadcast_flat(double num_bytes, int num_ranks);
 Cost cost_broadcast_binomial(double num_bytes, int num_ranks);
 Cost cost_broadcast_chain(double num_bytes, int num_ranks);
@@ -57,8 +57,8 @@ struct Collective {
   std::vector<Algorithm> algorithms;
   std::function<at::Tensor(const at::Tensor& input, PointToPoint&)> run;     ///< the student's own choice
   std::function<std::string(std::int64_t num_bytes, int num_ranks)> choose;  ///< which one that is
-  /// Elements of one rank's input where the collective is on num_elements. Bytes are counted as nccl-tests does: the
-  /// larger of input and result on one rank.
+  /// Elements of one rank's input for a collective on num_elements. Sizes are counted as in nccl-tests: the larger of
+  /// input and result on one rank.
   std::function<std::int64_t(std::int64_t num_elements, int num_ranks)> input_elements;
   /// Bus bandwidth over algorithm bandwidth, as in nccl-tests: the least share of the bytes that must cross a rank's
   /// link.
@@ -68,7 +68,7 @@ struct Collective {
 /// broadcast, allreduce, allgather, reduce_scatter, all_to_all.
 const std::vector<Collective>& catalogue();
 
-/// Errors    UsageError: there is none of this name; the known ones are listed
+/// Errors    UsageError: unknown name; lists the known ones
 const Collective& collective_named(std::string_view name);
 const Algorithm& algorithm_named(const Collective& collective, std::string_view name);
 

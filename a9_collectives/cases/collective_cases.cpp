@@ -4,7 +4,7 @@
 namespace lab::a9 {
 namespace {
 
-/// Integers that no float64 holds: sums made in one lose their last digits.
+/// Integers that float64 cannot represent exactly: sums computed in it lose their last digits.
 Input beyond_double(const std::vector<std::int64_t>& shape, std::uint64_t offset) {
   Input input = exact(shape, at::kLong, offset);
   const auto small = input.of;

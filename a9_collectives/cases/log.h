@@ -4,7 +4,7 @@
 
 namespace lab::a9 {
 
-/// The lines of a right run on so many ranks.
+/// The lines of a correct run on num_ranks ranks.
 LogExpectation expected_log(int num_ranks);
 
 }  // namespace lab::a9

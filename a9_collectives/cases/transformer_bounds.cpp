@@ -61,7 +61,7 @@ CostBounds ulysses_gradient_bounds(const std::string& task) {
 CostBounds design_bounds(const std::string& task, std::uint64_t bytes_of_x) {
   return [=](const CasePlace& place) {
     const std::uint64_t size = size_of(place);
-    // An all-reduce takes a message at least, an all-to-all one to each peer.
+    // An all-reduce takes at least one message, an all-to-all one to each peer.
     const std::uint64_t min_messages = size == 1 ? 0 : 2 + 2 * (size - 1);
     std::vector<CostBound> bounds = no_built_ins();
     bounds.push_back(sent(task, min_messages, two_all_reduces(bytes_of_x, size) + four_all_to_alls(bytes_of_x, size)));

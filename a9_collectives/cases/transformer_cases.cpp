@@ -17,7 +17,7 @@ struct Setup {
   at::ScalarType dtype = at::kFloat;
 };
 
-// The handout's; and one that 8 ranks divide, in which only rounding of the 16th digit is forgiven.
+// The handout's; and ones that divide by 8 ranks, in float64 with a tolerance of 1e-12.
 const Setup kTensorParallel = {{32, 4, 64}, 2, 5, at::kFloat};
 const Setup kUlysses = {{32, 4, 64}, 2, 8, at::kFloat};
 const Setup kTensorParallel8 = {{32, 8, 64}, 3, 7, at::kDouble};
@@ -39,11 +39,11 @@ struct Data {
 Data data_of(const Setup& setup, std::uint64_t seed) {
   Data data;
   data.weights = initial_weights(setup.options, seed, setup.dtype);
-  // Fresh LayerNorms are all 1 and 0: one that was left out, or another's, would not be seen.
+  // New LayerNorms are all 1 and 0: leaving one out, or swapping two, would go unnoticed.
   std::uint64_t offset = 1;
   for (const char* name : {"ln1_weight", "ln1_bias", "ln2_weight", "ln2_bias"})
     data.weights[name] += 0.5 * seeded_randn({setup.options.d_model}, seed + offset++, setup.dtype);
-  // Steeper than fresh ones, so that attention does differ from a plain mean.
+  // Larger than new ones, so that attention differs from a plain mean.
   for (const char* name : {"q_proj", "k_proj"}) data.weights[name] *= 2;
   const std::vector<std::int64_t> shape = {setup.batch, setup.sequence, setup.options.d_model};
   data.x = seeded_randn(shape, seed + offset++, setup.dtype);
@@ -84,7 +84,7 @@ TensorMap shards_of(const TensorMap& whole, const CasePlace& place) {
   return shards;
 }
 
-/// A case that runs wherever the heads divide.
+/// A case that runs on any number of ranks that divides the heads.
 Case block_case(const std::string& task, const std::string& name, const Setup& setup) {
   Case result;
   result.task = task;
@@ -180,7 +180,7 @@ Case gradient_case(const std::string& name, const Setup& setup, Split split) {
   return result;
 }
 
-/// x and the gradient that arrives at the output: other numbers on every rank, sums exact.
+/// x and the gradient that arrives at the output: different on every rank, sums exact.
 at::Tensor exact(at::IntArrayRef shape, std::uint64_t seed, int rank) {
   return exact_values_for_rank(shape, at::kFloat, seed, rank);
 }
@@ -191,7 +191,7 @@ at::Tensor exact_sum(at::IntArrayRef shape, const CasePlace& place, std::uint64_
   return sum;
 }
 
-/// What all_to_all_parallel(x, 2, 1) leaves on this rank, written down from the meaning of the dimensions.
+/// What all_to_all_parallel(x, 2, 1) leaves on this rank, derived from the meaning of the dimensions.
 at::Tensor exchanged(at::IntArrayRef shape, const CasePlace& place, std::uint64_t offset, int scatter, int gather) {
   std::vector<at::Tensor> parts;
   for (int rank = 0; rank < place.size; ++rank)
@@ -227,7 +227,7 @@ Case functions_case() {
                           {"g.x.grad", inputs.tensor("input.g.grad_out")},
                           {"all_to_all.out", exchanged(spread(place.size), place, 4, 2, 1)},
                           {"all_to_all.x.grad", exchanged(gathered(place.size), place, 5, 1, 2)}};
-    // What was handed over must come out as it went in.
+    // Arguments must be left unchanged.
     for (const std::string name : {"f", "g", "all_to_all"}) {
       expected[name + ".x"] = inputs.tensor("input." + name + ".x");
       expected[name + ".grad_out"] = inputs.tensor("input." + name + ".grad_out");

@@ -28,15 +28,15 @@
 namespace lab::a9 {
 namespace {
 
-/// What the benchmark measures at one size: every algorithm that `selects`, Gloo's built-in where there is one, in
-/// turns so that all see the same machine.
+/// What the benchmark measures at one size: every algorithm, or only the selected one, and Gloo's built-in if there is
+/// one, in turns so that all see the same machine.
 struct BenchPoint {
   std::int64_t bytes = 0;  ///< as nccl-tests counts them; rounded down to whole elements per rank
   int turns = 11;          ///< blocks of each contender; the median counts
   bool selected_only = false;
 };
 
-/// Gloo's built-ins under both schedulings: as any program has them, and with that of this suite's ranks.
+/// Gloo's built-ins under both schedulings: the default one, and that of this suite's ranks.
 struct GlooPeers {
   GlooPeers(const std::string& folder, int rank, int size)
       : usual(folder, rank, size, GlooPeer::Scheduling::kUsual),
@@ -60,7 +60,7 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Gloo has these four; its reduce-scatter is made for bound buffers only.
+/// Gloo has these four; its reduce-scatter works on bound buffers only.
 void add_gloo(std::vector<Contender>& contenders, const std::string& collective, int size, GlooPeer& gloo,
               GlooPeer::Scheduling scheduling) {
   Contender peer;
@@ -118,7 +118,7 @@ at::Tensor of_all_ranks(Communicator& comm, const std::vector<double>& values) {
 /// One block of every contender per turn.
 void run_turns(std::vector<Contender>& contenders, const at::Tensor& input, const BenchPoint& point, GlooPeer& gloo) {
   const int calls = calls_per_block(point.bytes);
-  for (int turn = -1; turn < point.turns; ++turn) {  // the first is a rehearsal
+  for (int turn = -1; turn < point.turns; ++turn) {  // the first is a warm-up
     for (Contender& contender : contenders) {
       gloo.barrier();
       const SchedulingScope scope(contender.scheduling);
@@ -139,7 +139,7 @@ BenchRow row_of(Contender& contender, const Collective& collective, const BenchP
   row.ranks = comm.size();
   row.bus_factor = collective.bus_factor(comm.size());
 
-  // A block takes as long as it takes the last rank.
+  // A block takes as long as its slowest rank.
   const at::Tensor times = std::get<0>(at::sort(std::get<0>(of_all_ranks(comm, contender.seconds).max(0))));
   row.min_seconds = times[0].item().toDouble();
   row.median_seconds = times[point.turns / 2].item().toDouble();
@@ -179,7 +179,7 @@ std::vector<BenchRow> measure(const Collective& collective, const BenchPoint& as
     contender.name = algorithm.name;
     contender.selected = algorithm.name == chosen;
     if (point.selected_only && !contender.selected) continue;
-    // The selected one is measured as students call it, the choice included.
+    // The selected one is measured as students call it, including the choice.
     const auto run = contender.selected ? collective.run : algorithm.run;
     contender.run = [run, &comm](const at::Tensor& input) { return run(input, comm.point_to_point()); };
     contenders.push_back(std::move(contender));
@@ -202,7 +202,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Ours and Gloo's, by ranks in processes of their own; rank 0 leaves the rows in a file.
+/// Ours and Gloo's, measured by ranks in separate processes; rank 0 writes the rows to a file.
 std::vector<BenchRow> measured_rows(const BenchOptions& options, const Collective& collective) {
   const RunDirectory directory;
   const std::string rows_file = directory.path() + "/rows.json";
@@ -231,7 +231,7 @@ std::vector<BenchRow> bench(const BenchOptions& options, const Collective& colle
                             const std::vector<MpiWay>& mpi_ways) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<BenchRow> rows = measured_rows(options, collective);
-  // A peer's run is one contender's, ours that of several: one that takes ten times as long hangs.
+  // A peer's run has one contender, ours several: a peer that takes ten times as long hangs.
   const MpiJob job{&collective, options.sizes(), options.num_ranks, options.turns, 60 + 10 * seconds_since(start)};
   for (const MpiWay& way : mpi_ways) {
     const MpiOutcome outcome = run_mpi(way, job);

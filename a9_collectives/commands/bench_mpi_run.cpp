@@ -18,7 +18,7 @@ namespace lab::a9 {
 namespace {
 
 std::vector<MpiWay> all_ways() {
-  // pml ob1: without it another layer may choose its own way past the btl's. The sm collectives pass it by, too.
+  // pml ob1: without it another layer may bypass the btl. So do the sm collectives.
   return {
       {"mpi tcp",
        {"--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo", "--mca", "coll", "^sm"},
@@ -26,7 +26,7 @@ std::vector<MpiWay> all_ways() {
       {"mpi shared memory", {"--mca", "pml", "ob1", "--mca", "btl", "vader,self"}, &BenchRow::ratio_to_mpi_shared}};
 }
 
-/// Beside this program.
+/// In the folder of this program.
 std::string peer_program() {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "bench_mpi").string();
 }

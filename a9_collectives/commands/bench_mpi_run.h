@@ -6,13 +6,13 @@
 #include "a9_collectives/cases/catalogue.h"
 #include "a9_collectives/commands/bench_rows.h"
 
-// Open MPI as a peer: its own processes, started by mpirun, that measure as we do (common/bench/mpi_peer.cpp).
+// Open MPI as a peer: its own processes, started by mpirun, which measure the same way (common/bench/mpi_peer.cpp).
 namespace lab::a9 {
 
 /// One way in which Open MPI's ranks talk to each other.
 struct MpiWay {
   std::string name;                  ///< "mpi tcp", the algorithm's name in its rows
-  std::vector<std::string> options;  ///< of mpirun
+  std::vector<std::string> options;  ///< for mpirun
   double BenchRow::*ratio;           ///< to this peer
 };
 
@@ -27,14 +27,14 @@ struct MpiJob {
 struct MpiOutcome {
   std::string library;  ///< "Open MPI v4.1.4"
   std::vector<BenchRow> rows;
-  std::string failure;  ///< why there are no rows; empty: there are
+  std::string failure;  ///< why there are no rows; empty if there are
 };
 
-/// Blocks until mpirun has ended. Nothing that it prints is shown.
+/// Blocks until mpirun has ended. Its output is not shown.
 /// Errors    UsageError: mpirun cannot be started
 MpiOutcome run_mpi(const MpiWay& way, const MpiJob& job);
 
-/// The ways that work on this machine, each tried once, and a line for each that says so or why it is left out.
+/// The ways that work on this machine, each tried once, with a line for each: its library, or why it is left out.
 struct UsableMpi {
   std::vector<MpiWay> ways;
   std::vector<std::string> lines;

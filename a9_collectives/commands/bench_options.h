@@ -22,13 +22,13 @@ struct BenchOptions {
 
   std::vector<const Collective*> collectives() const;
   std::vector<std::int64_t> sizes() const { return bench_sizes(steps, num_ranks); }
-  /// Where a collective's picture goes; its name stands before the ending where there are several.
+  /// The file of a collective's picture; if there are several, its name goes before the extension.
   /// Example   "out/bench.png": "out/bench_allreduce.png"
   std::string picture_of(const Collective& collective) const;
 };
 
-/// An exit code when --help has been answered, else nothing.
-/// Errors    UsageError: besides a wrong option, a file that could not be written at the end of the run
+/// An exit code if --help was answered, otherwise nothing.
+/// Errors    UsageError: a wrong option, or a file that could not be written at the end of the run
 std::optional<ExitCode> parse_bench_options(int argc, char** argv, BenchOptions& options);
 
 }  // namespace lab::a9

@@ -14,7 +14,7 @@
 namespace lab::a9 {
 namespace {
 
-/// Every picture has these in this order and in the same colours, whoever of them is there.
+/// Every picture has these in this order and in the same colours, even if some are missing.
 constexpr const char* kPeers[] = {"mpi tcp", "mpi shared memory", "gloo", "gloo batch"};
 
 plot::Series& series_named(plot::Chart& chart, const std::string& name) {

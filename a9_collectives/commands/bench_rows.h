@@ -17,11 +17,11 @@ struct BenchRow {
   int ranks = 0;
   double min_seconds = 0, median_seconds = 0, max_seconds = 0;
   double bus_factor = 1;         ///< busbw over algbw
-  std::uint64_t messages = 0;    ///< sent by the rank that sends most; 0 for a peer, whose messages nobody counts
+  std::uint64_t messages = 0;    ///< sent by the rank that sends most; 0 for a peer: not counted
   std::uint64_t bytes_sent = 0;  ///< by the rank that sends most
   std::uint64_t rounds = 0;
   std::int64_t wrong = 0;          ///< elements that differ from the exact result, over all ranks
-  double ratio_to_gloo = 0;        ///< of the medians; 0: there is no such peer
+  double ratio_to_gloo = 0;        ///< of the medians; 0: no such peer
   double ratio_to_mpi = 0;         ///< Open MPI over TCP
   double ratio_to_mpi_shared = 0;  ///< Open MPI over shared memory
 
@@ -31,18 +31,18 @@ struct BenchRow {
 };
 
 /// Bus bandwidth against size of one collective's rows: a line for what the student's function picks, a dashed one per
-/// peer, and a mark at each size from which on an algorithm is picked.
+/// peer, and a mark at each size where another algorithm takes over.
 /// Errors    UsageError: no rows
 plot::Chart bench_chart(const std::vector<BenchRow>& rows);
 
-/// Sizes of a summary, both ends included. A size that was rounded down to whole elements per rank counts as what it
-/// was before.
+/// Sizes of a summary, both ends included. A size that was rounded down to whole elements per rank counts as the
+/// size before rounding.
 struct SizeBand {
   std::int64_t min_bytes = 0;
   std::int64_t max_bytes = 0;
 };
 
-/// How the selected algorithms do against one peer.
+/// How the selected algorithms compare with one peer.
 struct RatioSummary {
   int num_cells = 0;  ///< collective and size
   double geometric_mean = 0;
@@ -52,17 +52,17 @@ struct RatioSummary {
 /// Over the selected rows in the band whose ratio is known.
 RatioSummary summarise(const std::vector<BenchRow>& rows, double BenchRow::*ratio, const SizeBand& band);
 
-/// A line per peer and band that have a cell: Gloo at all sizes; Open MPI over TCP from 256 KiB to 4 MiB and at 64 MiB.
+/// A line per peer and band with a cell: Gloo at all sizes; Open MPI over TCP from 256 KiB to 4 MiB and at 64 MiB.
 std::vector<std::string> summary_lines(const std::vector<BenchRow>& rows);
 
 std::string bench_header();
 std::string bench_line(const BenchRow& row);
 std::string bench_json(const std::vector<BenchRow>& rows);
-/// The rows of a text that bench_json made: how they come from the ranks' processes to the launcher's.
+/// Parses the output of bench_json(), which is how rows get from the ranks' processes to the launcher.
 std::vector<BenchRow> rows_of_json(const std::string& text);
 
-/// Puts each row of a peer, of the same collective, behind the last row of its size, and sets the ratio of our rows of
-/// that size; a size that has none is left out.
+/// Inserts each row of a peer, of the same collective, after the last row of its size, and sets the ratio of our rows
+/// of that size. A peer's row is left out if there are no rows of its size.
 void add_peer_rows(std::vector<BenchRow>& rows, const std::vector<BenchRow>& peers, double BenchRow::*ratio);
 
 }  // namespace lab::a9

@@ -24,7 +24,7 @@ std::uint64_t field(std::uint64_t value, int bit, int next_bit) {
   return (value >> bit) & ((std::uint64_t{1} << (next_bit - bit)) - 1);
 }
 
-/// Two fields of the sum of one element over a set of ranks.
+/// Two fields of the sum of an element over a set of ranks.
 struct Sum {
   std::uint64_t count = 0;
   std::uint64_t check = 0;
@@ -39,7 +39,7 @@ Sum sum_over(std::uint64_t ranks, std::uint64_t element) {
   return sum;
 }
 
-/// One element.
+/// The piece of one element.
 Piece piece_of(std::uint64_t value) {
   const Piece unknown{0, 0, 1};
   const std::uint64_t ranks = field(value, 0, kCountBit);
@@ -59,7 +59,7 @@ bool contains(RankSet ranks, int rank) {
   return ((ranks >> rank) & 1) != 0;
 }
 
-/// Ascending; where they follow each other round the ring, from the first of that row.
+/// Ascending; if the ranks are consecutive on the ring, starting with the first of them.
 std::vector<int> in_ring_order(RankSet ranks, int num_ranks) {
   std::vector<int> firsts;
   std::vector<int> members;
@@ -73,7 +73,7 @@ std::vector<int> in_ring_order(RankSet ranks, int num_ranks) {
   return members;
 }
 
-/// The rank of a piece that is one rank's own, else -1.
+/// The rank of a piece that is one rank's own, otherwise -1.
 int only_rank(const Piece& piece) {
   if (!piece.known() || (piece.ranks & (piece.ranks - 1)) != 0) return -1;
   int rank = 0;
@@ -128,7 +128,7 @@ std::string sum_name(RankSet ranks, int num_ranks) {
   const std::size_t count = members.size();
   if (count == static_cast<std::size_t>(num_ranks)) return "Σ";
   const int stride = count < 2 ? 1 : (members[1] - members[0] + num_ranks) % num_ranks;
-  // Four that do not follow each other are about as short in full as with dots.
+  // Four that are not consecutive are about as short in full as with dots.
   if (count <= kMostParts || (count == kMostParts + 1 && stride != 1)) {
     std::vector<std::string> letters;
     for (const int rank : members) letters.push_back(letter(rank));
@@ -192,7 +192,7 @@ std::string ChunkNames::name(const std::vector<Piece>& pieces) const {
   for (std::size_t i = 0; i < pieces.size();) {
     const Piece& piece = pieces[i];
     const int rank = only_rank(piece);
-    // The same chunks of the ranks that follow are named together.
+    // The same chunks of consecutive ranks are named together.
     std::size_t end = i + 1;
     const auto goes_on = [&](const Piece& next) {
       return next.begin == piece.begin && next.end == piece.end &&

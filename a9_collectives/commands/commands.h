@@ -3,6 +3,7 @@
 #include "common/base/errors.h"
 
 namespace lab::a9 {
+
 /// `a9_collectives bench`: times every algorithm and its peers on real processes and prints one table.
 ExitCode bench_command(int argc, char** argv);
 
@@ -10,7 +11,7 @@ ExitCode bench_command(int argc, char** argv);
 /// --text, prints it. NAME is a collective of the catalogue, or "schematic", the handout's picture of the all-to-all.
 ExitCode explain_command(int argc, char** argv);
 
-/// `a9_collectives sim`: runs algorithms on a simulated network and prints their time beside the formula's; with
+/// `a9_collectives sim`: runs algorithms on a simulated network and prints their time next to the formula's; with
 /// --sweep draws time against size.
 ExitCode sim_command(int argc, char** argv);
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-// Lengths down the picture are in px; across it a column is 1 wide, and rank r's line is at r.
+// Vertical lengths are in px; horizontally a column is 1 wide, and rank r's line is at r.
 namespace lab::a9 {
 namespace {
 
@@ -42,14 +42,14 @@ std::string spaced(std::string name) {
   return name;
 }
 
-/// The palette without its last, yellow, in which letters cannot be read.
+/// The palette without its last colour, yellow, which is unreadable for letters.
 constexpr int kNumRankColours = plot::kNumColours - 1;
 
 plot::Colour rank_colour(int rank) {
   return plot::colour(rank % kNumRankColours);
 }
 
-/// Ranks beyond the palette have the colours again, paler boxes and dashed arrows.
+/// Ranks beyond the palette reuse the colours, with paler boxes and dashed arrows.
 bool beyond_palette(int rank) {
   return rank >= kNumRankColours;
 }
@@ -66,7 +66,7 @@ plot::Colour box_colour(const Piece& piece) {
   return kSumColour;
 }
 
-/// How many boxes stand beside each other: all where they are few, else rows as the page is wide.
+/// The number of boxes side by side: all if they are few, otherwise as many as the page width allows.
 int boxes_per_row(int num_boxes, int num_ranks) {
   const int most = num_ranks <= 5 ? 8 : 4;
   const int rows = (num_boxes + most - 1) / most;
@@ -125,7 +125,7 @@ class Drawing {
     now_ += height;
   }
 
-  /// Room for so many arrows as cross the middle between two ranks, on average.
+  /// Room for the arrows that cross the middle between two ranks, on average.
   double step_height(int step) const {
     double columns = 0;
     for (const StepMessage& message : from_.messages) {
@@ -189,8 +189,8 @@ class Drawing {
   const Explanation& from_;
   const int steps_;
   plot::Diagram picture_;
-  double now_ = 0;      ///< how far down the picture is drawn
-  double squeeze_ = 1;  ///< of the steps, where they would be more than fits
+  double now_ = 0;      ///< how far down the picture has been drawn
+  double squeeze_ = 1;  ///< of the steps, if they do not all fit
 };
 
 }  // namespace

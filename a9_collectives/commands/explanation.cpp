@@ -17,7 +17,7 @@ namespace {
 
 using Pieces = std::vector<Piece>;
 
-/// What travelled, numbered: a trace's label is a text, so it carries the number.
+/// What was sent, numbered: a trace's label is a string, so it carries the number.
 class Payloads {
  public:
   std::string add(Pieces pieces) {
@@ -39,7 +39,7 @@ std::int64_t small_numel(int num_ranks) {
 
 std::int64_t numel_for(const Algorithm& algorithm, int num_ranks) {
   if (algorithm.name != "chain") return small_numel(num_ranks);
-  // A chain of one piece shows nothing, and it is the bytes that decide how many there are.
+  // A chain of one piece shows nothing, and the number of pieces depends on the bytes.
   constexpr std::int64_t kShownSegments = 4;
   constexpr auto kElementBytes = static_cast<std::int64_t>(sizeof(std::int64_t));
   for (std::int64_t numel = kShownSegments; numel <= kMostProvenanceElements; numel *= 2) {
@@ -85,7 +85,7 @@ Explanation explain(const Collective& collective, const Algorithm& algorithm, in
   const ChunkNames names(all, num_ranks);
   for (StepMessage& message : messages) message.label = names.name(payloads.at(message.label));
   const double num_bytes = static_cast<double>(numel_for(algorithm, num_ranks)) * sizeof(std::int64_t);
-  // An algorithm that is tried out has no formula yet.
+  // An experimental algorithm has no formula yet.
   const double steps = algorithm.cost ? algorithm.cost(num_bytes, num_ranks).steps : num_steps(messages);
   const auto cost_steps = static_cast<int>(std::lround(steps));
   return {collective.name,        algorithm.name,          num_ranks,           names,

@@ -9,7 +9,7 @@
 
 namespace lab::a9 {
 
-/// What one run of a collective did, read off the data that travelled.
+/// What one run of a collective did, decoded from the data that was sent.
 struct Explanation {
   std::string collective;
   std::string algorithm;
@@ -18,15 +18,15 @@ struct Explanation {
   std::vector<std::vector<Piece>> inputs;   ///< by rank, cut into chunks
   std::vector<std::vector<Piece>> results;  ///< by rank, cut into chunks
   std::vector<StepMessage> messages;        ///< labelled with the names of what they carried
-  int cost_steps = 0;                       ///< as the algorithm's contract counts them: messages at once are one step
+  int cost_steps = 0;                       ///< by the algorithm's contract: simultaneous messages are one step
 };
 
-/// Runs the algorithm on threads, on data that says where it came from. Twice the same for the same program.
+/// Runs the algorithm on threads, on data that encodes where it came from. The same program gives the same result.
 /// Call      num_ranks: 2 to kMostProvenanceRanks
-/// Errors    what the run fails with
+/// Errors    those of the run
 Explanation explain(const Collective& collective, const Algorithm& algorithm, int num_ranks);
 
-/// The algorithm that the student's function takes for a message as small as an explanation's.
+/// The algorithm that the student's function picks for a message as small as an explanation's.
 const Algorithm& small_message_algorithm(const Collective& collective, int num_ranks);
 
 /// "3 steps"; "1 step with all its messages at once, shown as 3 steps" where the contract counts fewer than are shown.

@@ -36,7 +36,7 @@ std::vector<TracedMessage> matched(const std::vector<TraceEvent>& events) {
   return messages;
 }
 
-/// Both on the same rank, which read its one clock at each post and after each wait.
+/// True only for events of one rank, which reads its clock at each post and after each wait.
 bool waited_for_before(const TraceEvent& earlier, const TraceEvent& later) {
   return earlier.rank == later.rank && earlier.end_seconds <= later.start_seconds;
 }

@@ -31,8 +31,8 @@ struct SimOptions {
   std::string json_file;
 };
 
-/// Beyond so many ranks, an algorithm that posts all its messages at once is no fair comparison: the model charges a
-/// rank nothing for having hundreds of messages under way. (Nor is it quick to simulate.)
+/// Above this number of ranks, an algorithm that posts all its messages at once is not a fair comparison: the model
+/// charges a rank nothing for having hundreds of messages in flight. (It is also slow to simulate.)
 constexpr int kMostRanksForDirect = 32;
 
 std::vector<const Algorithm*> algorithms_of(const SimOptions& options, const Collective& collective) {
@@ -82,7 +82,7 @@ void parse(App& app, SimOptions& options) {
 ExitCode sim_command(int argc, char** argv) {
   at::set_num_threads(1);
   SimOptions options;
-  App app("a9_collectives sim", "Runs algorithms on a simulated network and prints their time beside the formula's.");
+  App app("a9_collectives sim", "Runs algorithms on a simulated network and prints their time next to the formula's.");
   parse(app, options);
   if (const auto done = app.parse(argc, argv)) return *done;
   options.network.latency_seconds = options.latency_microseconds * 1e-6;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kForever = 1e9;  // simulated seconds
 
-/// Bytes that the ranks can share evenly, and some for each.
+/// `bytes` rounded down to a multiple of the number of ranks, at least one byte each.
 std::int64_t shared_evenly(std::int64_t bytes, int num_ranks) {
   return std::max<std::int64_t>(bytes / num_ranks, 1) * num_ranks;
 }

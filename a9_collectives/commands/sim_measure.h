@@ -21,16 +21,16 @@ struct SimRow {
   std::uint64_t messages = 0;    ///< of all ranks
   std::uint64_t bytes_sent = 0;  ///< by the rank that sends most
   std::uint64_t rounds = 0;      ///< of the longest chain of messages
-  std::string left_out;          ///< why it was not simulated; empty: it was
+  std::string left_out;          ///< why it was not simulated; empty if it was
 };
 
 /// The row before the simulation: names, size and the formula's time. `bytes` as nccl-tests counts them, rounded down
-/// to what the ranks can share evenly.
+/// to a multiple of the number of ranks.
 SimRow forecast(const Collective& collective, const Algorithm& algorithm, std::int64_t bytes, int num_ranks,
                 const SimNetwork& network);
 
-/// Runs the algorithm on tensors without memory.
-/// Errors    UsageError: the network; this build has no SimGrid. What the algorithm throws.
+/// Runs the algorithm on tensors without storage.
+/// Errors    UsageError: invalid network, or a build without SimGrid; what the algorithm throws
 SimRow simulate(const Collective& collective, const Algorithm& algorithm, std::int64_t bytes, int num_ranks,
                 const SimNetwork& network);
 

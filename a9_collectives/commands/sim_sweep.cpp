@@ -48,7 +48,7 @@ std::vector<Crossover> crossovers(const std::vector<SimRow>& rows) {
     if (found.empty()) {
       found.push_back({bytes, best});
     } else if (best != found.back().algorithm) {
-      // How far the old leader was ahead at the size before, and behind at this one, on logarithmic axes.
+      // How far the old leader was ahead at the previous size, and is behind at this one, on logarithmic axes.
       const std::string& old = found.back().algorithm;
       const double ahead = std::log(seconds_of(*before, best) / seconds_of(*before, old));
       const double behind = std::log(seconds_of(list, old) / seconds_of(list, best));

@@ -11,7 +11,7 @@ struct Crossover {
   std::string algorithm;
 };
 
-/// The quickest algorithms of a sweep, each with the size at which its line and the one before cross, interpolated on
+/// The quickest algorithms of a sweep, each with the size at which its line crosses the previous one's, interpolated on
 /// logarithmic axes; the first from the smallest size on. Of equally quick ones, the one listed first.
 std::vector<Crossover> crossovers(const std::vector<SimRow>& rows);
 

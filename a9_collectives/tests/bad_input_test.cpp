@@ -11,12 +11,12 @@
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
 
-// What the five functions make of arguments that cannot be: an error on every rank, that names rank, expected and got.
-// What one rank can see alone is refused before anything is sent.
+// Invalid arguments to the five functions: an error on every rank that names rank, expected and got. An error that one
+// rank can detect alone is raised before anything is sent.
 namespace lab::a9 {
 namespace {
 
-/// One bad call, a good one beside it, and the message, with R for the rank's number.
+/// A bad call, a similar good one, and the message, with R for the rank's number.
 struct BadCall {
   Call bad, good;
   std::vector<std::int64_t> bad_shape, good_shape;
@@ -27,7 +27,7 @@ struct BadCall {
   }
 };
 
-/// `length` rows more than fit, or columns: many for large messages.
+/// `length` rows or columns more than fit: many for large messages.
 std::vector<BadCall> bad_calls(int size, std::int64_t length) {
   const std::int64_t uneven = size * length + 1;
   const Call gather = my_allgather, scatter = my_reduce_scatter;
@@ -83,7 +83,7 @@ void for_each_bad_call(const Check& check) {
   }
 }
 
-TEST_CASE("what every rank can see is refused on every rank, and nothing was sent") {
+TEST_CASE("an error that every rank can detect is raised on every rank, and nothing is sent") {
   for_each_bad_call([](int size, const BadCall& bad) {
     const auto all = endings(
         size, [&](int) { return at::ones(bad.bad_shape); }, [&](int) { return bad.bad; });
@@ -96,7 +96,7 @@ TEST_CASE("what every rank can see is refused on every rank, and nothing was sen
   });
 }
 
-TEST_CASE("what one rank can see is refused there before it sends, and the others name it") {
+TEST_CASE("an error that one rank can detect is raised there before it sends, and the others name it") {
   for_each_bad_call([](int size, const BadCall& bad) {
     const int culprit = size - 1;
     const auto all = endings(
@@ -125,7 +125,7 @@ std::vector<Function> all_functions() {
           {"all_to_all", all_to_all_along(0, 0)}};
 }
 
-/// An error on every rank before any payload moved, and every message names the odd rank and another, with both
+/// An error on every rank before any payload moves; every message names the odd rank and another, with both
 /// shapes.
 void check_mismatch(const std::vector<RankEnding>& all, int odd_rank, const std::string& what) {
   static const std::regex form(

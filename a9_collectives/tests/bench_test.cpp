@@ -6,7 +6,7 @@
 #include "a9_collectives/commands/bench_rows.h"
 #include "common/testing/test.h"
 
-// What the benchmark does with its figures; the figures themselves are nobody's to assert.
+// What the benchmark does with its figures; the figures themselves are not tested.
 namespace lab::a9 {
 namespace {
 
@@ -44,7 +44,7 @@ TEST_CASE("bandwidth: bytes over the median time, and the bus's share of them") 
   CHECK(row.busbw() == doctest::Approx(1.5 * 1.048576));
 }
 
-TEST_CASE("table: a line has a word under every heading; a peer has dashes for what nobody counts") {
+TEST_CASE("table: a line has a word under every heading; a peer has dashes for what is not counted") {
   BenchRow row = ours("ring", 4096, 20e-6);
   row.ratio_to_gloo = 1.25;
   row.wrong = 7;
@@ -60,7 +60,7 @@ TEST_CASE("table: a line has a word under every heading; a peer has dashes for w
   CHECK(bench_line(peer("mpi shared memory", std::int64_t{1} << 30, 0.1)).size() == header.find('\n'));
 }
 
-TEST_CASE("JSON: every key that readers ask for; null for a ratio to a peer that is not there") {
+TEST_CASE("JSON: every key that readers need; null for the ratio to a missing peer") {
   BenchRow row = ours("ring", 4096, 20e-6);
   row.ratio_to_gloo = 1.25;
   const auto json = nlohmann::json::parse(bench_json({row}));
@@ -76,7 +76,7 @@ TEST_CASE("JSON: every key that readers ask for; null for a ratio to a peer that
   CHECK(json[0]["ratio_to_mpi_shared_memory"].is_null());
 }
 
-TEST_CASE("JSON: rows come back as they went") {
+TEST_CASE("JSON: rows survive a round trip") {
   BenchRow row = ours("recursive_doubling", 4096, 1.0 / 3e6);
   row.ratio_to_gloo = 0.1;
   row.ratio_to_mpi = 0.2;
@@ -92,7 +92,7 @@ TEST_CASE("JSON: rows come back as they went") {
   CHECK(bench_json(back) == text);
 }
 
-TEST_CASE("peers stand behind the rows of their size, and ratios are to the peer of the same size") {
+TEST_CASE("peers come after the rows of their size, and ratios are to the peer of the same size") {
   std::vector<BenchRow> rows = {ours("direct", 1024, 10e-6), ours("ring", 1024, 40e-6, false), peer("gloo", 1024, 5e-6),
                                 ours("ring", 4096, 30e-6), peer("gloo", 4096, 15e-6)};
   add_peer_rows(rows, {peer("mpi tcp", 4096, 60e-6), peer("mpi tcp", 1024, 20e-6), peer("mpi tcp", 16, 1e-6)},

@@ -10,8 +10,8 @@
 #include "common/tensor/exact_data.h"
 #include "common/testing/test.h"
 
-// Every algorithm gives the right bits: at every world size, for every dtype, whatever the strides. Data are whole
-// numbers whose sums are exact, so any order of summation must agree to the bit.
+// Every algorithm gives the right bits: at every world size, for every dtype, whatever the strides. Data are
+// integers whose sums are exact, so any order of summation must agree to the bit.
 namespace lab::a9 {
 namespace {
 
@@ -22,7 +22,7 @@ const std::vector<at::ScalarType> kDtypes = {at::kFloat, at::kDouble, at::kHalf,
 using OnRank = std::function<at::Tensor(const at::Tensor& input, PointToPoint&)>;
 using Expected = std::function<at::Tensor(const std::vector<at::Tensor>& inputs, int rank)>;
 
-/// Each rank's result, of inputs that differ from rank to rank. `prepare` may give the input other strides.
+/// Each rank's result for inputs that differ from rank to rank. `prepare` may change the input's strides.
 void check_everywhere(const std::vector<std::int64_t>& shape, at::ScalarType dtype, int size, const OnRank& run,
                       const Expected& expected, bool transposed = false) {
   std::vector<at::Tensor> inputs;

@@ -2,7 +2,7 @@
 #include "a9_collectives/tests/bad_input.h"
 #include "common/testing/test.h"
 
-// Ranks that disagree on an argument although every single message may fit: the error must come all the same, on every
+// Ranks that disagree on an argument although every single message may fit: there must still be an error on every
 // rank.
 namespace lab::a9 {
 namespace {
@@ -22,8 +22,8 @@ TEST_CASE("a broadcast between ranks that chose other algorithms is an error on 
   }
 }
 
-/// Whether every rank gets an error where the last has as many elements in another shape: at every world size, for few
-/// elements and for many.
+/// Whether every rank gets an error if the last has the same number of elements in another shape: at every world size,
+/// for few elements and for many.
 bool refuses_other_shape(const Call& call) {
   for (const int size : kBadInputSizes) {
     for (const std::int64_t length : {1, 20000}) {
@@ -89,7 +89,7 @@ TEST_CASE("another gather_dim on one rank is an error on every rank") {
 
 using Broadcast = at::Tensor (*)(at::Tensor, int, PointToPoint&);
 
-/// Whether every rank gets an error where one takes another rank for the source, whichever these are.
+/// Whether every rank gets an error if one takes another rank for the source, whichever these are.
 bool refuses_other_source(Broadcast broadcast, int size) {
   for (int odd_rank = 0; odd_rank < size; ++odd_rank) {
     for (int odd_source = 1; odd_source < size; ++odd_source) {

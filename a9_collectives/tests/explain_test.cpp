@@ -150,7 +150,7 @@ TEST_CASE("however many the steps, the picture can be drawn") {
   CHECK_NOTHROW(plot::diagram_script(explain_diagram(explanation)));
 }
 
-TEST_CASE("a wrong algorithm shows: what nobody sent is '?'") {
+TEST_CASE("a wrong algorithm shows: what was never sent is '?'") {
   const Algorithm wrong = {"wrong",
                            [](const at::Tensor& input, PointToPoint& p2p) {
                              if (p2p.rank() == 0) {
@@ -173,7 +173,7 @@ TEST_CASE("a wrong algorithm shows: what nobody sent is '?'") {
         "rank 2 ends with c\n");
 }
 
-TEST_CASE("a run that fails is that failure") {
+TEST_CASE("a failure of the run is passed on") {
   const Algorithm stub = {
       "stub", [](const at::Tensor&, PointToPoint&) -> at::Tensor { not_implemented("a9.allreduce"); }, {}};
   try {

@@ -9,7 +9,7 @@
 #include "common/testing/right_log.h"
 #include "common/testing/test.h"
 
-// The log expectation accepts a right log and refuses every small way to spoil it.
+// The log expectation accepts a right log and rejects every small corruption of it.
 namespace lab::a9 {
 namespace {
 
@@ -37,7 +37,7 @@ TEST_CASE("the expectation refuses a log of another number of ranks, and one who
 }
 
 TEST_CASE("the expectation refuses every line deleted, duplicated or falsified in turn") {
-  for (const int num_ranks : {2, 3}) {  // with 3 ranks some lines are skipped ones
+  for (const int num_ranks : {2, 3}) {  // with 3 ranks some checks are skipped
     const auto mutations = log_mutations(right_log(num_ranks));
     CHECK(mutations.size() > 500);
     const LogExpectation expectation = expected_log(num_ranks);
@@ -48,7 +48,7 @@ TEST_CASE("the expectation refuses every line deleted, duplicated or falsified i
   }
 }
 
-TEST_CASE("every case has a call, and a name of its own") {
+TEST_CASE("every case has a call and its own name") {
   CHECK(testing::misnamed_case(all_cases(), calls()) == "");
   CHECK(all_cases().size() == 41);
 }

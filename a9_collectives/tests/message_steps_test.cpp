@@ -47,7 +47,7 @@ TEST_CASE("posted at once, messages still take turns at a port; the order of pos
   CHECK(text_of({sent(0, 1, 0, 9), received(0, 1, 1, 9), sent(1, 0, 0, 9), received(1, 0, 1, 9)}) == "1:0->1 1:1->0 ");
 }
 
-TEST_CASE("no messages are no steps, built-in collectives are none, half a message is an error") {
+TEST_CASE("no messages, no steps; built-in collectives do not count; half a message is an error") {
   CHECK(num_steps(message_steps({})) == 0);
   TraceEvent barrier;
   barrier.kind = TraceKind::kCollective;
@@ -55,7 +55,7 @@ TEST_CASE("no messages are no steps, built-in collectives are none, half a messa
   CHECK_THROWS_AS(message_steps({sent(0, 1, 0, 1)}), ContractError);
 }
 
-/// One port each way: what is all posted at once takes a step per message.
+/// One port each way: messages that are posted at once take a step each.
 int expected_steps(const Algorithm& algorithm, int num_ranks) {
   const int steps = static_cast<int>(algorithm.cost(4 << 18, num_ranks).steps);  // the chain's 4 segments
   return algorithm.name == "direct" ? steps * (num_ranks - 1) : steps;

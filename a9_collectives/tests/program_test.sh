@@ -29,7 +29,7 @@ verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 2
 run "$program" run alreduce; refuses "a task that is not there" 2 "such as allreduce; got 'alreduce'"
 run "$program" run; refuses "run without a name" 2 "expected the name of a case or of a task, got nothing"
 
-# What a student's checks say, and what a judge is handed.
+# The student's checks, and the records for the judge.
 run "$program" check --nproc 3 --json "$scratch/check.json"
 verdict "$([[ $code == 0 && $(grep -cxE 'a9\.allreduce: 4 of 4 checks right on 3 ranks|a9\.ulysses: skipped on 3 ranks: 4 heads do not divide by 3 ranks|19 of 23 tasks right, 4 skipped' "$scratch/out") == 3 ]]; echo $?)" "check runs every task, and says which are skipped"
 verdict "$([[ $(grep -c '"task": "a9\.' "$scratch/check.json") == 23 && $(grep -c '"passed": false' "$scratch/check.json") -gt 0 ]]; echo $?)" "check --json"
@@ -59,7 +59,7 @@ if grep -q 'no SimGrid' "$scratch/err"; then skip "this build has no simulated n
   verdict "$([[ $code == 0 ]] && has 'allreduce +\* rabenseifner +1048576 +16 +1652.864 +1652.864 +128 +1966080 +8')" "sim prints the formula's time to the digit"
   verdict "$([[ $(grep -c '"simulated_seconds"' "$scratch/sim.json") == 5 ]]; echo $?)" "... and a row of JSON for each algorithm"
   run "$program" sim --ranks 1; refuses "too few simulated ranks" 2 "--ranks: expected an integer from 2 to 4096, got '1'"
-  run "$program" sim --bytes 1TB; refuses "a size that is none" 2 "--bytes: expected a size from 1B to 1TiB, got '1TB'; try --bytes 1MiB"
+  run "$program" sim --bytes 1TB; refuses "an invalid size" 2 "--bytes: expected a size from 1B to 1TiB, got '1TB'; try --bytes 1MiB"
   run "$program" sim --platform ring; refuses "a platform that is not there" 2 "--platform: expected star, fat-tree, torus or dragonfly, got 'ring'"
   run "$program" sim --algorithm rings; refuses "an algorithm that is not there" 2 "there is no allreduce algorithm 'rings'"
   run "$program" --world sim --nproc 3

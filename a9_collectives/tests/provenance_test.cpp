@@ -54,7 +54,7 @@ TEST_CASE("joined parts are as many pieces, unless they go on where the last one
   CHECK(text(pieces_of(joined)) == "1[0,2) 2[0,4) 2[6,8)");
 }
 
-TEST_CASE("what is no sum of inputs over different ranks is unknown") {
+TEST_CASE("anything but a sum of inputs over different ranks is unknown") {
   CHECK(is_unknown(at::zeros({4}, at::kLong)));
   CHECK(is_unknown(at::full({4}, -1, at::kLong)));
   CHECK(is_unknown(at::arange(4)));

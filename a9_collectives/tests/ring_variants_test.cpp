@@ -6,8 +6,8 @@
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
 
-// Rings as textbooks and libraries have them: all of them must come within the bounds of the ring's cases, and what is no
-// ring must not.
+// Rings as in textbooks and libraries: all of them must stay within the bounds of the ring's cases, and algorithms that
+// are not rings must not.
 namespace lab::a9 {
 namespace {
 
@@ -23,7 +23,7 @@ std::string verdict(const std::string& name, const std::function<at::Tensor(at::
   return testing::verdict(algorithm_cases(), name, call, size);
 }
 
-/// Where each chunk of a row of n elements begins, and the end.
+/// Where each chunk of a row of n elements begins, and the end of the last.
 using Cut = std::vector<std::int64_t> (*)(std::int64_t n, int num_chunks);
 
 std::vector<std::int64_t> longer_first(std::int64_t n, int num_chunks) {
@@ -54,7 +54,7 @@ struct Ring {
   int gather_segments = 1;  ///< and on its way round afterwards
 };
 
-/// The last segments may be empty, and are not sent then.
+/// The last segments may be empty and are then not sent.
 void exchange_segments(PointToPoint& p2p, const at::Tensor& out, int dst, const at::Tensor& in, int src, int segments) {
   std::vector<Request> requests;
   const auto post = [&](const at::Tensor& chunk, const auto& message) {
@@ -121,7 +121,7 @@ TEST_CASE("a ring all-reduce of a padded row comes within the bounds") {
   }
 }
 
-TEST_CASE("what is no ring is beyond its bounds") {
+TEST_CASE("an algorithm that is not a ring exceeds the bounds") {
   for (const int size : {4, 5, 8}) {
     CAPTURE(size);
     for (const Function other :

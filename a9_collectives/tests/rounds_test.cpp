@@ -10,7 +10,7 @@
 namespace lab::a9 {
 namespace {
 
-constexpr std::int64_t kElements = 1000;  // of a chunk, where the input must divide; few world sizes divide it
+constexpr std::int64_t kElements = 1000;  // of a chunk if the input must divide; few world sizes divide it
 
 /// What each rank's ledger says of one call on `num_elements` int64 (as nccl-tests counts them).
 std::vector<LedgerEntry> ledgers(const std::string& collective_name, const std::string& algorithm, int size,

@@ -46,7 +46,7 @@ TEST_CASE("and on 1,024 ranks, where the messages are few enough for a test") {
   }
 }
 
-TEST_CASE("a slower link and a longer wait cost what they must") {
+TEST_CASE("a slower link and a higher latency cost what they must") {
   if (!simulated()) return;
   const Collective& allreduce = collective_named("allreduce");
   const Algorithm& ring = algorithm_named(allreduce, "ring");

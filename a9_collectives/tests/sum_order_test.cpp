@@ -5,7 +5,7 @@
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
 
-// The order in which each algorithm adds up, as its header says it: on data whose sums do depend on it, to the bit.
+// The order in which each algorithm sums, as its header says: bit by bit, on data whose sums depend on the order.
 namespace lab::a9 {
 namespace {
 
@@ -31,7 +31,7 @@ at::Tensor round_the_ranks(const std::vector<at::Tensor>& parts, int first, int 
   return sum;
 }
 
-/// Pairs first where the world size is no power of two; then a tree whose leaves are next to each other, or far apart.
+/// Pairs first if the world size is not a power of two; then a tree whose leaves are next to each other, or far apart.
 at::Tensor tree(const std::vector<at::Tensor>& parts, bool neighbours_first) {
   const std::size_t power = static_cast<std::size_t>(floor_power_of_two(static_cast<int>(parts.size())));
   const std::size_t num_aside = parts.size() - power;
@@ -48,7 +48,7 @@ at::Tensor tree(const std::vector<at::Tensor>& parts, bool neighbours_first) {
 }
 
 using Function = at::Tensor (*)(at::Tensor, PointToPoint&);
-/// Of the parts of one chunk, which is the chunk'th.
+/// The sum of the parts of chunk number `chunk`.
 using Order = at::Tensor (*)(const std::vector<at::Tensor>& parts, int chunk);
 
 at::Tensor rank_order(const std::vector<at::Tensor>& parts, int) {

@@ -11,7 +11,7 @@
 #include "common/testing/judged_case.h"
 #include "common/testing/test.h"
 
-// Each mistake with tensor parallelism that the README warns of, as a wrong solution, and the case that sees it.
+// Each tensor-parallel mistake that the README warns of, as a wrong solution, and the case that catches it.
 namespace lab::a9 {
 namespace {
 
@@ -53,7 +53,7 @@ TEST_CASE("wrong: rows and columns changed places") {
   CHECK(is_refused("TensorParallelShards", shards([](Block& block, Communicator& comm) {
                      block.fc2_shard = part(block.fc2, 0, comm).clone();
                    })));
-  // The right shape by accident: columns, turned over.
+  // The right shape by accident: columns, transposed.
   CHECK(differs("TensorParallelShards", shards([](Block& block, Communicator& comm) {
                   block.o_proj_shard = part(block.o_proj, 0, comm).t().clone();
                 })));
@@ -89,7 +89,7 @@ TEST_CASE("wrong: a shard is a view of the whole weight") {
                 shards([](Block& block, Communicator& comm) { block.q_proj_shard = part(block.q_proj, 0, comm); })));
 }
 
-/// forward_tensor_parallel with the usual mistakes, each to be switched on.
+/// forward_tensor_parallel with the usual mistakes, each switched on separately.
 struct TensorParallel {
   bool sum_after_attention = true;
   bool sum_after_ff = true;
@@ -266,14 +266,14 @@ TEST_CASE("wrong: g sums in its backward pass as well; gradients are P times too
   CHECK(differs("TensorParallelGrad", gradient_call_of(wrong)));
 }
 
-TEST_CASE("wrong: the all-reduce breaks the graph; no gradient arrives behind it") {
+TEST_CASE("wrong: the all-reduce breaks the graph; no gradient gets through it") {
   TensorParallel wrong;
   wrong.sum_breaks_graph = true;
   CHECK(passes("TensorParallel", call_of(wrong)));
   CHECK(differs("TensorParallelGrad", gradient_call_of(wrong)));
 }
 
-TEST_CASE("right, if by accident: my_allreduce on a fresh tensor is g, for autograd does not see it") {
+TEST_CASE("right, if by accident: my_allreduce on a fresh tensor is g, since autograd does not see it") {
   TensorParallel plain;
   plain.sum_behind_autograd = true;
   CHECK(passes("TensorParallel", call_of(plain)));

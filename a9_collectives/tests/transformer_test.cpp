@@ -12,7 +12,7 @@
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
 
-// The serial block is right, the reference solution passes every case, and what cannot work is refused.
+// The serial block is right, the reference solution passes every case, and invalid arguments are refused.
 namespace lab::a9 {
 namespace {
 
@@ -113,7 +113,7 @@ TEST_CASE("a skipped case says which numbers do not fit") {
   CHECK(first.skip_reason(4).empty());
 }
 
-/// Every rank must be refused, by a ContractError with this text in it, before it has sent anything.
+/// Every rank must get a ContractError containing this text before it has sent anything.
 void refused(int num_ranks, const std::string& text, const std::function<void(Communicator&)>& body) {
   const auto outcome = run_ranks(threads(num_ranks), RankBody([&](Communicator& comm, RankOutcome& own) {
                                    try {
@@ -129,7 +129,7 @@ void refused(int num_ranks, const std::string& text, const std::function<void(Co
   for (const RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.count("refused") == 1);
 }
 
-TEST_CASE("what does not divide, or has the wrong shape, is refused on every rank before anything is sent") {
+TEST_CASE("a size that does not divide, or a wrong shape, is refused on every rank before anything is sent") {
   const TransformerOptions options;
   const TensorMap weights = initial_weights(options, 1);
   const at::Tensor x = at::ones({2, 3, 32});

@@ -6,11 +6,11 @@
 
 namespace lab::a9 {
 
-// How the named case of the transformer ends on so many ranks with the given call in the place of its task's.
+// How the named Transformer case ends on num_ranks ranks with the given call in place of its task's.
 
 /// Every rank matches and keeps within its bounds.
 bool passes(const std::string& case_name, const TaskCall& call, int num_ranks = 4);
-/// A rank finds other numbers than expected; none throws.
+/// A rank finds numbers that differ from the expected ones; none throws.
 bool differs(const std::string& case_name, const TaskCall& call, int num_ranks = 4);
 /// The numbers are right on every rank, but a rank has sent too much, too little or by the wrong means.
 bool is_over_budget(const std::string& case_name, const TaskCall& call, int num_ranks = 4);

@@ -11,7 +11,7 @@
 #include "common/testing/test.h"
 
 // Each mistake with Ulysses, gradients and communication that the README warns of, as a wrong solution, and the case
-// that sees it.
+// that catches it.
 namespace lab::a9 {
 namespace {
 
@@ -107,7 +107,7 @@ TEST_CASE("wrong: only rank 0 has the result, in Ulysses; or every rank has rank
   }
 }
 
-TEST_CASE("wrong: the built-in all-to-all in the place of my_all_to_all; right numbers, but over its bound") {
+TEST_CASE("wrong: the built-in all-to-all in place of my_all_to_all; right numbers, but over its bound") {
   Ulysses wrong;
   wrong.there = [](const at::Tensor& x, Communicator& comm) {
     std::vector<at::Tensor> parts;
@@ -194,7 +194,7 @@ TEST_CASE("wrong: weight gradients are averaged over the sequence shards, or lef
   }
 }
 
-TEST_CASE("wrong: the all-to-all breaks the graph, so nothing is learnt of q, k and v") {
+TEST_CASE("wrong: the all-to-all breaks the graph, so q, k and v get no gradient") {
   Ulysses wrong;
   wrong.there = [](const at::Tensor& x, Communicator& comm) {
     return my_all_to_all(x.detach(), 2, 1, comm.point_to_point());
@@ -206,7 +206,7 @@ TEST_CASE("wrong: the all-to-all breaks the graph, so nothing is learnt of q, k 
   CHECK(differs("UlyssesGrad", gradient_call_of(wrong, [](const TensorMap&, Communicator&) {})));
 }
 
-/// The results of ParallelFunctions, right but for what `change` does.
+/// The results of ParallelFunctions, right except for what `change` does.
 TaskCall functions(const std::function<void(TensorMap&, Communicator&, const CaseInputs&)>& change) {
   return [change](Communicator& comm, const CaseInputs& inputs) {
     TensorMap results = transformer_calls().at("a9.parallel_functions")(comm, inputs);

@@ -70,7 +70,7 @@ TEST_CASE_TEMPLATE("wrong: rank + 1 without modulo", World, Threads, Processes) 
   check_others_name(ending, 3, reason);
 }
 
-/// Counts ranks from 1, so that nobody is the source.
+/// Counts ranks from 1, so that no rank is the source.
 at::Tensor broadcast_counts_from_one(at::Tensor tensor, PointToPoint& p2p) {
   const int src_rank = p2p.size();
   if (p2p.rank() != src_rank) p2p.recv(tensor, src_rank);
@@ -100,7 +100,7 @@ at::Tensor scatter_uneven(at::Tensor tensor, PointToPoint& p2p) {
   return own;
 }
 
-TEST_CASE_TEMPLATE("wrong: chunks of another size at either end", World, Threads, Processes) {
+TEST_CASE_TEMPLATE("wrong: chunks of different sizes at the two ends", World, Threads, Processes) {
   check_disagreement(ending_of<World>(3, scatter_uneven),
                      "shape mismatch: rank 0 sends float32 [2] to rank 2 (@), which expects float32 [1] (@)");
 }
@@ -201,8 +201,8 @@ TEST_CASE_TEMPLATE("wrong: LibTorch throws on one rank", World, Threads, Process
   check_others_name(ending, 1, ending.messages[1]);
 }
 
-/// Ends its process where it should return. (By _Exit: after exit(), LibTorch's destructors run beside Gloo's threads and
-/// may not come back, so that the others' time-out is what ends the run.)
+/// Ends its process where it should return. (By _Exit: after exit(), LibTorch's destructors run alongside Gloo's
+/// threads and may hang, so that only the others' time-out ends the run.)
 template <int kCode>
 at::Tensor broadcast_exits(at::Tensor tensor, PointToPoint& p2p) {
   if (p2p.rank() == 0) std::_Exit(kCode);
@@ -225,7 +225,7 @@ TEST_CASE("wrong: a rank ends its process<processes>") {
   check_others_name(with_failure, 0, "exited with code 3");
 }
 
-TEST_CASE_TEMPLATE("wrong: a part of the result that nobody filled is a mismatch", World, Threads, Processes) {
+TEST_CASE_TEMPLATE("wrong: a part of the result that is never filled is a mismatch", World, Threads, Processes) {
   const CallTable table = {{"a9.allgather", [](Communicator& comm, const CaseInputs& inputs) {
                               PointToPoint& p2p = comm.point_to_point();
                               const at::Tensor x = inputs.tensor("input.x");

@@ -11,7 +11,7 @@ namespace lab::a9 {
 
 using Program = at::Tensor (*)(at::Tensor, PointToPoint&);
 
-/// The source lines of the wrong programs as "@", so that a message can be compared as a whole.
+/// Replaces the source lines of the wrong programs by "@", so that whole messages can be compared.
 inline std::string without_lines(const std::string& message) {
   static const std::regex line("wrong_(programs|messages)_test\\.cpp:[0-9]+");
   return std::regex_replace(message, line, "@");

@@ -2,8 +2,8 @@
 
 #include "a9_collectives/chunks.h"
 
-// Wrong programs whose ranks wait for what never comes. Each ends on every rank, with the message that says who waits
-// for whom, and where in the student's file ("@").
+// Wrong programs whose ranks wait for something that never comes. Each ends on every rank, with the message that says
+// who waits for whom, and where in the student's file ("@").
 namespace lab::a9 {
 namespace {
 
@@ -117,7 +117,7 @@ TEST_CASE_TEMPLATE("wrong: the expected sender never sends", World, Threads, Pro
                         "deadlock: rank 2 waits to receive 16 B from rank 1 (@), but rank 1 has already returned");
 }
 
-/// The last rank has nobody to pass the tensor on to, and forgets that it gets one.
+/// The last rank has no rank to pass the tensor on to, and forgets to receive it.
 at::Tensor broadcast_last_returns(at::Tensor tensor, PointToPoint& p2p) {
   if (p2p.rank() == p2p.size() - 1) return tensor;
   if (p2p.rank() > 0) p2p.recv(tensor, p2p.rank() - 1);
@@ -172,7 +172,7 @@ TEST_CASE_TEMPLATE("wrong: one message too many", World, Threads, Processes) {
                         "deadlock: rank 0 waits to send 16 B to rank 2 (@), but rank 2 has already returned");
 }
 
-/// Each rank marks its part with its own number; rank 0 knows nothing of that.
+/// Each rank tags its part with its own number; rank 0 does not know that.
 at::Tensor reduce_wrong_tag(at::Tensor tensor, PointToPoint& p2p) {
   if (p2p.rank() != 0) {
     p2p.send(tensor, 0, p2p.rank());

@@ -10,14 +10,14 @@
 #include "common/testing/judged_case.h"
 #include "common/testing/test.h"
 
-// Wrong solutions that run through: each computes something else, or claims to be an algorithm that it is not, and the
-// case named is the one that sees it.
+// Wrong solutions that run to the end: each computes something else, or claims to be an algorithm that it is not, and
+// the named case is the one that catches it.
 namespace lab::a9 {
 namespace {
 
 using testing::contains;
 
-/// What becomes of the wrong call in the place of the named case's own.
+/// The verdict on the wrong call in place of the named case's own.
 std::string verdict(const std::string& case_name, const TaskCall& call, int size = 4) {
   std::vector<Case> cases = collective_cases();
   for (const Case& further : algorithm_cases()) cases.push_back(further);
@@ -29,7 +29,7 @@ std::string symptom(const std::string& case_name, const TaskCall& call, int size
   return testing::symptom_of(collective_cases(), case_name, call, size);
 }
 
-/// As a student would have it: the case's tensor (with its strides) and the messages.
+/// As a student would write it: given the case's tensor (with its strides) and the messages.
 using OnTensor = std::function<at::Tensor(at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs)>;
 
 TaskCall call_of(const OnTensor& function) {
@@ -59,7 +59,7 @@ at::Tensor sum_of(const std::vector<at::Tensor>& rows, at::IntArrayRef shape) {
   return at::cat(rows).sum(0, false, rows[0].scalar_type()).view(shape);
 }
 
-TEST_CASE("the reference passes by the same road") {
+TEST_CASE("the reference passes the same way") {
   CHECK(verdict("Broadcast", collective_calls().at("a9.broadcast")) == "passed");
   CHECK(verdict("AllReduceInt64", collective_calls().at("a9.allreduce")) == "passed");
   CHECK(verdict("AllToAllStrided", collective_calls().at("a9.all_to_all")) == "passed");
@@ -149,7 +149,7 @@ TEST_CASE("wrong: a reduce-scatter that keeps the neighbour's chunk, or sums in 
   }
 }
 
-/// An all-to-all from everybody's whole tensors, cut and joined as asked.
+/// An all-to-all from all ranks' whole tensors, cut and joined as requested.
 TaskCall all_to_all_that(bool ignores_gather_dim, bool ignores_strides, bool reverses) {
   return call_of([=](at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs) {
     const std::int64_t scatter_dim = inputs.integer("scatter_dim"), gather_dim = inputs.integer("gather_dim");
@@ -228,7 +228,7 @@ TaskCall by_formula(const std::string& case_name) {
   return {};
 }
 
-TEST_CASE("wrong: no communication at all: the other ranks' inputs are computed anew") {
+TEST_CASE("wrong: no communication at all: the other ranks' inputs are recomputed") {
   for (const std::string name : {"BroadcastFromLast", "AllReduce", "AllGather", "ReduceScatter", "AllToAll"}) {
     CAPTURE(name);
     CHECK(contains(verdict(name, by_formula(name)), "0 bytes received of a9."));

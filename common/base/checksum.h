@@ -5,8 +5,7 @@
 
 namespace lab {
 
-/// A number by which texts are told apart, the same on every machine; no protection against somebody who wants two
-/// texts to have the same.
+/// A checksum that tells texts apart, the same on every machine. Not cryptographic: collisions are easy to construct.
 /// Source    FNV-1a, 64 bits, http://www.isthe.com/chongo/tech/comp/fnv/
 inline std::uint64_t checksum_of(std::string_view text) {
   std::uint64_t sum = 0xcbf29ce484222325;

@@ -5,7 +5,7 @@
 
 namespace lab {
 
-/// How every program of the suite ends. The README's table of exit codes is this enum.
+/// Exit codes of every program in the suite; listed in the README's table of exit codes.
 enum class ExitCode : int {
   kAllMatch = 0,
   kMismatch = 1,
@@ -19,8 +19,7 @@ enum class ExitCode : int {
   kInternal = 70,
 };
 
-/// A failure that a user can act on: one clear message (what, where, expected, got, hint) and the exit code it leads
-/// to.
+/// A failure that a user can act on: one clear message (what, where, expected, got, hint) and its exit code.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode exit_code, const std::string& message) : std::runtime_error(message), exit_code_(exit_code) {}
@@ -30,12 +29,12 @@ class Error : public std::runtime_error {
   ExitCode exit_code_;
 };
 
-/// Wrong options, environment or files handed to a program.
+/// Invalid options, environment or input files.
 struct UsageError : Error {
   explicit UsageError(const std::string& message) : Error(ExitCode::kUsage, message) {}
 };
 
-/// A task that still holds its TODO was reached.
+/// An unimplemented task was reached.
 class NotImplementedError : public Error {
  public:
   explicit NotImplementedError(const std::string& task_id);
@@ -60,13 +59,13 @@ struct DeadlockError : Error {
   explicit DeadlockError(const std::string& message) : Error(ExitCode::kDeadlock, message) {}
 };
 
-/// Throws the error of the given exit code: how a failure that travelled between processes is raised again.
+/// Throws the error type for the exit code; used to rethrow a failure reported by another process.
 [[noreturn]] void raise(ExitCode exit_code, const std::string& message);
 
 [[noreturn]] void throw_not_implemented(const std::string& task_id);
 
-/// What a stub calls: ends the rank with exit code 3 and the task's id. Takes the stub's arguments so that a starter
-/// compiles without a warning about unused parameters.
+/// Called by stubs: ends the rank with exit code 3 and the task's id. Takes the stub's arguments so that a starter
+/// compiles without unused-parameter warnings.
 template <typename... Unused>
 [[noreturn]] void not_implemented(const std::string& task_id, const Unused&...) {
   throw_not_implemented(task_id);

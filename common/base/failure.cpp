@@ -19,14 +19,14 @@ int exit_code_of(const std::exception& failure) {
 std::string message_of(const std::exception& failure) {
   if (dynamic_cast<const std::bad_alloc*>(&failure)) return "out of memory";
   const std::string_view text = failure.what();
-  // Most backtraces of LibTorch begin with the first; where it ran out of memory, with the second.
+  // LibTorch's backtraces begin with the former, or with the latter after an out-of-memory error.
   const std::size_t end = std::min(text.find("Exception raised from "), text.find("frame #0: "));
   const std::string message = one_line(text.substr(0, end));
   return message.empty() ? "no reason given" : message;
 }
 
 std::string student_message(const std::exception* failure) {
-  // Our own errors name their place themselves.
+  // Our own errors already name their location.
   const bool own = dynamic_cast<const Error*>(failure) != nullptr;
   const std::string line = own ? "" : throw_site(failure).student_line;
   const std::string what = failure ? message_of(*failure) : "something that is not an exception was thrown";

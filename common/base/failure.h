@@ -5,15 +5,15 @@
 
 namespace lab {
 
-/// The exit code that the exception leads to: a lab::Error's own, 7 if another is known to come from student code, else
+/// The exit code for the exception: a lab::Error's own; 7 for any other that is known to come from student code; else
 /// 70.
 int exit_code_of(const std::exception& failure);
 
 /// What happened, in one line: the exception's text without LibTorch's C++ backtrace ("Exception raised from ...").
 std::string message_of(const std::exception& failure);
 
-/// The same of what student code, or a library called by it, has thrown, with the student's line where it is known:
-/// "student/ring.cpp:41: bad shape". To be called where it is caught; null: what was thrown is not an exception.
+/// The same for an exception from student code, or from a library it called, with the student's line if known:
+/// "student/ring.cpp:41: bad shape". Call it inside the handler; null: the thrown object is not an exception.
 std::string student_message(const std::exception* failure);
 
 }  // namespace lab

@@ -21,7 +21,7 @@
 namespace lab {
 namespace {
 
-/// Keeps this thread's SIGPIPE pending while it lives, and takes back the one that a write here has caused.
+/// Blocks SIGPIPE on this thread while it lives, and consumes the one that a write here has caused.
 class SigpipeHeld {
  public:
   SigpipeHeld() {
@@ -51,7 +51,7 @@ class SigpipeHeld {
 
 namespace fs = std::filesystem;
 
-/// In the same folder, because a rename is only a rename within one file system; no two writers share a name.
+/// In the same folder, because rename() works only within one file system. No two writers share a name.
 int open_beside(const std::string& target, std::string& temporary) {
   for (int attempt = 0;; ++attempt) {
     temporary = fmt::format("{}.{}.{}.tmp", target, ::getpid(), attempt);
@@ -81,7 +81,7 @@ int write_fully(int fd, std::string_view text) {
 }
 
 std::string read_file(const std::string& path) {
-  // A folder opens, and fails only when it is read.
+  // A folder can be opened and fails only when it is read.
   std::error_code none;
   if (std::filesystem::is_directory(path, none)) throw UsageError(fmt::format("{}: cannot be read: a folder", path));
   errno = 0;
@@ -131,7 +131,7 @@ void AtomicFile::write(std::string_view bytes) {
 }
 
 void AtomicFile::commit() {
-  // Closed first: a full disk or a quota may only show then.
+  // Closed first: a full disk or quota may be reported only then.
   if (::close(std::exchange(fd_, -1)) != 0) refuse(std::strerror(errno));
   if (temporary_.empty()) return;
   if (std::rename(temporary_.c_str(), target_.c_str()) != 0) refuse(std::strerror(errno));

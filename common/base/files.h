@@ -9,14 +9,14 @@
 namespace lab {
 
 /// Writes all of the text, in one write(2) unless the system takes only a part. Returns 0, or the errno of the failure.
-/// A reader that went away is EPIPE and no signal, whatever the process does with SIGPIPE.
+/// A closed pipe gives EPIPE, never a signal, whatever the process does with SIGPIPE.
 int write_fully(int fd, std::string_view text);
 
 /// All bytes of a regular file.
 /// Errors    UsageError: it cannot be read, or is a folder
 std::string read_file(const std::string& path);
 
-/// Makes the folder that an option names, and those above it, where it is not there yet.
+/// Creates the folder that an option names, and its parents, if it does not exist.
 /// Errors    UsageError: "--out x: expected a folder that can be made or written to"
 void make_folder(const std::string& option, const std::string& path);
 
@@ -41,11 +41,11 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-/// A file that appears under its name complete or not at all: written under a temporary name beside it, renamed by
-/// commit(), and removed if commit() was not reached. A link is followed. What is not a regular file (/dev/stdout, a
-/// named pipe) is written to directly.
+/// A file that appears under its name complete or not at all: written under a temporary name next to it, renamed by
+/// commit(), and removed if commit() was not reached. Symbolic links are followed. Anything that is not a regular file
+/// (/dev/stdout, a named pipe) is written directly.
 /// Errors    UsageError: the folder is missing or not writable, path is a folder, the disk is full; nothing is left
-///           behind, and what stood under the name is untouched
+///           behind, and an existing file is untouched
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path);
@@ -60,12 +60,12 @@ class AtomicFile {
   [[noreturn]] void refuse(const std::string& reason) const;
 
   const std::string path_;
-  std::string target_;     ///< the path with links followed
-  std::string temporary_;  ///< empty: written to directly, or committed
+  std::string target_;     ///< the path with symbolic links resolved
+  std::string temporary_;  ///< empty: written directly, or committed
   int fd_ = -1;
 };
 
-/// The whole text at once, by an AtomicFile.
+/// Writes the whole text through an AtomicFile.
 void write_file_atomically(const std::string& path, std::string_view text);
 
 }  // namespace lab

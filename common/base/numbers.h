@@ -7,23 +7,23 @@
 
 namespace lab {
 
-/// What every number of a list must be.
+/// The constraint on every number of a list.
 struct NumberRule {
   std::int64_t min = 1;
   std::int64_t max = 64;
   std::int64_t multiple_of = 1;
 };
 
-/// The integers of an option's value, with commas between them.
-/// Errors    UsageError: no such list, or a number that the rule forbids
+/// The comma-separated integers of an option's value.
+/// Errors    UsageError: not a list of integers, or a number that the rule forbids
 /// Example   numbers_in("--ranks", "1,2,4", {1, 64}): 1 2 4
 std::vector<std::int64_t> numbers_in(const std::string& option, const std::string& text, const NumberRule& rule);
 
 /// "0 B", "4 KiB", "1.5 MiB".
 std::string describe_bytes(std::uint64_t bytes);
 
-/// The count that a text names: an integer, alone or with B, KiB, MiB or GiB (K, M and G for short) behind it.
-/// Nothing where it names none, or one beyond 2^60.
+/// Parses a byte count: an integer, alone or followed by B, KiB, MiB or GiB (K, M and G for short).
+/// Nothing if the text is not one, or is above 2^60.
 /// Example   "64KiB" and "65536": 65536
 std::optional<std::int64_t> parse_bytes(const std::string& text);
 

@@ -30,7 +30,7 @@ std::string listed(const std::vector<std::string>& choices) {
   return list;
 }
 
-std::string whole_expected(const std::string& min, const std::string& max) {
+std::string integer_expected(const std::string& min, const std::string& max) {
   if (max == std::to_string(std::numeric_limits<std::int64_t>::max())) {
     return fmt::format("an integer of at least {}", min);
   }

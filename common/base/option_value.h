@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-// The values of options: how they are read, and the message for one that is wrong.
+// Parses option values, and formats the message for an invalid one.
 namespace lab::option {
 
-/// What an option takes, and a value that would be right.
+/// What an option accepts, and an example of a valid value.
 struct Expectation {
   std::string expected;
   std::string example;
@@ -17,16 +17,16 @@ struct Expectation {
 /// Errors    UsageError, always: "--nproc: expected an integer from 1 to 4096, got 'zero'; try --nproc 4"
 [[noreturn]] void throw_wrong_value(const std::string& option, const Expectation& expectation, const std::string& got);
 
-/// The text in quotes, every control character a question mark.
+/// The text in quotes, with every control character replaced by a question mark.
 std::string quoted(std::string text);
 
 /// "a, b or c"
 std::string listed(const std::vector<std::string>& choices);
 
-/// "an integer from 1 to 4096", "an integer of at least 0" where max is the largest of all.
-std::string whole_expected(const std::string& min, const std::string& max);
+/// "an integer from 1 to 4096", "an integer of at least 0" if max is the largest int64.
+std::string integer_expected(const std::string& min, const std::string& max);
 
-/// The number that the whole text spells, or nothing: no sign but a minus, no blanks, no remainder.
+/// The number if the whole text is one, else nothing: no plus sign, no blanks, no trailing characters.
 template <typename Number>
 std::optional<Number> integer(const std::string& text) {
   Number number{};

@@ -7,7 +7,7 @@
 
 namespace lab {
 
-/// 128 random bits in hexadecimal digits: who was not given them does not guess them.
+/// 128 random bits as hexadecimal digits, which cannot be guessed.
 inline std::string random_token() {
   std::random_device source;
   std::string token;
@@ -16,7 +16,7 @@ inline std::string random_token() {
 }
 
 /// The name of a socket for the processes of one run on this machine, in Linux's abstract namespace ("@..."): no file
-/// is made, and nothing is left of it when they are gone.
+/// is created, and nothing is left when they have ended.
 inline std::string unnamed_socket() {
   return "@lab-run-" + random_token();
 }

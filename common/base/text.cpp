@@ -24,7 +24,7 @@ unsigned code_point(std::string_view character) {
   return code;
 }
 
-/// An escape could recolour a terminal, a turned direction could show other words than are there.
+/// An escape could recolour a terminal; a bidirectional mark could make it show other text than is there.
 bool is_harmful(std::string_view character) {
   const unsigned first = byte_at(character, 0);
   if (character.size() == 1) return (first < 0x20 && first != '\n' && first != '\t') || first == 0x7F;
@@ -37,7 +37,7 @@ bool is_harmful(std::string_view character) {
 std::string one_line(std::string_view text) {
   std::string line;
   for (std::size_t i = 0; i < text.size();) {
-    // A run of blanks: replaced as a whole when it holds a control character, kept as it is otherwise.
+    // A run of blanks: replaced as a whole if it contains a control character, else kept as it is.
     std::size_t end = i;
     bool control = false;
     while (end < text.size() && (text[end] == ' ' || is_control(text[end]))) control |= is_control(text[end++]);

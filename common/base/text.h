@@ -12,22 +12,22 @@ namespace lab {
 /// Example   one_line("a\n  b\n") == "a b"
 std::string one_line(std::string_view text);
 
-/// "1 rank", "3 ranks"; "2 micro-batches" where the plural is given, too.
+/// "1 rank", "3 ranks"; "2 micro-batches" with `many` given.
 template <typename Integer>
 std::string counted(Integer count, const std::string& one, const std::string& many = "") {
   return std::to_string(count) + " " + (count == 1 ? one : many.empty() ? one + "s" : many);
 }
 
 /// The bytes of the character that begins at `at`: 1 to 4; 0 where no UTF-8 character begins. Overlong forms,
-/// surrogates and what lies beyond U+10FFFF are none.
+/// surrogates and code points above U+10FFFF are invalid.
 std::size_t utf8_length_at(std::string_view text, std::size_t at);
 
 /// The whole text is UTF-8; an empty one is.
 bool is_utf8(std::string_view text);
 
-/// Text from anywhere, made fit for JSON, Markdown and a terminal: bytes that are not UTF-8, control characters other
-/// than line end and tab, and marks that turn the direction of writing, are U+FFFD each; what lies beyond `max_bytes`
-/// is left out, and how much that was is said at the end.
+/// Untrusted text made safe for JSON, Markdown and a terminal: bytes that are not UTF-8, control characters other than
+/// line end and tab, and bidirectional marks become U+FFFD each; text beyond `max_bytes` is cut, and a note at the end
+/// says how much.
 std::string safe_text(std::string_view text, std::size_t max_bytes);
 
 /// The text's lines, each with its line break; the last one may have none.
@@ -40,7 +40,7 @@ std::string_view without_line_break(std::string_view line);
 /// Insertions, deletions, replacements and swaps of neighbours that turn one text into the other.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The candidate that was probably meant, or nothing when none is near: at most a third of its letters differ.
+/// The candidate that was probably meant, or nothing if none is near: at most a third of its letters differ.
 std::optional<std::string> nearest(std::string_view text, const std::vector<std::string>& candidates);
 
 }  // namespace lab

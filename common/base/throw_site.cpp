@@ -26,15 +26,15 @@ thread_local Throw latest_throw;
 _Unwind_Reason_Code keep_frame(_Unwind_Context* context, void*) {
   Throw& kept = latest_throw;
   if (kept.num_frames == kept.frames.size()) return _URC_END_OF_STACK;
-  // One before where the call returns to, which may be the next line's.
+  // One byte before the return address, which may already belong to the next line.
   kept.frames[kept.num_frames++] = _Unwind_GetIP(context) - 1;
   return _URC_NO_REASON;
 }
 
 }  // namespace
 
-/// Every throw of the program and its libraries comes by: a symbol of the program goes before the C++ library's. By the
-/// time that an exception is caught, its call stack is gone, so it is kept here (10 to 30 us).
+/// Intercepts every throw of the program and its libraries: a symbol of the program takes precedence over the C++
+/// library's. The call stack is gone by the time an exception is caught, so it is recorded here (10 to 30 us).
 extern "C" [[noreturn]] void keep_stack_and_throw(void* object, void* type,
                                                   void (*destroy)(void*)) __asm__("__cxa_throw");
 extern "C" [[noreturn]] void keep_stack_and_throw(void* object, void* type, void (*destroy)(void*)) {
@@ -44,7 +44,7 @@ extern "C" [[noreturn]] void keep_stack_and_throw(void* object, void* type, void
   latest_throw.num_frames = 0;
   _Unwind_Backtrace(keep_frame, nullptr);
   if (real_throw != nullptr) real_throw(object, type, destroy);
-  std::abort();  // a C++ library without it: there is none
+  std::abort();  // not reached: every C++ library has it
 }
 
 namespace lab {
@@ -73,8 +73,8 @@ int look_at_line(void* data, std::uintptr_t, const char* file, int line, const c
   return 1;  // the innermost is enough
 }
 
-/// Told about each file that libbacktrace cannot read, too, which is no reason to give up: error -1 is that there is
-/// nothing to look lines up in.
+/// Also called for each file that libbacktrace cannot read, which is not fatal; error -1 means that there is no line
+/// table at all.
 void note_missing_lines(void* data, const char*, int error) {
   if (error == -1) static_cast<Search*>(data)->no_lines = true;
 }
@@ -87,7 +87,7 @@ ThrowSite throw_site(const std::exception* failure) {
   // Another exception may have been thrown, and caught, while this one was on its way.
   if (failure != nullptr && dynamic_cast<const void*>(failure) != kept.object) return {};
   Search search;
-  // Is never freed: libbacktrace has no function for that.
+  // Never freed: libbacktrace has no function for that.
   static backtrace_state* const state = ::backtrace_create_state(nullptr, 1, note_missing_lines, &search);
   if (state == nullptr) return {};
   for (std::size_t i = 0; i < kept.num_frames && search.site.student_line.empty() && !search.no_lines; ++i)

@@ -12,13 +12,13 @@ struct ThrowSite {
   std::string student_line;  ///< the innermost line in a student file, "student/ring.cpp:41"; empty: none on the stack
 };
 
-/// The site of an exception that was thrown by this thread and is being handled; of the thread's latest throw where
-/// the pointer is null, as of a thrown integer. The first call in a process reads line tables, which takes 0.2 s.
-/// Unknown where the program was built without libbacktrace (it comes with g++), never an error.
+/// The site of an exception that this thread threw and is handling; if the pointer is null (a thrown integer, say), of
+/// the thread's latest throw. The first call in a process reads line tables, which takes 0.2 s.
+/// Unknown if the program was built without libbacktrace (it comes with g++), never an error.
 ThrowSite throw_site(const std::exception* failure);
 
-/// "student/ring.cpp" of a path with a folder student in it; empty: it has none. The folders above source_root do not
-/// count: a home folder may be called so.
+/// "student/ring.cpp" for a path with a folder named student; empty: it has none. Folders above source_root do not
+/// count: a home folder may have that name.
 std::string_view student_file(std::string_view path, std::string_view source_root);
 
 }  // namespace lab

@@ -12,7 +12,7 @@ inline int calls_per_block(std::int64_t bytes) {
   return static_cast<int>(std::clamp<std::int64_t>((std::int64_t{1} << 21) / std::max<std::int64_t>(bytes, 1), 1, 40));
 }
 
-/// The size rounded down to whole float32 elements per rank, but one for each at least.
+/// The size rounded down to whole float32 elements per rank, at least one each.
 /// Example   4096 bytes, 3 ranks: 4092
 inline std::int64_t whole_bytes(std::int64_t bytes, int num_ranks) {
   return std::max<std::int64_t>(bytes / 4 / num_ranks, 1) * num_ranks * 4;

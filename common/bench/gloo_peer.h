@@ -7,16 +7,16 @@
 
 namespace lab {
 
-/// Gloo's own collectives, bare: the peer that a benchmark compares with. Tensors are contiguous and on the CPU;
+/// Gloo's own collectives, unwrapped: the peer that a benchmark compares with. Tensors are contiguous and on the CPU;
 /// nothing is checked. One per process, never destroyed before the process ends with _exit.
 class GlooPeer {
  public:
-  /// How the kernel is to schedule the threads that are at work: as it does for any program that uses Gloo, or as the
-  /// ranks of this suite ask for (SCHED_BATCH, see ProcessWorld::join).
+  /// How the kernel schedules the working threads: as for any program that uses Gloo, or as the ranks of this suite
+  /// request (SCHED_BATCH, see ProcessWorld::join).
   enum class Scheduling { kUsual, kBatch };
 
-  /// Meets the other ranks over a file store in `folder`, on the loopback interface. Gloo's own thread keeps this
-  /// scheduling; the calling thread has the one that it had before.
+  /// Rendezvous with the other ranks through a file store in `folder`, on the loopback interface. Gloo's own thread
+  /// keeps this scheduling; the calling thread gets its previous one back.
   GlooPeer(const std::string& folder, int rank, int size, Scheduling scheduling);
   ~GlooPeer();
   GlooPeer(const GlooPeer&) = delete;
@@ -35,7 +35,7 @@ class GlooPeer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The calling thread's scheduling while it lives.
+/// Sets the calling thread's scheduling while it lives.
 class SchedulingScope {
  public:
   explicit SchedulingScope(GlooPeer::Scheduling scheduling);

@@ -13,7 +13,7 @@
 #include "common/cli/app.h"
 #include "common/cli/guarded_main.h"
 
-// How long a whole run takes: one rank, four ranks, and the same assignment in Python under a launcher, in turns.
+// How long a whole run takes: one rank, four ranks, and the same assignment in Python under a launcher, alternating.
 namespace lab {
 namespace {
 
@@ -23,7 +23,7 @@ struct Contender {
   std::vector<double> seconds;
 };
 
-/// Wall seconds of the command with its output thrown away; negative when it did not end with 0.
+/// Wall seconds of the command, its output discarded; negative if it did not exit with 0.
 double run_once(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -50,7 +50,7 @@ std::string own_folder() {
   return self.substr(0, self.find_last_of('/') + 1);
 }
 
-/// The first way to run the Python version that works on this machine. Debian 12's torchrun does not start under its
+/// The first command for the Python version that works on this machine. Debian 12's torchrun does not start under its
 /// Python 3.11.
 std::vector<std::string> python_command(const std::string& script) {
   const std::vector<std::string> launchers[] = {
@@ -86,7 +86,7 @@ ExitCode run(int argc, char** argv) {
     for (Contender& contender : contenders) {
       const double seconds = run_once(contender.command);
       if (seconds < 0)
-        throw Error(ExitCode::kInternal, "bench_launch: '" + contender.name + "' did not end with exit code 0");
+        throw Error(ExitCode::kInternal, "bench_launch: '" + contender.name + "' did not exit with code 0");
       if (turn >= 0) contender.seconds.push_back(seconds);
     }
   }

@@ -34,7 +34,7 @@ bool wait_for(pid_t child, double seconds, int& status) {
   return true;
 }
 
-/// mpirun frames what it says with lines of dashes.
+/// mpirun frames its messages with lines of dashes.
 std::string last_words(std::FILE* file) {
   std::string text;
   std::rewind(file);
@@ -51,14 +51,14 @@ std::string last_words(std::FILE* file) {
 }  // namespace
 
 std::string ProgramEnd::message() const {
-  const std::string how = timed_out ? "was ended at its time limit" : fmt::format("ended with exit code {}", exit_code);
+  const std::string how = timed_out ? "timed out" : fmt::format("ended with exit code {}", exit_code);
   return last_words.empty() ? how : how + ": " + last_words;
 }
 
 ProgramEnd run_limited(const std::vector<std::string>& argv, double limit_seconds) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> errors(std::tmpfile(), std::fclose);
   const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-  if (!errors || nowhere.get() < 0) throw UsageError("cannot make a temporary file for what " + argv[0] + " says");
+  if (!errors || nowhere.get() < 0) throw UsageError("cannot create a temporary file for the messages of " + argv[0]);
   SpawnOptions options;
   options.stdout_fd = nowhere.get();
   options.stderr_fd = ::fileno(errors.get());

@@ -5,8 +5,8 @@
 
 namespace lab {
 
-/// How busy others kept this machine while a benchmark ran, from /proc/stat: all cores' busy time less this process's
-/// own and its children's. A figure measured beside other work is worth less, so a benchmark says so.
+/// How busy other processes kept this machine during a benchmark, from /proc/stat: all cores' busy time minus this
+/// process's own and its children's. Figures measured under other load are less reliable, so a benchmark reports it.
 class MachineLoad {
  public:
   MachineLoad();

@@ -5,8 +5,8 @@
 
 namespace lab {
 
-/// The value in the middle; of an even number of them the upper one.
-/// Requires  at least one
+/// The middle value; for an even count the upper of the two.
+/// Requires  at least one value
 inline double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];

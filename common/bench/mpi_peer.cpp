@@ -17,7 +17,7 @@
 #include "common/cli/guarded_main.h"
 #include "common/tensor/mixing.h"
 
-// Open MPI's own collectives on float32, timed in the blocks and turns of `a9_collectives bench`, whose peer this is.
+// Open MPI's own collectives on float32, timed in the blocks and turns of `a9_collectives bench`, which uses it.
 // Started by mpirun; rank 0 writes the rows.
 namespace lab {
 namespace {
@@ -45,7 +45,7 @@ struct Collective {
   float (*expected)(const World& world, int part, int position);
 };
 
-/// Integers that a sum over 64 ranks holds exactly; a part in the wrong place shows.
+/// Integers whose sum over 64 ranks is exact; a misplaced part is detected.
 float value(int rank, int position) {
   const uint64_t drawn = splitmix64(splitmix64(static_cast<uint64_t>(rank)) + static_cast<uint64_t>(position));
   return static_cast<float>(drawn % 127) - 63;
@@ -97,7 +97,7 @@ const Collective& collective_named(const std::string& name) {
     if (one.name == name) return one;
     known += " " + one.name;
   }
-  throw UsageError(fmt::format("--collective {}: there is none of this name; expected one of{}", name, known));
+  throw UsageError(fmt::format("--collective {}: unknown name; expected one of{}", name, known));
 }
 
 std::vector<std::int64_t> sizes_in(const std::string& list, int num_ranks) {
@@ -114,11 +114,11 @@ std::vector<std::int64_t> sizes_in(const std::string& list, int num_ranks) {
   return sizes;
 }
 
-/// Seconds of one call by turn: a block takes as long as it takes the last rank.
+/// Seconds per call, by turn: a block takes as long as its slowest rank.
 std::vector<double> seconds_by_turn(const Collective& collective, Floats& input, Floats& result, int part, int turns,
                                     int calls) {
   std::vector<double> seconds;
-  for (int turn = -1; turn < turns; ++turn) {  // the first is a rehearsal
+  for (int turn = -1; turn < turns; ++turn) {  // the first is a warm-up
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
     for (int call = 0; call < calls; ++call) collective.call(input, result, part);
@@ -128,7 +128,7 @@ std::vector<double> seconds_by_turn(const Collective& collective, Floats& input,
   return seconds;
 }
 
-/// Elements of one call's result that are not what they must be, over all ranks.
+/// Wrong elements in the result of one call, over all ranks.
 long num_wrong(const Collective& collective, const World& world, Floats& input, Floats& result, int part) {
   for (int i = 0; i < count(input); ++i) input[static_cast<std::size_t>(i)] = value(world.rank, i);
   std::fill(result.begin(), result.end(), std::nanf(""));
@@ -146,7 +146,7 @@ nlohmann::json row(const Collective& collective, std::int64_t bytes, int turns, 
   const int part = elements / world.size;
   Floats input(static_cast<std::size_t>(collective.whole_input ? elements : part));
   Floats result(static_cast<std::size_t>(collective.in_place ? 0 : collective.whole_result ? elements : part));
-  // Zeros, as our own calls are timed on: a sum in place, made again and again, stays what it is.
+  // Zeros, as in the timing of our own calls: an in-place sum that is repeated stays 0.
   const auto seconds = seconds_by_turn(collective, input, result, part, turns, calls_per_block(bytes));
   return {{"collective", collective.name},
           {"bytes", bytes},

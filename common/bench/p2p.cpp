@@ -17,7 +17,7 @@
 #include "common/launch/run_ranks.h"
 #include "common/launch/supervise/run_directory.h"
 
-// Ping-pong between two processes: this suite's checked messages against Gloo's bare ones, in turns within one run.
+// Ping-pong between two processes: this suite's checked messages compared with bare Gloo, alternating within one run.
 namespace lab {
 namespace {
 
@@ -34,7 +34,7 @@ std::shared_ptr<gloo::rendezvous::Context> raw_context(const std::string& folder
   return context;
 }
 
-/// Seconds per one-way message of the quickest block of each kind: noise only ever adds.
+/// Seconds per one-way message in the fastest block of each kind: noise only adds time.
 struct Pair {
   double ours;
   double raw;

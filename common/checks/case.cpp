@@ -44,7 +44,7 @@ Comparison compare_all(const Case& test_case, const TensorMap& actual, const Ten
   return all.result();
 }
 
-/// What was spent on an operation; on all together, if it has no name.
+/// What was spent on an operation; on all together if the name is empty.
 LedgerEntry entry_of(const std::vector<LedgerEntry>& entries, const std::string& operation) {
   LedgerEntry spent;
   spent.operation = operation;
@@ -71,7 +71,7 @@ std::vector<LedgerEntry> spent_between(const std::vector<LedgerEntry>& before, c
   return spent;
 }
 
-/// Empty: within the bound.
+/// Why the bound is violated; empty: it is not.
 std::string beyond(const CostBound& bound, const LedgerEntry& spent) {
   const struct {
     const char* what;
@@ -93,7 +93,7 @@ std::string beyond(const CostBound& bound, const LedgerEntry& spent) {
 
 /// "input.x float32 [4, 6], weight.W float32 [3, 6]"
 std::string shapes_of(const TensorMap& tensors) {
-  constexpr std::size_t kMostNamed = 8;  // a model's weights go on and on
+  constexpr std::size_t kMostNamed = 8;  // a model has many weights
   std::string text;
   std::size_t num_named = 0;
   for (const auto& [name, tensor] : tensors) {

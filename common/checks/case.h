@@ -29,7 +29,7 @@ struct CaseInputs {
   TensorMap tensors;
   std::map<std::string, double> numbers;
   std::uint64_t seed = 42;       ///< for tasks that draw their own data
-  at::Device device = at::kCPU;  ///< where the tensors are, and the task works
+  at::Device device = at::kCPU;  ///< where the tensors are and the task runs
 
   const at::Tensor& tensor(const std::string& name) const;
   std::int64_t integer(const std::string& name) const;
@@ -47,7 +47,7 @@ struct CostBound {
   std::uint64_t max_rounds = kAny;  ///< messages that wait for each other, counted from the beginning of the case
   std::uint64_t min_messages = 0;   ///< sent
   std::uint64_t min_rounds = 0;
-  std::uint64_t min_bytes_received = 0;  ///< less cannot have brought the result here
+  std::uint64_t min_bytes_received = 0;  ///< the result cannot arrive with less
 };
 
 /// What a case may cost a rank.
@@ -58,19 +58,19 @@ inline CostBounds on_every_rank(const std::vector<CostBound>& bounds) {
   return [bounds](const CasePlace&) { return bounds; };
 }
 
-/// A well-known wrong result of a case, by what it looks like. The process that judges computes it, on any rank.
+/// A well-known wrong result of a case. The judging process computes it, for any rank.
 struct KnownMistake {
   std::string id;       ///< "local_variance"
-  std::string message;  ///< what it is, for the one who wrote it
-  /// The results as this mistake makes them on one rank; those that it leaves right may be left out.
+  std::string message;  ///< what it is, for the author of the code
+  /// The results that this mistake gives on one rank; those that stay right may be omitted.
   std::function<TensorMap(const CasePlace&)> wrong;
 };
 
 /// One check of one task.
 struct Case {
   std::string task;             ///< "a4.column_parallel"
-  std::string name;             ///< "InputGrad": of saved tensors
-  std::string prefix;           ///< of its match line; the name, but for lines that a handout prints without one
+  std::string name;             ///< "InputGrad"; also names the saved tensors
+  std::string prefix;           ///< of its match line: the name, except where a handout prints none
   bool only_rank_zero = false;  ///< needs no other rank, and only rank 0 runs and prints it
   /// This rank's inputs.
   std::function<CaseInputs(const CasePlace&)> inputs;
@@ -81,13 +81,13 @@ struct Case {
   /// What it may cost this rank; empty: anything.
   CostBounds bounds;
   bool inside_backward = false;  ///< communicates inside backward(), which the simulated world refuses
-  /// A reason not to run on so many ranks; empty: run.
+  /// The reason not to run on `size` ranks; empty: run.
   std::function<std::string(int size)> skip_reason;
   /// What find_symptom() looks for before the mistakes that any task can make.
   std::vector<KnownMistake> known_mistakes;
 };
 
-/// The reason that the case has not to run on so many ranks; empty: it runs.
+/// The reason that the case is skipped on `size` ranks; empty: it runs.
 std::string skip_reason_of(const Case& test_case, int size);
 
 /// True on the ranks that run the case.
@@ -107,17 +107,18 @@ struct CaseRun {
 };
 
 /// Runs the call of the case's task on the case's inputs; all ranks together. Inputs are moved to the device, results
-/// back. Whether the case is to be skipped is the caller's to ask.
-/// Errors    ContractError: the task has no call; what the call throws: a lab::Error as it is, anything else as an Error
-///           of exit code 7 with the task, the case, the line in student code and the inputs' shapes
+/// back. The caller must check skip_reason_of() itself.
+/// Errors    ContractError: the task has no call
+///           what the call throws: a lab::Error as it is, anything else as an Error of exit code 7 with the task, the
+///           case, the line in student code and the inputs' shapes
 CaseRun perform_case(const Case& test_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
                      at::Device device = at::kCPU);
 
-/// The first bound that the case's costs on a rank are beyond.
-/// Example   "3 calls of all_reduce, expected at most 2"; empty: within all bounds
+/// The first bound that the case's costs on a rank violate; empty: none.
+/// Example   "3 calls of all_reduce, expected at most 2"
 std::string beyond_bounds(const Case& test_case, const CasePlace& place, const std::vector<LedgerEntry>& spent);
 
-/// What became of one case on one rank.
+/// The outcome of one case on one rank.
 struct CaseResult {
   std::string skipped;      ///< reason; empty when it ran
   Comparison comparison;    ///< over all results of the case: worst differences, mean over all elements
@@ -129,9 +130,9 @@ struct CaseResult {
   bool passed() const { return skipped.empty() && over_budget.empty() && comparison.close; }
 };
 
-/// Performs the case with the lab's own call of its task and judges it, unless it is to be skipped.
+/// Performs the case with the lab's own call of its task and judges it, unless it must be skipped.
 /// Errors    ContractError: a result that is missing, unknown, or of another shape or dtype than expected; what the
-///           call throws.
+///           call throws
 CaseResult run_case(const Case& test_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
                     at::Device device = at::kCPU);
 

@@ -39,7 +39,7 @@ std::vector<int> descriptors_in(const std::string& text, int num_ranks) {
   return descriptors;
 }
 
-/// The cases that the list names, by their tasks or their own names, in the table's order; all, if it is empty.
+/// The cases that the list names, by task or by name, in the table's order; all if it is empty.
 std::vector<Case> cases_of_list(const std::vector<Case>& cases, const std::string& list) {
   if (list.empty()) return cases;
   std::vector<std::string> known = tasks_of(cases);
@@ -76,7 +76,7 @@ std::string read_log(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-constexpr const char* kWordsIndent = "           ";  // under the words of a check
+constexpr const char* kWordsIndent = "           ";  // aligns with the words of a check
 
 bool reached_todo(const TaskCheck& check) {
   return !check.missing_task().empty();
@@ -90,7 +90,7 @@ std::string label_of(const CheckedCase& checked) {
 std::string words_of_case(const CheckedCase& checked) {
   if (checked.right() || checked.skipped()) return "";
   if (!checked.failure) return checked.words();
-  // Right results, and then the end of its world: such as a message that nobody has received.
+  // Right results, but its world failed afterwards: for instance, a message was never received.
   return (checked.passed() ? "after it had returned: " : "") + checked.failure->message;
 }
 
@@ -101,7 +101,7 @@ std::string text_of_case(const CheckedCase& checked) {
   return text;
 }
 
-/// What stands behind the task's id.
+/// The text after the task's id.
 std::string headline(const TaskCheck& check) {
   const std::size_t num_ranks = check.cases.front().ranks.size();
   const std::string where = fmt::format("on {} rank{}", num_ranks, num_ranks == 1 ? "" : "s");
@@ -127,7 +127,7 @@ nlohmann::json json_of_case(const CheckedCase& checked) {
 }  // namespace
 
 ExitCode records_command(int argc, char** argv, const LabProgram& program) {
-  use_threads(1);  // before a fork there must be no pool of threads
+  use_threads(1);  // there must be no thread pool before a fork
   App app(program.name + " records", "Performs the cases of some tasks and writes what they returned: for a judge.");
   std::string descriptors, tasks;
   WorldSpec world;
@@ -137,7 +137,7 @@ ExitCode records_command(int argc, char** argv, const LabProgram& program) {
   app.add_integer("--nproc", world.num_ranks, {1, 4096}, "ranks to start");
   app.add_seed("--seed", seed, "of weights and data");
   app.add_text("--descriptors", descriptors, "LIST", "where each rank writes");
-  app.add_text("--tasks", tasks, "LIST", "ids, or names of checks, with commas between them; all where left out");
+  app.add_text("--tasks", tasks, "LIST", "ids, or names of checks, separated by commas; default: all");
   app.add_timeout(world.timeout_seconds);
   if (const auto done = app.parse(argc - 1, argv + 1)) return *done;
   if (program.validate) program.validate(world.num_ranks);
@@ -201,7 +201,7 @@ std::string check_json(const std::vector<TaskCheck>& checks) {
 }
 
 ExitCode check_command(int argc, char** argv, const LabProgram& program) {
-  use_threads(1);  // before a fork there must be no pool of threads
+  use_threads(1);  // there must be no thread pool before a fork
   std::vector<char*> words(argv + 1, argv + argc);
   std::string name;
   if (words.size() > 1 && words[1][0] != '-') {
@@ -224,7 +224,7 @@ ExitCode check_command(int argc, char** argv, const LabProgram& program) {
   if (const auto done = app.parse(static_cast<int>(words.size()), words.data())) return *done;
   if (program.validate) program.validate(world.num_ranks);
   const std::vector<Case> cases = name.empty() ? program.cases : named_cases(program.cases, name, "check");
-  if (!json_file.empty()) AtomicFile{json_file};  // what cannot be written is known before the run, not after it
+  if (!json_file.empty()) AtomicFile{json_file};  // a file that cannot be written is reported before the run
 
   const std::vector<TaskCheck> checks = run_checks(cases, program.calls, world, seed);
   int exit_code = 0;

@@ -11,19 +11,19 @@ namespace lab {
 struct LabProgram;
 
 /// `LAB records --nproc P --seed S --descriptors 5,6,7,8 [--tasks a9.broadcast,a9.allreduce] [--timeout T]`: for a
-/// judge. Rank r performs the cases of these tasks, or those of these names, in the table's order, and appends a record of each to descriptor r,
-/// which this process has inherited (perform_and_record). Prints nothing; what is wrong is found by who reads them.
-/// Returns the world's exit code; its message goes to stderr.
-/// Errors    UsageError: options; a descriptor that cannot be written to; a task that is not there
+/// judge. Rank r performs the cases of these tasks, or the cases with these names, in the table's order, and appends a
+/// record of each to descriptor r, which this process has inherited (perform_and_record). Prints nothing: the records
+/// are judged by their reader.
+/// Returns   the world's exit code; its message goes to stderr
+/// Errors    UsageError: options; a descriptor that cannot be written to; a task that does not exist
 ExitCode records_command(int argc, char** argv, const LabProgram& program);
 
-struct LabProgram;
-
-/// `LAB check-log FILE --nproc P`: prints what is wrong with the log, a line each, or that it is accepted.
-/// Returns 0 for an accepted log, 1 for a refused one. Errors: UsageError for options and files.
+/// `LAB check-log FILE --nproc P`: prints what is wrong with the log, one line each, or that it is accepted.
+/// Returns   0 for an accepted log, 1 for a refused one
+/// Errors    UsageError: options; a file that cannot be read
 ExitCode check_log_command(int argc, char** argv, const LabProgram& program);
 
-/// A task's checks for the one who wrote it, a line each that is wrong:
+/// A task's checks as its author sees them, with a line for each that is wrong:
 ///
 ///     a9.broadcast: 3 of 4 checks right on 4 ranks
 ///       wrong    BroadcastFromLast: rank 0, result 'out', element [0, 0]: expected 12, got 3 (...)
@@ -31,19 +31,18 @@ ExitCode check_log_command(int argc, char** argv, const LabProgram& program);
 ///     a9.design: not implemented: stops at TODO(a9.tensor_parallel_shards)
 std::string check_text(const TaskCheck& check);
 
-/// "12 of 31 tasks right", and how many are still to be done.
+/// "12 of 31 tasks right", and how many are not implemented or were skipped.
 std::string summary_text(const std::vector<TaskCheck>& checks);
 
 /// [{task, passed, skipped, exit_code, words, checks: [{name, passed, skipped, words, symptom, likely}]}]: `symptom` is
-/// an id, `likely` its message, `words` of a task what check_text() says in its first line behind the id.
+/// an id, `likely` its message, `words` of a task the first line of check_text() after the id.
 std::string check_json(const std::vector<TaskCheck>& checks);
 
-struct LabProgram;
-
-/// `LAB check [TASK or case] [--nproc P] [--seed S] [--timeout T] [--json FILE]`: runs the task's cases (all tasks', if
-/// none is named) on processes, judges them in this one, and prints what is wrong and why that may be; see
-/// check_report.h. Returns the first task's exit code that is not 0, in the order of the table.
-/// Errors    UsageError: options; a name that no case or task answers to; a file that cannot be written
+/// `LAB check [TASK or case] [--nproc P] [--seed S] [--timeout T] [--json FILE]`: runs the task's cases (those of all
+/// tasks if none is named) on processes, judges them in this one, and prints what is wrong and the likely cause, as
+/// check_text() does.
+/// Returns   the first exit code of a task that is not 0, in the order of the table
+/// Errors    UsageError: options; a name that matches no case or task; a file that cannot be written
 ExitCode check_command(int argc, char** argv, const LabProgram& program);
 
 }  // namespace lab

@@ -77,7 +77,7 @@ std::vector<TaskCheck> run_checks(const std::vector<Case>& cases, const CallTabl
                                   std::uint64_t seed) {
   const auto deciding = perform_apart<PerformedWorld>(
       cases, [&](const std::vector<Case>& some) { return perform(some, calls, world, seed); });
-  // Only now, after the last fork, may this process go backward.
+  // Only now, after the last fork, may this process run backward().
   std::vector<TaskCheck> checks;
   for (const std::string& task : tasks_of(cases)) checks.push_back({task, {}});
   for (std::size_t i = 0; i < cases.size(); ++i) {

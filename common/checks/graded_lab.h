@@ -7,7 +7,7 @@
 
 namespace lab {
 
-/// What a lab gives to the judge: its graded_lab() in cases/cases.h. The lab is found by its folder's rubric.toml.
+/// What a lab provides to the judge: graded_lab() in its cases/cases.h. The lab is found by its folder's rubric.toml.
 struct GradedLab {
   std::vector<Case> (*cases)() = nullptr;
   LogExpectation (*expected_log)(int num_ranks) = nullptr;  ///< nullptr: its hand-in has no log

@@ -29,7 +29,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Everything about one run that does not change from rank to rank.
+/// Everything about one run that is the same on all ranks.
 struct Run {
   const LabProgram& program;
   const CommonOptions& options;
@@ -56,7 +56,7 @@ void validate(const CommonOptions& options) {
         "--device cuda: this LibTorch has no CUDA, or there is no GPU; hint: leave --device out to use the CPU");
   }
   if (!options.save_dir.empty()) make_folder("--save", options.save_dir);
-  // What cannot be written is known before the run, not after it.
+  // Files that cannot be written are reported before the run, not after it.
   if (!options.trace_file.empty()) {
     check_trace_name(options.trace_file);
     AtomicFile{options.trace_file};
@@ -116,7 +116,7 @@ void write_results(const Run& run, const WorldOutcome& outcome, double wall_seco
   }
 }
 
-/// Started plainly: this process makes the ranks.
+/// Started without a launcher: this process starts the ranks.
 int launch(Run& run) {
   const auto start = Clock::now();
   const WorldOutcome outcome = run_ranks(run.world, body_of(run, "N/A", [](int rank) { return rank; }));
@@ -125,7 +125,7 @@ int launch(Run& run) {
   return outcome.exit_code();
 }
 
-/// Started by a launcher: this process is one rank of a world that others make up with it.
+/// Started by a launcher: this process is one rank of the world.
 int join(Run& run, const RankEnvironment& environment) {
   const auto start = Clock::now();
   if (environment.rank == 0) {
@@ -149,8 +149,8 @@ std::string description_of(const LabProgram& program) {
   return text;
 }
 
-/// In what the ranks that a launcher started must be alike. How long one waits, and where it writes what it alone writes,
-/// is its own affair.
+/// What must be the same on all ranks that a launcher started. How long a rank waits, and where it writes its own
+/// output, may differ.
 std::string fingerprint_of(const LabProgram& program, const App& app, const std::string& only) {
   const std::set<std::string> own = {"--debug-rank", "--log-dir", "--nproc",   "--out",
                                      "--quiet",      "--save",    "--timeout", program.ranks_option};
@@ -163,7 +163,7 @@ std::string fingerprint_of(const LabProgram& program, const App& app, const std:
 
 /// `only`: what `LAB run NAME` names; empty: everything.
 int run_lab(int argc, char** argv, const LabProgram& program, const std::string& only) {
-  at::set_num_threads(1);  // before a fork there must be no pool of threads; each rank sets its own number
+  at::set_num_threads(1);  // there must be no thread pool before a fork; each rank sets its own number
   App app(program.name, description_of(program));
   CommonOptions& options = app.add_common_options(program.defaults);
   int num_ranks_by_own_word = program.defaults.num_ranks;
@@ -185,7 +185,7 @@ int run_lab(int argc, char** argv, const LabProgram& program, const std::string&
     options.num_ranks_given = true;
   }
 
-  // Who steps through a rank in a debugger keeps the others waiting.
+  // Stepping through a rank in a debugger keeps the others waiting.
   if (options.debug_rank >= 0 && !app.given("--timeout")) options.timeout_seconds = 24 * 3600;
   const auto environment = options.world == "processes" ? rank_environment() : std::nullopt;
   if (environment && options.num_ranks_given && options.num_ranks != environment->size) {
@@ -265,11 +265,11 @@ int lab_main(int argc, char** argv, const LabProgram& program) {
     }
     if (word != "run" || program.cases.empty()) return static_cast<ExitCode>(run_lab(count, arguments, program, ""));
     if (count < 3) throw UsageError("run: expected the name of a case or of a task, got nothing");
-    named_cases(program.cases, arguments[2], word);  // refuses a name that no case answers to
+    named_cases(program.cases, arguments[2], word);  // refuses a name that matches no case
     return static_cast<ExitCode>(run_lab(count, arguments, program, arguments[2]));
   }));
-  // Where ranks were processes, Gloo's threads may still be at work on memory that must stay (see ProcessWorld); and
-  // LibTorch's destructors take a tenth of a second a process.
+  // Where ranks were processes, Gloo's threads may still use memory that must stay alive (see ProcessWorld); and
+  // LibTorch's destructors take a tenth of a second per process.
   std::fflush(nullptr);
   _exit(exit_code);
 }

@@ -52,29 +52,29 @@ const json& field_of(const json& object, const char* key) {
 
 std::string words_at(const json& object, const char* key) {
   const json& value = field_of(object, key);
-  if (!value.is_string()) throw UsageError(fmt::format("its '{}' is no text", key));
+  if (!value.is_string()) throw UsageError(fmt::format("its '{}' is not a string", key));
   return one_line(value.get<std::string>().substr(0, kMostWordBytes));
 }
 
 const json& list_at(const json& object, const char* key) {
   const json& value = field_of(object, key);
-  if (!value.is_array()) throw UsageError(fmt::format("its '{}' is no list", key));
+  if (!value.is_array()) throw UsageError(fmt::format("its '{}' is not a list", key));
   return value;
 }
 
 LedgerEntry ledger_entry_of(const json& entry) {
   if (!entry.is_array() || entry.size() != 6 || !entry[0].is_string())
-    throw UsageError("its ledger has an entry that is no operation with five counts");
+    throw UsageError("its ledger has an entry that is not an operation with five counts");
   std::array<std::uint64_t, 5> counts = {};
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (!entry[i + 1].is_number_unsigned()) throw UsageError("its ledger has a count that is no integer from 0");
+    if (!entry[i + 1].is_number_unsigned()) throw UsageError("its ledger has a count that is not an integer >= 0");
     counts[i] = entry[i + 1].get<std::uint64_t>();
   }
   return {entry[0].get<std::string>(), counts[0], counts[1], counts[2], counts[3], counts[4]};
 }
 
 constexpr std::uint64_t kLengthBytes = 8;
-constexpr std::uint64_t kMaxRecordHeaderBytes = 4u << 20;  // names, shapes and words: more is no honest record
+constexpr std::uint64_t kMaxRecordHeaderBytes = 4u << 20;  // names, shapes and words need less
 const char* const kRecordKey = "record";                   // of the blob's metadata
 
 std::string length_of(std::uint64_t number) {
@@ -83,7 +83,7 @@ std::string length_of(std::uint64_t number) {
   return bytes;
 }
 
-/// Reads so many bytes at an offset; fewer where the file ends.
+/// Reads `size` bytes at an offset; fewer if the file ends first.
 std::string bytes_at(int descriptor, std::uint64_t offset, std::uint64_t size) {
   std::string bytes(size, '\0');
   std::uint64_t filled = 0;
@@ -120,13 +120,13 @@ std::string text_of_record(const CaseRecord& record, const std::vector<std::stri
                          {"missing_task", record.missing_task},
                          {"spent", spent},
                          {"undefined", undefined}};
-  // What was thrown may hold any bytes.
+  // The message of what was thrown may contain any bytes.
   return document.dump(-1, ' ', true, json::error_handler_t::replace);
 }
 
 CaseRecord record_from_text(const std::string& text, std::vector<std::string>& undefined) {
   const json document = json::parse(text, nullptr, false);
-  if (document.is_discarded()) throw UsageError("its text is no JSON");
+  if (document.is_discarded()) throw UsageError("its text is not valid JSON");
   CaseRecord record;
   record.task = words_at(document, "task");
   record.name = words_at(document, "name");
@@ -135,11 +135,11 @@ CaseRecord record_from_text(const std::string& text, std::vector<std::string>& u
   record.missing_task = words_at(document, "missing_task");
   const json& exit_code = field_of(document, "exit_code");
   if (!exit_code.is_number_integer() || exit_code < 0 || exit_code > 255)
-    throw UsageError("its exit code is no integer from 0 to 255");
+    throw UsageError("its exit code is not an integer from 0 to 255");
   record.exit_code = exit_code.get<int>();
   for (const json& entry : list_at(document, "spent")) record.spent.push_back(ledger_entry_of(entry));
   for (const json& name : list_at(document, "undefined")) {
-    if (!name.is_string()) throw UsageError("its 'undefined' has a name that is no text");
+    if (!name.is_string()) throw UsageError("its 'undefined' has a name that is not a string");
     undefined.push_back(name.get<std::string>());
   }
   return record;
@@ -206,7 +206,7 @@ RecordsRead read_records(int descriptor, std::uint64_t max_bytes) {
 }
 
 int make_record_file() {
-  // Not closed on exec: it is handed on to a program.
+  // Not closed on exec: another program inherits it.
   const int descriptor = ::memfd_create("records", 0);
   if (descriptor < 0) throw UsageError(fmt::format("cannot make a file in memory: {}", std::strerror(errno)));
   return descriptor;

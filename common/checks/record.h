@@ -9,7 +9,7 @@
 
 namespace lab {
 
-/// What one rank has to say of one case: what the task returned there, never whether it is right.
+/// What one rank reports about one case: what the task returned there, not whether it is right.
 struct CaseRecord {
   enum class State { kReturned, kThrew, kNotImplemented, kSkipped };
 
@@ -23,27 +23,27 @@ struct CaseRecord {
   std::vector<LedgerEntry> spent;  ///< during the case, by operation
 };
 
-/// What a record says beside its tensors, as JSON in ASCII; words are shortened to 4000 characters.
+/// A record without its tensors, as JSON in ASCII; `words` is cut to 4000 characters.
 std::string text_of_record(const CaseRecord& record, const std::vector<std::string>& undefined);
 
-/// The reverse; names of undefined tensors are added to `undefined`. Words become one line each: they were written by
-/// code nobody has to trust.
-/// Errors    UsageError: what is missing, of another type, or unknown
+/// The reverse; names of undefined tensors are added to `undefined`. Each text becomes a single line, as it was written
+/// by untrusted code.
+/// Errors    UsageError: a field is missing, of the wrong type, or unknown
 CaseRecord record_from_text(const std::string& text, std::vector<std::string>& undefined);
 
 /// Appends a record to a descriptor (a file in memory that the judge has made).
-/// Errors    UsageError: cannot be written; a dtype that safetensors has not
+/// Errors    UsageError: cannot be written; a dtype that safetensors does not have
 void write_record(int descriptor, const CaseRecord& record);
 
-/// The records of a descriptor that was written by code nobody has to trust: each is checked in full.
+/// The records that untrusted code wrote to a descriptor: each is checked in full.
 struct RecordsRead {
-  std::vector<CaseRecord> records;  ///< up to the first that is broken
+  std::vector<CaseRecord> records;  ///< up to the first broken one
   std::string broken;               ///< what is wrong with what follows; empty: nothing follows
 };
 RecordsRead read_records(int descriptor, std::uint64_t max_bytes = 1u << 30);
 
-/// A file that has no name and lives in memory, inherited by children.
-/// Errors    UsageError: the system refuses
+/// An unnamed file in memory, inherited by children.
+/// Errors    UsageError: it cannot be created
 int make_record_file();
 
 }  // namespace lab

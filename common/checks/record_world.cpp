@@ -16,13 +16,13 @@ void note_failure(CaseRecord& record, CaseRecord::State state, const std::string
   record.exit_code = exit_code;
 }
 
-/// Performs the case and writes its record, in whichever way it ends. A TODO is no reason to stop.
+/// Performs the case and writes its record, however it ends. A TODO does not end the run.
 void perform_into(CaseRecord& record, const Case& test_case, const CallTable& calls, Communicator& comm,
                   std::uint64_t seed, int descriptor) {
   try {
     const std::size_t num_abandoned = comm.endpoint().abandoned().size();
     CaseRun run = perform_case(test_case, calls, comm, seed);
-    // The world would end with it only after the last case.
+    // Otherwise it would end the world only after the last case.
     const std::vector<std::string>& abandoned = comm.endpoint().abandoned();
     if (abandoned.size() > num_abandoned) throw ContractError(abandoned[num_abandoned]);
     record.results = std::move(run.actual);

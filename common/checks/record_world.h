@@ -10,9 +10,9 @@
 
 namespace lab {
 
-/// Performs cases on this rank and appends a record to the descriptor after each, in order; those that this rank is not
-/// asked for are passed over. A TODO ends one case only. Whatever else is thrown leaves its record and is thrown again,
-/// as is a message that a case has posted and not waited for.
+/// Performs cases on this rank and appends a record to the descriptor after each, in order; skips those that this rank
+/// is not asked for. A TODO ends one case only. Anything else that is thrown is recorded and rethrown; so is the error
+/// of a case that posted a message without waiting for it.
 /// Call      on every rank with the same cases
 void perform_and_record(const std::vector<Case>& cases, const CallTable& calls, Communicator& comm, std::uint64_t seed,
                         int descriptor);

@@ -18,29 +18,30 @@ struct RecordedWorld {
   std::vector<std::vector<CaseRecord>> by_rank;
   bool intact = true;  ///< false: something other than a record was written, perhaps over records
 
-  /// The rank's record of a case, or nullptr.
+  /// The rank's record of a case; nullptr: none.
   const CaseRecord* find(int rank, const Case& test_case) const;
   /// Whether every rank that was asked returned from the case, reached a TODO or skipped it.
   bool came_through(const Case& test_case) const;
-  /// Whether some rank was done with the case, and may have gone on to the next one.
+  /// Whether some rank had finished the case, and may have gone on to the next one.
   bool some_rank_left(const Case& test_case) const;
   CaseVerdict judged(const Case& test_case, std::uint64_t seed) const;
 };
 
-/// The world whose records decide about a case, and whether that case is to blame if this world failed: no rank ever ran
-/// another one there.
+/// The world whose records decide about a case, and whether that case is to blame if this world failed: no rank ran any
+/// other case there.
 template <typename World>
 struct DecidingWorld {
   std::shared_ptr<const World> world;
   bool to_blame = false;
 };
 
-/// Performs the cases in as few worlds as it can, such that none suffers from another: what throws, hangs or ends its
-/// process costs that case only, and those after it get a new world. Where a case came through only once it had a new
-/// world, those before it are performed again; where a world failed after its last case, or its records were written
-/// over, halves of the cases are, until the failure belongs to one.
-/// `perform` runs cases in a new world; World has came_through() and ok(), which is false if the world failed in whichever way.
-/// Returns one element for each case, in order.
+/// Performs the cases in as few worlds as possible, such that no case fails because of another: one that throws, hangs
+/// or ends its process fails alone, and those after it get a new world. If a case comes through only in a new world,
+/// those before it are performed again; if a world failed after its last case, or its records were overwritten, each
+/// half of the cases is performed again, until the failure belongs to one case.
+/// `perform` runs cases in a new world; World has came_through() and ok(), which is false if the world failed in any
+/// way.
+/// Returns   one element for each case, in order
 template <typename World>
 std::vector<DecidingWorld<World>> perform_apart(const std::vector<Case>& cases,
                                                 const std::function<World(const std::vector<Case>&)>& perform) {

@@ -11,12 +11,12 @@
 namespace lab {
 namespace {
 
-/// Without a sign where it is no number.
+/// NaN has no sign.
 std::string figure_text(double figure) {
   return std::isnan(figure) ? "nan" : fmt::format("{:.6g}", figure);
 }
 
-/// Where only the norm decides, elements have no tolerance of their own: the first that is off by half of the worst.
+/// Where only the norm decides, elements have no tolerance: names the first that is off by half of the worst.
 std::string words_by_norm(const std::string& name, const at::Tensor& actual, const at::Tensor& expected,
                           const Tolerance& tolerance, const Comparison& found) {
   const std::string figure =

@@ -9,7 +9,7 @@
 
 namespace lab {
 
-/// Cases that are printed under one message of rank 0.
+/// Cases that are printed under one heading, the message of rank 0.
 struct Section {
   std::string message;
   std::vector<Case> cases;
@@ -18,12 +18,13 @@ struct Section {
 /// The cases of all sections, in order.
 std::vector<Case> cases_of(const std::vector<Section>& sections);
 
-/// Prints each section's message and runs its cases; those that are named, without messages, for `run NAME`.
+/// Prints each section's message and runs its cases; for `run NAME`, only the named cases, without messages.
 /// Call      on every rank
 void run_sections(RankRun& run, const std::vector<Section>& sections, const CallTable& calls);
 
-/// The lines that run_sections() prints when all is right. A case with an absolute tolerance stays within it, 0 where
-/// data are exact; one that is compared by its norm within 1e-5, as its data are of the size of 1 or smaller.
+/// Expects the lines that run_sections() prints when everything is right. A case with an absolute tolerance stays
+/// within it (0 where data are exact); one that is compared by its norm stays within 1e-5, as its data are of order 1
+/// or smaller.
 void expect_sections(LogExpectation& log, const std::vector<Section>& sections);
 
 }  // namespace lab

@@ -41,14 +41,14 @@ RankVerdict judge_results(const Case& test_case, const CasePlace& place, const C
   return verdict_of(Finding::kRight, "");
 }
 
-/// What is known without its results; nothing: they decide.
+/// What is known without its results; nullopt: they decide.
 std::optional<RankVerdict> judge_without_results(const Case& test_case, const std::optional<CaseRecord>& record) {
   if (!record || record->task != test_case.task || record->name != test_case.name)
     return verdict_of(Finding::kNoRecord, "nothing came back");
   switch (record->state) {
     case CaseRecord::State::kReturned: return std::nullopt;
     case CaseRecord::State::kSkipped:
-      return verdict_of(Finding::kNoRecord, "skipped a case that is not to be skipped here");
+      return verdict_of(Finding::kNoRecord, "skipped a case that must not be skipped here");
     case CaseRecord::State::kNotImplemented: {
       RankVerdict todo = verdict_of(Finding::kNotImplemented, record->words);
       todo.missing_task = record->missing_task;
@@ -62,7 +62,7 @@ std::optional<RankVerdict> judge_without_results(const Case& test_case, const st
   return thrown;
 }
 
-/// Inputs, too, which only symptoms need.
+/// With inputs, which only symptoms need.
 CaseEvidence evidence_of(const Case& test_case, int size, std::uint64_t seed, const std::vector<TensorMap>& expected,
                          const std::vector<std::optional<CaseRecord>>& by_rank,
                          const std::vector<RankVerdict>& verdicts) {
@@ -85,7 +85,7 @@ std::optional<Symptom> symptom_of(const CaseEvidence& evidence) {
   try {
     return find_symptom(evidence);
   } catch (const std::exception&) {
-    // Only a hint is lost. The results come from code nobody has to trust: no shape of theirs may end the judge.
+    // Only a hint is lost. The results come from untrusted code: whatever their shape, they must not end the judge.
     return std::nullopt;
   }
 }

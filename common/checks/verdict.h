@@ -10,7 +10,7 @@
 
 namespace lab {
 
-/// What is wrong with one rank's part of a case, or that nothing is.
+/// What is wrong with one rank's part of a case, if anything.
 struct RankVerdict {
   enum class State { kRight, kWrong, kTooExpensive, kThrew, kNotImplemented, kNoRecord, kSkipped, kNotAsked };
   State state = State::kNoRecord;
@@ -30,15 +30,15 @@ struct CaseVerdict {
   bool passed() const;           ///< right on every rank that was asked, and on at least one
   bool skipped() const;          ///< on every rank that was asked
   bool not_implemented() const;  ///< a TODO was reached on some rank
-  bool too_expensive() const;    ///< right everywhere, but beyond a bound: such as by gathering everything
+  bool too_expensive() const;    ///< right everywhere, but beyond a bound, for instance by gathering everything
   /// "rank 2, result 'out', element [3, 0]: expected 10, got 2.5 (...)": of the rank that says most about the cause,
-  /// the first of equals; one that only reports another's failure comes last. Empty if passed or skipped.
+  /// the first of equals; a rank that only reports another's failure comes last. Empty if passed or skipped.
   std::string words() const;
   /// The same, with "; likely: the sum is divided by the number of ranks" where a symptom is known.
   std::string message() const;
 };
 
-/// Judges a case in a process that need not hold any student code, from the records of its ranks (index = rank).
+/// Judges a case from the records of its ranks (index = rank), in a process that needs no student code.
 /// Errors    what the case's own functions throw
 CaseVerdict judge_case(const Case& test_case, int size, std::uint64_t seed,
                        const std::vector<std::optional<CaseRecord>>& by_rank);

@@ -27,7 +27,7 @@ using option::throw_wrong_value;
 struct App::Impl {
   explicit Impl(const std::string& program, const std::string& description) : cli(description, program) {}
 
-  /// Adds an option that hands its text to read, which answers whether it was understood.
+  /// Adds an option that passes its text to `read`, which returns whether the text is valid.
   CLI::Option* add(const std::string& name, const std::string& kind, const std::string& shown_default,
                    const Expectation& expectation, const std::string& help,
                    const std::function<bool(const std::string&)>& read);
@@ -36,12 +36,12 @@ struct App::Impl {
   CLI::Option* add_whole(const std::string& name, const std::string& kind, Number& value, Number min, Number max,
                          const std::string& help) {
     values.emplace_back(name, [&value] { return std::to_string(value); });
-    const bool in_range = value >= min && value <= max;  // -1 for "none" is no default to show or to suggest
-    const Expectation expectation{option::whole_expected(std::to_string(min), std::to_string(max)),
+    const bool in_range = value >= min && value <= max;  // -1 for "none" is not a default to show or suggest
+    const Expectation expectation{option::integer_expected(std::to_string(min), std::to_string(max)),
                                   std::to_string(in_range ? value : min)};
     return add(name, kind, in_range ? expectation.example : "", expectation, help,
                [&value, min, max](const std::string& text) {
-                 const std::optional<Number> number = whole<Number>(text);
+                 const std::optional<Number> number = integer<Number>(text);
                  if (!number || *number < min || *number > max) return false;
                  value = *number;
                  return true;
@@ -178,7 +178,7 @@ CLI::Option* App::add_number(const std::string& name, double& value, const Numbe
                                 fmt::format("{:g}", value)};
   return impl_->add(name, range.unit, fmt::format("{:g}", value), expectation, help,
                     [&value, range](const std::string& text) {
-                      const std::optional<double> number = whole<double>(text);
+                      const std::optional<double> number = integer<double>(text);
                       if (!number || !std::isfinite(*number) || *number <= range.above || *number > range.max)
                         return false;
                       value = *number;
@@ -212,7 +212,7 @@ CLI::Option* App::add_text(const std::string& name, std::string& value, const st
   impl_->values.emplace_back(name, [&value, is_path] { return !is_path ? value : value.empty() ? "" : "named"; });
   const Expectation expectation{"a value (" + kind + ")", value.empty() ? kind : value};
   return impl_->add(name, kind, value, expectation, help, [&value](const std::string& text) {
-    // Another option in the value's place is a value that was forgotten.
+    // Another option in the value's place: the value was forgotten.
     if (text.empty() || text.rfind("--", 0) == 0) return false;
     value = text;
     return true;
@@ -250,7 +250,7 @@ std::optional<ExitCode> App::parse(int argc, const char* const* argv) {
     const std::string what = mismatch.what();
     if (what.find(" missing") != std::string::npos) impl_->throw_missing_value(what);
     const std::string name = what.substr(0, what.find(':'));
-    throw UsageError(name + ": expected at most once, got it more often; name the last value only");
+    throw UsageError(name + ": expected at most once, got it several times; keep one of them");
   } catch (const CLI::ParseError& failure) {
     throw UsageError(one_line(failure.what()) + "; --help lists all options");
   }

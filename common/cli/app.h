@@ -23,9 +23,9 @@ namespace lab {
 /// The suite's version, "0.1.0".
 std::string suite_version();
 
-/// A program's command line. Every option is known by both spellings, --log-dir and --log_dir, and a wrong one gives
-/// one message: option, expected, got, hint. Values are set by parse(); the variables must live until then. Example
-/// lab::App app("a5_pipeline", "Pipeline parallelism in depth.");
+/// A program's command line. Every option accepts both spellings, --log-dir and --log_dir; an invalid one gives one
+/// message: option, expected, got, hint. Values are set by parse(); the variables must live until then.
+/// Example   lab::App app("a5_pipeline", "Pipeline parallelism in depth.");
 ///           lab::CommonOptions& common = app.add_common_options();
 ///           app.add_integer("--layers", layers, {1, 1000}, "layers of the model");
 ///           if (auto done = app.parse(argc, argv)) return *done;
@@ -50,8 +50,7 @@ class App {
     const char* unit = "X";
   };
 
-  // The kinds of option that give the message above; the variable's value at this moment is the default that --help
-  // shows.
+  // Options that give the message above. The variable's value at the time of the call is the default that --help shows.
   CLI::Option* add_integer(const std::string& name, int& value, const IntegerRange& range, const std::string& help);
   CLI::Option* add_integer(const std::string& name, std::int64_t& value, const IntegerRange& range,
                            const std::string& help);
@@ -60,31 +59,31 @@ class App {
                          const std::string& help);
   CLI::Option* add_seed(const std::string& name, std::uint64_t& value, const std::string& help);
   CLI::Option* add_number(const std::string& name, double& value, const NumberRange& range, const std::string& help);
-  /// --timeout SECONDS, the longest wait for another rank; the environment variable LAB_TIMEOUT where it is left out, so
-  /// that whoever runs labs on a slow or a busy machine need not name it each time.
+  /// --timeout SECONDS, the longest wait for another rank; without it the environment variable
+  /// LAB_TIMEOUT, for slow or busy machines.
   CLI::Option* add_timeout(double& seconds);
   CLI::Option* add_choice(const std::string& name, std::string& value, const std::vector<std::string>& choices,
                           const std::string& help);
-  /// kind is FILE, DIR or another word for what the text is.
+  /// `kind` is FILE, DIR or another name for what the text is.
   CLI::Option* add_text(const std::string& name, std::string& value, const std::string& kind, const std::string& help);
-  /// A file that must be named, without an option before it.
+  /// A required positional file.
   void add_required_file(std::string& path, const std::string& help);
-  /// Any number of words that need no option before them; `kind` is what --help calls them.
+  /// Any number of positional arguments; `kind` is what --help calls them.
   void add_words(std::vector<std::string>& words, const std::string& kind, const std::string& help);
   CLI::Option* add_flag(const std::string& name, bool& value, const std::string& help);
 
-  /// True where the option ("--nproc") was on the command line that parse() has read.
+  /// True if the option ("--nproc") was on the command line that parse() read.
   bool given(const std::string& name) const;
 
-  /// Every option with its value, given or not, for comparing the runs of several ranks. Of files and folders only whether
-  /// one is named ("named" or ""): paths differ from machine to machine.
+  /// Every option with its value, given or not, for comparing the command lines of several ranks. For files and folders
+  /// only whether one is given ("named" or ""): paths differ from machine to machine.
   std::vector<std::pair<std::string, std::string>> values() const;
 
-  /// The parser below, for what the functions above do not offer (positionals, subcommands).
+  /// The underlying parser, for what the functions above do not offer (positionals, subcommands).
   CLI::App& cli();
 
-  /// Reads the command line. An exit code when --help or --version has been answered on stdout, else nothing.
-  /// Errors    UsageError: one message, the nearest known option named where one is unknown
+  /// Parses the command line. Returns an exit code if --help or --version was answered on stdout, else nothing.
+  /// Errors    UsageError: one message; for an unknown option it names the nearest known one
   std::optional<ExitCode> parse(int argc, const char* const* argv);
 
  private:

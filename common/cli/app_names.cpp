@@ -36,7 +36,7 @@ std::vector<std::string> command_names(const CLI::App& cli) {
   return names;
 }
 
-/// The command that was chosen on the command line, or the program itself.
+/// The command chosen on the command line, or the program itself.
 const CLI::App& chosen(const CLI::App& cli) {
   const std::vector<CLI::App*> commands = cli.get_subcommands();
   return commands.empty() ? cli : chosen(*commands.back());
@@ -66,7 +66,7 @@ const CLI::App* command_named(const CLI::App& cli, const std::string& name) {
 
 std::string message_for_extra(const CLI::App& cli) {
   const std::vector<std::string> extras = cli.remaining(true);
-  if (extras.empty()) return "an argument was not expected; --help lists what is";
+  if (extras.empty()) return "unexpected argument; --help lists what is expected";
   const auto option = std::find_if(extras.begin(), extras.end(),
                                    [](const std::string& text) { return text.size() > 1 && text[0] == '-'; });
   if (option != extras.end()) {

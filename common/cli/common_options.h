@@ -5,10 +5,10 @@
 
 namespace lab {
 
-/// What every lab binary can be told; App::add_common_options fills it from the command line.
+/// Options of every lab binary; App::add_common_options fills them from the command line.
 struct CommonOptions {
   int num_ranks = 4;                ///< --nproc, 1 to 4096
-  bool num_ranks_given = false;     ///< the user named it, so a launcher's world size must agree
+  bool num_ranks_given = false;     ///< set by the user, so a launcher's world size must agree
   std::string world = "processes";  ///< processes, threads or sim
   std::string device = "cpu";       ///< cpu or cuda
   std::uint64_t seed = 42;

@@ -14,8 +14,8 @@ namespace lab {
 
 namespace {
 
-/// Opens what is closed of descriptors 0 to 2 on nothing. Otherwise a file that is opened later would get the number,
-/// and whatever is printed would be written into it.
+/// Opens /dev/null on each of descriptors 0 to 2 that is closed. Otherwise a file opened later would get that number,
+/// and printed output would end up in it.
 void open_closed_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
     if (::fcntl(fd, F_GETFD) == -1 && errno == EBADF) ::open("/dev/null", O_RDWR);  // gets the lowest free number
@@ -32,7 +32,7 @@ const char* program_name(const char* argv0) {
 int guarded_main(int argc, char** argv, const std::function<ExitCode(int, char**)>& body) {
   open_closed_standard_descriptors();
   constexpr int kInternal = static_cast<int>(ExitCode::kInternal);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that would become too large (ulimit -f) is then an error with a message
+  std::signal(SIGXFSZ, SIG_IGN);  // exceeding the file size limit (ulimit -f) is then an error with a message
   const std::string program = argc > 0 ? program_name(argv[0]) : "lab";
   try {
     return static_cast<int>(body(argc, argv));

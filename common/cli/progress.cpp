@@ -45,7 +45,7 @@ Progress::~Progress() {
     const double elapsed = options_.clock() - start_;
     options_.sink(*options_.is_terminal ? "\r\x1b[K" + bar_line(elapsed) + "\n" : plain_line(elapsed) + "\n");
   } catch (...) {
-    // A line less on the screen is no reason to end the program.
+    // A missing line on the screen must not end the program.
   }
 }
 

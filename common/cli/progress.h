@@ -10,16 +10,17 @@ namespace lab {
 
 struct ProgressOptions {
   std::string label;
-  std::int64_t total = 0;  ///< steps of the whole work; 0: unknown, only counted
+  std::int64_t total = 0;  ///< total steps; 0: unknown, only counted
   int fd = 2;
-  std::function<double()> clock = {};               ///< seconds, never going back; the steady clock when empty
-  std::function<void(std::string_view)> sink = {};  ///< takes what is shown; fd when empty
+  std::function<double()> clock = {};               ///< monotonic seconds; the steady clock when empty
+  std::function<void(std::string_view)> sink = {};  ///< receives the output; fd when empty
   std::optional<bool> is_terminal = {};             ///< isatty(fd) when empty
 };
 
-/// How far a long piece of work is. Silent for its first 2 s. Then, on a terminal, one line drawn over and over (at
-/// most ten times a second); elsewhere a plain line every 10 s without control characters. The destructor shows the
-/// last state. One thread at a time; a failure to write is ignored. Example   lab::Progress progress({"grading", 30});
+/// Shows the progress of long work. Silent for the first 2 s. Then, on a terminal, one line that is redrawn (at most
+/// ten times a second); elsewhere a plain line every 10 s without control characters. The destructor shows the last
+/// state. One thread at a time; write failures are ignored.
+/// Example   lab::Progress progress({"grading", 30});
 ///           for (...) { ...; progress.advance(1, name); }
 class Progress {
  public:
@@ -28,7 +29,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// n more steps are done; note says on what (it is cut to fit the line).
+  /// Counts n more steps as done; note says on what (cut to fit the line).
   void advance(std::int64_t n = 1, const std::string& note = "");
 
  private:

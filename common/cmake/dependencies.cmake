@@ -1,7 +1,7 @@
-# Every third party is found here, by its headers and its library, and becomes one imported target.
-# CMAKE_PREFIX_PATH is honoured, so a LibTorch unpacked anywhere can take the place of the packaged one.
+# Every third-party library is found here, by its headers and its library, and becomes one imported target.
+# CMAKE_PREFIX_PATH is honoured, so a LibTorch unpacked anywhere can replace the packaged one.
 
-# require_header(VAR header package): the folder that holds the header, or a message that says what to install.
+# lab_require_path(VAR header package): the folder of the header, or an error that names what to install.
 function(lab_require_path var header package)
   find_path(${var} ${header} ${ARGN})
   if(NOT ${var})
@@ -20,7 +20,8 @@ endfunction()
 
 find_package(Threads REQUIRED)
 
-# LibTorch. Its own TorchConfig pulls in build-time packages that a user does not need, so only headers and libraries are asked for.
+# LibTorch. Its own TorchConfig pulls in build-time packages that a user does not need, so only headers and
+# libraries are looked up.
 lab_require_path(LAB_TORCH_INCLUDE ATen/ATen.h libtorch-dev)
 lab_require_path(LAB_TORCH_API_INCLUDE torch/torch.h libtorch-dev
                  HINTS "${LAB_TORCH_INCLUDE}/torch/csrc/api/include" PATH_SUFFIXES torch/csrc/api/include)
@@ -37,7 +38,7 @@ if(LAB_TORCH_CUDA_LIBRARY)
   target_link_libraries(lab_torch INTERFACE "-Wl,--no-as-needed" "${LAB_TORCH_CUDA_LIBRARY}" "-Wl,--as-needed")
 endif()
 
-# What LibTorch's CUDA allocator counts: where LibTorch has CUDA and the toolkit's headers are there.
+# The statistics of LibTorch's CUDA allocator: if LibTorch has CUDA and the toolkit's headers are installed.
 if(LAB_TORCH_CUDA_LIBRARY)
   find_library(LAB_C10_CUDA_LIBRARY c10_cuda)
   find_path(LAB_CUDA_INCLUDE cuda_runtime_api.h HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES include)
@@ -50,7 +51,7 @@ if(LAB_TORCH_CUDA_LIBRARY)
   endif()
 endif()
 
-# C++17 where LibTorch accepts it, C++20 where it asks for more.
+# C++17 if LibTorch accepts it, else C++20.
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_INCLUDES "${LAB_TORCH_INCLUDE}" "${LAB_TORCH_API_INCLUDE}")
 set(CMAKE_REQUIRED_FLAGS "-std=c++17")
@@ -89,7 +90,8 @@ else()
   message(STATUS "libbacktrace was not found (g++ has it): an exception in student code is reported without its line")
 endif()
 
-# SimGrid, for the simulated world: optional. Its kernel's interface changes between versions, so what is there is tried.
+# SimGrid, for the simulated world: optional. Its kernel's interface changes between versions, so the installed
+# version is tried.
 option(LAB_WITH_SIMGRID "Build the simulated world, if SimGrid is found" ON)
 add_library(lab_simgrid INTERFACE)
 add_library(lab::simgrid ALIAS lab_simgrid)

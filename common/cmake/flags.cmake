@@ -1,5 +1,5 @@
-# One set of compiler flags for every target, set globally: a precompiled header is only usable by a
-# unit that was compiled with the very same flags, so no target adds its own.
+# One set of compiler flags for every target, set globally: a precompiled header is usable only by a
+# unit that was compiled with exactly the same flags, so no target adds its own.
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)

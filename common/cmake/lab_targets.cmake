@@ -1,6 +1,6 @@
 # The four kinds of target in this project. Each takes SOURCES and LINK; PCH names the precompiled header it shares:
-# aten (default), torch (units that need nn, optim or autograd functions), student (what student code may see, with the
-# names poisoned that it must not use) or none (no tensors).
+# aten (default), torch (units that need nn, optim or autograd functions), student (what student code may see, with
+# forbidden names poisoned) or none (no tensors).
 
 # The precompiled headers. Each belongs to a small target that the others reuse, so it is made once per build folder.
 function(lab_precompiled_header name header)
@@ -13,7 +13,7 @@ function(lab_precompiled_header name header)
 endfunction()
 
 # In the release preset, units are compiled eight at a time, which halves the time of a full build. Not those that are
-# edited and built over and over, students' and tests'; nor in the other presets, where a missing include would not show.
+# rebuilt often, students' and tests'; nor in the other presets, which must detect missing includes.
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 
 function(lab_configure_target target)
@@ -44,7 +44,7 @@ function(lab_library name)
 endfunction()
 
 # lab_program(name SOURCES ... LINK ... [PCH ...] [APART]): a binary in bin/, part of the target `programs`; APART: not
-# part of it, so that who runs the labs need not wait for it.
+# part of it, so that running the labs does not wait for it.
 function(lab_program name)
   cmake_parse_arguments(ARG "APART" "PCH" "SOURCES;LINK" ${ARGN})
   if(ARG_APART)
@@ -56,8 +56,8 @@ function(lab_program name)
   lab_configure_target(${name} PCH ${ARG_PCH} LINK ${ARG_LINK})
 endfunction()
 
-# lab_tests(name TIER quick|ci|all|nightly SOURCES ... LINK ... [PCH ...]): a doctest binary, part of the target `tests`,
-# and one ctest entry: every start of a binary that loads LibTorch costs half a second.
+# lab_tests(name TIER quick|ci|all|nightly SOURCES ... LINK ... [PCH ...]): a doctest binary, part of the target
+# `tests`, and one ctest entry: every start of a binary that loads LibTorch costs half a second.
 function(lab_tests name)
   cmake_parse_arguments(ARG "" "PCH;TIER" "SOURCES;LINK" ${ARGN})
   if(NOT BUILD_TESTING)
@@ -74,8 +74,8 @@ function(lab_tests name)
   lab_add_test(${name} TIER ${ARG_TIER} COMMAND ${name} --no-intro --no-version)
 endfunction()
 
-# lab_add_test(name TIER quick|ci|all|nightly COMMAND ...): a ctest entry that knows its tier. It has no time-out of its
-# own: `lab test` measures how fast this machine is just now and gives ctest a limit (--timeout); see grading/commands.sh.
+# lab_add_test(name TIER quick|ci|all|nightly COMMAND ...): a ctest entry labelled with its tier. It sets no time-out:
+# `lab test` measures how fast this machine currently is and gives ctest a limit (--timeout); see grading/commands.sh.
 function(lab_add_test name)
   cmake_parse_arguments(ARG "" "TIER" "COMMAND" ${ARGN})
   if(NOT ARG_TIER)

@@ -8,11 +8,11 @@
 
 namespace lab {
 
-/// The messages of one step of one collective: all posted at once, then waited for. They travel on channels of their
-/// own, so that they never meet a user's message. What is not waited for, because a wait threw, is given up.
+/// The messages of one step of one collective: all posted at once, then waited for. They use separate channels, so they
+/// never match a user's message. Messages not waited for, because a wait threw, are abandoned.
 class BatchIsendIrecv {
  public:
-  /// `operation` and `where` are what errors name.
+  /// Errors name `operation` and `where`.
   BatchIsendIrecv(Transport& transport, const Group& group, std::string operation, SourceLine where)
       : transport_(transport), group_(group), operation_(std::move(operation)), where_(where) {}
   ~BatchIsendIrecv();
@@ -23,7 +23,7 @@ class BatchIsendIrecv {
   void send(const at::Tensor& tensor, int member) { post(Direction::kSend, tensor, member, false); }
   void recv(const at::Tensor& tensor, int member) { post(Direction::kRecv, tensor, member, false); }
 
-  /// The same for the tensor's dtype and shape alone: the two ends compare notes and no payload moves.
+  /// The same for the tensor's dtype and shape only: the two ends compare them and no payload moves.
   void send_contract(const at::Tensor& tensor, int member) { post(Direction::kSend, tensor, member, true); }
   void recv_contract(const at::Tensor& tensor, int member) { post(Direction::kRecv, tensor, member, true); }
 

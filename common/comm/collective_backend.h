@@ -6,8 +6,8 @@
 
 namespace lab {
 
-/// The built-in collectives of one world. Tensors are contiguous, on the CPU, and were found equal in shape and dtype
-/// on all members before; out tensors are allocated by the caller.
+/// The built-in collectives of one world. Tensors are contiguous, on the CPU, and already checked to have equal shape
+/// and dtype on all members; out tensors are allocated by the caller.
 class CollectiveBackend {
  public:
   virtual ~CollectiveBackend() = default;

@@ -11,7 +11,7 @@
 namespace lab {
 namespace {
 
-/// Brings the result back to where the caller's tensor lives, when on_wire() had to copy it.
+/// Copies the result back to the caller's tensor if on_wire() had to copy it.
 at::Tensor back_in(const at::Tensor& tensor, const at::Tensor& moved) {
   if (moved.data_ptr() == tensor.data_ptr()) return tensor;
   const c10::NoGradGuard no_grad;
@@ -130,7 +130,7 @@ void Collectives::barrier(SourceLine where) {
 }
 
 Collectives::Call Collectives::agree(const char* operation, const at::Tensor& tensor, SourceLine where) {
-  // Each rank compares with the next one: if all neighbours on a ring are equal, all are.
+  // Each rank compares with the next one: if all neighbours on a ring are equal, all ranks are.
   const Call call{operation, where, endpoint_->transport().now()};
   if (size() == 1) return call;
   BatchIsendIrecv step(endpoint_->transport(), group_, operation, where);

@@ -12,10 +12,10 @@ namespace lab {
 
 class Endpoint;
 
-/// The built-in collectives of one group, for labs whose subject they are not. Every member calls the same operation
-/// with the same shape and dtype in the same order; neighbours compare notes before anything moves, so a disagreement
-/// is a ContractError on the ranks that see it and a CommError on the others, never a hang or a torn buffer. None of
-/// them is differentiable: autograd functions are built on top. All errors of Request::wait() apply.
+/// The built-in collectives of one group, for labs that do not implement them. Every member calls the same operation
+/// with the same shape and dtype in the same order; neighbours compare these before any data moves, so a mismatch is a
+/// ContractError on the ranks that see it and a CommError on the others, never a hang or a torn buffer. None of them is
+/// differentiable: autograd functions are built on top. All errors of Request::wait() apply.
 class Collectives final {
  public:
   Collectives(std::shared_ptr<Endpoint> endpoint, std::shared_ptr<CollectiveBackend> backend, Group group);
@@ -26,16 +26,16 @@ class Collectives final {
   /// Overwrites `tensor` on every rank with what `src_rank` holds, and returns it.
   at::Tensor broadcast(const at::Tensor& tensor, int src_rank, SourceLine where = SourceLine::current());
 
-  /// Overwrites `tensor` on every rank with the sum over all ranks, and returns it. The order of summation is the
-  /// world's.
+  /// Overwrites `tensor` on every rank with the sum over all ranks, and returns it. The summation order depends
+  /// on the world.
   at::Tensor all_reduce(const at::Tensor& tensor, SourceLine where = SourceLine::current());
 
   /// The tensors of all ranks, in rank order; the parts share one new storage, contiguous in rank order.
-  /// Example   rank r holds [r]: returns {[0], [1], ...}
+  /// Example   rank r has [r]: returns {[0], [1], ...}
   std::vector<at::Tensor> all_gather(const at::Tensor& tensor, SourceLine where = SourceLine::current());
 
   /// The sum over all ranks of their r-th chunk along dim 0, on rank r. Shapes: in [P*N, ...], out [N, ...], new.
-  /// Errors    ContractError: dim 0 does not divide by the number of ranks.
+  /// Errors    ContractError: dim 0 is not divisible by the number of ranks.
   at::Tensor reduce_scatter(const at::Tensor& tensor, SourceLine where = SourceLine::current());
 
   /// Sends parts[i] to rank i and returns what each rank sent here, in rank order: shapes[i] is the shape of rank i's
@@ -48,7 +48,7 @@ class Collectives final {
   void barrier(SourceLine where = SourceLine::current());
 
  private:
-  /// What begins when every member is found to have called the same operation; counted and traced by account().
+  /// Begins once every member is known to have called the same operation; counted and traced by account().
   struct Call {
     const char* operation;
     SourceLine where;

@@ -9,8 +9,8 @@
 
 namespace lab {
 
-/// One rank's possessions: who it is, its two facets, and sub-groups made from it. Whoever needs to communicate was
-/// handed one; there is no global. Copies of a facet may be kept; they share this rank's endpoint.
+/// Per-rank handle: the rank's number, its two facets, and the sub-groups made from it. It is passed to all code that
+/// communicates; there is no global. Copies of a facet may be kept; they share this rank's endpoint.
 class Communicator {
  public:
   /// The communicator of the whole world.
@@ -24,7 +24,7 @@ class Communicator {
   Collectives& collectives() { return collectives_; }
   Endpoint& endpoint() { return *endpoint_; }
 
-  /// The communicator of some of this one's ranks, in the order given. Called by the members only, each with the same
+  /// A communicator for some of this one's ranks, in the given order. Called by the members only, each with the same
   /// list; sends nothing.
   /// Errors    ContractError: a rank out of range or twice, or this rank not listed.
   /// Example   of 4 ranks, on 1 and 3: subgroup({1, 3}) -> size 2, ranks 0 and 1

@@ -9,9 +9,9 @@
 
 namespace lab {
 
-/// Calls what may block without limit (a name lookup, another library's client) on a thread of its own, and returns
-/// what it returned, or nothing when the deadline passes first. That thread then stays behind: `work` must own all that
-/// it uses, and the process must end by _exit, as every rank does. Errors: those of work.
+/// Runs `work`, which may block indefinitely (a name lookup, another library's client), on its own thread and returns
+/// its result, or nothing if the deadline passes first. The thread is then left running: `work` must own everything it
+/// uses, and the process must end by _exit, as every rank does. Errors: those of work.
 template <typename Work>
 auto finish_by(std::chrono::steady_clock::time_point deadline, Work work) -> std::optional<decltype(work())> {
   auto task = std::make_shared<std::packaged_task<decltype(work())()>>(std::move(work));

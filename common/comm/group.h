@@ -5,10 +5,10 @@
 
 namespace lab {
 
-/// Set in the group number of messages that belong to a collective, so that they never meet a user's message.
+/// Set in the group number of messages that belong to a collective, so that they never match a user's message.
 constexpr std::uint32_t kCollectiveChannel = 0x80000000U;
 
-/// Some ranks of a world, numbered anew from 0, and this rank's place among them.
+/// Some ranks of a world, renumbered from 0, and this rank's place among them.
 struct Group {
   std::uint32_t id = 0;          ///< equal on all members; 0 is the whole world
   std::vector<int> world_ranks;  ///< world rank of each member
@@ -22,7 +22,7 @@ struct Group {
 Group whole_world(int rank, int size);
 
 /// The members of parent listed in `members` (ranks of the parent), in that order. A local operation; every member must
-/// list the same. `ordinal` counts the groups of the same members made before.
+/// list the same. `ordinal` counts earlier groups of the same members.
 /// Errors    ContractError: a member out of range or listed twice, or this rank not listed.
 Group make_group(const Group& parent, const std::vector<int>& members, std::uint32_t ordinal);
 

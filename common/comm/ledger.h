@@ -9,10 +9,10 @@
 
 namespace lab {
 
-/// Always-on account of one rank's communication, by operation.
+/// Always-on count of one rank's communication, by operation.
 ///
 /// Point-to-point messages are counted one by one under "message". A built-in collective is counted under its name with
-/// the cost of the bandwidth-optimal algorithm, in every world alike: what a library moves inside is its own affair.
+/// the cost of the bandwidth-optimal algorithm in every world, whatever the library moves internally.
 class Ledger {
  public:
   /// Adds to the entry of cost.operation.
@@ -26,7 +26,7 @@ class Ledger {
 };
 
 /// Nominal cost, on one rank of `size`, of a built-in collective on `bytes` bytes ("bytes" as nccl-tests defines them:
-/// the larger of input and output on one rank). (p-1)/p n for all_gather, reduce_scatter and all_to_all, twice that for
+/// the larger of input and output on one rank): (p-1)/p n for all_gather, reduce_scatter and all_to_all, twice that for
 /// all_reduce, n for broadcast (received by all but the source), 0 for barrier.
 LedgerEntry nominal_cost(const std::string& operation, int size, std::int64_t bytes, bool is_source = false);
 

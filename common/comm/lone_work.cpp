@@ -10,7 +10,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kBetweenReports{200};
 
-/// How many ranks still work, by the count of all.
+/// How many ranks are still working, summed over all ranks.
 std::int64_t num_working(Collectives& comm, bool self) {
   return comm.all_reduce(at::full({1}, self ? 1 : 0, at::kLong)).item<std::int64_t>();
 }

@@ -6,7 +6,7 @@
 namespace lab {
 namespace {
 
-/// Member i of the group sends chunks[i][j] to member j and adds up what it gets in rank order.
+/// Member i of the group sends chunks[i][j] to member j and sums what it receives in rank order.
 at::Tensor pairwise_sum(BatchIsendIrecv& step, const std::vector<at::Tensor>& chunks, const Group& group) {
   const int self = group.rank;
   std::vector<at::Tensor> parts(chunks.size());
@@ -24,7 +24,7 @@ at::Tensor pairwise_sum(BatchIsendIrecv& step, const std::vector<at::Tensor>& ch
   return sum;
 }
 
-/// parts[r] is member r's own part; afterwards every member holds them all.
+/// parts[r] is member r's own part; afterwards every member has all of them.
 void pairwise_gather(BatchIsendIrecv& step, const std::vector<at::Tensor>& parts, const Group& group) {
   const int self = group.rank;
   for (int distance = 1; distance < group.size(); ++distance) {
@@ -40,7 +40,7 @@ void pairwise_gather(BatchIsendIrecv& step, const std::vector<at::Tensor>& parts
 
 void MessageCollectives::broadcast(const at::Tensor& tensor, int src_rank, const Group& group) {
   BatchIsendIrecv step(transport_, group, "broadcast", SourceLine::current());
-  // Counted from the source, rank v receives from v without its lowest set bit and then serves the bits below it.
+  // Relative to the source, rank v receives from v without its lowest set bit and then sends for the bits below it.
   const int size = group.size();
   const int virtual_rank = (group.rank - src_rank + size) % size;
   int bit = 1;

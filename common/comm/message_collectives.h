@@ -7,8 +7,9 @@
 
 namespace lab {
 
-/// Collectives made of a transport's messages: the built-ins of worlds that bring none, and reduce_scatter everywhere.
-/// Plain and exact rather than fast: sums are taken in rank order, so every rank gets the same bits in every run.
+/// Collectives built from a transport's messages: used in worlds without native ones, and for reduce_scatter
+/// everywhere. Simple and exact rather than fast: sums are taken in rank order, so every rank gets the same bits in
+/// every run.
 class MessageCollectives : public CollectiveBackend {
  public:
   explicit MessageCollectives(Transport& transport) : transport_(transport) {}

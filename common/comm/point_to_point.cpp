@@ -11,7 +11,7 @@
 namespace lab {
 namespace {
 
-/// Where a tensor's copy lies that travels in its place.
+/// The device of the copy that is sent in place of a tensor.
 at::Device wire_device(const at::Tensor& tensor) {
   return tensor.is_meta() ? at::kMeta : at::kCPU;
 }
@@ -25,8 +25,8 @@ bool travels_itself(const at::Tensor& tensor) {
 struct Request::State {
   std::shared_ptr<Endpoint> endpoint;
   Endpoint::Posted posted;
-  at::Tensor
-      user_tensor;  ///< what the caller handed in; the message carries a contiguous CPU copy when this is neither
+  /// The caller's tensor; if it is not contiguous and on the CPU, the message carries a copy that is.
+  at::Tensor user_tensor;
 };
 
 Request::Request(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -89,8 +89,8 @@ void PointToPoint::agree(const std::string& operation, const at::Tensor& tensor,
   if (!endpoint_->careful()) return;
   const at::Tensor moved =
       tensor.is_cpu() || tensor.is_meta() ? tensor : at::empty(tensor.sizes(), tensor.options().device(at::kMeta));
-  // Who completes the last round has heard, through others, from everybody; and who sees a difference says nothing
-  // more.
+  // A rank that completes the last round has heard, indirectly, from all ranks; one that sees a difference stops
+  // sending.
   for (int distance = 1; distance < size(); distance *= 2) {
     BatchIsendIrecv step(endpoint_->transport(), group_, operation, where);
     step.send_contract(moved, (rank() + distance) % size());

@@ -32,12 +32,12 @@ class [[nodiscard]] Request {
   std::unique_ptr<State> state_;
 };
 
-/// Messages between two ranks of one group: all that a student's collective, pipeline or convolution gets.
+/// Messages between two ranks of one group: all that a student's collective, pipeline or convolution may use.
 ///
 /// A send is a rendezvous: it completes only once the receiver has posted the matching receive. Messages between the
 /// same two ranks with the same tag arrive in the order in which they were sent. Shape and dtype must be equal on both
-/// ends, and are compared before a byte lands. A tensor may be non-contiguous; a receive then fills it in place all the
-/// same.
+/// ends, and are compared before any data is written. A tensor may be non-contiguous; a receive still fills it in
+/// place.
 class PointToPoint final {
  public:
   PointToPoint(std::shared_ptr<Endpoint> endpoint, Group group);
@@ -61,10 +61,10 @@ class PointToPoint final {
   [[nodiscard]] Request irecv(const at::Tensor& tensor, int src_rank, int tag = 0,
                               SourceLine where = SourceLine::current());
 
-  /// For the beginning of a collective: returns once every rank has called it with the same operation (a short text
-  /// that holds the arguments, too) and the same dtype and shape. Otherwise no rank returns, so no payload moves. Does
-  /// nothing where the world is not careful: as in PyTorch, a run that is timed leaves it out.
-  /// Cost      ceil(lg P) rounds of empty messages, which the ledger does not count
+  /// For the start of a collective: returns once every rank has called it with the same operation (a short text that
+  /// includes the arguments) and the same dtype and shape. Otherwise no rank returns, so no payload moves. Does nothing
+  /// where the world is not careful: as in PyTorch, timed runs skip the check.
+  /// Cost      ceil(lg P) rounds of empty messages, not counted in the ledger
   /// Errors    ContractError on the ranks that see a difference, naming both; CommError on the others
   void agree(const std::string& operation, const at::Tensor& tensor, SourceLine where = SourceLine::current());
 

@@ -8,16 +8,16 @@
 
 namespace lab {
 
-/// Where the ranks of a world find each other: at a socket in a folder of their machine, or at an address, where rank 0
-/// serves the rendezvous.
+/// Where the ranks of a world rendezvous: at a Unix socket on their machine, or at an address, where rank 0 serves the
+/// rendezvous.
 struct MeetingPoint {
-  /// When not empty: every rank is on this machine, and rank 0 makes this socket; "@name" is one without a file.
+  /// If not empty: every rank is on this machine, and rank 0 creates this socket; "@name" is one without a file.
   std::string socket_path;
-  std::string host;  ///< else: where rank 0 is
+  std::string host;  ///< otherwise: where rank 0 is
   int port = 0;
   std::string token;         ///< the same on every rank of a job; keeps ranks of other jobs out
   bool agent_store = false;  ///< torchrun's agent serves its own store at host and port; no rank may bind it
-  int attempt = 0;           ///< torchrun's restarts so far: what an earlier attempt left in the store is not read
+  int attempt = 0;           ///< torchrun's restarts so far; entries left in the store by earlier attempts are ignored
 };
 
 struct ProcessWorldOptions {
@@ -25,24 +25,24 @@ struct ProcessWorldOptions {
   int size = 1;
   MeetingPoint meeting;
   std::string fingerprint;      ///< see fingerprint.h; must be the same on every rank
-  double timeout_seconds = 10;  ///< of the meeting, and of every later wait
+  double timeout_seconds = 10;  ///< of the rendezvous, and of every later wait
   std::string event_file;       ///< the launcher's; empty when there is none
 };
 
-/// The world in which a rank is a process: messages over TCP by Gloo, which is met in the gloo_backend files only. A
-/// process that was in such a world ends with _exit once it has closed or failed: posted operations cannot be
-/// withdrawn.
+/// The world in which a rank is a process: messages over TCP by Gloo, which is used in the gloo_backend files only. A
+/// process in such a world must end with _exit once it has closed or failed: posted operations cannot be withdrawn.
 class ProcessWorld {
  public:
   virtual ~ProcessWorld() = default;
   virtual std::shared_ptr<Transport> transport() = 0;
   virtual std::shared_ptr<CollectiveBackend> collectives() = 0;
 
-  /// Meets the other ranks. Ignores SIGPIPE in this process from then on: a dead peer must not kill the survivors.
-  /// Errors    CommError: a rank did not arrive in time or is gone (it says which), rank 0 does not listen at the meeting
-  ///           point, or something other than rank 0 does.
-  ///           UsageError: ranks were started differently (it says in what), or two with one rank; the port is in use,
-  ///           the socket cannot be made, GLOO_SOCKET_IFNAME names no interface, too few file descriptors.
+  /// Rendezvous with the other ranks. Ignores SIGPIPE in this process from then on: a dead peer must not kill
+  /// survivors.
+  /// Errors    CommError: a rank did not arrive in time or is gone (it says which), rank 0 does not listen at the
+  ///           meeting point, or something else does.
+  ///           UsageError: ranks were started differently (it says how), or two have the same rank; the port is in use,
+  ///           the socket cannot be created, GLOO_SOCKET_IFNAME is not an interface, too few file descriptors.
   static std::unique_ptr<ProcessWorld> join(const ProcessWorldOptions& options);
 };
 

@@ -9,19 +9,19 @@
 namespace lab {
 
 /// The world in which a rank is an actor of a simulated machine: ranks take turns on one thread, computing takes no
-/// time, and messages take what the network's model says. `Transport::now()` and the time-out are simulated seconds, so
-/// a run gives the same times on every machine and in every run.
+/// time, and messages take as long as the network model says. `Transport::now()` and the time-out are simulated
+/// seconds, so a run gives the same times on every machine and in every run.
 ///
-/// Because ranks share a thread, whatever is kept per thread (LibTorch's modes, the memory meter's owner, exceptions in
-/// flight) is put aside while a rank waits. Communication inside backward() is refused: LibTorch's engine runs one
-/// graph at a time on a thread.
-/// Call      one per process: SimGrid's engine cannot be made twice. run_ranks() forks a process for each world.
+/// Because ranks share a thread, per-thread state (LibTorch's modes, the memory meter's owner, exceptions in flight) is
+/// saved while a rank waits and restored afterwards. Communication inside backward() is refused: LibTorch's engine runs
+/// one graph at a time on a thread.
+/// Call      one per process: SimGrid's engine cannot be created twice. run_ranks() forks a process for each world.
 class SimWorld {
  public:
   /// False in a build without SimGrid.
   static bool available();
 
-  /// Errors    UsageError: check_network() refuses the network; this build has no SimGrid
+  /// Errors    UsageError: check_network() rejects the network; this build has no SimGrid
   SimWorld(const SimNetwork& network, int num_ranks, double timeout_seconds);
   ~SimWorld();
   SimWorld(const SimWorld&) = delete;
@@ -30,7 +30,7 @@ class SimWorld {
   /// The end that belongs to `rank`, for use inside run(). The world must outlive it.
   std::shared_ptr<Transport> transport(int rank);
 
-  /// Runs body on every rank and returns when all have ended. body must not throw.
+  /// Runs body on every rank and returns when all have finished. body must not throw.
   void run(const std::function<void(int rank)>& body);
 
   class Hub;

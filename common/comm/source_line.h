@@ -5,7 +5,7 @@
 
 namespace lab {
 
-/// Where a message was posted in the caller's code. As a default argument it names the line of the call itself.
+/// Where a message was posted in the caller's code. As a default argument it gives the line of the call itself.
 struct SourceLine {
   const char* file = "";
   int line = 0;

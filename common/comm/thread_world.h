@@ -7,20 +7,20 @@
 
 namespace lab {
 
-/// The world in which a rank is a thread of this process: messages are copies under a mutex, deadlock is detected the
-/// moment it closes, and nothing is slower than the code under test. Made once, shared by the ranks' transports.
+/// The world in which a rank is a thread of this process: messages are copies under a mutex, a deadlock is detected as
+/// soon as it forms, and nothing is slower than the code under test. Made once, shared by the ranks' transports.
 class ThreadWorld {
  public:
-  /// A wait of more than timeout_seconds ends with CommError.
+  /// A wait longer than timeout_seconds throws CommError.
   ThreadWorld(int num_ranks, double timeout_seconds);
   ~ThreadWorld();
   ThreadWorld(const ThreadWorld&) = delete;
   ThreadWorld& operator=(const ThreadWorld&) = delete;
 
-  /// The end that belongs to `rank`; to be used by that rank's thread only. The world must outlive it.
+  /// The end that belongs to `rank`; only that rank's thread may use it. The world must outlive it.
   std::shared_ptr<Transport> transport(int rank);
 
-  /// To be called when the rank's thread ends, in whichever way: whoever still waits for it is told.
+  /// Must be called when the rank's thread ends, however it ends: ranks that still wait for it are told.
   void finished(int rank);
 
   class Hub;

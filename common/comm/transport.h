@@ -13,15 +13,15 @@ class Pending {
   virtual ~Pending() = default;
   /// The sender's logical clock; of a receive, valid after wait().
   std::uint64_t peer_step = 0;
-  /// When the message was there, on the transport's clock; negative where the world cannot tell.
+  /// When the message arrived, on the transport's clock; negative where the world cannot tell.
   double arrived_seconds = -1;
 };
 
 /// One rank's end of a world: moves messages and nothing else. The worlds `processes`, `threads` and `sim` implement
-/// it; students never see it. What every implementation keeps, and one contract suite checks:
+/// it; students never see it. Every implementation guarantees, and one contract suite checks:
 /// - a send completes only once the matching receive is posted (rendezvous);
 /// - first in, first out for each (source, destination, group, tag);
-/// - operation, dtype and shape are compared before a byte lands: ContractError on both sides;
+/// - operation, dtype and shape are compared before any data is written: ContractError on both sides;
 /// - a rank that fails or dies makes every other rank's current or next wait throw CommError;
 /// - no wait lasts longer than the world's time-out.
 class Transport {
@@ -38,22 +38,22 @@ class Transport {
   /// Returns when the message is complete. Errors: ContractError, CommError, DeadlockError.
   virtual void wait(Pending& pending) = 0;
 
-  /// Gives up a message that nobody will wait for. Its memory stays alive until the world closes.
+  /// Abandons a message that will never be waited for. Its memory stays alive until the world closes.
   virtual void abandon(std::shared_ptr<Pending> pending) = 0;
 
-  /// Says what this rank works on from here on, for reports on why a run ended: "a9.allreduce, AllReduceLarge".
+  /// Sets what this rank works on from now on, for reports on why a run ended: "a9.allreduce, AllReduceLarge".
   virtual void set_task(const std::string& /*task*/) {}
 
   /// Seconds since an origin that all ranks of the world share; simulated seconds in `sim`.
   virtual double now() const = 0;
 
-  /// Returns when so many seconds have passed on this rank, in which it does nothing: a computation that is not there.
+  /// Returns after that many seconds on this rank, in which it does nothing: a stand-in for a computation.
   virtual void pass_time(double seconds) = 0;
 
-  /// The orderly end: returns when every rank has reached it. Errors: those of wait(), when another rank failed.
+  /// Orderly shutdown: returns when every rank has reached it. Errors: those of wait(), when another rank failed.
   virtual void close() = 0;
 
-  /// The disorderly end: tells every other rank why this one stops. Called at most once, instead of close().
+  /// Shutdown on failure: tells every other rank why this one stops. Called at most once, instead of close().
   virtual void fail(ExitCode exit_code, const std::string& message) = 0;
 };
 

@@ -15,11 +15,11 @@ struct CheckedTask {
   int exit_code = 0;
 };
 
-/// Errors    UsageError: it cannot be read, or is no such file
+/// Errors    UsageError: it cannot be read, or is not such a file
 std::vector<CheckedTask> read_check_results(const std::string& path);
 
 /// Remembers the results, with today's date and the student's files as they are now. A task that was skipped stays as
-/// it was; one that the rubrics do not have is passed over.
+/// it was; one that the rubrics do not have is ignored.
 void remember(const std::vector<CheckedTask>& results, const CourseTree& tree, ProgressFile& progress);
 
 }  // namespace lab

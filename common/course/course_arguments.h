@@ -9,14 +9,14 @@
 
 namespace lab {
 
-/// The command line of one of labcourse's words: names first, then options.
+/// The command line of a labcourse subcommand: names first, then options.
 class CourseArguments {
  public:
-  /// `names` says what may stand before the options, for --help and refusals: "TASK [LEVEL]".
+  /// `names` says what may come before the options, for --help and error messages: "TASK [LEVEL]".
   CourseArguments(int argc, char** argv, const std::string& names, const std::string& description);
 
   App& app() { return app_; }
-  /// Reads all; call once. An exit code where --help was answered.
+  /// Reads all; call once. Returns an exit code if --help was printed.
   /// Errors    UsageError: fewer or more names than that; wrong options
   std::optional<ExitCode> parse(std::size_t min_names, std::size_t max_names);
 

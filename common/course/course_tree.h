@@ -25,12 +25,12 @@ class CourseTree {
   std::string folder_of(const Rubric& lab) const { return root_ + "/" + lab.lab; }
 
   /// A lab by its name or the part before the first underscore: "a9_collectives", "a9".
-  /// Errors    UsageError: there is none; the nearest
+  /// Errors    UsageError: there is none; names the nearest
   const Rubric& lab_named(const std::string& name) const;
   /// The same; nullptr if there is none.
   const Rubric* find_lab(const std::string& name) const;
-  /// A task by its id, or by what follows the lab's name where only one lab has it: "a9.broadcast", "broadcast".
-  /// Errors    UsageError: there is none, the nearest; there are several, which
+  /// A task by its id, or by the part after the lab's name if only one lab has it: "a9.broadcast", "broadcast".
+  /// Errors    UsageError: there is none (names the nearest) or more than one (names them)
   TaskOfLab task_named(const std::string& name) const;
 
  private:

@@ -17,7 +17,7 @@ std::string parent_of(const std::string& path) {
   return fs::path(path).parent_path().string();
 }
 
-/// The lab's tasks for which it holds.
+/// The lab's tasks for which the predicate holds.
 template <typename Predicate>
 std::vector<TaskOfLab> tasks_where(const Rubric& lab, const Predicate& holds) {
   std::vector<TaskOfLab> found;
@@ -41,7 +41,7 @@ FileTimes file_times(const CourseTree& tree, const std::vector<const Rubric*>& l
   FileTimes times;
   for (const Rubric* lab : labs) {
     for (const std::string& file : student_files(tree, *lab)) {
-      // A file may go between being listed and being looked at: editors save by renaming.
+      // A file may disappear between being listed and being read: editors save by renaming.
       std::error_code failure;
       const fs::path path = fs::path(tree.folder_of(*lab)) / file;
       const auto time = fs::last_write_time(path, failure).time_since_epoch().count();

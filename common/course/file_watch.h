@@ -13,15 +13,15 @@ using FileTimes = std::map<std::string, std::string>;
 
 FileTimes file_times(const CourseTree& tree, const std::vector<const Rubric*>& labs);
 
-/// The times as text, and back. A line that is none is passed over: the file then counts as changed.
+/// The times as text, and back. An invalid line is ignored: the file then counts as changed.
 std::string to_text(const FileTimes& times);
 FileTimes parse_file_times(const std::string& text);
 
-/// The files that are new or were changed between the two; a file that is gone counts, too.
+/// The files that were added, changed or removed between the two.
 std::vector<std::string> changed_files(const FileTimes& before, const FileTimes& after);
 
-/// The tasks whose checks a change of these files asks for: those whose own file it is; where it is nobody's own, those
-/// whose file lies beside it; where there is none either, all of its lab.
+/// The tasks to check after a change of these files: those whose own file it is; if there are none, those whose file is
+/// in the same folder; if there are none either, all tasks of the lab.
 std::vector<TaskOfLab> tasks_of_files(const CourseTree& tree, const std::vector<std::string>& files);
 
 }  // namespace lab

@@ -10,7 +10,7 @@
 #include "common/cli/guarded_main.h"
 #include "common/course/course_commands.h"
 
-// What the student's commands of ./lab know and do, but for building and running: no tensors, so it starts in
+// Implements the student's commands of ./lab, except for building and running: no tensors, so it starts in
 // milliseconds.
 namespace lab {
 namespace {
@@ -33,7 +33,7 @@ ExitCode run(int argc, char** argv) {
     const auto found = course_commands().find(argv[1]);
     if (found != course_commands().end()) return found->second(argc - 1, argv + 1);
   }
-  App app("labcourse", fmt::format("What ./lab's student commands do. Words: {}", fmt::join(words, ", ")));
+  App app("labcourse", fmt::format("What ./lab's student commands do. Commands: {}", fmt::join(words, ", ")));
   if (argc > 1 && argv[1][0] == '-') {
     if (const auto answered = app.parse(argc, argv)) return *answered;
   }

@@ -40,7 +40,7 @@ std::string task_text(const CourseTree& tree, const TaskOfLab& task, const Progr
   return text;
 }
 
-/// What is handed in beside code, once the code is done.
+/// What to hand in along with the code, once all tasks are solved.
 std::string all_solved_text(const Rubric& lab) {
   std::string text = fmt::format("every task of {} is solved\n", lab.lab);
   if (!lab.hand_in.answers.empty()) text += fmt::format("  with it  {}\n", fmt::join(lab.hand_in.answers, ", "));

@@ -8,7 +8,7 @@
 
 namespace lab {
 
-/// How far a lab is.
+/// The progress of a lab.
 struct LabStanding {
   std::vector<std::string> solved;       ///< and nothing has changed since
   std::vector<std::string> check_again;  ///< solved, but files that it depends on have changed since

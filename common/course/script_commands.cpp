@@ -22,8 +22,7 @@ namespace {
 constexpr std::size_t kManyNames = 1000;
 constexpr std::chrono::milliseconds kPoll{150};
 
-/// A line for each lab, in the order in which labs come: "a9_collectives a9.broadcast a9.allreduce". A lab alone: all
-/// of its tasks.
+/// One line per lab, in order of appearance: "a9_collectives a9.broadcast a9.allreduce". A lab alone: all of its tasks.
 std::string plan_text(const CourseTree& tree, const std::vector<TaskOfLab>& tasks,
                       const std::vector<const Rubric*>& whole_labs) {
   std::string text;
@@ -38,7 +37,7 @@ std::string plan_text(const CourseTree& tree, const std::vector<TaskOfLab>& task
   return text;
 }
 
-/// The results with what was edited while the check ran marked as such: nobody knows which version was checked.
+/// Forgets the files of tasks that were edited while the check ran: it is unknown which version was checked.
 void forget_edited(const CourseTree& tree, const std::vector<CheckedTask>& results, const std::string& since,
                    ProgressFile& progress) {
   for (const CheckedTask& result : results) {
@@ -94,7 +93,7 @@ ExitCode wait_command(int argc, char** argv) {
   CourseArguments arguments(argc, argv, "[TASK or LAB]", "Waits until a student file is saved; prints what to check");
   std::string state;
   arguments.app().add_text("--state", state, "FILE",
-                           "the files' times; where there is none yet it is made, and nothing waited for");
+                           "the files' times; if missing, it is created, and nothing is waited for");
   if (const auto answered = arguments.parse(0, 1)) return *answered;
   const CourseTree tree = CourseTree::load(arguments.root());
   const std::string name = arguments.name();
@@ -111,7 +110,7 @@ ExitCode wait_command(int argc, char** argv) {
   }
   const FileTimes before = parse_file_times(read_file(state));
   FileTimes now = before, last;
-  do {  // saving may take an editor several steps: two looks in a row must see the same
+  do {  // an editor may save in several steps: two checks in a row must find the same
     std::this_thread::sleep_for(kPoll);
     last = std::exchange(now, file_times(tree, labs));
   } while (now == before || now != last);

@@ -1,4 +1,4 @@
-# What ./lab does in a starter only: demo and test for somebody who has solved nothing yet, or some tasks.
+# What ./lab does only in a starter: demo and test for a student who has solved none or some of the tasks.
 # Sourced by ./lab, whose root, package lists and helpers it uses.
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # set by ./lab
@@ -34,7 +34,7 @@ demo() {
   for name in "${labs[@]}"; do echo; course next "$name"; done
 }
 
-# show_ranks LAB: four ranks start and meet; what is not written yet ends them.
+# show_ranks LAB: four ranks start and find each other; the first unwritten task ends them.
 show_ranks() {
   local code=0
   say "$1 starts 4 ranks, each a process"
@@ -43,7 +43,7 @@ show_ranks() {
   [[ $code != 3 ]] || say "that is how a TODO ends a program: with a task's name, and exit code 3"
 }
 
-# show_provided LAB FOLDER: what a lab does without its tasks.
+# show_provided LAB FOLDER: what a lab can do without its tasks.
 show_provided() {
   local program=$programs_folder/$1
   case $1 in
@@ -55,12 +55,12 @@ show_provided() {
       "$program" encode --out "$2"
       "$program" baseline --out "$2" ;;
     optC_model_parallel)
-      say "a short training in one process: the curves that yours will have to meet"
+      say "a short training in one process: the curves that yours will have to match"
       "$program" single --train-images 256 --test-images 64 --epochs 2 --out "$2" | grep -E 'png$' || can_draw ;;
   esac
 }
 
-# test: what is not begun is counted; what is wrong is shown.
+# test: tasks not begun are counted; wrong ones are shown.
 run_tests() {
   [[ $# == 0 ]] || die "test takes no arguments; to check one task: lab check TASK"
   local name code standing num_tasks num_solved num_todo num_wrong broken='' unchecked=''
@@ -86,7 +86,7 @@ run_tests() {
   [[ $num_todo == 0 ]] || return 3
 }
 
-# update DIR: the newer version's files, but for what is yours.
+# update DIR: takes the newer version's files, except where yours stay.
 command_update() {
   [[ $# == 1 ]] || die "use: lab update DIR, the folder of the newer version"
   [[ $1 != -* ]] || die "update takes a folder; got '$1'"

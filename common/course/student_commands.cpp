@@ -14,7 +14,7 @@
 namespace lab {
 namespace {
 
-/// The lab of this name; all, where none is named.
+/// The lab of this name; all labs if none is named.
 std::vector<const Rubric*> labs_named(const CourseTree& tree, const std::string& name) {
   if (!name.empty()) return {&tree.lab_named(name)};
   std::vector<const Rubric*> labs;

@@ -1,5 +1,5 @@
-# What a student calls through ./lab: next, check, hint, watch, reset, submit, status. They build and start; what they
-# know is in the program labcourse.
+# What a student calls through ./lab: next, check, hint, watch, reset, submit, status. They build and start programs;
+# the logic is in the program labcourse.
 # Sourced by ./lab, whose root, package lists and helpers it uses.
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # set by ./lab
@@ -22,7 +22,7 @@ TEXT
 
 readonly programs_folder=$root/build/release/bin
 
-# course WORD [arguments]: the program that knows tasks and progress.
+# course SUBCOMMAND [arguments]: the program that knows tasks and progress.
 course() { "$programs_folder/labcourse" "$@" --root "$root"; }
 
 ready_course() {
@@ -35,20 +35,20 @@ command_hint() { ready_course; course hint "$@"; }
 command_reset() { ready_course; course reset "$@"; }
 command_status() { ready_course; course status "$@"; }
 
-# scratch_folder: a new one, gone when the command ends.
+# scratch_folder: makes one, removed when the command ends.
 scratch_folder() {
   mkdir -p -- "$root/build"
   scratch=$(mktemp -d -- "$root/build/course.XXXXXX")
   trap 'rm -rf -- "$scratch"' EXIT
 }
 
-# build_lab LAB: what the compiler says is shown as it is.
+# build_lab LAB: shows the compiler's output as it is.
 build_lab() {
-  build release OFF "$1" >&2 || { say "$1 was not built: the compiler's words are above" >&2; return 1; }
+  build release OFF "$1" >&2 || { say "$1 was not built: the compiler's errors are above" >&2; return 1; }
 }
 
-# check_program LAB [TASK]: checks with the program as it is built, and remembers the results. Options are in
-# $check_options, and the time of the last build is that of $scratch/began.
+# check_program LAB [TASK]: checks with the program as built, and remembers the results. Options are in $check_options;
+# $scratch/began has the time of the last build.
 check_program() {
   local code=0
   rm -f -- "$scratch/results.json"
@@ -57,7 +57,7 @@ check_program() {
   return "$code"
 }
 
-# check_lab LAB [TASK]...: builds and checks; all tasks where none is named. The first exit code that is not 0.
+# check_lab LAB [TASK]...: builds and checks; all tasks if none is named. Returns the first exit code that is not 0.
 check_lab() {
   local lab=$1 task code=0 first=0
   shift
@@ -87,7 +87,7 @@ command_check() {
   return "$first"
 }
 
-# in_background PROGRAM...: so that Ctrl-C reaches this script at once, and not only when the program has ended.
+# in_background PROGRAM...: so that Ctrl-C reaches this script at once, not only when the program has ended.
 in_background() {
   local code=0
   "$@" &
@@ -120,13 +120,13 @@ command_watch() {
     in_background timeout --kill-after=5 "$limit" "$root/lab" --no-install check "${tasks[@]}" || code=$?
     case $code in
       0) say "right" ;;
-      124 | 137) say "stopped after $limit s: does a loop never end, or a rank wait for nobody? (--timeout SECONDS)" ;;
+      124 | 137) say "stopped after $limit s: does a loop never end, or does a rank wait forever? (--timeout SECONDS)" ;;
       *) say "not yet (exit code $code)" ;;
     esac
   done
 }
 
-# run_for_hand_in LAB FOLDER: what a run of the lab leaves goes there.
+# run_for_hand_in LAB FOLDER: runs the lab; its results go to FOLDER.
 run_for_hand_in() {
   local code=0
   say "running $1 on 4 ranks for its log"
@@ -139,7 +139,7 @@ run_for_hand_in() {
     say "the run ended with exit code $code; what it left is taken all the same" >&2; }
 }
 
-# submit_lab LAB: checks, runs, packs. Neither what is not solved nor what is missing keeps it from packing the rest.
+# submit_lab LAB: checks, runs, packs. Unsolved tasks and missing files do not keep it from packing the rest.
 submit_lab() {
   local results=$root/build/submit/$1 options=()
   if check_lab "$1"; then say "every task of $1 is solved"

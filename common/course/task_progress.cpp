@@ -31,7 +31,7 @@ std::string or_nothing(const std::string& text) {
   return text.empty() ? kNothing : text;
 }
 
-/// Nothing where the words are no line of this file.
+/// nullopt if the words are not a line of this file.
 std::optional<TaskProgress> parse_progress(const std::vector<std::string>& words) {
   if (words.size() != 5) return std::nullopt;
   const auto state = parse_state(words[1]);
@@ -58,7 +58,7 @@ ProgressFile ProgressFile::load(const std::string& root) {
     if (!task || progress.tasks_.count(words[0]) != 0) {
       throw UsageError(
           fmt::format("{}:{}: expected a task (each once), todo, wrong, solved or -, a date, a checksum and the number "
-                      "of hints, got '{}'; hint: mend the line or delete it",
+                      "of hints, got '{}'; hint: fix the line or delete it",
                       progress.path_, number, without_line_break(line)));
     }
     progress.tasks_[words[0]] = *task;

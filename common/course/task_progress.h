@@ -14,21 +14,21 @@ struct TaskProgress {
   int hints = 0;            ///< levels that were shown
 };
 
-/// The file .lab-progress in the tree's root: what `lab next`, `check` and `hint` remember. A line for each task, in
-/// words; a student may edit or delete it, and loses nothing but this memory.
+/// The file .lab-progress in the tree's root: what `lab next`, `check` and `hint` remember. One line for each task, as
+/// text; a student may edit or delete it, and loses only this memory.
 ///
 ///     # task          state   date        files              hints
 ///     a9.broadcast    solved  2026-11-22  2041-8c5f3a0e11...  1
 ///
-/// Errors of all: UsageError: it cannot be read or written; a line that is none of these, with its number
+/// Errors    all: UsageError: it cannot be read or written; an invalid line, with its number
 class ProgressFile {
  public:
-  /// Empty where there is no such file.
+  /// Empty if there is no such file.
   static ProgressFile load(const std::string& root);
   /// Writes it, complete or not at all.
   void save() const;
 
-  /// Nothing is remembered of a task: the default.
+  /// The default if nothing is remembered of the task.
   TaskProgress of(const std::string& task) const;
   void set(const std::string& task, const TaskProgress& progress) { tasks_[task] = progress; }
 

@@ -5,7 +5,7 @@
 namespace lab {
 
 /// While it lives, names of files are UTF-8 for this thread, whatever the locale of the process is: libarchive
-/// translates an archive's names into the locale's, and gives up those beyond ASCII in the locale "C".
+/// translates an archive's names into the locale's, and fails for names beyond ASCII in the locale "C".
 class Utf8Names {
  public:
   Utf8Names() : utf8_(newlocale(LC_CTYPE_MASK, "C.UTF-8", locale_t{})) {

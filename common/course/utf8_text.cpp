@@ -15,7 +15,7 @@ constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
 constexpr std::string_view kUtf16Little = "\xFF\xFE";
 constexpr std::string_view kUtf16Big = "\xFE\xFF";
 
-/// Windows-1252 from 0x80 to 0x9F; U+FFFD where it has no character. All others are those of Latin-1, and of Unicode.
+/// Windows-1252 from 0x80 to 0x9F; U+FFFD where it has no character. All others are as in Latin-1 and Unicode.
 constexpr std::array<std::uint32_t, 32> kWindows1252 = {0x20AC, 0xFFFD, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
                                                         0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0xFFFD, 0x017D, 0xFFFD,
                                                         0xFFFD, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
@@ -44,7 +44,7 @@ void append_utf8(std::string& text, std::uint32_t code) {
 
 enum class ByteOrder { kLittle, kBig };
 
-/// Nothing: an odd number of bytes, or half a surrogate pair.
+/// nullopt: an odd number of bytes, or half a surrogate pair.
 std::optional<std::string> from_utf16(std::string_view bytes, ByteOrder order) {
   if (bytes.size() % 2 != 0) return std::nullopt;
   const auto unit_at = [&](std::size_t at) -> std::uint32_t {
@@ -67,7 +67,7 @@ std::optional<std::string> from_utf16(std::string_view bytes, ByteOrder order) {
   return text;
 }
 
-/// In UTF-16 of a Western text every other byte is 0, with few exceptions, and never the bytes between.
+/// In UTF-16 of a Western text every other byte is 0, with few exceptions, and the bytes between never are.
 std::optional<ByteOrder> order_by_zeros(std::string_view bytes) {
   std::size_t zeros[2] = {0, 0};
   for (std::size_t i = 0; i < bytes.size(); ++i) zeros[i % 2] += bytes[i] == '\0' ? 1 : 0;

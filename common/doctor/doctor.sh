@@ -1,9 +1,9 @@
-# What ./lab doctor does: a table of this machine's parts (ok, slow, low, missing, unknown) and the commands that mend them.
+# What ./lab doctor does: a table of this machine's parts (ok, slow, low, missing, unknown) and commands that fix them.
 # Sourced by ./lab, whose root, package lists and helpers it uses.
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # set by ./lab
 
-# row STATE PART NOTE [COMMAND]: one line, and below it the command that mends the part.
+# row STATE PART NOTE [COMMAND]: one line, and below it the command that fixes the part.
 row() {
   printf '%-8s %-20s %s\n' "$1" "$2" "$3"
   [[ ! ${4:-} ]] || printf '%-8s %-20s   %s\n' "" "" "$4"
@@ -12,7 +12,7 @@ row() {
 # field NAME TEXT: the value of NAME= in the probe's output.
 field() { sed -n "s/^$1=//p" <<<"$2"; }
 
-# A bare measurement: one thread, and none of the variables by which the labs or a user choose a kernel.
+# A bare measurement: one thread, and none of the variables with which the labs or a user choose a kernel.
 probe() { env -u OPENBLAS_CORETYPE -u ONEDNN_MAX_CPU_ISA OPENBLAS_NUM_THREADS=1 "$@" "$root/build/release/bin/lab_probe"; }
 
 doctor_packages() {
@@ -66,12 +66,12 @@ doctor_cpu() {
     row unknown "OpenBLAS kernel" "another BLAS is active: $(field gflops "$bare") GFLOP/s on one thread"
   elif [[ $core == Prescott && $best != Prescott ]]; then
     mended=$(field gflops "$(probe OPENBLAS_CORETYPE="$best")")
-    row slow "OpenBLAS kernel" "does not know this CPU and takes $core: $(field gflops "$bare") GFLOP/s on one thread, $mended with $best." \
+    row slow "OpenBLAS kernel" "does not recognize this CPU and uses $core: $(field gflops "$bare") GFLOP/s on one thread, $mended with $best." \
       "The labs choose $best themselves; for other programs: export OPENBLAS_CORETYPE=$best"
   else row ok "OpenBLAS kernel" "$core, $(field gflops "$bare") GFLOP/s on one thread"; fi
   case $bfloat16 in
-    works) row ok bfloat16 "products are right" ;;
-    needs*) row slow bfloat16 "a product dies of an illegal instruction by default" "export ${bfloat16#needs }" ;;
+    works) row ok bfloat16 "products are correct" ;;
+    needs*) row slow bfloat16 "by default a product crashes with an illegal instruction" "export ${bfloat16#needs }" ;;
     *) row missing bfloat16 "optional: a product $bfloat16" "use float32, or a newer LibTorch (-DCMAKE_PREFIX_PATH=...)" ;;
   esac
 }
@@ -80,7 +80,7 @@ doctor_machine() {
   local mib
   if unshare -U true 2>/dev/null; then row ok "user namespaces" "for the sandbox"
   else
-    local mend="not from in here: run outside the container, or start it with --security-opt seccomp=unconfined"
+    local mend="not from inside: run outside the container, or start it with --security-opt seccomp=unconfined"
     if [[ $(cat /proc/sys/kernel/unprivileged_userns_clone 2>/dev/null) == 0 ]]; then mend="${sudo}sysctl -w kernel.unprivileged_userns_clone=1"
     elif [[ $(cat /proc/sys/kernel/apparmor_restrict_unprivileged_userns 2>/dev/null) == 1 ]]; then mend="${sudo}sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
     elif [[ $(cat /proc/sys/user/max_user_namespaces 2>/dev/null) == 0 ]]; then mend="${sudo}sysctl -w user.max_user_namespaces=15000"; fi
@@ -88,10 +88,10 @@ doctor_machine() {
   fi
   mib=$(($(df -Pk -- "$root" | awk 'NR == 2 {print $4}') / 1024))
   if ((mib >= 4096)); then row ok disk "$((mib / 1024)) GiB free"
-  else row low disk "$mib MiB free, 4 GiB are wanted" "rm -rf build/dev build/asan; ${sudo}apt-get clean"; fi
+  else row low disk "$mib MiB free, 4 GiB recommended" "rm -rf build/dev build/asan; ${sudo}apt-get clean"; fi
   mib=$(memory_mib)
   if ((mib >= 4096)); then row ok memory "$mib MiB, so $(build_jobs) build job(s)"
-  else row low memory "$mib MiB, 4 GiB are wanted" "${sudo}sh -c 'fallocate -l 4G /swapfile && chmod 600 /swapfile && mkswap /swapfile && swapon /swapfile'"; fi
+  else row low memory "$mib MiB, 4 GiB recommended" "${sudo}sh -c 'fallocate -l 4G /swapfile && chmod 600 /swapfile && mkswap /swapfile && swapon /swapfile'"; fi
 }
 
 doctor() {

@@ -1,5 +1,5 @@
-// Measures, as key=value lines, what LibTorch's kernels make of this CPU. It changes nothing about the environment that
-// it is started in, so it shows the bare state that ./lab doctor asks about.
+// Prints, as key=value lines, how LibTorch's kernels perform on this CPU. It leaves its environment unchanged, so it
+// shows the bare state that ./lab doctor asks about.
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kSaferIsa = "AVX512_CORE_BF16";
 
-/// Calls a C function that only some BLAS libraries have; `fallback` where this one has not.
+/// Calls a C function that only some BLAS libraries have; `fallback` if this one does not.
 std::string text_from(const char* function_name, const std::string& fallback) {
   using Function = const char* (*)();
   const auto function = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, function_name));

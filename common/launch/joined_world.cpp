@@ -20,8 +20,8 @@ std::string text_of(const at::Tensor& bytes) {
   return std::string(static_cast<const char*>(bytes.data_ptr()), static_cast<std::size_t>(bytes.numel()));
 }
 
-/// Every other rank sends its outcome, as text, to rank 0. A group of its own keeps it apart from whatever the body
-/// sent.
+/// Every other rank sends its outcome, as text, to rank 0, in a separate group to keep it apart from the body's
+/// messages.
 std::vector<RankOutcome> gather(Communicator& comm, const RankOutcome& own) {
   std::vector<int> everyone = comm.group().world_ranks;
   Communicator reporters = comm.subgroup(everyone);

@@ -5,8 +5,8 @@
 
 namespace lab {
 
-/// Runs body as the one rank that the environment says this process is. The outcome holds this rank alone or, on rank 0
-/// with `gather_reports`, what all ranks report (without their tensors): they send it there at the end of the run.
+/// Runs body as the rank that the environment assigns to this process. The outcome contains this rank only or, on rank
+/// 0 with `gather_reports`, the reports of all ranks (without tensors), sent there at the end of the run.
 WorldOutcome join_world(const RankEnvironment& environment, const WorldSpec& spec, const RankBody& body,
                         bool gather_reports);
 

@@ -10,7 +10,7 @@
 #include "common/launch/supervise/spawn.h"
 #include "common/launch/supervise/supervisor.h"
 
-// torchrun's part for programs that are not Python: starts a program on many ranks and watches them.
+// The counterpart of torchrun for non-Python programs: starts a program on many ranks and watches them.
 namespace lab {
 namespace {
 
@@ -83,7 +83,7 @@ ExitCode run(int argc, char** argv) {
   const SuperviseResult result = supervisor.supervise(events.get());
   output.finish();
   report(result);
-  return static_cast<ExitCode>(result.exit_code);  // also codes of programs that are not of this suite
+  return static_cast<ExitCode>(result.exit_code);  // also codes of programs outside this suite
 }
 
 }  // namespace

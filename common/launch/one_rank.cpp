@@ -18,8 +18,8 @@ RankFailure failure_of(const std::exception& failure) {
   return {exit_code_of(failure), message_of(failure)};
 }
 
-/// The same for what a rank's body threw. What did not come from the suite alone, as far as is known, is the student's:
-/// 70 is for a fault of the suite. Null: what was thrown is not an exception.
+/// The same for what a rank's body threw. Unless it is known to come from the suite alone, it counts as the student's:
+/// 70 is for an error in the suite. Null: what was thrown is not an exception.
 RankFailure failure_of_body(const std::exception* failure) {
   if (dynamic_cast<const Error*>(failure) != nullptr) return failure_of(*failure);
   const ThrowSite site = throw_site(failure);
@@ -27,8 +27,8 @@ RankFailure failure_of_body(const std::exception* failure) {
   return {static_cast<int>(of_suite ? ExitCode::kInternal : ExitCode::kStudentCode), student_message(failure)};
 }
 
-/// Lets freed memory stay with this process. A large tensor would otherwise be given back to the kernel each time, and
-/// each new one would be zeroed page by page before a byte of it is received: half the time of a large collective.
+/// Keeps freed memory in this process. A large tensor would otherwise be returned to the kernel each time, and each new
+/// one zeroed page by page before a byte of it is received: half the time of a large collective.
 void keep_freed_memory() {
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
@@ -79,7 +79,7 @@ RankOutcome run_process_rank(const ProcessWorldOptions& options, const WorldSpec
 
 void use_threads(int num_threads) {
   at::set_num_threads(num_threads);
-  // OpenBLAS keeps a pool of its own; other BLAS libraries do not have the function.
+  // OpenBLAS has its own thread pool; other BLAS libraries do not have the function.
   using SetThreads = void (*)(int);
   if (const auto set_threads = reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads")))
     set_threads(num_threads);

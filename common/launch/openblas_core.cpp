@@ -16,7 +16,7 @@ namespace lab {
 namespace {
 
 constexpr char kCoreTypeVariable[] = "OPENBLAS_CORETYPE";
-/// libgomp's threads spin while they wait unless told not to; ranks that share cores then keep each other from work.
+/// libgomp's threads spin while they wait unless told not to, which blocks other ranks on shared cores.
 constexpr char kWaitPolicyVariable[] = "OMP_WAIT_POLICY";
 constexpr char kPassive[] = "passive";
 
@@ -30,7 +30,7 @@ LAB_EARLY unsigned saved_registers() {
 }
 #endif
 
-/// Written with nothing but the CPU: it is asked before this program is initialised.
+/// Uses only CPU instructions: it is called before this program is initialised.
 LAB_EARLY const char* core_of_this_cpu() {
 #if defined(__x86_64__)
   unsigned a = 0;
@@ -62,7 +62,7 @@ std::string openblas_core_in_use() {
 
 }  // namespace lab
 
-/// Takes the place of the C library's for this program and all its libraries. The same search, and two answers more.
+/// Replaces the C library's getenv() for this program and all its libraries. The same lookup, plus two defaults.
 extern "C" LAB_EARLY char* getenv(const char* name) noexcept {
   const std::size_t length = std::strlen(name);
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {

@@ -73,7 +73,7 @@ std::string text_of(const json& document) {
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-/// In front of what is written, and written last.
+/// Precedes the data, and is written last.
 struct Header {
   std::uint64_t magic, document_bytes, tensor_bytes;
   static constexpr std::uint64_t kMagic = 0x6c61625f6f757463;  // "lab_outc"
@@ -97,8 +97,8 @@ void write_all(int fd, std::string_view bytes, off_t offset) {
   int failure = ::lseek(fd, offset, SEEK_SET) < 0 ? errno : 0;
   if (failure == 0) failure = write_fully(fd, bytes);
   if (failure != 0)
-    throw UsageError(fmt::format("cannot hand over a rank's results of {}: {}", describe_bytes(bytes.size()),
-                                 std::strerror(failure)));
+    throw UsageError(
+        fmt::format("cannot pass on a rank's results ({}): {}", describe_bytes(bytes.size()), std::strerror(failure)));
 }
 
 }  // namespace

@@ -30,19 +30,19 @@
 namespace lab {
 namespace {
 
-/// Why the world failed, in the words of the rank whose fault it is, which is named where it alone says so.
+/// Why the world failed: the message of the rank that caused it, with the rank's number if no other rank reports it.
 RankFailure failure_of_world(const std::vector<RankOutcome>& ranks, int cause) {
   RankFailure failure = *ranks[static_cast<std::size_t>(cause)].failure;
   int num_alike = 0;
   for (const RankOutcome& rank : ranks) num_alike += rank.failure && rank.failure->message == failure.message ? 1 : 0;
-  // What several ranks say alike is about the world; what one says needs its name, and so does an exception.
+  // A message that several ranks share is about the world; one from a single rank needs its number, as do exceptions.
   const bool thrown = failure.exit_code == static_cast<int>(ExitCode::kStudentCode);
   if (thrown || (num_alike == 1 && ranks.size() > 1))
     failure.message = fmt::format("rank {}: {}", cause, failure.message);
   return failure;
 }
 
-/// What the ranks of a world share with the process that starts them.
+/// Shared by the ranks of a world and the process that starts them.
 struct SharedFiles {
   explicit SharedFiles(int num_ranks) {
     for (int rank = 0; rank < num_ranks; ++rank) results.emplace_back("results");
@@ -52,7 +52,7 @@ struct SharedFiles {
   std::vector<MemoryFile> results;  ///< by rank
 };
 
-/// What a rank's process does from fork to _exit.
+/// A rank process's code from fork to _exit.
 int rank_process(const WorldSpec& spec, const RankBody& body, const SharedFiles& files, int rank) {
   use_threads(threads_per_rank(spec.num_ranks));
   ProcessWorldOptions options;
@@ -66,20 +66,20 @@ int rank_process(const WorldSpec& spec, const RankBody& body, const SharedFiles&
   return outcome.failure ? outcome.failure->exit_code : 0;
 }
 
-/// What the rank left, or what the launcher saw of its end.
+/// What the rank saved, or how the launcher saw it end.
 RankOutcome outcome_of(const MemoryFile& results, const RankExit& end) {
   std::vector<RankOutcome> left = load_outcomes(results.fd());
   if (!left.empty()) return std::move(left[0]);
   RankOutcome lost;
   lost.report.rank = end.rank;
-  // A body that ends the process by itself, say with exit(0), has not returned.
+  // A body that ends the process by itself, e.g. with exit(0), has not returned.
   lost.failure = RankFailure{end.exit_code == 0 ? static_cast<int>(ExitCode::kStudentCode) : end.exit_code, end.reason};
   lost.report.error = end.reason;
   return lost;
 }
 
 /// run_ranks() for the world `processes`: forks the ranks from this process, so that LibTorch is loaded once, lets them
-/// meet over a file in a private folder, watches them, and collects what they leave there.
+/// rendezvous at an abstract socket, watches them, and collects their results from in-memory files.
 WorldOutcome run_forked_ranks(const WorldSpec& spec, const RankBody& body) {
   const SharedFiles files(spec.num_ranks);
   const auto events = EventFile::create(files.events.path(), spec.num_ranks);
@@ -108,7 +108,7 @@ WorldOutcome run_forked_ranks(const WorldSpec& spec, const RankBody& body) {
   return outcome;
 }
 
-/// The rank that failed by its own fault: one that only reports another's failure comes after. -1: none failed.
+/// The rank that caused the failure, in preference to one that only reports another's. -1: none failed.
 int find_cause(const std::vector<RankOutcome>& ranks) {
   int cause = -1;
   const auto blames_another = [&](std::size_t rank) {
@@ -123,7 +123,7 @@ int find_cause(const std::vector<RankOutcome>& ranks) {
   return cause;
 }
 
-/// Which ranks' threads have come to their end.
+/// Which ranks' threads have returned.
 class Returns {
  public:
   explicit Returns(int num_ranks) : returned_(static_cast<std::size_t>(num_ranks)) {}
@@ -135,8 +135,8 @@ class Returns {
     changed_.notify_all();
   }
 
-  /// Returns when all have; or, with the ranks that have not, when they should have: once a rank has failed, the waits
-  /// of all others end at once, so one that still goes on after `patience` seconds will not return.
+  /// Returns once all have returned; otherwise, after a failure and `patience` seconds, returns the ranks that have
+  /// not: when a rank fails, all other waits end at once, so a rank still running by then will not return.
   std::vector<int> await_all(double patience) {
     std::unique_lock<std::mutex> lock(mutex_);
     while (true) {
@@ -160,7 +160,7 @@ class Returns {
 
 constexpr double kMinStallSeconds = 5;
 
-/// A thread cannot be ended from outside, so the process is.
+/// A thread cannot be stopped from outside, so the process exits.
 [[noreturn]] void end_process(const std::vector<RankOutcome>& ranks, const std::vector<int>& missing) {
   std::string reason;
   for (std::size_t rank = 0; rank < ranks.size() && reason.empty(); ++rank) {
@@ -169,8 +169,8 @@ constexpr double kMinStallSeconds = 5;
   }
   std::cout.flush();
   std::fflush(nullptr);
-  write_fully(2, fmt::format("error: {}; {} {} did not return afterwards, and ranks that are threads cannot be ended "
-                             "one by one: the program ends\n",
+  write_fully(2, fmt::format("error: {}; {} {} did not return afterwards, and ranks that are threads cannot be stopped "
+                             "individually: the program exits\n",
                              reason, missing.size() == 1 ? "rank" : "ranks", fmt::join(missing, ", ")));
   ::_exit(static_cast<int>(ExitCode::kCommunication));
 }

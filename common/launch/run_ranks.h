@@ -13,16 +13,16 @@
 
 namespace lab {
 
-/// Where ranks live: in processes of their own, in threads of this one, or as actors of a simulated machine.
+/// How ranks run: as separate processes, as threads of this one, or as actors of a simulated machine.
 enum class WorldKind { kProcesses, kThreads, kSim };
 
 struct WorldSpec {
   WorldKind kind = WorldKind::kThreads;
   int num_ranks = 4;
-  double timeout_seconds = 60;  ///< of the meeting and of every wait; simulated seconds in `sim`
+  double timeout_seconds = 60;  ///< of the rendezvous and of every wait; simulated seconds in `sim`
   bool traced = false;
-  bool careful = true;  ///< collectives compare notes before they begin (PointToPoint::agree); off where they are timed
-  std::string fingerprint;  ///< what must be equal on all ranks that a launcher started (fingerprint.h); empty: nothing
+  bool careful = true;         ///< collectives first check that ranks agree (PointToPoint::agree); off in timed runs
+  std::string fingerprint;     ///< must be equal on all ranks that a launcher started (fingerprint.h); may be empty
   PayloadLabel payload_label;  ///< of every traced message; empty: none
   std::string log_dir;  ///< processes only: a .log and a .err file per rank; empty: ranks share this process's output
   SimNetwork network;   ///< sim only
@@ -34,34 +34,33 @@ struct RankFailure {
   std::string message;
 };
 
-/// What a rank leaves behind.
+/// What a rank returns.
 struct RankOutcome {
   TensorMap tensors;
   RankReport report;
   std::vector<TraceEvent> trace;
-  /// Of a rank that returned: kAllMatch, or kMismatch when a line did not say what was expected.
+  /// For a rank that returned: kAllMatch, or kMismatch if a line was not as expected.
   ExitCode exit_code = ExitCode::kAllMatch;
   std::optional<RankFailure> failure;
 };
 
-/// One rank's work. May fill the outcome's tensors and its report's lines; the rest is filled for it.
+/// One rank's work. May fill the outcome's tensors and its report's lines; the rest is filled in by the suite.
 using RankBody = std::function<void(Communicator&, RankOutcome&)>;
 
 struct WorldOutcome {
   std::vector<RankOutcome> ranks;
-  /// Why the run failed, and the exit code that goes with it: of the rank that failed by its own fault. Empty when all
-  /// returned.
+  /// Why the run failed, with its exit code: those of the rank that caused the failure. Empty when all returned.
   std::optional<RankFailure> failure;
-  std::vector<std::string> rank_lines;  ///< what each rank was doing, when the launcher found the run stuck
+  std::vector<std::string> rank_lines;  ///< what each rank was doing, if the launcher found the run stuck
 
   /// Of the failure; else 1 if any rank found a mismatch, else 0.
   int exit_code() const;
 };
 
-/// Runs body on every rank of a new world and returns when all have ended, in whichever way. Assertions belong after
+/// Runs body on every rank of a new world and returns when all have ended, however they ended. Assertions belong after
 /// it, on the caller's thread. In `processes`, ranks are forked from this process, which must not have used a thread
-/// pool before; in `sim`, one process is, which runs them all.
-/// Errors    UsageError: no rank; a simulated world with a network that cannot be, or in a build without SimGrid
+/// pool before; in `sim`, a single forked process runs them all.
+/// Errors    UsageError: fewer than one rank; a simulated world with an invalid network, or in a build without SimGrid
 WorldOutcome run_ranks(const WorldSpec& spec, const RankBody& body);
 
 /// The short form for tests: body returns tensors.

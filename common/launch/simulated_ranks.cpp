@@ -22,7 +22,7 @@ void refuse_meta_tensors(RankOutcome& outcome) {
   if (outcome.failure) outcome.tensors.clear();
 }
 
-/// What the simulation's process does from fork to _exit.
+/// The simulation process's code from fork to _exit.
 int simulate(const WorldSpec& spec, const RankBody& body, const MemoryFile& results) {
   std::vector<RankOutcome> outcomes(static_cast<std::size_t>(spec.num_ranks));
   SimWorld world(spec.network, spec.num_ranks, spec.timeout_seconds);
@@ -53,7 +53,7 @@ WorldOutcome run_simulated_ranks(const WorldSpec& spec, const RankBody& body) {
   if (!outcome.ranks.empty() && result.exit_code == 0) return outcome;
 
   const RankExit& end = result.exits.at(0);
-  // A body that ends the process by itself, say with exit(0), has not returned.
+  // A body that ends the process by itself, e.g. with exit(0), has not returned.
   const int exit_code = result.exit_code == 0 ? static_cast<int>(ExitCode::kStudentCode) : result.exit_code;
   outcome.failure = RankFailure{exit_code, fmt::format("the process that simulates all ranks {}", end.reason)};
   outcome.ranks.assign(static_cast<std::size_t>(spec.num_ranks), {});

@@ -4,10 +4,10 @@
 
 namespace lab {
 
-/// Runs the ranks as actors of one simulated machine, in a process of their own: SimGrid's engine cannot be made a
-/// second time in a process (its platform stays sealed), and it takes over signals, logs and the thread that it runs
-/// on. A simulation whose process dies becomes a failure of every rank.
-/// Errors    UsageError, before a process is made: the network is refused, or this build has no SimGrid
+/// Runs the ranks as actors of one simulated machine, in a separate process: SimGrid's engine cannot be created twice
+/// in a process (its platform stays sealed), and it takes over signals, logs and the thread that it runs on. If that
+/// process dies, every rank fails.
+/// Errors    UsageError, before the process is created: the network is rejected, or this build has no SimGrid
 WorldOutcome run_simulated_ranks(const WorldSpec& spec, const RankBody& body);
 
 }  // namespace lab

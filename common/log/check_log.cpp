@@ -21,7 +21,7 @@ struct LogProblem {
   std::string message;          ///< begins with "line N: "
 };
 
-/// The alignment compares every pair of lines, so of a long log only this many after the first difference are
+/// The alignment compares every pair of lines, so in a long log only this many lines after the first difference are
 /// explained.
 constexpr std::size_t kMaxExplained = 400;
 
@@ -88,7 +88,7 @@ class Alignment {
         ++a;
       }
     }
-    // Behind the last pair of a clipped part, a line's partner may lie beyond it.
+    // After the last pair of a clipped part, a line's partner may lie beyond it.
     if (!clipped_ || problems_.empty()) explain_gap(gap_e, expected_end_, gap_a, actual_end_);
   }
 
@@ -112,7 +112,7 @@ class Alignment {
     for (; e < e_end; ++e) add(near, "missing before here: " + describe(expected_[e], rank_));
   }
 
-  /// Index of an expected line that the text would be right for; expected_.size() when there is none.
+  /// Index of an expected line that accepts the text; expected_.size() if there is none.
   std::size_t accepting_line(std::string_view text) const {
     for (std::size_t e = 0; e < expected_.size(); ++e) {
       if (problem_with(expected_[e], rank_, text).empty()) return e;
@@ -135,14 +135,14 @@ class Alignment {
   std::vector<LogProblem> problems_;
 };
 
-/// Holds one rank's lines against what is expected of it. Empty exactly when both have the same length and every line
+/// Compares one rank's lines with the expected ones. Empty exactly when both have the same length and every line
 /// is accepted in its place; otherwise the longest common part is found first, so that one missing line is one problem.
 std::vector<LogProblem> align_rank(int rank, const std::vector<ExpectedLine>& expected,
                                    const std::vector<LogLine>& actual) {
   return Alignment(rank, expected, actual).run();
 }
 
-/// Why the text as a whole is no log; empty where it may be one.
+/// Why the text as a whole is not a log; empty if it may be one.
 std::string problem_with_file(std::string_view text) {
   if (text.empty()) return "the log is empty; expected the output of a run";
   const auto line_of = [text](std::size_t at) { return 1 + std::count(text.begin(), text.begin() + at, '\n'); };
@@ -205,7 +205,7 @@ std::vector<std::string> check_log(std::string_view text, const LogExpectation& 
     problems.insert(problems.end(), own.begin(), own.end());
   }
 
-  // Only where every line is in its place does an index name the line it stands for.
+  // An index identifies its line only if every line is in its place.
   for (const OrderRule& rule : problems.empty() ? expectation.order : std::vector<OrderRule>{}) {
     const LogLine& before = per_rank.at(static_cast<std::size_t>(rule.before.rank)).at(rule.before.index);
     const LogLine& after = per_rank.at(static_cast<std::size_t>(rule.after.rank)).at(rule.after.index);

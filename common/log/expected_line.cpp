@@ -25,7 +25,7 @@ bool is_number(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
 }
 
-/// Letters, digits and what joins them in a name or a list.
+/// Letters, digits and the characters that join them in a name or a list.
 bool is_word(std::string_view text) {
   const auto belongs = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '.' || c == ','; };
   return !text.empty() && std::all_of(text.begin(), text.end(), belongs);
@@ -133,7 +133,7 @@ bool matches_template(std::string_view line_template, std::string_view text) {
   const std::size_t close = line_template.find('}', open);
   if (close == std::string_view::npos) throw ContractError("a log template: '{' without '}'");
   const std::string_view field = line_template.substr(open + 1, close - open - 1);
-  fills(field, "");  // an unknown field is found even where the text already differs
+  fills(field, "");  // an unknown field is an error even if the text already differs
   if (!take_literal(text, line_template.substr(0, open))) return false;
   // A field has no fixed length: try each, and let the rest of the template decide.
   for (std::size_t length = 1; length <= text.size(); ++length) {

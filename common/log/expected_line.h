@@ -7,7 +7,7 @@
 // One line that a log must hold, and what may be wrong with the line found in its place.
 namespace lab {
 
-/// True where the text is the template with every {field} filled in. The fields:
+/// True if the text is the template with every {field} filled in. The fields:
 ///   {node}    an integer or N/A          {device}  GPU or CPU
 ///   {index}   an integer                 {number}  a finite decimal number, "12", "-0.5", "1.5e-07"
 ///   {figure}  a figure of a match line, finite
@@ -17,14 +17,14 @@ namespace lab {
 /// Example   matches_template("on {device} {index}.", "on CPU 3.") is true
 bool matches_template(std::string_view line_template, std::string_view text);
 
-/// A whole line of text, with the fields of line_template.h.
+/// A whole line of text, with the fields of matches_template().
 /// Example   {"[Distributed Init] Rank 2 initialized on {node} on {device} {index}."}
 struct ExpectedText {
   std::string text;
 };
 
 /// A match line. True: both figures finite, mean <= max <= max_bound. False: max above 0 and finite. A figure given in
-/// exact_max or exact_mean must be there to the digit.
+/// exact_max or exact_mean must match digit for digit.
 struct ExpectedMatch {
   std::string prefix;
   bool match = true;
@@ -33,7 +33,7 @@ struct ExpectedMatch {
   std::string exact_mean;
 };
 
-/// A skipped line; an empty reason stands for any.
+/// A skipped line; an empty reason matches any.
 struct ExpectedSkip {
   std::string prefix;
   std::string reason;
@@ -41,13 +41,13 @@ struct ExpectedSkip {
 
 using ExpectedLine = std::variant<ExpectedText, ExpectedMatch, ExpectedSkip>;
 
-/// What is wrong with the text as this line of this rank: "max diff 2e-3 is above 1e-06". Empty: nothing.
+/// What is wrong with the text as this line of this rank, such as "expected True, got False"; empty: nothing.
 std::string problem_with(const ExpectedLine& expected, int rank, std::string_view text);
 
-/// True where the text is an attempt at this line: the line itself, or the same check with another verdict or figures.
+/// True if the text is an attempt at this line: the line itself, or the same check with another verdict or figures.
 bool resembles(const ExpectedLine& expected, int rank, std::string_view text);
 
-/// The expected line as a reader would write it down, in quotes.
+/// The expected line for messages, in quotes.
 std::string describe(const ExpectedLine& expected, int rank);
 
 }  // namespace lab

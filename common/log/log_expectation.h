@@ -19,20 +19,22 @@ struct OrderRule {
   LinePosition after;
 };
 
-/// Everything that a lab's log holds: each rank's lines in their order, and which lines of different ranks are ordered.
+/// What a lab's log must hold: each rank's lines in their order, and which lines of different ranks are ordered.
 /// Example   LogExpectation log(num_ranks);
-///           log.add_on_every_rank(ExpectedText{"[Distributed Init] Rank {rank} initialized on {node} on {device}
-///           {index}."}); log.order_next_after_all(0); log.add(0, ExpectedText{"[Rank 0] All ranks ready!"});
+///           log.add_on_every_rank(
+///               ExpectedText{"[Distributed Init] Rank {rank} initialized on {node} on {device} {index}."});
+///           log.order_next_after_all(0);
+///           log.add(0, ExpectedText{"[Rank 0] All ranks ready!"});
 struct LogExpectation {
   explicit LogExpectation(int num_ranks);
 
   int num_ranks() const { return static_cast<int>(per_rank.size()); }
 
-  /// Appends a line to one rank's; {rank} in a message becomes the rank's number.
+  /// Appends a line to one rank's lines; {rank} in an ExpectedText becomes the rank's number.
   void add(int rank, const ExpectedLine& line);
   void add_on_every_rank(const ExpectedLine& line);
 
-  /// The line that is added to rank next comes, in the file too, after every line added so far on any rank.
+  /// The next line added to `rank` must come, in the file too, after every line added so far on any rank.
   void order_next_after_all(int rank);
 
   std::vector<std::vector<ExpectedLine>> per_rank;

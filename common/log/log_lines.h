@@ -16,10 +16,10 @@ struct LogLine {
 /// The lines of the text; the last one may lack its line end.
 std::vector<LogLine> split_lines(std::string_view text);
 
-/// Whose line it is: the r of "[Rank r] ...", "[prefix][Rank r] ..." or "[prefix] Rank r initialized ...".
+/// The rank of the line: the r of "[Rank r] ...", "[prefix][Rank r] ..." or "[prefix] Rank r initialized ...".
 std::optional<int> rank_of_line(std::string_view line);
 
-/// How many ranks the line names in one of those forms, anywhere: more than one is two lines run together.
+/// How many ranks the line names in one of those forms, anywhere: more than one means two lines run together.
 std::size_t num_rank_marks(std::string_view line);
 
 }  // namespace lab

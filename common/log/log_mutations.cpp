@@ -27,7 +27,7 @@ std::string without_digits(std::string text) {
   return text;
 }
 
-/// Two lines that a swap may leave right: the same check with the same verdict, or messages that differ in a number.
+/// Two lines that a swap may leave correct: the same check with the same verdict, or texts that differ only in digits.
 bool look_alike(const std::string& a, const std::string& b) {
   const std::optional<MatchLine> match_a = parse_match_line(a);
   const std::optional<MatchLine> match_b = parse_match_line(b);
@@ -129,8 +129,8 @@ class Mutator {
       with("max and mean 0", [](MatchLine& line) { line.max_diff = line.mean_diff = 0.0; });
     }
     with("other prefix", [](MatchLine& line) { line.prefix += "X"; });
-    replace(i, "figure with a digit less", lines_[i].substr(0, lines_[i].size() - 1));
-    replace(i, "with a space behind", lines_[i] + " ");
+    replace(i, "figure with one digit less", lines_[i].substr(0, lines_[i].size() - 1));
+    replace(i, "with a trailing space", lines_[i] + " ");
   }
 
   void change_letters(std::size_t i) {
@@ -142,7 +142,7 @@ class Mutator {
       line[at] = line[at] == 'q' ? 'r' : 'q';
       replace(i, "with another letter", line);
     }
-    if (reason == lines_[i].size()) replace(i, "with a space behind", lines_[i] + " ");
+    if (reason == lines_[i].size()) replace(i, "with a trailing space", lines_[i] + " ");
   }
 
   void swap_within_ranks() {
@@ -169,7 +169,7 @@ class Mutator {
     for (const std::string& line : lines_) windows += line + "\r\n";
     mutations_.push_back({"given Windows line ends", windows});
     mutations_.push_back({"given a blank line", right + "\n"});
-    mutations_.push_back({"given a stranger's line", "warning: something else\n" + right});
+    mutations_.push_back({"given a foreign line", "warning: something else\n" + right});
   }
 
   Lines lines_;

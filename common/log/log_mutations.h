@@ -12,12 +12,13 @@ struct LogMutation {
   std::string text;
 };
 
-/// Every small way to spoil a right log, for the test of a lab's expectation: each line in turn deleted, duplicated,
-/// cut in two, given to another rank, run into its neighbour; each verdict flipped; each figure made nan, too large or
-/// inconsistent; each letter of each message changed; each two neighbouring lines of one rank swapped; the file cut
-/// off, emptied, or given Windows line ends. Left out is what may be right: a True line's figures within their bound,
-/// the digits of a message (a field may stand for them), the reason of a skipped line, a swap of two lines that differ
-/// only in digits. Example   for (const LogMutation& mutation : log_mutations(log)) {
+/// Every small way to break a correct log, for testing a lab's expectation: each line in turn deleted, duplicated, cut
+/// in two, given to another rank, run into its neighbour; each verdict flipped; each figure made nan, too large or
+/// inconsistent; each letter of each text line changed; every two neighbouring lines of one rank swapped; the file cut
+/// off, emptied, or given Windows line ends. Left out are changes that may be correct: a True line's figures within
+/// their bound, the digits of a text line (a field may stand for them), the reason of a skipped line, a swap of two
+/// lines that differ only in digits.
+/// Example   for (const LogMutation& mutation : log_mutations(log)) {
 ///             INFO(mutation.what);
 ///             CHECK(!check_log(mutation.text, expectation).empty());
 ///           }

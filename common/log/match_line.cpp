@@ -34,7 +34,7 @@ std::string format_figure(double value) {
 std::optional<double> parse_figure(std::string_view text) {
   double value = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  // from_chars knows more spellings than format_figure writes: writing the value again is the whole grammar.
+  // from_chars accepts more spellings than format_figure writes, so the value is formatted again and compared.
   if (error != std::errc() || end != text.data() + text.size() || text.front() == '-') return std::nullopt;
   if (format_figure(value) != text) return std::nullopt;
   return value;

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-// The two lines that a log is graded by. Format and parse are one grammar: parse accepts exactly what format writes.
+// The two kinds of line that a log is graded by. One grammar: parse accepts exactly what format writes.
 namespace lab {
 
 /// The outcome of one comparison on one rank.
@@ -16,7 +16,7 @@ struct MatchLine {
   double mean_diff = 0.0;
 };
 
-/// A check that could not be made here: neither a pass nor a failure.
+/// A check that could not run here: neither a pass nor a failure.
 struct SkippedLine {
   std::string prefix;
   int rank = 0;
@@ -24,7 +24,7 @@ struct SkippedLine {
 };
 
 /// The line, without a newline. Figures are Python's %.6e; every nan is "nan".
-/// Errors    ContractError: a prefix, rank, figure or reason that the grammar cannot carry
+/// Errors    ContractError: a prefix, rank, figure or reason that the grammar cannot express
 /// Example   [DataParallel][Rank 1] Tensors match: True | Max diff: 2.384186e-07 | Mean diff: 5.065431e-09
 std::string format(const MatchLine& line);
 

@@ -7,7 +7,7 @@
 
 namespace lab {
 
-/// What a right program prints. kDiffer: a comparison that must say False (a weight before and after its update).
+/// What a correct program prints. kDiffer: a comparison that must say False (a weight before and after its update).
 enum class Expect { kMatch, kDiffer };
 
 /// A match line and what it should say.
@@ -16,7 +16,7 @@ struct JudgedLine {
   Expect expect = Expect::kMatch;
 };
 
-/// True where the line says what was expected; figures that are not finite never are.
+/// True if the line says what was expected; never for figures that are not finite.
 bool as_expected(const JudgedLine& judged);
 
 /// One line that a rank printed: text, a comparison, or a skipped check.

@@ -13,11 +13,11 @@ namespace lab {
 struct PrinterOptions {
   int fd = 1;                             ///< where lines go; negative: nowhere, they are only remembered
   bool quiet = false;                     ///< drops text; match and skipped lines stay
-  bool remember = true;                   ///< keep every line for lines(); off for a soak that nobody reports
+  bool remember = true;                   ///< keep every line for lines(); off for long runs without a report
   std::shared_ptr<std::mutex> line_lock;  ///< shared by the printers of ranks that are threads; own lock when empty
 };
 
-/// One rank's output. Every line is whole: it leaves in one write(2), so lines of ranks that share a descriptor never
+/// One rank's output. Every line is written whole, in one write(2), so lines of ranks that share a descriptor never
 /// interleave (between processes: up to PIPE_BUF, 4096 bytes; between threads: any length, given a shared line_lock).
 /// Errors    UsageError: the descriptor is closed, its reader went away, or its disk is full
 class Printer {
@@ -28,7 +28,7 @@ class Printer {
   void line(const std::string& text);
 
   /// Prints "[Rank r] text". Dropped when quiet.
-  void message(int rank, const std::string& text);
+  void text(int rank, const std::string& text);
 
   /// Prints a match line and counts it.
   void match(const MatchLine& line, Expect expect = Expect::kMatch);
@@ -38,13 +38,13 @@ class Printer {
 
   int num_matches() const { return num_matches_; }        ///< lines that said True
   int num_mismatches() const { return num_mismatches_; }  ///< lines that said False
-  int num_unexpected() const { return num_unexpected_; }  ///< lines that said otherwise than expected
+  int num_unexpected() const { return num_unexpected_; }  ///< lines that did not say what was expected
   int num_skipped() const { return num_skipped_; }
 
   bool all_as_expected() const { return num_unexpected_ == 0; }
   ExitCode exit_code() const { return all_as_expected() ? ExitCode::kAllMatch : ExitCode::kMismatch; }
 
-  /// Everything printed so far, with what --quiet dropped; empty unless options.remember.
+  /// Everything printed so far, including what --quiet dropped; empty unless options.remember.
   const std::vector<PrintedLine>& lines() const { return lines_; }
 
  private:

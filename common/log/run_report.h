@@ -11,7 +11,7 @@
 // What `--json FILE` holds, as plain data and as JSON text.
 namespace lab {
 
-/// One rank's part. Also how a rank that is a process hands its result to the launcher.
+/// One rank's part; also how a rank process passes its result to the launcher.
 struct RankReport {
   int rank = 0;
   std::vector<PrintedLine> lines;
@@ -27,13 +27,12 @@ struct RunReport {
   int num_ranks = 0;
   std::uint64_t seed = 0;
   ExitCode exit_code = ExitCode::kAllMatch;
-  std::string error;  ///< one message; empty when all went well
+  std::string error;  ///< one message; empty on success
   double wall_seconds = 0.0;
   std::vector<RankReport> ranks;
 };
 
-/// JSON text; figures that JSON lacks are the strings "nan", "inf" and "-inf". Doubles survive the round trip bit for
-/// bit.
+/// JSON text; figures that JSON lacks are the strings "nan", "inf" and "-inf". Doubles round-trip bit for bit.
 std::string to_json(const RunReport& report);
 std::string to_json(const RankReport& report);
 

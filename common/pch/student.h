@@ -1,7 +1,7 @@
 #pragma once
 
-// All that student code may see, precompiled; and behind it, the names that it must not use. A unit that reaches for
-// the transport or for a library's own collectives does not compile, however it got the header.
+// Everything that student code may see, precompiled, followed by the names that it must not use. A unit that uses the
+// transport or a library's own collectives does not compile, however it got the header.
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>

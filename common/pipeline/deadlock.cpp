@@ -18,7 +18,7 @@ struct Message {
 };
 
 struct RankState {
-  std::size_t next = 0;  ///< action of its list
+  std::size_t next = 0;  ///< the next action in its list
   double now_seconds = 0;
   int awaited_tag = -1;  ///< of the message that it waits for
 };
@@ -126,7 +126,7 @@ const Stuck& stuck_at(const Replay& replay, int rank) {
   return replay.stuck[static_cast<std::size_t>(rank)].value();
 }
 
-/// Whoever is stuck waits for a rank that is stuck itself, so following the peers ends in a cycle.
+/// A stuck rank waits for a rank that is stuck itself, so following the peers ends in a cycle.
 std::vector<int> cycle_from(const Replay& replay, int rank) {
   std::vector<int> way;
   std::vector<bool> seen(replay.stuck.size());

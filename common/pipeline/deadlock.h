@@ -19,10 +19,10 @@ struct Replay {
   std::vector<std::optional<Stuck>> stuck;      ///< of each rank: where its list could not go on
 };
 
-/// Carries out the ranks' lists as far as they go, by the rules of make_timeline(). Whichever rank is looked at first,
-/// the result is the same: no rank ever chooses.
+/// Plays the ranks' lists as far as they go, by the rules of make_timeline(). The result does not depend on which rank
+/// is looked at first: no rank ever chooses.
 /// Requires  what check_actions() and check_costs() check
-/// Cost      linear in the number of actions: a rank that waits is looked at again only when its message may go
+/// Cost      linear in the number of actions: a waiting rank is looked at again only when its message may go
 Replay replay(const Schedule& schedule, const Costs& costs);
 
 /// Errors    DeadlockError naming each rank of a cycle and what it waits for (of a long cycle, the first ones)

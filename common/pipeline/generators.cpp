@@ -39,7 +39,7 @@ std::vector<Action> all_forward_all_backward(const ScheduleOptions& options, int
 }
 
 std::vector<Action> one_forward_one_backward(const ScheduleOptions& options, int rank) {
-  // Micro-batch 0 has p-1-r stages before it until it comes back; meanwhile there is time for so many forward passes.
+  // Micro-batch 0 passes p-1-r more stages before it comes back: meanwhile there is time for that many forward passes.
   const int warm_up = std::min(options.num_micro_batches, options.num_ranks - 1 - rank);
   return warm_up_then_alternate(warm_up, one_for_each_micro_batch(Operation::kForward, options),
                                 one_for_each_micro_batch(Operation::kBackward, options));
@@ -58,15 +58,15 @@ std::vector<Action> interleaved(const ScheduleOptions& options, int rank) {
     forwards.push_back({Operation::kForward, micro_batch, chunk});
     backwards.push_back({Operation::kBackward, micro_batch, v - 1 - chunk});
   }
-  // The first group through the first v-1 chunks; then, as each backward pass takes its way through the ranks in two
-  // forward passes' time, twice what plain 1F1B begins with.
+  // The first group through the first v-1 chunks; then, as each backward pass goes through the ranks in the time of
+  // two forward passes, twice what plain 1F1B begins with.
   const int warm_up = std::min(total, 2 * (p - 1 - rank) + (v - 1) * p);
   return warm_up_then_alternate(warm_up, forwards, backwards);
 }
 
-// Nobody waits for the weights' gradients, so rank r computes each of them r micro-batches late and has r of them left
-// for the drain, where 1F1B would idle. Putting off keeps activations alive: r micro-batches more than 1F1B's p-r, so
-// every rank holds p, which is what 1F1B's rank 0 holds. With all times 1 the makespan is 3m + p-1; with m < p the
+// No rank waits for the weights' gradients, so rank r computes each of them r micro-batches late and has r of them left
+// for the drain, where 1F1B would idle. Deferring them keeps activations alive: r micro-batches more than 1F1B's p-r,
+// so every rank holds p, which is what 1F1B's rank 0 holds. With all times 1 the makespan is 3m + p-1; with m < p the
 // first micro-batch's way there and back leaves gaps that nothing can fill, and it is 2m + 2p-1.
 std::vector<Action> zero_bubble(const ScheduleOptions& options, int rank) {
   const int m = options.num_micro_batches;

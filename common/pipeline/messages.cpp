@@ -33,7 +33,7 @@ Actions blocking(const Schedule& schedule, int rank, const Actions& computations
   return actions;
 }
 
-/// One rank's list, while late messages are put into it.
+/// One rank's list, while late messages are added to it.
 class LateMessages {
  public:
   LateMessages(const Schedule& schedule, int rank)
@@ -64,7 +64,7 @@ class LateMessages {
     add(message_before(schedule_, rank_, computation), Extent::kStart);
   }
 
-  /// The output is alive until here anyway. And it has arrived: its gradient, just received, was computed from it.
+  /// The output is alive until here anyway, and it has arrived: its gradient, just received, was computed from it.
   void finish_own_send_forward(const Action& backward) {
     Action forward = backward;
     forward.operation = Operation::kForward;
@@ -84,9 +84,9 @@ class LateMessages {
     add(send, Extent::kStart);
   }
 
-  /// Of one chunk; each holds memory of its own. One is enough where a rank has one chunk: the receiver takes the
-  /// gradients in order, so the second is of no use to it before it has taken the first. With several chunks that take
-  /// different times, waiting for one would hold up another, by up to 4 % of the makespan; with as many as a group has
+  /// Of one chunk; each holds its own memory. One is enough where a rank has one chunk: the receiver takes the
+  /// gradients in order, so it cannot use the second before it has taken the first. With several chunks that take
+  /// different times, waiting for one would delay another, by up to 4 % of the makespan; with as many as a group has
   /// micro-batches it never does (makespan_test.cpp compares with the computations' own dependencies).
   std::size_t most_gradients_under_way() const {
     return schedule_.num_chunks == 1 ? 1 : static_cast<std::size_t>(schedule_.num_ranks);

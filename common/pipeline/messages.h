@@ -7,8 +7,8 @@
 
 namespace lab::pipeline {
 
-/// What the rank must have received before the computation, and what it sends after it: whole actions. Nothing where
-/// the model begins or ends, where the other stage is on the same rank, and for the weights' gradients.
+/// What the rank must have received before the computation, and what it sends after it: whole actions. nullopt
+/// where the model begins or ends, where the other stage is on the same rank, and for the weights' gradients.
 std::optional<Action> message_before(const Schedule& schedule, int rank, const Action& computation);
 std::optional<Action> message_after(const Schedule& schedule, int rank, const Action& computation);
 

@@ -29,7 +29,7 @@ class Run {
   }
 
  private:
-  /// Whose data: the operation by which it leaves or enters, the stage and the micro-batch.
+  /// Identifies data: the operation by which it leaves or enters, the stage and the micro-batch.
   using Key = std::tuple<Operation, int, int>;
 
   int stage(const Action& action) const { return schedule_.stage_of(p2p_.rank(), action.chunk); }
@@ -56,12 +56,12 @@ class Run {
     }
   }
 
-  /// What a computation consumes; undefined at the pipeline's end.
+  /// A computation's input; undefined at the pipeline's ends.
   at::Tensor take_input(Operation operation, const Action& action) {
     return peer_stage(schedule_, operation, stage(action)) < 0 ? at::Tensor() : take(key(operation, action), action);
   }
 
-  /// Where a computation's result goes: nowhere, to another stage of this rank, or to the message that takes it away.
+  /// Where a computation's result goes: nowhere, to another stage of this rank, or to the message that sends it.
   void give_output(Operation operation, const Action& action, const at::Tensor& output) {
     const int peer = peer_stage(schedule_, operation, stage(action));
     if (peer < 0) return;

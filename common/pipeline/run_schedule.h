@@ -9,8 +9,8 @@
 
 namespace lab::pipeline {
 
-/// What a schedule's computations mean on one rank. Stage s = chunk * p + rank. The work keeps what it needs between a
-/// micro-batch's forward and backward pass; run_schedule keeps only what travels, and only until it has.
+/// A schedule's computations on one rank. Stage s = chunk * p + rank. The work keeps what it needs between a
+/// micro-batch's forward and backward pass; run_schedule keeps only what is sent, and only until it has arrived.
 class StageWork {
  public:
   virtual ~StageWork() = default;
@@ -21,7 +21,7 @@ class StageWork {
   /// Both gradients; returns that of the stage's input. output_grad is undefined on the last stage.
   virtual at::Tensor backward(int chunk, int micro_batch, const at::Tensor& output_grad) = 0;
 
-  /// The same in two steps, in schedules that take them apart.
+  /// The same in two steps, for schedules that split them.
   virtual at::Tensor backward_input(int chunk, int micro_batch, const at::Tensor& output_grad) = 0;
   virtual void backward_weight(int chunk, int micro_batch) = 0;
 };
@@ -33,11 +33,11 @@ using Buffers = std::function<at::Tensor(int stage, int micro_batch)>;
 /// The same for every stage and micro-batch.
 Buffers same_buffers(at::IntArrayRef shape, const at::TensorOptions& options);
 
-/// Carries out this rank's list: calls the work for each computation, posts and awaits each message where the list
-/// says. Stages on one rank hand over without a message.
+/// Runs this rank's list: calls the work for each computation, posts and awaits each message where the list says.
+/// Stages on one rank hand over without a message.
 /// Call      collective, blocking; p2p's ranks are the schedule's
 /// Shapes    messages as `buffers` says
-/// Errors    ContractError: another number of ranks; an action whose tensor is not there (validate() tells before);
+/// Errors    ContractError: another number of ranks; an action whose tensor is not there (validate() detects this);
 ///           those of the messages and of the work
 void run_schedule(const Schedule& schedule, PointToPoint& p2p, StageWork& work, const Buffers& buffers);
 

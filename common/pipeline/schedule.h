@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-// What each rank of a pipeline does, in which order: plain data, made by a generator, checked by a validator, priced by
-// a cost model, drawn, and carried out. Ranks hold v chunks of consecutive layers each; chunk c of rank r is stage
+// What each rank of a pipeline does, in which order: plain data, made by a generator, checked by a validator, timed by
+// a cost model, drawn, and run. Ranks hold v chunks of consecutive layers each; chunk c of rank r is stage
 // c * p + r of the model's p * v stages. A micro-batch goes through all stages forward, then through all of them
 // backward.
 namespace lab::pipeline {
@@ -52,14 +52,14 @@ struct Schedule {
   int chunk_of_stage(int stage) const { return stage / num_ranks; }
 };
 
-/// The stage at a message's other end, which may lie on the same rank (then no message is needed), or -1 where there is
-/// none: nobody sends forward to the first stage, or from the last.
+/// The stage at a message's other end, which may be on the same rank (then no message is needed), or -1 if there is
+/// none: nothing is sent forward to the first stage, or from the last.
 int peer_stage(const Schedule& schedule, Operation operation, int stage);
 
 /// The rank of peer_stage(), which may be the same rank, or -1.
 int peer_rank(const Schedule& schedule, int rank, const Action& message);
 
-/// A number of the message, from 0 to 2 * num_stages * num_micro_batches - 1: different for any two messages of the
+/// The message's number, from 0 to 2 * num_stages * num_micro_batches - 1: different for any two messages of the
 /// schedule, and equal on a message's two ends.
 /// Requires  a message whose peer_stage() is not -1
 int message_tag(const Schedule& schedule, int rank, const Action& action);

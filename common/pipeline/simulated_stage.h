@@ -6,10 +6,10 @@
 
 namespace lab::pipeline {
 
-/// Work that takes its time and computes nothing, for worlds with a simulated clock: tensors on the meta device.
+/// Work that takes time and computes nothing, for worlds with a simulated clock: tensors on the meta device.
 class SimulatedStage : public StageWork {
  public:
-  /// Computations take what `costs` says, and are traced.
+  /// Computations take as long as `costs` says, and are traced.
   SimulatedStage(const Schedule& schedule, const Costs& costs, Endpoint& endpoint, const at::Tensor& activation);
 
   at::Tensor forward(int chunk, int micro_batch, const at::Tensor& input) override;

@@ -34,7 +34,7 @@ void check_costs(const Costs& costs, int num_stages) {
   check_not_negative("message_bytes", static_cast<double>(costs.message_bytes));
 }
 
-/// Counts in chunks, so that thirds of a rank do not add up to a little less than one.
+/// Counts in chunks, so that three thirds of a rank do not add up to slightly less than one.
 double peak_live_activations(const std::vector<Span>& computations, int num_chunks) {
   int live_chunks = 0;
   int peak_chunks = 0;

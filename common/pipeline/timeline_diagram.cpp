@@ -10,13 +10,13 @@
 #include "common/base/errors.h"
 #include "common/base/text.h"
 
-// Across the picture lies time in the axis' unit; down it a row per rank, 1 high, rank r's from r to r + 1.
+// Horizontally, time in the axis' unit; vertically, a row of height 1 per rank, rank r's from r to r + 1.
 namespace lab::pipeline {
 namespace {
 
-/// Where a picture of computations has its rows: rank r's from r + half_gap to r + 1 - half_gap.
+/// Where the rows are: rank r's from r + half_gap to r + 1 - half_gap.
 struct Rows {
-  double units_per_second = 1;  ///< of the axis of time
+  double units_per_second = 1;  ///< of the time axis
   double px_per_unit = 1;
   double row_px = 1;
   double half_gap = 0;
@@ -25,8 +25,8 @@ struct Rows {
 constexpr plot::Colour kForwardMessage{0x222222};
 constexpr plot::Colour kBackwardMessage{0xC00000};
 constexpr double kLabelPx = 10;
-constexpr double kApartPx = 4;      ///< from the middle between two arrows that would cover each other
-constexpr double kHeadRoomPx = 13;  ///< heads that come closer, on average, would be a black bar
+constexpr double kApartPx = 4;      ///< from the middle between two arrows that would overlap
+constexpr double kHeadRoomPx = 13;  ///< closer heads, on average, would merge into a black bar
 
 const char* name_of(const plot::Arrow& arrow, bool send) {
   if (arrow.colour.rgb == kForwardMessage.rgb) return send ? "send_forward" : "recv_forward";
@@ -70,7 +70,7 @@ class Arrows {
 
   std::vector<plot::Arrow>& of_gap_above(int rank) { return between_[static_cast<std::size_t>(rank)]; }
 
-  /// Between the last rank and rank 0. Across all rows it would only be in the way.
+  /// Between the last rank and rank 0: across all rows, the arrow would be in the way.
   void go_round(int src_rank, double x0, double x1, plot::Colour colour) {
     const int last = schedule_.num_ranks - 1;
     const double above = -rows_.half_gap / 2;
@@ -114,7 +114,7 @@ class Arrows {
     right.x1 += shift;
   }
 
-  /// Beside the head, where the gap and the distance to the next arrow leave room.
+  /// Next to the head, where the gap and the distance to the next arrow leave room.
   void label(const plot::Arrow& arrow, double next) {
     const bool down = arrow.y1 > arrow.y0;
     const double gap_px = 2 * rows_.half_gap * rows_.row_px;
@@ -145,7 +145,7 @@ void add_arrows(const Schedule& schedule, const Timeline& timeline, const Rows& 
 
 constexpr plot::Colour kIdle{0xE6E6E6};
 constexpr double kNamePx = 11;    ///< of a computation's name, in a picture that is not too large
-constexpr double kSidesPx = 110;  ///< beside the axis of time
+constexpr double kSidesPx = 110;  ///< next to the time axis
 constexpr double kLeastWidthPx = 760;
 constexpr double kMostWidthPx = 2400;
 constexpr int kNumMicroBatchColours = plot::kNumColours - 2;  ///< without almost black and yellow
@@ -219,8 +219,8 @@ class Drawing {
     }
   }
 
-  /// So wide that the names can be read, where the page allows; judged by the mean of the shortest kind of computation,
-  /// as a single short one is no reason for a wide picture.
+  /// Wide enough to read the names, if the page allows; based on the mean of the shortest kind of computation, as a
+  /// single short one does not justify a wide picture.
   void size() {
     std::map<Operation, std::pair<double, double>> seconds_and_count;
     double name_px = 0;
@@ -265,7 +265,7 @@ class Drawing {
   const TimelineLook& look_;
   const double scale_;
   plot::Diagram picture_;
-  double end_ = 1;  ///< of the axis of time
+  double end_ = 1;  ///< of the time axis
 };
 
 }  // namespace

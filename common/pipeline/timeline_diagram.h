@@ -8,7 +8,7 @@ namespace lab::pipeline {
 struct TimelineLook {
   bool messages = false;  ///< arrows from rank to rank, labelled with the handout's operations where there is room
   std::string title;      ///< empty: kind, ranks, micro-batches, makespan, bubble
-  std::string time_unit;  ///< of the axis: "" (proportions) or "s", "ms", "us"; the axis' numbers are scaled to it
+  std::string time_unit;  ///< of the axis: "" (proportions) or "s", "ms", "us"; its numbers are scaled to it
 };
 
 /// A row per rank, rank 0 on top, time to the right: a box per computation, coloured by micro-batch (forward light,

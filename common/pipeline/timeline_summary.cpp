@@ -18,7 +18,7 @@ std::string number(double value) {
   return fmt::format("{:.{}g}", value, std::abs(value) < 1000 ? 4 : 6);
 }
 
-/// Times of one timeline, all in the unit that suits the longest.
+/// Formats the times of one timeline, all in the unit that suits the longest.
 class Clock {
  public:
   Clock(const std::string& unit, double longest_seconds) {
@@ -68,7 +68,7 @@ std::string peaks_line(const std::vector<double>& peaks) {
   return fmt::format("peak live activations: {}", fmt::join(words, ", "));
 }
 
-/// A line for all links that carry the same.
+/// One line for all links with the same traffic.
 std::string links_line(const Link& link, std::vector<std::string> names) {
   const std::size_t count = names.size();
   if (count > kMostNamed) {

@@ -11,8 +11,8 @@
 namespace lab::pipeline {
 namespace {
 
-/// So many columns for a second that the timeline fits. Where all times are multiples of the shortest computation, a
-/// integer of columns for that: then equal computations are equally wide.
+/// As many columns per second as fit. If all times are multiples of the shortest computation, that one gets an integer
+/// number of columns: then equal computations are equally wide.
 double columns_per_second(const Timeline& timeline, int columns) {
   if (timeline.makespan_seconds <= 0) return 0;
   const double most = columns / timeline.makespan_seconds;

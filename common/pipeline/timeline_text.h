@@ -7,7 +7,7 @@
 namespace lab::pipeline {
 
 /// The timeline as text, a line per rank, time to the right, at most `columns` wide: computations under their short
-/// names, stretched in proportion to what they take; where they are too narrow for that, only their letter.
+/// names, with widths proportional to their duration; where that is too narrow, only their letter.
 /// Example   of 1f1b on 2 ranks with 2 micro-batches, forward 1 and backward 2, in 40 columns
 ///           rank 0 |F0 F1 ..... B0--- .. B1---|
 ///           rank 1 |.. F0 B0--- F1 B1--- .....|

@@ -15,7 +15,7 @@ namespace {
 
 enum class Progress : std::uint8_t { kNone, kStarted, kDone };
 
-/// Goes through one rank's list and keeps in mind how far each operation of each micro-batch and chunk is.
+/// Walks through one rank's list and tracks how far each operation of each micro-batch and chunk is.
 class ListCheck {
  public:
   ListCheck(const Schedule& schedule, int rank) : schedule_(schedule), rank_(rank) {
@@ -171,7 +171,7 @@ class ListCheck {
   std::vector<std::array<Progress, kNumOperations>> progress_;  ///< by chunk and micro-batch
 };
 
-/// Whether one rank's list is complete and in an order that can be computed.
+/// Checks that one rank's list is complete and in an order that can be computed.
 /// Requires  a list as long as check_actions() expects
 /// Errors    ContractError naming rank, action and what is wrong
 void check_list(const Schedule& schedule, int rank) {
@@ -189,7 +189,7 @@ void check_shape(const Schedule& schedule) {
                                   schedule.kind, schedule.num_ranks, schedule.ranks.size()));
 }
 
-/// Also keeps a wrong number of micro-batches from becoming tables of that size.
+/// Also keeps a wrong number of micro-batches from allocating tables of that size.
 void check_length(const Schedule& schedule, std::size_t rank) {
   const auto least = static_cast<std::size_t>(schedule.num_chunks) *  //
                      static_cast<std::size_t>(schedule.num_micro_batches);
@@ -211,7 +211,7 @@ void check_actions(const Schedule& schedule) {
 
 void validate(const Schedule& schedule) {
   check_actions(schedule);
-  // Who waits for whom does not depend on how long anything takes, so any costs will do.
+  // Which rank waits for which does not depend on how long anything takes, so any costs will do.
   check_no_deadlock(schedule, replay(schedule, Costs{}));
 }
 

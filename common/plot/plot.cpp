@@ -28,15 +28,15 @@ std::string purpose(const std::string& path) {
   return fmt::format("drawing '{}'", path);
 }
 
-/// Makes a px and an em of the script what they are in the picture, whatever the terminal's own units.
+/// Makes px and em mean the same in the script and in the picture, whatever the terminal's own units.
 std::string terminal(Format format, int width_px, int height_px) {
   // "sans-serif" is known to fontconfig and to browsers alike.
   constexpr const char* kCommon = "noenhanced font 'sans-serif,14' background rgb 'white'";
   switch (format) {
-    case Format::kPng:  // its letters count in points of 4/3 px
+    case Format::kPng:  // its font sizes are in points of 4/3 px
       return fmt::format("set terminal pngcairo size {},{} fontscale 1.5 linewidth 2 pointscale 1.8 {}\n", 2 * width_px,
                          2 * height_px, kCommon);
-    case Format::kPdf:  // 96 px to the inch; its letters count in 4/3 points
+    case Format::kPdf:  // 96 px to the inch; its font sizes are in 4/3 points
       return fmt::format(
           "set terminal pdfcairo size {:.4f}in,{:.4f}in fontscale 0.5625 linewidth 1.5 pointscale 0.9 {}\n",
           width_px / 96.0, height_px / 96.0, kCommon);
@@ -48,7 +48,7 @@ std::string terminal(Format format, int width_px, int height_px) {
 
 void draw_script(const std::string& script, int width_px, int height_px, const std::string& path) {
   const Format format = format_of(path);
-  AtomicFile file(path);  // before gnuplot runs: says at once when it cannot be written
+  AtomicFile file(path);  // before gnuplot runs: fails at once if it cannot be written
   file.write(run_gnuplot(terminal(format, width_px, height_px) + script, purpose(path)));
   file.commit();
 }

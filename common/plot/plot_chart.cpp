@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kMarkerPx = 12;
 constexpr double kMarkerHeight = 18;
-constexpr double kSampleWidth = 48;  ///< of the line beside a name in the legend, with its gaps
+constexpr double kSampleWidth = 48;  ///< of the line next to a name in the legend, with its gaps
 
 bool shows(const ChartAxis& axis, double value) {
   return std::isfinite(value) && (!axis.log || value > 0);
@@ -24,7 +24,7 @@ void check(const Chart& chart) {
   check_size(chart.width_px, chart.height_px);
   for (const Series& series : chart.series) {
     if (series.x.size() == series.y.size()) continue;
-    throw ContractError(fmt::format("chart '{}': the series '{}' has {} x and {} y; expected as many of both",
+    throw ContractError(fmt::format("chart '{}': the series '{}' has {} x and {} y; expected the same number of both",
                                     chart.title, series.name, series.x.size(), series.y.size()));
   }
   for (const ChartAxis* axis : {&chart.x, &chart.y}) {
@@ -61,7 +61,7 @@ Range padded(Range data, bool log, double share) {
   }
   if (!one_value) {
     const double pad = share * (data.high - data.low);
-    // What is never negative, and comes near zero, is seen best from zero on.
+    // Non-negative values that come near zero are best shown from zero.
     const bool from_zero = data.low >= 0 && data.low < 0.5 * data.high;
     return {from_zero ? 0 : data.low - pad, data.high + pad};
   }
@@ -84,7 +84,7 @@ struct PlacedMarker {
   int level = 0;     ///< lines of labels below this one
 };
 
-/// Labels that would meet are put on different levels.
+/// Labels that would overlap are put on different levels.
 std::vector<PlacedMarker> placed_markers(const Chart& chart, Range x_range, double inner_width) {
   std::vector<PlacedMarker> placed;
   for (const Marker& marker : chart.markers) {
@@ -170,7 +170,7 @@ double legend_width(const Chart& chart) {
   return chart.legend == LegendPlace::kRight ? widest : 0;
 }
 
-/// A log axis says so: where the ticks are few, it does not show.
+/// Says that an axis is logarithmic, which a few ticks alone do not show.
 std::string label_of(const ChartAxis& axis) {
   return axis.log && !axis.label.empty() ? axis.label + " (log scale)" : axis.label;
 }

@@ -16,7 +16,7 @@ struct Series {
   std::vector<double> y = {};
   bool line = true;
   bool points = true;
-  bool dashed = false;                ///< say, what a model predicts beside what was measured
+  bool dashed = false;                ///< for example a model's prediction next to measurements
   std::optional<Colour> colour = {};  ///< colour(i) for the i-th series when empty
 };
 
@@ -30,7 +30,7 @@ struct ChartAxis {
   std::string label;
   bool log = false;
   Unit unit = Unit::kPlain;
-  std::optional<Range> range = {};  ///< what the data need when empty
+  std::optional<Range> range = {};  ///< fitted to the data when empty
 };
 
 enum class LegendPlace { kRight, kTopLeft, kTopRight, kBottomLeft, kBottomRight, kNone };
@@ -42,13 +42,13 @@ struct Chart {
   ChartAxis y;
   std::vector<Series> series;
   std::vector<Marker> markers;
-  LegendPlace legend = LegendPlace::kRight;  ///< kRight: beside the drawing; the others in its corners
+  LegendPlace legend = LegendPlace::kRight;  ///< kRight: next to the drawing; the others in its corners
   int width_px = 960;
   int height_px = 600;
 };
 
 /// The commands that draw the chart on whatever terminal was set.
-/// Errors    UsageError: not one point can be shown, an impossible range or size; ContractError: a series whose x and y
+/// Errors    UsageError: no point can be shown, an invalid range or size; ContractError: a series whose x and y
 ///           differ in length
 std::string chart_script(const Chart& chart);
 

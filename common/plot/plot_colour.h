@@ -15,14 +15,14 @@ constexpr Colour kWhite{0xFFFFFF};
 
 constexpr int kNumColours = 10;
 
-/// Ten colours that stay apart for colour-blind readers (Okabe and Ito's, and two of Tol's), strong ones first; index
-/// counts on from the first after the last, and may be negative.
+/// Ten colours that colour-blind readers can tell apart (Okabe and Ito's, and two of Tol's), strong ones first; the
+/// index wraps around, and may be negative.
 Colour colour(int index);
 
 /// The same colour mixed with white: strength 1 is the colour itself, 0 is white.
 Colour tint(Colour colour, double strength);
 
-/// Black or white, whichever is the easier to read on a ground of this colour.
+/// Black or white, whichever is easier to read on a background of this colour.
 Colour text_colour_on(Colour ground);
 
 }  // namespace lab::plot

@@ -18,7 +18,7 @@
 namespace lab::plot {
 namespace {
 
-/// Where a diagram's drawing area lies in the picture, and what lies in it.
+/// Where a diagram's drawing area lies in the picture, and what it shows.
 struct DiagramLayout {
   Frame frame;
   Range x;  ///< across the drawing area, in the diagram's coordinates
@@ -36,7 +36,7 @@ void include(const Diagram& diagram, double x, double y, Extent& extent) {
   const auto can_be_drawn = [](double at) { return std::isfinite(at) && at == shown_at(at, false); };
   if (!can_be_drawn(x) || !can_be_drawn(y)) {
     throw UsageError(
-        fmt::format("diagram '{}': ({:g}, {:g}) is no place to draw at; expected finite coordinates of at most 1e300",
+        fmt::format("diagram '{}': cannot draw at ({:g}, {:g}); expected finite coordinates of at most 1e300",
                     diagram.title, x, y));
   }
   extent.x = {std::min(extent.x.low, x), std::max(extent.x.high, x)};
@@ -110,7 +110,7 @@ double height_of(const Box& box, const DiagramLayout& layout) {
 
 std::string box_texts(const Diagram& diagram, const DiagramLayout& layout) {
   std::string script;
-  // Boxes of the same size (to a px) get letters of the same size: the largest that fits them all.
+  // Boxes of the same size (to a px) get text of the same size: the largest that fits them all.
   using Size = std::pair<long, long>;
   const auto size_of = [&](const Box& box) {
     return Size{std::lround(width_of(box, layout)), std::lround(height_of(box, layout))};
@@ -148,7 +148,7 @@ std::string arrow_labels(const Diagram& diagram, const DiagramLayout& layout) {
     added.width = text_width(arrow.label, arrow.label_px);
     added.height = kLineHeight * arrow.label_px * static_cast<double>(lines_of(arrow.label).size());
   }
-  // A label is better off the columns' lines as well.
+  // Labels avoid the columns' lines as well.
   for (const Guide& guide : diagram.vertical_guides) {
     const Range span = guide.span.value_or(layout.y);
     in_px.push_back({guide.at * px_per_x, span.low * px_per_y, guide.at * px_per_x, span.high * px_per_y});
@@ -166,7 +166,7 @@ std::string arrow_labels(const Diagram& diagram, const DiagramLayout& layout) {
   return script;
 }
 
-/// What boxes, arrows and texts say, in letters that fit and at places where they can be read.
+/// The text of boxes, arrows and labels, sized to fit and placed where it can be read.
 std::string labels_script(const Diagram& diagram, const DiagramLayout& layout) {
   std::string script = box_texts(diagram, layout) + arrow_labels(diagram, layout);
   for (const Text& text : diagram.texts) {
@@ -210,7 +210,7 @@ std::string titles_script(const Diagram& diagram, const DiagramLayout& layout) {
 /// Data blocks and the plot command that draws them, the first one at the back.
 class Plot {
  public:
-  /// `rows` in a style; none: nothing.
+  /// Adds `rows` in a style; nothing if empty.
   void add(const std::string& rows, const std::string& style);
   std::string script() const { return data_ + "plot " + (elements_.empty() ? "NaN notitle" : elements_) + '\n'; }
 

@@ -8,7 +8,7 @@
 #include "common/plot/plot_script.h"
 #include "common/plot/plot_ticks.h"
 
-// Pictures of boxes and arrows in coordinates of the user's own: messages between ranks over time, what each rank
+// Pictures of boxes and arrows in the caller's coordinates: messages between ranks over time, what each rank
 // holds, the timeline of a pipeline.
 namespace lab::plot {
 
@@ -55,7 +55,7 @@ struct LegendEntry {
 struct DiagramAxis {
   std::string title;
   std::vector<Tick> ticks = {};     ///< none: the axis is not drawn
-  std::optional<Range> range = {};  ///< what is drawn needs, with a margin, when empty
+  std::optional<Range> range = {};  ///< fitted to the content, with a margin, when empty
 };
 
 struct Diagram {
@@ -75,7 +75,7 @@ struct Diagram {
 };
 
 /// The commands that draw the diagram on whatever terminal was set.
-/// Errors    UsageError: nothing to draw, a coordinate that is no number, an impossible range or size
+/// Errors    UsageError: nothing to draw, a coordinate that is not finite, an invalid range or size
 std::string diagram_script(const Diagram& diagram);
 
 }  // namespace lab::plot

@@ -20,7 +20,7 @@
 namespace lab::plot {
 namespace {
 
-/// Bytes that a child can read or write without anyone standing at the other end, as a pipe would need.
+/// Bytes that a child can read or write with no process at the other end, unlike a pipe.
 class MemoryFile {
  public:
   MemoryFile() : fd_(::memfd_create("plot", MFD_CLOEXEC)) {
@@ -82,7 +82,7 @@ pid_t start(const MemoryFile& in, const MemoryFile& out, const MemoryFile& err, 
   throw UsageError(fmt::format("{}: gnuplot cannot be started: {}", purpose, std::strerror(failure)));
 }
 
-/// Its status. It is asked for again and again, as no wait for a child has a time-out.
+/// The child's exit status. Polls, because waitpid() has no time-out.
 int wait_for(pid_t child, std::chrono::milliseconds max_wait, const std::string& purpose) {
   const auto deadline = std::chrono::steady_clock::now() + max_wait;
   for (;;) {
@@ -128,7 +128,7 @@ std::string run_gnuplot(const std::string& script, const std::string& purpose, s
   std::string picture = out.content();
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !picture.empty()) return picture;
 
-  constexpr std::size_t kMostWords = 300;  // gnuplot repeats the line that it stumbled over
+  constexpr std::size_t kMostWords = 300;  // gnuplot repeats the line that failed
   const std::string words = one_line(err.content()).substr(0, kMostWords);
   const std::string how = WIFSIGNALED(status) ? fmt::format("was ended by signal {}", WTERMSIG(status))
                                               : fmt::format("ended with exit code {}", WEXITSTATUS(status));

@@ -5,15 +5,15 @@
 
 namespace lab::plot {
 
-/// Whether PATH holds gnuplot.
+/// Whether gnuplot is in PATH.
 bool gnuplot_found();
 
-/// Errors    UsageError: it does not; the message starts with `purpose`
+/// Errors    UsageError: it is not; the message starts with `purpose`
 void require_gnuplot(const std::string& purpose);
 
-/// What gnuplot writes to its standard output when it is given the script; the user's own settings play no part.
-/// Errors    UsageError: it is missing, fails or takes longer than max_wait; the message starts with `purpose`, and holds
-///           gnuplot's own words
+/// The standard output of gnuplot running the script; the user's own settings are ignored.
+/// Errors    UsageError: it is missing, fails or takes longer than max_wait; the message starts with `purpose` and
+///           includes gnuplot's own
 std::string run_gnuplot(const std::string& script, const std::string& purpose,
                         std::chrono::milliseconds max_wait = std::chrono::minutes(2));
 

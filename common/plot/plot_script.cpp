@@ -20,7 +20,7 @@ double letter_width(unsigned char c) {
 }  // namespace
 
 std::string quoted(std::string_view text) {
-  // Between single quotes gnuplot knows neither escapes nor `commands`; a quote itself is written twice.
+  // Inside single quotes gnuplot interprets neither escapes nor `commands`; a quote itself is doubled.
   std::string out = "'";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -86,7 +86,7 @@ std::string frame_script(const Frame& frame) {
 std::string label_script(const Frame& frame, const Label& label) {
   std::string script;
   const char* align = label.align == Align::kLeft ? "left" : label.align == Align::kRight ? "right" : "center";
-  // gnuplot centres the first line only, so each line is a label of its own.
+  // gnuplot centres the first line only, so each line is its own label.
   const std::vector<std::string> lines = lines_of(label.text);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (lines[i].empty()) continue;
@@ -108,7 +108,7 @@ std::string ticks_script(const Frame& frame, Side side, const std::vector<Tick>&
   std::string labels;
   for (const Tick& tick : ticks) {
     if (!(tick.at >= range.low && tick.at <= range.high)) continue;
-    // gnuplot reads % in a label of its own as a format and cuts it short, so its ticks have none.
+    // gnuplot treats % in its own tick labels as a format and truncates them, so its ticks have none.
     marks += fmt::format("{}'' {:.17g}", marks.empty() ? "" : ", ", tick.at);
     Label label{"", "", tick.label, kTickPx, Align::kCentre, kTickColour};
     label.x = label.y = fmt::format("first {:.17g}", tick.at);

@@ -7,24 +7,24 @@
 #include "common/plot/plot_colour.h"
 #include "common/plot/plot_ticks.h"
 
-// What the scripts of charts and of diagrams share. Lengths are in px of the picture, counted from its top left corner;
-// a size of letters is the em in px. The terminal line (plot.cpp) scales them to its format.
+// Shared by the scripts of charts and diagrams. Lengths are in px of the picture, counted from its top left corner;
+// a font size is the em in px. The terminal line (plot.cpp) scales them to its format.
 namespace lab::plot {
 
 constexpr double kTitlePx = 17;
 constexpr double kLabelPx = 14;
 constexpr double kTickPx = 13;
-constexpr double kLineHeight = 1.3;  ///< of the size of the letters
+constexpr double kLineHeight = 1.3;  ///< relative to the font size
 
 /// A gnuplot string that shows exactly this text: nothing in it is a command, a format or markup. Control characters
-/// are spaces.
+/// become spaces.
 std::string quoted(std::string_view text);
 
 std::string quoted(Colour colour);
 
 std::vector<std::string> lines_of(std::string_view text);
 
-/// About how wide the widest line is, a little more rather than less.
+/// The approximate width of the widest line; rather too large than too small.
 double text_width(std::string_view text, double px);
 
 /// The size at which the text fits the width: wanted, or smaller.
@@ -45,30 +45,30 @@ struct Frame {
   std::string screen_y(double y) const;  ///< for a place y px from the top
 };
 
-/// Errors    UsageError: a size that is no picture
+/// Errors    UsageError: an invalid size
 void check_size(int width_px, int height_px);
 
-/// The drawing area at its place and the letters' encoding; no axes yet.
+/// The position of the drawing area and the text encoding; no axes yet.
 std::string frame_script(const Frame& frame);
 
 enum class Align { kLeft, kCentre, kRight };
 
 struct Label {
-  std::string x;  ///< places in gnuplot's words: "first 3", "screen 0.5"
+  std::string x;  ///< positions in gnuplot's syntax: "first 3", "screen 0.5"
   std::string y;
   std::string text;  ///< its lines are centred on y as a whole
   double px = kLabelPx;
   Align align = Align::kCentre;
   Colour colour = kBlack;
-  bool upward = false;  ///< turned by a quarter, for the y axis; one line only
-  bool halo = false;    ///< on a white ground
+  bool upward = false;  ///< rotated by 90 degrees, for the y axis; one line only
+  bool halo = false;    ///< on a white background
 };
 
 std::string label_script(const Frame& frame, const Label& label);
 
 enum class Side { kBottom, kTop, kLeft };
 
-/// The ticks inside the range with their labels, along one side of the drawing area; marks at the bottom and left only.
+/// The ticks inside the range with labels, along one side of the drawing area; marks only at the bottom and left.
 std::string ticks_script(const Frame& frame, Side side, const std::vector<Tick>& ticks, Range range);
 
 /// The widest label.

@@ -16,7 +16,7 @@ constexpr double kSmallestOnLog = 1e-280;
 constexpr double kLeastWidth = 1e-290;        ///< a step of it, and its inverse, are normal numbers
 constexpr double kLeastRelativeWidth = 1e-9;  ///< of the larger end: a tick's number stays far below 2^53
 constexpr int kMostTicks = 9;
-constexpr double kSlack = 1e-9;  ///< of a step: an end that is a tick but for rounding is a tick
+constexpr double kSlack = 1e-9;  ///< of a step: an end that is a tick up to rounding is a tick
 
 /// As {:g}, without its zeros and plus in the exponent: 1e+06 is 1e6.
 std::string number(double value, int num_digits) {

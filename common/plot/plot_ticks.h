@@ -12,21 +12,21 @@ enum class Unit {
   kSeconds,  ///< in seconds: 10 µs   1 ms   2 s
 };
 
-/// Both ends belong to it.
+/// A closed interval.
 struct Range {
   double low = 0;
   double high = 0;
 };
 
-/// The value where an axis shows it: magnitudes beyond 1e300, and on a log axis below 1e-280, are shown there, so that no
-/// width or ratio of two places overflows.
+/// The value at which an axis shows it: clamped to magnitudes of at most 1e300, and on a log axis to at least 1e-280,
+/// so that no difference or ratio of two positions overflows.
 /// Requires  a finite value; above zero where log
 double shown_at(double value, bool log);
 
-/// Whether two values are so close that an axis between them would show nothing but rounding.
+/// Whether two values are so close that an axis between them would show only rounding errors.
 bool too_close(double low, double high, bool log);
 
-/// The range, widened about its middle until places in it differ by more than rounding.
+/// The range, widened about its middle until positions in it differ by more than rounding.
 /// Requires  finite ends in any order; above zero where log
 Range drawable(Range range, bool log);
 
@@ -35,7 +35,7 @@ struct Tick {
   std::string label;
 };
 
-/// Round places inside the drawable range, at most ten: on a log axis powers of ten (with 2 and 5 between where those
+/// Round values inside the drawable range, at most ten: on a log axis powers of ten (with 2 and 5 between where those
 /// are few), or of two for bytes; else multiples of 1, 2 or 5 times a power of ten, or of a power of two for bytes.
 /// Requires  as drawable
 std::vector<Tick> ticks(Range range, bool log, Unit unit);

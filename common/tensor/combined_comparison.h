@@ -13,10 +13,10 @@ class CombinedComparison {
   /// `numel`: of the expected tensor.
   void add(const Comparison& one, std::int64_t numel);
 
-  /// The same for a tensor that never came: not close, and NaN.
+  /// The same for a missing tensor: not close, and NaN.
   void add_missing(std::int64_t numel);
 
-  /// Of nothing added: close, and zeros.
+  /// If nothing was added: close, and zeros.
   Comparison result() const;
 
  private:

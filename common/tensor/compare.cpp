@@ -80,8 +80,8 @@ FloatComparison compare_floats(const at::Tensor& actual, const at::Tensor& expec
   return found;
 }
 
-/// Beyond so many elements, floats are compared in pieces, of so many each: a comparison takes several copies in
-/// float64. Not below: a mean is rounded otherwise in pieces, and its digits are Python's.
+/// Above kElementsInOnePiece elements, floats are compared in pieces of kElementsOfPiece: a comparison makes several
+/// float64 copies. Not below: a mean of pieces rounds differently, and its digits must be Python's.
 constexpr int64_t kElementsInOnePiece = int64_t{1} << 24;
 constexpr int64_t kElementsOfPiece = int64_t{1} << 21;
 

@@ -17,12 +17,12 @@ namespace lab {
 /// Dtypes    float32 and float64: differences in the tensor's own dtype, so that the digits are Python's. float16 and
 ///           bfloat16: in float64. Integers and bool: equal or not, without a tolerance, differences without overflow.
 ///           Complex: real and imaginary parts as separate elements. relative_norm is always computed in float64.
-/// Errors    ContractError: an undefined tensor, or shape or dtype not the same; both are named
+/// Errors    ContractError: an undefined tensor, or different shapes or dtypes; both are named
 Comparison compare(const at::Tensor& actual, const at::Tensor& expected, const Tolerance& tolerance = {});
 
-/// Where two tensors part, in words that lose no digit of the dtype.
+/// Where two tensors first differ, with every digit of the dtype.
 struct FirstDifference {
-  std::vector<int64_t> index;  ///< of a complex tensor: one more, 0 real and 1 imaginary
+  std::vector<int64_t> index;  ///< for a complex tensor with one more: 0 real, 1 imaginary
   std::string expected;
   std::string actual;
   int64_t num_different = 0;  ///< elements that are not close, this one among them

@@ -8,12 +8,12 @@ namespace lab {
 struct Tolerance {
   double rtol = 1e-5;  ///< per element, relative to |expected|
   double atol = 1e-5;  ///< per element
-  /// On the whole tensor, besides the elements: ||actual - expected|| <= relative_norm * ||expected||.
+  /// On the whole tensor, in addition to the elements: ||actual - expected|| <= relative_norm * ||expected||.
   /// Infinity: unused. With atol = infinity the norm alone decides.
   double relative_norm = std::numeric_limits<double>::infinity();
 };
 
-/// What a comparison of two tensors found: the numbers of a match line. Free of tensors: reports need no LibTorch.
+/// What a comparison of two tensors found: the numbers of a match line. Contains no tensors: reports need no LibTorch.
 struct Comparison {
   bool close = false;
   double max_diff = 0;

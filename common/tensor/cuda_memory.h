@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-// What LibTorch's CUDA allocator counts, where this build has it. The only place that meets c10/cuda.
+// The statistics of LibTorch's CUDA allocator, if this build has it. The only place that uses c10/cuda.
 namespace lab {
 
 struct CudaMemoryReading {

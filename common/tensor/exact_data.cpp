@@ -17,7 +17,7 @@ constexpr uint64_t kBlockStride = 7;
 constexpr uint64_t kFirstSlope = 8 * kRankStride;  // 8 ranks x 8 positions = 64 numbers, as long as there are as many
 
 /// Wide ranges: a straight line in position and rank, which repeats no value among neighbours, with a new start and
-/// slope after every `count` positions, which lets no two chunks agree. `count` is prime, so every slope visits all
+/// slope after every `count` positions, so that no two chunks agree. `count` is prime, so every slope visits all
 /// values.
 uint64_t line_value(uint64_t count, uint64_t seed, uint64_t rank, uint64_t position) {
   const uint64_t block = position / count;

@@ -30,19 +30,20 @@ struct ExactRange {
 /// Errors    ContractError: a dtype that is not in the table
 ExactRange exact_range(at::ScalarType dtype);
 
-/// Data that can see the bug: every sum of it is exact, so any order of summation gives the same bits; and values
-/// depend on their position, so that permuted or repeated chunks are seen. With 31 values or more to draw from, no
-/// value repeats among the first as many positions, nor among the next as many.
+/// Data that exposes bugs: every sum of it is exact, so any order of summation gives the same bits; and values depend
+/// on their position, so that permuted or repeated chunks are detected. With n >= 31 values to draw from, no value
+/// repeats among the first n positions, nor among the next n.
 /// Errors    ContractError: a dtype that is not in the table
 at::Tensor exact_values(at::IntArrayRef sizes, at::ScalarType dtype, uint64_t seed);
 
-/// The same, different on each rank. With 31 values or more to draw from, the first 8 ranks differ at every position;
-/// in float64, float32, int64 and int32 the first 8 elements of the first 8 ranks are 64 different numbers.
+/// Like exact_values(), but different on each rank. With 31 values or more to draw from, the first 8 ranks differ at
+/// every position; in float64, float32, int64 and int32 the first 8 elements of the first 8 ranks are 64 different
+/// numbers.
 /// Errors    ContractError: a dtype that is not in the table; a negative rank
 at::Tensor exact_values_for_rank(at::IntArrayRef sizes, at::ScalarType dtype, uint64_t seed, int64_t rank);
 
-/// Fills with what no result may contain: NaN; of signed integers the lowest value, of uint8 and bool the highest
-/// (their lowest, 0, is too often right).
+/// Fills the tensor with a value that no result may contain: NaN; for signed integers the lowest value, for uint8 and
+/// bool the highest (their lowest, 0, is too often correct).
 /// Aliasing  fills the tensor itself and returns it
 at::Tensor poison_(at::Tensor tensor);
 

@@ -17,8 +17,8 @@
 namespace lab {
 
 /// What one owner of memory holds. It lives as long as its scope, its blocks and the accounts inside it, whichever is
-/// last: a tensor may outlive the scope that it was made in, and be freed on any thread. Counted by hand, because a
-/// block's header has no room for more than one pointer and no destructor that anybody calls.
+/// last: a tensor may outlive the scope that it was created in, and be freed on any thread. Reference-counted by hand,
+/// because a block's header has room for only one pointer and its destructor is never called.
 class MemoryAccount {
  public:
   /// Starts with one holder, the caller. Whatever is charged here is charged to `outer` too.
@@ -75,7 +75,7 @@ void MemoryAccount::refund(int64_t bytes) {
 
 namespace {
 
-/// Stands in front of every block, so that its free knows what to refund and to whom.
+/// Precedes every block, so that freeing it knows what to refund and to whom.
 struct BlockHeader {
   int64_t bytes;
   MemoryAccount* owner;  // null: allocated outside any scope
@@ -92,8 +92,8 @@ thread_local MemoryAccount* owner_of_this_thread = nullptr;
 std::atomic<bool> installed{false};
 
 /// The header's place: malloc's block, aligned by hand. LibTorch's own allocator calls posix_memalign(), which in glibc
-/// before 2.38 does not find a freed block of the very size that it is asked for: every small block that is left in
-/// such a gap makes the heap grow, by hundreds of megabytes in a pipeline of some thousand micro-batches.
+/// before 2.38 does not reuse a freed block of exactly the requested size: every small block that is left in such a gap
+/// makes the heap grow, by hundreds of megabytes in a pipeline of some thousand micro-batches.
 char* aligned(void* start) {
   const auto place = reinterpret_cast<std::uintptr_t>(start);
   return static_cast<char*>(start) + (kAlignment - place % kAlignment) % kAlignment;
@@ -111,7 +111,7 @@ void free_block(void* data) {
 }
 
 c10::DataPtr allocate_block(size_t bytes) {
-  // The context equals the data pointer: raw_allocate, which oneDNN's convolutions use, insists on it.
+  // The context equals the data pointer: raw_allocate, which oneDNN's convolutions use, requires it.
   if (bytes == 0) return {nullptr, nullptr, &free_block, at::Device(at::kCPU)};
   constexpr size_t kMoreBytes = kHeaderBytes + kAlignment;
   constexpr size_t kMostBytes = std::numeric_limits<std::ptrdiff_t>::max() - kMoreBytes;  // malloc's own limit
@@ -127,8 +127,8 @@ c10::DataPtr allocate_block(size_t bytes) {
   return {data, data, &free_block, at::Device(at::kCPU)};
 }
 
-/// The base class wants `allocate` const in LibTorch 1 and not const in LibTorch 2, which also wants copy_data. Both
-/// are here, so whichever the base declares is overridden; that is why nothing says `override`.
+/// The base class declares `allocate` const in LibTorch 1 and non-const in LibTorch 2, which also declares copy_data.
+/// Both are here, so whichever the base declares is overridden; hence no `override`.
 struct MeteredAllocator final : c10::Allocator {
   c10::DataPtr allocate(size_t bytes) const { return allocate_block(bytes); }
   c10::DataPtr allocate(size_t bytes) { return allocate_block(bytes); }

@@ -6,8 +6,8 @@
 
 namespace lab {
 
-/// A generator of this caller's own: ranks that are threads share LibTorch's default one, so nothing here touches that.
-/// Its numbers are bitwise those that follow torch.manual_seed(seed); LibTorch uses the seed's low 32 bits.
+/// A private generator: ranks that are threads share LibTorch's default one, so nothing here touches that. Its numbers
+/// are bitwise those after torch.manual_seed(seed); LibTorch uses the seed's low 32 bits.
 at::Generator make_generator(uint64_t seed);
 
 /// Standard normal values, those of torch.manual_seed(seed); torch.randn(sizes).
@@ -21,7 +21,7 @@ at::Tensor seeded_rand(at::IntArrayRef sizes, uint64_t seed, at::ScalarType dtyp
 uint64_t rank_seed(uint64_t seed, int64_t rank);
 
 /// Fills a weight or bias as nn::Linear does, bitwise, without the default generator.
-/// Aliasing  fills the tensor itself, also one that requires a gradient
+/// Aliasing  fills the tensor itself, even if it requires a gradient
 /// Errors    ContractError: fan_in < 1
 void init_linear_uniform(at::Tensor tensor, int64_t fan_in, at::Generator generator);
 

@@ -6,8 +6,8 @@
 
 namespace lab {
 
-/// Returns if the tensor has the expected shape; an expected size of 0 or less allows any size there, and an undefined
-/// tensor has nothing to check.
+/// Checks that the tensor has the expected shape; an expected size of 0 or less allows any size there, and an undefined
+/// tensor always passes.
 /// Errors    ContractError: "SHAPE GUARD: ...", the handout's message for a wrong number of dimensions or a wrong size
 /// Example   check(x, {32, -1, 10})
 void check(const at::Tensor& tensor, at::IntArrayRef expected_shape);

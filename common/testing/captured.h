@@ -8,7 +8,7 @@
 
 namespace lab::testing {
 
-/// What body writes to the descriptor, which is put back afterwards; body must not throw.
+/// What body writes to the descriptor, which is restored afterwards; body must not throw.
 inline std::string captured(int fd, const std::function<void()>& body) {
   std::fflush(nullptr);
   std::FILE* file = std::tmpfile();

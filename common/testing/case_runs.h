@@ -31,8 +31,7 @@ inline WorldOutcome run_cases(const std::vector<Case>& cases, const CallTable& c
                    }));
 }
 
-/// The same in a world of that kind and size; empty when every rank passed all cases that it has to run, otherwise why
-/// not.
+/// The same in a world of that kind and size; empty if every rank passed all cases that it must run, otherwise why not.
 inline std::string problem_of_cases(const std::vector<Case>& cases, const CallTable& calls, WorldKind kind, int size,
                                     std::uint64_t seed) {
   WorldSpec spec;
@@ -51,7 +50,7 @@ inline std::string problem_of_cases(const std::vector<Case>& cases, const CallTa
   return "";
 }
 
-/// What becomes of the named case with the given call in the place of its task's: "passed", "mismatch", "3 rounds of
+/// What becomes of the named case with the given call instead of its task's: "passed", "mismatch", "3 rounds of
 /// ..., expected at most 2", or the message of the error. Of the first rank that does not pass.
 inline std::string verdict(const std::vector<Case>& cases, const std::string& name, const TaskCall& call,
                            int num_ranks) {

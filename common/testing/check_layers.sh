@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every folder includes only what it may, and every third party has one seam. Greps the includes; prints each offender.
+# Every folder includes only what it may, and every third-party library has one seam. Greps the includes; prints each
+# offender.
 # usage: check_layers.sh SOURCE_DIR
 set -uo pipefail
 cd "$1" || exit 2
@@ -17,7 +18,7 @@ complain() {
 # includes PATTERN FILE...: the lines that include it
 includes() { [[ $# == 1 ]] || grep -HnE "#include [<\"]$1" /dev/null "${@:2}"; }
 
-# The folders of common/ that each may include, besides itself.
+# The folders of common/ that each may include, in addition to itself.
 declare -A uses=(
   [base]=''
   [cli]='base'
@@ -63,7 +64,7 @@ for lab in "${labs[@]}"; do check_folder "$lab" "$labs_use"; done
 check_folder grading "$grading_uses"
 
 mapfile -t files < <(find common "${labs[@]}" \( -name '*.cpp' -o -name '*.h' \) -print)
-complain "nobody may use grading" < <(includes 'grading/' "${files[@]}")
+complain "only grading may use grading" < <(includes 'grading/' "${files[@]}")
 for lab in "${labs[@]}"; do
   mapfile -t files < <(find common "${labs[@]}" \( -name '*.cpp' -o -name '*.h' \) -not -path "$lab/*" -print)
   complain "only $lab and grading may use $lab" < <(includes "$lab/" "${files[@]}")
@@ -72,7 +73,7 @@ done
 # seam PATTERN WHERE: only files whose path matches WHERE may include PATTERN.
 seam() {
   mapfile -t files < <(find . -path ./build -prune -o \( -name '*.cpp' -o -name '*.h' \) -print | sed 's|^\./||' | grep -vE "$2")
-  complain "$1 is met in $2 only" < <(includes "$1" "${files[@]}")
+  complain "$1 is used in $2 only" < <(includes "$1" "${files[@]}")
 }
 seam 'common/comm/(gloo/|thread/|sim/(backend|engine)|[a-z_]*_backend)' '^common/comm/'
 seam 'gloo/' '^common/comm/(gloo/|tests/gloo_)|^common/bench/|/compile_fail/'
@@ -86,12 +87,12 @@ seam 'archive(_entry)?\.h[">]' '^common/course/(hand_in|tests)/archive'
 seam 'toml\+\+/' '^common/course/rubric/toml_table\.cpp'
 seam 'doctest/' '^common/testing/'
 
-# gnuplot is a program, so its seam is its name where it is started.
+# gnuplot is a program, so its seam is where its name is used to start it.
 mapfile -t files < <(find . -path ./build -prune -o \( -name '*.cpp' -o -name '*.h' \) -print | sed 's|^\./||' |
   grep -vE '^common/plot/')
 complain "gnuplot is started in common/plot only" < <(grep -HnE '"([^" ]*/)?gnuplot["; ]' /dev/null "${files[@]}")
 
-# Without tensors: labrun, labcourse and the launcher start in milliseconds because of it.
+# Without tensors: this is why labrun, labcourse and the launcher start in milliseconds.
 for folder in base cli log plot course; do
   mapfile -t files < <(find "common/$folder" \( -name '*.cpp' -o -name '*.h' \) -print)
   complain "common/$folder must not use LibTorch" < <(includes '(ATen|torch|c10)/' "${files[@]}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check_layers.sh accepts the tree, and refuses includes that go the wrong way.
+# check_layers.sh accepts the tree, and refuses includes in the wrong direction.
 set -uo pipefail
 here=$(cd -- "$(dirname -- "$0")" && pwd)
 root=$(cd -- "$here/../.." && pwd)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A file must not compile, on exactly the lines marked `// expect-error`; with -DRIGHT, its right twin, it must. An error
-# inside a header counts for the line that includes it.
+# A file must fail to compile on exactly the lines marked `// expect-error`; with -DRIGHT, its right twin, it must
+# compile. An error inside a header counts for the line that includes it.
 # usage: compile_fail.sh COMPILER FILE FLAGS...
 set -uo pipefail
 compiler=$1 file=$2

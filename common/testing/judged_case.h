@@ -8,10 +8,10 @@
 #include "common/checks/record_world.h"
 #include "common/checks/verdict.h"
 
-// A case from call to verdict, as the judge has it: ranks are threads, their records go through files in memory.
+// A case from call to verdict, as in the judge: ranks are threads, their records go through files in memory.
 namespace lab::testing {
 
-/// The records that the ranks leave of the cases, by rank; of each rank in order.
+/// The records that each rank leaves of the cases, in order; by rank.
 inline std::vector<std::vector<CaseRecord>> recorded(const std::vector<Case>& cases, const CallTable& calls, int size,
                                                      WorldOutcome* outcome = nullptr) {
   std::vector<UniqueFd> files;
@@ -42,7 +42,7 @@ inline std::string symptom_id(const CaseVerdict& verdict) {
   return verdict.symptom ? verdict.symptom->id : "";
 }
 
-/// The symptom of the named case with the given call in the place of its task's, on so many ranks.
+/// The symptom of the named case with the given call instead of its task's, on `size` ranks.
 inline std::string symptom_of(const std::vector<Case>& cases, const std::string& name, const TaskCall& call, int size) {
   for (const Case& test_case : cases) {
     if (test_case.name == name) return symptom_id(judged(test_case, call, size));
@@ -50,8 +50,8 @@ inline std::string symptom_of(const std::vector<Case>& cases, const std::string&
   return "there is no case of this name";
 }
 
-/// The first mistake of a case that is not recognised in its own wrong results on so many ranks, where these are wrong
-/// at all; empty: all are.
+/// The first known mistake of a case that is not recognised from its own wrong results on `size` ranks, if these are
+/// wrong at all; empty: all are recognised.
 inline std::string unrecognised_suspect(const std::vector<Case>& cases, int size) {
   for (const Case& test_case : cases) {
     for (const KnownMistake& mistake : test_case.known_mistakes) {

@@ -6,7 +6,7 @@
 
 namespace lab::testing {
 
-/// While it lives, what this thread allocates is no leak to the sanitizer: for calls into a library that leaks.
+/// While it lives, the sanitizer ignores leaks of what this thread allocates: for calls into a library that leaks.
 struct LeaksAllowed {
 #ifdef __SANITIZE_ADDRESS__
   LeaksAllowed() {

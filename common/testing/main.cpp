@@ -6,7 +6,7 @@
 #include "common/testing/test.h"
 
 int main(int argc, char** argv) {
-  // Tests fork ranks: the parent must never start a pool of threads (a forked child would wait for it for ever).
+  // Tests fork ranks: the parent must never start a thread pool (a forked child would wait for it forever).
   at::set_num_threads(1);
   std::signal(SIGPIPE, SIG_IGN);
   return doctest::Context(argc, argv).run();

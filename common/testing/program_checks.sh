@@ -1,5 +1,5 @@
-# Sourced by a lab's program_test.sh: runs the lab's binary as a user would and checks what comes out.
-# Needs LAB_BIN_DIR; every check prints a line, and `finish` gives the verdict.
+# Sourced by a lab's program_test.sh: runs the lab's binary as a user would and checks the output.
+# Needs LAB_BIN_DIR; every check prints a line, and `finish` prints the verdict.
 set -uo pipefail
 bin=${LAB_BIN_DIR:?where the binaries are}
 scratch=$(mktemp -d)
@@ -19,8 +19,7 @@ verdict() { # verdict 0|1 WHAT
 
 skip() { echo "skipped: $1"; }
 
-# run COMMAND...: leaves $scratch/out, $scratch/err and $code. Nothing may take longer than a minute, or than
-# $run_seconds.
+# run COMMAND...: leaves $scratch/out, $scratch/err and $code. Times out after a minute, or after $run_seconds.
 run() {
   code=0
   timeout "${run_seconds:-60}" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || code=$?
@@ -37,7 +36,7 @@ accepts() {
   fi
 }
 
-# refuses WHAT CODE PATTERN: the last run ended with CODE and one line on stderr that matches PATTERN, and printed nothing else.
+# refuses WHAT CODE PATTERN: the last run ended with CODE and a single line on stderr, which matches PATTERN.
 refuses() {
   local lines
   lines=$(grep -c . "$scratch/err")
@@ -46,7 +45,7 @@ refuses() {
   fi
 }
 
-# launcher NAME: true when the launcher starts a program here at all.
+# launcher NAME: true if the launcher can start a program here.
 launcher() {
   case $1 in
     torchrun) command -v torchrun >/dev/null && timeout 60 torchrun --no_python --standalone --nproc_per_node 1 true >/dev/null 2>&1 ;;
@@ -57,7 +56,7 @@ launcher() {
 mpirun=(mpirun --oversubscribe)
 [[ $EUID != 0 ]] || mpirun+=(--allow-run-as-root)
 
-# four_ranks_of LAUNCHER_PID: their process ids into the array `ranks`, once they are there.
+# four_ranks_of LAUNCHER_PID: waits for the four ranks and puts their process ids into the array `ranks`.
 four_ranks_of() {
   for _ in $(seq 1200); do  # the lab may prepare something before it has ranks
     mapfile -t ranks < <(pgrep -P "$1")
@@ -67,8 +66,7 @@ four_ranks_of() {
   sleep 0.5
 }
 
-# dies_with_launcher PROGRAM OPTION...: the launcher is killed in the middle of work; no rank is left, and no temporary
-# file.
+# dies_with_launcher PROGRAM OPTION...: the launcher is killed during work; no rank and no temporary file is left.
 dies_with_launcher() {
   local launcher_pid ranks
   mkdir "$scratch/tmpdir"
@@ -82,8 +80,8 @@ dies_with_launcher() {
   verdict "$([[ -z $(ls -A "$scratch/tmpdir") ]]; echo $?)" "... and leave no temporary file"
 }
 
-# survives_killed RANK PROGRAM: one of 4 ranks is killed in the middle of work; the run ends with its signal, says so, and
-# leaves none behind.
+# survives_killed RANK PROGRAM: one of 4 ranks is killed during work; the run ends with its signal, says so, and leaves
+# no rank behind.
 survives_killed() {
   local victim=$1 program=$2 launcher_pid ranks
   "$program" --nproc 4 --repeat 1000000 --quiet >/dev/null 2>"$scratch/err" &

@@ -10,7 +10,7 @@
 #include "common/log/check_log.h"
 #include "common/log/match_line.h"
 
-// The log of a run in which everything is right, line by line, for the test of a lab's expectation.
+// The log of a run in which everything is right, line by line, to test a lab's expectation.
 namespace lab::testing {
 
 class RightLog {
@@ -23,12 +23,12 @@ class RightLog {
 
   void line(const std::string& text) { text_ += text + "\n"; }
 
-  /// One rank's line; with max_diff 0 an exact one.
+  /// One rank's line; exact if max_diff is 0.
   void match(const std::string& prefix, int rank, double max_diff) {
     line(format(MatchLine{prefix, rank, true, max_diff, max_diff / 4}));
   }
 
-  /// The sections' messages and match lines: figures of 0 where data are exact, otherwise small ones.
+  /// The sections' messages and match lines: with figures of 0 where data are exact, otherwise small ones.
   void check(const std::vector<Section>& sections) {
     for (const Section& section : sections) {
       line("[Rank 0] " + section.message);
@@ -60,7 +60,7 @@ class RightLog {
   std::string text_;
 };
 
-/// The first thing that is wrong with a log; empty: nothing.
+/// The first problem of a log; empty: none.
 inline std::string first_problem(const std::string& log, const LogExpectation& expectation) {
   const std::vector<std::string> problems = check_log(log, expectation);
   return problems.empty() ? "" : problems.front();

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Each lab's run.sh and run.sbatch are common/launch/run.*.in with the lab's name; --write makes them.
+# Each lab's run.sh and run.sbatch are common/launch/run.*.in with the lab's name; --write generates them.
 set -uo pipefail
 cd -- "$(dirname -- "$0")/../.." || exit 2
 num_failed=0
@@ -13,7 +13,7 @@ for rubric in */rubric.toml; do
     elif [[ $(cat "$lab/$script"; echo end) == "$made" ]]; then
       echo "ok      $lab/$script"
     else
-      echo "FAILED  $lab/$script differs from common/launch/$script.in; to write it again: common/testing/run_scripts_test.sh --write"
+      echo "FAILED  $lab/$script differs from common/launch/$script.in; to regenerate it: common/testing/run_scripts_test.sh --write"
       num_failed=$((num_failed + 1))
     fi
   done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs a doctest binary again and again, its cases in another order each time.
+# Runs a doctest binary repeatedly, with its cases in another order each time.
 # usage: soak.sh TIMES BINARY
 set -euo pipefail
 for ((turn = 1; turn <= $1; ++turn)); do

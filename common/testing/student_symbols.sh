@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Compiled student code must not reach around its interface: no transport or process group of a library, no network, no
 # shared memory, no processes or threads of its own, nothing loaded or looked up at run time. The poisoned header stops
-# names; this sees what a name does not show: asm labels, declarations of one's own, system calls in assembler.
-# Prints each offender. --may-end: code that may end its process, as it does to its own loss where it is judged.
+# names; this detects what names do not show: asm labels, own declarations, system calls in assembler.
+# Prints each offender. --may-end: the code may end its process, which only harms itself where it is judged.
 # usage: student_symbols.sh [--may-end] OBJECT_OR_ARCHIVE...
 set -uo pipefail
 may_end=

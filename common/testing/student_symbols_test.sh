@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# student_symbols.sh refuses each way around that it names, and lets plain code pass.
+# student_symbols.sh refuses each workaround that it names, and accepts plain code.
 # usage: student_symbols_test.sh COMPILER
 set -uo pipefail
 compiler=$1

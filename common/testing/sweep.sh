@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs the labs' reference solutions with what is drawn at random: lab, seed, ranks, sizes, dtype, schedule, world and
-# threads. Right code must never be called wrong: every run ends with exit code 0, and no line says False but the one
-# that A4 expects to.
+# Runs the labs' reference solutions with parameters drawn at random: lab, seed, ranks, sizes, dtype, schedule, world
+# and threads. Right code must never be called wrong: every run ends with exit code 0, and no line says False except the
+# one that A4 expects to.
 # usage: sweep.sh [--runs N] [--seed S]     at least N runs, and more until each value of each factor was drawn 100 times
 #        sweep.sh --one SEED                one run again, with its output
-# Needs LAB_BIN_DIR. A run's seed is printed with what fails and decides all of it.
+# Needs LAB_BIN_DIR. A failed run prints its seed, which determines all of its parameters.
 set -euo pipefail
 bin=${LAB_BIN_DIR:?where the programs are}
 readonly min_per_value=${LAB_SWEEP_MIN:-100}
@@ -101,7 +101,7 @@ compose() {
   command+=(--nproc "$P" --seed "$seed" --world "$world" --timeout 300 $options)
 }
 
-# rarest: how often the value of a factor was drawn that came up least. Schedules and models are drawn as they come.
+# rarest: how often the least drawn value of any factor was drawn. Schedules and models are not counted.
 rarest() {
   local value least=$done_runs
   for value in "${!counts[@]}"; do
@@ -111,7 +111,7 @@ rarest() {
   echo "$least"
 }
 
-# judge CODE FILE: nothing, or why the output is not that of right code.
+# judge CODE FILE: why the output is not that of right code; nothing if it is.
 judge() {
   local code=$1 file=$2 expected=0 found
   case ${command[*]} in *a4_data_tensor*) expected=1 ;; esac

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The sweep itself: with programs that are always right it passes; a line that says False, a wrong exit code, and a value
-# that was drawn too seldom each make it fail, and --one shows the run again.
+# Tests the sweep: with programs that are always right it passes; a line that says False, a wrong exit code, and a value
+# that was drawn too rarely each make it fail, and --one repeats a run.
 set -uo pipefail
 here=$(cd -- "$(dirname -- "$0")" && pwd)
 scratch=$(mktemp -d)

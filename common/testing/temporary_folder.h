@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string>
 
-// Files of a test's own, gone with the test.
+// A test's own files, removed with the test.
 namespace lab::testing {
 
 /// An empty folder that lives as long as the object.

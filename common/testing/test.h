@@ -1,6 +1,6 @@
 #pragma once
 
-// doctest must come after LibTorch: before it, glog's CHECK takes the place of doctest's and aborts the program.
+// doctest must come after LibTorch: before it, glog's CHECK replaces doctest's and aborts the program.
 #include <ATen/ATen.h>
 #ifdef CHECK
 #undef CHECK

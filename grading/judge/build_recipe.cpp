@@ -16,7 +16,7 @@
 namespace lab::grading {
 namespace {
 
-/// The words of a command as CMake writes it: separated by spaces, a word with special characters in double quotes.
+/// Splits a command as CMake writes it: words are separated by spaces, a word with special characters in double quotes.
 std::vector<std::string> words_of(const std::string& command) {
   std::vector<std::string> words(1);
   bool quoted = false;
@@ -60,7 +60,7 @@ bool ends_with(const std::string& text, const std::string& end) {
 void add_link_command(BuildRecipe& recipe) {
   const std::string command = last_command(recipe.folder, "bin/" + recipe.lab);
   std::vector<std::string> words = words_of(command);
-  // ": && c++ ... && :" is how CMake wraps what has nothing before or behind it.
+  // ": && c++ ... && :" is how CMake wraps a command with nothing before or after it.
   if (words.size() < 6 || words[0] != ":" || words[1] != "&&")
     refuse(recipe.folder, "no link command of " + recipe.lab);
   words.erase(words.begin(), words.begin() + 2);
@@ -98,7 +98,7 @@ BuildRecipe load_build_recipe(const std::string& root, const std::string& build_
   recipe.folder = std::filesystem::canonical(build_folder).string();
   const std::string prefix = recipe.root + "/" + lab + "/";
   const auto commands = nlohmann::json::parse(read_file(recipe.folder + "/compile_commands.json"), nullptr, false);
-  if (!commands.is_array()) refuse(recipe.folder, "compile_commands.json is no list");
+  if (!commands.is_array()) refuse(recipe.folder, "compile_commands.json is not a list");
   for (const auto& entry : commands) {
     const std::string file = entry.value("file", "");
     if (file.compare(0, prefix.size() + 8, prefix + "student/") != 0) continue;
@@ -116,7 +116,7 @@ BuildRecipe load_build_recipe(const std::string& root, const std::string& build_
         word = kSourceWord;
       }
     }
-    // A wrapper around the compiler, such as ccache, is the build's own.
+    // Skip a wrapper around the compiler, such as ccache.
     if (source.compile.size() > 1 && source.compile[1][0] == '/') source.compile.erase(source.compile.begin());
     recipe.sources.push_back(std::move(source));
   }

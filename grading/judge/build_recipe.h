@@ -12,7 +12,7 @@ struct StudentSource {
   std::string reference;             ///< its text, with markers
   std::string stub;                  ///< its text in a starter
   std::vector<std::string> compile;  ///< the command, with kSourceWord and kObjectWord in place of the two paths
-  std::string reference_object;      ///< made by the suite's own build
+  std::string reference_object;      ///< built by the suite itself
 };
 
 constexpr char kSourceWord[] = "@SOURCE@";
@@ -20,8 +20,8 @@ constexpr char kObjectWord[] = "@OBJECT@";
 constexpr char kObjectsWord[] = "@OBJECTS@";
 constexpr char kProgramWord[] = "@PROGRAM@";
 
-/// How a lab's program is made of student files and of what the suite has compiled already. Taken from the build folder
-/// itself, so that a submission is compiled with the very flags, headers and libraries that the reference is.
+/// How a lab's program is built from student files and from what the suite has compiled already. Taken from the build
+/// folder itself, so that a submission is compiled with the same flags, headers and libraries as the reference.
 struct BuildRecipe {
   std::string lab;     ///< "a9_collectives"
   std::string root;    ///< the source tree
@@ -34,7 +34,7 @@ struct BuildRecipe {
 };
 
 /// Reads compile_commands.json and asks ninja for the link command.
-/// Errors    UsageError: the folder holds no finished build of the lab by ninja
+/// Errors    UsageError: the folder does not hold a finished ninja build of the lab
 BuildRecipe load_build_recipe(const std::string& root, const std::string& build_folder, const std::string& lab);
 
 }  // namespace lab::grading

@@ -17,7 +17,7 @@ namespace lab::grading {
 namespace {
 
 constexpr double kMostSeconds = 300;
-// A rank's own time-out is by the clock. A job that could run is found stuck long before.
+// A rank's own time-out is by the clock. A job that was able to run is found stuck long before.
 constexpr double kStallsBeforeTimeout = 12;
 
 std::uint64_t bytes_in(const std::vector<UniqueFd>& files) {
@@ -29,7 +29,7 @@ std::uint64_t bytes_in(const std::vector<UniqueFd>& files) {
   return total;
 }
 
-/// A rank that says the same thing twice says more than it was asked.
+/// Why the records are not acceptable: a rank must report each check once.
 std::string repeated_record(const std::vector<CaseRecord>& records) {
   std::set<std::pair<std::string, std::string>> seen;
   for (const CaseRecord& record : records) {
@@ -100,7 +100,7 @@ CaseWorld run_case_world(const Sandbox& sandbox, const CaseWorldSpec& spec) {
     RecordsRead read = read_records(files[static_cast<std::size_t>(rank)].get());
     const std::string wrong = read.broken.empty() ? repeated_record(read.records) : read.broken;
     if (!wrong.empty() && world.broken.empty())
-      world.broken = fmt::format("rank {} sent something that is no result: {}", rank, wrong);
+      world.broken = fmt::format("rank {} sent an invalid result: {}", rank, wrong);
     world.intact = world.intact && wrong.empty();
     world.by_rank.push_back(std::move(read.records));
   }

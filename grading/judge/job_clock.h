@@ -16,15 +16,15 @@ struct ThreadState {
 /// All threads of a process and of its descendants, by their ids; none if it is gone.
 std::map<pid_t, ThreadState> threads_below(pid_t root, const std::string& proc = "/proc");
 
-/// How long a job could have gone on by itself. A job that shares its cores with others waits for a CPU again and again;
-/// that is no fault of its own, and limits must not count it. One that sleeps, or waits for itself, could have.
+/// How long a job was able to run. A job that shares its cores with others waits for a CPU again and again; that is not
+/// its fault, and limits must not count it. Time in which it sleeps or waits for itself does count.
 /// Example   one thread that always wants a CPU, and had it for 0.3 of 1 s: own 0.3, starved 0.7
 class JobClock {
  public:
-  /// Another look at the job, so many seconds of the clock after the one before. A thread that wanted a CPU (or a disk)
-  /// at both looks and did not have it in between was starved; of a new one, half of the time is taken, as it began
-  /// somewhere between the two. The job was starved as long as its worst thread. Of more
-  /// than kLongestLook, the rest counts as starved: this process itself was kept from looking.
+  /// Another look at the job, `seconds` by the clock after the previous one. A thread that wanted a CPU (or a disk) at
+  /// both looks and did not have it in between was starved; a new thread counts for half of the time, as it began
+  /// somewhere between the two. The job was starved as long as its worst thread. Whatever exceeds kLongestLook counts
+  /// as starved: this process itself was kept from looking.
   void look(double seconds, const std::map<pid_t, ThreadState>& threads);
 
   double own_seconds() const { return own_; }

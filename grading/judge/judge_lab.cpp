@@ -30,7 +30,7 @@ void add_run(CheckOutcome& check, const CheckRun& run, int num_ranks) {
     if (check.state == State::kNotRun) check.state = State::kSkipped;
     return;
   }
-  // A world that failed after its only result had come failed because of it, too: a message that nobody waited for.
+  // A world that failed after its only result arrived failed because of that check: a message that was never received.
   if (verdict.passed() && run.message.empty()) {
     check.state = State::kPassed;
     return;
@@ -110,7 +110,7 @@ std::map<std::string, TaskOutcome> run_sizes(const CheckRunner& runner, const Ru
   return outcomes;
 }
 
-/// Whether the program comes as far as its own main(): a file may do its harm before.
+/// Whether the program reaches main(): a file may do harm before that.
 bool starts(const Sandbox& sandbox, const StudentBuild& build) {
   if (build.program.empty()) return false;
   SandboxJob job;
@@ -121,7 +121,7 @@ bool starts(const Sandbox& sandbox, const StudentBuild& build) {
   return result.exit_code == 0 && !result.out.empty();
 }
 
-/// The submission's program; without files that end it before it starts, which are tried one by one among stubs.
+/// The submission's program, without files that end it before main(); each file is tried alone among stubs.
 StudentBuild build_that_starts(const StudentBuilder& builder, const Sandbox& sandbox,
                                const std::map<std::string, std::string>& texts) {
   StudentBuild build = builder.build(texts);
@@ -135,7 +135,7 @@ StudentBuild build_that_starts(const StudentBuilder& builder, const Sandbox& san
   return build;
 }
 
-/// Those of the rubric's tasks that have a case, in its order; or only the one that is asked for.
+/// Those of the rubric's tasks that have a case, in its order; or only the one that was asked for.
 std::vector<std::string> tasks_to_run(const Rubric& rubric, const std::vector<Case>& cases, const std::string& only) {
   std::vector<std::string> tasks;
   for (const RubricTask& task : rubric.tasks) {
@@ -144,7 +144,7 @@ std::vector<std::string> tasks_to_run(const Rubric& rubric, const std::vector<Ca
   return tasks;
 }
 
-/// In the table's order, which is that of a run.
+/// In the order of the case table, which is that of a run.
 std::vector<Case> cases_of_tasks(const std::vector<Case>& cases, const std::vector<std::string>& tasks) {
   std::vector<Case> chosen;
   std::copy_if(cases.begin(), cases.end(), std::back_inserter(chosen), [&](const Case& test_case) {
@@ -153,7 +153,7 @@ std::vector<Case> cases_of_tasks(const std::vector<Case>& cases, const std::vect
   return chosen;
 }
 
-/// Says of the tasks that lost marks why their files were left out of the program.
+/// For tasks that lost marks, says why their files were left out of the program.
 void note_replaced(const StudentBuild& build, const Rubric& rubric, LabOutcome& outcome) {
   for (auto& [id, result] : outcome.tasks) {
     const auto replaced = build.replaced.find(rubric.find_task(id)->file);
@@ -171,7 +171,7 @@ struct Judging {
 };
 
 /// Builds, runs and judges into `outcome`, which has an entry for each of the tasks.
-/// Errors    NotJudged: the submission could not be built, and it was not its fault
+/// Errors    NotJudged: the submission could not be built because of the machine
 void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const std::vector<std::string>& tasks,
                  LabOutcome& outcome) {
   const auto& [rubric, builder, sandbox, texts, seed] = judging;
@@ -184,7 +184,7 @@ void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const s
   if (build.program.empty()) outcome.notes.push_back("the program could not be linked, so nothing was run");
   note_replaced(build, rubric, outcome);
 
-  std::map<std::set<std::string>, StudentBuild> helped;  // by the files of the reference in it
+  std::map<std::set<std::string>, StudentBuild> helped;  // keyed by the reference files in it
   StandIns stand_ins{rubric, {}, [&](const std::string& file) { return build.is_own(file); }, {}};
   for (const StudentSource& source : builder.recipe().sources) stand_ins.files.insert(source.name);
   stand_ins.judge_again = [&](const std::string& task, const std::set<std::string>& reference) {
@@ -195,7 +195,7 @@ void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const s
       return std::optional<TaskOutcome>(task_not_judged(task, fault));
     }
     const StudentBuild& with_help = found->second;
-    // Own files may need each other: then there is no such program.
+    // The submission's files may need each other: then there is no such program.
     const bool same_files =
         std::all_of(with_help.replaced.begin(), with_help.replaced.end(),
                     [&](const auto& replaced) { return build.replaced.count(replaced.first) != 0; });
@@ -210,19 +210,19 @@ void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const s
 }  // namespace
 
 LabOutcome judge_lab(const JudgedLab& lab, const Rubric& rubric, const StudentBuilder& builder, const Sandbox& sandbox,
-                     const std::map<std::string, std::string>& texts, const GradeOptions& order) {
+                     const std::map<std::string, std::string>& texts, const GradeOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   use_threads(1);  // results are small, and a pool of threads would compete with the ranks
   const std::vector<Case> cases = lab.cases();
-  const std::vector<std::string> tasks = tasks_to_run(rubric, cases, order.only_task);
+  const std::vector<std::string> tasks = tasks_to_run(rubric, cases, options.only_task);
   LabOutcome outcome;
   outcome.lab = lab.folder;
   outcome.isolation = sandbox.level();
-  outcome.seed = fmt::format("--seed {}", order.seed);
+  outcome.seed = fmt::format("--seed {}", options.seed);
   for (const std::string& task : tasks) outcome.tasks[task].id = task;
 
   try {
-    judge_tasks({rubric, builder, sandbox, texts, order.seed}, cases, tasks, outcome);
+    judge_tasks({rubric, builder, sandbox, texts, options.seed}, cases, tasks, outcome);
   } catch (const NotJudged& fault) {
     for (const std::string& task : tasks) outcome.tasks[task] = task_not_judged(task, fault);
   }

@@ -18,11 +18,11 @@ struct GradeOptions {
 };
 
 /// Builds a submission's files, runs every task of the rubric on each of its world sizes, and judges what comes back.
-/// Checks share a world as long as nothing goes wrong in it, and each is judged by a world that no other has harmed
-/// (CheckRunner). A check that fails on one size is not run on the next. Tasks that build on others' files are judged
-/// again where these may be to blame (StandIns).
+/// Checks share a world as long as nothing goes wrong in it, and each is judged by a world that no other check has
+/// harmed (CheckRunner). A check that fails on one size is not run on the next. Tasks that build on others' files are
+/// judged again where these may be to blame (StandIns).
 /// Errors    UsageError: the suite's own build is not there; what the cases' own functions throw
 LabOutcome judge_lab(const JudgedLab& lab, const Rubric& rubric, const StudentBuilder& builder, const Sandbox& sandbox,
-                     const std::map<std::string, std::string>& texts, const GradeOptions& order);
+                     const std::map<std::string, std::string>& texts, const GradeOptions& options);
 
 }  // namespace lab::grading

@@ -15,7 +15,7 @@ class App;
 
 namespace lab::grading {
 
-/// Where the suite is, and how far submissions are to be trusted: the options that all commands of the judge share.
+/// Where the suite is, and how far submissions are trusted: the options that all commands of the judge share.
 struct PlaceOptions {
   std::string source = ".";
   std::string build;   ///< empty: build/release below the source
@@ -26,18 +26,18 @@ struct PlaceOptions {
   void add_to(App& app);
 };
 
-/// The lab's rubric in the suite's tree; with an instructor's file, unless its name is empty, laid over it.
+/// The lab's rubric in the suite's tree, overridden by an instructor's file unless its name is empty.
 Rubric rubric_of(const JudgedLab& lab, const std::string& root, const std::string& instructors_file);
 
 /// The suite at work: rubrics, the builds of labs, the sandbox, the store of objects.
 class JudgingPlace {
  public:
-  /// Errors    UsageError: there is no suite
+  /// Errors    UsageError: the suite was not found
   explicit JudgingPlace(const PlaceOptions& options);
 
   const std::string& root() const { return root_; }
   const Sandbox& sandbox() const { return sandbox_; }
-  /// The lab's rubric, with the instructor's file laid over it.
+  /// The lab's rubric, overridden by the instructor's file.
   Rubric rubric(const JudgedLab& lab) const;
   StudentBuilder builder(const JudgedLab& lab) const;
 

@@ -7,7 +7,7 @@
 
 namespace lab::grading {
 
-/// A lab as the judge knows it. What its cases compute as expected is the suite's own, never a submission's.
+/// A lab as the judge knows it. Expected results are computed by the suite's own code, never by a submission's.
 struct JudgedLab : GradedLab {
   std::string folder;      ///< "a9_collectives"
   std::string short_name;  ///< "a9"
@@ -17,7 +17,7 @@ struct JudgedLab : GradedLab {
 const std::vector<JudgedLab>& judged_labs();
 
 /// By folder or short name.
-/// Errors    UsageError: there is none; the nearest is named
+/// Errors    UsageError: there is none; the nearest name is suggested
 const JudgedLab& judged_lab(const std::string& name);
 
 }  // namespace lab::grading

@@ -16,13 +16,13 @@
 namespace lab::grading {
 namespace {
 
-constexpr int kMostRanks = 64;  // a log may name any
+constexpr int kMostRanks = 64;  // a log may contain any rank number
 
 bool ends_with(const std::string& name, const std::string& end) {
   return name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
 }
 
-/// With the line ends of this system, which an editor or a mail program may have changed.
+/// With LF line endings, which an editor or a mail program may have changed.
 std::string with_line_feeds(std::string text) {
   text.erase(std::remove(text.begin(), text.end(), '\r'), text.end());
   return text;
@@ -40,7 +40,7 @@ std::string judged_log(const std::string& text, LogExpectation (*expected_log)(i
                      problems.size() > 1 ? fmt::format("; and {} more", problems.size() - 1) : "");
 }
 
-/// The cells of a table's row, blanks around them left out; none for any other line.
+/// The cells of a table row, trimmed; none for any other line.
 std::vector<std::string> cells_of_row(const std::string& line) {
   std::vector<std::string> cells;
   if (line.empty() || line.front() != '|') return cells;

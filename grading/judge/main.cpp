@@ -14,9 +14,9 @@ constexpr char kHelp[] = R"(usage: labgrade COMMAND [arguments]; each knows --he
 
   grade SUBMISSION [--lab a9] [--task ID] [--out DIR] [--rubric FILE] [--seed S]
                        judge a folder, a zip or a5_answers.md: results.json and report.md for each lab
-  marks DIR            make the marks of a grading again, after marking by hand or with another --rubric
+  marks DIR            recompute the marks of a grading, after marking by hand or with another --rubric
   answers LAB          print the answer key
-  mutants [NAME...]    judge the wrong and the unusual solutions, and print who caught what
+  mutants [NAME...]    judge the wrong and the unusual solutions, and print what caught each
 )";
 
 ExitCode run(int argc, char** argv) {
@@ -37,5 +37,5 @@ ExitCode run(int argc, char** argv) {
 int main(int argc, char** argv) {
   const int code = lab::guarded_main(argc, argv, lab::grading::run);
   std::fflush(nullptr);
-  _exit(code);  // LibTorch's destructors take a tenth of a second
+  _exit(code);  // skips LibTorch's destructors, which take a tenth of a second
 }

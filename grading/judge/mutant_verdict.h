@@ -9,7 +9,7 @@
 
 namespace lab::grading {
 
-/// What a mutant's grading came to.
+/// The result of grading a mutant.
 struct MutantVerdict {
   std::string name;
   bool as_required = false;
@@ -20,11 +20,11 @@ struct MutantVerdict {
   double seconds = 0;
 };
 
-/// Compares an outcome with what is required: a mutant loses marks for its task, by the checks and with the symptom that
-/// it names, and for no other task but those that need it; a variant loses none.
+/// Compares an outcome with what is required: a mutant loses marks for its task, by the checks and with the symptom
+/// that it names, and for no other task but those that need it; a variant loses none.
 MutantVerdict mutant_verdict(const Mutant& mutant, const Rubric& rubric, const LabOutcome& outcome);
 
-/// For the way from one process to another.
+/// For passing a verdict from one process to another.
 std::string to_json(const MutantVerdict& verdict);
 MutantVerdict mutant_verdict_from_json(const std::string& text);
 

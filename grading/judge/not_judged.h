@@ -5,8 +5,8 @@
 
 namespace lab::grading {
 
-/// The machine, not the submission, kept something from being judged: twice it could not start, was killed for lack of
-/// memory, or had no CPU to run on. What depends on it has no marks yet, neither 0 nor others.
+/// Because of the machine, not the submission, something could not be judged: twice it could not start, was killed for
+/// lack of memory, or had no CPU to run on. What depends on it has no marks yet, not even 0.
 class NotJudged : public std::runtime_error {
  public:
   explicit NotJudged(const std::string& reason) : std::runtime_error(reason) {}

@@ -16,16 +16,16 @@
 namespace lab::grading {
 namespace {
 
-// A file takes two seconds of CPU time; one that takes a hundred was written to.
+// A file takes two seconds of CPU time; one that takes a hundred was written to do so.
 constexpr double kCompileSeconds = 60, kCompileSecondsPerFile = 20;
 
-/// A key's whole text stands beside the object, so that two texts with one hash are told apart.
+/// The whole key is stored next to the object, so that two texts with the same hash are told apart.
 std::string hash_of(const std::string& text) {
   return fmt::format("{:016x}", checksum_of(text));
 }
 
-/// Everything but its own text that a student file's object depends on: the headers' text, and when the precompiled
-/// one, which is too large to be read each time, was made.
+/// Everything but its own text that a student file's object depends on: the headers' text, and the modification time of
+/// the precompiled header, which is too large to be read each time.
 std::string surroundings_of(const BuildRecipe& recipe) {
   std::set<std::string> stamps;
   for (const std::string& part : {recipe.root + "/common", recipe.root + "/" + recipe.lab}) {
@@ -46,7 +46,7 @@ std::string surroundings_of(const BuildRecipe& recipe) {
 }
 
 struct StoreEntry {
-  std::string key, base;  // base: its path without an ending
+  std::string key, base;  // base: its path without an extension
 
   bool exists() const {
     return std::filesystem::exists(base + ".key") && std::filesystem::exists(base + ".errors") &&
@@ -58,7 +58,7 @@ struct StoreEntry {
   }
 };
 
-/// A word as ninja and the shell behind it take it.
+/// A word quoted for ninja and for the shell that it starts.
 std::string quoted(const std::string& word) {
   std::string result = "'";
   for (const char letter : word) result += letter == '$' ? "$$" : std::string(1, letter);
@@ -80,7 +80,7 @@ std::string ninja_file(const BuildRecipe& recipe, const std::vector<std::string>
   return text;
 }
 
-/// What the reference solves it with is not for a submission to include.
+/// Folders that a submission must not include from: they hold the reference solution.
 const std::set<std::string>& secret_folders() {
   static const std::set<std::string> names = {"student", "answers", "tests"};
   return names;
@@ -112,28 +112,28 @@ SandboxJob compile_job(const BuildRecipe& recipe, const std::string& folder, std
     const std::string path = recipe.root + "/" + recipe.lab + "/" + secret;
     if (std::filesystem::exists(path)) job.hidden.push_back(path);
   }
-  job.limits.memory_bytes = 3ull << 30;  // a compiler with LibTorch's headers in its hands
+  job.limits.memory_bytes = 3ull << 30;  // enough to compile LibTorch's headers
   job.limits.cpu_seconds = kCompileSeconds;
   job.limits.run_seconds = kCompileSeconds + kCompileSecondsPerFile * static_cast<double>(num_files);
   return job;
 }
 
-/// Whether the compiler's words are about the machine: g++ and clang++ say "Killed" of a compiler that the kernel
-/// killed for memory. One that has used up its CPU time says so in other words, and is the file's fault.
+/// Whether the compiler's errors are about the machine: g++ and clang++ say "Killed" if the kernel killed the compiler
+/// for lack of memory. For used-up CPU time, which is the file's fault, the message differs.
 bool is_machines_fault(const std::string& errors) {
   return errors.find("Killed signal terminated program") != std::string::npos ||
          errors.find("unable to execute command: Killed") != std::string::npos ||
          errors.find("No space left on device") != std::string::npos;
 }
 
-/// Compiles the files in a new folder, and stores what comes of each.
+/// Compiles the files in a new folder, and stores the result of each.
 struct Compilation {
   const BuildRecipe& recipe;
   const std::vector<std::string>& names;
   const std::map<std::string, std::string>& texts;
   const std::map<std::string, StoreEntry>& entries;
 
-  /// Returns what a compiler said that the machine kept from its work; empty: none was.
+  /// Returns the errors of a compiler that the machine kept from working; empty if there was none.
   std::string run(const Sandbox& sandbox, std::map<std::string, CompiledSource>& compiled) const {
     const RunDirectory work;
     lay_out_tree(recipe, work.path());
@@ -149,7 +149,7 @@ struct Compilation {
       if (std::filesystem::exists(object)) {
         write_file_atomically(entry.base + ".o", read_file(object));
       } else if (errors.empty()) {
-        // Not for good: another time, the other files may leave it more.
+        // Not stored: another time, the other files may leave it more time.
         compiled[names[i]].errors = fmt::format("the compiler {}", result.words());
         continue;
       } else {

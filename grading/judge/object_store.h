@@ -10,21 +10,21 @@
 
 namespace lab::grading {
 
-/// What became of one student file: an object, or the compiler's words.
+/// What became of one student file: an object, or the compiler's errors.
 struct CompiledSource {
   std::string object;  ///< path; empty: it did not compile
   std::string errors;
 };
 
-/// Objects of student files that were compiled before, by everything that decides what they are: command, headers,
-/// text. A submission that shares files with another, or with its own last version, waits only for what is new.
+/// Cache of compiled student files, keyed by everything that determines the object: command, headers, text. A
+/// submission that shares files with another, or with its own last version, waits only for what is new.
 class ObjectStore {
  public:
-  /// `folder` is made where it is not there.
+  /// `folder` is created if it does not exist.
   ObjectStore(const std::string& folder, const Sandbox& sandbox);
 
-  /// Compiles what is not there yet, two files at a time. `texts`: file names of the recipe, with the text to compile.
-  /// Errors    UsageError: the folder cannot be written; NotJudged: the machine kept the compiler from its work, twice
+  /// Compiles what is not cached yet, two files at a time. `texts`: file names of the recipe -> the text to compile.
+  /// Errors    UsageError: the folder cannot be written; NotJudged: the machine kept the compiler from working, twice
   std::map<std::string, CompiledSource> compile(const BuildRecipe& recipe,
                                                 const std::map<std::string, std::string>& texts) const;
 

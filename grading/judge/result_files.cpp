@@ -86,7 +86,7 @@ LabOutcome outcome_from_json(const std::string& text, const std::string& path) {
     outcome.seed = json.at("seed").get<std::string>();
     outcome.seconds = json.at("seconds").get<double>();
     outcome.notes = json.at("notes").get<std::vector<std::string>>();
-    if (json.contains("evidence")) json.at("evidence").get_to(outcome.evidence);  // not there before this was checked
+    if (json.contains("evidence")) json.at("evidence").get_to(outcome.evidence);  // older versions did not write it
     for (const Json& task : json.at("tasks")) {
       TaskOutcome read = task_of(task);
       outcome.tasks[read.id] = std::move(read);
@@ -108,7 +108,7 @@ LabMarks write_results(const std::string& folder, const Rubric& rubric, const La
   write_file_atomically(folder + "/results.json", to_gradescope_json(marks, outcome));
   write_file_atomically(folder + "/report.md", to_markdown(marks, outcome));
   write_manual_form(by_hand, rubric, marks);
-  std::filesystem::remove_all(folder + "/answers");  // of an earlier submission
+  std::filesystem::remove_all(folder + "/answers");  // from an earlier submission
   for (const auto& [name, bytes] : outcome.answers) {
     const std::filesystem::path path = folder + "/answers/" + name;
     make_folder("--out", path.parent_path().string());

@@ -35,8 +35,8 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// How many processes the kernel has killed because memory ran out, the machine's or a container's; 0 where it does not
-/// count them.
+/// How many processes the kernel has killed because the machine or a container ran out of memory; 0 where the kernel
+/// does not count them.
 std::uint64_t out_of_memory_kills() {
   std::ifstream vmstat("/proc/vmstat");
   std::string name;
@@ -45,7 +45,7 @@ std::uint64_t out_of_memory_kills() {
   return 0;
 }
 
-/// One end of a pipe from the job: what is read of it is kept up to a limit.
+/// Our end of a pipe from the job: output is kept up to a limit.
 class Output {
  public:
   explicit Output(std::size_t limit) : limit_(limit) {
@@ -53,7 +53,7 @@ class Output {
     if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) throw UsageError("cannot make a pipe for a submission's output");
     read_end_ = UniqueFd(ends[0]);
     write_end_ = UniqueFd(ends[1]);
-    // The job writes as to any pipe: only our end must not block.
+    // Only our end is non-blocking: the job writes as to any pipe.
     ::fcntl(ends[1], F_SETFL, ::fcntl(ends[1], F_GETFL) & ~O_NONBLOCK);
   }
   int write_fd() const { return write_end_.get(); }
@@ -63,7 +63,7 @@ class Output {
   const std::string& text() const { return text_; }
   std::uint64_t dropped() const { return dropped_; }
 
-  /// Reads what is there, but not for ever: a job that never stops printing must not keep us from the clock.
+  /// Reads what is available, but not forever: a job that prints endlessly must not keep us from the clock.
   void read() {
     std::array<char, 1 << 16> buffer{};
     for (int turn = 0; turn < 16; ++turn) {
@@ -98,18 +98,18 @@ void wait_for_output(Output& out, Output& err, int milliseconds) {
   if (err.is_open()) err.read();
 }
 
-// Limits that the kernel keeps for each process, by the program of the same name (util-linux).
+// Limits that the kernel enforces for each process, by the program of the same name (util-linux).
 std::vector<std::string> limited(const SandboxLimits& limits) {
   const auto cpu = static_cast<std::uint64_t>(std::ceil(limits.cpu_seconds));
   return {"prlimit",
           fmt::format("--data={}", limits.memory_bytes),
           fmt::format("--fsize={}", limits.file_bytes),
-          fmt::format("--cpu={}:{}", cpu, cpu + 5),  // SIGXCPU, and SIGKILL for who ignores that
+          fmt::format("--cpu={}:{}", cpu, cpu + 5),  // SIGXCPU, then SIGKILL if that is ignored
           "--core=0",
           "--"};
 }
 
-// What of the surroundings a job sees. Values of ours, such as tokens, stay with us.
+// The environment of a job. Our own variables, such as tokens, are not passed on.
 const std::vector<std::string>& environment() {
   static const std::vector<std::string> words = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "LANG=C.UTF-8",
                                                  "TMPDIR=/tmp"};
@@ -157,7 +157,7 @@ std::vector<std::string> command_line(const SandboxJob& job, bool isolated) {
   return argv;
 }
 
-/// Why a working bubblewrap is not to be had; empty: it is.
+/// Why bubblewrap cannot be used; empty if it can.
 std::string bubblewrap_is_missing() {
   SandboxJob job;
   job.folder = "/tmp";
@@ -175,7 +175,7 @@ std::string bubblewrap_is_missing() {
   pid = exec_rank(command_line(job, true), {}, quiet);
   int status = 0;
   ::waitpid(pid, &status, 0);
-  return status == 0 ? "" : "bubblewrap may not make namespaces here";
+  return status == 0 ? "" : "bubblewrap cannot create namespaces here";
 }
 
 }  // namespace
@@ -185,7 +185,7 @@ std::string SandboxResult::words() const {
     case End::kOutOfTime: return fmt::format("timed out after {:.0f} s", seconds - starved_seconds);
     case End::kOutOfCpu: return "used more CPU time than it may";
     case End::kStalled: return fmt::format("timed out: no new result in {:.0f} s", last_progress);
-    case End::kPrintedTooMuch: return fmt::format("was stopped after it had printed {} MiB", dropped_bytes >> 20);
+    case End::kPrintedTooMuch: return fmt::format("was stopped after printing {} MiB", dropped_bytes >> 20);
     case End::kSignalled: return fmt::format("was killed by signal {}", exit_code - 128);
     case End::kKeptWaiting:
       return fmt::format("was kept waiting for a CPU for {:.0f} of {:.0f} s", starved_seconds, seconds);
@@ -199,7 +199,7 @@ std::string SandboxResult::words() const {
 Sandbox Sandbox::detect(bool wanted, double most_wall_seconds) {
   Sandbox sandbox;
   sandbox.most_wall_seconds_ = most_wall_seconds;
-  const std::string reason = wanted ? bubblewrap_is_missing() : "bubblewrap was not wanted";
+  const std::string reason = wanted ? bubblewrap_is_missing() : "bubblewrap was turned off";
   sandbox.isolates_ = reason.empty();
   sandbox.level_ = reason.empty()
                        ? "bubblewrap: no network, no other processes, no files but the lab's; limits on time, memory "

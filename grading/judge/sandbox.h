@@ -7,8 +7,8 @@
 
 namespace lab::grading {
 
-/// What untrusted code may take. Seconds are those in which it could have gone on by itself (JobClock), so that a machine
-/// with other work to do fails nobody.
+/// What untrusted code may use. Seconds count only the time in which it was able to run (JobClock), so that a busy
+/// machine fails no submission.
 struct SandboxLimits {
   double run_seconds = 120;
   double stall_seconds = 120;               ///< the longest time in which `progress` does not change
@@ -16,20 +16,20 @@ struct SandboxLimits {
   std::uint64_t memory_bytes = 3ull << 29;  ///< of each process
   std::uint64_t file_bytes = 256u << 20;    ///< of each file that it writes
   std::size_t output_bytes = 256u << 10;    ///< kept of stdout and of stderr; the rest is counted and dropped
-  std::uint64_t dropped_bytes = 64u << 20;  ///< more than this is the end
+  std::uint64_t dropped_bytes = 64u << 20;  ///< the job is stopped beyond this
 };
 
 /// What untrusted code is run with.
 struct SandboxJob {
   std::vector<std::string> argv;
   std::string folder;                 ///< where it runs; it may write there, and in its /tmp
-  std::vector<std::string> readable;  ///< files and folders besides the system's own
+  std::vector<std::string> readable;  ///< files and folders in addition to the system's own
   std::vector<std::string> hidden;    ///< folders below those that must look empty
   SandboxLimits limits;
   std::function<std::uint64_t()> progress;  ///< a number that changes while the work goes on; empty: only run_seconds
 };
 
-/// How it ended. What it printed is its own words and proves nothing.
+/// How it ended. What it printed is untrusted and proves nothing.
 struct SandboxResult {
   enum class End {
     kExited,
@@ -61,23 +61,23 @@ struct SandboxResult {
 /// The longest that a job may take by the clock: far more than one that runs at all can need.
 constexpr double kMostWallSeconds = 1800;
 
-/// Runs programs that nobody has to trust, under bubblewrap where it works: no network but its own loopback, no files
-/// but those named, no sight of other processes. Elsewhere only with limits on time, memory and output.
+/// Runs untrusted programs, under bubblewrap where it works: no network but its own loopback, no files but those named,
+/// no sight of other processes. Elsewhere only with limits on time, memory and output.
 /// Source    https://github.com/containers/bubblewrap; the only place that starts bwrap
 class Sandbox {
  public:
-  /// Tries bubblewrap out. `wanted` false: without it, as on a machine that has none.
+  /// Tries bubblewrap out. If `wanted` is false, goes without it, as on a machine that does not have it.
   static Sandbox detect(bool wanted = true, double most_wall_seconds = kMostWallSeconds);
 
   bool isolates() const { return isolates_; }
   /// "bubblewrap: no network, no files but the lab's, ..." or "none but limits: bubblewrap is not installed".
   const std::string& level() const { return level_; }
 
-  /// Descriptors that are not close-on-exec are the job's, too.
+  /// The job inherits descriptors that are not close-on-exec.
   /// Call      from the main thread: blocking; no process of the job is left when it returns
   SandboxResult run(const SandboxJob& job) const;
-  /// The same; where the machine is to blame for its end, it is run once more.
-  /// Errors    NotJudged: and is again
+  /// The same, but runs the job once more if the machine is to blame for its end.
+  /// Errors    NotJudged: the machine is to blame again
   SandboxResult run_or_give_up(const SandboxJob& job) const;
 
  private:

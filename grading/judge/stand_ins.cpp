@@ -24,7 +24,7 @@ const CheckOutcome* find_check(const TaskOutcome& task, const std::string& name)
   return found == task.checks.end() ? nullptr : &*found;
 }
 
-/// A check of the task that failed without help and passed with it: one that failed rather than a costly one.
+/// A check of the task that failed without help and passed with it: preferably one that was wrong, not just too costly.
 const CheckOutcome* helped_check(const TaskOutcome& unaided, const TaskOutcome& aided) {
   const CheckOutcome* helped = nullptr;
   for (const CheckOutcome& check : unaided.checks) {
@@ -35,7 +35,7 @@ const CheckOutcome* helped_check(const TaskOutcome& unaided, const TaskOutcome& 
   return helped;
 }
 
-/// Each check as it was better. What was reached only with help has the words of the run with help.
+/// The better of the two outcomes of each check. One that was reached only with help keeps that run's reason.
 TaskOutcome merged(const TaskOutcome& unaided, TaskOutcome aided) {
   if (unaided.state != TaskOutcome::State::kJudged) return aided;
   for (CheckOutcome& check : aided.checks) {
@@ -65,10 +65,9 @@ std::set<std::string> StandIns::files_of(const std::vector<std::string>& entries
   return found;
 }
 
-/// What the reference may take the place of: the files of `stand_in` that are not the task's own, nor of which only
-/// this task judges the cost, unless their own task failed. Of a task whose own file is a folder of other tasks' files,
-/// those whose tasks failed although they were written, as long as the submission's file for another of its needs is
-/// left.
+/// The files that the reference may replace: those of `stand_in` that are not the task's own, nor those whose cost only
+/// this task judges, unless their own task failed. If the task's own file is a folder of other tasks' files: those that
+/// were written but whose tasks failed, as long as the submission's file for another of its needs is left.
 std::set<std::string> StandIns::replaceable(const RubricTask& task, const LabOutcome& outcome) const {
   const std::set<std::string> own = files_of({task.file});
   std::set<std::string> others, failed_own;
@@ -97,7 +96,7 @@ std::set<std::string> StandIns::replaceable(const RubricTask& task, const LabOut
 }
 
 /// The entry of `stand_in` that is to blame: with the reference in its place alone, the task passes. `known` ones are
-/// tried first. Empty: no single one.
+/// tried first. Empty if no single one is.
 std::string StandIns::entry_to_blame(const RubricTask& task, const std::set<std::string>& all,
                                      const TaskOutcome& unaided, const std::set<std::string>& known) const {
   std::vector<std::string> entries = task.stand_in;
@@ -112,8 +111,8 @@ std::string StandIns::entry_to_blame(const RubricTask& task, const std::set<std:
   return "";
 }
 
-/// The further check of the task that the entry belongs to: of the need of that file, else of the first task. None
-/// where the file has cost marks already, those of another of its tasks.
+/// Adds a failed check to the task that the entry belongs to: the need with that file, else the first task. Adds none
+/// if the file has already cost marks in another of its tasks.
 void StandIns::blame(const RubricTask& user, const std::string& entry, const CheckOutcome& failed,
                      LabOutcome& outcome) const {
   const RubricTask* guilty = nullptr;
@@ -136,7 +135,7 @@ void StandIns::blame(const RubricTask& user, const std::string& entry, const Che
 }
 
 void StandIns::apply(const std::vector<std::string>& tasks, LabOutcome& outcome) const {
-  // What the submission did by itself: a task that only the reference helped has failed as a need.
+  // Needs are judged without help: a task that passed only with the reference has failed as a need.
   const std::map<std::string, TaskOutcome> unaided = outcome.tasks;
   std::set<std::string> blamed;
   for (const std::string& id : tasks) {

@@ -12,10 +12,10 @@
 namespace lab::grading {
 
 /// Tasks that build on other tasks, judged so that no mistake costs twice. A task that lost marks is judged again with
-/// the reference in place of the files that `stand_in` names, and keeps each check that passes in either way. If its
-/// needs were right by themselves, the file to blame is looked for: where the task failed only with that file, the file's
-/// own task gets a further check, which failed ("used by vae.attn_block"); where it was only too expensive, nobody loses
-/// anything, since no task asks how much a part may send.
+/// the reference in place of the files that `stand_in` names, and keeps each check that passes either way. If its
+/// needs were right by themselves, the file to blame is determined: where the task failed only with that file, the
+/// file's own task gets a further check, which failed ("used by vae.attn_block"); where it was only too expensive, no
+/// task loses anything, since no task asks how much a part may send.
 struct StandIns {
   const Rubric& rubric;
   std::set<std::string> files;  ///< the lab's student files
@@ -25,7 +25,7 @@ struct StandIns {
   std::function<std::optional<TaskOutcome>(const std::string& task, const std::set<std::string>& reference)>
       judge_again;
 
-  /// Judges those of `tasks` again that need it. `tasks` are in the rubric's order, their outcomes are there.
+  /// Judges again those of `tasks` that need it. `tasks` are in the rubric's order, their outcomes are there.
   void apply(const std::vector<std::string>& tasks, LabOutcome& outcome) const;
 
  private:

@@ -11,7 +11,7 @@
 namespace lab::grading {
 namespace {
 
-/// The first lines of what a compiler said: those that name an error, and what follows each.
+/// The first lines of a compiler's output from the first error on.
 std::string first_errors(const std::string& words) {
   std::istringstream lines(words);
   std::string line, kept;
@@ -54,7 +54,7 @@ const std::set<std::string>& StudentBuilder::symbols_of_checks() const {
   while (std::getline(lines, line)) {
     std::istringstream words(line);
     std::string address, kind, symbol;
-    // What is weak, such as an inline function, is in every object that uses it, and belongs to nobody.
+    // Weak symbols, such as inline functions, are in every object that uses them, and do not count.
     if (words >> address >> kind >> symbol && (kind == "T" || kind == "D" || kind == "B" || kind == "R"))
       checks_.insert(symbol);
   }
@@ -100,7 +100,7 @@ void StudentBuilder::add_stubs(const std::set<std::string>& names, std::map<std:
   }
 }
 
-/// Returns the linker's words; empty: it is done.
+/// Returns the linker's errors; empty if it succeeded.
 std::string StudentBuilder::link(const std::map<std::string, std::string>& objects, const std::string& program) const {
   SandboxJob job = tool_job(std::filesystem::path(program).parent_path().string(), {"env", "-C", recipe_.folder});
   job.readable = {recipe_.folder};
@@ -160,7 +160,7 @@ StudentBuild StudentBuilder::build(const std::map<std::string, std::string>& tex
 
   result.folder = std::make_shared<RunDirectory>();
   const std::string program = result.folder->path() + "/" + recipe_.lab;
-  // The linker names the objects that it cannot use: those without whose other parts they do not work.
+  // The linker names the objects that it cannot use.
   for (std::string words = link(objects, program); !words.empty(); words = link(objects, program)) {
     stubs.clear();
     for (const std::string& name : std::set<std::string>(result.changed)) {
@@ -169,7 +169,7 @@ StudentBuild StudentBuilder::build(const std::map<std::string, std::string>& tex
       result.changed.erase(name);
       stubs.insert(name);
     }
-    if (stubs.empty()) return result;  // no fault of theirs that we can name
+    if (stubs.empty()) return result;  // no file can be blamed
     add_stubs(stubs, objects);
     result.stubs.insert(stubs.begin(), stubs.end());
   }

@@ -12,20 +12,20 @@
 
 namespace lab::grading {
 
-/// A lab's program made of a submission's files, and of the starter's stubs where a file is missing or of no use.
+/// A lab's program built from a submission's files, and from the starter's stubs where a file is missing or unusable.
 struct StudentBuild {
-  std::shared_ptr<RunDirectory> folder;         ///< holds the program as long as somebody needs it
-  std::string program;                          ///< empty: there is none
-  std::map<std::string, std::string> replaced;  ///< file -> why its stub stands in its place
+  std::shared_ptr<RunDirectory> folder;         ///< holds the program as long as it is needed
+  std::string program;                          ///< empty if there is none
+  std::map<std::string, std::string> replaced;  ///< file -> why it was replaced by its stub
   std::set<std::string> changed;                ///< files that are neither the reference nor a stub
-  std::set<std::string> stubs;                  ///< files that are stubs, by whomever
+  std::set<std::string> stubs;                  ///< files that are stubs, submitted or put in
 
   /// Whether the file is the submission's, and more than a stub.
   bool is_own(const std::string& file) const { return stubs.count(file) == 0; }
 };
 
 /// Compiles and links. A file that is missing, does not compile, cannot be linked, or reaches around what it may use is
-/// replaced by its stub, so that the others are judged all the same.
+/// replaced by its stub, so that the others are still judged.
 class StudentBuilder {
  public:
   StudentBuilder(BuildRecipe recipe, const ObjectStore& store, const Sandbox& sandbox);
@@ -34,7 +34,7 @@ class StudentBuilder {
 
   /// `texts`: what was submitted, by the recipe's names. `use_reference`: files of the reference that take the place of
   /// the submission's. `use_stubs`: files that are left out whatever they hold.
-  /// Errors    NotJudged: the machine kept a tool from its work, twice
+  /// Errors    NotJudged: the machine kept a tool from working, twice
   StudentBuild build(const std::map<std::string, std::string>& texts, const std::set<std::string>& use_reference = {},
                      const std::set<std::string>& use_stubs = {}) const;
 

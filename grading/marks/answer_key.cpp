@@ -83,14 +83,14 @@ std::string answer_key(const Rubric& rubric, const std::string& lab_folder) {
   std::string key = fmt::format("{}: {}; {} marks, {} on top\n{}\n", rubric.lab, rubric.title,
                                 shown_marks(rubric.total), shown_marks(rubric.bonus_total), rubric.marks_source);
   key += section("Ladders and bonuses", ladders_of(rubric));
-  key += section("Tasks; the reference solution stands between markers in each task's file", tasks_of(rubric));
+  key += section("Tasks; the reference solution is between markers in each task's file", tasks_of(rubric));
   key += section("Marked by a person", manuals_of(rubric));
   const std::string folder = lab_folder + "/answers";
   for (const std::string& name : answer_files(folder)) {
     const std::string bytes = read_file(folder + "/" + name);
     const bool is_text = is_utf8(bytes) && bytes.find('\0') == std::string::npos;
     key += fmt::format("\n===== answers/{} =====\n\n{}", name,
-                       is_text ? bytes : fmt::format("(no text: {})\n", describe_bytes(bytes.size())));
+                       is_text ? bytes : fmt::format("(not text: {})\n", describe_bytes(bytes.size())));
     if (key.back() != '\n') key += '\n';
   }
   return key;

@@ -6,10 +6,10 @@
 
 namespace lab::grading {
 
-/// What an instructor reads before and while marking: every item with its marks, what to look for in those that a
-/// person marks, where the reference solution is, and the files of the lab's answers/ folder (text in full, others by
+/// What an instructor reads before and while marking: every item with its marks, what to look for in those marked by
+/// hand, where the reference solution is, and the files of the lab's answers/ folder (text in full, others by
 /// size).
-/// Errors    UsageError: the folder or a file of it cannot be read
+/// Errors    UsageError: the folder or a file in it cannot be read
 std::string answer_key(const Rubric& rubric, const std::string& lab_folder);
 
 }  // namespace lab::grading

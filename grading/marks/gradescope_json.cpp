@@ -14,12 +14,12 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// JSON has no NaN and no infinity.
+/// JSON has neither NaN nor infinity.
 double finite_or_zero(double number) {
   return std::isfinite(number) ? number : 0;
 }
 
-/// Up to as many lines, each cut, as a report holds.
+/// As many lines as a report may have, each truncated.
 std::string bounded_lines(const std::vector<std::string>& lines, std::size_t max_bytes) {
   std::string text;
   for (std::size_t i = 0; i < std::min(lines.size(), ReportLimits::kMaxLines); ++i)
@@ -71,7 +71,7 @@ OrderedJson test_of(const MarkedItem& item, std::size_t number, const LabOutcome
   if (item.bonus && item.kind != MarkedItem::Kind::kBonus) tags.push_back("bonus");
   const bool not_judged = item.state == MarkedItem::State::kNotJudged;
   OrderedJson test = OrderedJson::object();
-  if (!not_judged || item.marks > 0) test["score"] = finite_or_zero(item.marks);  // none is not 0
+  if (!not_judged || item.marks > 0) test["score"] = finite_or_zero(item.marks);  // no score differs from 0
   test["max_score"] = finite_or_zero(item.out_of);
   if (item.state != MarkedItem::State::kPending && !not_judged)
     test["status"] = item.state == MarkedItem::State::kPassed ? "passed" : "failed";

@@ -18,7 +18,7 @@ std::string with_reason(const std::string& what, const std::string& words) {
   return words.empty() ? what : what + ": " + words;
 }
 
-/// What is said of a check that gets nothing.
+/// The line for a check that earns nothing.
 std::string words_of(const CheckOutcome& check) {
   switch (check.state) {
     case CheckOutcome::State::kNotRun: return with_reason(check.name + ": not run", check.words);
@@ -29,7 +29,7 @@ std::string words_of(const CheckOutcome& check) {
   }
 }
 
-/// The need to blame; empty: the task itself. With a need's stand-in, only the judge can know of another one.
+/// The need to blame; empty: the task itself. With a stand-in, only the judge can name one (skipped_because).
 std::string need_to_blame(const RubricTask& task, const TaskOutcome& found, const LabOutcome& outcome) {
   if (!found.skipped_because.empty()) return found.skipped_because;
   if (found.state != TaskOutcome::State::kJudged || !found.stand_in.empty()) return "";
@@ -40,7 +40,7 @@ std::string need_to_blame(const RubricTask& task, const TaskOutcome& found, cons
   return "";
 }
 
-/// Marks and state by the checks, with the words of those that failed.
+/// Marks and state by the checks, with the reasons of those that failed.
 void mark_checks(const RubricTask& task, const TaskOutcome& found, MarkedItem& item) {
   int num_passed = 0, num_counted = 0, num_not_judged = 0;
   for (const CheckOutcome& check : found.checks) {
@@ -56,7 +56,7 @@ void mark_checks(const RubricTask& task, const TaskOutcome& found, MarkedItem& i
     return;
   }
   if (num_not_judged > 0) {
-    // All or nothing: nothing, if a check failed, whatever the others would have been.
+    // All or nothing: one failed check decides, whatever the others are.
     const bool lost = task.all_or_nothing && num_passed + num_not_judged < num_counted;
     const int num_waiting = task.all_or_nothing ? num_counted : num_not_judged;
     item.not_judged = lost ? 0 : task.marks * num_waiting / num_counted;
@@ -64,7 +64,7 @@ void mark_checks(const RubricTask& task, const TaskOutcome& found, MarkedItem& i
     if (!lost) item.state = MarkedItem::State::kNotJudged;
     return;
   }
-  if (num_counted == 0) item.words.emplace_back("not one check could be run");
+  if (num_counted == 0) item.words.emplace_back("no check could be run");
   if (num_passed == 0) return;
   if (task.all_or_nothing) {
     item.words.push_back(
@@ -141,7 +141,7 @@ MarkedItem mark_ladder(const RubricLadder& ladder, const Needs& needs) {
     return item;
   }
   item.words.push_back(said_of_next(ladder.rungs[num_met], state_of(num_met), needs));
-  // What a person could raise it to; or another grading, from the first rung on that was not judged.
+  // What a person, or from the first rung that was not judged another grading, could raise it to.
   bool waits_for_grading = false;
   for (std::size_t rung = num_met; rung < ladder.rungs.size() && state_of(rung) != NeedState::kUnmet; ++rung) {
     waits_for_grading = waits_for_grading || state_of(rung) == NeedState::kNotJudged;

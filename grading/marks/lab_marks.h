@@ -11,12 +11,12 @@ namespace lab::grading {
 
 class Needs;
 
-/// A person's mark for one item. Kept in a file of its own, which no grading overwrites.
+/// A person's mark for one item. Kept in its own file, which no grading overwrites.
 struct ManualMark {
   std::string id;  ///< of a [[manual]] item
   double marks = 0;
   std::string comment;
-  std::string hand_in = {};  ///< version_of() what was marked; empty: of whatever is handed in
+  std::string hand_in = {};  ///< version_of() what was marked; empty: whatever is handed in
 };
 
 /// One line of the result: a task, a manual item, a ladder, a bonus.
@@ -28,7 +28,7 @@ struct MarkedItem {
   State state = State::kFailed;
   double marks = 0, out_of = 0;
   double pending = 0;                 ///< marks that wait for a person
-  double not_judged = 0;              ///< marks that wait for another grading: the machine kept this one from its work
+  double not_judged = 0;              ///< marks that wait for another grading: the machine kept this one from working
   bool bonus = false;                 ///< out_of counts above the total
   std::vector<std::string> words;     ///< what was found, a line each
   std::string suggestion;             ///< kManual: "7 of 7 cells are as expected"; for the grader, no mark
@@ -46,8 +46,8 @@ struct LabMarks {
   std::vector<MarkedItem> items;  ///< ladders, bonuses, tasks, manual items: each in the rubric's order
 };
 
-/// A task's line: its marks by its checks, and what a student needs to know of those that failed. It is skipped where
-/// it failed after one of its needs did; what passed of it counts all the same.
+/// A task's line: its marks by its checks, and what a student needs to know about those that failed. It is skipped if
+/// it failed after one of its needs did; the checks that passed still count.
 MarkedItem mark_task(const RubricTask& task, const LabOutcome& outcome);
 
 /// A ladder's line: the marks of the highest rung whose needs, and those of the rungs below it, are met; what a rung
@@ -60,8 +60,8 @@ MarkedItem mark_bonus(const RubricBonus& bonus, const Needs& needs);
 /// Turns what was found into marks by the rubric; what was not run gets 0. Tasks: all or nothing, or the share of their
 /// checks that passed; too expensive is failed, skipped checks do not count. Ladders: the highest rung whose needs, and
 /// those below it, are met; a rung that only waits for a manual item is pending. A manual item is pending until the
-/// version that was handed in has a mark; with none of its files handed in, it is 0. What was not judged is neither 0
-/// nor anything else: its marks wait for another grading. Marks are not rounded.
+/// version that was handed in has a mark; with none of its files handed in, it is 0. What was not judged has no marks,
+/// not even 0: it waits for another grading. Marks are not rounded.
 /// Example   a task of 6 marks with 3 checks, one of them right: 2; all right: 6
 LabMarks marks_of(const Rubric& rubric, const LabOutcome& outcome, const std::vector<ManualMark>& by_hand);
 

@@ -25,9 +25,9 @@ struct CheckOutcome {
 
 struct TaskOutcome {
   enum class State {
-    kNotRun,          ///< nothing complete came of it: 0 marks; `words` says why
+    kNotRun,          ///< no complete result: 0 marks; `words` says why
     kNotImplemented,  ///< a TODO was reached
-    kJudged,          ///< its checks say how far
+    kJudged,          ///< its checks say what is right
     kNotJudged        ///< the machine kept it from being judged: no marks yet; `words` says how
   };
   std::string id;
@@ -35,7 +35,7 @@ struct TaskOutcome {
   std::vector<CheckOutcome> checks;
   std::string words;            ///< "student/broadcast/flat.cpp does not compile: ..."
   std::string skipped_because;  ///< the need that failed, if that may be why this failed: "a9.all_to_all"
-  std::string stand_in;         ///< "the reference in place of student/all_to_all, since ..."; empty: all its own
+  std::string stand_in;         ///< "the reference in place of student/all_to_all, since ..."; empty: no stand-in
 
   bool passed() const;      ///< judged, some check passed, none failed
   bool not_judged() const;  ///< it, or some check of it

@@ -45,7 +45,7 @@ std::optional<ManualMark> mark_in(const TomlTable& table, const Rubric& rubric) 
   return mark;
 }
 
-/// `# name: words`, on one line whatever the words hold; nothing for no words.
+/// `# name: words`, always on one line; nothing if there are no words.
 std::string comment_line(const std::string& name, const std::string& words) {
   constexpr std::size_t kMaxBytes = 4000;
   return words.empty() ? "" : fmt::format("# {}: {}\n", name, safe_text(one_line(words), kMaxBytes));
@@ -118,7 +118,7 @@ void write_manual_form(const std::string& path, const Rubric& rubric, const LabM
   const std::vector<TomlTable> entries = is_there ? TomlTable::load(path).tables("manual") : std::vector<TomlTable>();
   std::string form = is_there
                          ? read_file(path)
-                         : "# Marks by hand. Take the # from a line with marks, put a number behind the =, and run\n"
+                         : "# Marks by hand. Take the # from a line with marks, put a number after the =, and run\n"
                            "# `lab marks` or `lab grade` again: both read this file. Without marks an item stays\n"
                            "# pending. `hand_in` names the version of the student's files that marks are for: where\n"
                            "# these change, an entry for the new version is added below, and nothing else changed.\n";

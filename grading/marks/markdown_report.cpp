@@ -15,7 +15,7 @@ std::string title_of(const MarkedItem& item) {
   return fmt::format("{} (`{}`)", markdown_text(item.title), item.id);
 }
 
-/// Nothing of it was judged: it has no marks, which is not 0.
+/// Whether nothing of it was judged: it has no marks, not even 0.
 bool has_no_marks(const MarkedItem& item) {
   return item.state == MarkedItem::State::kNotJudged && item.marks == 0;
 }
@@ -23,7 +23,7 @@ bool has_no_marks(const MarkedItem& item) {
 std::string marks_table(const LabMarks& marks) {
   std::string table = "| what | marks | of | |\n|---|---:|---:|---|\n";
   for (const MarkedItem& item : marks.items) {
-    // Marks of its own it may have none, if a ladder counts it.
+    // It may have no marks of its own, if a ladder counts it.
     const bool counts = item.out_of > 0;
     std::string state = name_of(item.state);
     if (item.pending > 0) state += fmt::format(": {} wait for a person", shown_marks(item.pending));
@@ -35,7 +35,7 @@ std::string marks_table(const LabMarks& marks) {
   return table;
 }
 
-/// A list item; a block below it where the words have lines of their own, as a compiler's have.
+/// A list item; if the text has several lines, as a compiler's errors do, the others follow in a block.
 std::string list_item(const std::string& words, std::size_t max_bytes) {
   const std::string safe = safe_text(words, max_bytes);
   const std::size_t line_end = safe.find('\n');

@@ -12,7 +12,7 @@ bool is_alphanumeric_at(std::string_view text, std::size_t at) {
   return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
 }
 
-/// A character that would mean something to Markdown where it stands.
+/// Whether the character has a meaning in Markdown at this place.
 bool has_meaning(std::string_view text, std::size_t at) {
   switch (text[at]) {
     case '\\':

@@ -5,8 +5,8 @@
 
 namespace lab::grading {
 
-/// Words on one line that show in Markdown as they are: no links, emphasis, HTML or table borders come of them. What
-/// would stand for itself anyway stays, so that the source can be read, too.
+/// Escapes a line of text so that Markdown shows it as it is, without links, emphasis, HTML or table borders.
+/// Characters that need no escape stay as they are, so that the source is readable, too.
 /// Example   markdown_text("a*b|c") == "a\\*b\\|c"; markdown_text("a9.all_to_all [3, 0]") is unchanged
 std::string markdown_text(std::string_view words);
 

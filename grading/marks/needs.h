@@ -12,9 +12,9 @@ namespace lab::grading {
 
 enum class NeedState { kUnmet, kNotJudged, kPending, kMet };  // the worst first
 
-/// What rungs and bonuses ask for, and how far that is met. A task is met when all its checks are right, a check when
-/// it is, a manual item when it has all its marks; it is pending while it waits for them. What was not judged may be met
-/// after another grading, unless something of it failed.
+/// What rungs and bonuses need, and how far that is met. A task is met when all its checks are right, a check when
+/// it is, a manual item when it has all its marks; it is pending while it waits for them. What was not judged may be
+/// met after another grading, unless part of it failed.
 class Needs {
  public:
   Needs(const LabOutcome& outcome, const std::vector<MarkedItem>& manual_items);
@@ -22,7 +22,7 @@ class Needs {
   NeedState state_of(const std::string& need) const;
   /// All of `needs`, and one of `any_of` if there are any.
   NeedState state_of(const std::vector<std::string>& needs, const std::vector<std::string>& any_of) const;
-  /// Those that are in the way: "a9.ring, one of a9.x, a9.y"; empty where all are met.
+  /// Those that are not met: "a9.ring, one of a9.x, a9.y"; empty if all are met.
   std::string lacking(const std::vector<std::string>& needs, const std::vector<std::string>& any_of) const;
 
  private:

@@ -4,12 +4,12 @@
 
 namespace lab::grading {
 
-/// How much of what a submission says goes into a report: a program that prints for ever must not fill the grader's
+/// How much of what a submission says goes into a report: a program that prints forever must not fill the grader's
 /// disk.
 struct ReportLimits {
   static constexpr std::size_t kWordsBytes = 2000;  ///< one line of an item
   static constexpr std::size_t kNoteBytes = 8000;
-  static constexpr std::size_t kMaxLines = 40;  ///< words of an item, or notes
+  static constexpr std::size_t kMaxLines = 40;  ///< of an item, or of the notes
 };
 
 }  // namespace lab::grading

@@ -11,7 +11,7 @@
 namespace lab::grading {
 namespace {
 
-/// "a9_collectives" is A9; a name that has capitals of its own, as optC, keeps them.
+/// "a9_collectives" is A9; a name that contains capitals, such as optC, keeps its case.
 std::string shown_name_of(const std::string& lab) {
   std::string name = short_name_of(lab);
   const auto is_upper = [](unsigned char c) { return std::isupper(c) != 0; };
@@ -23,7 +23,7 @@ std::string shown_name_of(const std::string& lab) {
 }  // namespace
 
 std::string shown_marks(double marks) {
-  // Sums of tenths and thirds end a few bits below what they are meant to be.
+  // Sums of tenths and thirds may be a few bits too small.
   return fmt::format("{}", std::floor(marks * 10 + 1e-6) / 10);
 }
 

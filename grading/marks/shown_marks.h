@@ -6,7 +6,7 @@
 
 namespace lab::grading {
 
-/// Marks as a reader sees them, rounded down to a tenth, so that nobody seems to have reached what they have not.
+/// Marks as a reader sees them, rounded down to a tenth, so that they never show more than was reached.
 /// Example   shown_marks(5.0 / 3) == "1.6"; shown_marks(5) == "5"
 std::string shown_marks(double marks);
 

@@ -12,8 +12,8 @@
 
 #include "common/base/text.h"
 
-// The expected numbers are those of a9_collectives/answers/written_answers_task1.md, which a test holds against the
-// running code; another test holds this file against those answers.
+// The expected numbers are those of a9_collectives/answers/written_answers_task1.md, which a test compares with the
+// running code; another test compares this file with those answers.
 namespace lab::grading {
 namespace {
 
@@ -32,7 +32,7 @@ std::string trimmed(std::string_view text) {
              : std::string(text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1));
 }
 
-/// "q1" for "## Q1. Broadcast"; empty for a line that is no heading of a question.
+/// "q1" for "## Q1. Broadcast"; empty for any other line.
 std::string question_of(const std::string& line) {
   const std::size_t begin = line.find_first_not_of(" \t#*_");
   if (begin == std::string::npos || (line[begin] != 'Q' && line[begin] != 'q')) return "";
@@ -127,7 +127,7 @@ bool are_near(const std::vector<double>& a, const std::vector<double>& b) {
   return true;
 }
 
-/// "3", or a way to it: "1 + 2 = 3".
+/// "3", or a calculation of it: "1 + 2 = 3".
 bool cell_holds(const std::string& cell, const std::vector<double>& numbers) {
   if (are_near(numbers_of_cell(cell), numbers)) return true;
   const std::size_t equals = cell.rfind('=');
@@ -143,7 +143,7 @@ std::string difference(const ExpectedCell& expected, const std::string& found) {
 std::string compare(const ExpectedAnswer& answer, const std::string& text) {
   constexpr std::size_t kMaxBytes = 1U << 20;  // a table of millions of cells would take the grader's memory
   const auto tables = tables_of(section_of(std::string_view(text).substr(0, kMaxBytes), answer.question));
-  if (tables.empty()) return fmt::format("no table is found under {}: read it yourself", answer.question);
+  if (tables.empty()) return fmt::format("no table found under {}: read it yourself", answer.question);
   std::vector<std::string> differences;
   std::size_t num_filled = 0;
   for (const ExpectedCell& expected : answer.cells) {

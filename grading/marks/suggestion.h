@@ -7,7 +7,7 @@
 
 namespace lab::grading {
 
-// Tables in a student's markdown, read generously: blanks, brackets, outer borders and emphasis are as they like.
+// Tables in a student's markdown, read generously: blanks, brackets, outer borders and emphasis do not matter.
 
 using WrittenTable = std::vector<std::vector<std::string>>;  ///< rows of cells; rules between rows are left out
 
@@ -21,12 +21,12 @@ std::vector<WrittenTable> tables_of(std::string_view section);
 /// none.
 std::string cell_at(const WrittenTable& table, int row, std::size_t column);
 
-/// The numbers in a cell. Digits that belong to a word are none.
+/// The numbers in a cell. Digits that are part of a word do not count.
 /// Example   "torch.Size([6])": 6; "tensor([20.], dtype=torch.float32)": 20
 std::vector<double> numbers_of_cell(std::string_view cell);
 
 /// For an item whose answer is exact (A9's Q1 to Q3): which cells of the tables in the student's file hold the right
-/// numbers. Never a mark: the reasons beside the tables are for a person to read. Empty for any other item.
+/// numbers. Never a mark: a person must read the reasons next to the tables. Empty for any other item.
 /// Example   "8 of 8 cells are as expected"; "7 of 8 cells are as expected; rank 2, printed x: expected 20, found '30'"
 std::string suggestion_for(const std::string& manual_id, const std::string& text);
 

@@ -5,17 +5,16 @@
 #include "grading/marks/lab_marks.h"
 #include "grading/marks/lab_outcome.h"
 
-// What a student's code and files put into these texts is made safe and cut: see safe_text() in common/base/utf8.h.
+// Text from a student's code and files is made safe and cut: see safe_text() in common/base/text.h.
 namespace lab::grading {
 
-/// What both say above all where something was not judged.
+/// What both say at the top if something was not judged.
 constexpr char kNotJudgedNote[] =
     "Some checks were not judged: the machine was too busy or out of memory. These marks are not final: grade again.";
 
 /// Gradescope's results.json: every field of its format. The score is the sum of the tests' scores, which are not
-/// rounded. Items that wait for a person have `status` absent and say so in `output`; those that were not judged have no
-/// `score` either. Suggestions are for the grader,
-/// so they are in `extra_data` only.
+/// rounded. Items that wait for a person have no `status` and say so in `output`; those that were not judged have no
+/// `score` either. Suggestions are for the grader, so they are in `extra_data` only.
 /// Source    https://gradescope-autograders.readthedocs.io/en/latest/specs/
 std::string to_gradescope_json(const LabMarks& marks, const LabOutcome& outcome);
 

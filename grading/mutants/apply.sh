@@ -1,5 +1,5 @@
 #!/bin/bash
-# Applies one mutant to a tree of the reference, to look at it or to try it by hand; `apply.sh -R` takes it back.
+# Applies one mutant to a tree of the reference, to look at it or to try it by hand; `apply.sh -R` undoes it.
 # usage: apply.sh [-R] MUTANT DIR     such as: apply.sh a9/mean_for_sum .
 set -euo pipefail
 reverse=()

@@ -16,12 +16,12 @@ struct Mutant {
   bool alone = false;               ///< no other task may lose marks, not even one that needs `task`
   std::string symptom;              ///< id of the symptom that the report must name; empty: any or none
   std::string what;                 ///< one line
-  bool nightly = false;             ///< takes long, or is much like another: left out where time is short
+  bool nightly = false;             ///< slow, or much like another: left out when time is short
 
   bool is_variant() const { return task.empty(); }
 };
 
-/// Reads mutants.toml. Every patch in the folder must be listed, and every listed patch be there.
+/// Reads mutants.toml. Every patch in the folder must be listed, and every listed patch must exist.
 /// Errors    UsageError: what is wrong, and where
 std::vector<Mutant> load_mutants(const std::string& folder);
 

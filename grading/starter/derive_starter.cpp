@@ -48,7 +48,7 @@ void replace_all(std::string& text, const std::string& word, const std::string& 
   }
 }
 
-/// A starter's README: grading/starter/README.starter.md, filled so that nothing is said twice:
+/// A starter's README: grading/starter/README.starter.md, with these placeholders filled in:
 ///
 ///     {{labs}}                 a line of its own: the rows of the suite's README, of the labs that the starter has
 ///     {{section Exit codes}}   a line of its own: that section of the suite's README, heading included
@@ -83,7 +83,7 @@ constexpr std::array<std::string_view, 7> kRootFiles = {
 /// Folders that only the suite's authors and graders need.
 constexpr std::array<std::string_view, 4> kAuthorsFolders = {"tests", "testing", "compile_fail", "answers"};
 
-/// What may be in a source tree. Anything else was left there by a run, a compiler or an editor.
+/// What belongs in a source tree. Anything else was left there by a run, a compiler or an editor.
 constexpr std::array<std::string_view, 13> kKinds = {
     ".cpp", ".h", ".in", ".txt", ".cmake", ".md", ".toml", ".sh", ".sbatch", ".png", ".jpg", ".svg", ".safetensors"};
 
@@ -101,7 +101,7 @@ bool is_wanted_file(const fs::path& file) {
   return file.filename().string()[0] != '.' && is_one_of(file.extension().string(), kKinds);
 }
 
-/// What students hand in beside their code, which may lie in the lab's folder of whoever tried it out.
+/// What students hand in in addition to their code: running a lab may have left it in the lab's folder.
 std::set<std::string> results_of(const std::string& source, const std::string& lab) {
   const Rubric rubric = load_rubric(source + "/" + lab + "/rubric.toml");
   std::set<std::string> results(rubric.hand_in.answers.begin(), rubric.hand_in.answers.end());
@@ -122,7 +122,7 @@ void add_folder(const std::string& source, const std::string& folder, const std:
   }
 }
 
-/// Which files of the source tree a starter has, whatever else lies in it: what is needed to build, run, check and hand
+/// Which files of the source tree a starter has, whatever else is in it: what is needed to build, run, check and hand
 /// in, and nothing that only graders or authors need: no grading/, tests, answers, results of runs, history. The README
 /// is not among them: a starter has its own.
 std::vector<std::string> starter_paths(const std::string& source, const std::vector<std::string>& labs) {
@@ -133,7 +133,7 @@ std::vector<std::string> starter_paths(const std::string& source, const std::vec
   return paths;
 }
 
-/// Pictures and weights have no markers.
+/// Whether a file may have markers: pictures and weights have none.
 bool is_text(const std::string& bytes) {
   return bytes.find('\0') == std::string::npos;
 }

@@ -7,10 +7,10 @@
 
 namespace lab::grading {
 
-/// The student's tree of the given labs, out of the one source: regions between solution markers are replaced by their
-/// stubs, what students must not or need not have is left out, and the student files are there a second time in
-/// .lab-pristine/. The same source gives the same bytes.
-/// Errors    UsageError: markers that are wrong, with file and line; a file that cannot be read
+/// The students' tree of the given labs, derived from this one: regions between solution markers are replaced by their
+/// stubs, what students must not or need not have is left out, and .lab-pristine/ has a second copy of the student
+/// files. The same source gives the same bytes.
+/// Errors    UsageError: invalid markers, with file and line; a file that cannot be read
 StarterTree derive_starter(const std::string& source, const std::vector<std::string>& labs);
 
 }  // namespace lab::grading

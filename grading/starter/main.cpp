@@ -11,13 +11,13 @@
 #include "grading/starter/derive_starter.h"
 #include "grading/starter/starter_labs.h"
 
-// What `lab starter DIR` starts: makes the students' tree, or brings one up to date.
+// The program behind `lab starter DIR`: makes the students' tree, or updates one.
 namespace lab::grading {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A starter inside what it is made of would be a part of the next one.
+/// A starter inside the sources that it is derived from would be part of the next one.
 void refuse_inside_sources(const std::string& folder, const std::string& source, std::vector<std::string> parts) {
   parts.insert(parts.end(), {"common", "grading", ".git"});
   const fs::path inside = fs::weakly_canonical(folder).lexically_relative(fs::weakly_canonical(source));
@@ -28,7 +28,7 @@ void refuse_inside_sources(const std::string& folder, const std::string& source,
 
 ExitCode run(int argc, char** argv) {
   App app("labstarter",
-          "Makes the students' tree of all labs, or of some; an existing one is updated, and keeps work.");
+          "Makes the students' tree of all labs, or of some; an existing one is updated, and student work is kept.");
   std::string folder, source = ".", names;
   app.add_required_file(folder, "folder to make or update");
   app.add_text("--labs", names, "LABS", "such as a4,a9; default: those of the existing starter, or all");

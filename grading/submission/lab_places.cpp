@@ -11,8 +11,8 @@
 
 #include "common/base/errors.h"
 #include "common/base/text.h"
+#include "common/course/hand_in/hand_in_names.h"
 #include "common/course/rubric/rubric_check.h"
-#include "grading/submission/hand_in.h"
 #include "grading/submission/meant_file.h"
 #include "grading/submission/name_list.h"
 
@@ -49,11 +49,12 @@ std::vector<LabPlace> labs_below(const std::string& prefix, const Files& files,
   return found;
 }
 
-/// Whether something of the lab's hand-in stands here by its name, wherever that should be.
+/// Whether something of the lab's hand-in is here, judged by names only.
 bool looks_like(const KnownLab& lab, const Files& files, const std::string& prefix) {
   if (has_below(files, prefix + "student/")) return true;
-  const HandInNames names = hand_in_names(lab);
-  std::set<std::string> known = names.answers;
+  const HandInNames names = hand_in_names(lab.rubric, lab.student_files);
+  std::set<std::string> known(names.answers.begin(), names.answers.end());
+  known.insert(names.also.begin(), names.also.end());
   for (const std::string& source : names.sources) known.insert(std::filesystem::path(source).filename().string());
   return std::any_of(known.begin(), known.end(),
                      [&](const std::string& name) { return files.count(prefix + name) != 0; });
@@ -77,7 +78,7 @@ std::optional<LabPlace> bare_lab(const SubmissionLabel& label, const Files& file
     const auto named =
         std::find_if(labs.begin(), labs.end(), [&](const KnownLab& lab) { return is_name_of(name, lab); });
     for (const KnownLab* lab : wanted) {
-      // A folder that is called after a lab is that lab's; any other is what the caller says.
+      // A folder named after a lab belongs to that lab; the caller decides about any other.
       const bool is_said = named != labs.end() ? lab == &*named : !label.only_lab.empty();
       if (is_said && looks_like(*lab, files, prefix)) return LabPlace{lab, prefix};
     }
@@ -91,7 +92,7 @@ std::vector<std::string> names_of(const std::vector<const KnownLab*>& labs) {
   return names;
 }
 
-/// What is at the top, with the lab that a misspelt folder may be.
+/// What is at the top, with the lab that a misspelt folder may mean.
 std::string said_of_top(const Files& files, const std::vector<const KnownLab*>& wanted) {
   std::set<std::string> top;
   for (const auto& [path, bytes] : files) top.insert(path.substr(0, path.find('/')));

@@ -22,9 +22,9 @@ std::optional<std::string> meant_file(const std::string& name, const std::vector
   for (const std::string& file : missing) {
     if (lower_base_name(file) == lower_base_name(name)) same_name.push_back(file);
   }
-  constexpr std::size_t kMaxLength = 200;  // beyond it, nothing is near, and looking takes long
+  constexpr std::size_t kMaxLength = 200;  // a longer name is not close to any, and comparing takes long
   if (name.size() > kMaxLength) return same_name.empty() ? std::nullopt : std::optional(same_name.front());
-  // Of several in different folders, the one whose path is nearest, if any is; else the first.
+  // Of several in different folders, the one with the nearest path, if any; else the first.
   if (!same_name.empty()) return nearest(name, same_name).value_or(same_name.front());
   return nearest(name, missing);
 }

@@ -19,7 +19,7 @@ std::string checksum_text(const std::string& text) {
   return fmt::format("{:08x}", checksum_of(text) & 0xFFFFFFFFu);
 }
 
-/// A name for a folder. A checksum tells apart what would become the same.
+/// A name for a folder. A checksum tells apart names that would become the same.
 std::string folder_name(const std::string& text) {
   constexpr std::size_t kMaxBytes = 60;
   std::string name = text.substr(0, kMaxBytes);
@@ -37,7 +37,7 @@ std::string handed_in_name(const fs::path& path) {
   return tar != std::string::npos && tar > 0 ? name.substr(0, tar) : path.stem().string();
 }
 
-/// What `lab submit` calls its files, or a student would without thinking of others.
+/// Whether the name is one that `lab submit` or any student may give to a hand-in.
 bool is_everybodys(const std::string& stem, const std::vector<KnownLab>& labs) {
   return stem == "submission" || lab_called(stem, labs) != nullptr ||
          std::any_of(labs.begin(), labs.end(), [&](const KnownLab& lab) {
@@ -56,7 +56,7 @@ std::string name_by_path(const std::string& submission, const std::vector<KnownL
   return is_everybodys(found, labs) || found.empty() ? own : found;
 }
 
-/// The file that says whose results a folder holds. Without an identity it is whoever handed in by this name.
+/// The file that says whose results a folder holds. Without an identity, only the submission's name tells.
 std::string owner_text(const Identity& identity) {
   return identity.empty() ? "# no identity was handed in\n" : to_toml(identity);
 }

@@ -7,14 +7,14 @@
 
 namespace lab::grading {
 
-/// The folder below `base` that holds a submission's results: named by the identity's id, or its name; without an
-/// identity by the file or folder that was handed in, or the folder around it where the file has the name that every
-/// student's has ("alice/a9_collectives.zip": "alice"). Where that folder holds somebody else's results, a checksum of
-/// the identity is added, so that none are replaced by another student's.
+/// The folder below `base` that holds a submission's results: named after the identity's id or name; without an
+/// identity, after the file or folder that was handed in, or the folder around it if the file has the name that every
+/// student's has ("alice/a9_collectives.zip": "alice"). If that folder holds another student's results, a checksum of
+/// the identity is added, so that those are not replaced.
 std::string results_folder(const std::string& base, const std::string& submission, const Identity& identity,
                            const std::vector<KnownLab>& labs);
 
-/// Writes into the folder whose results it holds, by which results_folder() knows: identity.toml.
+/// Writes identity.toml into the folder: whose results it holds, for results_folder() to recognize.
 /// Errors    UsageError: cannot be written
 void keep_owner(const std::string& folder, const std::string& submission, const Identity& identity);
 

@@ -22,7 +22,7 @@
 namespace lab::grading {
 namespace {
 
-/// One file of answers, as if it stood alone in its lab's folder.
+/// A single file of answers, as if it were alone in its lab's folder.
 FileTree single_file(const std::string& path) {
   constexpr std::uintmax_t kMaxBytes = ArchiveLimits{}.max_file_bytes;
   std::error_code error;
@@ -46,7 +46,7 @@ FileTree read_tree(const std::string& path) {
   try {
     return read_archive(path);
   } catch (const UsageError& error) {
-    if (::access(path.c_str(), R_OK) != 0) throw;  // nothing that the student could have done better
+    if (::access(path.c_str(), R_OK) != 0) throw;  // not the student's fault
     throw UnreadableSubmission(error.what());
   }
 }
@@ -86,7 +86,7 @@ std::string lab_of_answer(const std::string& name, const std::vector<KnownLab>& 
   return "";
 }
 
-/// A single markdown of another name is taken for the lab's only one.
+/// A single markdown file with another name is taken as the lab's only one.
 void rename_answers(const KnownLab& lab, FileTree& tree) {
   const std::string name = tree.files.begin()->first;
   std::vector<std::string> asked;
@@ -105,7 +105,7 @@ std::map<std::string, std::string> files_below(const std::string& prefix, const 
   return files;
 }
 
-/// Of an answer that was signed.
+/// The identity that an answer was signed with.
 Identity signed_identity(const std::string& toml, Submission& submission) {
   try {
     return parse_identity(toml, kIdentityInHandIn);
@@ -115,7 +115,7 @@ Identity signed_identity(const std::string& toml, Submission& submission) {
   }
 }
 
-/// What stands beside the labs, by its name next to them; further labs, which nobody asked for, go without saying.
+/// Names of other files and folders next to the labs; further labs that were not asked for are not listed.
 std::vector<std::string> beside(const std::vector<LabPlace>& places, const FileTree& tree,
                                 const std::vector<KnownLab>& labs) {
   const std::string lab_folder = places.front().lab->rubric.lab + "/";

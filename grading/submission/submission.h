@@ -16,8 +16,8 @@ namespace lab::grading {
 struct KnownLab {
   Rubric rubric;
   std::vector<std::string> student_files;        ///< of the suite's own tree: "student/broadcast/flat.cpp"
-  std::set<std::string> other_files;             ///< of the suite's own tree: what a whole student tree has, too
-  std::map<std::string, std::string> templates;  ///< answer -> what students are given to write it in
+  std::set<std::string> other_files;             ///< of the suite's own tree: what a whole student tree also has
+  std::map<std::string, std::string> templates;  ///< answer -> the template that students fill in
 };
 
 /// The lab of this rubric in this folder of the suite's tree.
@@ -31,16 +31,16 @@ struct SubmittedLab {
   std::map<std::string, std::string> answers;  ///< "written_answers_task1.md" -> bytes
   std::vector<std::string> notes;       ///< missing, refused, converted, misnamed and further files, for the student
   std::optional<std::string> identity;  ///< TOML that an answer was signed with
-  std::string fault;                    ///< why nothing of it could be read; empty: it could
+  std::string fault;                    ///< why none of it could be read; empty if it could
 };
 
 struct Submission {
   std::vector<SubmittedLab> labs;  ///< in the order in which the labs are known
-  std::vector<std::string> notes;  ///< of what belongs to no lab
+  std::vector<std::string> notes;  ///< about what belongs to no lab
   Identity identity;               ///< whose it is, if it says so
 };
 
-/// What a student handed in cannot be read, or is not the lab that was asked for: no fault of the grader, and 0 marks.
+/// What a student handed in cannot be read, or is not the lab that was asked for: not the grader's fault, and 0 marks.
 class UnreadableSubmission : public UsageError {
  public:
   using UsageError::UsageError;
@@ -52,13 +52,13 @@ class UnreadableSubmission : public UsageError {
 /// `only_lab`: a lab's name or short name; empty: all that are there.
 /// An identity.toml next to the labs, or the comment at the end of a single markdown, says whose it is.
 /// Errors    UnreadableSubmission: the file is not an archive, is broken or beyond the limits; `only_lab` is not in it.
-///           UsageError: it is not there; no lab is in it, or more than one submission; an unknown `only_lab`, with the
-///           nearest
+///           UsageError: it does not exist; it contains no lab, or more than one submission; an unknown `only_lab`,
+///           with the nearest
 /// Example   a9.zip with hw/a9_collectives/student/broadcast/flat.cpp: a9_collectives, and a note on 'hw'
 Submission read_submission(const std::string& path, const std::vector<KnownLab>& labs,
                            const std::string& only_lab = "");
 
-/// What is graded in the place of a submission that could not be read: the lab that was asked for or that its name says,
+/// What is graded in place of a submission that could not be read: the lab that was asked for or that its name says, or
 /// else every lab, with nothing handed in.
 Submission unreadable_submission(const std::string& path, const std::vector<KnownLab>& labs,
                                  const std::string& only_lab, const std::string& reason);

@@ -15,7 +15,6 @@
 #include "common/course/hand_in/identity.h"
 #include "common/course/starter/answer_template.h"
 #include "common/course/starter/snippets.h"
-#include "grading/submission/hand_in.h"
 #include "grading/submission/meant_file.h"
 #include "grading/submission/name_list.h"
 #include "grading/submission/taken_file.h"
@@ -26,12 +25,14 @@ namespace {
 /// Sorts the files of one lab.
 class Sorter {
  public:
-  explicit Sorter(const KnownLab& lab) : lab_(lab), names_(hand_in_names(lab)) { found_.lab = lab.rubric.lab; }
+  explicit Sorter(const KnownLab& lab) : lab_(lab), names_(hand_in_names(lab.rubric, lab.student_files)) {
+    found_.lab = lab.rubric.lab;
+  }
 
   void sort(const std::string& path, const std::string& bytes) {
     if (std::find(names_.sources.begin(), names_.sources.end(), path) != names_.sources.end()) {
       take(found_.sources, path, take_source(bytes));
-    } else if (names_.answers.count(path) != 0) {
+    } else if (names_.is_answer(path)) {
       take(found_.answers, path, take_answer(path, bytes));
     } else if (lab_.other_files.count(path) != 0) {
       ++num_given_;
@@ -40,7 +41,7 @@ class Sorter {
     }
   }
 
-  /// Of a hand-in that is one markdown with the code in it.
+  /// Takes the sources of a hand-in that is one markdown with the code in it.
   void sort_snippets() {
     for (const auto& [name, text] : std::map<std::string, std::string>(found_.answers)) {
       if (!is_markdown(name)) continue;
@@ -59,7 +60,7 @@ class Sorter {
     }
   }
 
-  /// What nobody has written in is not for a person to look at; the code in it has been taken by now.
+  /// An untouched template is not worth a person's time; the code in it has been taken by now.
   void leave_out_untouched_templates() {
     for (const auto& [name, form] : lab_.templates) {
       const auto answer = found_.answers.find(name);
@@ -73,7 +74,7 @@ class Sorter {
     leave_out_untouched_templates();
     const std::vector<std::string> missing = missing_files();
     std::vector<std::string> unknown;
-    constexpr std::size_t kMaxLookedAt = 200;  // of thousands, none is a slip of the pen
+    constexpr std::size_t kMaxLookedAt = 200;  // among thousands, there is no typo to find
     for (std::size_t i = 0; i < others_.size(); ++i) {
       const std::optional<std::string> meant = i < kMaxLookedAt ? meant_file(others_[i], missing) : std::nullopt;
       if (meant) {
@@ -119,7 +120,7 @@ class Sorter {
   const KnownLab& lab_;
   const HandInNames names_;
   SubmittedLab found_;
-  std::set<std::string> handed_in_;  ///< of use or not
+  std::set<std::string> handed_in_;  ///< usable or not
   std::vector<std::string> others_;
   std::size_t num_given_ = 0;
 };

@@ -29,7 +29,7 @@ TakenFile take_source(const std::string& bytes) {
 }
 
 TakenFile take_answer(const std::string& name, const std::string& bytes) {
-  // A run that went well leaves nothing on stderr.
+  // A successful run leaves nothing on stderr.
   if (bytes.empty() && std::filesystem::path(name).extension() != ".err") return {"", "is empty", ""};
   return is_text_by_name(name) ? take_text(bytes) : TakenFile{bytes, "", ""};
 }

@@ -35,7 +35,7 @@ ShardedLayer norm_mlp_layer(int size) {
   return layer;
 }
 
-/// Two heads on each rank: those of different ranks, and of one, can be mistaken for each other.
+/// Two heads on each rank, so that mixed-up heads are seen both across ranks and within one.
 ShardedLayer attention_layer(int size) {
   constexpr std::int64_t head_dim = 3;
   const std::int64_t width = 2 * head_dim * size;
@@ -70,7 +70,7 @@ ShardedLayerFor residual_layer(Mode mode) {
   };
 }
 
-/// However much is sent.
+/// Without bounds on traffic.
 Case numbers_only(Case test_case) {
   test_case.bounds = nullptr;
   return test_case;

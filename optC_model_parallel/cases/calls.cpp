@@ -91,7 +91,7 @@ TensorMap stale_call(Communicator& comm, const CaseInputs& inputs) {
   return stale_trial(comm, inputs, version_rule);
 }
 
-/// Of tasks with two kinds of cases: the call for those that bring images for a pipeline, or the other.
+/// For tasks with two kinds of cases: the call for cases with images for a pipeline, or the other one.
 TaskCall with_images(TaskCall with, TaskCall without) {
   return [with = std::move(with), without = std::move(without)](Communicator& comm, const CaseInputs& inputs) {
     return (inputs.tensors.count("input.pixels") != 0 ? with : without)(comm, inputs);
@@ -114,7 +114,7 @@ TaskCall sharded_layer_call(const std::vector<std::string>& names, const Sharded
     TensorMap results = {{"out", out.detach()}};
     if (with_gradient) {
       const at::Tensor& grad_out = inputs.tensor("input.grad_out");
-      // Another shape, or no graph, shows in the results.
+      // A different shape, or a missing graph, shows in the results.
       if (out.requires_grad() && out.sizes() == grad_out.sizes()) out.backward(grad_out.clone());
       results["x.grad"] = x.grad();
     }

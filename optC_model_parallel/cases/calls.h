@@ -12,11 +12,11 @@
 
 namespace lab::optc {
 
-/// A layer's parallel version: x and shards as the case has them.
+/// A layer's parallel version, called with the case's x and shards.
 using ShardedForward =
     std::function<at::Tensor(const at::Tensor& x, const Tensors& shards, const CaseInputs& inputs, Collectives& comm)>;
 
-/// The call of a task with cases of a ShardedLayer, whose tensors have these names.
+/// The call of a task whose cases are those of a ShardedLayer with tensors of these names.
 TaskCall sharded_layer_call(const std::vector<std::string>& names, const ShardedForward& forward);
 
 /// The call of a task with cases of function_cases.h.

@@ -15,7 +15,7 @@ std::vector<Section> tensor_sections();
 /// The checks of the pipeline's tasks, in the order of the log.
 std::vector<Section> pipeline_sections();
 
-/// Everything that the lab checks of the tasks, in the order of its log.
+/// All checks of the lab's tasks, in the order of the log.
 std::vector<Section> sections();
 
 /// The cases of all sections.
@@ -24,15 +24,16 @@ std::vector<Case> all_cases();
 /// For the judge.
 GradedLab graded_lab();
 
-// Each block against Blocks of one process: outputs, gradients, running statistics.
+// Each block compared with Blocks in one process: outputs, gradients, running statistics.
 std::vector<Case> mlp_cases();
 std::vector<Case> norm_mlp_cases();
-/// Both of them again, now held to what they may send: one round for two layers.
+/// Both of them again, now with bounds on what they may send: one round for two layers.
 std::vector<Case> column_row_cases();
 std::vector<Case> attention_cases();
 std::vector<Case> residual_cases();
 
-/// f, g, and the sum within a region, on exact data. Results "out", "x.grad", and as they came out "x" and "grad_out".
+/// f, g, and the sum within a region, on exact data. Results "out", "x.grad", and "x" and "grad_out" as
+/// they are afterwards.
 std::vector<Case> function_cases();
 
 /// A linear layer, split by columns and by rows.
@@ -41,16 +42,16 @@ std::vector<Case> linear_cases();
 /// LayerNorm over features that are split.
 std::vector<Case> norm_cases();
 
-/// A comparison by norm, for sums of float64 values in whatever order.
+/// A comparison by norm, for sums of float64 values in any order.
 Tolerance by_norm(double relative_norm);
 
 /// The functions of a pipeline that need no other rank, each by itself.
 std::vector<Case> pipeline_part_cases();
 
-/// The same for those of schedules with stale weights.
+/// The same for the functions of schedules with stale weights.
 std::vector<Case> version_cases();
 
-/// Small trainings on generated images, float64, beside the same ones in one process: "losses", "test_losses",
+/// Small trainings on generated images, float64, compared with the same in one process: "losses", "test_losses",
 /// "accuracies", "predictions", and after each epoch this rank's tensors, "epoch1.fc1.weight".
 std::vector<Case> tensor_training_cases();
 

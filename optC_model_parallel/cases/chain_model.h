@@ -7,12 +7,11 @@
 
 namespace lab::optc {
 
-/// A model for checks: as many layers as asked for, all of them small, each of another width, so that what travels
-/// between two stages is like nothing that travels elsewhere. Layers are smooth: a gradient that is wrong is wrong
-/// everywhere.
+/// A model for checks: the given number of layers, all small, each of a different width, so that the messages between
+/// two stages are unlike those between any others. Layers are smooth: a wrong gradient is wrong everywhere.
 ModelSpec chain_model(std::int64_t num_layers);
 
-/// Images and labels drawn from the seed, with nothing to learn in them.
+/// Random images and labels from the seed, with nothing to learn.
 Images random_images(std::int64_t count, std::uint64_t seed);
 
 }  // namespace lab::optc

@@ -46,7 +46,7 @@ Case function_case(const FunctionUnderTest& function) {
     const bool sums_forward = function.forward == Meaning::kSum, sums_backward = function.backward == Meaning::kSum;
     return TensorMap{{"out", sums_forward ? exact_sum(function.x, place.seed, place.size) : x},
                      {"x.grad", sums_backward ? exact_sum(function.grad_out, place.seed + 1, place.size) : grad_out},
-                     // Neither is the function's to change.
+                     // The function must not modify either.
                      {"x", x},
                      {"grad_out", grad_out}};
   };

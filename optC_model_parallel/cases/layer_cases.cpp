@@ -45,7 +45,7 @@ ShardedLayer row_layer(int size) {
   return layer;
 }
 
-/// x with further dimensions in front, so many times the values.
+/// x with further leading dimensions, and correspondingly more values.
 ShardedLayerFor with_many_dims(const ShardedLayerFor& layer_for) {
   return [=](int size) {
     ShardedLayer layer = layer_for(size);

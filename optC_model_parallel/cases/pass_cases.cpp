@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kAloneMicroBatches = 6;
 
-/// Of what stage - 1 sends to `stage`, and what comes back for it; the third micro-batch has no image.
+/// The shape of what stage - 1 sends to `stage`, and of what comes back; the third micro-batch has no images.
 std::vector<std::int64_t> alone_shape(int stage, int micro_batch) {
   return {(micro_batch + 1) % 3, stage + 1, 2};
 }
@@ -26,7 +26,7 @@ at::Tensor alone_tensor(int stage, int micro_batch, bool forward) {
   return at::full(alone_shape(stage, micro_batch), alone_value(stage, micro_batch, forward), at::kLong);
 }
 
-/// Counts what is wrong with what it is given, and when.
+/// Counts wrong inputs, and calls that come too early.
 class LookingStage : public pipeline::StageWork {
  public:
   LookingStage(int stage, int num_stages, std::int64_t num_micro_batches)
@@ -66,13 +66,12 @@ struct PassSetup {
 
 PipelineOptions options_of(const PassSetup& setup, const CasePlace& place) {
   PipelineOptions options = setup.options;
-  // Interleaved takes micro-batches by groups of as many as there are ranks.
+  // Interleaved processes micro-batches in groups of `size`.
   if (options.schedule == "interleaved") options.num_micro_batches = 2 * place.size;
   return options;
 }
 
-/// The whole model and the whole batch at once. `shares`: what each image counts in the loss, [N]; undefined: in the
-/// mean, all alike.
+/// The whole model and the whole batch at once. `shares`: each image's weight in the loss, [N]; undefined: the mean.
 TensorMap whole_batch(const StagePlan& plan, const Images& images, std::uint64_t seed, const at::Tensor& shares = {}) {
   const Parameters weights = first_parameters(plan.model, seed, at::kDouble);
   const at::Tensor x = normalized(images, at::arange(images.size(), at::kLong), at::kDouble);
@@ -87,7 +86,7 @@ TensorMap whole_batch(const StagePlan& plan, const Images& images, std::uint64_t
   return results;
 }
 
-/// Micro-batches of this rank that are live at a time, at most.
+/// The largest number of this rank's micro-batches that are live at once.
 std::int64_t most_live(const PipelineOptions& options, const CasePlace& place) {
   const std::int64_t total = options.num_micro_batches * options.num_chunks;
   const std::int64_t behind = place.size - 1 - place.rank;
@@ -119,7 +118,7 @@ KnownMistake summed_means(const PassSetup& setup, const std::string& id, const s
           }};
 }
 
-/// The first micro-batch taken in the place of each.
+/// The first micro-batch used in place of each.
 KnownMistake first_micro_batch_everywhere(const PassSetup& setup) {
   return {"first_slice_everywhere",
           "only the first micro-batch counts: each turn takes its images, and not those of its own index",

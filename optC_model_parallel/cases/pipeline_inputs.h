@@ -11,12 +11,12 @@ namespace lab::optc {
 /// A small model cut into uneven stages, the same on every rank.
 StagePlan uneven_plan(int num_ranks, int num_chunks);
 
-/// Options, images, and the weights of the plan above, which whoever knows the seed can draw for himself.
+/// Options, images, and the weights of the plan above, which follow from the seed.
 CaseInputs pipeline_inputs(const PipelineOptions& options, const Images& images, const CasePlace& place);
 
 PipelineOptions pipeline_options_of(const CaseInputs& inputs);
 
-/// On the CPU, where pipelines train.
+/// On the CPU, where pipelines are trained.
 Images images_of(const CaseInputs& inputs);
 
 /// One integer as a result.

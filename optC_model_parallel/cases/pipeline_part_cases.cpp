@@ -26,8 +26,7 @@ struct SplitRow {
   std::int64_t num_stages;
 };
 
-/// Costs where even numbers of layers, or filling stage after stage up to the mean, are not good enough; and random
-/// ones.
+/// Costs for which equal numbers of layers, or filling each stage up to the mean, are not optimal; and random ones.
 std::vector<SplitRow> split_rows(std::uint64_t seed) {
   std::vector<SplitRow> rows = {{{4, 1, 1, 1, 1}, 2},
                                 {{1, 1, 1, 1, 4}, 2},
@@ -57,7 +56,7 @@ double smallest_largest_cost(const std::vector<double>& costs, std::size_t begin
   return best;
 }
 
-/// Any consecutive stages that hold every layer once make a pipeline; balanced ones make a quick one, too.
+/// Any consecutive stages that hold every layer once make a pipeline; balanced ones make a fast one.
 Case split_case(const std::string& name, bool balanced) {
   Case result = local_case("optC.split_layers", name);
   result.inputs = [balanced](const CasePlace& place) {
@@ -114,7 +113,7 @@ Case cut_case() {
 
 CaseInputs loss_inputs(const CasePlace& place) {
   CaseInputs inputs;
-  // Labels 0 first, and the others later: parts are as different as the whole allows.
+  // Labels in order, so that the parts differ as much as possible.
   inputs.tensors = {{"input.logits", seeded_randn({29, 10}, place.seed, at::kDouble).mul(2)},
                     {"input.labels", at::arange(29, at::kLong).div(3, "floor")},
                     {"input.sizes", at::tensor(std::vector<std::int64_t>{8, 7, 7, 0, 6, 1}, at::kLong)}};
@@ -143,7 +142,7 @@ Case loss_case() {
 
 constexpr int kNumStageInputs = 4;
 
-/// Uneven micro-batches, one of them empty, that come back in an order of their own; as rows of micro-batch and 1 for
+/// Uneven micro-batches, one of them empty, that come back in a different order; as rows of micro-batch and 1 for
 /// forward, 0 for backward.
 CaseInputs stage_inputs(const CasePlace& place, bool recompute) {
   CaseInputs inputs;

@@ -16,7 +16,7 @@ std::vector<double> row_of(const at::Tensor& rows, std::int64_t row, std::int64_
   return values;
 }
 
-/// Stages that are empty or do not begin where the one before ends; too few or too many; an end before the last layer.
+/// Stages that are empty or do not begin where the previous one ends; too few or too many; layers left at the end.
 std::int64_t faults_of(const std::vector<Slice>& stages, std::int64_t num_layers, std::int64_t num_stages) {
   std::int64_t faults = static_cast<std::int64_t>(stages.size()) != num_stages, layer = 0;
   for (const Slice& stage : stages) {

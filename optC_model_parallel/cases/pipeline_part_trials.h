@@ -8,12 +8,12 @@
 #include "optC_model_parallel/live_micro_batches.h"
 #include "optC_model_parallel/model.h"
 
-// What the functions that need no other rank are put through: the student's, and in tests wrong ones. Each trial makes
-// the results of a case of pipeline_part_cases.h from its inputs.
+// Trials of the functions that need no other rank: the student's, and in tests wrong ones. Each trial computes the
+// results of a case of pipeline_part_cases.cpp from its inputs.
 namespace lab::optc {
 
-/// split_layers(). Inputs: rows of costs, and how many layers and stages a row has. Results: each row's most expensive
-/// stage, and what is wrong with its stages: layers that are missing, that two stages have, stages without a layer.
+/// split_layers(). Inputs: rows of costs, and the number of layers and stages of each row. Results: each row's most
+/// expensive stage, and the faults of its stages: missing layers, layers in two stages, stages without a layer.
 using SplitFunction = std::function<std::vector<Slice>(const std::vector<double>& costs, int num_stages)>;
 TensorMap split_trial(const CaseInputs& inputs, const SplitFunction& split);
 
@@ -27,7 +27,7 @@ using LossFunction =
     std::function<at::Tensor(const at::Tensor& logits, const at::Tensor& labels, std::int64_t batch_size)>;
 TensorMap loss_trial(const CaseInputs& inputs, const LossFunction& loss);
 
-/// LiveMicroBatches, or what stands in its place.
+/// LiveMicroBatches, or a replacement.
 struct LiveUnderTest {
   std::function<at::Tensor(int micro_batch, const at::Tensor& input, const StageFunction& function)> forward;
   std::function<at::Tensor(int micro_batch, const at::Tensor& output_grad)> backward;
@@ -35,12 +35,12 @@ struct LiveUnderTest {
 };
 using MakeLive = std::function<LiveUnderTest(bool recompute)>;
 
-/// Micro-batches of several sizes, that come back in another order than they left; first through a stage in the middle,
-/// then through the last one. Results: outputs, gradients, what was live when, how often the stages were computed. With
-/// recompute: how many bytes are held between forward and backward beyond the input.
+/// Micro-batches of several sizes that come back in a different order; first through a middle stage, then through the
+/// last one. Results: outputs, gradients, how many were live when, how often the stages were computed. With recompute:
+/// how many bytes are kept between forward and backward in addition to the input.
 TensorMap stage_trial(const CaseInputs& inputs, const MakeLive& make);
 
-/// WeightVersions, or what stands in its place.
+/// WeightVersions, or a replacement.
 struct VersionsUnderTest {
   std::function<const Parameters&(std::int64_t micro_batch, std::int64_t version)> start;
   std::function<const Parameters&(std::int64_t micro_batch)> of;
@@ -50,12 +50,12 @@ struct VersionsUnderTest {
 };
 using MakeVersions = std::function<VersionsUnderTest(Parameters first)>;
 
-/// Stages in 1F1B, one after the other. Results: the weights that each micro-batch was given, forward and backward,
-/// how often these were the same tensors, and the most versions kept during a forward pass.
+/// Stages in 1F1B, one after the other. Results: the weights that each micro-batch got, forward and backward, how often
+/// these were the same tensors, and the largest number of versions kept during a forward pass.
 TensorMap versions_trial(const CaseInputs& inputs, const MakeVersions& make);
 
 /// The functions of pipedream.h. Result: the versions of all micro-batches, at [p - 1, stage, i], -1 where there is no
-/// such stage; at [p - 1, i]; at [m - 1, i].
+/// such stage; or at [p - 1, i]; or at [m - 1, i].
 using StageVersion = std::function<std::int64_t(std::int64_t mini_batch, int stage, int num_stages)>;
 TensorMap stage_versions_trial(const CaseInputs& inputs, const StageVersion& version_of);
 using SyncedVersion = std::function<std::int64_t(std::int64_t mini_batch, int num_stages)>;

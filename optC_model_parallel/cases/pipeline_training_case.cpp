@@ -27,17 +27,17 @@ TrainingOptions training_on(int num_ranks, std::uint64_t seed) {
 
 PipelineOptions gpipe_of_five() {
   PipelineOptions options;
-  options.num_micro_batches = 5;  // 32 is no multiple of it
+  options.num_micro_batches = 5;  // 32 is not a multiple of it
   return options;
 }
 
-/// The last batch of an epoch has 8 images, where the others have 32. Fewer of them for the deep model: every rank
-/// trains it alone, too, for what it expects.
+/// The last batch of an epoch has 8 images, the others 32. Fewer batches for the deep model: every rank also trains it
+/// alone to get the expected results.
 Dataset data_for(int num_ranks, std::uint64_t seed) {
   return generated_images(num_ranks <= 5 ? 104 : 40, 24, seed);
 }
 
-/// What the last rank knows, as results.
+/// The results that only the last rank knows.
 TensorMap known_results(const TrainingRecord& record) {
   return {{"losses", at::tensor(record.losses, at::kDouble)},
           {"test_losses", at::tensor(record.test_losses, at::kDouble)},
@@ -86,8 +86,8 @@ TensorMap pipeline_training_trial(Communicator& comm, const CaseInputs& inputs) 
   const TrainingRecord record = run_training(options, data_for(comm.size(), inputs.seed), *strategy, nullptr, {});
   TensorMap results;
   if (comm.rank() == comm.size() - 1) results = known_results(record);
-  // Who has which layer is up to split_layers(): together the ranks have each one once. A layer that two have is
-  // twice as large here, one that nobody has is 0.
+  // split_layers() decides which rank has which layer: each must be on exactly one. A layer on two ranks is twice as
+  // large here, one on none is 0.
   for (std::size_t epoch = 0; epoch < record.parameters.size(); ++epoch) {
     for (const LayerSpec& layer : model_named(options.model).layers) {
       for (const ParameterSpec& spec : layer.parameters) {

@@ -4,8 +4,8 @@
 
 namespace lab::optc {
 
-/// A short training in a pipeline, by the student's whole work, beside the same in one process: the weights after each
-/// epoch, the loss of each step, and what the trained model answers.
+/// A short training in a pipeline, with all of the student's code, compared with the same in one process: the weights
+/// after each epoch, the loss of each step, and the trained model's predictions.
 Case pipeline_training_case();
 TensorMap pipeline_training_trial(Communicator& comm, const CaseInputs& inputs);
 

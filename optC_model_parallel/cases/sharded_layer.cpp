@@ -102,7 +102,7 @@ Case layer_case(const std::string& task, const std::string& name, const ShardedL
   result.task = task;
   result.name = result.prefix = name;
   result.inside_backward = with_gradient;
-  // Some 50,000 rounding steps of float64: sums in another order, of values and gradients of about the size of 1.
+  // About 50,000 rounding errors of float64: sums in another order, of values and gradients of about the size of 1.
   result.tolerance.rtol = result.tolerance.atol = 1e-11;
   result.inputs = [=](const CasePlace& place) { return layer_inputs(layer_for(place.size), with_gradient, place); };
   result.expected = [=](const CasePlace& place) { return layer_results(layer_for(place.size), with_gradient, place); };

@@ -10,8 +10,8 @@
 #include "optC_model_parallel/cases/tensor_bounds.h"
 #include "optC_model_parallel/model.h"
 
-// Cases of any layer whose tensors are split over ranks: the layer in one process says what comes out, and what the
-// gradients are.
+// Cases of any layer whose tensors are split over ranks: the layer in one process gives the expected output and
+// gradients.
 namespace lab::optc {
 
 // The tensors of each kind of layer, as blocks.h names and orders them.
@@ -25,14 +25,14 @@ inline const std::vector<std::string> kResidualTensors = {"conv_in.weight",    "
                                                           "norm.running_mean", "norm.running_var", "conv_out.weight",
                                                           "conv_out.bias"};
 
-/// How much of a tensor a rank has.
+/// How a tensor is split over ranks.
 struct Split {
   std::vector<std::int64_t> shape;
   int dim = -1;           ///< as ParameterSpec::split_dim
   std::int64_t unit = 1;  ///< as ParameterSpec::split_unit
 };
 
-/// A layer, and what its parallel version may send.
+/// A layer, and the traffic its parallel version may cause.
 struct ShardedLayer {
   std::vector<std::string> names;  ///< of its tensors
   std::vector<Split> splits;
@@ -46,7 +46,7 @@ struct ShardedLayer {
   std::map<std::string, double> numbers;  ///< further inputs of the case
 };
 
-/// The layer for so many ranks: widths that they divide.
+/// The layer for `size` ranks: with widths that they divide.
 using ShardedLayerFor = std::function<ShardedLayer(int size)>;
 
 /// Inputs "input.x", "weight.<tensor>" (running statistics: "input.<tensor>"), whole or this rank's part. Expected:

@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::int64_t kStaleImages = 50;  // the last mini-batch has 2
 constexpr std::int64_t kStaleBatch = 4;
-constexpr std::int64_t kFirstSteps = 9;  // then the pipeline is drained and goes on
+constexpr std::int64_t kFirstSteps = 9;  // then the pipeline is drained, and training continues
 
-/// Steps as large as the schedule bears: versions that are mixed up make other weights.
+/// Steps as large as the schedule tolerates, so that mixed-up versions give different weights.
 TrainingOptions stale_training(std::uint64_t seed) {
   TrainingOptions options;
   options.seed = seed;
@@ -33,7 +33,7 @@ PipelineOptions stale_pipeline(const std::string& schedule, int num_ranks) {
   return options;
 }
 
-/// Trains in two pieces; the losses of all steps, where they are known.
+/// Trains in two parts; returns the losses of all steps, where known.
 std::vector<double> train_in_two(Strategy& strategy, const Images& images, std::uint64_t seed) {
   const EpochBatches batches(images.size(), kStaleBatch, seed, 0);
   std::vector<double> losses;

@@ -9,11 +9,11 @@
 
 namespace lab::optc {
 
-/// Some mini-batches through pipelines that never drain between them: weights and losses as the emulation in one
-/// process says, and what travels.
+/// Some mini-batches through pipelines that are not drained between them: weights and losses, compared with an
+/// emulation in one process, and what is sent.
 std::vector<Case> stale_cases();
 
-/// Which versions a stage takes: version_rule(), or what stands in its place.
+/// Which versions a stage uses: version_rule(), or a replacement.
 using MakeVersionRule = std::function<VersionRule(const PipelineOptions&, int stage, int num_stages)>;
 TensorMap stale_trial(Communicator& comm, const CaseInputs& inputs, const MakeVersionRule& make_rule);
 

@@ -8,17 +8,17 @@
 
 namespace lab::optc {
 
-/// The collectives of a piece of work, each by its number of values: of an all-gather, of all ranks' together.
+/// The collectives of a computation, each by its number of values; for an all-gather, those of all ranks together.
 struct Traffic {
   std::vector<std::int64_t> all_reduces;
   std::vector<std::int64_t> all_gathers;
 };
 
-/// What one kind of work needs and then another.
+/// The traffic of both.
 Traffic operator+(Traffic first, const Traffic& second);
 
-/// Bounds of a task that sends these collectives of float64 values, on each of `size` ranks, and nothing else: neither
-/// more calls and bytes, nor, in all, fewer.
+/// Bounds of a task that runs these collectives on float64 values, on each of `size` ranks, and nothing else: no more
+/// calls and bytes, and in total no fewer.
 std::vector<CostBound> exactly(const std::string& task, const Traffic& traffic, int size);
 
 /// The same without the lower bounds.

@@ -27,12 +27,12 @@
 namespace lab::optc {
 namespace {
 
-// Training steps on generated images, in processes with one thread each, to measure how fast they are.
+// Training steps on generated images, in processes with one thread each, to measure their speed.
 struct SpeedRun {
   TrainingOptions training;
   PipelineOptions pipeline;
-  int num_stages = 1;          ///< a process each; 1: single_process(), each batch as a whole
-  std::int64_t num_steps = 8;  ///< that are timed, after one that is not
+  int num_stages = 1;          ///< one process each; 1: single_process(), each batch as a whole
+  std::int64_t num_steps = 8;  ///< timed steps, after one untimed step
   double timeout_seconds = 300;
 };
 
@@ -44,7 +44,7 @@ TensorMap timed_steps(const SpeedRun& run, Communicator& comm) {
   const std::unique_ptr<Strategy> strategy =
       run.num_stages == 1 ? single_process(run.training) : pipeline_parallel(run.training, run.pipeline, comm);
   const auto step = [&] { strategy->train(images, batches, {0, 1}, [](double) {}); };
-  step();  // makes what later steps find: memory, primitives of convolutions, connections
+  step();  // warm-up: memory, convolution primitives, connections
   comm.collectives().barrier();
   const auto start = std::chrono::steady_clock::now();
   for (std::int64_t i = 0; i < run.num_steps; ++i) step();
@@ -54,9 +54,9 @@ TensorMap timed_steps(const SpeedRun& run, Communicator& comm) {
       {"images_per_second", at::scalar_tensor(static_cast<double>(run.num_steps * batch_size) / seconds, at::kDouble)}};
 }
 
-/// From a barrier before the first timed step to the end of the last rank.
-/// Call      the process has no thread pool yet
-/// Errors    those of check_pipeline(); raises what a rank failed with
+/// Timed from a barrier before the first timed step until the last rank is done.
+/// Call      this process must not have a thread pool yet
+/// Errors    those of check_pipeline(); raises a failed rank's error
 double images_per_second(const SpeedRun& run) {
   if (run.num_stages > 1) check_pipeline(run.training, run.pipeline, run.num_stages);
   WorldSpec spec;
@@ -88,14 +88,14 @@ ExitCode bench_command(int argc, char** argv) {
   App app(
       "optC_model_parallel bench",
       "Images per second in one process, in 2 stages and in 4, one thread each. On an idle machine with two cores or "
-      "more, 2 stages of the model wide reach at least 1.5 of one process; with two cores, 4 stages at least 0.85 of "
-      "2.");
-  app.add_choice("--model", run.training.model, pipeline_model_names(), "what is trained");
+      "more, 2 stages of the model wide reach at least 1.5 times the speed of one process; with two cores, 4 stages at "
+      "least 0.85 times that of 2.");
+  app.add_choice("--model", run.training.model, pipeline_model_names(), "the network to train");
   app.add_choice("--schedule", run.pipeline.schedule, {"gpipe", "1f1b"}, "of the pipelines");
   app.add_integer("--batch-size", run.training.batch_size, {1, 65'536}, "images of a step");
   app.add_integer("--micro-batches", run.pipeline.num_micro_batches, {8, 65'536}, "of a batch; few leave stages idle");
-  app.add_integer("--steps", run.num_steps, {1, 10'000}, "that are timed at a time, after one that is not");
-  app.add_integer("--rounds", rounds, {1, 1000}, "each measures everything once, so that all see the same noise");
+  app.add_integer("--steps", run.num_steps, {1, 10'000}, "timed steps per measurement, after one untimed step");
+  app.add_integer("--rounds", rounds, {1, 1000}, "each measures every setup once, so that all see the same noise");
   app.add_seed("--seed", run.training.seed, "of images and weights");
   if (const auto done = app.parse(argc, argv)) return *done;
 

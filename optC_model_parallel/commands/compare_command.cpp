@@ -31,10 +31,10 @@
 namespace lab::optc {
 namespace {
 
-/// One run beside its reference, of all ranks together.
+/// One run and its reference, over all ranks.
 struct ComparedRun {
   TrainingRun run;
-  TrainingRecord parallel;        ///< as the rank that knows losses saw it; no parameters
+  TrainingRecord parallel;        ///< from the rank that knows the losses; no parameters
   TrainingRecord reference;       ///< likewise
   std::vector<double> distances;  ///< after each epoch: ||parallel - reference|| / ||reference||, over all tensors
   /// In float32: whether each rank found its steps and predictions right, and the largest relative distance of one of
@@ -117,8 +117,9 @@ ComparedRun put_together(const TrainingRun& run, const WorldOutcome& outcome) {
   return compared;
 }
 
-/// Trains the references and the runs, in one world of processes. Call      the process has no thread pool yet
-/// Errors    raises what a rank failed with
+/// Trains the references and the runs, in one world of processes.
+/// Call      this process must not have a thread pool yet
+/// Errors    raises a failed rank's error
 std::vector<ComparedRun> compare_runs(const std::vector<TrainingRun>& runs, const LabOptions& options, int num_ranks,
                                       double timeout_seconds) {
   WorldSpec spec;
@@ -151,7 +152,7 @@ std::vector<TrainingRun> runs_in(const std::string& list, const LabOptions& opti
   return runs;
 }
 
-/// Of the first epoch's steps, and of all.
+/// For the first epoch's steps, and for all.
 struct LossDifference {
   double first_epoch = 0;
   double all = 0;
@@ -193,7 +194,7 @@ void print_table(const std::vector<ComparedRun>& all) {
   }
 }
 
-/// In float32: by what the last column was decided.
+/// In float32: what decided the last column.
 void print_gradients(const std::vector<ComparedRun>& all) {
   for (const ComparedRun& one : all) {
     if (is_exact(one.run.training)) continue;
@@ -202,8 +203,7 @@ void print_gradients(const std::vector<ComparedRun>& all) {
   }
 }
 
-/// A set of pictures for the runs with the same model: what they must equal, and what they are. Stale weights apart,
-/// beside the same model without.
+/// One set of pictures per model: its runs and their references. Runs with stale weights get a separate set.
 void write_pictures(const std::vector<ComparedRun>& all, const std::string& folder) {
   std::vector<std::string> done;
   for (const ComparedRun& first : all) {
@@ -232,8 +232,9 @@ ExitCode compare_command(int argc, char** argv) {
   LabOptions options;
   CommonOptions common;
   std::string list = kUsualRuns;
-  App app("optC_model_parallel compare", "Trains in several ways at once and each way in one process, side by side.");
-  app.add_text("--runs", list, "LIST", "schedules (of pipelines) and models (for tensor parallelism)");
+  App app("optC_model_parallel compare",
+          "Trains in several ways, and compares each with the same training in one process.");
+  app.add_text("--runs", list, "LIST", "pipeline schedules, and models for tensor parallelism");
   app.add_integer("--nproc", common.num_ranks, {1, 64}, "ranks");
   app.add_seed("--seed", common.seed, "of weights and of the order of images");
   app.add_timeout(common.timeout_seconds);
@@ -242,7 +243,7 @@ ExitCode compare_command(int argc, char** argv) {
   add_pipeline_options(app, options);
   if (const auto done = app.parse(argc, argv)) return *done;
   for (const char* fixed : {"--schedule", "--chunks"}) {
-    if (app.given(fixed)) throw UsageError(fmt::format("compare: expected --runs to say it, got {}", fixed));
+    if (app.given(fixed)) throw UsageError(fmt::format("compare: expected --runs instead, got {}", fixed));
   }
   if (options.training.num_epochs == 0) throw UsageError("--epochs: expected at least 1 to compare, got 0");
   finish(options, common);
@@ -254,7 +255,7 @@ ExitCode compare_command(int argc, char** argv) {
   const std::vector<TrainingRun> runs = runs_in(list, options, chosen, common.num_ranks);
   check_data(options);
   make_folder("--out", common.out_dir);
-  at::set_num_threads(1);  // before a fork there must be no pool of threads
+  at::set_num_threads(1);  // there must be no thread pool before a fork
 
   const std::vector<ComparedRun> all = compare_runs(runs, options, common.num_ranks, common.timeout_seconds);
   fmt::print("{}, {}, {} epochs; differences are relative\n", counted(common.num_ranks, "rank"), options.dtype,

@@ -64,13 +64,13 @@ Curve accuracy_curve(const TrainingRecord& record) {
   return curve;
 }
 
-/// Of all runs but the references, which are not counted.
+/// A run's index among the runs that are not references.
 struct Place {
   std::size_t index = 0;
   std::size_t count = 1;
 };
 
-/// All points, or of many some that are evenly apart, others than those of the runs before.
+/// All points, or an evenly spaced selection of many, offset from those of the earlier runs.
 plot::Series points_of(const Curve& curve, const Place& run) {
   plot::Series series;
   series.line = false;
@@ -107,7 +107,7 @@ std::vector<plot::Series> series_of(const std::vector<NamedRecord>& runs, Curve 
   return all;
 }
 
-/// Moves points apart that would hide each other, those of runs with the same reference, by a point's width.
+/// Shifts the points of runs with the same reference by a point's width, so that they do not hide each other.
 void put_side_by_side(plot::Chart& chart) {
   constexpr double kPointWidth = 0.01;  // of the drawing's
   double num_runs = 0, last_step = 0;
@@ -163,8 +163,7 @@ std::vector<std::string> write_curves(const std::vector<NamedRecord>& runs, cons
   write_file_atomically(written.emplace_back(start + "steps.csv"), table_of("step", of_steps));
   write_file_atomically(written.emplace_back(start + "epochs.csv"), table_of("epoch", of_epochs));
   if (!plot::gnuplot_found()) {
-    fmt::print(stderr, "no pictures of the curves in {}: the program gnuplot is not there (package gnuplot-nox)\n",
-               folder);
+    fmt::print(stderr, "no pictures of the curves in {}: gnuplot is not installed (package gnuplot-nox)\n", folder);
     return written;
   }
   const auto draw = [&](const plot::Chart& chart, const char* what) {

@@ -17,7 +17,7 @@
 namespace lab::optc {
 namespace {
 
-/// Where the user asks for fewer: the first ones.
+/// The first images, if the user asks for fewer.
 Images first_images(const Images& images, std::int64_t count) {
   if (count == 0 || count >= images.size()) return images;
   return {images.pixels.narrow(0, 0, count).clone(), images.labels.narrow(0, 0, count).clone()};
@@ -27,30 +27,29 @@ Images first_images(const Images& images, std::int64_t count) {
 
 void add_training_options(App& app, LabOptions& options) {
   TrainingOptions& training = options.training;
-  app.add_text("--data", options.data_folder, "DIR", "CIFAR-10, binary version; generated images where left out");
+  app.add_text("--data", options.data_folder, "DIR", "CIFAR-10, binary version; default: generated images");
   app.add_integer("--train-images", options.num_train_images, {0, 1 << 24},
-                  "of the training images the first so many; 0: all, or 1536 generated ones");
+                  "use only the first N training images; 0: all, or 1536 generated ones");
   app.add_integer("--test-images", options.num_test_images, {0, 1 << 24},
-                  "of the test images the first so many; 0: all, or 512 generated ones");
+                  "use only the first N test images; 0: all, or 512 generated ones");
   app.add_choice("--dtype", options.dtype, {"float64", "float32"}, "of weights, activations and gradients");
-  app.add_integer("--epochs", training.num_epochs, {0, 100000}, "times through all images");
-  app.add_integer("--batch-size", training.batch_size, {1, 1 << 20}, "images of one update");
+  app.add_integer("--epochs", training.num_epochs, {0, 100000}, "passes over all images");
+  app.add_integer("--batch-size", training.batch_size, {1, 1 << 20}, "images per update");
   app.add_choice("--optimizer", training.optimizer.kind, {"sgd", "adam"}, "how gradients change weights");
   app.add_number("--lr", training.optimizer.learning_rate, {}, "learning rate");
   app.add_number("--momentum", training.optimizer.momentum, {-1e-9, 1, "X"}, "of sgd");
 }
 
 void add_model_option(App& app, LabOptions& options) {
-  app.add_text("--model", options.model, "NAME", "the network; the usual one where left out");
+  app.add_text("--model", options.model, "NAME", "the network; default: the usual one");
 }
 
 void add_pipeline_options(App& app, LabOptions& options) {
   PipelineOptions& pipeline = options.pipeline;
-  app.add_choice("--schedule", pipeline.schedule, schedule_names(), "who computes what when");
+  app.add_choice("--schedule", pipeline.schedule, schedule_names(), "the order of computations");
   app.add_integer("--micro-batches", pipeline.num_micro_batches, {1, 1 << 20}, "pieces of a batch");
-  app.add_integer("--chunks", options.num_chunks, {0, 1024},
-                  "of layers on each rank; 0: 2 with interleaved, otherwise 1");
-  app.add_flag("--recompute", pipeline.recompute, "forget activations, compute them again in the backward pass");
+  app.add_integer("--chunks", options.num_chunks, {0, 1024}, "stages on each rank; 0: 2 with interleaved, otherwise 1");
+  app.add_flag("--recompute", pipeline.recompute, "drop activations, and recompute them in the backward pass");
 }
 
 void add_checkpoint_options(App& app, LabOptions& options) {
@@ -58,7 +57,7 @@ void add_checkpoint_options(App& app, LabOptions& options) {
   app.add_integer("--checkpoint-every", checkpoints.every, {0, 1 << 30}, "steps between checkpoints; 0: none");
   app.add_text("--checkpoint-dir", checkpoints.folder, "DIR",
                "folder of the checkpoints; OUT/optC_checkpoints if empty");
-  app.add_flag("--resume", checkpoints.resume, "go on from the newest checkpoint");
+  app.add_flag("--resume", checkpoints.resume, "resume from the newest checkpoint");
 }
 
 void finish(LabOptions& options, const CommonOptions& common) {

@@ -16,17 +16,17 @@ class Collectives;
 
 namespace lab::optc {
 
-/// What the lab's commands can be told.
+/// The options of the lab's commands.
 struct LabOptions {
   TrainingOptions training;
   PipelineOptions pipeline;
   CheckpointOptions checkpoints;
 
-  std::string model;  ///< empty: the usual one of what is to be done
+  std::string model;  ///< empty: the command's usual one
   std::string dtype = "float64";
   int num_chunks = 0;                 ///< 0: the schedule's usual number
   std::string data_folder;            ///< empty: generated images
-  std::int64_t num_train_images = 0;  ///< the first so many; 0: all of the folder, or kNumGenerated...
+  std::int64_t num_train_images = 0;  ///< only the first N; 0: all of the folder, or kNumGenerated...
   std::int64_t num_test_images = 0;
 };
 
@@ -39,21 +39,21 @@ void add_checkpoint_options(App& app, LabOptions& options);
 constexpr std::int64_t kNumGeneratedTrainImages = 1536;
 constexpr std::int64_t kNumGeneratedTestImages = 512;
 
-/// What the words and the common options say, put where it belongs.
+/// Fills in what follows from the parsed options and the common ones.
 void finish(LabOptions& options, const CommonOptions& common);
 
-/// What must not change between a training and its resumption, in words; `how`: who shares the work.
+/// What must not change between a training and its resumption, as text; `how`: how the work is shared.
 std::string fingerprint(const LabOptions& options, const std::string& how);
 
-/// CIFAR-10 from the folder, or generated images; `on_batch` is told of each file or thousand images.
+/// CIFAR-10 from the folder, or generated images; `on_batch` is called after each file or thousand images.
 /// Errors    UsageError: as load_cifar()
 Dataset load_data(const LabOptions& options, const OnBatch& on_batch = {});
 
-/// The same on every rank of a world, each its own copy; a rank may take longer than the others wait for a message.
+/// The same on every rank of a world, each with its own copy; a rank may take longer than the others' receive timeout.
 /// Call      collective
 Dataset load_data_on_ranks(const LabOptions& options, Collectives& comm);
 
-/// The same, only for its errors, in a process of its own: before ranks are forked.
+/// Loads the data in a separate process, only for its errors: before ranks are forked.
 void check_data(const LabOptions& options);
 
 }  // namespace lab::optc

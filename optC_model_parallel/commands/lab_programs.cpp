@@ -18,7 +18,7 @@
 namespace lab::optc {
 namespace {
 
-/// What one of the programs is told, and what it trains: filled in once the options are read.
+/// A program's options, and what it trains: filled in after the options are parsed.
 struct Lab {
   LabOptions options;
   std::vector<CheckedTraining> trainings;
@@ -50,7 +50,7 @@ CheckedTraining with_options(CheckedTraining training, const LabOptions& options
   return training;
 }
 
-/// Where a rank leaves a curve for the process that draws it.
+/// Where a rank stores a curve for the process that draws it.
 std::string curve_file(const CommonOptions& common, const CheckedTraining& training, bool reference) {
   return fmt::format("{}/optC_{}{}.safetensors", common.out_dir, training.title, reference ? "_single" : "");
 }
@@ -64,7 +64,7 @@ void train(RankRun& run, const Lab& lab) {
     const CheckedTraining& training = lab.trainings[i];
     const TrainingRecord record = train_beside(run, training, data, references[i]);
     if (record.losses.empty()) continue;
-    // All ranks that know the losses know the same; the last one always does.
+    // All ranks that know the losses have the same ones; the last one always does.
     if (run.comm.rank() != run.comm.size() - 1) continue;
     save_record(curve_file(run.options, training, false), record);
     save_record(curve_file(run.options, training, true), references[i]);
@@ -96,8 +96,8 @@ LabProgram program_of(const std::string& name, const std::string& description, L
       check_run(lab.trainings.back().run, num_ranks, lab.has_model_option);
     }
     make_folder("--out", common.out_dir);
-    // Before a fork, so that one process reports a damaged file. Where a launcher started the ranks, they meet first:
-    // the others would wait for this one no longer than the time-out.
+    // Before a fork, so that one process reports a damaged file. With a launcher, the ranks rendezvous first: the
+    // others would wait for this one only until the timeout.
     if (rank == 0 && !rank_environment()) check_data(lab.options);
   };
   program.after = [&lab](const CommonOptions& common, const RunReport& report) { draw(lab, common, report); };
@@ -127,12 +127,14 @@ ExitCode one_training(int argc, char** argv, const std::string& word, const std:
 }  // namespace
 
 ExitCode pipeline_command(int argc, char** argv) {
-  return one_training(argc, argv, "pipeline", "Trains a model in stages, a process each, beside one process.",
+  return one_training(argc, argv, "pipeline",
+                      "Trains a model in stages, one process each, and compares it with training in one process.",
                       default_pipeline(), add_pipeline_options);
 }
 
 ExitCode tensor_command(int argc, char** argv) {
-  return one_training(argc, argv, "tensor", "Trains a model whose layers are split over ranks, beside one process.",
+  return one_training(argc, argv, "tensor",
+                      "Trains a model whose layers are split over ranks, and compares it with training in one process.",
                       default_tensor(), {});
 }
 
@@ -140,8 +142,8 @@ int lab_program(int argc, char** argv) {
   Lab lab;
   LabProgram program =
       program_of("optC_model_parallel",
-                 "Your own model parallelism: all checks, then a pipeline and a tensor-parallel training, each beside "
-                 "the same training in one process.",
+                 "Your own model parallelism: all checks, then a pipeline and a tensor-parallel training, each "
+                 "compared with the same training in one process.",
                  lab, {default_pipeline(), default_tensor()});
   program.add_options = [&](App& app) {
     add_training_options(app, lab.options);

@@ -4,7 +4,7 @@
 
 namespace lab::optc {
 
-/// The lab as started plainly: all checks, then a pipeline and a tensor-parallel training beside one process.
+/// The lab without a command: all checks, then a pipeline and a tensor-parallel training, compared with one process.
 int lab_program(int argc, char** argv);
 
 /// `pipeline` and `tensor`: one training alone, with all its options.

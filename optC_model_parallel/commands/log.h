@@ -9,7 +9,7 @@ namespace lab::optc {
 CheckedTraining default_pipeline();
 CheckedTraining default_tensor();
 
-/// What a right run with default options prints: all checks, then both trainings; and one training alone.
+/// What a correct run with default options prints: all checks, then both trainings; or one training alone.
 LogExpectation expected_log(int num_ranks);
 LogExpectation expected_training_log(const CheckedTraining& training, int num_ranks);
 

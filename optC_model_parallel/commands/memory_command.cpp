@@ -26,7 +26,7 @@ double in_megabytes(std::int64_t bytes) {
   return static_cast<double>(bytes) / static_cast<double>(kMegabyte);
 }
 
-/// With GPipe every micro-batch of the batch is alive at once: says what that will take before it is tried.
+/// With GPipe all micro-batches of a batch are live at once: prints what that will take before trying it.
 /// Errors    UsageError: more than the cap
 void forecast(const MemoryRun& run) {
   const std::int64_t bytes = largest(forecast_activation_bytes(run));
@@ -53,7 +53,7 @@ void print_row(const std::string& schedule, const std::string& micro_batches, co
   std::fflush(stdout);
 }
 
-/// The largest of all ranks' changes, in percent.
+/// The largest change on any rank, in percent.
 double change_percent(const std::vector<std::int64_t>& first, const std::vector<std::int64_t>& now) {
   double change = 0;
   for (std::size_t rank = 0; rank < first.size(); ++rank) {
@@ -90,17 +90,16 @@ ExitCode memory_command(int argc, char** argv) {
   run.pipeline.schedule = "1f1b";
   App app(
       "optC_model_parallel memory",
-      "What each stage holds of activations at once, for batches of ever more micro-batches. 1F1B holds no more for "
-      "more; GPipe does, and a forecast says how much.");
+      "Peak activation memory of each stage, for batches of more and more micro-batches. With 1F1B it does not grow; "
+      "with GPipe it does, and a forecast says how much.");
   app.add_text("--micro-batches", list, "LIST", "numbers of micro-batches, one batch each");
   app.add_integer("--micro-batch-size", run.micro_batch_size, {1, 65'536}, "images of a micro-batch");
   app.add_choice("--schedule", run.pipeline.schedule, {"gpipe", "1f1b"}, "of the pipeline");
-  app.add_flag("--recompute", run.pipeline.recompute,
-               "forget activations, and compute them again in the backward pass");
+  app.add_flag("--recompute", run.pipeline.recompute, "drop activations, and recompute them in the backward pass");
   app.add_integer("--cap", cap_megabytes, {0, 1'000'000},
-                  "MB that a rank's process may grow by during the batch, enforced by the kernel; 0: any number");
-  app.add_choice("--model", run.training.model, pipeline_model_names(), "what is trained");
-  app.add_integer("--nproc", run.num_stages, {2, 64}, "stages, a process each");
+                  "MB by which a rank's process may grow during the batch, enforced by the kernel; 0: no limit");
+  app.add_choice("--model", run.training.model, pipeline_model_names(), "the network to train");
+  app.add_integer("--nproc", run.num_stages, {2, 64}, "stages, one process each");
   app.add_seed("--seed", run.training.seed, "of images and weights");
   app.add_timeout(run.timeout_seconds);
   if (const auto done = app.parse(argc, argv)) return *done;

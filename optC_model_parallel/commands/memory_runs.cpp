@@ -23,7 +23,8 @@
 namespace lab::optc {
 namespace {
 
-/// What RLIMIT_DATA is compared with: private writable memory, heap and mappings. Source    man 5 proc, man 2 getrlimit
+/// What RLIMIT_DATA limits: private writable memory, heap and mappings.
+/// Source    man 5 proc, man 2 getrlimit
 std::uint64_t data_bytes_of_process() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -54,13 +55,13 @@ std::int64_t bytes_of(const TensorMap& tensors) {
   return bytes;
 }
 
-/// A batch of so many micro-batches.
+/// A batch of the run's number of micro-batches.
 EpochBatches one_batch(const MemoryRun& run) {
   const std::int64_t size = run.pipeline.num_micro_batches * run.micro_batch_size;
   return {at::arange(size).remainder(kNumImages), size};
 }
 
-/// Has the libraries take the memory that they keep for the process: threads, buffers of OpenBLAS.
+/// Makes the libraries allocate what they keep for the life of the process: threads, OpenBLAS buffers.
 void warm_up(MemoryRun run, const Images& images, Communicator& comm) {
   run.pipeline.num_micro_batches = 2 * run.num_stages;
   pipeline_parallel(run.training, run.pipeline, comm)->train(images, one_batch(run), {0, 1}, [](double) {});
@@ -82,15 +83,15 @@ TensorMap measure_batch(const MemoryRun& run, Communicator& comm) {
   return {{"activation_bytes", at::scalar_tensor(memory.peak_bytes() - gradient_bytes, at::kLong)}};
 }
 
-/// Raises what a rank failed with. Who gets no memory may say so, or, deep in a library, be ended by a signal.
+/// Raises a failed rank's error. A rank that runs out of memory may report it, or, deep in a library, die by a signal.
 [[noreturn]] void raise_failure(const MemoryRun& run, const RankFailure& failure) {
   const auto exit_code = static_cast<ExitCode>(failure.exit_code);
-  // LibTorch's own error counts as student code's where that asked for the memory.
+  // LibTorch's own error counts as student code's if that requested the memory.
   const bool of_memory = exit_code == ExitCode::kInternal || exit_code == ExitCode::kStudentCode;
   const bool own_words = !of_memory && failure.exit_code < 128;
   if (run.cap_bytes == 0 || own_words) raise(exit_code, failure.message);
   throw UsageError(fmt::format(
-      "--cap {}: {} micro-batches with {} need more than so many MB beyond what there was before the batch: "
+      "--cap {}: {} micro-batches with {} need more than that many MB on top of what was in use before the batch: "
       "{}; hint: {}a larger cap",
       run.cap_bytes / 1'000'000, run.pipeline.num_micro_batches, run.pipeline.schedule, failure.message,
       run.pipeline.schedule == "gpipe" ? "--schedule 1f1b, or " : ""));
@@ -105,7 +106,7 @@ MemoryCap::MemoryCap(std::int64_t more_bytes) : limit_before_(data_limit()) {
 MemoryCap::~MemoryCap() {
   try {
     set_data_limit(limit_before_);
-  } catch (const Error&) {  // raising it to what it was is allowed to everyone
+  } catch (const Error&) {  // restoring the old limit needs no privileges
   }
 }
 

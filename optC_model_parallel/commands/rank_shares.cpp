@@ -62,7 +62,7 @@ TensorMap RankShares::whole(const std::vector<TensorMap>& shares) const {
       const auto found = share.find(spec.name);
       if (found != share.end() && (parts.empty() || (split_ && spec.split_dim >= 0))) parts.push_back(found->second);
     }
-    if (parts.empty()) throw ContractError(fmt::format("expected '{}' on one of the ranks, got it on none", spec.name));
+    if (parts.empty()) throw ContractError(fmt::format("expected '{}' on one of the ranks, found none", spec.name));
     all[spec.name] = parts.size() == 1 ? parts.front() : at::cat(parts, spec.split_dim);
   }
   return all;

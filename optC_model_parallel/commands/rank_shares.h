@@ -11,7 +11,7 @@
 
 namespace lab::optc {
 
-/// Which tensors of a model each rank of a run has, whole ones or shards, and how they travel as one vector.
+/// Which tensors of a model each rank of a run has, whole ones or shards, and how they are packed into one vector.
 class RankShares {
  public:
   RankShares(const TrainingRun& run, int num_ranks);
@@ -19,13 +19,15 @@ class RankShares {
   const ModelSpec& model() const { return model_; }  ///< whole
   int num_ranks() const { return static_cast<int>(shares_.size()); }
 
-  /// The rank's part of the whole model's tensors, of those that are there. Aliasing  copies, or the same tensors
+  /// The rank's part of the whole model's tensors; `whole` may hold only some of them.
+  /// Aliasing  copies, or the same tensors
   TensorMap share_of(const TensorMap& whole, int rank) const;
-  /// The whole tensors, from each rank's part. Errors    ContractError: a rank lacks one
+  /// The whole tensors, from each rank's part.
+  /// Errors    ContractError: a rank lacks one
   TensorMap whole(const std::vector<TensorMap>& shares) const;
 
-  /// The rank's tensors one after the other, as float64, followed by zeros: as long on every rank. A tensor that is
-  /// missing is NaN. `only_learning`: without running statistics.
+  /// The rank's tensors one after the other, as float64, padded with zeros to the same length on every rank. A missing
+  /// tensor is NaN. `only_learning`: without running statistics.
   at::Tensor flat(const TensorMap& share, int rank, bool only_learning) const;
   TensorMap from_flat(const at::Tensor& flat, int rank, bool only_learning) const;
 

@@ -17,8 +17,7 @@ at::Tensor from_doubles(const std::vector<double>& values) {
   return at::tensor(values, at::kDouble);
 }
 
-/// Sends the record from `owner` to everybody. What the others cannot know is its values; all shapes follow from the
-/// run.
+/// Sends the record from `owner` to all ranks. Only its values are sent; all shapes follow from the run.
 void share_record(TrainingRecord& record, const TrainingRun& run, const Dataset& data, int owner, Collectives& comm) {
   const TrainingOptions& training = run.training;
   const bool owns = comm.rank() == owner;
@@ -59,7 +58,7 @@ TrainingRecord train_reference(const TrainingRun& run, const Dataset& data, int 
 
 std::vector<TrainingRecord> train_references(const std::vector<TrainingRun>& runs, const Dataset& data,
                                              Communicator& comm) {
-  std::vector<std::string> keys;  // of references that differ
+  std::vector<std::string> keys;  // of distinct references
   std::vector<std::size_t> reference_of;
   std::vector<TrainingRun> distinct;
   for (const TrainingRun& run : runs) {

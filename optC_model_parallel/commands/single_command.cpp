@@ -28,7 +28,7 @@ ExitCode single_command(int argc, char** argv) {
   options.training.model = options.model.empty() ? options.training.model : options.model;
   finish(options, common);
   make_folder("--out", common.out_dir);
-  use_threads(1);  // the yardstick of the parallel runs, whose ranks have a thread each
+  use_threads(1);  // like each rank of the parallel runs
 
   const TrainingOptions& training = options.training;
   const std::unique_ptr<Strategy> strategy = single_process(training);

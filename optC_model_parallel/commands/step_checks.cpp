@@ -18,30 +18,31 @@
 namespace lab::optc {
 namespace {
 
-// A float32 sum of n products is rounded by some sqrt(n) u of its terms' size, u = 2^-24. The longest sums here, weight
-// gradients of convolutions, have 10^4 to 10^5 terms, the deepest model has ten layers: 256 u bounds a gradient's relative
-// error where nothing but rounding is at work (measured: 2e-7 to 2e-6). Losses and logits, which are continuous in all
-// values, are always within it.
+// A float32 sum of n products has a rounding error of about sqrt(n) u of its terms' size, u = 2^-24. The longest sums
+// here, weight gradients of convolutions, have 10^4 to 10^5 terms, and the deepest model has ten layers: 256 u bounds a
+// gradient's relative error if only rounding is at work (measured: 2e-7 to 2e-6). Losses and logits, which are
+// continuous in all values, are always within it.
 //
-// A ReLU or a max-pool whose inputs are that close to a tie may be decided the other way, and then the gradient is off by
-// that decision's share of it: 1e-5 to 1e-2 so far, the more the smaller batch and layer are, so no constant serves.
-// How much it can be is found by computing the step again in float64 with every weight and pixel moved by 256 u at
-// random (exact_step.h): what rounding may decide otherwise, each of these samples decides otherwise with a probability
-// of about a half. A right gradient is missed by none of 32 in 2^-32 of these rare steps; a gradient that is 20 % off
-// is as far from all of them. A gradient of a loss near 0, whose relative error is large, is moved as far. Where several decisions differ, a sample has about half of them: hence twice its distance.
+// A ReLU or a max-pool whose inputs are that close to a tie may decide the other way, and then the gradient is off by
+// that decision's share of it: 1e-5 to 1e-2 so far, more for smaller batches and layers, so no constant works. How much
+// it can be is found by computing the step again in float64 with every weight and pixel moved by 256 u at random
+// (exact_step.h): each of these samples flips a decision that rounding may flip with a probability of about a half. In
+// only 2^-32 of these rare steps does none of 32 samples come as far as a correct gradient; a gradient that is 20 % off
+// is as far from all of them. A gradient of a loss near 0, whose relative error is large, is moved as far. If several
+// decisions differ, a sample has about half of them: hence twice its distance.
 constexpr double kRounding = 1.0 / (1 << 16);
 constexpr int kMostSamples = 32;
-constexpr int kFewerSamples = 8;  ///< once a step was wrong: there will be more, and each would take all 32
+constexpr int kFewerSamples = 8;  ///< after a wrong step: there will be more, and each would take all 32
 constexpr double kSafety = 2;
 constexpr Tolerance kLosses{kRounding, kRounding};
 
-/// What the ranks had of a step, on the rank that checks it.
+/// All ranks' data of a step, on the rank that checks it.
 struct GatheredStep {
   std::vector<TensorMap> weights;     ///< of each rank
   std::vector<at::Tensor> gradients;  ///< of each rank, flat
 };
 
-/// What float64 makes of it.
+/// The same step in float64.
 struct Verdict {
   ExactStep exact;
   std::vector<double> allowed;  ///< of each rank's gradient: a norm
@@ -213,7 +214,7 @@ at::Tensor exact_logits(const TrainingRun& run, const TensorMap& own_weights, co
     all.push_back(shares.from_flat(rows[static_cast<std::size_t>(rank)], rank, false));
   Parameters parameters = first_parameters(shares.model(), /*seed=*/0, at::kDouble);
   assign(shares.model(), parameters, shares.whole(all));
-  // As many for each rank, so that all parts have the same shape; the last ones may repeat some.
+  // The same number for each rank, so that all parts have the same shape; the last ones may repeat some.
   const std::int64_t num_each = (images.size() + comm.size() - 1) / comm.size();
   const at::Tensor mine = at::arange(num_each, at::kLong).add_(num_each * comm.rank()).clamp_max_(images.size() - 1);
   const Images part = {images.pixels.index_select(0, mine), images.labels.index_select(0, mine)};

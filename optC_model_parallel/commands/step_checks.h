@@ -9,13 +9,13 @@
 #include "optC_model_parallel/model/data/images.h"
 #include "optC_model_parallel/model/training/step_recorder.h"
 
-// What float32 can show. Two right trainings part: their sums are rounded in another order, some ReLU or max-pool is
-// decided the other way, and from there on every step multiplies the distance. A single step does not: given the
+// What float32 can show. Two correct trainings diverge: their sums are rounded in another order, some ReLU or max-pool
+// decides the other way, and from there on every step multiplies the distance. A single step does not: given the
 // weights that the ranks had before it, its gradient is that of float64 up to rounding. So every recorded step is
 // checked by itself, from the ranks' own weights.
 namespace lab::optc {
 
-/// One step of a float32 training, and what it is compared with: the same step in float64 in one process.
+/// One step of a float32 training, compared with the same step in float64 in one process.
 struct StepCheck {
   std::int64_t step = 0;
   Comparison gradient;       ///< of this rank's tensors, as one vector
@@ -25,7 +25,7 @@ struct StepCheck {
   TensorMap expected;        ///< this rank's gradient, float64
 };
 
-/// Some steps together. Without a step nothing is close.
+/// Several steps together. With no steps, nothing is close.
 struct StepsFound {
   std::size_t num_steps = 0;
   Comparison gradients;  ///< relative_norm: the largest
@@ -33,11 +33,11 @@ struct StepsFound {
 };
 StepsFound together(const std::vector<StepCheck>& checks, const std::vector<double>& losses);
 
-/// Those of an epoch, from 1.
+/// The checks of one epoch, counted from 1.
 std::vector<StepCheck> checks_of_epoch(const std::vector<StepCheck>& checks, std::int64_t epoch,
                                        std::int64_t steps_per_epoch);
 
-/// How this rank computes a step: see StepRecorder.
+/// Which version of the weights this rank uses for a step: see StepRecorder.
 StepRecorder::VersionOf version_of(const TrainingRun& run, int rank, int num_ranks, std::int64_t steps_per_epoch);
 
 /// Checks every step that the ranks recorded, each on one rank in turn.
@@ -45,12 +45,12 @@ StepRecorder::VersionOf version_of(const TrainingRun& run, int rank, int num_ran
 std::vector<StepCheck> check_steps(const TrainingRun& run, const Images& images, const StepRecorder& recorder,
                                    Communicator& comm);
 
-/// What the model answers in float64, [N, 10], with the weights that the ranks have. Each rank computes a part.
+/// The model's logits in float64, [N, 10], with the ranks' weights. Each rank computes a part.
 /// Call      collective
 at::Tensor exact_logits(const TrainingRun& run, const TensorMap& own_weights, const Images& images, Communicator& comm);
 
-/// Which float32 predictions rounding does not explain, [N] bool: neither float64's nor a class whose logit is as large
-/// up to rounding.
+/// Which float32 predictions cannot be explained by rounding, [N] bool: neither float64's nor a class whose logit is as
+/// large up to rounding.
 at::Tensor wrong_predictions(const at::Tensor& predictions, const at::Tensor& exact_logits);
 
 }  // namespace lab::optc

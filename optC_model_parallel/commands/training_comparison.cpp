@@ -21,7 +21,7 @@ at::Tensor as_one_vector(const TensorMap& tensors) {
   return parts.empty() ? at::empty({0}, at::kDouble) : at::cat(parts);
 }
 
-/// Those of the first steps, and NaN for each that is missing.
+/// The losses of the first steps, with NaN for each missing one.
 at::Tensor first_losses(const std::vector<double>& losses, std::int64_t num_steps) {
   std::vector<double> first(static_cast<std::size_t>(num_steps), std::numeric_limits<double>::quiet_NaN());
   std::copy_n(losses.begin(), std::min(first.size(), losses.size()), first.begin());

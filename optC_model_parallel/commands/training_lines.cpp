@@ -17,12 +17,12 @@
 namespace lab::optc {
 namespace {
 
-/// Of a pipeline, the last stage knows losses and predictions; of tensor parallelism, every rank does.
+/// In a pipeline, the last stage knows losses and predictions; with tensor parallelism, every rank does.
 bool knows_losses(const TrainingRun& run, int rank, int num_ranks) {
   return run.parallelism == Parallelism::kTensor || rank == num_ranks - 1;
 }
 
-// The words of rank 0 before a training, and behind them the template by which a log is checked.
+// The text of rank 0 before a training, followed by the template that a log is checked against.
 std::string words_before(const TrainingRun& run, int num_ranks, const Dataset& data) {
   const TrainingOptions& training = run.training;
   const std::string how =
@@ -44,7 +44,7 @@ std::string template_before(const TrainingRun& run) {
          "{number} epochs";
 }
 
-// Each rank's stages, likewise.
+// The same for each rank's stages.
 std::string stage_words(const TrainingRun& run, int rank, int num_ranks) {
   const StagePlan plan = balanced_plan(model_named(run.training.model), num_ranks, run.pipeline.num_chunks);
   const RankPlan own = plan_of_rank(plan, rank);
@@ -56,7 +56,7 @@ std::string stage_words(const TrainingRun& run, int rank, int num_ranks) {
 constexpr const char* kStageTemplate =
     "stage {word}: layers {word}; {number} parameters, {number} bytes, {number} multiply-adds per image ({number} %)";
 
-/// One rank's part in the lines.
+/// One rank's lines.
 class Lines {
  public:
   Lines(RankRun& lab_run, const CheckedTraining& training, const TrainingRecord& reference)
@@ -67,7 +67,7 @@ class Lines {
     if (training_.run.parallelism == Parallelism::kPipeline) message(stage_words(training_.run, rank(), size()));
   }
 
-  /// `checks`: of float32.
+  /// `checks`: float32 only.
   void epoch(std::int64_t number, const TrainingRecord& record, const std::vector<StepCheck>& checks) {
     const auto index = static_cast<std::size_t>(number - 1);
     if (rank() == speaker(training_.run, size())) {
@@ -112,7 +112,7 @@ class Lines {
     return static_cast<std::int64_t>(reference_.losses.size()) / training_.run.training.num_epochs;
   }
 
-  /// In float32, an epoch's.
+  /// The lines of an epoch in float32.
   void steps(std::int64_t number, const std::string& what, const std::vector<StepCheck>& checks, double distance) {
     if (checks.empty()) {
       skip(what);
@@ -196,7 +196,7 @@ TrainingRecord train_beside(RankRun& lab_run, const CheckedTraining& training, c
   TrainingProgress progress(training.title, training.run.training.num_epochs * data.train.size(), !speaks);
   TrainingEvents events;
   events.on_step = [&](std::int64_t num_images, double loss) { progress.step(num_images, loss); };
-  // On stderr: the log of a training that was resumed is that of one that was not.
+  // On stderr: the log of a resumed training is the same as that of an uninterrupted one.
   events.on_note = [&](const std::string& note) {
     fmt::print(stderr, "optC_model_parallel: rank {}: {}: {}\n", comm.rank(), training.title, note);
   };

@@ -9,7 +9,7 @@
 
 namespace lab::optc {
 
-/// What decides the numbers of a training, whoever carries it out.
+/// The options that determine a training's numbers, however it is run.
 struct TrainingOptions {
   std::string model = "tutorial";
   at::ScalarType dtype = at::kDouble;
@@ -22,9 +22,9 @@ struct TrainingOptions {
 /// How ranks share the work of a pipeline.
 struct PipelineOptions {
   std::string schedule = "gpipe";      ///< one of schedule_names()
-  std::int64_t num_micro_batches = 4;  ///< of a batch; pipedream and pipedream-sync always take whole batches
-  int num_chunks = 1;                  ///< of each rank; interleaved usually 2
-  bool recompute = false;              ///< forget activations, and compute them again in the backward pass
+  std::int64_t num_micro_batches = 4;  ///< per batch; pipedream and pipedream-sync always take whole batches
+  int num_chunks = 1;                  ///< per rank; usually 2 for interleaved
+  bool recompute = false;              ///< drop activations, and recompute them in the backward pass
 };
 
 }  // namespace lab::optc

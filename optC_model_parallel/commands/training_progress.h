@@ -8,8 +8,8 @@
 
 namespace lab::optc {
 
-/// How far a training is, its loss and its speed: a bar on stderr, and the figures for whoever asks. `quiet`: on ranks
-/// that leave the bar to another.
+/// A training's progress, loss and speed: a bar on stderr, and the figures on request. `quiet`: no bar, for ranks that
+/// leave it to another.
 class TrainingProgress {
  public:
   TrainingProgress(const std::string& label, std::int64_t num_images, bool quiet = false);

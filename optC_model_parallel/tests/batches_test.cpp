@@ -9,7 +9,7 @@
 #include "common/tensor/exact_data.h"
 #include "common/testing/test.h"
 
-// Which images a step sees, and as what.
+// Which images a step sees, and in what form.
 namespace lab::optc {
 namespace {
 
@@ -37,7 +37,7 @@ TEST_CASE("the order follows from the numbers alone, and is the same everywhere"
   CHECK(epoch_order(1000, 42, 3) == epoch_order(1000, 42, 3));
 }
 
-TEST_CASE("epochs and seeds have orders of their own") {
+TEST_CASE("every epoch and seed has its own order") {
   CHECK(epoch_order(100, 42, 0) != epoch_order(100, 42, 1));
   CHECK(epoch_order(100, 42, 0) != epoch_order(100, 43, 0));
   CHECK(epoch_order(100, 42, 1) != epoch_order(100, 43, 0));

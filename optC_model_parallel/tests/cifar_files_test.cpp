@@ -30,7 +30,7 @@ std::vector<std::string> names_of(const std::vector<std::string>& paths) {
   return names;
 }
 
-/// What is said of a file with these bytes.
+/// The message about a file with these bytes.
 std::string message_about(const std::string& bytes) {
   const testing::TemporaryFolder folder;
   testing::write_bytes(folder.file("train.bin"), bytes);
@@ -106,7 +106,7 @@ TEST_CASE("a folder that is not there, is a file, or lacks one kind of file") {
 TEST_CASE("a file that is empty, cut short, or has a byte too many") {
   const std::string whole = record(1, 0) + record(2, 0);
   CHECK(testing::contains(message_about(""), "got 0 bytes; hint: the file is empty"));
-  CHECK(testing::contains(message_about(whole.substr(0, 6145)), "train.bin': expected an integer"));
+  CHECK(testing::contains(message_about(whole.substr(0, 6145)), "train.bin': expected a multiple"));
   CHECK(testing::contains(message_about(whole.substr(0, 6145)), "got 6145 bytes; hint: the file has been cut short"));
   CHECK(testing::contains(message_about(whole + '\0'), "got 6147 bytes"));
 }
@@ -140,7 +140,7 @@ TEST_CASE("real images") {
     const at::Tensor counts = at::bincount(images.labels, {}, 10);
     CHECK(counts.numel() == 10);
     CHECK(counts.min().item<double>() > 0.05 * static_cast<double>(images.size()));
-    // A photograph's neighbouring pixels are alike; a wrong layout would put unlike ones side by side.
+    // A photograph's neighbouring pixels are similar; a wrong layout would put different ones next to each other.
     const at::Tensor pixels = images.pixels.to(at::kFloat);
     const double spread = pixels.std().item<double>();
     CHECK((pixels.slice(3, 1) - pixels.slice(3, 0, -1)).std().item<double>() < 0.5 * spread);

@@ -23,7 +23,7 @@ TrainingRecord record_of(std::vector<double> losses, std::vector<double> test_lo
   return record;
 }
 
-/// What a viewer of SVG would show as words.
+/// Whether an SVG viewer would show this text.
 bool shows(const std::string& svg, const std::string& words) {
   return svg.find(words) != std::string::npos;
 }

@@ -6,7 +6,7 @@
 #include "common/tensor/files/crc32.h"
 #include "common/testing/test.h"
 
-// The stand-in for real images: the same bytes everywhere, and something to learn.
+// The replacement for real images: the same bytes everywhere, and something to learn.
 namespace lab::optc {
 namespace {
 
@@ -14,7 +14,7 @@ std::uint32_t checksum(const at::Tensor& tensor) {
   return crc32({static_cast<const char*>(tensor.data_ptr()), tensor.nbytes()});
 }
 
-/// The share of test images whose class has, of all classes, the mean training image nearest to them.
+/// The share of test images that are nearest to the mean training image of their own class.
 double nearest_mean_accuracy(const Dataset& data) {
   std::vector<at::Tensor> means;
   for (std::int64_t label = 0; label < kNumClasses; ++label) {
@@ -67,7 +67,7 @@ TEST_CASE("no image comes twice, in training, in testing, or with another seed")
 TEST_CASE("all classes, about equally often") {
   const at::Tensor counts = at::bincount(generated_images(2000, 0, 42).train.labels, {}, 10);
   CHECK(counts.numel() == 10);
-  CHECK(counts.min().item<int>() > 150);  // 200 expected, give or take 13
+  CHECK(counts.min().item<int>() > 150);  // 200 expected, +- 13
   CHECK(counts.max().item<int>() < 250);
 }
 

@@ -13,7 +13,7 @@
 #include "optC_model_parallel/cases/calls.h"
 #include "optC_model_parallel/cases/cases.h"
 
-// The log expectation accepts a right log and refuses every small way to spoil it.
+// The log expectation accepts a correct log and rejects every small corruption.
 namespace lab::optc {
 namespace {
 
@@ -93,7 +93,7 @@ TEST_CASE("weights that are 1e-5 apart, or one other prediction, are refused, wh
   }
 }
 
-/// The words for the model, the dtype and the like are whatever the run was told; with other letters they name another.
+/// The names of the model, the dtype and so on come from the run's options; with other letters they name others.
 bool names_another_run(const LogMutation& mutation) {
   static const std::regex form(
       ".*with another letter: \\[Rank [0-9]\\] (Pipeline|Tensor): "
@@ -112,7 +112,7 @@ TEST_CASE("the expectation refuses every line deleted, duplicated or falsified i
   }
 }
 
-TEST_CASE("every case has a call and a name of its own") {
+TEST_CASE("every case has a call and a unique name") {
   CHECK(testing::misnamed_case(all_cases(), calls()) == "");
 }
 

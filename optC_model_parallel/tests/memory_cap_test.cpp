@@ -5,11 +5,11 @@
 #include "common/testing/test.h"
 #include "optC_model_parallel/commands/memory_runs.h"
 
-// A program of its own: LibTorch 2 refuses backward passes in processes forked from one that has made some.
+// A separate program: LibTorch 2 refuses backward passes in processes forked from one that has run some.
 namespace lab::optc {
 namespace {
 
-TEST_CASE("a cap that is too small ends in one message, and one that is not in none") {
+TEST_CASE("a cap that is too small gives one message, a large enough one none") {
 #ifdef __SANITIZE_ADDRESS__
   MESSAGE("skipped: the address sanitizer ends a program that has no memory left");
 #else
@@ -21,7 +21,7 @@ TEST_CASE("a cap that is too small ends in one message, and one that is not in n
   run.cap_bytes = 4'000'000;
   const std::string message = testing::message_of([&] { peak_activation_bytes(run); });
   CAPTURE(message);
-  CHECK(testing::contains(message, "--cap 4: 500 micro-batches with gpipe need more than so many MB"));
+  CHECK(testing::contains(message, "--cap 4: 500 micro-batches with gpipe need more than that many MB"));
   CHECK(testing::contains(message, "hint: --schedule 1f1b"));
   CHECK(!testing::contains(message, "frame #"));
   run.cap_bytes = 100'000'000;

@@ -7,7 +7,7 @@
 
 #include "common/testing/test.h"
 
-// What stages hold of a batch of many micro-batches. Bytes, which are the same in every run.
+// How much of a batch of many micro-batches each stage holds. Bytes, which are the same in every run.
 namespace lab::optc {
 namespace {
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The program as a user meets it: every number of ranks and way to launch, one training alone, real files and damaged
-# ones, bad input, a rank killed in the middle of an epoch and the way on from there.
+# The program as a user sees it: every number of ranks and way to launch, one training alone, real and damaged files,
+# bad input, a rank killed in the middle of an epoch and the resumption.
 source "$(dirname -- "$(readlink -f -- "$0")")/../../common/testing/program_checks.sh"
 lab=optC_model_parallel
 program=$bin/$lab
@@ -58,7 +58,7 @@ verdict "$([[ $code == 0 && -s $scratch/single/optC_single_tutorial.safetensors 
 run "$program" compare "${small[@]}" --epochs 1 --runs gpipe,pair --nproc 2 --out "$scratch/compare"
 verdict "$([[ $code == 0 && -s $scratch/compare/optC_tutorial_steps.csv ]] && has '^gpipe +tutorial .*True$')" "compare"
 
-# Real images, and files that are none.
+# Real images, and invalid files.
 data=$(dirname -- "$LAB_SOURCE_DIR")/shared/data
 if [[ -r $data/cifar10_lossless_test_1017.bin ]]; then
   run "$program" pipeline --data "$data" "${small[@]}" --epochs 1 --out "$scratch/real"
@@ -68,7 +68,7 @@ if [[ -r $data/cifar10_lossless_test_1017.bin ]]; then
   head -c 30730 "$data/cifar10_lossless_test_1017.bin" >"$scratch/short/test_batch.bin"
   run "$program" single --data "$scratch/short" --out "$out"; refuses "a truncated file" 2 "data_batch_1.bin.*3073"
   head -c 30730 /dev/zero | tr '\0' '\377' >"$scratch/short/data_batch_1.bin"
-  run "$program" pipeline --data "$scratch/short" --out "$out"; refuses "labels that are none" 2 "data_batch_1.bin.*label"
+  run "$program" pipeline --data "$scratch/short" --out "$out"; refuses "invalid labels" 2 "data_batch_1.bin.*label"
 else skip "there are no real images at hand"; fi
 run "$program" --data "$scratch/absent" --out "$out"; refuses "a folder that is not there" 2 "absent"
 
@@ -119,7 +119,7 @@ verdict "$([[ $code == 0 && $(num_true) == 1 && $(grep -c 'skipped: its steps we
 run "$program" pipeline "${small[@]}" --schedule pipedream --checkpoint-every 2 --out "$scratch/drained"
 verdict "$([[ $code == 0 && $(num_true) == 18 ]]; echo $?)" "PipeDream, drained for checkpoints, equals its formula drained as often"
 
-# What it measures, in little.
+# The measurements, scaled down.
 run "$program" bench --model tutorial --batch-size 32 --micro-batches 8 --rounds 1
 verdict "$([[ $code == 0 ]]; echo $?)" "bench"
 run "$program" memory --micro-batches 20,60 --schedule 1f1b

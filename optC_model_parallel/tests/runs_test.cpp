@@ -16,7 +16,7 @@
 #include "optC_model_parallel/model/training/training_loop.h"
 #include "optC_model_parallel/models.h"
 
-// Who trains what, how ranks agree on where to go on, and what counts as the same training.
+// Which rank trains what, how ranks agree on where to resume, and what counts as the same training.
 namespace lab::optc {
 namespace {
 
@@ -42,7 +42,7 @@ TEST_CASE("a run's name says what is trained and how") {
   CHECK(contains(message_of([] { run_named("pipdream", {}, {}); }), "got 'pipdream'"));
 }
 
-TEST_CASE("what the user chose of an optimizer is taken for every model, also for vit") {
+TEST_CASE("the user's optimizer options apply to every model, also to vit") {
   const auto text = [](const std::string& model, const ChosenOptimizer& chosen) {
     const OptimizerOptions options = optimizer_for(model, chosen);
     return fmt::format("{} {} {}", options.kind, options.learning_rate, options.momentum);
@@ -74,7 +74,7 @@ TEST_CASE("runs with the same numbers share a reference, and no others do") {
   CHECK(reference_key(run_named("gpipe", other, {})) != key("gpipe"));
 }
 
-TEST_CASE("whoever trains a reference reports after each step and each batch of an evaluation") {
+TEST_CASE("training a reference reports after each step and each batch of an evaluation") {
   const Dataset data = generated_images(50, 300, 1);
   int num_reports = 0;
   train_reference(run_named("gpipe", short_training(), {}), data, 2, [&] { ++num_reports; });
@@ -160,7 +160,7 @@ TEST_CASE("where one rank's newest checkpoint is damaged, all go on from the one
   for (const RankOutcome& rank : outcome.ranks) {
     CHECK(rank.tensors.at("step").item<std::int64_t>() == 20);
     CHECK(rank.tensors.at("w").eq(20).all().item<bool>());
-    // Rank 0 says where the training goes on, rank 1 what is damaged.
+    // Rank 0 reports where the training resumes, rank 1 what is damaged.
     CHECK(rank.tensors.at("notes").item<std::int64_t>() == (rank.report.rank == 2 ? 0 : 1));
   }
 }
@@ -177,7 +177,7 @@ TEST_CASE("parameters are compared as one vector, by its norm") {
   CHECK(contains(message_of([&] { compare_parameters({{"a", expected.at("a")}}, expected); }), "b"));
 }
 
-TEST_CASE("losses are compared step by step, and a missing one is no match") {
+TEST_CASE("losses are compared step by step, and a missing one is a mismatch") {
   CHECK(compare_losses({2, 1}, {2, 1}, 1e-10).close);
   CHECK_FALSE(compare_losses({2, 1 + 1e-9}, {2, 1}, 1e-10).close);
   CHECK_FALSE(compare_losses({2}, {2, 1}, 1e-10).close);

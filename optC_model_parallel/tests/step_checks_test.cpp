@@ -11,7 +11,7 @@
 #include "optC_model_parallel/model/training/exact_step.h"
 #include "optC_model_parallel/models.h"
 
-// Float32 trainings: right ones are right whatever a ReLU at a tie decides, and wrong ones are wrong.
+// Float32 trainings: correct ones pass whatever a ReLU at a tie decides, and wrong ones fail.
 namespace lab::optc {
 namespace {
 
@@ -26,7 +26,7 @@ TrainingRun float32_run(const std::string& name, std::uint64_t seed) {
   return run_named(name, training, {});
 }
 
-/// Trains on all ranks and returns what each rank found: right or not, steps, the largest distance.
+/// Trains on all ranks and returns each rank's findings: right or not, steps, the largest distance.
 std::vector<std::vector<double>> findings(const TrainingRun& run, int num_ranks) {
   const Dataset data = generated_images(37, 20, run.training.seed);
   WorldSpec spec;
@@ -63,7 +63,7 @@ TEST_CASE("a right float32 training is right, with every schedule and model, on 
   }
 }
 
-/// What the check of one step finds of a gradient, with the first weights of the model `deep`.
+/// The check of one step's gradient, with the initial weights of the model `deep`.
 struct OneStep {
   OneStep() : run(float32_run("gpipe", 1)), images(generated_images(8, 0, 1).train) {
     run.training.model = "deep";
@@ -198,7 +198,7 @@ TEST_CASE("PipeDream's steps are checked with the versions that each stage used,
   CHECK(version_of(drained, 0, 4, 10)(7) == 4);
   CHECK(version_of(drained, 0, 4, 10)(8) == 8);
   CHECK(version_of(float32_run("gpipe", 1), 0, 4, 10)(7) == 7);
-  TrainingRun misnamed = run;  // trained by PipeDream's versions, checked by those of vertical sync
+  TrainingRun misnamed = run;  // trained with PipeDream's versions, checked with those of vertical sync
   const Dataset data = generated_images(37, 20, 1);
   WorldSpec spec;
   spec.num_ranks = 3;

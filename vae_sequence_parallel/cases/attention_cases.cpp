@@ -18,13 +18,13 @@ struct AttentionCase {
   at::ScalarType dtype = at::kFloat;
   bool with_gradient = false;
   bool costed = false;
-  bool large_scores = false;  ///< about 1100, but near each other
+  bool large_scores = false;  ///< about 1100, but close to each other
 
-  /// The ring's are odd in number, Ulysses' divide by any number of ranks.
+  /// An odd number for the ring; for Ulysses, a multiple of the number of ranks.
   std::int64_t num_heads(int size) const { return by == By::kRing ? 3 : 2 * size; }
 };
 
-/// Whole "q", "k", "v", "grad_out". All grow along the positions, so that the largest scores lie with the last ranks.
+/// Whole "q", "k", "v", "grad_out". All grow along the positions, so that the last ranks have the largest scores.
 TensorMap whole_of(const AttentionCase& test_case, const CasePlace& place) {
   TensorMap whole;
   std::uint64_t seed = place.seed;

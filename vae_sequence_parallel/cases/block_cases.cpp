@@ -4,7 +4,7 @@
 namespace lab::vae {
 namespace {
 
-/// A square picture as the handout has it. The sums of an Upsample have up to 2304 products.
+/// A square picture as in the handout. The sums of an Upsample have up to 2304 products.
 Case block_at_full_size(const std::string& task, const std::string& name, const ModuleUnderTest& module,
                         std::int64_t side, bool in_float64) {
   PictureSetup picture;

@@ -4,7 +4,7 @@
 
 namespace lab::vae {
 
-/// Task id -> student function, of the whole lab.
+/// Task id -> student function, for the whole lab.
 CallTable calls();
 
 }  // namespace lab::vae

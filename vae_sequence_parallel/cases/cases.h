@@ -18,7 +18,7 @@ struct ModuleSection {
 /// conv2d, groupnorm, upsample, attn_block, decoder, memory.
 std::vector<std::string> module_tags();
 
-/// Everything that the lab checks of the modules, in the order of its log.
+/// All checks of the modules, in the order of the log.
 std::vector<ModuleSection> module_sections();
 
 /// The sections with this tag, in order; empty: all.
@@ -30,8 +30,8 @@ std::vector<Case> all_cases();
 /// For the judge.
 GradedLab graded_lab();
 
-/// vae.ulysses, vae.ulysses_messages, vae.ring_attention, vae.ring_messages: attention alone, of positions in any
-/// numbers; scores that no exponential survives uncorrected; and what travels.
+/// vae.ulysses, vae.ulysses_messages, vae.ring_attention, vae.ring_messages: attention alone, for any numbers of
+/// positions; scores whose exponentials overflow without the maximum; and traffic.
 std::vector<Case> attention_cases();
 /// vae.attention_gradient.
 std::vector<Case> attention_gradient_cases();
@@ -42,36 +42,36 @@ std::vector<Case> upsample_cases();
 std::vector<Case> attn_block_cases();
 /// vae.resnet_block, with and without a shortcut.
 std::vector<Case> resnet_block_cases();
-/// vae.decoder_gathers_nothing: all that these modules send.
+/// vae.decoder_gathers_nothing: everything that these modules send.
 std::vector<Case> block_traffic_cases();
-/// vae.decoder_gradient, of these modules.
+/// vae.decoder_gradient, for these modules.
 std::vector<Case> block_gradient_cases();
 
-/// vae.conv2d, vae.conv2d_halo: the handout's sizes; further kernels, strides and paddings; and what halos may cost.
+/// vae.conv2d, vae.conv2d_halo: the handout's sizes; other kernels, strides and paddings; and the cost of halos.
 std::vector<Case> conv_cases();
 /// vae.conv2d_gradient.
 std::vector<Case> conv_gradient_cases();
 
-// The decoder and the autoencoder of a small config of FLUX.1's structure.
+// The decoder and the autoencoder with a small config of FLUX.1's structure.
 /// vae.decoder, on latents of even and uneven width; within 1e-5 in float32.
 std::vector<Case> decoder_cases();
 /// vae.autoencoder: "input.picture" and "input.latent", whole on every rank; "latent" and "picture".
 std::vector<Case> autoencoder_cases();
-/// vae.decoder_gathers_nothing: all that the decoder sends.
+/// vae.decoder_gathers_nothing: everything that the decoder sends.
 std::vector<Case> decoder_traffic_cases();
 /// vae.decoder_gradient.
 std::vector<Case> decoder_gradient_cases();
 
-/// vae.group_norm, vae.group_norm_moments: the handout's sizes; means up to 1000 times the spread, a spread as small as
-/// epsilon; and what the moments may cost.
+/// vae.group_norm, vae.group_norm_moments: the handout's sizes; means up to 1000 times the deviation, a variance as
+/// small as epsilon; and the cost of moments.
 std::vector<Case> norm_cases();
 /// vae.group_norm_gradient.
 std::vector<Case> norm_gradient_cases();
 
-/// The bonus: work of which it is known how much it holds.
+/// The bonus: work with a known peak memory.
 std::vector<Case> memory_cases();
 
-/// "bytes": what vae.memory's function says of each piece of work.
+/// "bytes": the result of vae.memory's function for each piece of work.
 TensorMap memory_call(Communicator& comm, const CaseInputs& inputs);
 
 }  // namespace lab::vae

@@ -30,7 +30,7 @@ PictureSetup latent_picture(const Widths& widths, at::ScalarType dtype = at::kFl
   return picture;
 }
 
-/// What many layers of float32 leave.
+/// The rounding error of many float32 layers.
 Case within_1e5(Case test_case) {
   test_case.tolerance.relative_norm = 1e-5;
   test_case.tolerance.atol = 1e-4;
@@ -103,7 +103,7 @@ std::vector<Case> decoder_traffic_cases() {
 }
 
 std::vector<Case> decoder_gradient_cases() {
-  // 64 channels: where a group of a norm is one channel, the biases before it have no effect, and no gradient to judge.
+  // 64 channels: if a norm's group is one channel, the biases before it have no effect, and no gradient to check.
   AutoEncoderConfig config = tiny_config();
   config.channel_multipliers = {2, 2};
   PictureSetup picture = latent_picture(narrow_widths, at::kDouble);

@@ -13,7 +13,7 @@ bool is_bias_of_keys(const std::string& name) {
 
 at::Tensor LeafWeights::get(const std::string& name, at::IntArrayRef shape) {
   const at::Tensor found = source_.get(name, shape);
-  if (found.is_meta()) return found;  // missing: whoever made the module reports it by CheckpointWeights::finish()
+  if (found.is_meta()) return found;  // missing: reported later by CheckpointWeights::finish()
   return leaves_[name] = found.detach().clone().to(device_).requires_grad_();
 }
 

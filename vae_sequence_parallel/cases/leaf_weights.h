@@ -13,8 +13,8 @@ class LeafWeights : public WeightSource {
 
   at::Tensor get(const std::string& name, at::IntArrayRef shape) override;
 
-  /// What backward() left, under "<name>.grad", zeros where nothing arrived. Without the biases of keys: they move all
-  /// scores of a query alike, so their gradients are 0, and what is found there is rounding.
+  /// The gradients after backward(), as "<name>.grad"; zeros if undefined. Without the biases of keys: they shift all
+  /// scores of a query equally, so their gradients are 0 up to rounding.
   TensorMap gradients() const;
 
  private:

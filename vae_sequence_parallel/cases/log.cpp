@@ -5,7 +5,7 @@
 namespace lab::vae {
 namespace {
 
-/// The fields stand for whatever the picture is, and whatever it cost.
+/// The fields match any picture and any cost.
 void expect_reconstruction(LogExpectation& log) {
   log.add(0, ExpectedText{"[Rank 0] A picture of {number} x {number}, encoded to a latent [1, {number}, {number}, "
                           "{number}], decoded in one process."});

@@ -4,10 +4,10 @@
 
 namespace lab::vae {
 
-/// The lines of a right run on so many ranks.
+/// The lines of a correct run on `num_ranks` ranks.
 LogExpectation expected_log(int num_ranks);
 
-/// The same of `modules` and of `test` alone.
+/// The same for `modules` and for `test` alone.
 LogExpectation expected_modules_log(int num_ranks);
 LogExpectation expected_test_log(int num_ranks);
 

@@ -12,7 +12,7 @@ TensorMap outcome_of(const WidthShard& out) {
   return {{"out", out.columns.detach()}, {"widths", at::tensor(out.widths, at::kLong)}};
 }
 
-/// What a rank makes of its first column, less what rank 0 makes of the same one.
+/// A rank's output for its first column, minus rank 0's output for the same column.
 TensorMap difference_of_first_column(const at::Tensor& out, Communicator& comm) {
   const at::Tensor own = out.narrow(3, 0, 1).contiguous();
   return {{"first_column", own - comm.collectives().broadcast(own.clone(), 0)}};
@@ -36,7 +36,7 @@ TensorMap backward(const ShardFunction& module, WidthShard x, const at::Tensor& 
   const at::Tensor leaf = x.columns.requires_grad_();
   const WidthShard out = module(std::move(x));
   TensorMap results = outcome_of(out);
-  // Another shape, or no graph, shows in the results.
+  // Another shape, or a missing graph, shows in the results.
   if (out.columns.requires_grad() && out.columns.sizes() == grad_out.sizes()) out.columns.backward(grad_out);
   results["x.grad"] = leaf.grad();
   for (const auto& [name, part] : leaves.gradients()) results[name] = comm.collectives().all_reduce(part.contiguous());
@@ -48,7 +48,7 @@ TensorMap backward(const ShardFunction& module, WidthShard x, const at::Tensor& 
 TaskCall module_call(const ModuleMaker& make) {
   return [make](Communicator& whole_world, const CaseInputs& inputs) {
     Communicator comm = of_case(whole_world, inputs);
-    // A module may overwrite what it is handed.
+    // A module may overwrite its input.
     WidthShard x = {inputs.tensor("input.x").clone(), integers(inputs, "input.widths")};
     CheckpointWeights source(weights_of(inputs), "the serial module's parameters", x.columns.scalar_type());
     LeafWeights leaves(source, inputs.device);

@@ -28,8 +28,8 @@ PictureCost cost_of(const ModuleCase& test_case, const CasePlace& place) {
   return test_case.module.cost(cost);
 }
 
-/// Gradients of parameters are sums over all positions: not around 0, where float32 would lose more digits than the sum
-/// has terms, and about 1.
+/// Parameter gradients are sums over all positions. They should be about 1, and not near 0, where cancellation in
+/// float32 would lose digits.
 at::Tensor gradient_like(const at::Tensor& out, std::uint64_t seed) {
   const double num_positions = static_cast<double>(out.numel() / out.size(1));
   return (1 + out + seeded_randn(out.sizes(), seed, out.scalar_type())).div_(num_positions);

@@ -8,7 +8,7 @@
 namespace lab::vae {
 namespace {
 
-/// Serial and Costs are made of the same arguments.
+/// Serial and Costs are constructed from the same arguments.
 template <class Serial, class Costs, class... Arguments>
 ModuleUnderTest module_of(ModuleKind kind, std::int64_t in_channels, std::map<std::string, double> numbers,
                           const Arguments&... arguments) {

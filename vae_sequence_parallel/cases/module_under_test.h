@@ -11,7 +11,7 @@ namespace lab::vae {
 
 enum class ModuleKind { kConv2d, kGroupNorm, kUpsample, kAttnBlock, kResnetBlock, kDecoder };
 
-/// A serial module, the layers that count what the parallel one costs, and what a call must know to make that.
+/// A serial module, the cost of the parallel one, and the numbers that a call needs to make the parallel one.
 struct ModuleUnderTest {
   std::function<std::function<at::Tensor(at::Tensor)>(const Weights&)> serial;  ///< makes it
   std::function<PictureCost(PictureCost)> cost;
@@ -26,7 +26,7 @@ ModuleUnderTest attn_block_under_test(std::int64_t channels, std::int64_t heads)
 ModuleUnderTest resnet_block_under_test(std::int64_t in_channels, std::int64_t out_channels);
 ModuleUnderTest decoder_under_test(const AutoEncoderConfig& config);
 
-/// The way back, from a case's numbers.
+/// The inverse, from a case's numbers.
 ModuleKind module_kind_of(const CaseInputs& inputs);
 Conv2dOptions conv_options_of(const CaseInputs& inputs);
 std::map<std::string, double> numbers_of(const AutoEncoderConfig& config);

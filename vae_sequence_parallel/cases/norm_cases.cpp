@@ -10,21 +10,21 @@
 namespace lab::vae {
 namespace {
 
-/// Moments [B, G, 3] that a mistake makes of those of each rank, [P, B, G, 3].
+/// Wrong moments [B, G, 3] from those of each rank, [P, B, G, 3].
 using WrongMoments = std::function<at::Tensor(const at::Tensor& of_ranks, int rank)>;
 
 at::Tensor own_moments(const at::Tensor& of_ranks, int rank) {
   return of_ranks[rank];
 }
 
-/// The variance is the mean of variances, by the number of values; the mean is right.
+/// The variance is the mean of variances, weighted by the number of values; the mean is right.
 at::Tensor without_variance_of_means(const at::Tensor& of_ranks, int) {
   const at::Tensor n = of_ranks.select(-1, 0), all = n.sum(0);
   const at::Tensor mean = (n * of_ranks.select(-1, 1)).sum(0) / all;
   return at::stack({all, mean, of_ranks.select(-1, 2).sum(0)}, -1);
 }
 
-/// The same with every rank counted alike.
+/// The same with equal weights for all ranks.
 at::Tensor plain_averages(const at::Tensor& of_ranks, int) {
   const at::Tensor n = of_ranks.select(-1, 0), all = n.sum(0);
   const at::Tensor variance = (of_ranks.select(-1, 2) / n.clamp_min(1)).mean(0);
@@ -45,8 +45,8 @@ KnownMistake local_variance(const Case& test_case, const std::string& message, c
           }};
 }
 
-/// The case of a GroupNorm with what it looks like if the moments of ranks are put together wrongly: each rank's own
-/// only, or averaged variances, which lack how far the means of ranks are apart.
+/// The case of a GroupNorm with its outputs if the ranks' moments are combined wrongly: each rank's own only, or
+/// averaged variances, which lack the variance of the ranks' means.
 Case with_norm_suspects(Case test_case) {
   const char* averaged =
       "the variance of local means is missing: averaged variances of ranks are not the variance of all columns, as the "
@@ -88,17 +88,17 @@ ModuleCase small_norm(const std::string& name, const PictureSetup& picture) {
   return norm_case(name, group_norm_under_test(picture.channels, 4), picture);
 }
 
-/// A mean so many times the spread. Rounding of the mean itself, in float32, shows in the result.
+/// A mean of `ratio` times the deviation. Rounding of the mean itself, in float32, shows in the result.
 Case large_mean(const std::string& name, double ratio) {
   PictureSetup picture = small_picture(spread(37));
   picture.mean = ratio;
   Case result = with_norm_suspects(case_of(small_norm(name, picture)));
   result.tolerance.relative_norm = 1e-6 + 1e-7 * ratio;
-  result.tolerance.atol = 10 * result.tolerance.relative_norm;  // values are normal: none is beyond 10
+  result.tolerance.atol = 10 * result.tolerance.relative_norm;  // values are normal, none above 10
   return result;
 }
 
-/// As small a spread as makes 1e-6 of it, epsilon, half of what is divided by.
+/// A variance of about 1e-6, as small as epsilon.
 Case small_spread() {
   PictureSetup picture = small_picture(spread(37));
   picture.deviation = 1e-3;
@@ -113,8 +113,8 @@ Case moments_case(const std::string& name, bool with_gradient) {
   return case_of(test_case);
 }
 
-/// Every rank has the same first column and others of its own: where mean and variance are bitwise the same, so are the
-/// results of the first column, "first_column" less rank 0's.
+/// All ranks have the same first column and different other ones: if mean and variance are bitwise the same, so are the
+/// outputs of the first column. "first_column" is minus rank 0's.
 Case same_everywhere() {
   const Widths four_each = [](int size) { return std::vector<std::int64_t>(static_cast<std::size_t>(size), 4); };
   const PictureSetup picture = small_picture(four_each, at::kDouble);

@@ -6,7 +6,7 @@
 namespace lab::vae {
 namespace {
 
-/// The rank that has a column; one beside the picture belongs to whom the picture's edge belongs.
+/// The rank that has a column; columns outside the picture belong to the rank at that edge.
 std::size_t owner_of(std::int64_t column, const std::vector<std::int64_t>& widths) {
   const std::int64_t total = std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
   column = std::clamp(column, std::int64_t{0}, total - 1);
@@ -15,7 +15,7 @@ std::size_t owner_of(std::int64_t column, const std::vector<std::int64_t>& width
   return rank;
 }
 
-/// Column by column, and so unlike conv_columns().
+/// Computed column by column, independently of conv_columns().
 struct Halos {
   explicit Halos(std::size_t size) : columns(size, std::vector<std::int64_t>(size)), out_widths(size) {}
   std::vector<std::vector<std::int64_t>> columns;  ///< [from][to]
@@ -125,7 +125,7 @@ PictureCost with_ring(PictureCost x, std::int64_t heads, std::int64_t head_chann
     return x.height * x.widths[static_cast<std::size_t>(rank % x.size())];
   };
   const std::int64_t all = x.height * x.total_width();
-  // What a rank never sends is its successor's own block: that of rank + 1, or of rank - 1 in a ring the other way.
+  // A rank never sends its successor's own block: that of rank + 1, or of rank - 1 in a ring in the other direction.
   const std::int64_t kept = std::min(positions_of(x.rank + 1), positions_of(x.rank + x.size() - 1));
   for (int pass = 0; pass < (x.with_gradient ? 2 : 1); ++pass)
     spend(x.messages, x.size() - 1, (all - kept) * position_values, (all - positions_of(x.rank)) * position_values,

@@ -7,11 +7,11 @@
 #include "common/checks/case.h"
 #include "vae_sequence_parallel/structure.h"
 
-// What the parallel modules may cost a rank, as parallel_layers.h and sequence_attention.h promise: modules of the same
-// structure whose forward passes count in the place of computing.
+// Allowed cost of the parallel modules per rank, as documented in parallel_layers.h and sequence_attention.h: modules
+// of the same structure whose forward passes count instead of computing.
 namespace lab::vae {
 
-/// A picture on its way through the layers of one rank: its size by now, and what was spent on it so far.
+/// A picture on its way through the layers of one rank: its current size and its cost so far.
 struct PictureCost {
   int rank = 0;
   std::int64_t batch = 1;
@@ -25,11 +25,11 @@ struct PictureCost {
   std::int64_t total_width() const;
 };
 
-/// The spent as bounds: calls, messages and bytes sent at most, bytes received at least. Other collectives not at all,
-/// but for all-reduces besides a backward pass, for gradients of parameters.
+/// The cost as bounds: at most these calls, messages and bytes sent, at least these bytes received. No other
+/// collectives, except all-reduces of parameter gradients with a backward pass.
 std::vector<CostBound> bounds_of(const PictureCost& cost, const std::string& task);
 
-/// The columns beside its own that each rank's output is made from, one message from each rank that has some.
+/// The halo: columns of other ranks that a rank's output is computed from, one message from each rank that has some.
 struct Conv2dCost {
   Conv2dCost(const Weights&, const Conv2dOptions& conv_options) : options(conv_options) {}
   PictureCost forward(PictureCost x) const;
@@ -45,7 +45,7 @@ struct GroupNormCost {
   std::int64_t groups;
 };
 
-/// Of attention alone, of `heads` heads of `head_channels` channels, among all positions of the picture.
+/// Attention alone, with `heads` heads of `head_channels` channels, among all positions of the picture.
 PictureCost with_ulysses(PictureCost x, std::int64_t heads, std::int64_t head_channels);
 PictureCost with_ring(PictureCost x, std::int64_t heads, std::int64_t head_channels);
 

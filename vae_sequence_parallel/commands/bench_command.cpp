@@ -28,7 +28,7 @@ namespace {
 
 struct LoadCost {
   std::int64_t file_bytes = 0;
-  std::int64_t held_bytes = 0;  ///< by a rank, when the model is there; the mapped file is not counted
+  std::int64_t held_bytes = 0;  ///< per rank, with the model loaded; without the mapped file
   std::vector<double> seconds;  ///< of each turn, until the last rank has its model
 };
 
@@ -47,7 +47,7 @@ TensorMap load_on(const std::string& path, int num_turns, Communicator& comm) {
   return {{"seconds", at::tensor(seconds, at::kDouble)}, {"held_bytes", at::tensor({held_bytes}, at::kLong)}};
 }
 
-/// Writes a seeded checkpoint of this size into a temporary file and loads it on several ranks at once, in processes.
+/// Writes a seeded checkpoint with this config to a temporary file and loads it on several processes at once.
 LoadCost run_load(const AutoEncoderConfig& config, int num_ranks, int num_turns) {
   const RunDirectory directory("/var/tmp");
   const std::string path = directory.path() + "/ae.safetensors";
@@ -78,10 +78,10 @@ ExitCode bench_command(int argc, char** argv) {
   std::int64_t size = 256;
   DecoderRun run;
   int most_ranks = 2, rounds = 3, load_ranks = 4;
-  App app("vae_sequence_parallel bench", "The time of a decoding, alone and in parallel, one thread per rank.");
+  App app("vae_sequence_parallel bench", "The decoding time, serial and parallel, one thread per rank.");
   app.add_choice("--config", config, {"flux", "small"}, "sizes of the decoder");
   app.add_integer("--size", size, {8, 8192}, "side of the picture, pixels");
-  app.add_integer("--nproc", most_ranks, {1, 64}, "ranks of the parallel decoding, beside one rank and none");
+  app.add_integer("--nproc", most_ranks, {1, 64}, "ranks of the parallel decoding, in addition to serial and P = 1");
   app.add_integer("--rounds", rounds, {1, 1000}, "each measures everything once, so that all see the same noise");
   app.add_integer("--load-nproc", load_ranks, {0, 64}, "ranks that load a checkpoint of this size; 0: none");
   if (const auto done = app.parse(argc, argv)) return *done;

@@ -42,17 +42,17 @@ ExitCode train_command(int argc, char** argv) {
   TrainingOptions options;
   std::string path = "small.safetensors", from, sizes = "64";
   App app("vae_sequence_parallel train", "Trains the lab's small autoencoder, on generated pictures only.");
-  app.add_integer("--steps", options.num_steps, {1, 1 << 24}, "of the optimizer");
-  app.add_integer("--batch", options.batch_size, {1, 1024}, "pictures in a step");
-  app.add_text("--sizes", sizes, "LIST", "sides of the pictures, pixels, of one step after the other; multiples of 8");
-  app.add_integer("--warm-up", options.num_warm_up_steps, {0, 1 << 24}, "steps until that");
-  app.add_number("--learning-rate", options.learning_rate, {0, 1, "X"}, "Adam's, at its highest");
-  app.add_seed("--seed", options.seed, "of first parameters and pictures");
-  app.add_text("--from", from, "FILE", "checkpoint to go on from; seeded parameters where left out");
+  app.add_integer("--steps", options.num_steps, {1, 1 << 24}, "optimizer steps");
+  app.add_integer("--batch", options.batch_size, {1, 1024}, "pictures per step");
+  app.add_text("--sizes", sizes, "LIST", "sides of the pictures, pixels, used in turn; multiples of 8");
+  app.add_integer("--warm-up", options.num_warm_up_steps, {0, 1 << 24}, "steps until the peak learning rate");
+  app.add_number("--learning-rate", options.learning_rate, {0, 1, "X"}, "Adam's peak learning rate");
+  app.add_seed("--seed", options.seed, "of the initial parameters and the pictures");
+  app.add_text("--from", from, "FILE", "checkpoint to start from; default: seeded parameters");
   app.add_text("--out", path, "FILE", "the checkpoint, float16");
   if (const auto done = app.parse(argc, argv)) return *done;
   options.sides = numbers_in("--sizes", sizes, {8, 1024, small_config().downsampling()});
-  AtomicFile{path};  // what cannot be written is known before the training, not after it
+  AtomicFile{path};  // an unwritable path fails before the training, not after it
   at::set_num_threads(usable_cores());
   ProgressOptions shown;
   shown.label = "training";
@@ -77,7 +77,7 @@ ExitCode train_command(int argc, char** argv) {
 ExitCode init_command(int argc, char** argv) {
   std::string config = "flux", path = "ae.safetensors", dtype = "float32";
   std::uint64_t seed = 42;
-  App app("vae_sequence_parallel init", "Writes a checkpoint of seeded parameters, as before any training.");
+  App app("vae_sequence_parallel init", "Writes an untrained checkpoint with seeded parameters.");
   app.add_choice("--config", config, {"flux", "small"}, "sizes");
   app.add_choice("--dtype", dtype, {"float32", "float16", "bfloat16"}, "of the file");
   app.add_seed("--seed", seed, "of the parameters");

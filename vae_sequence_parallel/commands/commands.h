@@ -6,28 +6,28 @@
 
 namespace lab::vae {
 
-/// The options of a reconstruction, but for those that every lab shares: --image, --size, --checkpoint.
+/// The options of a reconstruction, except those shared by all labs: --image, --size, --checkpoint.
 void add_step_options(App& app, StepOptions& options);
 
 /// `encode [--image FILE] ...` and `baseline ...`, each in this process alone.
 ExitCode encode_command(int argc, char** argv);
 ExitCode baseline_command(int argc, char** argv);
 
-/// `compare [FILE FILE]`: how far two pictures are apart, in figures and as a picture.
+/// `compare [FILE FILE]`: how much two pictures differ, in numbers and as a picture.
 ExitCode compare_command(int argc, char** argv);
 
 // Commands that measure the decoder.
-/// `memory`: what a rank holds of parameters and of activations, for several numbers of ranks; a table and a plot.
+/// `memory`: bytes of parameters and activations per rank, for several numbers of ranks; a table and a plot.
 ExitCode memory_command(int argc, char** argv);
 
-/// `bench`: the time of a decoding, alone and in parallel, in one run.
+/// `bench`: the decoding time, serial and parallel, in one run.
 ExitCode bench_command(int argc, char** argv);
 
 // Commands that make checkpoints.
 /// `train --out FILE ...`: trains the small autoencoder on generated pictures.
 ExitCode train_command(int argc, char** argv);
 
-/// `init --config flux|small --out FILE`: seeded parameters, as before any training, for trying sizes and load times.
+/// `init --config flux|small --out FILE`: untrained, seeded parameters, for trying sizes and load times.
 ExitCode init_command(int argc, char** argv);
 
 }  // namespace lab::vae

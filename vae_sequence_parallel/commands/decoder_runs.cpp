@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 42;
 
-/// Seeded parameters, moved to where the decoding is.
+/// Seeded parameters, moved to the decoder's device.
 class SeededOnDevice : public WeightSource {
  public:
   explicit SeededOnDevice(at::Device device) : seeded_(kSeed), device_(device) { seeded_.keep_none(); }

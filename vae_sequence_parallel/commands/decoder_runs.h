@@ -7,7 +7,7 @@
 
 #include "vae_sequence_parallel/model/config.h"
 
-// Decodings of a seeded latent with seeded parameters, in processes of their own, to measure what they cost.
+// Decodes a seeded latent with seeded parameters, in separate processes, to measure the cost.
 namespace lab::vae {
 
 struct DecoderRun {
@@ -16,20 +16,20 @@ struct DecoderRun {
   int num_ranks = 1;
   bool serial = false;       ///< the serial decoder, on one rank
   bool on_gpu = false;       ///< ranks take the machine's GPUs in turn
-  int threads_per_rank = 1;  ///< inside an operation
-  int num_turns = 1;         ///< that are timed, after one that is not if there are several
+  int threads_per_rank = 1;  ///< within an operation
+  int num_turns = 1;         ///< timed; if there are several, after an untimed one
   double timeout_seconds = 900;
 };
 
 struct DecoderCost {
-  std::int64_t parameter_bytes = 0;   ///< of a rank; alike on all
-  std::int64_t activation_bytes = 0;  ///< held at once, on the rank that held most
+  std::int64_t parameter_bytes = 0;   ///< per rank; the same on all
+  std::int64_t activation_bytes = 0;  ///< peak, on the rank with the highest
   std::vector<double> seconds;        ///< of each turn, from a barrier to the end of the last rank
 };
 
 /// Bytes are read from the memory meter, or from the GPU's allocator.
-/// Errors    UsageError: a size that the config does not divide, a latent narrower than there are ranks; those of the
-///           ranks
+/// Errors    UsageError: sides that are not multiples of the config's downsampling(), a latent narrower than the number
+///           of ranks; those of the ranks
 DecoderCost run_decoder(const DecoderRun& run);
 
 }  // namespace lab::vae

@@ -14,7 +14,7 @@
 namespace lab::vae {
 namespace {
 
-/// A check's cells, one per rank; in the order in which checks were first printed.
+/// The cells of each check, one per rank; checks in the order in which they were first printed.
 struct CheckTable {
   std::vector<std::string> names;
   std::map<std::string, std::vector<std::string>> cells;
@@ -32,7 +32,7 @@ std::string title_of(const std::string& program) {
   return fmt::format("# {}: the log of a run\n\n", program);
 }
 
-/// The text without the page whose first line is this one.
+/// The text without the page that starts with this title.
 std::string without_page(const std::string& text, const std::string& title) {
   std::string kept;
   bool keeps = true;

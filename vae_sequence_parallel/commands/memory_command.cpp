@@ -18,9 +18,9 @@ struct MemoryTable {
   std::vector<double> ranks, activations, parameters, ideal;
 };
 
-/// What the other rows are compared with.
+/// The row that the others are compared with.
 struct FirstRow {
-  std::string name;  ///< "one process", or "P = 2" where that is left out
+  std::string name;  ///< "one process", or e.g. "P = 2" without a serial row
   int num_ranks = 1;
   std::int64_t activation_bytes = 0;
 };
@@ -51,13 +51,13 @@ ExitCode memory_command(int argc, char** argv) {
   std::string config = "flux", device = "cpu", ranks = "1,2,4,8", out_dir = "out";
   std::int64_t size = 256;
   bool no_serial = false;
-  App app("vae_sequence_parallel memory", "What a rank holds of parameters and of activations while it decodes.");
+  App app("vae_sequence_parallel memory", "Parameters and peak activations of a rank while it decodes.");
   app.add_choice("--config", config, {"flux", "small"}, "sizes of the decoder");
   app.add_integer("--size", size, {8, 8192}, "side of the picture, pixels");
   app.add_text("--ranks", ranks, "LIST", "numbers of ranks");
   app.add_choice("--device", device, {"cpu", "cuda"}, "read by the memory meter, or by the GPU's allocator");
   app.add_flag("--no-serial", no_serial, "leave out the decoder in one process");
-  app.add_text("--out", out_dir, "DIR", "folder of the plot");
+  app.add_text("--out", out_dir, "DIR", "folder for the plot");
   if (const auto done = app.parse(argc, argv)) return *done;
   if (device == "cuda" && !at::hasCUDA())
     throw UsageError("--device cuda: this LibTorch has no CUDA, or there is no GPU; hint: leave --device out");

@@ -22,10 +22,10 @@
 namespace lab::vae {
 namespace {
 
-constexpr double kRelativeNorm = 1e-5;        // a decoder has some 60 layers, each of which rounds
+constexpr double kRelativeNorm = 1e-5;        // a decoder has some 60 layers, each with rounding
 constexpr double kMostDifferentShare = 1e-3;  // of the JPEGs' samples, by one step
 
-/// What rank 0 has read, on every rank.
+/// The data that rank 0 has read, on every rank.
 struct Given {
   Latent latent;
   Baseline baseline;

@@ -5,10 +5,10 @@
 
 namespace lab::vae {
 
-/// The step test: every rank decodes the latent together with the others and holds the picture against the baseline's.
-/// Prints a match line per rank, and what it held of activations beside what one process holds; rank 0 writes
+/// The test step: all ranks decode the latent together, and each compares the picture with the baseline's. Each rank
+/// prints a match line and its peak activation memory next to that of one process; rank 0 writes
 /// reconstructed_parallel.jpg and .safetensors and compares the samples of the two JPEGs.
-/// Call      collective; rank 0 reads the files of the steps before, the others only the checkpoint
+/// Call      collective; rank 0 reads the files of the previous steps, the others only the checkpoint
 void reconstruct(RankRun& run, const StepOptions& options);
 
 }  // namespace lab::vae

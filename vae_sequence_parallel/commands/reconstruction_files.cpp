@@ -17,10 +17,8 @@ constexpr const char* kCheckpointKey = "checkpoint_digest";
 
 void require_step(const std::string& path, const char* step) {
   if (!std::filesystem::exists(path))
-    throw UsageError(
-        fmt::format("'{}' is not there: expected the step {} to have left it; hint: run {} first, with the "
-                    "same --out",
-                    path, step, step));
+    throw UsageError(fmt::format("'{}' does not exist: the step {} writes it; hint: run {} first, with the same --out",
+                                 path, step, step));
 }
 
 std::int64_t whole_of(const SafetensorsMetadata& metadata, const std::string& key, const std::string& path) {
@@ -93,8 +91,8 @@ void require_checkpoint(const Latent& latent, const std::string& digest, const R
                         const std::string& checkpoint) {
   if (latent.checkpoint_digest.empty() || latent.checkpoint_digest == digest) return;
   throw UsageError(
-      fmt::format("'{}' was encoded with another checkpoint than '{}'; hint: the same --checkpoint for every step, or "
-                  "run encode again",
+      fmt::format("'{}' was encoded with another checkpoint than '{}'; hint: use the same --checkpoint for every "
+                  "step, or run encode again",
                   files.latent_pt, checkpoint));
 }
 
@@ -115,8 +113,8 @@ Baseline load_baseline(const ReconstructionFiles& files, const Latent& latent, c
   const auto digest = metadata.find(kCheckpointKey);
   if (digest == metadata.end() || digest->second != checkpoint_digest)
     throw UsageError(
-        fmt::format("'{}' was decoded with another checkpoint than this run's; hint: the same --checkpoint for every "
-                    "step, or run baseline again",
+        fmt::format("'{}' was decoded with another checkpoint than this run's; hint: use the same --checkpoint for "
+                    "every step, or run baseline again",
                     files.baseline));
   Baseline baseline;
   baseline.image = tensor_of(tensors, "image", files.baseline);

@@ -12,10 +12,10 @@
 namespace lab::vae {
 namespace {
 
-constexpr std::int64_t kAmplification = 64;  // one step of 8 bits must be seen
+constexpr std::int64_t kAmplification = 64;  // makes one step of 8 bits visible
 
 void add_folder(App& app, StepOptions& options) {
-  app.add_text("--out", options.out_dir, "DIR", "folder of the files that the steps leave");
+  app.add_text("--out", options.out_dir, "DIR", "folder for the files of the steps");
 }
 
 void add_checkpoint(App& app, StepOptions& options) {
@@ -25,8 +25,8 @@ void add_checkpoint(App& app, StepOptions& options) {
 }
 
 void add_picture(App& app, StepOptions& options) {
-  app.add_text("--image", options.image, "FILE", "PNG or JPEG to encode; a picture of our own where left out");
-  app.add_integer("--size", options.size, {1, 8192}, "side of our own picture, pixels");
+  app.add_text("--image", options.image, "FILE", "PNG or JPEG to encode; default: a generated picture");
+  app.add_integer("--size", options.size, {1, 8192}, "side of the generated picture, pixels");
 }
 
 }  // namespace
@@ -38,9 +38,9 @@ void add_step_options(App& app, StepOptions& options) {
 
 ExitCode encode_command(int argc, char** argv) {
   StepOptions options;
-  App app("vae_sequence_parallel encode", "Encodes a picture, in one process: leaves its latent for the next steps.");
+  App app("vae_sequence_parallel encode", "Encodes a picture in one process and writes its latent for the next steps.");
   add_step_options(app, options);
-  app.add_seed("--seed", options.seed, "of our own picture");
+  app.add_seed("--seed", options.seed, "of the generated picture");
   add_folder(app, options);
   if (const auto done = app.parse(argc, argv)) return *done;
   const std::string made = encode_step(options);
@@ -51,7 +51,7 @@ ExitCode encode_command(int argc, char** argv) {
 
 ExitCode baseline_command(int argc, char** argv) {
   StepOptions options;
-  App app("vae_sequence_parallel baseline", "Decodes the latent, in one process: what the step test compares with.");
+  App app("vae_sequence_parallel baseline", "Decodes the latent in one process, as the reference for the step test.");
   add_checkpoint(app, options);
   add_folder(app, options);
   if (const auto done = app.parse(argc, argv)) return *done;
@@ -64,10 +64,10 @@ ExitCode baseline_command(int argc, char** argv) {
 ExitCode compare_command(int argc, char** argv) {
   StepOptions options;
   std::string first, second;
-  App app("vae_sequence_parallel compare", "How far two pictures are apart, in figures and as a picture.");
+  App app("vae_sequence_parallel compare", "How much two pictures differ, in numbers and as a picture.");
   add_folder(app, options);
-  app.add_text("--first", first, "FILE", "PNG or JPEG; DIR/reconstructed_baseline.jpg where left out");
-  app.add_text("--second", second, "FILE", "PNG or JPEG; DIR/reconstructed_parallel.jpg where left out");
+  app.add_text("--first", first, "FILE", "PNG or JPEG; default: DIR/reconstructed_baseline.jpg");
+  app.add_text("--second", second, "FILE", "PNG or JPEG; default: DIR/reconstructed_parallel.jpg");
   if (const auto done = app.parse(argc, argv)) return *done;
   const ReconstructionFiles files(options.out_dir);
   if (first.empty()) first = files.baseline_jpg;

@@ -30,7 +30,7 @@ std::string source_of(const StepOptions& options) {
   return options.image.empty() ? fmt::format("generated, seed {}", options.seed) : options.image;
 }
 
-/// While it lives, operations use all cores of this machine: the other ranks on it wait.
+/// RAII: operations use all cores of this machine, since its other ranks are waiting.
 class AllCores {
  public:
   AllCores() : num_threads_(at::get_num_threads()) { use_threads(usable_cores()); }
@@ -84,7 +84,7 @@ std::string baseline_step(const StepOptions& options, const ReportProgress& repo
   const std::string made = fmt::format("baseline: decoded in one process: {}", files.baseline_jpg);
   try {
     return fmt::format("{}, PSNR {:.2f} dB to {}", made, psnr(picture, read_picture(files.picture)), files.picture);
-  } catch (const Error&) {  // a latent from elsewhere: there is no such picture, or one of another size
+  } catch (const Error&) {  // a latent from elsewhere: no such picture, or one of another size
     return made;
   }
 }

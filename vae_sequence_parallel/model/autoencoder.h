@@ -44,7 +44,7 @@ struct AutoEncoder {
 
   /// The latent of a picture: the mean, shifted and scaled.
   /// Shapes    x [B, 3, H, W], values from -1 to 1; out [B, z, H/f, W/f]
-  /// Errors    ContractError: another number of channels or dimensions; a side that f does not divide
+  /// Errors    ContractError: another number of channels or dimensions; a side that is not a multiple of f
   at::Tensor encode(const at::Tensor& x) const;
 
   /// The picture of a latent.
@@ -57,7 +57,7 @@ struct AutoEncoder {
   Decoder decoder;
 };
 
-/// encode() and decode() around the network: what their callers must hand over, and how a latent is scaled.
+/// The parts of encode() and decode() around the network: checks of the input, and the scaling of a latent.
 at::Tensor encode(const Encoder& encoder, const at::Tensor& x, const AutoEncoderConfig& config);
 void check_latent(const at::Tensor& z, const AutoEncoderConfig& config);
 at::Tensor unscaled(const at::Tensor& z, const AutoEncoderConfig& config);

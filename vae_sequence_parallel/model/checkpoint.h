@@ -9,39 +9,39 @@
 
 namespace lab::vae {
 
-/// The parameters of a .safetensors file. It is mapped, and each tensor is copied out of it once, into the dtype,
-/// the device and the order in memory that layers want; what is not asked for is never read.
+/// The parameters of a .safetensors file. The file is mapped, and each tensor is copied out of it once, with the dtype,
+/// device and memory format that layers expect; tensors that are not requested are never read.
 class CheckpointWeights : public WeightSource {
  public:
-  /// Errors    UsageError: not a safetensors file, or a config in its metadata that cannot be
+  /// Errors    UsageError: not a safetensors file, or an invalid config in its metadata
   explicit CheckpointWeights(const std::string& path, at::TensorOptions options = at::kFloat);
 
-  /// The same of tensors in memory; `where` is named in messages.
+  /// The same for tensors in memory; error messages name `where`.
   CheckpointWeights(TensorMap tensors, std::string where, at::TensorOptions options = at::kFloat);
 
-  /// What the metadata say; without any, FLUX.1's.
+  /// The config from the metadata; FLUX.1's if there is none.
   const AutoEncoderConfig& config() const { return config_; }
 
-  /// What is missing or has another shape is remembered, and a tensor without values or memory returned: the shape is
-  /// what the file's config claims, and may be of any size.
+  /// For a missing tensor or one with another shape, records that and returns a meta tensor, without memory: the shape
+  /// comes from the file's config and may be of any size.
   at::Tensor get(const std::string& name, at::IntArrayRef shape) override;
 
-  /// Call      when the model is made
-  /// Errors    UsageError: what was missing, what was not asked for, what had another shape or no floating-point dtype
+  /// Call      once the model is constructed
+  /// Errors    UsageError: tensors that are missing, unexpected, of another shape or not floating-point
   void finish() const;
 
  private:
   const std::string where_;
-  const at::TensorOptions options_;  ///< dtype and device of what is handed out
+  const at::TensorOptions options_;  ///< dtype and device of returned tensors
   AutoEncoderConfig config_;
-  TensorMap tensors_;  ///< not asked for yet
+  TensorMap tensors_;  ///< not requested yet
   std::vector<std::string> missing_, wrong_;
   std::size_t num_asked_ = 0;
 };
 
-/// A whole model of a checkpoint.
-/// Errors    UsageError: those of CheckpointWeights; none of the file's tensors may be missing, of another shape, or
-///           left over
+/// Loads a whole model from a checkpoint.
+/// Errors    UsageError: those of CheckpointWeights; a tensor of the model that is missing or has another shape, or a
+///           tensor of the file that is not part of the model
 /// Example   load_model<AutoEncoder>("ae.safetensors", at::kCPU, report)
 ///           load_model<ParallelAutoEncoder>("ae.safetensors", at::kCPU, comm)
 template <class Model, class... Where>
@@ -57,7 +57,7 @@ Model load_model(const std::string& path, at::Device device, Where&... where) {
   return load_model<Model>(path, device, std::function<void()>(), where...);
 }
 
-/// A number by which checkpoint files are told apart, in hexadecimal digits.
+/// A hash that identifies a checkpoint file, in hexadecimal.
 std::string checkpoint_digest(const std::string& path);
 
 /// Writes the parameters with their config, in the dtype given.

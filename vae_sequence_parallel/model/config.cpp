@@ -81,8 +81,7 @@ AutoEncoderConfig config_from_json(const std::string& text, const std::string& w
     check_config(config);
     return config;
   } catch (const nlohmann::json::exception& error) {
-    throw UsageError(
-        fmt::format("'{}': expected an autoencoder's config, got text that is none: {}", where, error.what()));
+    throw UsageError(fmt::format("'{}': invalid autoencoder config: {}", where, error.what()));
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("'{}': {}", where, error.what()));
   }

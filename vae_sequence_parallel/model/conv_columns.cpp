@@ -18,12 +18,12 @@ void check(std::int64_t total, const Conv2dOptions& options) {
   }
   if (total < 1 || total + 2 * options.padding < options.kernel) {
     throw ContractError(
-        fmt::format("conv_columns: expected a picture of at least {} columns beside {} of zeros, got {}",
+        fmt::format("conv_columns: expected a picture of at least {} columns with {} of padding, got {}",
                     std::max(std::int64_t{1}, options.kernel - 2 * options.padding), 2 * options.padding, total));
   }
 }
 
-/// How many output columns have their centre before this input column.
+/// The number of output columns whose centre lies before this input column.
 std::int64_t num_outputs_before(std::int64_t column, std::int64_t total, const Conv2dOptions& options) {
   const std::int64_t num_outputs = (total + 2 * options.padding - options.kernel) / options.stride + 1;
   if (column <= 0) return 0;

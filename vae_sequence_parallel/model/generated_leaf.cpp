@@ -6,18 +6,18 @@
 
 #include "common/tensor/mixing.h"
 
-// Only + - * / and the square root, which IEEE 754 defines to the last bit: sines and powers differ between machines.
+// Uses only + - * / and the square root, which IEEE 754 defines exactly: sines and powers differ between machines.
 namespace lab::vae {
 namespace {
 
-// Texture out of nothing: a hash gives every point of a grid a value, and a smooth curve joins them.
-/// The value at the grid's point, in [-1, 1).
+// Procedural texture: a hash gives each grid point a value, and a smooth curve interpolates.
+/// The value at a grid point, in [-1, 1).
 inline float grid_value(uint32_t key, int32_t column, int32_t row) {
   const uint32_t place = static_cast<uint32_t>(column) * 0x9E3779B1U + static_cast<uint32_t>(row) * 0x85EBCA77U;
   return static_cast<float>(static_cast<int32_t>(murmur32(place ^ key))) * (1.0F / 2147483648.0F);
 }
 
-/// Smooth noise in [-1, 1] with one random value per unit square; no slope at the grid's points.
+/// Smooth noise in [-1, 1] with one random value per unit square; zero slope at grid points.
 inline float value_noise(uint32_t key, float x, float y) {
   const auto column = static_cast<int32_t>(x) - (x < 0.0F ? 1 : 0);
   const auto row = static_cast<int32_t>(y) - (y < 0.0F ? 1 : 0);
@@ -48,7 +48,7 @@ inline float fractal_noise(uint32_t key, float x, float y, float finest) {
 
 constexpr float kFinestTexture = 1.5F;  // pixels; finer would alias
 
-/// The point seen from the leaf: how far along it and how far across.
+/// The point in the leaf's coordinates: along and across.
 struct LeafPoint {
   LeafPoint(const GeneratedLeaf& leaf, float x, float y) {
     const float right = x - leaf.centre_x;
@@ -107,7 +107,7 @@ Colour colour_at(const GeneratedLeaf& leaf, float x, float y) {
       1.0F + leaf.shade_along * point.along / leaf.half_length + leaf.shade_across * point.across / leaf.half_width;
   if (leaf.texture_contrast > 0.0F) {
     const float cell = leaf.texture_cell;
-    // Twice as long as wide, as grain and fur are.
+    // Twice as long as wide, like grain and fur.
     float texture =
         fractal_noise(leaf.texture_key, 0.5F * point.along / cell, point.across / cell, kFinestTexture / cell);
     if (leaf.stripe_cell > 0.0F) texture = triangle_wave(point.across / leaf.stripe_cell + texture);

@@ -5,11 +5,11 @@
 
 namespace lab::vae {
 
-using Colour = std::array<float, 3>;  ///< red, green, blue; 0 is black, 1 is as bright as a picture can be
+using Colour = std::array<float, 3>;  ///< red, green, blue; 0 is black, 1 is the maximum brightness
 
 enum class LeafShape { kEllipse, kBox, kLens };
 
-/// One opaque thing in a generated picture. Lengths are in pixels; "along" is the direction of the leaf's length.
+/// One opaque object in a generated picture. Lengths are in pixels; "along" is the direction of the leaf's length.
 struct GeneratedLeaf {
   LeafShape shape = LeafShape::kEllipse;
   float centre_x = 0.0F;
@@ -21,19 +21,19 @@ struct GeneratedLeaf {
   float edge = 1.0F;  ///< width of the transition from inside to outside: 1 is sharp, more is out of focus
 
   Colour colour = {};
-  float shade_along = 0.0F;       ///< relative change of brightness from the centre to the end
-  float shade_across = 0.0F;      ///< the same to the side
+  float shade_along = 0.0F;       ///< relative change of brightness from the centre to the tip
+  float shade_across = 0.0F;      ///< the same, to the side
   float texture_contrast = 0.0F;  ///< relative; 0 is smooth
   float texture_cell = 1.0F;      ///< size of the coarsest detail
-  float stripe_cell = 0.0F;       ///< distance between stripes, bent by the texture; 0 is none
+  float stripe_cell = 0.0F;       ///< distance between stripes, bent by the texture; 0: no stripes
   uint32_t texture_key = 0;
 };
 
-/// How far outside the leaf's outline the point lies, in pixels; negative inside. Exact only near the outline, where it
-/// is needed; of the right sign everywhere.
+/// Signed distance of the point from the leaf's outline, in pixels; negative inside. Exact only near the outline, where
+/// it is needed; the sign is right everywhere.
 float distance_outside(const GeneratedLeaf& leaf, float x, float y);
 
-/// The leaf's colour at the point; not yet limited to what a picture can show.
+/// The leaf's colour at the point, not yet clamped.
 Colour colour_at(const GeneratedLeaf& leaf, float x, float y);
 
 }  // namespace lab::vae

@@ -15,13 +15,13 @@
 namespace lab::vae {
 namespace {
 
-/// What the leaves of one picture have in common: colours that go together, sizes, and where the light comes from.
+/// Shared by the leaves of one picture: matching colours, sizes, and the direction of light.
 struct GeneratedScene {
   std::array<Colour, 6> palette = {};
   float smallest = 1.0F;  ///< half of a leaf's length, in pixels
   float largest = 1.0F;
-  float texture = 0.5F;  ///< the share of leaves that have one
-  float light_x = 0.0F;  ///< a unit vector that points to where shadows fall
+  float texture = 0.5F;  ///< the fraction of leaves with a texture
+  float light_x = 0.0F;  ///< a unit vector in the direction of shadows
   float light_y = 0.0F;
 };
 
@@ -36,7 +36,7 @@ struct UnitVector {
   float y;
 };
 
-/// By rejection from the square, which needs no sine.
+/// By rejection sampling from the square, without sine.
 UnitVector draw_direction(GeneratedRandom& random) {
   while (true) {
     const float x = random.between(-1.0F, 1.0F);
@@ -48,7 +48,7 @@ UnitVector draw_direction(GeneratedRandom& random) {
   }
 }
 
-/// Mostly small, seldom near the limit.
+/// Mostly small, rarely near the limit.
 float draw_seldom_large(float limit, GeneratedRandom& random) {
   const float share = random.between(0.0F, 1.0F);
   return limit * share * share;
@@ -82,10 +82,10 @@ GeneratedScene draw_scene(int64_t height, int64_t width, GeneratedRandom& random
     // One colour of each picture stands out.
     const float vividness = &colour == &scene.palette.back() ? 2.0F * saturation : saturation;
     const float brightness = std::clamp(middle + 0.22F * random.bell(), 0.04F, 0.95F);
-    // A dark thing shows little colour.
+    // Dark objects show little colour.
     const float strength = vividness * std::min(2.0F * brightness, 1.0F);
     const float yellow_blue = strength * (tint + 0.075F * random.bell());
-    // Daylight goes from orange to blue: what is yellower is also redder.
+    // Daylight ranges from orange to blue: yellower is also redder.
     const float red_green = 0.5F * yellow_blue + strength * 0.045F * random.bell();
     colour = colour_of(brightness, yellow_blue, red_green);
   }
@@ -105,7 +105,7 @@ GeneratedScene draw_scene(int64_t height, int64_t width, GeneratedRandom& random
 GeneratedLeaf draw_leaf(const GeneratedScene& scene, int64_t height, int64_t width, GeneratedRandom& random) {
   GeneratedLeaf leaf;
   leaf.shape = static_cast<LeafShape>(random.below(3));
-  // The inverse of the power law's cumulative distribution: of all leaves, the share (smallest / r)^2 is larger than r.
+  // Inverse transform sampling: a fraction (smallest / r)^2 of the leaves is larger than r.
   const float ratio = scene.smallest / scene.largest;
   leaf.half_length = scene.smallest / std::sqrt(random.between(ratio * ratio, 1.0F));
   leaf.half_width = leaf.half_length * random.between(0.3F, 1.0F);
@@ -121,9 +121,9 @@ GeneratedLeaf draw_leaf(const GeneratedScene& scene, int64_t height, int64_t wid
 
 constexpr int64_t kMaxSize = 16384;
 constexpr int kMaxLeaves = 20'000;
-constexpr float kOpenEnough = 0.002F;  // the share of the picture that is left to the background
+constexpr float kOpenEnough = 0.002F;  // the fraction of the picture that is left to the background
 
-/// Leaves are laid from the front to the back: what is covered is never computed, and it ends when nothing shows.
+/// Leaves are drawn from front to back: covered pixels are skipped, and drawing ends when everything is covered.
 class Canvas {
  public:
   Canvas(int64_t height, int64_t width)
@@ -131,7 +131,7 @@ class Canvas {
 
   bool is_covered() const { return open_ < kOpenEnough * static_cast<double>(height_ * width_); }
 
-  /// Puts the leaf behind all that are there, and its shadow onto all that will follow.
+  /// Puts the leaf behind all previous ones, and casts its shadow onto all later ones.
   void put(const GeneratedLeaf& leaf, float shadow_x, float shadow_y) {
     const float depth = 0.15F * leaf.half_width + 1.0F;  // how far the leaf floats above the next
     const float corner = std::sqrt(leaf.half_length * leaf.half_length + leaf.half_width * leaf.half_width);
@@ -152,7 +152,7 @@ class Canvas {
     }
   }
 
-  /// The picture, with what is still open in one colour.
+  /// The picture, with the background in the open parts.
   at::Tensor finish(const Colour& background) const {
     at::Tensor picture = at::empty({height_, width_, 3}, at::kByte);
     auto* sample = picture.data_ptr<uint8_t>();
@@ -168,8 +168,8 @@ class Canvas {
  private:
   struct Pixel {
     Colour colour = {};
-    float open = 1.0F;   ///< the share that shows what lies further back
-    float light = 1.0F;  ///< what the shadows so far leave of the light
+    float open = 1.0F;   ///< the fraction not covered yet
+    float light = 1.0F;  ///< the fraction of light left by the shadows so far
   };
 
   /// The indices from low to high that lie in 0 .. size - 1.

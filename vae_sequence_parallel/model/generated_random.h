@@ -6,7 +6,7 @@
 
 namespace lab::vae {
 
-/// Random numbers that follow from the seed alone, the same on every machine: the standard's distributions are not.
+/// Random numbers that depend on the seed only, the same on every machine, unlike the standard library's distributions.
 class GeneratedRandom {
  public:
   explicit GeneratedRandom(uint64_t seed) : next_(splitmix64(seed)) {}

@@ -10,10 +10,10 @@
 namespace lab::vae {
 namespace {
 
-// Multiplications between two reports of progress: about a second of a slow core.
+// Multiplications between two progress reports: about a second on a slow core.
 constexpr std::int64_t kMostProducts = std::int64_t{1} << 32;
 
-/// x's convolution, with stride 1, in bands of so many rows.
+/// The convolution of x, with stride 1, in bands of num_rows rows.
 at::Tensor convolve_in_bands(const Conv2d& conv, const at::Tensor& x, std::int64_t num_rows) {
   const std::int64_t padding = conv.options.padding, halo = conv.options.kernel / 2;
   const std::int64_t height = x.size(2) + 2 * (padding - halo), width = x.size(3) + 2 * (padding - halo);
@@ -21,7 +21,7 @@ at::Tensor convolve_in_bands(const Conv2d& conv, const at::Tensor& x, std::int64
                                    x.options().memory_format(at::MemoryFormat::ChannelsLast));
   for (std::int64_t begin = 0; begin < height; begin += num_rows) {
     const std::int64_t end = std::min(begin + num_rows, height);
-    // Row r of the result comes from rows r - padding to r - padding + 2 halo of x, as far as they exist.
+    // Row r of the result comes from rows r - padding to r - padding + 2 halo of x, clipped to x.
     const std::int64_t first = std::max<std::int64_t>(begin - padding, 0);
     const std::int64_t last = std::min(end - padding + 2 * halo, x.size(2));
     const at::Tensor band = convolve(x.narrow(2, first, last - first), conv.weight, conv.bias, 1, {padding, padding});
@@ -64,7 +64,7 @@ GroupNorm::GroupNorm(const Weights& weights, std::int64_t num_channels, std::int
     : num_groups(groups), weight(weights.get("weight", {num_channels})), bias(weights.get("bias", {num_channels})) {}
 
 at::Tensor GroupNorm::forward(const at::Tensor& x) const {
-  // In float32 LibTorch's own loses digits where the mean is large (4e-5 at 1,000 deviations), but it knows gradients.
+  // LibTorch's own loses digits in float32 if the mean is large (4e-5 at 1,000 deviations), but it has gradients.
   if (at::GradMode::is_enabled() || x.scalar_type() == at::kDouble)
     return at::group_norm(x, num_groups, weight, bias, kEpsilon);
   return normalized(x, GroupStatistics(local_moments(x, num_groups), kEpsilon), weight, bias);
@@ -98,7 +98,7 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
 
 at::Tensor reported_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                               const std::function<void()>& report) {
-  // So many queries at a time: their scores are all that grows with the square.
+  // In groups of queries: only their scores grow with the square of the number of positions.
   const std::int64_t num_queries =
       std::clamp<std::int64_t>(kMostProducts / std::max<std::int64_t>(k.numel(), 1), 16, 1024);
   const double scale = 1.0 / std::sqrt(static_cast<double>(q.size(-1)));

@@ -5,12 +5,12 @@
 namespace lab::vae {
 namespace {
 
-/// As much of a picture, in float64, as stays in a core's cache while it is read several times.
+/// The part of a picture, in float64, that fits in a core's cache while it is read several times.
 constexpr std::int64_t kChunkBytes = 1 << 19;
 
-/// Of each channel of some rows, [B, C, 1, 1]: their mean, and the sum of squared distances from it.
+/// For each channel of some rows, [B, C, 1, 1]: the mean, and the sum of squared distances from it.
 struct RowSums {
-  /// distance: memory to work in, of the shape of rows, float64.
+  /// distance: workspace, shaped like rows, float64.
   RowSums(const at::Tensor& rows, at::Tensor distance) {
     distance.copy_(rows);
     mean = distance.mean({2, 3}, true);
@@ -19,7 +19,7 @@ struct RowSums {
   at::Tensor mean, m2;
 };
 
-/// Of the sets of values along the last dimension, their union's: [..., 3].
+/// Merges moments along the last dimension: [..., 3].
 at::Tensor moments_of_union(const at::Tensor& part_n, const at::Tensor& part_mean, const at::Tensor& part_m2) {
   const at::Tensor n = part_n.sum(-1, true);
   const at::Tensor mean = (part_n * part_mean).sum(-1, true) / n;
@@ -64,7 +64,7 @@ at::Tensor normalized(const at::Tensor& x, const GroupStatistics& statistics, co
                       const at::Tensor& bias) {
   const auto dtype = x.scalar_type();
   const at::Tensor scale = (of_channels(statistics.rstd, x.size(1)) * weight.view({-1, 1, 1})).to(dtype);
-  // From the scale as it was rounded: the mean goes to the bias exactly, however large it is.
+  // From the rounded scale: the mean maps exactly to the bias, however large it is.
   const at::Tensor shift = bias.view({-1, 1, 1}) - of_channels(statistics.mean, x.size(1)) * scale;
   return at::addcmul(shift.to(dtype), x, scale);
 }

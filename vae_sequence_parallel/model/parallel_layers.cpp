@@ -2,7 +2,7 @@
 
 #include "vae_sequence_parallel/parallel_autoencoder.h"
 
-// How each parallel module is made; what it does is the student's part.
+// The constructors of the parallel modules; their forward passes are the student's part.
 namespace lab::vae {
 
 ParallelConv2d::ParallelConv2d(const Weights& weights, const Conv2dOptions& conv_options, Communicator& comm)

@@ -12,13 +12,13 @@
 namespace lab::vae {
 namespace {
 
-/// |a - b| as int64, in which no difference, square or sum of squares overflows.
+/// |a - b| as int64, so that no difference, square or sum of squares overflows.
 at::Tensor absolute_differences(const at::Tensor& a, const at::Tensor& b) {
   check_picture(a);
   check_picture(b);
   if (a.sizes() != b.sizes()) {
     throw ContractError(
-        fmt::format("Pictures of one size are compared, got {} and {}.", shape_text(a.sizes()), shape_text(b.sizes())));
+        fmt::format("Expected pictures of one size, got {} and {}.", shape_text(a.sizes()), shape_text(b.sizes())));
   }
   return a.to(at::kLong).sub(b).abs();
 }
@@ -33,7 +33,7 @@ double psnr(const at::Tensor& a, const at::Tensor& b) {
 }
 
 at::Tensor difference_picture(const at::Tensor& a, const at::Tensor& b, int64_t factor) {
-  if (factor < 1) throw ContractError(fmt::format("Differences are drawn 1 or more times as large, got {}.", factor));
+  if (factor < 1) throw ContractError(fmt::format("Expected a factor of at least 1, got {}.", factor));
   return absolute_differences(a, b).mul(factor < 255 ? factor : 255).clamp_max(255).to(at::kByte);
 }
 

@@ -9,9 +9,9 @@
 namespace lab::vae {
 namespace {
 
-constexpr double kHalfRange = 127.5;  // samples 0 .. 255 are -1 .. 1 times this, moved
+constexpr double kHalfRange = 127.5;  // maps samples 0 .. 255 to -1 .. 1
 
-/// 0 .. size - 1, then on by mirroring, until the count is a multiple.
+/// 0 .. size - 1, continued by mirroring until the count is a multiple.
 at::Tensor mirrored_indices(int64_t size, int64_t multiple) {
   const int64_t count = (size + multiple - 1) / multiple * multiple;
   const int64_t period = size > 1 ? 2 * (size - 1) : 1;

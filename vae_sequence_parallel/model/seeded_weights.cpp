@@ -14,7 +14,7 @@ std::string place_of(const std::string& name) {
 }  // namespace
 
 at::Tensor SeededWeights::get(const std::string& name, at::IntArrayRef shape) {
-  // By the name, so that a parameter's numbers do not depend on the order in which parameters are made.
+  // Seeded by name, so that a parameter's values do not depend on the order in which parameters are made.
   const at::Generator generator = make_generator(splitmix64(seed_ ^ checksum_of(name)));
   at::Tensor tensor = at::zeros(shape, dtype_);
   const auto convolution = fan_in_.find(place_of(name));

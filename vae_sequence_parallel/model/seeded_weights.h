@@ -7,10 +7,10 @@
 
 namespace lab::vae {
 
-/// Makes every parameter that is asked for, and keeps it unless told not to: convolutions as PyTorch fills them, biases likewise, norms
-/// with 1 and 0; a bias that has no module's name before it (of a module tried by itself) with 1. A parameter depends
-/// on the seed and its name only. With `spread`, what is not a convolution's gets values around those, so that one that
-/// was left out, or another's, is seen.
+/// Makes every parameter that is requested, and keeps it unless told not to: convolutions and their biases with
+/// PyTorch's default initialisation, norms with 1 and 0; a bias without a module name before it (of a module tested
+/// alone) with 1. A parameter depends only on the seed and its name. With `spread`, parameters other than those of
+/// convolutions get random values around these, so that a parameter that is unused, or is another's, shows.
 class SeededWeights : public WeightSource {
  public:
   explicit SeededWeights(std::uint64_t seed, at::ScalarType dtype = at::kFloat, double spread = 0)
@@ -18,10 +18,10 @@ class SeededWeights : public WeightSource {
 
   at::Tensor get(const std::string& name, at::IntArrayRef shape) override;
 
-  /// What was asked for so far; shares the parameters' memory, unless those have channels last.
+  /// All parameters made so far; shares the parameters' memory, unless those have channels last.
   const TensorMap& made() const { return made_; }
 
-  /// Keeps nothing of what it makes: for a model whose memory is measured.
+  /// Do not keep parameters: for a model whose memory is measured.
   void keep_none() { keeps_ = false; }
 
  private:
@@ -30,7 +30,7 @@ class SeededWeights : public WeightSource {
   double spread_;
   bool keeps_ = true;
   TensorMap made_;
-  std::map<std::string, std::int64_t> fan_in_;  ///< of each convolution so far, which its bias needs
+  std::map<std::string, std::int64_t> fan_in_;  ///< of each convolution so far, needed for its bias
 };
 
 }  // namespace lab::vae

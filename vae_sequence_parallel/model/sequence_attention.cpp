@@ -16,7 +16,7 @@ void check_sequence_shard(const at::Tensor& q, const at::Tensor& k, const at::Te
     throw ContractError(fmt::format("{} on rank {} of {}: {}", where, rank, size, message));
   };
   if (lengths.size() != static_cast<std::size_t>(size) || *std::min_element(lengths.begin(), lengths.end()) < 0)
-    refuse(fmt::format("expected a length of each rank, got {}", fmt::join(lengths, " ")));
+    refuse(fmt::format("expected one length per rank, got {}", fmt::join(lengths, " ")));
   const std::int64_t length = lengths[static_cast<std::size_t>(rank)];
   if (q.dim() != 4 || q.size(1) < 1 || q.size(2) != length || q.size(3) < 1)
     refuse(fmt::format("expected q [batch, heads, {}, channels of a head], got {}", length, describe(q)));

@@ -22,7 +22,7 @@ bool ends_in(const std::string& name, const std::string& end) {
   return name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
 }
 
-/// Parameters to begin with: every block gives back its input at first, and convolutions keep the size of values.
+/// Initial parameters: every block starts as the identity, and convolutions preserve the scale of values.
 class FirstWeights : public WeightSource {
  public:
   explicit FirstWeights(std::uint64_t seed) : seeded_(seed) {}
@@ -37,7 +37,7 @@ class FirstWeights : public WeightSource {
   SeededWeights seeded_;
 };
 
-/// Another source's parameters, which learn.
+/// Another source's parameters, with gradients.
 class LearningWeights : public WeightSource {
  public:
   explicit LearningWeights(WeightSource& source) : source_(source) {}
@@ -54,8 +54,8 @@ class LearningWeights : public WeightSource {
   WeightSource& source_;
 };
 
-/// The number-th picture of a training, [1, 3, side, side]: every other one a piece of a larger picture, so that things
-/// come in several sizes.
+/// The number-th training picture, [1, 3, side, side]: every other one is a crop of a larger picture, so that objects
+/// have various sizes.
 at::Tensor training_picture(const TrainingOptions& options, std::int64_t side, std::uint64_t number) {
   const std::uint64_t seed = splitmix64(options.seed ^ splitmix64(number));
   const std::int64_t factor = 1 + static_cast<std::int64_t>(number % 2);
@@ -79,7 +79,7 @@ double learning_rate(const TrainingOptions& options, std::int64_t step) {
   return options.learning_rate * warm * (0.5 * (1 + std::cos(M_PI * done)) + 0.005);
 }
 
-/// Latents of mean 0 and deviation 1, as what generates latents wants them.
+/// Scales latents to mean 0 and deviation 1, as generative models expect.
 void fit_scale(AutoEncoder& model, const TrainingOptions& options) {
   const c10::NoGradGuard no_gradient;
   std::vector<at::Tensor> latents;
@@ -113,7 +113,7 @@ TrainedModel train(AutoEncoderConfig config, const TrainingOptions& options, con
     optimizer.step();
     const double value = loss.item<double>();
     if (!std::isfinite(value))
-      throw UsageError(fmt::format("train: the loss is {} at step {}; hint: a lower --learning-rate", value, step));
+      throw UsageError(fmt::format("train: the loss is {} at step {}; hint: use a lower --learning-rate", value, step));
     on_step(step + 1, value);
   }
   fit_scale(model, options);

@@ -27,7 +27,7 @@ WidthShard split_width(const at::Tensor& picture, int rank, int size) {
 
 at::Tensor gather_width(const WidthShard& shard, Collectives& collectives) {
   check_shard(shard, 0, collectives.rank(), collectives.size(), "gather_width");
-  // With channels last, this order is the one in memory: nothing is copied to be sent.
+  // With channels last, this is the order in memory: sending needs no copy.
   const at::Tensor own = shard.columns.permute({0, 2, 3, 1});
   std::vector<std::vector<std::int64_t>> shapes;
   for (const std::int64_t width : shard.widths) shapes.push_back({own.size(0), own.size(1), width, own.size(3)});

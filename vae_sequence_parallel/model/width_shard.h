@@ -9,8 +9,8 @@
 
 namespace lab::vae {
 
-/// A picture that is split along its width: this rank's columns, and how many each rank has. The widths travel with the
-/// tensor because layers change them: 2 1 1 1 becomes 4 2 2 2 in an Upsample. A rank may have none.
+/// A picture that is split along its width: this rank's columns, and the number on each rank. The widths are passed
+/// along with the tensor because layers change them: 2 1 1 1 becomes 4 2 2 2 in an Upsample. A rank may have none.
 struct WidthShard {
   at::Tensor columns;                ///< [B, C, H, widths[rank]]
   std::vector<std::int64_t> widths;  ///< of each rank, in rank order
@@ -19,7 +19,7 @@ struct WidthShard {
   std::int64_t total_width() const;
 };
 
-/// This rank's part of a picture that every rank has: as even as possible, the first ranks take one column more.
+/// This rank's part of a picture that every rank has: split as evenly as possible, the first ranks get one more column.
 /// Call      local
 /// Aliasing  columns is new, channels last in memory
 /// Errors    ContractError: not four dimensions; fewer columns than ranks
@@ -28,11 +28,11 @@ WidthShard split_width(const at::Tensor& picture, int rank, int size);
 
 /// The whole picture on every rank.
 /// Call      collective, blocking, no autograd
-/// Cost      bytes of the own columns to each other rank
+/// Cost      the bytes of this rank's columns, to each other rank
 at::Tensor gather_width(const WidthShard& shard, Collectives& collectives);
 
-/// Errors    ContractError, `where` named: not as many widths as ranks, or columns not [B, C, H, widths[rank]];
-///           an expected number of channels of 0 or less allows any
+/// num_channels of 0 or less allows any number of channels.
+/// Errors    ContractError that names `where`: not one width per rank, or columns not [B, C, H, widths[rank]]
 void check_shard(const WidthShard& shard, std::int64_t num_channels, int rank, int size, const char* where);
 
 }  // namespace lab::vae

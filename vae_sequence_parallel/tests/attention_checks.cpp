@@ -42,8 +42,8 @@ void check_large_scores(const AttentionCall& call, std::int64_t heads, const std
       [](std::int64_t) { return -16384; },
       [](std::int64_t n) { return n; },
       [&](std::int64_t n) { return positions - n; },
-      [](std::int64_t n) { return n % 3 == 1 ? -4000 : 4000; },          // in one block, many count for nothing
-      [&](std::int64_t n) { return n < positions / 2 ? -4000 : 4000; },  // whole blocks do
+      [](std::int64_t n) { return n % 3 == 1 ? -4000 : 4000; },          // within a block, many have no weight
+      [&](std::int64_t n) { return n < positions / 2 ? -4000 : 4000; },  // whole blocks have none
   };
   for (const auto& level : level_of_position) {
     std::vector<std::int64_t> levels;
@@ -109,8 +109,8 @@ void check_refusals(const AttentionCall& call) {
                            const std::vector<std::int64_t>& lengths) {
     check_refused(2, text, [&](Communicator& comm) { call(q, k, v, lengths, comm); });
   };
-  refused("expected a length of each rank, got 3", x, x, x, {3});
-  refused("expected a length of each rank, got 3 -3", x, x, x, {3, -3});
+  refused("expected one length per rank, got 3", x, x, x, {3});
+  refused("expected one length per rank, got 3 -3", x, x, x, {3, -3});
   refused("expected q [batch, heads, 4, channels of a head], got float32 [1, 2, 3, 4]", x, x, x, {4, 4});
   refused("expected q [batch, heads, 3, channels of a head], got float32 [2, 3, 4]", x[0], x[0], x[0], {3, 3});
   refused("expected q and k alike", x, x.narrow(2, 0, 2), x, {3, 3});

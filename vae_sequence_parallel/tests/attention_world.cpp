@@ -22,7 +22,7 @@ WorldSpec threads(std::size_t size) {
   return spec;
 }
 
-/// A rank's positions, those beside each other in memory, then the heads.
+/// A rank's positions, contiguous in memory, then the heads.
 at::Tensor own_positions(const at::Tensor& x, const std::vector<std::int64_t>& lengths, int rank) {
   const at::Tensor own = x.split_with_sizes(lengths, 2)[static_cast<std::size_t>(rank)];
   return own.transpose(1, 2).contiguous().transpose(1, 2);
@@ -33,7 +33,7 @@ AttentionData widened(const AttentionData& data) {
   return {wide(data.q), wide(data.k), wide(data.v), wide(data.grad_out), data.exact_scores};
 }
 
-/// A value and by how many units of roundoff it may be off.
+/// A value and its error bound in units of roundoff.
 struct Rounded {
   at::Tensor value, units;
 };
@@ -53,7 +53,7 @@ Rounded transposed(const Rounded& a) {
   return {a.value.transpose(-1, -2), a.units.transpose(-1, -2)};
 }
 
-/// By how many units of roundoff attention's output and gradients may be off.
+/// Error bounds of attention's output and gradients, in units of roundoff.
 TensorMap rounding_units(const AttentionData& data) {
   const AttentionData wide = widened(data);
   const Rounded q = exact(wide.q), k = exact(wide.k), v = exact(wide.v), grad_out = exact(wide.grad_out);
@@ -100,7 +100,7 @@ TensorMap with_gradients(
   const at::Tensor q = leaf(data.q), k = leaf(data.k), v = leaf(data.v);
   const at::Tensor before = at::stack({q, k, v}).detach();
   const at::Tensor out = call(q, k, v);
-  // As behind from_heads(): the gradient arrives transposed in memory.
+  // As after from_heads(): the gradient arrives transposed in memory.
   (out.transpose(1, 2) * data.grad_out.transpose(1, 2).contiguous()).sum().backward();
   if (!at::equal(at::stack({q, k, v}).detach(), before)) throw std::runtime_error("q, k or v was changed");
   return {{"out", out.detach()}, {"q", q.grad()}, {"k", k.grad()}, {"v", v.grad()}};

@@ -9,7 +9,7 @@
 #include "common/comm/communicator.h"
 #include "common/tensor/tensor_map.h"
 
-// Attention over positions that are split among ranks, against attention in one process.
+// Attention over positions that are split among ranks, compared with attention in one process.
 namespace lab::vae {
 
 /// Of all positions: [B, heads, N, d].
@@ -21,7 +21,7 @@ struct AttentionData {
 /// Standard normal values.
 AttentionData random_data(at::IntArrayRef shape, at::ScalarType dtype);
 
-/// Normal values, rounded to multiples of 1/8 up to 2, on top of which the scores of key n are levels[n] higher. All
+/// Normal values, rounded to multiples of 1/8 up to 2; in addition, the scores of key n are levels[n] higher. All
 /// scores up to 2^14 are exact in float32, in any order of summation.
 /// Requires  d is 4 or 16; levels are integers
 AttentionData data_with_levels(at::IntArrayRef shape, at::ScalarType dtype, const std::vector<std::int64_t>& levels);
@@ -30,10 +30,9 @@ AttentionData data_with_levels(at::IntArrayRef shape, at::ScalarType dtype, cons
 using AttentionCall = std::function<at::Tensor(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                                const std::vector<std::int64_t>& lengths, Communicator& comm)>;
 
-/// Both have "out" and the gradients "q", "k" and "v" of all positions.
-/// The serial ones are float64, of attention().
+/// "out" and the gradients "q", "k" and "v" of all positions, from attention() in float64.
 TensorMap serial_results(const AttentionData& data);
-/// In a world of threads, each with its own positions, in memory as to_heads() gives them.
+/// The same from a world of threads, each with its own positions, laid out in memory as by to_heads().
 /// Errors    std::runtime_error: a rank failed, with its message
 TensorMap parallel_results(const AttentionData& data, const std::vector<std::int64_t>& lengths,
                            const AttentionCall& call);
@@ -44,14 +43,13 @@ TensorMap parallel_output(const AttentionData& data, const std::vector<std::int6
 /// The largest relative norm of the differences among `actual`; infinity if there is a NaN.
 double worst_error(const TensorMap& actual, const TensorMap& expected);
 
-/// The largest norm of the differences among `actual`, as a part of what rounding explains: 1 or less is the same
-/// attention in another order of summation, on any CPU and with any kernel. Infinity if there is a NaN.
+/// The largest norm of the differences among `actual`, as a fraction of the bound on rounding errors: 1 or less is the
+/// same attention in another order of summation, on any CPU and with any kernel. Infinity if there is a NaN.
 /// Source    Higham, Accuracy and Stability of Numerical Algorithms, 3.1: a sum of n products is off by at most n units
 ///           of roundoff times the sum of their magnitudes; carried through softmax and its gradient term by term
 double worst_rounding(const TensorMap& actual, const TensorMap& expected, const AttentionData& data);
 
-/// Lengths for P ranks that differ in what they could upset: even; one position more on the first; none and one among
-/// others; all on one rank.
+/// Edge cases of lengths for P ranks: even; one position more on the first; none and one among others; all on one rank.
 std::vector<std::vector<std::int64_t>> length_patterns(int size);
 
 std::int64_t total(const std::vector<std::int64_t>& lengths);

@@ -13,7 +13,7 @@
 namespace lab::vae {
 namespace {
 
-/// Makes nothing: only remembers what was asked for.
+/// Makes no values: only records the requested parameters.
 class Shapes : public WeightSource {
  public:
   at::Tensor get(const std::string& name, at::IntArrayRef shape) override {
@@ -152,7 +152,7 @@ TEST_CASE("attention is the softmax of scaled products, heads are slices of chan
   CHECK(compare(found, at::matmul(weights, v), {1e-12, 1e-12}).close);
 }
 
-TEST_CASE("who waits for a serial model hears of every convolution, and of every band of a large one") {
+TEST_CASE("a serial model reports every convolution, and every band of a large one") {
   const c10::NoGradGuard no_gradient;
   SeededWeights source(3);
   int num_reports = 0;

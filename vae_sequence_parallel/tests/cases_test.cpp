@@ -10,7 +10,7 @@
 namespace lab::vae {
 namespace {
 
-/// The handout's sizes, which take long where many ranks share two cores, and see nothing that small ones do not.
+/// The handout's sizes, which take long if many ranks share two cores, and find nothing that small ones do not.
 bool is_full_size(const Case& test_case) {
   return test_case.name.find('_') != std::string::npos;
 }

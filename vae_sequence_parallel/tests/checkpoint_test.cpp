@@ -71,7 +71,7 @@ TEST_CASE("a file without a config is taken for FLUX.1's, and found not to be") 
                           "expected exactly the 244 tensors of an autoencoder with ch 128"));
 }
 
-TEST_CASE("a config that cannot be is refused before any tensor is made") {
+TEST_CASE("an invalid config is refused before any tensor is made") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("model.safetensors");
   const std::string good = to_json(small_config());
@@ -119,7 +119,7 @@ TEST_CASE("a config that claims far more than the file has is refused, and nothi
     const std::string message = testing::message_of([&] { load(path); });
     CAPTURE(message);
     CHECK(testing::contains(message, "tensors of an autoencoder with ch 65536 and ch_mult"));
-    CHECK(scope.reading().peak_bytes < 10'000'000);  // what of the file has the right shape is read, 5 MB
+    CHECK(scope.reading().peak_bytes < 10'000'000);  // tensors of the right shape are read, 5 MB
   }
 }
 

@@ -5,8 +5,8 @@
 #include "common/base/errors.h"
 #include "common/testing/test.h"
 
-// Every output column belongs to the rank that has its centre, and a rank needs what its windows cover: by definition,
-// column by column, for every small spread of columns over ranks.
+// Every output column belongs to the rank that has its centre, and a rank needs the columns that its windows cover:
+// checked by definition, column by column, for every small spread of columns over ranks.
 namespace lab::vae {
 namespace {
 
@@ -16,7 +16,7 @@ Conv2dOptions window(std::int64_t kernel, std::int64_t stride, std::int64_t padd
   return {1, 1, kernel, stride, padding};
 }
 
-/// All ways to give each of so many ranks 0 to 3 columns.
+/// All ways to give each rank 0 to 3 columns.
 std::vector<WidthsOf> all_widths(std::size_t num_ranks) {
   std::vector<WidthsOf> all = {{}};
   for (std::size_t rank = 0; rank < num_ranks; ++rank) {
@@ -43,7 +43,7 @@ bool equal(const Slice& left, const Slice& right) {
   return left.begin == right.begin && left.size == right.size;
 }
 
-/// What is wrong, if anything is.
+/// What is wrong; empty: nothing.
 std::string fault(const WidthsOf& widths, const Conv2dOptions& options) {
   const std::vector<std::size_t> owners = owners_of(widths);
   const auto total = static_cast<std::int64_t>(owners.size());
@@ -102,13 +102,13 @@ TEST_CASE("conv_columns: the example of the header") {
   CHECK(equal(columns[1].needed, {2, 4}));
 }
 
-TEST_CASE("conv_columns: what cannot be is refused") {
+TEST_CASE("conv_columns: invalid arguments are refused") {
   CHECK_THROWS_WITH_AS(conv_columns({4}, window(2, 1, 1)), doctest::Contains("an odd kernel"), ContractError);
   CHECK_THROWS_AS(conv_columns({4}, window(-1, 1, 1)), ContractError);
   CHECK_THROWS_AS(conv_columns({4}, window(3, 0, 1)), ContractError);
   CHECK_THROWS_AS(conv_columns({4}, window(3, 1, -1)), ContractError);
   CHECK_THROWS_WITH_AS(conv_columns({2, 2}, window(7, 1, 1)),
-                       doctest::Contains("at least 5 columns beside 2 of zeros, got 4"), ContractError);
+                       doctest::Contains("at least 5 columns with 2 of padding, got 4"), ContractError);
   CHECK_THROWS_WITH_AS(conv_columns({0, 0}, window(3, 1, 2)), doctest::Contains("at least 1 column"), ContractError);
   CHECK_NOTHROW(conv_columns({2, 3}, window(7, 1, 1)));
 }

@@ -16,7 +16,7 @@ std::string_view bytes_of(const at::Tensor& picture) {
   return {static_cast<const char*>(picture.data_ptr()), picture.nbytes()};
 }
 
-/// Red, green and blue weighed as the eye does; [H, W], 0 to 1.
+/// Luminance, [H, W], 0 to 1.
 at::Tensor luminance(const at::Tensor& picture) {
   return picture.to(at::kDouble).div(255).matmul(at::tensor({0.299, 0.587, 0.114}, at::kDouble));
 }
@@ -27,7 +27,7 @@ TEST_CASE("generated picture: it follows from size and seed, to the last bit on 
   CHECK(generated_picture(48, 64, 3).equal(generated_picture(48, 64, 3)));
   CHECK(!generated_picture(48, 64, 3).equal(generated_picture(48, 64, 4)));
   CHECK(!generated_picture(48, 64, 3).equal(generated_picture(64, 48, 3).transpose(0, 1)));
-  // Of the machine that it was written on; another value elsewhere means a compiler that fuses, see the header.
+  // Computed on the author's machine; another value elsewhere means a compiler that fuses, see the header.
   CHECK(lab::crc32(bytes_of(generated_picture(128, 128, 42))) == 2214554239u);
 }
 
@@ -62,8 +62,8 @@ TEST_CASE("generated picture: bright and dark, many colours, more light than col
 }
 
 TEST_CASE("generated picture: flat regions and edges of all directions") {
-  // In a photograph most neighbours are nearly equal and a few are far apart: the differences' kurtosis is large, where
-  // that of noise is 3 or less.
+  // In a photograph most neighbours are nearly equal and a few are far apart: the differences have a large kurtosis,
+  // noise one of 3 or less.
   const at::Tensor light = luminance(generated_picture(256, 256, 9));
   for (const int64_t dim : {0, 1}) {
     const at::Tensor step = light.diff(1, dim);

@@ -12,7 +12,7 @@
 #include "vae_sequence_parallel/cases/calls.h"
 #include "vae_sequence_parallel/cases/cases.h"
 
-// The log expectation accepts a right log and refuses every small way to spoil it.
+// The log expectation accepts a correct log and refuses every small change to it.
 namespace lab::vae {
 namespace {
 
@@ -48,7 +48,7 @@ TEST_CASE("the expectation refuses a log of another number of ranks, or of a par
   CHECK(testing::first_problem(right_log(2, false, true), expected_log(2)) != "");
 }
 
-TEST_CASE("figures that cannot be are refused, whatever the line says") {
+TEST_CASE("impossible numbers are refused, whatever the line says") {
   for (const auto& [prefix, right, wrong] : {std::tuple<const char*, double, double>{"Jpegs", 1, 2},
                                              {"Reconstruction", 1.192093e-06, 0.01},
                                              {"GroupNormSameEverywhere", 0, 1e-7}}) {
@@ -71,7 +71,7 @@ TEST_CASE("the expectation refuses every line deleted, duplicated or falsified i
   }
 }
 
-TEST_CASE("every case has a call and a name of its own, every section a tag") {
+TEST_CASE("every case has a call and a unique name, every section a tag") {
   CHECK(testing::misnamed_case(all_cases(), calls()) == "");
   std::size_t num_by_tag = 0;
   for (const std::string& tag : module_tags()) num_by_tag += cases_of(sections(tag)).size();

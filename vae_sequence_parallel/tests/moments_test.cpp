@@ -15,7 +15,7 @@ at::Tensor expected_moments(const at::Tensor& x, std::int64_t num_groups) {
   return at::cat({n, mean, (groups - mean).square().sum(2, true)}, 2);
 }
 
-/// Mean, in standard deviations, and relative M2 may be off by this much.
+/// Error bound of the mean, in standard deviations, and of M2, relative.
 void check_moments(const at::Tensor& x, std::int64_t num_groups, double tolerance) {
   const at::Tensor actual = local_moments(x, num_groups), expected = expected_moments(x, num_groups);
   REQUIRE(actual.sizes() == expected.sizes());
@@ -42,7 +42,7 @@ TEST_CASE("local_moments: of one chunk and of many, in any order in memory, for 
   }
 }
 
-TEST_CASE("local_moments: a mean that is large beside the spread costs no digits") {
+TEST_CASE("local_moments: a mean that is large compared with the deviation costs no digits") {
   const at::Tensor noise = seeded_randn({1, 32, 60, 90}, 2);
   for (const double mean : {1.0, 10.0, 100.0, 1000.0, 10000.0}) {
     CAPTURE(mean);

@@ -15,7 +15,7 @@
 #include "vae_sequence_parallel/tests/attention_checks.h"
 #include "vae_sequence_parallel/tests/width_world.h"
 
-// Modules made of parallel layers, against the serial ones.
+// Modules built from parallel layers, compared with the serial ones.
 namespace lab::vae {
 namespace {
 
@@ -36,7 +36,7 @@ WorldSpec threads(int num_ranks) {
   return spec;
 }
 
-/// Of the serial module in float64.
+/// The results of the serial module in float64.
 void check_close(const WidthTrial& trial, double tolerance) {
   CHECK(worst_error(parallel_results(trial), serial_results(trial, true)) < tolerance);
 }

@@ -15,7 +15,7 @@
 #include "vae_sequence_parallel/tests/attention_checks.h"
 #include "vae_sequence_parallel/tests/width_world.h"
 
-// Columns of the whole picture's convolution, to the bit: sums of integers have no rounding in any order.
+// Bitwise the columns of the whole picture's convolution: sums of integers are exact in any order.
 namespace lab::vae {
 namespace {
 
@@ -70,7 +70,7 @@ TEST_CASE("ParallelConv2d: even and uneven widths, float64 too") {
   check_windows({0, 2, 0, 1, 3}, at::kFloat);
 }
 
-TEST_CASE("ParallelConv2d: groups of ranks, at the same time, do not see each other") {
+TEST_CASE("ParallelConv2d: groups of ranks do not affect each other when they run at the same time") {
   const Conv2dOptions options = {3, 4};
   const std::vector<std::vector<int>> groups = {{3, 1}, {2, 0, 4}};
   WorldSpec spec;
@@ -95,7 +95,7 @@ TEST_CASE("ParallelConv2d: groups of ranks, at the same time, do not see each ot
   }
 }
 
-/// What one rank sends: messages and bytes of the forward pass, then of both passes.
+/// One rank's messages and bytes sent, in the forward pass, then in both passes.
 struct Sent {
   std::int64_t forward_messages, forward_bytes, messages, bytes;
 };
@@ -159,12 +159,12 @@ TEST_CASE("cost: slices narrower than the halo go to every rank that needs them,
 }
 
 TEST_CASE("cost: with stride 2 and even widths, columns go to the right only") {
-  // Output j is made of columns 2j - 1 to 2j + 1.
+  // Output j is computed from columns 2j - 1 to 2j + 1.
   const std::vector<Sent> sent = sent_by_each({3, 4, 3, 2, 1}, {4, 4, 4, 4});
   for (std::size_t rank = 0; rank < 4; ++rank) CHECK(sent[rank].forward_messages == (rank < 3 ? 1 : 0));
 }
 
-/// Bytes at the worst moment of a forward pass without gradients that was handed its input, of the last rank.
+/// Peak bytes on the last rank of a forward pass without gradients that owns its input.
 std::int64_t peak_of(const Conv2dOptions& options, int size, std::int64_t width) {
   WorldSpec spec;
   spec.num_ranks = size;
@@ -183,7 +183,7 @@ std::int64_t peak_of(const Conv2dOptions& options, int size, std::int64_t width)
   return outcome.ranks.back().tensors.at("peak").item<std::int64_t>();
 }
 
-TEST_CASE("memory: without gradients never more than two pictures, but for the halo and the kernel's own copy") {
+TEST_CASE("memory: without gradients never more than two pictures, except for the halo and the kernel's own copy") {
   constexpr std::int64_t kColumn = 32 * 64 * 4;  // bytes
   constexpr std::int64_t kKernel = 32 * 32 * 9 * 4;
   CHECK(peak_of({32, 32}, 1, 64) <= (64 + 64) * kColumn + 2 * kKernel);
@@ -218,7 +218,7 @@ TEST_CASE("ParallelConv2d: what does not fit is refused on every rank before any
   refused("expected columns of shape [B, 3, H, 4], got float32 [2, 2, 5, 4]", {at::ones({2, 2, 5, 4}), {4, 4}});
   refused("got float32 [3, 5, 4]", {at::ones({3, 5, 4}), {4, 4}});
   refused("got undefined tensor", {at::Tensor(), {4, 4}});
-  refused("at least 5 columns beside 2 of zeros, got 4", {at::ones({2, 3, 5, 2}), {2, 2}}, {3, 4, 7, 1, 1});
+  refused("at least 5 columns with 2 of padding, got 4", {at::ones({2, 3, 5, 2}), {2, 2}}, {3, 4, 7, 1, 1});
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ using WidthsOf = std::vector<std::int64_t>;
 
 constexpr std::int64_t kGroups = 4;
 
-/// Of 8 channels in 4 groups.
+/// With 8 channels in 4 groups.
 WidthTrial norm_trial(const WidthsOf& widths, at::ScalarType dtype, double mean = 0) {
   PictureSetup setup;
   setup.channels = 8;
@@ -30,7 +30,7 @@ WidthTrial norm_trial(const WidthsOf& widths, at::ScalarType dtype, double mean 
   WidthTrial trial;
   trial.x = picture_of(setup, static_cast<int>(widths.size()), 1);
   trial.widths = widths;
-  // LibTorch's own, which shares nothing with ours.
+  // LibTorch's own, which shares no code with ours.
   trial.serial = [](const Weights& weights, const at::Tensor& whole) {
     const GroupNorm norm(weights, 8, kGroups);
     return at::group_norm(whole, kGroups, norm.weight, norm.bias, GroupNorm::kEpsilon);
@@ -59,7 +59,7 @@ TEST_CASE("ParallelGroupNorm: output and gradients are the serial ones, on every
   }
 }
 
-TEST_CASE("ParallelGroupNorm: a mean that is large beside the spread costs what float32 itself costs, no more") {
+TEST_CASE("ParallelGroupNorm: a mean that is large compared with the deviation costs only float32's own rounding") {
   for (const double ratio : {1.0, 10.0, 100.0, 1000.0}) {
     for (const int size : {1, 3, 8}) {
       CAPTURE(ratio);

@@ -5,7 +5,7 @@
 #include "common/testing/test.h"
 #include "vae_sequence_parallel/model/seeded_weights.h"
 
-// What the counting layers say, against the formulas of parallel_layers.h and sequence_attention.h.
+// Compares the counting layers with the formulas of parallel_layers.h and sequence_attention.h.
 namespace lab::vae {
 namespace {
 
@@ -51,7 +51,7 @@ TEST_CASE("with stride 2 an output column belongs to its centre's rank, and halo
   CHECK(cost.widths == std::vector<std::int64_t>{2, 1, 2});
   CHECK(cost.height == 8);
   CHECK(cost.messages.bytes_received == 2 * 2 * 8 * 16 * 4);  // 3 and 5
-  CHECK(cost.messages.messages == 0);                         // no one needs 4 besides
+  CHECK(cost.messages.messages == 0);                         // no other rank needs 4
 }
 
 TEST_CASE("moments are 3 doubles per group, picture and peer; backward, 2") {
@@ -73,7 +73,7 @@ TEST_CASE("Ulysses sends 4 (P-1)/P^2 B heads N d values, the ring 2 (P-1)/P B he
   CHECK(with_ring(x, 8, 5).messages.messages == 3);
 }
 
-TEST_CASE("a ring may go either way: what a rank leaves out is the block of the one before it or behind it") {
+TEST_CASE("a ring may go either way: a rank leaves out the block of the rank before it or after it") {
   const std::vector<std::int64_t> widths = {10, 9, 3, 8};
   const std::uint64_t bytes_of_column = 2 * 2 * 8 * 16 * 5 * 4;  // a key and a value, B heads H d, float32
   const auto total = static_cast<std::uint64_t>(std::accumulate(widths.begin(), widths.end(), std::int64_t{0}));

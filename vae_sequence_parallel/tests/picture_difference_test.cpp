@@ -57,7 +57,7 @@ TEST_CASE("picture difference: samples that differ are counted by how much") {
 
 TEST_CASE("picture difference: what is refused") {
   const at::Tensor wide = at::zeros({5, 4, 3}, at::kByte);
-  CHECK_THROWS_WITH_AS(psnr(grey(1), wide), "Pictures of one size are compared, got [4, 5, 3] and [5, 4, 3].",
+  CHECK_THROWS_WITH_AS(psnr(grey(1), wide), "Expected pictures of one size, got [4, 5, 3] and [5, 4, 3].",
                        lab::ContractError);
   CHECK_THROWS_AS(sample_differences(grey(1), at::zeros({4, 5, 3})), lab::ContractError);
   CHECK_THROWS_AS(difference_picture(wide, grey(1), 2), lab::ContractError);

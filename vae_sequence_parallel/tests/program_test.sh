@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The program as a user meets it: every number of ranks and way to launch, the handout's three actions, pictures of every
-# kind, bad input, a full disk, a killed rank.
+# The program as a user runs it: several numbers of ranks and ways to launch, the handout's three actions, all kinds of
+# pictures, bad input, a full disk, a killed rank.
 source "$(dirname -- "$(readlink -f -- "$0")")/../../common/testing/program_checks.sh"
 lab=vae_sequence_parallel
 program=$bin/$lab
@@ -36,7 +36,7 @@ fi
 
 # The three actions, in order, and out of order.
 steps=$scratch/steps
-run "$program" baseline --out "$steps"; refuses "baseline before encode" 2 "latent_code.pt' is not there: expected the step encode .* hint: run encode first"
+run "$program" baseline --out "$steps"; refuses "baseline before encode" 2 "latent_code.pt' does not exist: the step encode writes it; hint: run encode first"
 run "$program" test --nproc 2 --out "$steps"; refuses "test before encode" 2 "hint: run encode first"
 run "$program" encode --out "$steps" --size 70
 verdict "$([[ $code == 0 ]] && has '^encode: a picture of 70 x 70 \(generated, seed 2\) to a latent \[1, 16, 9, 9\]')" "encode: a side that 8 does not divide"
@@ -52,7 +52,7 @@ verdict "$([[ $code == 0 && $(num_true) == 3 ]]; echo $?)" "test under labrun"
 run "$program" compare --out "$steps"
 verdict "$([[ $code == 0 && -s $steps/difference.png ]] && has '^PSNR ([0-9.]+|inf) dB, largest difference [01] of 255$')" "compare: at most one step apart"
 run "$program" compare --out "$steps" --first "$steps/picture.png"
-verdict "$([[ $code == 0 ]] && has '^PSNR [0-9.]+ dB, largest difference [0-9]+ of 255$')" "... and beside the picture itself"
+verdict "$([[ $code == 0 ]] && has '^PSNR [0-9.]+ dB, largest difference [0-9]+ of 255$')" "... and with the picture itself"
 run "$program" compare --out "$steps" --first "$out/picture.png"; refuses "pictures of two sizes" 2 "expected pictures of one size, got \[256, 256, 3\] and \[70, 70, 3\]"
 run "$program" encode --out "$steps" --seed 43
 run "$program" test --nproc 2 --out "$steps"; refuses "a baseline of another latent" 2 "is of another latent than .*hint: run baseline again"
@@ -92,7 +92,7 @@ if [[ -r $photo ]]; then
   verdict "$([[ $code == 0 && $(num_true) == 5 ]]; echo $?)" "a photo"
 else skip "there is no photo at hand"; fi
 echo 'not a picture' >"$scratch/text.jpg"
-run "$program" --image "$scratch/text.jpg" --out "$out"; refuses "a JPEG that is none" 2 "text.jpg"
+run "$program" --image "$scratch/text.jpg" --out "$out"; refuses "an invalid JPEG" 2 "text.jpg"
 head -c 2000 "$out/reconstructed_baseline.jpg" >"$scratch/short.jpg"
 run "$program" encode --image "$scratch/short.jpg" --out "$out"; refuses "half a JPEG" 2 "short.jpg"
 run "$program" encode --image "$scratch/absent.png" --out "$out"; refuses "a picture that is not there" 2 "absent.png"
@@ -124,7 +124,7 @@ run "$program" memory --config small --size 64 --ranks 1,3 --out "$scratch/plots
 if command -v gnuplot >/dev/null; then
   verdict "$([[ $code == 0 && -s $scratch/plots/vae_memory_small_64.png ]] && has '^P = 3 +[0-9.]+ +[0-9.]+ +0\.[0-9]+$')" "memory: a table and a plot"
 else skip "gnuplot is not installed"; fi
-run "$program" memory --ranks 1,,2; refuses "a list that is none" 2 "--ranks: expected numbers from 1 to 64, with commas between them, got '1,,2'"
+run "$program" memory --ranks 1,,2; refuses "an invalid list" 2 "--ranks: expected numbers from 1 to 64, with commas between them, got '1,,2'"
 run "$program" bench --config small --size 64 --rounds 1 --load-nproc 2
 verdict "$([[ $code == 0 ]] && grep -qE '^median( +[0-9.]+){5}$' "$scratch/out" && has '^loading [0-9.]+ MB on 2 ranks: ')" "bench"
 

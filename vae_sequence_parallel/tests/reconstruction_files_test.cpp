@@ -11,7 +11,7 @@
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
-// What one step leaves is what the next one reads, or a message says why not.
+// The next step reads what the previous one wrote, or a message says why not.
 namespace lab::vae {
 namespace {
 
@@ -40,12 +40,12 @@ TEST_CASE("a latent comes back with the size of its picture") {
   CHECK(latent.checkpoint_digest == kDigest);
 }
 
-TEST_CASE("one from elsewhere has all of its picture") {
+TEST_CASE("a latent from elsewhere has the full size of its picture") {
   const Folder at_hand;
   save_torch_tensor(at_hand.files.latent_pt, seeded_randn({1, 16, 3, 5}, 2, at::kDouble));
   CHECK(load_latent(at_hand.files, small_config()).height == 24);
   save_latent(at_hand.files, some_latent());
-  save_torch_tensor(at_hand.files.latent_pt, seeded_randn({1, 16, 3, 5}, 3));  // the other file is of another one now
+  save_torch_tensor(at_hand.files.latent_pt, seeded_randn({1, 16, 3, 5}, 3));  // the other file now has another latent
   const Latent latent = load_latent(at_hand.files, small_config());
   CHECK(latent.height == 24);
   CHECK(latent.width == 40);
@@ -72,7 +72,7 @@ TEST_CASE("steps out of order say which one is missing") {
                           "hint: run baseline first"));
 }
 
-TEST_CASE("what is no latent of this model is refused") {
+TEST_CASE("anything that is not a latent of this model is refused") {
   const Folder at_hand;
   for (const at::Tensor& wrong : {at::zeros({1, 4, 3, 5}), at::zeros({16, 3, 5}), at::zeros({2, 16, 3, 5}),
                                   at::zeros({1, 16, 0, 5}), at::zeros({1, 16, 3, 5}, at::kLong)}) {

@@ -67,7 +67,7 @@ TEST_CASE("ring attention: cost, to the byte") {
       for (int rank = 0; rank < size; ++rank) {
         CAPTURE(size);
         CAPTURE(rank);
-        const std::int64_t others = size - 1;  // nothing travels where there is nobody else
+        const std::int64_t others = size - 1;  // a single rank sends nothing
         const std::int64_t bytes = 2 * (2 * 3 * 4) * 4;
         const std::int64_t forward = bytes * (total(lengths) - lengths[static_cast<std::size_t>((rank + 1) % size)]);
         const std::int64_t gradients = others == 0 ? 0 : bytes * total(lengths);
@@ -80,7 +80,7 @@ TEST_CASE("ring attention: cost, to the byte") {
   }
 }
 
-/// What a call adds to the memory in use, at most, on the rank that has most.
+/// The peak memory added by a call, on the rank with the highest.
 struct Peaks {
   std::int64_t forward = 0;  ///< without gradients
   std::int64_t both = 0;
@@ -126,7 +126,7 @@ TEST_CASE("ring attention: memory is that of one block's scores, not of all") {
     const Peaks ring_peaks = peaks_of(size, length, kChannels, ring);
     // q and out; k and v of this block and of the next.
     CHECK(ring_peaks.forward <= scores + 6 * vectors + 6 * numbers);
-    // The same; their gradients, twice; those of q and out; one vector more while they are made.
+    // The same; their gradients, twice; those of q and out; one temporary vector.
     CHECK(ring_peaks.both <= 2 * scores + 13 * vectors + 6 * numbers);
     CHECK(serial.forward >= scores * size * size);
     CHECK(serial.both >= 2 * scores * size * size);

@@ -8,12 +8,12 @@
 #include "vae_sequence_parallel/parallel_layers.h"
 #include "vae_sequence_parallel/sequence_attention.h"
 
-// What is added in another order when a picture is split, statistics and attention, leaves the serial module's bits all
-// the same. (Convolutions add alike whatever the width, but which kernel they take is the processor's affair.)
+// Statistics and attention, which sum in another order when a picture is split, still give the serial module's bits.
+// (Convolutions sum in the same order for any width, but the choice of kernel depends on the processor.)
 namespace lab::vae {
 namespace {
 
-/// The serial result's part on a rank is bitwise what that rank has.
+/// A rank's result is bitwise its part of the serial result.
 void check_same_bits(int size, const std::function<at::Tensor(Communicator&)>& of_rank,
                      const std::function<at::Tensor(int rank)>& expected) {
   CAPTURE(size);

@@ -74,7 +74,7 @@ TEST_CASE("Ulysses attention: cost, to the byte") {
       for (int rank = 0; rank < size; ++rank) {
         CAPTURE(size);
         CAPTURE(rank);
-        const std::int64_t bytes = (2 * 3 * 4) * 4;  // of a position in the heads of one rank
+        const std::int64_t bytes = (2 * 3 * 4) * 4;  // per position, for the heads of one rank
         const std::int64_t own = lengths[static_cast<std::size_t>(rank)];
         const std::int64_t own_to_all = own * (size - 1) * bytes, all_but_own = (total(lengths) - own) * bytes;
         const TensorMap& counted = outcome.ranks[static_cast<std::size_t>(rank)].tensors;

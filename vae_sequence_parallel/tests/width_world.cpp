@@ -45,7 +45,7 @@ at::Tensor grad_of_out(const WidthTrial& trial, at::IntArrayRef shape) {
   return trial.exact ? exact_values(shape, dtype, kSeed) : 1 + seeded_randn(shape, kSeed, dtype);
 }
 
-/// Calls `body` with the trial's parameters in this dtype and adds their gradients to what it returns.
+/// Calls `body` with the trial's parameters in this dtype and adds their gradients to its results.
 TensorMap with_leaves(const WidthTrial& trial, at::ScalarType dtype,
                       const std::function<TensorMap(const Weights&)>& body) {
   SeededWeights seeded(7, trial.x.scalar_type(), 0.5);

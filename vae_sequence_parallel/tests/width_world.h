@@ -12,8 +12,8 @@
 namespace lab::vae {
 
 struct WidthTrial {
-  at::Tensor x;                      ///< whole; parameters and the gradient of the output have its dtype
-  std::vector<std::int64_t> widths;  ///< of each rank; as many ranks
+  at::Tensor x;                      ///< whole; parameters and the output gradient have its dtype
+  std::vector<std::int64_t> widths;  ///< one per rank
   bool exact = false;                ///< parameters and gradient are exact_values(); else random ones of about 1
   std::function<at::Tensor(const Weights& weights, const at::Tensor& x)> serial;
   std::function<WidthShard(const Weights& weights, WidthShard x, Communicator& comm)> parallel;
@@ -34,13 +34,13 @@ WidthTrial trial_of(const at::Tensor& x, const std::vector<std::int64_t>& widths
   return trial;
 }
 
-/// "out", "x.grad" and "<parameter>.grad", as float64; computed in it if asked for.
+/// "out", "x.grad" and "<parameter>.grad", as float64; also computed in float64 if requested.
 TensorMap serial_results(const WidthTrial& trial, bool in_float64 = false);
-/// The same of all ranks of a world of threads: columns joined, gradients of parameters summed.
+/// The same from all ranks of a world of threads: columns joined, gradients of parameters summed.
 /// Errors    std::runtime_error: a rank failed, with its message
 TensorMap parallel_results(const WidthTrial& trial);
 
-/// Ways to spread columns over so many ranks: 2 each; 2 1 1 1; 1 4 1 1; those with even numbers, or the last, have all.
+/// Ways to spread columns over `size` ranks: 2 each; 2 1 1 1; 1 4 1 1; all on the even ranks, or on the last.
 std::vector<std::vector<std::int64_t>> width_patterns(int size);
 
 std::int64_t total_of(const std::vector<std::int64_t>& widths);

@@ -6,7 +6,7 @@
 #include "vae_sequence_parallel/layers.h"
 #include "vae_sequence_parallel/tests/attention_world.h"
 
-// Each mistake that the README warns of, as a wrong solution; which data see it, and which would let it pass.
+// Each mistake that the README warns about, as a wrong solution; which data reveal it, and which let it pass.
 namespace lab::vae {
 namespace {
 
@@ -24,7 +24,7 @@ AttentionData large_case() {
   return data_with_levels({2, kHeads, kRanks * kLength, kChannels}, at::kDouble, levels);
 }
 
-/// All along a dimension as the first.
+/// All entries along a dimension equal to the first.
 at::Tensor alike(const at::Tensor& x, std::int64_t dim) {
   return x.narrow(dim, 0, 1).expand_as(x).clone();
 }
@@ -35,7 +35,7 @@ std::vector<std::vector<std::int64_t>> shapes_like(const at::Tensor& x) {
 
 struct Wrong {
   const char* name;
-  std::string seen;  ///< x: on these data; in the order of the data
+  std::string seen;  ///< x: seen on these data, in their order
   AttentionCall call;
 };
 
@@ -72,7 +72,7 @@ Blocks blocks_of_ring(const at::Tensor& k, const at::Tensor& v, Communicator& co
   return {go_around(k), go_around(v)};
 }
 
-/// Online softmax, right as it stands.
+/// Online softmax, correct by default.
 struct Ring {
   std::function<Blocks(Blocks)> blocks = [](Blocks all) { return all; };
   double scale = 1 / std::sqrt(static_cast<double>(kChannels));
@@ -167,14 +167,14 @@ TEST_CASE("wrong: gradients of keys and values that stay on the rank whose queri
   CHECK(error("v") > 0.05);
 }
 
-/// Ulysses, right as it stands.
+/// Ulysses, correct by default.
 struct Ulysses {
   using Order = std::vector<std::size_t>;
   static Order forwards() { return {0, 1, 2, 3}; }
   static Order backwards() { return {3, 2, 1, 0}; }
 
   Order q = forwards(), k = forwards(), v = forwards(), back = forwards();  ///< of the ranks, in what arrives
-  bool interleaves = false;  ///< rank r gets heads r, r + P, ... and not r * heads / P and those after it
+  bool interleaves = false;  ///< rank r gets heads r, r + P, ... instead of r * heads / P and the following ones
   bool exchanges_keys = true;
   double scale = 1;
 

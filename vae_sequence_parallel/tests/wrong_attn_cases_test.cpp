@@ -7,11 +7,11 @@
 #include "vae_sequence_parallel/sequence_attention.h"
 #include "vae_sequence_parallel/tests/wrong_modules.h"
 
-// Each mistake with attention that the README warns of, as a wrong solution, and the case that sees it.
+// Each mistake with attention that the README warns about, as a wrong solution, and the case that finds it.
 namespace lab::vae {
 namespace {
 
-/// A module in local terms: the serial one on the own columns.
+/// A local module: the serial one on this rank's columns.
 template <class Serial>
 ShardFunction on_own_columns(const Serial& module) {
   return [module](WidthShard x) {
@@ -75,7 +75,7 @@ TEST_CASE("wrong: one head where there are 8, or no norm, or nothing added") {
                 })) == "mismatch");
 }
 
-/// This rank's q, k, v and how many positions each rank has, to what attention finds for q.
+/// From this rank's q, k, v and each rank's number of positions to the output for q.
 using AttentionBy = std::function<at::Tensor(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                              const std::vector<std::int64_t>& lengths, Communicator& comm)>;
 
@@ -120,7 +120,7 @@ TEST_CASE("wrong: Ulysses whose heads arrive in another order, or come back so")
         }) == "mismatch");
 }
 
-/// What a ring finds, block by block, when each block's part is added by `add`: scores, v, and the state to change.
+/// The output of a ring that accumulates each block with `add`: scores, v, and the state to update.
 struct Found {
   at::Tensor sum, out;
 };
@@ -166,7 +166,7 @@ TEST_CASE("wrong: each block's softmax, averaged") {
                           })) == "mismatch");
 }
 
-TEST_CASE("right but for what it sends: keys and values in messages of their own") {
+TEST_CASE("right but for what it sends: keys and values in separate messages") {
   const AttentionBy by = [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                             const std::vector<std::int64_t>& lengths, Communicator& comm) {
     comm.point_to_point();

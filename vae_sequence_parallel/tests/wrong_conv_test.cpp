@@ -9,16 +9,16 @@
 #include "vae_sequence_parallel/parallel_layers.h"
 #include "vae_sequence_parallel/tests/wrong_modules.h"
 
-// Each mistake with convolutions and upsampling that the README warns of, as a wrong solution, and the case that sees
-// it.
+// Each mistake with convolutions and upsampling that the README warns about, as a wrong solution, and the case that
+// finds it.
 namespace lab::vae {
 namespace {
 
 using testing::contains;
 
-/// A convolution that takes the columns it needs from the whole picture, and does with them what `change` says.
+/// A convolution that takes the columns it needs from the whole picture and applies `change` to them.
 struct WindowConv : Conv2d {
-  /// All columns needed, and how many of them lie to the left of this rank's own, and to the right.
+  /// All needed columns, and how many lie to the left and to the right of this rank's own.
   using Change = std::function<at::Tensor(const at::Tensor& needed, std::int64_t left, std::int64_t right)>;
 
   WindowConv(const Weights& weights, const Conv2dOptions& conv_options, Communicator& communicator, Change what)
@@ -82,7 +82,7 @@ TEST_CASE("right but for what it sends: the whole input gathered passes vae.conv
   CHECK(verdict("Conv2dGradient", window_conv(kNothing)) == "1 calls of all_to_all, expected at most 0");
 }
 
-/// A whole slice to every rank, which takes from it what it needs.
+/// Sends the whole slice to every rank, which takes what it needs.
 WidthShard by_messages(const Conv2d& conv, const WidthShard& x, Communicator& comm, int most_distance) {
   std::vector<at::Tensor> slices;
   std::vector<Request> requests;
@@ -152,7 +152,7 @@ TEST_CASE("wrong: a halo from the next neighbours only, where it reaches beyond 
   CHECK(verdict("Conv2dKernel7", make) == "mismatch");
 }
 
-/// The whole picture with other things than zeros beside it.
+/// The whole picture padded with something other than zeros.
 ModuleMaker with_edges(const std::function<at::Tensor(const at::Tensor&, std::int64_t)>& extended) {
   return conv_by([extended](const Conv2d& conv, const WidthShard& x, Communicator& comm) {
     const std::int64_t padding = conv.options.padding;
@@ -161,7 +161,7 @@ ModuleMaker with_edges(const std::function<at::Tensor(const at::Tensor&, std::in
   });
 }
 
-TEST_CASE("wrong: at the picture's edges the border's own column, or the other edge's, in the place of zeros") {
+TEST_CASE("wrong: at the picture's edges the border's own column, or the other edge's, instead of zeros") {
   CHECK(verdict("Conv2dUneven", with_edges([](const at::Tensor& x, std::int64_t padding) {
                   return at::constant_pad_nd(x, {padding, padding});
                 })) == "passed");
@@ -173,7 +173,7 @@ TEST_CASE("wrong: at the picture's edges the border's own column, or the other e
                 })) == "mismatch");
 }
 
-TEST_CASE("wrong: zeros beside the halo as well, so that columns come out that are no one's") {
+TEST_CASE("wrong: zeros next to the halo as well, so that there are extra output columns") {
   CHECK(contains(verdict("Conv2dUneven", conv_by([](const Conv2d& conv, const WidthShard& x, Communicator&) {
                            return WidthShard{conv.forward(at::constant_pad_nd(x.columns, {1, 1})), x.widths};
                          })),

@@ -9,8 +9,8 @@
 #include "vae_sequence_parallel/parallel_autoencoder.h"
 #include "vae_sequence_parallel/tests/wrong_modules.h"
 
-// Each mistake with the blocks, the decoder and the autoencoder that the README warns of, as a wrong solution, and the case that sees
-// it.
+// Each mistake with the blocks, the decoder and the autoencoder that the README warns about, as a wrong solution, and
+// the case that finds it.
 namespace lab::vae {
 namespace {
 
@@ -30,7 +30,7 @@ WidthShard swished(WidthShard x) {
   return x;
 }
 
-/// Some layer of the block done as if the own columns were all.
+/// A layer of the block, applied to this rank's columns only.
 template <class Serial>
 WidthShard alone(const Serial& layer, const WidthShard& x) {
   return {layer.Serial::forward(x.columns), x.widths};

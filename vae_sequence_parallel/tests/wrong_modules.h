@@ -5,17 +5,17 @@
 #include "vae_sequence_parallel/cases/module_call.h"
 #include "vae_sequence_parallel/layers.h"
 
-// What the wrong solutions are made of: the whole picture on every rank, from which a module takes what it likes.
+// Building blocks of the wrong solutions: the whole picture on every rank, from which a module takes what it needs.
 namespace lab::vae {
 
-/// The columns of all ranks. Differentiable: backward, a rank's columns get the gradients that all ranks have for them.
+/// The columns of all ranks. Differentiable: in the backward pass a rank's columns get the gradients from all ranks.
 /// Call      collective, by a built-in all-to-all
 at::Tensor gathered(const WidthShard& x, Communicator& comm);
 
 /// This rank's share of a whole picture.
 WidthShard own_share(const at::Tensor& whole, const std::vector<std::int64_t>& widths, const Communicator& comm);
 
-/// A serial module on the whole picture, of which each rank keeps its share. Right, but for what it sends.
+/// A serial module on the whole picture, of which each rank keeps its share. Right, except for what it sends.
 template <class Serial>
 ShardFunction by_gathering(const Serial& module, Communicator& comm) {
   return [module, &comm](WidthShard x) {
@@ -26,10 +26,10 @@ ShardFunction by_gathering(const Serial& module, Communicator& comm) {
   };
 }
 
-/// What becomes of the named case, on 4 ranks, with such a module in the place of the student's; see testing::verdict.
+/// The verdict on the named case, on 4 ranks, with such a module instead of the student's; see testing::verdict.
 std::string verdict(const std::string& case_name, const ModuleMaker& make);
 
-/// The id of the symptom that it shows; empty: none.
+/// The id of the symptom that the case shows; empty: none.
 std::string symptom(const std::string& case_name, const ModuleMaker& make);
 
 }  // namespace lab::vae

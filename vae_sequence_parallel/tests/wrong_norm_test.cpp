@@ -3,11 +3,11 @@
 #include "vae_sequence_parallel/parallel_layers.h"
 #include "vae_sequence_parallel/tests/wrong_modules.h"
 
-// Each mistake with norms that the README warns of, as a wrong solution, and the case that sees it.
+// Each mistake with norms that the README warns about, as a wrong solution, and the case that finds it.
 namespace lab::vae {
 namespace {
 
-/// Of the groups of each picture, [B, G, 1].
+/// Statistics of the groups of each picture, [B, G, 1].
 struct Statistics {
   at::Tensor mean, variance;
 };

@@ -40,7 +40,7 @@ auto num_files(const std::string& folder) {
 
 }  // namespace
 
-TEST_CASE("atomic file: writes, replaces, keeps every byte, leaves nothing beside it") {
+TEST_CASE("atomic file: writes, replaces, keeps every byte, leaves no other file") {
   const lab::testing::TemporaryFolder folder;
   const std::string path = folder.file("report.json");
   lab::write_file_atomically(path, "one");
@@ -53,7 +53,7 @@ TEST_CASE("atomic file: writes, replaces, keeps every byte, leaves nothing besid
   CHECK(num_files(folder.file("")) == 1);
 }
 
-TEST_CASE("atomic file: what cannot be written is one clear message") {
+TEST_CASE("atomic file: a path that cannot be written gives one clear message") {
   const lab::testing::TemporaryFolder folder;
   CHECK(refusal("").find("expected the name of a file") != std::string::npos);
   CHECK(refusal(folder.file("")).find("it is a folder") != std::string::npos);
@@ -74,7 +74,7 @@ TEST_CASE("atomic file: the old content survives a full disk") {
   lab::write_file_atomically(folder.file("kept"), "old");
   const pid_t child = ::fork();
   if (child == 0) {
-    // Where no byte may be written to a file, as on a full disk.
+    // No byte may be written to a file, as on a full disk.
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit nothing{0, 0};
     ::setrlimit(RLIMIT_FSIZE, &nothing);
@@ -123,7 +123,7 @@ TEST_CASE("atomic file: without commit nothing is left, and what was there stays
   CHECK(num_files(folder.file("")) == 1);
 }
 
-TEST_CASE("atomic file: two writers of one name do not meet; the last commit wins") {
+TEST_CASE("atomic file: two writers of one name do not interfere; the last commit wins") {
   const lab::testing::TemporaryFolder folder;
   lab::AtomicFile first(folder.file("result"));
   lab::AtomicFile second(folder.file("result"));

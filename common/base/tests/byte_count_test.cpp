@@ -1,11 +1,11 @@
 #include "common/base/numbers.h"
 #include "common/testing/plain_test.h"
 
-// Sizes as people write them, and back.
+// Human-readable sizes, and back.
 namespace lab {
 namespace {
 
-TEST_CASE("bytes are described in the greatest unit that they fill") {
+TEST_CASE("bytes are described in the largest unit that they fill") {
   CHECK(describe_bytes(0) == "0 B");
   CHECK(describe_bytes(1023) == "1023 B");
   CHECK(describe_bytes(4096) == "4 KiB");
@@ -24,7 +24,7 @@ TEST_CASE("a count of bytes is read with and without a unit") {
   CHECK(parse_bytes("2G") == std::int64_t{2} << 30);
 }
 
-TEST_CASE("what is no count of bytes is refused") {
+TEST_CASE("an invalid byte count is refused") {
   for (const char* text : {"", "KiB", "-1", "1.5MiB", "1 KiB", "1kib", "1TiB", "0x10", "99999999999999999999",
                            "1152921504606846977", "2000000000G"}) {
     CAPTURE(text);

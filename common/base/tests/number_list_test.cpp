@@ -13,7 +13,7 @@ TEST_CASE("number list: the numbers, in the order given") {
   CHECK(lab::numbers_in("--sizes", "16,8", {8, 64, 8}) == Numbers{16, 8});
 }
 
-TEST_CASE("number list: what is none, and what the rule forbids") {
+TEST_CASE("number list: invalid lists, and numbers that the rule forbids") {
   for (const char* wrong : {"", ",", "1,", ",1", "1,,2", "1, 2", "x", "1.5", "0", "65", "-1"}) {
     INFO(wrong);
     CHECK_THROWS_AS(lab::numbers_in("--ranks", wrong, {1, 64}), lab::UsageError);

@@ -6,7 +6,7 @@ namespace {
 
 const std::string kReplaced = "\xEF\xBF\xBD";
 
-TEST_CASE("UTF-8: what is, and what is not") {
+TEST_CASE("UTF-8: valid and invalid text") {
   CHECK(is_utf8(""));
   CHECK(is_utf8("plain\n"));
   CHECK(is_utf8("\xC3\xA4 \xE2\x82\xAC \xF0\x9F\x99\x82"));  // two, three and four bytes
@@ -31,7 +31,7 @@ TEST_CASE("UTF-8: a character's length") {
   CHECK(utf8_length_at(text, 10) == 0);
 }
 
-TEST_CASE("safe text: what may harm a reader is replaced, the rest stays") {
+TEST_CASE("safe text: harmful characters are replaced, the rest stays") {
   CHECK(safe_text("a\tb\n\xC3\xA4", 100) == "a\tb\n\xC3\xA4");
   CHECK(safe_text("\x1B[31mred", 100) == kReplaced + "[31mred");
   CHECK(safe_text(std::string("a\0b\r\x7F", 5), 100) == "a" + kReplaced + "b" + kReplaced + kReplaced);

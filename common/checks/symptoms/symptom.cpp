@@ -22,7 +22,7 @@ struct ResultKind {
   symptoms::Explanation (*explain)(const Clues&);
 };
 
-// The most specific first: what says where each number came from stands before what says only where it is wrong.
+// The most specific first: those that say where each number came from precede those that only say where it is wrong.
 const ResultKind kResultKinds[] = {{"gradient_missing", symptoms::gradient_missing},
                                    {"wrong_dtype", symptoms::wrong_dtype},
                                    {"joined_along_another_dim", symptoms::joined_along_another_dim},
@@ -59,7 +59,7 @@ const ResultKind kResultKinds[] = {{"gradient_missing", symptoms::gradient_missi
                                    {"zeros", symptoms::zeros},
                                    {"rounding_only", symptoms::rounding_only}};
 
-/// True if every wrong result is what the mistake makes of it.
+/// True if every wrong result is the one that the mistake gives.
 bool matches(const KnownMistake& mistake, const Clues& clues) {
   std::vector<TensorMap> wrong(static_cast<std::size_t>(clues.size()));
   for (const int rank : clues.ranks())
@@ -90,7 +90,7 @@ std::optional<Symptom> find_symptom(const CaseEvidence& evidence) {
   }
   const Clues clues = all_clues(evidence);
   if (auto symptom = symptom_of_results(clues)) return symptom;
-  // One mistake can show in many results, and one of them be clear: a bias, beside gradients that went through more.
+  // One mistake can show in many results, of which one is clear: a bias, next to gradients that went through more.
   std::vector<std::string> names;
   for (const WrongResult& each : clues.wrong) {
     if (std::find(names.begin(), names.end(), each.name) == names.end()) names.push_back(each.name);

@@ -8,7 +8,7 @@
 
 namespace lab {
 
-/// What a wrong result looks like: the likely cause, in words for the one who wrote it.
+/// What a wrong result looks like: the likely cause, described for the author of the code.
 struct Symptom {
   std::string id;       ///< "divided_by_world_size"
   std::string message;  ///< "the result is the sum divided by the number of ranks (4)"
@@ -21,16 +21,16 @@ struct CaseEvidence {
   std::uint64_t seed = 42;
   std::vector<CaseInputs> inputs;
   std::vector<TensorMap> expected, actual;
-  std::vector<bool> right;               ///< the numbers are, whatever they cost
+  std::vector<bool> right;               ///< whether the numbers are right, whatever they cost
   std::vector<std::string> over_budget;  ///< "3 calls of all_gather, expected at most 0"; empty: within bounds
-  std::vector<std::string> thrown;       ///< in what words the case ended; empty: it returned
+  std::vector<std::string> thrown;       ///< the message that ended the case; empty: it returned
   std::vector<int> thrown_codes;         ///< the exit code of what was thrown; 0: nothing was
 };
 
-/// The first symptom that explains every wrong rank, the most specific first; none: nothing known looks like this.
+/// The most specific symptom that explains every wrong rank; nullopt: no known one does.
 std::optional<Symptom> find_symptom(const CaseEvidence& evidence);
 
-/// Every id that find_symptom() can give, but for those of the cases' own known_mistakes; for the README and the tests.
+/// Every id that find_symptom() can return, except those of the cases' known_mistakes; for the README and the tests.
 std::vector<std::string> symptom_ids();
 
 }  // namespace lab

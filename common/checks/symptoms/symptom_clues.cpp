@@ -17,13 +17,13 @@ bool is_whole(const at::Tensor& tensor) {
   return !tensor.is_floating_point() && !tensor.is_complex();
 }
 
-/// The size of a claim's values, where there is no error to compare with.
+/// The magnitude of a claim's values, where there is no error to compare with.
 double finite_size(const at::Tensor& tensor) {
   if (tensor.numel() == 0) return 0;
   return tensor.to(at::kDouble).nan_to_num(0, 0, 0).abs().max().item<double>();
 }
 
-/// A few values out of the middle, the same of tensors of one shape: most claims are refuted by them.
+/// A few values from the middle, the same ones for tensors of the same shape: they refute most claims.
 at::Tensor sample_of(at::Tensor tensor) {
   constexpr std::int64_t kEnough = 256;
   while (tensor.numel() > kEnough) tensor = tensor.select(0, tensor.size(0) / 2);

@@ -15,7 +15,7 @@ struct WrongResult {
   int rank = 0;
   std::string name;     ///< "x.grad"
   at::Tensor actual;    ///< undefined: missing
-  at::Tensor expected;  ///< of another shape or dtype than `actual`, perhaps
+  at::Tensor expected;  ///< may differ from `actual` in shape or dtype
   double error = 0;     ///< the largest difference; infinite where shapes differ, or where only one of the two is NaN
 };
 
@@ -28,13 +28,13 @@ class Clues {
   std::vector<WrongResult> wrong;
 
   int size() const { return evidence.size; }
-  /// More than one rank, and a case that needs them.
+  /// True if there is more than one rank and the case needs them.
   bool among_ranks() const { return size() > 1 && !evidence.test_case.only_rank_zero; }
   /// Each rank that has a wrong result, once.
   std::vector<int> ranks() const;
   /// "result 'out'"; "results 'out' and 'x'"; "gradient 'x.grad'"
   std::string subject() const;
-  /// The same with a verb: "result 'out' is"; "results 'out' and 'x' are".
+  /// With a verb: "result 'out' is"; "results 'out' and 'x' are".
   std::string subject_is() const { return subject() + (num_names() == 1 ? " is" : " are"); }
   std::string subject_has() const { return subject() + (num_names() == 1 ? " has" : " have"); }
 
@@ -42,7 +42,7 @@ class Clues {
   std::size_t num_names() const;
 };
 
-/// The wrong results of all ranks; none if a rank that was asked has no results at all: then what it says is the clue.
+/// The wrong results of all ranks; none if a rank that was asked has no results at all: then its message is the clue.
 Clues all_clues(const CaseEvidence& evidence);
 Clues only_named(const Clues& clues, const std::string& name);
 
@@ -52,28 +52,27 @@ double largest_distance(const at::Tensor& one, const at::Tensor& other);
 /// The same shape, dtype and values, NaN included.
 bool same_values(const at::Tensor& one, const at::Tensor& other);
 
-/// True if the value is what the claim says: off from it by no more than rounding makes of a result whose error is so
-/// large. Integers must be equal.
+/// True if the value equals the claim up to rounding, measured against the result's error. Integers must be equal.
 bool is_as_claimed(const at::Tensor& value, const at::Tensor& claim, double error);
 
-/// True if the wrong result is what the claim says. An undefined claim, or one of another shape, is none.
+/// True if the wrong result equals the claim. An undefined claim, or one of another shape, never fits.
 bool fits(const WrongResult& wrong, const at::Tensor& claim);
 
-/// True if every wrong result is what the claim says of it.
+/// True if every wrong result fits its claim.
 bool all_fit(const Clues& clues, const std::function<at::Tensor(const WrongResult&)>& claim);
 
-/// A rank's input of that name: "input.x", or else "weight.x", of "x"; undefined: none.
+/// A rank's input for the name "x": "input.x", or else "weight.x"; undefined: none.
 at::Tensor input_named(const Clues& clues, int rank, const std::string& name);
 
-/// Part `index` of so many equal parts along a dimension.
+/// Part `index` of `parts` equal parts along a dimension.
 at::Tensor part_along(const at::Tensor& tensor, std::int64_t dim, std::int64_t parts, std::int64_t index);
 
-/// Something that a case was given and that can be divided by, such as the number of micro-batches.
+/// A number that a case was given and that a result may be divided by, such as the number of micro-batches.
 struct Count {
   std::string name;
   double value = 0;
 };
-/// Those of the first wrong rank's case, the likeliest first.
+/// Those of the first wrong rank, the likeliest first.
 std::vector<Count> counts_of(const Clues& clues);
 
 /// "ranks 2 and 3", "rank 1".

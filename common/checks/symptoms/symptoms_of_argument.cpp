@@ -5,11 +5,11 @@
 
 #include "common/checks/symptoms/symptom_kinds.h"
 
-// Arguments: changed or not against the contract, or handed back in the result's place.
+// Arguments: changed or not changed, against the contract, or returned instead of the result.
 namespace lab::symptoms {
 namespace {
 
-/// True if the test holds for every wrong result and the input of its name.
+/// True if the test holds for every wrong result and the input with its name.
 bool holds_for_arguments(const Clues& clues,
                          const std::function<bool(const WrongResult&, const at::Tensor& input)>& test) {
   return !clues.wrong.empty() && std::all_of(clues.wrong.begin(), clues.wrong.end(), [&](const WrongResult& each) {
@@ -18,7 +18,7 @@ bool holds_for_arguments(const Clues& clues,
   });
 }
 
-/// Whether some other result of the same rank is right: then the work was done, elsewhere than it was asked for.
+/// Whether another result of the same rank is right: then the work was done, but in the wrong place.
 bool has_right_result(const Clues& clues, int rank) {
   const TensorMap& expected = clues.evidence.expected[static_cast<std::size_t>(rank)];
   const auto num_wrong =
@@ -34,7 +34,7 @@ std::string returned_input(const Clues& clues, const WrongResult& wrong) {
   return "";
 }
 
-/// The name of a weight of this rank that is what it was before; empty: none.
+/// The name of a weight of this rank that is unchanged; empty: none.
 std::string unchanged_weight(const Clues& clues, const WrongResult& wrong) {
   for (const auto& [name, weight] : clues.evidence.inputs[static_cast<std::size_t>(wrong.rank)].tensors) {
     if (name.rfind("weight.", 0) == 0 && same_values(wrong.actual, weight) && fits(wrong, weight))
@@ -83,9 +83,8 @@ Explanation argument_unchanged(const Clues& clues) {
   };
   if (!holds_for_arguments(clues, test)) return std::nullopt;
   return fmt::format(
-      "what is returned is right, but the argument '{}' still holds what it held before: the contract says in place, "
-      "so "
-      "the result has to be written into it",
+      "what is returned is right, but the argument '{}' still has its old value: the contract says in place, so the "
+      "result must be written into it",
       clues.wrong.front().name);
 }
 
@@ -94,8 +93,7 @@ Explanation argument_changed(const Clues& clues) {
   if (!holds_for_arguments(clues, test)) return std::nullopt;
   return fmt::format(
       "the argument '{}' was changed, which belongs to the caller: work on a copy (clone()), and beware of views and "
-      "of "
-      "functions whose name ends in _",
+      "of functions whose name ends in _",
       clues.wrong.front().name);
 }
 
@@ -109,8 +107,8 @@ Explanation own_part_only(const Clues& clues) {
     if (input.empty()) input = name;
   }
   if (input.empty())
-    return fmt::format("of {} each rank has its own part only: nothing of the others arrived", clues.subject());
-  return fmt::format("{} this rank's own '{}', unchanged: nothing of the other ranks arrived", clues.subject_is(),
+    return fmt::format("of {} each rank has its own part only: nothing from the other ranks arrived", clues.subject());
+  return fmt::format("{} this rank's own '{}', unchanged: nothing from the other ranks arrived", clues.subject_is(),
                      input.substr(input.find('.') + 1));
 }
 
@@ -121,7 +119,7 @@ Explanation own_part_missing(const Clues& clues) {
   }
   return fmt::format(
       "of {} each rank's own part is wrong and the parts of all others are right: what a rank has itself does not "
-      "arrive in a message, so it has to be copied into its place",
+      "arrive in a message, so it must be copied into its place",
       clues.subject());
 }
 

@@ -7,7 +7,7 @@
 #include "common/checks/symptoms/symptom_kinds.h"
 #include "common/tensor/describe.h"
 
-// Shape and dtype: what a result looks like before its numbers are looked at.
+// Shape and dtype: checked before the numbers.
 namespace lab::symptoms {
 namespace {
 
@@ -20,7 +20,7 @@ bool has_other_shape(const WrongResult& wrong) {
   return wrong.actual.defined() && wrong.actual.sizes() != wrong.expected.sizes();
 }
 
-/// The dimension along which the larger of two shapes has `parts` times as much, all others being equal; -1: none.
+/// The dimension along which the larger of two shapes is `parts` times as long, all others being equal; -1: none.
 std::int64_t divided_dim(at::IntArrayRef larger, at::IntArrayRef smaller, std::int64_t parts) {
   if (larger.size() != smaller.size()) return -1;
   std::int64_t divided = -1;
@@ -49,7 +49,7 @@ bool any_pair_of_dims(const at::Tensor& tensor, const std::function<bool(std::in
 }
 
 std::string shapes_of(const WrongResult& wrong) {
-  return fmt::format("{} in the place of {}", shape_text(wrong.actual.sizes()), shape_text(wrong.expected.sizes()));
+  return fmt::format("{} instead of {}", shape_text(wrong.actual.sizes()), shape_text(wrong.expected.sizes()));
 }
 
 bool any_rank(const std::vector<std::string>& messages, const std::function<bool(const std::string&)>& test) {
@@ -68,8 +68,8 @@ bool numbers_are_right(const CaseEvidence& evidence) {
 Explanation gradient_missing(const Clues& clues) {
   if (!holds_for_all(clues, [](const WrongResult& each) { return !each.actual.defined(); })) return std::nullopt;
   return fmt::format(
-      "{} never came: autograd found no way back to it. A detach(), a new tensor in its place, a function without a "
-      "backward, or a tensor that does not require a gradient cuts the way",
+      "{} never arrived: autograd found no path back to it. A detach(), a new tensor in its place, a function without "
+      "a backward, or a tensor that does not require a gradient cuts the path",
       clues.subject());
 }
 
@@ -80,7 +80,7 @@ Explanation wrong_dtype(const Clues& clues) {
   };
   if (!holds_for_all(clues, test)) return std::nullopt;
   const WrongResult& first = clues.wrong.front();
-  return fmt::format("{} {} in the place of {}: a buffer was made without the options of the tensor it is for",
+  return fmt::format("{} {} instead of {}: a buffer was made without the options of the tensor it is for",
                      clues.subject_is(), dtype_name(first.actual.scalar_type()),
                      dtype_name(first.expected.scalar_type()));
 }
@@ -96,7 +96,7 @@ Explanation joined_along_another_dim(const Clues& clues) {
     });
   };
   if (!holds_for_all(clues, test)) return std::nullopt;
-  return fmt::format("{} the right parts of all ranks, but they are joined along dimension {} in the place of {}",
+  return fmt::format("{} the right parts of all ranks, but they are joined along dimension {} instead of {}",
                      clues.subject_has(), joined_dim, right_dim);
 }
 
@@ -110,7 +110,7 @@ Explanation transposed(const Clues& clues) {
     });
   };
   if (!holds_for_all(clues, test)) return std::nullopt;
-  return fmt::format("{} right, but for dimensions {} and {}, which are exchanged: a transpose too many or too few",
+  return fmt::format("{} right, except that dimensions {} and {} are swapped: one transpose too many or too few",
                      clues.subject_is(), first_dim, second_dim);
 }
 
@@ -132,7 +132,7 @@ Explanation wrong_shape_is_part(const Clues& clues) {
     return has_other_shape(each) && divided_dim(each.expected.sizes(), each.actual.sizes(), clues.size()) >= 0;
   };
   if (!holds_for_all(clues, test)) return std::nullopt;
-  return fmt::format("{} the shape of one rank's part, {}: what the other ranks have was not put beside it",
+  return fmt::format("{} the shape of one rank's part, {}: what the other ranks have was not joined to it",
                      clues.subject_has(), shapes_of(clues.wrong.front()));
 }
 
@@ -149,7 +149,7 @@ Explanation wrong_shape_is_whole(const Clues& clues) {
 Explanation ended_in_deadlock(const CaseEvidence& evidence) {
   const std::vector<int>& codes = evidence.thrown_codes;
   if (std::find(codes.begin(), codes.end(), static_cast<int>(ExitCode::kDeadlock)) == codes.end()) return std::nullopt;
-  return "ranks wait for each other, or for a message that nobody sends: a send ends only once its receive is posted. "
+  return "ranks wait for each other, or for a message that is never sent: a send ends only once its receive is posted. "
          "Match every send with a receive; where two ranks send to each other, let one of them receive first, or post "
          "with isend and irecv and wait for both";
 }
@@ -160,19 +160,17 @@ Explanation ended_with_stray_message(const CaseEvidence& evidence) {
   };
   if (!any_rank(evidence.thrown, dropped)) return std::nullopt;
   return "a message was posted and its Request was dropped: until wait() returns, a send may not have left and a "
-         "receive "
-         "has not filled its tensor. Keep every Request and wait for it";
+         "receive has not filled its tensor. Keep every Request and wait for it";
 }
 
 Explanation gathers_everything(const CaseEvidence& evidence) {
   const auto beyond_most = [](const std::string& words) {
-    // More rounds are no more bytes.
+    // More rounds do not mean more bytes.
     return words.find("at most") != std::string::npos && words.find(" rounds of ") == std::string::npos;
   };
   if (!numbers_are_right(evidence) || !any_rank(evidence.over_budget, beyond_most)) return std::nullopt;
-  return "the numbers are right, but more is sent than has to be: whole tensors are gathered where the contract asks "
-         "for "
-         "parts, or an operation is called more often than the computation needs";
+  return "the numbers are right, but more is sent than necessary: whole tensors are gathered where the contract asks "
+         "for parts, or an operation is called more often than the computation needs";
 }
 
 Explanation nothing_received(const CaseEvidence& evidence) {

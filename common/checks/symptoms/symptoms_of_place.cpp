@@ -9,7 +9,7 @@
 namespace lab::symptoms {
 namespace {
 
-/// Which of the expected parts stand where, along one dimension; empty: not the same parts.
+/// Which expected part is in which place along one dimension; empty: not the same parts.
 std::vector<int> order_of_parts(const WrongResult& wrong, std::int64_t dim, int parts) {
   std::vector<int> order;
   for (int place = 0; place < parts; ++place) {
@@ -34,7 +34,7 @@ std::vector<bool> wrong_slices(const WrongResult& wrong, std::int64_t dim) {
   return slices;
 }
 
-/// True if all that is wrong lies at an end that has a neighbour, with something right beside it.
+/// True if everything wrong lies at an end that has a neighbour, next to something right.
 bool wrong_at_borders(const std::vector<bool>& slices, bool has_left, bool has_right) {
   const auto first_right = std::find(slices.begin(), slices.end(), false);
   if (first_right == slices.end()) return false;
@@ -45,7 +45,7 @@ bool wrong_at_borders(const std::vector<bool>& slices, bool has_left, bool has_r
 }
 
 /// The first of `parts` equal parts of the expected result in the places of all; undefined: it has no such parts, or
-/// ones that could be anything, such as zeros.
+/// ambiguous ones, such as zeros.
 at::Tensor first_part_repeated(const at::Tensor& expected, std::int64_t dim, std::int64_t parts) {
   if (parts < 2 || expected.dim() <= dim || expected.size(dim) == 0 || expected.size(dim) % parts != 0)
     return at::Tensor();
@@ -69,8 +69,8 @@ Explanation first_slice_everywhere(const Clues& clues) {
       if (!all_fit(clues, [&](const WrongResult& each) { return first_part_repeated(each.expected, dim, parts); }))
         continue;
       return fmt::format(
-          "{} the right first part in the places of all {} parts along dimension {}: a fixed index 0 where the loop's "
-          "or the rank's own belongs",
+          "{} the right first part in the places of all {} parts along dimension {}: a fixed index 0 instead of the "
+          "loop's or the rank's own",
           clues.subject_has(), parts, dim);
     }
   }
@@ -95,7 +95,7 @@ Explanation chunks_out_of_order(const Clues& clues) {
     if (order.empty()) return std::nullopt;
   }
   return fmt::format(
-      "the parts of the ranks stand in the wrong order along dimension {}: on rank {} part {} in the places 0, 1, 2 "
+      "the parts of the ranks are in the wrong order along dimension {}: on rank {} part {} in the places 0, 1, 2 "
       "...",
       first_dim, clues.wrong.front().rank, fmt::join(first_order, ", "));
 }

@@ -11,7 +11,7 @@
 namespace lab::symptoms {
 namespace {
 
-/// What the case expects of this result on another rank; undefined: nothing.
+/// What the case expects for this result on another rank; undefined: nothing.
 at::Tensor expected_on(const Clues& clues, int rank, const std::string& name) {
   const TensorMap& expected = clues.evidence.expected[static_cast<std::size_t>(rank)];
   const auto found = expected.find(name);
@@ -47,7 +47,7 @@ bool has_src_rank(const Clues& clues) {
   return clues.evidence.inputs.front().numbers.count("src_rank") != 0;
 }
 
-/// True if all ranks were given the same: then it is not one rank's.
+/// True if all ranks were given the same input: then it does not belong to one rank.
 bool is_everybodys(const Clues& clues, const at::Tensor& input, const std::string& name) {
   for (int rank = 0; rank < clues.size(); ++rank) {
     if (!same_values(input, input_named(clues, rank, name))) return false;
@@ -71,8 +71,8 @@ Explanation ranks_shifted(const Clues& clues) {
   for (int shift = 1; shift < size; ++shift) {
     if (!holds_result_of(clues, [&](int rank) { return (rank + shift) % size; })) continue;
     return fmt::format(
-        "each rank r holds the {} of rank (r + {}) mod {}: an index is off by so many, or a ring is one step short or "
-        "turns the other way",
+        "each rank r holds the {} of rank (r + {}) mod {}: an index is off by that many, or a ring is one step short "
+        "or turns the other way",
         clues.subject(), shift, size);
   }
   return std::nullopt;
@@ -82,7 +82,7 @@ Explanation one_rank_everywhere(const Clues& clues) {
   if (!clues.among_ranks()) return std::nullopt;
   for (int source = 0; source < clues.size(); ++source) {
     if (!holds_result_of(clues, [&](int) { return source; })) continue;
-    return fmt::format("{} hold{} the {} of rank {}: the part is chosen by a fixed index and not by the own rank",
+    return fmt::format("{} hold{} the {} of rank {}: the part is selected by a fixed index instead of the rank",
                        ranks_text(clues.ranks()), clues.ranks().size() == 1 ? "s" : "", clues.subject(), source);
   }
   return std::nullopt;
@@ -106,7 +106,7 @@ Explanation one_input_everywhere(const Clues& clues) {
       if (!all_fit(clues, [&](const WrongResult&) { return held; })) continue;
       if (is_everybodys(clues, held, name.substr(name.find('.') + 1))) continue;
       return fmt::format("every rank has what rank {} had before: {}", source,
-                         has_src_rank(clues) ? "src_rank is not used" : "what the other ranks have is not taken in");
+                         has_src_rank(clues) ? "src_rank is not used" : "what the other ranks have is not used");
     }
   }
   return std::nullopt;
@@ -121,7 +121,7 @@ Explanation only_rank_zero_right(const Clues& clues) {
   if (has_src_rank(clues))
     return fmt::format("only the source, rank {}, is right: what it has does not reach the other ranks", root);
   return "only rank 0 is right: what it has computed is not sent on to the other ranks, or what it does is not done "
-         "on them";
+         "there";
 }
 
 }  // namespace lab::symptoms

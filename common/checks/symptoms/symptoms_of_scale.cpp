@@ -6,7 +6,7 @@
 
 #include "common/checks/symptoms/symptom_kinds.h"
 
-// Results that are a multiple of the expected ones; or whose step from what was there before, such as a weight, is.
+// Results that are a multiple of the expected ones, or whose step from the old value (of a weight, say) is.
 namespace lab::symptoms {
 namespace {
 
@@ -25,7 +25,7 @@ at::Tensor times(const WrongResult& wrong, const at::Tensor& before, double fact
   return before.to(at::kDouble) + (expected - before.to(at::kDouble)) * factor;
 }
 
-/// What is so many times too large, in words and with a verb; empty: nothing.
+/// What is too large by that factor, as text with a verb; empty: nothing.
 std::string scaled_by(const Clues& clues, double factor) {
   if (all_fit(clues, [&](const WrongResult& each) { return times(each, at::Tensor(), factor); }))
     return clues.subject_is();
@@ -93,8 +93,8 @@ Explanation not_a_number(const Clues& clues) {
   };
   if (clues.wrong.empty() || !std::all_of(clues.wrong.begin(), clues.wrong.end(), has_nan)) return std::nullopt;
   return fmt::format(
-      "NaN in {}: it was made of something that must not be used here (what a rank has no right to look at is filled "
-      "with NaN), of memory that nothing was received into, or of 0/0",
+      "NaN in {}: it comes from something that must not be used here (what a rank must not read is filled with NaN), "
+      "from memory that nothing was received into, or from 0/0",
       clues.subject());
 }
 

@@ -9,7 +9,7 @@ namespace lab::symptoms {
 namespace {
 
 /// The bias as it is added to the result: along the last dimension, or along that of channels; undefined: it does not
-/// go with this shape.
+/// fit this shape.
 at::Tensor as_added(const at::Tensor& bias, const at::Tensor& result, bool channels_first) {
   if (bias.dim() != 1 || result.dim() == 0) return at::Tensor();
   const std::int64_t dim = channels_first ? 1 : result.dim() - 1;
@@ -19,7 +19,7 @@ at::Tensor as_added(const at::Tensor& bias, const at::Tensor& result, bool chann
   return bias.to(at::kDouble).reshape(shape).expand(result.sizes());
 }
 
-/// The name of a bias of which `times` more are in every wrong result than belong there; empty: none.
+/// The name of a bias that every wrong result contains `times` more times than it should; empty: none.
 std::string surplus_bias(const Clues& clues, double times) {
   if (clues.wrong.empty()) return "";
   for (const auto& [name, unused] : clues.evidence.inputs[static_cast<std::size_t>(clues.wrong.front().rank)].tensors) {
@@ -37,7 +37,7 @@ std::string surplus_bias(const Clues& clues, double times) {
   return "";
 }
 
-/// True if the input "input.x" of the rank, times the factor, is what every wrong result has too much of.
+/// True if every wrong result has the rank's input "input.x", times the factor, too much.
 bool has_surplus_input(const Clues& clues, const std::function<int(int)>& source_of, double factor) {
   const TensorMap& names = clues.evidence.inputs[static_cast<std::size_t>(clues.wrong.front().rank)].tensors;
   for (const auto& [name, unused] : names) {
@@ -67,7 +67,7 @@ std::string owner_of_surplus(const Clues& clues, double factor) {
   return "";
 }
 
-/// What all ranks hold of this result, summed; undefined: one has none, or of another shape.
+/// The sum of this result over all ranks; undefined: a rank has none, or one of another shape.
 at::Tensor sum_over_ranks(const Clues& clues, const WrongResult& wrong) {
   at::Tensor sum = at::zeros(wrong.expected.sizes(), at::kDouble);
   for (const TensorMap& actual : clues.evidence.actual) {
@@ -78,7 +78,7 @@ at::Tensor sum_over_ranks(const Clues& clues, const WrongResult& wrong) {
   return sum;
 }
 
-/// True if for every wrong result the sum over ranks, times the factor, is what is expected.
+/// True if for every wrong result the sum over ranks, times the factor, equals the expected one.
 bool sums_to_expected(const Clues& clues, double factor) {
   if (!clues.among_ranks() || clues.wrong.empty()) return false;
   for (const WrongResult& each : clues.wrong) {

@@ -1,4 +1,4 @@
-// A program of its own: it forks ranks, so nothing before it may have used threads or gone backward.
+// A separate program: it forks ranks, so nothing before it may have used threads or run backward().
 #include "common/checks/check_run.h"
 
 #include <unistd.h>
@@ -46,7 +46,7 @@ TensorMap todo_on_one(Communicator& comm, const CaseInputs& inputs) {
   return {{"out", summed(comm, x_of(inputs))}, {"x", x_of(inputs)}};
 }
 
-/// Right results, and a message that nobody asked for.
+/// Right results, and a receive that is never waited for.
 TensorMap littering_sum(Communicator& comm, const CaseInputs& inputs) {
   const at::Tensor theirs = at::zeros({1});
   { const Request dropped = comm.point_to_point().irecv(theirs, 1 - comm.rank()); }
@@ -96,7 +96,7 @@ TEST_CASE("each task gets its own end, whatever the others do to their worlds") 
   CHECK(checks[2].cases[0].symptom->id == "deadlock");
   CHECK(contains(checks[2].cases[0].failure->message, "deadlock: rank 0 waits"));
   CHECK(checks[3].missing_task() == "a0.helper");
-  CHECK(contains(checks[4].cases[0].failure->message, "rank 1"));  // which has left, so that rank 0 waits in vain
+  CHECK(contains(checks[4].cases[0].failure->message, "rank 1"));  // it has left, so rank 0 waits in vain
   CHECK(contains(checks[5].cases[0].failure->message, "SIGKILL"));
   CHECK(checks[6].cases[0].symptom->id == "stray_message");
 }

@@ -43,7 +43,7 @@ std::string bytes_of(const CaseRecord& record) {
   return bytes;
 }
 
-/// A record whose text is what a hostile rank wrote.
+/// A record with the text that a hostile rank wrote.
 std::string with_text(const std::string& text) {
   const std::string blob = to_safetensors({}, {{"record", text}});
   return little_endian_length(blob.size()) + blob;
@@ -148,18 +148,18 @@ TEST_CASE("a text that is not as it should be is refused, whatever is wrong with
     return read.broken;
   };
   CHECK(contains(refusal("\"returned\"", "\"passed\""), "its state is unknown: 'passed'"));
-  CHECK(contains(refusal("\"returned\"", "7"), "its 'state' is no text"));
+  CHECK(contains(refusal("\"returned\"", "7"), "its 'state' is not a string"));
   CHECK(contains(refusal("\"exit_code\":0", "\"exit_code\":-1"), "its exit code"));
   CHECK(contains(refusal("\"exit_code\":0", "\"exit_code\":1e300"), "its exit code"));
   CHECK(contains(refusal("\"exit_code\":0", "\"exit_code\":99999999999999999999"), "its exit code"));
   CHECK(contains(refusal("300", "-300"), "its ledger has a count"));
   CHECK(contains(refusal("300", "3.5"), "its ledger has a count"));
-  CHECK(contains(refusal("300", "NaN"), "its text is no JSON"));
+  CHECK(contains(refusal("300", "NaN"), "its text is not valid JSON"));
   CHECK(contains(refusal("300,", ""), "its ledger has an entry"));
-  CHECK(contains(refusal("\"spent\":[", "\"spent\":{}, \"x\":["), "its 'spent' is no list"));
+  CHECK(contains(refusal("\"spent\":[", "\"spent\":{}, \"x\":["), "its 'spent' is not a list"));
   CHECK(contains(refusal("\"words\"", "\"word\""), "it has no 'words'"));
   CHECK(contains(refusal("[\"x.grad\"]", "[[]]"), "its 'undefined'"));
-  CHECK(contains(read_bytes_as_records(with_text(std::string(100000, '['))).broken, "its text is no JSON"));
+  CHECK(contains(read_bytes_as_records(with_text(std::string(100000, '['))).broken, "its text is not valid JSON"));
   CHECK(contains(read_bytes_as_records(with_text("[]")).broken, "it has no 'task'"));
   const std::string blob = to_safetensors({{"out", at::zeros({2})}});
   CHECK(contains(read_bytes_as_records(little_endian_length(blob.size()) + blob).broken, "without its text"));
@@ -174,7 +174,7 @@ TEST_CASE("shapes and headers that lie are refused by the tensors' own checks") 
                  "lies at bytes 0 to 4398046511104"));
   CHECK(contains(refusal(R"({"x":{"dtype":"F32","shape":[4294967296,4294967296,4294967296],"data_offsets":[0,0]}})"),
                  "too large to address"));
-  // A header may have far less than the format itself allows.
+  // A header must be far shorter than the format itself allows.
   const std::string wide = "{" + std::string(5 << 20, ' ') + "}";
   CHECK(contains(refusal(wide), "expected at most 4194304"));
 }

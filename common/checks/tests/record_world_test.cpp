@@ -16,7 +16,7 @@ Case renamed(Case test_case, const std::string& task) {
   return test_case;
 }
 
-/// A case without a call of its own: what one does is what is tested.
+/// The sum's case under another task's id: each test provides the call.
 Case sum_named(const std::string& task) {
   return renamed(sum_task().test_case, task);
 }
@@ -40,7 +40,7 @@ TEST_CASE("a rank records what its cases return and what they cost it, and nothi
     CHECK(at::equal(of_rank[0].results.at("out"), records[0][0].results.at("out")));
     CHECK(of_rank[1].results.size() == 1);
     for (const LedgerEntry& entry : of_rank[1].spent) {
-      if (entry.operation == "all_reduce") CHECK(entry.calls == 2);  // of this case alone
+      if (entry.operation == "all_reduce") CHECK(entry.calls == 2);  // in this case alone
     }
   }
 }

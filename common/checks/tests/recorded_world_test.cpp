@@ -10,11 +10,11 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// What a case does to its world: nothing; it throws; it leaves a message that is found when the world closes; it lets
-/// the next case throw; it writes over all records; or rank 1 throws in it while rank 0 is still in the case before.
+/// What a case does to its world: nothing; it throws; it leaves a message that is found when the world closes; it makes
+/// the next case throw; it overwrites all records; or rank 1 throws in it while rank 0 is still in the case before.
 enum class Does { kReturns, kThrows, kLitters, kHarmsTheNext, kErasesRecords, kThrowsAhead };
 
-/// A world of two ranks, without code of anybody's.
+/// A world of two ranks, without student code.
 struct FakeWorld : RecordedWorld {
   Names ran;
   bool failed = false;
@@ -28,7 +28,7 @@ Names names_of(const std::vector<Case>& cases) {
   return names;
 }
 
-/// perform_apart() of cases that do this, in the map's order.
+/// perform_apart() of cases with these behaviours, in the map's order.
 struct Runs {
   std::map<std::string, Does> does;
   std::vector<Names> worlds;  ///< what each was asked to run
@@ -91,7 +91,7 @@ TEST_CASE("a case that throws is performed again in a new world, in which the ot
   const auto deciding = runs.apart();
   CHECK(blamed(runs, deciding) == Names{"b", "d"});
   CHECK(runs.worlds == std::vector<Names>{{"a", "b", "c", "d"}, {"b", "c", "d"}, {"c", "d"}, {"d"}});
-  CHECK(deciding[0].world->ok() == false);  // of b's doing
+  CHECK(deciding[0].world->ok() == false);  // because of b
   CHECK_FALSE(deciding[0].to_blame);
 }
 

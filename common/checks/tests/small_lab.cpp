@@ -47,7 +47,7 @@ at::Tensor own_columns(const at::Tensor& whole, const CasePlace& place) {
   return whole.narrow(3, kColumns * place.rank, kColumns).contiguous();
 }
 
-/// Each column and its two neighbours; beyond the ends there are zeros.
+/// Each column plus its two neighbours; zeros beyond the ends.
 at::Tensor with_neighbours(const at::Tensor& columns) {
   const at::Tensor padded = at::constant_pad_nd(columns, {1, 1});
   const std::int64_t width = columns.size(3);

@@ -69,7 +69,7 @@ TEST_CASE("a case's own known_mistakes are asked first, and only believed where 
                                    }}};
   const TaskCall tripled = all_changed(sum, [](Communicator&, const at::Tensor& t) { return t * 3; });
   const CaseVerdict verdict = judged(sum.test_case, tripled, 3);
-  CHECK(symptom_id(verdict) == "tripled");  // and not times_world_size, which it is, too
+  CHECK(symptom_id(verdict) == "tripled");  // not times_world_size, which fits as well
   CHECK(verdict.symptom->message == "the sum was made three times");
   const TaskCall on_one =
       all_changed(sum, [](Communicator& comm, const at::Tensor& t) { return comm.rank() == 1 ? t * 3 : t.cos(); });

@@ -1,4 +1,4 @@
-// What becomes of an exception that student code throws: exit code 7, and a message that finds it.
+// What becomes of an exception that student code throws: exit code 7, and a message that locates it.
 #include <fmt/format.h>
 
 #include <stdexcept>
@@ -13,7 +13,7 @@
 namespace lab::testing {
 namespace {
 
-/// The world's failure with the call in the place of a0.row's, on 3 ranks.
+/// The world's failure with the call instead of a0.row's, on 3 ranks.
 RankFailure failure_with(const TaskCall& call, WorldKind kind = WorldKind::kThreads) {
   WorldSpec spec;
   spec.kind = kind;
@@ -98,7 +98,7 @@ TEST_CASE("our own errors keep their exit codes and messages") {
 }
 
 TEST_CASE("a fault in a case's own inputs is the suite's: exit code 70") {
-  if (at_line(0).empty()) return;  // without line tables nobody can tell
+  if (at_line(0).empty()) return;  // it takes line tables to tell
   Case broken = row_task().test_case;
   broken.inputs = [](const CasePlace&) -> CaseInputs { throw std::runtime_error("no inputs"); };
   WorldSpec spec;

@@ -24,7 +24,7 @@ TensorMap in_place(const at::Tensor& x) {
   return {{"out", x}, {"x", x}};
 }
 
-/// Of the sum over ranks, the part of the rank that source_of says.
+/// Part source_of(rank) of the sum over ranks.
 TaskCall part_of_sum(const std::function<int(int rank, int size)>& source_of) {
   return [source_of](Communicator& comm, const CaseInputs& inputs) {
     return TensorMap{{"out", summed(comm, x_of(inputs)).narrow(0, 3 * source_of(comm.rank(), comm.size()), 3)}};
@@ -82,7 +82,7 @@ std::vector<WrongSolution> wrong_sums() {
          summed(comm, inputs.tensor("input.grad"));
          return TensorMap{{"W", inputs.tensor("weight.W").clone()}};
        }},
-      // A weight that took too large a step is no multiple of the right weight.
+      // A weight that took too large a step is not a multiple of the right weight.
       {"times_world_size", update_task(),
        [](Communicator& comm, const CaseInputs& inputs) {
          return TensorMap{{"W", inputs.tensor("weight.W") - 0.5 * summed(comm, inputs.tensor("input.grad"))}};
@@ -181,7 +181,7 @@ std::vector<WrongSolution> wrong_layers() {
            }},
           {"gradient_missing", row,
            changed(row, [](Communicator&, TensorMap& results) { results.at("x.grad") = at::Tensor(); })},
-          // One mistake, and in another result what came of it: the clear one is named.
+          // One mistake, and its consequence in another result: the clear one is named.
           {"bias_times_world_size", row, [row](Communicator& comm, const CaseInputs& inputs) {
              TensorMap results = row.right(comm, inputs);
              results.at("out") = results.at("out") + (comm.size() - 1) * inputs.tensor("weight.bias");

@@ -8,7 +8,7 @@
 
 namespace {
 
-/// A lab's command line with an option and a flag of its own.
+/// A lab's command line with its own option and flag.
 struct Program {
   Program() : app("a5_pipeline", "Pipeline parallelism."), common(app.add_common_options()) {
     app.add_integer("--number-of-layers", layers, {1, 64}, "layers");
@@ -140,7 +140,7 @@ TEST_CASE("app: an option registered with underscores is known by dashes too") {
   CHECK(standalone);
 }
 
-TEST_CASE("app: a wrong value is one message with option, expected, got and a hint") {
+TEST_CASE("app: a wrong value gives one message with option, expected, got and a hint") {
   CHECK(refusal({"--nproc", "zero"}) == "--nproc: expected an integer from 1 to 4096, got 'zero'; try --nproc 4");
   for (const char* wrong : {"0", "-1", "4097", "4.0", "1e2", "", " 4", "4 ", "99999999999999999999", "0x4"}) {
     CAPTURE(wrong);

@@ -66,7 +66,7 @@ TEST_CASE("failure: one message without LibTorch's backtrace") {
   CHECK(lab::message_of(std::bad_alloc()) == "out of memory");
 }
 
-TEST_CASE("guarded main: exit code and one line on stderr for whatever leaves the body") {
+TEST_CASE("guarded main: exit code and one line on stderr for anything thrown out of the body") {
   CHECK(run(mismatch).exit_code == 1);
   CHECK(run(mismatch).err.empty());
   CHECK(run(throw_usage).exit_code == 2);

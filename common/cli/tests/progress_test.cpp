@@ -79,7 +79,7 @@ TEST_CASE("progress: elsewhere a plain line every ten seconds, without control c
   }
 }
 
-TEST_CASE("progress: an unknown total is counted, too many steps do no harm, long notes are cut") {
+TEST_CASE("progress: an unknown total is counted, too many steps are harmless, long notes are cut") {
   Scene scene;
   {
     lab::Progress unknown(scene.options(0, true));

@@ -38,7 +38,7 @@ std::string student_line(int line) {
   return fmt::format("student/throwing.cpp:{}", line);
 }
 
-/// Where the suite was built without libbacktrace, nothing is known of any throw.
+/// Without libbacktrace, every throw site is unknown.
 bool skipped() {
   if (site_of(fail_elsewhere).known) return false;
   MESSAGE("skipped: built without libbacktrace");
@@ -47,14 +47,14 @@ bool skipped() {
 
 }  // namespace
 
-TEST_CASE("throw site: the innermost line in a student file, whoever throws below it") {
+TEST_CASE("throw site: the innermost line in a student file, whatever throws below it") {
   if (skipped()) return;
   CHECK(site_of([] { student::beyond_end({1, 2}); }).student_line == student_line(student::kBeyondEndLine));
   CHECK(site_of(student::throw_number).student_line == student_line(student::kThrowNumberLine));
   CHECK(site_of([] { student::call(fail_elsewhere); }).student_line == student_line(student::kCallLine));
 }
 
-TEST_CASE("throw site: what is thrown outside of student code has no student line, but is known") {
+TEST_CASE("throw site: a throw outside of student code has no student line, but is known") {
   if (skipped()) return;
   const ThrowSite site = site_of(fail_elsewhere);
   CHECK(site.known);
@@ -92,7 +92,7 @@ TEST_CASE("throw site: each thread has its own, and an exception from another th
   CHECK_FALSE(site_of([&] { std::rethrow_exception(carried); }).known);
 }
 
-TEST_CASE("throw site: a student file is one in a folder of that name, not one of a student's home") {
+TEST_CASE("throw site: a student file is one in a folder named student, other than a home folder") {
   CHECK(student_file("/home/course/a9/student/allreduce/ring.cpp", "/home/course") == "student/allreduce/ring.cpp");
   CHECK(student_file("/tmp/lab-run/student/ring.cpp", "/home/course") == "student/ring.cpp");
   CHECK(student_file("student/ring.cpp", "/home/course") == "student/ring.cpp");
@@ -101,7 +101,7 @@ TEST_CASE("throw site: a student file is one in a folder of that name, not one o
   CHECK(student_file("/usr/include/ATen/core/TensorBody.h", "/home/course").empty());
 }
 
-TEST_CASE("guarded main: what student code threw is exit code 7, not an internal error") {
+TEST_CASE("guarded main: an exception from student code is exit code 7, not an internal error") {
   if (skipped()) return;
   std::string name = "a5_pipeline";
   char* argv[] = {name.data(), nullptr};
@@ -116,7 +116,7 @@ TEST_CASE("guarded main: what student code threw is exit code 7, not an internal
   CHECK(err == "a5_pipeline: error: " + student_line(student::kCallLine) + ": not the student's own\n");
 }
 
-TEST_CASE("failure: what student code threw is told with its line, where that is known") {
+TEST_CASE("failure: an exception from student code is reported with its line, if known") {
   try {
     student::beyond_end({});
   } catch (const std::exception& failure) {

@@ -19,20 +19,20 @@ namespace {
 using Deadline = std::chrono::steady_clock::time_point;
 using std::chrono::milliseconds;
 
-/// c10d logs its own account of every failed attempt; the one message that this suite prints says it all.
+/// c10d logs every failed attempt; this suite's one error message is enough.
 void silence_c10d() {
   FLAGS_caffe2_log_level = 3;  // fatal
   c10::UpdateLoggingLevelsFromFlags();
 }
 
-/// Calls `use` with the store, on a thread that may be left behind.
+/// Calls `use` with the store, on a thread that may be left running.
 template <typename Use>
 auto with_store(const MeetingPoint& point, Deadline deadline, Use use) {
   c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(point.port);
   options.isServer = false;
   options.waitWorkers = false;
-  // c10d rounds down to seconds, and 0 of them never succeed; the deadline is kept outside of it.
+  // c10d rounds down to seconds, and 0 s never succeeds; the deadline is enforced outside c10d.
   options.timeout =
       std::chrono::ceil<std::chrono::seconds>(deadline - std::chrono::steady_clock::now()) + std::chrono::seconds(1);
   without_libuv(options, 0);
@@ -48,11 +48,11 @@ auto with_store(const MeetingPoint& point, Deadline deadline, Use use) {
     reason = std::string("failed: ") + failure.what();
     reason = reason.substr(0, reason.find('\n'));
   }
-  throw CommError(fmt::format("the meeting: torchrun's store at {}:{} {}; hint: check that torchrun still runs there",
+  throw CommError(fmt::format("rendezvous: torchrun's store at {}:{} {}; hint: check that torchrun still runs there",
                               point.host, point.port, reason));
 }
 
-/// Restarted ranks find what those before them left: each attempt has a key of its own.
+/// Restarted ranks find entries of earlier attempts, so each attempt has its own key.
 std::string key_of(const MeetingPoint& point) {
   return fmt::format("lab/attempt_{}/rendezvous", point.attempt);
 }
@@ -71,7 +71,7 @@ RendezvousTicket await_ticket(const MeetingPoint& point, Deadline deadline) {
   const auto found = with_store(
       point, deadline, [key = key_of(point), deadline](c10d::TCPStore& store) -> std::optional<RendezvousTicket> {
         while (!store.check({key})) {
-          // A little early: this answer must be there before the thread is given up.
+          // A little early: this answer must arrive before the thread is abandoned.
           if (std::chrono::steady_clock::now() + milliseconds(50) > deadline) return std::nullopt;
           std::this_thread::sleep_for(milliseconds(10));
         }
@@ -83,7 +83,7 @@ RendezvousTicket await_ticket(const MeetingPoint& point, Deadline deadline) {
       });
   if (found) return *found;
   throw CommError(
-      "the meeting: rank 0 did not arrive in time: it left no address in torchrun's store; hint: give more time with "
+      "rendezvous: rank 0 did not arrive in time: it left no address in torchrun's store; hint: give more time with "
       "--timeout");
 }
 

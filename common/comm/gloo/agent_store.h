@@ -6,11 +6,11 @@
 #include "common/comm/process_world.h"
 #include "common/comm/rendezvous/socket.h"
 
-// torchrun's agent serves a c10d store at MASTER_PORT, and no rank may bind that port. All that it is used for is to
-// tell the ranks where rank 0's own rendezvous is. Internal to the gloo_backend files.
+// torchrun's agent serves a c10d store at MASTER_PORT, and no rank may bind that port. It is only used to tell the
+// ranks where rank 0's own rendezvous is. Internal to the gloo_backend files.
 namespace lab {
 
-/// How to find rank 0 and to be let in.
+/// How to find rank 0 and be admitted.
 struct RendezvousTicket {
   RendezvousPlace place;
   std::string token;
@@ -24,12 +24,12 @@ auto without_libuv(Options& options, int) -> decltype(options.useLibUV, void()) 
 template <typename Options>
 void without_libuv(Options&, long) {}
 
-/// c10d's calls cannot be interrupted. They are left behind on a thread of their own when the time is up.
+/// Publishes rank 0's ticket. c10d's calls cannot be interrupted: at the deadline they are left behind on their thread.
 /// Errors    CommError: the store is not there, or does not answer in time
 void leave_ticket(const MeetingPoint& store, const RendezvousTicket& ticket,
                   std::chrono::steady_clock::time_point deadline);
 
-/// Waits for rank 0's. Errors: those of leave_ticket(), and CommError when rank 0 left none in time.
+/// Waits for rank 0's ticket. Errors: those of leave_ticket(), and CommError if rank 0 left none in time.
 RendezvousTicket await_ticket(const MeetingPoint& store, std::chrono::steady_clock::time_point deadline);
 
 }  // namespace lab

@@ -19,14 +19,14 @@
 #include "common/comm/process_world.h"
 
 // The protocol. A message is a frame (header, and the payload if it is short) on its channel's slot, and a long payload
-// on a slot of its own. Both halves are posted when the operation is, so that what both sides have posted completes
-// without any help from this thread, in whatever order the waits come.
+// on its own slot. Both parts are posted with the operation, so that anything both sides have posted completes without
+// help from this thread, in whatever order the waits come.
 namespace lab {
 namespace {
 
 using gloo::transport::UnboundBuffer;
 
-/// A header with room for a short payload, registered with Gloo once and used again and again.
+/// A header with room for a short payload, registered with Gloo once and reused.
 struct Frame {
   explicit Frame(gloo::Context& context)
       : memory(new char[kFrameBytes]), buffer(context.createUnboundBuffer(memory.get(), kFrameBytes)) {}
@@ -72,7 +72,7 @@ class GlooTransport final : public Transport {
   std::shared_ptr<Pending> start_recv(Message message) override {
     auto pending = prepare(std::move(message));
     const Message& m = pending->message;
-    make_header(m);  // refuses what the sender could not have sent
+    make_header(m);  // rejects what the sender could not have sent
     post(*pending, [&] {
       pending->frame->buffer->recv(m.peer, frame_slot(m.group, m.tag), 0, kFrameBytes);
       if (pending->payload) pending->payload->recv(m.peer, payload_slot(m, pending->sequence), 0, m.num_bytes());
@@ -95,7 +95,7 @@ class GlooTransport final : public Transport {
   }
 
   void abandon(std::shared_ptr<Pending> pending) override {
-    // Gloo has no cancel, and memory of a posted operation must outlive the connection.
+    // Gloo has no cancel, and the memory of a posted operation must outlive the connection.
     graveyard_.push_back(std::move(pending));
   }
 
@@ -154,7 +154,7 @@ class GlooTransport final : public Transport {
     }
   }
 
-  /// Compares what the sender said with what this rank expects; takes the payload out of the frame if it is there.
+  /// Compares the sender's contract with what this rank expects; copies the payload from the frame if it is there.
   void accept_frame(GlooPending& pending) {
     FrameHeader header;
     std::memcpy(&header, pending.frame->memory.get(), sizeof(header));
@@ -175,18 +175,18 @@ class GlooTransport final : public Transport {
   std::map<Channel, std::uint64_t> num_posted_;
   std::vector<std::unique_ptr<Frame>> idle_frames_;
   std::vector<std::shared_ptr<Pending>> graveyard_;
-  int involved_rank_ = -1;  ///< the other side of the contract that this rank found broken
+  int involved_rank_ = -1;  ///< the other side of a contract mismatch found by this rank
 };
 
-/// Asks the kernel not to let a thread of this process that wakes up push another from its core (threads made later
-/// inherit it). Gloo's device thread tries a connection's lock again and again while a thread that was pushed off its
-/// core holds it; with more ranks than cores, each message then costs a time slice of some milliseconds.
+/// Asks the kernel not to let a waking thread of this process preempt another (threads created later inherit it).
+/// Gloo's device thread spins on a connection's lock while a preempted thread holds it; with more ranks than cores,
+/// each message then costs a time slice of some milliseconds.
 void take_turns() {
   const sched_param no_priority{};
-  sched_setscheduler(0, SCHED_BATCH, &no_priority);  // refused here and there; the ranks are slower then, not wrong
+  sched_setscheduler(0, SCHED_BATCH, &no_priority);  // may be refused; the ranks are then slower, not wrong
 }
 
-/// Everything one process has of its world. Never destroyed: see ProcessWorld.
+/// One process's part of its world. Never destroyed: see ProcessWorld.
 struct Parts {
   std::unique_ptr<EventFile> event_file;
   std::unique_ptr<RankEvents> events;
@@ -217,7 +217,7 @@ class GlooWorld final : public ProcessWorld {
         std::make_shared<GlooCollectives>(*parts_.transport, *parts_.lifeline, *parts_.meeting, parts_.context,
                                           options.timeout_seconds, parts_.events.get());
     if (parts_.events) parts_.events->set_activity(RankActivity::kRunning);
-    // A rank that leaves right after the meeting would break a peer that is still inside.
+    // A rank that leaves right after the rendezvous would break a peer that is still in it.
     parts_.collectives->barrier(whole_world(options.rank, options.size));
   }
 

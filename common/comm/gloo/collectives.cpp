@@ -46,12 +46,12 @@ void GlooCollectives::run(const char* name, const Group& group, const Operation&
     try {
       own.context = meeting_.connect(fmt::format("group{}", group.id), group.rank, group.size());
     } catch (const CommError&) {
-      lifeline_.check();  // may know more about a rank that is gone
+      lifeline_.check();  // may know more about a lost rank
       throw;
     }
   }
-  // All members were found to have called it, so it only waits for one that is stopped. Gloo's time-out closes all
-  // connections: this rank's last act.
+  // All members are known to have called it, so it can only be delayed by a stopped rank. Gloo's time-out closes all
+  // connections, so this rank cannot continue after it.
   const auto deadline = std::chrono::steady_clock::now() + timeout_;
   try {
     operation(own.context, own.next_tag++);
@@ -84,7 +84,7 @@ void GlooCollectives::all_reduce(const at::Tensor& tensor, const Group& group) {
     gloo::AllreduceOptions options(context);
     const at::ScalarType dtype = tensor.scalar_type();
     const auto count = static_cast<std::size_t>(tensor.numel());
-    // Gloo only needs the size of an element; the sum is ours.
+    // Gloo only needs the element size; we do the sum.
     switch (tensor.element_size()) {
       case 1: options.setOutput(static_cast<std::uint8_t*>(tensor.data_ptr()), count); break;
       case 2: options.setOutput(static_cast<std::uint16_t*>(tensor.data_ptr()), count); break;

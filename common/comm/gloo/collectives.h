@@ -14,8 +14,8 @@
 namespace lab {
 
 /// broadcast, all_reduce, all_gather and barrier are Gloo's; reduce_scatter, which Gloo offers only for bound buffers
-/// and powers of two, is made of messages. The world's group uses the world's connections; a sub-group makes its own at
-/// its first collective.
+/// and powers of two, is built from messages. The world's group uses the world's connections; a sub-group makes its own
+/// at its first collective.
 class GlooCollectives final : public MessageCollectives {
  public:
   GlooCollectives(Transport& transport, Lifeline& lifeline, Meeting& meeting, std::shared_ptr<gloo::Context> world,
@@ -27,13 +27,13 @@ class GlooCollectives final : public MessageCollectives {
   void barrier(const Group& group) override;
 
  private:
-  /// Of one group. Members of one may have done more collectives than those of another: each counts for itself.
+  /// Of one group. Members of one group may have done more collectives than those of another, so each counts its own.
   struct GroupConnections {
     std::shared_ptr<gloo::Context> context;
     std::uint32_t next_tag = 0;
   };
 
-  /// Runs one of Gloo's operations: it blocks inside Gloo, and a lost connection becomes this suite's error.
+  /// Runs one of Gloo's operations: it blocks inside Gloo, and a lost connection becomes one of this suite's errors.
   template <typename Operation>
   void run(const char* name, const Group& group, const Operation& operation);
 

@@ -7,7 +7,7 @@
 // What travels in front of every payload, and on which Gloo slot. Internal to the gloo_backend files.
 namespace lab {
 
-/// Longest payload that travels inside the frame; a longer one follows on a slot of its own.
+/// Longest payload that travels inside the frame; a longer one follows on its own slot.
 constexpr std::uint64_t kInlineBytes = 16384;
 
 /// Fixed layout, equal on all ranks of a world (one program, one architecture).
@@ -32,17 +32,17 @@ constexpr std::uint64_t kFrameBytes = sizeof(FrameHeader) + kInlineBytes;
 /// Errors    ContractError: more than 8 dimensions
 FrameHeader make_header(const Message& message);
 
-/// Whether operation, dtype and shape are what this rank expects: quick, since it is asked of every message.
+/// Whether operation, dtype and shape are what this rank expects: fast, since it runs for every message.
 bool same_contract(const FrameHeader& header, const Message& expected);
 
-/// What the sender said of its message, for the message where it is not.
+/// What the sender said about its message, for the error message on a mismatch.
 Contract contract_of(const FrameHeader& header);
 
 /// The slot of the frames of one channel: Gloo keeps the order of messages within it.
 std::uint64_t frame_slot(std::uint32_t group, int tag);
 
-/// The slot of one long payload. Its contract is part of it, so that unequal contracts never meet: Gloo would abort the
-/// receiver on a payload that is too long, and deliver a shorter one without a word.
+/// The slot of one long payload. Its contract is part of it, so that unequal contracts never match: Gloo would abort
+/// the receiver on a payload that is too long, and silently deliver a shorter one.
 std::uint64_t payload_slot(const Message& message, std::uint64_t sequence);
 
 /// Where the sentinels' records travel.

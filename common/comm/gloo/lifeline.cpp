@@ -20,7 +20,7 @@ constexpr milliseconds kTick{20};
 /// How long a rank that lost a connection waits to hear why: the launcher knows the signal, a failing peer sends its
 /// reason.
 constexpr milliseconds kReasonPatience{500};
-/// Seconds without a tick that can only mean that this process did not run.
+/// Seconds without a tick after which this process must have been suspended.
 constexpr double kSuspension = 1;
 
 double monotonic_seconds() {
@@ -29,7 +29,7 @@ double monotonic_seconds() {
 
 }  // namespace
 
-/// What a rank sends to every other before it ends. Both magics are there only once the whole record is.
+/// What a rank sends to every other before it ends. Both magics are present only once the whole record is.
 struct Lifeline::Record {
   std::uint32_t head;
   std::int32_t farewell;  ///< 1: an orderly end; the rest is empty
@@ -128,7 +128,7 @@ void Lifeline::fail(ExitCode exit_code, const std::string& message, int involved
   Record record{};
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    // A rank that fails because another did passes the other's reason on: everybody names the same culprit.
+    // A rank that fails because another did passes on the other's reason: all ranks name the same culprit.
     if (!failure_) failure_ = Failure{-1, exit_code, message, involved_rank};
     record.origin_rank = failure_->origin_rank >= 0 ? failure_->origin_rank : context_.rank;
     record.exit_code = static_cast<std::int32_t>(failure_->exit_code);
@@ -136,7 +136,7 @@ void Lifeline::fail(ExitCode exit_code, const std::string& message, int involved
     const std::size_t length = std::min(failure_->message.size(), sizeof(record.message) - 1);
     std::memcpy(record.message, failure_->message.data(), length);
   }
-  // After the farewell the peers expect no more word from this rank.
+  // After the farewell the peers expect nothing more from this rank.
   if (!farewell_sent_) send_records(record);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -159,7 +159,7 @@ void Lifeline::send_records(const Record& record) {
     try {
       outgoing_buffers_[index]->send(peer, kSentinelSlot, 0, sizeof(Record));
       sent[index] = true;
-    } catch (const gloo::Exception&) {  // that peer is gone: nobody to tell
+    } catch (const gloo::Exception&) {  // that peer is gone
     }
   }
   for (std::size_t peer = 0; peer < sent.size(); ++peer) {
@@ -168,14 +168,14 @@ void Lifeline::send_records(const Record& record) {
 }
 
 void Lifeline::wait_a_little(gloo::transport::UnboundBuffer& buffer) {
-  // Every peer has its receive posted from the start, so this is over in a moment, unless the peer is stopped.
+  // Every peer has its receive posted from the start, so this ends quickly unless the peer is stopped.
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     last_words_ = LastWords{&buffer, monotonic_seconds() + std::chrono::duration<double>(kReasonPatience).count()};
   }
   try {
     buffer.waitSend(nullptr, kForGloo);
-  } catch (const gloo::Exception&) {  // that peer is gone: nobody to tell
+  } catch (const gloo::Exception&) {  // that peer is gone
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   last_words_.reset();
@@ -188,7 +188,7 @@ void Lifeline::listen() {
       read_records();
     } catch (const gloo::Exception&) {
       const int lost = find_lost_peer();
-      // Several may be gone by now. One that ended because of another left a record, which names the culprit.
+      // Several may be gone by now. One that ended because of another left a record that names the culprit.
       read_records();
       {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -200,7 +200,7 @@ void Lifeline::listen() {
         reason = events_->exit_reason(lost);
         if (reason.empty()) std::this_thread::sleep_for(milliseconds(2));
       }
-      if (reason.empty()) reason = "its connection closed without a word";
+      if (reason.empty()) reason = "its connection closed unexpectedly";
       const std::lock_guard<std::mutex> lock(mutex_);
       declare({lost, ExitCode::kCommunication, reason, -1});
       return;
@@ -251,7 +251,7 @@ void Lifeline::keep_time() {
 }
 
 void Lifeline::tick(double seconds_since_last) {
-  // A process that was stopped, or a machine that slept, has waited for nothing in that time.
+  // Time during which the process was stopped, or the machine slept, does not count as waiting.
   if (seconds_since_last > kSuspension) {
     if (current_) current_->deadline += seconds_since_last;
     if (closing_deadline_) *closing_deadline_ += seconds_since_last;
@@ -278,8 +278,8 @@ void Lifeline::tick(double seconds_since_last) {
   const auto what = [this] {
     return fmt::format("rank {} {}", context_.rank, describe_wait(current_->message->posted_op(current_->sequence)));
   };
-  // A peer's farewell comes after its last message on the same connection. Two more ticks, and what has not arrived
-  // never will.
+  // A peer's farewell comes after its last message on the same connection. What has not arrived
+  // after two more ticks never will.
   const int peer = current_->message->peer;
   if (said_farewell_[static_cast<std::size_t>(peer)] && ++current_->ticks_after_farewell > 2) {
     declare({-1, ExitCode::kDeadlock, fmt::format("deadlock: {}, but rank {} has already returned", what(), peer), -1});

@@ -14,16 +14,16 @@
 #include "common/comm/messages/message.h"
 #include "common/comm/watch/event_file.h"
 
-// Why no wait lasts for ever. Internal to the gloo_backend files.
+// Why no wait lasts forever. Internal to the gloo_backend files.
 namespace lab {
 
-/// The time-out that Gloo is given, whose own time-outs would close every connection of the context.
+/// The time-out passed to Gloo, so long that it never fires: it would close every connection of the context.
 constexpr std::chrono::milliseconds kForGloo = std::chrono::hours(24 * 30);
 
 /// Watches over one rank's waits. A sentinel thread keeps a receive posted to every peer: a peer's failure record, its
-/// farewell, or the end of its connection wakes it at once, whatever the rank itself is doing. A second thread looks at
-/// the clock and at the launcher's verdict. Either one ends the rank's current wait by aborting it: Gloo's own
-/// time-outs would close every connection of the context.
+/// farewell, or the end of its connection wakes it at once, whatever the rank itself is doing. A second thread watches
+/// the clock and the launcher's verdict. Either one ends the rank's current wait by aborting it: Gloo's own time-outs
+/// would close every connection of the context.
 class Lifeline {
  public:
   /// `events` may be null; otherwise it must outlive this object.
@@ -35,15 +35,15 @@ class Lifeline {
   /// Throws when this rank already knows that the world has failed.
   void check();
 
-  /// To be called when Gloo reports a lost connection: finds out whose fault it was, and throws.
+  /// Called when Gloo reports a lost connection: finds out whose fault it was, and throws.
   [[noreturn]] void connection_lost();
 
-  /// Says farewell to all and returns when all have said it. Errors: as wait(); the time-out begins anew with each
+  /// Says farewell to all and returns when all have said it. Errors: as wait(); the time-out restarts with each
   /// farewell that arrives.
   void close();
 
-  /// What to throw when something took longer than the time-out: "timed out after 10 s: rank 0 is inside all_reduce",
-  /// and who is late. Tells every rank of this machine, so that all of them give the same reason.
+  /// The error to throw after a time-out: "timed out after 10 s: rank 0 is inside all_reduce", and who is late. Tells
+  /// every rank of this machine, so that all of them give the same reason.
   CommError timed_out(const std::string& what);
 
   /// Tells all others why this rank stops. `involved_rank` (or -1) is the other side of a broken contract: it gets the
@@ -52,7 +52,7 @@ class Lifeline {
 
  private:
   struct Failure {
-    int origin_rank;  ///< -1: nobody's own fault, or this rank's own discovery
+    int origin_rank;  ///< -1: no single rank's fault, or found by this rank
     ExitCode exit_code;
     std::string message;
     int involved_rank;
@@ -74,7 +74,7 @@ class Lifeline {
   void keep_time();
   void read_records();
   void tick(double seconds_since_last);
-  /// `first_waiting`: where the chain of waits begins at whose end is the rank that is late.
+  /// `first_waiting`: the start of the chain of waits; the late rank is at its end.
   std::string timeout_message(const std::string& what, int first_waiting);
   std::vector<int> unfinished_ranks() const;  // with the mutex held
   void declare(Failure failure);              // with the mutex held
@@ -91,7 +91,7 @@ class Lifeline {
   std::condition_variable changed_;
   std::optional<Failure> failure_;  ///< the first one
   std::optional<CurrentWait> current_;
-  std::optional<LastWords> last_words_;  ///< a record on its way out
+  std::optional<LastWords> last_words_;  ///< a record being sent
   std::optional<double> closing_deadline_;
   std::vector<bool> said_farewell_;
   bool farewell_sent_ = false;

@@ -26,7 +26,7 @@
 namespace lab {
 namespace {
 
-// 0 where the system does not tell.
+// 0 if the system does not tell.
 int num_open_descriptors() {
   DIR* folder = ::opendir("/proc/self/fd");
   if (folder == nullptr) return 0;
@@ -36,9 +36,9 @@ int num_open_descriptors() {
   return std::max(count, 0);
 }
 
-/// Makes sure, before anything is half done, that `num_needed` more files and sockets can be opened in this process; raises
-/// the soft limit as far as the hard one where that helps.
-/// Errors    UsageError: there are too few, and ulimit -n is named
+/// Checks, before anything is half done, that this process can open `num_needed` more files and sockets; raises the
+/// soft limit up to the hard one if that helps.
+/// Errors    UsageError: too few are allowed; the message names ulimit -n
 void reserve_descriptors(int num_needed) {
   rlimit limit = {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -65,10 +65,10 @@ milliseconds to_milliseconds(double seconds) {
   return milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
 
-/// What an open device takes: its loop, its listener, and what looks interfaces up.
+/// Descriptors of an open device: its loop, its listener, and interface lookup.
 constexpr int kDescriptorsOfDevice = 6;
-/// What the rendezvous takes on rank 0 besides a connection per rank: listeners, an event, this rank's own end, and a
-/// few strangers.
+/// Descriptors of the rendezvous on rank 0 besides one per rank: listeners, an event, this rank's own end, and a few
+/// strangers.
 constexpr int kDescriptorsOfServer = 8;
 
 std::shared_ptr<gloo::transport::Device> open_device(const ProcessWorldOptions& options, Clock::time_point deadline) {
@@ -95,8 +95,8 @@ std::shared_ptr<gloo::transport::Device> open_device(const ProcessWorldOptions& 
   }
 }
 
-/// Gloo's full mesh, with all connections made at once: each takes a turn or two of Gloo's event loop, of 10 ms, and
-/// Gloo's own connectFullMesh() takes them one after the other.
+/// Gloo's full mesh, with all connections made concurrently: each takes one or two 10 ms turns of Gloo's event loop,
+/// and Gloo's own connectFullMesh() makes them one after the other.
 class MeshContext final : public gloo::rendezvous::Context, public std::enable_shared_from_this<MeshContext> {
  public:
   MeshContext(int own_rank, int num_ranks, std::shared_ptr<gloo::transport::Device> device, milliseconds timeout)
@@ -107,7 +107,7 @@ class MeshContext final : public gloo::rendezvous::Context, public std::enable_s
     transportContext_->setTimeout(timeout);
   }
 
-  /// One address per member, all of one length; the own one is blank.
+  /// One address per member, all of the same length; this rank's is blank.
   std::string addresses() {
     std::vector<std::string> all(static_cast<std::size_t>(size));
     std::size_t length = 0;
@@ -125,8 +125,8 @@ class MeshContext final : public gloo::rendezvous::Context, public std::enable_s
     return joined;
   }
 
-  /// Connects to every member at the address that it left for this one, each on a thread of its own, which holds on to
-  /// this object: Gloo's attempts cannot be interrupted.
+  /// Connects to every member at the address that it left for this one, each on its own thread, which keeps this object
+  /// alive: Gloo's attempts cannot be interrupted.
   std::vector<std::future<void>> connect(const std::string& theirs) {
     const std::size_t length = theirs.size() / static_cast<std::size_t>(size);
     std::vector<std::future<void>> connections;
@@ -179,7 +179,7 @@ class RendezvousMeeting final : public Meeting {
   [[noreturn]] void connection_lost() override {
     if (client_) client_->listen_until(Clock::now() + kForTheCulprit);
     throw CommError(
-        fmt::format("the meeting: rank {} could not connect to every other rank; hint: name the network interface that "
+        fmt::format("rendezvous: rank {} could not connect to every other rank; hint: name the network interface that "
                     "they share with GLOO_SOCKET_IFNAME",
                     rank_));
   }
@@ -226,8 +226,8 @@ class RendezvousMeeting final : public Meeting {
 
   const int rank_;
   const milliseconds timeout_;
-  std::unique_ptr<RendezvousServer> server_;  ///< on rank 0; goes after its client
-  std::unique_ptr<RendezvousClient> client_;  ///< none where the world is one rank
+  std::unique_ptr<RendezvousServer> server_;  ///< on rank 0; destroyed after its client
+  std::unique_ptr<RendezvousClient> client_;  ///< null if the world is one rank
   std::shared_ptr<gloo::transport::Device> device_;
 };
 

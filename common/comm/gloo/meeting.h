@@ -10,18 +10,18 @@
 // How the ranks find each other. Internal to the gloo_backend files.
 namespace lab {
 
-/// The place where ranks leave their addresses (rendezvous.h), and the network device that the addresses are of.
+/// The place where ranks exchange addresses (rendezvous.h), and the network device that the addresses belong to.
 class Meeting {
  public:
-  /// Opens the rendezvous and waits until every rank has come. Errors: see ProcessWorld::join.
+  /// Opens the rendezvous and waits until every rank has arrived. Errors: see ProcessWorld::join.
   static std::unique_ptr<Meeting> hold(const ProcessWorldOptions& options);
   virtual ~Meeting() = default;
 
   /// A full mesh of connections among `size` ranks of which this one is `rank`. Every member calls it with the same
-  /// name. Errors: CommError, when a rank is gone or cannot be reached in time.
+  /// name. Errors: CommError: a rank is gone or cannot be reached in time.
   virtual std::shared_ptr<gloo::rendezvous::Context> connect(const std::string& name, int rank, int size) = 0;
 
-  /// To be called when a connection is lost before the world is made: finds out whose fault it was, and throws.
+  /// Called when a connection is lost before the world is made: finds out whose fault it was, and throws.
   [[noreturn]] virtual void connection_lost() = 0;
 };
 

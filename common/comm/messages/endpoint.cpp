@@ -28,8 +28,7 @@ Endpoint::Posted Endpoint::post(Message message) {
 void Endpoint::finish(const Posted& posted) {
   transport_->wait(*posted.pending);
   const Message& message = posted.message;
-  // The sender's step travels with the message, so the clock is the length of the longest chain of messages that led
-  // here.
+  // The sender's step travels with the message, so the clock is the length of the longest chain of messages up to here.
   const std::uint64_t step = message.direction == Direction::kSend ? message.step : posted.pending->peer_step;
   if (step > clock_) {
     LedgerEntry cost;

@@ -12,13 +12,13 @@
 
 namespace lab {
 
-/// What the tracer writes about a message's payload, say "chunks 2 3"; called with the tensor that travels.
+/// What the tracer writes about a message's payload, e.g. "chunks 2 3"; called with the tensor that is sent.
 using PayloadLabel = std::function<std::string(const at::Tensor&)>;
 
-/// One rank's possessions below the facets: its transport, its ledger, its trace and its logical clock.
+/// Per-rank state below the facets: its transport, its ledger, its trace and its logical clock.
 class Endpoint {
  public:
-  /// `label` is asked about each message when traced: of a send when it is posted, of a receive when it is complete.
+  /// When traced, `label` is called for each message: for a send when it is posted, for a receive when it is complete.
   Endpoint(std::shared_ptr<Transport> transport, bool traced, PayloadLabel label = {})
       : transport_(std::move(transport)), traced_(traced), payload_label_(std::move(label)) {}
 
@@ -26,7 +26,7 @@ class Endpoint {
   Ledger& ledger() { return ledger_; }
   const std::vector<TraceEvent>& trace() const { return trace_; }
 
-  /// Whether collectives compare notes before they begin.
+  /// Whether collectives check before they begin that all ranks agree.
   bool careful() const { return careful_; }
   void set_careful(bool careful) { careful_ = careful; }
 
@@ -41,29 +41,28 @@ class Endpoint {
 
   /// Posts the message with the clock's next step and counts it in the ledger.
   Posted post(Message message);
-  /// Waits for it, moves the clock on and records both in ledger and trace.
+  /// Waits for it, advances the clock and records it in ledger and trace.
   void finish(const Posted& posted);
   /// Counts a built-in collective that began at start_seconds and has just ended, and traces it.
   void record_collective(const LedgerEntry& cost, const Group& group, std::int64_t bytes, SourceLine where,
                          double start_seconds);
-  /// Traces a computation that began at start_seconds and has just ended. `turn` is its micro-batch, by which a
-  /// picture is coloured.
+  /// Traces a computation that began at start_seconds and has just ended. `turn` is its micro-batch, which determines
+  /// its colour in a picture.
   void record_computation(const std::string& operation, std::uint64_t turn, double start_seconds);
-  /// Gives it up; close() then reports it.
+  /// Abandons it; close() then reports it.
   void abandon(const Posted& posted);
-  /// A message for each message that was given up.
+  /// One line for each message that was abandoned.
   const std::vector<std::string>& abandoned() const { return abandoned_; }
 
-  /// Counts rounds from here on as if nothing had gone before. Every rank does it at the same point of its work, with
-  /// no message under way.
+  /// Counts rounds from zero again. Every rank does it at the same point of its work, with no message in flight.
   void restart_clock() { clock_ = 0; }
 
   /// Name under which point-to-point messages are counted; "message" unless a LedgerScope says otherwise.
   void set_label(std::string label) { label_ = std::move(label); }
   const std::string& label() const { return label_; }
 
-  /// Ends this rank's part in good order, together with all others. Errors: ContractError naming the first request that
-  /// was dropped without a wait; those of Transport::close().
+  /// Orderly shutdown, together with all other ranks. Errors: ContractError naming the first request that was dropped
+  /// without a wait; those of Transport::close().
   void close();
 
  private:

@@ -126,7 +126,7 @@ void MatchTable::find_deadlock(int rank) {
   if (const auto diagnosis = diagnose(states())) failure_ = Failure{-1, diagnosis->exit_code, diagnosis->message};
 }
 
-/// What is in the table has no other end, so the states need no counts of the channels.
+/// Messages in the table have no other end yet, so the states need no channel counts.
 std::vector<RankState> MatchTable::states() const {
   std::vector<const LocalPending*> posted;
   for (const auto& [channel, queue] : unmatched_) {
@@ -142,7 +142,7 @@ std::vector<RankState> MatchTable::states() const {
   }
   for (std::size_t rank = 0; rank < states.size(); ++rank) {
     states[rank].activity = ranks_[rank].activity;
-    // Waiting for a message that was matched meanwhile: it will go on.
+    // Waits for a message that has been matched meanwhile: it will go on.
     if (states[rank].activity == RankActivity::kWaiting && !states[rank].waiting_for)
       states[rank].activity = RankActivity::kRunning;
   }

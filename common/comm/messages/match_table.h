@@ -10,8 +10,8 @@
 #include "common/comm/messages/message.h"
 #include "common/comm/transport.h"
 
-// Which message meets which, who waits for whom, and who is to blame: the part that is alike in the worlds whose ranks
-// share one memory (`threads` and `sim`). Knows nothing of threads, locks or clocks.
+// Which messages match, who waits for whom, and who is to blame: the common part of the worlds whose ranks share one
+// memory (`threads` and `sim`). Knows nothing of threads, locks or clocks.
 namespace lab {
 
 /// One end of a message, as its rank posted it.
@@ -22,7 +22,7 @@ struct LocalPending final : Pending {
   int owner;
   std::uint64_t order = 0;  ///< n-th message posted in the world
   enum class Stage { kPosted, kMatched, kDone } stage = Stage::kPosted;
-  std::string violation;  ///< why the two ends do not agree; then the stage is kDone and nothing was copied
+  std::string violation;  ///< why the two ends do not agree; if set, the stage is kDone and nothing was copied
 };
 
 /// The two ends of one message.
@@ -34,20 +34,20 @@ struct Match {
   std::uint64_t num_bytes() const { return source->message.num_bytes(); }
   /// Copies the payload; a meta tensor has none.
   void copy_payload() const;
-  /// Hands the sender's step over; both ends are then done, at that time.
+  /// Passes the sender's step to the receiver; both ends are then done, at that time.
   void complete(double now_seconds) const;
 };
 
-/// The messages that wait for their other end, and what each rank is doing. Not safe for threads: whoever shares it
-/// keeps the calls apart. Messages that nobody meets, abandoned ones too, stay alive as long as the table.
+/// The messages that wait for their other end, and what each rank is doing. Not thread-safe: the caller serialises the
+/// calls. Messages that are never matched, abandoned ones included, stay alive as long as the table.
 class MatchTable {
  public:
   explicit MatchTable(int num_ranks) : ranks_(static_cast<std::size_t>(num_ranks)) {}
 
   int size() const { return static_cast<int>(ranks_.size()); }
 
-  /// Enters a message. Its other end, if that was posted first, is taken out: in order of posting for each channel.
-  /// Both are then matched, or done with a violation.
+  /// Adds a message. Its other end, if posted before, is removed: in order of posting for each channel. Both are then
+  /// matched, or done with a violation.
   std::optional<Match> post(const std::shared_ptr<LocalPending>& mine);
 
   /// The rank waits from now on. Declares a failure if it can never go on.
@@ -56,18 +56,18 @@ class MatchTable {
   /// The message that the rank waits for, or null.
   const LocalPending* waiting_for(int rank) const { return at(rank).waiting_for; }
 
-  /// How a wait ends: returns when the message is done. Errors: ContractError: the ends do not agree; the world's
-  /// failure; CommError: neither, so the time is up.
+  /// Ends a wait: returns if the message is done.
+  /// Errors    ContractError: the ends do not agree; the world's failure; CommError: neither, so it timed out
   void conclude(const LocalPending& pending, double timeout_seconds) const;
 
-  /// The rank has returned: whoever waits for it never goes on. A rank that has failed stays so.
+  /// The rank has returned: ranks that wait for it can never go on. A failed rank stays failed.
   void finish(int rank);
   bool all_finished() const { return num_finished_ == size(); }
   int num_finished() const { return num_finished_; }
-  /// Of a rank that has returned and waits for the others to: the time is up.
+  /// For a rank that has returned and timed out waiting for the others to return.
   [[noreturn]] void throw_unfinished(int rank, double timeout_seconds) const;
 
-  /// The rank stops for a reason of its own. The first failure is the world's.
+  /// The rank stops for its own reason. The first failure is the world's.
   void fail(int rank, ExitCode exit_code, const std::string& message);
   bool failed() const { return failure_.has_value(); }
   void throw_if_failed() const;
@@ -92,7 +92,7 @@ class MatchTable {
     const LocalPending* waiting_for = nullptr;
   };
   struct Failure {
-    int rank = -1;  ///< -1: nobody's own fault, the world is stuck
+    int rank = -1;  ///< -1: no single rank's fault, the world is stuck
     ExitCode exit_code = ExitCode::kInternal;
     std::string message;
   };
@@ -101,7 +101,7 @@ class MatchTable {
   const RankPlace& at(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
   void find_deadlock(int rank);
   std::vector<RankState> states() const;
-  /// "; late: rank 2 computes" of the rank that keeps the others waiting, at the end of the chain that begins at `first`.
+  /// "; late: rank 2 computes" for the rank that keeps the others waiting, at the end of the chain starting at `first`.
   std::string describe_late_rank(int first, int self) const;
 
   std::vector<RankPlace> ranks_;

@@ -50,7 +50,7 @@ std::string contract_violation(int src_rank, const Contract& sent, int dst_rank,
 }
 
 std::string contract_violation(int src_rank, const Message& sent, int dst_rank, const Message& expected) {
-  // Nearly always the two ends agree, and comparing them is a hundred times cheaper than describing them.
+  // The two ends nearly always agree, and comparing them is a hundred times cheaper than describing them.
   if (sent.operation != expected.operation || sent.tensor.scalar_type() != expected.tensor.scalar_type() ||
       sent.tensor.sizes() != expected.tensor.sizes()) {
     return contract_violation(src_rank, sent.contract(), dst_rank, expected.contract());

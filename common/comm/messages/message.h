@@ -12,7 +12,7 @@ namespace lab {
 
 /// What both sides of a message must agree on, and where it was posted.
 struct Contract {
-  std::string operation;  ///< "send" and "recv" are both "message"; a collective carries its own name
+  std::string operation;  ///< "message" for both send and recv; a collective's own name
   at::ScalarType dtype = at::kFloat;
   std::vector<std::int64_t> shape;
   int tag = 0;
@@ -20,7 +20,7 @@ struct Contract {
 };
 
 /// One message as a transport sees it: the tensor is contiguous, and its memory on the CPU is the payload. A tensor on
-/// the meta device has sizes and no memory: worlds that share one memory move its sizes, the others refuse it.
+/// the meta device has sizes but no memory: worlds that share one memory pass on its sizes, the others refuse it.
 struct Message {
   Direction direction = Direction::kSend;
   int peer = 0;  ///< world rank
@@ -38,18 +38,18 @@ struct Message {
   PostedOp posted_op(std::uint64_t sequence) const;
 };
 
-/// Empty when sender and receiver agree; otherwise one message that names both ranks, both contracts and both source
+/// Empty when sender and receiver agree; otherwise an error message with both ranks, both contracts and both source
 /// lines.
 std::string contract_violation(int src_rank, const Contract& sent, int dst_rank, const Contract& expected);
 
-/// The same for two messages at hand. Also empty only when both have data, or both are on the meta device.
+/// The same for two messages. They must also both have data, or both be on the meta device.
 std::string contract_violation(int src_rank, const Message& sent, int dst_rank, const Message& expected);
 
 /// Refuses a tensor that is undefined, such as a gradient that has not been computed. `action`: "send to rank 1".
 /// Errors    ContractError with the line, the rank and the action
 void require_defined(const at::Tensor& tensor, int rank, const std::string& action, SourceLine where);
 
-/// The tensor that travels in place of the caller's: itself where it can (on the CPU or meta, contiguous), else a copy.
+/// The tensor that is actually sent: the caller's own if possible (on the CPU or meta, contiguous), else a copy.
 at::Tensor on_wire(const at::Tensor& tensor);
 
 }  // namespace lab

@@ -6,17 +6,17 @@
 
 namespace lab {
 
-/// The two ends of one message in a trace; null where the trace does not hold that end.
+/// The two ends of one message in a trace; null if the trace does not contain that end.
 struct MessageEnds {
   const TraceEvent* sent = nullptr;
   const TraceEvent* received = nullptr;
 
   int src_rank() const { return sent != nullptr ? sent->rank : received->peer; }
   int dst_rank() const { return sent != nullptr ? sent->peer : received->rank; }
-  /// When both ends had posted it.
+  /// When both ends had been posted.
   double start_seconds() const;
-  /// When it was there. Where the world could not tell: when the first of the two waits returned, as both can only do
-  /// once it is there, or on its way in the receiver's machine.
+  /// When it arrived. Where the world could not tell: when the first of the two waits returned, which happens only once
+  /// the message is there, or on its way in the receiver's machine.
   double arrived_seconds() const;
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Rank 0 is the one that says who is late. This is how much longer a rank waits for that than its own patience.
+// Rank 0 reports who is late. This is how much longer than its own patience a rank waits for that report.
 constexpr milliseconds kForTheReason{1000};
 // For one attempt at one of several addresses.
 constexpr milliseconds kForOneAddress{3000};
@@ -46,24 +46,24 @@ RendezvousClient::RendezvousClient(const RendezvousPlace& place, const Arrival& 
       }
     }
     if (last_error == EMFILE || last_error == ENFILE)
-      throw UsageError(fmt::format("the meeting: rank {}: {}", rank_, describe_error(last_error)));
+      throw UsageError(fmt::format("rendezvous: rank {}: {}", rank_, describe_error(last_error)));
     if (std::chrono::steady_clock::now() >= deadline) break;
-    // Quick at first, since ranks of one launch come together.
+    // Fast at first, since ranks of one launch arrive together.
     std::this_thread::sleep_for(tries < 50 ? milliseconds(1) : milliseconds(10));
   }
   if (last_error == 0) {
     throw CommError(fmt::format(
-        "the meeting: rank {} expected rank 0 at {}, but what listens there {} for {:g} s; hint: another program has "
-        "the port, or rank 0 is stopped; choose another with MASTER_PORT or --master-port",
+        "rendezvous: rank {} expected rank 0 at {}, but the process listening there {} for {:g} s; hint: another "
+        "program has the port, or rank 0 is stopped; choose another with MASTER_PORT or --master-port",
         rank_, place_.text(), found_instead_, seconds));
   }
   throw CommError(
-      fmt::format("the meeting: rank {} could not reach rank 0 at {} within {:g} s ({}); hint: "
+      fmt::format("rendezvous: rank {} could not reach rank 0 at {} within {:g} s ({}); hint: "
                   "check MASTER_ADDR, MASTER_PORT and that rank 0 was started",
                   rank_, place_.text(), seconds, std::strerror(last_error)));
 }
 
-// False: what listens there is not rank 0, or dropped this rank as one that had not spoken for too long.
+// False: the listener is not rank 0, or dropped this rank because it had sent nothing for too long.
 bool RendezvousClient::introduce(const Arrival& own, Time deadline) {
   Arrival arrival = own;
   arrival.patience_ms = static_cast<int>(
@@ -73,18 +73,18 @@ bool RendezvousClient::introduce(const Arrival& own, Time deadline) {
     if (send_all(fd_.get(), to_bytes(to_message(arrival)), deadline) != 0) throw ConnectionEnded();
     const std::optional<RendezvousMessage> reply = try_to_receive(deadline);
     if (!reply) {
-      if (found_instead_.empty()) found_instead_ = "says nothing";
+      if (found_instead_.empty()) found_instead_ = "sent nothing";
       return false;
     }
     if (reply->kind == RendezvousKind::kHeard) return true;
   } catch (const ConnectionEnded&) {
-    found_instead_ = "closes the connection";
+    found_instead_ = "kept closing the connection";
     return false;
   } catch (const WireError&) {
   }
   throw CommError(
-      fmt::format("the meeting: rank {} expected rank 0 at {}, but what listens there answers like another program; "
-                  "hint: choose another port with MASTER_PORT or --master-port",
+      fmt::format("rendezvous: rank {} expected rank 0 at {}, but the process listening there answers like another "
+                  "program; hint: choose another port with MASTER_PORT or --master-port",
                   rank_, place_.text()));
 }
 
@@ -93,8 +93,8 @@ std::string RendezvousClient::exchange(const std::string& name, int index, int c
   const Time deadline = after(timeout_seconds);
   const Exchange exchange{name, index, count, static_cast<int>(timeout_seconds * 1000), std::move(items)};
   if (send_all(fd_.get(), to_bytes(to_message(exchange)), deadline) == ETIMEDOUT)
-    fail_without_rank_0("does not answer");
-  // What went wrong with sending, if anything did, is known better from what rank 0 said last.
+    fail_without_rank_0("stopped answering");
+  // If sending failed, rank 0's last message explains it better.
   RendezvousMessage reply = receive(deadline + kForTheReason);
   if (reply.kind != RendezvousKind::kItems) fail_without_rank_0("broke the protocol");
   return std::move(reply.body);
@@ -118,7 +118,7 @@ void RendezvousClient::give_up(const std::string& message) {
 RendezvousMessage RendezvousClient::receive(Time deadline) {
   try {
     if (auto message = try_to_receive(deadline)) return *std::move(message);
-    fail_without_rank_0("does not answer");
+    fail_without_rank_0("stopped answering");
   } catch (const ConnectionEnded&) {
     fail_without_rank_0("ended");
   } catch (const WireError&) {
@@ -147,7 +147,7 @@ std::optional<RendezvousMessage> RendezvousClient::try_to_receive(Time deadline)
 
 void RendezvousClient::fail_without_rank_0(const std::string& what) const {
   throw CommError(fmt::format(
-      "the meeting: rank 0, at {}, {} before all ranks were connected; hint: its own message, or its launcher's, says "
+      "rendezvous: rank 0, at {}, {} before all ranks were connected; hint: its own message, or its launcher's, says "
       "why",
       place_.text(), what));
 }

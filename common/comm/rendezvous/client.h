@@ -9,14 +9,14 @@
 
 namespace lab {
 
-/// A rank's side of the rendezvous: one connection to rank 0, held for as long as the rank may have to connect to
+/// A rank's side of the rendezvous: one connection to rank 0, kept for as long as the rank may have to connect to
 /// others.
 class RendezvousClient {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// Arrives, and returns when every rank has.
-  /// Errors    UsageError: ranks were started differently, this rank is there already, the port is another job's;
+  /// Announces this rank, and returns when every rank has arrived.
+  /// Errors    UsageError: ranks were started differently, this rank has already arrived, the port is another job's;
   ///           CommError: rank 0 does not listen, something else does, a rank is late (it is named) or gone
   RendezvousClient(const RendezvousPlace& place, const Arrival& own, Time deadline);
 
@@ -24,7 +24,7 @@ class RendezvousClient {
   /// what the members left for this one, in their order. Every member calls it with the same name. Errors: CommError.
   std::string exchange(const std::string& name, int index, int count, std::string items, double timeout_seconds);
 
-  /// Returns when the time has come, or throws what rank 0 says meanwhile: that a rank is gone. Errors: CommError.
+  /// Returns at `time`, or throws if rank 0 reports before then that a rank is gone. Errors: CommError.
   void listen_until(Time time);
 
   /// Tells the others, through rank 0, why this rank ends.
@@ -40,7 +40,7 @@ class RendezvousClient {
   const int rank_;
   UniqueFd fd_;
   RendezvousStream in_;
-  std::string found_instead_;  ///< what answered in rank 0's place
+  std::string found_instead_;  ///< what answered instead of rank 0
 };
 
 }  // namespace lab

@@ -7,14 +7,14 @@
 
 namespace lab {
 
-/// What must be equal on every rank of a world, for people to read: "program" and "version", then the options.
+/// What must be equal on every rank of a world, human-readable: "program" and "version", then the options.
 using Fingerprint = std::vector<std::pair<std::string, std::string>>;
 
-/// One "name: value" a line. What is too long to be sent is cut, with a checksum in its place.
+/// One "name: value" per line. Text too long to be sent is cut, with a checksum in its place.
 std::string to_text(const Fingerprint& fingerprint);
 
-/// In what the ranks' fingerprints (as text, by rank) differ from the lowest rank's: "--seed: expected 42 as on rank 0,
-/// got 7 on ranks 1, 3". Empty: in nothing.
+/// How the ranks' fingerprints (as text, by rank) differ from the lowest rank's: "--seed: expected 42 as on rank 0, got
+/// 7 on ranks 1, 3". Empty: they do not.
 std::string describe_differences(const std::map<int, std::string>& texts);
 
 /// "rank 2" or "ranks 1, 3"

@@ -9,7 +9,7 @@ namespace lab {
 namespace {
 
 RendezvousMessage refusal(ExitCode exit_code, const std::string& message) {
-  return to_message(RendezvousKind::kFailed, {static_cast<int>(exit_code), "the meeting: " + message});
+  return to_message(RendezvousKind::kFailed, {static_cast<int>(exit_code), "rendezvous: " + message});
 }
 
 }  // namespace
@@ -36,14 +36,14 @@ std::vector<Rendezvous::Reply> Rendezvous::arrive(int connection, const Arrival&
         fmt::format("WORLD_SIZE: expected {} as on rank 0, got {} on rank {}; hint: start every rank with the same one",
                     size_, arrival.size, arrival.rank);
     const Reply to_newcomer{connection, refusal(ExitCode::kUsage, message)};
-    if (complete_) return {to_newcomer};  // this run can do without it
-    std::vector<Reply> replies = fail({static_cast<int>(ExitCode::kUsage), "the meeting: " + message});
+    if (complete_) return {to_newcomer};  // the run does not need it
+    std::vector<Reply> replies = fail({static_cast<int>(ExitCode::kUsage), "rendezvous: " + message});
     replies.push_back(to_newcomer);
     return replies;
   }
   if (const auto first = processes_.find(arrival.rank); first != processes_.end()) {
     return {{connection,
-             refusal(ExitCode::kUsage, fmt::format("rank {} has arrived before: expected one process with this rank, "
+             refusal(ExitCode::kUsage, fmt::format("rank {} has already arrived: expected one process with this rank, "
                                                    "got {} and {}; hint: start each rank once, and look for ranks "
                                                    "of an earlier run",
                                                    arrival.rank, first->second, arrival.process))}};
@@ -62,7 +62,7 @@ std::vector<Rendezvous::Reply> Rendezvous::all_arrived() {
   const std::string differences = describe_differences(fingerprints_);
   if (!differences.empty()) {
     return fail({static_cast<int>(ExitCode::kUsage),
-                 fmt::format("the meeting: the ranks were started differently: {}; hint: start every rank with the "
+                 fmt::format("rendezvous: the ranks were started differently: {}; hint: start every rank with the "
                              "same program and options",
                              differences)});
   }
@@ -104,9 +104,9 @@ std::vector<Rendezvous::Reply> Rendezvous::closed(int connection) {
   if (entry == ranks_.end()) return {};
   const int rank = entry->second;
   ranks_.erase(entry);
-  // Also at the end of a good run, when no rank reads it any more.
+  // Also happens at the end of a successful run, when no rank reads it any more.
   return fail({static_cast<int>(ExitCode::kCommunication),
-               fmt::format("the meeting: {} (rank {}) ended before all ranks were connected; hint: its own message, or "
+               fmt::format("rendezvous: {} (rank {}) ended before all ranks were connected; hint: its own message, or "
                            "its launcher's, says why",
                            processes_.at(rank), rank)});
 }
@@ -139,13 +139,13 @@ std::vector<Rendezvous::Reply> Rendezvous::expire(Time now) {
   for (const auto& [connection, wait] : waits_) {
     if (now < wait.deadline) continue;
     const std::string differences = complete_ ? "" : describe_differences(fingerprints_);
-    // A wrong start explains more than a late rank does.
+    // Ranks started differently explain more than a late rank.
     if (!differences.empty()) {
-      return fail({static_cast<int>(ExitCode::kUsage),
-                   fmt::format("the meeting: the ranks were started differently: {}; and {}", differences,
-                               describe_absent(wait))});
+      return fail(
+          {static_cast<int>(ExitCode::kUsage), fmt::format("rendezvous: the ranks were started differently: {}; and {}",
+                                                           differences, describe_absent(wait))});
     }
-    return fail({static_cast<int>(ExitCode::kCommunication), fmt::format("the meeting: {}", describe_absent(wait))});
+    return fail({static_cast<int>(ExitCode::kCommunication), fmt::format("rendezvous: {}", describe_absent(wait))});
   }
   return {};
 }

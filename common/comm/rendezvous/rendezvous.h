@@ -12,11 +12,11 @@
 namespace lab {
 
 /// The rendezvous itself, without sockets: who has arrived, who waits for whom, and what each connection is told.
-/// Connections are numbers; the server of rank 0 moves the bytes.
+/// Connections are numbers; rank 0's server moves the bytes.
 ///
-/// Every rank arrives, once. When all have, their fingerprints are compared and all hear kEveryone. Then groups of ranks
-/// exchange addresses. The first failure (a rank that differs, is late, gives up, or whose connection ends) is told to
-/// every rank at once, and to those that come after it. Strangers are turned away and change nothing.
+/// Every rank arrives once. When all have, their fingerprints are compared and all receive kEveryone. Then groups of
+/// ranks exchange addresses. The first failure (a rank that differs, is late, gives up, or whose connection ends) is
+/// reported to every rank at once, and to those that arrive later. Strangers are rejected and change nothing.
 class Rendezvous {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -28,13 +28,13 @@ class Rendezvous {
 
   Rendezvous(int size, std::string token) : size_(size), token_(std::move(token)) {}
 
-  /// Errors: WireError, when the connection is not that of a rank of this suite or breaks the protocol; to be closed.
+  /// Errors: WireError: the peer is not a rank of this suite or breaks the protocol; the connection must be closed.
   std::vector<Reply> receive(int connection, const RendezvousMessage& message, Time now);
 
   /// The connection has ended.
   std::vector<Reply> closed(int connection);
 
-  /// Fails the rendezvous when a rank has waited as long as it is willing to.
+  /// Fails the rendezvous when a rank's patience has run out.
   std::vector<Reply> expire(Time now);
   std::optional<Time> next_deadline() const;
 
@@ -50,7 +50,7 @@ class Rendezvous {
   struct Wait {
     Time deadline;
     double timeout_seconds;
-    std::optional<Exchange> exchange;  ///< nothing: waits for the others to arrive
+    std::optional<Exchange> exchange;  ///< empty: waits for the others to arrive
   };
 
   std::vector<Reply> arrive(int connection, const Arrival& arrival, Time now);
@@ -62,11 +62,11 @@ class Rendezvous {
   const std::string token_;
   bool complete_ = false;
   std::optional<Refusal> failure_;
-  std::map<int, int> ranks_;              ///< of connections
-  std::map<int, std::string> processes_;  ///< by rank, of those that arrived
+  std::map<int, int> ranks_;              ///< by connection
+  std::map<int, std::string> processes_;  ///< by rank, of those that have arrived
   std::map<int, std::string> fingerprints_;
-  std::map<int, Wait> waits_;  ///< of connections
-  std::set<int> known_ranks_;  ///< that came here, as rank 0 counts them
+  std::map<int, Wait> waits_;  ///< by connection
+  std::set<int> known_ranks_;  ///< those that connected, as rank 0 counts them
 };
 
 }  // namespace lab

@@ -18,10 +18,10 @@ namespace {
 
 using Time = std::chrono::steady_clock::time_point;
 
-// A rank introduces itself as soon as it is connected; the rest is for a machine that is busy.
+// A rank introduces itself as soon as it is connected; the rest allows for a busy machine.
 constexpr std::chrono::seconds kForIntroduction{5};
 constexpr std::chrono::seconds kForFarewell{1};
-// More connections without an introduction than this, and the oldest goes. A rank that it hits comes again.
+// With more connections without an introduction than this, the oldest is dropped. A rank dropped this way retries.
 constexpr int kMaxStrangers = 128;
 
 }  // namespace
@@ -33,7 +33,7 @@ class RendezvousServer::Loop {
         socket_path_(std::move(socket_path)),
         wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         rendezvous_(size, token) {
-    if (wake_.get() < 0) throw UsageError(fmt::format("the meeting: rank 0: {}", describe_error(errno)));
+    if (wake_.get() < 0) throw UsageError(fmt::format("rendezvous: rank 0: {}", describe_error(errno)));
   }
   ~Loop() { unlink_socket(); }
 
@@ -60,7 +60,7 @@ class RendezvousServer::Loop {
     Time introduce_by;
     RendezvousStream in{kMaxArrivalBytes};
     std::string out;
-    bool turned_away = false;  ///< to be closed once `out` is sent
+    bool turned_away = false;  ///< close it once `out` is sent
   };
 
   static Time now() { return std::chrono::steady_clock::now(); }
@@ -118,12 +118,12 @@ class RendezvousServer::Loop {
           drop_oldest_stranger();
           continue;
         }
-        // The listener would stay readable, and poll() return at once, as long as descriptors are missing.
+        // Without descriptors the listener would stay readable and poll() would return at once, forever.
         listeners_.clear();
         if (!rendezvous_.complete()) {
           deliver(rendezvous_.fail(
               {static_cast<int>(ExitCode::kUsage),
-               fmt::format("the meeting: rank 0 cannot accept another rank: {}", describe_error(error))}));
+               fmt::format("rendezvous: rank 0 cannot accept another rank: {}", describe_error(error))}));
         }
         return;
       } else if (error != EINTR && error != ECONNABORTED) {
@@ -197,7 +197,7 @@ class RendezvousServer::Loop {
     }
   }
 
-  // A connection that cannot be written to is found closed by the next poll(), or by the deadlines.
+  // A broken connection is detected by the next poll(), or by the deadlines.
   void flush(Connection& connection) {
     while (!connection.out.empty()) {
       const ssize_t num_sent =

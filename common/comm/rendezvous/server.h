@@ -9,16 +9,16 @@
 
 namespace lab {
 
-/// Serves a world's rendezvous (rendezvous.h) from rank 0, on a thread of its own, for as long as this object lives.
-/// Never blocks on a connection: what is idle, half open or garbage is dropped and the ranks meet all the same. A Unix
-/// socket is unlinked once all have arrived.
+/// Serves a world's rendezvous (rendezvous.h) from rank 0, on its own thread, for as long as this object lives. Never
+/// blocks on a connection: idle, half-open and garbage connections are dropped and do not disturb the rendezvous. A
+/// Unix socket is unlinked once all have arrived.
 class RendezvousServer {
  public:
   /// `token`: only connections that know it are let in.
   /// Errors    those of listen_at()
   RendezvousServer(RendezvousPlace place, int size, const std::string& token,
                    std::chrono::steady_clock::time_point deadline);
-  /// Ranks that were started differently and are on their way are still told, for a second at most.
+  /// Ranks that were started differently and arrive late are still told, for a second at most.
   ~RendezvousServer();
   RendezvousServer(const RendezvousServer&) = delete;
   RendezvousServer& operator=(const RendezvousServer&) = delete;

@@ -64,14 +64,14 @@ SocketAddress unix_address(const std::string& path) {
     short_path = fmt::format("/proc/self/fd/{}/{}", address.folder->get(), path.substr(slash + 1));
   }
   if (short_path.size() >= sizeof(unix_path.sun_path))
-    throw UsageError(fmt::format("the meeting: the file name of {} is too long for a socket", path));
+    throw UsageError(fmt::format("rendezvous: the file name of {} is too long for a socket", path));
   std::memcpy(unix_path.sun_path, short_path.c_str(), short_path.size());
   std::memcpy(&address.storage, &unix_path, sizeof(unix_path));
   address.length = sizeof(unix_path);
   return address;
 }
 
-// Debian gives a machine's own name this address where it has no fixed one: no other machine can use it.
+// Debian maps the host name to this address if the machine has no fixed one: other machines cannot use it.
 bool is_debian_host_name(const SocketAddress& address) {
   sockaddr_in ipv4 = {};
   std::memcpy(&ipv4, &address.storage, sizeof(ipv4));
@@ -104,7 +104,7 @@ int port_of(int fd) {
 int try_listening(const SocketAddress& address, UniqueFd& fd) {
   fd = UniqueFd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (fd.get() < 0) return errno;
-  const int yes = 1;  // a port whose last connections are still being wound up is free all the same
+  const int yes = 1;  // a port with connections in TIME_WAIT counts as free
   ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
   if (address.storage.ss_family == AF_INET6) ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
   if (::bind(fd.get(), address.generic(), address.length) != 0 || ::listen(fd.get(), SOMAXCONN) != 0) return errno;
@@ -116,7 +116,7 @@ int milliseconds_until(Deadline deadline) {
   return static_cast<int>(std::min<std::int64_t>(std::max<std::int64_t>(rest, 0), 3600 * 1000));
 }
 
-// Nobody listens, but the system chose the wanted port as this side's own and connected the socket to itself.
+// No process listens, but the system chose the target port as the local one and connected the socket to itself.
 bool is_connected_to_itself(int fd) {
   SocketAddress own, peer;
   own.length = peer.length = sizeof(sockaddr_storage);
@@ -141,10 +141,10 @@ std::vector<SocketAddress> addresses_of(const RendezvousPlace& place, Deadline d
   if (found.error == 0) return found.addresses;
   const auto looked_up = finish_by(deadline, [host = place.host, port = place.port] { return look_up(host, port, 0); });
   if (!looked_up)
-    throw CommError(fmt::format("the meeting: looking up the address of {} took longer than the time-out", place.host));
+    throw CommError(fmt::format("rendezvous: looking up the address of {} took longer than the time-out", place.host));
   if (looked_up->error != 0) {
-    throw UsageError(fmt::format("the meeting: cannot find the address of '{}': {}; hint: check MASTER_ADDR",
-                                 place.host, ::gai_strerror(looked_up->error)));
+    throw UsageError(fmt::format("rendezvous: cannot find the address of '{}': {}; hint: check MASTER_ADDR", place.host,
+                                 ::gai_strerror(looked_up->error)));
   }
   return looked_up->addresses;
 }
@@ -156,7 +156,7 @@ std::vector<UniqueFd> listen_at(RendezvousPlace& place, Deadline deadline) {
     const int error = try_listening(unix_address(place.socket_path), fd);
     if (error != 0) {
       throw UsageError(
-          fmt::format("the meeting: cannot make the socket {}: {}", place.socket_path, describe_error(error)));
+          fmt::format("rendezvous: cannot create the socket {}: {}", place.socket_path, describe_error(error)));
     }
     listeners.push_back(std::move(fd));
     return listeners;
@@ -168,7 +168,7 @@ std::vector<UniqueFd> listen_at(RendezvousPlace& place, Deadline deadline) {
     last_error = try_listening(address, fd);
     if (last_error == EADDRINUSE) {
       throw UsageError(fmt::format(
-          "the meeting: port {} is in use on this machine; hint: choose another with MASTER_PORT or --master-port, and "
+          "rendezvous: port {} is in use on this machine; hint: choose another with MASTER_PORT or --master-port, and "
           "start rank 0 once only",
           place.port));
     }
@@ -179,12 +179,11 @@ std::vector<UniqueFd> listen_at(RendezvousPlace& place, Deadline deadline) {
   if (!listeners.empty()) return listeners;
   if (last_error == EADDRNOTAVAIL) {
     throw UsageError(
-        fmt::format("the meeting: MASTER_ADDR: expected an address of the machine that rank 0 runs on, "
+        fmt::format("rendezvous: MASTER_ADDR: expected an address of the machine that rank 0 runs on, "
                     "got {}; hint: `ip address` lists them",
                     place.host));
   }
-  throw UsageError(
-      fmt::format("the meeting: rank 0 cannot listen at {}: {}", place.text(), describe_error(last_error)));
+  throw UsageError(fmt::format("rendezvous: rank 0 cannot listen at {}: {}", place.text(), describe_error(last_error)));
 }
 
 int connect_to(const SocketAddress& address, Deadline deadline, UniqueFd& fd) {
@@ -227,7 +226,7 @@ int send_all(int fd, std::string_view bytes, Deadline deadline) {
 
 std::string address_towards(const std::string& host, Deadline deadline) {
   const std::vector<SocketAddress> addresses = addresses_of({"", host, 9}, deadline);
-  // Ranks must agree on the family, also where only some of their machines have both.
+  // Ranks must agree on the family, even if only some of their machines have both.
   for (const int family : {AF_INET, AF_INET6}) {
     for (const SocketAddress& address : addresses) {
       if (address.storage.ss_family != family) continue;
@@ -242,8 +241,7 @@ std::string address_towards(const std::string& host, Deadline deadline) {
       }
     }
   }
-  throw UsageError(
-      fmt::format("the meeting: this machine has no network on the way to {}; hint: check MASTER_ADDR", host));
+  throw UsageError(fmt::format("rendezvous: this machine has no route to {}; hint: check MASTER_ADDR", host));
 }
 
 }  // namespace lab

@@ -16,7 +16,7 @@ namespace lab {
 struct RendezvousPlace {
   std::string socket_path;
   std::string host;
-  int port = 0;  ///< 0: any free one; listen_at() tells which
+  int port = 0;  ///< 0: any free one; listen_at() sets it
 
   std::string text() const { return socket_path.empty() ? host + ":" + std::to_string(port) : socket_path; }
 };
@@ -24,35 +24,35 @@ struct RendezvousPlace {
 struct SocketAddress {
   sockaddr_storage storage = {};
   socklen_t length = 0;
-  std::shared_ptr<UniqueFd> folder;  ///< of a Unix-domain socket whose path is longer than an address may be
+  std::shared_ptr<UniqueFd> folder;  ///< of a Unix-domain socket whose path is too long for an address
 
   const sockaddr* generic() const { return reinterpret_cast<const sockaddr*>(&storage); }
   sockaddr* generic() { return reinterpret_cast<sockaddr*>(&storage); }
 };
 
 /// Every address of the place.
-/// Errors    UsageError: the host has none; CommError: looking it up takes longer than the deadline
+/// Errors    UsageError: the host has none; CommError: the lookup does not finish by the deadline
 std::vector<SocketAddress> addresses_of(const RendezvousPlace& place, std::chrono::steady_clock::time_point deadline);
 
 /// Listens at the place's own addresses only, so that 127.0.0.1 cannot be reached from another machine; sets the port
 /// that was chosen. Does not block.
-/// Errors    UsageError: the port is in use, the host is not this machine, the path cannot be made
+/// Errors    UsageError: the port is in use, the host is not this machine, the path cannot be created
 std::vector<UniqueFd> listen_at(RendezvousPlace& place, std::chrono::steady_clock::time_point deadline);
 
 /// Connects to one address, at most until the deadline. Returns an errno, or 0 and sets fd.
 int connect_to(const SocketAddress& address, std::chrono::steady_clock::time_point deadline, UniqueFd& fd);
 
-/// Waits until the descriptor has one of these poll(2) events or the deadline passes: false.
+/// Waits until the descriptor has one of these poll(2) events; false if the deadline passes first.
 bool wait_for(int fd, short events, std::chrono::steady_clock::time_point deadline);
 
 /// Sends all of the bytes, at most until the deadline. Returns 0 or an errno (ETIMEDOUT at the deadline).
 int send_all(int fd, std::string_view bytes, std::chrono::steady_clock::time_point deadline);
 
-/// This machine's address on the way to `host`: what peers elsewhere can reach it by. Sends nothing.
-/// Errors    as addresses_of(); UsageError: no network leads there
+/// This machine's address on the route to `host`, at which other machines can reach it. Sends nothing.
+/// Errors    as addresses_of(); UsageError: there is no route
 std::string address_towards(const std::string& host, std::chrono::steady_clock::time_point deadline);
 
-/// The text of an errno, with what to do about too few descriptors.
+/// The text of an errno, with a hint if it is about too few descriptors.
 std::string describe_error(int error);
 
 }  // namespace lab

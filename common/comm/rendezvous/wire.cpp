@@ -28,7 +28,7 @@ std::uint32_t number_at(std::string_view bytes) {
 class BodyReader {
  public:
   BodyReader(const RendezvousMessage& message, RendezvousKind kind) : rest_(message.body) {
-    if (message.kind != kind) throw WireError("a message of another kind than expected");
+    if (message.kind != kind) throw WireError("unexpected message kind");
   }
 
   int number() {
@@ -110,8 +110,7 @@ Exchange read_exchange(const RendezvousMessage& message) {
   exchange.items = body.text();
   body.end();
   const auto count = static_cast<std::size_t>(exchange.count);
-  if (exchange.index >= exchange.count || exchange.items.size() % count != 0)
-    throw WireError("an exchange that cannot be");
+  if (exchange.index >= exchange.count || exchange.items.size() % count != 0) throw WireError("an invalid exchange");
   return exchange;
 }
 

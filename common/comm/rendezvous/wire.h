@@ -7,15 +7,15 @@
 #include <string>
 #include <string_view>
 
-// What ranks and the rendezvous say to each other, as bytes of a stream: "LRV", version, kind, length of the body,
+// What ranks and the rendezvous send to each other, as bytes of a stream: "LRV", version, kind, length of the body,
 // body. Numbers are 32 bits, little-endian; a text is its length and its bytes. No sockets here.
 namespace lab {
 
 enum class RendezvousKind : std::uint8_t {
   kArrive = 1,  ///< from a rank: Arrival, its first message
   kExchange,    ///< from a rank: Exchange
-  kGiveUp,      ///< from a rank: Refusal, why it ends
-  kHeard = 65,  ///< to a rank: it has arrived, and others are awaited
+  kGiveUp,      ///< from a rank: Refusal, why it stops
+  kHeard = 65,  ///< to a rank: its arrival was received, others are awaited
   kEveryone,    ///< to a rank: every rank has arrived
   kItems,       ///< to a rank: what the others left for it
   kFailed,      ///< to a rank: Refusal, why there is no world
@@ -30,14 +30,14 @@ struct RendezvousMessage {
 struct Arrival {
   int rank = 0;
   int size = 1;
-  int timeout_ms = 0;       ///< of the meeting
-  int patience_ms = 0;      ///< what is left of it; RendezvousClient fills it in
+  int timeout_ms = 0;       ///< of the rendezvous
+  int patience_ms = 0;      ///< how much of it is left; set by RendezvousClient
   std::string token;        ///< equal on all ranks of a job
   std::string fingerprint;  ///< see fingerprint.h
   std::string process;      ///< "process 4711 on node3": tells two with the same rank apart
 };
 
-/// A member of a group leaves one item for each member, all of the same length, and takes what they left for it.
+/// A member of a group leaves one item for each member, all of the same length, and receives what they left for it.
 struct Exchange {
   std::string name;  ///< of the group; the same on all members
   int index = 0;     ///< this member's
@@ -67,16 +67,16 @@ Arrival read_arrival(const RendezvousMessage& message);
 Exchange read_exchange(const RendezvousMessage& message);
 Refusal read_refusal(const RendezvousMessage& message);
 
-/// Takes a stream apart into messages. Garbage is noticed with the first wrong byte of a head.
+/// Splits a stream into messages. Garbage is detected at the first wrong byte of a header.
 class RendezvousStream {
  public:
-  /// Longer bodies are garbage: nothing is allocated because a head says so.
+  /// Longer bodies are garbage: nothing is allocated just because a header asks for it.
   explicit RendezvousStream(std::size_t max_body_bytes) : max_body_bytes_(max_body_bytes) {}
 
   void allow(std::size_t max_body_bytes) { max_body_bytes_ = max_body_bytes; }
   void append(std::string_view bytes) { bytes_.append(bytes); }
 
-  /// The next whole message, if it is there. Errors: WireError.
+  /// The next complete message, if there is one. Errors: WireError.
   std::optional<RendezvousMessage> next();
 
  private:

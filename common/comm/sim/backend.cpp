@@ -11,8 +11,8 @@
 
 namespace lab {
 
-/// What the ranks share. A message is matched when its second end is posted, and then travels through the simulated
-/// network; both ends are done when it arrives. One rank runs at a time, so nothing is locked.
+/// State shared by the ranks. A message is matched when its second end is posted, and then travels through the
+/// simulated network; both ends are done when it arrives. One rank runs at a time, so nothing is locked.
 class SimWorld::Hub {
  public:
   Hub(const SimNetwork& network, int num_ranks, double timeout_seconds)
@@ -111,7 +111,7 @@ class SimWorld::Hub {
     for (const int rank : closing_) engine_.wake(rank);
     closing_.clear();
     alarm_at_ = kNever;
-    engine_.clear_alarm();  // the clock would go on to it when all ranks have ended
+    engine_.clear_alarm();  // otherwise the clock would advance to it after all ranks have ended
   }
 
   /// One alarm serves all waits: the time-out is the same for all, so the first wait's deadline is the earliest.
@@ -146,7 +146,7 @@ class SimTransport final : public Transport {
   std::shared_ptr<Pending> start_send(Message message) override { return hub_.post(rank_, std::move(message)); }
   std::shared_ptr<Pending> start_recv(Message message) override { return hub_.post(rank_, std::move(message)); }
   void wait(Pending& pending) override { hub_.wait(rank_, static_cast<LocalPending&>(pending)); }
-  void abandon(std::shared_ptr<Pending>) override {}  // the table, or the message on its way, keeps it
+  void abandon(std::shared_ptr<Pending>) override {}  // the table, or the message in flight, keeps it alive
   double now() const override { return hub_.now(); }
   void pass_time(double seconds) override { hub_.pass_time(seconds); }
   void close() override { hub_.close(rank_); }

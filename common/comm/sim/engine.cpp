@@ -13,16 +13,16 @@
 #include "common/comm/thread/state.h"
 
 // SimGrid runs an actor until it calls into SimGrid, then the next one; when none can run, its kernel moves the clock.
-// Here an actor's only such call is suspend(). Messages to start and ranks to wake are collected meanwhile and dealt
-// with by the kernel in one go, before the clock moves: a timer for "now" gets us there. That makes one switch per wait
-// and none per message. A communication that the kernel starts, SimGrid reports to the kernel when it is complete; one
-// that an actor starts would be reported to nobody but an actor that waits for it.
+// Here an actor's only such call is suspend(). Messages to start and ranks to wake are collected meanwhile and
+// processed by the kernel in one batch, before the clock moves, using a timer for "now". That makes one switch per wait
+// and none per message. When a communication started by the kernel completes, SimGrid reports it to the kernel; one
+// started by an actor is only reported to an actor that waits for it.
 namespace lab {
 namespace {
 
 namespace sg = simgrid::s4u;
 
-constexpr double kFlops = 1e9;  // a host's speed says nothing: ranks compute in no simulated time
+constexpr double kFlops = 1e9;  // irrelevant: computing takes no simulated time
 
 std::vector<sg::Host*> make_star(const SimNetwork& network, int num_ranks) {
   sg::NetZone* zone = sg::create_star_zone("star");
@@ -42,7 +42,7 @@ std::vector<sg::Host*> make_star(const SimNetwork& network, int num_ranks) {
   return hosts;
 }
 
-/// Fills the leaves of the zones that SimGrid itself lays out.
+/// Creates the leaf hosts of the zones that SimGrid lays out.
 sg::ClusterCallbacks collect_hosts(std::vector<sg::Host*>& hosts) {
   return sg::ClusterCallbacks([&hosts](sg::NetZone* zone, const std::vector<unsigned long>&, unsigned long id) {
     sg::Host* host = zone->create_host(fmt::format("host{}", id), kFlops)->seal();
@@ -56,7 +56,7 @@ unsigned int ceil_div(unsigned int whole, unsigned int part) {
   return (whole + part - 1) / part;
 }
 
-/// Full bisection: each switch has as many links up as down. Two levels of 16 hold 256 hosts, three 4,096.
+/// Full bisection: each switch has as many links up as down. Two levels of 16 ports serve 256 hosts, three 4,096.
 sg::FatTreeParams fat_tree_for(unsigned int num_ranks) {
   constexpr unsigned int kPorts = 16;
   if (num_ranks <= kPorts) return {1, {std::max(num_ranks, 2U)}, {1}, {1}};
@@ -66,16 +66,17 @@ sg::FatTreeParams fat_tree_for(unsigned int num_ranks) {
   return {3, {kPorts, kPorts, ceil_div(num_ranks, kPorts * kPorts)}, {1, kPorts, kPorts}, {1, 1, 1}};
 }
 
-/// The smallest near-cube that holds the ranks: no two sides differ by more than 1.
+/// The smallest near-cube with room for the ranks: no two sides differ by more than 1.
 std::vector<unsigned long> torus_for(unsigned long num_ranks) {
-  std::vector<unsigned long> sides = {2, 2, 2};  // with a side of 1, SimGrid would give two links one name
+  std::vector<unsigned long> sides = {2, 2, 2};  // with a side of 1, SimGrid would give two links the same name
   while (sides[0] * sides[1] * sides[2] < num_ranks) ++*std::min_element(sides.begin(), sides.end());
   return sides;
 }
 
 /// Groups of 2 chassis of as many routers as it takes, with 8 hosts each. Links are bundled as in Cray's Cascade: 1
-/// between the routers of a chassis, 3 between the chassis of a group; 8 between two groups. SimGrid hangs the bundles
-/// to other groups on the routers of a group's first chassis, one on each, so there are as many groups as such routers.
+/// between the routers of a chassis, 3 between the chassis of a group; 8 between two groups. SimGrid attaches the
+/// bundles to other groups to the routers of a group's first chassis, one each, so there are as many groups as such
+/// routers.
 sg::DragonflyParams dragonfly_for(unsigned int num_ranks) {
   constexpr unsigned int kChassis = 2, kHosts = 8;
   unsigned int routers = 2;
@@ -83,7 +84,7 @@ sg::DragonflyParams dragonfly_for(unsigned int num_ranks) {
   return {{routers, 8}, {kChassis, 3}, {routers, 1}, kHosts};
 }
 
-/// Makes the network as the root of the engine's platform, with at least num_ranks hosts; returns those of the ranks,
+/// Creates the network as the root of the engine's platform, with at least num_ranks hosts; returns the ranks' hosts,
 /// by rank. Neighbouring ranks are neighbours in the network.
 std::vector<sg::Host*> make_platform(const SimNetwork& network, int num_ranks) {
   if (network.platform == "star") return make_star(network, num_ranks);
@@ -132,7 +133,7 @@ struct SimEngine::Impl {
     sg::Activity::on_completion_cb([this](const sg::Activity& activity) {
       auto* delivery = static_cast<const sg::Comm&>(activity).get_data<Delivery>();
       delivery->arrived();
-      delivered.emplace_back(delivery);  // SimGrid still uses the communication: it is freed later
+      delivered.emplace_back(delivery);  // SimGrid still uses the communication, so free it later
       call_kernel();
     });
   }
@@ -143,7 +144,7 @@ struct SimEngine::Impl {
     std::vector<char*> pointers = {arguments[0].data(), arguments[1].data(), nullptr};
     int count = 2;
     auto engine = std::make_unique<sg::Engine>(&count, pointers.data());
-    // SimGrid's handlers write reports of their own; how a process died is the launcher's to say.
+    // SimGrid's handlers print their own reports; the launcher reports how a process died.
     for (const int signal : {SIGINT, SIGSEGV, SIGBUS}) std::signal(signal, SIG_DFL);
     return engine;
   }
@@ -152,7 +153,7 @@ struct SimEngine::Impl {
     for (const char* setting : {
              "network/model:CM02",       // latency + size / bandwidth, bandwidth shared max-min
              "network/crosstraffic:0",   // a flow takes nothing from the opposite direction
-             "network/TCP-gamma:1e30",   // no window that would bound a flow's rate
+             "network/TCP-gamma:1e30",   // no window that limits a flow's rate
              "contexts/stack-size:1024"  // KiB per rank, of which only what is touched is real memory
          }) {
       sg::Engine::set_config(setting);
@@ -167,7 +168,7 @@ struct SimEngine::Impl {
     Timer::set(sg::Engine::get_clock(), [this] { serve(); });
   }
 
-  /// SimGrid takes events nearer than this for one. It must exceed the clock's rounding errors, or events get lost; its
+  /// SimGrid merges events closer than this. It must exceed the clock's rounding errors, or events get lost; the
   /// default, 10 us, would merge the start and the end of a message.
   void keep_precision() {
     const double rounding = 1e-15 * sg::Engine::get_clock();
@@ -216,7 +217,7 @@ void SimEngine::run(const std::function<void(int rank)>& body) {
   const ThreadState own, fresh = ThreadState::fresh();
   for (std::size_t rank = 0; rank < impl_->hosts.size(); ++rank) {
     impl_->actors.push_back(sg::Actor::create("rank", impl_->hosts[rank], [&body, &fresh, rank] {
-      fresh.put_back();  // the thread is as the actor before left it
+      fresh.put_back();  // the thread still has the previous actor's state
       body(static_cast<int>(rank));
     }));
   }

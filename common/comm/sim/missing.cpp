@@ -1,6 +1,6 @@
 #include "common/comm/sim_world.h"
 
-// Takes the place of backend.cpp in a build without SimGrid.
+// Replaces backend.cpp in a build without SimGrid.
 namespace lab {
 
 class SimWorld::Hub {};

@@ -19,7 +19,7 @@ void check_network(const SimNetwork& network) {
     throw UsageError(
         fmt::format("platform: expected {}, got \"{}\"; example: star", fmt::join(names, ", "), network.platform));
   }
-  // Written so that a NaN is refused, too.
+  // Written so that NaN is rejected too.
   if (!(network.latency_seconds >= 0 && network.latency_seconds <= 1000)) {
     throw UsageError(
         fmt::format("latency: expected 0 to 1000 seconds, got {:g}; example: 10e-6", network.latency_seconds));

@@ -14,13 +14,12 @@ using namespace lab;
 
 namespace {
 
-// Message i of a channel carries i in every field, so that a torn picture shows.
+// Message i of a channel carries i in every field, so that a torn snapshot shows.
 PostedOp numbered(std::uint64_t i) {
   return {Direction::kSend, static_cast<int>(i % 1000), 0, 0, 0, i, "send", std::to_string(i), std::to_string(i)};
 }
 
-// As a rank does between its messages; without it a reader in a debug build hardly ever finds the time for a whole
-// picture.
+// A pause, as between a real rank's messages; without it a reader in a debug build hardly ever gets a whole snapshot.
 void compute(std::uint64_t microseconds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(microseconds);
   while (std::chrono::steady_clock::now() < end) {
@@ -51,7 +50,7 @@ bool is_one_picture(const RankState& state) {
 
 }  // namespace
 
-TEST_CASE("a reader beside a writer sees whole pictures, or is told that it does not") {
+TEST_CASE("a reader concurrent with a writer sees whole snapshots, or is told that it does not") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("events");
   auto events = EventFile::create(path, 1);

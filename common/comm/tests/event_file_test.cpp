@@ -70,7 +70,7 @@ TEST_CASE("a rank's messages, counts and wait are read back through another mapp
   CHECK(describe_rank(reader_side->read(2, nullptr)) == "is inside all_reduce");
 }
 
-TEST_CASE("messages beyond the table are counted and no longer listed; the channels stay complete") {
+TEST_CASE("messages beyond the table's size are counted but not listed; the channels stay complete") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("events");
   auto events = EventFile::create(path, 1);
@@ -138,7 +138,7 @@ TEST_CASE("the last events are kept, oldest first") {
   CHECK(events->last_events(0).back() == "posted send of 4 KiB to rank 1, tag 99 (a.cpp:41)");
 }
 
-TEST_CASE("the launcher's word about a rank's end decides what the rank is taken for") {
+TEST_CASE("the exit that the launcher recorded decides a rank's state") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("events");
   auto events = EventFile::create(path, 4);
@@ -188,7 +188,7 @@ TEST_CASE("a stuck world is found in the file, a moving one is not") {
   CHECK(diagnose(*events)->message.find("rank 1 has already returned") != std::string::npos);
 }
 
-TEST_CASE("what is no event file is refused in one message") {
+TEST_CASE("anything but an event file is refused in one message") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("events");
   const auto refusal = [&](const std::string& candidate) {
@@ -207,12 +207,12 @@ TEST_CASE("what is no event file is refused in one message") {
   CHECK(refusal(path).find("it is not an event file") != std::string::npos);
   EventFile::create(path, 2);
   REQUIRE(::truncate(path.c_str(), 20000) == 0);
-  CHECK(refusal(path).find("its size does not fit") != std::string::npos);
+  CHECK(refusal(path).find("its size does not match") != std::string::npos);
   CHECK_THROWS_AS(EventFile::create("/nonexistent/events", 2), UsageError);
   CHECK_THROWS_AS(EventFile::create(path, 0), UsageError);
 }
 
-TEST_CASE("untouched pages take no room on the disk") {
+TEST_CASE("untouched pages take no disk space") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("events");
   auto events = EventFile::create(path, 64);

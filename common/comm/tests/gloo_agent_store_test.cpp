@@ -22,7 +22,7 @@ Clock::time_point in(int ms) {
   return Clock::now() + milliseconds(ms);
 }
 
-/// Runs body in a process of its own, as a rank is: threads that it leaves behind end with it.
+/// Runs body in a separate process, like a rank: threads that it leaves behind end with it.
 pid_t start(const std::function<int()>& body) {
   const pid_t pid = fork();
   if (pid != 0) return pid;
@@ -59,7 +59,7 @@ class Agent {
       if (write(ends[1], &port, sizeof(port)) != sizeof(port)) return 1;
       while (true) pause();
     });
-    close(ends[1]);  // so that an agent that cannot begin ends the read
+    close(ends[1]);  // so that the read ends if the agent cannot start
     REQUIRE(read(ends[0], &point_.port, sizeof(point_.port)) == sizeof(point_.port));
     close(ends[0]);
     point_.host = "127.0.0.1";
@@ -82,7 +82,7 @@ class Agent {
   MeetingPoint point_;
 };
 
-/// 0 when the call fails before long with a CommError that says so.
+/// 0 if the call soon fails with a CommError that contains the text.
 int fails_in_time(const std::function<void(Clock::time_point)>& call, const std::string& part) {
   return exit_code_of(start([&] {
     const Clock::time_point deadline = in(500);
@@ -98,7 +98,7 @@ int fails_in_time(const std::function<void(Clock::time_point)>& call, const std:
   }));
 }
 
-TEST_CASE("agent store: a ticket is found by its own attempt, and by no other") {
+TEST_CASE("agent store: a ticket is found only by its own attempt") {
   const Agent agent;
   const int failures = exit_code_of(start([&] {
     const RendezvousTicket first{{"", "10.0.0.1", 1234}, "token1"}, second{{"", "10.0.0.2", 4321}, "token2"};
@@ -140,7 +140,7 @@ TEST_CASE(
   CHECK(fails_in_time(await(gone), "torchrun's store at 127.0.0.1:") == 0);
 }
 
-TEST_CASE("agent store: the ranks of each attempt meet, though the store keeps what those before them left") {
+TEST_CASE("agent store: the ranks of each attempt find each other, though the store keeps earlier attempts' entries") {
   const Agent agent;
   for (int attempt = 0; attempt < 3; ++attempt) {
     CAPTURE(attempt);

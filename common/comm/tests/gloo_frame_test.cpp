@@ -27,7 +27,7 @@ TEST_CASE("a header carries the sender's contract") {
   CHECK(contract_violation(0, contract, 1, message.contract()).empty());
 }
 
-TEST_CASE("the quick comparison sees what the message would name") {
+TEST_CASE("the quick comparison detects every difference that the error message would name") {
   const Message message = message_of({2, 3}, at::kFloat);
   const FrameHeader header = make_header(message);
   CHECK(same_contract(header, message_of({2, 3}, at::kFloat)));
@@ -54,7 +54,7 @@ TEST_CASE("more than eight dimensions are refused before anything is posted") {
   CHECK_THROWS_AS(make_header(message_of({1, 1, 1, 1, 1, 1, 1, 1, 1}, at::kFloat)), ContractError);
 }
 
-TEST_CASE("bytes that are no header are refused") {
+TEST_CASE("bytes that are not a header are refused") {
   FrameHeader header{};
   CHECK_THROWS_AS(contract_of(header), CommError);
   header = make_header(message_of({1}, at::kFloat));

@@ -14,7 +14,7 @@
 #include "common/comm/rendezvous/server.h"
 #include "common/testing/plain_test.h"
 
-// Ranks that meet, each on a thread of its own.
+// Ranks of one rendezvous, each on its own thread.
 namespace lab::meeting_ranks {
 
 using Clock = std::chrono::steady_clock;
@@ -39,13 +39,13 @@ inline Arrival rank_of(int rank, int size, int timeout_ms = 10'000) {
   return arrival;
 }
 
-/// What a rank says when it ends: an exit code and a message; 0 when it met the others and got their items.
+/// How a rank ended: an exit code and a message; 0 if it found the others and got their items.
 struct Ending {
   int exit_code = 0;
   std::string message;
 };
 
-/// Arrives and exchanges one item with everybody.
+/// Arrives and exchanges one item with every other rank.
 inline Ending meet(const RendezvousPlace& place, const Arrival& own) {
   try {
     RendezvousClient client(place, own, soon(own.timeout_ms));
@@ -56,7 +56,7 @@ inline Ending meet(const RendezvousPlace& place, const Arrival& own) {
     }
     const std::string got = client.exchange("everyone", own.rank, own.size, items, own.timeout_ms / 1000.0);
     if (got != expected) return {-1, got};
-    // No rank leaves before all have what they came for, as in a world, where ranks say farewell.
+    // No rank leaves before all have their items, as in a world, where ranks say farewell.
     client.exchange("farewell", own.rank, own.size, "", own.timeout_ms / 1000.0);
     return {};
   } catch (const Error& error) {
@@ -66,7 +66,7 @@ inline Ending meet(const RendezvousPlace& place, const Arrival& own) {
   }
 }
 
-/// Each arrival on a thread of its own.
+/// Each arrival on its own thread.
 inline std::vector<Ending> meet_all(const RendezvousPlace& place, const std::vector<Arrival>& arrivals) {
   std::vector<Ending> endings(arrivals.size());
   std::vector<std::thread> threads;

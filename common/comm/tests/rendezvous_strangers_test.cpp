@@ -5,13 +5,13 @@
 
 #include "common/comm/tests/meeting_ranks.h"
 
-// What else connects to the port, or listens there.
+// Other programs that connect to the port, or listen there.
 using namespace lab;
 using namespace lab::meeting_ranks;
 
 namespace {
 
-/// A service that is not ours: accepts, and does to each connection what it is told to.
+/// A foreign service: accepts, and applies a given action to each connection.
 class ForeignService {
  public:
   explicit ForeignService(std::function<void(int)> serve) : listeners_(listen_at(place_, soon())) {
@@ -39,7 +39,7 @@ class ForeignService {
 
 }  // namespace
 
-TEST_CASE("idle, half-open and garbage connections are dropped, and the ranks meet") {
+TEST_CASE("idle, half-open and garbage connections are dropped, and the ranks still find each other") {
   std::mt19937 random(1);
   const auto pause = [&](int max_ms) { std::this_thread::sleep_for(milliseconds(random() % max_ms)); };
   const std::string arrival = to_bytes(to_message(rank_of(1, 3)));
@@ -95,7 +95,7 @@ TEST_CASE("a second process with the same rank is turned away with both names, a
     const Ending ending = meet(server.place(), second);
     CHECK(ending.exit_code == 2);
     CHECK(has(ending.message,
-              "rank 1 has arrived before: expected one process with this rank, got process 101 on node1 and process "
+              "rank 1 has already arrived: expected one process with this rank, got process 101 on node1 and process "
               "999 on node2"));
     if (!after_the_meeting) rank_0.join();
     first.join();
@@ -122,16 +122,16 @@ TEST_CASE("a foreign service on the port: ranks end in time and say so") {
     CHECK(has(ending.message, part));
     CHECK(has(ending.message, "MASTER_PORT"));
   };
-  ends([](int) {}, "what listens there says nothing for 0.3 s");
+  ends([](int) {}, "the process listening there sent nothing for 0.3 s");
   ends([](int fd) { send_all(fd, "SSH-2.0-OpenSSH_9.2\r\n", soon()); }, "answers like another program");
-  ends([](int fd) { send_all(fd, "LRV", soon()); }, "what listens there says nothing for 0.3 s");
+  ends([](int fd) { send_all(fd, "LRV", soon()); }, "the process listening there sent nothing for 0.3 s");
   ends([](int fd) { send_all(fd, to_bytes({RendezvousKind::kItems, "x"}), soon()); }, "answers like another program");
-  ends([](int fd) { ::shutdown(fd, SHUT_RDWR); }, "what listens there closes the connection for 0.3 s");
+  ends([](int fd) { ::shutdown(fd, SHUT_RDWR); }, "the process listening there kept closing the connection for 0.3 s");
 }
 
 TEST_CASE("a rank 0 that stops after it heard a rank: the rank ends in time and says so") {
   ForeignService service([](int fd) { send_all(fd, to_bytes({RendezvousKind::kHeard, ""}), soon()); });
   const Ending ending = meet(service.place(), rank_of(1, 2, 300));
   CHECK(ending.exit_code == 5);
-  CHECK(has(ending.message, "does not answer before all ranks were connected"));
+  CHECK(has(ending.message, "stopped answering before all ranks were connected"));
 }

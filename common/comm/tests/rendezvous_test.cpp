@@ -16,7 +16,7 @@ using namespace lab::meeting_ranks;
 
 TEST_CASE("every rank meets every other, over a port and over a socket in a folder") {
   const std::string folder = temporary_folder();
-  // Longer than a socket's address may be.
+  // Too long for a socket's address.
   const std::string deep = folder + "/" + std::string(90, 'x') + "/" + std::string(90, 'y');
   std::filesystem::create_directories(deep);
   for (const int size : {1, 2, 3, 8, 17}) {
@@ -68,7 +68,7 @@ TEST_CASE("ranks that do not arrive are named on every rank that did") {
   const auto endings = meet_all(server.place(), {rank_of(0, 5, 300), rank_of(2, 5, 300), rank_of(3, 5, 300)});
   for (const Ending& ending : endings) {
     CHECK(ending.exit_code == 5);
-    CHECK(has(ending.message, "the meeting: ranks 1, 4 of 5 did not arrive within 0.3 s; hint: start every rank"));
+    CHECK(has(ending.message, "rendezvous: ranks 1, 4 of 5 did not arrive within 0.3 s; hint: start every rank"));
   }
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("a port in use, an address elsewhere, a host that is not there") {
   CHECK(has(refusal(place), fmt::format("port {} is in use on this machine", place.port)));
   CHECK(has(refusal({"", "192.0.2.1", 0}), "MASTER_ADDR: expected an address of the machine that rank 0 runs on"));
   CHECK(has(refusal({"", "no such host", 0}), "cannot find the address of 'no such host'"));
-  CHECK(has(refusal({"/nonexistent/socket", "", 0}), "cannot make the socket /nonexistent/socket: No such file"));
+  CHECK(has(refusal({"/nonexistent/socket", "", 0}), "cannot create the socket /nonexistent/socket: No such file"));
 }
 
 TEST_CASE("the rendezvous is served at MASTER_ADDR's address only") {

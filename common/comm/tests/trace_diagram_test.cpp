@@ -55,7 +55,7 @@ std::vector<std::string> labels(const std::vector<plot::Tick>& ticks) {
   return found;
 }
 
-/// How far from white.
+/// Distance from white.
 int strength(plot::Colour colour) {
   int sum = 0;
   for (const int shift : {0, 8, 16}) sum += 255 - static_cast<int>(colour.rgb >> shift & 0xFF);
@@ -87,7 +87,7 @@ TEST_CASE("trace diagram: an arrow from when both ends were posted to when the r
 TEST_CASE("trace diagram: an arrow ends when its message was there, however late the receiver waited for it") {
   // Posted by both at 1, waited for by the receiver at 9.
   std::vector<TraceEvent> events = {sent(0, 1, 1, 3), received(0, 1, 1, 9)};
-  CHECK(trace_diagram(events).arrows.at(0).x1 == doctest::Approx(2));  // the sender's wait is all that is known
+  CHECK(trace_diagram(events).arrows.at(0).x1 == doctest::Approx(2));  // only the sender's wait is known
   for (TraceEvent& event : events) event.arrived_seconds = 2;
   CHECK(trace_diagram(events).arrows.at(0).x1 == doctest::Approx(1));
 }
@@ -211,7 +211,7 @@ TEST_CASE("trace diagram: a built-in collective is a grey box with its name") {
   CHECK((rgb & 0xFF) == (rgb >> 8 & 0xFF));
   CHECK(diagram.legend.empty());
 
-  // Inside a computation it leaves the computation's text free.
+  // Inside a computation it does not cover the computation's text.
   events.push_back(computed(0, "F0", 0, 0, 1.5));
   events.push_back(busy(TraceKind::kCollective, 0, "barrier", 2, 3));
   const plot::Diagram both = trace_diagram(events);
@@ -237,7 +237,7 @@ TEST_CASE("trace diagram: one size of all messages is in the title; others are o
   CHECK(contains(trace_diagram(events).title, "2 messages"));
   CHECK_FALSE(contains(trace_diagram(events).title, "messages of"));
   CHECK(trace_diagram(events).arrows.at(1).label == "8 B");
-  events.push_back(computed(0, "F0", 0, 0, 1));  // then there is no room between the rows
+  events.push_back(computed(0, "F0", 0, 0, 1));  // leaves no room between the rows
   CHECK(trace_diagram(events).arrows.at(1).label.empty());
 }
 

@@ -184,7 +184,7 @@ TEST_CASE("a picture is drawn, of a trace of nothing, too") {
   }
 }
 
-TEST_CASE("a picture that cannot be drawn, or has no place, is refused before there is anything to draw") {
+TEST_CASE("a picture that cannot be drawn or written is refused before there is anything to draw") {
   CHECK(refusal("/nowhere/at/all/trace.png") != "");
   const char* before = std::getenv("PATH");
   const std::string path = before != nullptr ? before : "";

@@ -6,7 +6,7 @@ using namespace lab;
 
 namespace {
 
-// Builds the ranks of a world by the calls they made.
+// Builds the ranks of a world from the calls they made.
 class Ranks {
  public:
   explicit Ranks(std::size_t size) : states(size) {
@@ -71,7 +71,7 @@ TEST_CASE("a cycle is told from its lowest rank on, also when lower ranks only w
   }
 }
 
-TEST_CASE("a message that has its counterpart is no edge") {
+TEST_CASE("a message that has its counterpart is not an edge") {
   Ranks ranks(2);
   ranks.block(0, kSend, 1);
   ranks.post(1, kRecv, 0);
@@ -90,7 +90,7 @@ TEST_CASE("the n-th message needs the n-th counterpart") {
   CHECK_FALSE(diagnose(ranks.states));
 }
 
-TEST_CASE("a message of another sub-group is no counterpart") {
+TEST_CASE("a message of another sub-group is not a counterpart") {
   Ranks ranks(2);
   ranks.block(0, kSend, 1);
   ranks.states[1].channels.push_back({kRecv, 0, /*group=*/9, 0, 1});
@@ -123,13 +123,13 @@ TEST_CASE("a chain that ends at a rank that may still go on proves nothing") {
   }
 }
 
-TEST_CASE("a table that overflowed proves nothing by what it does not hold") {
+TEST_CASE("absence from a table that overflowed proves nothing") {
   Ranks ranks(2);
   ranks.block(0, kSend, 1);
   ranks.block(1, kSend, 0);
   ranks.states[1].complete = false;
   CHECK_FALSE(diagnose(ranks.states));
-  ranks.states[1].channels.push_back({kRecv, 0, 0, 0, 0});  // listed, and no message: that is certain
+  ranks.states[1].channels.push_back({kRecv, 0, 0, 0, 0});  // listed with no messages: that is certain
   CHECK(diagnose(ranks.states));
 }
 
@@ -165,14 +165,14 @@ TEST_CASE("a receive that was posted and never waited for shows the tag mismatch
         "rank 1 has posted a receive of 4 KiB from rank 0 with tag 4 (b.cpp:12)");
 }
 
-TEST_CASE("messages that differ in more than the tag are no tag mismatch") {
+TEST_CASE("messages that differ in more than the tag are not a tag mismatch") {
   Ranks ranks(2);
   ranks.block(0, kSend, 1, 3);
   ranks.wait(1, ranks.post(1, kRecv, 0, 4, "b.cpp:12", 8192, "float32 [2048]"));
   CHECK(diagnose(ranks.states)->exit_code == ExitCode::kDeadlock);
 }
 
-TEST_CASE("two outstanding messages of different tags are no mismatch while nobody waits for them") {
+TEST_CASE("two outstanding messages with different tags are not a mismatch until one is waited for") {
   Ranks ranks(2);
   ranks.post(0, kSend, 1, 3);
   ranks.post(1, kRecv, 0, 4);

@@ -9,7 +9,7 @@
 
 namespace lab {
 
-/// What the ranks share. Messages are matched by whichever end is posted second; both ends then change under the mutex.
+/// State shared by the ranks. Messages are matched by whichever end is posted second; both then change under the mutex.
 class ThreadWorld::Hub {
  public:
   Hub(int num_ranks, double timeout_seconds)
@@ -45,7 +45,7 @@ class ThreadWorld::Hub {
       const auto timeout = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_seconds_));
       wakes(rank).wait_until(lock, Clock::now() + timeout,
                              [&] { return pending.stage == Stage::kDone || table_.failed(); });
-      // A matched message is being copied: it completes at once, and its memory must not go away before.
+      // A matched message is being copied: it completes soon, and its memory must live until then.
       wakes(rank).wait(lock, [&] { return pending.stage != Stage::kMatched; });
       table_.wait_ends(rank);
     }
@@ -63,7 +63,7 @@ class ThreadWorld::Hub {
     finish(rank);
     const auto timeout = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_seconds_));
     for (int num_finished = 0; !table_.failed() && !table_.all_finished();) {
-      // The time-out begins anew with each rank that returns.
+      // The time-out restarts with each rank that returns.
       if (num_finished == table_.num_finished()) table_.throw_unfinished(rank, timeout_seconds_);
       num_finished = table_.num_finished();
       wakes(rank).wait_until(lock, Clock::now() + timeout,
@@ -107,7 +107,7 @@ class ThreadTransport final : public Transport {
   std::shared_ptr<Pending> start_send(Message message) override { return hub_.post(rank_, std::move(message)); }
   std::shared_ptr<Pending> start_recv(Message message) override { return hub_.post(rank_, std::move(message)); }
   void wait(Pending& pending) override { hub_.wait(rank_, static_cast<LocalPending&>(pending)); }
-  void abandon(std::shared_ptr<Pending>) override {}  // the table keeps whatever is unmatched
+  void abandon(std::shared_ptr<Pending>) override {}  // the table keeps unmatched messages alive
   double now() const override { return hub_.now(); }
   void pass_time(double seconds) override { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
   void close() override { hub_.close(rank_); }

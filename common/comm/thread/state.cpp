@@ -12,7 +12,7 @@
 namespace lab {
 
 ThreadState::ThreadState() : memory_owner_(memory_owner()) {
-  // The Itanium C++ ABI (2.2.2) fixes this layout and lets nobody else see it.
+  // The Itanium C++ ABI (2.2.2) fixes this layout but does not expose it.
   std::memcpy(&exceptions_, abi::__cxa_get_globals(), sizeof(exceptions_));
 }
 

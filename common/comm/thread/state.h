@@ -6,18 +6,18 @@ namespace lab {
 
 class MemoryAccount;
 
-/// What a thread carries besides its stack: LibTorch's modes (grad mode, saved-tensor hooks, dispatch keys ...), whom
-/// the memory meter charges, and the exceptions that catch blocks are handling. Where ranks take turns on one thread,
-/// it belongs to the rank: put aside when the rank gives the thread up, put back when it goes on.
+/// Per-thread state besides the stack: LibTorch's modes (grad mode, saved-tensor hooks, dispatch keys ...), the account
+/// that the memory meter charges, and the exceptions that catch blocks are handling. Where ranks take turns on one
+/// thread, it belongs to the rank: saved when the rank yields the thread, restored when it resumes.
 class ThreadState {
  public:
   /// A copy of this thread's state.
   ThreadState();
 
-  /// That of a thread on which nothing has happened yet.
+  /// The state of a new thread.
   static ThreadState fresh();
 
-  /// Makes it this thread's state.
+  /// Makes this the thread's state.
   void put_back() const;
 
  private:
@@ -31,8 +31,8 @@ class ThreadState {
   Exceptions exceptions_;
 };
 
-/// Whether this thread is running a graph's backward pass, of which LibTorch keeps more per thread than can be put
-/// aside.
+/// Whether this thread is running a graph's backward pass, for which LibTorch keeps more per-thread state than can be
+/// saved.
 bool inside_backward();
 
 }  // namespace lab

@@ -37,7 +37,7 @@ const char* category(const TraceEvent& event) {
   return event.kind == TraceKind::kCollective ? "collective" : "message";
 }
 
-/// Sends and receives of one rank overlap, so each kind of event has its own row; this is the rows' order.
+/// Sends and receives of one rank overlap, so each kind of event has its own row; this gives their order.
 constexpr const char* kRows[] = {"send", "recv", "collective", "compute"};
 
 int row_of(const TraceEvent& event) {
@@ -46,7 +46,7 @@ int row_of(const TraceEvent& event) {
   return event.direction == Direction::kSend ? 0 : 1;
 }
 
-/// A label may hold anything, a comma too.
+/// A label may contain anything, including commas.
 std::string quoted_cell(const std::string& text) {
   std::string cell = "\"";
   for (const char c : text) cell += c == '"' ? "\"\"" : std::string(1, c);

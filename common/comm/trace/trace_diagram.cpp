@@ -12,15 +12,15 @@
 #include "common/base/text.h"
 #include "common/comm/messages/message_ends.h"
 
-// Across the picture, lengths are in a unit of time; down it, in rows: rank r's line is at r.
+// Horizontal lengths are in a unit of time, vertical ones in rows: rank r's line is at r.
 namespace lab {
 namespace {
 
-constexpr std::size_t kMostDrawn = 20000;               ///< boxes and arrows: two seconds of gnuplot's time
-constexpr std::size_t kMostOnRow = 150;                 ///< arrows, on average: more than that are one grey
-constexpr std::size_t kMostArrowHeads = 400;            ///< then the slant must do
-constexpr std::size_t kMostLabels = 40;                 ///< more hide the arrows
-constexpr int kNumTurnColours = plot::kNumColours - 2;  ///< without almost black and yellow
+constexpr std::size_t kMostDrawn = 20000;               ///< boxes and arrows: takes gnuplot two seconds
+constexpr std::size_t kMostOnRow = 150;                 ///< arrows, on average: more blur into one grey
+constexpr std::size_t kMostArrowHeads = 400;            ///< with more, only the slant shows the direction
+constexpr std::size_t kMostLabels = 40;                 ///< more would hide the arrows
+constexpr int kNumTurnColours = plot::kNumColours - 2;  ///< without near-black and yellow
 constexpr double kHalfBox = 0.32;
 constexpr plot::Colour kCollectiveColour{0xE4E4E4};
 constexpr plot::Colour kArrowColour{0x555555};
@@ -35,7 +35,7 @@ struct TracedMessage {
   std::string label;
 };
 
-/// Each message from its two ends, or from the one that there is.
+/// Each message from its two ends, or from the only one in the trace.
 std::vector<TracedMessage> matched(const std::vector<TraceEvent>& events) {
   std::vector<TracedMessage> messages;
   for (const MessageEnds& ends : message_ends(events)) {
@@ -58,13 +58,13 @@ TimeUnit unit_for(double seconds) {
   return {1e-6, "µs"};
 }
 
-/// Computations whose operations begin with the same letter.
+/// Computations whose operation names begin with the same letter.
 struct Kind {
-  std::string common;   ///< how all their operations begin
-  bool varied = false;  ///< not all go on in the same way
+  std::string common;   ///< common prefix of their operation names
+  bool varied = false;  ///< the names differ after the prefix
 };
 
-/// Of the n-th kind to appear. The first two are told apart best.
+/// Of the n-th kind to appear. The first two are the easiest to tell apart.
 double strength_of_kind(std::size_t n) {
   constexpr double kStrengths[] = {0.38, 1, 0.65, 0.2};
   return kStrengths[std::min<std::size_t>(n, 3)];
@@ -78,7 +78,7 @@ std::string size_text(std::int64_t bytes) {
   return describe_bytes(static_cast<std::uint64_t>(bytes));
 }
 
-/// What a kind of computation is; "" for one that no schedule has.
+/// What a kind of computation means; "" if unknown.
 std::string meaning_of(const std::string& operation) {
   switch (operation.empty() ? ' ' : operation.front()) {
     case 'F': return "F: forward";
@@ -99,7 +99,7 @@ class Drawing {
       if (event.kind != TraceKind::kMessage) boxes_.push_back(event);
       if (event.kind == TraceKind::kComputation) has_computations_ = true;
     }
-    // Of boxes that begin together the longest goes first: the others lie on it.
+    // Of boxes that begin together the longest is drawn first: the others go on top.
     std::stable_sort(boxes_.begin(), boxes_.end(), [](const TraceEvent& a, const TraceEvent& b) {
       return std::pair(a.start_seconds, -a.end_seconds) < std::pair(b.start_seconds, -b.end_seconds);
     });
@@ -149,7 +149,7 @@ class Drawing {
     }
   }
 
-  /// Whether all messages are of one size: then the title says it.
+  /// Whether all messages have one size: the title then gives it.
   bool one_size() const {
     return std::all_of(messages_.begin(), messages_.end(),
                        [&](const TracedMessage& message) { return message.bytes == messages_.front().bytes; });
@@ -226,7 +226,7 @@ class Drawing {
   }
 
   void axes(double last_x) {
-    const double end = last_x > 0 ? last_x : 1;  // all may happen at once in simulated time
+    const double end = last_x > 0 ? last_x : 1;  // in simulated time everything may happen at once
     picture_.x.title = fmt::format("time since the first event, {}", unit_.name);
     picture_.x.ticks = plot::ticks({0, end}, false, plot::Unit::kPlain);
     picture_.x.range = plot::Range{-0.01 * end, 1.02 * end};
@@ -245,7 +245,7 @@ class Drawing {
       const std::string text = !meaning.empty() ? meaning : kinds_[n].common + (kinds_[n].varied ? "…" : "");
       picture_.legend.push_back({plot::tint(plot::kGrey, strength_of_kind(n)), text});
     }
-    if (turns_.size() > kNumTurnColours) return;  // then a colour stands for several
+    if (turns_.size() > kNumTurnColours) return;  // then colours repeat
     for (const std::uint64_t turn : turns_)
       picture_.legend.push_back({turn_colour(turn), fmt::format("micro-batch {}", turn)});
   }
@@ -265,7 +265,7 @@ class Drawing {
     picture_.height_px = static_cast<int>(140 + num_ranks_ * row_px());
   }
 
-  std::vector<TraceEvent> boxes_;  ///< in order of their starts, as the messages
+  std::vector<TraceEvent> boxes_;  ///< ordered by start, like the messages
   std::vector<TracedMessage> messages_;
   int num_ranks_ = 1;
   double first_seconds_ = 0;
@@ -273,7 +273,7 @@ class Drawing {
   TimeUnit unit_{1, "s"};
   plot::Diagram picture_;
   std::map<int, double> computing_until_;  ///< of each rank, so far
-  std::vector<Kind> kinds_;                ///< in order of their appearance
+  std::vector<Kind> kinds_;                ///< in order of appearance
   std::set<std::uint64_t> turns_;
 };
 

@@ -7,15 +7,15 @@
 
 namespace lab {
 
-/// Time against rank: a row per rank, rank 0 on top, time to the right from the first event.
+/// Rank over time: a row per rank, rank 0 on top, time to the right from the first event.
 ///
-/// A computation is a box with its operation in it. The colour says whose turn it was (the event's `sequence`), the
-/// shade its kind: the operation's first letter, the kind that began first being the palest. A built-in collective is a
-/// grey box. A message is an arrow from the sender's row, when both ends had posted it, to the receiver's row, when it
-/// had arrived; where one end is missing (its rank failed), from when the other had posted it to when that returned.
-/// Where there is room, it bears the payload's label, or else its size.
-/// Of more than a picture can show, the first to begin are drawn, and the title says so. A trace of nothing is a
-/// picture that says that: a run that fails early has one.
+/// A computation is a box labelled with its operation. The colour shows its turn (the event's `sequence`), the shade
+/// its kind: the operation's first letter; the kind that began first is the palest. A built-in collective is a grey
+/// box. A message is an arrow from the sender's row, when both ends had posted it, to the receiver's row, when it had
+/// arrived; if one end is missing (its rank failed), from when the other had posted it to when that returned. Where
+/// there is room, it is labelled with the payload's label, or else its size. If there is more than a picture can show,
+/// the earliest are drawn, and the title says so. An empty trace, as of a run that fails early, gives a picture that
+/// says so.
 plot::Diagram trace_diagram(const std::vector<TraceEvent>& events);
 
 }  // namespace lab

@@ -22,8 +22,8 @@ using namespace event_layout;
 
 constexpr int kMaxRanks = 1 << 16;
 
-// One header, then for each rank the pages that it writes, then for each rank the page on which the launcher notes its
-// end.
+// One header, then for each rank the pages that it writes, then for each rank the page on which the launcher records
+// how it ended.
 std::size_t file_bytes(int num_ranks) {
   return sizeof(FileHeader) + static_cast<std::size_t>(num_ranks) * (sizeof(RankPages) + sizeof(ExitPage));
 }
@@ -64,7 +64,7 @@ class MappedEventFile final : public EventFile {
 
   RankState read(int rank, std::uint64_t* num_changes) const override {
     const auto& end = exit_page(rank).notice;
-    const bool ended = end.written();  // before its pages: what a rank that has ended wrote last is then seen
+    const bool ended = end.written();  // read first, so that an ended rank's last writes are seen
     RankState state = read_rank(pages(rank), num_changes);
     state.stopped_by = ended ? 0 : static_cast<int>(exit_page(rank).stopped_by.load(std::memory_order_acquire));
     if (!ended || state.activity == RankActivity::kFinished) return state;
@@ -143,7 +143,7 @@ class MappedEventFile final : public EventFile {
 }  // namespace
 
 std::unique_ptr<EventFile> EventFile::create(const std::string& path, int num_ranks) {
-  if (num_ranks < 1 || num_ranks > kMaxRanks) fail("make", path, "the number of ranks must lie between 1 and 65536");
+  if (num_ranks < 1 || num_ranks > kMaxRanks) fail("make", path, "the number of ranks must be between 1 and 65536");
   const Descriptor file(path, O_RDWR | O_CREAT | O_TRUNC);
   if (file.get() < 0) fail("make", path, strerror(errno));
   if (::ftruncate(file.get(), static_cast<off_t>(file_bytes(num_ranks))) != 0) fail("make", path, strerror(errno));
@@ -165,7 +165,7 @@ std::unique_ptr<EventFile> EventFile::open(const std::string& path) {
   }
   if (start[2] < 1 || start[2] > kMaxRanks ||
       static_cast<std::size_t>(status.st_size) != file_bytes(static_cast<int>(start[2]))) {
-    fail("open", path, "its size does not fit its number of ranks");
+    fail("open", path, "its size does not match its number of ranks");
   }
   return std::make_unique<MappedEventFile>(file, path, static_cast<int>(start[2]), "open");
 }
@@ -178,7 +178,7 @@ std::vector<RankState> read_all(const EventFile& events) {
   return states;
 }
 
-/// The last messages of a rank that waits for none of them.
+/// The last messages of a rank that is not waiting for a message.
 std::string describe_last_events(const EventFile& events, int rank, const RankState& state) {
   constexpr std::size_t kMaxListed = 3;
   if (state.activity != RankActivity::kRunning && state.activity != RankActivity::kCollective) return "";
@@ -214,8 +214,8 @@ std::optional<Diagnosis> diagnose(const EventFile& events) {
   for (std::size_t r = 0; r < num_ranks; ++r) states[r] = events.read(static_cast<int>(r), &changes[r]);
   std::optional<Diagnosis> diagnosis = diagnose(states);
   if (!diagnosis) return std::nullopt;
-  // The pictures were taken one after the other. Those of the proof held all at once if none has changed since: at the
-  // moment after the last was taken.
+  // The snapshots were taken one after the other. If none in the proof has changed since, all held at the same time:
+  // right after the last was taken.
   for (int rank : diagnosis->ranks) {
     std::uint64_t changes_now = 0;
     events.read(rank, &changes_now);

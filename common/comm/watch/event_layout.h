@@ -10,10 +10,10 @@
 
 #include "common/comm/watch/wait_graph.h"
 
-// What lies in an event file. All of it is atomic words, because two processes look at it at once. A rank's pages have
-// one writer and are guarded by a sequence: odd while a change is being made, one step of two per change. A reader that
-// finds the same even number before and after has seen one consistent picture. Words are stored with release and loaded
-// with acquire, so that no word can be seen outside of the change it belongs to.
+// Layout of an event file. It consists of atomic words, because two processes access it at once. A rank's pages have
+// one writer and are guarded by a sequence lock: odd while a change is being made, plus two per change. A reader that
+// finds the same even number before and after has read a consistent snapshot. Words are stored with release and loaded
+// with acquire, so that no word can be seen outside the change it belongs to.
 namespace lab::event_layout {
 
 using Word = std::atomic<std::uint64_t>;
@@ -47,7 +47,7 @@ class Cell {
   Word words_[kWords];
 };
 
-/// Text cut to its room, always ended by a zero.
+/// Text truncated to its room, always zero-terminated.
 template <std::size_t kRoom>
 struct Text {
   char bytes[kRoom] = {};
@@ -89,7 +89,7 @@ struct alignas(4096) RankPages {
   Word sequence;
   Word activity;
   Word waiting_slot;   // slot + 1; 0: none
-  Word slots_touched;  // slots from here on have never been used
+  Word slots_touched;  // slots from this one on have never been used
   Word unlisted;
   Word num_channels;
   Word channels_lost;
@@ -103,7 +103,7 @@ struct alignas(4096) RankPages {
   Cell<EventRecord> events[kMaxEvents];
 };
 
-/// Written once, by whoever comes first, and read by all: the state is stored last.
+/// Written once, by the first writer, and read by all: the state is stored last.
 template <std::size_t kRoom>
 struct Notice {
   enum State : std::uint64_t { kEmpty, kBeingWritten, kWritten };

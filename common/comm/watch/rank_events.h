@@ -8,11 +8,11 @@
 
 namespace lab {
 
-/// The writer of one rank's pages; keeps `file` mapped as long as it lives.
+/// The writer of one rank's pages; keeps `file` mapped while it lives.
 std::unique_ptr<RankEvents> make_rank_events(std::shared_ptr<void> file, event_layout::RankPages& pages);
 
-/// One consistent picture of the pages. After some failed attempts (the rank moves too fast, or died in the middle of a
-/// change) what was seen is returned as incomplete and waiting for nothing: good for a report, no ground for a proof.
+/// A consistent snapshot of the pages. After some failed attempts (the rank changes too fast, or died in the middle of
+/// a change) what was read is returned as incomplete and waiting for nothing: good for a report, not for a proof.
 RankState read_rank(const event_layout::RankPages& pages, std::uint64_t* num_changes);
 
 /// The kept events, oldest first: "posted send of 4 KiB to rank 1, tag 0 (a.cpp:41)".

@@ -27,7 +27,7 @@ PostedOp posted_op(const OpRecord& record) {
           record.where.str()};
 }
 
-// Copies whatever is there; the caller finds out whether it is one picture.
+// Copies whatever is there; the caller checks whether the snapshot is consistent.
 RankState copy_rank(const RankPages& pages) {
   RankState state;
   state.activity = static_cast<RankActivity>(load(pages.activity, static_cast<std::size_t>(RankActivity::kFailed)));

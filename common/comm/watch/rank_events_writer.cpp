@@ -42,7 +42,7 @@ struct ChannelHash {
   }
 };
 
-// What the hot path looks up (free slots, channels by key) stays here, in the rank's own memory.
+// The hot path's lookup tables (free slots, channels by key) are kept here, in the rank's own memory.
 class Writer final : public RankEvents {
  public:
   Writer(std::shared_ptr<void> file, RankPages& pages) : file_(std::move(file)), pages_(pages), free_slots_(kMaxOps) {

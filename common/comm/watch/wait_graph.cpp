@@ -5,7 +5,7 @@
 #include <algorithm>
 
 // A rank that waits for one message waits for exactly one peer, so the waits form a graph with at most one edge out of
-// each rank: following the edges either meets a rank again (a cycle) or ends at a rank that does not wait.
+// each rank: following the edges either reaches a rank again (a cycle) or ends at a rank that does not wait.
 namespace lab {
 namespace {
 
@@ -55,7 +55,7 @@ class WaitGraph {
     }
     if (waited(rank) != nullptr) return std::nullopt;  // a cycle
     if (state(rank).activity != RankActivity::kCollective) return rank;
-    // A built-in collective does not say whom it waits for: a rank that is stopped, or is not inside one.
+    // A built-in collective does not say whom it waits for: it must be a rank that is stopped, or not inside one.
     for (int other = 0; other < size(); ++other) {
       if (state(other).stopped_by != 0) return other;
     }
@@ -80,7 +80,7 @@ class WaitGraph {
     return op.peer >= 0 && op.peer < size() ? &op : nullptr;
   }
 
-  // True only where it is certain: message n has its counterpart as soon as the peer has posted more than n of them.
+  // True only if certain: message n has its counterpart once the peer has posted more than n messages.
   bool unmatched(int rank, const PostedOp& op) const {
     const RankState& peer = state(op.peer);
     for (const ChannelCount& channel : peer.channels) {
@@ -92,7 +92,7 @@ class WaitGraph {
     return peer.complete;
   }
 
-  // The rank at which the chain from here ends; kNobody where it never does.
+  // The rank at which the chain from here ends; kNobody if it never does.
   int end_of_chain(int rank) const {
     for (int step = 0; step <= size(); ++step) {
       if (next(rank) == kNobody) return rank;
@@ -110,7 +110,7 @@ class WaitGraph {
     return stuck;
   }
 
-  // The cycle that holds the lowest rank of any cycle, from that rank on; empty where there is none.
+  // The cycle with the lowest rank of any cycle, starting at that rank; empty if there is none.
   std::vector<int> cycle() const {
     for (int first = 0; first < size(); ++first) {
       std::vector<int> path;
@@ -149,8 +149,8 @@ class WaitGraph {
                        op.where.empty() ? "" : " (" + op.where + ")");
   }
 
-  // What a stuck rank waits for, and what its stuck peer has posted the other way, alike in all but the tag. A pair
-  // that both ranks wait for is the better explanation, so it is looked for first.
+  // What a stuck rank waits for, and what its stuck peer has posted in the other direction, differing only in the tag.
+  // A pair that both ranks wait for is the better explanation, so it is searched first.
   std::optional<Diagnosis> tag_mismatch(const std::vector<bool>& stuck) const {
     for (const bool both_wait : {true, false}) {
       for (int rank = 0; rank < size(); ++rank) {

@@ -9,8 +9,8 @@
 #include "common/base/errors.h"
 #include "common/base/numbers.h"
 
-// Who waits for whom, and what that means. Free of tensors and of any transport: the threads world, the simulated world
-// and the launcher (from the event file) all describe their ranks with these types and get the same messages.
+// Who waits for whom, and what that means. Independent of tensors and transports: the threads world, the simulated
+// world and the launcher (from the event file) all describe their ranks with these types and get the same messages.
 namespace lab {
 
 enum class Direction : std::uint8_t { kSend, kRecv };
@@ -28,8 +28,7 @@ struct PostedOp {
   std::string where;      ///< "collectives.cpp:41"
 };
 
-/// How many messages a rank has posted so far on one channel: message n is matched as soon as the peer's count exceeds
-/// n.
+/// How many messages a rank has posted so far on one channel: message n is matched once the peer's count exceeds n.
 struct ChannelCount {
   Direction direction = Direction::kSend;
   int peer = 0;
@@ -40,43 +39,43 @@ struct ChannelCount {
 
 enum class RankActivity : std::uint8_t { kStarting, kRunning, kWaiting, kCollective, kFinished, kFailed };
 
-/// A consistent picture of one rank.
+/// A consistent snapshot of one rank.
 struct RankState {
   RankActivity activity = RankActivity::kStarting;
   std::optional<std::size_t> waiting_for;  ///< index into posted, while activity is kWaiting
   std::vector<PostedOp> posted;
   std::vector<ChannelCount> channels;
-  bool complete =
-      true;  ///< false when the channels overflowed or were read torn: a channel's absence then proves nothing
-  std::uint64_t unlisted =
-      0;               ///< posted messages for which the table had no room; their channels count them all the same
-  std::string detail;  ///< reason of a failure, or name of the built-in collective it is inside
-  std::string task;    ///< what it works on: "a9.allreduce, AllReduceLarge"; empty: it did not say
-  int stopped_by = 0;  ///< the signal that has stopped its process; 0: none
+  /// False when the channels overflowed or were read torn: a channel's absence then proves nothing.
+  bool complete = true;
+  std::uint64_t unlisted = 0;  ///< posted messages that did not fit into the table; their channels still count them
+  std::string detail;          ///< reason of a failure, or name of the built-in collective it is inside
+  std::string task;            ///< what it works on: "a9.allreduce, AllReduceLarge"; empty: unknown
+  int stopped_by = 0;          ///< the signal that has stopped its process; 0: none
 };
 
-/// What is wrong, in one message, and one line per rank of what it was doing.
+/// What is wrong, in one message, and what each rank was doing, one line per rank.
 struct Diagnosis {
   ExitCode exit_code = ExitCode::kDeadlock;
   std::string message;
   std::vector<std::string> rank_lines;
-  std::vector<int>
-      ranks;  ///< whom the proof rests on: the ranks of the cycle, or the waiting rank and the one that returned
+  /// The ranks in the proof: those of the cycle, or the waiting rank and the one that returned.
+  std::vector<int> ranks;
 };
 
 /// Finds proof that some rank can never go on: waits that form a cycle, or end at a rank that has returned. A chain
-/// that ends at a rank that still computes proves nothing, so the answer is then empty. A mismatch of tags between two
-/// ranks of the stuck set (a posted message each way that differs only in its tag, at least one of them waited for) is
-/// reported before a deadlock, as ExitCode::kContract. Example   rank 0 waits to send to 1, rank 1 waits to send to 0:
+/// that ends at a rank that still computes proves nothing, so the result is then empty. A tag mismatch between two
+/// stuck ranks (a posted message each way that differs only in its tag, at least one of them waited for) is reported in
+/// preference to a deadlock, as ExitCode::kContract.
+/// Example   rank 0 waits to send to 1, rank 1 waits to send to 0:
 ///           "deadlock: rank 0 waits to send 4 KiB to rank 1 (a.cpp:41), rank 1 waits to send 4 KiB to rank 0
 ///           (a.cpp:41)"
 std::optional<Diagnosis> diagnose(const std::vector<RankState>& ranks);
 
 /// The rank that keeps others waiting: the end of the chain of waits that begins at `first`, which may be `first`
-/// itself, or a stopped rank on the way. Nothing where the chain is a cycle.
+/// itself, or a stopped rank on the way. Empty if the chain is a cycle.
 std::optional<int> find_late_rank(const std::vector<RankState>& ranks, int first);
 
-/// "waits to send 4 KiB to rank 1 (a.cpp:41)": the wording that every report shares. Time-outs use it too.
+/// "waits to send 4 KiB to rank 1 (a.cpp:41)": the wording shared by all reports, time-outs included.
 std::string describe_wait(const PostedOp& op);
 
 /// "computes", "has already returned", "waits to send ...; also posted: recv of 4 B from rank 2, tag 3 (b.cpp:7)": the

@@ -12,7 +12,7 @@ std::string in_parentheses(const std::string& where) {
   return where.empty() ? "" : fmt::format(" ({})", where);
 }
 
-// " in all_reduce" for a message of a collective; plain messages need no such word.
+// " in all_reduce" for a message of a collective; empty for plain messages.
 std::string inside(const std::string& operation) {
   for (const char* plain : {"", "send", "recv", "isend", "irecv"}) {
     if (operation == plain) return "";

@@ -14,18 +14,18 @@ struct ArchiveLimits {
   std::uint64_t max_total_bytes = 128u << 20;  ///< unpacked
 };
 
-/// What was in an archive or folder: regular files by their path ("a9_collectives/student/ring.cpp"), and a message
-/// for everything that was left out (a link, a device, an absolute path, "..", a name that is no printable UTF-8).
+/// What was in an archive or folder: regular files by their path ("a9_collectives/student/ring.cpp"), and a note for
+/// everything that was left out (a link, a device, an absolute path, "..", a name that is not printable UTF-8).
 struct FileTree {
   std::map<std::string, std::string> files;  ///< path -> bytes
   std::vector<std::string> notes;
 };
 
-/// Reads a zip (or tar) into memory; nothing is written to disk. Hidden files, __MACOSX and build folders are passed
-/// over in silence, up to ten times the limits. Of two entries with one name the first is taken.
-/// Errors    UsageError: it cannot be read, is no archive, is broken, or is beyond a limit (a bomb: said before it is
-///           unpacked further)
-/// Source    libarchive, met only here
+/// Reads a zip (or tar) into memory; nothing is written to disk. Hidden files, __MACOSX and build folders are
+/// silently skipped, up to ten times the limits. Of two entries with the same name the first is taken.
+/// Errors    UsageError: it cannot be read, is not an archive, is broken, or is beyond a limit (a zip bomb is refused
+///           before it is unpacked further)
+/// Source    libarchive, used only here
 FileTree read_archive(const std::string& path, const ArchiveLimits& limits = {});
 
 /// The same for a folder on disk; links are not followed.

@@ -27,7 +27,7 @@ constexpr std::size_t kBlockBytes = 64 * 1024;
   throw UsageError(fmt::format("{}: {}: {}", path, what, words == nullptr ? "it ends early" : one_line(words)));
 }
 
-/// Zip and tar; the latter also through gzip. No other filter: each is code that meets what strangers wrote.
+/// Zip and tar, the latter also with gzip. No other filter: each is code that handles untrusted data.
 ArchiveReader open_archive(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) {
@@ -38,7 +38,7 @@ ArchiveReader open_archive(const std::string& path) {
   archive_read_support_format_tar(reader.get());
   archive_read_support_filter_gzip(reader.get());
   if (archive_read_open_filename(reader.get(), path.c_str(), kBlockBytes) != ARCHIVE_OK) {
-    refuse_archive(path, reader.get(), "is no zip or tar archive");
+    refuse_archive(path, reader.get(), "is not a zip or tar archive");
   }
   return reader;
 }
@@ -52,7 +52,7 @@ std::string raw_path_of(struct archive_entry* entry) {
 
 std::string why_no_file(struct archive_entry* entry) {
   if (archive_entry_hardlink(entry) != nullptr || archive_entry_filetype(entry) == AE_IFLNK) return "it is a link";
-  if (archive_entry_filetype(entry) != AE_IFREG) return "it is no regular file";
+  if (archive_entry_filetype(entry) != AE_IFREG) return "it is not a regular file";
   return "";
 }
 
@@ -78,7 +78,7 @@ FileTree read_archive(const std::string& path, const ArchiveLimits& limits) {
     const int result = archive_read_next_header(reader.get(), &entry);
     if (result == ARCHIVE_EOF) break;
     if (result != ARCHIVE_OK && result != ARCHIVE_WARN) {
-      refuse_archive(path, reader.get(), any ? "is broken" : "is no zip or tar archive");
+      refuse_archive(path, reader.get(), any ? "is broken" : "is not a zip or tar archive");
     }
     any = true;
     if (archive_entry_filetype(entry) == AE_IFDIR) {

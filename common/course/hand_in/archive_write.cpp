@@ -37,11 +37,11 @@ void write_zip(const std::string& path, const std::map<std::string, std::string>
   };
   require(archive_write_set_format_zip(writer.get()));
   require(archive_write_set_options(writer.get(), "hdrcharset=UTF-8"));
-  require(archive_write_set_bytes_in_last_block(writer.get(), 1));  // no padding behind the end
+  require(archive_write_set_bytes_in_last_block(writer.get(), 1));  // no padding after the end
   require(archive_write_open(writer.get(), &zip, nullptr, append_bytes, nullptr));
   for (const auto& [name, bytes] : files) {
     const std::unique_ptr<struct archive_entry, FreeEntry> entry(archive_entry_new());
-    // No time and no owner: the same files make the same bytes, whenever and by whomever they are packed.
+    // No time and no owner: the same files always give the same bytes.
     archive_entry_set_pathname_utf8(entry.get(), name.c_str());
     archive_entry_set_filetype(entry.get(), AE_IFREG);
     archive_entry_set_perm(entry.get(), 0644);

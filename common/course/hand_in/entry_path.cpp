@@ -8,9 +8,9 @@ namespace lab {
 namespace {
 
 constexpr std::size_t kLongestPath = 1024;
-constexpr std::size_t kLongestName = 255;  // what a file system takes
+constexpr std::size_t kLongestName = 255;  // what a file system accepts
 
-/// Length of the UTF-8 character at `at`, 0 where there is none: overlong forms and surrogates are no characters.
+/// Length of the UTF-8 character at `at`, 0 if there is none: overlong forms and surrogates are not characters.
 std::size_t utf8_length(const std::string& text, std::size_t at) {
   const auto byte = [&](std::size_t i) -> unsigned {
     return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u;
@@ -74,7 +74,7 @@ EntryPath clean_entry_path(const std::string& raw) {
     cleaned += (cleaned.empty() ? "" : "/") + part;
   }
   if (cleaned.size() > kLongestPath) return {"", "its path is too long"};
-  if (!is_printable_utf8(cleaned)) return {"", "its name is no printable UTF-8"};
+  if (!is_printable_utf8(cleaned)) return {"", "its name is not printable UTF-8"};
   return {cleaned, ""};
 }
 

@@ -9,10 +9,10 @@
 namespace lab {
 namespace {
 
-// What is passed over in silence may be more than what is taken: a build folder, a history.
+// What is silently skipped may be more than what is taken: a build folder, a history.
 constexpr std::uint64_t kPassedOver = 10;
 
-/// True if one of the folders that the path is in is a file of the tree.
+/// True if one of the path's parent folders is a file of the tree.
 bool is_below_a_file(const FileTree& tree, const std::string& path) {
   for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
     if (tree.files.count(path.substr(0, slash)) != 0) return true;

@@ -40,9 +40,9 @@ class FolderReader {
       if (builder_.add_folder(name)) read(entry.path());
       return;
     }
-    // Not opened before it is known to be a regular file: a named pipe would wait for a writer.
+    // Opened only once it is known to be a regular file: a named pipe would wait for a writer.
     if (type != fs::file_type::regular) {
-      builder_.begin(name, type == fs::file_type::symlink ? "it is a link" : "it is no regular file");
+      builder_.begin(name, type == fs::file_type::symlink ? "it is a link" : "it is not a regular file");
       return builder_.end();
     }
     std::ifstream file(entry.path(), std::ios::binary);

@@ -88,7 +88,7 @@ class WarningFinder {
     return files;
   }
 
-  /// The file of this tree that an include means, from the root; empty: none, such as a system header.
+  /// The file of this tree that an include refers to, from the root; empty: none, such as a system header.
   std::string resolved(const std::string& from, const std::string& included) const {
     for (const fs::path& base : {fs::path(lab_.lab + "/" + from).parent_path(), fs::path()}) {
       const std::string path = (base / included).lexically_normal().generic_string();
@@ -117,9 +117,9 @@ class WarningFinder {
   std::vector<std::string> warnings_;
 };
 
-/// What may surprise a student when these files are graded in a pristine tree, a message each: files of the lab that
-/// stay behind, provided files that were changed, and sources that include one of either. In a tree that is no starter
-/// nobody knows what was provided, and only the includes are looked at.
+/// What may surprise a student when these files are graded in a pristine tree, one message each: files of the lab that
+/// are not handed in, provided files that were changed, and sources that include one of these. In a tree that is not a
+/// starter it is unknown what was provided, and only the includes are checked.
 std::vector<std::string> hand_in_warnings(const CourseTree& tree, const Rubric& lab,
                                           const std::map<std::string, std::string>& handed_in) {
   return WarningFinder(tree, lab, handed_in).find();
@@ -151,14 +151,15 @@ namespace fs = std::filesystem;
 
 class HandInCollector {
  public:
-  HandInCollector(const CourseTree& tree, const Rubric& lab) : tree_(tree), lab_(lab), names_(tree, lab) {}
+  HandInCollector(const CourseTree& tree, const Rubric& lab)
+      : tree_(tree), lab_(lab), names_(hand_in_names(tree, lab)) {}
 
   HandIn collect() {
-    for (const std::string& source : names_.sources()) {
+    for (const std::string& source : names_.sources) {
       if (!add_file(source)) add_problem(source, "is missing", "; hint: .lab-pristine/ has it as it was handed out");
     }
     std::set<std::string> handed_in;
-    for (const auto* names : {&lab_.hand_in.answers, &names_.also()}) {
+    for (const auto* names : {&names_.answers, &names_.also}) {
       for (const std::string& name : *names) {
         if (add_file(name)) handed_in.insert(name);
       }
@@ -182,7 +183,7 @@ class HandInCollector {
     hand_in_.problems.push_back(fmt::format("{}/{} {}, which {}{}", lab_.lab, name, what, cost_of(lab_, name), hint));
   }
 
-  /// False: it is not there.
+  /// Returns false if it is missing.
   bool add_file(const std::string& name) {
     if (!exists(name)) return false;
     std::string& bytes = hand_in_.files[name] = read(name);
@@ -228,19 +229,19 @@ class HandInCollector {
           hand_in_.problems.push_back(fmt::format("{}/{} shows {}, which is not there", lab_.lab, answer, picture));
         } else if (hand_in_.files.count(picture) == 0) {
           hand_in_.warnings.push_back(fmt::format("{}/{} shows {}, which is not handed in; expected one of: {}",
-                                                  lab_.lab, answer, picture, fmt::join(names_.also(), " ")));
+                                                  lab_.lab, answer, picture, fmt::join(names_.also, " ")));
         }
       }
     }
   }
 
-  /// Without the answer, its template takes the code, which must not be lost with it.
+  /// If the answer is missing, its template takes the code, which must not be lost with it.
   void move_sources_into_answer() {
     const std::string& name = lab_.hand_in.snippets_in;
     if (hand_in_.files.count(name) == 0)
       hand_in_.files[name] = exists(template_of(name)) ? read(template_of(name)) : "";
     std::map<std::string, std::string> sources;
-    for (const std::string& source : names_.sources()) {
+    for (const std::string& source : names_.sources) {
       const auto file = hand_in_.files.find(source);
       if (file == hand_in_.files.end()) continue;
       sources.insert(*file);

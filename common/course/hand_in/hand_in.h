@@ -8,31 +8,31 @@
 
 namespace lab {
 
-/// What a lab's hand-in is made of, as the student's tree holds it.
+/// The contents of a lab's hand-in, from the student's tree.
 struct HandIn {
-  std::map<std::string, std::string> files;  ///< by path from the lab's folder -> bytes: exactly what is asked for
+  std::map<std::string, std::string> files;  ///< path from the lab's folder -> bytes: exactly what is asked for
   std::vector<std::string> problems;         ///< why it is incomplete, and what that costs, one message each
   std::vector<std::string> warnings;         ///< what the student should know, one message each
 };
 
-/// Collects the sources and answers that the rubric's [hand_in] lists, and what manual items name beside them
-/// (`also`) where it is there; text is converted to UTF-8. Problems: a file that is missing or not text, or an answer
+/// Collects the sources and answers that the rubric's [hand_in] lists, and, if present, what manual items name in
+/// addition (`also`); text is converted to UTF-8. Problems: a file that is missing or not text, or an answer
 /// that is still its template (NAME.template.md). Warnings: text that was converted, files that are not handed in,
-/// provided files that were changed, and sources that include one of either.
+/// provided files that were changed, and sources that include one of these.
 /// Where the rubric has `snippets_in`, only that answer is handed in, with the sources in it, and what goes with it.
 HandIn collect_hand_in(const CourseTree& tree, const Rubric& lab);
 
 /// Copies what a run left in `results` for this hand-in to the lab's folder: answers and what goes with them. Files
-/// that are there already stay while they are newer than the student's, such as the log of a run on a cluster; older
-/// ones are replaced, and kept in .lab-backup/.
+/// already there stay if they are newer than the student's, such as the log of a run on a cluster; older ones are
+/// replaced, and kept in .lab-backup/.
 /// Returns   the names that were taken
 std::vector<std::string> take_results(const CourseTree& tree, const Rubric& lab, const std::string& results);
 
-/// True if the hand-in needs a run, and what it leaves is missing or older than the student's files.
+/// True if the hand-in needs a run whose results are missing or older than the student's files.
 bool needs_run(const CourseTree& tree, const Rubric& lab);
 
-/// Writes it to submission/ in the tree's root, complete or not: "submission/a9_collectives.zip", or the files themselves
-/// where the sources stand in an answer. The student's identity goes with it, if the tree knows it.
+/// Writes it to submission/ in the tree's root, complete or not: "submission/a9_collectives.zip", or the files
+/// themselves if the sources are part of an answer. Includes the student's identity, if the tree knows it.
 /// Returns   what was written, from the tree's root
 std::vector<std::string> write_hand_in(const CourseTree& tree, const Rubric& lab, const HandIn& hand_in);
 

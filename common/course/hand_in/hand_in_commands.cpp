@@ -26,7 +26,7 @@ std::string answer_to(const char* question) {
 }  // namespace
 
 ExitCode identity_command(int argc, char** argv) {
-  CourseArguments arguments(argc, argv, "", "Keeps whose the hand-ins are; asks on a terminal, once");
+  CourseArguments arguments(argc, argv, "", "Stores who hands in; asks on a terminal, once");
   Identity identity;
   arguments.app().add_text("--name", identity.name, "NAME", "your name");
   arguments.app().add_text("--id", identity.id, "ID", "your number or login, by which results are kept apart");

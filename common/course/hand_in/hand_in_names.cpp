@@ -28,24 +28,36 @@ bool is_replaced(const Rubric& lab, const std::string& answer, const std::set<st
 
 }  // namespace
 
-HandInNames::HandInNames(const CourseTree& tree, const Rubric& lab) {
-  const std::string begin = lab.lab + "/";
-  for (const auto& [path, fingerprint] : read_starter_list(tree.root())) {
-    const bool own = path.compare(0, begin.size(), begin) == 0;
-    if (own && is_below_one_of(path.substr(begin.size()), lab.hand_in.sources)) {
-      sources_.push_back(path.substr(begin.size()));
-    }
+bool HandInNames::is_answer(const std::string& path) const {
+  return holds(answers, path) || holds(also, path);
+}
+
+HandInNames hand_in_names(const Rubric& lab, const std::vector<std::string>& student_files) {
+  HandInNames names;
+  for (const std::string& file : student_files) {
+    if (is_below_one_of(file, lab.hand_in.sources)) names.sources.push_back(file);
   }
-  if (sources_.empty()) {
-    for (const std::string& source : lab.hand_in.sources) {
-      for (const std::string& file : files_below(tree, lab, source)) sources_.push_back(file);
-    }
-  }
+  names.answers = lab.hand_in.answers;
   for (const RubricManual& manual : lab.manuals) {
     for (const std::string& name : manual.also) {
-      if (!holds(lab.hand_in.answers, name) && !holds(also_, name)) also_.push_back(name);
+      if (!names.is_answer(name)) names.also.push_back(name);
     }
   }
+  return names;
+}
+
+HandInNames hand_in_names(const CourseTree& tree, const Rubric& lab) {
+  const std::string begin = lab.lab + "/";
+  std::vector<std::string> handed_out;
+  for (const auto& [path, fingerprint] : read_starter_list(tree.root())) {
+    if (path.compare(0, begin.size(), begin) == 0) handed_out.push_back(path.substr(begin.size()));
+  }
+  if (handed_out.empty()) {
+    for (const std::string& source : lab.hand_in.sources) {
+      for (const std::string& file : files_below(tree, lab, source)) handed_out.push_back(file);
+    }
+  }
+  return hand_in_names(lab, handed_out);
 }
 
 std::vector<std::string> missing_answers(const Rubric& lab, const std::set<std::string>& handed_in) {

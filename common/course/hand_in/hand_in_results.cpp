@@ -12,13 +12,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a run may leave: answers that nobody writes by hand, and what goes with answers.
+/// What a run may leave: answers that are not written by hand, and what goes with answers.
 std::vector<std::string> names_of_results(const CourseTree& tree, const Rubric& lab) {
   std::vector<std::string> names;
   for (const std::string& answer : lab.hand_in.answers) {
     if (!fs::exists(tree.folder_of(lab) + "/" + template_of(answer))) names.push_back(answer);
   }
-  const std::vector<std::string> also = HandInNames(tree, lab).also();
+  const std::vector<std::string> also = hand_in_names(tree, lab).also;
   names.insert(names.end(), also.begin(), also.end());
   return names;
 }

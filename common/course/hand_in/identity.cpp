@@ -15,11 +15,11 @@ namespace {
 constexpr char kCommentBegin[] = "<!-- identity.toml";
 constexpr char kCommentEnd[] = "-->";
 
-/// One line, of characters that can be shown, and not too long.
+/// One line of printable characters, not too long.
 std::string printable(const std::string& value) {
   constexpr std::size_t kMaxBytes = 100;
   std::string line = safe_text(one_line(value), kMaxBytes);
-  // It stands in a comment of a markdown file.
+  // It is put into a comment of a Markdown file.
   for (std::size_t at = line.find("--"); at != std::string::npos; at = line.find("--")) line.erase(at, 1);
   const std::size_t first = line.find_first_not_of(' '), last = line.find_last_not_of(' ');
   return first == std::string::npos ? "" : line.substr(first, last - first + 1);

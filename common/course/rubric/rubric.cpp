@@ -11,7 +11,7 @@ const RubricTask* Rubric::find_task(const std::string& id) const {
 }
 
 std::vector<std::string> Rubric::dependents_of(const std::string& task) const {
-  // Tasks may stand in any order, so it goes round until nothing is added.
+  // Tasks may be in any order, so this repeats until nothing is added.
   std::set<std::string> found = {task};
   for (std::size_t before = 0; before != found.size();) {
     before = found.size();

@@ -19,18 +19,18 @@ struct RubricTask {
   /// Files or folders of other tasks that this one builds on. The reference can stand in for them, so that no mistake
   /// costs twice: a task that lost marks is judged again with it.
   std::vector<std::string> stand_in;
-  /// Those of `stand_in` of which only this task asks how much they send: the reference stands in for one of them where
-  /// its own task failed, but not where it is only too expensive.
+  /// Those of `stand_in` whose communication cost only this task checks: the reference stands in for one of them if its
+  /// own task failed, but not if it is only too expensive.
   std::vector<std::string> judges_cost_of;
   std::vector<std::string> hints;  ///< three levels
 };
 
-/// What a person looks at.
+/// An item that a person marks.
 struct RubricManual {
   std::string id, title, file;
   std::vector<std::string> also;  ///< files that may take the place of `file`, or belong to it
   double marks = 0;               ///< 0 where a ladder counts it
-  std::string look_for;           ///< the grader's; empty in a starter
+  std::string look_for;           ///< for the grader; empty in a starter
 };
 
 /// One step of a ladder: reached if all of `needs` are met, one of `any_of` (if there are any), and the rungs below.
@@ -55,7 +55,7 @@ struct RubricBonus {
 struct RubricHandIn {
   std::vector<std::string> sources;  ///< files or folders of student code, from the lab's folder
   std::vector<std::string> answers;  ///< other files
-  std::string run;                   ///< what has to be run for them, in words
+  std::string run;                   ///< what must be run for them, as text
   /// The one answer file that holds the sources as snippets, and is all that is handed in; empty: sources are files.
   std::string snippets_in;
 };
@@ -88,7 +88,7 @@ struct Rubric {
 /// Errors    UsageError: the first thing that is wrong, with file and line
 Rubric load_rubric(const std::string& path);
 
-/// The rubric with an instructor's file laid over it: its tables name a task, manual item, ladder or bonus by `id` and
+/// The rubric with an instructor's overrides applied: its tables name a task, manual item, ladder or bonus by `id` and
 /// give other `marks`, `bonus`, `needs`, `all_or_nothing`; [judging] other sizes. Totals follow from the marks.
 /// The file is for one lab (`lab = "a9_collectives"`) or has a table for each ([a9_collectives]).
 /// Errors    UsageError: an id that does not exist, with the nearest that does; what load_rubric() checks

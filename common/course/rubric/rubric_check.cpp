@@ -121,7 +121,7 @@ class RubricCheck {
     }
   }
 
-  /// A name without a dot is that of a single check, which only the lab's cases know.
+  /// A name without a dot is that of a single check, known only to the lab's cases.
   void check_conditions(const std::string& id, const std::vector<std::string>& conditions) const {
     std::vector<std::string> there_is = task_ids();
     for (const RubricManual& manual : rubric_.manuals) there_is.push_back(manual.id);

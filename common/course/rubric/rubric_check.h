@@ -7,23 +7,23 @@
 
 namespace lab {
 
-/// Where an item stands, "a9_collectives/rubric.toml:12": its id, "hand_in", "judging" or "" for the file.
+/// Where an item is defined, "a9_collectives/rubric.toml:12": its id, "hand_in", "judging" or "" for the file.
 using RubricPlace = std::function<std::string(const std::string& id)>;
 
-/// What a rubric's total and bonus total are by its marks: tasks, manual items, ladders and bonuses.
+/// A rubric's total and bonus total, computed from its marks: tasks, manual items, ladders and bonuses.
 double marks_without_bonus(const Rubric& rubric);
 double bonus_marks(const Rubric& rubric);
 
-/// Refuses a rubric that does not fit together, whether it was read or changed.
+/// Refuses an inconsistent rubric, whether it was read or changed.
 /// Errors    UsageError: the first thing that is wrong, with its place: an id that is used twice or does not begin
-///           with the lab's name, marks that are negative, missing or do not add up, a need that does not exist or goes
-///           round in a circle, not three hints, a path that leaves the lab's folder or is not handed in
+///           with the lab's name, marks that are negative, missing or do not add up, a need that does not exist or is
+///           circular, not three hints, a path that leaves the lab's folder or is not handed in
 void check_rubric(const Rubric& rubric, const RubricPlace& place);
 
-/// "a9" of "a9_collectives": how a lab is called, and how its ids begin.
+/// "a9" of "a9_collectives": a lab's short name, with which its ids begin.
 std::string short_name_of(const std::string& lab);
 
-/// True for "student/ring.cpp": a path inside the folder that it is read in.
+/// True for "student/ring.cpp": a path that stays inside the folder that it is relative to.
 bool is_inner_path(const std::string& path);
 
 /// True if the path is one of these, or in a folder that is one of these.

@@ -14,7 +14,7 @@ RubricManual read_manual(const TomlTable& table);
 RubricLadder read_ladder(const TomlTable& table);
 RubricBonus read_bonus(const TomlTable& table);
 RubricHandIn read_hand_in(const TomlTable& table);
-/// What the table does not say stays as it is in `before`.
+/// Keys that the table does not have keep their values in `before`.
 RubricJudging read_judging(const TomlTable& table, const RubricJudging& before = {});
 
 }  // namespace lab

@@ -30,7 +30,7 @@ std::optional<TomlTable> part_for(const std::string& lab, const TomlTable& file)
   return part;
 }
 
-/// The override's items, one by one: each table with the item that it names.
+/// Applies the overrides one by one: each table with the item that it names.
 template <typename Item, typename Change>
 void change_items(const TomlTable& part, const std::string& key, std::vector<Item>& items,
                   std::map<std::string, std::string>& places, const Change& change) {
@@ -68,7 +68,7 @@ void change_manual(const TomlTable& table, RubricManual& manual) {
   manual.marks = table.number("marks", manual.marks);
 }
 
-/// The rungs keep their share of the whole.
+/// The rungs keep their share of the total.
 void change_ladder(const TomlTable& table, RubricLadder& ladder) {
   table.require_known({"id", "marks"});
   const double marks = table.number("marks", ladder.total);

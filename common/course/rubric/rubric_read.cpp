@@ -8,7 +8,7 @@
 namespace lab {
 namespace {
 
-/// Reads all [[key]] tables, and remembers where each item stands.
+/// Reads all [[key]] tables, and remembers where each item is.
 template <typename Item>
 std::vector<Item> read_items(const TomlTable& file, const std::string& key, Item (*read)(const TomlTable&),
                              std::map<std::string, std::string>& places) {
@@ -39,7 +39,7 @@ Rubric load_rubric(const std::string& path) {
   rubric.ladders = read_items(file, "ladder", read_ladder, places);
   rubric.bonuses = read_items(file, "bonus", read_bonus, places);
   if (rubric.ladders.empty()) {
-    // Nothing else counts them, so marks that are left out were forgotten.
+    // Without ladders, every item needs marks: missing ones were forgotten.
     for (const TomlTable& table : file.tables("task")) table.number("marks");
     for (const TomlTable& table : file.tables("manual")) table.number("marks");
   }

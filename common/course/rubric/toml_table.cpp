@@ -21,7 +21,7 @@ std::string kind_of(const toml::node& node) {
   switch (node.type()) {
     case toml::node_type::table: return "a table";
     case toml::node_type::array: return node.is_array_of_tables() ? "a list of tables" : "a list";
-    case toml::node_type::string: return fmt::format("the text \"{}\"", one_line(node.as_string()->get()));
+    case toml::node_type::string: return fmt::format("the string \"{}\"", one_line(node.as_string()->get()));
     case toml::node_type::integer: return fmt::format("{}", node.as_integer()->get());
     case toml::node_type::floating_point: return fmt::format("{}", node.as_floating_point()->get());
     case toml::node_type::boolean: return node.as_boolean()->get() ? "true" : "false";
@@ -31,7 +31,7 @@ std::string kind_of(const toml::node& node) {
 
 }  // namespace
 
-/// A table, and the file that it is a part of, which lives as long as one of its tables does.
+/// A table, and the file that it is part of, which lives as long as any of its tables.
 struct TomlTable::State {
   std::shared_ptr<const toml::table> file;
   const toml::table* here = nullptr;
@@ -67,7 +67,7 @@ TomlTable TomlTable::parse(const std::string& text, const std::string& path) {
     return TomlTable(std::make_shared<State>(State{file, file.get(), path}));
   } catch (const toml::parse_error& failure) {
     const toml::source_position at = failure.source().begin;
-    throw UsageError(fmt::format("{}:{}: is no TOML, column {}: {}", path, at.line, at.column,
+    throw UsageError(fmt::format("{}:{}: invalid TOML, column {}: {}", path, at.line, at.column,
                                  one_line(std::string(failure.description()))));
   }
 }
@@ -77,8 +77,8 @@ bool TomlTable::has(const std::string& key) const {
 }
 
 std::string TomlTable::string(const std::string& key) const {
-  const toml::node& node = state_->need(key, "a text");
-  if (!node.is_string()) state_->refuse(node, key, "a text");
+  const toml::node& node = state_->need(key, "a string");
+  if (!node.is_string()) state_->refuse(node, key, "a string");
   return node.as_string()->get();
 }
 
@@ -110,9 +110,9 @@ std::vector<std::string> TomlTable::strings(const std::string& key) const {
   std::vector<std::string> values;
   if (!has(key)) return values;
   const toml::node& node = *state_->here->get(key);
-  if (!node.is_array()) state_->refuse(node, key, "a list of texts");
+  if (!node.is_array()) state_->refuse(node, key, "a list of strings");
   for (const toml::node& element : *node.as_array()) {
-    if (!element.is_string()) state_->refuse(element, key, "a list of texts");
+    if (!element.is_string()) state_->refuse(element, key, "a list of strings");
     values.push_back(element.as_string()->get());
   }
   return values;

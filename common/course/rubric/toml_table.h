@@ -8,13 +8,13 @@
 
 namespace lab {
 
-/// A table of a TOML file, read key by key; a wrong file is refused in a message that names file, line and key.
+/// A table of a TOML file, read key by key; a wrong file is refused with a message that names file, line and key.
 /// Call      local
-/// Errors    all: UsageError: the key is missing or of another type; what was expected, what is there
-/// Source    https://toml.io/en/v1.0.0; the only place that meets toml++
+/// Errors    all: UsageError: the key is missing or of another type; with what was expected and what was found
+/// Source    https://toml.io/en/v1.0.0; the only place that uses toml++
 class TomlTable {
  public:
-  /// Errors    UsageError: cannot be read, is no TOML (line and column)
+  /// Errors    UsageError: cannot be read, invalid TOML (with line and column)
   static TomlTable load(const std::string& path);
   static TomlTable parse(const std::string& text, const std::string& path);
 
@@ -30,7 +30,7 @@ class TomlTable {
   std::vector<TomlTable> tables(const std::string& key) const;  ///< [[key]], in the file's order
   std::vector<std::string> keys() const;
 
-  /// Refuses a key that is not among `known`, and names the nearest that is.
+  /// Refuses a key that is not among `known`, and names the nearest one that is.
   void require_known(const std::vector<std::string>& known) const;
   /// "a9_collectives/rubric.toml:12"
   std::string place() const;

@@ -20,7 +20,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-/// "a9.broadcast" of "  // TODO(a9.broadcast): ..."; empty: the line begins no TODO.
+/// "a9.broadcast" of "  // TODO(a9.broadcast): ..."; empty: no TODO begins here.
 std::string todo_in(const std::string& line) {
   constexpr std::string_view kBegin = "// TODO(";
   const std::size_t at = line.find_first_not_of(" \t");
@@ -40,7 +40,7 @@ struct PristinePiece {
   Lines lines;
 };
 
-/// Provided lines and TODOs by turns, provided ones first and last; those between two TODOs may be none.
+/// Alternately provided lines and TODOs, provided ones first and last; there may be none between two TODOs.
 std::vector<PristinePiece> pieces_of_pristine(const std::string& text) {
   std::vector<PristinePiece> pieces = {{}};
   std::size_t indentation = 0;
@@ -59,8 +59,8 @@ std::vector<PristinePiece> pieces_of_pristine(const std::string& text) {
   return pieces;
 }
 
-/// Where each of the inner pieces begins if every one is placed as early as can be, between `begin` and `end`; nothing
-/// if they do not all occur there in order.
+/// Where each of the inner pieces begins if every one is placed as early as possible, between `begin` and `end`;
+/// nullopt if they do not all occur there in order.
 std::optional<std::vector<std::size_t>> earliest_places(const Lines& lines, const std::vector<Lines>& pieces,
                                                         std::size_t begin, std::size_t end) {
   std::vector<std::size_t> places;
@@ -74,7 +74,7 @@ std::optional<std::vector<std::size_t>> earliest_places(const Lines& lines, cons
   return places;
 }
 
-/// The same as late as can be: as early as can be, seen from the end.
+/// The same as late as possible: as early as possible, seen from the end.
 std::optional<std::vector<std::size_t>> latest_places(const Lines& lines, std::vector<Lines> pieces, std::size_t begin,
                                                       std::size_t end) {
   std::reverse(pieces.begin(), pieces.end());
@@ -87,7 +87,7 @@ std::optional<std::vector<std::size_t>> latest_places(const Lines& lines, std::v
   return places;
 }
 
-/// The student's lines in the place of each TODO, in order; nothing where the provided lines do not say which.
+/// The student's lines in place of each TODO, in order; nullopt if the provided lines do not determine them.
 std::optional<std::vector<Lines>> work_between(const std::vector<PristinePiece>& pieces, const Lines& current) {
   const Lines& first = pieces.front().lines;
   const Lines& last = pieces.back().lines;
@@ -118,7 +118,7 @@ void append(std::string& text, const Lines& lines) {
 
 namespace fs = std::filesystem;
 
-/// A file as it will be.
+/// A file and its new content.
 struct ResetFile {
   std::string path;  ///< from the tree's root
   std::string before, after;
@@ -162,7 +162,7 @@ std::vector<ResetFile> from_pristine_folder(const CourseTree& tree, const TaskOf
     const std::string path = entry->path().lexically_relative(folder).generic_string();
     const std::string pristine = read_file(entry->path().string());
     if (line_of_todo(pristine, task.task->id) == 0) continue;
-    // A file that the student removed is put back whole: nothing can be lost.
+    // A file that the student removed is put back as a whole: nothing can be lost.
     const std::string now = tree.root() + "/" + path;
     const std::string before = fs::exists(now) ? read_file(now) : "";
     files.push_back(from_pristine(path, pristine, before, task.task->id, whole_files || before.empty()));

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kShortestFence = 3;
 
-/// The backquotes that a line begins with, at most three blanks before them.
+/// The backquotes that a line begins with, after at most three blanks.
 struct Fence {
   std::size_t length = 0;
   std::string info;  ///< what follows: "cpp student/baseline.cpp"
@@ -39,10 +39,10 @@ std::string file_named_in(const std::string& info) {
   return language == "cpp" ? name : "";
 }
 
-/// A piece of the markdown: lines outside of blocks that name a file, or such a block.
+/// A piece of the Markdown: lines outside of blocks that name a file, or such a block.
 struct MarkdownPiece {
   std::string file;  ///< empty: outside
-  std::string text;  ///< what stands in it, fences not included
+  std::string text;  ///< its contents, without the fences
   std::size_t line = 0;
 };
 
@@ -68,7 +68,7 @@ std::vector<MarkdownPiece> pieces_of(const std::string& markdown, const std::str
     if (closes) inside = 0;
   }
   if (!pieces.back().file.empty()) {
-    throw UsageError(fmt::format("{}:{}: the block of {} has no end; expected a line of backquotes behind it", path,
+    throw UsageError(fmt::format("{}:{}: the block of {} has no end; expected a line of backquotes after it", path,
                                  pieces.back().line, pieces.back().file));
   }
   return pieces;

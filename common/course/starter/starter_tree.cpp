@@ -52,7 +52,7 @@ std::map<std::string, std::string> read_starter_list(const std::string& folder) 
     ++number;
     if (line == kListHeading) continue;
     const std::size_t blank = line.find(' ');
-    // What a list names is replaced and removed: nothing outside the folder.
+    // The files that a list names are replaced or removed: none may be outside the folder.
     if (blank == std::string::npos || !is_inner_path(line.substr(blank + 1))) {
       throw UsageError(
           fmt::format("{}, line {}: expected a checksum and a path inside the starter, got '{}'", path, number, line));
@@ -74,7 +74,7 @@ StarterTree read_starter(const std::string& folder) {
     if (fingerprint_of(file.bytes) != fingerprint) {
       throw UsageError(
           fmt::format("'{}' is not the file that was handed out; expected an untouched starter: unpack the "
-                      "new version once more, beside your own",
+                      "new version once more, next to your own",
                       full));
     }
     tree[path] = std::move(file);

@@ -4,7 +4,7 @@
 #include <string>
 
 // A starter: what a student gets of the suite, in a folder. `.lab-pristine/` in it holds the student files as they were
-// handed out, and a list of all files, by which an update tells the student's work from what was given.
+// handed out, and a list of all files, by which an update tells the student's work from what was provided.
 namespace lab {
 
 struct StarterFile {
@@ -21,21 +21,21 @@ inline constexpr char kBackupFolder[] = ".lab-backup";
 /// ".lab-pristine/files.txt": a folder that has it is a starter.
 std::string starter_list_path();
 
-/// Whether students write this file: it lies in a lab's student/.
+/// Whether students write this file: it is in a lab's student/.
 bool is_student_file(const std::string& path);
 
-/// Size and checksum of a file's bytes: enough to see that somebody edited it.
+/// Size and checksum of a file's bytes: enough to detect an edit.
 std::string fingerprint_of(const std::string& bytes);
 
 /// The list of a tree's files: a fingerprint and a path in each line.
 std::string starter_list(const StarterTree& tree);
 
-/// Fingerprints by path, from a folder's list; nothing if the folder is no starter.
-/// Errors    UsageError: a line that is none of such a list
+/// Fingerprints by path, from a folder's list; empty if the folder is not a starter.
+/// Errors    UsageError: an invalid line
 std::map<std::string, std::string> read_starter_list(const std::string& folder);
 
-/// A starter as it stands in a folder, such as a new version that was unpacked.
-/// Errors    UsageError: the folder is no starter; a file is missing, or is not the one that was handed out
+/// The starter in a folder, such as a new version that was unpacked.
+/// Errors    UsageError: the folder is not a starter; a file is missing, or differs from the one that was handed out
 StarterTree read_starter(const std::string& folder);
 
 }  // namespace lab

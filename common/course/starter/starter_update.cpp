@@ -14,9 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is to be done. All of it is known before the first file is touched.
+/// The changes to make. All of them are known before the first file is touched.
 struct UpdatePlan {
-  StarterTree copies;  ///< of what a student edited, and versions put beside it
+  StarterTree copies;  ///< of what a student edited, and versions put next to it
   StarterTree writes;
   std::vector<std::string> removals;
 };
@@ -113,7 +113,7 @@ StarterUpdate update_folder(const StarterTree& tree, const std::string& folder) 
   update.fresh = !fs::exists(folder + "/" + starter_list_path());
   update.num_files = tree.size();
   const UpdatePlan plan = UpdatePlanner(tree, folder).plan(update);
-  // A folder in which making a starter was begun is one: the same call can then be repeated.
+  // A folder with a partly written starter counts as one: the same call can then be repeated.
   const std::string list_path = folder + "/" + starter_list_path();
   if (update.fresh) write_starter_file(list_path, {starter_list({}), false});
   for (const auto& [path, file] : plan.copies) write_starter_file(folder + "/" + path, file);
@@ -121,7 +121,7 @@ StarterUpdate update_folder(const StarterTree& tree, const std::string& folder) 
   for (const std::string& path : plan.removals) remove_starter_file(folder, path);
   update.num_written = plan.writes.size();
   update.num_removed = plan.removals.size();
-  // The list last: until then, what was handed out before is what an update that is repeated has to know.
+  // The list last: until then, a repeated update must know what was handed out before.
   const StarterFile list{starter_list(tree), false};
   if (read_file(list_path) != list.bytes) write_starter_file(list_path, list);
   return update;

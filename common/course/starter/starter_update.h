@@ -11,23 +11,23 @@ namespace lab {
 struct StarterUpdate {
   bool fresh = false;  ///< there was no starter before
   std::size_t num_files = 0, num_written = 0, num_removed = 0;
-  /// What a student has to know, a message each: files that were kept, put beside others, or moved to the backup.
+  /// What a student must know, one line each: files that were kept, put next to others, or moved to the backup.
   std::vector<std::string> words;
 };
 
-/// Makes the folder the starter `tree`; what a student did in it stays:
+/// Turns the folder into the starter `tree`; the student's work in it stays:
 ///
-///     a file that nobody edited                  is replaced
-///     a student file, edited, handed out as before   stays
-///     a student file, edited, handed out anew    stays; the new one is put beside it as FILE.new
-///     a provided file, edited                    is moved to .lab-backup/ and replaced
-///     a file that the new version has no longer  is removed, unless it was edited
-///     any other file                             stays
+///     an unedited file                                      is replaced
+///     an edited student file, same in the new version       stays
+///     an edited student file, changed in the new version    stays; the new one is put next to it as FILE.new
+///     an edited provided file                               is moved to .lab-backup/ and replaced
+///     a file that the new version no longer has             is removed, unless it was edited
+///     any other file                                        stays
 ///
-/// Files that are as they should be are left alone, so that nothing is built again for them.
-/// Call      local; the folder is made where it is not there
+/// Files that are already right are not touched, so that they are not rebuilt.
+/// Call      local; the folder is created if it does not exist
 /// Errors    UsageError: the folder holds other things and no starter (nothing is changed); a file cannot be read or
-///           written: what was not reached stays as it was, no file is half written, and the same call can be repeated
+///           written: files not reached stay as they were, no file is half written, and the call can be repeated
 StarterUpdate update_starter(const StarterTree& tree, const std::string& folder);
 
 /// The update as lines to print.

@@ -19,10 +19,10 @@ struct ReadingPlace {
 /// question ("- **Q2.** ...", where the title begins with "Q2:"). 0: the README has neither.
 std::size_t line_about(const std::string& readme, const RubricTask& task);
 
-/// Errors    UsageError: a task's `read` names no heading of the README; the nearest
+/// Errors    UsageError: a task's `read` is not a heading of the README; names the nearest one
 void require_sections(const Rubric& lab, const std::string& readme);
 
-/// Where the task is edited: its TODO, in its own file or in another of the lab's; without one, its file.
+/// Where the task is edited: its TODO, in its own file or in another one of the lab; if it has none, its file.
 ReadingPlace place_to_edit(const CourseTree& tree, const TaskOfLab& task);
 
 /// The contracts: the lab's headers that the task's file includes, in order.

@@ -36,7 +36,7 @@ TEST_CASE("a template is untouched while hardly a word was added") {
   CHECK(is_untouched(with("Why", "Whyx"), kTemplate));
   CHECK(is_untouched("Ada Lovelace\n\n" + kTemplate, kTemplate));
   CHECK(is_untouched(with("\n", "\r\n"), kTemplate));
-  CHECK(is_untouched(with("| 0    |       |", "| 0 | |"), kTemplate));  // blanks are no words
+  CHECK(is_untouched(with("| 0    |       |", "| 0 | |"), kTemplate));  // blanks are not words
   CHECK(
       is_untouched(with("```cpp student/a.cpp\n", "```cpp student/a.cpp\nint many() { return words; }\n"), kTemplate));
 }
@@ -46,8 +46,8 @@ TEST_CASE("a short answer is an answer") {
                                 "| 0    | 20    |\n| 1    | 20    |\n| 2    | 20    |"),
                            kTemplate));
   CHECK_FALSE(is_untouched(with("Why:", "Why: all ranks receive"), kTemplate));
-  CHECK_FALSE(is_untouched("Forty-two.\n", kTemplate));                  // in the template's place
-  CHECK_FALSE(is_untouched(kTemplate + "Why: Why: Why:\n", kTemplate));  // words of the template, once more
+  CHECK_FALSE(is_untouched("Forty-two.\n", kTemplate));                  // instead of the template
+  CHECK_FALSE(is_untouched(kTemplate + "Why: Why: Why:\n", kTemplate));  // words of the template, repeated
 }
 
 }  // namespace

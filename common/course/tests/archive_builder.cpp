@@ -46,7 +46,7 @@ ArchiveBuilder& ArchiveBuilder::file(const std::string& name, const std::string&
 }
 
 ArchiveBuilder& ArchiveBuilder::zeros(const std::string& name, std::uint64_t size) {
-  // No size is announced: a bomb does not say that it is one.
+  // No size is declared: a zip bomb does not say that it is one.
   write_entry(writer_, name, [](archive_entry* entry) { archive_entry_set_filetype(entry, AE_IFREG); });
   const std::string block(1 << 20, '\0');
   for (std::uint64_t written = 0; written < size; written += block.size()) {

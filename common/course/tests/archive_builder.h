@@ -7,7 +7,7 @@ struct archive;  // libarchive's
 
 namespace lab::testing {
 
-/// Makes archives that a well-behaved program would not: what a hostile submission looks like.
+/// Makes archives that a well-behaved program would not make, as in a hostile submission.
 class ArchiveBuilder {
  public:
   enum class Format { kZip, kTarGz };

@@ -23,7 +23,7 @@ using testing::write_bytes;
 using Format = ArchiveBuilder::Format;
 using Files = std::map<std::string, std::string>;
 
-/// What becomes of reading the archive, without its folder: "x.zip: ..."
+/// The message of reading the archive, without its folder: "x.zip: ..."
 std::string refusal(const std::string& path, const ArchiveLimits& limits = {}) {
   const std::string message = message_of([&] { read_archive(path, limits); });
   const std::size_t name = message.find("x.");
@@ -53,9 +53,9 @@ TEST_CASE("tar is read, too, and what is no archive is refused") {
   ArchiveBuilder(folder.file("x.tar.gz"), Format::kTarGz).folder("a9").file("./a9//student/ring.cpp", "code");
   CHECK(read_archive(folder.file("x.tar.gz")).files == Files{{"a9/student/ring.cpp", "code"}});
   write_bytes(folder.file("x.zip"), "int main() {}\n");
-  CHECK(contains(refusal(folder.file("x.zip")), "x.zip: is no zip or tar archive"));
+  CHECK(contains(refusal(folder.file("x.zip")), "x.zip: is not a zip or tar archive"));
   write_bytes(folder.file("x.zip"), "");
-  CHECK(contains(refusal(folder.file("x.zip")), "x.zip: is no zip or tar archive"));
+  CHECK(contains(refusal(folder.file("x.zip")), "x.zip: is not a zip or tar archive"));
   CHECK(contains(refusal(folder.file("x.nothing")), "x.nothing: expected an archive"));
   CHECK(contains(message_of([&] { read_archive("/tmp"); }), "/tmp: expected an archive"));
 }
@@ -100,9 +100,9 @@ TEST_CASE("entries that would leave the folder, links and devices are left out, 
   CHECK(tree.notes[2] == "'C:/windows.cpp' was left out: its path begins with a drive");
   CHECK(tree.notes[3] == "'a9/student/link.cpp' was left out: it is a link");
   CHECK(tree.notes[4] == "'a9/student/hard.cpp' was left out: it is a link");
-  CHECK(tree.notes[5] == "'a9/student/pipe.cpp' was left out: it is no regular file");
-  CHECK(tree.notes[6] == "'a9/student/bad?name.cpp' was left out: its name is no printable UTF-8");
-  CHECK(tree.notes[7] == "'a9/student/latin?.cpp' was left out: its name is no printable UTF-8");
+  CHECK(tree.notes[5] == "'a9/student/pipe.cpp' was left out: it is not a regular file");
+  CHECK(tree.notes[6] == "'a9/student/bad?name.cpp' was left out: its name is not printable UTF-8");
+  CHECK(tree.notes[7] == "'a9/student/latin?.cpp' was left out: its name is not printable UTF-8");
   CHECK(contains(tree.notes[8], "its name is too long"));
 }
 
@@ -198,7 +198,7 @@ TEST_CASE("a folder is read by the same rules") {
   CHECK(tree.files == Files{{"a9/student/ring.cpp", "code"}});
   CHECK(tree.notes == std::vector<std::string>{"'a9/etc' was left out: it is a link",
                                                "'a9/student/link.cpp' was left out: it is a link",
-                                               "'a9/student/pipe.cpp' was left out: it is no regular file"});
+                                               "'a9/student/pipe.cpp' was left out: it is not a regular file"});
   CHECK(read_folder(root + "/").files == tree.files);
   ArchiveLimits small;
   small.max_file_bytes = 3;

@@ -18,7 +18,7 @@ inline std::map<std::string, std::string> files_below(const std::string& folder)
   return files;
 }
 
-/// When each was written last.
+/// When each was last written.
 inline std::map<std::string, std::filesystem::file_time_type> times_below(const std::string& folder) {
   std::map<std::string, std::filesystem::file_time_type> times;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {

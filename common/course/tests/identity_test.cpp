@@ -33,7 +33,7 @@ TEST_CASE("an identity that somebody wrote by hand is read, and what is wrong wi
   CHECK(parsed("id = \"s1\"\ngroup = 3\n").id == "s1");
   CHECK(parsed("name = \"" + std::string(1000, 'x') + "\"").name.size() < 200);
   CHECK(contains(message_of([&] { parsed("name = Ada"); }), "identity.toml:1"));
-  CHECK(contains(message_of([&] { parsed("id = 1234567"); }), "id: expected a text, got 1234567"));
+  CHECK(contains(message_of([&] { parsed("id = 1234567"); }), "id: expected a string, got 1234567"));
   CHECK(contains(message_of([&] { parsed(""); }), "got neither"));
 }
 

@@ -19,7 +19,7 @@ using testing::SampleTree;
 const std::string kPristine = testing::kSampleValve;
 const char* const kValveFile = "a0_pipes/student/pipes/valve.cpp";
 
-/// The text with both tasks solved; what is provided is untouched.
+/// The text with both tasks solved; the provided lines are untouched.
 std::string solved() {
   return R"(#include "a0_pipes/valve.h"
 
@@ -47,7 +47,7 @@ TEST_CASE("one task's TODO comes back, the other's work stays") {
       replaced(solved(), "  if (pressure > 3) {\n    return 1;\n  }\n  return 2;\n",
                "  // TODO(a0.valve): open it.\n  not_implemented(\"a0.valve\", pressure);\n");
   CHECK(with_stub_again(kPristine, solved(), "a0.valve") == valve_again);
-  // What is provided behind a TODO, up to the closing brace, belongs to it.
+  // Provided lines after a TODO, up to the closing brace, belong to it.
   CHECK(with_stub_again(kPristine, solved(), "a0.tap") ==
         replaced(solved(), "  return pressure;\n",
                  "  // TODO(a0.tap): close it.\n  not_implemented(\"a0.tap\", pressure);\n  return 0;\n"));

@@ -58,7 +58,7 @@ marks = 6
 look_for = "forty-two"
 )";
 
-/// The rubric with one text in the place of another.
+/// The rubric with one text replaced by another.
 std::string with(const std::string& before, const std::string& after) {
   std::string text = kRubric;
   const std::size_t at = text.find(before);
@@ -72,7 +72,7 @@ Rubric load(const std::string& text) {
   return load_rubric(folder.file("rubric.toml"));
 }
 
-/// What is wrong with it, without the folder: "rubric.toml:12: ..."
+/// The problem with it, without the folder: "rubric.toml:12: ..."
 std::string refusal(const std::string& text) {
   const std::string message = message_of([&] { load(text); });
   const std::size_t file = message.find("rubric.toml");

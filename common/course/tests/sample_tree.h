@@ -8,7 +8,7 @@
 #include "common/course/starter/starter_tree.h"
 #include "common/testing/temporary_folder.h"
 
-// A small tree of one lab, as a student has it: what the tests of the student's commands work on.
+// A small tree of one lab, as a student has it: the tests of the student's commands work on it.
 namespace lab::testing {
 
 inline constexpr char kSampleRubric[] = R"(lab = "a0_pipes"
@@ -64,7 +64,7 @@ A pipe has two ends.
 A valve closes.
 )";
 
-/// Two tasks in one file; what is provided stands before, between and behind their TODOs.
+/// Two tasks in one file, with provided lines before, between and after their TODOs.
 inline constexpr char kSampleValve[] = R"(#include "a0_pipes/valve.h"
 
 int open_valve(int pressure) {
@@ -102,13 +102,13 @@ class SampleTree {
   std::string read(const std::string& name) const { return read_bytes(path(name)); }
   bool has(const std::string& name) const { return std::filesystem::exists(path(name)); }
 
-  /// Makes the file look as if it was changed so many seconds after it was.
+  /// Makes the file `seconds` newer.
   void make_later(const std::string& name, int seconds) const {
     const auto time = std::filesystem::last_write_time(path(name));
     std::filesystem::last_write_time(path(name), time + std::chrono::seconds(seconds));
   }
 
-  /// Makes it a starter: with the files as they are now, and a list of them.
+  /// Turns it into a starter, with the files as they are now and a list of them.
   void hand_out() const {
     StarterTree given;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root())) {

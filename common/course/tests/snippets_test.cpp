@@ -50,7 +50,7 @@ TEST_CASE("a file without a block gets one at the end, under a heading") {
   const std::string filled = with_snippets(kAnswers, {{"student/a.cpp", "a\n"}, {"student/b.cpp", "b"}});
   CHECK(filled ==
         std::string(kAnswers) + "\n## Code\n\n```cpp student/a.cpp\na\n```\n\n```cpp student/b.cpp\nb\n```\n");
-  // Once more with other files: they are filled in, and nothing is added.
+  // Again with other files: they are filled in, and nothing is added.
   const std::string again = with_snippets(filled, {{"student/a.cpp", "aa\n"}, {"student/b.cpp", "bb\n"}});
   CHECK(snippets_of(again, "x") ==
         Files{{"student/a.cpp", "aa\n"}, {"student/b.cpp", "bb\n"}, {"student/baseline.cpp", "old\n"}});
@@ -75,7 +75,7 @@ TEST_CASE("only cpp blocks with a name are files") {
 
 TEST_CASE("what cannot be a submission is refused") {
   CHECK(refusal("a\n```cpp student/a.cpp\ncode\n") ==
-        "a5_answers.md:2: the block of student/a.cpp has no end; expected a line of backquotes behind it");
+        "a5_answers.md:2: the block of student/a.cpp has no end; expected a line of backquotes after it");
   CHECK(refusal("```cpp student/a.cpp\n```\n```cpp student/a.cpp\n```\n") ==
         "a5_answers.md:3: student/a.cpp has a block already; expected one for each file");
   for (const std::string name : {"../a.cpp", "student/../../a.cpp", "/etc/passwd", "student", "studentx/a.cpp"}) {

@@ -170,7 +170,7 @@ TEST_CASE("a run is needed where its results are missing or older than the stude
   sample.make_later("a0_pipes/a0_pipes.log", 10);
   sample.make_later("a0_pipes/curves.png", 10);
   CHECK_FALSE(needs_run(tree, lab));
-  // One's own log of a cluster stays while it is newer than the code; then it is replaced, and kept.
+  // The student's own log from a cluster stays while it is newer than the code; then it is replaced, and kept.
   sample.write("a0_pipes/a0_pipes.log", "of a cluster\n");
   sample.make_later("a0_pipes/a0_pipes.log", 10);
   CHECK(take_results(tree, lab, sample.path("run")).empty());
@@ -201,7 +201,7 @@ TEST_CASE("one markdown: the sources stand in the answer") {
   CHECK(snippets.at("student/tap.cpp") == sample.read("a0_pipes/student/tap.cpp"));
   CHECK(write_hand_in(tree, lab, hand_in) ==
         std::vector<std::string>{"submission/answers.md", "submission/curves.png"});
-  CHECK(contains(sample.read("a0_pipes/answers.md"), "```cpp student/tap.cpp\n```"));  // the student's own is as it was
+  CHECK(contains(sample.read("a0_pipes/answers.md"), "```cpp student/tap.cpp\n```"));  // the student's is unchanged
 }
 
 TEST_CASE("one markdown that is missing: the code is handed in all the same, in its template") {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The student's way in a real terminal: next, check, hint, watch, reset and submit of ./lab, in a small tree of its own.
+# The student's way in a real terminal: next, check, hint, watch, reset and submit of ./lab, in its own small tree.
 # Needs LAB_SOURCE_DIR, LAB_BIN_DIR and tmux.
 set -uo pipefail
 source_dir=${LAB_SOURCE_DIR:?where the sources are}
@@ -28,7 +28,7 @@ cp -r "$tree/a0_pipes/student" "$tree/.lab-pristine/a0_pipes"
 
 screen() { "${terminal[@]}" capture-pane -pJ -S - -t way | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'; }
 
-# shows PATTERN: true once the screen has a line like it; a minute at most.
+# shows PATTERN: true once the screen has a matching line; waits a minute at most.
 shows() {
   local _
   for _ in $(seq 600); do
@@ -38,7 +38,7 @@ shows() {
   return 1
 }
 
-# types COMMAND: on an empty screen; "ended N" is its exit code.
+# types COMMAND: on an empty screen; prints "ended" and its exit code.
 types() {
   "${terminal[@]}" send-keys -t way C-l
   "${terminal[@]}" clear-history -t way
@@ -57,7 +57,7 @@ expect() {
   verdict 0 "$what"
 }
 
-# sees WHAT PATTERN: of a command that goes on.
+# sees WHAT PATTERN: while a command keeps running.
 sees() { shows "$2"; verdict $? "$1"; }
 
 pipe=$tree/a0_pipes/student/pipe.cpp

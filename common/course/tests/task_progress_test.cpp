@@ -37,7 +37,7 @@ TEST_CASE("a file edited by hand is read; a line that is none of it is refused w
   ProgressFile progress = ProgressFile::load(sample.root());
   CHECK(progress.of("a0.pipe").state == State::kSolved);
   CHECK(progress.of("b9.other").hints == 3);
-  progress.save();  // tasks of labs that are not here stay
+  progress.save();  // tasks of labs that are not in the tree stay
   CHECK(ProgressFile::load(sample.root()).of("b9.other").state == State::kToDo);
   for (const std::string line : {"a0.pipe done - - 0", "a0.pipe solved - -", "a0.pipe solved - - 4",
                                  "a0.pipe solved - - 0 more", "a0.tap solved - - 0"}) {

@@ -67,14 +67,14 @@ TEST_CASE("tables know where they stand, and outlive the file they were read fro
 
 TEST_CASE("what is wrong is said with its line") {
   const TomlTable file = table();
-  CHECK(message_of([&] { file.string("total"); }) == "a0/rubric.toml:2: total: expected a text, got 100");
+  CHECK(message_of([&] { file.string("total"); }) == "a0/rubric.toml:2: total: expected a string, got 100");
   CHECK(message_of([&] { file.tables("task")[1].number("marks"); }) ==
-        "a0/rubric.toml:16: marks: expected a number, got the text \"seven\"");
+        "a0/rubric.toml:16: marks: expected a number, got the string \"seven\"");
   CHECK(message_of([&] { file.tables("task")[0].number("marks"); }) ==
         "a0/rubric.toml:11: marks: expected a number, got nothing");
   CHECK(message_of([&] { file.boolean("title", true); }) ==
-        "a0/rubric.toml:1: title: expected true or false, got the text \"Pipes\"");
-  CHECK(message_of([&] { file.strings("ranks"); }) == "a0/rubric.toml:5: ranks: expected a list of texts, got 4");
+        "a0/rubric.toml:1: title: expected true or false, got the string \"Pipes\"");
+  CHECK(message_of([&] { file.strings("ranks"); }) == "a0/rubric.toml:5: ranks: expected a list of strings, got 4");
   CHECK(message_of([&] { file.integers("share"); }) == "a0/rubric.toml:3: share: expected a list of integers, got 2.5");
   CHECK(message_of([&] { file.table("task"); }) == "a0/rubric.toml:11: task: expected a table, got a list of tables");
   CHECK(message_of([&] { file.tables("hand_in"); }) ==
@@ -91,10 +91,11 @@ TEST_CASE("an unknown key is refused, and the nearest named") {
 }
 
 TEST_CASE("a file that is no TOML is refused with line and column") {
-  CHECK(message_of([] { TomlTable::parse("a = 1\nb = = 2\n", "x.toml"); }).find("x.toml:2: is no TOML, column 5") == 0);
-  CHECK(message_of([] { TomlTable::parse("a = 1\na = 2\n", "x.toml"); }).find("x.toml:2: is no TOML") == 0);
-  CHECK(message_of([] { TomlTable::parse("a = \"\xff\"\n", "x.toml"); }).find("x.toml:1: is no TOML") == 0);
-  CHECK(message_of([] { TomlTable::parse("a = " + std::string(100000, '['), "x.toml"); }).find("is no TOML") !=
+  CHECK(message_of([] { TomlTable::parse("a = 1\nb = = 2\n", "x.toml"); }).find("x.toml:2: invalid TOML, column 5") ==
+        0);
+  CHECK(message_of([] { TomlTable::parse("a = 1\na = 2\n", "x.toml"); }).find("x.toml:2: invalid TOML") == 0);
+  CHECK(message_of([] { TomlTable::parse("a = \"\xff\"\n", "x.toml"); }).find("x.toml:1: invalid TOML") == 0);
+  CHECK(message_of([] { TomlTable::parse("a = " + std::string(100000, '['), "x.toml"); }).find("invalid TOML") !=
         std::string::npos);
   CHECK(message_of([] { TomlTable::load("/nowhere/rubric.toml"); }).find("/nowhere/rubric.toml: cannot be read") == 0);
   const TemporaryFolder folder;

@@ -18,7 +18,7 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-/// Of cpu.max: "150000 100000", or "max 100000" for none.
+/// From cpu.max: "150000 100000", or "max 100000" for no quota.
 std::optional<double> quota_v2(const fs::path& group) {
   std::istringstream text(text_of(group / "cpu.max"));
   double quota = 0, period = 0;
@@ -26,7 +26,7 @@ std::optional<double> quota_v2(const fs::path& group) {
   return std::nullopt;
 }
 
-/// Of two files; a quota of -1 is none.
+/// From two files; a quota of -1 means none.
 std::optional<double> quota_v1(const fs::path& group) {
   std::istringstream quota_text(text_of(group / "cpu.cfs_quota_us")), period_text(text_of(group / "cpu.cfs_period_us"));
   double quota = 0, period = 0;
@@ -46,7 +46,7 @@ std::optional<double> cgroup_cpu_quota(const std::string& membership, const std:
     const bool is_v2 = controllers == ",,";
     if (!is_v2 && controllers.find(",cpu,") == std::string::npos) continue;
     const fs::path top = is_v2 ? fs::path(mount) : fs::path(mount) / "cpu";
-    // A container may see its own group at the top and be told the path that the host knows.
+    // In a container, its own group may be at the top while the path is the host's.
     for (fs::path group = fs::path(line.substr(second + 1)).relative_path();; group = group.parent_path()) {
       const std::optional<double> quota = is_v2 ? quota_v2(top / group) : quota_v1(top / group);
       if (quota) smallest = std::min(smallest.value_or(*quota), *quota);

@@ -14,10 +14,10 @@
 namespace lab {
 namespace {
 
-// Binds for a moment and returns the port that was bound.
+// Binds briefly and returns the port that was bound.
 int try_port(int port) {
   const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int yes = 1;  // a port whose last connections are still being wound up is free all the same
+  const int yes = 1;  // a port with connections in TIME_WAIT counts as free
   ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
   sockaddr_in address = {};
   address.sin_family = AF_INET;
@@ -25,7 +25,7 @@ int try_port(int port) {
   address.sin_port = htons(static_cast<std::uint16_t>(port));
   socklen_t length = sizeof(address);
   auto* generic = reinterpret_cast<sockaddr*>(&address);
-  // A listener is only noticed by listening too: with the option above, binding beside it would succeed.
+  // Only listen() detects an existing listener: with the option above, bind() alone could succeed.
   if (::bind(fd.get(), generic, length) != 0 || ::listen(fd.get(), 1) != 0) {
     throw UsageError(
         fmt::format("port {} cannot be used: {}; choose another with --master-port", port, std::strerror(errno)));

@@ -2,10 +2,10 @@
 
 namespace lab {
 
-/// A TCP port that nobody used a moment ago.
+/// A TCP port that was free a moment ago.
 int free_port();
 
-/// Finds out early, and in words, what rank 0 would run into. Somebody may still take the port before rank 0 does.
+/// Reports a port problem early, before rank 0 runs into it. The port may still be taken before rank 0 binds it.
 /// Errors    UsageError: the port is in use or not allowed
 void check_port_is_free(int port);
 

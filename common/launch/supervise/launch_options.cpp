@@ -15,7 +15,7 @@ namespace {
 constexpr int kMaxRanks = 4096;
 constexpr int kTorchrunPort = 29500;
 
-// The options as they are written; torchrun's defaults.
+// The options as given on the command line; torchrun's defaults.
 struct Words {
   std::string num_nodes = "1";
   std::string num_local_ranks = "1";
@@ -30,7 +30,7 @@ struct Words {
   bool no_python = false;
 };
 
-// torchrun's --tee takes a number (1 stdout, 2 stderr, 3 both). It may be left out here, and then means both.
+// torchrun's --tee takes a number (1 stdout, 2 stderr, 3 both). Here it may be omitted, meaning both.
 std::vector<const char*> with_tee_spelled_out(int argc, char** argv) {
   std::vector<const char*> arguments(argv, argv + argc);
   for (std::size_t i = 1; i < arguments.size() && arguments[i][0] == '-'; ++i) {
@@ -53,7 +53,7 @@ std::vector<const char*> with_tee_spelled_out(int argc, char** argv) {
 int number(const char* option, const std::string& text, int min, int max, const char* example) {
   const std::optional<int> value = option::integer<int>(text);
   if (!value || *value < min || *value > max) {
-    option::throw_wrong_value(option, {option::whole_expected(std::to_string(min), std::to_string(max)), example},
+    option::throw_wrong_value(option, {option::integer_expected(std::to_string(min), std::to_string(max)), example},
                               option::quoted(text));
   }
   return *value;
@@ -96,7 +96,7 @@ void check(const Words& words, LaunchOptions& options, const VariableLookup& env
   options.num_local_ranks = local_ranks(words.num_local_ranks);
   read_tee(words.tee, options.output);
   if (words.standalone && options.num_nodes > 1)
-    throw UsageError("--standalone is a run on one machine: it does not go with --nnodes above 1");
+    throw UsageError("--standalone runs on one machine: it cannot be combined with --nnodes above 1");
   if (words.max_restarts > 0) throw UsageError("--max-restarts: labrun never restarts a run; expected 0");
   const bool many_nodes = options.num_nodes > 1;
   const std::string node_rank = !words.node_rank.empty() ? words.node_rank
@@ -114,7 +114,7 @@ void check(const Words& words, LaunchOptions& options, const VariableLookup& env
                     options.num_nodes));
   }
   if (options.world_size() > kMaxRanks)
-    throw UsageError(fmt::format("{} ranks are more than {}", options.world_size(), kMaxRanks));
+    throw UsageError(fmt::format("{} ranks: expected at most {}", options.world_size(), kMaxRanks));
   if (options.debug_rank >= options.world_size()) {
     throw UsageError(
         fmt::format("--debug-rank {}: expected a rank from 0 to {}", options.debug_rank, options.world_size() - 1));
@@ -138,13 +138,13 @@ std::optional<ExitCode> read_launch_options(int argc, char** argv, LaunchOptions
                "each rank's output into DIR/rank<r>.log and DIR/rank<r>.err");
   app.add_text("--tee", words.tee, "N",
                "also, or only, to the terminal in whole lines: 1 stdout, 2 stderr, 3 (or no number) both");
-  app.add_flag("--no-python", words.no_python, "accepted for torchrun's sake: programs are started as they are");
-  app.add_text("--rdzv-backend", words.ignored, "NAME", "accepted for torchrun's sake");
+  app.add_flag("--no-python", words.no_python, "accepted for compatibility with torchrun; has no effect");
+  app.add_text("--rdzv-backend", words.ignored, "NAME", "accepted for compatibility with torchrun");
   app.add_text("--rdzv-endpoint", words.rdzv_endpoint, "HOST:PORT",
                "the same as --master-addr HOST --master-port PORT");
   app.add_text("--rdzv-id", options.job_id, "ID",
                "with --nnodes above 1: this run's name, the same on each machine; keeps other runs' ranks out");
-  app.add_integer("--max-restarts", words.max_restarts, {0, 1000}, "accepted for torchrun's sake; only 0");
+  app.add_integer("--max-restarts", words.max_restarts, {0, 1000}, "accepted for compatibility with torchrun; only 0");
   app.add_number("--timeout", options.timeout_seconds, {0, 1e9}, "stop the run after this many seconds");
   app.add_integer("--debug-rank", options.debug_rank, {0, kMaxRanks - 1}, "start this rank under gdb");
   app.cli().prefix_command();

@@ -10,13 +10,13 @@
 
 namespace lab {
 
-/// What labrun is asked to do, checked.
+/// labrun's command line, validated.
 struct LaunchOptions {
   int num_nodes = 1;
   int num_local_ranks = 1;
   int node_rank = 0;
   std::string master_addr = "127.0.0.1";
-  int master_port = 0;  ///< 0: any free one will do
+  int master_port = 0;  ///< 0: any free one
   std::string job_id;   ///< the same on all machines of a run, if given
   RankOutputOptions output;
   double timeout_seconds = 0;
@@ -27,9 +27,8 @@ struct LaunchOptions {
   int first_rank() const { return node_rank * num_local_ranks; }
 };
 
-/// Reads torchrun's command line. An exit code when --help or --version has been answered, else nothing and `options`
-/// set.
-/// Errors    UsageError: one message
+/// Reads torchrun's command line. Returns an exit code after --help or --version, else nothing, with `options` set.
+/// Errors    UsageError
 std::optional<ExitCode> read_launch_options(int argc, char** argv, LaunchOptions& options,
                                             const VariableLookup& environment = process_variable);
 

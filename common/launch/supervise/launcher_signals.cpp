@@ -25,7 +25,7 @@ LauncherSignals::LauncherSignals() {
 }
 
 LauncherSignals::~LauncherSignals() {
-  while (next()) {  // one that came too late must not strike once it is unblocked
+  while (next()) {  // a pending signal must not be delivered once it is unblocked
   }
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }

@@ -9,9 +9,9 @@
 
 namespace lab {
 
-/// While it lives, SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD no longer interrupt this process but wait to be read here. No
-/// handler and no global: a signal that was ignored before stays ignored. Threads that are started meanwhile leave them
-/// alone too.
+/// While it lives, SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD do not interrupt this process but are read here. Uses
+/// no handler and no global: a signal that was ignored before stays ignored. Threads started meanwhile inherit the
+/// mask.
 class LauncherSignals {
  public:
   LauncherSignals();
@@ -19,10 +19,10 @@ class LauncherSignals {
   LauncherSignals(const LauncherSignals&) = delete;
   LauncherSignals& operator=(const LauncherSignals&) = delete;
 
-  /// Returns when a signal has come, and at the latest after the given time.
+  /// Returns when a signal has arrived, or after the given time.
   void wait(std::chrono::milliseconds at_most) const;
 
-  /// The next SIGINT, SIGTERM, SIGHUP or SIGQUIT that has come; SIGCHLD only ends wait().
+  /// The next SIGINT, SIGTERM, SIGHUP or SIGQUIT that has arrived; SIGCHLD only ends wait().
   std::optional<int> next();
 
  private:

@@ -10,8 +10,8 @@
 
 namespace lab {
 
-MemoryFile::MemoryFile(const char* name) : fd_(::memfd_create(name, 0)) {  // without MFD_CLOEXEC: for who is started
-  if (fd_.get() < 0) throw UsageError(fmt::format("cannot make a file in memory: {}", std::strerror(errno)));
+MemoryFile::MemoryFile(const char* name) : fd_(::memfd_create(name, 0)) {  // inherited: no MFD_CLOEXEC
+  if (fd_.get() < 0) throw UsageError(fmt::format("cannot create an in-memory file: {}", std::strerror(errno)));
 }
 
 std::string MemoryFile::path() const {

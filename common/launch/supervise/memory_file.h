@@ -6,15 +6,15 @@
 
 namespace lab {
 
-/// A file in memory that this process shares with the processes it starts. It has no name in any folder, so nothing is
+/// An in-memory file that this process shares with the processes it starts. It has no name in any folder, so nothing is
 /// left of it when they are gone, however they ended.
-/// Errors    UsageError: the system refuses it
+/// Errors    UsageError: it cannot be created
 class MemoryFile {
  public:
   explicit MemoryFile(const char* name);
 
   int fd() const { return fd_.get(); }
-  /// Opens it anew, in this process and in any that it starts.
+  /// A path that opens it again, in this process and in any that it starts.
   std::string path() const;
 
  private:

@@ -17,7 +17,7 @@
 namespace lab {
 namespace {
 
-// Without looking through /proc: most programs leave nobody behind, and must not wait for that.
+// Without scanning /proc, which takes time: most programs leave no process behind.
 bool has_children() {
   siginfo_t info = {};
   return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
@@ -27,7 +27,7 @@ pid_t parent_of(const std::string& pid) {
   std::ifstream file("/proc/" + pid + "/stat");
   std::string line;
   std::getline(file, line);
-  const std::size_t end_of_name = line.rfind(')');  // the name may hold spaces and parentheses
+  const std::size_t end_of_name = line.rfind(')');  // the name may contain spaces and parentheses
   if (end_of_name == std::string::npos) return -1;
   std::istringstream fields(line.substr(end_of_name + 1));
   char state = 0;

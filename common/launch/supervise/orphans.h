@@ -6,8 +6,8 @@
 
 namespace lab {
 
-/// While it lives, processes that lose their parent among this process's descendants become this process's children, so
-/// that a rank leaves nothing behind that cannot be found.
+/// While it lives, orphaned descendants of this process become its children, so that everything a rank leaves behind
+/// can be found.
 class Orphans {
  public:
   Orphans();
@@ -15,7 +15,7 @@ class Orphans {
   Orphans(const Orphans&) = delete;
   Orphans& operator=(const Orphans&) = delete;
 
-  /// Kills and reaps every child but those that were there before, and those that lose their parent thereby.
+  /// Kills and reaps every child except those that existed before, and the descendants orphaned by this.
   void kill_all();
 
  private:

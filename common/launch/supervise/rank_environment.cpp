@@ -14,7 +14,7 @@
 namespace lab {
 namespace {
 
-// The variables by which a launcher tells a rank its place.
+// The variables that tell a rank its place, by launcher.
 struct Family {
   const char* source;
   const char* rank;
@@ -30,7 +30,7 @@ constexpr Family kMpi[] = {
     {"PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
 };
 
-constexpr int kFirstPort = 20000, kNumPorts = 10000;  // below the ports that the system hands out by itself
+constexpr int kFirstPort = 20000, kNumPorts = 10000;  // below the system's ephemeral ports
 
 class Finder {
  public:
@@ -74,7 +74,7 @@ class Finder {
                     set, missing, set));
   }
 
-  // Rank and size are checked here for every family; nothing where neither is set.
+  // Checks rank and size for every family; empty if neither is set.
   std::optional<RankEnvironment> place(const Family& family) const {
     const std::optional<int> rank = number(family.rank), size = number(family.size);
     if (!rank && !size) return std::nullopt;
@@ -112,7 +112,7 @@ class Finder {
   }
 
   std::optional<RankEnvironment> torchrun() const {
-    if (!text("RANK")) return std::nullopt;  // WORLD_SIZE alone: job scripts set it beside another launcher
+    if (!text("RANK")) return std::nullopt;  // WORLD_SIZE alone: job scripts set it alongside another launcher
     RankEnvironment world = *place(kTorchrun);
     const std::optional<std::string> launcher = text(kLauncherVariable);
     if (launcher) {
@@ -131,7 +131,8 @@ class Finder {
     if (world.size > 1 && world.meeting_socket.empty()) {
       if (!address && !port) {
         throw UsageError(
-            "RANK and WORLD_SIZE are set, but MASTER_ADDR and MASTER_PORT are not: the ranks have no place to meet");
+            "RANK and WORLD_SIZE are set, but MASTER_ADDR and MASTER_PORT are not: the ranks have no address for the "
+            "rendezvous");
       }
       if (!port) fail_half_set("MASTER_ADDR", "MASTER_PORT");
       if (!address) fail_half_set("MASTER_PORT", "MASTER_ADDR");
@@ -149,7 +150,7 @@ class Finder {
     return world;
   }
 
-  // Where mpirun runs, as its ranks are told: "242679808.0;tcp://192.0.2.2,10.0.0.1:38487;tcp6://...". Rank 0 is there
+  // Where mpirun runs, as told to its ranks: "242679808.0;tcp://192.0.2.2,10.0.0.1:38487;tcp6://...". Rank 0 is there
   // too unless the user's host list says otherwise.
   std::string mpi_host() const {
     const std::string uri = text("OMPI_MCA_orte_hnp_uri").value_or("");
@@ -186,8 +187,8 @@ class Finder {
     return world;
   }
 
-  // sbatch gives the job's script SLURM_PROCID=0 though it is no rank. Shells have reserved step numbers, from 2^32 - 6
-  // on.
+  // sbatch gives the job's script SLURM_PROCID=0 though it is not a rank. Shells have reserved step numbers, from
+  // 2^32 - 6 on.
   bool is_slurm_shell() const {
     const std::optional<std::string> step = text("SLURM_STEP_ID");
     if (!step) return text("ENVIRONMENT") == "BATCH";
@@ -199,15 +200,15 @@ class Finder {
     world.master_port = master_port().value_or(port_of_this_job());
     world.token = token(job());
     if (world.size > 1 && world.master_addr.empty()) {
-      throw UsageError(fmt::format("launched by {}, but nothing tells where rank 0 is: set MASTER_ADDR to its machine",
-                                   world.source));
+      throw UsageError(
+          fmt::format("launched by {}, but rank 0's address is unknown: set MASTER_ADDR to its machine", world.source));
     }
   }
 
   std::string token(const std::string& job) const { return text(kTokenVariable).value_or(job); }
 
-  // What all ranks of a job know, and no rank of another. A launcher's own number goes before Slurm's, whose step
-  // number is not the same for all ranks when mpirun runs inside an allocation.
+  // An ID that all ranks of a job share, and no rank of another job has. A launcher's own ID takes precedence over
+  // Slurm's, whose step number differs between ranks when mpirun runs inside an allocation.
   std::string job() const {
     for (const char* name : {"OMPI_MCA_ess_base_jobid", "PMIX_NAMESPACE", "PMI_JOBID"}) {
       if (const auto id = text(name)) return *id;

@@ -24,7 +24,7 @@ RankOutput::RankOutput(RankOutputOptions options) : options_(std::move(options))
   std::error_code error;
   std::filesystem::create_directories(options_.log_dir, error);
   if (error || !std::filesystem::is_directory(options_.log_dir, error)) {
-    throw UsageError(fmt::format("cannot make the folder {} for logs: {}", options_.log_dir,
+    throw UsageError(fmt::format("cannot create the log folder {}: {}", options_.log_dir,
                                  error ? error.message() : "a file of this name exists"));
   }
 }
@@ -42,7 +42,7 @@ int RankOutput::open_stream(int rank, const char* suffix, bool tee, int terminal
   if (!options_.log_dir.empty()) {
     const std::string path = fmt::format("{}/rank{}.{}", options_.log_dir, rank, suffix);
     file = UniqueFd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666));
-    if (file.get() < 0) throw UsageError(fmt::format("cannot make the log {}: {}", path, std::strerror(errno)));
+    if (file.get() < 0) throw UsageError(fmt::format("cannot create the log {}: {}", path, std::strerror(errno)));
   }
   if (!tee) {
     const int fd = file.get();
@@ -50,7 +50,7 @@ int RankOutput::open_stream(int rank, const char* suffix, bool tee, int terminal
     return fd;
   }
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw UsageError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw UsageError(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
   held_by_ranks_.emplace_back(ends[1]);
   streams_.push_back({UniqueFd(ends[0]), std::move(file), terminal, ""});
   return ends[1];
@@ -79,7 +79,7 @@ void RankOutput::copy_all() {
   }
 }
 
-// Returns false at the end of the stream. A reader of the terminal's side that went away stops nobody.
+// Returns false at the end of the stream. A terminal-side reader that has gone away stops no rank.
 bool RankOutput::copy_some(Stream& stream) {
   std::array<char, 65536> buffer;
   ssize_t num_read = 0;

@@ -14,13 +14,13 @@ struct RankOutputOptions {
   bool tee_stderr = false;
 };
 
-/// Where the ranks of a run write: LOG_DIR/rank<r>.log and .err, made anew, this process's own output, or both.
+/// Where the ranks of a run write: LOG_DIR/rank<r>.log and .err, created from scratch, this process's output, or both.
 /// Example   RankOutput output({"logs", true, true});
 ///           for (int r...) { auto fds = output.open(r); exec_rank(argv, env, {false, fds.out, fds.err}); }
 ///           output.start();  ... wait for the ranks ...  output.finish();
 class RankOutput {
  public:
-  /// Errors    UsageError: the folder cannot be made
+  /// Errors    UsageError: the folder cannot be created
   explicit RankOutput(RankOutputOptions options);
   ~RankOutput();
   RankOutput(const RankOutput&) = delete;
@@ -30,22 +30,22 @@ class RankOutput {
     int out = -1;  ///< -1: inherited
     int err = -1;
   };
-  /// Errors    UsageError: a file cannot be made
+  /// Errors    UsageError: a file cannot be created
   Fds open(int rank);
 
-  /// After the last rank was made: closes what only the ranks hold, and starts the thread that copies.
+  /// Call after the last rank was started: closes the ranks' ends, and starts the copying thread.
   void start();
 
-  /// After all processes that write have ended: returns when everything is in its place.
+  /// Call after all writing processes have ended: returns when all output has been written.
   void finish();
 
  private:
-  // One stream of one rank on its way through this process.
+  // One stream of one rank, copied by this process.
   struct Stream {
     UniqueFd from;
     UniqueFd file;
     int terminal = 1;
-    std::string line;  // what has come of a line that is not whole yet
+    std::string line;  // the part received of an incomplete line
   };
 
   int open_stream(int rank, const char* suffix, bool tee, int terminal);

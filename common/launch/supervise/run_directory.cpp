@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr char kPrefix[] = "lab-work-";
 
-/// Whether it is ours to remove: made by this user, and locked by no process that lives.
+/// Whether it can be removed: created by this user, and not locked by a live process.
 bool is_abandoned(const fs::path& folder) {
   const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat found {};
@@ -44,10 +44,10 @@ RunDirectory::RunDirectory(const std::string& fallback) {
   const std::string parent = process_variable("TMPDIR").value_or(fallback);
   remove_abandoned(parent);
   const auto refuse = [&](int error) {
-    throw UsageError(fmt::format("cannot make a temporary folder in {}: {}; set TMPDIR to a writable folder", parent,
+    throw UsageError(fmt::format("cannot create a temporary folder in {}: {}; set TMPDIR to a writable folder", parent,
                                  std::strerror(error)));
   };
-  // It gets its name once it is locked: under that name, a folder without a lock is abandoned.
+  // It is renamed only once it is locked: a folder with the final name and without a lock is abandoned.
   std::string unlocked = fmt::format("{}/.{}XXXXXX", parent, kPrefix);
   if (::mkdtemp(unlocked.data()) == nullptr) refuse(errno);
   lock_ = UniqueFd(::open(unlocked.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -6,10 +6,10 @@
 
 namespace lab {
 
-/// A private folder for one run on one machine, under $TMPDIR or, where that is not set, under `fallback`; it and what
-/// lies in it are removed at the end, or, where that process was killed, by the next that makes one. (/tmp may be in
+/// A private folder for one run on one machine, under $TMPDIR or, if that is not set, under `fallback`. It is removed
+/// with its contents at the end or, if this process was killed, by the next process that creates one. (/tmp may be in
 /// memory; /var/tmp is on disk.)
-/// Errors    UsageError: it cannot be made
+/// Errors    UsageError: it cannot be created
 class RunDirectory {
  public:
   explicit RunDirectory(const std::string& fallback = "/tmp");
@@ -21,7 +21,7 @@ class RunDirectory {
 
  private:
   std::string path_;
-  UniqueFd lock_;  ///< on the folder, as long as this process or one that it forked lives
+  UniqueFd lock_;  ///< on the folder, while this process or one that it forked is alive
 };
 
 }  // namespace lab

@@ -21,9 +21,9 @@
 namespace lab {
 namespace {
 
-constexpr int kStillRunning = -1;  ///< no process's status
+constexpr int kStillRunning = -1;  ///< not a valid process status
 
-/// What the child does from fork to _exit. What it leaves: body's exit code as a byte, then the message of a failure.
+/// The child's code from fork to _exit. It reports body's exit code as a byte, followed by the message of a failure.
 int run_and_report(const std::function<void()>& body, int report) {
   int exit_code = static_cast<int>(ExitCode::kInternal);
   std::string message = "something that is not an exception was thrown";
@@ -48,8 +48,8 @@ int wait_for(pid_t child, int options = 0) {
   return ended == child ? status : kStillRunning;
 }
 
-/// The child's status. Whoever ends this process from outside means the child, too: it is killed, and the caller gets
-/// an exception, so that whatever it holds is cleaned up.
+/// The child's status. A signal to end this process also applies to the child: it is killed, and the caller gets an
+/// exception, so that it can clean up.
 int wait_unless_told_to_end(pid_t child, const std::string& what, LauncherSignals& signals) {
   for (;;) {
     const int status = wait_for(child, WNOHANG);
@@ -78,11 +78,11 @@ std::string text_of(int fd) {
 }  // namespace
 
 void run_in_child(const std::string& what, const std::function<void()>& body) {
-  // A file in memory, and no pipe: neither a long message nor a process that body has left behind can block either
+  // An in-memory file rather than a pipe: neither a long message nor a process left behind by body can block either
   // side, and it can be read once the child is known to be dead.
   const UniqueFd report(::memfd_create("run_in_child", MFD_CLOEXEC));
-  if (report.get() < 0) throw UsageError(fmt::format("cannot make a file in memory: {}", std::strerror(errno)));
-  LauncherSignals signals;  // before there is a child, or its end could go unnoticed
+  if (report.get() < 0) throw UsageError(fmt::format("cannot create an in-memory file: {}", std::strerror(errno)));
+  LauncherSignals signals;  // before the child exists, or its end could go unnoticed
   const pid_t child = fork_rank([&] { return run_and_report(body, report.get()); });
   const int status = wait_unless_told_to_end(child, what, signals);
   const std::string text = text_of(report.get());

@@ -26,7 +26,7 @@ void flush_output() {
   std::fflush(nullptr);
 }
 
-// An ignored signal stays ignored: that is how nohup speaks to the ranks. SIGPIPE is the parent's own affair.
+// An ignored signal stays ignored, so that nohup works for the ranks. SIGPIPE is reset in any case.
 void reset_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD}) {
     struct sigaction action = {};
@@ -38,13 +38,13 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-// The first things that a child does.
+// The child's first steps.
 void become_rank(pid_t parent, const SpawnOptions& options) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(kCannotRun);  // the parent died before it could take us along
+  if (::getppid() != parent) ::_exit(kCannotRun);  // the parent died before PR_SET_PDEATHSIG took effect
   if (!options.keep_terminal) {
     ::setpgid(0, 0);
-    // Outside of the terminal's group, a read from the terminal would stop the rank without a word.
+    // Outside the terminal's foreground group, a read from the terminal would silently stop the rank.
     if (::isatty(0) != 0) {
       const UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
       if (nothing.get() >= 0) ::dup2(nothing.get(), 0);
@@ -56,7 +56,7 @@ void become_rank(pid_t parent, const SpawnOptions& options) {
 }
 
 pid_t fork_child(const SpawnOptions& options, const std::function<void()>& child) {
-  flush_output();  // what is buffered now would be printed by both
+  flush_output();  // buffered output would otherwise be printed by both processes
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) throw UsageError(fmt::format("cannot start another process: {}", std::strerror(errno)));
@@ -65,7 +65,7 @@ pid_t fork_child(const SpawnOptions& options, const std::function<void()>& child
     child();
     ::_exit(kCannotRun);
   }
-  if (!options.keep_terminal) ::setpgid(pid, pid);  // here too: whoever signals the group next finds it made
+  if (!options.keep_terminal) ::setpgid(pid, pid);  // here too, so that the group exists before it is signalled
   return pid;
 }
 
@@ -110,10 +110,10 @@ pid_t exec_rank(const std::vector<std::string>& argv, const std::map<std::string
   std::vector<std::string> arguments = argv, variables = with_environment(environment);
   const std::vector<char*> argument_pointers = pointers(arguments), variable_pointers = pointers(variables);
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw UsageError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw UsageError(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
   const UniqueFd read_end(ends[0]);
   UniqueFd write_end(ends[1]);
-  // A program that starts closes the pipe without a word; one that does not sends errno.
+  // A program that starts closes the pipe and sends nothing; one that does not sends errno.
   const pid_t pid = fork_child(options, [&] {
     ::execvpe(argument_pointers[0], argument_pointers.data(), variable_pointers.data());
     const int error = errno;

@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-// How a rank's process is made. It dies with the process that made it (SIGKILL, whatever happened to that one), leads a
-// process group of its own, so that all it starts can be signalled with it, and starts with no signal blocked or
-// handled.
+// Creates a rank's process. It dies with the process that created it (SIGKILL, however that one ended), leads its own
+// process group, so that everything it starts can be signalled with it, and starts with no signal blocked or handled.
 namespace lab {
 
 struct SpawnOptions {
@@ -19,9 +18,9 @@ struct SpawnOptions {
 };
 
 /// Runs body in a child, which ends by _exit with what body returns: no destructor or exit handler of the parent runs
-/// twice. What body throws becomes one line on stderr and its exit code. Call      from the main thread, before any
-/// other thread is started: a child dies with the *thread* that made it Errors    UsageError: the system refuses
-/// another process
+/// twice. An exception from body becomes one line on stderr and its exit code.
+/// Call      from the main thread, before any other thread is started: a child dies with the *thread* that created it
+/// Errors    UsageError: the process cannot be created
 pid_t fork_rank(const std::function<int()>& body, const SpawnOptions& options = {});
 
 /// Runs a program, looked up in PATH, with `environment` added to this process's own. Returns once it is running.

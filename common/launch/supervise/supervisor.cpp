@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kTick{10};  // how often the ranks are looked at; an exit is noticed at once
+constexpr std::chrono::milliseconds kTick{10};  // how often the ranks are checked; an exit is noticed at once
 constexpr std::chrono::seconds kSuspension{1};  // without a tick: this process was stopped, or the machine slept
 
 Clock::time_point after(double seconds) {
@@ -35,7 +35,7 @@ std::string describe_status(int status) {
 }
 
 struct Supervisor::State {
-  // How strongly an end asks to be blamed for the whole run's.
+  // How strongly a rank's end counts as the cause of the run's failure.
   enum class Blame { kNone, kReturnedWithCode, kPeerFailed, kOwnFault };
 
   struct Rank {
@@ -43,13 +43,13 @@ struct Supervisor::State {
     bool alive = true;
     Blame blame = Blame::kNone;
     RankExit exit;
-    int stopped_by = 0;  // the signal; 0: it runs
+    int stopped_by = 0;  // the signal; 0: running
     bool ended_by_launcher = false;
     Clock::time_point stopped_since;
-    std::uint64_t num_changes = 0;  // in its pages of the event file, when they were last looked at
+    std::uint64_t num_changes = 0;  // in its pages of the event file, when last checked
   };
 
-  // From kRunning the run is brought to its end in steps, each with a deadline after which the next one is taken.
+  // From kRunning the run is ended in steps, each with a deadline after which the next one follows.
   enum class Phase { kRunning, kGrace, kTerminated, kKilled };
 
   explicit State(const SupervisorOptions& given) : options(given) {}
@@ -100,7 +100,7 @@ struct Supervisor::State {
   void obey_signals(EventFile* events) {
     while (const std::optional<int> signal = signals.next()) {
       if (*signal == SIGINT && !options.obey_interrupt) continue;
-      if (interrupted_by != 0) {  // the user is in a hurry
+      if (interrupted_by != 0) {  // a second signal: the user is in a hurry
         kill_now();
         continue;
       }
@@ -120,7 +120,7 @@ struct Supervisor::State {
         note_stop(rank, WIFSTOPPED(status) ? WSTOPSIG(status) : 0, events);
       } else if (ended == rank.child.pid) {
         note_end(rank, status, events);
-      } else if (ended < 0 && errno != EINTR) {  // somebody else reaped it: its status is lost
+      } else if (ended < 0 && errno != EINTR) {  // it was reaped elsewhere: its status is lost
         note_end(rank, 0, events);
       }
     }
@@ -177,8 +177,8 @@ struct Supervisor::State {
     end_for(fmt::format("the run took longer than its time-out of {} s", options.timeout_seconds), events);
   }
 
-  // A stopped rank keeps the others waiting, who time out by themselves; unless they are stopped, too, or need nothing
-  // of it. The half second leaves the word to those who wait.
+  // Ranks that wait for a stopped rank time out by themselves, unless they are stopped too; others do not notice. The
+  // half second lets waiting ranks report first.
   void look_for_stopped_ranks(const EventFile* events) {
     if (events == nullptr || options.min_stall_seconds <= 0 || phase != Phase::kRunning) return;
     for (const Rank& rank : ranks) {
@@ -207,7 +207,7 @@ struct Supervisor::State {
     end_for(fmt::format("no rank has sent, received or reported anything for {:g} s", limit), events);
   }
 
-  // While this process was stopped, the ranks may have been, too.
+  // While this process was stopped, the ranks may have been stopped too.
   void skip_suspension() {
     const auto now = Clock::now();
     if (now - last_turn > kSuspension) {
@@ -255,7 +255,7 @@ struct Supervisor::State {
   Clock::time_point end_of_time;
   const Rank* blamed = nullptr;
   int interrupted_by = 0;
-  std::string timed_out;  // why; empty: it did not
+  std::string timed_out;  // why; empty: no time-out
   Clock::time_point last_turn = Clock::now();
   Clock::time_point last_move = Clock::now();
   std::vector<std::string> rank_lines;

@@ -2,7 +2,7 @@
 #include "common/tensor/exact_data.h"
 #include "common/testing/test.h"
 
-// The built-in collectives give the same results and the same accounts in every world.
+// The built-in collectives give the same results and the same ledger entries in every world.
 namespace lab {
 namespace {
 
@@ -28,7 +28,7 @@ TEST_CASE_TEMPLATE("contract: collectives against closed forms at every world si
         results["reduce_scatter"] = c.reduce_scatter(of_rank({2 * size, 3}, dtype, rank));
         std::vector<at::Tensor> parts;
         std::vector<std::vector<std::int64_t>> shapes;
-        for (int peer = 0; peer < size; ++peer) {  // uneven parts, empty ones among them
+        for (int peer = 0; peer < size; ++peer) {  // uneven parts, some of them empty
           parts.push_back(of_rank({rank, peer + 1}, dtype, rank));
           shapes.push_back({peer, rank + 1});
         }

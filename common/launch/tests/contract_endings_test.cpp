@@ -10,12 +10,12 @@
 #include "common/launch/tests/worlds.h"
 #include "common/testing/test.h"
 
-// Ranks that are processes, and one that loops or is stopped: the run ends by itself and names the rank that is late.
+// Ranks as processes, of which one loops or is stopped: the run ends by itself and names the late rank.
 namespace lab {
 namespace {
 
 constexpr double kTimeoutSeconds = 0.5;
-/// From the time-out to the end of all ranks: the launcher's grace and the time between its signals.
+/// From the time-out to the end of all ranks: the launcher's grace period and the time between its signals.
 constexpr double kGraceSeconds = 3;
 
 WorldSpec impatient(int num_ranks) {
@@ -107,7 +107,7 @@ TEST_CASE("contract: a run without end is over soon after the time-out<processes
   });
   REQUIRE(ended.outcome.failure);
   CHECK(ended.outcome.failure->exit_code == static_cast<int>(ExitCode::kCommunication));
-  CHECK(ended.seconds < 20 * (kTimeoutSeconds + kGraceSeconds));  // a bound against no end at all, on any machine
+  CHECK(ended.seconds < 20 * (kTimeoutSeconds + kGraceSeconds));  // only guards against never ending, on any machine
 }
 
 /// Stops both processes after `before` seconds and continues them `stopped` seconds later.
@@ -121,7 +121,7 @@ void suspend(pid_t first, pid_t second, double before, double stopped) {
 }
 
 TEST_CASE("contract: time in which a run was suspended does not count as waiting<processes>") {
-  // The wait lasts 3.5 s by the clock, of which 1 s before and none after the suspension count.
+  // The wait lasts 3.5 s of wall-clock time, of which only the 1 s before the suspension counts.
   const auto outcome = run_ranks(world_of<Processes>(2, 3), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const at::Tensor pid = at::full({1}, static_cast<std::int64_t>(::getpid()), at::kLong);
@@ -140,7 +140,7 @@ TEST_CASE("contract: time in which a run was suspended does not count as waiting
 }
 
 TEST_CASE("contract: a rank that loops after the others have returned ends a world of threads, too") {
-  // In a process of its own, since that is what ends.
+  // In a separate process, because the whole process ends.
   const pid_t child = fork_rank([] {
     ::dup2(::open("/dev/null", O_WRONLY), 2);
     run_ranks(world_of<Threads>(3, kTimeoutSeconds), [](Communicator& comm) {

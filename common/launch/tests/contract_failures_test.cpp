@@ -7,7 +7,7 @@
 #include "common/launch/tests/worlds.h"
 #include "common/testing/test.h"
 
-// How things go wrong: every failure ends every rank, with one message that says why.
+// Failures: every failure ends every rank, with one message that says why.
 namespace lab {
 namespace {
 
@@ -160,7 +160,7 @@ TEST_CASE("contract: when a rank is killed, the others say so<processes>") {
   }
 }
 
-// In `sim`, sleeping takes no time: sim_waits_test.cpp has a case of its own.
+// In `sim`, sleeping takes no time: sim_waits_test.cpp has its own case.
 TEST_CASE_TEMPLATE("contract: no wait outlasts the time-out, and it says what for", World, Threads, Processes) {
   const auto outcome = run_ranks(world_of<World>(2, 0.3), [](Communicator& comm) {
     if (comm.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
@@ -172,10 +172,10 @@ TEST_CASE_TEMPLATE("contract: no wait outlasts the time-out, and it says what fo
   CHECK(contains(message_of_rank(outcome, 1),
                  "timed out after 0.3 s: rank 1 waits to receive 1 KiB from rank 0 (contract_failures_test.cpp:"));
   CAPTURE(message_of_rank(outcome, 0));
-  CHECK(contains(message_of_rank(outcome, 0), "timed out after 0.3 s: rank 1 waits"));  // not a wait of its own
+  CHECK(contains(message_of_rank(outcome, 0), "timed out after 0.3 s: rank 1 waits"));  // not its own wait
 }
 
-TEST_CASE("contract: a rank that is stopped amid collectives holds nobody for ever<processes>") {
+TEST_CASE("contract: a rank that is stopped amid collectives does not block the others forever<processes>") {
   const auto outcome = run_ranks(world_of<Processes>(3, 0.5), [](Communicator& comm) {
     std::thread stopper;
     if (comm.rank() == 1) {
@@ -207,7 +207,7 @@ TEST_CASE_TEMPLATE("contract: waiting for a rank that has returned is reported, 
   CHECK(contains(outcome.failure->message, "rank 1 has already returned"));
 }
 
-TEST_CASE_TEMPLATE("contract: no rank talks to itself or to nobody", World, LAB_ALL_WORLDS) {
+TEST_CASE_TEMPLATE("contract: no rank may send to itself or to a rank that does not exist", World, LAB_ALL_WORLDS) {
   for (const int peer : {0, -1, 2}) {
     CAPTURE(peer);
     const auto outcome = run_ranks(world_of<World>(2), [&](Communicator& comm) {

@@ -4,13 +4,13 @@
 #include "common/launch/tests/worlds.h"
 #include "common/testing/test.h"
 
-// Ranks that wait for one that works alone: as long as it reports progress, and no longer.
+// Ranks wait for one that works alone only as long as it reports progress.
 namespace lab {
 namespace {
 
 constexpr double kTimeoutSeconds = 1;
 
-/// Works for twice the time-out of a wait.
+/// Works for twice a wait's time-out.
 void work_for_long(const std::function<void()>& once_per_step) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(2 * kTimeoutSeconds);
   while (std::chrono::steady_clock::now() < end) once_per_step();
@@ -27,7 +27,7 @@ TEST_CASE_TEMPLATE("contract: ranks without work wait as long as others work, ho
           ++num_steps;
         }
       });
-      // Had some rank missed a round, this sum would meet another one.
+      // If some rank had missed a round, this sum would be matched with another one.
       return TensorMap{{"sum", comm.collectives().all_reduce(at::full({1}, num_steps, at::kLong))}};
     });
     REQUIRE_FALSE(outcome.failure);

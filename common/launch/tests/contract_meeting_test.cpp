@@ -19,13 +19,13 @@
 #include "common/launch/tests/worlds.h"
 #include "common/testing/test.h"
 
-// How ranks that a launcher started find each other, with real processes.
+// Rendezvous of ranks started by a launcher, with real processes.
 namespace lab {
 namespace {
 
 constexpr double kTimeout = 10;
 
-/// The processes of one launch; each leaves the message that it fails with in a file.
+/// The processes of one launch; each writes its failure message to a file.
 class Launch {
  public:
   explicit Launch(int size, double timeout_seconds = kTimeout) : port_(free_port()) {
@@ -186,7 +186,7 @@ TEST_CASE("meeting: a second process with a rank is refused by name, and the run
   CHECK(launch.exit_code(2) == 0);
   const int first = launch.exit_code(0), second = launch.exit_code(1);
   CHECK(first + second == static_cast<int>(ExitCode::kUsage));  // one of them is 0
-  CHECK(contains(launch.message(first == 0 ? 1 : 0), "rank 1 has arrived before: expected one process"));
+  CHECK(contains(launch.message(first == 0 ? 1 : 0), "rank 1 has already arrived: expected one process"));
 }
 
 TEST_CASE("meeting: too few descriptors are called that, and the other ranks hear of it from rank 0") {

@@ -2,7 +2,7 @@
 #include "common/tensor/exact_data.h"
 #include "common/testing/test.h"
 
-// What a transport must deliver, in every world.
+// What a transport must guarantee, in every world.
 namespace lab {
 namespace {
 
@@ -64,7 +64,7 @@ TEST_CASE_TEMPLATE("contract: many outstanding messages, waited for in any order
     for (int i = 0; i < 40; ++i) {
       for (int peer = 0; peer < p2p.size(); ++peer) {
         if (peer == p2p.rank()) continue;
-        const std::int64_t length = i % 2 == 0 ? 3 : 5000;  // short ones travel in the frame, long ones behind it
+        const std::int64_t length = i % 2 == 0 ? 3 : 5000;  // short ones travel in the frame, long ones after it
         requests.push_back(p2p.isend(at::full({length}, p2p.rank() * 1000 + i), peer, i % 5));
         received.push_back(at::zeros({length}, at::kLong));
         requests.push_back(p2p.irecv(received.back(), peer, i % 5));

@@ -3,12 +3,12 @@
 #include "common/launch/tests/worlds.h"
 #include "common/testing/test.h"
 
-// What every world promises about the time that a rank spends on computations, there or not.
+// What every world guarantees about the time that a rank spends on computations, real or stand-in.
 namespace lab {
 namespace {
 
-constexpr double kShort = 1.0 / 512;  // seconds; an integer of nanoseconds
-constexpr double kRounding = 1e-9;    // of a clock that may count from the machine's start
+constexpr double kShort = 1.0 / 512;  // seconds; an integral number of nanoseconds
+constexpr double kRounding = 1e-9;    // of a clock that may count from the machine's boot
 constexpr double kSimulatedExact = 1e-12;
 
 double now(Communicator& comm) {

@@ -3,7 +3,7 @@
 #include "common/launch/tests/worlds.h"
 #include "common/testing/test.h"
 
-// What every world notes of its messages: sums in the ledger, both ends in a trace.
+// What every world records about its messages: sums in the ledger, both ends in a trace.
 namespace lab {
 namespace {
 

@@ -25,7 +25,7 @@ std::string labrun_path() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path().string() + "/labrun";
 }
 
-// One start of labrun, with its output in files. TMPDIR is its own, so that what it leaves behind shows.
+// One start of labrun, with its output in files and its own TMPDIR, so that leftovers can be found.
 class Run {
  public:
   explicit Run(const Words& words, const std::map<std::string, std::string>& environment = {}) {
@@ -55,7 +55,7 @@ class Run {
   std::string path(const std::string& name) const { return directory_.path() + "/" + name; }
   bool left_nothing() const { return processes().empty() && std::filesystem::is_empty(temporary()); }
 
-  // labrun and everything below it, wherever it hides.
+  // labrun and all its descendants, wherever they are.
   std::vector<pid_t> processes() const { return processes_with_variable("LAB_TEST_MARK=" + mark_); }
 
  private:
@@ -153,7 +153,7 @@ TEST_CASE("a rank that is killed is named with its signal") {
 TEST_CASE("interrupting labrun leaves no process behind, wherever it hides") {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     CAPTURE(signal);
-    // One rank that listens, one that does not; children in the background, in the rank's group and out of its session.
+    // One rank that obeys signals, one that does not; background children, in the rank's group and outside its session.
     Run run(
         shell(2,
               "test $RANK = 1 && trap '' INT TERM HUP QUIT; sleep 1000 & setsid sleep 1000 & echo ready; while :; do "
@@ -187,7 +187,7 @@ TEST_CASE("by session: labrun started by setsid, interrupted as a terminal does 
       },
       {true, -1, null_output().get()});
   REQUIRE(soon([&] { return file_text(ready).size() == 2 && processes_of_session(session).size() >= 5; }));
-  ::kill(-session, SIGINT);  // the terminal's foreground group: labrun alone, its ranks lead groups of their own
+  ::kill(-session, SIGINT);  // the terminal's foreground group: only labrun, since its ranks lead their own groups
   CHECK(exit_code_of(session) == 130);
   CHECK(processes_of_session(session).empty());
 }
@@ -268,7 +268,7 @@ TEST_CASE("a port in use is told before anything starts") {
 }
 
 TEST_CASE("--debug-rank starts that rank under gdb, in the terminal's group") {
-  RunDirectory programs;  // with a gdb that says how it was called and runs the program
+  RunDirectory programs;  // with a fake gdb that prints its arguments and runs the program
   const std::string gdb = programs.path() + "/gdb";
   std::ofstream(gdb) << "#!/bin/sh\necho \"gdb $1 $2\"; shift; exec \"$@\"\n";
   std::filesystem::permissions(gdb, std::filesystem::perms::owner_all);

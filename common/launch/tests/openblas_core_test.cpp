@@ -23,7 +23,7 @@ TEST_CASE("OpenBLAS runs the kernels that this program chose before main") {
   CHECK(std::string(core_name()) == openblas_core_in_use());
 }
 
-/// What libgomp says of its settings when this program starts.
+/// The settings that libgomp prints when this program starts.
 std::string openmp_settings(const std::string& environment) {
   const std::string own = std::filesystem::read_symlink("/proc/self/exe").string();
   const std::string command = "OMP_DISPLAY_ENV=true " + environment + " '" + own + "' --version 2>&1";

@@ -10,19 +10,19 @@
 
 #include "common/base/files.h"
 
-// What the tests of launchers know about processes.
+// Process helpers for the launcher tests.
 namespace lab {
 
-/// True as soon as the condition holds; false when it still does not after half a minute.
+/// True as soon as the condition holds; false if it still does not after half a minute.
 bool soon(const std::function<bool()>& condition);
 
-/// Neither gone nor a zombie.
+/// Exists and is not a zombie.
 bool is_alive(pid_t pid);
 
-/// Living processes of a session.
+/// Live processes of a session.
 std::vector<pid_t> processes_of_session(pid_t session);
 
-/// Living processes whose environment holds this text: finds descendants wherever they hid.
+/// Live processes whose environment contains this text: finds descendants wherever they are.
 std::vector<pid_t> processes_with_variable(const std::string& text);
 
 /// Waits for the process; its exit code, or 128 + signal.

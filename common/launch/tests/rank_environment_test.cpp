@@ -20,7 +20,7 @@ std::optional<RankEnvironment> found(const Variables& variables) {
   });
 }
 
-// The message of the refusal; empty when there was none.
+// The error message; empty if there was none.
 std::string refusal(const Variables& variables) {
   try {
     found(variables);
@@ -72,7 +72,7 @@ const Variables kSrun = {{"SLURM_PROCID", "6"},
 
 }  // namespace
 
-TEST_CASE("a plain start is no rank") {
+TEST_CASE("a plain start is not a rank") {
   CHECK_FALSE(found({}));
   CHECK_FALSE(found({{"MASTER_ADDR", "node1"}, {"MASTER_PORT", "1"}, {"HOME", "/root"}}));
   CHECK_FALSE(found({{"RANK", ""}, {"WORLD_SIZE", ""}}));
@@ -110,7 +110,7 @@ TEST_CASE("labrun") {
   CHECK(world->token == "secret");
 }
 
-TEST_CASE("a job's token is the same on all its ranks, another in another job, and what labrun passes goes before") {
+TEST_CASE("a job's token is the same on all its ranks, different in another job, and overridden by labrun's") {
   const auto token = [](const Variables& variables) { return found(variables)->token; };
   const Variables by_hand = {{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "localhost"}, {"MASTER_PORT", "1234"}};
   for (const auto& [variables, job] : std::vector<std::pair<Variables, std::string>>{
@@ -129,7 +129,7 @@ TEST_CASE("a job's token is the same on all its ranks, another in another job, a
   CHECK(found(kTorchrun)->attempt == 0);
 }
 
-TEST_CASE("LOCAL_RANK alone is no launch, and what is wrong with it speaks of no variable that is not set") {
+TEST_CASE("LOCAL_RANK alone is not a launch, and errors about it name only variables that are set") {
   CHECK_FALSE(found({{"LOCAL_RANK", "1"}}));
   const Variables by_hand = {
       {"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "localhost"}, {"MASTER_PORT", "1234"}, {"LOCAL_RANK", "0"}};
@@ -205,7 +205,7 @@ TEST_CASE("srun") {
             ->size == 2);
 }
 
-TEST_CASE("a Slurm allocation is no rank") {
+TEST_CASE("a Slurm allocation is not a rank") {
   CHECK_FALSE(found({{"SLURM_JOB_ID", "42"}, {"SLURM_NTASKS", "4"}, {"SLURM_JOB_NODELIST", "n[1-4]"}}));
   const Variables batch = {{"SLURM_JOB_ID", "42"},
                            {"SLURM_PROCID", "0"},
@@ -217,7 +217,7 @@ TEST_CASE("a Slurm allocation is no rank") {
   CHECK_FALSE(found(with(kSrun, {{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_NTASKS", "1"}, {"SLURM_PROCID", "0"}})));
 }
 
-TEST_CASE("WORLD_SIZE alone may stand beside another launcher's variables") {
+TEST_CASE("WORLD_SIZE alone may be set next to another launcher's variables") {
   CHECK(found(with(kSrun, {{"WORLD_SIZE", "7"}}))->source == "Slurm");
   CHECK(refusal(with(kSrun, {{"WORLD_SIZE", "8"}})) == "WORLD_SIZE is 8, but Slurm launched 7 ranks");
 }
@@ -230,7 +230,7 @@ TEST_CASE("half-set environments are refused, naming both variables") {
   CHECK(names(refusal(without(kTorchrun, "RANK")), "WORLD_SIZE", "RANK"));
   CHECK(names(refusal(without(kTorchrun, "MASTER_ADDR")), "MASTER_PORT", "MASTER_ADDR"));
   CHECK(names(refusal(without(kTorchrun, "MASTER_PORT")), "MASTER_ADDR", "MASTER_PORT"));
-  CHECK(refusal({{"RANK", "0"}, {"WORLD_SIZE", "2"}}).find("no place to meet") != std::string::npos);
+  CHECK(refusal({{"RANK", "0"}, {"WORLD_SIZE", "2"}}).find("no address for the rendezvous") != std::string::npos);
   CHECK(names(refusal(without(kOpenMpi, "OMPI_COMM_WORLD_SIZE")), "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"));
   CHECK(names(refusal(without(kOpenMpi, "OMPI_COMM_WORLD_RANK")), "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"));
   CHECK(names(refusal({{"PMI_RANK", "0"}}), "PMI_RANK", "PMI_SIZE"));

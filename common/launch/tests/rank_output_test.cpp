@@ -12,7 +12,7 @@ using namespace lab;
 
 namespace {
 
-// Two ranks that write into files in `logs`; what passes through this process ends in its stderr.
+// Two ranks that write into files in `logs`; what is copied through this process goes to its stderr.
 int write_logs(const std::string& logs, bool tee_stderr) {
   RankOutput output({logs, false, tee_stderr});
   for (int rank = 0; rank < 2; ++rank) {

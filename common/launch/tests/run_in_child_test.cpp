@@ -61,7 +61,7 @@ TEST_CASE("what a body throws is raised again: the same kind, exit code and mess
   CHECK(end_of([] { throw_not_implemented("a9.ring"); }) == "3: task a9.ring is not implemented: its TODO was reached");
 }
 
-TEST_CASE("what is no lab::Error is an internal error") {
+TEST_CASE("anything but a lab::Error is an internal error") {
   CHECK(end_of([] { throw std::runtime_error("view: wrong size\nException raised from x.cpp"); }) ==
         "70: view: wrong size");
   CHECK(end_of([] { throw std::bad_alloc(); }) == "70: out of memory");
@@ -80,7 +80,7 @@ TEST_CASE("a child that is killed, or ends by itself, is told from one that retu
   CHECK(end_of([] { ::_exit(0); }) == "70: the child exited with code 0 before it was done");
 }
 
-TEST_CASE("a process that the body leaves behind holds nobody up") {
+TEST_CASE("a process that the body leaves behind does not block the caller") {
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
   pid_t left = 0;
@@ -101,7 +101,7 @@ TEST_CASE("a process that the body leaves behind holds nobody up") {
 TEST_CASE("what is buffered before, in and after the child is printed once, in that order; of a failure, nothing") {
   const TemporaryFolder folder;
   const std::string path = folder.file("output");
-  // A process of its own, since it gives its output away.
+  // In a separate process, because it redirects its output.
   run_in_child("the printer", [&] {
     if (std::freopen(path.c_str(), "w", stdout) == nullptr || ::dup2(::fileno(stdout), 2) < 0) ::_exit(1);
     std::printf("before ");

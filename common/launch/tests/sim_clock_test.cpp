@@ -75,7 +75,7 @@ TEST_CASE("sim: links are full duplex, and other pairs do not disturb") {
 
 TEST_CASE("sim: a ring all-reduce on many ranks takes 2 (P-1) steps of alpha + n/P beta") {
   constexpr std::int64_t kChunkBytes = 1024;
-  const int steps = 2 * (kManyRanks - 1) / 16;  // an eighth of one: the test is about the clock, not about patience
+  const int steps = 2 * (kManyRanks - 1) / 16;  // an eighth of one, to keep the test short
   const auto outcome = timed(kManyRanks, [&](PointToPoint& p2p) {
     const at::Tensor out = bytes_on_meta(kChunkBytes), in = bytes_on_meta(kChunkBytes);
     const int size = p2p.size();
@@ -90,7 +90,7 @@ TEST_CASE("sim: a ring all-reduce on many ranks takes 2 (P-1) steps of alpha + n
     CHECK(is_exactly(seconds_of_rank(outcome, rank), expected));
 }
 
-TEST_CASE("sim: recursive halving and doubling on many ranks moves what it should in the time that it should") {
+TEST_CASE("sim: recursive halving and doubling on many ranks moves the right bytes in the right time") {
   constexpr std::int64_t kBytes = 1 << 20;
   const auto outcome = timed(kManyRanks, [&](PointToPoint& p2p) {
     const auto exchange = [&](int distance) {

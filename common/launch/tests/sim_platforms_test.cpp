@@ -4,7 +4,7 @@
 #include "common/launch/tests/sim_timing.h"
 #include "common/testing/test.h"
 
-// Other simulated networks than a star, and those that cannot be.
+// Simulated networks other than a star, and invalid ones.
 namespace lab {
 namespace {
 

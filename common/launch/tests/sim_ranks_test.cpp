@@ -7,7 +7,7 @@
 #include "common/tensor/memory_meter.h"
 #include "common/testing/test.h"
 
-// All simulated ranks share one process and one thread: what must stay each rank's own, and what ends them all.
+// All simulated ranks share one process and one thread: what must stay per rank, and what ends them all.
 namespace lab {
 namespace {
 

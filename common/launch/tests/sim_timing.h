@@ -5,11 +5,11 @@
 
 #include "common/launch/tests/worlds.h"
 
-// What tests of the simulated world measure with: messages without memory, and each rank's clock.
+// Timing helpers for tests of the simulated world: messages without memory, and each rank's clock.
 namespace lab {
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr int kManyRanks = 32;  // each is a thread then
+constexpr int kManyRanks = 32;  // each is a thread in this build
 #else
 constexpr int kManyRanks = 1024;
 #endif
@@ -24,7 +24,7 @@ inline double now(Communicator& comm) {
   return comm.endpoint().transport().now();
 }
 
-/// The simulated seconds that the body takes on each rank.
+/// How many simulated seconds the body takes on each rank.
 inline WorldOutcome timed(int num_ranks, const std::function<void(PointToPoint&)>& body,
                           const SimNetwork& network = {}) {
   WorldSpec spec = world_of<Sim>(num_ranks, 1e6);

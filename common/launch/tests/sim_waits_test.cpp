@@ -65,7 +65,7 @@ TEST_CASE("sim: a deadlock is found while others' messages travel") {
   CHECK(contains(outcome.failure->message, "deadlock: rank 2 waits to receive"));
 }
 
-TEST_CASE("sim: a deadlock is found when the rank that is waited for returns, though nobody begins to wait then") {
+TEST_CASE("sim: a deadlock is found when the rank that is waited for returns, though no new wait begins then") {
   const auto outcome = run_ranks(world_of<Sim>(3), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const at::Tensor value = at::zeros({1});

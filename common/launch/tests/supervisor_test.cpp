@@ -12,7 +12,7 @@ using namespace lab;
 
 namespace {
 
-constexpr double kLong = 600;  // a grace that must not be waited for
+constexpr double kLong = 600;  // a grace period that the test must not have to wait for
 
 using Bodies = std::vector<std::function<int()>>;
 
@@ -38,7 +38,7 @@ std::function<int()> returning(int exit_code) {
   return [exit_code] { return exit_code; };
 }
 
-// A rank that shows in the event file that it waits for a message, and ends as real ranks do once there is a verdict.
+// A rank that shows in the event file that it waits for a message, and exits like a real rank once there is a verdict.
 std::function<int()> stuck(EventFile& events, int rank, Direction direction, int peer) {
   return [&events, rank, direction, peer] {
     auto pages = events.rank(rank);
@@ -83,7 +83,7 @@ TEST_CASE("a rank that does not listen to SIGTERM is killed") {
                                              }});
   CHECK(result.exit_code == 4);
   CHECK((result.exits[1].exit_code == 128 + SIGKILL ||
-         result.exits[1].exit_code == 128 + SIGTERM));  // it may not have come to ignore it
+         result.exits[1].exit_code == 128 + SIGTERM));  // it may not be ignoring it yet
 }
 
 TEST_CASE("within the grace the others end by themselves, and are not to blame") {

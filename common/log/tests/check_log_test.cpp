@@ -76,7 +76,7 @@ TEST_CASE("check log: each problem is one message that names line, rank, expecte
       0);
 }
 
-TEST_CASE("check log: a wrong verdict behind a missing line is told apart from it") {
+TEST_CASE("check log: a wrong verdict after a missing line is a separate problem") {
   std::string text = replaced("[Rank 0] Accumulate, 4 steps.\n", "");
   text.replace(text.find("True"), 4, "False");
   const std::vector<std::string> problems = check(text);
@@ -142,7 +142,7 @@ TEST_CASE("check log: a rank too many, a rank without a line, two lines run toge
                    "line 17: two lines run together: \"[Rank 1] done[Rank 0] done\"") == 1);
 }
 
-TEST_CASE("check log: a file that is no whole text file is refused with a hint") {
+TEST_CASE("check log: a file that is not a complete text file is refused with a hint") {
   CHECK(only_problem("") == "the log is empty; expected the output of a run");
   const std::string right = sample_log();
   CHECK(only_problem(right.substr(0, right.size() - 1)).find("line 18: has no line end") == 0);
@@ -163,7 +163,7 @@ TEST_CASE("check log: a long log with one line missing is explained in time") {
   CHECK(problems.front() == "line 2501: rank 0: missing before here: \"[Rank 0] step 2500\"");
 }
 
-TEST_CASE("check log: of a long log the first problems are told, and none that the cut would make up") {
+TEST_CASE("check log: in a long log the first problems are reported, and none caused by the clipping") {
   lab::LogExpectation log(1);
   std::string text;
   for (int i = 0; i < 3000; ++i) {

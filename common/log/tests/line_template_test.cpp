@@ -46,7 +46,7 @@ TEST_CASE("template: several fields, next to each other and repeated") {
   CHECK_FALSE(matches_template("{index}{index}", "1"));
 }
 
-TEST_CASE("template: a field that nobody declared is an error, also where the text differs anyway") {
+TEST_CASE("template: an unknown field is an error, even if the text differs anyway") {
   CHECK_THROWS_AS(matches_template("{nodes}", "1"), lab::ContractError);
   CHECK_THROWS_AS(matches_template("a{nodes}", "b"), lab::ContractError);
   CHECK_THROWS_AS(matches_template("{node", "1"), lab::ContractError);

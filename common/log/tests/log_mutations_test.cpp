@@ -36,8 +36,8 @@ TEST_CASE("log mutations: every line is deleted, duplicated and falsified") {
   CHECK(swapped == 15);
 }
 
-TEST_CASE("log mutations: an expectation that is too lax is found out") {
-  // Without a bound on the figures, without an order, or with a line less to expect, some mutation passes.
+TEST_CASE("log mutations: an expectation that is too lax is detected") {
+  // Without a bound on the figures, without an order, or with one line less to expect, some mutation passes.
   lab::LogExpectation lax = lab::testing::sample_expectation();
   std::get<lab::ExpectedMatch>(lax.per_rank[1][1]).max_bound = 1e38;
   std::size_t accepted = 0;

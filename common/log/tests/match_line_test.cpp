@@ -82,7 +82,7 @@ TEST_CASE("match line: parse refuses whatever format does not write") {
     if (i < right.size()) {
       std::string without = right;
       without.erase(i, 1);
-      // Without its last digits a figure or a rank is no longer one; without "p" the brackets are empty.
+      // Without a digit a figure or a rank is invalid; without "p" the brackets are empty.
       CHECK_FALSE(lab::parse_match_line(without).has_value());
     }
     std::string with = right;
@@ -108,7 +108,7 @@ TEST_CASE("match line: parse refuses whatever format does not write") {
   CHECK_FALSE(lab::parse_match_line(right + right).has_value());
 }
 
-TEST_CASE("match line: what the grammar cannot carry is refused before it is printed") {
+TEST_CASE("match line: a value that the grammar cannot express is refused before it is printed") {
   for (const char* prefix : {"a]b", "[a", "a\nb", "Rank 3"}) {
     CAPTURE(prefix);
     CHECK_THROWS_AS(lab::format(MatchLine{prefix, 0, true, 0.0, 0.0}), lab::ContractError);

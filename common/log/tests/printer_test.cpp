@@ -52,7 +52,7 @@ std::string payload(int writer, int i, std::size_t longest) {
 
 void write_lines(int writer, const lab::PrinterOptions& options, std::size_t longest) {
   lab::Printer printer(options);
-  for (int i = 0; i < kLines; ++i) printer.message(writer, payload(writer, i, longest));
+  for (int i = 0; i < kLines; ++i) printer.text(writer, payload(writer, i, longest));
 }
 
 /// Every line of every writer is there once, whole, and in the writer's order.
@@ -78,7 +78,7 @@ TEST_CASE("printer: text, match and skipped lines, in order and whole") {
   Pipe pipe;
   lab::Printer printer({pipe.ends[1], false, true, nullptr});
   printer.line("[Distributed Init] Rank 2 initialized on N/A on CPU 0.");
-  printer.message(2, "two\nlines\r\n");
+  printer.text(2, "two\nlines\r\n");
   printer.match({"DataParallel", 2, true, 0.0, 0.0});
   printer.skipped({"Bias", 2, "no bias"});
   CHECK(pipe.read_all() ==
@@ -96,7 +96,7 @@ TEST_CASE("printer: quiet drops text, keeps match and skipped lines, and remembe
   Pipe pipe;
   lab::Printer printer({pipe.ends[1], true, true, nullptr});
   printer.line("text");
-  printer.message(0, "text");
+  printer.text(0, "text");
   printer.match({"", 0, true, 0.0, 0.0});
   printer.skipped({"", 0, "why"});
   CHECK(pipe.read_all() ==
@@ -131,7 +131,7 @@ TEST_CASE("printer: counts verdicts, and an expected mismatch is right") {
   SUBCASE("True where False was expected") {
     printer.match({"", 0, true, 0.0, 0.0}, lab::Expect::kDiffer);
   }
-  SUBCASE("nan is no honest difference") {
+  SUBCASE("nan is not a difference") {
     printer.match({"", 0, false, nan, nan}, lab::Expect::kDiffer);
   }
   SUBCASE("nan never matches") {

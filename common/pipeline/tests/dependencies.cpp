@@ -6,7 +6,7 @@
 namespace lab::pipeline {
 namespace {
 
-/// When something of a stage and a micro-batch is there.
+/// When the data of a stage and a micro-batch are available.
 class Times {
  public:
   explicit Times(const Schedule& schedule) : schedule_(schedule) {
@@ -32,7 +32,7 @@ double makespan_of_dependencies(const Schedule& schedule, const Costs& costs) {
   Times output(schedule), input_gradient(schedule);
   std::vector<std::size_t> next(schedule.ranks.size());
   std::vector<double> now(schedule.ranks.size());
-  // When it can begin; nothing while that is not known.
+  // When it can begin; nullopt while that is unknown.
   const auto ready = [&](const Action& action, int stage) -> std::optional<double> {
     if (action.operation == Operation::kForward && stage > 0) return output(stage - 1, action.micro_batch);
     if (gives_input_gradient(action.operation) && stage + 1 < schedule.num_stages()) {

@@ -38,7 +38,7 @@ std::string computations(const Schedule& schedule, int rank) {
   return words(alone, rank);
 }
 
-/// The most messages of the operation that a rank has started and not finished.
+/// The largest number of messages of the operation that a rank has started and not finished.
 int most_under_way(const Schedule& schedule, Operation operation) {
   int most = 0;
   for (const auto& list : schedule.ranks) {

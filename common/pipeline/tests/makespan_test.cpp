@@ -22,7 +22,7 @@ std::vector<int> chunk_counts(const std::string& kind) {
   return kind == "interleaved" ? std::vector<int>{1, 2, 3, 4} : std::vector<int>{1};
 }
 
-/// A number of micro-batches that the kind takes.
+/// A number of micro-batches that the kind accepts.
 int allowed(const std::string& kind, int p, int m) {
   return kind == "interleaved" ? (m + p - 1) / p * p : m;
 }

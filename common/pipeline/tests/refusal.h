@@ -6,7 +6,7 @@
 
 namespace lab::pipeline {
 
-/// The message with which the call refuses; empty where it does not. Other errors go through.
+/// The message of the Refusal that the call throws; empty: it throws none. Other errors pass through.
 template <typename Refusal, typename Call>
 std::string refusal(const Call& call) {
   try {

@@ -9,17 +9,16 @@
 #include "common/pipeline/simulated_stage.h"
 #include "common/testing/test.h"
 
-// A schedule carried out: each stage is given what it must be given; and in simulated time it takes what the cost model
-// says.
+// Running a schedule: each stage gets the right inputs, and in simulated time it takes as long as the cost model says.
 namespace lab::pipeline {
 namespace {
 
-/// What stage s - 1 sends to stage s: no two stages, micro-batches or directions send the same.
+/// What stage s - 1 sends to stage s: different for any two stages, micro-batches or directions.
 std::int64_t value(int stage, int micro_batch, bool forward) {
   return (stage * 1000 + micro_batch) * 2 + (forward ? 1 : 0);
 }
 
-/// Work on one integer a message, that counts what is wrong.
+/// Work on one integer per message, which counts errors.
 class CountingWork : public StageWork {
  public:
   CountingWork(const Schedule& schedule, int rank) : schedule_(schedule), rank_(rank) {}
@@ -64,7 +63,7 @@ WorldSpec threads(int num_ranks) {
   return spec;
 }
 
-/// Every schedule of the kinds for so many ranks.
+/// The schedules of all kinds for p ranks.
 std::vector<Schedule> schedules_for(int p, const std::vector<int>& micro_batches) {
   std::vector<Schedule> all;
   for (const int m : micro_batches) {
@@ -109,7 +108,7 @@ TEST_CASE("run_schedule: each stage gets each micro-batch's own input and gradie
   }
 }
 
-/// The message with which so many ranks refuse the schedule.
+/// The message with which that many ranks refuse the schedule.
 std::string refusal(const Schedule& schedule, int num_ranks) {
   const WorldOutcome outcome = run_ranks(threads(num_ranks), [&](Communicator& comm) {
     CountingWork work(schedule, comm.rank());
@@ -142,7 +141,7 @@ TEST_CASE("run_schedule: a list that computes, sends or awaits before it can is 
   CHECK(refusal(schedule, 2) == "rank 0: backward of micro-batch 0" + hint);
 }
 
-/// From the first computation's begin to the last one's end, in simulated time.
+/// From the beginning of the first computation to the end of the last one, in simulated time.
 double simulated_makespan(const Schedule& schedule, const Costs& costs) {
   WorldSpec spec;
   spec.kind = WorldKind::kSim;

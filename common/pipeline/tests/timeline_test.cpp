@@ -55,7 +55,7 @@ TEST_CASE("pipeline timeline: a message begins when both ends are posted") {
   CHECK(span_of(blocking, 0, {Operation::kForward, 1}).start_seconds == 1.5);
   CHECK(span_of(blocking, 0, {Operation::kSendForward, 1}).start_seconds == 5.5);
   CHECK(span_of(blocking, 1, {Operation::kForward, 1}).start_seconds == 6);
-  // Late, the receive is posted before that forward pass, and the message travels while it lasts.
+  // With late messages the receive is posted before that forward pass, and the message travels during it.
   const Timeline late = make_timeline(make_schedule({"afab", 2, 2}), costs);
   CHECK(span_of(late, 0, {Operation::kForward, 1}).start_seconds == 1);
   CHECK(span_of(late, 0, {Operation::kSendForward, 1}).start_seconds == 2);

@@ -36,7 +36,7 @@ std::string refusal(const Chart& chart) {
 
 }  // namespace
 
-TEST_CASE("plot chart: a log axis is one in the script, with its range inside the positive numbers") {
+TEST_CASE("plot chart: a log axis is logarithmic in the script, with a positive range") {
   Chart chart = chart_of({1024, 4096}, {1e-3, 2e-3});
   CHECK_FALSE(has(chart_script(chart), "logscale"));
   chart.x.log = true;
@@ -69,7 +69,7 @@ TEST_CASE("plot chart: a series without a point keeps its name; a chart without 
   CHECK(has(refusal<lab::UsageError>(log), "above zero on a log axis"));
 }
 
-TEST_CASE("plot chart: a wrong length, range or size is one clear message") {
+TEST_CASE("plot chart: a wrong length, range or size gives one clear message") {
   CHECK(has(refusal<lab::ContractError>(chart_of({1, 2}, {1})), "the series 'ring' has 2 x and 1 y"));
   Chart chart = chart_of({1, 2}, {1, 2});
   chart.y.range = Range{3, 3};
@@ -110,7 +110,7 @@ TEST_CASE("plot chart: values that differ in their last bits only are drawn as o
   const std::string script = chart_script(chart_of({1, 2}, {loss, std::nextafter(loss, 3)}));
   CHECK(has(script, "set yrange [1.1512925"));
   Chart chart = chart_of({1, 2}, {loss, loss});
-  chart.y.range = Range{loss, std::nextafter(loss, 3)};  // an axis of one's own is widened as far as it must be
+  chart.y.range = Range{loss, std::nextafter(loss, 3)};  // a given range is widened as far as needed
   CHECK(has(chart_script(chart), "set yrange [2.3025849"));
 }
 

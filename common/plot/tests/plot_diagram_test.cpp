@@ -60,7 +60,7 @@ TEST_CASE("plot diagram: corners in any order, an arrow as start and step, colou
   CHECK(has(diagram_script(diagram), "1 2 3 -1 65280\n"));
 }
 
-TEST_CASE("plot diagram: boxes of one size have letters of one size; what is too small to read is left out") {
+TEST_CASE("plot diagram: boxes of one size have text of one size; text too small to read is left out") {
   Diagram diagram;
   diagram.x.range = Range{0, 100};
   diagram.boxes = {{0, 0, 3, 1, kWhite, "F1"}, {3, 0, 6, 1, kWhite, "F123"}, {6, 0, 6.1, 1, kWhite, "F9"}};
@@ -73,11 +73,11 @@ TEST_CASE("plot diagram: boxes of one size have letters of one size; what is too
   CHECK_FALSE(has(script, "'F9'"));
 }
 
-TEST_CASE("plot diagram: nothing to draw, or no place for it, is one clear message") {
+TEST_CASE("plot diagram: nothing to draw, or an invalid position, gives one clear message") {
   CHECK(has(refusal(Diagram{}), "there is nothing to draw"));
   Diagram diagram = one_box();
   diagram.arrows.push_back({0, 0, std::numeric_limits<double>::quiet_NaN(), 1});
-  CHECK(has(refusal(diagram), "(nan, 1) is no place"));
+  CHECK(has(refusal(diagram), "cannot draw at (nan, 1)"));
   diagram = one_box();
   diagram.x.range = Range{1, 0};
   CHECK(has(refusal(diagram), "cannot run from 1 to 0"));
@@ -92,11 +92,11 @@ TEST_CASE("plot labels: off each other and off the other arrows; alone, in the m
   // The same arrow twice: their labels lie side by side.
   const auto twice = label_places({{0, 0, 300, 0, 60, 14}, {0, 0, 300, 0, 60, 14}});
   CHECK(300 * (twice[1] > twice[0] ? twice[1] - twice[0] : twice[0] - twice[1]) > 60);
-  // A line without a label is kept off as well.
+  // A line without a label is avoided as well.
   CHECK(label_places({{0, 0, 300, 0, 60, 14}, {150, -50, 150, 50}})[0] != 0.5);
 }
 
-TEST_CASE("plot colours: ten different ones, counted on from the start; letters stand out on each") {
+TEST_CASE("plot colours: ten different ones, wrapping around; text stands out on each") {
   for (int i = 0; i < kNumColours; ++i) {
     for (int j = 0; j < i; ++j) CHECK(colour(i).rgb != colour(j).rgb);
     CHECK(colour(i + kNumColours).rgb == colour(i).rgb);

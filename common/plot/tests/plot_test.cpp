@@ -59,7 +59,7 @@ Diagram small_diagram() {
   return diagram;
 }
 
-/// The folder alone is PATH as long as the object lives.
+/// Sets PATH to the folder alone while it lives.
 class PathIs {
  public:
   explicit PathIs(const std::string& folder) : before_(std::getenv("PATH")) { ::setenv("PATH", folder.c_str(), 1); }
@@ -71,7 +71,7 @@ class PathIs {
   std::string before_;
 };
 
-/// A gnuplot of the test's own, which runs these commands of the shell.
+/// A fake gnuplot that runs these shell commands.
 void write_program(const TemporaryFolder& folder, const std::string& commands) {
   write_bytes(folder.file("gnuplot"), "#!/bin/sh\n" + commands + "\n");
   ::chmod(folder.file("gnuplot").c_str(), 0755);
@@ -169,7 +169,7 @@ TEST_CASE("plot: without gnuplot, the message says what to install") {
   CHECK(folder.num_files() == 0);
 }
 
-TEST_CASE("plot: when gnuplot fails, its words are told and the old picture stays") {
+TEST_CASE("plot: when gnuplot fails, its message is reported and the old picture stays") {
   const TemporaryFolder folder;
   const TemporaryFolder programs;
   const PathIs path(programs.file(""));
@@ -198,7 +198,7 @@ TEST_CASE("plot: a gnuplot that hangs is killed") {
         "drawing 'x.png': gnuplot timed out after 0.05 s");
 }
 
-TEST_CASE("plot: gnuplot draws the narrowest, smallest and largest ranges without a word") {
+TEST_CASE("plot: gnuplot draws the narrowest, smallest and largest ranges without a warning") {
   if (skipped()) return;
   constexpr double kMax = std::numeric_limits<double>::max();
   constexpr double kDenormal = std::numeric_limits<double>::denorm_min();

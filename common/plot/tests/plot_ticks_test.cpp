@@ -93,7 +93,7 @@ TEST_CASE("plot ticks: two to ten of them, inside the range, in order, no two al
   }
 }
 
-TEST_CASE("plot ticks: any two finite numbers have as few, however close, far apart, large or small") {
+TEST_CASE("plot ticks: two to ten between any two finite numbers, however close, far apart, large or small") {
   std::mt19937_64 generator(2026);
   for (int i = 0; i < 20000; ++i) {
     for (const bool log : {false, true}) {
@@ -125,7 +125,7 @@ TEST_CASE("plot ticks: one step of the last bit, equal ends, denormal numbers an
   CHECK(good_ticks({kDenormal, kMax}, true, Unit::kBytes));
 }
 
-TEST_CASE("plot ticks: a narrow range far from zero has labels with as many digits as tell them apart") {
+TEST_CASE("plot ticks: a narrow range far from zero has labels with enough digits to tell them apart") {
   CHECK(labels({2.302580, 2.302584}, false, Unit::kPlain) ==
         "2.30258 | 2.3025805 | 2.302581 | 2.3025815 | 2.302582 | 2.3025825 | 2.302583 | 2.3025835 | 2.302584");
 }

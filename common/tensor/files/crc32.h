@@ -6,7 +6,7 @@
 
 namespace lab {
 
-/// What each byte, followed by nothing, leaves when divided by the polynomial.
+/// The remainder of each byte after division by the polynomial.
 constexpr std::array<uint32_t, 256> crc32_table() {
   std::array<uint32_t, 256> table{};
   for (uint32_t byte = 0; byte < 256; ++byte) {
@@ -17,7 +17,7 @@ constexpr std::array<uint32_t, 256> crc32_table() {
   return table;
 }
 
-/// The checksum of PNG, zip and Ethernet. It sees every change of up to 32 bits in a row.
+/// The checksum of PNG, zip and Ethernet. It detects every change within 32 consecutive bits.
 /// Source    ISO 3309, ITU-T V.42
 /// Example   crc32("123456789") == 0xCBF43926
 inline uint32_t crc32(std::string_view bytes) {

@@ -15,7 +15,7 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
-  char* data() const { return data_; }  ///< at a page's beginning; null if the file is empty
+  char* data() const { return data_; }  ///< page-aligned; null if the file is empty
   uint64_t size_bytes() const { return size_bytes_; }
 
  private:

@@ -25,7 +25,7 @@ constexpr int kChannels = 3;
 constexpr int64_t kMaxJpegSize = 65535;         // the format's: 16 bits
 constexpr int64_t kMaxJpegPixelsPerByte = 512;  // a block of 8 x 8 takes a bit at least
 
-/// Why stb refused the last file. It tries one format after the other, so a bad header leaves the words of another.
+/// Why stb refused the last file. It tries one format after the other, so a bad header leaves the reason of another.
 std::string refusal_words() {
   std::string reason = stbi_failure_reason();
   if (reason == "bad png sig" || reason == "no SOI" || reason == "unknown image type")
@@ -36,12 +36,12 @@ std::string refusal_words() {
   return "the decoder says: " + reason;
 }
 
-/// What stb calls with the next part of a file.
+/// Called by stb with the next part of a file.
 void append(void* text, void* bytes, int num_bytes) {
   static_cast<std::string*>(text)->append(static_cast<const char*>(bytes), static_cast<size_t>(num_bytes));
 }
 
-/// Encodes by stb's function of the format, whose last argument is the format's own.
+/// Encodes with stb's function for the format, whose last argument depends on the format.
 template <typename Encoder>
 std::string encoded(const at::Tensor& picture, Encoder encoder, int last_argument) {
   const at::Tensor samples = picture.contiguous();

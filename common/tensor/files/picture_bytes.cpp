@@ -13,7 +13,7 @@
 namespace lab {
 namespace {
 
-// A JPEG is a row of segments: FF, a marker, the segment's size (with its own two bytes) and data.
+// A JPEG is a sequence of segments: FF, a marker, the segment's size (with its own two bytes) and data.
 constexpr int kHuffmanTables = 0xC4, kFirstRestart = 0xD0, kLastRestart = 0xD7, kEnd = 0xD9, kStartOfScan = 0xDA;
 
 class Jpeg {
@@ -26,8 +26,8 @@ class Jpeg {
   }
   int64_t segment_bytes(size_t place) const { return byte(place) << 8 | byte(place + 1); }
 
-  /// Each table is a byte, how many codes have 1 .. 16 bits, and a byte per code. Read on past the segment's end, as
-  /// the decoder does.
+  /// Each table is a byte, how many codes have 1 .. 16 bits, and a byte per code. Reads past the segment's end, as the
+  /// decoder does.
   void check_huffman_tables(size_t place) const {
     int64_t left = segment_bytes(place) - 2;
     for (place += 2; left > 0;) {
@@ -45,17 +45,18 @@ class Jpeg {
   const std::string& name_;
 };
 
-/// Returns if the JPEG is whole, from its start to its end marker, and its Huffman tables have at most 256 codes each,
-/// beyond which the decoder would write outside of its own.
-/// Errors    UsageError: cut short; something else where a segment should begin; such a table
+/// Checks that the JPEG is complete, from its start to its end marker, and that its Huffman tables have at most 256
+/// codes each: with more, the decoder would write out of bounds.
+/// Errors    UsageError: truncated; something else where a segment should begin; such a table
 /// Source    ITU-T T.81, annex B
 void check_jpeg_segments(std::string_view bytes, const std::string& name) {
   const Jpeg jpeg(bytes, name);
-  bool in_scan = false;  // samples follow a start of scan: a 00 behind each FF that is no marker, and restart markers
+  bool in_scan = false;  // samples follow a start of scan: a 00 after each FF that is not a marker, and restart markers
   for (size_t place = 2;;) {
     if (jpeg.byte(place) != 0xFF) {
       if (!in_scan)
-        refuse_picture(name, fmt::format("byte {} is {:02x}, expected ff, a segment's", place, jpeg.byte(place)));
+        refuse_picture(name,
+                       fmt::format("byte {} is {:02x}, expected ff, which starts a segment", place, jpeg.byte(place)));
       place += 1;
       continue;
     }
@@ -81,7 +82,7 @@ bool starts_with(std::string_view bytes, std::string_view start) {
   return bytes.substr(0, start.size()) == start;
 }
 
-/// What a file that is neither seems to be.
+/// What a file that is neither PNG nor JPEG seems to be.
 std::string guess(std::string_view bytes) {
   struct Kind {
     size_t offset;
@@ -112,7 +113,7 @@ uint32_t big_endian(std::string_view bytes) {
   return value;
 }
 
-/// A PNG is a row of chunks, the last of them IEND: size of the data, type, data, checksum of type and data.
+/// A PNG is a sequence of chunks, the last of them IEND: size of the data, type, data, checksum of type and data.
 void check_png(std::string_view bytes, const std::string& name) {
   for (size_t place = kPngStart.size();;) {
     if (bytes.size() - place < 12) refuse_short_picture(bytes, name);
@@ -144,7 +145,7 @@ PictureFormat check_picture_bytes(std::string_view bytes, const std::string& nam
     return PictureFormat::kPng;
   }
   if (!starts_with(bytes, kJpegStart)) {
-    // A start of one of the two that is not all there is a file that was cut short.
+    // An incomplete signature of one of the two means that the file is truncated.
     if (starts_with(kPngStart, bytes) || starts_with(kJpegStart, bytes)) refuse_short_picture(bytes, name);
     refuse_picture(name, fmt::format("expected a PNG or a JPEG file, but {}", guess(bytes)));
   }

@@ -25,7 +25,7 @@
 namespace lab {
 namespace {
 
-constexpr size_t kMaxDims = 64;  // what LibTorch's element-wise operations can walk over
+constexpr size_t kMaxDims = 64;  // what LibTorch's element-wise operations can handle
 
 template <typename... Arguments>
 [[noreturn]] void refuse(const std::string& path, const SafetensorsEntry& entry, fmt::format_string<Arguments...> text,
@@ -63,7 +63,7 @@ void check_entry(const SafetensorsEntry& entry, uint64_t buffer_bytes, const std
          got);
 }
 
-/// Returns if the header's tensors fill the `buffer_bytes` after it exactly: each as long as its dtype and shape say,
+/// Checks that the header's tensors fill the `buffer_bytes` after it exactly: each as long as its dtype and shape say,
 /// none beyond the end, no overlap and no hole.
 /// Errors    UsageError: which tensor, expected and got; `path` names the file in the message
 void check_safetensors_layout(const SafetensorsHeader& header, uint64_t buffer_bytes, const std::string& path) {
@@ -150,7 +150,7 @@ at::Tensor mapped(const SafetensorsEntry& entry, char* data, const std::shared_p
       data, entry.shape, [file](void*) {}, at::TensorOptions(entry.dtype));
 }
 
-/// Calls write with the pieces of the file, in order. All is checked before the first.
+/// Calls write with the pieces of the file, in order. Everything is checked before the first call.
 void write_pieces(const TensorMap& tensors, const SafetensorsMetadata& metadata,
                   const std::function<void(std::string_view)>& write) {
   std::vector<std::pair<std::string, at::Tensor>> ordered;

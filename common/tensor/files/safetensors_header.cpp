@@ -49,9 +49,9 @@ class Parser {
 
   json parse(std::string_view text) const {
     if (text.empty() || text.front() != '{') refuse("its header must begin with '{'");
-    // The parser takes a zero byte for the end and would ignore whatever follows it.
+    // The parser takes a zero byte for the end and would ignore the rest.
     if (text.find('\0') != text.npos) refuse(fmt::format("its header is not JSON, at byte {}", text.find('\0') + 1));
-    // One set of keys per object that is open: the parser itself would quietly keep the last of two equal keys.
+    // One set of keys per object that is open: the parser itself would silently keep the last of two equal keys.
     std::vector<std::set<std::string>> keys;
     const auto watch = [&](int depth, json::parse_event_t event, const json& parsed) {
       if (depth > kMaxDepth) refuse(fmt::format("its header is nested deeper than {} levels", kMaxDepth));

@@ -10,7 +10,7 @@
 
 namespace lab {
 
-/// Where and what one tensor of a safetensors file is. Offsets count from the end of the header.
+/// Dtype, shape and position of one tensor of a safetensors file. Offsets count from the end of the header.
 struct SafetensorsEntry {
   std::string name;
   at::ScalarType dtype = at::kFloat;
@@ -28,12 +28,12 @@ struct SafetensorsHeader {
 /// Errors    UsageError: a dtype without a name in the format, a reserved name, a name that is not UTF-8
 std::string format_safetensors_header(const SafetensorsHeader& header);
 
-/// The reverse. Checks the form: a JSON object, no key twice, only known fields, known dtypes, whole non-negative
-/// numbers. check_safetensors_layout() checks that the numbers fit the file.
+/// The reverse. Checks the form: a JSON object, no key twice, only known fields, known dtypes, non-negative
+/// integers. check_safetensors_layout() checks that the numbers fit the file.
 /// Errors    UsageError: what is wrong and where; `path` names the file in the message
 SafetensorsHeader parse_safetensors_header(std::string_view text, const std::string& path);
 
-/// A name from a file as it can be put into a message: quoted, unprintable characters escaped, shortened.
+/// A name from a file, made safe for a message: quoted, unprintable characters escaped, shortened.
 std::string quoted_name(const std::string& name);
 
 }  // namespace lab

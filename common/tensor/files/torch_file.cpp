@@ -30,14 +30,14 @@ constexpr std::string_view kEntryStart = "PK\1\2";
 constexpr std::string_view kEndStart = "PK\5\6";
 constexpr uint64_t kRecordBytes = 30;  // up to its name
 constexpr uint64_t kEntryBytes = 46;
-constexpr uint64_t kEndBytes = 22;  // torch.save leaves no comment behind
+constexpr uint64_t kEndBytes = 22;  // torch.save writes no comment after it
 
-/// Throws the UsageError with which every file that is none is refused.
+/// Throws the UsageError for a file that torch.save did not write.
 void refuse_torch_file(const std::string& path, const std::string& reason) {
   throw UsageError(fmt::format("'{}' is not a usable file of torch.save: {}.", path, reason));
 }
 
-/// A file's bytes; each reading is checked against its end.
+/// A file's bytes; each read is checked against its end.
 class ZipBytes {
  public:
   ZipBytes(std::string_view bytes, const std::string& path) : bytes_(bytes), path_(path) {}
@@ -63,7 +63,7 @@ class ZipBytes {
   const std::string& path_;
 };
 
-/// The record that the directory's entry at this place tells of.
+/// The record that the directory's entry at this position describes.
 TorchFileRecord checked_record(const ZipBytes& zip, uint64_t entry, const std::string& path) {
   zip.expect(entry, kEntryStart, "entry of its directory");
   const uint64_t method = zip.number(entry + 10, 2);
@@ -81,10 +81,10 @@ TorchFileRecord checked_record(const ZipBytes& zip, uint64_t entry, const std::s
   return found;
 }
 
-/// The records of a file of torch.save, a zip archive that compresses nothing, once they are known to be whole.
-/// LibTorch itself reads damaged records without a word.
-/// Aliasing  the contents lie in bytes
-/// Errors    UsageError: no such archive; cut short; a wrong checksum. Path stands in the message
+/// The records of a file of torch.save, an uncompressed zip archive, after checking that they are intact.
+/// LibTorch itself reads damaged records without an error.
+/// Aliasing  the contents are views into `bytes`
+/// Errors    UsageError: not such an archive; truncated; a wrong checksum. The message contains `path`
 /// Source    https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
 std::vector<TorchFileRecord> checked_torch_file_records(std::string_view bytes, const std::string& path) {
   if (bytes.empty()) refuse_torch_file(path, "it is empty");
@@ -104,9 +104,9 @@ std::vector<TorchFileRecord> checked_torch_file_records(std::string_view bytes, 
   return records;
 }
 
-constexpr uint64_t kMaxTensorBytes = 0xFFF0'0000;  // above 4 GiB a zip archive has another form
+constexpr uint64_t kMaxTensorBytes = 0xFFF0'0000;  // above 4 GiB a zip archive has another format
 
-/// The size of the one storage among the records: LibTorch would believe whatever the pickle says of it.
+/// The size of the one storage among the records: LibTorch would believe whatever size the pickle claims.
 uint64_t storage_bytes(const std::vector<TorchFileRecord>& records, const std::string& path) {
   uint64_t num_storages = 0, bytes = 0;
   for (const TorchFileRecord& record : records) {
@@ -131,8 +131,8 @@ c10::IValue unpickled(const MappedFile& file, const std::string& path) {
   return {};
 }
 
-/// True if every element lies within the storage, and they are no more than it has: LibTorch checks neither, and would
-/// read beyond the file, or allocate what a line of the pickle says.
+/// True if every element lies within the storage, and there are no more than it holds: LibTorch checks neither, and
+/// would read beyond the file, or allocate whatever the pickle claims.
 bool fits_storage(const at::Tensor& tensor) {
   const auto num_stored = static_cast<int64_t>(tensor.storage().nbytes() / tensor.itemsize());
   if (tensor.numel() > num_stored || tensor.storage_offset() < 0) return false;
@@ -154,7 +154,7 @@ void save_torch_tensor(const std::string& path, const at::Tensor& tensor) {
   if (tensor.nbytes() > kMaxTensorBytes)
     throw UsageError(fmt::format("cannot write '{}': {} bytes, expected less than 4 GiB", path, tensor.nbytes()));
   at::Tensor plain = tensor.detach().to(at::kCPU).contiguous();
-  // A tensor is saved with all of its storage, also with what lies outside of it.
+  // A tensor is saved with its whole storage, including what lies outside the tensor.
   if (plain.storage().nbytes() != plain.nbytes()) plain = plain.clone();
   const std::vector<char> bytes = torch::jit::pickle_save(plain);
   write_file_atomically(path, {bytes.data(), bytes.size()});

@@ -17,7 +17,7 @@ TEST_CASE("create_batch: the same on every call, another with another seed") {
   CHECK_FALSE(at::equal(lab::create_batch(4, 8, 2, 1).inputs, lab::create_batch(4, 8, 2, 2).inputs));
 }
 
-TEST_CASE("create_batch: an empty batch is one, a negative size is not") {
+TEST_CASE("create_batch: an empty batch is valid, a negative size is not") {
   CHECK(lab::create_batch(0, 3, 2).targets.sizes() == at::IntArrayRef({0, 2}));
   CHECK_THROWS_WITH_AS(lab::create_batch(-1, 3, 2),
                        "A batch of -1 samples with 3 inputs and 2 outputs: no size may be negative.",

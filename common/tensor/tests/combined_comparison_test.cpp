@@ -8,7 +8,7 @@
 using lab::CombinedComparison;
 using lab::Comparison;
 
-TEST_CASE("combined: of nothing, all is well") {
+TEST_CASE("combined: nothing added is close") {
   const Comparison all = CombinedComparison().result();
   CHECK(all.close);
   CHECK(all.max_diff == 0);
@@ -28,7 +28,7 @@ TEST_CASE("combined: the worst of each, and the mean over all elements") {
   CHECK_FALSE(combined.result().close);
 }
 
-TEST_CASE("combined: NaN stays, whenever it comes, and so does a tensor that never came") {
+TEST_CASE("combined: NaN stays, wherever it comes, and so does a missing tensor") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const bool first : {true, false}) {
     CombinedComparison combined;

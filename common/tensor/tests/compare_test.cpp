@@ -102,7 +102,7 @@ TEST_CASE("compare: relative norm") {
 TEST_CASE("compare: a relative norm in the tolerance is one more condition") {
   const at::Tensor expected = doubles({1e-7, 1e-7});
   const at::Tensor twice = doubles({2e-7, 2e-7});
-  CHECK(lab::compare(twice, expected).close);  // what atol alone lets pass
+  CHECK(lab::compare(twice, expected).close);  // accepted by atol alone
   CHECK_FALSE(lab::compare(twice, expected, {1e-5, 1e-5, 1e-3}).close);
   CHECK(lab::compare(twice, expected, {1e-5, 1e-5, 1.01}).close);
   CHECK_FALSE(lab::compare(doubles({1e-9}), doubles({0}), {1e-5, 1e-5, 1e-3}).close);
@@ -121,7 +121,7 @@ TEST_CASE("compare: empty tensors match with zeros, also through first_differenc
   CHECK_FALSE(lab::first_difference(at::zeros({0, 3}), at::zeros({0, 3})).has_value());
 }
 
-TEST_CASE("compare: another shape, another dtype or no tensor is an error that names both") {
+TEST_CASE("compare: a different shape or dtype, or an undefined tensor, is an error that names both") {
   CHECK_THROWS_WITH_AS(lab::compare(at::zeros({2, 3}), at::zeros({3, 2})),
                        "The tensors cannot be compared: expected float32 [3, 2], got float32 [2, 3].",
                        lab::ContractError);
@@ -209,7 +209,7 @@ TEST_CASE("first_difference: no digit is lost, and a scalar has an empty index")
   CHECK(flag->actual == "True");
 }
 
-TEST_CASE("compare: a large tensor, compared in pieces, gives what it gives in one") {
+TEST_CASE("compare: a large tensor, compared in pieces, gives the same result as in one") {
   const int64_t numel = (int64_t{1} << 24) + 5;  // ends in a piece that is not full
   const at::Tensor expected = at::arange(numel, at::kFloat).remainder(1000) - 500;
   CHECK(lab::compare(expected.clone(), expected, {0, 0, 0}).close);

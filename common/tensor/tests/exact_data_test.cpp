@@ -111,7 +111,7 @@ TEST_CASE("exact_values: no two ranks are alike, whatever the dtype") {
   }
 }
 
-TEST_CASE("exact_values: permuted chunks are seen") {
+TEST_CASE("exact_values: permuted chunks are detected") {
   for (const at::ScalarType dtype : kAll) {
     const bool narrow = lab::exact_range(dtype).highest - lab::exact_range(dtype).lowest < 30;
     for (const int64_t chunk : {1, 2, 16, 31, 64, 127, 128, 254, 1000}) {

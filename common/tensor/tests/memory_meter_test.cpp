@@ -12,7 +12,7 @@
 #include "common/base/errors.h"
 #include "common/testing/test.h"
 
-// First in the file: a scope must not be counted from before the meter is there.
+// First in the file: it needs a process without an installed meter.
 TEST_CASE("memory meter: before it is installed a scope is refused; tensors from before survive it") {
   static bool first = true;
   if (first) CHECK_THROWS_AS(lab::MemoryScope(), lab::ContractError);
@@ -59,7 +59,7 @@ TEST_CASE("memory meter: temporaries raise the peak; views and from_blob cost no
   CHECK(scope.reading().peak_bytes == 1024);
 }
 
-TEST_CASE("memory meter: an empty tensor is nothing, and storage can grow") {
+TEST_CASE("memory meter: an empty tensor costs nothing, and storage can grow") {
   lab::install_memory_meter();
   lab::MemoryScope scope;
   at::Tensor tensor = at::empty({0});
@@ -81,7 +81,7 @@ TEST_CASE("memory meter: blocks are as aligned as LibTorch's own") {
   }
 }
 
-TEST_CASE("memory meter: threads are counted apart, also when they run at once") {
+TEST_CASE("memory meter: threads are counted separately, even when they run at once") {
   lab::install_memory_meter();
   lab::MemoryScope mine;
   std::vector<lab::MeterReading> readings(4);

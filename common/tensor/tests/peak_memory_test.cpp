@@ -9,7 +9,7 @@
 namespace lab {
 namespace {
 
-TEST_CASE("the peak counts what is held at once, not what was made") {
+TEST_CASE("the peak counts what is held at once, not everything allocated") {
   install_memory_meter();
   const at::Tensor before = at::empty({4096});
   const PeakMemory memory(at::kCPU);
@@ -23,7 +23,7 @@ TEST_CASE("the peak counts what is held at once, not what was made") {
   CHECK(memory.held_bytes() == 6144);
 }
 
-TEST_CASE("one that is made later starts at zero") {
+TEST_CASE("one that is created later starts at zero") {
   install_memory_meter();
   const PeakMemory outer(at::kCPU);
   const at::Tensor held = at::empty({1024});
@@ -33,7 +33,7 @@ TEST_CASE("one that is made later starts at zero") {
   CHECK(outer.peak_bytes() == 5120);
 }
 
-TEST_CASE("a GPU where there is none is refused") {
+TEST_CASE("a GPU without CUDA is refused") {
   if (at::hasCUDA()) {
     MESSAGE("skipped: this LibTorch has CUDA");
     return;

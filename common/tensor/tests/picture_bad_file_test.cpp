@@ -1,4 +1,4 @@
-// Files that are no pictures, or were ones: each is refused with a message, or read if the damage cannot show.
+// Files that are not pictures, or damaged ones: each is refused with a message, or read if the damage is undetectable.
 #include <filesystem>
 #include <random>
 
@@ -30,7 +30,7 @@ std::string with_byte(std::string bytes, size_t place, char value) {
 
 }  // namespace
 
-TEST_CASE("bad picture: what other files are") {
+TEST_CASE("bad picture: other kinds of file") {
   CHECK(refusal("") == "it is empty.");
   CHECK(refusal("hello") == "expected a PNG or a JPEG file, but it begins with the bytes 68 65 6c 6c.");
   CHECK(refusal("x") == "expected a PNG or a JPEG file, but it begins with the bytes 78.");
@@ -58,7 +58,7 @@ TEST_CASE("bad picture: paths that cannot be read") {
   CHECK_THROWS_WITH_AS(lab::read_picture(folder.file("empty.jpg")), doctest::Contains("it is empty."), lab::UsageError);
 }
 
-TEST_CASE("bad picture: cut short at every length") {
+TEST_CASE("bad picture: truncated at every length") {
   for (const std::string& bytes :
        {lab::encode_png(lab_test::noise_picture(9, 5)), lab::encode_jpeg(lab_test::noise_picture(17, 20))}) {
     REQUIRE(refusal(bytes) == "");
@@ -81,7 +81,7 @@ TEST_CASE("bad picture: a PNG with one wrong byte") {
   }
 }
 
-TEST_CASE("bad picture: chunks that are sound and say nonsense") {
+TEST_CASE("bad picture: intact chunks with invalid content") {
   using lab_test::png_bytes;
   using lab_test::PngColour;
   const std::string row("\x00\x07\xFF", 3);
@@ -117,11 +117,12 @@ TEST_CASE("bad picture: a JPEG of a kind that the decoder does not know") {
         "its header is damaged, or of a kind that the decoder does not know.");
 }
 
-TEST_CASE("bad picture: a JPEG whose parts do not join, or whose tables are too long") {
+TEST_CASE("bad picture: a JPEG with malformed segments, or with tables that are too long") {
   const std::string jpeg = lab::encode_jpeg(lab_test::smooth_picture(8, 8));
   const size_t tables = jpeg.find("\xFF\xC4");
   REQUIRE(tables != std::string::npos);
-  CHECK(refusal(with_byte(jpeg, tables, 7)) == "byte " + std::to_string(tables) + " is 07, expected ff, a segment's.");
+  CHECK(refusal(with_byte(jpeg, tables, 7)) ==
+        "byte " + std::to_string(tables) + " is 07, expected ff, which starts a segment.");
   // 28 codes in the first table, of which 3 have 4 bits; 253 more are one too many.
   CHECK(
       refusal(with_byte(jpeg, tables + 8, '\xFF')).find("the table at byte " + std::to_string(tables + 4) + " has ") ==
@@ -148,7 +149,7 @@ TEST_CASE("bad picture: 6,000 damaged files never crash the reader") {
     num_accepted += words.empty();
     num_decoded += words.empty() || words.find("the decoder says") == 0;
   }
-  // The decoder behind the first checks must have been reached often.
+  // The decoder after the first checks must have been reached often.
   CHECK(num_accepted > 300);
   CHECK(num_decoded > 1'000);
 }

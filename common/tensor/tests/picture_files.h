@@ -11,7 +11,7 @@
 // Pictures to write, and PNG files made by hand, of kinds that the labs never write.
 namespace lab_test {
 
-/// Samples without any order: each is seen if it is moved.
+/// Random samples, so that a moved one is detected.
 inline at::Tensor noise_picture(int64_t height, int64_t width) {
   return lab::seeded_rand({height, width, 3}, 7).mul(256).to(at::kByte);
 }
@@ -37,7 +37,7 @@ inline std::string png_chunk(const std::string& type, const std::string& data) {
 enum class PngColour : char { kGrey = 0, kRgb = 2, kPalette = 3, kGreyAlpha = 4, kRgba = 6 };
 
 /// A PNG of these rows, each a filter's number and samples; at most 65535 bytes, since they are stored as they are. The
-/// zlib stream's own checksum is left 0: nobody looks at it.
+/// zlib stream's own checksum is left 0: it is not checked.
 inline std::string png_bytes(uint32_t height, uint32_t width, char bits, PngColour colour, const std::string& rows) {
   std::string header = big_endian(width) + big_endian(height) + bits + static_cast<char>(colour) + std::string(3, '\0');
   const auto low = static_cast<char>(rows.size() & 0xFF), high = static_cast<char>(rows.size() >> 8);

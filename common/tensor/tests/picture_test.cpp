@@ -90,7 +90,7 @@ TEST_CASE("picture: bytes after the end, and a name that ends otherwise, do not 
   CHECK((lab::read_picture(folder.file("jpeg")).sizes() == picture.sizes()));
 }
 
-TEST_CASE("picture: what is no picture is not written") {
+TEST_CASE("picture: a tensor that is not a picture is not written") {
   const lab::testing::TemporaryFolder folder;
   const std::string path = folder.file("p.png");
   const std::string start = "A picture is uint8 [height, width, 3] on the CPU with 1 to 2^28 samples, got ";

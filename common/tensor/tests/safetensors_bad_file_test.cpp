@@ -1,4 +1,4 @@
-// Every way in which a file can lie, one by one, with the message that refuses it.
+// Every way in which a file can be wrong, one by one, with the error message.
 #include "common/base/errors.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/tensor/tests/safetensors_bytes.h"
@@ -98,7 +98,7 @@ TEST_CASE("bad safetensors: fields of a tensor") {
   CHECK(refusal(R"({"__metadata__":{"a":1}})") == "its __metadata__ \"a\" is not a string.");
 }
 
-TEST_CASE("bad safetensors: numbers that are none") {
+TEST_CASE("bad safetensors: invalid numbers") {
   for (const std::string bad : {"[-2]", "[2.0]", "[\"2\"]", "[null]", "[true]", "2", "{}", "[18446744073709551616]"}) {
     CAPTURE(bad);
     CHECK(refusal(one("\"F32\"", bad, "[0,8]"), kTwoFloats) ==
@@ -127,7 +127,7 @@ TEST_CASE("bad safetensors: shapes that overflow") {
   CHECK(refusal(one("\"U8\"", ones + "]", "[0,1]"), "\x01") == "tensor \"x\" has 65 dimensions, expected at most 64.");
 }
 
-TEST_CASE("bad safetensors: bytes that are not there, or not the tensor's") {
+TEST_CASE("bad safetensors: missing bytes, or a wrong number of them") {
   CHECK(refusal(one("\"F32\"", "[2]", "[0,8]"), std::string(7, '\0')) ==
         "tensor \"x\" lies at bytes 0 to 8, expected within 0 to 7.");
   CHECK(refusal(one("\"F32\"", "[2]", "[8,0]"), kTwoFloats) ==

@@ -46,7 +46,7 @@ class Mutator {
     return bytes;
   }
 
-  /// Edits that keep the header close to JSON, so that the checks behind the parser are reached too.
+  /// Edits that keep the header close to JSON, so that the checks after the parser are reached too.
   std::string edited(std::string header) {
     static const std::vector<std::string> kPieces = {"0",
                                                      "1",

@@ -46,7 +46,7 @@ TEST_CASE("safetensors: every dtype and shape comes back") {
   }
 }
 
-TEST_CASE("safetensors: bytes in memory are those of the file, and give copies of what is in them") {
+TEST_CASE("safetensors: bytes in memory are those of the file, and loading them gives copies") {
   const TemporaryFolder folder;
   lab::TensorMap saved;
   for (const at::ScalarType dtype : kAll) saved[at::toString(dtype)] = at::arange(5, at::kFloat).to(dtype);
@@ -62,7 +62,7 @@ TEST_CASE("safetensors: bytes in memory are those of the file, and give copies o
   for (const auto& [name, tensor] : saved) CHECK(same_bits(content.tensors.at(name), tensor));
 }
 
-TEST_CASE("safetensors: who reads from memory may allow less of a header than the format does") {
+TEST_CASE("safetensors: a lower limit on the header can be set when reading from memory") {
   const std::string bytes = lab::to_safetensors({}, {{"key", std::string(100, 'v')}});
   CHECK(lab::from_safetensors(bytes, "some bytes").metadata.size() == 1);
   CHECK_THROWS_AS(lab::from_safetensors(bytes, "some bytes", 100), lab::UsageError);
@@ -144,7 +144,7 @@ TEST_CASE("safetensors: a file can be saved over the one its tensors came from")
   CHECK(folder.num_files() == 1);
 }
 
-TEST_CASE("safetensors: what cannot be saved is refused, and the old file stays") {
+TEST_CASE("safetensors: unsupported tensors are refused, and the old file stays") {
   const TemporaryFolder folder;
   const std::string path = folder.file("f");
   lab::save_safetensors(path, {{"x", at::ones({1})}});
@@ -160,7 +160,7 @@ TEST_CASE("safetensors: what cannot be saved is refused, and the old file stays"
   CHECK(folder.num_files() == 1);
 }
 
-TEST_CASE("safetensors: unwritable and unreadable paths are one clear message") {
+TEST_CASE("safetensors: unwritable and unreadable paths give one clear message") {
   const TemporaryFolder folder;
   const std::string missing = folder.file("no/f");
   CHECK_THROWS_WITH_AS(lab::save_safetensors(missing, {{"x", at::ones({1})}}),

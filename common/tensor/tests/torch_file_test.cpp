@@ -66,7 +66,7 @@ TEST_CASE("torch file: a tensor comes back with its dtype, shape and bits") {
   CHECK(folder.num_files() == 1);
 }
 
-TEST_CASE("torch file: what is saved needs no gradient and shares nothing") {
+TEST_CASE("torch file: a saved tensor needs no gradient and shares nothing") {
   const lab::testing::TemporaryFolder folder;
   const std::string path = folder.file("f.pt");
   lab::save_torch_tensor(path, at::ones({2}).requires_grad_());
@@ -110,7 +110,7 @@ TEST_CASE("torch file: other files are refused") {
   CHECK(refusal("PK\3\4PK\5\6" + std::string(18, '\0')) == "it holds 0 storages, expected one tensor's.");
 }
 
-TEST_CASE("torch file: archives of something else than one tensor") {
+TEST_CASE("torch file: archives of anything other than one tensor") {
   const auto pickled = [](const c10::IValue& value) {
     const std::vector<char> bytes = torch::jit::pickle_save(value);
     return std::string(bytes.begin(), bytes.end());
@@ -145,7 +145,7 @@ TEST_CASE("torch file: a tensor that claims more than what is stored is refused,
   }
 }
 
-TEST_CASE("torch file: cut short at every length") {
+TEST_CASE("torch file: truncated at every length") {
   const std::string bytes = saved(example());
   REQUIRE(refusal(bytes) == "");
   for (size_t size = 4; size < bytes.size(); ++size) {
@@ -155,7 +155,7 @@ TEST_CASE("torch file: cut short at every length") {
   }
 }
 
-TEST_CASE("torch file: damage of the content is seen by its checksum") {
+TEST_CASE("torch file: damage to the content is detected by its checksum") {
   std::string bytes = saved(example());
   const size_t pickle = bytes.find("FloatStorage");
   REQUIRE(pickle != std::string::npos);

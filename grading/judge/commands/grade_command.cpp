@@ -18,13 +18,13 @@
 namespace lab::grading {
 namespace {
 
-struct GradeOptions {
+struct GradeArguments {
   PlaceOptions place;
   std::string submission, lab, task, out;
   std::uint64_t seed = 0;
 };
 
-/// A seed that nobody who wrote the submission can know.
+/// A seed that the submission's authors cannot know.
 std::uint64_t secret_seed() {
   std::random_device source;
   return source() % 1'000'000'000;
@@ -51,7 +51,7 @@ void require_task(const std::string& task, const std::vector<KnownLab>& labs) {
   throw UsageError(fmt::format("--task {}: expected the id of a task, such as a9.broadcast", task));
 }
 
-/// What is found of a submission that could not be read: its reason, in every task.
+/// The outcome of a submission that could not be read: the reason, in every task.
 LabOutcome unreadable_outcome(const Rubric& rubric, const std::string& reason) {
   LabOutcome outcome;
   outcome.lab = rubric.lab;
@@ -64,7 +64,7 @@ LabOutcome unreadable_outcome(const Rubric& rubric, const std::string& reason) {
   return outcome;
 }
 
-/// What is in the submission; nothing, with the reason, where that is not to be read.
+/// What is in the submission; if it cannot be read, nothing, with the reason.
 Submission read_or_explain(const std::string& path, const std::vector<KnownLab>& known, const std::string& only_lab) {
   try {
     return read_submission(path, known, only_lab);
@@ -76,7 +76,7 @@ Submission read_or_explain(const std::string& path, const std::vector<KnownLab>&
 
 /// Returns whether everything was judged.
 bool grade_lab(const JudgingPlace& place, const JudgedLab& lab, const SubmittedLab& submitted,
-               const GradeOptions& options) {
+               const GradeArguments& options) {
   const Rubric rubric = place.rubric(lab);
   LabOutcome outcome = submitted.fault.empty() ? judge_lab(lab, rubric, place.builder(lab), place.sandbox(),
                                                            submitted.sources, {options.seed, options.task})
@@ -100,7 +100,7 @@ bool grade_lab(const JudgingPlace& place, const JudgedLab& lab, const SubmittedL
 
 ExitCode grade_command(int argc, char** argv) {
   App app("labgrade grade", "Builds, runs and judges a submission; leaves results.json and report.md for each lab.");
-  GradeOptions options;
+  GradeArguments options;
   options.place.add_to(app);
   app.add_required_file(options.submission, "a folder, a zip or a tar, or a5_answers.md");
   app.add_text("--lab", options.lab, "LAB", "only this lab, such as a9");

@@ -23,7 +23,7 @@ std::vector<std::string> graded_folders(const std::string& folder) {
     if (is_graded(entry.path().string())) found.push_back(entry.path().string());
   }
   if (found.empty())
-    throw UsageError(fmt::format("{}: expected what a grading left there, found no outcome.json", folder));
+    throw UsageError(fmt::format("{}: expected the results of a grading, found no outcome.json", folder));
   std::sort(found.begin(), found.end());
   return found;
 }
@@ -31,7 +31,7 @@ std::vector<std::string> graded_folders(const std::string& folder) {
 }  // namespace
 
 ExitCode marks_command(int argc, char** argv) {
-  App app("labgrade marks", "Makes the marks of a grading again, without running anything.");
+  App app("labgrade marks", "Recomputes the marks of a grading, without running anything.");
   std::string folder, source = ".", rubric;
   app.add_required_file(folder, "the folder that `grade --out` wrote, or that of one lab in it");
   app.add_text("--source", source, "DIR", "the suite's own tree");

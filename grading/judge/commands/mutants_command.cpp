@@ -25,7 +25,7 @@ struct MutantOptions {
   std::vector<std::string> names;  ///< empty: all; "a9" or "a9/": all of a lab
   std::uint64_t seed = 7;
   int jobs = 2;
-  bool quick = false;  ///< without those that are for the night
+  bool quick = false;  ///< without the nightly ones
   std::string result;  ///< judge one mutant in this process, and leave its verdict there
 
   std::string folder() const { return place.source + "/grading/mutants"; }
@@ -59,7 +59,7 @@ void print_row(const MutantVerdict& verdict, const Mutant& mutant) {
   std::fflush(stdout);
 }
 
-/// A process for each mutant, some at a time: this one's command line with --result.
+/// Judges each mutant in its own process, `jobs` at a time: this program with --result.
 std::vector<MutantVerdict> judge_all(const std::vector<Mutant>& mutants, const MutantOptions& options) {
   const RunDirectory work;
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
@@ -117,7 +117,7 @@ ExitCode mutants_command(int argc, char** argv) {
   for (const Mutant& mutant : load_mutants(options.folder())) {
     if (is_named(mutant, options.names) && !(options.quick && mutant.nightly)) mutants.push_back(mutant);
   }
-  if (mutants.empty()) throw UsageError(fmt::format("mutants: none is called {}", fmt::join(options.names, " or ")));
+  if (mutants.empty()) throw UsageError(fmt::format("mutants: there is no {}", fmt::join(options.names, " or ")));
   if (!options.result.empty()) {
     write_file_atomically(options.result, to_json(judge_mutant(mutants[0], options)));
     return ExitCode::kAllMatch;

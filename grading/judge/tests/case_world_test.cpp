@@ -20,7 +20,7 @@ Case case_named(const std::string& name) {
   return test_case;
 }
 
-/// A submission's program, as a script: $FIRST is the descriptor of rank 0, $RECORD a file with one right record.
+/// A script as a submission's program: $FIRST is the descriptor of rank 0, $RECORD a file with one right record.
 class Program {
  public:
   explicit Program(const std::string& script) {
@@ -63,20 +63,20 @@ TEST_CASE("records come back by rank, and a run that ends with 0 has not failed"
   CHECK(world.find(0, case_named("Other")) == nullptr);
 }
 
-TEST_CASE("what is printed is no record") {
+TEST_CASE("printed text is not a record") {
   const CaseWorld world = Program("cat $RECORD; echo '[Double][Rank 0] Tensors match: True'").run();
   CHECK(world.ok());
   CHECK(world.find(0, case_named("Double")) == nullptr);
 }
 
-TEST_CASE("a rank that says the same thing twice, or something that is no record, is not believed") {
+TEST_CASE("a rank that reports the same record twice, or an invalid one, is not believed") {
   const CaseWorld twice = Program("cat $RECORD $RECORD >&$FIRST; cat $RECORD >&$SECOND").run();
   CHECK_FALSE(twice.ok());
   CHECK(twice.broken.find("two results of Double") != std::string::npos);
   const CaseWorld junk = Program("cat $RECORD >&$FIRST; { cat $RECORD; echo junk; } >&$SECOND").run();
   CHECK_FALSE(junk.ok());
   CHECK(junk.broken.find("rank 1") != std::string::npos);
-  CHECK(junk.find(1, case_named("Double")) != nullptr);  // what came before is still there
+  CHECK(junk.find(1, case_named("Double")) != nullptr);  // earlier results are kept
 }
 
 TEST_CASE("a failed run has a message: the program's error, else how it ended") {

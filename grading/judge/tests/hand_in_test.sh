@@ -16,7 +16,7 @@ submit() {
   cp -r "$root/$2/student" "$1/$2/"
 }
 
-# scores WHAT FOLDER MARKS: the last grading ended with 0, and gave so many marks.
+# scores WHAT FOLDER MARKS: the last grading ended with 0 and gave MARKS marks.
 scores() {
   local score
   score=$(sed -nE 's/^ *"score": ([0-9.]+),?$/\1/p' "$2/results.json" 2>/dev/null | head -n 1)
@@ -91,14 +91,14 @@ echo x >>ada/a9_collectives/written_answers_task1.md
 grade ada --task a9.broadcast
 reports "a template with a letter in it is not handed in" out/grading/s-ada/a9_collectives/report.md 'still the untouched template'
 
-# What cannot be read gets 0 marks, its reason, and all files.
+# What cannot be read gets 0 marks, the reason, and all result files.
 mkdir eve && echo 'PK no archive' >eve/a4_data_tensor.zip
 for lab in "" a4; do
   rm -rf out/grading/eve
   grade eve/a4_data_tensor.zip ${lab:+--lab "$lab"}
   scores "an archive that cannot be read" out/grading/eve/a4_data_tensor 0
-  reports "... with the reason in results.json" out/grading/eve/a4_data_tensor/results.json 'is no zip or tar archive'
-  reports "... and in the report" out/grading/eve/a4_data_tensor/report.md 'is no zip or tar archive'
+  reports "... with the reason in results.json" out/grading/eve/a4_data_tensor/results.json 'is not a zip or tar archive'
+  reports "... and in the report" out/grading/eve/a4_data_tensor/report.md 'is not a zip or tar archive'
 done
 mkdir essays && echo words >essays/essay.txt
 grade essays --lab a4

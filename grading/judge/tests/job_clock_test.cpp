@@ -41,7 +41,7 @@ TEST_CASE("a job that sleeps could have gone on: that time is its own") {
   JobClock clock;
   for (int i = 0; i < 10; ++i) clock.look(0.5, {{7, {'S', 0.01}}, {8, {'S', 3}}});
   CHECK(clock.own_seconds() == near(5));
-  // One look in which it happened to be awake does not make it starved.
+  // Being awake at one look does not make it starved.
   clock.look(0.5, {{7, {'R', 0.01}}, {8, {'S', 3}}});
   clock.look(0.5, {{7, {'S', 0.01}}, {8, {'S', 3}}});
   CHECK(clock.own_seconds() == near(6));
@@ -62,7 +62,7 @@ TEST_CASE("a new thread that wants a CPU counts for half of the time: it began s
   CHECK(clock.starved_seconds() == near(0.2));
 }
 
-TEST_CASE("where the judge itself was kept from looking, nobody is blamed for the time between") {
+TEST_CASE("where the judge itself was kept from looking, the time between is not blamed on the job") {
   JobClock clock;
   clock.look(0, {{7, {'S', 0}}});
   clock.look(60, {{7, {'S', 0}}});
@@ -70,7 +70,7 @@ TEST_CASE("where the judge itself was kept from looking, nobody is blamed for th
   CHECK(clock.starved_seconds() == near(60 - JobClock::kLongestLook));
 }
 
-/// A folder such as /proc, with processes of one thread each.
+/// A folder like /proc, with processes of one thread each.
 class FakeProc {
  public:
   void add(pid_t pid, pid_t parent, char state, int ticks) const {

@@ -16,7 +16,7 @@ submit() {
   cp -r "$root/$1/student" "$scratch/alice/$1/"
 }
 
-# scores WHAT LAB MARKS: the last grading ended with 0 and gave so many marks.
+# scores WHAT LAB MARKS: the last grading ended with 0 and gave MARKS marks.
 scores() {
   local score
   score=$(sed -nE 's/^ *"score": ([0-9.]+),?$/\1/p' "$results/$2/results.json" 2>/dev/null | head -n 1)
@@ -54,7 +54,7 @@ cp "$root/a4_data_tensor/student/data_parallel.cpp" "$a4/"
 grade --task a4.data_parallel
 scores "one task is judged again, the rest stays" a4_data_tensor 85
 
-# A machine that lets nothing run, played by a limit by the clock that nothing keeps: no marks, and no 0 either.
+# A machine on which nothing gets to run, simulated by a wall limit that nothing can meet: no marks, not even 0.
 submit a4_data_tensor
 grade --wall-limit 0.001
 json=$results/a4_data_tensor/results.json
@@ -76,7 +76,7 @@ grade
 scores "code that calls the checks is left out" a4_data_tensor 100
 reports "and named, too" 'belongs to the checks'
 
-# Nobody pays twice: with an all-to-all that is wrong, Ulysses is judged with the reference's.
+# No mistake costs twice: with a wrong all-to-all, Ulysses is judged with the reference's.
 submit a9_collectives
 sed -i 's|result.part(src_rank)|result.part((src_rank + 1) % p2p.size())|' "$scratch/alice/a9_collectives/student/all_to_all/direct.cpp"
 grade
@@ -103,7 +103,7 @@ grade --task a9.broadcast
 scores "a mark by hand counts when it is graded again" a9_collectives 9
 verdict "$(cmp -s "$manual" "$scratch/by_hand"; echo $?)" "... and is never overwritten"
 
-# What is no submission, and what is no suite.
+# What is not a submission, and what is not the suite.
 run "$bin/labgrade" grade "$scratch/nobody" --source "$root" --build "$build"
 refuses "a submission that is not there" 2 'nobody'
 mkdir "$scratch/empty"

@@ -6,7 +6,7 @@
 namespace lab::grading {
 namespace {
 
-/// A message, then a comparison that must match and one that must not, on every rank.
+/// A line of text, then a comparison that must match and one that must not, on every rank.
 LogExpectation expected_log(int num_ranks) {
   LogExpectation log(num_ranks);
   log.add_on_every_rank(ExpectedText{"[Rank {rank}] begins"});
@@ -61,7 +61,7 @@ TEST_CASE("log evidence: the tables of a log in Markdown show each comparison on
         "shows 2 of the 4 comparisons of a right run on 2 ranks; Step on rank 0 is missing");
 }
 
-TEST_CASE("log evidence: other files are none, nor is any of a lab without a log") {
+TEST_CASE("log evidence: not from other files, nor for a lab without a log") {
   CHECK(evidence("a4.err", right_log(4)) == "none");
   CHECK(evidence("report.md", right_log(4)) == "none");
   CHECK(evidence_of_logs({{"a4.log", right_log(4)}}, nullptr).empty());

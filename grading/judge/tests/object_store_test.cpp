@@ -11,7 +11,7 @@
 namespace lab::grading {
 namespace {
 
-/// A lab of one student file, with a shell script as its compiler. The script adds a line to `calls` each time.
+/// A lab with one student file, with a shell script as its compiler. The script adds a line to `calls` each time.
 struct SmallLab {
   RunDirectory tree;
   Sandbox sandbox = Sandbox::detect(false);
@@ -55,7 +55,7 @@ TEST_CASE("a compiler that the system stopped is run once more, and then the fil
     CAPTURE(words);
     CHECK_THROWS_AS(lab.compile("echo '" + words + "' >&2; exit 1"), NotJudged);
     CHECK(read_file(lab.calls()) == "called\ncalled\n");
-    // Only the first time: nothing of it is kept.
+    // Only the first time: the failure is not kept.
     const std::string once = "[ -e " + lab.tree.path() + "/once ] || { touch " + lab.tree.path() + "/once; echo '" +
                              words + "' >&2; exit 1; }; cp $1 $2";
     CHECK_FALSE(lab.compile(once).at("student/pipe.cpp").object.empty());

@@ -49,13 +49,13 @@ TEST_CASE("an outcome that an earlier version wrote is read") {
   CHECK(outcome_from_json(text, "x").evidence.empty());
 }
 
-TEST_CASE("words that are no text stay in bounds") {
+TEST_CASE("words that are not valid text stay in bounds") {
   LabOutcome outcome = sample();
   outcome.notes = {"\xff\xfe printed"};
   CHECK(outcome_from_json(outcome_to_json(outcome), "x").notes.size() == 1);
 }
 
-TEST_CASE("what is no outcome is refused") {
+TEST_CASE("an invalid outcome is refused") {
   std::string text = outcome_to_json(sample());
   text.replace(text.find("too expensive"), 13, "too wonderful");
   CHECK_THROWS_AS(outcome_from_json(text, "x"), UsageError);

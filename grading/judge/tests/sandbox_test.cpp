@@ -87,13 +87,13 @@ TEST_CASE("a job that the machine keeps from its end is run once more, and then 
     CHECK(impatient.run(job).end == SandboxResult::End::kKeptWaiting);
     std::ofstream(work.path() + "/runs");
     CHECK_THROWS_AS(impatient.run_or_give_up(job), NotJudged);
-    // The same job where it has its time is not at fault.
+    // The same job, if it gets its time, is not at fault.
     CHECK(Sandbox::detect(wanted).run_or_give_up(script(work.path(), "exit 3")).exit_code == 3);
   }
 }
 
 TEST_CASE("a job whose process the kernel kills because memory runs out is not to blame") {
-  // A memory cgroup that is too small stands for the machine. The job joins it, so it must see the cgroups.
+  // A memory cgroup that is too small plays the machine. The job joins it, so it must see the cgroups.
   const std::string group = fmt::format("/sys/fs/cgroup/memory/lab-test-{}", ::getpid());
   std::error_code refused;
   if (!std::filesystem::create_directory(group, refused)) {
@@ -157,7 +157,7 @@ TEST_CASE("a process that stays behind is gone when the job has ended") {
     const SandboxResult result =
         sandbox.run(script(work.path(), "setsid sleep 300 >/dev/null 2>&1 & echo $!; kill -0 $! && echo alive"));
     CHECK(result.out.find("alive") != std::string::npos);
-    // Under bubblewrap the number is of another world; without it, it is ours.
+    // Under bubblewrap the pid belongs to another namespace; without it, to ours.
     if (!sandbox.isolates()) CHECK_FALSE(is_alive(std::stoi(result.out)));
   }
 }
@@ -182,7 +182,7 @@ TEST_CASE("under bubblewrap there is no network, no file but those named, and hi
   const SandboxResult network = sandbox.run(job);
   CHECK(network.out.find("reached") == std::string::npos);
   CHECK(network.err.find("unreachable") != std::string::npos);
-  // Nor can the files that everybody may read be changed.
+  // Nor can world-readable files be changed.
   CHECK(sandbox.run(script(work.path(), "touch /usr/mine")).exit_code != 0);
 }
 

@@ -171,7 +171,7 @@ TEST_CASE("a task about the files of others is judged without the one that faile
   lab.cures = {{"student/blocks/block.cpp"}};
   lab.apply();
   CHECK_FALSE(lab.at("x.whole").passed());
-  // Nor may the reference do what was never written.
+  // Nor may the reference replace what was never written.
   lab = SmallLab();
   lab.set("x.block", CheckState::kFailed);
   lab.outcome.tasks["x.block"].state = TaskOutcome::State::kNotImplemented;

@@ -42,7 +42,7 @@ Ladders and bonuses
     5: Top; needs a9.x, one of a9.y, a9.q
   a9.bonus: Bonus, 1.5 marks on top; needs one of a9.y
 
-Tasks; the reference solution stands between markers in each task's file
+Tasks; the reference solution is between markers in each task's file
 
   a9.x: Title of a9.x, 5 marks; student/x.cpp
   a9.y: Title of a9.y, 2.5 marks on top; student/y.cpp
@@ -54,7 +54,7 @@ Marked by a person
 
 ===== answers/a.png =====
 
-(no text: 5 B)
+(not text: 5 B)
 
 ===== answers/b.md =====
 

@@ -85,7 +85,7 @@ TEST_CASE("Gradescope: each test says what it is and what was found") {
   CHECK(tests[3]["score"] == 0);
   CHECK(tests[3]["max_score"] == 15);
   CHECK(tests[3]["output"] == "waits for a person");
-  CHECK(tests[3]["extra_data"]["suggestion"] == "no table is found under Q1: read it yourself");
+  CHECK(tests[3]["extra_data"]["suggestion"] == "no table found under Q1: read it yourself");
   CHECK(tests[3]["extra_data"]["attached"] == Json{"answers.md"});
 }
 

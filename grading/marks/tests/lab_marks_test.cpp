@@ -62,7 +62,7 @@ TEST_CASE("marks: by hand") {
   CHECK((item_named(drawing_with(0), "a9.drawing").state == MarkedItem::State::kFailed));
 }
 
-TEST_CASE("marks: what was not handed in is 0 and waits for nobody, but a person may overrule that") {
+TEST_CASE("marks: what was not handed in is 0 at once, but a person may overrule that") {
   LabOutcome outcome = all_right();
   outcome.answers.clear();
   const LabMarks marks = marks_of(a_rubric(), outcome, {});

@@ -10,7 +10,7 @@ using testing::CheckState;
 using testing::judged;
 using Words = std::vector<std::string>;
 
-/// Option C's first ladder, in small.
+/// A small version of Option C's first ladder.
 RubricLadder a_ladder() {
   RubricLadder ladder;
   ladder.id = "c.pipeline";
@@ -30,7 +30,7 @@ MarkedItem report(MarkedItem::State state) {
   return item;
 }
 
-/// The ladder where these tasks are right, and the report is as it is.
+/// The ladder if these tasks are right, with the report in this state.
 MarkedItem climbed(const std::vector<std::string>& right, CheckState single_check, MarkedItem::State report_state) {
   LabOutcome outcome;
   for (const std::string& id : right) outcome.tasks[id] = judged(id, {CheckState::kPassed});
@@ -76,7 +76,7 @@ TEST_CASE("a ladder: a rung that only waits for a person is pending") {
   CHECK(item.pending == 2);
   CHECK((item.state == MarkedItem::State::kPending));
   CHECK(item.words.back() == "the next rung, 'The curves', waits for c.report");
-  // Not where something else is missing as well.
+  // Not if something else is missing as well.
   const auto without = climbed({"c.stage", "c.gpipe"}, CheckState::kPassed, MarkedItem::State::kPending);
   CHECK(without.pending == 0);
   CHECK((without.state == MarkedItem::State::kPartly));

@@ -28,7 +28,7 @@ std::vector<ManualMark> loaded(const std::string& text) {
   return load_manual_marks(folder.file("manual.toml"), a_rubric());
 }
 
-/// What is said of such a file, from its name on.
+/// The message about such a file, from its name on.
 std::string refused(const std::string& text) {
   try {
     loaded(text);
@@ -54,14 +54,14 @@ comment = ""
 id = "a9.report"
 marks = 1
 )");
-  REQUIRE(marks.size() == 2);  // one is still to be looked at
+  REQUIRE(marks.size() == 2);  // one has not been looked at yet
   CHECK(marks[0].id == "a9.schematic");
   CHECK(marks[0].marks == 3.5);
   CHECK(marks[0].comment == "arrows without labels");
   CHECK(marks[1].id == "a9.report");
 }
 
-TEST_CASE("manual marks: no file is no marks") {
+TEST_CASE("manual marks: without a file there are none") {
   CHECK(load_manual_marks("/nonexistent/manual.toml", a_rubric()).empty());
   CHECK(loaded("").empty());
 }
@@ -131,7 +131,7 @@ TEST_CASE("manual form: what a person has filled in is read, and survives the ne
   CHECK(marks[0].marks == 4);
 }
 
-/// A grading of these answers, with the marks that stand in the file.
+/// A grading of these answers, with the marks in the file.
 LabMarks graded(const std::string& path, const std::map<std::string, std::string>& answers) {
   LabOutcome outcome;
   outcome.answers = answers;
@@ -157,7 +157,7 @@ TEST_CASE(
   CHECK(graded(path, {{"answers.md", "one"}, {"drawing.png", "a"}}).marks == 4);
   const std::string marked = read_bytes(path);
 
-  // The other file changes: its item has no marks to lose, and this one keeps its own.
+  // The other file changes: its item has no marks to lose, and this item keeps its marks.
   CHECK(graded(path, {{"answers.md", "one"}, {"drawing.png", "b"}}).marks == 4);
   // The marked file changes.
   const LabMarks changed = graded(path, {{"answers.md", "two"}, {"drawing.png", "b"}});

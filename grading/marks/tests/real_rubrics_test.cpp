@@ -30,7 +30,7 @@ LabOutcome all_right(const Rubric& rubric) {
   outcome.lab = rubric.lab;
   for (const RubricTask& task : rubric.tasks)
     outcome.tasks[task.id] = testing::judged(task.id, {CheckOutcome::State::kPassed});
-  // What rungs ask for that is no task and no manual item is a single check.
+  // A need of a rung that is neither a task nor a manual item is a single check.
   for (const RubricLadder& ladder : rubric.ladders) {
     for (const RubricRung& rung : ladder.rungs) {
       for (const std::string& need : rung.needs) {
@@ -93,7 +93,7 @@ TEST_CASE("real rubrics: nothing found is 0 of everything") {
   }
 }
 
-TEST_CASE("real rubrics: one task that fails costs its own marks, and nobody else's") {
+TEST_CASE("real rubrics: one task that fails costs its own marks, and no other task's") {
   for (const std::string& lab : kLabs) {
     const Rubric rubric = rubric_of(lab);
     if (!rubric.ladders.empty()) continue;  // there a task costs a rung

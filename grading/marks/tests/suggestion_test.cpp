@@ -32,7 +32,7 @@ TEST_CASE("suggestions: an empty template, and no file at all") {
   CHECK(suggestion_for("a9.written_q1", empty) == "none of the 8 cells is filled in");
   CHECK(suggestion_for("a9.written_q2", empty) == "none of the 7 cells is filled in");
   CHECK(suggestion_for("a9.written_q3", empty) == "none of the 6 cells is filled in");
-  CHECK(suggestion_for("a9.written_q3", "") == "no table is found under Q3: read it yourself");
+  CHECK(suggestion_for("a9.written_q3", "") == "no table found under Q3: read it yourself");
   CHECK(suggestion_for("a9.schematic", empty).empty());
 }
 

@@ -17,8 +17,8 @@
 namespace lab::grading {
 namespace {
 
-/// Puts the reference's regions back in the place of the stubs, by the starter's own lines; what is wrong with them, if
-/// they are not what stands around and in the regions.
+/// Puts the reference's regions back in place of the stubs, by the starter's own lines; returns what is wrong if the
+/// lines around or in the regions differ.
 std::string with_regions_put_back(const std::string& starter, const std::vector<SourcePart>& reference) {
   std::string text;
   std::size_t at = 0;
@@ -108,7 +108,7 @@ TEST_CASE("labs are named by folder or by short name; another name is refused wi
   CHECK(message("") == "--labs: expected labs such as a4,a9, got nothing");
 }
 
-/// A copy of one lab, and of what stands at the top, to be changed.
+/// A copy of one lab and of the top-level files, to modify.
 struct CopiedSource {
   testing::TemporaryFolder folder;
   const std::string root = folder.file("");

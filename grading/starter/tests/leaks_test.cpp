@@ -12,13 +12,13 @@
 #include "common/testing/plain_test.h"
 #include "grading/starter/tests/source_tree.h"
 
-// What a starter must not hold: solutions, answers, what graders look for.
+// What a starter must not contain: solutions, answers, what graders look for.
 namespace lab::grading {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Lines such as `return x;` or `}` say nothing of a solution.
+/// Lines such as `return x;` or `}` reveal nothing about a solution.
 bool is_telling(std::string_view line) {
   std::size_t letters = 0;
   for (const char c : line) letters += std::isalnum(static_cast<unsigned char>(c)) != 0 ? 1 : 0;

@@ -20,7 +20,7 @@ bool is_there(const StarterTree& tree, const std::string& path) {
   return inside != tree.end() && inside->first.compare(0, path.size() + 1, path + "/") == 0;
 }
 
-/// As Markdown viewers make them of headings: "Exit codes" -> "exit-codes".
+/// Anchors as Markdown viewers derive them from headings: "Exit codes" -> "exit-codes".
 std::string anchor_of(const std::string& heading) {
   std::string anchor;
   for (const char c : heading) {
@@ -65,7 +65,7 @@ TEST_CASE("every link of a text leads to a file, and to a heading of it, that th
     for (const auto& [path, file] : tree) {
       if (fs::path(path).extension() != ".md" || path[0] == '.') continue;
       CAPTURE(path);
-      // What a student's own report will link to is not there yet.
+      // What a student's own report will link to does not exist yet.
       if (has(path, ".template.")) continue;
       for (auto at = std::sregex_iterator(file.bytes.begin(), file.bytes.end(), link); at != std::sregex_iterator();
            ++at) {

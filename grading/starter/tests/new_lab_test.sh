@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # A lab is its folder: in a copy of the tree that has one lab only, the tiny one of new_lab/, everything that knows labs
-# works without an edit outside that folder, besides its row in the README. Takes minutes: everything is compiled.
+# works without an edit outside that folder, except for its row in the README. Takes minutes: everything is compiled.
 source "$(dirname -- "$(readlink -f -- "$0")")/../../../common/testing/program_checks.sh"
 source_tree=${LAB_SOURCE_DIR:?where the sources are}
 copy=$scratch/suite
 fixture=$source_tree/grading/starter/tests/new_lab/b1_total
 
 mkdir "$copy"
-for entry in "$source_tree"/{.clang-format,.gitignore,CMakeLists.txt,CMakePresets.json,LICENSE,README.md,common,grading,lab}; do
+for entry in "$source_tree"/{.clang-format,.editorconfig,.gitignore,CMakeLists.txt,CMakePresets.json,LICENSE,README.md,common,grading,lab}; do
   [[ ! -e $entry ]] || cp -r "$entry" "$copy/"
 done
 cp -r "$fixture" "$copy/"
 row='| [b1_total](b1_total/README.md) | `b1` | a total over ranks |'
 sed -i "0,/^| \[a4_data_tensor\]/s#^| \[a4_data_tensor\]#$row\n&#" "$copy/README.md"
 
-# lab COMMAND...: in the copy; leaves $scratch/out and $code.
+# lab COMMAND...: runs ./lab in the copy; leaves $scratch/out and $code.
 lab() {
   code=0
   (cd "$scratch" && "${tree:-$copy}/lab" --no-install "$@") >"$scratch/out" 2>"$scratch/err" </dev/null || code=$?
@@ -44,7 +44,7 @@ sed -i 's/sum\.add_(other);/sum.sub_(other);/' "$scratch/wrong/b1_total/student/
 cp -r "$scratch/course/b1_total/student" "$scratch/unsolved/b1_total/"
 grades() { # grades FOLDER MARKS
   local score
-  lab grade "$scratch/$1" --out "$scratch/graded"
+  lab grade "$scratch/$1" --out "$scratch/graded/$1"
   score=$(sed -nE 's/^ *"score": ([0-9.]+),?$/\1/p' "$scratch/graded/$1/b1_total/results.json" | head -n 1)
   verdict "$([[ $code == 0 && ${score%.0} == "$2" ]]; echo $?)" "lab grade, $1: $2 of 10 marks (exit code $code, '$score')"
 }

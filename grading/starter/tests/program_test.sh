@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The students' tree as instructors and students meet it: made, made again, of some labs, updated in the middle of a term,
-# refused, cut short by a full disk. LAB_SOURCE_DIR is the tree that it is made of.
+# refused, cut short by a full disk. LAB_SOURCE_DIR is the tree that it is derived from.
 source "$(dirname -- "$(readlink -f -- "$0")")/../../../common/testing/program_checks.sh"
 source_tree=${LAB_SOURCE_DIR:?where the sources are}
 program=$bin/labstarter
@@ -73,9 +73,9 @@ term "$scratch/term"
 run "$program" "$scratch/term" --source "$new"
 verdict "$code" "an update in the middle of a term"
 holds "a student's files are as they were" untouched_work "$scratch/term"
-holds "a task that is handed out anew is beside the student's" grep -q 'said better' "$scratch/term/$task.new"
+holds "a task that is handed out anew is next to the student's" grep -q 'said better' "$scratch/term/$task.new"
 holds "... and named" says "$task: yours stays; the new version has changed it, see $task.new"
-holds "a task that is as it was has nothing beside it" absent "$scratch/term/$kept.new"
+holds "a task that is as it was has nothing next to it" absent "$scratch/term/$kept.new"
 holds "a provided file that the student edited is new" grep -q '// clearer' "$scratch/term/$header"
 holds "... and the student's is in the backup, and named" says "$header: you had edited it; your version is in .lab-backup/$header"
 holds "a file that the new version has no longer is gone" absent "$scratch/term/$gone"
@@ -91,7 +91,7 @@ refuses "a full disk ends the update with a message" 2 "cannot write '.*': File 
 holds "... and all of the student's work is whole" untouched_work "$scratch/full"
 run "$program" "$scratch/full" --source "$new"
 holds "... and the update can be repeated" untouched_work "$scratch/full"
-holds "... and ends as if nothing had been" diff -r "$scratch/full" "$scratch/term"
+holds "... and ends as if it had never been cut short" diff -r "$scratch/full" "$scratch/term"
 run bash -c 'trap "" XFSZ; ulimit -f 4; exec "$@"' full "$program" "$scratch/begun" --source "$source_tree"
 verdict "$([[ $code == 2 ]]; echo $?)" "a full disk ends the making of a starter"
 run "$program" "$scratch/begun" --source "$source_tree"

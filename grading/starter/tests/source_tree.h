@@ -9,7 +9,7 @@
 #include "grading/starter/derive_starter.h"
 #include "grading/starter/starter_labs.h"
 
-// The suite itself, as the gates of its starter see it.
+// The suite's own source tree, for the tests of the starter.
 namespace lab::grading {
 
 inline std::string source_dir() {

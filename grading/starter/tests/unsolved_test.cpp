@@ -18,11 +18,11 @@
 #include "grading/starter/tests/source_tree.h"
 
 // A starter's student files build without a warning, and every task of it ends with exit code 3 and its own name. The
-// rest of the program is the one that was built of this tree: a starter has the same files.
+// rest of the program comes from this tree's own build: a starter has the same files.
 namespace lab::grading {
 namespace {
 
-/// What a student waits for at most until a TODO is named. Under the sanitizers everything takes longer.
+/// The longest that a student waits until a TODO is named. Under the sanitizers everything takes longer.
 #ifdef __SANITIZE_ADDRESS__
 constexpr double kLimitSeconds = 60;
 #else
@@ -56,7 +56,7 @@ class UnsolvedLab {
   const Rubric& rubric() const { return rubric_; }
   const StudentBuild& built() const { return built_; }
 
-  /// What `check` says of the task, or of all tasks, and how it ended.
+  /// What `check` prints for the task, or for all tasks, and how it ended.
   nlohmann::json check(const std::string& task, int expected_code) const {
     const testing::TemporaryFolder folder;
     std::vector<std::string> argv = {built_.program, "check", "--json", folder.file("check.json")};
@@ -68,7 +68,7 @@ class UnsolvedLab {
     return nlohmann::json::parse(testing::read_bytes(folder.file("check.json")), nullptr, false);
   }
 
-  /// The task, and those that it builds on, whose TODO it may meet first.
+  /// The task, and those that it builds on, whose TODO it may reach first.
   std::set<std::string> may_stop_at(const std::string& task) const {
     std::set<std::string> tasks = {task};
     for (const RubricTask& other : rubric_.tasks) {
@@ -110,7 +110,7 @@ void check_lab(const std::string& name) {
     CHECK(verdicts[0].value("task", "") == task.id);
     check_unsolved(lab, verdicts[0]);
   }
-  // As `lab test` does it: all at once.
+  // As in `lab test`: all at once.
   const nlohmann::json all = lab.check("", not_implemented);
   REQUIRE(all.is_array());
   CHECK(all.size() >= lab.rubric().tasks.size());

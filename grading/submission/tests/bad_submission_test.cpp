@@ -15,7 +15,7 @@ using testing::FileMap;
 using testing::whole_a9;
 using testing::written_to;
 
-/// What is said of a submission of these files, without the path it begins with.
+/// The message about a submission of these files, without the path it begins with.
 std::string refused(const FileMap& files, const std::string& only_lab = "") {
   const TemporaryFolder temporary;
   const std::string path = written_to(temporary, "sub", files);

@@ -1,5 +1,3 @@
-#include "grading/submission/hand_in.h"
-
 #include "common/course/hand_in/hand_in_names.h"
 #include "common/testing/plain_test.h"
 #include "grading/submission/tests/sample_labs.h"
@@ -12,9 +10,11 @@ using testing::a9;
 using Words = std::vector<std::string>;
 
 TEST_CASE("hand-in names: folders are resolved, and what may replace an answer is known") {
-  const HandInNames names = hand_in_names(a9());
+  const HandInNames names = hand_in_names(a9().rubric, a9().student_files);
   CHECK(names.sources == Words{"student/allgather/ring.cpp", "student/broadcast/flat.cpp"});
-  CHECK(names.answers == std::set<std::string>{"drawing.pdf", "drawing.png", "written.md"});
+  CHECK(names.answers == Words{"drawing.png", "written.md"});
+  CHECK(names.also == Words{"drawing.pdf"});
+  CHECK((names.is_answer("drawing.pdf") && names.is_answer("written.md") && !names.is_answer("other.md")));
 }
 
 TEST_CASE("hand-in names: a missing answer may be replaced by one of another kind, and by nothing else") {
@@ -22,7 +22,7 @@ TEST_CASE("hand-in names: a missing answer may be replaced by one of another kin
   CHECK(missing_answers(a9_rubric, {}) == Words{"drawing.png", "written.md"});
   CHECK(missing_answers(a9_rubric, {"drawing.pdf", "written.md"}).empty());
   CHECK(missing_answers(a9_rubric, {"drawing.png", "written.md"}).empty());
-  // A picture that belongs to the words does not replace them.
+  // A picture that belongs to the text does not replace it.
   CHECK(missing_answers(a5().rubric, {"sketch.png"}) == Words{"a5_answers.md"});
 }
 

@@ -41,7 +41,7 @@ TEST_CASE("results folder: no name leads out of it, and different names stay dif
         folder_for("x.zip", {"", std::string(500, 'x') + "2"}));
 }
 
-TEST_CASE("results folder: somebody else's results are not replaced") {
+TEST_CASE("results folder: another student's results are not replaced") {
   const TemporaryFolder base;
   const Identity ada = {"Ada", "s1"}, bob = {"Bob", "s1"};
   const auto folder_of = [&](const std::string& submission, const Identity& identity) {
@@ -55,7 +55,7 @@ TEST_CASE("results folder: somebody else's results are not replaced") {
   keep_owner(other, "bob.zip", bob);
   CHECK(folder_of("bob.zip", bob) == other);
   CHECK(folder_of("ada.zip", ada) == first);
-  CHECK(folder_of("s1.zip", {}) != first);  // a file of that name, by nobody knows whom
+  CHECK(folder_of("s1.zip", {}) != first);  // a file of that name, by an unknown author
   CHECK(read_bytes(first + "/identity.toml") == "name = \"Ada\"\nid = \"s1\"\n# from ada.zip\n");
 }
 

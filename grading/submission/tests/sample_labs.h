@@ -26,7 +26,7 @@ inline KnownLab a9() {
   return lab;
 }
 
-/// One markdown with the code in it.
+/// A single markdown with the code in it.
 inline KnownLab a5() {
   KnownLab lab;
   lab.rubric.lab = "a5_pipeline";

@@ -51,7 +51,7 @@ TEST_CASE("submission: an archive is the same as a folder") {
   check_whole_a9(read_submission(temporary.file("smith.zip"), both_labs()));
 }
 
-TEST_CASE("submission: in one folder around it, which is said") {
+TEST_CASE("submission: in one folder around it, which is noted") {
   FileMap files = below("hw/" + kA9, whole_a9());
   files["hw/notes.txt"] = "x";
   files["ReadMe.txt"] = "x";

@@ -37,7 +37,7 @@ TEST_CASE("hand-in: a file that may take another's place") {
   CHECK(lab.answers.count("drawing.pdf") == 1);
 }
 
-TEST_CASE("hand-in: further files are not taken, also not beside the student's own") {
+TEST_CASE("hand-in: further files are not taken, also not next to the student's own") {
   FileMap files = whole_a9();
   files["student/not_asked_for.cpp"] = "x";
   files["student/broadcast/helper.h"] = "x";
@@ -111,7 +111,7 @@ TEST_CASE("hand-in: text in another encoding is taken, with a note") {
                            "'written.md' is UTF-8 with a byte order mark; it was converted to UTF-8"});
 }
 
-TEST_CASE("hand-in: a template that nobody wrote in counts as missing, and the code in it is taken") {
+TEST_CASE("hand-in: an untouched template counts as missing, and the code in it is taken") {
   KnownLab known = a5();
   known.templates["a5_answers.md"] = "# A5\n\nWhich seed, and why:\n\n```cpp student/baseline.cpp\n```\n";
   const std::string code = "\n```cpp student/baseline.cpp\nint x;\n```\n";
@@ -125,7 +125,7 @@ TEST_CASE("hand-in: a template that nobody wrote in counts as missing, and the c
   CHECK(written.notes == Words{});
 }
 
-TEST_CASE("hand-in: code in the markdown is held to the same rules") {
+TEST_CASE("hand-in: code in the markdown follows the same rules") {
   const auto taken = [](const std::string& markdown) { return take_lab(a5(), {{"a5_answers.md", markdown}}); };
   const SubmittedLab other = taken("```cpp student/Baseline.cpp\nint x;\n```\n");
   CHECK(other.sources.empty());

@@ -36,7 +36,7 @@ TEST_CASE("taken files: answers are text where their name says so") {
   CHECK(take_answer("q7.png", png).note.empty());
   CHECK(take_answer("q7.png", "").fault == "is empty");
   CHECK(take_answer("a4.log", "").fault == "is empty");
-  CHECK(take_answer("a4.err", "").fault.empty());  // of a run that went well
+  CHECK(take_answer("a4.err", "").fault.empty());  // of a successful run
   for (const char* name : {"a.md", "a.txt", "a.log", "a.err"}) {
     CHECK(take_answer(name, "words\n").bytes == "words\n");
     CHECK(take_answer(name, png).fault == "is not text; expected UTF-8");

@@ -17,7 +17,7 @@ std::vector<std::int64_t> epoch_order(std::int64_t num_images, std::uint64_t see
   std::vector<std::int64_t> order(static_cast<std::size_t>(num_images));
   std::iota(order.begin(), order.end(), std::int64_t{0});
   PortableRandom random(splitmix64(seed) + static_cast<std::uint64_t>(epoch));
-  // Fisher and Yates: what stands behind `last` is drawn, each of the others may still come to stand there.
+  // Fisher-Yates: positions after `last` are done; any of the others may still be drawn for `last`.
   for (std::int64_t last = num_images - 1; last > 0; --last) {
     const std::int64_t drawn = random.between(0, last);
     std::swap(order[static_cast<std::size_t>(drawn)], order[static_cast<std::size_t>(last)]);

@@ -29,7 +29,7 @@ bool has_part(const std::string& name, const char* part) {
   return name.find(part) != std::string::npos;
 }
 
-/// The names of the .bin files, sorted: the order in which a file system lists them differs between machines.
+/// The names of the .bin files, sorted: directory order differs between machines.
 std::vector<std::string> bin_files(const std::string& folder) {
   std::error_code error;
   std::vector<std::string> names;
@@ -58,19 +58,19 @@ std::vector<std::string> paths_of(const std::string& folder, const std::vector<s
 void require_files(const std::vector<std::string>& files, const std::string& folder, const char* purpose) {
   if (!files.empty()) return;
   throw UsageError(
-      fmt::format("'{}': expected files with CIFAR-10's images for training and for testing ({}), got none "
-                  "for {}",
+      fmt::format("'{}': expected files with CIFAR-10's images for training and for testing ({}), got none for {}",
                   folder, kKnownNames, purpose));
 }
 
 std::int64_t num_records(const std::string& path, std::int64_t num_bytes) {
   if (num_bytes > 0 && num_bytes % kRecordBytes == 0) return num_bytes / kRecordBytes;
   const char* hint = num_bytes == 0                    ? "the file is empty"
-                     : num_bytes % kCifar100Bytes == 0 ? "the size is that of a file of CIFAR-100, which has another "
-                                                         "layout: download CIFAR-10, binary version"
+                     : num_bytes % kCifar100Bytes == 0 ? "the size fits CIFAR-100, which has a different layout: "
+                                                         "download CIFAR-10, binary version"
                                                        : "the file has been cut short, or is of another kind";
-  throw UsageError(fmt::format("'{}': expected an integer of CIFAR-10's records of {} bytes, got {} bytes; hint: {}",
-                               path, kRecordBytes, num_bytes, hint));
+  throw UsageError(
+      fmt::format("'{}': expected a multiple of CIFAR-10's record size of {} bytes, got {} bytes; hint: {}", path,
+                  kRecordBytes, num_bytes, hint));
 }
 
 void require_labels(const std::string& path, const at::Tensor& labels) {
@@ -104,7 +104,7 @@ CifarFiles find_cifar_files(const std::string& folder) {
     files.train = paths_of(folder, names, [](const std::string& name) { return has_part(name, "train"); });
   files.test = paths_of(folder, names, [](const std::string& name) { return name == "test_batch.bin"; });
   if (files.test.empty()) {
-    // Never an image for both: "latest_train.bin" is for training.
+    // No image is used for both: "latest_train.bin" is for training.
     files.test = paths_of(folder, names, [](const std::string& name) {
       return has_part(name, "test") && !has_part(name, "train") && !is_train_batch(name);
     });

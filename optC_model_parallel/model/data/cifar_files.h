@@ -8,9 +8,8 @@
 
 namespace lab::optc {
 
-/// The files of a folder that hold CIFAR-10 in its binary version: for training data_batch_*.bin, or where there are
-/// none those with "train" in their name; for testing test_batch.bin, or else those with "test"; .bin all of them, in
-/// the order of their names.
+/// The files of a folder with CIFAR-10's binary version: for training data_batch_*.bin, or else *train*.bin; for
+/// testing test_batch.bin, or else *test*.bin; in the order of their names.
 struct CifarFiles {
   std::vector<std::string> train;
   std::vector<std::string> test;
@@ -20,12 +19,12 @@ struct CifarFiles {
 CifarFiles find_cifar_files(const std::string& folder);
 
 /// All images of the files, one file after the other.
-/// Errors    UsageError: a file that cannot be read, is empty, or is no integer of records of 1 + 3072 bytes
-///           (with a hint where it would be CIFAR-100's 2 + 3072); a label above 9, with the record's number
+/// Errors    UsageError: a file that cannot be read, is empty, or is not a multiple of the record size of 1 + 3072
+///           bytes (with a hint if its size fits CIFAR-100's 2 + 3072); a label above 9, with the record's number
 /// Source    https://www.cs.toronto.edu/~kriz/cifar.html, "binary version"
 Images read_cifar(const std::vector<std::string>& files, const std::function<void()>& on_file = {});
 
-/// Both. `on_file` is called after each file.
+/// Training and test images. `on_file` is called after each file.
 Dataset load_cifar(const std::string& folder, const std::function<void()>& on_file = {});
 
 }  // namespace lab::optc

@@ -17,7 +17,7 @@ namespace {
 
 using ImageColour = std::array<std::int64_t, kImageChannels>;
 
-/// What is to be drawn, in front of a background that becomes lighter in one direction.
+/// What to draw, in front of a background that becomes lighter in one direction.
 struct ImagePlan {
   std::int64_t label = 0;
   std::int64_t centre_x = 0;
@@ -29,8 +29,8 @@ struct ImagePlan {
   ImageColour foreground = {};
 };
 
-/// The colour that a class is seen on more than on others. Without these, the tutorial's net spends its first five
-/// epochs on 1,500 images finding nothing at all; with them alone, it gets about every second image right.
+/// The background colour that is more frequent for each class. Without these, the tutorial's net learns nothing in its
+/// first five epochs on 1,500 images; from them alone, it gets about every second image right.
 constexpr std::array<ImageColour, kNumClasses> kUsualTints = {{{1, 0, 0},
                                                                {0, 1, 0},
                                                                {0, 0, 1},
@@ -42,7 +42,7 @@ constexpr std::array<ImageColour, kNumClasses> kUsualTints = {{{1, 0, 0},
                                                                {-1, 0, -1},
                                                                {-1, -1, -1}}};
 
-/// Whether a place is in a stripe and not between two: the first begins at 0, and gaps are as wide as stripes.
+/// Whether a position is in a stripe and not between two: the first begins at 0, and gaps are as wide as stripes.
 bool in_stripe(std::int64_t place, std::int64_t width) {
   const std::int64_t positive = place + 2 * kImageSide * width;  // by whole pairs: division would round towards 0
   return positive / width % 2 == 0;

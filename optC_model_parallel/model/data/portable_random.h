@@ -6,8 +6,8 @@
 
 namespace lab::optc {
 
-/// Random numbers that follow from the seed alone, the same on every machine: those of the standard's distributions are
-/// not, and those of LibTorch may change with its version.
+/// Random numbers that depend only on the seed, the same on every machine: those of the standard's distributions are
+/// not, and those of LibTorch may change between versions.
 class PortableRandom {
  public:
   explicit PortableRandom(std::uint64_t seed) : next_(splitmix64(seed)) {}

@@ -9,9 +9,9 @@
 
 namespace lab::optc {
 
-/// The pieces of a model that tensor parallelism splits. A model is made of these and of layers that every rank runs
-/// whole: put in the parallel ones, and the same model is parallel. Tensors in the order given here; a block's
-/// parallel version takes shards of those that name a dimension, and x and its result are the same on every rank.
+/// The parts of a model that tensor parallelism splits. A model consists of these and of layers that every rank runs
+/// whole: with the parallel blocks, the same model is parallel. Tensors come in the order given here; a block's
+/// parallel version takes shards of those with a dim, and x and its result are the same on every rank.
 struct Blocks {
   /// linear, relu, linear. x [..., D] -> [..., E]
   /// fc_in.weight [H, D] dim 0, fc_in.bias [H] dim 0, fc_out.weight [E, H] dim 1, fc_out.bias [E] whole
@@ -35,7 +35,7 @@ struct Blocks {
 constexpr double kNormEpsilon = 1e-5;
 constexpr double kBatchNormMomentum = 0.1;  ///< of the running statistics, as nn::BatchNorm2d
 
-/// All in one process.
+/// The blocks in one process.
 Blocks serial_blocks();
 
 }  // namespace lab::optc

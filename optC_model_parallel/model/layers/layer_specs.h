@@ -20,13 +20,13 @@ std::vector<ParameterSpec> convolution_parameters(const std::string& name, std::
 /// NAME.weight [width], ones, and NAME.bias [width], zeros.
 std::vector<ParameterSpec> norm_parameters(const std::string& name, std::int64_t width);
 
-/// The same, split over ranks by their first dimension, `unit` rows of which stay together.
+/// The same, split over ranks by their first dimension, in units of `unit` rows.
 std::vector<ParameterSpec> split_by_rows(std::vector<ParameterSpec> parameters, std::int64_t unit = 1);
 
-/// The same, weights split over ranks by their second dimension; biases are whole.
+/// The same, with weights split over ranks by their second dimension; biases stay whole.
 std::vector<ParameterSpec> split_by_columns(std::vector<ParameterSpec> parameters);
 
-/// Some parameters after others.
+/// All parts, concatenated.
 std::vector<ParameterSpec> joined(std::vector<std::vector<ParameterSpec>> parts);
 
 struct ConvolutionOptions {
@@ -36,16 +36,16 @@ struct ConvolutionOptions {
   std::int64_t in_side = 32;
   std::int64_t padding = 0;
   std::int64_t stride = 1;
-  bool pool = false;  ///< the largest of each 2 x 2
+  bool pool = false;  ///< 2 x 2 max-pool
   Fill fill = Fill::kUniform;
 };
 
-/// Convolution, relu, and a pool where so asked. x [B, in_channels, in_side, in_side]
+/// Convolution, relu, and optionally a pool. x [B, in_channels, in_side, in_side]
 LayerSpec convolution_layer(const std::string& name, const ConvolutionOptions& options);
 
 enum class Activation { kRelu, kNone };
 
-/// x [B, ...] with `in` values of each image -> [B, out]
+/// x [B, ...] with `in` values per image -> [B, out]
 LayerSpec linear_layer(const std::string& name, std::int64_t in, std::int64_t out,
                        Activation activation = Activation::kRelu, Fill fill = Fill::kUniform);
 

@@ -13,7 +13,7 @@
 namespace lab::optc {
 namespace {
 
-/// Another seed for every name.
+/// A different seed for every name.
 std::uint64_t seed_of(const std::string& name, std::uint64_t seed) {
   for (const char letter : name) seed = splitmix64(seed ^ static_cast<unsigned char>(letter));
   return splitmix64(seed);
@@ -44,7 +44,7 @@ Parameters made_of(const ModelSpec& model, const Make& make) {
   return made;
 }
 
-/// Tells of every parameter and its tensor, in order.
+/// Calls the function with every parameter and its tensor, in order.
 template <class Tell>
 void for_each_tensor(const ModelSpec& model, const Parameters& parameters, const Tell& tell) {
   if (parameters.layers.size() != model.layers.size())

@@ -12,7 +12,7 @@ namespace {
 
 using MlpBlock = std::function<at::Tensor(const at::Tensor& x, const Tensors& tensors)>;
 
-/// The tutorial's net with its layers fc1 and fc2 as one block; `between`: parameters of what is between them.
+/// The tutorial's net with its layers fc1 and fc2 as one block; `between`: the parameters between them.
 ModelSpec paired_tutorial(const std::string& name, const MlpBlock& block, std::vector<ParameterSpec> between) {
   const ModelSpec tutorial = tutorial_model();
   const LayerSpec& fc1 = tutorial.layers[2];

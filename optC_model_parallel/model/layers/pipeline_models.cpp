@@ -8,12 +8,12 @@
 namespace lab::optc {
 namespace {
 
-/// 3 x 3, of the same size as its input, unless a pool halves it.
+/// 3 x 3, with the same size as its input, unless a pool halves it.
 LayerSpec same_convolution(const std::string& name, std::int64_t in, std::int64_t out, std::int64_t side, bool pool) {
   return convolution_layer(name, {in, out, /*kernel=*/3, side, /*padding=*/1, /*stride=*/1, pool, Fill::kHe});
 }
 
-/// The mean over all pixels of each channel, and what it says about the classes.
+/// The mean over all pixels of each channel, and a linear layer.
 LayerSpec mean_and_linear(const std::string& name, std::int64_t channels) {
   LayerSpec layer = linear_layer(name, channels, kNumClasses, Activation::kNone);
   layer.forward = [linear = layer.forward](const at::Tensor& x, const Tensors& tensors, Mode mode) {

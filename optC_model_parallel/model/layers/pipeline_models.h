@@ -4,7 +4,7 @@
 
 namespace lab::optc {
 
-// models.h says what they are.
+// Described in models.h.
 ModelSpec tutorial_model();
 ModelSpec deep_model();
 ModelSpec wide_model();

@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kResnetChannels = 24;
 constexpr std::int64_t kTaps = 9;  // of a 3x3 convolution
 
-/// A BatchNorm's: what it learns, and its running statistics.
+/// A BatchNorm's learnable parameters and running statistics.
 std::vector<ParameterSpec> batch_norm_parameters(const std::string& name) {
   std::vector<ParameterSpec> parameters = norm_parameters(name, kResnetChannels);
   parameters.push_back({name + ".running_mean", {kResnetChannels}, Fill::kZeros});
@@ -20,13 +20,13 @@ std::vector<ParameterSpec> batch_norm_parameters(const std::string& name) {
   return parameters;
 }
 
-/// relu(x + what the block adds), and where so asked the largest of each 2 x 2.
+/// relu(x + block(x)), and optionally a 2 x 2 max-pool.
 LayerSpec residual_layer(const std::string& name, std::int64_t side, bool pool, const Blocks& blocks) {
   LayerSpec layer;
   layer.name = name;
   std::vector<ParameterSpec> conv_in =
       convolution_parameters(name + ".conv_in", kResnetChannels, kResnetChannels, 3, Fill::kHe);
-  conv_in.pop_back();  // the norm takes any bias away again
+  conv_in.pop_back();  // the norm would remove any bias
   layer.parameters = joined(
       {split_by_rows(std::move(conv_in)), split_by_rows(batch_norm_parameters(name + ".norm")),
        split_by_columns(convolution_parameters(name + ".conv_out", kResnetChannels, kResnetChannels, 3, Fill::kHe))});
@@ -40,7 +40,7 @@ LayerSpec residual_layer(const std::string& name, std::int64_t side, bool pool, 
   return layer;
 }
 
-/// BatchNorm, the mean over all pixels of each channel, and what it says about the classes.
+/// BatchNorm, the mean over all pixels of each channel, and a linear layer.
 LayerSpec resnet_head() {
   LayerSpec layer = linear_layer("head", kResnetChannels, kNumClasses, Activation::kNone);
   layer.parameters = joined({batch_norm_parameters("norm"), layer.parameters});

@@ -5,7 +5,7 @@
 
 namespace lab::optc {
 
-// models.h says what they are.
+// Described in models.h.
 ModelSpec pair_model(const Blocks& blocks);
 ModelSpec pair_norm_model(const Blocks& blocks);
 ModelSpec vit_model(const Blocks& blocks);

@@ -6,7 +6,7 @@
 #include "optC_model_parallel/model/layers/layer_specs.h"
 #include "optC_model_parallel/model/layers/tensor_models.h"
 
-// Shapes: B images, S = 64 places, D = 48 values at each.
+// Shapes: B images, S = 64 positions, D = 48 values at each.
 namespace lab::optc {
 namespace {
 
@@ -44,7 +44,7 @@ LayerSpec patches_layer() {
   return layer;
 }
 
-/// All weights, then all biases, as Blocks::attention has them.
+/// All weights, then all biases, in the order of Blocks::attention.
 std::vector<ParameterSpec> attention_parameters(const std::string& name) {
   std::vector<ParameterSpec> weights, biases;
   for (const char* which : {".q", ".k", ".v"}) {

@@ -11,7 +11,7 @@
 namespace lab::optc {
 namespace {
 
-/// A word that must be one of some.
+/// An option's value that must be one of a list.
 void check_word(const char* option, const std::string& word, const std::vector<std::string>& words) {
   if (std::find(words.begin(), words.end(), word) != words.end()) return;
   const auto meant = nearest(word, words);
@@ -23,7 +23,7 @@ int num_layers(const std::string& model) {
   return static_cast<int>(model_named(model).layers.size());
 }
 
-/// Of the command that has --model; otherwise of one that could train it.
+/// For a command with --model; otherwise names a command that could train it.
 std::string deeper_model(int num_stages, bool has_model_option) {
   for (const std::string& other : pipeline_model_names()) {
     if (num_layers(other) < num_stages) continue;

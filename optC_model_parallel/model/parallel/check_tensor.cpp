@@ -25,7 +25,7 @@ std::vector<ParameterSpec> split_parameters(const ModelSpec& model) {
   return all;
 }
 
-/// What ranks share: features, channels, heads.
+/// What is split over ranks: features, channels, heads.
 std::int64_t num_pieces(const ParameterSpec& spec) {
   return spec.shape[static_cast<std::size_t>(spec.split_dim)] / spec.split_unit;
 }

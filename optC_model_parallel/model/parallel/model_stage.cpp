@@ -63,7 +63,7 @@ at::Tensor ModelStage::input(const at::Tensor& received) const {
 
 StageFunction ModelStage::training(const Parameters& weights, const MicroBatchData& data, int micro_batch) const {
   return [this, &weights, &data, micro_batch](const at::Tensor& input) {
-    // Images need no gradient: it would be a third of the first layer's work, for nobody.
+    // Images need no gradient: it would be a third of the first layer's work, for nothing.
     const at::Tensor x = is_first_ ? data.pixels(micro_batch) : input;
     const at::Tensor out = run_layers(layers_, weights, x, Mode::kTraining);
     return is_last_ ? micro_batch_loss(out, data.labels(micro_batch), data.batch_size(micro_batch)) : out;

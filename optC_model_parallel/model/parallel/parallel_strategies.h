@@ -14,23 +14,23 @@ namespace lab::optc {
 const std::vector<std::string>& schedule_names();
 bool is_asynchronous(const std::string& schedule);
 
-/// Whether a model can be trained so on that many ranks, before there is one. `has_model_option`: whether the command
-/// that the messages are for has --model.
+/// Checks, without building it, that a model can be trained this way on that many ranks. `has_model_option`: whether
+/// the command that shows the messages has --model.
 /// Errors    UsageError: a model that is not for pipelines; more stages than layers, with the model that has enough;
-///           chunks with a schedule other than interleaved; interleaved with micro-batches that are no multiple of the
-///           ranks; pipedream-2bw with fewer micro-batches than ranks; recompute with stale weights
+///           chunks with a schedule other than interleaved; interleaved with micro-batches that are not a multiple of
+///           the ranks; pipedream-2bw with fewer micro-batches than ranks; recompute with stale weights
 void check_pipeline(const TrainingOptions& options, const PipelineOptions& pipeline, int num_ranks,
                     bool has_model_option = true);
 
-/// The model in stages, a process each: PointToPoint and nothing else.
+/// The model in stages, one process each; uses only PointToPoint.
 std::unique_ptr<Strategy> pipeline_parallel(const TrainingOptions& options, const PipelineOptions& pipeline,
                                             Communicator& comm);
 
 /// Errors    UsageError: a model that is not for tensor parallelism; a width that does not divide by the ranks, with
-///           the numbers of ranks that would do
+///           the numbers of ranks that would work
 void check_tensor(const TrainingOptions& options, int num_ranks, bool has_model_option = true);
 
-/// Every layer's shards, one on each rank.
+/// Every layer split into shards, one on each rank.
 std::unique_ptr<Strategy> tensor_parallel(const TrainingOptions& options, Communicator& comm);
 
 }  // namespace lab::optc

@@ -7,23 +7,23 @@
 
 namespace lab::optc {
 
-/// This rank's chunks of a model at work on one batch after the other, in any schedule that computes all of a batch
-/// with the same weights. Gradients add up in the weights; whoever runs the schedule updates them between two batches.
+/// This rank's chunks of a model, working on one batch after another, in any schedule that computes all of a batch with
+/// the same weights. Gradients accumulate in the weights; the caller updates them between two batches.
 class PipelineStages : public WholePasses {
  public:
   /// `weights`: of layers_of_rank(plan, rank). The plan must outlive it.
   PipelineStages(const StagePlan& plan, const Parameters& weights, bool recompute, Communicator& comm);
 
-  /// What the passes from here on are about: the micro-batches of one batch. The data must outlive them.
+  /// Sets the batch whose micro-batches the following passes compute. The data must outlive them.
   void begin(const MicroBatchData& batch);
 
   at::Tensor forward(int chunk, int micro_batch, const at::Tensor& input) override;
   at::Tensor backward(int chunk, int micro_batch, const at::Tensor& output_grad) override;
 
-  /// Of the batch, once its forward passes are done; known to the rank with the last stage, otherwise 0.
+  /// The batch's loss, once its forward passes are done, on the rank with the last stage; otherwise 0.
   double loss() const { return loss_; }
 
-  /// Micro-batches of the chunk that wait for their backward pass.
+  /// The number of the chunk's micro-batches that wait for their backward pass.
   std::size_t num_live(int chunk) const { return chunks_[static_cast<std::size_t>(chunk)].live.size(); }
 
  private:

@@ -22,8 +22,8 @@
 namespace lab::optc {
 namespace {
 
-/// What every way to train in stages has in common: this rank's layers, and how they answer. The last rank, which has
-/// the last stage, knows losses and answers.
+/// Common base of all training in stages: this rank's layers, and their evaluation. The last rank, which has the last
+/// stage, knows losses and logits.
 class PipelineTraining : public Strategy {
  public:
   at::Tensor logits(const Images& images, const OnBatch& on_batch = {}) override;
@@ -43,7 +43,7 @@ class PipelineTraining : public Strategy {
   Learner learner_;
 
  private:
-  /// One batch through all stages, forward only: the answers on the last rank, elsewhere undefined.
+  /// One batch through all stages, forward only: the logits on the last rank, undefined elsewhere.
   at::Tensor answers_of(const at::Tensor& images) const;
 };
 

@@ -5,15 +5,15 @@
 #include "optC_model_parallel/commands/training_options.h"
 #include "optC_model_parallel/model/parallel/stashed_stages.h"
 
-// The two kinds of pipelines, with stages as given; parallel_strategies.h makes them with balanced ones.
+// The two kinds of pipelines, with given stages; parallel_strategies.h makes them with balanced ones.
 namespace lab::optc {
 
-/// All of a batch with the same weights: gpipe, 1f1b, interleaved.
+/// Computes all of a batch with the same weights: gpipe, 1f1b, interleaved.
 std::unique_ptr<Strategy> synchronous_pipeline(const StagePlan& plan, const TrainingOptions& options,
                                                const PipelineOptions& pipeline, Communicator& comm);
 
-/// 1F1B that is drained at the end of train() only: the next batches begin while this one is under way. Each batch has
-/// so many micro-batches.
+/// 1F1B that is drained only at the end of train(): the next batches start while this one is in flight. Each batch has
+/// `num_micro_batches` micro-batches.
 std::unique_ptr<Strategy> asynchronous_pipeline(const StagePlan& plan, const TrainingOptions& options,
                                                 std::int64_t num_micro_batches, const VersionRule& version_of,
                                                 Communicator& comm);

@@ -35,7 +35,7 @@ at::Tensor StashedStage::backward(int chunk, int micro_batch, const at::Tensor& 
     at::Tensor input_grad = live_.backward(micro_batch, output_grad);
     if (ends_batch(micro_batch)) {
       update(versions_.of(micro_batch));
-      versions_.finish(micro_batch);  // before the next version comes: one less is held at the same time
+      versions_.finish(micro_batch);  // before the next version is added: one fewer is held at a time
       versions_.add(copy_of(newest_.parameters()));
     } else {
       versions_.finish(micro_batch);

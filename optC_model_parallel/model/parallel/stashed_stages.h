@@ -13,12 +13,12 @@ namespace lab::optc {
 /// Which version of its weights a stage computes a micro-batch with: one of pipedream.h, with the stage filled in.
 using VersionRule = std::function<std::int64_t(std::int64_t micro_batch)>;
 
-/// One stage of a model in a schedule that is never empty between its first and its last batch: an update follows the
-/// backward pass of each batch's last micro-batch, while micro-batches of later batches are under way.
+/// One stage of a model in a schedule that is not drained between its first and last batch: an update follows the
+/// backward pass of each batch's last micro-batch, while micro-batches of later batches are in flight.
 class StashedStage : public WholePasses {
  public:
-  /// `newest` has the weights that updates change, `data` all batches, and `on_loss` is told of each one's loss, on the
-  /// last stage. All that is given by reference must outlive it.
+  /// `newest` has the weights that updates change, `data` all batches, and `on_loss` is called with each one's loss, on
+  /// the last stage. Everything passed by reference must outlive it.
   StashedStage(const StagePlan& plan, Learner& newest, VersionRule version_of, const MicroBatchData& data,
                const OnLoss& on_loss, Communicator& comm);
 
@@ -29,7 +29,7 @@ class StashedStage : public WholePasses {
 
  private:
   bool ends_batch(int micro_batch) const { return (micro_batch + 1) % data_.per_batch() == 0; }
-  /// One optimizer step on the newest weights, by the gradients that have added up in a version's leaves.
+  /// One optimizer step on the newest weights, with the gradients accumulated in a version's leaves.
   void update(const Parameters& version);
 
   const pipeline::Schedule numbers_;

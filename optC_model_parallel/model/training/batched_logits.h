@@ -8,8 +8,8 @@
 
 namespace lab::optc {
 
-/// What a function makes of all images, 256 at a time, without gradients: [N, 10]. Undefined where the function's
-/// answers are. Of no images it makes nothing: then it is called once, with none.
+/// The function's results for all images, 256 at a time, without gradients: [N, 10]. Undefined if the function returns
+/// undefined tensors. Without images, the function is called once, with an empty batch.
 /// Call      the function gets x [B, 3, 32, 32]; `on_batch` may be empty
 at::Tensor batched_logits(const Images& images, at::ScalarType dtype,
                           const std::function<at::Tensor(const at::Tensor& x)>& function,

@@ -18,7 +18,7 @@ std::string checksum_text(std::string_view bytes) {
   return fmt::format("{:016x}", checksum_of(bytes));
 }
 
-/// Of its bytes, dtype and shape. A single byte that differs always shows: each step of the checksum is a bijection.
+/// Of its bytes, dtype and shape. A single different byte is always detected: each step of the checksum is a bijection.
 std::string checksum_of_tensor(const at::Tensor& tensor) {
   const at::Tensor values = tensor.detach().to(at::kCPU).contiguous();
   const std::string bytes = checksum_text({static_cast<const char*>(values.data_ptr()), values.nbytes()});

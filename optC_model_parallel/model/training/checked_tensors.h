@@ -8,14 +8,14 @@
 
 namespace lab::optc {
 
-/// A file that is not what was written.
+/// A file that differs from what was written.
 class DamagedFile : public UsageError {
  public:
   using UsageError::UsageError;
 };
 
 /// Writes a safetensors file with a checksum of every tensor ("checksum.NAME") and one of all the metadata ("checksum").
-/// Returns   the latter, by which files with other tensors or metadata can be told apart
+/// Returns   the latter, which differs between files with different tensors or metadata
 /// Errors    UsageError: as save_safetensors()
 std::string save_checked(const std::string& path, const TensorMap& tensors, SafetensorsMetadata metadata);
 

@@ -33,7 +33,7 @@ std::string epoch_file(std::size_t epoch, int rank) {
   return fmt::format("{}{:05}.rank{}.safetensors", kEpoch, epoch, rank);
 }
 
-/// The number behind this beginning of a name; -1 if it does not begin so.
+/// The number after this prefix of a name; -1 if it does not have the prefix.
 std::int64_t number_in(const std::string& name, std::string_view beginning) {
   std::int64_t number = -1;
   if (name.compare(0, beginning.size(), beginning) == 0)
@@ -45,7 +45,7 @@ bool begins_with(std::string_view text, std::string_view beginning) {
   return text.substr(0, beginning.size()) == beginning;
 }
 
-/// The names of the files in a folder; none where there is no such folder.
+/// The names of the files in a folder; none if there is no such folder.
 std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code missing;
@@ -54,7 +54,7 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-/// The tensors whose names begin so, without that beginning.
+/// The tensors whose names have this prefix, with the prefix removed.
 TensorMap part_named(const TensorMap& tensors, std::string_view beginning) {
   TensorMap part;
   for (const auto& [name, tensor] : tensors) {
@@ -111,7 +111,7 @@ void Checkpoints::require_same_training(const std::string& path, const Safetenso
   }
 }
 
-/// Of more ranks than before, the new ones have no file: they look at the first rank's.
+/// If there are more ranks than before, the new ones have no file: they check the first rank's.
 void Checkpoints::require_same_number_of_ranks() const {
   const std::vector<std::int64_t> steps = steps_of(0);
   if (steps.empty() || rank_ == 0) return;
@@ -120,7 +120,7 @@ void Checkpoints::require_same_number_of_ranks() const {
   try {
     first = load_checked(path);
   } catch (const DamagedFile&) {
-    return;  // the first rank says so
+    return;  // the first rank reports it
   }
   require_same_training(path, first.metadata);
 }
@@ -207,8 +207,8 @@ void Checkpoints::write(const Checkpoint& checkpoint) {
   tidy(checkpoint.step);
 }
 
-/// Leaves of this rank's files the newest and the one before it, and the epochs up to there. What cannot be removed is
-/// tried again next time.
+/// Keeps this rank's newest file, the one before it, and the epochs up to there, and removes the others. If one cannot
+/// be removed, the next call tries again.
 void Checkpoints::tidy(std::int64_t newest) const {
   std::vector<std::string> kept = {step_file(newest, rank_)};
   std::int64_t before = -1;
@@ -218,7 +218,7 @@ void Checkpoints::tidy(std::int64_t newest) const {
   kept.push_back(step_file(before, rank_));
   for (std::size_t epoch = 1; epoch <= epochs_.size(); ++epoch) kept.push_back(epoch_file(epoch, rank_));
   for (const std::string& name : names_in(options_.folder)) {
-    // Longer names are those under which a writer that was killed had begun.
+    // Longer names are temporary files of a writer that was killed.
     const std::int64_t step = number_in(name, kStep), epoch = number_in(name, kEpoch);
     const bool own = (step >= 0 && begins_with(name, step_file(step, rank_))) ||
                      (epoch >= 0 && begins_with(name, epoch_file(static_cast<std::size_t>(epoch), rank_)));

@@ -12,45 +12,47 @@
 
 namespace lab::optc {
 
-/// A training at rest, between two steps.
+/// The state of a training between two steps.
 struct Checkpoint {
-  std::int64_t step = 0;  ///< done since the beginning
+  std::int64_t step = 0;  ///< steps done since the beginning
   TensorMap state;        ///< Strategy::state()
   TrainingRecord record;  ///< so far
 };
 
 struct CheckpointOptions {
-  std::string folder;      ///< empty: steps are counted and nothing is written, as a reference is drained in time
+  /// Empty: steps are counted and nothing is written, so that a reference is drained at the same steps.
+  std::string folder;
   std::int64_t every = 0;  ///< steps; 0: none are written
-  bool resume = false;  ///< go on from the newest that is intact on all ranks; where none is there, from the beginning
-  std::string fingerprint;  ///< what must not differ between the runs: options in words
+  /// Resume from the newest checkpoint that is intact on all ranks; if there is none, start from the beginning.
+  bool resume = false;
+  std::string fingerprint;  ///< what must not differ between the runs: options as text
 };
 
-/// One rank's checkpoints: FOLDER/step00000040.rank2.safetensors, each complete or not there, with a checksum of every
-/// tensor. The two newest are kept: while some ranks have written the newest and some have not, all have the one before,
-/// whenever they are killed; and where the newest is damaged, the one before serves. The weights after an epoch, which
-/// are needed for comparison only, are written once: FOLDER/epoch00001.rank2.safetensors. Files of later steps and
-/// epochs, which an earlier run has left, go at the next write: that run is not gone on from.
+/// One rank's checkpoints: FOLDER/step00000040.rank2.safetensors, each written completely or not at all, with a
+/// checksum of every tensor. The two newest are kept: whenever ranks are killed, all have at least the one before the
+/// newest, which also serves if the newest is damaged. The weights after an epoch, needed only for comparison, are
+/// written once: FOLDER/epoch00001.rank2.safetensors. Files of later steps and epochs, left by an earlier run, are
+/// removed at the next write: that run is not resumed.
 class Checkpoints {
  public:
-  /// The ranks' common answer: for every number that all of them give, the largest; -1 where there is none. In one
-  /// process simply the largest.
+  /// Returns the largest number that all ranks pass, on all of them; -1 if there is none. In one process simply the
+  /// largest.
   using Agree = std::function<std::int64_t(const std::vector<std::int64_t>& steps)>;
 
   Checkpoints(CheckpointOptions options, int rank, int num_ranks, Agree agree = {});
 
-  /// The newest checkpoint that all ranks have intact; none without `resume`, or where there is none.
+  /// The newest checkpoint that all ranks have intact; none without `resume`, or if there is none.
   /// Call      collective, before the first write()
-  /// Errors    UsageError: a file, or the first rank's newest, is of another fingerprint or number of ranks (both are
-  ///           named), or of an earlier format; a weight that is not finite; this rank has damaged files, and no step is
-  ///           left that all ranks have intact
+  /// Errors    UsageError: a file, or the first rank's newest, has a different fingerprint or number of ranks (both are
+  ///           named), or an earlier format; a weight is not finite; this rank has damaged files, and no step is left
+  ///           that all ranks have intact
   std::optional<Checkpoint> newest();
 
-  /// What newest() has to tell the user: on rank 0 from which step the training goes on, or that it starts over; on
-  /// each rank, which of its files are damaged, and how.
+  /// What newest() reports to the user: on rank 0 from which step the training resumes, or that it starts over; on each
+  /// rank, which of its files are damaged, and how.
   const std::vector<std::string>& notes() const { return notes_; }
 
-  /// Whether one is due after this step, besides those at the ends of epochs.
+  /// Whether one is due after this step, in addition to those at the ends of epochs.
   bool due(std::int64_t step) const;
   bool writes() const { return options_.every > 0 && !options_.folder.empty(); }
 

@@ -10,7 +10,7 @@ constexpr double kPerturbation = 1.0 / (1 << 16);  ///< relative
 constexpr double kLogitGradientPerturbation =
     1.0 / (1 << 21);  ///< absolute: a probability near 1 is off by 2^-24 or two
 
-/// Normal errors, another one for each element of each tensor.
+/// Normally distributed errors, a different one for each element of each tensor.
 class Perturbation {
  public:
   explicit Perturbation(std::uint64_t seed) : seed_(seed) {}
@@ -40,7 +40,7 @@ ExactStep exact_step(const ModelSpec& model, const TensorMap& weights, const Ima
   if (perturbation) x = perturbation->of(x);
   const at::Tensor logits = run_layers(model, parameters, x, Mode::kTraining);
   const at::Tensor loss = at::cross_entropy_loss(logits, labels_of(images, indices));
-  // The gradient of this sum is what it adds to that of the logits.
+  // The gradient of this sum is added to that of the logits.
   const at::Tensor added = perturbation ? (perturbation->errors(logits.sizes()) * logits).sum() *
                                               (kLogitGradientPerturbation / static_cast<double>(logits.size(0)))
                                         : at::zeros({}, at::kDouble);

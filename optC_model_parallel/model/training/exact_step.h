@@ -17,9 +17,9 @@ struct ExactStep {
   TensorMap gradient;  ///< float64
 };
 
-/// Computed in float64, in one process, from weights of any dtype. `perturbed_by`: with every weight and every pixel
-/// off by a relative error of its own, 2^-16 on average, drawn by that seed; and every logit's gradient, the difference
-/// of a probability and one or zero, by 2^-21: where answers are almost certain, few of its float32 digits are right.
+/// Computed in float64, in one process, from weights of any dtype. `perturbed_by`: a seed; every weight and every pixel
+/// gets a random relative error, 2^-16 on average, and every logit's gradient, the difference of a probability and one
+/// or zero, an error of 2^-21: for almost certain predictions, few of its float32 digits are right.
 ExactStep exact_step(const ModelSpec& model, const TensorMap& weights, const Images& images, const at::Tensor& indices,
                      std::optional<std::uint64_t> perturbed_by = std::nullopt);
 

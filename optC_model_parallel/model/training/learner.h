@@ -18,25 +18,27 @@ class Learner {
 
   const ModelSpec& model() const { return model_; }
 
-  /// As they are now: leaves that step() and load_state() change in place.
+  /// The current tensors: leaves that step() and load_state() change in place.
   const Parameters& parameters() const { return parameters_; }
 
-  /// One update by the gradients that the parameters have, which are gone afterwards.
+  /// One update with the parameters' gradients, which are cleared.
   void step() {
     if (before_step_) before_step_(*this);
     optimizer_.step();
   }
 
-  /// Told before each update, while the parameters still have the gradients.
+  /// Called before each update, while the parameters still have the gradients.
   using BeforeStep = std::function<void(const Learner&)>;
   void watch(BeforeStep before_step) { before_step_ = std::move(before_step); }
 
-  /// By name. Aliasing  copies
+  /// The tensors by name.
+  /// Aliasing  copies
   TensorMap tensors() const;
 
-  /// tensors() and the optimizer's state, whose names differ. Aliasing  copies
+  /// tensors() and the optimizer's state, whose names differ.
+  /// Aliasing  copies
   TensorMap state() const;
-  /// Errors    UsageError: a tensor that is missing, that belongs to neither, or of another shape or dtype
+  /// Errors    UsageError: a tensor is missing, belongs to neither, or has a different shape or dtype
   void load_state(const TensorMap& state);
 
  private:

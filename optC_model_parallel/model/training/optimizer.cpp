@@ -18,7 +18,7 @@ namespace {
 
 using States = std::decay_t<decltype(std::declval<torch::optim::Optimizer&>().state())>;
 
-/// Under what LibTorch keeps a tensor's state: its address, in older versions as text.
+/// LibTorch's key for a tensor's state: its address, in older versions as text.
 template <class Key = States::key_type>
 Key key_of(const at::Tensor& tensor) {
   if constexpr (std::is_same_v<Key, std::string>) {
@@ -44,7 +44,7 @@ std::unique_ptr<torch::optim::Optimizer> made(const std::vector<at::Tensor>& ten
   throw UsageError(fmt::format("optimizer '{}': expected sgd or adam", options.kind));
 }
 
-/// A copy of a tensor of the map, which is taken out of it; undefined where there is none.
+/// Removes a tensor from the map and returns a copy; undefined if there is none.
 at::Tensor taken(TensorMap& rest, const std::string& name, const at::Tensor& like) {
   const auto found = rest.find(name);
   if (found == rest.end()) return {};

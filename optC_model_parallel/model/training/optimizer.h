@@ -16,26 +16,26 @@ struct OptimizerOptions {
   double momentum = 0.9;  ///< sgd only
 };
 
-/// LibTorch's SGD or Adam for named tensors, with a state that can be kept and put back, bit for bit.
+/// LibTorch's SGD or Adam for named tensors, with a state that can be saved and restored, bit for bit.
 class Optimizer {
  public:
   /// The tensors are leaves that require a gradient; step() changes them in place.
-  /// Errors    UsageError: another kind; a learning rate or momentum that is negative or not finite
+  /// Errors    UsageError: an unknown kind; a learning rate or momentum that is negative or not finite
   Optimizer(const std::vector<std::string>& names, const std::vector<at::Tensor>& tensors,
             const OptimizerOptions& options);
   ~Optimizer();
   Optimizer(Optimizer&&) noexcept;
   Optimizer& operator=(Optimizer&&) noexcept;
 
-  /// One update by the tensors' gradients, which are gone afterwards (undefined). A tensor without one stays.
+  /// One update with the tensors' gradients, which are cleared (undefined). A tensor without one is unchanged.
   void step();
 
-  /// "momentum.conv1.weight"; "exp_avg.conv1.weight", "exp_avg_sq.conv1.weight", "step.conv1.weight" (int64). Of
-  /// tensors that were never updated: nothing.
+  /// "momentum.conv1.weight"; "exp_avg.conv1.weight", "exp_avg_sq.conv1.weight", "step.conv1.weight" (int64). Nothing
+  /// for tensors that were never updated.
   /// Aliasing  copies
   TensorMap state() const;
 
-  /// Errors    UsageError: a name that does not belong here, another shape or dtype
+  /// Errors    UsageError: an unknown name, a different shape or dtype
   void load_state(const TensorMap& state);
 
  private:

@@ -15,21 +15,21 @@ namespace lab::optc {
 /// The yardstick: the whole model in one process, each batch as a whole.
 std::unique_ptr<Strategy> single_process(const TrainingOptions& options);
 
-/// Each batch as a whole again, through layers that the caller made: of every layer a rank's shard, and functions that
-/// communicate. Every rank then knows losses and answers.
+/// The same with the caller's layers: a rank's shard of every layer, and functions that communicate. Every rank then
+/// knows losses and logits.
 std::unique_ptr<Strategy> whole_batches(const TrainingOptions& options, Learner learner);
 
-/// How many updates the weights lack that a stage's forward pass has, once an asynchronous pipeline is full.
+/// How many updates are missing from the weights of a stage's forward pass, once an asynchronous pipeline is full.
 /// Errors    UsageError: a schedule that is not asynchronous
 std::int64_t staleness(const std::string& schedule, std::int64_t stage, std::int64_t num_stages);
 
-/// The whole model in one process again, but each update by gradients of the stale weights that the ranks of an
+/// The whole model in one process, but each update uses gradients of the stale weights that the ranks of an
 /// asynchronous pipeline would have used: by formula, with the history of weights at hand. `stages` are the layers of
 /// each rank. The pipeline is empty at the beginning of each call of train().
-/// Errors    UsageError: a schedule that is not asynchronous; ContractError: stages that are not all layers in order
+/// Errors    UsageError: a schedule that is not asynchronous; ContractError: stages that do not form the whole model
 std::unique_ptr<Strategy> stale_weights(const TrainingOptions& options, const PipelineOptions& pipeline,
                                         const std::vector<Slice>& stages);
-/// With a model that the caller made.
+/// With the caller's model.
 std::unique_ptr<Strategy> stale_weights(const TrainingOptions& options, const PipelineOptions& pipeline,
                                         const std::vector<Slice>& stages, Learner learner);
 

@@ -14,7 +14,7 @@
 namespace lab::optc {
 namespace {
 
-/// Of each layer of a model.
+/// The staleness of each layer of a model.
 std::vector<std::int64_t> staleness_of_layers(const std::string& schedule, const std::vector<Slice>& stages) {
   std::vector<std::int64_t> all;
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
@@ -38,7 +38,7 @@ class StaleWeights : public WholeModel {
   }
 
   void train(const Images& images, const EpochBatches& batches, const Slice& steps, const OnLoss& on_loss) override {
-    std::vector<Parameters> versions = {copy_of(learner().parameters())};  // [v]: after v updates since here
+    std::vector<Parameters> versions = {copy_of(learner().parameters())};  // [v]: after v updates in this call
     for (std::int64_t step = 0; step < steps.size; ++step) {
       const Parameters stale = weights_of(step, versions);
       const at::Tensor loss = mean_loss(stale, images, batches.indices(steps.begin + step));
@@ -53,7 +53,7 @@ class StaleWeights : public WholeModel {
   }
 
  private:
-  /// Each layer's weights as its stage has them for this step's forward and backward pass.
+  /// The weights that each layer's stage uses for this step's forward and backward pass.
   Parameters weights_of(std::int64_t step, const std::vector<Parameters>& versions) const {
     Parameters stale;
     for (std::size_t layer = 0; layer < staleness_.size(); ++layer) {
@@ -63,7 +63,7 @@ class StaleWeights : public WholeModel {
     return stale;
   }
 
-  /// The newest weights get the gradients that are at the stale ones.
+  /// Copies the stale weights' gradients to the newest weights.
   void give_gradients(const Parameters& stale) {
     const Tensors from = learning(learner().model(), stale);
     const Tensors to = learning(learner().model(), learner().parameters());

@@ -20,7 +20,7 @@ TensorMap gradients_of(const Learner& learner) {
 }  // namespace
 
 std::vector<std::int64_t> steps_to_record(std::int64_t num_epochs, std::int64_t steps_per_epoch) {
-  // A recorded step takes memory for weights and gradients, and the time of two steps or three to check.
+  // A recorded step needs memory for weights and gradients, and takes the time of two or three steps to check.
   constexpr std::int64_t kMostOfAll = 256, kMostOfEpoch = 8, kFewestOfEpoch = 2;
   if (num_epochs == 0 || steps_per_epoch == 0) return {};
   const std::int64_t wanted = std::clamp(kMostOfAll / num_epochs, kFewestOfEpoch, kMostOfEpoch);

@@ -12,29 +12,29 @@ namespace lab::optc {
 
 /// One step of a training as a rank took it.
 struct RecordedStep {
-  TensorMap weights;   ///< those that its forward and backward passes used
-  TensorMap gradient;  ///< what its update used, of every tensor that learns
+  TensorMap weights;   ///< used by its forward and backward passes
+  TensorMap gradient;  ///< used by its update, of every tensor that learns
 };
 
 /// Which steps of each epoch to record: the first, the last, and some evenly spread between them.
 std::vector<std::int64_t> steps_to_record(std::int64_t num_epochs, std::int64_t steps_per_epoch);
 
-/// Watches a rank's updates and keeps some of them.
+/// Watches a rank's updates and records some of them.
 class StepRecorder {
  public:
-  /// How many updates the weights have with which this rank computes the step: the step's own number, or fewer where
+  /// How many updates are in the weights with which this rank computes the step: the step's own number, or fewer if the
   /// weights are stale.
   using VersionOf = std::function<std::int64_t(std::int64_t step)>;
 
   StepRecorder(std::vector<std::int64_t> steps, VersionOf version_of);
 
-  /// The training begins, or goes on, with this step: earlier ones cannot be recorded.
+  /// The training starts or resumes at this step: earlier ones cannot be recorded.
   void start(std::int64_t step);
   void before_update(const Learner& learner);
 
   /// The steps to record, without those before the start.
   const std::vector<std::int64_t>& steps() const { return steps_; }
-  /// What was recorded of a step: of one that had no update, nothing.
+  /// What was recorded of a step; nothing if it had no update.
   const RecordedStep& recorded(std::int64_t step) const;
 
  private:

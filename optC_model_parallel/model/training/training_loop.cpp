@@ -13,9 +13,9 @@
 namespace lab::optc {
 namespace {
 
-/// A step of the whole training, and where in its epoch it is.
+/// A step of the whole training, and its position in the epoch.
 struct Place {
-  std::int64_t step;  ///< done so far
+  std::int64_t step;  ///< steps done so far
   std::int64_t steps_per_epoch;
   std::int64_t epoch() const { return step / steps_per_epoch; }
   std::int64_t batch() const { return step % steps_per_epoch; }

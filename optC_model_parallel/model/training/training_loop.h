@@ -12,17 +12,17 @@
 
 namespace lab::optc {
 
-/// Who wants to be told. All may be empty.
+/// Callbacks of a training. All may be empty.
 struct TrainingEvents {
-  std::function<void(const std::string& note)> on_note;                     ///< what a user must know of a resumption
+  std::function<void(const std::string& note)> on_note;                     ///< for the user, about a resumption
   std::function<void(std::int64_t step)> on_start;                          ///< steps done so far: 0 unless resumed
   std::function<void(std::int64_t num_images, double loss)> on_step;        ///< where the loss is known
   std::function<void(std::int64_t epoch, const TrainingRecord&)> on_epoch;  ///< from 1
   OnBatch on_batch;                                                         ///< of an evaluation
 };
 
-/// Trains for all epochs and returns what happened. With checkpoints: goes on from where they end, and leaves one every
-/// so many steps and at the end of each epoch; the record is as if there had been no break.
+/// Trains for all epochs and returns the record. With checkpoints: resumes from the newest, and writes one every
+/// CheckpointOptions::every steps and at the end of each epoch; the record is that of an uninterrupted run.
 /// Call      collective where the strategy is
 /// Errors    UsageError: a loss that is not finite, with epoch and step ("the loss is nan at step 17 (epoch 1, batch 17
 ///           of 80); hint: a lower --lr"); no image to train on, or none in a batch; a checkpoint of more steps than

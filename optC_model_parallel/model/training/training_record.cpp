@@ -16,7 +16,7 @@ namespace lab::optc {
 namespace {
 
 [[noreturn]] void refuse_record(const std::string& name) {
-  throw UsageError(fmt::format("expected the record of a training, got '{}', which none has so", name));
+  throw UsageError(fmt::format("expected the record of a training, got '{}', which does not belong in one", name));
 }
 
 std::vector<double> doubles_of(const std::string& name, const at::Tensor& tensor) {
@@ -24,7 +24,7 @@ std::vector<double> doubles_of(const std::string& name, const at::Tensor& tensor
   return doubles_in(tensor);
 }
 
-/// "epoch12.conv1.weight": its parts.
+/// The parts of "epoch12.conv1.weight".
 struct EpochName {
   std::size_t epoch = 0;  ///< from 1
   std::string name;
@@ -59,7 +59,7 @@ TrainingRecord record_of(const TensorMap& tensors) {
   TrainingRecord record;
   for (const char* needed : {"losses", "test_losses", "accuracies"}) {
     if (tensors.count(needed) == 0)
-      throw UsageError(fmt::format("expected the record of a training, which has '{}': there is none", needed));
+      throw UsageError(fmt::format("expected the record of a training, got one without '{}'", needed));
   }
   std::map<std::size_t, TensorMap> epochs;
   for (const auto& [name, tensor] : tensors) {

@@ -10,14 +10,14 @@
 
 namespace lab::optc {
 
-/// The model that the options name, with the weights that its training begins with.
+/// The model named by the options, with its initial weights.
 Learner whole_learner(const TrainingOptions& options);
 
-/// What strategies have in common in which a process runs all layers, whole ones or its shards of them.
+/// Common base of strategies in which a process runs all layers, whole or as shards.
 class WholeModel : public Strategy {
  public:
   explicit WholeModel(const TrainingOptions& options);
-  /// With layers that the caller made.
+  /// With the caller's layers.
   WholeModel(const TrainingOptions& options, Learner learner);
 
   at::Tensor logits(const Images& images, const OnBatch& on_batch = {}) override;
@@ -27,7 +27,7 @@ class WholeModel : public Strategy {
   void watch(Learner::BeforeStep before_step) override { learner_.watch(std::move(before_step)); }
 
  protected:
-  /// The mean cross-entropy of these images, by weights that may be others than the learner's.
+  /// The mean cross-entropy of these images, with weights that may differ from the learner's.
   at::Tensor mean_loss(const Parameters& parameters, const Images& images, const at::Tensor& indices) const;
 
   Learner& learner() { return learner_; }

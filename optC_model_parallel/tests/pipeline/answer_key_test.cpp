@@ -11,7 +11,7 @@
 #include "optC_model_parallel/model/parallel/stage_plan.h"
 #include "optC_model_parallel/models.h"
 
-// The reference report has the cut that the program has: its table is generated here, and compared.
+// The reference report has the same stages as the program: its table is generated here, and compared.
 namespace lab::optc {
 namespace {
 
@@ -27,7 +27,7 @@ std::string with_commas(std::int64_t number) {
   return text;
 }
 
-/// "output [16, 6, 14, 14], 150,528 bytes": what a stage makes of a micro-batch, or its gradient.
+/// "output [16, 6, 14, 14], 150,528 bytes": a stage's output for a micro-batch, or its gradient.
 std::string message(const std::string& what, const StagePlan& plan, int stage) {
   std::vector<std::int64_t> shape = plan.out_shape(stage);
   shape.insert(shape.begin(), kMicroBatch);

@@ -5,7 +5,7 @@
 namespace lab::optc {
 namespace {
 
-/// What is said about the model in such a pipeline.
+/// The message about the model in such a pipeline.
 std::string said(const std::string& model, const PipelineOptions& pipeline, int num_ranks) {
   TrainingOptions options;
   options.model = model;

@@ -35,7 +35,7 @@ TEST_CASE("gpipe: tags are micro-batches, and a neighbour that takes them one by
       gpipe(work, p2p, kMicroBatches, two_floats);
       return TensorMap{};
     }
-    TensorMap seen;  // what passes by between the first and the last
+    TensorMap seen;  // what passes through between the first and the last
     for (int i = 0; i < kMicroBatches; ++i) {
       const at::Tensor x = at::empty({2});
       p2p.recv(x, 0, i);

@@ -25,7 +25,7 @@ TEST_CASE("LiveMicroBatches: a micro-batch goes forward once, and backward once 
   CHECK(live.size() == 1);
 }
 
-/// A stage wide enough that what lies between its ends outweighs them.
+/// A stage wide enough that its activations outweigh its input and output.
 struct WideStage {
   explicit WideStage(at::ScalarType dtype)
       : x(seeded_randn({7, 4}, 1, dtype)),
@@ -57,7 +57,7 @@ TEST_CASE("LiveMicroBatches: recomputation changes no bit") {
   }
 }
 
-TEST_CASE("LiveMicroBatches: with recomputation, nothing but the input is held for the backward pass") {
+TEST_CASE("LiveMicroBatches: with recomputation, only the input is kept for the backward pass") {
   install_memory_meter();
   for (const bool recompute : {false, true}) {
     const WideStage stage(at::kFloat);

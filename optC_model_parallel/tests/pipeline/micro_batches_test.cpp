@@ -36,7 +36,7 @@ TEST_CASE("micro_batch_loss: an image counts by the batch, not by its micro-batc
   }
 }
 
-/// Loss and gradients of a model on 2 images, in so many micro-batches.
+/// Loss and gradients of a model on 2 images, in the given number of micro-batches.
 std::vector<at::Tensor> in_pieces(const ModelSpec& model, at::ScalarType dtype, std::int64_t count) {
   const Images images = random_images(2, 5);
   const Parameters weights = first_parameters(model, 1, dtype);

@@ -15,7 +15,7 @@ void check_all_pass(WorldKind kind, int size, std::uint64_t seed) {
   CHECK(testing::problem_of_cases(cases_of(pipeline_sections()), pipeline_calls(), kind, size, seed) == "");
 }
 
-TEST_CASE("every case of the pipeline has a call and a name of its own") {
+TEST_CASE("every case of the pipeline has a call and a unique name") {
   CHECK(testing::misnamed_case(cases_of(pipeline_sections()), pipeline_calls()) == "");
 }
 

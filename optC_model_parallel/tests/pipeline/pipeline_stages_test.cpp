@@ -32,7 +32,7 @@ TEST_CASE("MicroBatchData: micro-batches are numbered through all batches, each 
   CHECK(data.pixels(3).size(0) == 0);
 }
 
-/// What one rank's stages hold when all micro-batches have gone forward, and none came back; and when all have.
+/// What one rank's stages hold after all forward passes, and after all backward passes.
 std::vector<std::int64_t> bytes_held(bool recompute) {
   constexpr int kMicroBatches = 6;
   std::vector<std::int64_t> held;
@@ -64,7 +64,7 @@ TEST_CASE("with recomputation the first stage does not even hold its images; and
   CHECK(without[1] == 0);
 }
 
-/// Stashed stages, and the most versions that they had during a forward pass.
+/// Stashed stages, and the largest number of versions that they had during a forward pass.
 class CountedVersions : public WholePasses {
  public:
   explicit CountedVersions(StashedStage& stage) : stage_(stage) {}
@@ -84,7 +84,7 @@ class CountedVersions : public WholePasses {
   StashedStage& stage_;
 };
 
-/// The most versions that each stage of 4 keeps.
+/// The largest number of versions that each of 4 stages keeps.
 std::vector<std::int64_t> most_versions_of(const PipelineOptions& pipeline) {
   constexpr int kStages = 4, kBatches = 12;
   std::vector<std::int64_t> most(kStages, -1);

@@ -12,7 +12,7 @@
 #include "optC_model_parallel/model/training/single.h"
 #include "optC_model_parallel/models.h"
 
-// Trainings in stages beside trainings in one process: losses, weights, answers, and what they go on from.
+// Trainings in stages compared with trainings in one process: losses, weights, logits, and resuming.
 namespace lab::optc {
 namespace {
 
@@ -27,7 +27,7 @@ std::vector<double> train_all(Strategy& strategy, const Images& images) {
   return losses;
 }
 
-/// What a training leaves: weights, losses as "losses", answers to 260 images, a batch and a bit, as "logits".
+/// A training's results: weights, losses as "losses", and "logits" of 260 images, slightly more than a batch.
 TensorMap left_by(Strategy& strategy) {
   const Images images = random_images(kImages, 17), many = random_images(260, 18);
   const std::vector<double> losses = train_all(strategy, images);
@@ -38,8 +38,7 @@ TensorMap left_by(Strategy& strategy) {
   return results;
 }
 
-/// The largest relative difference of what all ranks together have, each thing once; NaN where something is missing or
-/// there twice.
+/// The largest relative difference over what all ranks together have; NaN if something is missing or there twice.
 double difference(const std::vector<RankOutcome>& ranks, const TensorMap& expected) {
   TensorMap all;
   std::size_t count = 0;
@@ -81,7 +80,7 @@ TEST_CASE("gpipe, 1f1b and interleaved leave what one process leaves, at P = 1 2
          {PipelineOptions{"gpipe", 3, 1}, PipelineOptions{"gpipe", 5, 1, true}, PipelineOptions{"1f1b", 3, 1},
           PipelineOptions{"1f1b", 10, 1, true}, PipelineOptions{"interleaved", p, 2},
           PipelineOptions{"interleaved", 2 * p, 3, true}}) {
-      // Under Adam a gradient that is m times too large changes nothing; so each schedule is tried with both.
+      // Under Adam a gradient that is m times too large changes nothing, so each schedule is tested with both.
       const TrainingOptions options =
           options_for(pipeline.recompute ? OptimizerOptions{"adam", 0.01, 0} : OptimizerOptions{"sgd", 0.05, 0.9});
       const StagePlan plan = uneven_plan(p, pipeline.num_chunks);
@@ -183,7 +182,7 @@ TEST_CASE("a training that goes on from a kept state is, to the bit, the one tha
   }
 }
 
-TEST_CASE("no steps, no change; an exception of whoever is told of the loss ends the training on all ranks") {
+TEST_CASE("no steps, no change; an exception in the loss callback ends the training on all ranks") {
   for (const std::string schedule : {"gpipe", "pipedream"}) {
     WorldSpec spec;
     spec.num_ranks = 3;

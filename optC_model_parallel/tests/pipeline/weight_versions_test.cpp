@@ -15,7 +15,7 @@ std::int64_t number_in(const Parameters& parameters) {
   return parameters.layers[0][0].item<std::int64_t>();
 }
 
-TEST_CASE("WeightVersions: a micro-batch meets the weights of its forward pass again, whatever was added meanwhile") {
+TEST_CASE("WeightVersions: a micro-batch gets the weights of its forward pass again, whatever was added meanwhile") {
   WeightVersions versions(number(0));
   CHECK(number_in(versions.start(0, 0)) == 0);
   CHECK(number_in(versions.start(1, 0)) == 0);
@@ -27,7 +27,7 @@ TEST_CASE("WeightVersions: a micro-batch meets the weights of its forward pass a
   CHECK(versions.of(1).layers[0][0].is_same(versions.of(1).layers[0][0]));
   CHECK(versions.num_kept() == 2);
   versions.finish(1);
-  CHECK(versions.num_kept() == 1);  // nobody can ask for version 0 again
+  CHECK(versions.num_kept() == 1);  // version 0 cannot be requested again
   CHECK(number_in(versions.of(2)) == 1);
 }
 

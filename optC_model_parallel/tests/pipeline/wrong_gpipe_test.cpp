@@ -4,13 +4,13 @@
 #include "optC_model_parallel/cases/pass_cases.h"
 #include "optC_model_parallel/gpipe.h"
 
-// Each mistake with the order and the messages of GPipe, as a wrong solution, and the case that sees it.
+// Each mistake with the order and the messages of GPipe, as a wrong solution, and the case that catches it.
 namespace lab::optc {
 namespace {
 
 using testing::contains;
 
-/// The verdict on the call in the place of the named case's own, the same on 2 and on 4 ranks.
+/// The verdict on the named case with this call instead of its own, the same on 2 and on 4 ranks.
 std::string verdict(const std::string& case_name, const TaskCall& call) {
   const std::vector<Case> cases = cases_of(pipeline_sections());
   const std::string on_two = testing::verdict(cases, case_name, call, 2);
@@ -29,7 +29,7 @@ TEST_CASE("the reference passes by the same road") {
     CHECK(verdict_on_gpipe(name, gpipe) == "passed");
 }
 
-/// What a rank of gpipe() has to do with its neighbours, in the words of its header.
+/// A gpipe() rank's communication with its neighbours, named as in its header.
 struct Neighbours {
   Neighbours(PointToPoint& messages, const pipeline::Buffers& make) : p2p(messages), buffers(make) {}
 
@@ -59,7 +59,7 @@ struct Neighbours {
   const pipeline::Buffers& buffers;
 };
 
-/// gpipe() by these means, with the order of micro-batches on the way back as `back` says, at each place on the way.
+/// gpipe() with these functions; `back` gives the order of micro-batches on the way back, at each step.
 GpipeFunction backward_in_order(const std::function<int(int place, int m, bool last)>& back) {
   return [back](pipeline::StageWork& work, PointToPoint& p2p, int m, const pipeline::Buffers& buffers) {
     Neighbours neighbours(p2p, buffers);
@@ -163,7 +163,7 @@ TEST_CASE("wrong: a stage uses ones in the place of the gradient that it receive
                          }) == "mismatch");
 }
 
-TEST_CASE("wrong: all receives come first, so that every stage waits for the one before it, and the first for nobody") {
+TEST_CASE("wrong: all receives come first, so that every stage but the first waits for the one before it") {
   const std::string said = verdict_on_gpipe(
       "Gpipe", [](pipeline::StageWork& work, PointToPoint& p2p, int m, const pipeline::Buffers& buffers) {
         Neighbours neighbours(p2p, buffers);

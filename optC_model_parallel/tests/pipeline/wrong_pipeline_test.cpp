@@ -7,11 +7,11 @@
 #include "optC_model_parallel/micro_batches.h"
 #include "optC_model_parallel/split_layers.h"
 
-// Each mistake with stages' layers, micro-batches and their losses, as a wrong solution, and the case that sees it.
+// Each mistake with stages' layers, micro-batches and their losses, as a wrong solution, and the case that catches it.
 namespace lab::optc {
 namespace {
 
-/// On one rank, as only the first one has these cases.
+/// On one rank, as only rank 0 has these cases.
 std::string verdict(const std::string& case_name, const TaskCall& call) {
   return testing::verdict(cases_of(pipeline_sections()), case_name, call, 1);
 }

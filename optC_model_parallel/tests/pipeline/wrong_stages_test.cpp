@@ -10,14 +10,14 @@
 #include "optC_model_parallel/cases/cases.h"
 #include "optC_model_parallel/cases/pipeline_part_trials.h"
 
-// Each mistake with a stage's live micro-batches, and with recomputation, as a wrong solution, and the case that sees
-// it.
+// Each mistake with a stage's live micro-batches, and with recomputation, as a wrong solution, and the case that
+// catches it.
 namespace lab::optc {
 namespace {
 
 using testing::contains;
 
-/// LiveMicroBatches once more, with places where a mistake can be put.
+/// LiveMicroBatches again, with hooks for mistakes.
 struct Stage {
   struct Live {
     at::Tensor input, output;
@@ -62,7 +62,7 @@ LiveUnderTest made(bool recompute) {
           [stage] { return stage->live.size(); }};
 }
 
-/// On one rank, as only the first one has the case.
+/// On one rank, as only rank 0 has the case.
 template <class Wrong>
 std::string verdict_on(const std::string& case_name) {
   return testing::verdict(
@@ -109,7 +109,7 @@ TEST_CASE("wrong: the input's gradient is another micro-batch's") {
   CHECK(verdict_on<OtherGrad>("Stage") == "mismatch");
 }
 
-TEST_CASE("wrong: the input is no leaf that takes a gradient") {
+TEST_CASE("wrong: the input is not a leaf that requires a gradient") {
   struct NoLeaf : Stage {
     using Stage::Stage;
     at::Tensor forward(int i, const at::Tensor& input, const StageFunction& function) override {

@@ -12,13 +12,13 @@
 #include "optC_model_parallel/model/parallel/pipeline_strategy.h"
 #include "optC_model_parallel/pipedream.h"
 
-// Each mistake with weights of several versions, as a wrong solution, and the case that sees it.
+// Each mistake with several versions of weights, as a wrong solution, and the case that catches it.
 namespace lab::optc {
 namespace {
 
 using testing::contains;
 
-/// WeightVersions once more, with places where a mistake can be put.
+/// WeightVersions again, with hooks for mistakes.
 struct Versions {
   explicit Versions(Parameters first) { all.emplace(0, std::move(first)); }
   virtual ~Versions() = default;
@@ -57,7 +57,7 @@ VersionsUnderTest made(Parameters first) {
           [versions](Parameters next) { versions->add(std::move(next)); }, [versions] { return versions->all.size(); }};
 }
 
-/// On one rank, as only the first one has the case.
+/// On one rank, as only rank 0 has the case.
 template <class Wrong>
 std::string verdict_on() {
   return testing::verdict(
@@ -69,7 +69,7 @@ TEST_CASE("the reference passes by the same road") {
   CHECK(verdict_on<Versions>() == "passed");
 }
 
-TEST_CASE("wrong: no stashing: the backward pass meets the newest weights") {
+TEST_CASE("wrong: no stashing: the backward pass gets the newest weights") {
   struct NewestBack : Versions {
     using Versions::Versions;
     const Parameters& of(std::int64_t) override { return all.rbegin()->second; }
@@ -112,7 +112,7 @@ TEST_CASE("wrong: versions are dropped while a micro-batch uses them") {
   CHECK(verdict_on<TooEarly>() != "passed");
 }
 
-TEST_CASE("wrong: the backward pass gets a copy: its gradients are nobody's") {
+TEST_CASE("wrong: the backward pass gets a copy: its gradients are lost") {
   struct Copies : Versions {
     using Versions::Versions;
     const Parameters& of(std::int64_t i) override {
@@ -207,7 +207,7 @@ TEST_CASE("wrong: vertical sync as plain PipeDream, and the other way round") {
   CHECK(trained("PipeDream", synced) == "mismatch");
 }
 
-TEST_CASE("wrong: the first weights for ever") {
+TEST_CASE("wrong: the first weights forever") {
   const MakeVersionRule first_for_ever = [](const PipelineOptions&, int, int) -> VersionRule {
     return [](std::int64_t) { return std::int64_t{0}; };
   };

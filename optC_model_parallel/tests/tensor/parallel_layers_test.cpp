@@ -9,7 +9,7 @@
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
 
-// What the cases do not see: layers after layers, when exactly something is sent, and what is the same on all ranks.
+// What the cases do not check: stacked layers, when exactly something is sent, and what is the same on all ranks.
 namespace lab::optc {
 namespace {
 
@@ -56,7 +56,7 @@ TEST_CASE("a pair sends one all-reduce on the way forward and one on the way bac
          const at::Tensor x = seeded_randn({5, kWidth}, 7, at::kDouble).requires_grad_();
          const at::Tensor out = parallel_mlp(x, pair_shards(comm), comm.collectives());
          const std::int64_t forward = num_all_reduces(comm);
-         out.sum().backward();  // a gradient without memory of its own: one value, seen many times
+         out.sum().backward();  // an expanded gradient: one value in memory, seen many times
          return TensorMap{{"forward", counted(forward)}, {"backward", counted(num_all_reduces(comm) - forward)}};
        })) {
     CHECK(of_rank.at("forward").item<std::int64_t>() == 1);
@@ -76,7 +76,7 @@ TEST_CASE("nothing is sent on the way back to an x that wants no gradient") {
   }
 }
 
-TEST_CASE("pairs behind pairs, with x added: the gradients of one process, and the same bits of what is whole") {
+TEST_CASE("stacked pairs with residuals: the gradients of one process, and the same bits in whole tensors") {
   const auto two_pairs = [](const at::Tensor& x, const std::function<at::Tensor(const at::Tensor&)>& pair) {
     const at::Tensor first = x + pair(x);
     return first + pair(first);
@@ -106,7 +106,7 @@ TEST_CASE("pairs behind pairs, with x added: the gradients of one process, and t
   }
 }
 
-TEST_CASE("attention refuses shards that are no whole heads") {
+TEST_CASE("attention refuses shards without whole heads") {
   WorldSpec spec;
   spec.num_ranks = 2;
   const WorldOutcome outcome = run_ranks(spec, [](Communicator& comm) {

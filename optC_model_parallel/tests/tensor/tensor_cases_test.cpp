@@ -14,7 +14,7 @@ void check_all_pass(int size, std::uint64_t seed) {
   const std::vector<Case> cases = cases_of(tensor_sections());
   WorldSpec spec;
   spec.num_ranks = size;
-  spec.timeout_seconds = 60;  // ranks share two cores with whatever else there is
+  spec.timeout_seconds = 60;  // ranks share two cores with other processes
   const WorldOutcome outcome = testing::run_cases(cases, tensor_calls(), spec, seed);
   if (outcome.failure) FAIL_CHECK(outcome.failure->message);
   // Four heads of vit, 24 channels of resnet.
@@ -27,7 +27,7 @@ TEST_CASE("the reference passes every case of tensor parallelism within its boun
   check_all_pass(3, 20231);
 }
 
-TEST_CASE("every case has a call, and a name of its own") {
+TEST_CASE("every case of tensor parallelism has a call and a unique name") {
   CHECK(testing::misnamed_case(cases_of(tensor_sections()), tensor_calls()) == "");
 }
 

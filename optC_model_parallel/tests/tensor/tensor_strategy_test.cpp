@@ -11,7 +11,7 @@
 #include "optC_model_parallel/model/training/training_loop.h"
 #include "optC_model_parallel/models.h"
 
-// Trainings of shards beside the same ones in one process, to the 10th digit.
+// Trainings of shards compared with the same ones in one process, to ten digits.
 namespace lab::optc {
 namespace {
 
@@ -47,7 +47,7 @@ WorldOutcome train_on_ranks(const TrainingOptions& options, int size) {
   });
 }
 
-/// What this rank should have of the single process's record.
+/// This rank's expected part of the single process's record.
 TensorMap share_of(TrainingRecord record, const TrainingOptions& options, int rank, int size) {
   for (TensorMap& tensors : record.parameters) tensors = shard_of(model_named(options.model), tensors, rank, size);
   return tensors_of(record);
@@ -130,7 +130,7 @@ std::string refusal_of(const std::string& model, int num_ranks) {
   return testing::message_of([&] { check_tensor(options, num_ranks); });
 }
 
-TEST_CASE("numbers of ranks that do not divide are refused, with those that would do") {
+TEST_CASE("numbers of ranks that do not divide are refused, with those that would work") {
   CHECK(
       refusal_of("pair", 7) ==
       "--model pair: fc1.weight [120, 400] cannot be split evenly over 7 ranks along dimension 0; hint: 1, 2, 3, 4, 5, "

@@ -8,11 +8,11 @@
 #include "optC_model_parallel/tests/tensor/tensor_verdict.h"
 
 // Each mistake with split attention and split residual blocks that the README warns of, as a wrong solution, and the
-// case that sees it.
+// case that catches it.
 namespace lab::optc {
 namespace {
 
-/// Attention with the usual mistakes, each to be switched on.
+/// Attention with switches for the usual mistakes.
 struct AttentionVariant {
   enum class Enter { kOnce, kForEach, kNever } enter = Enter::kOnce;
   enum class Heads { kRows, kInterleaved, kOne } heads = Heads::kRows;
@@ -35,7 +35,7 @@ struct AttentionVariant {
     const at::Tensor q = heads_of(0), k = heads_of(1), v = heads_of(2);
     const at::Tensor scores = at::matmul(q, k.transpose(-1, -2)) * (scale / std::sqrt(static_cast<double>(head_dim)));
     const at::Tensor found = at::matmul(scores.softmax(softmax_over_queries ? -2 : -1), v);
-    // However the heads were taken apart, they are put together in rows.
+    // However the heads were split, they are joined in rows.
     return row_parallel_linear(found.transpose(1, 2).flatten(2), shards[6], shards[7], comm);
   }
 };
@@ -88,7 +88,7 @@ TEST_CASE("wrong: x never enters; outputs are right") {
   CHECK(differs("ParallelAttentionGradient", attention_call(variant)));
 }
 
-/// A residual block with the usual mistakes, each to be switched on.
+/// A residual block with switches for the usual mistakes.
 struct ResidualVariant {
   bool through_f = true;
   enum class Bias { kOnce, kOnEveryRank, kNever } bias = Bias::kOnce;

@@ -4,17 +4,17 @@
 
 #include "common/comm/collectives.h"
 
-// Functions in the place of f, g, and the sum within a region.
+// Replacements for f, g, and the sum within a region.
 namespace lab::optc {
 
 using RegionFunction = at::Tensor (*)(const at::Tensor& x, Collectives& comm);
 
-/// f that forgets the backward pass.
+/// f without its backward pass.
 inline at::Tensor only_identity(const at::Tensor& x, Collectives&) {
   return x.view_as(x);
 }
 
-/// A sum of which autograd knows nothing.
+/// A sum that autograd does not see.
 inline at::Tensor sum_without_graph(const at::Tensor& x, Collectives& comm) {
   return comm.all_reduce(x.detach().clone());
 }

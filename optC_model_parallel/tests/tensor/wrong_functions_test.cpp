@@ -9,14 +9,14 @@
 #include "optC_model_parallel/tests/tensor/tensor_verdict.h"
 
 // Each mistake with f, g and the sum within a region that the README warns of, as a wrong solution, and the case that
-// sees it.
+// catches it.
 namespace lab::optc {
 namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// f whose backward pass sums up autograd's own gradient.
+/// f whose backward pass sums autograd's own gradient in place.
 class InPlaceCopy : public torch::autograd::Function<InPlaceCopy> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, Collectives* comm) {
@@ -28,7 +28,7 @@ class InPlaceCopy : public torch::autograd::Function<InPlaceCopy> {
   }
 };
 
-/// g that sums up x where it is.
+/// g that sums x in place.
 class InPlaceReduce : public torch::autograd::Function<InPlaceReduce> {
  public:
   static at::Tensor forward(AutogradContext*, const at::Tensor& x, Collectives* comm) { return comm->all_reduce(x); }

@@ -7,7 +7,7 @@
 #include "optC_model_parallel/tests/tensor/wrong_functions.h"
 
 // Each mistake with split linear layers, and pairs of them, that the README warns of, as a wrong solution, and the case
-// that sees it.
+// that catches it.
 namespace lab::optc {
 namespace {
 
@@ -54,7 +54,7 @@ TEST_CASE("wrong: the neurons of all ranks joined in another order") {
             .find("[2, 3, 5, 24]") != std::string::npos);
 }
 
-TEST_CASE("wrong: gathered where nobody asked for it") {
+TEST_CASE("wrong: gathered without gather_output") {
   const TaskCall call = sharded_layer_call(
       kWeightAndBias, [](const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {
         const at::Tensor all = column_parallel_linear(x, shards[0], shards[1], true, comm);
@@ -156,7 +156,7 @@ TEST_CASE("wrong: f and g twice as large as need be, of what is joined with zero
   CHECK(verdict_of("ColumnRow", call) == "1440 bytes sent of all_reduce, expected at most 720");
 }
 
-TEST_CASE("wrong: relu behind the sum instead of before it, or none") {
+TEST_CASE("wrong: relu after the sum instead of before it, or none") {
   CHECK(differs("ParallelMlp",
                 mlp_call([](const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {
                   const at::Tensor hidden = column_parallel_linear(x, shards[0], shards[1], false, comm);

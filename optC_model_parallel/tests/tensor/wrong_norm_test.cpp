@@ -8,7 +8,8 @@
 #include "optC_model_parallel/tests/tensor/tensor_verdict.h"
 #include "optC_model_parallel/tests/tensor/wrong_functions.h"
 
-// Each mistake with norms of split features that the README warns of, as a wrong solution, and the case that sees it.
+// Each mistake with norms of split features that the README warns of, as a wrong solution, and the case that catches
+// it.
 namespace lab::optc {
 namespace {
 
@@ -106,7 +107,7 @@ TEST_CASE("wrong: the pair's hidden features gathered, so that every rank normal
   CHECK(verdict_of("ColumnRowNorm", call) == "3 calls of all_gather, expected at most 0");
 }
 
-TEST_CASE("wrong: the pair's norm of each rank's own features, or behind relu") {
+TEST_CASE("wrong: the pair's norm of each rank's own features, or after relu") {
   const auto norm_mlp_call = [](bool of_own, bool relu_first) {
     return sharded_layer_call(
         kNormMlpTensors, [=](const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {

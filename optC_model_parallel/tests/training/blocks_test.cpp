@@ -6,11 +6,11 @@
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
 
-// The pieces that tensor parallelism splits, against loops and sums written out.
+// The parts that tensor parallelism splits, compared with explicit loops and sums.
 namespace lab::optc {
 namespace {
 
-/// Rounding of sums of some dozen terms in float64, in another order.
+/// Rounding of sums of a few dozen terms in float64, in another order.
 constexpr Tolerance kRounding{1e-12, 1e-12};
 
 at::Tensor random(at::IntArrayRef shape, std::uint64_t seed) {
@@ -91,7 +91,7 @@ TEST_CASE("residual: training normalises by the batch and moves the running stat
   const at::Tensor squares = (h - channels(mean)).square().sum(at::IntArrayRef{0, 2, 3});
   const double count = 5 * 6 * 6;
   CHECK(compare(by_batch, rest(mean, squares / count), kRounding).close);
-  // The running variance takes the unbiased one, as nn::BatchNorm2d.
+  // The running variance uses the unbiased one, like nn::BatchNorm2d.
   CHECK(compare(t[3], 0.9 * mean_before + 0.1 * mean, kRounding).close);
   CHECK(compare(t[4], 0.9 * variance_before + 0.1 * squares / (count - 1), kRounding).close);
 }

@@ -14,7 +14,7 @@
 #include "common/testing/test.h"
 #include "optC_model_parallel/model/training/checked_tensors.h"
 
-// Files of a training, whenever it is killed.
+// A training's files, whenever it is killed.
 namespace lab::optc {
 namespace {
 
@@ -44,7 +44,7 @@ Checkpoint checkpoint_at(std::int64_t step) {
   return checkpoint;
 }
 
-/// Each rank of a training in one folder; the ranks agree as they would by messages.
+/// The ranks of a training in one folder; they agree as they would by messages.
 class Ranks {
  public:
   explicit Ranks(std::string folder, int num_ranks = 2) : folder_(std::move(folder)), num_ranks_(num_ranks) {}
@@ -53,7 +53,7 @@ class Ranks {
   void write(int rank, std::int64_t step) const { this->rank(rank).write(checkpoint_at(step)); }
 
  private:
-  /// The largest step that all ranks have files of.
+  /// The largest step that all ranks have files for.
   Checkpoints::Agree agree() const {
     return [this](const Steps& own) {
       std::int64_t common = -1;
@@ -73,7 +73,7 @@ class Ranks {
   int num_ranks_;
 };
 
-TEST_CASE("what was written last comes back, and needs its file no longer") {
+TEST_CASE("the last checkpoint is read back, and no longer needs its file") {
   const TemporaryFolder folder;
   Checkpoints checkpoints(options_in(folder.file("made/when/needed")), 0, 1);
   CHECK_FALSE(checkpoints.newest());
@@ -111,7 +111,7 @@ TEST_CASE("the two newest are kept, of this rank, and nothing of an earlier run 
   write_bytes(folder.file("step00000070.rank1.safetensors.123.0.tmp"), "half");
   write_bytes(folder.file("step00000070.rank1.txt"), "another's");
   CHECK(ranks.rank(1).newest().has_value() == false);  // the other ranks have none
-  ranks.write(1, 50);                                  // of a run that began anew, or with another --checkpoint-every
+  ranks.write(1, 50);                                  // of a run that started over, or used another --checkpoint-every
   CHECK_FALSE(std::filesystem::exists(folder.file("step00000020.rank1.safetensors")));
   CHECK_FALSE(std::filesystem::exists(folder.file("step00000040.rank1.safetensors")));
   CHECK(std::filesystem::exists(folder.file("step00000050.rank1.safetensors")));
@@ -223,7 +223,7 @@ TEST_CASE("where no step is left intact, the training does not silently start ov
   CHECK(contains(message, "hint: without --resume the training starts over"));
 }
 
-TEST_CASE("starting from nothing under --resume is said loudly, with the folder") {
+TEST_CASE("--resume with no checkpoint says so loudly, with the folder") {
   const TemporaryFolder folder;
   Checkpoints mistyped(options_in(folder.file("mistyped")), 0, 1);
   CHECK_FALSE(mistyped.newest());
@@ -234,7 +234,7 @@ TEST_CASE("starting from nothing under --resume is said loudly, with the folder"
   CHECK(contains(note_of(empty), "there is no checkpoint in '" + folder.file("") + "'"));
   Checkpoints second(options_in(folder.file("mistyped")), 1, 2);
   CHECK_FALSE(second.newest());
-  CHECK(second.notes().empty());  // the first rank says it for all
+  CHECK(second.notes().empty());  // the first rank reports it for all
 }
 
 TEST_CASE("the weights after past epochs are written once, and belong to the steps that name them") {
@@ -249,7 +249,7 @@ TEST_CASE("the weights after past epochs are written once, and belong to the ste
     checkpoints.write(checkpoint);
     sizes.push_back(std::filesystem::file_size(folder.file(fmt::format("step{:08}.rank0.safetensors", step))));
   }
-  CHECK(sizes.back() < sizes.front() + 1024);  // and not by 3 x 4096 values more
+  CHECK(sizes.back() < sizes.front() + 1024);  // not 3 x 4096 values larger
   CHECK(folder.num_files() == 2 + 4);
   Checkpoints later(options_in(folder.file("")), 0, 1);
   const std::optional<Checkpoint> found = later.newest();
@@ -263,7 +263,7 @@ TEST_CASE("the weights after past epochs are written once, and belong to the ste
   CHECK(contains(message_of([&] { later.newest(); }), "belongs to another training"));
 }
 
-TEST_CASE("weights that are not finite are not written, and not gone on from") {
+TEST_CASE("weights that are not finite are neither written nor resumed from") {
   const TemporaryFolder folder;
   Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
   Checkpoint checkpoint = checkpoint_at(20);
@@ -293,7 +293,7 @@ TEST_CASE("a checkpoint without checksums, as earlier versions wrote them, is re
             "hint: without --resume the training starts over");
 }
 
-/// No file of this process may become longer than this, as on a full disk.
+/// Limits the size of this process's files, as on a full disk.
 class SmallDisk {
  public:
   explicit SmallDisk(rlim_t bytes) {
@@ -315,7 +315,7 @@ class SmallDisk {
   void (*handler_)(int);
 };
 
-TEST_CASE("what cannot be written is an error, and the older ones are there") {
+TEST_CASE("a failed write is an error, and the older checkpoints remain") {
   const TemporaryFolder folder;
   Checkpoints checkpoints(options_in(folder.file("c")), 0, 1);
   checkpoints.write(checkpoint_at(20));

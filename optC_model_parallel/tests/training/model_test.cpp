@@ -6,7 +6,7 @@
 #include "common/testing/test.h"
 #include "optC_model_parallel/models.h"
 
-// A model's tensors apart from it: how they begin, are named, put in place, and cut into shards.
+// A model's tensors: how they are initialized, named, assigned, and split into shards.
 namespace lab::optc {
 namespace {
 
@@ -24,7 +24,7 @@ ModelSpec small_model() {
   return {"small", {layer}};
 }
 
-TEST_CASE("tensors begin as their fill says, in both dtypes up to rounding, and learn where they are to") {
+TEST_CASE("tensors are initialized by their fill, in both dtypes up to rounding, and learn if they should") {
   ModelSpec model = small_model();
   model.layers[0].parameters[0].shape = {600, 4};
   const Tensors in_double = first_parameters(model, 42, at::kDouble).layers[0];
@@ -35,7 +35,7 @@ TEST_CASE("tensors begin as their fill says, in both dtypes up to rounding, and 
     CHECK(in_double[i].requires_grad() == (i != 2));
     CHECK(in_double[i].is_leaf());
   }
-  // He: uniform within sqrt(6 / 4); nn::Linear: within 1 / sqrt(4). 2,400 draws come near the ends.
+  // He: uniform within sqrt(6 / 4); nn::Linear: within 1 / sqrt(4). 2,400 draws come close to the limits.
   CHECK(in_double[0].abs().max().item<double>() == doctest::Approx(std::sqrt(1.5)).epsilon(0.01));
   CHECK(in_double[0].mean().item<double>() == doctest::Approx(0).epsilon(0.05));
   CHECK(in_double[1].abs().max().item<double>() <= 0.5);
@@ -44,7 +44,7 @@ TEST_CASE("tensors begin as their fill says, in both dtypes up to rounding, and 
   CHECK(in_double[3].detach().equal(at::ones({3}, at::kDouble)));
 }
 
-TEST_CASE("a tensor depends on its name and the seed alone") {
+TEST_CASE("a tensor depends only on its name and the seed") {
   const ModelSpec model = model_named("tutorial");
   const Parameters whole = first_parameters(model, 42, at::kDouble);
   const ModelSpec part = part_of(model, {2, 2});
@@ -71,7 +71,7 @@ TEST_CASE("what learns has its names in the same order; running statistics are n
   CHECK(named(model, parameters).at("fc.bias").data_ptr() == parameters.layers[0][1].data_ptr());
 }
 
-TEST_CASE("copies share nothing and are leaves of their own") {
+TEST_CASE("copies share nothing and are separate leaves") {
   const ModelSpec model = small_model();
   const Parameters first = first_parameters(model, 1, at::kDouble);
   const Parameters copy = copy_of(first);
@@ -83,7 +83,7 @@ TEST_CASE("copies share nothing and are leaves of their own") {
   }
 }
 
-TEST_CASE("assign puts values in place, or says what does not fit") {
+TEST_CASE("assign copies values, or says what does not fit") {
   const ModelSpec model = small_model();
   Parameters parameters = first_parameters(model, 1, at::kDouble);
   const at::Tensor weight = parameters.layers[0][0];

@@ -9,7 +9,7 @@
 #include "common/testing/test.h"
 #include "optC_model_parallel/model/data/images.h"
 
-// Seven models: what their tensors are called, how large, how costly, and where they can be cut.
+// Seven models: the names, sizes and costs of their tensors, and where they can be split.
 namespace lab::optc {
 namespace {
 
@@ -38,7 +38,7 @@ TEST_CASE("the tutorial's net is the tutorial's") {
   CHECK(learning_names(model) == std::vector<std::string>{"conv1.weight", "conv1.bias", "conv2.weight", "conv2.bias",
                                                           "fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias",
                                                           "fc3.weight", "fc3.bias"});
-  // Outputs times what each is a sum of; the first convolution makes 6 x 28 x 28 of 3 x 5 x 5.
+  // Outputs times the terms of each; the first convolution makes 6 x 28 x 28 of 3 x 5 x 5.
   CHECK(costs(model) == std::vector<double>{4704.0 * 75, 1600.0 * 150, 400 * 120, 120 * 84, 84 * 10});
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("every tensor matters: all that learn get a gradient, and no two have 
     const Tensors tensors = learning(model, parameters);
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       CAPTURE(learning_names(model)[i]);
-      // A key's bias moves all of a query's scores alike, which softmax does not see.
+      // A key's bias shifts all of a query's scores equally, which softmax ignores.
       if (learning_names(model)[i].find(".k.bias") != std::string::npos) continue;
       CHECK(tensors[i].grad().norm().item<double>() > 1e-6);
     }
@@ -167,7 +167,7 @@ TEST_CASE("all ranks' shards put together are the whole, for as many ranks as mo
                        ContractError);
 }
 
-TEST_CASE("blocks that are given take the place of the serial ones") {
+TEST_CASE("given blocks replace the serial ones") {
   Blocks blocks = serial_blocks();
   int calls = 0;
   blocks.mlp = [&calls](const at::Tensor& x, const Tensors& tensors) {
@@ -182,7 +182,7 @@ TEST_CASE("blocks that are given take the place of the serial ones") {
   CHECK(calls == 1 + 2);
 }
 
-TEST_CASE("a model that is none is refused with those that there are") {
+TEST_CASE("an unknown model is refused with the known ones") {
   CHECK_THROWS_WITH_AS(model_named("tutorail"),
                        "model 'tutorail': expected one of tutorial, deep, wide (pipeline) or pair, pair-norm, vit, "
                        "resnet (tensor)",

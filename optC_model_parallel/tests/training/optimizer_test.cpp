@@ -7,7 +7,7 @@
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
 
-// Updates by hand, and a state that can be kept.
+// Updates by hand, and a state that can be saved.
 namespace lab::optc {
 namespace {
 
@@ -62,7 +62,7 @@ TEST_CASE("Adam by hand: two steps") {
   Optimizer optimizer({"w"}, {w}, {"adam", 0.1});
   set_gradient(w, 3);
   optimizer.step();
-  // Both means, corrected for their beginning at zero, are those of one gradient: the step is 0.1 * 3 / |3|.
+  // Both means, with bias correction, are those of one gradient: the step is 0.1 * 3 / |3|.
   CHECK(value_of(w) == doctest::Approx(0.9).epsilon(1e-8));
   set_gradient(w, -1);
   optimizer.step();
@@ -87,8 +87,8 @@ TEST_CASE("a tensor without a gradient stays, and has no state") {
   }
 }
 
-/// The weights after some steps by gradients that depend on the step; after `break_at` of them another optimizer of
-/// another copy of the tensors goes on.
+/// The weights after some steps with gradients that depend on the step; after `break_at` of them another optimizer
+/// continues on a copy of the tensors.
 std::vector<at::Tensor> trained(const OptimizerOptions& options, int num_steps, int break_at) {
   const std::vector<std::string> names = {"a", "b"};
   std::vector<at::Tensor> tensors = {seeded_randn({3, 4}, 1).requires_grad_(), seeded_randn({5}, 2).requires_grad_()};
@@ -107,7 +107,7 @@ std::vector<at::Tensor> trained(const OptimizerOptions& options, int num_steps, 
   return tensors;
 }
 
-TEST_CASE("a state that is kept and put back gives the same bits as no break") {
+TEST_CASE("a saved and restored state gives the same bits as no interruption") {
   for (const OptimizerOptions& options : {sgd(0.1, 0.9), sgd(0.1, 0), OptimizerOptions{"adam", 0.01}}) {
     const std::vector<at::Tensor> expected = trained(options, 6, -1);
     for (const int break_at : {0, 1, 3, 5}) {
@@ -117,7 +117,7 @@ TEST_CASE("a state that is kept and put back gives the same bits as no break") {
   }
 }
 
-TEST_CASE("a state is a copy, and so is what is put back") {
+TEST_CASE("a state is a copy, and restoring copies, too") {
   const at::Tensor w = leaf(10);
   Optimizer optimizer({"w"}, {w}, sgd(0.25, 0.5));
   set_gradient(w, 4);
@@ -132,7 +132,7 @@ TEST_CASE("a state is a copy, and so is what is put back") {
   CHECK(optimizer.state().empty());
 }
 
-TEST_CASE("what is no state of this optimizer is refused, and changes nothing") {
+TEST_CASE("a state of another optimizer is refused, and changes nothing") {
   const at::Tensor w = leaf(10);
   Optimizer by_sgd({"w"}, {w}, sgd(0.25, 0.5));
   set_gradient(w, 4);
@@ -153,7 +153,7 @@ TEST_CASE("what is no state of this optimizer is refused, and changes nothing") 
         "optimizer's state: expected all or none of step, exp_avg, and exp_avg_sq of 'w'");
 }
 
-TEST_CASE("options that no optimizer can have are refused") {
+TEST_CASE("invalid options are refused") {
   const auto refusal = [](const OptimizerOptions& options) {
     return message_of([&] { Optimizer({"w"}, {leaf(1)}, options); });
   };

@@ -12,7 +12,7 @@
 #include "optC_model_parallel/model/training/single.h"
 #include "optC_model_parallel/model/training/training_loop.h"
 
-// A break leaves no trace in a training.
+// An interruption leaves no trace in a training.
 namespace lab::optc {
 namespace {
 
@@ -35,7 +35,7 @@ CheckpointOptions checkpoints_in(const TemporaryFolder& folder) {
 
 using MakeStrategy = std::function<std::unique_ptr<Strategy>()>;
 
-/// Trains, is stopped from outside during a step, and goes on with a new strategy until the end.
+/// Trains, is interrupted during a step, and continues with a new strategy until the end.
 TrainingRecord broken_training(const TrainingOptions& options, const Dataset& data, const MakeStrategy& strategy,
                                Checkpoints& checkpoints, std::int64_t break_at) {
   std::int64_t step = 0;
@@ -59,7 +59,7 @@ void check_same(const TrainingRecord& actual, const TrainingRecord& expected) {
   }
 }
 
-TEST_CASE("a break leaves no trace: the record and the weights have the same bits") {
+TEST_CASE("an interruption leaves no trace: the record and the weights have the same bits") {
   const Dataset data = generated_images(45, 10, 1);
   TrainingOptions options = small_options();
   const std::vector<std::pair<OptimizerOptions, std::string>> ways = {

@@ -10,7 +10,7 @@
 #include "optC_model_parallel/model/training/training_loop.h"
 #include "optC_model_parallel/models.h"
 
-// The yardstick itself, against updates by hand.
+// The one-process reference, compared with updates by hand.
 namespace lab::optc {
 namespace {
 
@@ -103,7 +103,7 @@ TEST_CASE("a learning rate that is far too high stops the training with the step
   CHECK(contains(message, " at step 2 (epoch 1, batch 2 of 4); hint: a lower --lr"));
 }
 
-TEST_CASE("answers are the same in batches of some hundred, change nothing, and there are none of no image") {
+TEST_CASE("logits are the same in batches of a few hundred, change nothing, and are empty without images") {
   const Images images = generated_images(16, 0, 1).train;
   const Images many = generated_images(0, 300, 1).test;
   const auto strategy = single_process(options_for("resnet"));
@@ -111,7 +111,7 @@ TEST_CASE("answers are the same in batches of some hundred, change nothing, and 
   const TensorMap before = strategy->state();
   int num_batches = 0;
   const at::Tensor logits = strategy->logits(many, [&] { ++num_batches; });
-  CHECK(num_batches == 2);  // whoever waits for the evaluation hears of each
+  CHECK(num_batches == 2);  // called for each, as other ranks may be waiting
   CHECK((logits.sizes() == at::IntArrayRef{300, 10}));
   const Images last = {many.pixels.narrow(0, 290, 10), many.labels.narrow(0, 290, 10)};
   CHECK(compare(strategy->logits(last), logits.narrow(0, 290, 10), {1e-12, 1e-12}).close);
@@ -137,7 +137,7 @@ TEST_CASE("a state has the weights, the running statistics, and the momentum; co
   CHECK(strategy->state().at("head.weight").equal(kept));
 }
 
-TEST_CASE("another's state is refused") {
+TEST_CASE("another model's state is refused") {
   const auto strategy = single_process(options_for("tutorial"));
   const auto refusal = [&](const TensorMap& state) { return message_of([&] { strategy->load_state(state); }); };
   TensorMap state = strategy->state();

@@ -11,7 +11,7 @@
 #include "optC_model_parallel/model/training/single.h"
 #include "optC_model_parallel/models.h"
 
-// The one-process emulation of stale weights, against tables of versions written out.
+// The one-process emulation of stale weights, compared with explicit tables of versions.
 namespace lab::optc {
 namespace {
 
@@ -33,7 +33,7 @@ TrainingOptions some_options() {
   return options;
 }
 
-/// Trains with the versions of the table, starting it again after `restart` steps.
+/// Trains with the versions of the table, starting from its top again after `restart` steps.
 TensorMap by_table(const Images& images, const Versions& versions, std::int64_t restart) {
   const ModelSpec model = model_named("tutorial");
   std::vector<Parameters> history = {first_parameters(model, some_options().seed, at::kDouble)};
@@ -97,7 +97,7 @@ TEST_CASE("each schedule has the versions of its table, from the beginning of ea
     for (const std::int64_t restart : {kSteps, std::int64_t{4}}) {
       const TensorMap actual = emulated(images, schedule, restart);
       CHECK(distance(actual, by_table(images, versions, restart)) < 1e-14);
-      // Another schedule, or a pipeline that was empty at another time, is seen.
+      // Another schedule, or a pipeline drained at another time, is detected.
       for (const auto& [other, other_versions] : tables) {
         if (other != schedule) CHECK(distance(actual, by_table(images, other_versions, restart)) > 1e-7);
       }

@@ -9,14 +9,14 @@
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
-// What the loop asks of a strategy, and what it keeps.
+// What the loop calls on a strategy, and what it records.
 namespace lab::optc {
 namespace {
 
 using lab::testing::message_of;
 using lab::testing::TemporaryFolder;
 
-/// Learns nothing, and remembers what it was asked for.
+/// Learns nothing, and records its calls.
 class Scripted : public Strategy {
  public:
   void train(const Images&, const EpochBatches& batches, const Slice& steps, const OnLoss& on_loss) override {
@@ -29,7 +29,7 @@ class Scripted : public Strategy {
   }
   at::Tensor logits(const Images& images, const OnBatch& on_batch) override {
     if (on_batch) on_batch();
-    // Image i is said to be of class i.
+    // Image i is predicted as class i.
     return knows ? at::eye(10, at::kDouble).narrow(0, 0, images.size()) * 50 : at::Tensor();
   }
   TensorMap parameters() const override { return {{"w", at::full({1}, num_steps)}}; }
@@ -45,7 +45,7 @@ class Scripted : public Strategy {
   double bad_loss = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// 29 images in batches of 10: 10, 10, 9. Of the 4 for testing the labels are 0 1 2 9.
+/// 29 images in batches of 10: 10, 10, 9. The labels of the 4 test images are 0 1 2 9.
 Dataset small_data() {
   const at::Tensor labels = at::tensor({0, 1, 2, 9}, at::kLong);
   return {{at::zeros({29, 3, 32, 32}, at::kByte), at::zeros({29}, at::kLong)},
@@ -61,7 +61,7 @@ TrainingOptions small_options(std::int64_t num_epochs = 2) {
 
 using Asked = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
-TEST_CASE("an epoch is asked for at once, and each has an order of its own") {
+TEST_CASE("an epoch is requested at once, and each has its own order") {
   Scripted strategy;
   std::vector<std::int64_t> sizes;
   std::vector<std::int64_t> epochs;
@@ -84,7 +84,7 @@ TEST_CASE("an epoch is asked for at once, and each has an order of its own") {
   CHECK(record.parameters[0].at("w").item<std::int64_t>() == 3);
 }
 
-TEST_CASE("a rank that does not know losses and answers records its parameters alone") {
+TEST_CASE("a rank that does not know losses and logits records only its parameters") {
   Scripted strategy;
   strategy.knows = false;
   const TrainingRecord record = run_training(small_options(), small_data(), strategy, nullptr, {});
@@ -113,7 +113,7 @@ TEST_CASE("no epoch, no step; no image is refused; without images to test on not
         "training: expected batches of at least 1 image, got 0");
 }
 
-TEST_CASE("a loss that is no number stops at once, and says where") {
+TEST_CASE("a loss that is not finite stops the training at once, and says where") {
   Scripted strategy;
   strategy.bad_step = 5;
   const auto refusal = [&] {

@@ -8,7 +8,7 @@
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
-// What a training went through, in a file and back.
+// A training's record, written to a file and read back.
 namespace lab::optc {
 namespace {
 
@@ -31,7 +31,7 @@ TEST_CASE("a record comes back from its file bit for bit, epochs in their order"
   const std::string path = folder.file("record.safetensors");
   save_record(path, some_record());
   const TrainingRecord record = load_record(path);
-  std::filesystem::resize_file(path, 0);  // nothing of the record lies in the file any more
+  std::filesystem::resize_file(path, 0);  // the record no longer depends on the file
   CHECK(record.losses == some_record().losses);
   CHECK(record.test_losses == some_record().test_losses);
   CHECK(record.accuracies == some_record().accuracies);
@@ -50,7 +50,7 @@ TEST_CASE("a rank that knows nothing has a record, too") {
   CHECK_FALSE(record.predictions.defined());
 }
 
-TEST_CASE("what is no record is refused") {
+TEST_CASE("tensors that are not a record are refused") {
   const TemporaryFolder folder;
   const auto refusal = [&](const std::string& name, const at::Tensor& tensor) {
     TensorMap tensors = tensors_of(some_record());
@@ -62,12 +62,12 @@ TEST_CASE("what is no record is refused") {
   for (const char* name : {"fc.weight", "epoch.fc", "epoch0.fc", "epoch-1.fc", "epoch2x.fc", "epoch2", "epoch.2",
                            "epoch99999999999999999999.fc"}) {
     CHECK(refusal(name, one) ==
-          "expected the record of a training, got '" + std::string(name) + "', which none has so");
+          "expected the record of a training, got '" + std::string(name) + "', which does not belong in one");
   }
   CHECK(contains(refusal("epoch13.fc", one), "got 'epoch13'"));
   CHECK(contains(refusal("losses", at::ones({1})), "got 'losses'"));
   CHECK(contains(refusal("accuracies", at::ones({1, 1}, at::kDouble)), "got 'accuracies'"));
-  CHECK(message_of([] { record_of({}); }) == "expected the record of a training, which has 'losses': there is none");
+  CHECK(message_of([] { record_of({}); }) == "expected the record of a training, got one without 'losses'");
   const std::string path = folder.file("f");
   save_safetensors(path, {{"fc.weight", one}});
   CHECK(contains(message_of([&] { load_record(path); }), "'" + path + "': expected the record of a training"));

@@ -5,7 +5,7 @@
 
 #include "a0_pipes/pipes.h"
 
-// A lab without ranks: its check prints and writes what a lab's check does, as far as ./lab looks at it.
+// A lab without ranks: its check prints and writes what ./lab reads from a lab's check.
 namespace {
 
 int exit_code_of(const std::string& task) {
