@@ -2,11 +2,13 @@
 # Hand-ins that the suite's version 0.1.0 packed (before headers moved to their present folders) keep their marks: they
 # hold the reference's solutions of that time, with the includes and names of that time, and no pictures or answers.
 # Needs LAB_SOURCE_DIR, and the labs' programs in LAB_BIN_DIR.
+# usage: earlier_hand_ins_test.sh [LAB...]     default: all
 source "$LAB_SOURCE_DIR/common/testing/program_checks.sh"
 run_seconds=600
 hand_ins=$LAB_SOURCE_DIR/grading/judge/tests/earlier_hand_ins
 
 while read -r file lab marks; do
+  [[ $# == 0 || " $* " == *" $lab "* ]] || continue
   run "$bin/labgrade" grade "$hand_ins/$file" --out "$scratch/graded" --source "$LAB_SOURCE_DIR" --build "${LAB_BIN_DIR%/bin}"
   score=$(sed -nE 's/^ *"score": ([0-9.]+),?$/\1/p' "$scratch/graded/$lab/results.json" 2>/dev/null | head -n 1)
   verdict "$([[ $code == 0 && ${score%.0} == "$marks" ]]; echo $?)" "$file: $marks marks (exit code $code, '$score')"
