@@ -19,7 +19,7 @@ using ShardedForward =
 /// The call of a task whose cases are those of a ShardedLayer with tensors of these names.
 TaskCall sharded_layer_call(const std::vector<std::string>& names, const ShardedForward& forward);
 
-/// The call of a task with cases of function_cases.h.
+/// The call of a task with cases of function_cases.cpp.
 TaskCall function_call(const std::function<at::Tensor(const at::Tensor& x, Collectives& comm)>& function);
 
 /// The student functions of tensor parallelism's tasks.

@@ -7,7 +7,7 @@
 #include "common/comm/rendezvous/socket.h"
 
 // torchrun's agent serves a c10d store at MASTER_PORT, and no rank may bind that port. It is only used to tell the
-// ranks where rank 0's own rendezvous is. Internal to the gloo_backend files.
+// ranks where rank 0's own rendezvous is. Internal to comm/gloo.
 namespace lab {
 
 /// How to find rank 0 and be admitted.

@@ -10,7 +10,7 @@
 #include "common/comm/gloo/meeting.h"
 #include "common/comm/message_collectives.h"
 
-// Gloo's own collectives. Internal to the gloo_backend files.
+// Gloo's own collectives. Internal to comm/gloo.
 namespace lab {
 
 /// broadcast, all_reduce, all_gather and barrier are Gloo's; reduce_scatter, which Gloo offers only for bound buffers

@@ -4,7 +4,7 @@
 
 #include "common/comm/messages/message.h"
 
-// What travels in front of every payload, and on which Gloo slot. Internal to the gloo_backend files.
+// What travels in front of every payload, and on which Gloo slot. Internal to comm/gloo.
 namespace lab {
 
 /// Longest payload that travels inside the frame; a longer one follows on its own slot.

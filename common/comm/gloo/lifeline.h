@@ -14,7 +14,7 @@
 #include "common/comm/messages/message.h"
 #include "common/comm/watch/event_file.h"
 
-// Why no wait lasts forever. Internal to the gloo_backend files.
+// Why no wait lasts forever. Internal to comm/gloo.
 namespace lab {
 
 /// The time-out passed to Gloo, so long that it never fires: it would close every connection of the context.

@@ -7,7 +7,7 @@
 
 #include "common/comm/process_world.h"
 
-// How the ranks find each other. Internal to the gloo_backend files.
+// How the ranks find each other. Internal to comm/gloo.
 namespace lab {
 
 /// The place where ranks exchange addresses (rendezvous.h), and the network device that the addresses belong to.
