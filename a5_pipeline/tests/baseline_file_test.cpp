@@ -31,7 +31,7 @@ class TmpdirIs {
   std::string before_;
 };
 
-PipelineArguments small_arguments() {
+PipelineArguments three_layers() {
   PipelineArguments arguments;
   arguments.sequence_length = 3;
   arguments.hidden_size = 16;
@@ -44,7 +44,7 @@ TEST_CASE("a baseline without a signal is refused, because a comparison with it 
   const testing::TemporaryFolder folder;
   const TmpdirIs tmpdir(folder.file("."));
   // One token of one number: where a layer's only weight is negative, ReLU lets nothing through.
-  PipelineArguments arguments = small_arguments();
+  PipelineArguments arguments = three_layers();
   arguments.hidden_size = arguments.intermediate_size = 1;
   arguments.number_of_layers = 12;
   arguments.activation = Activation::kRelu;
@@ -57,11 +57,11 @@ TEST_CASE("a baseline without a signal is refused, because a comparison with it 
 
 TEST_CASE("a folder that cannot be written is a usage error") {
   const TmpdirIs tmpdir("/nonexistent/folder");
-  CHECK_THROWS_AS(run_baseline(small_arguments()), UsageError);
+  CHECK_THROWS_AS(run_baseline(three_layers()), UsageError);
 }
 
 TEST_CASE("run_baseline reports progress for each layer made, and for each pass of each micro-batch through it") {
-  const PipelineArguments arguments = small_arguments();
+  const PipelineArguments arguments = three_layers();
   int num_reports = 0;
   run_baseline(arguments, [&] { ++num_reports; });
   CHECK(num_reports == 3 * (1 + 2 * 8));
@@ -70,15 +70,15 @@ TEST_CASE("run_baseline reports progress for each layer made, and for each pass 
 TEST_CASE("what the baseline holds is not charged to the rank that runs it") {
   install_memory_meter();
   const MemoryScope scope;
-  run_baseline(small_arguments());
+  run_baseline(three_layers());
   CHECK(scope.reading().peak_bytes == 0);
 }
 
 TEST_CASE("run_baseline gives the baseline's tensors to the bit, and leaves no file behind") {
   const testing::TemporaryFolder folder;
   const TmpdirIs tmpdir(folder.file("."));
-  const PipelineArguments in_float32 = small_arguments();
-  PipelineArguments in_float64 = small_arguments();
+  const PipelineArguments in_float32 = three_layers();
+  PipelineArguments in_float64 = three_layers();
   in_float64.dtype = at::kDouble;
   const BaselineFile files[] = {run_baseline(in_float32), run_baseline(in_float64)};
   CHECK(folder.num_files() == 0);

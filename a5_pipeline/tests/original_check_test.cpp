@@ -12,7 +12,7 @@
 namespace lab::a5 {
 namespace {
 
-constexpr int kNumRanks = 5;
+constexpr int kCheckRanks = 5;
 
 /// The handout's twelve layers and its proportions, small.
 PipelineArguments handout_arguments() {
@@ -33,7 +33,7 @@ void fill_as_handout(const Model& model) {
   }
 }
 
-double rms(const at::Tensor& tensor) {
+double root_mean_square(const at::Tensor& tensor) {
   return tensor.norm().item<double>() / std::sqrt(static_cast<double>(tensor.numel()));
 }
 
@@ -56,9 +56,9 @@ struct Verdicts {
 
 Verdicts verdicts_on(Mistake mistake) {
   const PipelineResult baseline = handout_baseline();
-  std::vector<Verdicts> of_ranks(kNumRanks);
+  std::vector<Verdicts> of_ranks(kCheckRanks);
   WorldSpec spec;
-  spec.num_ranks = kNumRanks;
+  spec.num_ranks = kCheckRanks;
   const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
     const PipelineResult result = run_wrong_pipeline(handout_arguments(), comm, mistake, fill_as_handout);
     Verdicts& own = of_ranks[static_cast<std::size_t>(comm.rank())];
@@ -90,11 +90,11 @@ TEST_CASE("the original check: the signal fades by a factor of about 4 in each l
     fill_as_handout(model);
     const at::Tensor out = model.forward(x).detach();
     CAPTURE(layer);
-    CHECK(rms(x) / rms(out) > 3);
-    CHECK(rms(x) / rms(out) < 6);
+    CHECK(root_mean_square(x) / root_mean_square(out) > 3);
+    CHECK(root_mean_square(x) / root_mean_square(out) < 6);
     x = out;
   }
-  CHECK(rms(x) < 1e-6);
+  CHECK(root_mean_square(x) < 1e-6);
   for (const auto& [name, gradient] : handout_baseline().gradients) {
     CAPTURE(name);
     CHECK(gradient.norm().item<double>() > 0);

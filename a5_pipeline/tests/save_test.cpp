@@ -15,7 +15,7 @@
 namespace lab::a5 {
 namespace {
 
-PipelineArguments small_arguments() {
+PipelineArguments five_layers() {
   PipelineArguments arguments;
   arguments.global_batch_size = 6;
   arguments.sequence_length = 3;
@@ -35,7 +35,7 @@ at::Tensor forward(at::Tensor x, const TensorMap& saved, const std::vector<std::
 }
 
 TEST_CASE("the lab's comparison: outputs follow from the data and the weights that all ranks saved") {
-  const PipelineArguments arguments = small_arguments();
+  const PipelineArguments arguments = five_layers();
   const Model model(arguments, all_layers(arguments));
   DataLoader data(arguments);
   TensorMap baseline;

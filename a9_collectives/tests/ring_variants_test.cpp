@@ -13,8 +13,8 @@ namespace {
 
 using Function = at::Tensor (*)(at::Tensor, PointToPoint&);
 
-std::string verdict(const std::string& name, const std::function<at::Tensor(at::Tensor, PointToPoint&)>& function,
-                    int size) {
+std::string ring_verdict(const std::string& name, const std::function<at::Tensor(at::Tensor, PointToPoint&)>& function,
+                         int size) {
   const TaskCall call = [&](Communicator& comm, const CaseInputs& inputs) {
     const at::Tensor x = inputs.tensor("input.x").clone();
     const at::Tensor out = function(x, comm.point_to_point());
@@ -102,7 +102,7 @@ TEST_CASE("every textbook ring all-reduce comes within the bounds") {
     for (const int size : {1, 2, 3, 4, 5, 8}) {
       CAPTURE(ring.name);
       CAPTURE(size);
-      CHECK(verdict(
+      CHECK(ring_verdict(
                 "AllReduceRing", [&](at::Tensor x, PointToPoint& p2p) { return allreduce_by(ring, x, p2p); }, size) ==
             "passed");
     }
@@ -117,7 +117,7 @@ TEST_CASE("a ring all-reduce of a padded row comes within the bounds") {
       const at::Tensor row = at::constant_pad_nd(x, {0, rest});
       return x.copy_(allreduce_by({"padded"}, row, p2p).narrow(0, 0, x.numel()));
     };
-    CHECK(verdict("AllReduceRing", padded, size) == "passed");
+    CHECK(ring_verdict("AllReduceRing", padded, size) == "passed");
   }
 }
 
@@ -126,13 +126,13 @@ TEST_CASE("an algorithm that is not a ring exceeds the bounds") {
     CAPTURE(size);
     for (const Function other :
          {allreduce_gather_broadcast, allreduce_recursive_doubling, allreduce_rabenseifner, allreduce_direct}) {
-      const std::string said = verdict("AllReduceRing", other, size);
+      const std::string said = ring_verdict("AllReduceRing", other, size);
       CAPTURE(said);
       CHECK((testing::contains(said, " rounds of ") || testing::contains(said, " bytes sent of ")));
     }
     for (const Function other : {allgather_through_root, allgather_bruck, allgather_direct})
-      CHECK(verdict("AllGatherRing", other, size) != "passed");
-    CHECK(verdict("ReduceScatterRing", reduce_scatter_recursive_halving, size) != "passed");
+      CHECK(ring_verdict("AllGatherRing", other, size) != "passed");
+    CHECK(ring_verdict("ReduceScatterRing", reduce_scatter_recursive_halving, size) != "passed");
   }
 }
 
@@ -151,7 +151,7 @@ at::Tensor allgather_to_the_left(at::Tensor tensor, PointToPoint& p2p) {
 TEST_CASE("a ring all-gather may go to the left, and in segments") {
   for (const int size : {1, 2, 3, 4, 8}) {
     CAPTURE(size);
-    CHECK(verdict("AllGatherRing", allgather_to_the_left, size) == "passed");
+    CHECK(ring_verdict("AllGatherRing", allgather_to_the_left, size) == "passed");
   }
 }
 

@@ -18,7 +18,7 @@ namespace {
 using testing::contains;
 
 /// The verdict on the wrong call in place of the named case's own.
-std::string verdict(const std::string& case_name, const TaskCall& call, int size = 4) {
+std::string result_verdict(const std::string& case_name, const TaskCall& call, int size = 4) {
   std::vector<Case> cases = collective_cases();
   for (const Case& further : algorithm_cases()) cases.push_back(further);
   return testing::verdict(cases, case_name, call, size);
@@ -60,17 +60,17 @@ at::Tensor sum_of(const std::vector<at::Tensor>& rows, at::IntArrayRef shape) {
 }
 
 TEST_CASE("the reference passes the same way") {
-  CHECK(verdict("Broadcast", collective_calls().at("a9.broadcast")) == "passed");
-  CHECK(verdict("AllReduceInt64", collective_calls().at("a9.allreduce")) == "passed");
-  CHECK(verdict("AllToAllStrided", collective_calls().at("a9.all_to_all")) == "passed");
-  CHECK(verdict("AllReduceRing", claims(allreduce_ring)) == "passed");
+  CHECK(result_verdict("Broadcast", collective_calls().at("a9.broadcast")) == "passed");
+  CHECK(result_verdict("AllReduceInt64", collective_calls().at("a9.allreduce")) == "passed");
+  CHECK(result_verdict("AllToAllStrided", collective_calls().at("a9.all_to_all")) == "passed");
+  CHECK(result_verdict("AllReduceRing", claims(allreduce_ring)) == "passed");
 }
 
 TEST_CASE("wrong: broadcast always from rank 0, which the handout's numbers do not show") {
   const auto from_zero =
       call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) { return broadcast_flat(x, 0, p2p); });
-  CHECK(verdict("Broadcast", from_zero) == "passed");
-  CHECK(verdict("BroadcastFromLast", from_zero) == "mismatch");
+  CHECK(result_verdict("Broadcast", from_zero) == "passed");
+  CHECK(result_verdict("BroadcastFromLast", from_zero) == "mismatch");
   CHECK(symptom("BroadcastFromLast", from_zero) == "one_input_everywhere");
 }
 
@@ -95,9 +95,9 @@ TEST_CASE("wrong: only rank 0 gets the sum, or it is divided by P, or the own pa
     CHECK(symptom(name, changed([](at::Tensor own, at::Tensor sum, PointToPoint& p2p) {
                     return p2p.rank() == 0 ? sum : own;
                   })) == "only_rank_zero_right");
-    CHECK(verdict(name, changed([](at::Tensor, at::Tensor sum, PointToPoint& p2p) {
-                    return sum.div(p2p.size(), "trunc");
-                  })) == "mismatch");
+    CHECK(result_verdict(name, changed([](at::Tensor, at::Tensor sum, PointToPoint& p2p) {
+                           return sum.div(p2p.size(), "trunc");
+                         })) == "mismatch");
     CHECK(symptom(name, changed([](at::Tensor own, at::Tensor sum, PointToPoint&) { return sum + own; })) ==
           "summand_twice");
   }
@@ -112,8 +112,8 @@ TaskCall allreduce_in(at::ScalarType summed_in) {
 
 TEST_CASE("wrong: integers are summed in floating point") {
   for (const at::ScalarType summed_in : {at::kFloat, at::kDouble})
-    CHECK(verdict("AllReduceInt64", allreduce_in(summed_in)) != "passed");
-  CHECK(verdict("AllReduceInt64", allreduce_in(at::kDouble)) == "mismatch");
+    CHECK(result_verdict("AllReduceInt64", allreduce_in(summed_in)) != "passed");
+  CHECK(result_verdict("AllReduceInt64", allreduce_in(at::kDouble)) == "mismatch");
 }
 
 TEST_CASE("wrong: the parts of an all-gather start at the own rank") {
@@ -131,8 +131,8 @@ TEST_CASE("wrong: the parts of an all-gather are joined along dim 1") {
       return reshaped ? whole.reshape({p2p.size() * x.size(0), x.size(1), x.size(2)}) : whole;
     });
   };
-  CHECK(contains(verdict("AllGatherStrided", along_one(false)), "[AllGatherStrided], result 'out'"));
-  CHECK(verdict("AllGatherStrided", along_one(true)) == "mismatch");
+  CHECK(contains(result_verdict("AllGatherStrided", along_one(false)), "[AllGatherStrided], result 'out'"));
+  CHECK(result_verdict("AllGatherStrided", along_one(true)) == "mismatch");
   CHECK(symptom("AllGatherStrided", along_one(false)) == "joined_along_another_dim");
 }
 
@@ -166,20 +166,20 @@ TaskCall all_to_all_that(bool ignores_gather_dim, bool ignores_strides, bool rev
 }
 
 TEST_CASE("wrong: an all-to-all that joins where it cut, or in another order, or reads memory and not elements") {
-  CHECK(verdict("AllToAllHeads", all_to_all_that(false, false, false)) == "passed");
+  CHECK(result_verdict("AllToAllHeads", all_to_all_that(false, false, false)) == "passed");
   for (const std::string name : {"AllToAllHeads", "AllToAllSequence"})
-    CHECK(verdict(name, all_to_all_that(true, false, false)) == "mismatch");
+    CHECK(result_verdict(name, all_to_all_that(true, false, false)) == "mismatch");
   CHECK(symptom("AllToAll", all_to_all_that(false, false, true)) == "chunks_out_of_order");
-  CHECK(verdict("AllToAllStrided", all_to_all_that(false, true, false)) == "mismatch");
+  CHECK(result_verdict("AllToAllStrided", all_to_all_that(false, true, false)) == "mismatch");
 }
 
 TEST_CASE("wrong: strides are ignored: a copy is filled and not given back") {
-  CHECK(verdict("BroadcastStrided", call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs) {
-                  return broadcast_flat(x.reshape({-1}), src_rank_of(inputs), p2p).view(x.sizes());
-                })) == "mismatch");
-  CHECK(verdict("AllReduceStrided", call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
-                  return allreduce_gather_broadcast(x.contiguous(), p2p);
-                })) == "mismatch");
+  CHECK(result_verdict("BroadcastStrided", call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs) {
+                         return broadcast_flat(x.reshape({-1}), src_rank_of(inputs), p2p).view(x.sizes());
+                       })) == "mismatch");
+  CHECK(result_verdict("AllReduceStrided", call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
+                         return allreduce_gather_broadcast(x.contiguous(), p2p);
+                       })) == "mismatch");
 }
 
 TEST_CASE("wrong: an algorithm that is another one") {
@@ -188,7 +188,7 @@ TEST_CASE("wrong: an algorithm that is another one") {
   });
   // Whether the case refuses it by its bounds: messages, bytes or rounds.
   const auto refused = [](const std::string& case_name, const TaskCall& call, int size = 4) {
-    const std::string found = verdict(case_name, call, size);
+    const std::string found = result_verdict(case_name, call, size);
     return contains(found, " of a9.") && contains(found, ", expected at ");
   };
   CHECK(refused("BroadcastBinomial", flat, 8));
@@ -231,7 +231,7 @@ TaskCall by_formula(const std::string& case_name) {
 TEST_CASE("wrong: no communication at all: the other ranks' inputs are recomputed") {
   for (const std::string name : {"BroadcastFromLast", "AllReduce", "AllGather", "ReduceScatter", "AllToAll"}) {
     CAPTURE(name);
-    CHECK(contains(verdict(name, by_formula(name)), "0 bytes received of a9."));
+    CHECK(contains(result_verdict(name, by_formula(name)), "0 bytes received of a9."));
     CHECK(symptom(name, by_formula(name)) == "nothing_received");
   }
 }

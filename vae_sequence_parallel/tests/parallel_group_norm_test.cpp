@@ -41,7 +41,7 @@ WidthTrial norm_trial(const WidthsOf& widths, at::ScalarType dtype, double mean 
   return trial;
 }
 
-void check_close(const WidthTrial& trial, double tolerance) {
+void check_norm_close(const WidthTrial& trial, double tolerance) {
   const TensorMap actual = parallel_results(trial);
   CHECK(actual.size() == 4);
   CHECK(worst_error(actual, serial_results(trial, true)) < tolerance);
@@ -53,8 +53,8 @@ TEST_CASE("ParallelGroupNorm: output and gradients are the serial ones, on every
     for (const std::int64_t total : {8, 13, 37}) patterns.push_back(uneven_sizes(total, size));
     for (const WidthsOf& widths : patterns) {
       CAPTURE(fmt::format("{}", fmt::join(widths, " ")));
-      check_close(norm_trial(widths, at::kFloat), 1e-6);
-      check_close(norm_trial(widths, at::kDouble), 1e-12);
+      check_norm_close(norm_trial(widths, at::kFloat), 1e-6);
+      check_norm_close(norm_trial(widths, at::kDouble), 1e-12);
     }
   }
 }
@@ -64,7 +64,7 @@ TEST_CASE("ParallelGroupNorm: a mean that is large compared with the deviation c
     for (const int size : {1, 3, 8}) {
       CAPTURE(ratio);
       CAPTURE(size);
-      check_close(norm_trial(uneven_sizes(37, size), at::kFloat, ratio), 1e-6 + 1e-7 * ratio);
+      check_norm_close(norm_trial(uneven_sizes(37, size), at::kFloat, ratio), 1e-6 + 1e-7 * ratio);
     }
   }
 }

@@ -8,7 +8,7 @@
 namespace lab::testing {
 namespace {
 
-using State = CaseRecord::State;
+using RecordState = CaseRecord::State;
 
 Case renamed(Case test_case, const std::string& task) {
   test_case.task = task;
@@ -36,7 +36,7 @@ TEST_CASE("a rank records what its cases return and what they cost it, and nothi
     REQUIRE(of_rank.size() == 2);
     CHECK(of_rank[0].task == "a0.first");
     CHECK(of_rank[1].name == "second");
-    CHECK((of_rank[1].state == State::kReturned));
+    CHECK((of_rank[1].state == RecordState::kReturned));
     CHECK(at::equal(of_rank[0].results.at("out"), records[0][0].results.at("out")));
     CHECK(of_rank[1].results.size() == 1);
     for (const LedgerEntry& entry : of_rank[1].spent) {
@@ -55,10 +55,10 @@ TEST_CASE("a TODO ends its case; the next case is performed") {
   CHECK_FALSE(outcome.failure);
   for (const std::vector<CaseRecord>& of_rank : records) {
     REQUIRE(of_rank.size() == 2);
-    CHECK((of_rank[0].state == State::kNotImplemented));
+    CHECK((of_rank[0].state == RecordState::kNotImplemented));
     CHECK(of_rank[0].missing_task == "a0.helper");
     CHECK(of_rank[0].exit_code == 3);
-    CHECK((of_rank[1].state == State::kReturned));
+    CHECK((of_rank[1].state == RecordState::kReturned));
   }
 }
 
@@ -76,11 +76,11 @@ TEST_CASE("anything else that is thrown is recorded and ends the world with its 
   CHECK(outcome.failure->exit_code == 4);
   CHECK(contains(outcome.failure->message, "sizes disagree"));
   REQUIRE(records[1].size() == 1);
-  CHECK((records[1][0].state == State::kThrew));
+  CHECK((records[1][0].state == RecordState::kThrew));
   CHECK(records[1][0].words == "sizes disagree");
   CHECK(records[1][0].exit_code == 4);
   REQUIRE(records[0].size() == 1);  // it waited for rank 1
-  CHECK((records[0][0].state == State::kThrew));
+  CHECK((records[0][0].state == RecordState::kThrew));
   CHECK(records[0][0].exit_code == 5);
 }
 
@@ -94,7 +94,7 @@ TEST_CASE("a result that cannot be written is a failure of its case") {
                                 1, &outcome);
   REQUIRE(outcome.failure);
   REQUIRE(records[0].size() == 1);
-  CHECK((records[0][0].state == State::kThrew));
+  CHECK((records[0][0].state == RecordState::kThrew));
   CHECK(contains(records[0][0].words, "complex128"));
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("skipped cases are recorded as such, and a case of rank 0 alone on no 
   const auto records = recorded({skipped, count_task().test_case},
                                 {{"a0.skipped", sum_task().right}, {"a0.count", count_task().right}}, 2);
   REQUIRE(records[0].size() == 2);
-  CHECK((records[0][0].state == State::kSkipped));
+  CHECK((records[0][0].state == RecordState::kSkipped));
   CHECK(records[0][0].words == "needs three ranks");
   CHECK(records[0][1].name == "count");
   CHECK(records[1].size() == 1);
@@ -122,7 +122,7 @@ TEST_CASE("a request that was never waited for is its own case's failure, not th
                                 2);
   for (const std::vector<CaseRecord>& of_rank : records) {
     REQUIRE(of_rank.size() == 1);
-    CHECK((of_rank[0].state == State::kThrew));
+    CHECK((of_rank[0].state == RecordState::kThrew));
     CHECK(contains(of_rank[0].words, "without waiting for it"));
   }
 }

@@ -4,7 +4,10 @@
 #include <vector>
 
 #include "common/testing/captured.h"
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
+
+using lab::testing::contains;
 
 namespace {
 
@@ -32,10 +35,6 @@ std::string refusal(const std::vector<const char*>& args) {
     return error.what();
   }
   return "accepted";
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace
@@ -66,7 +65,7 @@ TEST_CASE("app: the time-out comes from the command line, else from the environm
   CHECK_FALSE(from_command_line.parse({"--timeout", "3"}).has_value());
   CHECK(from_command_line.common.timeout_seconds == 3);
   ::setenv("LAB_TIMEOUT", "soon", 1);
-  CHECK(has(refusal({}), "--timeout: expected a number above 0"));
+  CHECK(contains(refusal({}), "--timeout: expected a number above 0"));
   ::unsetenv("LAB_TIMEOUT");
 }
 
@@ -153,18 +152,19 @@ TEST_CASE("app: a wrong value gives one message with option, expected, got and a
   CHECK(refusal({"--seed", "-1"}) ==
         "--seed: expected an integer from 0 to 18446744073709551615, got '-1'; try --seed 42");
   for (const char* wrong : {"0", "-1", "nan", "inf", "ten", "1e9"}) {
-    CHECK(has(refusal({"--timeout", wrong}), "--timeout: expected a number above 0"));
+    CHECK(contains(refusal({"--timeout", wrong}), "--timeout: expected a number above 0"));
   }
-  CHECK(has(refusal({"--repeat", "0"}), "--repeat: expected an integer from 1 to 1000000, got '0'"));
-  CHECK(has(refusal({"--json", "--quiet"}), "--json: expected a value (FILE), got '--quiet'"));
-  CHECK(has(refusal({"--json", ""}), "--json: expected a value (FILE), got ''"));
-  CHECK(has(refusal({"--number_of_layers", "65"}), "--number-of-layers: expected an integer from 1 to 64, got '65'"));
+  CHECK(contains(refusal({"--repeat", "0"}), "--repeat: expected an integer from 1 to 1000000, got '0'"));
+  CHECK(contains(refusal({"--json", "--quiet"}), "--json: expected a value (FILE), got '--quiet'"));
+  CHECK(contains(refusal({"--json", ""}), "--json: expected a value (FILE), got ''"));
+  CHECK(contains(refusal({"--number_of_layers", "65"}),
+                 "--number-of-layers: expected an integer from 1 to 64, got '65'"));
 }
 
 TEST_CASE("app: a missing value, an empty one, and an option given twice") {
   CHECK(refusal({"--nproc"}) == "--nproc: expected an integer from 1 to 4096, got nothing; try --nproc 4");
   CHECK(refusal({"--nproc=", "3"}) == "--nproc: expected an integer from 1 to 4096, got nothing; try --nproc 4");
-  CHECK(has(refusal({"--nproc", "2", "--nproc", "3"}), "--nproc: expected at most once"));
+  CHECK(contains(refusal({"--nproc", "2", "--nproc", "3"}), "--nproc: expected at most once"));
 }
 
 TEST_CASE("app: an unknown option names the nearest known one") {
@@ -194,7 +194,7 @@ TEST_CASE("app: help and version are answered on stdout with exit code 0") {
   for (const char* part : {"Pipeline parallelism.", "--nproc", "--log-dir", "--number-of-layers", "processes|threads",
                            "(default processes)", "--timeout SECONDS"}) {
     CAPTURE(part);
-    CHECK(has(out, part));
+    CHECK(contains(out, part));
   }
 }
 
@@ -245,7 +245,7 @@ TEST_CASE("app: commands are suggested, and another program's command line is le
   };
   CHECK(refused({"lab", "chek-log"}) ==
         "unexpected command 'chek-log'; did you mean check-log? --help lists what is expected");
-  CHECK(has(refused({"lab", "check-log"}), "FILE is required"));
+  CHECK(contains(refused({"lab", "check-log"}), "FILE is required"));
   CHECK(refused({"lab", "check-log", "a_b"}) == "accepted");
   CHECK(file == "a_b");
 

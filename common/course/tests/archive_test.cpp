@@ -24,7 +24,7 @@ using Format = ArchiveBuilder::Format;
 using Files = std::map<std::string, std::string>;
 
 /// The message of reading the archive, without its folder: "x.zip: ..."
-std::string refusal(const std::string& path, const ArchiveLimits& limits = {}) {
+std::string archive_refusal(const std::string& path, const ArchiveLimits& limits = {}) {
   const std::string message = message_of([&] { read_archive(path, limits); });
   const std::size_t name = message.find("x.");
   return name == std::string::npos ? message : message.substr(name);
@@ -53,10 +53,10 @@ TEST_CASE("tar is read, too, and what is no archive is refused") {
   ArchiveBuilder(folder.file("x.tar.gz"), Format::kTarGz).folder("a9").file("./a9//student/ring.cpp", "code");
   CHECK(read_archive(folder.file("x.tar.gz")).files == Files{{"a9/student/ring.cpp", "code"}});
   write_bytes(folder.file("x.zip"), "int main() {}\n");
-  CHECK(contains(refusal(folder.file("x.zip")), "x.zip: is not a zip or tar archive"));
+  CHECK(contains(archive_refusal(folder.file("x.zip")), "x.zip: is not a zip or tar archive"));
   write_bytes(folder.file("x.zip"), "");
-  CHECK(contains(refusal(folder.file("x.zip")), "x.zip: is not a zip or tar archive"));
-  CHECK(contains(refusal(folder.file("x.nothing")), "x.nothing: expected an archive"));
+  CHECK(contains(archive_refusal(folder.file("x.zip")), "x.zip: is not a zip or tar archive"));
+  CHECK(contains(archive_refusal(folder.file("x.nothing")), "x.nothing: expected an archive"));
   CHECK(contains(message_of([&] { read_archive("/tmp"); }), "/tmp: expected an archive"));
 }
 
@@ -71,12 +71,12 @@ TEST_CASE("a zip that is broken is refused, wherever it was cut or changed") {
   for (const std::size_t length : {std::size_t{10}, whole.size() / 2}) {
     CAPTURE(length);
     write_bytes(folder.file("x.zip"), whole.substr(0, length));
-    CHECK(contains(refusal(folder.file("x.zip")), "x.zip: is "));
+    CHECK(contains(archive_refusal(folder.file("x.zip")), "x.zip: is "));
   }
   std::string changed = whole;
   changed[whole.size() / 2] = static_cast<char>(changed[whole.size() / 2] ^ 1);
   write_bytes(folder.file("x.zip"), changed);
-  CHECK(contains(refusal(folder.file("x.zip")), "x.zip: is broken"));
+  CHECK(contains(archive_refusal(folder.file("x.zip")), "x.zip: is broken"));
 }
 
 TEST_CASE("entries that would leave the folder, links and devices are left out, and said") {
@@ -156,8 +156,9 @@ TEST_CASE("an archive of 100,000 entries is refused at the first that is too man
       ArchiveBuilder builder(folder.file("x.zip"));
       for (int i = 0; i < 100000; ++i) builder.file(fmt::format("{}{}", prefix, i), "");
     }
-    CHECK(contains(refusal(folder.file("x.zip")), prefix == "a9/student/" ? "x.zip: it has more than 2000 entries"
-                                                                          : "x.zip: it has more than 20000 entries"));
+    CHECK(contains(archive_refusal(folder.file("x.zip")), prefix == "a9/student/"
+                                                              ? "x.zip: it has more than 2000 entries"
+                                                              : "x.zip: it has more than 20000 entries"));
   }
 }
 
@@ -171,15 +172,15 @@ TEST_CASE("a bomb of zeros is refused before it is unpacked") {
     if (format == Format::kTarGz)
       ArchiveBuilder(folder.file("x.zip"), format).file("a9/zeros", std::string(64 << 20, '\0'));
     CHECK(std::filesystem::file_size(folder.file("x.zip")) < 100000);
-    CHECK(contains(refusal(folder.file("x.zip"), small), "x.zip: a9/zeros is larger than 8 MiB"));
+    CHECK(contains(archive_refusal(folder.file("x.zip"), small), "x.zip: a9/zeros is larger than 8 MiB"));
   }
   {
     ArchiveBuilder builder(folder.file("x.zip"));
     for (int i = 0; i < 3; ++i) builder.zeros(fmt::format("a9/zeros{}", i), 8 << 20);
   }
-  CHECK(contains(refusal(folder.file("x.zip"), small), "x.zip: unpacked, it has more than 16 MiB"));
+  CHECK(contains(archive_refusal(folder.file("x.zip"), small), "x.zip: unpacked, it has more than 16 MiB"));
   ArchiveBuilder(folder.file("x.zip")).zeros(".hidden", 200 << 20);
-  CHECK(contains(refusal(folder.file("x.zip"), small), "x.zip: unpacked, it has more than 160 MiB"));
+  CHECK(contains(archive_refusal(folder.file("x.zip"), small), "x.zip: unpacked, it has more than 160 MiB"));
 }
 
 TEST_CASE("a folder is read by the same rules") {

@@ -24,8 +24,8 @@ TEST_CASE("an identity is kept, whatever characters it has") {
   CHECK(to_text(identity) ==
         "Jos\xC3\xA9 \"Pepe\" \\ Garc\xC3\xAD"
         "a (s1234567)");
-  CHECK(to_text({"Ada", ""}) == "Ada");
-  CHECK(to_text({"", "s1"}) == "s1");
+  CHECK(to_text(Identity{"Ada", ""}) == "Ada");
+  CHECK(to_text(Identity{"", "s1"}) == "s1");
 }
 
 TEST_CASE("an identity that somebody wrote by hand is read, and what is wrong with it said") {

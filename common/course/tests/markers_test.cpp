@@ -17,7 +17,7 @@ int solve(int x) {
 }
 )";
 
-std::string refusal(const std::string& text) {
+std::string marker_refusal(const std::string& text) {
   try {
     parse_solution_markers(text);
   } catch (const UsageError& error) {
@@ -60,17 +60,17 @@ TEST_CASE("what breaks the grammar is refused with its line") {
   const std::string begin = "// BEGIN SOLUTION a0.x\n";
   const std::string stub = "// STUB x;\n";
   const std::string end = "// END SOLUTION a0.x\n";
-  CHECK(refusal(begin + stub + "y;\n" + end).empty());
-  CHECK(refusal(begin + stub + begin).find("line 3") != std::string::npos);
-  CHECK(refusal("y;\n" + end).find("line 2: END SOLUTION without a beginning") != std::string::npos);
-  CHECK(refusal(begin + stub + "// END SOLUTION a0.y\n").find("expected END SOLUTION a0.x, got a0.y") !=
+  CHECK(marker_refusal(begin + stub + "y;\n" + end).empty());
+  CHECK(marker_refusal(begin + stub + begin).find("line 3") != std::string::npos);
+  CHECK(marker_refusal("y;\n" + end).find("line 2: END SOLUTION without a beginning") != std::string::npos);
+  CHECK(marker_refusal(begin + stub + "// END SOLUTION a0.y\n").find("expected END SOLUTION a0.x, got a0.y") !=
         std::string::npos);
-  CHECK(refusal(begin + stub + "y;\n").find("has no end") != std::string::npos);
-  CHECK(refusal(stub).find("line 1: a STUB line") != std::string::npos);
-  CHECK(refusal(begin + "y;\n" + stub + end).find("line 3: a STUB line") != std::string::npos);
-  CHECK(refusal("// BEGIN SOLUTION\n").find("expected a task id") != std::string::npos);
-  CHECK(refusal("// BEGIN SOLUTION a0.x a0.y\n").find("expected a task id") != std::string::npos);
-  CHECK(refusal(begin + "y;\n" + end).find("has no STUB line") != std::string::npos);
+  CHECK(marker_refusal(begin + stub + "y;\n").find("has no end") != std::string::npos);
+  CHECK(marker_refusal(stub).find("line 1: a STUB line") != std::string::npos);
+  CHECK(marker_refusal(begin + "y;\n" + stub + end).find("line 3: a STUB line") != std::string::npos);
+  CHECK(marker_refusal("// BEGIN SOLUTION\n").find("expected a task id") != std::string::npos);
+  CHECK(marker_refusal("// BEGIN SOLUTION a0.x a0.y\n").find("expected a task id") != std::string::npos);
+  CHECK(marker_refusal(begin + "y;\n" + end).find("has no STUB line") != std::string::npos);
 }
 
 }  // namespace

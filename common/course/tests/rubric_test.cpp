@@ -73,7 +73,7 @@ Rubric load(const std::string& text) {
 }
 
 /// The problem with it, without the folder: "rubric.toml:12: ..."
-std::string refusal(const std::string& text) {
+std::string rubric_refusal(const std::string& text) {
   const std::string message = message_of([&] { load(text); });
   const std::size_t file = message.find("rubric.toml");
   return file == std::string::npos ? message : message.substr(file);
@@ -108,37 +108,40 @@ TEST_CASE("a rubric is read") {
 }
 
 TEST_CASE("what is wrong with a rubric is said with its line") {
-  CHECK(refusal(with("a0.valve\"", "a0.pipe\"")) == "rubric.toml:18: a0.pipe: this id is used twice");
-  CHECK(contains(refusal(with("a0.valve\"", "b0.valve\"")), "rubric.toml:18: id: expected a0.NAME"));
-  CHECK(contains(refusal(with("a0.valve\"", "a0.val ve\"")), "rubric.toml:18: id: expected a0.NAME"));
-  CHECK(refusal(with("total = 12", "total = 13")) ==
+  CHECK(rubric_refusal(with("a0.valve\"", "a0.pipe\"")) == "rubric.toml:18: a0.pipe: this id is used twice");
+  CHECK(contains(rubric_refusal(with("a0.valve\"", "b0.valve\"")), "rubric.toml:18: id: expected a0.NAME"));
+  CHECK(contains(rubric_refusal(with("a0.valve\"", "a0.val ve\"")), "rubric.toml:18: id: expected a0.NAME"));
+  CHECK(rubric_refusal(with("total = 12", "total = 13")) ==
         "rubric.toml: total: expected 12, to which the marks add up, got 13");
-  CHECK(contains(refusal(with("bonus_total = 3", "bonus_total = 4")), "bonus_total: expected 3"));
-  CHECK(refusal(with("needs = [\"a0.valve\"]", "needs = [\"a0.value\"]")) ==
+  CHECK(contains(rubric_refusal(with("bonus_total = 3", "bonus_total = 4")), "bonus_total: expected 3"));
+  CHECK(rubric_refusal(with("needs = [\"a0.valve\"]", "needs = [\"a0.value\"]")) ==
         "rubric.toml:26: a0.tap: needs 'a0.value', which is not there; did you mean 'a0.valve'?");
-  CHECK(refusal(with("needs = [\"a0.pipe\"]", "needs = [\"a0.tap\"]")) ==
+  CHECK(rubric_refusal(with("needs = [\"a0.pipe\"]", "needs = [\"a0.tap\"]")) ==
         "rubric.toml:18: a0.valve: needs: a0.valve needs a0.tap, and that needs it in turn");
-  CHECK(
-      contains(refusal(with("needs = [\"a0.pipe\"]", "needs = [\"a0.valve\"]")), "needs a0.valve, and that needs it"));
-  CHECK(refusal(with("[\"one\", \"two\", \"three\"]", "[\"one\", \"two\"]")) ==
+  CHECK(contains(rubric_refusal(with("needs = [\"a0.pipe\"]", "needs = [\"a0.valve\"]")),
+                 "needs a0.valve, and that needs it"));
+  CHECK(rubric_refusal(with("[\"one\", \"two\", \"three\"]", "[\"one\", \"two\"]")) ==
         "rubric.toml:12: a0.pipe: hints: expected 3 of them, got 2");
-  CHECK(contains(refusal(with("\"two\"", "\"\"")), "rubric.toml:12: a0.pipe: hints"));
-  CHECK(contains(refusal(with("marks = 4", "marks = -4")), "rubric.toml:12: a0.pipe: marks: expected 0 or more"));
-  CHECK(refusal(with("marks = 4\n", "")) == "rubric.toml:12: marks: expected a number, got nothing");
-  CHECK(refusal(with("hints =", "hint =")) == "rubric.toml:17: there is no key 'hint' here; did you mean 'hints'?");
-  CHECK(refusal(with("bonus_total", "bonustotal")) ==
+  CHECK(contains(rubric_refusal(with("\"two\"", "\"\"")), "rubric.toml:12: a0.pipe: hints"));
+  CHECK(
+      contains(rubric_refusal(with("marks = 4", "marks = -4")), "rubric.toml:12: a0.pipe: marks: expected 0 or more"));
+  CHECK(rubric_refusal(with("marks = 4\n", "")) == "rubric.toml:12: marks: expected a number, got nothing");
+  CHECK(rubric_refusal(with("hints =", "hint =")) ==
+        "rubric.toml:17: there is no key 'hint' here; did you mean 'hints'?");
+  CHECK(rubric_refusal(with("bonus_total", "bonustotal")) ==
         "rubric.toml:4: there is no key 'bonustotal' here; did you mean 'bonus_total'?");
-  CHECK(contains(refusal(with("student/tap.cpp\"\nmarks", "student/sink.cpp\"\nmarks")),
+  CHECK(contains(rubric_refusal(with("student/tap.cpp\"\nmarks", "student/sink.cpp\"\nmarks")),
                  "rubric.toml:26: a0.tap: file: 'student/sink.cpp' is not among the sources"));
-  CHECK(contains(refusal(with("sources = [", "sources = [\"../tap\", ")), "path inside the lab's folder"));
-  CHECK(contains(refusal(with("stand_in = [\"student/pipes\"]", "stand_in = [\"student/tap.cpp\"]")),
+  CHECK(contains(rubric_refusal(with("sources = [", "sources = [\"../tap\", ")), "path inside the lab's folder"));
+  CHECK(contains(rubric_refusal(with("stand_in = [\"student/pipes\"]", "stand_in = [\"student/tap.cpp\"]")),
                  "would take the place of this task's own file"));
-  CHECK(contains(refusal(with("file = \"answers.md\"", "file = \"words.md\"")), "not among the answers"));
-  CHECK(contains(refusal(with("run = \"none\"", "snippets_in = \"words.md\"")),
+  CHECK(contains(rubric_refusal(with("file = \"answers.md\"", "file = \"words.md\"")), "not among the answers"));
+  CHECK(contains(rubric_refusal(with("run = \"none\"", "snippets_in = \"words.md\"")),
                  "rubric.toml:6: snippets_in: 'words.md'"));
-  CHECK(contains(refusal(with("ranks = [4, 2]", "ranks = [4, 4]")), "rubric.toml:10: ranks"));
-  CHECK(contains(refusal(with("ranks = [4, 2]", "ranks = [4000000000000]")), "rubric.toml:10: ranks: expected world"));
-  CHECK(contains(refusal(with("ranks = [4, 2]", "ranks = []")), "rubric.toml:10: ranks"));
+  CHECK(contains(rubric_refusal(with("ranks = [4, 2]", "ranks = [4, 4]")), "rubric.toml:10: ranks"));
+  CHECK(contains(rubric_refusal(with("ranks = [4, 2]", "ranks = [4000000000000]")),
+                 "rubric.toml:10: ranks: expected world"));
+  CHECK(contains(rubric_refusal(with("ranks = [4, 2]", "ranks = []")), "rubric.toml:10: ranks"));
 }
 
 const char* const kLadders = R"(
@@ -169,7 +172,7 @@ TEST_CASE("ladders and bonuses count, too") {
   CHECK(rubric.bonuses.at(0).marks == 2);
   const auto refusal_of = [&](const std::string& before, const std::string& after) {
     std::string other = text;
-    return refusal(other.replace(other.find(before), before.size(), after));
+    return rubric_refusal(other.replace(other.find(before), before.size(), after));
   };
   CHECK(
       contains(refusal_of("total = 5\n[", "total = 6\n["), "a0.ladder: total: expected the marks of the highest rung"));

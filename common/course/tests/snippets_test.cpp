@@ -25,7 +25,7 @@ a drawing
 ```
 )";
 
-std::string refusal(const std::string& markdown) {
+std::string snippet_refusal(const std::string& markdown) {
   return message_of([&] { snippets_of(markdown, "a5_answers.md"); });
 }
 
@@ -74,13 +74,14 @@ TEST_CASE("only cpp blocks with a name are files") {
 }
 
 TEST_CASE("what cannot be a submission is refused") {
-  CHECK(refusal("a\n```cpp student/a.cpp\ncode\n") ==
+  CHECK(snippet_refusal("a\n```cpp student/a.cpp\ncode\n") ==
         "a5_answers.md:2: the block of student/a.cpp has no end; expected a line of backquotes after it");
-  CHECK(refusal("```cpp student/a.cpp\n```\n```cpp student/a.cpp\n```\n") ==
+  CHECK(snippet_refusal("```cpp student/a.cpp\n```\n```cpp student/a.cpp\n```\n") ==
         "a5_answers.md:3: student/a.cpp has a block already; expected one for each file");
   for (const std::string name : {"../a.cpp", "student/../../a.cpp", "/etc/passwd", "student", "studentx/a.cpp"}) {
     CAPTURE(name);
-    CHECK(contains(refusal("```cpp " + name + "\n```\n"), "a5_answers.md:1: expected a block of a file in student/"));
+    CHECK(contains(snippet_refusal("```cpp " + name + "\n```\n"),
+                   "a5_answers.md:1: expected a block of a file in student/"));
   }
 }
 

@@ -8,11 +8,11 @@
 namespace lab {
 namespace {
 
-constexpr double kTimeoutSeconds = 1;
+constexpr double kLoneTimeoutSeconds = 1;
 
 /// Works for twice a wait's time-out.
 void work_for_long(const std::function<void()>& once_per_step) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(2 * kTimeoutSeconds);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(2 * kLoneTimeoutSeconds);
   while (std::chrono::steady_clock::now() < end) once_per_step();
 }
 
@@ -38,7 +38,7 @@ TEST_CASE_TEMPLATE("contract: ranks without work wait as long as others work, ho
 
 TEST_CASE_TEMPLATE("contract: lone work that reports progress may last longer than the time-out", World, Threads,
                    Processes) {
-  const WorldOutcome outcome = run_ranks(world_of<World>(3, kTimeoutSeconds), [](Communicator& comm) {
+  const WorldOutcome outcome = run_ranks(world_of<World>(3, kLoneTimeoutSeconds), [](Communicator& comm) {
     const auto work = [](const ReportProgress& report) { work_for_long(report); };
     work_while_others_wait(comm.collectives(), comm.rank() == 1 ? work : std::function<void(const ReportProgress&)>());
     return TensorMap{};
@@ -47,7 +47,7 @@ TEST_CASE_TEMPLATE("contract: lone work that reports progress may last longer th
 }
 
 TEST_CASE_TEMPLATE("contract: lone work without a report of progress times out", World, Threads, Processes) {
-  const WorldOutcome outcome = run_ranks(world_of<World>(3, kTimeoutSeconds), [](Communicator& comm) {
+  const WorldOutcome outcome = run_ranks(world_of<World>(3, kLoneTimeoutSeconds), [](Communicator& comm) {
     const auto work = [](const ReportProgress&) { work_for_long([] {}); };
     work_while_others_wait(comm.collectives(), comm.rank() == 1 ? work : std::function<void(const ReportProgress&)>());
     return TensorMap{};

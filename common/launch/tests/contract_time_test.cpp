@@ -11,7 +11,7 @@ constexpr double kShort = 1.0 / 512;  // seconds; an integral number of nanoseco
 constexpr double kRounding = 1e-9;    // of a clock that may count from the machine's boot
 constexpr double kSimulatedExact = 1e-12;
 
-double now(Communicator& comm) {
+double time_of(Communicator& comm) {
   return comm.endpoint().transport().now();
 }
 
@@ -26,10 +26,10 @@ double number_of_rank(const WorldOutcome& outcome, int rank, const std::string& 
 TEST_CASE_TEMPLATE("contract: time that a rank passes has passed on its clock", World, LAB_ALL_WORLDS) {
   for (const int size : {1, 3}) {
     const auto outcome = run_ranks(world_of<World>(size), [](Communicator& comm) {
-      const double start = now(comm);
+      const double start = time_of(comm);
       comm.endpoint().transport().pass_time(0);
       comm.endpoint().transport().pass_time(kShort * (comm.rank() + 1));
-      return TensorMap{{"passed", one(now(comm) - start)}};
+      return TensorMap{{"passed", one(time_of(comm) - start)}};
     });
     REQUIRE_FALSE(outcome.failure);
     for (int rank = 0; rank < size; ++rank)
@@ -41,15 +41,15 @@ TEST_CASE_TEMPLATE("contract: a message arrives after the time that its sender p
                    LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
     const at::Tensor value = at::zeros({1});
-    const double start = now(comm);
+    const double start = time_of(comm);
     if (comm.rank() == 0) {
       comm.endpoint().transport().pass_time(kShort);
-      const double passed = now(comm);
+      const double passed = time_of(comm);
       comm.point_to_point().send(value, 1);
       return TensorMap{{"start", one(start)}, {"then", one(passed)}};
     }
     comm.point_to_point().recv(value, 0);
-    return TensorMap{{"then", one(now(comm))}};
+    return TensorMap{{"then", one(time_of(comm))}};
   });
   REQUIRE_FALSE(outcome.failure);
   const double received = number_of_rank(outcome, 1, "then");
@@ -63,7 +63,7 @@ TEST_CASE_TEMPLATE("contract: a computation is traced with its operation, its tu
   spec.traced = true;
   const auto outcome = run_ranks(spec, [](Communicator& comm) {
     for (std::uint64_t turn = 0; turn < 2; ++turn) {
-      const double start = now(comm);
+      const double start = time_of(comm);
       comm.endpoint().transport().pass_time(kShort);
       comm.endpoint().record_computation("F" + std::to_string(turn), 10 * turn + 7, start);
     }
@@ -87,7 +87,7 @@ TEST_CASE_TEMPLATE("contract: a computation is traced with its operation, its tu
 
 TEST_CASE_TEMPLATE("contract: untraced, a computation leaves nothing behind", World, LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
-    comm.endpoint().record_computation("F0", 0, now(comm));
+    comm.endpoint().record_computation("F0", 0, time_of(comm));
     return TensorMap{};
   });
   REQUIRE_FALSE(outcome.failure);
@@ -104,9 +104,9 @@ TEST_CASE("contract: simulated ranks pass time side by side, to the point<sim>")
     CAPTURE(size);
     const auto outcome = run_ranks(world_of<Sim>(size), [](Communicator& comm) {
       comm.endpoint().transport().pass_time(5);
-      const double after_five = now(comm);
+      const double after_five = time_of(comm);
       comm.endpoint().transport().pass_time(0.25 * comm.rank());
-      return TensorMap{{"five", one(after_five)}, {"all", one(now(comm))}};
+      return TensorMap{{"five", one(after_five)}, {"all", one(time_of(comm))}};
     });
     REQUIRE_FALSE(outcome.failure);
     for (int rank = 0; rank < size; ++rank) {
@@ -128,7 +128,7 @@ TEST_CASE("contract: simulated time that is passed and time that messages take a
       comm.point_to_point().recv(value, 0);
       comm.endpoint().transport().pass_time(3);
     }
-    return TensorMap{{"then", one(now(comm))}};
+    return TensorMap{{"then", one(time_of(comm))}};
   });
   REQUIRE_FALSE(outcome.failure);
   CHECK(std::abs(number_of_rank(outcome, 0, "then") - 3.5) <= kSimulatedExact);
@@ -143,7 +143,7 @@ TEST_CASE("contract: while a rank passes simulated time, its messages travel<sim
     Request request = comm.rank() == 0 ? comm.point_to_point().isend(value, 1) : comm.point_to_point().irecv(value, 0);
     comm.endpoint().transport().pass_time(comm.rank() == 0 ? 1 : 4);
     request.wait();
-    return TensorMap{{"then", one(now(comm))}};
+    return TensorMap{{"then", one(time_of(comm))}};
   });
   REQUIRE_FALSE(outcome.failure);
   CHECK(std::abs(number_of_rank(outcome, 0, "then") - 1.5) <= kSimulatedExact);

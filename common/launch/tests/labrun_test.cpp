@@ -12,9 +12,11 @@
 #include "common/launch/supervise/run_directory.h"
 #include "common/launch/supervise/spawn.h"
 #include "common/launch/tests/processes.h"
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab;
+using lab::testing::contains;
 
 namespace {
 
@@ -81,10 +83,6 @@ std::multiset<std::string> lines(const std::string& text) {
   return found;
 }
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("every rank gets torchrun's variables and the suite's own") {
@@ -140,14 +138,14 @@ TEST_CASE("the failing rank's code is labrun's, and it is named first") {
   Run run(shell(3, "test $RANK = 1 && exit 42; sleep 1000"));
   CHECK(run.exit_code() == 42);
   CHECK(run.err().rfind("labrun: rank 1 failed first: exited with code 42\n", 0) == 0);
-  CHECK(has(run.err(), "labrun:   rank 0 stopped by the launcher\n"));
+  CHECK(contains(run.err(), "labrun:   rank 0 stopped by the launcher\n"));
   CHECK(run.left_nothing());
 }
 
 TEST_CASE("a rank that is killed is named with its signal") {
   Run run(shell(2, "test $RANK = 1 && kill -KILL $$; exit 5"));
   CHECK(run.exit_code() == 137);
-  CHECK(has(run.err(), "rank 1 failed first: killed by signal 9 (SIGKILL)"));
+  CHECK(contains(run.err(), "rank 1 failed first: killed by signal 9 (SIGKILL)"));
 }
 
 TEST_CASE("interrupting labrun leaves no process behind, wherever it hides") {
@@ -161,7 +159,7 @@ TEST_CASE("interrupting labrun leaves no process behind, wherever it hides") {
     REQUIRE(soon([&] { return lines(run.out()).count("ready") == 2 && run.processes().size() >= 7; }));
     ::kill(run.pid(), signal);
     CHECK(run.exit_code() == 128 + signal);
-    CHECK(has(run.err(), "labrun: interrupted by SIG"));
+    CHECK(contains(run.err(), "labrun: interrupted by SIG"));
     CHECK(run.left_nothing());
   }
 }
@@ -237,7 +235,7 @@ TEST_CASE("what cannot be started: one message, exit code 2, nothing left") {
     CHECK(run.exit_code() == 2);
     CHECK(run.err().rfind("labrun: error: ", 0) == 0);
     CHECK(lines(run.err()).size() == 1);
-    CHECK_MESSAGE(has(run.err(), part), run.err());
+    CHECK_MESSAGE(contains(run.err(), part), run.err());
     CHECK(run.left_nothing());
   };
   refused({"--nproc-per-node", "3", "/nonexistent/program"},
@@ -284,7 +282,7 @@ TEST_CASE("--debug-rank starts that rank under gdb, in the terminal's group") {
 TEST_CASE("--help and --version") {
   Run help({"--help"});
   CHECK(help.exit_code() == 0);
-  CHECK(has(help.out(), "--nproc-per-node"));
+  CHECK(contains(help.out(), "--nproc-per-node"));
   Run version({"--version"});
   CHECK(version.exit_code() == 0);
   CHECK(version.out().rfind("labrun ", 0) == 0);

@@ -21,7 +21,7 @@ std::optional<RankEnvironment> found(const Variables& variables) {
 }
 
 // The error message; empty if there was none.
-std::string refusal(const Variables& variables) {
+std::string environment_refusal(const Variables& variables) {
   try {
     found(variables);
   } catch (const UsageError& error) {
@@ -134,7 +134,7 @@ TEST_CASE("LOCAL_RANK alone is not a launch, and errors about it name only varia
   const Variables by_hand = {
       {"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "localhost"}, {"MASTER_PORT", "1234"}, {"LOCAL_RANK", "0"}};
   CHECK(found(by_hand)->local_rank == 0);
-  CHECK(refusal(with(by_hand, {{"LOCAL_RANK", "2"}})) ==
+  CHECK(environment_refusal(with(by_hand, {{"LOCAL_RANK", "2"}})) ==
         "LOCAL_RANK is 2: expected a rank from 0 to 1, since WORLD_SIZE is 2");
 }
 
@@ -167,7 +167,7 @@ TEST_CASE("mpirun") {
   const auto by_hand = found(with(kOpenMpi, {{"MASTER_ADDR", "head"}, {"MASTER_PORT", "777"}}));
   CHECK(by_hand->master_addr == "head");
   CHECK(by_hand->master_port == 777);
-  CHECK(refusal(without(kOpenMpi, "OMPI_MCA_orte_hnp_uri")).find("set MASTER_ADDR") != std::string::npos);
+  CHECK(environment_refusal(without(kOpenMpi, "OMPI_MCA_orte_hnp_uri")).find("set MASTER_ADDR") != std::string::npos);
 }
 
 TEST_CASE("PMI, as MPICH and Intel MPI set it") {
@@ -219,38 +219,45 @@ TEST_CASE("a Slurm allocation is not a rank") {
 
 TEST_CASE("WORLD_SIZE alone may be set next to another launcher's variables") {
   CHECK(found(with(kSrun, {{"WORLD_SIZE", "7"}}))->source == "Slurm");
-  CHECK(refusal(with(kSrun, {{"WORLD_SIZE", "8"}})) == "WORLD_SIZE is 8, but Slurm launched 7 ranks");
+  CHECK(environment_refusal(with(kSrun, {{"WORLD_SIZE", "8"}})) == "WORLD_SIZE is 8, but Slurm launched 7 ranks");
 }
 
 TEST_CASE("half-set environments are refused, naming both variables") {
   const auto names = [](const std::string& message, const std::string& set, const std::string& missing) {
     return message.find("half-set: " + set + " is set but " + missing + " is not") != std::string::npos;
   };
-  CHECK(names(refusal(without(kTorchrun, "WORLD_SIZE")), "RANK", "WORLD_SIZE"));
-  CHECK(names(refusal(without(kTorchrun, "RANK")), "WORLD_SIZE", "RANK"));
-  CHECK(names(refusal(without(kTorchrun, "MASTER_ADDR")), "MASTER_PORT", "MASTER_ADDR"));
-  CHECK(names(refusal(without(kTorchrun, "MASTER_PORT")), "MASTER_ADDR", "MASTER_PORT"));
-  CHECK(refusal({{"RANK", "0"}, {"WORLD_SIZE", "2"}}).find("no address for the rendezvous") != std::string::npos);
-  CHECK(names(refusal(without(kOpenMpi, "OMPI_COMM_WORLD_SIZE")), "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"));
-  CHECK(names(refusal(without(kOpenMpi, "OMPI_COMM_WORLD_RANK")), "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"));
-  CHECK(names(refusal({{"PMI_RANK", "0"}}), "PMI_RANK", "PMI_SIZE"));
-  CHECK(names(refusal({{"PMI_SIZE", "2"}}), "PMI_SIZE", "PMI_RANK"));
-  CHECK(names(refusal({{"SLURM_PROCID", "0"}}), "SLURM_PROCID", "SLURM_NTASKS"));
+  CHECK(names(environment_refusal(without(kTorchrun, "WORLD_SIZE")), "RANK", "WORLD_SIZE"));
+  CHECK(names(environment_refusal(without(kTorchrun, "RANK")), "WORLD_SIZE", "RANK"));
+  CHECK(names(environment_refusal(without(kTorchrun, "MASTER_ADDR")), "MASTER_PORT", "MASTER_ADDR"));
+  CHECK(names(environment_refusal(without(kTorchrun, "MASTER_PORT")), "MASTER_ADDR", "MASTER_PORT"));
+  CHECK(environment_refusal({{"RANK", "0"}, {"WORLD_SIZE", "2"}}).find("no address for the rendezvous") !=
+        std::string::npos);
+  CHECK(names(environment_refusal(without(kOpenMpi, "OMPI_COMM_WORLD_SIZE")), "OMPI_COMM_WORLD_RANK",
+              "OMPI_COMM_WORLD_SIZE"));
+  CHECK(names(environment_refusal(without(kOpenMpi, "OMPI_COMM_WORLD_RANK")), "OMPI_COMM_WORLD_SIZE",
+              "OMPI_COMM_WORLD_RANK"));
+  CHECK(names(environment_refusal({{"PMI_RANK", "0"}}), "PMI_RANK", "PMI_SIZE"));
+  CHECK(names(environment_refusal({{"PMI_SIZE", "2"}}), "PMI_SIZE", "PMI_RANK"));
+  CHECK(names(environment_refusal({{"SLURM_PROCID", "0"}}), "SLURM_PROCID", "SLURM_NTASKS"));
 }
 
 TEST_CASE("values out of range are refused, naming variable and value") {
-  CHECK(refusal(with(kTorchrun, {{"RANK", "8"}})) == "RANK is 8, but WORLD_SIZE is 8: expected a rank from 0 to 7");
-  CHECK(refusal(with(kTorchrun, {{"RANK", "-1"}})).find("RANK is -1") == 0);
-  CHECK(refusal(with(kTorchrun, {{"WORLD_SIZE", "0"}})) == "WORLD_SIZE is 0: a world has at least one rank");
-  CHECK(refusal(with(kTorchrun, {{"WORLD_SIZE", "four"}})) ==
+  CHECK(environment_refusal(with(kTorchrun, {{"RANK", "8"}})) ==
+        "RANK is 8, but WORLD_SIZE is 8: expected a rank from 0 to 7");
+  CHECK(environment_refusal(with(kTorchrun, {{"RANK", "-1"}})).find("RANK is -1") == 0);
+  CHECK(environment_refusal(with(kTorchrun, {{"WORLD_SIZE", "0"}})) ==
+        "WORLD_SIZE is 0: a world has at least one rank");
+  CHECK(environment_refusal(with(kTorchrun, {{"WORLD_SIZE", "four"}})) ==
         "environment variable WORLD_SIZE: expected an integer, got \"four\"");
-  CHECK(refusal(with(kTorchrun, {{"RANK", "1 "}})).find("expected an integer") != std::string::npos);
-  CHECK(refusal(with(kTorchrun, {{"RANK", "99999999999"}})).find("expected an integer") != std::string::npos);
-  CHECK(refusal(with(kTorchrun, {{"MASTER_PORT", "70000"}})) ==
+  CHECK(environment_refusal(with(kTorchrun, {{"RANK", "1 "}})).find("expected an integer") != std::string::npos);
+  CHECK(environment_refusal(with(kTorchrun, {{"RANK", "99999999999"}})).find("expected an integer") !=
+        std::string::npos);
+  CHECK(environment_refusal(with(kTorchrun, {{"MASTER_PORT", "70000"}})) ==
         "MASTER_PORT is 70000: expected a port from 1 to 65535");
-  CHECK(refusal(with(kTorchrun, {{"LOCAL_RANK", "4"}})).find("do not fit") != std::string::npos);
-  CHECK(refusal(with(kTorchrun, {{"LOCAL_WORLD_SIZE", "9"}})).find("do not fit") != std::string::npos);
-  CHECK(refusal(with(kSrun, {{"SLURM_PROCID", "7"}})).find("SLURM_PROCID is 7, but SLURM_STEP_NUM_TASKS is 7") == 0);
+  CHECK(environment_refusal(with(kTorchrun, {{"LOCAL_RANK", "4"}})).find("do not fit") != std::string::npos);
+  CHECK(environment_refusal(with(kTorchrun, {{"LOCAL_WORLD_SIZE", "9"}})).find("do not fit") != std::string::npos);
+  CHECK(environment_refusal(with(kSrun, {{"SLURM_PROCID", "7"}}))
+            .find("SLURM_PROCID is 7, but SLURM_STEP_NUM_TASKS is 7") == 0);
 }
 
 TEST_CASE("Slurm's lists") {

@@ -109,7 +109,7 @@ TEST_CASE("run_schedule: each stage gets each micro-batch's own input and gradie
 }
 
 /// The message with which that many ranks refuse the schedule.
-std::string refusal(const Schedule& schedule, int num_ranks) {
+std::string schedule_refusal(const Schedule& schedule, int num_ranks) {
   const WorldOutcome outcome = run_ranks(threads(num_ranks), [&](Communicator& comm) {
     CountingWork work(schedule, comm.rank());
     run_schedule(schedule, comm.point_to_point(), work, same_buffers({1}, at::kLong));
@@ -121,7 +121,7 @@ std::string refusal(const Schedule& schedule, int num_ranks) {
 }
 
 TEST_CASE("run_schedule: a schedule for another number of ranks is refused") {
-  CHECK(refusal(make_schedule({"1f1b", 3, 4, 1}), 2) == "the schedule is for 3 ranks, and there are 2");
+  CHECK(schedule_refusal(make_schedule({"1f1b", 3, 4, 1}), 2) == "the schedule is for 3 ranks, and there are 2");
 }
 
 TEST_CASE("run_schedule: a list that computes, sends or awaits before it can is refused where it does") {
@@ -131,14 +131,14 @@ TEST_CASE("run_schedule: a list that computes, sends or awaits before it can is 
   receive_end.extent = Extent::kFinish;
   const std::string hint = " comes before what it needs; hint: validate the schedule first";
   Schedule schedule{"made up", 2, 1, 1, {{forward}, {forward, receive}}};
-  CHECK(refusal(schedule, 2) == "rank 1: forward of micro-batch 0" + hint);
+  CHECK(schedule_refusal(schedule, 2) == "rank 1: forward of micro-batch 0" + hint);
   schedule.ranks = {{send, forward}, {receive}};
-  CHECK(refusal(schedule, 2) == "rank 0: send_forward of micro-batch 0" + hint);
+  CHECK(schedule_refusal(schedule, 2) == "rank 0: send_forward of micro-batch 0" + hint);
   schedule.ranks = {{forward}, {receive_end}};
-  CHECK(refusal(schedule, 2) == "rank 1: end of recv_forward of micro-batch 0" + hint);
+  CHECK(schedule_refusal(schedule, 2) == "rank 1: end of recv_forward of micro-batch 0" + hint);
   const Action backward{Operation::kBackward, 0, 0};
   schedule.ranks = {{forward, backward}, {}};
-  CHECK(refusal(schedule, 2) == "rank 0: backward of micro-batch 0" + hint);
+  CHECK(schedule_refusal(schedule, 2) == "rank 0: backward of micro-batch 0" + hint);
 }
 
 /// From the beginning of the first computation to the end of the last one, in simulated time.

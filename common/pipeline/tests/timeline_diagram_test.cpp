@@ -17,7 +17,7 @@ plot::Diagram drawn(const ScheduleOptions& options, const TimelineLook& look = {
   return timeline_diagram(schedule, make_timeline(schedule, costs), look);
 }
 
-TimelineLook with_messages() {
+TimelineLook look_with_messages() {
   TimelineLook look;
   look.messages = true;
   return look;
@@ -67,7 +67,7 @@ TEST_CASE("pipeline timeline diagram: a micro-batch keeps its colour, strong in 
 TEST_CASE("pipeline timeline diagram: an arrow for each message, from row to row") {
   Costs costs;
   costs.latency_seconds = 0.25;
-  const plot::Diagram diagram = drawn({"afab", 2, 1}, with_messages(), costs);
+  const plot::Diagram diagram = drawn({"afab", 2, 1}, look_with_messages(), costs);
   REQUIRE(diagram.arrows.size() == 2);
   const plot::Arrow& there = diagram.arrows[0];
   CHECK(there.x0 == 1);
@@ -85,16 +85,16 @@ TEST_CASE("pipeline timeline diagram: an arrow for each message, from row to row
 }
 
 TEST_CASE("pipeline timeline diagram: from the last rank to the first, arrows go round instead of across") {
-  const plot::Diagram diagram = drawn({"interleaved", 4, 4, 2}, with_messages());
+  const plot::Diagram diagram = drawn({"interleaved", 4, 4, 2}, look_with_messages());
   // 7 hops of 4 micro-batches, twice; those between ranks 3 and 0 have an arrow at either end.
   CHECK(diagram.arrows.size() == 2 * 4 * (6 + 2));
   for (const plot::Arrow& arrow : diagram.arrows) CHECK(std::abs(arrow.y1 - arrow.y0) < 0.5);
   CHECK(diagram.x.title.find("between rank 3 and rank 0") != std::string::npos);
-  CHECK(drawn({"interleaved", 2, 2, 2}, with_messages()).x.title == "time");
+  CHECK(drawn({"interleaved", 2, 2, 2}, look_with_messages()).x.title == "time");
 }
 
 TEST_CASE("pipeline timeline diagram: crowded arrows have neither heads nor labels") {
-  const plot::Diagram diagram = drawn({"1f1b", 40, 200}, with_messages());
+  const plot::Diagram diagram = drawn({"1f1b", 40, 200}, look_with_messages());
   CHECK(
       std::none_of(diagram.arrows.begin(), diagram.arrows.end(), [](const plot::Arrow& arrow) { return arrow.head; }));
   CHECK(diagram.texts.empty());
@@ -120,11 +120,11 @@ TEST_CASE("pipeline timeline diagram: the axis has the unit that was asked for")
 TEST_CASE("pipeline timeline diagram: any size can be drawn, and so can a timeline without length") {
   for (const std::string& kind : schedule_kinds()) {
     for (const int p : {1, 2, 64}) {
-      const plot::Diagram diagram = drawn({kind, p, 64, kind == "interleaved" ? 2 : 1}, with_messages());
+      const plot::Diagram diagram = drawn({kind, p, 64, kind == "interleaved" ? 2 : 1}, look_with_messages());
       CHECK(!plot::diagram_script(diagram).empty());
     }
   }
   Costs costs;
   costs.forward_seconds = costs.backward_input_seconds = costs.backward_weight_seconds = {0};
-  CHECK(!plot::diagram_script(drawn({"1f1b", 2, 2}, with_messages(), costs)).empty());
+  CHECK(!plot::diagram_script(drawn({"1f1b", 2, 2}, look_with_messages(), costs)).empty());
 }

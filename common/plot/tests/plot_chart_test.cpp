@@ -4,9 +4,11 @@
 #include <limits>
 
 #include "common/base/errors.h"
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab::plot;
+using lab::testing::contains;
 
 namespace {
 
@@ -20,12 +22,8 @@ Chart chart_of(std::vector<double> x, std::vector<double> y) {
   return chart;
 }
 
-bool has(const std::string& script, const std::string& part) {
-  return script.find(part) != std::string::npos;
-}
-
 template <typename Error>
-std::string refusal(const Chart& chart) {
+std::string chart_refusal(const Chart& chart) {
   try {
     chart_script(chart);
   } catch (const Error& error) {
@@ -38,48 +36,48 @@ std::string refusal(const Chart& chart) {
 
 TEST_CASE("plot chart: a log axis is logarithmic in the script, with a positive range") {
   Chart chart = chart_of({1024, 4096}, {1e-3, 2e-3});
-  CHECK_FALSE(has(chart_script(chart), "logscale"));
+  CHECK_FALSE(contains(chart_script(chart), "logscale"));
   chart.x.log = true;
   chart.x.unit = Unit::kBytes;
-  CHECK(has(chart_script(chart), "set logscale x\n"));
-  CHECK_FALSE(has(chart_script(chart), "set logscale y\n"));
-  CHECK(has(chart_script(chart), "('' 1024, '' 2048, '' 4096)"));
-  CHECK(has(chart_script(chart), "set label '2 KiB' at first 2048, "));
+  CHECK(contains(chart_script(chart), "set logscale x\n"));
+  CHECK_FALSE(contains(chart_script(chart), "set logscale y\n"));
+  CHECK(contains(chart_script(chart), "('' 1024, '' 2048, '' 4096)"));
+  CHECK(contains(chart_script(chart), "set label '2 KiB' at first 2048, "));
   chart.x.range = Range{256, 65536};
-  CHECK(has(chart_script(chart), "set xrange [256:65536]"));
+  CHECK(contains(chart_script(chart), "set xrange [256:65536]"));
 }
 
 TEST_CASE("plot chart: what cannot be shown is one empty line between the points around it") {
   const std::string lines = chart_script(chart_of({0, 1, 2, 3, 4, 5, 6}, {kNan, 10, 11, kNan, kInfinity, 14, kNan}));
-  CHECK(has(lines, "<< END\n1 10\n2 11\n\n5 14\nEND\n"));
+  CHECK(contains(lines, "<< END\n1 10\n2 11\n\n5 14\nEND\n"));
   Chart chart = chart_of({1, 2, 3}, {1, 0, 3});
   chart.y.log = true;
-  CHECK(has(chart_script(chart), "<< END\n1 1\n\n3 3\nEND\n"));
+  CHECK(contains(chart_script(chart), "<< END\n1 1\n\n3 3\nEND\n"));
 }
 
 TEST_CASE("plot chart: a series without a point keeps its name; a chart without one is refused") {
   Chart chart = chart_of({1, 2}, {1, 2});
   chart.series.push_back({"tree", {1, 2}, {kNan, kNan}});
-  CHECK(has(chart_script(chart), "keyentry"));
-  CHECK(has(chart_script(chart), "title 'tree'"));
-  CHECK(has(refusal<lab::UsageError>(chart_of({1, 2}, {kNan, kNan})), "there is no point to draw"));
-  CHECK(has(refusal<lab::UsageError>(Chart{}), "there is no point to draw"));
+  CHECK(contains(chart_script(chart), "keyentry"));
+  CHECK(contains(chart_script(chart), "title 'tree'"));
+  CHECK(contains(chart_refusal<lab::UsageError>(chart_of({1, 2}, {kNan, kNan})), "there is no point to draw"));
+  CHECK(contains(chart_refusal<lab::UsageError>(Chart{}), "there is no point to draw"));
   Chart log = chart_of({1, 2}, {0, -1});
   log.y.log = true;
-  CHECK(has(refusal<lab::UsageError>(log), "above zero on a log axis"));
+  CHECK(contains(chart_refusal<lab::UsageError>(log), "above zero on a log axis"));
 }
 
 TEST_CASE("plot chart: a wrong length, range or size gives one clear message") {
-  CHECK(has(refusal<lab::ContractError>(chart_of({1, 2}, {1})), "the series 'ring' has 2 x and 1 y"));
+  CHECK(contains(chart_refusal<lab::ContractError>(chart_of({1, 2}, {1})), "the series 'ring' has 2 x and 1 y"));
   Chart chart = chart_of({1, 2}, {1, 2});
   chart.y.range = Range{3, 3};
-  CHECK(has(refusal<lab::UsageError>(chart), "cannot run from 3 to 3"));
+  CHECK(contains(chart_refusal<lab::UsageError>(chart), "cannot run from 3 to 3"));
   chart.y.range = Range{0, 3};
   chart.y.log = true;
-  CHECK(has(refusal<lab::UsageError>(chart), "cannot run from 0 to 3"));
+  CHECK(contains(chart_refusal<lab::UsageError>(chart), "cannot run from 0 to 3"));
   chart.y = {};
   chart.width_px = 0;
-  CHECK(has(refusal<lab::UsageError>(chart), "0 x 600 px"));
+  CHECK(contains(chart_refusal<lab::UsageError>(chart), "0 x 600 px"));
 }
 
 TEST_CASE("plot chart: markers that are near each other have their labels on two levels; one outside is left out") {
@@ -91,7 +89,7 @@ TEST_CASE("plot chart: markers that are near each other have their labels on two
   CHECK(first_top() != apart);
   chart.markers = {{200, "tree to ring"}, {5000, "outside"}};
   CHECK(first_top() == apart);
-  CHECK_FALSE(has(chart_script(chart), "outside"));
+  CHECK_FALSE(contains(chart_script(chart), "outside"));
 }
 
 TEST_CASE("plot chart: one point, or equal points, have an axis around them") {
@@ -99,19 +97,19 @@ TEST_CASE("plot chart: one point, or equal points, have an axis around them") {
     for (const double value : {1e-6, 1.0, 3e9}) {
       Chart chart = chart_of({value}, {value});
       chart.x.log = chart.y.log = log;
-      CHECK(has(chart_script(chart), "set ytics"));
+      CHECK(contains(chart_script(chart), "set ytics"));
     }
   }
-  CHECK(has(chart_script(chart_of({0}, {0})), "set yrange [-1:1]"));
+  CHECK(contains(chart_script(chart_of({0}, {0})), "set yrange [-1:1]"));
 }
 
 TEST_CASE("plot chart: values that differ in their last bits only are drawn as one value") {
   const double loss = 2.302585;
   const std::string script = chart_script(chart_of({1, 2}, {loss, std::nextafter(loss, 3)}));
-  CHECK(has(script, "set yrange [1.1512925"));
+  CHECK(contains(script, "set yrange [1.1512925"));
   Chart chart = chart_of({1, 2}, {loss, loss});
   chart.y.range = Range{loss, std::nextafter(loss, 3)};  // a given range is widened as far as needed
-  CHECK(has(chart_script(chart), "set yrange [2.3025849"));
+  CHECK(contains(chart_script(chart), "set yrange [2.3025849"));
 }
 
 TEST_CASE("plot chart: any finite values are drawn, on either kind of axis") {
@@ -126,10 +124,10 @@ TEST_CASE("plot chart: any finite values are drawn, on either kind of axis") {
         chart.x.log = chart.y.log = log;
         chart.markers = {{a, "here"}};
         const std::string script = chart_script(chart);
-        CHECK(has(script, "set xtics"));
-        CHECK(has(script, "set ytics"));
-        CHECK_FALSE(has(script, "nan"));
-        CHECK_FALSE(has(script, "inf"));
+        CHECK(contains(script, "set xtics"));
+        CHECK(contains(script, "set ytics"));
+        CHECK_FALSE(contains(script, "nan"));
+        CHECK_FALSE(contains(script, "inf"));
       }
     }
   }
@@ -140,6 +138,6 @@ TEST_CASE("plot chart: a log axis says that it is one") {
   chart.x.label = "ranks";
   chart.y.label = "MB";
   chart.y.log = true;
-  CHECK(has(chart_script(chart), "'ranks'"));
-  CHECK(has(chart_script(chart), "'MB (log scale)'"));
+  CHECK(contains(chart_script(chart), "'ranks'"));
+  CHECK(contains(chart_script(chart), "'MB (log scale)'"));
 }

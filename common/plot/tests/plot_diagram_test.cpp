@@ -4,17 +4,15 @@
 
 #include "common/base/errors.h"
 #include "common/plot/plot_label_places.h"
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab::plot;
+using lab::testing::contains;
 
 namespace {
 
-bool has(const std::string& script, const std::string& part) {
-  return script.find(part) != std::string::npos;
-}
-
-std::string refusal(const Diagram& diagram) {
+std::string diagram_refusal(const Diagram& diagram) {
   try {
     diagram_script(diagram);
   } catch (const lab::UsageError& error) {
@@ -34,30 +32,30 @@ Diagram one_box(const std::string& text = "") {
 TEST_CASE("plot diagram: time may go down") {
   Diagram diagram = one_box();
   diagram.y.range = Range{0, 5};
-  CHECK(has(diagram_script(diagram), "set yrange [0:5]"));
+  CHECK(contains(diagram_script(diagram), "set yrange [0:5]"));
   diagram.y_down = true;
-  CHECK(has(diagram_script(diagram), "set yrange [5:0]"));
+  CHECK(contains(diagram_script(diagram), "set yrange [5:0]"));
 }
 
 TEST_CASE("plot diagram: axes only where there are ticks") {
   Diagram diagram = one_box();
-  CHECK(has(diagram_script(diagram), "unset border"));
+  CHECK(contains(diagram_script(diagram), "unset border"));
   diagram.x.ticks = {{0, "rank 0"}, {2, "rank 1"}};
-  CHECK(has(diagram_script(diagram), "set xtics nomirror"));
+  CHECK(contains(diagram_script(diagram), "set xtics nomirror"));
   diagram.x_ticks_on_top = true;
-  CHECK(has(diagram_script(diagram), "set x2tics nomirror out scale 0 ('' 0, '' 2)"));
-  CHECK(has(diagram_script(diagram), "set label 'rank 1' at first 2, "));
+  CHECK(contains(diagram_script(diagram), "set x2tics nomirror out scale 0 ('' 0, '' 2)"));
+  CHECK(contains(diagram_script(diagram), "set label 'rank 1' at first 2, "));
   diagram.x.ticks.push_back({7, "outside"});
   diagram.x.range = Range{0, 3};
-  CHECK_FALSE(has(diagram_script(diagram), "outside"));
+  CHECK_FALSE(contains(diagram_script(diagram), "outside"));
 }
 
 TEST_CASE("plot diagram: corners in any order, an arrow as start and step, colours as numbers") {
   Diagram diagram;
   diagram.boxes.push_back({2, 1, 0, 0, Colour{0x0000FF}});
   diagram.arrows.push_back({1, 2, 4, 1, Colour{0x00FF00}});
-  CHECK(has(diagram_script(diagram), "1 0.5 0 2 0 1 255\n"));
-  CHECK(has(diagram_script(diagram), "1 2 3 -1 65280\n"));
+  CHECK(contains(diagram_script(diagram), "1 0.5 0 2 0 1 255\n"));
+  CHECK(contains(diagram_script(diagram), "1 2 3 -1 65280\n"));
 }
 
 TEST_CASE("plot diagram: boxes of one size have text of one size; text too small to read is left out") {
@@ -70,17 +68,17 @@ TEST_CASE("plot diagram: boxes of one size have text of one size; text too small
     return script.substr(script.find("font", label), 12);
   };
   CHECK(font_of("F1") == font_of("F123"));
-  CHECK_FALSE(has(script, "'F9'"));
+  CHECK_FALSE(contains(script, "'F9'"));
 }
 
 TEST_CASE("plot diagram: nothing to draw, or an invalid position, gives one clear message") {
-  CHECK(has(refusal(Diagram{}), "there is nothing to draw"));
+  CHECK(contains(diagram_refusal(Diagram{}), "there is nothing to draw"));
   Diagram diagram = one_box();
   diagram.arrows.push_back({0, 0, std::numeric_limits<double>::quiet_NaN(), 1});
-  CHECK(has(refusal(diagram), "cannot draw at (nan, 1)"));
+  CHECK(contains(diagram_refusal(diagram), "cannot draw at (nan, 1)"));
   diagram = one_box();
   diagram.x.range = Range{1, 0};
-  CHECK(has(refusal(diagram), "cannot run from 1 to 0"));
+  CHECK(contains(diagram_refusal(diagram), "cannot run from 1 to 0"));
 }
 
 TEST_CASE("plot labels: off each other and off the other arrows; alone, in the middle") {

@@ -11,19 +11,17 @@
 
 #include "common/base/errors.h"
 #include "common/plot/plot_program.h"
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
 
 using namespace lab::plot;
+using lab::testing::contains;
 using lab::testing::read_bytes;
 using lab::testing::TemporaryFolder;
 using lab::testing::write_bytes;
 
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 bool skipped() {
   if (gnuplot_found()) return false;
@@ -97,8 +95,8 @@ TEST_CASE("plot: the ending of the name chooses the format") {
   CHECK(big_endian_at(png, 20) == 600);
   CHECK(read_bytes(folder.file("chart.PDF")).substr(0, 5) == "%PDF-");
   const std::string svg = read_bytes(folder.file("diagram.svg"));
-  CHECK(has(svg, "<svg"));
-  CHECK(has(svg, "width=\"960\" height=\"600\""));
+  CHECK(contains(svg, "<svg"));
+  CHECK(contains(svg, "width=\"960\" height=\"600\""));
   CHECK(folder.num_files() == 3);
 }
 
@@ -106,7 +104,8 @@ TEST_CASE("plot: another ending is refused by a message that names the three") {
   const TemporaryFolder folder;
   for (const std::string name : {"x.jpg", "x", "png", ".png", "x.png.txt", "x.svg.", ""}) {
     for (const auto& message : {refusal([&] { check_plot_name(name); }), refusal([&] { draw(small_chart(), name); })}) {
-      CHECK_MESSAGE(has(message, "cannot draw '" + name + "': expected a name that ends in .png, .pdf or .svg"), name);
+      CHECK_MESSAGE(contains(message, "cannot draw '" + name + "': expected a name that ends in .png, .pdf or .svg"),
+                    name);
     }
   }
 }
@@ -126,7 +125,7 @@ TEST_CASE("plot: every text is shown as it is, and none is a command") {
   const TemporaryFolder folder;
   const std::string command = "`touch " + folder.file("made") + "`";
   const std::string odd = R"(it's {a}_b^c @x "q" \n 100%d %% #1 $0 [;] Σ α β µs →)";
-  const auto shown = [&](const std::string& svg, const std::string& text) { return has(svg, ">" + text + "<"); };
+  const auto shown = [&](const std::string& svg, const std::string& text) { return contains(svg, ">" + text + "<"); };
 
   Chart chart = small_chart();
   chart.title = odd + " title";
@@ -153,7 +152,7 @@ TEST_CASE("plot: every text is shown as it is, and none is a command") {
   CHECK(shown(svg, command));
   CHECK(shown(svg, "two"));
   CHECK(shown(svg, "lines', system('touch " + folder.file("made") + "') end"));
-  CHECK(has(svg, "a &lt; b &amp; c"));
+  CHECK(contains(svg, "a &lt; b &amp; c"));
   CHECK(folder.num_files() == 2);
 }
 
@@ -179,14 +178,14 @@ TEST_CASE("plot: when gnuplot fails, its message is reported and the old picture
     write_program(programs, commands);
     return refusal([&] { draw(small_chart(), file); });
   };
-  CHECK(has(drawn_by("echo half a picture; echo 'line 3: no such'  >&2; echo terminal >&2; exit 1"),
-            "gnuplot ended with exit code 1: line 3: no such terminal"));
-  CHECK(has(drawn_by("exit 0"), "gnuplot ended with exit code 0 and no picture"));
-  CHECK(has(drawn_by("kill -9 $$"), "gnuplot was ended by signal 9"));
+  CHECK(contains(drawn_by("echo half a picture; echo 'line 3: no such'  >&2; echo terminal >&2; exit 1"),
+                 "gnuplot ended with exit code 1: line 3: no such terminal"));
+  CHECK(contains(drawn_by("exit 0"), "gnuplot ended with exit code 0 and no picture"));
+  CHECK(contains(drawn_by("kill -9 $$"), "gnuplot was ended by signal 9"));
   CHECK(read_bytes(file) == "old");
   CHECK(folder.num_files() == 1);
   CHECK(drawn_by("read first; echo \"$first\"").empty());
-  CHECK(has(read_bytes(file), "set terminal pngcairo"));
+  CHECK(contains(read_bytes(file), "set terminal pngcairo"));
   CHECK(folder.num_files() == 1);
 }
 
@@ -215,13 +214,13 @@ TEST_CASE("plot: gnuplot draws the narrowest, smallest and largest ranges withou
       chart.x.log = chart.y.log = log;
       chart.series[0] = {"loss", {a, b}, {b, a}};
       draw(chart, folder.file("chart.svg"));
-      CHECK(has(read_bytes(folder.file("chart.svg")), "loss"));
+      CHECK(contains(read_bytes(folder.file("chart.svg")), "loss"));
       if (log || std::abs(a) > 1e300 || std::abs(b) > 1e300) continue;
       Diagram diagram;
       diagram.boxes.push_back({a, a, b, b, colour(1), ""});
       diagram.arrows.push_back({a, b, b, a, colour(2), "0→1"});
       draw(diagram, folder.file("diagram.svg"));
-      CHECK(has(read_bytes(folder.file("diagram.svg")), "<svg"));
+      CHECK(contains(read_bytes(folder.file("diagram.svg")), "<svg"));
     }
   }
 }
@@ -232,8 +231,8 @@ TEST_CASE("plot: a name that cannot be written is refused before gnuplot runs, a
   const PathIs path(programs.file(""));
   write_program(programs, ": > " + programs.file("ran"));
   const std::string missing = folder.file("no/such/x.svg");
-  CHECK(has(refusal([&] { check_plot_name(missing); }), "there is no folder"));
-  CHECK(has(refusal([&] { draw(small_chart(), missing); }), "there is no folder"));
+  CHECK(contains(refusal([&] { check_plot_name(missing); }), "there is no folder"));
+  CHECK(contains(refusal([&] { draw(small_chart(), missing); }), "there is no folder"));
   CHECK(programs.num_files() == 1);
   check_plot_name(folder.file("x.svg"));
   CHECK(folder.num_files() == 0);

@@ -11,7 +11,7 @@
 namespace {
 
 /// The part of the message after the file's name; empty if it was accepted.
-std::string refusal(const std::string& bytes) {
+std::string picture_refusal(const std::string& bytes) {
   const std::string start = "'p' is not a usable picture: ";
   try {
     lab::check_picture(lab::decode_picture(bytes, "p"));
@@ -31,17 +31,18 @@ std::string with_byte(std::string bytes, size_t place, char value) {
 }  // namespace
 
 TEST_CASE("bad picture: other kinds of file") {
-  CHECK(refusal("") == "it is empty.");
-  CHECK(refusal("hello") == "expected a PNG or a JPEG file, but it begins with the bytes 68 65 6c 6c.");
-  CHECK(refusal("x") == "expected a PNG or a JPEG file, but it begins with the bytes 78.");
-  CHECK(refusal("GIF89a") == "expected a PNG or a JPEG file, but it seems to be a GIF file.");
-  CHECK(refusal("BM123456") == "expected a PNG or a JPEG file, but it seems to be a BMP file.");
-  CHECK(refusal({"RIFF\0\0\0\0WEBPVP8", 15}) == "expected a PNG or a JPEG file, but it seems to be a WebP file.");
-  CHECK(refusal({"\0\0\0\x20"
-                 "ftypavif",
-                 12}) == "expected a PNG or a JPEG file, but it seems to be a HEIC, AVIF or video file.");
-  CHECK(refusal("<svg>") == "expected a PNG or a JPEG file, but it seems to be an SVG or HTML file.");
-  CHECK(refusal({"P6 1 1 255 abc"}) == "expected a PNG or a JPEG file, but it seems to be a PPM file.");
+  CHECK(picture_refusal("") == "it is empty.");
+  CHECK(picture_refusal("hello") == "expected a PNG or a JPEG file, but it begins with the bytes 68 65 6c 6c.");
+  CHECK(picture_refusal("x") == "expected a PNG or a JPEG file, but it begins with the bytes 78.");
+  CHECK(picture_refusal("GIF89a") == "expected a PNG or a JPEG file, but it seems to be a GIF file.");
+  CHECK(picture_refusal("BM123456") == "expected a PNG or a JPEG file, but it seems to be a BMP file.");
+  CHECK(picture_refusal({"RIFF\0\0\0\0WEBPVP8", 15}) ==
+        "expected a PNG or a JPEG file, but it seems to be a WebP file.");
+  CHECK(picture_refusal({"\0\0\0\x20"
+                         "ftypavif",
+                         12}) == "expected a PNG or a JPEG file, but it seems to be a HEIC, AVIF or video file.");
+  CHECK(picture_refusal("<svg>") == "expected a PNG or a JPEG file, but it seems to be an SVG or HTML file.");
+  CHECK(picture_refusal({"P6 1 1 255 abc"}) == "expected a PNG or a JPEG file, but it seems to be a PPM file.");
 }
 
 TEST_CASE("bad picture: paths that cannot be read") {
@@ -61,10 +62,10 @@ TEST_CASE("bad picture: paths that cannot be read") {
 TEST_CASE("bad picture: truncated at every length") {
   for (const std::string& bytes :
        {lab::encode_png(lab_test::noise_picture(9, 5)), lab::encode_jpeg(lab_test::noise_picture(17, 20))}) {
-    REQUIRE(refusal(bytes) == "");
+    REQUIRE(picture_refusal(bytes) == "");
     for (size_t size = 1; size < bytes.size(); ++size) {
       CAPTURE(size);
-      REQUIRE(refusal(bytes.substr(0, size)) ==
+      REQUIRE(picture_refusal(bytes.substr(0, size)) ==
               "it ends after " + std::to_string(size) + " bytes, before the picture does; hint: copy it again.");
     }
   }
@@ -73,11 +74,12 @@ TEST_CASE("bad picture: truncated at every length") {
 TEST_CASE("bad picture: a PNG with one wrong byte") {
   const std::string png = lab::encode_png(lab_test::noise_picture(4, 4));
   // Bytes 8 to 33 are the header chunk: size 13, IHDR, width, height, ..., checksum.
-  CHECK(refusal(with_byte(png, 19, 5)) == "it is damaged between bytes 8 and 33.");
-  CHECK(refusal(with_byte(png, 60, static_cast<char>(~png[60]))).find("it is damaged between bytes 33 and") == 0);
+  CHECK(picture_refusal(with_byte(png, 19, 5)) == "it is damaged between bytes 8 and 33.");
+  CHECK(picture_refusal(with_byte(png, 60, static_cast<char>(~png[60]))).find("it is damaged between bytes 33 and") ==
+        0);
   for (size_t place = 8; place < png.size(); ++place) {
     CAPTURE(place);
-    REQUIRE(refusal(with_byte(png, place, static_cast<char>(png[place] ^ 0x10))) != "");
+    REQUIRE(picture_refusal(with_byte(png, place, static_cast<char>(png[place] ^ 0x10))) != "");
   }
 }
 
@@ -85,17 +87,17 @@ TEST_CASE("bad picture: intact chunks with invalid content") {
   using lab_test::png_bytes;
   using lab_test::PngColour;
   const std::string row("\x00\x07\xFF", 3);
-  REQUIRE(refusal(png_bytes(1, 2, 8, PngColour::kGrey, row)) == "");
+  REQUIRE(picture_refusal(png_bytes(1, 2, 8, PngColour::kGrey, row)) == "");
   for (const std::string& bytes :
        {png_bytes(0, 2, 8, PngColour::kGrey, row), png_bytes(1, 0, 8, PngColour::kGrey, row),
         png_bytes(1, 2, 3, PngColour::kGrey, row), png_bytes(1, 2, 8, static_cast<PngColour>(5), row),
         png_bytes(9, 2, 8, PngColour::kGrey, row), png_bytes(1, 2, 8, PngColour::kPalette, row),
         png_bytes(1, 2, 8, PngColour::kGrey, "\x09\x07\xFF"), "\x89PNG\r\n\x1a\n" + lab_test::png_chunk("IEND", "")}) {
-    const std::string words = refusal(bytes);
+    const std::string words = picture_refusal(bytes);
     CAPTURE(words);
     CHECK((words.find("the decoder says: ") == 0 || words.find("its header is damaged") == 0));
   }
-  CHECK(refusal(png_bytes(20'000, 20'000, 8, PngColour::kGrey, row)) ==
+  CHECK(picture_refusal(png_bytes(20'000, 20'000, 8, PngColour::kGrey, row)) ==
         "it has 20000 x 20000 pixels, expected at most 89478485.");
 }
 
@@ -104,8 +106,9 @@ TEST_CASE("bad picture: a JPEG that claims more pixels than its bytes can hold")
   const size_t frame = jpeg.find("\xFF\xC0");
   REQUIRE(frame != std::string::npos);
   jpeg.replace(frame + 5, 4, "\x10\x00\x20\x00", 4);
-  CHECK(refusal(jpeg) == std::to_string(jpeg.size()) + " bytes cannot hold the 4096 x 8192 pixels that it claims.");
-  CHECK(refusal(jpeg.replace(frame + 5, 4, "\xFF\xFF\xFF\xFF")) ==
+  CHECK(picture_refusal(jpeg) ==
+        std::to_string(jpeg.size()) + " bytes cannot hold the 4096 x 8192 pixels that it claims.");
+  CHECK(picture_refusal(jpeg.replace(frame + 5, 4, "\xFF\xFF\xFF\xFF")) ==
         "it has 65535 x 65535 pixels, expected at most 89478485.");
 }
 
@@ -113,7 +116,7 @@ TEST_CASE("bad picture: a JPEG of a kind that the decoder does not know") {
   std::string jpeg = lab::encode_jpeg(lab_test::smooth_picture(8, 8));
   const size_t frame = jpeg.find("\xFF\xC0");
   REQUIRE(frame != std::string::npos);
-  CHECK(refusal(with_byte(jpeg, frame + 1, '\xC3')) ==  // lossless
+  CHECK(picture_refusal(with_byte(jpeg, frame + 1, '\xC3')) ==  // lossless
         "its header is damaged, or of a kind that the decoder does not know.");
 }
 
@@ -121,12 +124,11 @@ TEST_CASE("bad picture: a JPEG with malformed segments, or with tables that are 
   const std::string jpeg = lab::encode_jpeg(lab_test::smooth_picture(8, 8));
   const size_t tables = jpeg.find("\xFF\xC4");
   REQUIRE(tables != std::string::npos);
-  CHECK(refusal(with_byte(jpeg, tables, 7)) ==
+  CHECK(picture_refusal(with_byte(jpeg, tables, 7)) ==
         "byte " + std::to_string(tables) + " is 07, expected ff, which starts a segment.");
   // 28 codes in the first table, of which 3 have 4 bits; 253 more are one too many.
-  CHECK(
-      refusal(with_byte(jpeg, tables + 8, '\xFF')).find("the table at byte " + std::to_string(tables + 4) + " has ") ==
-      0);
+  CHECK(picture_refusal(with_byte(jpeg, tables + 8, '\xFF'))
+            .find("the table at byte " + std::to_string(tables + 4) + " has ") == 0);
 }
 
 TEST_CASE("bad picture: 6,000 damaged files never crash the reader") {
@@ -145,7 +147,7 @@ TEST_CASE("bad picture: 6,000 damaged files never crash the reader") {
         default: bytes[below(bytes.size())] = static_cast<char>(below(256));
       }
     }
-    const std::string words = refusal(bytes);
+    const std::string words = picture_refusal(bytes);
     num_accepted += words.empty();
     num_decoded += words.empty() || words.find("the decoder says") == 0;
   }

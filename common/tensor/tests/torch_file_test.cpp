@@ -23,7 +23,7 @@ const at::Tensor& example() {
 }
 
 /// The part of the message after the file's name; empty if the file was accepted and holds the example.
-std::string refusal(const std::string& bytes) {
+std::string torch_file_refusal(const std::string& bytes) {
   static const lab::testing::TemporaryFolder folder;
   const std::string path = folder.file("f.pt");
   lab::testing::write_bytes(path, bytes);
@@ -100,14 +100,14 @@ TEST_CASE("torch file: paths that cannot be read or written") {
 }
 
 TEST_CASE("torch file: other files are refused") {
-  CHECK(refusal("") == "it is empty.");
+  CHECK(torch_file_refusal("") == "it is empty.");
   const std::string no_archive = "it is not the zip archive that torch.save writes since version 1.6.";
-  CHECK(refusal("hello") == no_archive);
+  CHECK(torch_file_refusal("hello") == no_archive);
   const lab::testing::TemporaryFolder folder;
   lab::save_safetensors(folder.file("f"), {{"x", at::ones({2})}});
-  CHECK(refusal(lab::testing::read_bytes(folder.file("f"))) == no_archive);
-  CHECK(refusal("PK\5\6" + std::string(18, '\0')) == no_archive);
-  CHECK(refusal("PK\3\4PK\5\6" + std::string(18, '\0')) == "it holds 0 storages, expected one tensor's.");
+  CHECK(torch_file_refusal(lab::testing::read_bytes(folder.file("f"))) == no_archive);
+  CHECK(torch_file_refusal("PK\5\6" + std::string(18, '\0')) == no_archive);
+  CHECK(torch_file_refusal("PK\3\4PK\5\6" + std::string(18, '\0')) == "it holds 0 storages, expected one tensor's.");
 }
 
 TEST_CASE("torch file: archives of anything other than one tensor") {
@@ -115,11 +115,12 @@ TEST_CASE("torch file: archives of anything other than one tensor") {
     const std::vector<char> bytes = torch::jit::pickle_save(value);
     return std::string(bytes.begin(), bytes.end());
   };
-  CHECK(refusal(pickled(example())) == "");
-  CHECK(refusal(pickled(7)) == "it holds 0 storages, expected one tensor's.");
-  CHECK(refusal(pickled(std::vector<at::Tensor>{example(), example().add(1)})) ==
+  CHECK(torch_file_refusal(pickled(example())) == "");
+  CHECK(torch_file_refusal(pickled(7)) == "it holds 0 storages, expected one tensor's.");
+  CHECK(torch_file_refusal(pickled(std::vector<at::Tensor>{example(), example().add(1)})) ==
         "it holds 2 storages, expected one tensor's.");
-  CHECK(refusal(pickled(c10::ivalue::Tuple::create({example(), 7}))) == "it holds a Tuple, expected one tensor.");
+  CHECK(torch_file_refusal(pickled(c10::ivalue::Tuple::create({example(), 7}))) ==
+        "it holds a Tuple, expected one tensor.");
 }
 
 TEST_CASE("torch file: a tensor that claims more than what is stored is refused, not read or allocated") {
@@ -128,7 +129,7 @@ TEST_CASE("torch file: a tensor that claims more than what is stored is refused,
     tensor.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);
     tensor.unsafeGetTensorImpl()->set_storage_offset(offset);
     const std::vector<char> bytes = torch::jit::pickle_save(tensor);
-    return refusal(std::string(bytes.begin(), bytes.end()));
+    return torch_file_refusal(std::string(bytes.begin(), bytes.end()));
   };
   CHECK(claiming({3, 5}, {5, 1}, 0) == "");
   const int64_t huge = int64_t{1} << 40;
@@ -147,10 +148,10 @@ TEST_CASE("torch file: a tensor that claims more than what is stored is refused,
 
 TEST_CASE("torch file: truncated at every length") {
   const std::string bytes = saved(example());
-  REQUIRE(refusal(bytes) == "");
+  REQUIRE(torch_file_refusal(bytes) == "");
   for (size_t size = 4; size < bytes.size(); ++size) {
     CAPTURE(size);
-    REQUIRE(refusal(bytes.substr(0, size)) ==
+    REQUIRE(torch_file_refusal(bytes.substr(0, size)) ==
             "its end is missing after " + std::to_string(size) + " bytes; hint: copy it again.");
   }
 }
@@ -160,12 +161,12 @@ TEST_CASE("torch file: damage to the content is detected by its checksum") {
   const size_t pickle = bytes.find("FloatStorage");
   REQUIRE(pickle != std::string::npos);
   bytes[pickle] = 'f';
-  CHECK(refusal(bytes).find("it is damaged: the checksum of the record at byte ") == 0);
+  CHECK(torch_file_refusal(bytes).find("it is damaged: the checksum of the record at byte ") == 0);
   std::string values = saved(example());
   const size_t value = values.find({static_cast<const char*>(example().data_ptr()), 16});
   REQUIRE(value != std::string::npos);
   values[value] = static_cast<char>(values[value] ^ 1);
-  CHECK(refusal(values) == "it is damaged: the checksum of the record at byte 0 is wrong.");
+  CHECK(torch_file_refusal(values) == "it is damaged: the checksum of the record at byte 0 is wrong.");
 }
 
 TEST_CASE("torch file: 2,000 damaged files are refused or hold what was saved") {
@@ -183,7 +184,7 @@ TEST_CASE("torch file: 2,000 damaged files are refused or hold what was saved") 
         default: bytes[below(bytes.size())] = static_cast<char>(below(256));
       }
     }
-    num_refused += refusal(bytes) != "";
+    num_refused += torch_file_refusal(bytes) != "";
   }
   CHECK(num_refused > 1'000);
   CHECK(num_refused < 2'000);

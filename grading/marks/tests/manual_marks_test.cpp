@@ -14,7 +14,7 @@ using lab::testing::TemporaryFolder;
 using lab::testing::write_bytes;
 using testing::a_manual;
 
-Rubric a_rubric() {
+Rubric manual_rubric() {
   Rubric rubric;
   rubric.lab = "a9_collectives";
   rubric.manuals = {a_manual("a9.schematic", 5, "drawing.png"), a_manual("a9.written_q1", 5, "answers.md"),
@@ -25,7 +25,7 @@ Rubric a_rubric() {
 std::vector<ManualMark> loaded(const std::string& text) {
   const TemporaryFolder folder;
   write_bytes(folder.file("manual.toml"), text);
-  return load_manual_marks(folder.file("manual.toml"), a_rubric());
+  return load_manual_marks(folder.file("manual.toml"), manual_rubric());
 }
 
 /// The message about such a file, from its name on.
@@ -62,7 +62,7 @@ marks = 1
 }
 
 TEST_CASE("manual marks: without a file there are none") {
-  CHECK(load_manual_marks("/nonexistent/manual.toml", a_rubric()).empty());
+  CHECK(load_manual_marks("/nonexistent/manual.toml", manual_rubric()).empty());
   CHECK(loaded("").empty());
 }
 
@@ -106,8 +106,8 @@ LabMarks some_marks() {
 TEST_CASE("manual form: it can be read at once, has no marks yet, and shows all that is needed") {
   const TemporaryFolder folder;
   const std::string path = folder.file("manual.toml");
-  write_manual_form(path, a_rubric(), some_marks());
-  CHECK(load_manual_marks(path, a_rubric()).empty());
+  write_manual_form(path, manual_rubric(), some_marks());
+  CHECK(load_manual_marks(path, manual_rubric()).empty());
   const std::string form = read_bytes(path);
   CHECK(form.find("id = \"a9.schematic\"\n# title: Title of a9.schematic\n# look for: what the grader looks for\n"
                   "# handed in: nothing\n# marks =  # 0 to 5\ncomment = \"\"\n") != std::string::npos);
@@ -119,14 +119,14 @@ TEST_CASE("manual form: it can be read at once, has no marks yet, and shows all 
 TEST_CASE("manual form: what a person has filled in is read, and survives the next grading") {
   const TemporaryFolder folder;
   const std::string path = folder.file("manual.toml");
-  write_manual_form(path, a_rubric(), some_marks());
+  write_manual_form(path, manual_rubric(), some_marks());
   std::string form = read_bytes(path);
   const std::string empty = "# marks =  # 0 to 5";
   form.replace(form.find(empty), empty.size(), "marks = 4  # 0 to 5");
   write_bytes(path, form);
-  write_manual_form(path, a_rubric(), some_marks());
+  write_manual_form(path, manual_rubric(), some_marks());
   CHECK(read_bytes(path) == form);
-  const auto marks = load_manual_marks(path, a_rubric());
+  const auto marks = load_manual_marks(path, manual_rubric());
   REQUIRE(marks.size() == 1);
   CHECK(marks[0].marks == 4);
 }
@@ -135,8 +135,8 @@ TEST_CASE("manual form: what a person has filled in is read, and survives the ne
 LabMarks graded(const std::string& path, const std::map<std::string, std::string>& answers) {
   LabOutcome outcome;
   outcome.answers = answers;
-  const LabMarks marks = marks_of(a_rubric(), outcome, load_manual_marks(path, a_rubric()));
-  write_manual_form(path, a_rubric(), marks);
+  const LabMarks marks = marks_of(manual_rubric(), outcome, load_manual_marks(path, manual_rubric()));
+  write_manual_form(path, manual_rubric(), marks);
   return marks;
 }
 
@@ -178,11 +178,11 @@ TEST_CASE(
   CHECK(graded(path, {{"answers.md", "one"}, {"drawing.png", "b"}}).marks == 4);  // the first hand-in once more
   // It is withdrawn: 0, and both marks stay in the file.
   CHECK(graded(path, {{"drawing.png", "b"}}).marks == 0);
-  CHECK(load_manual_marks(path, a_rubric()).size() == 2);
+  CHECK(load_manual_marks(path, manual_rubric()).size() == 2);
 }
 
 TEST_CASE("manual marks: code in an answer is not what a person marked") {
-  Rubric rubric = a_rubric();
+  Rubric rubric = manual_rubric();
   const RubricManual& words = rubric.manuals[1];
   const auto version = [&](const std::string& text) { return version_of(rubric, words, {{"answers.md", text}}); };
   const std::string one = "words\n```cpp student/a.cpp\nint x;\n```\n", other = "words\n```cpp student/a.cpp\n```\n";
@@ -199,12 +199,12 @@ TEST_CASE("manual marks: those of an earlier version of this program are for the
   const std::string old = "[[manual]]\nid = \"a9.written_q1\"\nmarks = 3\n";
   const std::map<std::string, std::string> before = {{"answers.md", "one"}}, after = {{"answers.md", "two"}};
   const auto marks_for = [&](const std::map<std::string, std::string>& answers) {
-    std::vector<ManualMark> given = load_manual_marks(path, a_rubric());
-    tie_to(before, a_rubric(), given);
+    std::vector<ManualMark> given = load_manual_marks(path, manual_rubric());
+    tie_to(before, manual_rubric(), given);
     LabOutcome outcome;
     outcome.answers = answers;
-    const LabMarks marks = marks_of(a_rubric(), outcome, given);
-    write_manual_form(path, a_rubric(), marks);
+    const LabMarks marks = marks_of(manual_rubric(), outcome, given);
+    write_manual_form(path, manual_rubric(), marks);
     return marks.marks;
   };
   write_bytes(path, old);
@@ -214,7 +214,7 @@ TEST_CASE("manual marks: those of an earlier version of this program are for the
   const std::size_t added = read_bytes(path).find("id = \"a9.written_q1\"", old.size());
   CHECK(added != std::string::npos);
   // From now on the entry without a version is the older one, whatever lies in the folder.
-  CHECK(load_manual_marks(path, a_rubric())[0].hand_in == "older");
+  CHECK(load_manual_marks(path, manual_rubric())[0].hand_in == "older");
 }
 
 TEST_CASE("manual form: none where a person has nothing to mark") {

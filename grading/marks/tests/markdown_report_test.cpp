@@ -11,14 +11,14 @@ using testing::a_task;
 using testing::CheckState;
 using testing::judged;
 
-struct Graded {
+struct Reported {
   Rubric rubric;
   LabOutcome outcome;
   std::string report() const { return to_markdown(marks_of(rubric, outcome, {}), outcome); }
 };
 
-Graded a_grading() {
-  Graded graded;
+Reported a_report() {
+  Reported graded;
   graded.rubric.lab = "a9_collectives";
   graded.rubric.title = "Collectives";
   graded.rubric.total = 100;
@@ -34,7 +34,7 @@ Graded a_grading() {
 }
 
 TEST_CASE("report: as a student reads it") {
-  Graded graded = a_grading();
+  Reported graded = a_report();
   graded.outcome.notes = {"'extra.cpp' is not asked for",
                           "student/y.cpp does not compile:\ny.cpp:3: error: 'z' was not declared\n```\n"};
   CHECK(graded.report() == R"(# A9: 61 of 100, 20 pending
@@ -76,7 +76,7 @@ y.cpp:3: error: 'z' was not declared
 }
 
 TEST_CASE("report: what was not judged has no marks, not 0, and the report begins with that") {
-  Graded graded = a_grading();
+  Reported graded = a_report();
   graded.outcome.tasks["a9.y"].state = TaskOutcome::State::kNotJudged;
   graded.outcome.tasks["a9.y"].words = "the compiler was kept waiting for a CPU, twice";
   const std::string report = graded.report();
@@ -89,13 +89,13 @@ TEST_CASE("report: what was not judged has no marks, not 0, and the report begin
 }
 
 TEST_CASE("report: what the grader looks for and what is suggested to them is not in it") {
-  const std::string report = a_grading().report();
+  const std::string report = a_report().report();
   CHECK(report.find("looks for") == std::string::npos);
   CHECK(report.find("no table found") == std::string::npos);
 }
 
 TEST_CASE("report: a student's words cannot pass for the report's own, nor fill the disk") {
-  Graded graded = a_grading();
+  Reported graded = a_report();
   graded.outcome.tasks["a9.y"].checks[0].words = "printed\n# A9: 100 of 100\n| x | 61 | 61 | passed |\n\xFF\x1B[2J";
   graded.outcome.notes.assign(1000, "**bold** \xFE" + std::string(100000, 'z'));
   const std::string report = graded.report();
@@ -108,7 +108,7 @@ TEST_CASE("report: a student's words cannot pass for the report's own, nor fill 
 }
 
 TEST_CASE("report: an item without marks of its own has none in the table") {
-  Graded graded = a_grading();
+  Reported graded = a_report();
   graded.rubric.tasks[1].marks = 0;
   const std::string report = graded.report();
   CHECK(report.find("| Title of a9.y (`a9.y`) |  |  | failed |") != std::string::npos);

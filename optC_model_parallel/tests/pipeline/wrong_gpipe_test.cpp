@@ -11,7 +11,7 @@ namespace {
 using testing::contains;
 
 /// The verdict on the named case with this call instead of its own, the same on 2 and on 4 ranks.
-std::string verdict(const std::string& case_name, const TaskCall& call) {
+std::string gpipe_verdict(const std::string& case_name, const TaskCall& call) {
   const std::vector<Case> cases = cases_of(pipeline_sections());
   const std::string on_two = testing::verdict(cases, case_name, call, 2);
   const std::string on_four = testing::verdict(cases, case_name, call, 4);
@@ -19,7 +19,7 @@ std::string verdict(const std::string& case_name, const TaskCall& call) {
 }
 
 std::string verdict_on_gpipe(const std::string& case_name, const GpipeFunction& function) {
-  return verdict(case_name, [&](Communicator& comm, const CaseInputs& inputs) {
+  return gpipe_verdict(case_name, [&](Communicator& comm, const CaseInputs& inputs) {
     return case_name == "GpipeAlone" ? gpipe_alone_trial(comm, inputs, function) : pass_trial(comm, inputs, function);
   });
 }

@@ -12,20 +12,21 @@ namespace lab::optc {
 namespace {
 
 /// On one rank, as only rank 0 has these cases.
-std::string verdict(const std::string& case_name, const TaskCall& call) {
+std::string parts_verdict(const std::string& case_name, const TaskCall& call) {
   return testing::verdict(cases_of(pipeline_sections()), case_name, call, 1);
 }
 
 std::string verdict_on_split(const SplitFunction& split, const std::string& case_name = "SplitLayers") {
-  return verdict(case_name, [&](Communicator&, const CaseInputs& inputs) { return split_trial(inputs, split); });
+  return parts_verdict(case_name, [&](Communicator&, const CaseInputs& inputs) { return split_trial(inputs, split); });
 }
 
 std::string verdict_on_cut(const CutFunction& cut) {
-  return verdict("MicroBatches", [&](Communicator&, const CaseInputs& inputs) { return cut_trial(inputs, cut); });
+  return parts_verdict("MicroBatches", [&](Communicator&, const CaseInputs& inputs) { return cut_trial(inputs, cut); });
 }
 
 std::string verdict_on_loss(const LossFunction& loss) {
-  return verdict("MicroBatchLoss", [&](Communicator&, const CaseInputs& inputs) { return loss_trial(inputs, loss); });
+  return parts_verdict("MicroBatchLoss",
+                       [&](Communicator&, const CaseInputs& inputs) { return loss_trial(inputs, loss); });
 }
 
 TEST_CASE("the reference passes by the same road") {

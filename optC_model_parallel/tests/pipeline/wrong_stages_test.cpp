@@ -55,7 +55,7 @@ struct Stage {
 };
 
 template <class Wrong>
-LiveUnderTest made(bool recompute) {
+LiveUnderTest made_stage(bool recompute) {
   const auto stage = std::make_shared<Wrong>(recompute);
   return {[stage](int i, const at::Tensor& input, const StageFunction& f) { return stage->forward(i, input, f); },
           [stage](int i, const at::Tensor& grad) { return stage->backward(i, grad); },
@@ -64,15 +64,15 @@ LiveUnderTest made(bool recompute) {
 
 /// On one rank, as only rank 0 has the case.
 template <class Wrong>
-std::string verdict_on(const std::string& case_name) {
+std::string verdict_on_stages(const std::string& case_name) {
   return testing::verdict(
       cases_of(pipeline_sections()), case_name,
-      [](Communicator&, const CaseInputs& inputs) { return stage_trial(inputs, made<Wrong>); }, 1);
+      [](Communicator&, const CaseInputs& inputs) { return stage_trial(inputs, made_stage<Wrong>); }, 1);
 }
 
 TEST_CASE("the reference passes by the same road") {
-  CHECK(verdict_on<Stage>("Stage") == "passed");
-  CHECK(verdict_on<Stage>("Recompute") == "passed");
+  CHECK(verdict_on_stages<Stage>("Stage") == "passed");
+  CHECK(verdict_on_stages<Stage>("Recompute") == "passed");
 }
 
 TEST_CASE("wrong: the output is handed on with its graph") {
@@ -80,7 +80,7 @@ TEST_CASE("wrong: the output is handed on with its graph") {
     using Stage::Stage;
     at::Tensor detached(const at::Tensor& output) override { return output; }
   };
-  CHECK(verdict_on<Attached>("Stage") == "mismatch");
+  CHECK(verdict_on_stages<Attached>("Stage") == "mismatch");
 }
 
 TEST_CASE("wrong: the micro-batch that came last is the one that goes back") {
@@ -93,8 +93,8 @@ TEST_CASE("wrong: the micro-batch that came last is the one that goes back") {
       return one;
     }
   };
-  CHECK(verdict_on<Newest>("Stage") != "passed");
-  CHECK(verdict_on<Newest>("Recompute") != "passed");
+  CHECK(verdict_on_stages<Newest>("Stage") != "passed");
+  CHECK(verdict_on_stages<Newest>("Recompute") != "passed");
 }
 
 TEST_CASE("wrong: the input's gradient is another micro-batch's") {
@@ -106,7 +106,7 @@ TEST_CASE("wrong: the input's gradient is another micro-batch's") {
     }
     at::Tensor before;
   };
-  CHECK(verdict_on<OtherGrad>("Stage") == "mismatch");
+  CHECK(verdict_on_stages<OtherGrad>("Stage") == "mismatch");
 }
 
 TEST_CASE("wrong: the input is not a leaf that requires a gradient") {
@@ -117,7 +117,7 @@ TEST_CASE("wrong: the input is not a leaf that requires a gradient") {
       return live[i].output.detach();
     }
   };
-  CHECK(verdict_on<NoLeaf>("Stage") == "mismatch");
+  CHECK(verdict_on_stages<NoLeaf>("Stage") == "mismatch");
 }
 
 TEST_CASE("wrong: ones in the place of the output's gradient") {
@@ -127,7 +127,7 @@ TEST_CASE("wrong: ones in the place of the output's gradient") {
       return Stage::backward(i, output_grad.defined() ? at::ones_like(output_grad) : output_grad);
     }
   };
-  CHECK(verdict_on<Ones>("Stage") == "mismatch");
+  CHECK(verdict_on_stages<Ones>("Stage") == "mismatch");
 }
 
 TEST_CASE("wrong: what went back is not forgotten") {
@@ -135,8 +135,8 @@ TEST_CASE("wrong: what went back is not forgotten") {
     using Stage::Stage;
     Live taken(int i) override { return live.at(i); }
   };
-  CHECK(verdict_on<Keeps>("Stage") == "mismatch");
-  CHECK(verdict_on<Keeps>("Recompute") == "mismatch");
+  CHECK(verdict_on_stages<Keeps>("Stage") == "mismatch");
+  CHECK(verdict_on_stages<Keeps>("Recompute") == "mismatch");
 }
 
 TEST_CASE("wrong: a micro-batch goes back twice") {
@@ -149,14 +149,14 @@ TEST_CASE("wrong: a micro-batch goes back twice") {
       return one.input.grad();
     }
   };
-  CHECK(verdict_on<Twice>("Stage") == "mismatch");
+  CHECK(verdict_on_stages<Twice>("Stage") == "mismatch");
 }
 
 TEST_CASE("wrong: recomputation that keeps all activations") {
   struct Full : Stage {
     explicit Full(bool) : Stage(false) {}
   };
-  CHECK(verdict_on<Full>("Recompute") == "mismatch");
+  CHECK(verdict_on_stages<Full>("Recompute") == "mismatch");
 }
 
 TEST_CASE("wrong: recomputation as well as all activations: only the memory tells") {
@@ -167,7 +167,7 @@ TEST_CASE("wrong: recomputation as well as all activations: only the memory tell
       return live[i].output.detach();
     }
   };
-  CHECK(verdict_on<Both>("Recompute") == "mismatch");
+  CHECK(verdict_on_stages<Both>("Recompute") == "mismatch");
 }
 
 TEST_CASE("wrong: recomputation without a graph, or with one that ends at the input") {
@@ -181,7 +181,7 @@ TEST_CASE("wrong: recomputation without a graph, or with one that ends at the in
       return one.input.grad();
     }
   };
-  CHECK(contains(verdict_on<NoGraph>("Recompute"), "does not require grad"));
+  CHECK(contains(verdict_on_stages<NoGraph>("Recompute"), "does not require grad"));
 
   struct OnlyInput : Stage {
     using Stage::Stage;
@@ -192,7 +192,7 @@ TEST_CASE("wrong: recomputation without a graph, or with one that ends at the in
       return one.input.grad();
     }
   };
-  CHECK(verdict_on<OnlyInput>("Recompute") == "mismatch");
+  CHECK(verdict_on_stages<OnlyInput>("Recompute") == "mismatch");
 }
 
 }  // namespace

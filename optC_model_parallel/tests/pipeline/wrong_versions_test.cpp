@@ -59,14 +59,14 @@ VersionsUnderTest made(Parameters first) {
 
 /// On one rank, as only rank 0 has the case.
 template <class Wrong>
-std::string verdict_on() {
+std::string verdict_on_versions() {
   return testing::verdict(
       cases_of(pipeline_sections()), "WeightVersions",
       [](Communicator&, const CaseInputs& inputs) { return versions_trial(inputs, made<Wrong>); }, 1);
 }
 
 TEST_CASE("the reference passes by the same road") {
-  CHECK(verdict_on<Versions>() == "passed");
+  CHECK(verdict_on_versions<Versions>() == "passed");
 }
 
 TEST_CASE("wrong: no stashing: the backward pass gets the newest weights") {
@@ -74,7 +74,7 @@ TEST_CASE("wrong: no stashing: the backward pass gets the newest weights") {
     using Versions::Versions;
     const Parameters& of(std::int64_t) override { return all.rbegin()->second; }
   };
-  CHECK(verdict_on<NewestBack>() == "mismatch");
+  CHECK(verdict_on_versions<NewestBack>() == "mismatch");
 }
 
 TEST_CASE("wrong: the stashed version is the one after the forward pass's, where there is one") {
@@ -85,7 +85,7 @@ TEST_CASE("wrong: the stashed version is the one after the forward pass's, where
       return next == all.end() ? Versions::of(i) : next->second;
     }
   };
-  CHECK(verdict_on<OffByOne>() == "mismatch");
+  CHECK(verdict_on_versions<OffByOne>() == "mismatch");
 }
 
 TEST_CASE("wrong: the forward pass gets the newest weights, whatever version it asks for") {
@@ -93,7 +93,7 @@ TEST_CASE("wrong: the forward pass gets the newest weights, whatever version it 
     using Versions::Versions;
     const Parameters& start(std::int64_t i, std::int64_t) override { return Versions::start(i, all.rbegin()->first); }
   };
-  CHECK(verdict_on<NewestForward>() == "mismatch");
+  CHECK(verdict_on_versions<NewestForward>() == "mismatch");
 }
 
 TEST_CASE("wrong: versions are never dropped") {
@@ -101,7 +101,7 @@ TEST_CASE("wrong: versions are never dropped") {
     using Versions::Versions;
     void drop() override {}
   };
-  CHECK(verdict_on<KeepsAll>() == "mismatch");
+  CHECK(verdict_on_versions<KeepsAll>() == "mismatch");
 }
 
 TEST_CASE("wrong: versions are dropped while a micro-batch uses them") {
@@ -109,7 +109,7 @@ TEST_CASE("wrong: versions are dropped while a micro-batch uses them") {
     using Versions::Versions;
     bool is_used(std::int64_t) const override { return false; }
   };
-  CHECK(verdict_on<TooEarly>() != "passed");
+  CHECK(verdict_on_versions<TooEarly>() != "passed");
 }
 
 TEST_CASE("wrong: the backward pass gets a copy: its gradients are lost") {
@@ -124,7 +124,7 @@ TEST_CASE("wrong: the backward pass gets a copy: its gradients are lost") {
     }
     Parameters copy;
   };
-  CHECK(verdict_on<Copies>() == "mismatch");
+  CHECK(verdict_on_versions<Copies>() == "mismatch");
 }
 
 TEST_CASE("wrong: versions that are one too new, one too old, or another rule's") {
