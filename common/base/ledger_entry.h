@@ -13,6 +13,16 @@ struct LedgerEntry {
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
   std::uint64_t rounds = 0;  ///< steps that depend on each other
+
+  /// Adds the other's counts.
+  LedgerEntry& operator+=(const LedgerEntry& other) {
+    calls += other.calls;
+    messages += other.messages;
+    bytes_sent += other.bytes_sent;
+    bytes_received += other.bytes_received;
+    rounds += other.rounds;
+    return *this;
+  }
 };
 
 }  // namespace lab

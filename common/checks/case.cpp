@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <exception>
 #include <utility>
 
@@ -21,27 +22,32 @@ const typename Map::mapped_type& require(const Map& map, const std::string& name
   return found->second;
 }
 
-Comparison compare_all(const Case& test_case, const TensorMap& actual, const TensorMap& expected) {
-  CombinedComparison all;
-  for (const auto& [name, tensor] : actual) {
-    if (expected.count(name) == 0) throw ContractError(fmt::format("{}: unexpected result '{}'", test_case.task, name));
-  }
-  for (const auto& [name, tensor] : expected) {
-    const auto found = actual.find(name);
-    if (found == actual.end())
-      throw ContractError(fmt::format("{}: the call returns no result '{}'", test_case.task, name));
-    if (!found->second.defined()) {  // such as a gradient that never arrived
-      all.add_missing(tensor.numel());
-      continue;
-    }
-    try {
-      all.add(compare(found->second, tensor, test_case.tolerance), tensor.numel());
-    } catch (const ContractError& failure) {
-      throw ContractError(
-          fmt::format("{} [{}], result '{}': {}", test_case.task, test_case.name, name, failure.what()));
-    }
-  }
-  return all.result();
+/// NaN has no sign.
+std::string figure_text(double figure) {
+  return std::isnan(figure) ? "nan" : fmt::format("{:.6g}", figure);
+}
+
+/// Where only the norm decides, elements have no tolerance: names the first that is off by half of the worst.
+std::string difference_by_norm(const at::Tensor& actual, const at::Tensor& expected, const Tolerance& tolerance,
+                               const Comparison& found) {
+  const std::string figure =
+      fmt::format("relative error {:.3g}, expected at most {:.3g}", found.relative_norm, tolerance.relative_norm);
+  Tolerance half;
+  half.rtol = 0;
+  half.atol = found.max_diff / 2;
+  const std::optional<FirstDifference> worst = first_difference(actual, expected, half);
+  if (!worst) return ": " + figure;
+  return fmt::format(", element {}: expected {}, got {} (max diff {}; {})", shape_text(worst->index), worst->expected,
+                     worst->actual, figure_text(found.max_diff), figure);
+}
+
+std::string difference_text(const at::Tensor& actual, const at::Tensor& expected, const Tolerance& tolerance,
+                            const Comparison& found) {
+  const std::optional<FirstDifference> first = first_difference(actual, expected, tolerance);
+  if (!first) return difference_by_norm(actual, expected, tolerance, found);
+  return fmt::format(", element {}: expected {}, got {} (max diff {}; {} of {} elements differ)",
+                     shape_text(first->index), first->expected, first->actual, figure_text(found.max_diff),
+                     first->num_different, expected.numel());
 }
 
 /// What was spent on an operation; on all together if the name is empty.
@@ -49,12 +55,7 @@ LedgerEntry entry_of(const std::vector<LedgerEntry>& entries, const std::string&
   LedgerEntry spent;
   spent.operation = operation;
   for (const LedgerEntry& entry : entries) {
-    if (!operation.empty() && entry.operation != operation) continue;
-    spent.calls += entry.calls;
-    spent.messages += entry.messages;
-    spent.bytes_sent += entry.bytes_sent;
-    spent.bytes_received += entry.bytes_received;
-    spent.rounds += entry.rounds;
+    if (operation.empty() || entry.operation == operation) spent += entry;
   }
   return spent;
 }
@@ -87,6 +88,16 @@ std::string beyond(const CostBound& bound, const LedgerEntry& spent) {
       return fmt::format("{} {} {}, expected at most {}", count.spent, count.what, of, count.most);
     if (count.spent < count.least)
       return fmt::format("{} {} {}, expected at least {}", count.spent, count.what, of, count.least);
+  }
+  return "";
+}
+
+/// The first bound that the case's costs on a rank violate; empty: none.
+std::string beyond_bounds(const Case& test_case, const CasePlace& place, const std::vector<LedgerEntry>& spent) {
+  if (!test_case.bounds) return "";
+  for (const CostBound& bound : test_case.bounds(place)) {
+    const std::string reason = beyond(bound, entry_of(spent, bound.operation));
+    if (!reason.empty()) return reason;
   }
   return "";
 }
@@ -161,13 +172,40 @@ CaseRun perform_case(const Case& test_case, const CallTable& calls, Communicator
   return run;
 }
 
-std::string beyond_bounds(const Case& test_case, const CasePlace& place, const std::vector<LedgerEntry>& spent) {
-  if (!test_case.bounds) return "";
-  for (const CostBound& bound : test_case.bounds(place)) {
-    const std::string words = beyond(bound, entry_of(spent, bound.operation));
-    if (!words.empty()) return words;
+CaseComparison compare_case(const Case& test_case, const CasePlace& place, const TensorMap& expected,
+                            const TensorMap& actual, const std::vector<LedgerEntry>& spent) {
+  CaseComparison found;
+  CombinedComparison all;
+  const auto note_malformed = [&](const std::string& reason) {
+    if (found.malformed.empty()) found.malformed = reason;
+    if (found.wrong.empty()) found.wrong = reason;
+  };
+  for (const auto& [name, want] : expected) {
+    const auto returned = actual.find(name);
+    if (returned == actual.end()) {
+      note_malformed(fmt::format("result '{}' is missing", name));
+      continue;
+    }
+    const at::Tensor& got = returned->second;
+    if (!got.defined()) {  // such as a gradient that never arrived
+      all.add_missing(want.numel());
+      if (found.wrong.empty()) found.wrong = fmt::format("result '{}' is undefined, expected {}", name, describe(want));
+    } else if (!comparable(got, want)) {
+      note_malformed(fmt::format("result '{}': expected {}, got {}", name, describe(want), describe(got)));
+    } else {
+      const Comparison one = compare(got, want, test_case.tolerance);
+      all.add(one, want.numel());
+      if (!one.close && found.wrong.empty())
+        found.wrong = fmt::format("result '{}'{}", name, difference_text(got, want, test_case.tolerance, one));
+    }
   }
-  return "";
+  for (const auto& [name, tensor] : actual) {
+    if (expected.count(name) == 0) note_malformed(fmt::format("result '{}' is not one of this task's", name));
+  }
+  found.comparison = all.result();
+  found.comparison.close = found.wrong.empty();
+  found.over_budget = beyond_bounds(test_case, place, spent);
+  return found;
 }
 
 CaseResult run_case(const Case& test_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
@@ -177,11 +215,12 @@ CaseResult run_case(const Case& test_case, const CallTable& calls, Communicator&
   if (!result.skipped.empty()) return result;
   const CasePlace place{comm.rank(), comm.size(), seed};
   CaseRun run = perform_case(test_case, calls, comm, seed, device);
+  result.expected = test_case.expected(place);
+  static_cast<CaseComparison&>(result) = compare_case(test_case, place, result.expected, run.actual, run.spent);
+  if (!result.malformed.empty())
+    throw ContractError(fmt::format("{} [{}], {}", test_case.task, test_case.name, result.malformed));
   result.inputs = std::move(run.inputs);
   result.actual = std::move(run.actual);
-  result.over_budget = beyond_bounds(test_case, place, run.spent);
-  result.expected = test_case.expected(place);
-  result.comparison = compare_all(test_case, result.actual, result.expected);
   return result;
 }
 

@@ -114,15 +114,24 @@ struct CaseRun {
 CaseRun perform_case(const Case& test_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
                      at::Device device = at::kCPU);
 
-/// The first bound that the case's costs on a rank violate; empty: none.
-/// Example   "3 calls of all_reduce, expected at most 2"
-std::string beyond_bounds(const Case& test_case, const CasePlace& place, const std::vector<LedgerEntry>& spent);
+/// One rank's results and costs, compared with what the case expects of it.
+struct CaseComparison {
+  Comparison comparison;  ///< over all results: worst differences, mean over all elements; not close if any is wrong
+  /// The first problem with the results, in order of their names; empty: none. "result 'out', element [3, 0]: expected
+  /// 10, got 2.5 (max diff 7.5; 12 of 12 elements differ)"; "result 'x.grad' is undefined, expected float32 [2]"
+  std::string wrong;
+  /// The first result that is missing, unknown, or of another shape or dtype; empty: none. "result 'y' is missing"
+  std::string malformed;
+  std::string over_budget;  ///< the first bound violated: "3 calls of all_reduce, expected at most 2"; empty: none
+};
+
+/// Compares what a rank returned and spent with what the case expects there. Whatever is in `actual`, it throws nothing.
+CaseComparison compare_case(const Case& test_case, const CasePlace& place, const TensorMap& expected,
+                            const TensorMap& actual, const std::vector<LedgerEntry>& spent);
 
 /// The outcome of one case on one rank.
-struct CaseResult {
-  std::string skipped;      ///< reason; empty when it ran
-  Comparison comparison;    ///< over all results of the case: worst differences, mean over all elements
-  std::string over_budget;  ///< "3 calls of all_reduce, expected at most 2"; empty when within bounds
+struct CaseResult : CaseComparison {
+  std::string skipped;  ///< reason; empty when it ran
   CaseInputs inputs;
   TensorMap expected;
   TensorMap actual;
@@ -130,9 +139,8 @@ struct CaseResult {
   bool passed() const { return skipped.empty() && over_budget.empty() && comparison.close; }
 };
 
-/// Performs the case with the lab's own call of its task and judges it, unless it must be skipped.
-/// Errors    ContractError: a result that is missing, unknown, or of another shape or dtype than expected; what the
-///           call throws
+/// Performs the case with the lab's own call of its task and compares its results, unless it must be skipped.
+/// Errors    ContractError: a malformed result; what the call throws
 CaseResult run_case(const Case& test_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
                     at::Device device = at::kCPU);
 

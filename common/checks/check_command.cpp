@@ -17,7 +17,6 @@
 #include "common/checks/check_run.h"
 #include "common/checks/lab_main.h"
 #include "common/checks/named_cases.h"
-#include "common/checks/record_world.h"
 #include "common/cli/app.h"
 #include "common/launch/one_rank.h"
 #include "common/log/check_log.h"

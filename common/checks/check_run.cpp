@@ -1,51 +1,175 @@
 #include "common/checks/check_run.h"
 
 #include <algorithm>
+#include <exception>
+#include <iterator>
 #include <utility>
 
-#include "common/base/files.h"
+#include "common/base/errors.h"
+#include "common/base/failure.h"
 #include "common/checks/named_cases.h"
-#include "common/checks/record.h"
-#include "common/checks/record_world.h"
-#include "common/checks/recorded_world.h"
 
 namespace lab {
 namespace {
 
-struct PerformedWorld : RecordedWorld {
-  WorldOutcome outcome;
+void note_failure(CaseRecord& record, CaseRecord::State state, const std::string& words, int exit_code) {
+  record.results.clear();
+  record.state = state;
+  record.words = words;
+  record.exit_code = exit_code;
+}
 
-  bool ok() const { return !outcome.failure; }
-};
-
-PerformedWorld perform(const std::vector<Case>& cases, const CallTable& calls, const WorldSpec& spec,
-                       std::uint64_t seed) {
-  std::vector<UniqueFd> files;
-  std::vector<int> descriptors;
-  for (int rank = 0; rank < spec.num_ranks; ++rank) {
-    files.emplace_back(make_record_file());
-    descriptors.push_back(files.back().get());
+/// Performs the case and writes its record, however it ends. A TODO does not end the run.
+void perform_into(CaseRecord& record, const Case& test_case, const CallTable& calls, Communicator& comm,
+                  std::uint64_t seed, int descriptor) {
+  try {
+    const std::size_t num_abandoned = comm.endpoint().abandoned().size();
+    CaseRun run = perform_case(test_case, calls, comm, seed);
+    // Otherwise it would end the world only after the last case.
+    const std::vector<std::string>& abandoned = comm.endpoint().abandoned();
+    if (abandoned.size() > num_abandoned) throw ContractError(abandoned[num_abandoned]);
+    record.results = std::move(run.actual);
+    record.spent = std::move(run.spent);
+    write_record(descriptor, record);
+  } catch (const NotImplementedError& todo) {
+    record.missing_task = todo.task_id();
+    note_failure(record, CaseRecord::State::kNotImplemented, todo.what(), exit_code_of(todo));
+    write_record(descriptor, record);
+  } catch (const std::exception& failure) {
+    note_failure(record, CaseRecord::State::kThrew, message_of(failure), exit_code_of(failure));
+    write_record(descriptor, record);
+    throw;
+  } catch (...) {
+    note_failure(record, CaseRecord::State::kThrew, "something that is not an exception was thrown",
+                 static_cast<int>(ExitCode::kInternal));
+    write_record(descriptor, record);
+    throw;
   }
-  PerformedWorld world;
-  world.outcome = run_record_world(cases, calls, spec, seed, descriptors);
-  for (const int descriptor : descriptors) {
-    RecordsRead read = read_records(descriptor);
+}
+
+}  // namespace
+
+void perform_and_record(const std::vector<Case>& cases, const CallTable& calls, Communicator& comm, std::uint64_t seed,
+                        int descriptor) {
+  for (const Case& test_case : cases) {
+    if (!is_asked(test_case, comm.rank())) continue;
+    CaseRecord record;
+    record.task = test_case.task;
+    record.name = test_case.name;
+    const std::string reason = skip_reason_of(test_case, comm.size());
+    if (reason.empty()) {
+      perform_into(record, test_case, calls, comm, seed, descriptor);
+    } else {
+      note_failure(record, CaseRecord::State::kSkipped, reason, 0);
+      write_record(descriptor, record);
+    }
+  }
+}
+
+WorldOutcome run_record_world(const std::vector<Case>& cases, const CallTable& calls, const WorldSpec& spec,
+                              std::uint64_t seed, const std::vector<int>& descriptors) {
+  return run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome&) {
+                     perform_and_record(cases, calls, comm, seed, descriptors[static_cast<std::size_t>(comm.rank())]);
+                   }));
+}
+
+const CaseRecord* RecordedWorld::find(int rank, const Case& test_case) const {
+  const std::vector<CaseRecord>& records = by_rank[static_cast<std::size_t>(rank)];
+  const auto found = std::find_if(records.begin(), records.end(), [&](const CaseRecord& record) {
+    return record.task == test_case.task && record.name == test_case.name;
+  });
+  return found == records.end() ? nullptr : &*found;
+}
+
+bool RecordedWorld::came_through(const Case& test_case) const {
+  for (int rank = 0; rank < static_cast<int>(by_rank.size()); ++rank) {
+    if (!is_asked(test_case, rank)) continue;
+    const CaseRecord* record = find(rank, test_case);
+    if (record == nullptr || record->state == CaseRecord::State::kThrew) return false;
+  }
+  return true;
+}
+
+bool RecordedWorld::some_rank_left(const Case& test_case) const {
+  for (int rank = 0; rank < static_cast<int>(by_rank.size()); ++rank) {
+    const CaseRecord* record = find(rank, test_case);
+    if (!is_asked(test_case, rank) || (record != nullptr && record->state != CaseRecord::State::kThrew)) return true;
+  }
+  return false;
+}
+
+CaseVerdict RecordedWorld::judged(const Case& test_case, std::uint64_t seed) const {
+  std::vector<std::optional<CaseRecord>> records(by_rank.size());
+  for (std::size_t rank = 0; rank < records.size(); ++rank) {
+    if (const CaseRecord* record = find(static_cast<int>(rank), test_case)) records[rank] = *record;
+  }
+  return judge_case(test_case, static_cast<int>(by_rank.size()), seed, records);
+}
+
+RecordedWorld record_cases(const std::vector<Case>& cases, const CallTable& calls, const WorldSpec& spec,
+                           std::uint64_t seed) {
+  const RecordFiles files(spec.num_ranks);
+  RecordedWorld world;
+  WorldOutcome outcome = run_record_world(cases, calls, spec, seed, files.descriptors());
+  world.failure = std::move(outcome.failure);
+  world.rank_lines = std::move(outcome.rank_lines);
+  for (RecordsRead& read : files.read()) {
     world.intact = world.intact && read.broken.empty();
     world.by_rank.push_back(std::move(read.records));
   }
   return world;
 }
 
-CheckedCase judged(const DecidingWorld<PerformedWorld>& deciding, const Case& test_case, std::uint64_t seed) {
-  CheckedCase checked;
-  static_cast<CaseVerdict&>(checked) = deciding.world->judged(test_case, seed);
-  if (!deciding.to_blame) return checked;
-  checked.failure = deciding.world->outcome.failure;
-  checked.rank_lines = deciding.world->outcome.rank_lines;
-  return checked;
+std::vector<DecidingWorld> perform_apart(const std::vector<Case>& cases, const PerformWorld& perform) {
+  using Deciding = std::vector<DecidingWorld>;
+  if (cases.empty()) return {};
+  const auto part = [&](std::size_t begin, std::size_t end) {
+    return std::vector<Case>(cases.begin() + static_cast<std::ptrdiff_t>(begin),
+                             cases.begin() + static_cast<std::ptrdiff_t>(end));
+  };
+  const auto append = [](Deciding& all, Deciding more) {
+    std::move(more.begin(), more.end(), std::back_inserter(all));
+  };
+  const auto world = std::make_shared<const RecordedWorld>(perform(cases));
+  const auto stopped = static_cast<std::size_t>(
+      std::find_if(cases.begin(), cases.end(), [&](const Case& one) { return !world->came_through(one); }) -
+      cases.begin());
+  if (stopped == cases.size() && !world->failure && world->intact) return Deciding(cases.size(), {world, false});
+  if (cases.size() == 1) return {{world, true}};
+  if (stopped == cases.size() || !world->intact) {
+    Deciding all = perform_apart(part(0, cases.size() / 2), perform);
+    append(all, perform_apart(part(cases.size() / 2, cases.size()), perform));
+    return all;
+  }
+  if (stopped == 0) {
+    // A rank that is ahead of the others may have failed in a later case and taken them with it.
+    Deciding all = world->some_rank_left(cases[0]) ? perform_apart(part(0, 1), perform) : Deciding{{world, true}};
+    append(all, perform_apart(part(1, cases.size()), perform));
+    return all;
+  }
+  const std::vector<Case> before = part(0, stopped);
+  Deciding after = perform_apart(part(stopped, cases.size()), perform);
+  const bool innocent = after.front().world->came_through(cases[stopped]);
+  Deciding all = innocent ? perform_apart(before, perform) : Deciding(stopped, {world, false});
+  append(all, std::move(after));
+  return all;
 }
 
-}  // namespace
+std::vector<CheckedCase> check_apart(const std::vector<Case>& cases, std::uint64_t seed, const PerformWorld& perform) {
+  const std::vector<DecidingWorld> deciding = perform_apart(cases, perform);
+  // Only now, after the last fork, may this process run backward().
+  std::vector<CheckedCase> checked;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto& [world, to_blame] = deciding[i];
+    CheckedCase one{world->judged(cases[i], seed), {}, {}};
+    if (to_blame) {
+      one.failure = world->failure;
+      one.rank_lines = world->rank_lines;
+    }
+    checked.push_back(std::move(one));
+  }
+  return checked;
+}
 
 bool TaskCheck::passed() const {
   return !skipped() && std::all_of(cases.begin(), cases.end(),
@@ -75,15 +199,13 @@ int TaskCheck::exit_code() const {
 
 std::vector<TaskCheck> run_checks(const std::vector<Case>& cases, const CallTable& calls, const WorldSpec& world,
                                   std::uint64_t seed) {
-  const auto deciding = perform_apart<PerformedWorld>(
-      cases, [&](const std::vector<Case>& some) { return perform(some, calls, world, seed); });
-  // Only now, after the last fork, may this process run backward().
   std::vector<TaskCheck> checks;
   for (const std::string& task : tasks_of(cases)) checks.push_back({task, {}});
-  for (std::size_t i = 0; i < cases.size(); ++i) {
+  for (CheckedCase& checked : check_apart(
+           cases, seed, [&](const std::vector<Case>& some) { return record_cases(some, calls, world, seed); })) {
     const auto check =
-        std::find_if(checks.begin(), checks.end(), [&](const TaskCheck& one) { return one.task == cases[i].task; });
-    check->cases.push_back(judged(deciding[i], cases[i], seed));
+        std::find_if(checks.begin(), checks.end(), [&](const TaskCheck& one) { return one.task == checked.task; });
+    check->cases.push_back(std::move(checked));
   }
   return checks;
 }

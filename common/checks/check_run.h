@@ -1,15 +1,68 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/checks/case.h"
+#include "common/checks/record.h"
 #include "common/checks/verdict.h"
 #include "common/launch/run_ranks.h"
 
+// Cases are performed in worlds of ranks, which record what they return, and judged from these records afterwards.
 namespace lab {
+
+/// Performs cases on this rank and appends a record to the descriptor after each, in order; skips those that this rank
+/// is not asked for. A TODO ends one case only. Anything else that is thrown is recorded and rethrown; so is the error
+/// of a case that posted a message without waiting for it.
+/// Call      on every rank with the same cases
+void perform_and_record(const std::vector<Case>& cases, const CallTable& calls, Communicator& comm, std::uint64_t seed,
+                        int descriptor);
+
+/// A new world in which rank r records the cases to descriptors[r]. As for run_ranks(): forks from this process.
+WorldOutcome run_record_world(const std::vector<Case>& cases, const CallTable& calls, const WorldSpec& spec,
+                              std::uint64_t seed, const std::vector<int>& descriptors);
+
+/// What the ranks of one world have recorded, and how it ended.
+struct RecordedWorld {
+  std::vector<std::vector<CaseRecord>> by_rank;
+  bool intact = true;                   ///< false: something other than a record was written, perhaps over records
+  std::optional<RankFailure> failure;   ///< why the world failed, in any way
+  std::vector<std::string> rank_lines;  ///< what each rank was doing when it was found stuck
+
+  /// The rank's record of a case; nullptr: none.
+  const CaseRecord* find(int rank, const Case& test_case) const;
+  /// Whether every rank that was asked returned from the case, reached a TODO or skipped it.
+  bool came_through(const Case& test_case) const;
+  /// Whether some rank had finished the case, and may have gone on to the next one.
+  bool some_rank_left(const Case& test_case) const;
+  CaseVerdict judged(const Case& test_case, std::uint64_t seed) const;
+};
+
+/// Performs cases in a new world. As for run_ranks(): forks from this process.
+/// Errors    UsageError: the system cannot create a process or a file
+RecordedWorld record_cases(const std::vector<Case>& cases, const CallTable& calls, const WorldSpec& spec,
+                           std::uint64_t seed);
+
+/// Performs cases in a new world, of whatever kind.
+using PerformWorld = std::function<RecordedWorld(const std::vector<Case>&)>;
+
+/// The world whose records decide about a case, and whether that case is to blame if this world failed: no rank ran any
+/// other case there.
+struct DecidingWorld {
+  std::shared_ptr<const RecordedWorld> world;
+  bool to_blame = false;
+};
+
+/// Performs the cases in as few worlds as possible, such that no case fails because of another: one that throws, hangs
+/// or ends its process fails alone, and those after it get a new world. If a case comes through only in a new world,
+/// those before it are performed again; if a world failed after its last case, or its records were overwritten, each
+/// half of the cases is performed again, until the failure belongs to one case.
+/// Returns   one element for each case, in order
+std::vector<DecidingWorld> perform_apart(const std::vector<Case>& cases, const PerformWorld& perform);
 
 /// The outcome of one case.
 struct CheckedCase : CaseVerdict {
@@ -18,6 +71,9 @@ struct CheckedCase : CaseVerdict {
 
   bool right() const { return passed() && !failure; }
 };
+
+/// Performs the cases apart, then judges all of them in this process. In the order of the cases.
+std::vector<CheckedCase> check_apart(const std::vector<Case>& cases, std::uint64_t seed, const PerformWorld& perform);
 
 /// The outcome of one task's cases.
 struct TaskCheck {
@@ -32,8 +88,7 @@ struct TaskCheck {
   int exit_code() const;
 };
 
-/// Performs the cases in one world as long as nothing goes wrong in it, such that a case that throws or hangs fails
-/// alone (perform_apart); then judges all of them in this process. In the order of the cases.
+/// check_apart() in worlds of this process, by task in the order of the cases.
 /// Call      forks (see run_ranks): this process must not have used a thread pool or run backward()
 /// Errors    UsageError: the system cannot create a process or a file
 std::vector<TaskCheck> run_checks(const std::vector<Case>& cases, const CallTable& calls, const WorldSpec& world,

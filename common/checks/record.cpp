@@ -13,7 +13,6 @@
 
 #include "common/base/errors.h"
 #include "common/base/failure.h"
-#include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/tensor/files/safetensors.h"
 
@@ -205,11 +204,26 @@ RecordsRead read_records(int descriptor, std::uint64_t max_bytes) {
   return read;
 }
 
-int make_record_file() {
-  // Not closed on exec: another program inherits it.
-  const int descriptor = ::memfd_create("records", 0);
-  if (descriptor < 0) throw UsageError(fmt::format("cannot make a file in memory: {}", std::strerror(errno)));
-  return descriptor;
+RecordFiles::RecordFiles(int num_ranks) {
+  for (int rank = 0; rank < num_ranks; ++rank) {
+    // Not closed on exec: another program inherits it.
+    files_.emplace_back(::memfd_create("records", 0));
+    descriptors_.push_back(files_.back().get());
+    if (descriptors_.back() < 0)
+      throw UsageError(fmt::format("cannot make a file in memory: {}", std::strerror(errno)));
+  }
+}
+
+std::uint64_t RecordFiles::num_bytes() const {
+  std::uint64_t total = 0;
+  for (const int descriptor : descriptors_) total += size_of_file(descriptor);
+  return total;
+}
+
+std::vector<RecordsRead> RecordFiles::read() const {
+  std::vector<RecordsRead> by_rank;
+  for (const int descriptor : descriptors_) by_rank.push_back(read_records(descriptor));
+  return by_rank;
 }
 
 }  // namespace lab

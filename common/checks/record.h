@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/files.h"
 #include "common/base/ledger_entry.h"
 #include "common/tensor/tensor_map.h"
 
@@ -42,8 +43,22 @@ struct RecordsRead {
 };
 RecordsRead read_records(int descriptor, std::uint64_t max_bytes = 1u << 30);
 
-/// An unnamed file in memory, inherited by children.
-/// Errors    UsageError: it cannot be created
-int make_record_file();
+/// An unnamed file in memory for each rank's records, inherited by children.
+class RecordFiles {
+ public:
+  /// Errors    UsageError: a file cannot be created
+  explicit RecordFiles(int num_ranks);
+
+  /// By rank.
+  const std::vector<int>& descriptors() const { return descriptors_; }
+  /// In all files together.
+  std::uint64_t num_bytes() const;
+  /// By rank.
+  std::vector<RecordsRead> read() const;
+
+ private:
+  std::vector<UniqueFd> files_;
+  std::vector<int> descriptors_;
+};
 
 }  // namespace lab

@@ -6,8 +6,6 @@
 #include <exception>
 #include <initializer_list>
 
-#include "common/checks/result_words.h"
-
 namespace lab {
 namespace {
 
@@ -34,10 +32,9 @@ RankVerdict verdict_of(Finding state, const std::string& words) {
 
 RankVerdict judge_results(const Case& test_case, const CasePlace& place, const CaseRecord& record,
                           const TensorMap& expected) {
-  const std::string wrong = what_is_wrong(record.results, expected, test_case.tolerance);
-  if (!wrong.empty()) return verdict_of(Finding::kWrong, wrong);
-  const std::string beyond = beyond_bounds(test_case, place, record.spent);
-  if (!beyond.empty()) return verdict_of(Finding::kTooExpensive, beyond);
+  const CaseComparison found = compare_case(test_case, place, expected, record.results, record.spent);
+  if (!found.wrong.empty()) return verdict_of(Finding::kWrong, found.wrong);
+  if (!found.over_budget.empty()) return verdict_of(Finding::kTooExpensive, found.over_budget);
   return verdict_of(Finding::kRight, "");
 }
 

@@ -9,20 +9,12 @@ int ceil_log2(int size) {
   return steps;
 }
 
-void accumulate(LedgerEntry& sum, const LedgerEntry& cost) {
-  sum.calls += cost.calls;
-  sum.messages += cost.messages;
-  sum.bytes_sent += cost.bytes_sent;
-  sum.bytes_received += cost.bytes_received;
-  sum.rounds += cost.rounds;
-}
-
 }  // namespace
 
 void Ledger::add(const LedgerEntry& cost) {
   LedgerEntry& entry = entries_[cost.operation];
   entry.operation = cost.operation;
-  accumulate(entry, cost);
+  entry += cost;
 }
 
 LedgerEntry Ledger::of(const std::string& operation) const {
@@ -36,7 +28,7 @@ LedgerEntry Ledger::of(const std::string& operation) const {
 LedgerEntry Ledger::total() const {
   LedgerEntry sum;
   sum.operation = "total";
-  for (const auto& [operation, entry] : entries_) accumulate(sum, entry);
+  for (const auto& [operation, entry] : entries_) sum += entry;
   return sum;
 }
 

@@ -16,9 +16,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void require_comparable(const at::Tensor& actual, const at::Tensor& expected) {
-  const bool comparable = actual.defined() && expected.defined() && actual.sizes() == expected.sizes() &&
-                          actual.scalar_type() == expected.scalar_type();
-  if (comparable) return;
+  if (comparable(actual, expected)) return;
   throw ContractError(
       fmt::format("The tensors cannot be compared: expected {}, got {}.", describe(expected), describe(actual)));
 }
@@ -136,6 +134,11 @@ std::string element_text(at::Tensor values, at::IntArrayRef index, bool is_bool)
 }
 
 }  // namespace
+
+bool comparable(const at::Tensor& actual, const at::Tensor& expected) {
+  return actual.defined() && expected.defined() && actual.sizes() == expected.sizes() &&
+         actual.scalar_type() == expected.scalar_type();
+}
 
 Comparison compare(const at::Tensor& actual, const at::Tensor& expected, const Tolerance& tolerance) {
   require_comparable(actual, expected);

@@ -1,40 +1,23 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "common/base/files.h"
-#include "common/checks/record_world.h"
-#include "common/checks/verdict.h"
+#include "common/checks/check_run.h"
 
 // A case from call to verdict, as in the judge: ranks are threads, their records go through files in memory.
 namespace lab::testing {
 
-/// The records that each rank leaves of the cases, in order; by rank.
-inline std::vector<std::vector<CaseRecord>> recorded(const std::vector<Case>& cases, const CallTable& calls, int size,
-                                                     WorldOutcome* outcome = nullptr) {
-  std::vector<UniqueFd> files;
-  std::vector<int> descriptors;
-  for (int rank = 0; rank < size; ++rank) {
-    files.emplace_back(make_record_file());
-    descriptors.push_back(files.back().get());
-  }
+/// The cases in a world of threads.
+inline RecordedWorld recorded(const std::vector<Case>& cases, const CallTable& calls, int size) {
   WorldSpec spec;
   spec.num_ranks = size;
-  const WorldOutcome ended = run_record_world(cases, calls, spec, 42, descriptors);
-  if (outcome != nullptr) *outcome = ended;
-  std::vector<std::vector<CaseRecord>> by_rank;
-  for (const int descriptor : descriptors) by_rank.push_back(read_records(descriptor).records);
-  return by_rank;
+  return record_cases(cases, calls, spec, 42);
 }
 
 /// The verdict on one case with the given call.
 inline CaseVerdict judged(const Case& test_case, const TaskCall& call, int size) {
-  std::vector<std::optional<CaseRecord>> by_rank;
-  for (const auto& records : recorded({test_case}, {{test_case.task, call}}, size))
-    by_rank.push_back(records.empty() ? std::nullopt : std::make_optional(records.front()));
-  return judge_case(test_case, size, 42, by_rank);
+  return recorded({test_case}, {{test_case.task, call}}, size).judged(test_case, 42);
 }
 
 /// The symptom's id; empty: none.

@@ -4,9 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/checks/case.h"
-#include "common/checks/recorded_world.h"
-#include "common/checks/verdict.h"
+#include "common/checks/check_run.h"
 #include "grading/judge/sandbox.h"
 
 namespace lab::grading {
@@ -23,11 +21,7 @@ struct CaseWorldSpec {
 
 /// What came back: records, and how the run ended. None of it is a verdict.
 struct CaseWorld : RecordedWorld {
-  std::string broken;  ///< what is wrong with a rank's records; empty if nothing is
   SandboxResult result;
-  std::string message;  ///< why the run failed, as the program put it; empty if it did not fail
-
-  bool ok() const { return message.empty() && broken.empty(); }
   /// Whether the machine is to blame for the end of the run: it could not start, or a rank waited for another that had
   /// no CPU to run on.
   bool is_machines_fault = false;
@@ -37,13 +31,6 @@ struct CaseWorld : RecordedWorld {
 /// Errors    UsageError: the system refuses a process or a file
 CaseWorld run_case_world(const Sandbox& sandbox, const CaseWorldSpec& spec);
 
-/// One check on one world size.
-struct CheckRun {
-  CaseVerdict verdict;
-  std::string message;  ///< why its world failed, if the check is to blame; empty if it did not fail
-  bool deadlocked = false;
-};
-
 /// What the runs of one program have in common.
 struct CheckRunner {
   const Sandbox& sandbox;
@@ -51,10 +38,9 @@ struct CheckRunner {
   std::uint64_t seed = 42;
   double stall_seconds = 10;
 
-  /// Runs the checks on `num_ranks` ranks, together where nothing goes wrong and apart where something does
-  /// (perform_apart). One element for each, in order.
+  /// Runs the checks on `num_ranks` ranks (check_apart). One element for each, in order.
   /// Errors    NotJudged: twice, the machine kept a run from finishing
-  std::vector<CheckRun> run(int num_ranks, const std::vector<Case>& cases) const;
+  std::vector<CheckedCase> run(int num_ranks, const std::vector<Case>& cases) const;
 };
 
 }  // namespace lab::grading

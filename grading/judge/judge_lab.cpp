@@ -23,30 +23,29 @@ bool may_still_pass(const CheckOutcome& check) {
 }
 
 /// The check after one more world size.
-void add_run(CheckOutcome& check, const CheckRun& run, int num_ranks) {
+void add_run(CheckOutcome& check, const CheckedCase& run, int num_ranks) {
   using State = CheckOutcome::State;
-  const CaseVerdict& verdict = run.verdict;
-  if (verdict.skipped()) {
+  if (run.skipped()) {
     if (check.state == State::kNotRun) check.state = State::kSkipped;
     return;
   }
   // A world that failed after its only result arrived failed because of that check: a message that was never received.
-  if (verdict.passed() && run.message.empty()) {
+  if (run.right()) {
     check.state = State::kPassed;
     return;
   }
-  check.state = verdict.too_expensive() ? State::kTooExpensive : State::kFailed;
-  const std::string own = verdict.message();
+  check.state = run.too_expensive() ? State::kTooExpensive : State::kFailed;
+  const std::string own = run.message();
   const bool no_result =
-      own.empty() || std::any_of(verdict.ranks.begin(), verdict.ranks.end(), [](const RankVerdict& rank) {
+      own.empty() || std::any_of(run.ranks.begin(), run.ranks.end(), [](const RankVerdict& rank) {
         return rank.state == RankVerdict::State::kNoRecord || rank.state == RankVerdict::State::kThrew;
       });
   check.words =
-      fmt::format("on {}: {}", counted(num_ranks, "rank"), no_result && !run.message.empty() ? run.message : own);
-  if (run.deadlocked && no_result) {
+      fmt::format("on {}: {}", counted(num_ranks, "rank"), no_result && run.failure ? run.failure->message : own);
+  if (no_result && run.failure && run.failure->exit_code == static_cast<int>(ExitCode::kDeadlock)) {
     check.symptom_id = "deadlock";
-  } else if (verdict.symptom) {
-    check.symptom_id = verdict.symptom->id;
+  } else if (run.symptom) {
+    check.symptom_id = run.symptom->id;
   }
 }
 
@@ -93,18 +92,18 @@ std::map<std::string, TaskOutcome> run_sizes(const CheckRunner& runner, const Ru
       if (outcome.state != TaskOutcome::State::kNotImplemented && may_still_pass(check_of(outcome, test_case.name)))
         still.push_back(test_case);
     }
-    std::vector<CheckRun> runs;
+    std::vector<CheckedCase> runs;
     try {
       runs = runner.run(num_ranks, still);
     } catch (const NotJudged& fault) {
       for (const Case& test_case : still) note_not_judged(outcomes[test_case.task], test_case.name, fault);
       return outcomes;
     }
-    for (const CheckRun& run : runs) {
-      TaskOutcome& outcome = outcomes[run.verdict.task];
+    for (const CheckedCase& run : runs) {
+      TaskOutcome& outcome = outcomes[run.task];
       if (outcome.state == TaskOutcome::State::kNotRun) outcome.state = TaskOutcome::State::kJudged;
-      add_run(check_of(outcome, run.verdict.name), run, num_ranks);
-      note_todo(outcome, run.verdict);
+      add_run(check_of(outcome, run.name), run, num_ranks);
+      note_todo(outcome, run);
     }
   }
   return outcomes;

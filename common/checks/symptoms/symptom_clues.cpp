@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "common/checks/result_words.h"
+#include "common/tensor/compare.h"
 
 namespace lab {
 namespace {
@@ -41,7 +41,7 @@ void add_wrong_results(const CaseEvidence& evidence, int rank, Clues& clues) {
   for (const auto& [name, expected] : evidence.expected[index]) {
     const auto found = actual.find(name);
     const at::Tensor got = found == actual.end() ? at::Tensor() : found->second;
-    if (!what_is_wrong_with(name, got, expected, evidence.test_case.tolerance).empty())
+    if (!comparable(got, expected) || !compare(got, expected, evidence.test_case.tolerance).close)
       clues.wrong.push_back({rank, name, got, expected, error_of(got, expected)});
   }
 }

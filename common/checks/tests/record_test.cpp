@@ -30,16 +30,16 @@ std::string little_endian_length(std::uint64_t number) {
 }
 
 RecordsRead read_bytes_as_records(const std::string& bytes, std::uint64_t max_bytes = 1u << 30) {
-  const UniqueFd file(make_record_file());
-  REQUIRE(write_fully(file.get(), bytes) == 0);
-  return read_records(file.get(), max_bytes);
+  const RecordFiles file(1);
+  REQUIRE(write_fully(file.descriptors()[0], bytes) == 0);
+  return read_records(file.descriptors()[0], max_bytes);
 }
 
 std::string bytes_of(const CaseRecord& record) {
-  const UniqueFd file(make_record_file());
-  write_record(file.get(), record);
-  std::string bytes(static_cast<std::size_t>(::lseek(file.get(), 0, SEEK_END)), '\0');
-  REQUIRE(::pread(file.get(), bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
+  const RecordFiles file(1);
+  write_record(file.descriptors()[0], record);
+  std::string bytes(static_cast<std::size_t>(::lseek(file.descriptors()[0], 0, SEEK_END)), '\0');
+  REQUIRE(::pread(file.descriptors()[0], bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
   return bytes;
 }
 
@@ -56,7 +56,7 @@ std::string replaced(std::string text, const std::string& part, const std::strin
 }
 
 TEST_CASE("records come back as they were written, in order") {
-  const UniqueFd file(make_record_file());
+  const RecordFiles file(1);
   CaseRecord todo;
   todo.task = "a0.other";
   todo.name = "Other";
@@ -64,9 +64,9 @@ TEST_CASE("records come back as they were written, in order") {
   todo.words = "two\nlines, and bytes that are no text: \xFF";
   todo.exit_code = 3;
   todo.missing_task = "a0.double";
-  write_record(file.get(), some_record());
-  write_record(file.get(), todo);
-  const RecordsRead read = read_records(file.get());
+  write_record(file.descriptors()[0], some_record());
+  write_record(file.descriptors()[0], todo);
+  const RecordsRead read = read_records(file.descriptors()[0]);
   CHECK(read.broken.empty());
   REQUIRE(read.records.size() == 2);
   const CaseRecord& first = read.records[0];
@@ -103,9 +103,9 @@ TEST_CASE("tensors on strides, and those that require a gradient, are written as
 TEST_CASE("a record that cannot be written says why, and nothing of it is") {
   CaseRecord complex = some_record();
   complex.results["out"] = at::zeros({2}, at::kComplexFloat);
-  const UniqueFd file(make_record_file());
-  CHECK(contains(message_of([&] { write_record(file.get(), complex); }), "\"out\" is complex64"));
-  CHECK(read_records(file.get()).records.empty());
+  const RecordFiles file(1);
+  CHECK(contains(message_of([&] { write_record(file.descriptors()[0], complex); }), "\"out\" is complex64"));
+  CHECK(read_records(file.descriptors()[0]).records.empty());
   CHECK(contains(message_of([] { write_record(-1, some_record()); }), "cannot write a record to descriptor -1"));
   CHECK(contains(message_of([] { read_records(-1); }), "cannot read records from descriptor -1"));
 }
@@ -133,10 +133,10 @@ TEST_CASE("lengths that lie are refused before they are believed") {
 }
 
 TEST_CASE("a file of a petabyte without a byte in it costs nothing to refuse") {
-  const UniqueFd file(make_record_file());
-  REQUIRE(write_fully(file.get(), little_endian_length(std::uint64_t{1} << 49)) == 0);
-  REQUIRE(::ftruncate(file.get(), std::int64_t{1} << 50) == 0);
-  CHECK(contains(read_records(file.get()).broken, "it ends beyond the 1073741824 bytes that are read"));
+  const RecordFiles file(1);
+  REQUIRE(write_fully(file.descriptors()[0], little_endian_length(std::uint64_t{1} << 49)) == 0);
+  REQUIRE(::ftruncate(file.descriptors()[0], std::int64_t{1} << 50) == 0);
+  CHECK(contains(read_records(file.descriptors()[0]).broken, "it ends beyond the 1073741824 bytes that are read"));
 }
 
 TEST_CASE("a text that is not as it should be is refused, whatever is wrong with it") {

@@ -54,7 +54,7 @@ class Program {
 
 TEST_CASE("records come back by rank, and a run that ends with 0 has not failed") {
   const CaseWorld world = Program("cat $RECORD >&$FIRST; cat $RECORD >&$SECOND; echo Tensors match: False").run();
-  CHECK(world.ok());
+  CHECK_FALSE(world.failure);
   for (const int rank : {0, 1}) {
     const CaseRecord* record = world.find(rank, case_named("Double"));
     REQUIRE(record != nullptr);
@@ -65,25 +65,26 @@ TEST_CASE("records come back by rank, and a run that ends with 0 has not failed"
 
 TEST_CASE("printed text is not a record") {
   const CaseWorld world = Program("cat $RECORD; echo '[Double][Rank 0] Tensors match: True'").run();
-  CHECK(world.ok());
+  CHECK_FALSE(world.failure);
   CHECK(world.find(0, case_named("Double")) == nullptr);
 }
 
 TEST_CASE("a rank that reports the same record twice, or an invalid one, is not believed") {
   const CaseWorld twice = Program("cat $RECORD $RECORD >&$FIRST; cat $RECORD >&$SECOND").run();
-  CHECK_FALSE(twice.ok());
-  CHECK(twice.broken.find("two results of Double") != std::string::npos);
+  REQUIRE(twice.failure);
+  CHECK(twice.failure->message.find("two results of Double") != std::string::npos);
   const CaseWorld junk = Program("cat $RECORD >&$FIRST; { cat $RECORD; echo junk; } >&$SECOND").run();
-  CHECK_FALSE(junk.ok());
-  CHECK(junk.broken.find("rank 1") != std::string::npos);
+  REQUIRE(junk.failure);
+  CHECK(junk.failure->message.find("rank 1") != std::string::npos);
   CHECK(junk.find(1, case_named("Double")) != nullptr);  // earlier results are kept
 }
 
 TEST_CASE("a failed run has a message: the program's error, else how it ended") {
-  CHECK(Program("echo warming up >&2; echo 'a0: error: rank 1: it is late' >&2; exit 5").run().message ==
-        "rank 1: it is late");
-  CHECK(Program("exit 1").run().message == "the program exited with code 1");
-  const std::string crashed = Program("echo oops >&2; kill -SEGV $$").run().message;
+  CHECK(
+      Program("echo warming up >&2; echo 'a0: error: rank 1: it is late' >&2; exit 5").run().failure.value().message ==
+      "rank 1: it is late");
+  CHECK(Program("exit 1").run().failure.value().message == "the program exited with code 1");
+  const std::string crashed = Program("echo oops >&2; kill -SEGV $$").run().failure.value().message;
   CAPTURE(crashed);
   CHECK(crashed.find("it printed: oops") != std::string::npos);
 }
@@ -91,7 +92,7 @@ TEST_CASE("a failed run has a message: the program's error, else how it ended") 
 TEST_CASE("a run that brings nothing new is ended, and keeps what it had brought") {
   const CaseWorld world = Program("cat $RECORD >&$FIRST; while :; do :; done").run();
   CHECK(world.result.end == SandboxResult::End::kStalled);
-  CHECK_FALSE(world.ok());
+  REQUIRE(world.failure);
   CHECK(world.find(0, case_named("Double")) != nullptr);
 }
 

@@ -1,8 +1,8 @@
-#include "common/checks/recorded_world.h"
-
+#include <algorithm>
 #include <map>
 #include <string>
 
+#include "common/checks/check_run.h"
 #include "common/testing/test.h"
 
 namespace lab::testing {
@@ -14,35 +14,28 @@ using Names = std::vector<std::string>;
 /// the next case throw; it overwrites all records; or rank 1 throws in it while rank 0 is still in the case before.
 enum class Does { kReturns, kThrows, kLitters, kHarmsTheNext, kErasesRecords, kThrowsAhead };
 
-/// A world of two ranks, without student code.
-struct FakeWorld : RecordedWorld {
-  Names ran;
-  bool failed = false;
-
-  bool ok() const { return !failed; }
-};
-
 Names names_of(const std::vector<Case>& cases) {
   Names names;
   for (const Case& one : cases) names.push_back(one.name);
   return names;
 }
 
-/// perform_apart() of cases with these behaviours, in the map's order.
+/// perform_apart() of cases with these behaviours, in the map's order. A world of two ranks, without student code, has
+/// the names of the cases that it ran in its rank_lines.
 struct Runs {
   std::map<std::string, Does> does;
   std::vector<Names> worlds;  ///< what each was asked to run
 
-  std::vector<DecidingWorld<FakeWorld>> apart() {
+  std::vector<DecidingWorld> apart() {
     std::vector<Case> cases(does.size());
     std::size_t next = 0;
     for (const auto& [name, unused] : does) cases[next++].name = name;
-    return perform_apart<FakeWorld>(cases, [&](const std::vector<Case>& some) { return perform(some); });
+    return perform_apart(cases, [&](const std::vector<Case>& some) { return perform(some); });
   }
 
-  FakeWorld perform(const std::vector<Case>& cases) {
+  RecordedWorld perform(const std::vector<Case>& cases) {
     worlds.push_back(names_of(cases));
-    FakeWorld world;
+    RecordedWorld world;
     world.by_rank.resize(2);
     bool harmed = false;
     for (const Case& one : cases) {
@@ -51,12 +44,12 @@ struct Runs {
       record.name = one.name;
       const bool throws = harmed || act == Does::kThrows || act == Does::kThrowsAhead;
       if (throws) record.state = CaseRecord::State::kThrew;
-      world.ran.push_back(one.name);
+      world.rank_lines.push_back(one.name);
       const bool is_behind = act == Does::kThrowsAhead && !world.by_rank[0].empty();
       if (is_behind) world.by_rank[0].back().state = CaseRecord::State::kThrew;
       if (!is_behind) world.by_rank[0].push_back(record);
       world.by_rank[1].push_back(record);
-      world.failed = world.failed || throws || act == Does::kLitters;
+      if (throws || act == Does::kLitters) world.failure = RankFailure{1, one.name};
       if (throws) break;
       harmed = act == Does::kHarmsTheNext;
       if (act != Does::kErasesRecords) continue;
@@ -68,13 +61,13 @@ struct Runs {
 };
 
 /// The cases that are to blame for the end of their worlds.
-Names blamed(const Runs& runs, const std::vector<DecidingWorld<FakeWorld>>& deciding) {
+Names blamed(const Runs& runs, const std::vector<DecidingWorld>& deciding) {
   Names names;
   std::size_t next = 0;
   for (const auto& [name, unused] : runs.does) {
     const auto& [world, to_blame] = deciding[next++];
-    CHECK(std::find(world->ran.begin(), world->ran.end(), name) != world->ran.end());
-    if (to_blame && !(world->ok() && world->intact)) names.push_back(name);
+    CHECK(std::find(world->rank_lines.begin(), world->rank_lines.end(), name) != world->rank_lines.end());
+    if (to_blame && (world->failure || !world->intact)) names.push_back(name);
   }
   return names;
 }
@@ -91,7 +84,7 @@ TEST_CASE("a case that throws is performed again in a new world, in which the ot
   const auto deciding = runs.apart();
   CHECK(blamed(runs, deciding) == Names{"b", "d"});
   CHECK(runs.worlds == std::vector<Names>{{"a", "b", "c", "d"}, {"b", "c", "d"}, {"c", "d"}, {"d"}});
-  CHECK(deciding[0].world->ok() == false);  // because of b
+  CHECK(deciding[0].world->failure.has_value());  // because of b
   CHECK_FALSE(deciding[0].to_blame);
 }
 
@@ -106,7 +99,7 @@ TEST_CASE("a rank that fails ahead of the others does not put the blame on the c
   Runs runs{{{"a", Does::kReturns}, {"b", Does::kReturns}, {"c", Does::kThrowsAhead}, {"d", Does::kReturns}}, {}};
   const auto deciding = runs.apart();
   CHECK(blamed(runs, deciding) == Names{"c"});
-  CHECK(deciding[1].world->ok());
+  CHECK_FALSE(deciding[1].world->failure);
 }
 
 TEST_CASE("what is found only when a world closes is traced to its case") {
@@ -126,8 +119,8 @@ TEST_CASE("a case that writes over the records of others is to blame, not the fi
   Runs runs{{{"a", Does::kReturns}, {"b", Does::kReturns}, {"c", Does::kErasesRecords}, {"d", Does::kReturns}}, {}};
   const auto deciding = runs.apart();
   CHECK(blamed(runs, deciding) == Names{"c"});
-  CHECK(deciding[0].world->ran == Names{"a", "b"});
-  CHECK(deciding[3].world->ran == Names{"d"});
+  CHECK(deciding[0].world->rank_lines == Names{"a", "b"});
+  CHECK(deciding[3].world->rank_lines == Names{"d"});
 }
 
 TEST_CASE("no case, no world") {
