@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "common/comm/messages/message_ends.h"
+#include "common/comm/trace/trace.h"
 
 namespace lab::a5 {
 namespace {

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "common/base/errors.h"
-#include "common/comm/messages/message_ends.h"
+#include "common/comm/trace/trace.h"
 
 namespace lab::a9 {
 namespace {

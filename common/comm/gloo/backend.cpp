@@ -7,9 +7,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <map>
 #include <thread>
-#include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "common/comm/gloo/collectives.h"
@@ -120,8 +119,6 @@ class GlooTransport final : public Transport {
   }
 
  private:
-  using Channel = std::tuple<Direction, int, std::uint32_t, int>;
-
   std::shared_ptr<GlooPending> prepare(Message message) {
     lifeline_.check();
     if (message.tensor.is_meta()) {
@@ -132,7 +129,7 @@ class GlooTransport final : public Transport {
     auto pending = std::make_shared<GlooPending>();
     pending->message = std::move(message);
     const Message& m = pending->message;
-    pending->sequence = num_posted_[{m.direction, m.peer, m.group, m.tag}]++;
+    pending->sequence = num_posted_[m]++;
     if (idle_frames_.empty()) {
       pending->frame = std::make_unique<Frame>(*context_);
     } else {
@@ -172,7 +169,7 @@ class GlooTransport final : public Transport {
   std::shared_ptr<gloo::rendezvous::Context> context_;
   Lifeline& lifeline_;
   RankEvents* events_;
-  std::map<Channel, std::uint64_t> num_posted_;
+  std::unordered_map<Channel, std::uint64_t, ChannelHash> num_posted_;
   std::vector<std::unique_ptr<Frame>> idle_frames_;
   std::vector<std::shared_ptr<Pending>> graveyard_;
   int involved_rank_ = -1;  ///< the other side of a contract mismatch found by this rank

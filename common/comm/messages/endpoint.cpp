@@ -16,7 +16,7 @@ Endpoint::Posted Endpoint::post(Message message) {
 
   Posted posted;
   if (traced_) {
-    posted.sequence = next_sequence(message);
+    posted.sequence = sequences_[message]++;
     posted.start_seconds = transport_->now();
     if (sends && payload_label_) posted.payload_label = payload_label_(message.tensor);
   }
@@ -38,23 +38,18 @@ void Endpoint::finish(const Posted& posted) {
     clock_ = step;
   }
   if (!traced_) return;
+  const PostedOp op = message.posted_op(posted.sequence);
   TraceEvent event;
-  event.rank = transport_->rank();
-  event.direction = message.direction;
-  event.peer = message.peer;
-  event.group = message.group;
-  event.tag = message.tag;
-  event.sequence = posted.sequence;
+  static_cast<Channel&>(event) = op;
+  event.sequence = op.sequence;
   event.round = step;
   event.label = posted.payload_label;
   if (message.direction == Direction::kRecv && payload_label_) event.label = payload_label_(message.tensor);
-  event.bytes = static_cast<std::int64_t>(message.num_bytes());
-  event.operation = message.posted_op(0).operation;
-  event.where = message.where.text();
-  event.start_seconds = posted.start_seconds;
-  event.end_seconds = transport_->now();
+  event.bytes = static_cast<std::int64_t>(op.bytes);
+  event.operation = op.operation;
+  event.where = op.where;
   event.arrived_seconds = posted.pending->arrived_seconds;
-  trace_.push_back(std::move(event));
+  keep(std::move(event), posted.start_seconds);
 }
 
 void Endpoint::record_collective(const LedgerEntry& cost, const Group& group, std::int64_t bytes, SourceLine where,
@@ -62,26 +57,27 @@ void Endpoint::record_collective(const LedgerEntry& cost, const Group& group, st
   ledger_.add(cost);
   if (!traced_) return;
   TraceEvent event;
-  event.rank = transport_->rank();
   event.kind = TraceKind::kCollective;
   event.peer = -1;
   event.group = group.id;
   event.bytes = bytes;
   event.operation = cost.operation;
   event.where = where.text();
-  event.start_seconds = start_seconds;
-  event.end_seconds = transport_->now();
-  trace_.push_back(std::move(event));
+  keep(std::move(event), start_seconds);
 }
 
 void Endpoint::record_computation(const std::string& operation, std::uint64_t turn, double start_seconds) {
   if (!traced_) return;
   TraceEvent event;
-  event.rank = transport_->rank();
   event.kind = TraceKind::kComputation;
   event.peer = -1;
   event.sequence = turn;
   event.operation = operation;
+  keep(std::move(event), start_seconds);
+}
+
+void Endpoint::keep(TraceEvent event, double start_seconds) {
+  event.rank = transport_->rank();
   event.start_seconds = start_seconds;
   event.end_seconds = transport_->now();
   trace_.push_back(std::move(event));
@@ -99,11 +95,6 @@ void Endpoint::abandon(const Posted& posted) {
 void Endpoint::close() {
   if (!abandoned_.empty()) throw ContractError(abandoned_.front());
   transport_->close();
-}
-
-std::uint64_t Endpoint::next_sequence(const Message& message) {
-  return sequences_[fmt::format("{}/{}/{}/{}", message.direction == Direction::kSend, message.peer, message.group,
-                                message.tag)]++;
 }
 
 }  // namespace lab

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "common/comm/group.h"
@@ -66,7 +67,8 @@ class Endpoint {
   void close();
 
  private:
-  std::uint64_t next_sequence(const Message& message);
+  /// Keeps an event that has just ended.
+  void keep(TraceEvent event, double start_seconds);
 
   std::shared_ptr<Transport> transport_;
   bool traced_;
@@ -74,7 +76,7 @@ class Endpoint {
   PayloadLabel payload_label_;
   Ledger ledger_;
   std::vector<TraceEvent> trace_;
-  std::map<std::string, std::uint64_t> sequences_;
+  std::unordered_map<Channel, std::uint64_t, ChannelHash> sequences_;  ///< posted so far, if traced
   std::uint64_t clock_ = 0;
   std::string label_ = "message";
   std::vector<std::string> abandoned_;

@@ -19,31 +19,19 @@ void Match::complete(double now_seconds) const {
   source->stage = target->stage = LocalPending::Stage::kDone;
 }
 
-std::size_t MatchTable::ChannelHash::operator()(const Channel& channel) const {
-  std::uint64_t mixed = 0;
-  for (const std::uint64_t part :
-       {static_cast<std::uint64_t>(channel.owner), static_cast<std::uint64_t>(channel.peer),
-        static_cast<std::uint64_t>(channel.direction), static_cast<std::uint64_t>(channel.group),
-        static_cast<std::uint64_t>(channel.tag)}) {
-    mixed = (mixed ^ part) * 0x9E3779B97F4A7C15U;
-    mixed ^= mixed >> 29;
-  }
-  return static_cast<std::size_t>(mixed);
-}
-
 std::optional<Match> MatchTable::post(const std::shared_ptr<LocalPending>& mine) {
   const Message& message = mine->message;
   const bool sends = message.direction == Direction::kSend;
   mine->order = num_posted_++;
-  const auto theirs = unmatched_.find(
-      {message.peer, sends ? Direction::kRecv : Direction::kSend, mine->owner, message.group, message.tag});
-  if (theirs == unmatched_.end()) {
-    unmatched_[{mine->owner, message.direction, message.peer, message.group, message.tag}].push_back(mine);
+  auto& of_peer = at(message.peer).unmatched;
+  const auto theirs = of_peer.find(message.of_peer(mine->owner));
+  if (theirs == of_peer.end()) {
+    at(mine->owner).unmatched[message].push_back(mine);
     return std::nullopt;
   }
   const std::shared_ptr<LocalPending> first = std::move(theirs->second.front());
   theirs->second.pop_front();
-  if (theirs->second.empty()) unmatched_.erase(theirs);
+  if (theirs->second.empty()) of_peer.erase(theirs);
 
   const Match match{sends ? mine : first, sends ? first : mine};
   const std::string violation =
@@ -56,12 +44,14 @@ std::optional<Match> MatchTable::post(const std::shared_ptr<LocalPending>& mine)
 }
 
 void MatchTable::wait_begins(int rank, const LocalPending& pending) {
-  at(rank) = {RankActivity::kWaiting, &pending};
+  at(rank).activity = RankActivity::kWaiting;
+  at(rank).waiting_for = &pending;
   find_deadlock(rank);
 }
 
 void MatchTable::wait_ends(int rank) {
-  at(rank) = {RankActivity::kRunning, nullptr};
+  at(rank).activity = RankActivity::kRunning;
+  at(rank).waiting_for = nullptr;
 }
 
 void MatchTable::conclude(const LocalPending& pending, double timeout_seconds) const {
@@ -128,19 +118,17 @@ void MatchTable::find_deadlock(int rank) {
 
 /// Messages in the table have no other end yet, so the states need no channel counts.
 std::vector<RankState> MatchTable::states() const {
-  std::vector<const LocalPending*> posted;
-  for (const auto& [channel, queue] : unmatched_) {
-    for (const auto& pending : queue) posted.push_back(pending.get());
-  }
-  std::sort(posted.begin(), posted.end(), [](const auto* a, const auto* b) { return a->order < b->order; });
-
   std::vector<RankState> states(ranks_.size());
-  for (const LocalPending* pending : posted) {
-    RankState& state = states[static_cast<std::size_t>(pending->owner)];
-    if (at(pending->owner).waiting_for == pending) state.waiting_for = state.posted.size();
-    state.posted.push_back(pending->message.posted_op(pending->order));
-  }
   for (std::size_t rank = 0; rank < states.size(); ++rank) {
+    std::vector<const LocalPending*> posted;
+    for (const auto& [channel, queue] : ranks_[rank].unmatched) {
+      for (const auto& pending : queue) posted.push_back(pending.get());
+    }
+    std::sort(posted.begin(), posted.end(), [](const auto* a, const auto* b) { return a->order < b->order; });
+    for (const LocalPending* pending : posted) {
+      if (ranks_[rank].waiting_for == pending) states[rank].waiting_for = states[rank].posted.size();
+      states[rank].posted.push_back(pending->message.posted_op(pending->order));
+    }
     states[rank].activity = ranks_[rank].activity;
     // Waits for a message that has been matched meanwhile: it will go on.
     if (states[rank].activity == RankActivity::kWaiting && !states[rank].waiting_for)

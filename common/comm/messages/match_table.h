@@ -73,23 +73,10 @@ class MatchTable {
   void throw_if_failed() const;
 
  private:
-  struct Channel {
-    int owner;
-    Direction direction;
-    int peer;
-    std::uint32_t group;
-    int tag;
-    bool operator==(const Channel& other) const {
-      return owner == other.owner && direction == other.direction && peer == other.peer && group == other.group &&
-             tag == other.tag;
-    }
-  };
-  struct ChannelHash {
-    std::size_t operator()(const Channel& channel) const;
-  };
   struct RankPlace {
     RankActivity activity = RankActivity::kRunning;
     const LocalPending* waiting_for = nullptr;
+    std::unordered_map<Channel, std::list<std::shared_ptr<LocalPending>>, ChannelHash> unmatched;
   };
   struct Failure {
     int rank = -1;  ///< -1: no single rank's fault, the world is stuck
@@ -105,7 +92,6 @@ class MatchTable {
   std::string describe_late_rank(int first, int self) const;
 
   std::vector<RankPlace> ranks_;
-  std::unordered_map<Channel, std::list<std::shared_ptr<LocalPending>>, ChannelHash> unmatched_;
   std::uint64_t num_posted_ = 0;
   std::optional<Failure> failure_;
   int num_finished_ = 0;

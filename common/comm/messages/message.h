@@ -21,11 +21,7 @@ struct Contract {
 
 /// One message as a transport sees it: the tensor is contiguous, and its memory on the CPU is the payload. A tensor on
 /// the meta device has sizes but no memory: worlds that share one memory pass on its sizes, the others refuse it.
-struct Message {
-  Direction direction = Direction::kSend;
-  int peer = 0;  ///< world rank
-  std::uint32_t group = 0;
-  int tag = 0;
+struct Message : Channel {
   std::string operation = "message";
   SourceLine where;
   at::Tensor tensor;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 namespace lab {
 namespace {
@@ -13,16 +14,20 @@ void put_number(std::string& bytes, std::uint32_t number) {
   for (int shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<char>(number >> shift & 0xff));
 }
 
-void put_text(std::string& bytes, const std::string& text) {
-  put_number(bytes, static_cast<std::uint32_t>(text.size()));
-  bytes += text;
-}
-
 std::uint32_t number_at(std::string_view bytes) {
   std::uint32_t number = 0;
   for (std::size_t i = 0; i < 4; ++i)
     number |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
   return number;
+}
+
+void put(std::string& bytes, int number) {
+  put_number(bytes, static_cast<std::uint32_t>(number));
+}
+
+void put(std::string& bytes, const std::string& text) {
+  put_number(bytes, static_cast<std::uint32_t>(text.size()));
+  bytes += text;
 }
 
 class BodyReader {
@@ -31,12 +36,16 @@ class BodyReader {
     if (message.kind != kind) throw WireError("unexpected message kind");
   }
 
-  int number() {
+  void read(int& field) {
     const std::uint32_t number = number_at(take(4));
     if (number > static_cast<std::uint32_t>(std::numeric_limits<int>::max())) throw WireError("a number too large");
-    return static_cast<int>(number);
+    field = static_cast<int>(number);
   }
-  std::string text() { return std::string(take(static_cast<std::size_t>(number()))); }
+  void read(std::string& field) {
+    int num_bytes = 0;
+    read(num_bytes);
+    field = take(static_cast<std::size_t>(num_bytes));
+  }
   void end() const {
     if (!rest_.empty()) throw WireError("a message that is too long");
   }
@@ -52,75 +61,67 @@ class BodyReader {
   std::string_view rest_;
 };
 
+// The fields of each body, in order.
+auto fields_of(Arrival& body) {
+  return std::tie(body.rank, body.size, body.timeout_ms, body.patience_ms, body.token, body.fingerprint, body.process);
+}
+auto fields_of(Exchange& body) {
+  return std::tie(body.name, body.index, body.count, body.timeout_ms, body.items);
+}
+auto fields_of(Refusal& body) {
+  return std::tie(body.exit_code, body.message);
+}
+
+template <typename Body>
+RendezvousMessage message_with(RendezvousKind kind, Body body) {
+  RendezvousMessage message{kind, ""};
+  std::apply([&](const auto&... field) { (put(message.body, field), ...); }, fields_of(body));
+  return message;
+}
+
+template <typename Body>
+Body read_body(const RendezvousMessage& message, RendezvousKind kind) {
+  Body body;
+  BodyReader reader(message, kind);
+  std::apply([&](auto&... field) { (reader.read(field), ...); }, fields_of(body));
+  reader.end();
+  return body;
+}
+
 }  // namespace
 
 std::string to_bytes(const RendezvousMessage& message) {
   std::string bytes(kMagic);
   bytes.push_back(static_cast<char>(message.kind));
-  put_text(bytes, message.body);
+  put(bytes, message.body);
   return bytes;
 }
 
 RendezvousMessage to_message(const Arrival& arrival) {
-  RendezvousMessage message{RendezvousKind::kArrive, ""};
-  for (const int number : {arrival.rank, arrival.size, arrival.timeout_ms, arrival.patience_ms})
-    put_number(message.body, static_cast<std::uint32_t>(number));
-  for (const std::string* text : {&arrival.token, &arrival.fingerprint, &arrival.process})
-    put_text(message.body, *text);
-  return message;
+  return message_with(RendezvousKind::kArrive, arrival);
 }
 
 RendezvousMessage to_message(const Exchange& exchange) {
-  RendezvousMessage message{RendezvousKind::kExchange, ""};
-  put_text(message.body, exchange.name);
-  for (const int number : {exchange.index, exchange.count, exchange.timeout_ms})
-    put_number(message.body, static_cast<std::uint32_t>(number));
-  put_text(message.body, exchange.items);
-  return message;
+  return message_with(RendezvousKind::kExchange, exchange);
 }
 
 RendezvousMessage to_message(RendezvousKind kind, const Refusal& refusal) {
-  RendezvousMessage message{kind, ""};
-  put_number(message.body, static_cast<std::uint32_t>(refusal.exit_code));
-  put_text(message.body, refusal.message);
-  return message;
+  return message_with(kind, refusal);
 }
 
 Arrival read_arrival(const RendezvousMessage& message) {
-  BodyReader body(message, RendezvousKind::kArrive);
-  Arrival arrival;
-  arrival.rank = body.number();
-  arrival.size = body.number();
-  arrival.timeout_ms = body.number();
-  arrival.patience_ms = body.number();
-  arrival.token = body.text();
-  arrival.fingerprint = body.text();
-  arrival.process = body.text();
-  body.end();
-  return arrival;
+  return read_body<Arrival>(message, RendezvousKind::kArrive);
 }
 
 Exchange read_exchange(const RendezvousMessage& message) {
-  BodyReader body(message, RendezvousKind::kExchange);
-  Exchange exchange;
-  exchange.name = body.text();
-  exchange.index = body.number();
-  exchange.count = body.number();
-  exchange.timeout_ms = body.number();
-  exchange.items = body.text();
-  body.end();
+  const Exchange exchange = read_body<Exchange>(message, RendezvousKind::kExchange);
   const auto count = static_cast<std::size_t>(exchange.count);
   if (exchange.index >= exchange.count || exchange.items.size() % count != 0) throw WireError("an invalid exchange");
   return exchange;
 }
 
 Refusal read_refusal(const RendezvousMessage& message) {
-  BodyReader body(message, message.kind);
-  Refusal refusal;
-  refusal.exit_code = body.number();
-  refusal.message = body.text();
-  body.end();
-  return refusal;
+  return read_body<Refusal>(message, message.kind);
 }
 
 std::optional<RendezvousMessage> RendezvousStream::next() {

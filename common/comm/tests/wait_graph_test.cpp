@@ -20,7 +20,7 @@ class Ranks {
     for (ChannelCount& channel : state.channels) {
       if (channel.direction == direction && channel.peer == peer && channel.tag == tag) posted = &channel.posted;
     }
-    if (posted == nullptr) posted = &state.channels.emplace_back(ChannelCount{direction, peer, 0, tag, 0}).posted;
+    if (posted == nullptr) posted = &state.channels.emplace_back(ChannelCount{{direction, peer, 0, tag}, 0}).posted;
     state.posted.push_back({direction, peer, 0, tag, (*posted)++, bytes, "send", contract, where});
     return state.posted.size() - 1;
   }
@@ -93,7 +93,7 @@ TEST_CASE("the n-th message needs the n-th counterpart") {
 TEST_CASE("a message of another sub-group is not a counterpart") {
   Ranks ranks(2);
   ranks.block(0, kSend, 1);
-  ranks.states[1].channels.push_back({kRecv, 0, /*group=*/9, 0, 1});
+  ranks.states[1].channels.push_back({{kRecv, 0, /*group=*/9, 0}, 1});
   ranks.block(1, kSend, 0);
   CHECK(diagnose(ranks.states));
 }
@@ -129,7 +129,7 @@ TEST_CASE("absence from a table that overflowed proves nothing") {
   ranks.block(1, kSend, 0);
   ranks.states[1].complete = false;
   CHECK_FALSE(diagnose(ranks.states));
-  ranks.states[1].channels.push_back({kRecv, 0, 0, 0, 0});  // listed with no messages: that is certain
+  ranks.states[1].channels.push_back({{kRecv, 0, 0, 0}, 0});  // listed with no messages: that is certain
   CHECK(diagnose(ranks.states));
 }
 

@@ -12,13 +12,10 @@ namespace lab {
 /// request.
 enum class TraceKind { kMessage, kCollective, kComputation };
 
-struct TraceEvent {
+/// For what is not a message, the channel's direction, peer and tag are unused.
+struct TraceEvent : Channel {
   int rank = 0;
-  TraceKind kind = TraceKind::kMessage;  ///< for the others, direction, peer and tag are unused
-  Direction direction = Direction::kSend;
-  int peer = 0;
-  std::uint32_t group = 0;
-  int tag = 0;
+  TraceKind kind = TraceKind::kMessage;
   std::uint64_t sequence = 0;  ///< n-th message of its channel, equal on both ends; for a computation, its turn
   std::int64_t bytes = 0;
   std::uint64_t round = 0;  ///< the sender's logical step, equal on both ends: messages of one round could overlap
@@ -29,6 +26,23 @@ struct TraceEvent {
   double end_seconds = 0;       ///< when its wait returned
   double arrived_seconds = -1;  ///< of a message: when it arrived, waited for or not; negative: unknown
 };
+
+/// The two ends of one message in a trace; null if the trace does not contain that end.
+struct MessageEnds {
+  const TraceEvent* sent = nullptr;
+  const TraceEvent* received = nullptr;
+
+  int src_rank() const { return sent != nullptr ? sent->rank : received->peer; }
+  int dst_rank() const { return sent != nullptr ? sent->peer : received->rank; }
+  /// When both ends had been posted.
+  double start_seconds() const;
+  /// When it arrived. Where the world could not tell: when the first of the two waits returned, which happens only once
+  /// the message is there, or on its way in the receiver's machine.
+  double arrived_seconds() const;
+};
+
+/// Every message of the trace once, by sender, receiver, group, tag and sequence. The events must outlive the result.
+std::vector<MessageEnds> message_ends(const std::vector<TraceEvent>& events);
 
 /// Chrome Trace Event JSON: opens in Perfetto and chrome://tracing. One process per rank, one slice per message end,
 /// per collective and per computation, one flow arrow per message. Times are relative to the first event.

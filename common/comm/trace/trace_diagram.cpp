@@ -10,7 +10,7 @@
 
 #include "common/base/numbers.h"
 #include "common/base/text.h"
-#include "common/comm/messages/message_ends.h"
+#include "common/comm/trace/trace.h"
 
 // Horizontal lengths are in a unit of time, vertical ones in rows: rank r's line is at r.
 namespace lab {

@@ -15,13 +15,37 @@ namespace lab {
 
 enum class Direction : std::uint8_t { kSend, kRecv };
 
-/// One message that a rank has posted and that has not completed.
-struct PostedOp {
+inline Direction opposite(Direction direction) {
+  return direction == Direction::kSend ? Direction::kRecv : Direction::kSend;
+}
+
+/// A rank's messages of one channel are matched in the order in which they were posted.
+struct Channel {
   Direction direction = Direction::kSend;
   int peer = 0;             ///< world rank of the other side
   std::uint32_t group = 0;  ///< sub-group the message belongs to; 0 is the world
   int tag = 0;
-  std::uint64_t sequence = 0;  ///< n-th message of this channel (direction, peer, group, tag), from 0
+
+  bool operator==(const Channel& other) const {
+    return direction == other.direction && peer == other.peer && group == other.group && tag == other.tag;
+  }
+  /// The same channel as its peer sees it.
+  Channel of_peer(int rank) const { return {opposite(direction), rank, group, tag}; }
+};
+
+struct ChannelHash {
+  std::size_t operator()(const Channel& channel) const {
+    std::uint64_t mix =
+        (std::uint64_t{static_cast<std::uint32_t>(channel.peer)} << 32) | static_cast<std::uint32_t>(channel.tag);
+    mix = (mix ^ (std::uint64_t{channel.group} << 1) ^ static_cast<std::uint64_t>(channel.direction)) *
+          0x9e3779b97f4a7c15;
+    return static_cast<std::size_t>(mix ^ (mix >> 29));
+  }
+};
+
+/// One message that a rank has posted and that has not completed.
+struct PostedOp : Channel {
+  std::uint64_t sequence = 0;  ///< n-th message of its channel, from 0
   std::uint64_t bytes = 0;
   std::string operation;  ///< "send", "recv", or the collective it belongs to ("all_reduce")
   std::string contract;   ///< "float32 [2, 3]"
@@ -29,11 +53,7 @@ struct PostedOp {
 };
 
 /// How many messages a rank has posted so far on one channel: message n is matched once the peer's count exceeds n.
-struct ChannelCount {
-  Direction direction = Direction::kSend;
-  int peer = 0;
-  std::uint32_t group = 0;
-  int tag = 0;
+struct ChannelCount : Channel {
   std::uint64_t posted = 0;
 };
 
