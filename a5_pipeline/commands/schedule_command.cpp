@@ -11,8 +11,8 @@
 #include "common/launch/run_ranks.h"
 #include "common/pipeline/generators.h"
 #include "common/pipeline/simulated_stage.h"
+#include "common/pipeline/timeline.h"
 #include "common/pipeline/timeline_diagram.h"
-#include "common/pipeline/timeline_text.h"
 #include "common/plot/plot.h"
 
 namespace lab::a5 {

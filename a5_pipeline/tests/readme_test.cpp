@@ -10,7 +10,7 @@
 #include "a5_pipeline/cases/log.h"
 #include "common/base/errors.h"
 #include "common/pipeline/generators.h"
-#include "common/pipeline/timeline_text.h"
+#include "common/pipeline/timeline.h"
 #include "common/testing/test.h"
 
 // The README quotes the program's output exactly.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,5 +38,10 @@ int usual_chunks(const std::string& kind);
 ///           chunk for a kind other than interleaved; interleaved with a number of micro-batches that is not a multiple
 ///           of the number of ranks
 Schedule make_schedule(const ScheduleOptions& options);
+
+/// What the rank must have received before the computation, and what it sends after it: whole actions. nullopt
+/// where the model begins or ends, where the other stage is on the same rank, and for the weights' gradients.
+std::optional<Action> message_before(const Schedule& schedule, int rank, const Action& computation);
+std::optional<Action> message_after(const Schedule& schedule, int rank, const Action& computation);
 
 }  // namespace lab::pipeline

@@ -1,9 +1,8 @@
-#include "common/pipeline/timeline_text.h"
-
 #include <algorithm>
 
 #include "common/pipeline/generators.h"
 #include "common/pipeline/tests/refusal.h"
+#include "common/pipeline/timeline.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab::pipeline;
