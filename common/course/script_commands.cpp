@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "common/base/files.h"
-#include "common/course/check_results.h"
 #include "common/course/course_arguments.h"
 #include "common/course/course_commands.h"
 #include "common/course/course_tree.h"

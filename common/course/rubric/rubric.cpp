@@ -1,9 +1,184 @@
 #include "common/course/rubric/rubric.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
+
+#include "common/base/errors.h"
+#include "common/base/text.h"
+#include "common/course/rubric/rubric_check.h"
+#include "common/course/rubric/toml_table.h"
 
 namespace lab {
+namespace {
+
+// A rubric's tables, each read into its item; unknown keys are refused. None of them looks at another item.
+
+RubricRung read_rung(const TomlTable& table) {
+  table.require_known({"marks", "title", "needs", "any_of"});
+  RubricRung rung;
+  rung.marks = table.number("marks");
+  rung.title = table.string("title");
+  rung.needs = table.strings("needs");
+  rung.any_of = table.strings("any_of");
+  return rung;
+}
+
+RubricTask read_task(const TomlTable& table) {
+  table.require_known({"id", "title", "file", "read", "marks", "bonus", "all_or_nothing", "needs", "stand_in",
+                       "judges_cost_of", "hints"});
+  RubricTask task;
+  task.id = table.string("id");
+  task.title = table.string("title");
+  task.file = table.string("file");
+  task.read = table.string("read", "");
+  task.marks = table.number("marks", 0);
+  task.bonus = table.boolean("bonus", false);
+  task.all_or_nothing = table.boolean("all_or_nothing", false);
+  task.needs = table.strings("needs");
+  task.stand_in = table.strings("stand_in");
+  task.judges_cost_of = table.strings("judges_cost_of");
+  task.hints = table.strings("hints");
+  return task;
+}
+
+RubricManual read_manual(const TomlTable& table) {
+  table.require_known({"id", "title", "file", "also", "marks", "look_for"});
+  RubricManual manual;
+  manual.id = table.string("id");
+  manual.title = table.string("title");
+  manual.file = table.string("file");
+  manual.also = table.strings("also");
+  manual.marks = table.number("marks", 0);
+  manual.look_for = table.string("look_for", "");
+  return manual;
+}
+
+RubricLadder read_ladder(const TomlTable& table) {
+  table.require_known({"id", "title", "total", "rung"});
+  RubricLadder ladder;
+  ladder.id = table.string("id");
+  ladder.title = table.string("title");
+  ladder.total = table.number("total");
+  for (const TomlTable& rung : table.tables("rung")) ladder.rungs.push_back(read_rung(rung));
+  return ladder;
+}
+
+RubricBonus read_bonus(const TomlTable& table) {
+  table.require_known({"id", "title", "marks", "needs", "any_of"});
+  RubricBonus bonus;
+  bonus.id = table.string("id");
+  bonus.title = table.string("title");
+  bonus.marks = table.number("marks");
+  bonus.needs = table.strings("needs");
+  bonus.any_of = table.strings("any_of");
+  return bonus;
+}
+
+RubricHandIn read_hand_in(const TomlTable& table) {
+  table.require_known({"sources", "answers", "run", "snippets_in"});
+  return {table.strings("sources"), table.strings("answers"), table.string("run", ""), table.string("snippets_in", "")};
+}
+
+/// Keys that the table does not have keep their values in `before`.
+RubricJudging read_judging(const TomlTable& table, const RubricJudging& before = {}) {
+  table.require_known({"ranks", "stall_seconds"});
+  RubricJudging judging = before;
+  judging.stall_seconds = table.number("stall_seconds", before.stall_seconds);
+  if (!table.has("ranks")) return judging;
+  judging.ranks.clear();
+  for (const std::int64_t size : table.integers("ranks")) {
+    constexpr std::int64_t kTooMany = 1 << 20;  // check_rubric() knows the real bound
+    judging.ranks.push_back(static_cast<int>(std::clamp<std::int64_t>(size, 0, kTooMany)));
+  }
+  return judging;
+}
+
+/// Reads all [[key]] tables, and remembers where each item is.
+template <typename Item>
+std::vector<Item> read_items(const TomlTable& file, const std::string& key, Item (*read)(const TomlTable&),
+                             std::map<std::string, std::string>& places) {
+  std::vector<Item> items;
+  for (const TomlTable& table : file.tables(key)) {
+    items.push_back(read(table));
+    places[items.back().id] = table.place();
+  }
+  return items;
+}
+
+/// The part of an instructor's file that is about the lab, if there is one.
+std::optional<TomlTable> part_for(const std::string& lab, const TomlTable& file) {
+  if (file.has("lab")) {
+    file.require_known({"lab", "task", "manual", "ladder", "bonus", "judging"});
+    return file.string("lab") == lab ? std::optional(file) : std::nullopt;
+  }
+  for (const std::string& key : file.keys()) {
+    if (key != lab && nearest(key, {lab})) {
+      throw UsageError(fmt::format("{}: there is no lab '{}'; did you mean '{}'?", file.place(), key, lab));
+    }
+  }
+  const auto part = file.table(lab);
+  if (part) part->require_known({"task", "manual", "ladder", "bonus", "judging"});
+  return part;
+}
+
+/// Applies the overrides one by one: each table with the item that it names.
+template <typename Item, typename Change>
+void change_items(const TomlTable& part, const std::string& key, std::vector<Item>& items,
+                  std::map<std::string, std::string>& places, const Change& change) {
+  std::set<std::string> seen;
+  for (const TomlTable& table : part.tables(key)) {
+    const std::string id = table.string("id");
+    const auto found = std::find_if(items.begin(), items.end(), [&](const Item& item) { return item.id == id; });
+    if (found == items.end()) {
+      std::vector<std::string> ids;
+      for (const Item& item : items) ids.push_back(item.id);
+      const auto meant = nearest(id, ids);
+      throw UsageError(fmt::format("{}: there is no [[{}]] '{}'{}", table.place(), key, id,
+                                   meant ? fmt::format("; did you mean '{}'?", *meant) : ""));
+    }
+    if (!seen.insert(id).second) throw UsageError(fmt::format("{}: {} is changed twice", table.place(), id));
+    places[id] = table.place();
+    change(table, *found);
+  }
+}
+
+void change_task(const TomlTable& table, RubricTask& task) {
+  table.require_known({"id", "marks", "bonus", "needs", "all_or_nothing"});
+  task.marks = table.number("marks", task.marks);
+  task.bonus = table.boolean("bonus", task.bonus);
+  task.all_or_nothing = table.boolean("all_or_nothing", task.all_or_nothing);
+  if (table.has("needs")) task.needs = table.strings("needs");
+  if (task.needs.empty()) {
+    task.stand_in.clear();
+    task.judges_cost_of.clear();
+  }
+}
+
+void change_manual(const TomlTable& table, RubricManual& manual) {
+  table.require_known({"id", "marks"});
+  manual.marks = table.number("marks", manual.marks);
+}
+
+/// The rungs keep their share of the total.
+void change_ladder(const TomlTable& table, RubricLadder& ladder) {
+  table.require_known({"id", "marks"});
+  const double marks = table.number("marks", ladder.total);
+  for (RubricRung& rung : ladder.rungs) rung.marks = rung.marks / ladder.total * marks;
+  ladder.total = ladder.rungs.back().marks;
+}
+
+void change_bonus(const TomlTable& table, RubricBonus& bonus) {
+  table.require_known({"id", "marks", "needs", "any_of"});
+  bonus.marks = table.number("marks", bonus.marks);
+  if (table.has("needs")) bonus.needs = table.strings("needs");
+  if (table.has("any_of")) bonus.any_of = table.strings("any_of");
+}
+
+}  // namespace
 
 const RubricTask* Rubric::find_task(const std::string& id) const {
   const auto found = std::find_if(tasks.begin(), tasks.end(), [&](const RubricTask& task) { return task.id == id; });
@@ -26,6 +201,55 @@ std::vector<std::string> Rubric::dependents_of(const std::string& task) const {
     if (other.id != task && found.count(other.id) != 0) dependents.push_back(other.id);
   }
   return dependents;
+}
+
+Rubric load_rubric(const std::string& path) {
+  const TomlTable file = TomlTable::load(path);
+  file.require_known({"lab", "title", "total", "bonus_total", "marks_source", "hand_in", "judging", "task", "manual",
+                      "ladder", "bonus"});
+  Rubric rubric;
+  rubric.lab = file.string("lab");
+  rubric.title = file.string("title");
+  rubric.total = file.number("total");
+  rubric.bonus_total = file.number("bonus_total", 0);
+  rubric.marks_source = file.string("marks_source", "");
+
+  std::map<std::string, std::string> places = {{"", path}};
+  rubric.tasks = read_items(file, "task", read_task, places);
+  rubric.manuals = read_items(file, "manual", read_manual, places);
+  rubric.ladders = read_items(file, "ladder", read_ladder, places);
+  rubric.bonuses = read_items(file, "bonus", read_bonus, places);
+  if (rubric.ladders.empty()) {
+    // Without ladders, every item needs marks: missing ones were forgotten.
+    for (const TomlTable& table : file.tables("task")) table.number("marks");
+    for (const TomlTable& table : file.tables("manual")) table.number("marks");
+  }
+  if (const auto hand_in = file.table("hand_in")) {
+    rubric.hand_in = read_hand_in(*hand_in);
+    places["hand_in"] = hand_in->place();
+  }
+  if (const auto judging = file.table("judging")) {
+    rubric.judging = read_judging(*judging);
+    places["judging"] = judging->place();
+  }
+  check_rubric(rubric, [&](const std::string& id) { return places.count(id) != 0 ? places.at(id) : path; });
+  return rubric;
+}
+
+Rubric with_overrides(const Rubric& rubric, const std::string& path) {
+  const auto part = part_for(rubric.lab, TomlTable::load(path));
+  if (!part) return rubric;
+  Rubric changed = rubric;
+  std::map<std::string, std::string> places;
+  change_items(*part, "task", changed.tasks, places, change_task);
+  change_items(*part, "manual", changed.manuals, places, change_manual);
+  change_items(*part, "ladder", changed.ladders, places, change_ladder);
+  change_items(*part, "bonus", changed.bonuses, places, change_bonus);
+  if (const auto judging = part->table("judging")) changed.judging = read_judging(*judging, changed.judging);
+  changed.total = marks_without_bonus(changed);
+  changed.bonus_total = bonus_marks(changed);
+  check_rubric(changed, [&](const std::string& id) { return places.count(id) != 0 ? places.at(id) : path; });
+  return changed;
 }
 
 }  // namespace lab

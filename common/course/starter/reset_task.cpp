@@ -10,7 +10,6 @@
 #include "common/base/errors.h"
 #include "common/base/files.h"
 #include "common/base/text.h"
-#include "common/course/starter/backup.h"
 #include "common/course/starter/markers.h"
 #include "common/course/starter/starter_tree.h"
 #include "common/course/student_files.h"

@@ -7,7 +7,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/files.h"
-#include "common/course/starter/backup.h"
+#include "common/course/starter/starter_tree.h"
 
 namespace lab {
 namespace {

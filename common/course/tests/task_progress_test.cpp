@@ -1,6 +1,5 @@
 #include "common/course/task_progress.h"
 
-#include "common/course/check_results.h"
 #include "common/course/student_files.h"
 #include "common/course/tests/sample_tree.h"
 #include "common/testing/message_of.h"
