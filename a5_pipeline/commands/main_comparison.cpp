@@ -8,8 +8,8 @@
 #include "a5_pipeline/commands/model_schedule.h"
 #include "a5_pipeline/comparisons.h"
 #include "a5_pipeline/data_loader.h"
-#include "common/tensor/combined_comparison.h"
 #include "common/tensor/compare.h"
+#include "common/tensor/comparison.h"
 #include "common/tensor/partition.h"
 
 namespace lab::a5 {

@@ -14,9 +14,9 @@
 #include "common/base/files.h"
 #include "common/base/numbers.h"
 #include "common/base/text.h"
+#include "common/checks/case.h"
 #include "common/checks/check_run.h"
 #include "common/checks/lab_main.h"
-#include "common/checks/named_cases.h"
 #include "common/cli/app.h"
 #include "common/launch/one_rank.h"
 #include "common/log/check_log.h"
@@ -88,7 +88,7 @@ std::string label_of(const CheckedCase& checked) {
 
 std::string words_of_case(const CheckedCase& checked) {
   if (checked.right() || checked.skipped()) return "";
-  if (!checked.failure) return checked.words();
+  if (!checked.failure) return checked.reason();
   // Right results, but its world failed afterwards: for instance, a message was never received.
   return (checked.passed() ? "after it had returned: " : "") + checked.failure->message;
 }
@@ -105,7 +105,7 @@ std::string headline(const TaskCheck& check) {
   const std::size_t num_ranks = check.cases.front().ranks.size();
   const std::string where = fmt::format("on {} rank{}", num_ranks, num_ranks == 1 ? "" : "s");
   if (reached_todo(check)) return fmt::format("not implemented: stops at TODO({})", check.missing_task());
-  if (check.skipped()) return fmt::format("skipped {}: {}", where, check.cases.front().ranks.front().words);
+  if (check.skipped()) return fmt::format("skipped {}: {}", where, check.cases.front().ranks.front().reason);
   const auto num_skipped = std::count_if(check.cases.begin(), check.cases.end(),
                                          [](const CheckedCase& checked) { return checked.skipped(); });
   const auto num_right =

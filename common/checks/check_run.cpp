@@ -7,15 +7,15 @@
 
 #include "common/base/errors.h"
 #include "common/base/failure.h"
-#include "common/checks/named_cases.h"
+#include "common/checks/case.h"
 
 namespace lab {
 namespace {
 
-void note_failure(CaseRecord& record, CaseRecord::State state, const std::string& words, int exit_code) {
+void note_failure(CaseRecord& record, CaseRecord::State state, const std::string& message, int exit_code) {
   record.results.clear();
   record.state = state;
-  record.words = words;
+  record.message = message;
   record.exit_code = exit_code;
 }
 

@@ -13,8 +13,8 @@
 
 #include "common/base/files.h"
 #include "common/base/text.h"
+#include "common/checks/case.h"
 #include "common/checks/check_command.h"
-#include "common/checks/named_cases.h"
 #include "common/cli/app.h"
 #include "common/comm/rendezvous/fingerprint.h"
 #include "common/launch/debug_rank.h"

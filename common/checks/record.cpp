@@ -22,7 +22,7 @@ namespace {
 using nlohmann::json;
 using RecordState = CaseRecord::State;
 
-constexpr std::size_t kMostWordBytes = 4000;
+constexpr std::size_t kMostTextBytes = 4000;
 
 constexpr std::array<std::pair<RecordState, const char*>, 4> kStates = {
     {{RecordState::kReturned, "returned"},
@@ -49,10 +49,10 @@ const json& field_of(const json& object, const char* key) {
   return object[key];
 }
 
-std::string words_at(const json& object, const char* key) {
+std::string text_at(const json& object, const char* key) {
   const json& value = field_of(object, key);
   if (!value.is_string()) throw UsageError(fmt::format("its '{}' is not a string", key));
-  return one_line(value.get<std::string>().substr(0, kMostWordBytes));
+  return one_line(value.get<std::string>().substr(0, kMostTextBytes));
 }
 
 const json& list_at(const json& object, const char* key) {
@@ -73,7 +73,7 @@ LedgerEntry ledger_entry_of(const json& entry) {
 }
 
 constexpr std::uint64_t kLengthBytes = 8;
-constexpr std::uint64_t kMaxRecordHeaderBytes = 4u << 20;  // names, shapes and words need less
+constexpr std::uint64_t kMaxRecordHeaderBytes = 4u << 20;  // names, shapes and texts need less
 const char* const kRecordKey = "record";                   // of the blob's metadata
 
 std::string length_of(std::uint64_t number) {
@@ -114,7 +114,7 @@ std::string text_of_record(const CaseRecord& record, const std::vector<std::stri
   const json document = {{"task", record.task},
                          {"name", record.name},
                          {"state", name_of_state(record.state)},
-                         {"words", record.words.substr(0, kMostWordBytes)},
+                         {"words", record.message.substr(0, kMostTextBytes)},
                          {"exit_code", record.exit_code},
                          {"missing_task", record.missing_task},
                          {"spent", spent},
@@ -127,11 +127,11 @@ CaseRecord record_from_text(const std::string& text, std::vector<std::string>& u
   const json document = json::parse(text, nullptr, false);
   if (document.is_discarded()) throw UsageError("its text is not valid JSON");
   CaseRecord record;
-  record.task = words_at(document, "task");
-  record.name = words_at(document, "name");
-  record.state = state_of(words_at(document, "state"));
-  record.words = words_at(document, "words");
-  record.missing_task = words_at(document, "missing_task");
+  record.task = text_at(document, "task");
+  record.name = text_at(document, "name");
+  record.state = state_of(text_at(document, "state"));
+  record.message = text_at(document, "words");
+  record.missing_task = text_at(document, "missing_task");
   const json& exit_code = field_of(document, "exit_code");
   if (!exit_code.is_number_integer() || exit_code < 0 || exit_code > 255)
     throw UsageError("its exit code is not an integer from 0 to 255");

@@ -17,14 +17,14 @@ struct CaseRecord {
   std::string task;  ///< "a9.broadcast"
   std::string name;  ///< the case: "BroadcastFromLast"
   State state = State::kReturned;
-  std::string words;               ///< what was thrown, or why it was skipped
+  std::string message;             ///< what was thrown, or why it was skipped
   int exit_code = 0;               ///< of what was thrown
   std::string missing_task;        ///< kNotImplemented: the id in not_implemented(), such as "a9.allreduce"
   TensorMap results;               ///< undefined tensors stay undefined; on the CPU
   std::vector<LedgerEntry> spent;  ///< during the case, by operation
 };
 
-/// A record without its tensors, as JSON in ASCII; `words` is cut to 4000 characters.
+/// A record without its tensors, as JSON in ASCII; its message is cut to 4000 characters.
 std::string text_of_record(const CaseRecord& record, const std::vector<std::string>& undefined);
 
 /// The reverse; names of undefined tensors are added to `undefined`. Each text becomes a single line, as it was written

@@ -23,10 +23,10 @@ bool has_only(const std::vector<RankVerdict>& ranks, std::initializer_list<Findi
   return std::all_of(ranks.begin(), ranks.end(), [&](const RankVerdict& rank) { return one_of(rank.state, states); });
 }
 
-RankVerdict verdict_of(Finding state, const std::string& words) {
+RankVerdict verdict_of(Finding state, const std::string& reason) {
   RankVerdict verdict;
   verdict.state = state;
-  verdict.words = words;
+  verdict.reason = reason;
   return verdict;
 }
 
@@ -47,14 +47,14 @@ std::optional<RankVerdict> judge_without_results(const Case& test_case, const st
     case CaseRecord::State::kSkipped:
       return verdict_of(Finding::kNoRecord, "skipped a case that must not be skipped here");
     case CaseRecord::State::kNotImplemented: {
-      RankVerdict todo = verdict_of(Finding::kNotImplemented, record->words);
+      RankVerdict todo = verdict_of(Finding::kNotImplemented, record->message);
       todo.missing_task = record->missing_task;
       todo.exit_code = record->exit_code;
       return todo;
     }
     case CaseRecord::State::kThrew: break;
   }
-  RankVerdict thrown = verdict_of(Finding::kThrew, record->words);
+  RankVerdict thrown = verdict_of(Finding::kThrew, record->message);
   thrown.exit_code = record->exit_code;
   return thrown;
 }
@@ -71,8 +71,8 @@ CaseEvidence evidence_of(const Case& test_case, int size, std::uint64_t seed, co
     evidence.inputs.push_back(is_asked(test_case, rank) ? test_case.inputs({rank, size, seed}) : CaseInputs());
     evidence.actual.push_back(returned ? by_rank[index]->results : TensorMap());
     evidence.right.push_back(one_of(verdict.state, {Finding::kRight, Finding::kTooExpensive}));
-    evidence.over_budget.push_back(verdict.state == Finding::kTooExpensive ? verdict.words : "");
-    evidence.thrown.push_back(verdict.state == Finding::kThrew ? verdict.words : "");
+    evidence.over_budget.push_back(verdict.state == Finding::kTooExpensive ? verdict.reason : "");
+    evidence.thrown.push_back(verdict.state == Finding::kThrew ? verdict.reason : "");
     evidence.thrown_codes.push_back(verdict.state == Finding::kThrew ? verdict.exit_code : 0);
   }
   return evidence;
@@ -87,7 +87,7 @@ std::optional<Symptom> symptom_of(const CaseEvidence& evidence) {
   }
 }
 
-/// How well a rank's words explain why the case failed: a TODO best, another rank's failure least.
+/// How well a rank's reason explains why the case failed: a TODO best, another rank's failure least.
 int weight_of(const RankVerdict& rank) {
   constexpr int kPeerFailed = static_cast<int>(ExitCode::kCommunication);
   switch (rank.state) {
@@ -119,18 +119,18 @@ bool CaseVerdict::too_expensive() const {
          has_rank(ranks, {Finding::kTooExpensive});
 }
 
-std::string CaseVerdict::words() const {
+std::string CaseVerdict::reason() const {
   const auto worst = std::max_element(ranks.begin(), ranks.end(), [](const RankVerdict& a, const RankVerdict& b) {
     return weight_of(a) < weight_of(b);
   });
   if (worst == ranks.end() || weight_of(*worst) == 0) return "";
   // "rank 2, result 'out', ...", but "rank 2: 3 calls of all_gather, ..."
   const char* join = worst->state == Finding::kWrong ? "," : ":";
-  return fmt::format("rank {}{} {}", worst - ranks.begin(), join, worst->words);
+  return fmt::format("rank {}{} {}", worst - ranks.begin(), join, worst->reason);
 }
 
 std::string CaseVerdict::message() const {
-  const std::string text = words();
+  const std::string text = reason();
   return symptom && !text.empty() ? fmt::format("{}; likely: {}", text, symptom->message) : text;
 }
 
@@ -139,14 +139,14 @@ CaseVerdict judge_case(const Case& test_case, int size, std::uint64_t seed,
   CaseVerdict verdict;
   verdict.task = test_case.task;
   verdict.name = test_case.name;
-  const std::string reason = skip_reason_of(test_case, size);
+  const std::string skip_reason = skip_reason_of(test_case, size);
   std::vector<TensorMap> expected(static_cast<std::size_t>(size));
   for (int rank = 0; rank < size; ++rank) {
     const auto index = static_cast<std::size_t>(rank);
     if (!is_asked(test_case, rank)) {
       verdict.ranks.push_back(verdict_of(Finding::kNotAsked, ""));
-    } else if (!reason.empty()) {
-      verdict.ranks.push_back(verdict_of(Finding::kSkipped, reason));
+    } else if (!skip_reason.empty()) {
+      verdict.ranks.push_back(verdict_of(Finding::kSkipped, skip_reason));
     } else {
       const std::optional<CaseRecord> record = index < by_rank.size() ? by_rank[index] : std::nullopt;
       const std::optional<RankVerdict> known = judge_without_results(test_case, record);

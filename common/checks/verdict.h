@@ -16,7 +16,7 @@ struct RankVerdict {
   State state = State::kNoRecord;
   /// "result 'out', element [3, 0]: expected 10, got 2.5 (max diff 7.5; 12 of 12 elements differ)"; "3 calls of
   /// all_gather, expected at most 0"; what was thrown; why it was skipped.
-  std::string words;
+  std::string reason;
   std::string missing_task;  ///< kNotImplemented
   int exit_code = 0;         ///< kThrew, kNotImplemented: of what was thrown
 };
@@ -33,7 +33,7 @@ struct CaseVerdict {
   bool too_expensive() const;    ///< right everywhere, but beyond a bound, for instance by gathering everything
   /// "rank 2, result 'out', element [3, 0]: expected 10, got 2.5 (...)": of the rank that says most about the cause,
   /// the first of equals; a rank that only reports another's failure comes last. Empty if passed or skipped.
-  std::string words() const;
+  std::string reason() const;
   /// The same, with "; likely: the sum is divided by the number of ranks" where a symptom is known.
   std::string message() const;
 };

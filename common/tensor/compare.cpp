@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "common/base/errors.h"
-#include "common/tensor/combined_comparison.h"
+#include "common/tensor/comparison.h"
 #include "common/tensor/describe.h"
 
 namespace lab {

@@ -8,10 +8,10 @@
 #include <set>
 
 #include "common/base/text.h"
-#include "common/checks/named_cases.h"
+#include "common/checks/case.h"
 #include "common/launch/one_rank.h"
 #include "grading/judge/check_runs.h"
-#include "grading/judge/not_judged.h"
+#include "grading/judge/sandbox.h"
 #include "grading/judge/stand_ins.h"
 
 namespace lab::grading {
@@ -40,7 +40,7 @@ void add_run(CheckOutcome& check, const CheckedCase& run, int num_ranks) {
       own.empty() || std::any_of(run.ranks.begin(), run.ranks.end(), [](const RankVerdict& rank) {
         return rank.state == RankVerdict::State::kNoRecord || rank.state == RankVerdict::State::kThrew;
       });
-  check.words =
+  check.reason =
       fmt::format("on {}: {}", counted(num_ranks, "rank"), no_result && run.failure ? run.failure->message : own);
   if (no_result && run.failure && run.failure->exit_code == static_cast<int>(ExitCode::kDeadlock)) {
     check.symptom_id = "deadlock";
@@ -55,7 +55,7 @@ void note_todo(TaskOutcome& outcome, const CaseVerdict& verdict) {
   const auto rank = std::find_if(verdict.ranks.begin(), verdict.ranks.end(), [](const RankVerdict& one) {
     return one.state == RankVerdict::State::kNotImplemented;
   });
-  outcome.words = fmt::format("TODO({}) is still there", rank->missing_task);
+  outcome.reason = fmt::format("TODO({}) is still there", rank->missing_task);
 }
 
 CheckOutcome& check_of(TaskOutcome& outcome, const std::string& name) {
@@ -69,14 +69,14 @@ void note_not_judged(TaskOutcome& outcome, const std::string& name, const NotJud
   outcome.state = TaskOutcome::State::kJudged;
   CheckOutcome& check = check_of(outcome, name);
   check.state = CheckOutcome::State::kNotJudged;
-  check.words = fault.what();
+  check.reason = fault.what();
 }
 
 TaskOutcome task_not_judged(const std::string& id, const NotJudged& fault) {
   TaskOutcome outcome;
   outcome.id = id;
   outcome.state = TaskOutcome::State::kNotJudged;
-  outcome.words = fault.what();
+  outcome.reason = fault.what();
   return outcome;
 }
 
@@ -157,7 +157,7 @@ void note_replaced(const StudentBuild& build, const Rubric& rubric, LabOutcome& 
   for (auto& [id, result] : outcome.tasks) {
     const auto replaced = build.replaced.find(rubric.find_task(id)->file);
     if (replaced != build.replaced.end() && !result.passed())
-      result.words = fmt::format("{}: {}", replaced->first, replaced->second);
+      result.reason = fmt::format("{}: {}", replaced->first, replaced->second);
   }
 }
 

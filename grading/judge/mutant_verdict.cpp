@@ -54,7 +54,7 @@ MutantVerdict mutant_verdict(const Mutant& mutant, const Rubric& rubric, const L
   const auto target = outcome.tasks.find(mutant.task);
   if (target != outcome.tasks.end()) {
     const CheckOutcome* check = first_failed(target->second);
-    verdict.caught_by = check == nullptr ? target->second.words : fmt::format("{}: {}", check->name, check->words);
+    verdict.caught_by = check == nullptr ? target->second.reason : fmt::format("{}: {}", check->name, check->reason);
     verdict.symptom = check == nullptr ? "" : check->symptom_id;
   }
   std::vector<std::string> complaints;
@@ -68,7 +68,7 @@ MutantVerdict mutant_verdict(const Mutant& mutant, const Rubric& rubric, const L
     if (may) continue;
     const TaskOutcome& lost = outcome.tasks.at(task);
     const CheckOutcome* check = first_failed(lost);
-    complaints.push_back(fmt::format("{} lost marks, too ({})", task, check == nullptr ? lost.words : check->words));
+    complaints.push_back(fmt::format("{} lost marks, too ({})", task, check == nullptr ? lost.reason : check->reason));
   }
   if (!mutant.checks.empty() && target != outcome.tasks.end() && failed_checks(target->second) != mutant.checks)
     complaints.push_back(fmt::format("expected {} to fail, got {}", fmt::join(mutant.checks, " "),

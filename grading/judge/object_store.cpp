@@ -11,7 +11,7 @@
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/launch/supervise/run_directory.h"
-#include "grading/judge/not_judged.h"
+#include "grading/judge/sandbox.h"
 
 namespace lab::grading {
 namespace {

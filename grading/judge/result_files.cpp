@@ -35,12 +35,12 @@ Json to_json(const TaskOutcome& task) {
   for (const CheckOutcome& check : task.checks) {
     checks.push_back({{"name", check.name},
                       {"state", kCheckStates[static_cast<int>(check.state)]},
-                      {"words", check.words},
+                      {"words", check.reason},
                       {"symptom", check.symptom_id}});
   }
   return {{"id", task.id},
           {"state", kTaskStates[static_cast<int>(task.state)]},
-          {"words", task.words},
+          {"words", task.reason},
           {"skipped_because", task.skipped_because},
           {"stand_in", task.stand_in},
           {"checks", checks}};
@@ -50,7 +50,7 @@ TaskOutcome task_of(const Json& json) {
   TaskOutcome task;
   task.id = json.at("id").get<std::string>();
   task.state = state_of<TaskOutcome::State>(json.at("state").get<std::string>(), kTaskStates);
-  task.words = json.at("words").get<std::string>();
+  task.reason = json.at("words").get<std::string>();
   task.skipped_because = json.at("skipped_because").get<std::string>();
   task.stand_in = json.at("stand_in").get<std::string>();
   for (const Json& check : json.at("checks")) {

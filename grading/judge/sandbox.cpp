@@ -22,7 +22,6 @@
 #include "common/launch/supervise/orphans.h"
 #include "common/launch/supervise/spawn.h"
 #include "grading/judge/job_clock.h"
-#include "grading/judge/not_judged.h"
 
 namespace lab::grading {
 namespace {

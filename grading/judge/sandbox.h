@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -84,6 +85,13 @@ class Sandbox {
   bool isolates_ = false;
   std::string level_;
   double most_wall_seconds_ = kMostWallSeconds;
+};
+
+/// Because of the machine, not the submission, something could not be judged: twice it could not start, was killed for
+/// lack of memory, or had no CPU to run on. What depends on it has no marks yet, not even 0.
+class NotJudged : public std::runtime_error {
+ public:
+  explicit NotJudged(const std::string& reason) : std::runtime_error(reason) {}
 };
 
 }  // namespace lab::grading

@@ -164,7 +164,7 @@ void StandIns::apply(const std::vector<std::string>& tasks, LabOutcome& outcome)
       const std::string parts = entry.empty() ? fmt::format("{}", fmt::join(all, ", ")) : entry;
       const bool costly = helped->state == CheckState::kTooExpensive;
       result.stand_in = fmt::format("the reference in place of {}; with the submission's own, {} {}: {}", parts,
-                                    helped->name, costly ? "is right, but too expensive" : "fails", helped->words);
+                                    helped->name, costly ? "is right, but too expensive" : "fails", helped->reason);
       if (!costly && !entry.empty()) blame(task, entry, *helped, outcome);
     }
   }

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/text.h"
-#include "grading/marks/report_limits.h"
 #include "grading/marks/shown_marks.h"
 #include "grading/marks/writers.h"
 
@@ -61,7 +60,7 @@ OrderedJson extra_data_of(const MarkedItem& item, const LabOutcome& outcome) {
           {"state", name_of(item.state)},
           {"pending", finite_or_zero(item.pending)},
           {"not_judged", finite_or_zero(item.not_judged)},
-          {"suggestion", safe_text(item.suggestion, ReportLimits::kWordsBytes)},
+          {"suggestion", safe_text(item.suggestion, ReportLimits::kFindingBytes)},
           {"attached", item.attached},
           {"checks", std::move(checks)}};
 }
@@ -78,7 +77,8 @@ OrderedJson test_of(const MarkedItem& item, std::size_t number, const LabOutcome
   test["name"] = fmt::format("{} ({})", item.title, item.id);
   test["name_format"] = "text";
   test["number"] = fmt::format("{}", number);
-  test["output"] = item.words.empty() ? name_of(item.state) : bounded_lines(item.words, ReportLimits::kWordsBytes);
+  test["output"] =
+      item.findings.empty() ? name_of(item.state) : bounded_lines(item.findings, ReportLimits::kFindingBytes);
   test["output_format"] = "text";
   test["tags"] = std::move(tags);
   test["visibility"] = "visible";
@@ -90,11 +90,11 @@ std::string output_of(const LabMarks& marks, const LabOutcome& outcome) {
   std::string output = headline(marks) + "\n";
   if (marks.not_judged > 0) output += std::string(kNotJudgedNote) + "\n";
   if (!outcome.isolation.empty())
-    output += "isolation: " + safe_text(outcome.isolation, ReportLimits::kWordsBytes) + "\n";
+    output += "isolation: " + safe_text(outcome.isolation, ReportLimits::kFindingBytes) + "\n";
   if (!outcome.seed.empty())
-    output += "same inputs again: " + safe_text(outcome.seed, ReportLimits::kWordsBytes) + "\n";
+    output += "same inputs again: " + safe_text(outcome.seed, ReportLimits::kFindingBytes) + "\n";
   if (!outcome.evidence.empty())
-    output += "\n" + bounded_lines(evidence_lines(outcome), ReportLimits::kWordsBytes) + "\n";
+    output += "\n" + bounded_lines(evidence_lines(outcome), ReportLimits::kFindingBytes) + "\n";
   if (!outcome.notes.empty()) output += "\n" + bounded_lines(outcome.notes, ReportLimits::kNoteBytes) + "\n";
   return output;
 }
@@ -121,8 +121,8 @@ std::string to_gradescope_json(const LabMarks& marks, const LabOutcome& outcome)
                                  {"total", finite_or_zero(marks.total)},
                                  {"pending", finite_or_zero(marks.pending)},
                                  {"not_judged", finite_or_zero(marks.not_judged)},
-                                 {"isolation", safe_text(outcome.isolation, ReportLimits::kWordsBytes)},
-                                 {"seed", safe_text(outcome.seed, ReportLimits::kWordsBytes)}}},
+                                 {"isolation", safe_text(outcome.isolation, ReportLimits::kFindingBytes)},
+                                 {"seed", safe_text(outcome.seed, ReportLimits::kFindingBytes)}}},
                                {"tests", std::move(tests)},
                                {"leaderboard", OrderedJson::array()}};
   return results.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";

@@ -1,30 +1,49 @@
 #include "grading/marks/lab_marks.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <string>
 
-#include "grading/marks/manual_item.h"
-#include "grading/marks/needs.h"
+#include "grading/marks/manual_marks.h"
 #include "grading/marks/shown_marks.h"
 
 namespace lab::grading {
 namespace {
 
-std::string with_reason(const std::string& what, const std::string& words) {
-  return words.empty() ? what : what + ": " + words;
+NeedState state_of_manual(const MarkedItem& item) {
+  if (item.state == MarkedItem::State::kPassed) return NeedState::kMet;
+  return item.state == MarkedItem::State::kPending ? NeedState::kPending : NeedState::kUnmet;
+}
+
+NeedState state_of_check(const CheckOutcome& check) {
+  if (check.state == CheckOutcome::State::kPassed) return NeedState::kMet;
+  return check.state == CheckOutcome::State::kNotJudged ? NeedState::kNotJudged : NeedState::kUnmet;
+}
+
+NeedState state_of_task(const TaskOutcome& task) {
+  if (task.passed()) return NeedState::kMet;
+  const bool failed = std::any_of(task.checks.begin(), task.checks.end(), [](const CheckOutcome& check) {
+    return check.state != CheckOutcome::State::kSkipped && state_of_check(check) == NeedState::kUnmet;
+  });
+  return task.not_judged() && !failed ? NeedState::kNotJudged : NeedState::kUnmet;
+}
+
+std::string with_reason(const std::string& what, const std::string& reason) {
+  return reason.empty() ? what : what + ": " + reason;
 }
 
 /// The line for a check that earns nothing.
-std::string words_of(const CheckOutcome& check) {
+std::string finding_of(const CheckOutcome& check) {
   switch (check.state) {
-    case CheckOutcome::State::kNotRun: return with_reason(check.name + ": not run", check.words);
-    case CheckOutcome::State::kTooExpensive: return with_reason(check.name + ": right, but too expensive", check.words);
-    case CheckOutcome::State::kFailed: return with_reason(check.name, check.words.empty() ? "failed" : check.words);
-    case CheckOutcome::State::kNotJudged: return with_reason(check.name + ": not judged", check.words);
+    case CheckOutcome::State::kNotRun: return with_reason(check.name + ": not run", check.reason);
+    case CheckOutcome::State::kTooExpensive:
+      return with_reason(check.name + ": right, but too expensive", check.reason);
+    case CheckOutcome::State::kFailed: return with_reason(check.name, check.reason.empty() ? "failed" : check.reason);
+    case CheckOutcome::State::kNotJudged: return with_reason(check.name + ": not judged", check.reason);
     default: return "";
   }
 }
@@ -48,7 +67,7 @@ void mark_checks(const RubricTask& task, const TaskOutcome& found, MarkedItem& i
     ++num_counted;
     if (check.state == CheckOutcome::State::kPassed) ++num_passed;
     if (check.state == CheckOutcome::State::kNotJudged) ++num_not_judged;
-    if (std::string words = words_of(check); !words.empty()) item.words.push_back(std::move(words));
+    if (std::string finding = finding_of(check); !finding.empty()) item.findings.push_back(std::move(finding));
   }
   if (found.passed()) {
     item.marks = task.marks;
@@ -64,14 +83,14 @@ void mark_checks(const RubricTask& task, const TaskOutcome& found, MarkedItem& i
     if (!lost) item.state = MarkedItem::State::kNotJudged;
     return;
   }
-  if (num_counted == 0) item.words.emplace_back("no check could be run");
+  if (num_counted == 0) item.findings.emplace_back("no check could be run");
   if (num_passed == 0) return;
   if (task.all_or_nothing) {
-    item.words.push_back(
+    item.findings.push_back(
         fmt::format("{} of {} checks passed; this task counts all or nothing", num_passed, num_counted));
     return;
   }
-  item.words.push_back(fmt::format("{} of {} checks passed", num_passed, num_counted));
+  item.findings.push_back(fmt::format("{} of {} checks passed", num_passed, num_counted));
   item.marks = task.marks * num_passed / num_counted;
   item.state = MarkedItem::State::kPartly;
 }
@@ -85,6 +104,43 @@ std::string said_of_next(const RubricRung& rung, NeedState state, const Needs& n
 
 }  // namespace
 
+Needs::Needs(const LabOutcome& outcome, const std::vector<MarkedItem>& manual_items) {
+  for (const auto& [id, task] : outcome.tasks) {
+    states_[id] = state_of_task(task);
+    for (const CheckOutcome& check : task.checks) states_[check.name] = state_of_check(check);
+  }
+  for (const MarkedItem& item : manual_items) states_[item.id] = state_of_manual(item);
+}
+
+NeedState Needs::state_of(const std::string& need) const {
+  const auto it = states_.find(need);
+  return it == states_.end() ? NeedState::kUnmet : it->second;
+}
+
+NeedState Needs::one_of(const std::vector<std::string>& any_of) const {
+  if (any_of.empty()) return NeedState::kMet;
+  NeedState best = NeedState::kUnmet;
+  for (const std::string& need : any_of) best = std::max(best, state_of(need));
+  return best;
+}
+
+NeedState Needs::state_of(const std::vector<std::string>& needs, const std::vector<std::string>& any_of) const {
+  NeedState worst = one_of(any_of);
+  for (const std::string& need : needs) worst = std::min(worst, state_of(need));
+  return worst;
+}
+
+std::string Needs::lacking(const std::vector<std::string>& needs, const std::vector<std::string>& any_of) const {
+  std::vector<std::string> in_the_way;
+  const NeedState worst = state_of(needs, any_of);
+  for (const std::string& need : needs) {
+    if (state_of(need) == worst && worst != NeedState::kMet) in_the_way.push_back(need);
+  }
+  if (one_of(any_of) == worst && worst != NeedState::kMet)
+    in_the_way.push_back(fmt::format("one of {}", fmt::join(any_of, ", ")));
+  return fmt::format("{}", fmt::join(in_the_way, ", "));
+}
+
 MarkedItem mark_task(const RubricTask& task, const LabOutcome& outcome) {
   MarkedItem item;
   item.id = task.id;
@@ -94,24 +150,24 @@ MarkedItem mark_task(const RubricTask& task, const LabOutcome& outcome) {
   const auto it = outcome.tasks.find(task.id);
   const TaskOutcome found = it == outcome.tasks.end() ? TaskOutcome{} : it->second;
   switch (found.state) {
-    case TaskOutcome::State::kNotRun: item.words.push_back(with_reason("not run", found.words)); break;
+    case TaskOutcome::State::kNotRun: item.findings.push_back(with_reason("not run", found.reason)); break;
     case TaskOutcome::State::kNotImplemented:
-      item.words.push_back("not implemented: " + (found.words.empty() ? "a TODO was reached" : found.words));
+      item.findings.push_back("not implemented: " + (found.reason.empty() ? "a TODO was reached" : found.reason));
       break;
     case TaskOutcome::State::kNotJudged:
-      item.words.push_back(with_reason("not judged", found.words));
+      item.findings.push_back(with_reason("not judged", found.reason));
       item.not_judged = task.marks;
       item.state = MarkedItem::State::kNotJudged;
       return item;
     case TaskOutcome::State::kJudged:
-      if (!found.words.empty()) item.words.push_back(found.words);
+      if (!found.reason.empty()) item.findings.push_back(found.reason);
       mark_checks(task, found, item);
   }
-  if (!found.stand_in.empty()) item.words.push_back("judged with " + found.stand_in);
+  if (!found.stand_in.empty()) item.findings.push_back("judged with " + found.stand_in);
   if (item.state == MarkedItem::State::kPassed || item.state == MarkedItem::State::kNotJudged) return item;
   if (const std::string need = need_to_blame(task, found, outcome); !need.empty()) {
     item.state = MarkedItem::State::kSkipped;
-    item.words.insert(item.words.begin(), fmt::format("skipped: {} failed", need));
+    item.findings.insert(item.findings.begin(), fmt::format("skipped: {} failed", need));
   }
   return item;
 }
@@ -129,18 +185,18 @@ MarkedItem mark_ladder(const RubricLadder& ladder, const Needs& needs) {
   std::size_t num_met = 0;
   while (num_met < ladder.rungs.size() && state_of(num_met) == NeedState::kMet) ++num_met;
   if (num_met == 0) {
-    item.words.emplace_back("no rung is reached");
+    item.findings.emplace_back("no rung is reached");
   } else {
     const RubricRung& reached = ladder.rungs[num_met - 1];
     item.marks = reached.marks;
-    item.words.push_back(
+    item.findings.push_back(
         fmt::format("reached: '{}', {} of {}", reached.title, shown_marks(reached.marks), shown_marks(ladder.total)));
   }
   if (num_met == ladder.rungs.size()) {
     item.state = MarkedItem::State::kPassed;
     return item;
   }
-  item.words.push_back(said_of_next(ladder.rungs[num_met], state_of(num_met), needs));
+  item.findings.push_back(said_of_next(ladder.rungs[num_met], state_of(num_met), needs));
   // What a person, or from the first rung that was not judged another grading, could raise it to.
   bool waits_for_grading = false;
   for (std::size_t rung = num_met; rung < ladder.rungs.size() && state_of(rung) != NeedState::kUnmet; ++rung) {
@@ -170,16 +226,16 @@ MarkedItem mark_bonus(const RubricBonus& bonus, const Needs& needs) {
     case NeedState::kPending:
       item.state = MarkedItem::State::kPending;
       item.pending = bonus.marks;
-      item.words.push_back("waits for " + needs.lacking(bonus.needs, bonus.any_of));
+      item.findings.push_back("waits for " + needs.lacking(bonus.needs, bonus.any_of));
       break;
     case NeedState::kNotJudged:
       item.state = MarkedItem::State::kNotJudged;
       item.not_judged = bonus.marks;
-      item.words.push_back("not judged: " + needs.lacking(bonus.needs, bonus.any_of));
+      item.findings.push_back("not judged: " + needs.lacking(bonus.needs, bonus.any_of));
       break;
     case NeedState::kUnmet:
       item.state = MarkedItem::State::kFailed;
-      item.words.push_back("lacks " + needs.lacking(bonus.needs, bonus.any_of));
+      item.findings.push_back("lacks " + needs.lacking(bonus.needs, bonus.any_of));
   }
   return item;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,8 +9,6 @@
 #include "grading/marks/lab_outcome.h"
 
 namespace lab::grading {
-
-class Needs;
 
 /// A person's mark for one item. Kept in its own file, which no grading overwrites.
 struct ManualMark {
@@ -30,11 +29,32 @@ struct MarkedItem {
   double pending = 0;                 ///< marks that wait for a person
   double not_judged = 0;              ///< marks that wait for another grading: the machine kept this one from working
   bool bonus = false;                 ///< out_of counts above the total
-  std::vector<std::string> words;     ///< what was found, a line each
+  std::vector<std::string> findings;  ///< what was found, a line each
   std::string suggestion;             ///< kManual: "7 of 7 cells are as expected"; for the grader, no mark
   std::vector<std::string> attached;  ///< kManual: files of the submission that belong to it
   std::string version;                ///< kManual: a checksum of these files, see version_of()
   bool marked_before = false;         ///< kManual: a person marked another version, which does not count for this one
+};
+
+enum class NeedState { kUnmet, kNotJudged, kPending, kMet };  // the worst first
+
+/// What rungs and bonuses need, and how far that is met. A task is met when all its checks are right, a check when
+/// it is, a manual item when it has all its marks; it is pending while it waits for them. What was not judged may be
+/// met after another grading, unless part of it failed.
+class Needs {
+ public:
+  Needs(const LabOutcome& outcome, const std::vector<MarkedItem>& manual_items);
+
+  NeedState state_of(const std::string& need) const;
+  /// All of `needs`, and one of `any_of` if there are any.
+  NeedState state_of(const std::vector<std::string>& needs, const std::vector<std::string>& any_of) const;
+  /// Those that are not met: "a9.ring, one of a9.x, a9.y"; empty if all are met.
+  std::string lacking(const std::vector<std::string>& needs, const std::vector<std::string>& any_of) const;
+
+ private:
+  NeedState one_of(const std::vector<std::string>& any_of) const;
+
+  std::map<std::string, NeedState> states_;  ///< of tasks, checks and manual items; whatever is not here is unmet
 };
 
 struct LabMarks {

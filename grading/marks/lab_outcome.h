@@ -15,25 +15,25 @@ struct CheckOutcome {
     kFailed,
     kTooExpensive,
     kSkipped,
-    kNotJudged  ///< the machine kept it from being judged: no marks yet; `words` says how
+    kNotJudged  ///< the machine kept it from being judged: no marks yet; `reason` says how
   };
   std::string name;  ///< "BroadcastFromLast"
   State state = State::kNotRun;
-  std::string words;       ///< the first thing that is wrong: "on 4 ranks: rank 2, result 'out', element [3]: ..."
+  std::string reason;       ///< the first thing that is wrong: "on 4 ranks: rank 2, result 'out', element [3]: ..."
   std::string symptom_id;  ///< empty: none
 };
 
 struct TaskOutcome {
   enum class State {
-    kNotRun,          ///< no complete result: 0 marks; `words` says why
+    kNotRun,          ///< no complete result: 0 marks; `reason` says why
     kNotImplemented,  ///< a TODO was reached
     kJudged,          ///< its checks say what is right
-    kNotJudged        ///< the machine kept it from being judged: no marks yet; `words` says how
+    kNotJudged        ///< the machine kept it from being judged: no marks yet; `reason` says how
   };
   std::string id;
   State state = State::kNotRun;
   std::vector<CheckOutcome> checks;
-  std::string words;            ///< "student/broadcast/flat.cpp does not compile: ..."
+  std::string reason;            ///< "student/broadcast/flat.cpp does not compile: ..."
   std::string skipped_because;  ///< the need that failed, if that may be why this failed: "a9.all_to_all"
   std::string stand_in;         ///< "the reference in place of student/all_to_all, since ..."; empty: no stand-in
 

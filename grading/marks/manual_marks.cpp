@@ -7,17 +7,34 @@
 #include <filesystem>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "common/base/errors.h"
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/course/rubric/toml_table.h"
-#include "grading/marks/manual_item.h"
+#include "common/course/starter/snippets.h"
+#include "common/course/starter/starter_tree.h"
 #include "grading/marks/shown_marks.h"
+#include "grading/marks/suggestion.h"
 
 namespace lab::grading {
 namespace {
+
+std::vector<std::string> files_of(const RubricManual& manual) {
+  std::vector<std::string> files = {manual.file};
+  files.insert(files.end(), manual.also.begin(), manual.also.end());
+  return files;
+}
+
+void mark_by_hand(const RubricManual& manual, const ManualMark& mark, MarkedItem& item) {
+  if (manual.marks > 0) item.marks = mark.marks;  // else a ladder counts it
+  item.state = mark.marks >= most_marks(manual) ? MarkedItem::State::kPassed
+               : mark.marks > 0                 ? MarkedItem::State::kPartly
+                                                : MarkedItem::State::kFailed;
+  if (!mark.comment.empty()) item.findings.push_back(mark.comment);
+}
 
 const RubricManual& manual_named(const std::string& id, const Rubric& rubric, const TomlTable& table) {
   std::vector<std::string> ids;
@@ -58,7 +75,7 @@ std::string form_of(const RubricManual& manual, const MarkedItem* item) {
     form += comment_line("handed in",
                          item->attached.empty() ? "nothing" : fmt::format("{}", fmt::join(item->attached, ", ")));
     form += comment_line("suggestion", item->suggestion);
-    if (item->marked_before) form += comment_line("before", item->words.back());
+    if (item->marked_before) form += comment_line("before", item->findings.back());
   }
   form += (manual.marks > 0 ? fmt::format("# marks =  # 0 to {}\n", shown_marks(manual.marks))
                             : "# marks =  # 1: met, 0: not met; a ladder counts it, or nothing does\n") +
@@ -82,6 +99,61 @@ bool has_entry(const std::vector<TomlTable>& entries, const MarkedItem& item) {
 }
 
 }  // namespace
+
+double most_marks(const RubricManual& manual) {
+  return manual.marks > 0 ? manual.marks : 1;
+}
+
+std::string version_of(const Rubric& rubric, const RubricManual& manual,
+                       const std::map<std::string, std::string>& answers) {
+  std::string all;
+  for (const std::string& name : files_of(manual)) {
+    const auto file = answers.find(name);
+    if (file == answers.end()) continue;
+    all += name + "\n" + (name == rubric.hand_in.snippets_in ? without_snippets(file->second) : file->second);
+  }
+  return all.empty() ? "nothing" : fingerprint_of(all);
+}
+
+MarkedItem mark_manual(const Rubric& rubric, const RubricManual& manual, const LabOutcome& outcome,
+                       const std::vector<ManualMark>& by_hand) {
+  MarkedItem item;
+  item.id = manual.id;
+  item.title = manual.title;
+  item.kind = MarkedItem::Kind::kManual;
+  item.out_of = manual.marks;
+  item.version = version_of(rubric, manual, outcome.answers);
+  for (const std::string& file : files_of(manual)) {
+    if (outcome.answers.count(file) != 0) item.attached.push_back(file);
+  }
+  if (const auto answer = outcome.answers.find(manual.file); answer != outcome.answers.end())
+    item.suggestion = suggestion_for(manual.id, answer->second);
+  if (const auto log = outcome.evidence.find(manual.file); log != outcome.evidence.end())
+    item.suggestion = fmt::format("{} {}", log->first, log->second);
+
+  const ManualMark *mark = nullptr, *before = nullptr;
+  for (const ManualMark& one : by_hand) {
+    if (one.id == manual.id) (one.hand_in.empty() || one.hand_in == item.version ? mark : before) = &one;
+  }
+  if (mark != nullptr) {
+    mark_by_hand(manual, *mark, item);
+    return item;
+  }
+  if (item.attached.empty()) {
+    item.findings.push_back(fmt::format("not handed in: {}", fmt::join(files_of(manual), ", ")));
+  } else {
+    item.state = MarkedItem::State::kPending;
+    item.pending = manual.marks;
+    item.findings.emplace_back("waits for a person");
+  }
+  item.marked_before = before != nullptr;
+  if (before != nullptr) {
+    item.findings.push_back(fmt::format("an earlier version of it, which has changed since, was given {} of {}{}",
+                                        shown_marks(before->marks), shown_marks(most_marks(manual)),
+                                        before->comment.empty() ? "" : ": " + before->comment));
+  }
+  return item;
+}
 
 std::vector<ManualMark> load_manual_marks(const std::string& path, const Rubric& rubric) {
   if (!std::filesystem::exists(path)) return {};

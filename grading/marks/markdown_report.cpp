@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "common/base/text.h"
-#include "grading/marks/markdown_text.h"
-#include "grading/marks/report_limits.h"
 #include "grading/marks/shown_marks.h"
 #include "grading/marks/writers.h"
 
@@ -55,22 +54,52 @@ std::string list_of(const std::vector<std::string>& lines, std::size_t max_bytes
 std::string items_with_words(const LabMarks& marks) {
   std::string text;
   for (const MarkedItem& item : marks.items) {
-    if (item.words.empty()) continue;
+    if (item.findings.empty()) continue;
     text +=
         fmt::format("\n### {}: {}\n\n", title_of(item),
                     item.out_of > 0 && !has_no_marks(item) ? shown_marks(item.marks) + " of " + shown_marks(item.out_of)
                                                            : name_of(item.state));
-    text += list_of(item.words, ReportLimits::kWordsBytes);
+    text += list_of(item.findings, ReportLimits::kFindingBytes);
   }
   return text.empty() ? "" : "\n## What was found\n" + text;
 }
 
 std::string how_it_was_judged(const LabOutcome& outcome) {
-  const auto safe = [](const std::string& words) { return safe_text(one_line(words), ReportLimits::kWordsBytes); };
+  const auto safe = [](const std::string& words) { return safe_text(one_line(words), ReportLimits::kFindingBytes); };
   std::string text = "\n## How this was judged\n\n";
   if (!outcome.isolation.empty()) text += fmt::format("- isolation: {}\n", markdown_text(safe(outcome.isolation)));
   if (!outcome.seed.empty()) text += fmt::format("- the same inputs again: grade with `{}`\n", safe(outcome.seed));
   return text + fmt::format("- seconds: {:.1f}\n", outcome.seconds);
+}
+
+bool is_alphanumeric_at(std::string_view text, std::size_t at) {
+  return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
+}
+
+/// Whether the character has a meaning in Markdown at this place.
+bool has_meaning(std::string_view text, std::size_t at) {
+  switch (text[at]) {
+    case '\\':
+    case '`':
+    case '*':
+    case '<':
+    case '|':
+    case '~': return true;
+    case '_': return at == 0 || !is_alphanumeric_at(text, at - 1) || !is_alphanumeric_at(text, at + 1);
+    case '&': return is_alphanumeric_at(text, at + 1) || text.substr(at + 1, 1) == "#";
+    case ']': return text.substr(at + 1, 1) == "(" || text.substr(at + 1, 1) == "[";
+    case '[':
+    case '#':
+    case '>':
+    case '-':
+    case '+':
+    case '=': return at == 0;
+    case '.':
+    case ')':  // "1." begins a list
+      return at > 0 && std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at),
+                                   [](unsigned char c) { return std::isdigit(c) != 0; });
+    default: return false;
+  }
 }
 
 }  // namespace
@@ -81,9 +110,30 @@ std::string to_markdown(const LabMarks& marks, const LabOutcome& outcome) {
   report += marks_table(marks);
   report += items_with_words(marks);
   if (!outcome.evidence.empty())
-    report += "\n## Logs\n\n" + list_of(evidence_lines(outcome), ReportLimits::kWordsBytes);
+    report += "\n## Logs\n\n" + list_of(evidence_lines(outcome), ReportLimits::kFindingBytes);
   if (!outcome.notes.empty()) report += "\n## Notes\n\n" + list_of(outcome.notes, ReportLimits::kNoteBytes);
   return report + how_it_was_judged(outcome);
+}
+
+std::string markdown_text(std::string_view words) {
+  const std::string line = one_line(words);
+  std::string escaped;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (has_meaning(line, at)) escaped += '\\';
+    escaped += line[at];
+  }
+  return escaped;
+}
+
+std::string markdown_block(std::string_view text) {
+  std::size_t longest = 0, run = 0;
+  for (const char c : text) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  const std::string fence(std::max<std::size_t>(3, longest + 1), '`');
+  const std::string line_end = text.empty() || text.back() == '\n' ? "" : "\n";
+  return fence + "text\n" + std::string(text) + line_end + fence + "\n";
 }
 
 }  // namespace lab::grading

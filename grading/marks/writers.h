@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "grading/marks/lab_marks.h"
 #include "grading/marks/lab_outcome.h"
@@ -21,5 +23,21 @@ std::string to_gradescope_json(const LabMarks& marks, const LabOutcome& outcome)
 /// The report that a student reads: marks first, then each item that lost marks with what was found, then the notes and
 /// how to replay.
 std::string to_markdown(const LabMarks& marks, const LabOutcome& outcome);
+
+/// How much of what a submission says goes into a report: a program that prints forever must not fill the grader's
+/// disk.
+struct ReportLimits {
+  static constexpr std::size_t kFindingBytes = 2000;  ///< one line of an item
+  static constexpr std::size_t kNoteBytes = 8000;
+  static constexpr std::size_t kMaxLines = 40;  ///< of an item, or of the notes
+};
+
+/// Escapes a line of text so that Markdown shows it as it is, without links, emphasis, HTML or table borders.
+/// Characters that need no escape stay as they are, so that the source is readable, too.
+/// Example   markdown_text("a*b|c") == "a\\*b\\|c"; markdown_text("a9.all_to_all [3, 0]") is unchanged
+std::string markdown_text(std::string_view words);
+
+/// A fenced block; the fence is longer than any in the text.
+std::string markdown_block(std::string_view text);
 
 }  // namespace lab::grading

@@ -9,7 +9,6 @@
 #include "common/cli/guarded_main.h"
 #include "common/course/starter/starter_update.h"
 #include "grading/starter/derive_starter.h"
-#include "grading/starter/starter_labs.h"
 
 // The program behind `lab starter DIR`: makes the students' tree, or updates one.
 namespace lab::grading {

@@ -13,8 +13,7 @@
 #include "common/base/text.h"
 #include "common/course/hand_in/hand_in_names.h"
 #include "common/course/rubric/rubric_check.h"
-#include "grading/submission/meant_file.h"
-#include "grading/submission/name_list.h"
+#include "grading/submission/file_names.h"
 
 namespace lab::grading {
 namespace {

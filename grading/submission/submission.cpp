@@ -14,8 +14,8 @@
 #include "common/base/files.h"
 #include "common/course/hand_in/archive.h"
 #include "common/course/starter/answer_template.h"
+#include "grading/submission/file_names.h"
 #include "grading/submission/lab_places.h"
-#include "grading/submission/name_list.h"
 #include "grading/submission/submitted_lab.h"
 #include "grading/submission/taken_file.h"
 

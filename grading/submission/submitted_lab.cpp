@@ -15,8 +15,7 @@
 #include "common/course/hand_in/identity.h"
 #include "common/course/starter/answer_template.h"
 #include "common/course/starter/snippets.h"
-#include "grading/submission/meant_file.h"
-#include "grading/submission/name_list.h"
+#include "grading/submission/file_names.h"
 #include "grading/submission/taken_file.h"
 
 namespace lab::grading {

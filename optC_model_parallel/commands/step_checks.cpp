@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "common/comm/lone_work.h"
-#include "common/tensor/combined_comparison.h"
 #include "common/tensor/compare.h"
+#include "common/tensor/comparison.h"
 #include "optC_model_parallel/commands/rank_shares.h"
 #include "optC_model_parallel/model/data/batches.h"
 #include "optC_model_parallel/model/training/batched_logits.h"

@@ -1,11 +1,10 @@
-#include "common/checks/symptoms/symptom_clues.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "common/checks/symptoms/symptom_kinds.h"
 #include "common/tensor/compare.h"
 
 namespace lab {

@@ -155,8 +155,8 @@ Explanation ended_in_deadlock(const CaseEvidence& evidence) {
 }
 
 Explanation ended_with_stray_message(const CaseEvidence& evidence) {
-  const auto dropped = [](const std::string& words) {
-    return words.find("without waiting for it") != std::string::npos;
+  const auto dropped = [](const std::string& message) {
+    return message.find("without waiting for it") != std::string::npos;
   };
   if (!any_rank(evidence.thrown, dropped)) return std::nullopt;
   return "a message was posted and its Request was dropped: until wait() returns, a send may not have left and a "
@@ -164,9 +164,9 @@ Explanation ended_with_stray_message(const CaseEvidence& evidence) {
 }
 
 Explanation gathers_everything(const CaseEvidence& evidence) {
-  const auto beyond_most = [](const std::string& words) {
+  const auto beyond_most = [](const std::string& message) {
     // More rounds do not mean more bytes.
-    return words.find("at most") != std::string::npos && words.find(" rounds of ") == std::string::npos;
+    return message.find("at most") != std::string::npos && message.find(" rounds of ") == std::string::npos;
   };
   if (!numbers_are_right(evidence) || !any_rank(evidence.over_budget, beyond_most)) return std::nullopt;
   return "the numbers are right, but more is sent than necessary: whole tensors are gathered where the contract asks "
@@ -174,8 +174,8 @@ Explanation gathers_everything(const CaseEvidence& evidence) {
 }
 
 Explanation nothing_received(const CaseEvidence& evidence) {
-  const auto below_least = [](const std::string& words) {
-    return words.find("bytes received") != std::string::npos && words.find("at least") != std::string::npos;
+  const auto below_least = [](const std::string& message) {
+    return message.find("bytes received") != std::string::npos && message.find("at least") != std::string::npos;
   };
   if (!numbers_are_right(evidence) || !any_rank(evidence.over_budget, below_least)) return std::nullopt;
   return "the numbers are right, but less was received than it takes to bring them here: they were computed from "

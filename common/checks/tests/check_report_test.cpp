@@ -15,7 +15,7 @@ CheckedCase verdict_with(const std::string& name, State first, State second, con
   verdict.ranks.resize(2);
   verdict.ranks[0].state = first;
   verdict.ranks[1].state = second;
-  verdict.ranks[0].words = words;
+  verdict.ranks[0].reason = words;
   return verdict;
 }
 

@@ -7,7 +7,7 @@
 namespace lab::testing {
 namespace {
 
-using State = CaseRecord::State;
+using RecordState = CaseRecord::State;
 
 Case renamed(Case test_case, const std::string& task) {
   test_case.task = task;
@@ -35,7 +35,7 @@ TEST_CASE("a rank records what its cases return and what they cost it, and nothi
     REQUIRE(of_rank.size() == 2);
     CHECK(of_rank[0].task == "a0.first");
     CHECK(of_rank[1].name == "second");
-    CHECK((of_rank[1].state == State::kReturned));
+    CHECK((of_rank[1].state == RecordState::kReturned));
     CHECK(at::equal(of_rank[0].results.at("out"), world.by_rank[0][0].results.at("out")));
     CHECK(of_rank[1].results.size() == 1);
     for (const LedgerEntry& entry : of_rank[1].spent) {
@@ -53,10 +53,10 @@ TEST_CASE("a TODO ends its case; the next case is performed") {
   CHECK_FALSE(world.failure);
   for (const std::vector<CaseRecord>& of_rank : world.by_rank) {
     REQUIRE(of_rank.size() == 2);
-    CHECK((of_rank[0].state == State::kNotImplemented));
+    CHECK((of_rank[0].state == RecordState::kNotImplemented));
     CHECK(of_rank[0].missing_task == "a0.helper");
     CHECK(of_rank[0].exit_code == 3);
-    CHECK((of_rank[1].state == State::kReturned));
+    CHECK((of_rank[1].state == RecordState::kReturned));
   }
 }
 
@@ -73,11 +73,11 @@ TEST_CASE("anything else that is thrown is recorded and ends the world with its 
   CHECK(world.failure->exit_code == 4);
   CHECK(contains(world.failure->message, "sizes disagree"));
   REQUIRE(world.by_rank[1].size() == 1);
-  CHECK((world.by_rank[1][0].state == State::kThrew));
-  CHECK(world.by_rank[1][0].words == "sizes disagree");
+  CHECK((world.by_rank[1][0].state == RecordState::kThrew));
+  CHECK(world.by_rank[1][0].message == "sizes disagree");
   CHECK(world.by_rank[1][0].exit_code == 4);
   REQUIRE(world.by_rank[0].size() == 1);  // it waited for rank 1
-  CHECK((world.by_rank[0][0].state == State::kThrew));
+  CHECK((world.by_rank[0][0].state == RecordState::kThrew));
   CHECK(world.by_rank[0][0].exit_code == 5);
 }
 
@@ -90,8 +90,8 @@ TEST_CASE("a result that cannot be written is a failure of its case") {
                                        1);
   REQUIRE(world.failure);
   REQUIRE(world.by_rank[0].size() == 1);
-  CHECK((world.by_rank[0][0].state == State::kThrew));
-  CHECK(contains(world.by_rank[0][0].words, "complex128"));
+  CHECK((world.by_rank[0][0].state == RecordState::kThrew));
+  CHECK(contains(world.by_rank[0][0].message, "complex128"));
 }
 
 TEST_CASE("skipped cases are recorded as such, and a case of rank 0 alone on no other") {
@@ -100,8 +100,8 @@ TEST_CASE("skipped cases are recorded as such, and a case of rank 0 alone on no 
   const RecordedWorld world = recorded({skipped, count_task().test_case},
                                        {{"a0.skipped", sum_task().right}, {"a0.count", count_task().right}}, 2);
   REQUIRE(world.by_rank[0].size() == 2);
-  CHECK((world.by_rank[0][0].state == State::kSkipped));
-  CHECK(world.by_rank[0][0].words == "needs three ranks");
+  CHECK((world.by_rank[0][0].state == RecordState::kSkipped));
+  CHECK(world.by_rank[0][0].message == "needs three ranks");
   CHECK(world.by_rank[0][1].name == "count");
   CHECK(world.by_rank[1].size() == 1);
 }
@@ -118,8 +118,8 @@ TEST_CASE("a request that was never waited for is its own case's failure, not th
                                        2);
   for (const std::vector<CaseRecord>& of_rank : world.by_rank) {
     REQUIRE(of_rank.size() == 1);
-    CHECK((of_rank[0].state == State::kThrew));
-    CHECK(contains(of_rank[0].words, "without waiting for it"));
+    CHECK((of_rank[0].state == RecordState::kThrew));
+    CHECK(contains(of_rank[0].message, "without waiting for it"));
   }
 }
 

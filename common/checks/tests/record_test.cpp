@@ -61,7 +61,7 @@ TEST_CASE("records come back as they were written, in order") {
   todo.task = "a0.other";
   todo.name = "Other";
   todo.state = CaseRecord::State::kNotImplemented;
-  todo.words = "two\nlines, and bytes that are no text: \xFF";
+  todo.message = "two\nlines, and bytes that are no text: \xFF";
   todo.exit_code = 3;
   todo.missing_task = "a0.double";
   write_record(file.descriptors()[0], some_record());
@@ -85,7 +85,7 @@ TEST_CASE("records come back as they were written, in order") {
   CHECK(first.spent[1].bytes_sent == ~std::uint64_t{0});
   const CaseRecord& second = read.records[1];
   CHECK(second.state == CaseRecord::State::kNotImplemented);
-  CHECK(second.words == "two lines, and bytes that are no text: \xEF\xBF\xBD");
+  CHECK(second.message == "two lines, and bytes that are no text: \xEF\xBF\xBD");
   CHECK(second.exit_code == 3);
   CHECK(second.missing_task == "a0.double");
 }

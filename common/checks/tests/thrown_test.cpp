@@ -127,8 +127,8 @@ TEST_CASE("records and verdicts carry code and line to whoever judges") {
   const CaseVerdict verdict = judged(row_task().test_case, throwing_on_rank_one([] { beyond_end({}); }), 2);
   REQUIRE(verdict.ranks.size() == 2);
   CHECK(verdict.ranks[1].exit_code == 7);
-  CAPTURE(verdict.words());
-  CHECK(verdict.words().rfind("rank 1: a0.row [row]: " + at_line(kBeyondEndLine), 0) == 0);
+  CAPTURE(verdict.reason());
+  CHECK(verdict.reason().rfind("rank 1: a0.row [row]: " + at_line(kBeyondEndLine), 0) == 0);
 }
 
 }  // namespace

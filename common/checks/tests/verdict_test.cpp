@@ -45,7 +45,7 @@ std::string words_for(const TensorMap& results) {
   const CaseVerdict verdict = with_rank_one(returned(results));
   CHECK((verdict.ranks[1].state == State::kWrong));
   CHECK_FALSE(verdict.passed());
-  return verdict.words();
+  return verdict.reason();
 }
 
 TEST_CASE("right on all ranks passes, with nothing to say") {
@@ -78,7 +78,7 @@ TEST_CASE("where the norm decides, the worst element and the norm are named") {
   by_norm.tolerance.atol = by_norm.tolerance.rtol = std::numeric_limits<double>::infinity();
   by_norm.tolerance.relative_norm = 1e-3;
   const CaseVerdict verdict = with_rank_one(returned({{"y", at::tensor({10.0, 11.0}, at::kDouble)}}), by_norm);
-  CHECK(verdict.words() ==
+  CHECK(verdict.reason() ==
         "rank 1, result 'y', element [1]: expected 10, got 11 (max diff 1; relative error 0.0707, expected at most "
         "0.001)");
 }
@@ -102,7 +102,7 @@ TEST_CASE("whether a case is skipped is the judge's to say") {
   const CaseVerdict verdict = judge_case(test_case, 2, 42, ByRank{right(0), std::nullopt});
   CHECK(verdict.skipped());
   CHECK_FALSE(verdict.passed());
-  CHECK(verdict.ranks[0].words == "too few heads");
+  CHECK(verdict.ranks[0].reason == "too few heads");
 }
 
 TEST_CASE("a case of rank 0 alone asks no other") {
@@ -121,7 +121,7 @@ TEST_CASE("right numbers beyond a bound are too expensive, wrong ones wrong") {
   const CaseVerdict verdict = with_rank_one(costly, test_case);
   CHECK(verdict.too_expensive());
   CHECK_FALSE(verdict.passed());
-  CHECK(verdict.words() == "rank 1: 3 calls of all_gather, expected at most 1");
+  CHECK(verdict.reason() == "rank 1: 3 calls of all_gather, expected at most 1");
   costly.results = {{"y", at::zeros({2}, at::kDouble)}};
   CHECK_FALSE(with_rank_one(costly, test_case).too_expensive());
   // What is never spent has no entry; a least is a bound, too.
@@ -135,13 +135,13 @@ TEST_CASE("right numbers beyond a bound are too expensive, wrong ones wrong") {
 TEST_CASE("the rank that says most about the cause is quoted") {
   CaseRecord peer_failed = right(0), own_fault = right(1), todo = right(1);
   peer_failed.state = own_fault.state = CaseRecord::State::kThrew;
-  peer_failed.words = "rank 1 failed: sizes disagree";
+  peer_failed.message = "rank 1 failed: sizes disagree";
   peer_failed.exit_code = 5;
-  own_fault.words = "sizes disagree";
+  own_fault.message = "sizes disagree";
   own_fault.exit_code = 4;
   todo.state = CaseRecord::State::kNotImplemented;
   todo.missing_task = "a0.helper";
-  CHECK(judge_case(tens(), 2, 42, ByRank{peer_failed, own_fault}).words() == "rank 1: sizes disagree");
+  CHECK(judge_case(tens(), 2, 42, ByRank{peer_failed, own_fault}).reason() == "rank 1: sizes disagree");
   const CaseVerdict unfinished = judge_case(tens(), 2, 42, ByRank{peer_failed, todo});
   CHECK(unfinished.not_implemented());
   CHECK(unfinished.ranks[1].missing_task == "a0.helper");
@@ -158,7 +158,7 @@ TEST_CASE("a message has words and symptom") {
       },
       4);
   REQUIRE(verdict.symptom);
-  CHECK(verdict.message() == verdict.words() +
+  CHECK(verdict.message() == verdict.reason() +
                                  "; likely: results 'out' and 'x' are divided by the number of ranks (4): a mean was "
                                  "made where the sum is asked for, or twice");
 }

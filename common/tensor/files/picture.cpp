@@ -5,21 +5,172 @@
 #include <stb/stb_image_write.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <limits>
 #include <memory>
 #include <new>
+#include <string>
+#include <string_view>
 
 #include "common/base/errors.h"
 #include "common/base/files.h"
 #include "common/tensor/describe.h"
+#include "common/tensor/files/crc32.h"
 #include "common/tensor/files/mapped_file.h"
-#include "common/tensor/files/picture_bytes.h"
 
 namespace lab {
 namespace {
+
+enum class PictureFormat { kPng, kJpeg };
+
+/// Throws the UsageError for a file that is not a picture.
+[[noreturn]] void refuse_picture(const std::string& name, const std::string& reason) {
+  throw UsageError(fmt::format("'{}' is not a usable picture: {}.", name, reason));
+}
+
+/// The same for a truncated picture.
+[[noreturn]] void refuse_short_picture(std::string_view bytes, const std::string& name) {
+  refuse_picture(name,
+                 fmt::format("it ends after {} bytes, before the picture does; hint: copy it again", bytes.size()));
+}
+
+// A JPEG is a sequence of segments: FF, a marker, the segment's size (with its own two bytes) and data.
+constexpr int kHuffmanTables = 0xC4, kFirstRestart = 0xD0, kLastRestart = 0xD7, kEnd = 0xD9, kStartOfScan = 0xDA;
+
+class Jpeg {
+ public:
+  Jpeg(std::string_view bytes, const std::string& name) : bytes_(bytes), name_(name) {}
+
+  int byte(size_t place) const {
+    if (place >= bytes_.size()) refuse_short_picture(bytes_, name_);
+    return static_cast<unsigned char>(bytes_[place]);
+  }
+  int64_t segment_bytes(size_t place) const { return byte(place) << 8 | byte(place + 1); }
+
+  /// Each table is a byte, how many codes have 1 .. 16 bits, and a byte per code. Reads past the segment's end, as the
+  /// decoder does.
+  void check_huffman_tables(size_t place) const {
+    int64_t left = segment_bytes(place) - 2;
+    for (place += 2; left > 0;) {
+      int num_codes = 0;
+      for (size_t bits = 1; bits <= 16; ++bits) num_codes += byte(place + bits);
+      if (num_codes > 256)
+        refuse_picture(name_, fmt::format("the table at byte {} has {} codes, expected at most 256", place, num_codes));
+      place += static_cast<size_t>(17 + num_codes);
+      left -= 17 + num_codes;
+    }
+  }
+
+ private:
+  std::string_view bytes_;
+  const std::string& name_;
+};
+
+/// Checks that the JPEG is complete, from its start to its end marker, and that its Huffman tables have at most 256
+/// codes each: with more, the decoder would write out of bounds.
+/// Errors    UsageError: truncated; something else where a segment should begin; such a table
+/// Source    ITU-T T.81, annex B
+void check_jpeg_segments(std::string_view bytes, const std::string& name) {
+  const Jpeg jpeg(bytes, name);
+  bool in_scan = false;  // samples follow a start of scan: a 00 after each FF that is not a marker, and restart markers
+  for (size_t place = 2;;) {
+    if (jpeg.byte(place) != 0xFF) {
+      if (!in_scan)
+        refuse_picture(name,
+                       fmt::format("byte {} is {:02x}, expected ff, which starts a segment", place, jpeg.byte(place)));
+      place += 1;
+      continue;
+    }
+    const int marker = jpeg.byte(place + 1);
+    if (marker == 0xFF) {
+      place += 1;  // any number of FF may stand before a marker
+    } else if (in_scan && (marker == 0x00 || (kFirstRestart <= marker && marker <= kLastRestart))) {
+      place += 2;
+    } else if (marker == kEnd) {
+      return;
+    } else {
+      if (marker == kHuffmanTables) jpeg.check_huffman_tables(place + 2);
+      in_scan = marker == kStartOfScan;
+      place += 2 + static_cast<size_t>(jpeg.segment_bytes(place + 2));
+    }
+  }
+}
+
+constexpr std::string_view kPngStart = "\x89PNG\r\n\x1a\n";
+constexpr std::string_view kJpegStart = "\xFF\xD8\xFF";
+
+bool starts_with(std::string_view bytes, std::string_view start) {
+  return bytes.substr(0, start.size()) == start;
+}
+
+/// What a file that is neither PNG nor JPEG seems to be.
+std::string guess(std::string_view bytes) {
+  struct Kind {
+    size_t offset;
+    std::string_view start;
+    const char* words;
+  };
+  static constexpr std::array<Kind, 9> kKinds = {{{0, "GIF8", "a GIF"},
+                                                  {0, "BM", "a BMP"},
+                                                  {8, "WEBP", "a WebP"},
+                                                  {4, "ftyp", "a HEIC, AVIF or video"},
+                                                  {0, {"II*\0", 4}, "a TIFF"},
+                                                  {0, {"MM\0*", 4}, "a TIFF"},
+                                                  {0, "%PDF", "a PDF"},
+                                                  {0, "P6", "a PPM"},
+                                                  {0, "<", "an SVG or HTML"}}};
+  for (const Kind& kind : kKinds) {
+    if (bytes.size() > kind.offset && starts_with(bytes.substr(kind.offset), kind.start))
+      return fmt::format("it seems to be {} file", kind.words);
+  }
+  std::string start;
+  for (const char byte : bytes.substr(0, 4)) start += fmt::format(" {:02x}", static_cast<unsigned char>(byte));
+  return "it begins with the bytes" + start;
+}
+
+uint32_t big_endian(std::string_view bytes) {
+  uint32_t value = 0;
+  for (const char byte : bytes) value = value << 8 | static_cast<unsigned char>(byte);
+  return value;
+}
+
+/// A PNG is a sequence of chunks, the last of them IEND: size of the data, type, data, checksum of type and data.
+void check_png(std::string_view bytes, const std::string& name) {
+  for (size_t place = kPngStart.size();;) {
+    if (bytes.size() - place < 12) refuse_short_picture(bytes, name);
+    const size_t data_bytes = big_endian(bytes.substr(place, 4));
+    if (bytes.size() - place - 12 < data_bytes) refuse_short_picture(bytes, name);
+    const uint32_t checksum = big_endian(bytes.substr(place + 8 + data_bytes, 4));
+    if (crc32(bytes.substr(place + 4, 4 + data_bytes)) != checksum)
+      refuse_picture(name, fmt::format("it is damaged between bytes {} and {}", place, place + 12 + data_bytes));
+    if (bytes.substr(place + 4, 4) == "IEND") return;
+    place += 12 + data_bytes;
+  }
+}
+
+/// The format of a picture file, by its content, after checking that the file is complete. The decoder itself would
+/// fill up a truncated JPEG with grey, and ignores a PNG's checksums. Bytes after the picture's end are ignored.
+/// Errors    UsageError: empty; neither PNG nor JPEG; truncated; a PNG with a wrong checksum, a JPEG with malformed
+///           segments. The message contains `name`
+/// Source    https://www.w3.org/TR/png
+PictureFormat check_picture_bytes(std::string_view bytes, const std::string& name) {
+  if (bytes.empty()) refuse_picture(name, "it is empty");
+  if (starts_with(bytes, kPngStart)) {
+    check_png(bytes, name);
+    return PictureFormat::kPng;
+  }
+  if (!starts_with(bytes, kJpegStart)) {
+    // An incomplete signature of one of the two means that the file is truncated.
+    if (starts_with(kPngStart, bytes) || starts_with(kJpegStart, bytes)) refuse_short_picture(bytes, name);
+    refuse_picture(name, fmt::format("expected a PNG or a JPEG file, but {}", guess(bytes)));
+  }
+  check_jpeg_segments(bytes, name);
+  return PictureFormat::kJpeg;
+}
 
 constexpr int kChannels = 3;
 constexpr int64_t kMaxJpegSize = 65535;         // the format's: 16 bits

@@ -1,8 +1,7 @@
-#include "common/tensor/combined_comparison.h"
-
 #include <cmath>
 #include <limits>
 
+#include "common/tensor/comparison.h"
 #include "common/testing/test.h"
 
 using lab::CombinedComparison;

@@ -58,7 +58,7 @@ LabOutcome unreadable_outcome(const Rubric& rubric, const std::string& reason) {
   for (const RubricTask& task : rubric.tasks) {
     TaskOutcome& result = outcome.tasks[task.id];
     result.id = task.id;
-    result.words = reason;
+    result.reason = reason;
   }
   outcome.notes = {reason};
   return outcome;

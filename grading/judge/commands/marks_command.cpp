@@ -8,6 +8,7 @@
 #include "grading/judge/commands/commands.h"
 #include "grading/judge/judging_place.h"
 #include "grading/judge/result_files.h"
+#include "grading/marks/answer_key.h"
 #include "grading/marks/shown_marks.h"
 
 namespace lab::grading {
@@ -42,6 +43,18 @@ ExitCode marks_command(int argc, char** argv) {
     const LabMarks marks = write_results(one, rubric_of(judged_lab(outcome.lab), source, rubric), outcome);
     fmt::print("{}  {}/report.md\n", headline(marks), one);
   }
+  return ExitCode::kAllMatch;
+}
+
+ExitCode answers_command(int argc, char** argv) {
+  App app("labgrade answers", "Prints what an instructor marks by: items, marks, what to look for, reference answers.");
+  std::string name, source = ".", rubric;
+  app.add_required_file(name, "the lab, such as a9");
+  app.add_text("--source", source, "DIR", "the suite's own tree");
+  app.add_text("--rubric", rubric, "FILE", "other marks and weights than the lab's own");
+  if (const auto done = app.parse(argc, argv)) return *done;
+  const JudgedLab& lab = judged_lab(name);
+  fmt::print("{}", answer_key(rubric_of(lab, source, rubric), source + "/" + lab.folder));
   return ExitCode::kAllMatch;
 }
 

@@ -6,7 +6,7 @@
 #include "common/base/files.h"
 #include "common/launch/supervise/run_directory.h"
 #include "common/testing/plain_test.h"
-#include "grading/judge/not_judged.h"
+#include "grading/judge/sandbox.h"
 
 namespace lab::grading {
 namespace {

@@ -11,7 +11,6 @@
 
 #include "common/launch/supervise/run_directory.h"
 #include "common/testing/plain_test.h"
-#include "grading/judge/not_judged.h"
 
 namespace lab::grading {
 namespace {

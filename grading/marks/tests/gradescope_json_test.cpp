@@ -91,7 +91,7 @@ TEST_CASE("Gradescope: each test says what it is and what was found") {
 
 TEST_CASE("Gradescope: whatever a program printed, the text is UTF-8, bounded, and plain") {
   Graded graded = a_grading();
-  graded.outcome.tasks["a9.y"].checks[1].words = "\xFF\xFE\x1B[31m" + std::string(100000, 'x');
+  graded.outcome.tasks["a9.y"].checks[1].reason = "\xFF\xFE\x1B[31m" + std::string(100000, 'x');
   graded.outcome.notes.assign(1000, std::string("\0\xC3 <b>", 6) + std::string(100000, 'y'));
   const std::string text = to_gradescope_json(graded.marks(), graded.outcome);
   CHECK(is_utf8(text));

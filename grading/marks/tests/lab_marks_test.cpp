@@ -57,7 +57,7 @@ TEST_CASE("marks: by hand") {
   CHECK((item_named(drawing_with(20), "a9.drawing").state == MarkedItem::State::kPassed));
   CHECK(drawing_with(7.5).marks == 102.5);
   CHECK((item_named(drawing_with(7.5), "a9.drawing").state == MarkedItem::State::kPartly));
-  CHECK(item_named(drawing_with(7.5), "a9.drawing").words == Words{"neat"});
+  CHECK(item_named(drawing_with(7.5), "a9.drawing").findings == Words{"neat"});
   CHECK(drawing_with(0).marks == 95);
   CHECK((item_named(drawing_with(0), "a9.drawing").state == MarkedItem::State::kFailed));
 }
@@ -67,7 +67,7 @@ TEST_CASE("marks: what was not handed in is 0 at once, but a person may overrule
   outcome.answers.clear();
   const LabMarks marks = marks_of(a_rubric(), outcome, {});
   CHECK(marks.pending == 0);
-  CHECK(item_named(marks, "a9.drawing").words == Words{"not handed in: drawing.png, drawing.pdf"});
+  CHECK(item_named(marks, "a9.drawing").findings == Words{"not handed in: drawing.png, drawing.pdf"});
   CHECK((item_named(marks, "a9.drawing").state == MarkedItem::State::kFailed));
   CHECK(marks_of(a_rubric(), outcome, {{"a9.drawing", 20, "on paper"}}).marks == 115);
 }
@@ -77,7 +77,7 @@ TEST_CASE("marks: nothing found is nothing given") {
   CHECK(marks.marks == 0);
   CHECK(marks.pending == 0);
   CHECK(marks.items.size() == 4);
-  for (const MarkedItem& item : marks.items) CHECK_FALSE(item.words.empty());
+  for (const MarkedItem& item : marks.items) CHECK_FALSE(item.findings.empty());
 }
 
 TEST_CASE("marks: a manual item without marks of its own raises a ladder only") {

@@ -1,6 +1,5 @@
 #include "common/testing/plain_test.h"
 #include "grading/marks/lab_marks.h"
-#include "grading/marks/needs.h"
 #include "grading/marks/tests/sample_marks.h"
 
 namespace lab::grading {
@@ -46,14 +45,14 @@ TEST_CASE("a ladder: the highest rung counts, and rungs are not added up") {
   CHECK(item.marks == 5);
   CHECK(item.out_of == 5);
   CHECK((item.state == MarkedItem::State::kPassed));
-  CHECK(item.words == Words{"reached: 'The curves', 5 of 5"});
+  CHECK(item.findings == Words{"reached: 'The curves', 5 of 5"});
 }
 
 TEST_CASE("a ladder: a rung counts only above those below it") {
   const auto item = climbed({"c.gpipe", "c.training"}, CheckState::kPassed, MarkedItem::State::kPassed);
   CHECK(item.marks == 0);
   CHECK((item.state == MarkedItem::State::kFailed));
-  CHECK(item.words == Words{"no rung is reached", "the next rung, 'Two stages', lacks c.stage"});
+  CHECK(item.findings == Words{"no rung is reached", "the next rung, 'Two stages', lacks c.stage"});
 }
 
 TEST_CASE("a ladder: a need may be a single check, which must be right itself") {
@@ -67,7 +66,7 @@ TEST_CASE("a ladder: one of several is enough where the rung says so") {
   const auto item = climbed({"c.stage"}, CheckState::kPassed, MarkedItem::State::kFailed);
   CHECK(item.marks == 1);
   CHECK((item.state == MarkedItem::State::kPartly));
-  CHECK(item.words.back() == "the next rung, 'Micro-batches', lacks one of c.gpipe, c.other");
+  CHECK(item.findings.back() == "the next rung, 'Micro-batches', lacks one of c.gpipe, c.other");
 }
 
 TEST_CASE("a ladder: a rung that only waits for a person is pending") {
@@ -75,12 +74,12 @@ TEST_CASE("a ladder: a rung that only waits for a person is pending") {
   CHECK(item.marks == 3);
   CHECK(item.pending == 2);
   CHECK((item.state == MarkedItem::State::kPending));
-  CHECK(item.words.back() == "the next rung, 'The curves', waits for c.report");
+  CHECK(item.findings.back() == "the next rung, 'The curves', waits for c.report");
   // Not if something else is missing as well.
   const auto without = climbed({"c.stage", "c.gpipe"}, CheckState::kPassed, MarkedItem::State::kPending);
   CHECK(without.pending == 0);
   CHECK((without.state == MarkedItem::State::kPartly));
-  CHECK(without.words.back() == "the next rung, 'The curves', lacks c.training");
+  CHECK(without.findings.back() == "the next rung, 'The curves', lacks c.training");
 }
 
 TEST_CASE("a ladder: what waits below is pending up to the highest rung that nothing else keeps it from") {
@@ -106,7 +105,7 @@ TEST_CASE("a ladder: a rung that was not judged is neither reached nor lost") {
   CHECK(item.not_judged == 4);
   CHECK(item.pending == 0);
   CHECK((item.state == MarkedItem::State::kNotJudged));
-  CHECK(item.words.back() == "the next rung, 'Micro-batches': not judged: one of c.gpipe, c.other");
+  CHECK(item.findings.back() == "the next rung, 'Micro-batches': not judged: one of c.gpipe, c.other");
   // A check that failed has decided it.
   outcome.tasks["c.gpipe"] = judged("c.gpipe", {CheckState::kFailed, CheckState::kNotJudged});
   CHECK(mark_ladder(a_ladder(), Needs(outcome, {report(MarkedItem::State::kPending)})).not_judged == 0);
@@ -131,9 +130,9 @@ TEST_CASE("a bonus: all of its needs, or one of any_of, or nothing") {
   CHECK(bonus({"c.a"}, {}).marks == 2);
   CHECK(bonus({"c.a"}, {}).bonus);
   CHECK(bonus({"c.a", "c.b"}, {}).marks == 0);
-  CHECK(bonus({"c.a", "c.b"}, {}).words == Words{"lacks c.b"});
+  CHECK(bonus({"c.a", "c.b"}, {}).findings == Words{"lacks c.b"});
   CHECK(bonus({}, {"c.b", "c.a"}).marks == 2);
-  CHECK(bonus({}, {"c.b", "c.nothing"}).words == Words{"lacks one of c.b, c.nothing"});
+  CHECK(bonus({}, {"c.b", "c.nothing"}).findings == Words{"lacks one of c.b, c.nothing"});
   CHECK(bonus({"c.a", "c.report"}, {}).pending == 2);
   CHECK(bonus({"c.a", "c.report"}, {}).marks == 0);
   CHECK(bonus({"c.b", "c.report"}, {}).pending == 0);

@@ -3,7 +3,6 @@
 #include "common/base/errors.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
-#include "grading/marks/manual_item.h"
 #include "grading/marks/tests/sample_marks.h"
 
 namespace lab::grading {
@@ -165,7 +164,7 @@ TEST_CASE(
   CHECK(changed.pending == 10);
   const MarkedItem& item = testing::item_named(changed, "a9.written_q1");
   CHECK(item.marked_before);
-  CHECK(item.words.back() == "an earlier version of it, which has changed since, was given 4 of 5");
+  CHECK(item.findings.back() == "an earlier version of it, which has changed since, was given 4 of 5");
   CHECK(read_bytes(path).compare(0, marked.size(), marked) == 0);
   CHECK(read_bytes(path).find("# before: an earlier version of it, which has changed since, was given 4 of 5") !=
         std::string::npos);

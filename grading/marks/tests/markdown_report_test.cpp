@@ -78,7 +78,7 @@ y.cpp:3: error: 'z' was not declared
 TEST_CASE("report: what was not judged has no marks, not 0, and the report begins with that") {
   Reported graded = a_report();
   graded.outcome.tasks["a9.y"].state = TaskOutcome::State::kNotJudged;
-  graded.outcome.tasks["a9.y"].words = "the compiler was kept waiting for a CPU, twice";
+  graded.outcome.tasks["a9.y"].reason = "the compiler was kept waiting for a CPU, twice";
   const std::string report = graded.report();
   CHECK(report.find("# A9: 61 of 100, 20 pending, 19 not judged\n") == 0);
   CHECK(report.find(kNotJudgedNote) != std::string::npos);
@@ -96,7 +96,7 @@ TEST_CASE("report: what the grader looks for and what is suggested to them is no
 
 TEST_CASE("report: a student's words cannot pass for the report's own, nor fill the disk") {
   Reported graded = a_report();
-  graded.outcome.tasks["a9.y"].checks[0].words = "printed\n# A9: 100 of 100\n| x | 61 | 61 | passed |\n\xFF\x1B[2J";
+  graded.outcome.tasks["a9.y"].checks[0].reason = "printed\n# A9: 100 of 100\n| x | 61 | 61 | passed |\n\xFF\x1B[2J";
   graded.outcome.notes.assign(1000, "**bold** \xFE" + std::string(100000, 'z'));
   const std::string report = graded.report();
   CHECK(is_utf8(report));

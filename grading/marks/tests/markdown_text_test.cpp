@@ -1,6 +1,5 @@
-#include "grading/marks/markdown_text.h"
-
 #include "common/testing/plain_test.h"
+#include "grading/marks/writers.h"
 
 namespace lab::grading {
 namespace {

@@ -42,7 +42,7 @@ inline TaskOutcome judged(const std::string& id, const std::vector<CheckState>& 
     CheckOutcome check;
     check.name = id + ".Check" + std::to_string(i);
     check.state = states[i];
-    if (states[i] == CheckState::kFailed) check.words = "on 4 ranks: expected 10, got 2.5";
+    if (states[i] == CheckState::kFailed) check.reason = "on 4 ranks: expected 10, got 2.5";
     outcome.checks.push_back(check);
   }
   return outcome;

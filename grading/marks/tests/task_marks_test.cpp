@@ -21,7 +21,7 @@ TEST_CASE("a task: all its checks right give exactly its marks, and nothing is s
   CHECK(item.marks == 0.7);
   CHECK(item.out_of == 0.7);
   CHECK((item.state == MarkedItem::State::kPassed));
-  CHECK(item.words.empty());
+  CHECK(item.findings.empty());
 }
 
 TEST_CASE("a task: its marks are shared over its checks, and are not rounded") {
@@ -29,7 +29,7 @@ TEST_CASE("a task: its marks are shared over its checks, and are not rounded") {
                            {judged("a9.x", {CheckState::kPassed, CheckState::kFailed, CheckState::kTooExpensive})});
   CHECK(item.marks == doctest::Approx(5.0 / 3).epsilon(1e-12));
   CHECK((item.state == MarkedItem::State::kPartly));
-  CHECK(item.words == Words{"a9.x.Check1: on 4 ranks: expected 10, got 2.5", "a9.x.Check2: right, but too expensive",
+  CHECK(item.findings == Words{"a9.x.Check1: on 4 ranks: expected 10, got 2.5", "a9.x.Check2: right, but too expensive",
                             "1 of 3 checks passed"});
 }
 
@@ -39,7 +39,7 @@ TEST_CASE("a task: all or nothing") {
   const auto item = marked(task, {judged("a9.x", {CheckState::kPassed, CheckState::kPassed, CheckState::kFailed})});
   CHECK(item.marks == 0);
   CHECK((item.state == MarkedItem::State::kFailed));
-  CHECK(item.words.back() == "2 of 3 checks passed; this task counts all or nothing");
+  CHECK(item.findings.back() == "2 of 3 checks passed; this task counts all or nothing");
   CHECK(marked(task, {judged("a9.x", {CheckState::kPassed})}).marks == 6);
 }
 
@@ -51,34 +51,34 @@ TEST_CASE("a task: skipped checks do not count, but some check must be right") {
     const auto item = marked(task, {judged("a9.x", none)});
     CHECK(item.marks == 0);
     CHECK((item.state == MarkedItem::State::kFailed));
-    CHECK(item.words == Words{"no check could be run"});
+    CHECK(item.findings == Words{"no check could be run"});
   }
 }
 
 TEST_CASE("a task: a check that was not run counts, and gives nothing") {
   const auto item = marked(a_task("a9.x", 6), {judged("a9.x", {CheckState::kPassed, CheckState::kNotRun})});
   CHECK(item.marks == 3);
-  CHECK(item.words.front() == "a9.x.Check1: not run");
+  CHECK(item.findings.front() == "a9.x.Check1: not run");
 }
 
 TEST_CASE("a task: not found, not run and not implemented are 0, whatever its checks say") {
   const RubricTask task = a_task("a9.x", 6);
   CHECK(marked(task, {}).marks == 0);
-  CHECK(marked(task, {}).words == Words{"not run"});
+  CHECK(marked(task, {}).findings == Words{"not run"});
 
   TaskOutcome found = judged("a9.x", {CheckState::kPassed});
   found.state = TaskOutcome::State::kNotRun;
-  found.words = "student/x.cpp does not compile: 'y' was not declared";
+  found.reason = "student/x.cpp does not compile: 'y' was not declared";
   CHECK(marked(task, {found}).marks == 0);
-  CHECK(marked(task, {found}).words == Words{"not run: student/x.cpp does not compile: 'y' was not declared"});
+  CHECK(marked(task, {found}).findings == Words{"not run: student/x.cpp does not compile: 'y' was not declared"});
   CHECK_FALSE(found.passed());
 
   found.state = TaskOutcome::State::kNotImplemented;
-  found.words = "";
+  found.reason = "";
   CHECK(marked(task, {found}).marks == 0);
-  CHECK(marked(task, {found}).words == Words{"not implemented: a TODO was reached"});
-  found.words = "TODO(a9.x) is still there";
-  CHECK(marked(task, {found}).words == Words{"not implemented: TODO(a9.x) is still there"});
+  CHECK(marked(task, {found}).findings == Words{"not implemented: a TODO was reached"});
+  found.reason = "TODO(a9.x) is still there";
+  CHECK(marked(task, {found}).findings == Words{"not implemented: TODO(a9.x) is still there"});
 }
 
 TEST_CASE("a task that failed after one of its needs is skipped; what passed of it counts") {
@@ -89,7 +89,7 @@ TEST_CASE("a task that failed after one of its needs is skipped; what passed of 
   const auto item = marked(task, {half, right, wrong});
   CHECK((item.state == MarkedItem::State::kSkipped));
   CHECK(item.marks == 3);
-  CHECK(item.words.front() == "skipped: a9.z failed");
+  CHECK(item.findings.front() == "skipped: a9.z failed");
   // Its own fault, where all needs are right, or were not judged.
   CHECK((marked(task, {half, right}).state == MarkedItem::State::kPartly));
   // Right all the same.
@@ -103,12 +103,12 @@ TEST_CASE("a task judged with a stand-in is blamed itself, unless the judge know
   found.stand_in = "the reference in place of student/y, since a9.y failed";
   CHECK((marked(task, {found, wrong}).state == MarkedItem::State::kFailed));
   found.skipped_because = "a9.other";
-  CHECK(marked(task, {found, wrong}).words.front() == "skipped: a9.other failed");
+  CHECK(marked(task, {found, wrong}).findings.front() == "skipped: a9.other failed");
 
   TaskOutcome right = judged("a9.x", {CheckState::kPassed});
   right.stand_in = "the reference in place of student/y, since a9.y failed";
   CHECK(marked(task, {right, wrong}).marks == 6);
-  CHECK(marked(task, {right, wrong}).words ==
+  CHECK(marked(task, {right, wrong}).findings ==
         Words{"judged with the reference in place of student/y, since a9.y failed"});
 }
 
@@ -117,18 +117,18 @@ TEST_CASE("a task that was not judged has no marks yet: its share waits for anot
   TaskOutcome found;
   found.id = "a9.x";
   found.state = TaskOutcome::State::kNotJudged;
-  found.words = "the compiler was killed for lack of memory, twice";
+  found.reason = "the compiler was killed for lack of memory, twice";
   const auto whole = marked(task, {found, judged("a9.y", {CheckState::kFailed})});
   CHECK((whole.state == MarkedItem::State::kNotJudged));
   CHECK(whole.not_judged == 6);
-  CHECK(whole.words == Words{"not judged: the compiler was killed for lack of memory, twice"});
+  CHECK(whole.findings == Words{"not judged: the compiler was killed for lack of memory, twice"});
 
   const auto partly =
       marked(task, {judged("a9.x", {CheckState::kPassed, CheckState::kFailed, CheckState::kNotJudged})});
   CHECK((partly.state == MarkedItem::State::kNotJudged));
   CHECK(partly.marks == 2);
   CHECK(partly.not_judged == 2);
-  CHECK(partly.words.back() == "a9.x.Check2: not judged");
+  CHECK(partly.findings.back() == "a9.x.Check2: not judged");
 }
 
 TEST_CASE("all or nothing: what was not judged may still be all, unless a check failed") {
@@ -149,7 +149,7 @@ TEST_CASE("a task that was not run because of a need says so") {
   found.skipped_because = "a9.y";
   const auto item = marked(a_task("a9.x", 6, {"a9.y"}), {found});
   CHECK((item.state == MarkedItem::State::kSkipped));
-  CHECK(item.words == Words{"skipped: a9.y failed", "not run"});
+  CHECK(item.findings == Words{"skipped: a9.y failed", "not run"});
 }
 
 }  // namespace

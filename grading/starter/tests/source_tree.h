@@ -7,7 +7,6 @@
 
 #include "common/testing/plain_test.h"
 #include "grading/starter/derive_starter.h"
-#include "grading/starter/starter_labs.h"
 
 // The suite's own source tree, for the tests of the starter.
 namespace lab::grading {

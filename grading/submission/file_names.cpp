@@ -1,10 +1,13 @@
-#include "grading/submission/meant_file.h"
+#include "grading/submission/file_names.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
 
 #include "common/base/text.h"
+#include "common/course/hand_in/entry_path.h"
 
 namespace lab::grading {
 namespace {
@@ -16,6 +19,14 @@ std::string lower_base_name(const std::string& path) {
 }
 
 }  // namespace
+
+std::string name_list(const std::vector<std::string>& names) {
+  constexpr std::size_t kMaxNamed = 10;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(names.size(), kMaxNamed); ++i)
+    list += fmt::format("{}'{}'", i == 0 ? "" : ", ", printable_name(names[i]));
+  return names.size() > kMaxNamed ? list + fmt::format(" and {} more", names.size() - kMaxNamed) : list;
+}
 
 std::optional<std::string> meant_file(const std::string& name, const std::vector<std::string>& missing) {
   std::vector<std::string> same_name;

@@ -1,4 +1,4 @@
-#include "common/tensor/combined_comparison.h"
+#include "common/tensor/comparison.h"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "grading/submission/meant_file.h"
+#include "grading/submission/file_names.h"
 
 #include "common/testing/plain_test.h"
 
