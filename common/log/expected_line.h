@@ -7,21 +7,15 @@
 // One line that a log must hold, and what may be wrong with the line found in its place.
 namespace lab {
 
-/// True if the text is the template with every {field} filled in. The fields:
-///   {node}    an integer or N/A          {device}  GPU or CPU
-///   {index}   an integer                 {number}  a finite decimal number, "12", "-0.5", "1.5e-07"
-///   {figure}  a figure of a match line, finite
-///   {word}    letters, digits, '-', '.' and ',': a name or a list, "1f1b", "0-2,5"
-/// Every other character stands for itself.
-/// Errors    ContractError: a field that is not in this list
-/// Example   matches_template("on {device} {index}.", "on CPU 3.") is true
-bool matches_template(std::string_view line_template, std::string_view text);
-
-/// A whole line of text, with the fields of matches_template().
+/// A whole line of text, with the fields of a template (line_template.h).
 /// Example   {"[Distributed Init] Rank 2 initialized on {node} on {device} {index}."}
 struct ExpectedText {
   std::string text;
 };
+
+/// The line that Printer::text() prints on a rank: LogExpectation::add() puts its number in the place of {rank}.
+/// Example   rank_text("done") is {"[Rank {rank}] done"}
+ExpectedText rank_text(std::string_view line_template);
 
 /// A match line. True: both figures finite, mean <= max <= max_bound. False: max above 0 and finite. A figure given in
 /// exact_max or exact_mean must match digit for digit.

@@ -1,3 +1,6 @@
+#include "common/log/line_template.h"
+
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -5,6 +8,7 @@
 #include "common/log/expected_line.h"
 #include "common/testing/plain_test.h"
 
+using lab::filled;
 using lab::matches_template;
 
 TEST_CASE("template: text without fields stands for itself") {
@@ -50,4 +54,25 @@ TEST_CASE("template: an unknown field is an error, even if the text differs anyw
   CHECK_THROWS_AS(matches_template("{nodes}", "1"), lab::ContractError);
   CHECK_THROWS_AS(matches_template("a{nodes}", "b"), lab::ContractError);
   CHECK_THROWS_AS(matches_template("{node", "1"), lab::ContractError);
+}
+
+TEST_CASE("template: what is filled in matches, in the format that the field asks for") {
+  const char* line = "{word}: {number:.1f} s on rank {index}, {number:.2g}";
+  CHECK(filled(line, "1f1b", 3.14, 2, 4e-5) == "1f1b: 3.1 s on rank 2, 4e-05");
+  CHECK(matches_template(line, "1f1b: 3.1 s on rank 2, 4e-05"));
+  CHECK(matches_template(line, "1f1b: 3.14159 s on rank 2, 4"));
+  CHECK_FALSE(matches_template(line, "1f1b: 3.1 s on rank 2.0, 4e-05"));
+  CHECK(filled("done") == "done");
+}
+
+TEST_CASE("template: a wrong run's value is printed and does not match; another number of values is an error") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(filled("loss {number:.6f}", nan) == "loss nan");
+  CHECK_FALSE(matches_template("loss {number:.6f}", "loss nan"));
+  CHECK_THROWS_AS(filled("loss {number}"), lab::ContractError);
+  CHECK_THROWS_AS(filled("loss {number}", 1, 2), lab::ContractError);
+}
+
+TEST_CASE("template: messages quote it without formats") {
+  CHECK(describe(lab::rank_text("{number:.1f} s"), 3) == "\"[Rank {rank}] {number} s\"");
 }
