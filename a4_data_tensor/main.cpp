@@ -1,61 +1,11 @@
 #include <fmt/format.h>
 
-#include "a4_data_tensor/cases/calls.h"
 #include "a4_data_tensor/cases/cases.h"
-#include "a4_data_tensor/cases/log.h"
 #include "common/checks/lab_main.h"
 #include "common/cli/app.h"
-#include "common/tensor/compare.h"
-#include "common/tensor/partition.h"
 
 namespace lab::a4 {
 namespace {
-
-/// The handout's first comparison: the weight before and after the update, which must differ.
-void show_update(RankRun& run, const CaseResult& baseline) {
-  const Comparison moved = compare(baseline.actual.at("initial"), baseline.actual.at("updated"));
-  run.out.match({"", 0, moved.close, moved.max_diff, moved.mean_diff}, Expect::kDiffer);
-}
-
-/// The whole log: the handout's lines, then what its checks miss.
-void run_all(RankRun& run, const LabSizes& sizes) {
-  const CallTable table = calls();
-  const bool first = run.comm.rank() == 0;
-  const std::vector<Case> handout = handout_cases(sizes);
-  const char* messages[] = {kBaselineText, kAccumulationText, kDataParallelText, kColumnParallelText};
-
-  run.announce();
-  CaseResult baseline;
-  for (std::size_t i = 0; i < handout.size(); ++i) {
-    if (first) run.out.text(0, messages[i]);
-    if (!is_asked(handout[i], run.comm.rank())) continue;
-    const CaseResult result = run_case(handout[i], table, run.comm, run.options.seed, run.device);
-    if (i == 0) {
-      baseline = result;
-      run.save(handout[i], result);
-      show_update(run, result);
-    } else {
-      run.report(handout[i], result);
-    }
-  }
-  run.out.text(run.comm.rank(), "done");
-
-  if (first) {
-    run.out.text(0, kFurtherText);
-    run.out.match(
-        {"SingleStep", 0, baseline.comparison.close, baseline.comparison.max_diff, baseline.comparison.mean_diff});
-  }
-  for (const Case& test_case : further_cases(sizes)) run.check(test_case, table);
-}
-
-void run_lab(RankRun& run, const LabSizes& sizes) {
-  if (run.only.empty()) return run_all(run, sizes);
-  run.announce();
-  for (const Case& test_case : all_cases(sizes)) {
-    if (is_asked(test_case, run.comm.rank())) run.check(test_case, calls());
-  }
-  run.out.text(run.comm.rank(), "done");
-}
 
 void validate(const LabSizes& sizes, int num_ranks) {
   const auto must_divide = [](std::int64_t total, std::int64_t parts, const char* what, const char* hint) {
@@ -90,8 +40,7 @@ int main(int argc, char** argv) {
                     "micro-batches of the accumulation");
   };
   program.validate = [&](int num_ranks) { a4::validate(sizes, num_ranks); };
-  program.body = [&](RankRun& run) { a4::run_lab(run, sizes); };
-  program.expected_log = a4::expected_log;
+  program.steps = [&] { return a4::program_steps(sizes); };
   program.cases = a4::all_cases();
   program.calls = a4::calls();
   return lab_main(argc, argv, program);

@@ -1,13 +1,10 @@
-#include "a5_pipeline/cases/calls.h"
 #include "a5_pipeline/cases/cases.h"
-#include "a5_pipeline/cases/log.h"
 #include "a5_pipeline/commands/baseline_file.h"
 #include "a5_pipeline/commands/commands.h"
 #include "a5_pipeline/commands/main_comparison.h"
 #include "a5_pipeline/commands/model_schedule.h"
 #include "common/checks/lab_main.h"
 #include "common/cli/app.h"
-#include "common/comm/lone_work.h"
 #include "common/pipeline/generators.h"
 #include "common/tensor/describe.h"
 
@@ -37,30 +34,6 @@ void finish(LabOptions& options, const CommonOptions& common) {
   options.arguments.activation = options.activation == "relu" ? Activation::kRelu : Activation::kTanh;
 }
 
-/// Rank 0 runs the baseline, once, while the others wait.
-void make_baseline(RankRun& run, const LabOptions& options, BaselineFile& baseline) {
-  std::function<void(const ReportProgress&)> work;
-  if (run.comm.rank() == 0 && baseline.empty()) {
-    work = [&](const ReportProgress& report) {
-      // In the simulated world work takes no time, and a message inside backward() is refused.
-      baseline = run_baseline(options.arguments, run.options.world == "sim" ? ReportProgress() : report);
-    };
-  }
-  work_while_others_wait(run.comm.collectives(), work);
-}
-
-void run_lab(RankRun& run, const LabOptions& options, BaselineFile& baseline) {
-  const CallTable table = calls();
-  run.announce();
-  if (!options.no_cases) run_sections(run, sections_before_comparison(), table);
-  if (run.only.empty()) {
-    make_baseline(run, options, baseline);
-    compare_with_baseline(run, options, baseline);
-  }
-  if (!options.no_cases) run_sections(run, sections_after_comparison(), table);
-  run.out.text(run.comm.rank(), "done");
-}
-
 }  // namespace
 }  // namespace lab::a5
 
@@ -80,8 +53,7 @@ int main(int argc, char** argv) {
     // Rejects what the schedule does not allow.
     a5::model_schedule(options.arguments, options.schedule, options.num_chunks, num_ranks);
   };
-  program.body = [&](RankRun& run) { a5::run_lab(run, options, baseline); };
-  program.expected_log = a5::expected_log;
+  program.steps = [&] { return a5::program_steps(options, baseline); };
   program.cases = a5::all_cases();
   program.calls = a5::calls();
   program.commands = {

@@ -1,12 +1,8 @@
-#include <fmt/format.h>
-
 #include "common/checks/lab_main.h"
 #include "common/cli/app.h"
 #include "common/comm/lone_work.h"
 #include "common/tensor/memory_meter.h"
-#include "vae_sequence_parallel/cases/calls.h"
 #include "vae_sequence_parallel/cases/cases.h"
-#include "vae_sequence_parallel/cases/log.h"
 #include "vae_sequence_parallel/commands/commands.h"
 #include "vae_sequence_parallel/commands/markdown_log.h"
 #include "vae_sequence_parallel/commands/reconstruct.h"
@@ -58,12 +54,8 @@ ExitCode modules_command(int argc, char** argv) {
   program.add_options = [&](App& app) {
     app.add_choice("--only", lab.only, module_tags(), "checks of one kind of module; default: all");
   };
-  program.body = [&](RankRun& run) {
-    run.announce();
-    run_sections(run, sections(lab.only), calls());
-    run.out.text(run.comm.rank(), "done");
-  };
-  program.expected_log = expected_modules_log;
+  program.steps = [&] { return modules_steps(lab.only); };
+  program.calls = calls();
   return static_cast<ExitCode>(lab_main(argc, argv, program));
 }
 
@@ -73,12 +65,7 @@ ExitCode test_command(int argc, char** argv) {
       program_of("vae_sequence_parallel test", "Decodes the latent on all ranks, compares it with the baseline.");
   program.add_options = [&](App& app) { add_step_options(app, lab.steps); };
   program.prepare = [&](const CommonOptions& common, int, int) { finish(lab.steps, common); };
-  program.body = [&](RankRun& run) {
-    run.announce();
-    reconstruct(run, lab.steps);
-    run.out.text(run.comm.rank(), "done");
-  };
-  program.expected_log = expected_test_log;
+  program.steps = [&] { return test_steps([&](RankRun& run) { reconstruct(run, lab.steps); }); };
   return static_cast<ExitCode>(lab_main(argc, argv, program));
 }
 
@@ -94,14 +81,10 @@ int main(int argc, char** argv) {
                       "test, one after the other.");
   program.add_options = [&](App& app) { vae::add_step_options(app, lab.steps); };
   program.prepare = [&](const CommonOptions& common, int, int) { vae::finish(lab.steps, common); };
-  program.body = [&](RankRun& run) {
-    run.announce();
-    if (run.only.empty()) vae::run_serial_steps(run, lab.steps);
-    run_sections(run, vae::sections(), vae::calls());
-    if (run.only.empty()) vae::reconstruct(run, lab.steps);
-    run.out.text(run.comm.rank(), "done");
+  program.steps = [&] {
+    return vae::program_steps([&](RankRun& run) { vae::run_serial_steps(run, lab.steps); },
+                              [&](RankRun& run) { vae::reconstruct(run, lab.steps); });
   };
-  program.expected_log = vae::expected_log;
   program.cases = vae::all_cases();
   program.calls = vae::calls();
   program.commands = {{"encode", "encode [--image FILE]", vae::encode_command},

@@ -1,260 +1,124 @@
 #include "a4_data_tensor/cases/cases.h"
 
-#include <fmt/format.h>
-
-#include "a4_data_tensor/cases/log.h"
-#include "common/tensor/batch.h"
-#include "common/tensor/exact_data.h"
-#include "common/tensor/partition.h"
+#include "a4_data_tensor/accumulation.h"
+#include "a4_data_tensor/column_parallel.h"
+#include "a4_data_tensor/data_parallel.h"
+#include "a4_data_tensor/parallel_functions.h"
+#include "a4_data_tensor/row_parallel.h"
+#include "a4_data_tensor/single_step.h"
+#include "common/tensor/compare.h"
 
 namespace lab::a4 {
 namespace {
 
-StepOptions seeded(const StepOptions& step, const CasePlace& place) {
-  StepOptions options = step;
-  options.seed = place.seed;
-  return options;
+at::Tensor leaf(const CaseInputs& inputs, const std::string& name) {
+  return inputs.tensor(name).clone().requires_grad_();
 }
 
-CaseInputs handout_inputs(const LabSizes& sizes, const CasePlace& place) {
-  const StepOptions options = seeded(sizes.step, place);
-  const Batch batch = create_batch(options);
-  CaseInputs inputs;
-  inputs.seed = place.seed;
-  inputs.tensors = {
-      {"input.inputs", batch.inputs}, {"input.targets", batch.targets}, {"weight.W", initial_weight(options)}};
-  inputs.numbers = {{"global_batch_size", static_cast<double>(options.global_batch_size)},
-                    {"input_dim", static_cast<double>(options.input_dim)},
-                    {"output_dim", static_cast<double>(options.output_dim)},
-                    {"learning_rate", options.learning_rate},
-                    {"accumulation_steps", static_cast<double>(sizes.accumulation_steps)}};
-  return inputs;
+at::Tensor optional_tensor(const CaseInputs& inputs, const std::string& name) {
+  const auto found = inputs.tensors.find(name);
+  return found == inputs.tensors.end() ? at::Tensor() : found->second;
 }
 
-Case handout_case(const LabSizes& sizes, const std::string& task, const std::string& name) {
-  Case result;
-  result.task = task;
-  result.name = name;
-  result.prefix = name;
-  result.inputs = [sizes](const CasePlace& place) { return handout_inputs(sizes, place); };
-  result.expected = [sizes](const CasePlace& place) {
-    return TensorMap{{"W", updated_by_hand(seeded(sizes.step, place))}};
+TensorMap single_step_call(Communicator&, const CaseInputs& inputs) {
+  const StepResult result = single_step(step_options(inputs));
+  return {{"initial", result.initial_weight}, {"updated", result.updated_weight}};
+}
+
+TensorMap accumulation_call(Communicator&, const CaseInputs& inputs) {
+  return {{"W", single_step_with_grad_accumulation(step_options(inputs), inputs.integer("accumulation_steps"))}};
+}
+
+TensorMap data_parallel_call(Communicator& comm, const CaseInputs& inputs) {
+  return {{"W", data_parallel_single_step(step_options(inputs), comm.collectives())}};
+}
+
+TensorMap broadcast_call(Communicator& comm, const CaseInputs& inputs) {
+  const at::Tensor x = leaf(inputs, "input.x");
+  const at::Tensor grad_out = inputs.tensor("input.grad_out").clone();
+  const at::Tensor out = broadcast_parallel(x, comm.collectives());
+  out.backward(grad_out);
+  return {{"out", out.detach()}, {"x.grad", x.grad()}, {"grad_out", grad_out}};
+}
+
+TensorMap gather_call(Communicator& comm, const CaseInputs& inputs) {
+  const at::Tensor x = leaf(inputs, "input.x");
+  const at::Tensor out = gather_parallel(x, comm.collectives());
+  out.backward(inputs.tensor("input.grad_out"));
+  return {{"out", out.detach()}, {"x.grad", x.grad()}};
+}
+
+TensorMap column_call(Communicator& comm, const CaseInputs& inputs) {
+  if (inputs.tensors.count("input.x") == 0) {
+    return {{"W", full_column_parallel_single_step(step_options(inputs), comm.collectives())}};
+  }
+  const at::Tensor x = leaf(inputs, "input.x");
+  const FullColumnParallelLinear layer(inputs.tensor("weight.W"), optional_tensor(inputs, "weight.bias"),
+                                       comm.collectives());
+  const at::Tensor out = layer.forward(x);
+  out.backward(inputs.tensor("input.grad_out"));
+  TensorMap results = {{"out", out.detach()}, {"x.grad", x.grad()}, {"W.grad", layer.W.grad()}};
+  if (layer.bias.defined()) results["bias.grad"] = layer.bias.grad();
+  return results;
+}
+
+TensorMap row_call(Communicator& comm, const CaseInputs& inputs) {
+  const at::Tensor x_shard = leaf(inputs, "input.x_shard");
+  const RowParallelLinear layer(inputs.tensor("weight.W"), inputs.tensor("weight.bias"), comm.collectives());
+  const at::Tensor out = layer.forward(x_shard);
+  out.backward(inputs.tensor("input.grad_out"));
+  return {{"out", out.detach()},
+          {"x_shard.grad", x_shard.grad()},
+          {"W.grad", layer.W.grad()},
+          {"bias.grad", layer.bias.grad()}};
+}
+
+TensorMap pair_call(Communicator& comm, const CaseInputs& inputs) {
+  const at::Tensor x = leaf(inputs, "input.x");
+  const ColumnRowPair pair(inputs.tensor("weight.W1"), inputs.tensor("weight.W2"), comm.collectives());
+  const at::Tensor out = pair.forward(x);
+  out.backward(inputs.tensor("input.grad_out"));
+  return {{"out", out.detach()}, {"x.grad", x.grad()}, {"W1.grad", pair.W1.grad()}, {"W2.grad", pair.second.W.grad()}};
+}
+
+constexpr double kMaxDiff = 1e-6;  // of a right step's True lines
+
+constexpr const char* kBaselineText =
+    "Compute the updated matrix which should be different from the initial weight matrix.";
+constexpr const char* kFurtherText =
+    "Beyond the handout: the update by hand, exact data, gradients of the input, bias, row parallel, column and row.";
+
+/// The handout's first comparison: the weight before and after the update, which must differ.
+LabStep update_step(const Case& baseline) {
+  LabStep step;
+  step.cases = {baseline};
+  step.run = [baseline](RankRun& run) {
+    if (run.comm.rank() != 0) return;
+    run.print(kBaselineText);
+    const CaseResult result = run_case(baseline, run.calls, run.comm, run.options.seed, run.device);
+    run.save(baseline, result);
+    const Comparison moved = compare(result.actual.at("initial"), result.actual.at("updated"));
+    run.out.match({baseline.prefix, 0, moved.close, moved.max_diff, moved.mean_diff}, Expect::kDiffer);
   };
-  return result;
-}
-
-/// Integers from -2 to 2: products of three matrices of these sizes stay exact in float32.
-at::Tensor small(at::IntArrayRef shape, std::uint64_t seed) {
-  return exact_values(shape, at::kHalf, seed).to(at::kFloat);
-}
-
-at::Tensor columns_of(const at::Tensor& tensor, const CasePlace& place) {
-  const Slice slice = even_slice(tensor.size(-1), place.size, place.rank);
-  return tensor.narrow(-1, slice.begin, slice.size).contiguous();
-}
-
-at::Tensor rows_of(const at::Tensor& tensor, const CasePlace& place) {
-  const Slice slice = even_slice(tensor.size(0), place.size, place.rank);
-  return tensor.narrow(0, slice.begin, slice.size).contiguous();
-}
-
-/// The tensors that the layer cases share. Every rank draws all of them; `grad_out` is the gradient that arrives at the
-/// output.
-struct LayerData {
-  at::Tensor x, weight1, weight2, bias, grad_out;
-};
-
-constexpr std::int64_t kBatch = 12;  // a batch that few world sizes divide: tensor parallelism does not split it
-
-LayerData layer_data(const LabSizes& sizes, std::uint64_t seed) {
-  const std::int64_t in = sizes.step.input_dim;
-  const std::int64_t out = sizes.step.output_dim;
-  return {small({kBatch, in}, seed), small({in, out}, seed + 1), small({out, in}, seed + 2), small({out}, seed + 3),
-          small({kBatch, out}, seed + 4)};
-}
-
-/// A case on exact data: results must be bitwise equal.
-Case exact_case(const std::string& task, const std::string& name) {
-  Case result;
-  result.task = task;
-  result.name = name;
-  result.prefix = name;
-  result.tolerance = {0, 0};
-  return result;
-}
-
-CaseInputs layer_inputs(const LayerData& data, bool with_bias) {
-  CaseInputs inputs;
-  inputs.tensors = {{"input.x", data.x}, {"input.grad_out", data.grad_out}, {"weight.W", data.weight1}};
-  if (with_bias) inputs.tensors["weight.bias"] = data.bias;
-  return inputs;
-}
-
-Case column_case(const LabSizes& sizes, const std::string& name, bool with_bias) {
-  Case result = exact_case("a4.column_parallel", name);
-  result.inside_backward = true;
-  result.inputs = [sizes, with_bias](const CasePlace& place) {
-    return layer_inputs(layer_data(sizes, place.seed), with_bias);
+  step.expect = [baseline](LogExpectation& log) {
+    log.add(0, rank_text(kBaselineText));
+    // Does not depend on the number of ranks, nor on the BLAS kernel: the figures of the handout's Python code.
+    log.add(0, ExpectedMatch{baseline.prefix, false, 0, "1.193051e-01", "3.029096e-02"});
   };
-  result.expected = [sizes, with_bias](const CasePlace& place) {
-    const LayerData data = layer_data(sizes, place.seed);
-    const at::Tensor out = at::matmul(data.x, data.weight1);
-    TensorMap expected = {{"out", with_bias ? out + data.bias : out},
-                          {"x.grad", at::matmul(data.grad_out, data.weight1.t())},
-                          {"W.grad", columns_of(at::matmul(data.x.t(), data.grad_out), place)}};
-    if (with_bias) expected["bias.grad"] = columns_of(data.grad_out.sum(0), place);
-    return expected;
-  };
-  return result;
-}
-
-Case broadcast_case() {
-  Case result = exact_case("a4.broadcast_parallel", "BroadcastParallel");
-  result.inside_backward = true;
-  result.inputs = [](const CasePlace& place) {
-    CaseInputs inputs;
-    inputs.tensors = {{"input.x", exact_values({5, 3}, at::kFloat, place.seed)},
-                      {"input.grad_out", exact_values_for_rank({5, 3}, at::kFloat, place.seed + 1, place.rank)}};
-    return inputs;
-  };
-  result.expected = [](const CasePlace& place) {
-    at::Tensor sum = at::zeros({5, 3});
-    for (int rank = 0; rank < place.size; ++rank)
-      sum += exact_values_for_rank({5, 3}, at::kFloat, place.seed + 1, rank);
-    // The incoming gradient belongs to autograd: it must not be modified.
-    return TensorMap{{"out", exact_values({5, 3}, at::kFloat, place.seed)},
-                     {"x.grad", sum},
-                     {"grad_out", exact_values_for_rank({5, 3}, at::kFloat, place.seed + 1, place.rank)}};
-  };
-  return result;
-}
-
-Case gather_case() {
-  Case result = exact_case("a4.gather_parallel", "GatherParallel");
-  result.inputs = [](const CasePlace& place) {
-    CaseInputs inputs;
-    inputs.tensors = {{"input.x", exact_values_for_rank({2, 3, 4}, at::kFloat, place.seed, place.rank)},
-                      {"input.grad_out", exact_values({2, 3, 4 * place.size}, at::kFloat, place.seed + 1)}};
-    return inputs;
-  };
-  result.expected = [](const CasePlace& place) {
-    std::vector<at::Tensor> parts;
-    for (int rank = 0; rank < place.size; ++rank)
-      parts.push_back(exact_values_for_rank({2, 3, 4}, at::kFloat, place.seed, rank));
-    return TensorMap{{"out", at::cat(parts, -1)},
-                     {"x.grad", columns_of(exact_values({2, 3, 4 * place.size}, at::kFloat, place.seed + 1), place)}};
-  };
-  return result;
-}
-
-/// The budget for `num_sums` sums over the ranks of a tensor of this shape, each by an all-reduce or by a
-/// reduce-scatter and an all-gather, which send the same: 2 (P-1)/P of its bytes. Also gathering the hidden features
-/// exceeds it.
-CostBounds sums_of(const std::vector<std::int64_t>& shape, std::uint64_t num_sums) {
-  const auto num_bytes = static_cast<std::uint64_t>(c10::multiply_integers(shape)) * sizeof(float);
-  return [=](const CasePlace& place) {
-    const auto size = static_cast<std::uint64_t>(place.size);
-    CostBound all;
-    all.max_bytes_sent = num_sums * (2 * num_bytes * (size - 1) / size);
-    return std::vector<CostBound>{{"all_reduce", num_sums}, {"all_gather", num_sums}, all};
-  };
-}
-
-Case row_case(const LabSizes& sizes) {
-  Case result = exact_case("a4.row_parallel", "RowParallel");
-  result.inputs = [sizes](const CasePlace& place) {
-    const LayerData data = layer_data(sizes, place.seed);
-    CaseInputs inputs = layer_inputs(data, true);
-    inputs.tensors["input.x_shard"] = columns_of(data.x, place);
-    return inputs;
-  };
-  result.expected = [sizes](const CasePlace& place) {
-    const LayerData data = layer_data(sizes, place.seed);
-    return TensorMap{{"out", at::matmul(data.x, data.weight1) + data.bias},
-                     {"x_shard.grad", columns_of(at::matmul(data.grad_out, data.weight1.t()), place)},
-                     {"W.grad", rows_of(at::matmul(data.x.t(), data.grad_out), place)},
-                     {"bias.grad", data.grad_out.sum(0)}};
-  };
-  result.bounds = sums_of({kBatch, sizes.step.output_dim}, 1);
-  return result;
-}
-
-Case pair_case(const LabSizes& sizes) {
-  Case result = exact_case("a4.column_row", "ColumnRow");
-  result.inside_backward = true;
-  result.inputs = [sizes](const CasePlace& place) {
-    const LayerData data = layer_data(sizes, place.seed);
-    CaseInputs inputs;
-    inputs.tensors = {{"input.x", data.x},
-                      {"input.grad_out", small({kBatch, sizes.step.input_dim}, place.seed + 5)},
-                      {"weight.W1", data.weight1},
-                      {"weight.W2", data.weight2}};
-    return inputs;
-  };
-  result.expected = [sizes](const CasePlace& place) {
-    const LayerData data = layer_data(sizes, place.seed);
-    const at::Tensor grad_out = small({kBatch, sizes.step.input_dim}, place.seed + 5);
-    const at::Tensor before = at::matmul(data.x, data.weight1);
-    const at::Tensor hidden = at::relu(before);
-    const at::Tensor grad_before = at::matmul(grad_out, data.weight2.t()) * before.gt(0);
-    return TensorMap{{"out", at::matmul(hidden, data.weight2)},
-                     {"x.grad", at::matmul(grad_before, data.weight1.t())},
-                     {"W1.grad", columns_of(at::matmul(data.x.t(), grad_before), place)},
-                     {"W2.grad", rows_of(at::matmul(hidden.t(), grad_out), place)}};
-  };
-  result.bounds = sums_of({kBatch, sizes.step.input_dim}, 2);
-  return result;
-}
-
-/// The weight after a step on these rows of the batch alone.
-at::Tensor updated_by_rows(const StepOptions& options, const Slice& rows) {
-  const at::Tensor weight = initial_weight(options);
-  const Batch batch = create_batch(options);
-  const at::Tensor inputs = batch.inputs.narrow(0, rows.begin, rows.size);
-  const at::Tensor error = at::matmul(inputs, weight) - batch.targets.narrow(0, rows.begin, rows.size);
-  const double scale = 2.0 / static_cast<double>(rows.size * options.output_dim);
-  return weight - options.learning_rate * scale * at::matmul(inputs.t(), error);
-}
-
-/// The first part of the batch used in place of every part.
-KnownMistake first_rows_everywhere(const LabSizes& sizes, const std::string& message,
-                                   const std::function<std::int64_t(const CasePlace&)>& num_parts) {
-  return {"first_slice_everywhere", message, [sizes, num_parts](const CasePlace& place) {
-            const StepOptions options = seeded(sizes.step, place);
-            const Slice first = even_slice(options.global_batch_size, num_parts(place), 0);
-            return TensorMap{{"W", updated_by_rows(options, first)}};
-          }};
+  return step;
 }
 
 }  // namespace
 
-at::Tensor updated_by_hand(const StepOptions& options) {
-  return updated_by_rows(options, {0, options.global_batch_size});
-}
-
-std::vector<Case> handout_cases(const LabSizes& sizes) {
-  std::vector<Case> cases = {handout_case(sizes, "a4.single_step", "Baseline"),
-                             handout_case(sizes, "a4.accumulation", "Accumulation"),
-                             handout_case(sizes, "a4.data_parallel", "DataParallel"),
-                             handout_case(sizes, "a4.column_parallel", "FullColumnParallel")};
-  cases[0].only_rank_zero = cases[1].only_rank_zero = true;
-  cases[0].prefix = cases[1].prefix = "";
-  cases[0].expected = [sizes](const CasePlace& place) {
-    const StepOptions options = seeded(sizes.step, place);
-    return TensorMap{{"initial", initial_weight(options)}, {"updated", updated_by_hand(options)}};
-  };
-  cases[1].known_mistakes = {first_rows_everywhere(
-      sizes, "only the first micro-batch counts: every iteration takes its rows instead of the next ones",
-      [sizes](const CasePlace&) { return sizes.accumulation_steps; })};
-  cases[2].known_mistakes = {first_rows_everywhere(
-      sizes, "only the first rank's rows of the batch count: every rank takes those instead of its own",
-      [](const CasePlace& place) { return place.size; })};
-  return cases;
-}
-
-std::vector<Case> further_cases(const LabSizes& sizes) {
-  return {broadcast_case(), gather_case(),   column_case(sizes, "InputGrad", false), column_case(sizes, "Bias", true),
-          row_case(sizes),  pair_case(sizes)};
+CallTable calls() {
+  return {{"a4.single_step", single_step_call},
+          {"a4.accumulation", accumulation_call},
+          {"a4.data_parallel", data_parallel_call},
+          {"a4.broadcast_parallel", broadcast_call},
+          {"a4.gather_parallel", gather_call},
+          {"a4.column_parallel", column_call},
+          {"a4.row_parallel", row_call},
+          {"a4.column_row", pair_call}};
 }
 
 std::vector<Case> all_cases(const LabSizes& sizes) {
@@ -267,15 +131,25 @@ std::vector<Case> all_cases() {
   return all_cases(LabSizes());
 }
 
-StepOptions step_options(const CaseInputs& inputs) {
-  StepOptions options;
-  options.global_batch_size = inputs.integer("global_batch_size");
-  options.input_dim = inputs.integer("input_dim");
-  options.output_dim = inputs.integer("output_dim");
-  options.learning_rate = inputs.number("learning_rate");
-  options.seed = inputs.seed;
-  options.device = inputs.device;
-  return options;
+std::vector<LabStep> program_steps(const LabSizes& sizes) {
+  const std::vector<Case> handout = handout_cases(sizes);
+  Case by_hand = handout[0];
+  by_hand.prefix = "SingleStep";
+  LabStep update_by_hand = checks({{kFurtherText, {by_hand}}}, kMaxDiff);
+  update_by_hand.cases.clear();  // `run Baseline` runs it once
+  return {announcement(),
+          update_step(handout[0]),
+          checks({{"Compute the updated weight using batch accumulation. They should match.", {handout[1]}},
+                  {"Compute the updated weight using data parallelism.", {handout[2]}},
+                  {"Compute the updated weight using tensor parallelism (FullColumnParallelLinear).", {handout[3]}}},
+                 kMaxDiff),
+          done(),
+          update_by_hand,
+          checks({{"", further_cases(sizes)}}, kMaxDiff)};
+}
+
+LogExpectation expected_log(int num_ranks) {
+  return expectation_of(program_steps({}), num_ranks);
 }
 
 GradedLab graded_lab() {

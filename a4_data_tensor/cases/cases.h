@@ -4,6 +4,7 @@
 
 #include "a4_data_tensor/step.h"
 #include "common/checks/graded_lab.h"
+#include "common/checks/lab_step.h"
 
 namespace lab::a4 {
 
@@ -31,6 +32,15 @@ StepOptions step_options(const CaseInputs& inputs);
 
 /// The updated weight by hand: weight - lr * 2 / (batch * out) * X^T (X W - Y).
 at::Tensor updated_by_hand(const StepOptions& options);
+
+/// Task id -> student function. A task's cases ask for results by name, and each call returns what its inputs allow.
+CallTable calls();
+
+/// The program: the handout's lines, then what its checks miss.
+std::vector<LabStep> program_steps(const LabSizes& sizes);
+
+/// The lines of a right run with the default sizes.
+LogExpectation expected_log(int num_ranks);
 
 /// For the judge.
 GradedLab graded_lab();

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "a4_data_tensor/cases/calls.h"
 #include "a4_data_tensor/single_step.h"
 #include "common/launch/run_ranks.h"
 #include "common/log/match_line.h"

@@ -1,4 +1,3 @@
-#include "a4_data_tensor/cases/calls.h"
 #include "a4_data_tensor/cases/cases.h"
 #include "a4_data_tensor/column_parallel.h"
 #include "a4_data_tensor/data_parallel.h"

@@ -4,16 +4,26 @@
 
 #include <utility>
 
+#include "a5_pipeline/cases/cases.h"
 #include "a5_pipeline/cases/pipelined_model.h"
 #include "a5_pipeline/commands/model_schedule.h"
 #include "a5_pipeline/comparisons.h"
 #include "a5_pipeline/data_loader.h"
+#include "common/comm/lone_work.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/comparison.h"
 #include "common/tensor/partition.h"
 
 namespace lab::a5 {
 namespace {
+
+constexpr const char* kBaselineLine = "Baseline, in one process: number of layers {index}, of micro-batches {index}.";
+constexpr const char* kPipelineLine =
+    "Pipeline (pp {index}, schedule {word}, {word}): outputs and gradients, to {number:.2g} of the baseline's norm.";
+constexpr const char* kLayersLine = "has layers {word}";
+constexpr const char* kOutputs = "Outputs";  // the prefixes of match lines
+constexpr const char* kLayer = "Layer{index}";
+constexpr double kMaxDiff = 1e-4;  // 5 times the tolerance at the default sizes (comparisons.h): values are below 5
 
 /// The rank that has the layer.
 int owner_of(std::int64_t layer, const PipelineArguments& arguments, const pipeline::Schedule& schedule) {
@@ -102,7 +112,7 @@ void compare_outputs(RankRun& run, const PipelineArguments& arguments, const std
     throw ContractError(fmt::format("expected {} outputs, one per micro-batch on the last stage only, got {}", num_here,
                                     outputs.size()));
   }
-  Verdict verdict(run, "Outputs", arguments);
+  Verdict verdict(run, kOutputs, arguments);
   for (std::size_t i = 0; i < num_expected; ++i) {
     const std::string name = fmt::format("output{}", i);
     const at::Tensor expected = reader.read(name, last, arguments.activation_shape(), arguments);
@@ -121,7 +131,7 @@ void save_data(RankRun& run, const PipelineArguments& arguments) {
 
 void compare_layer(RankRun& run, const PipelineArguments& arguments, std::int64_t layer, int owner,
                    const PipelineResult& result, BaselineReader& reader) {
-  Verdict verdict(run, fmt::format("Layer{}", layer), arguments);
+  Verdict verdict(run, filled(kLayer, layer), arguments);
   for (const bool is_first : {true, false}) {
     const std::string name = fmt::format("layer{}.{}", layer, is_first ? "fc1" : "fc2");
     std::vector<std::int64_t> shape = {arguments.intermediate_size, arguments.hidden_size};
@@ -136,6 +146,32 @@ void compare_layer(RankRun& run, const PipelineArguments& arguments, std::int64_
   if (run.comm.rank() == owner) verdict.report();
 }
 
+/// Rank 0 runs the baseline, once, while the others wait.
+void make_baseline(RankRun& run, const LabOptions& options, BaselineFile& baseline) {
+  std::function<void(const ReportProgress&)> work;
+  if (run.comm.rank() == 0 && baseline.empty()) {
+    work = [&](const ReportProgress& report) {
+      // In the simulated world work takes no time, and a message inside backward() is refused.
+      baseline = run_baseline(options.arguments, run.options.world == "sim" ? ReportProgress() : report);
+    };
+  }
+  work_while_others_wait(run.comm.collectives(), work);
+}
+
+/// The lines of compare_with_baseline().
+void expect_comparison(LogExpectation& log, const LabOptions& options) {
+  const PipelineArguments& arguments = options.arguments;
+  const pipeline::Schedule schedule = model_schedule(arguments, options.schedule, options.num_chunks, log.num_ranks());
+  log.add(0, rank_text(kBaselineLine));
+  log.add(0, rank_text(kPipelineLine));
+  for (int rank = 0; rank < log.num_ranks(); ++rank)
+    log.add(rank, rank_text(filled(kLayersLine, layers_of_rank(arguments, schedule, rank))));
+  log.add(log.num_ranks() - 1, ExpectedMatch{kOutputs, true, kMaxDiff, "", ""});
+  for (std::int64_t layer = 0; layer < arguments.number_of_layers; ++layer) {
+    log.add(owner_of(layer, arguments, schedule), ExpectedMatch{filled(kLayer, layer), true, kMaxDiff, "", ""});
+  }
+}
+
 }  // namespace
 
 void compare_with_baseline(RankRun& run, const LabOptions& options, const BaselineFile& baseline) {
@@ -143,13 +179,10 @@ void compare_with_baseline(RankRun& run, const LabOptions& options, const Baseli
   arguments.device = run.device;
   const pipeline::Schedule schedule = model_schedule(arguments, options.schedule, options.num_chunks, run.comm.size());
   if (run.comm.rank() == 0) {
-    run.out.text(0, fmt::format("Baseline, in one process: number of layers {}, of micro-batches {}.",
-                                arguments.number_of_layers, arguments.number_of_micro_batches()));
-    run.out.text(
-        0, fmt::format("Pipeline (pp {}, schedule {}, {}): outputs and gradients, to {:.2g} of the baseline's norm.",
-                       run.comm.size(), options.schedule, options.dtype, tolerance_of(arguments).relative_norm));
+    run.print(kBaselineLine, arguments.number_of_layers, arguments.number_of_micro_batches());
+    run.print(kPipelineLine, run.comm.size(), options.schedule, options.dtype, tolerance_of(arguments).relative_norm);
   }
-  run.out.text(run.comm.rank(), fmt::format("has layers {}", layers_of_rank(arguments, schedule, run.comm.rank())));
+  run.print(kLayersLine, layers_of_rank(arguments, schedule, run.comm.rank()));
   const PipelineResult result = options.schedule == "afab" ? run_handout_pipeline(arguments, run.comm)
                                                            : run_scheduled_pipeline(arguments, schedule, run.comm);
   BaselineReader reader(run, baseline);
@@ -157,6 +190,18 @@ void compare_with_baseline(RankRun& run, const LabOptions& options, const Baseli
   save_data(run, arguments);
   for (std::int64_t layer = 0; layer < arguments.number_of_layers; ++layer)
     compare_layer(run, arguments, layer, owner_of(layer, arguments, schedule), result, reader);
+}
+
+std::vector<LabStep> program_steps(const LabOptions& options, BaselineFile& baseline) {
+  LabStep comparison;
+  comparison.run = [&](RankRun& run) {
+    make_baseline(run, options, baseline);
+    compare_with_baseline(run, options, baseline);
+  };
+  comparison.expect = [&](LogExpectation& log) { expect_comparison(log, options); };
+  if (options.no_cases) return {announcement(), comparison, done()};
+  return {announcement(), checks(sections_before_comparison()), comparison, checks(sections_after_comparison()),
+          done()};
 }
 
 }  // namespace lab::a5

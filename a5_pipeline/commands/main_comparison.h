@@ -1,10 +1,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "a5_pipeline/arguments.h"
 #include "a5_pipeline/commands/baseline_file.h"
-#include "common/checks/lab_main.h"
+#include "common/checks/lab_step.h"
 
 namespace lab::a5 {
 
@@ -23,5 +24,9 @@ struct LabOptions {
 /// gradients on the rank that has the layer.
 /// Call      collective; rank 0 holds the baseline, the others receive their part of it, one weight at a time
 void compare_with_baseline(RankRun& run, const LabOptions& options, const BaselineFile& baseline);
+
+/// The program: the small cases (unless --no-cases), with the baseline and the comparison between them. Rank 0 fills in
+/// `baseline`, if it is empty, while the others wait. Both arguments must outlive the steps.
+std::vector<LabStep> program_steps(const LabOptions& options, BaselineFile& baseline);
 
 }  // namespace lab::a5

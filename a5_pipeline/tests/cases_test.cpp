@@ -1,6 +1,5 @@
 #include "a5_pipeline/cases/cases.h"
 
-#include "a5_pipeline/cases/calls.h"
 #include "common/comm/sim_world.h"
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"

@@ -1,12 +1,10 @@
-#include "a5_pipeline/cases/log.h"
-
 #include <fmt/format.h>
 
 #include <regex>
 
 #include "a5_pipeline/arguments.h"
-#include "a5_pipeline/cases/calls.h"
 #include "a5_pipeline/cases/cases.h"
+#include "a5_pipeline/commands/main_comparison.h"
 #include "common/log/check_log.h"
 #include "common/log/log_mutations.h"
 #include "common/log/match_line.h"
@@ -18,6 +16,12 @@
 // The log expectation accepts a correct log and rejects every small corruption of it.
 namespace lab::a5 {
 namespace {
+
+LogExpectation expected_log(int num_ranks) {
+  const LabOptions options;
+  BaselineFile no_baseline;
+  return expectation_of(program_steps(options, no_baseline), num_ranks);
+}
 
 std::string right_log(int num_ranks) {
   testing::RightLog log(num_ranks);

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "a5_pipeline/cases/cases.h"
-#include "a5_pipeline/cases/log.h"
+#include "a5_pipeline/commands/main_comparison.h"
 #include "common/base/errors.h"
 #include "common/pipeline/generators.h"
 #include "common/pipeline/timeline.h"
@@ -57,10 +57,13 @@ double makespan(const std::string& kind, int num_ranks, int num_micro_batches, i
 }
 
 TEST_CASE("the number of True lines for each number of ranks") {
+  const LabOptions options;
+  BaselineFile no_baseline;
+  const std::vector<LabStep> steps = program_steps(options, no_baseline);
   std::vector<std::string> cells;
   for (const int num_ranks : {1, 2, 3, 4, 5, 8}) {
     int num_matches = 0;
-    for (const auto& lines : expected_log(num_ranks).per_rank) {
+    for (const auto& lines : expectation_of(steps, num_ranks).per_rank) {
       for (const ExpectedLine& line : lines) num_matches += std::holds_alternative<ExpectedMatch>(line);
     }
     cells.push_back(fmt::format("{}", num_matches));

@@ -63,7 +63,8 @@ TEST_CASE("the lab's comparison: outputs follow from the data and the weights th
                     silent.fd = -1;
                     Printer printer(silent);
                     TensorMap& saved = of_ranks[static_cast<std::size_t>(comm.rank())];
-                    RankRun run{comm, printer, common, "N/A", comm.rank(), at::kCPU, saved, ""};
+                    const CallTable no_calls;
+                    RankRun run{comm, printer, common, no_calls, "N/A", comm.rank(), at::kCPU, saved};
                     compare_with_baseline(run, options, file);
                     own.exit_code = printer.exit_code();
                   }));

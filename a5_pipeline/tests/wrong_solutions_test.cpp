@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <regex>
 
-#include "a5_pipeline/cases/calls.h"
 #include "a5_pipeline/cases/cases.h"
 #include "a5_pipeline/cases/comparison_trials.h"
 #include "a5_pipeline/cases/reference.h"

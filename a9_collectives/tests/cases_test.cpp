@@ -1,6 +1,5 @@
 #include "a9_collectives/cases/cases.h"
 
-#include "a9_collectives/cases/calls.h"
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
 

@@ -1,6 +1,3 @@
-#include "a9_collectives/cases/log.h"
-
-#include "a9_collectives/cases/calls.h"
 #include "a9_collectives/cases/cases.h"
 #include "common/log/check_log.h"
 #include "common/log/log_mutations.h"
@@ -12,6 +9,10 @@
 // The log expectation accepts a right log and rejects every small corruption of it.
 namespace lab::a9 {
 namespace {
+
+LogExpectation expected_log(int num_ranks) {
+  return expectation_of(program_steps(), num_ranks);
+}
 
 std::string right_log(int num_ranks) {
   testing::RightLog log(num_ranks);

@@ -2,7 +2,6 @@
 
 #include "a9_collectives/allgather.h"
 #include "a9_collectives/allreduce.h"
-#include "a9_collectives/cases/calls.h"
 #include "a9_collectives/cases/cases.h"
 #include "a9_collectives/tests/transformer_verdict.h"
 #include "a9_collectives/transformer.h"

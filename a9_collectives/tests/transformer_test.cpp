@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "a9_collectives/cases/calls.h"
 #include "a9_collectives/cases/cases.h"
 #include "a9_collectives/tests/transformer_by_loops.h"
 #include "a9_collectives/transformer_parallel_functions.h"
@@ -82,7 +81,7 @@ TEST_CASE("a block keeps copies of its weights, all of them, of the right shape"
 TEST_CASE("the reference passes every case that the number of ranks divides, and skips the others") {
   const std::vector<Case> cases = all_cases();
   REQUIRE(cases.size() == 9);
-  const CallTable table = transformer_calls();
+  const CallTable table = calls();
   const std::map<int, std::size_t> num_skipped = {{1, 0}, {2, 0}, {3, 8}, {4, 0}, {5, 8}, {8, 2}};
   for (const auto& [size, expected_skipped] : num_skipped) {
     for (const std::uint64_t seed : {42, 20231}) {

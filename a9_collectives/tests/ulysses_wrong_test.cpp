@@ -4,7 +4,7 @@
 #include "a9_collectives/allgather.h"
 #include "a9_collectives/allreduce.h"
 #include "a9_collectives/broadcast.h"
-#include "a9_collectives/cases/calls.h"
+#include "a9_collectives/cases/cases.h"
 #include "a9_collectives/tests/transformer_verdict.h"
 #include "a9_collectives/transformer.h"
 #include "a9_collectives/transformer_parallel_functions.h"
@@ -209,7 +209,7 @@ TEST_CASE("wrong: the all-to-all breaks the graph, so q, k and v get no gradient
 /// The results of ParallelFunctions, right except for what `change` does.
 TaskCall functions(const std::function<void(TensorMap&, Communicator&, const CaseInputs&)>& change) {
   return [change](Communicator& comm, const CaseInputs& inputs) {
-    TensorMap results = transformer_calls().at("a9.parallel_functions")(comm, inputs);
+    TensorMap results = calls().at("a9.parallel_functions")(comm, inputs);
     change(results, comm, inputs);
     return results;
   };
@@ -248,7 +248,7 @@ TEST_CASE("wrong: the all-to-all's backward pass leaves the dimensions as they w
 }
 
 TEST_CASE("wrong: one built-in collective among one's own; right numbers, but over its bound") {
-  const TaskCall own = transformer_calls().at("a9.design");
+  const TaskCall own = calls().at("a9.design");
   CHECK(passes("OwnCollectives", own));
   CHECK(is_over_budget("OwnCollectives", [own](Communicator& comm, const CaseInputs& inputs) {
     comm.collectives().all_reduce(at::ones({1}));

@@ -2,7 +2,6 @@
 #include "a9_collectives/allgather.h"
 #include "a9_collectives/allreduce.h"
 #include "a9_collectives/broadcast.h"
-#include "a9_collectives/cases/calls.h"
 #include "a9_collectives/cases/cases.h"
 #include "a9_collectives/chunks.h"
 #include "a9_collectives/reduce_scatter.h"
@@ -60,9 +59,9 @@ at::Tensor sum_of(const std::vector<at::Tensor>& rows, at::IntArrayRef shape) {
 }
 
 TEST_CASE("the reference passes the same way") {
-  CHECK(result_verdict("Broadcast", collective_calls().at("a9.broadcast")) == "passed");
-  CHECK(result_verdict("AllReduceInt64", collective_calls().at("a9.allreduce")) == "passed");
-  CHECK(result_verdict("AllToAllStrided", collective_calls().at("a9.all_to_all")) == "passed");
+  CHECK(result_verdict("Broadcast", calls().at("a9.broadcast")) == "passed");
+  CHECK(result_verdict("AllReduceInt64", calls().at("a9.allreduce")) == "passed");
+  CHECK(result_verdict("AllToAllStrided", calls().at("a9.all_to_all")) == "passed");
   CHECK(result_verdict("AllReduceRing", claims(allreduce_ring)) == "passed");
 }
 

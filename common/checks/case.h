@@ -96,7 +96,7 @@ bool is_asked(const Case& test_case, int rank);
 /// Runs a task's student function on this rank: from inputs to named results.
 using TaskCall = std::function<TensorMap(Communicator&, const CaseInputs&)>;
 
-/// Task id -> student function: what a lab's calls.cpp provides.
+/// Task id -> student function: what a lab's calls() provides.
 using CallTable = std::map<std::string, TaskCall>;
 
 /// What a case's call did on one rank: nothing is judged.

@@ -156,7 +156,7 @@ ExitCode check_log_command(int argc, char** argv, const LabProgram& program) {
   app.add_integer("--nproc", num_ranks, {1, 4096}, "ranks of the run");
   if (const auto done = app.parse(argc - 1, argv + 1)) return *done;
 
-  const std::vector<std::string> problems = check_log(read_log(path), program.expected_log(num_ranks));
+  const std::vector<std::string> problems = check_log(read_log(path), expectation_of(program.steps(), num_ranks));
   for (const std::string& problem : problems) fmt::print("{}: {}\n", path, problem);
   if (!problems.empty()) return ExitCode::kMismatch;
   fmt::print("{}: accepted: exactly the lines of a right run on {}\n", path, counted(num_ranks, "rank"));

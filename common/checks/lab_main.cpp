@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <iterator>
 #include <mutex>
 #include <set>
 
@@ -35,8 +37,18 @@ struct Run {
   const CommonOptions& options;
   WorldSpec world;
   std::shared_ptr<std::mutex> line_lock;  ///< threads share this process's output
-  std::string only;                       ///< of `LAB run NAME`
+  std::vector<LabStep> steps;
 };
+
+/// The steps of `LAB run NAME`: the cases of that name, without headings.
+std::vector<LabStep> steps_named(const std::vector<LabStep>& steps, const std::string& name) {
+  std::vector<Case> named;
+  for (const LabStep& step : steps) {
+    std::copy_if(step.cases.begin(), step.cases.end(), std::back_inserter(named),
+                 [&](const Case& test_case) { return is_named(test_case, name); });
+  }
+  return {announcement(), checks({{"", named}}), done()};
+}
 
 WorldSpec world_of(const CommonOptions& options, int num_ranks) {
   WorldSpec spec;
@@ -81,9 +93,9 @@ RankBody body_of(const Run& run, const std::string& node, const std::function<in
     TensorMap saved;
     for (int turn = 0; turn < run.options.repeat; ++turn) {
       const int local_rank = local_rank_of(comm.rank());
-      RankRun rank_run{comm,  printer, run.options, node, local_rank, device_of(run.options, local_rank),
-                       saved, run.only};
-      run.program.body(rank_run);
+      RankRun rank_run{
+          comm, printer, run.options, run.program.calls, node, local_rank, device_of(run.options, local_rank), saved};
+      for (const LabStep& step : run.steps) step.run(rank_run);
     }
     outcome.report.lines = printer.lines();
     outcome.exit_code = printer.exit_code();
@@ -198,7 +210,8 @@ int run_lab(int argc, char** argv, const LabProgram& program, const std::string&
   if (options.debug_rank >= 0 && !environment) start_under_debugger(argc, argv, num_ranks, options.debug_rank);
 
   if (program.prepare && only.empty()) program.prepare(options, num_ranks, environment ? environment->rank : 0);
-  Run run{program, options, world_of(options, num_ranks), nullptr, only};
+  Run run{program, options, world_of(options, num_ranks), nullptr, program.steps()};
+  if (!only.empty()) run.steps = steps_named(run.steps, only);
   run.world.fingerprint = fingerprint_of(program, app, only);
   if (run.world.kind == WorldKind::kThreads) run.line_lock = std::make_shared<std::mutex>();
   return environment ? join(run, *environment) : launch(run);
@@ -210,48 +223,6 @@ void explain_failure(const std::string& program, const WorldOutcome& outcome) {
   if (!outcome.failure) return;
   fmt::print(stderr, "{}: error: {}\n", program, outcome.failure->message);
   for (const std::string& line : outcome.rank_lines) fmt::print(stderr, "{}: {}\n", program, line);
-}
-
-void RankRun::announce() {
-  out.line(fmt::format("[Distributed Init] Rank {} initialized on {} on {} {}.", comm.rank(), node,
-                       device.is_cuda() ? "GPU" : "CPU", local_rank));
-  comm.collectives().barrier();
-  if (comm.rank() == 0) out.text(0, "All ranks ready!");
-}
-
-void expect_announcement(LogExpectation& log) {
-  log.add_on_every_rank(ExpectedText{"[Distributed Init] Rank {rank} initialized on {node} on {device} {index}."});
-  log.order_next_after_all(0);
-  log.add(0, ExpectedText{"[Rank 0] All ranks ready!"});
-}
-
-void RankRun::check(const Case& test_case, const CallTable& calls) {
-  if (!only.empty() && !is_named(test_case, only)) return;
-  if (test_case.inside_backward && options.world == "sim") {
-    out.skipped({test_case.prefix, comm.rank(), "the simulated world has no communication inside backward()"});
-    return;
-  }
-  report(test_case, run_case(test_case, calls, comm, options.seed, device));
-}
-
-void RankRun::save(const Case& test_case, const CaseResult& result) {
-  if (options.save_dir.empty()) return;
-  for (const auto& [name, tensor] : result.inputs.tensors) saved[test_case.name + "." + name] = tensor;
-  for (const auto& [name, tensor] : result.expected) saved[test_case.name + ".expected." + name] = tensor;
-  for (const auto& [name, tensor] : result.actual) {
-    if (tensor.defined()) saved[test_case.name + ".actual." + name] = tensor;
-  }
-}
-
-void RankRun::report(const Case& test_case, const CaseResult& result) {
-  if (!result.skipped.empty()) {
-    out.skipped({test_case.prefix, comm.rank(), result.skipped});
-    return;
-  }
-  save(test_case, result);
-  if (!result.over_budget.empty()) out.text(comm.rank(), test_case.task + ": " + result.over_budget);
-  const Comparison& found = result.comparison;
-  out.match({test_case.prefix, comm.rank(), result.passed(), found.max_diff, found.mean_diff});
 }
 
 int lab_main(int argc, char** argv, const LabProgram& program) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/checks/section.h"
+#include "common/checks/lab_step.h"
 #include "common/log/check_log.h"
 #include "common/log/match_line.h"
 

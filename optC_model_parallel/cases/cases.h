@@ -1,11 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "common/checks/case.h"
 #include "common/checks/graded_lab.h"
-#include "common/checks/section.h"
+#include "common/checks/lab_step.h"
+#include "common/comm/collectives.h"
 
 namespace lab::optc {
 
@@ -21,6 +22,9 @@ std::vector<Section> sections();
 /// The cases of all sections.
 std::vector<Case> all_cases();
 
+/// Task id -> student function.
+CallTable calls();
+
 /// For the judge.
 GradedLab graded_lab();
 
@@ -35,6 +39,9 @@ std::vector<Case> residual_cases();
 /// f, g, and the sum within a region, on exact data. Results "out", "x.grad", and "x" and "grad_out" as
 /// they are afterwards.
 std::vector<Case> function_cases();
+
+/// The call of a task with these cases.
+TaskCall function_call(const std::function<at::Tensor(const at::Tensor& x, Collectives& comm)>& function);
 
 /// A linear layer, split by columns and by rows.
 std::vector<Case> linear_cases();

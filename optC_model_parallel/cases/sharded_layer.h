@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/checks/case.h"
+#include "common/comm/collectives.h"
 #include "optC_model_parallel/cases/tensor_bounds.h"
 #include "optC_model_parallel/model.h"
 
@@ -55,6 +56,13 @@ Case forward_case(const std::string& task, const std::string& name, const Sharde
 
 /// The same with "input.grad_out", the gradient that arrives at `out`; expected also "x.grad" and "<tensor>.grad".
 Case gradient_case(const std::string& task, const std::string& name, const ShardedLayerFor& layer);
+
+/// A layer's parallel version, called with the case's x and shards.
+using ShardedForward =
+    std::function<at::Tensor(const at::Tensor& x, const Tensors& shards, const CaseInputs& inputs, Collectives& comm)>;
+
+/// The call of a task with these cases, for a layer with tensors of these names.
+TaskCall sharded_layer_call(const std::vector<std::string>& names, const ShardedForward& forward);
 
 /// A running statistic, which does not learn.
 bool is_statistic(const std::string& tensor_name);

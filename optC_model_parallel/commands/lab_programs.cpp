@@ -7,13 +7,12 @@
 #include "common/base/files.h"
 #include "common/cli/app.h"
 #include "common/launch/supervise/rank_environment.h"
-#include "optC_model_parallel/cases/calls.h"
 #include "optC_model_parallel/cases/cases.h"
 #include "optC_model_parallel/commands/commands.h"
 #include "optC_model_parallel/commands/curves.h"
 #include "optC_model_parallel/commands/lab_options.h"
-#include "optC_model_parallel/commands/log.h"
 #include "optC_model_parallel/commands/references.h"
+#include "optC_model_parallel/commands/training_lines.h"
 
 namespace lab::optc {
 namespace {
@@ -84,8 +83,9 @@ void draw(const Lab& lab, const CommonOptions& common, const RunReport& report) 
   }
 }
 
+/// `usual`: what it trains with default options.
 LabProgram program_of(const std::string& name, const std::string& description, Lab& lab,
-                      const std::vector<CheckedTraining>& usual) {
+                      const std::vector<CheckedTraining>& usual, const std::vector<Section>& sections) {
   LabProgram program;
   program.name = name;
   program.description = description;
@@ -100,6 +100,10 @@ LabProgram program_of(const std::string& name, const std::string& description, L
     // others would wait for this one only until the timeout.
     if (rank == 0 && !rank_environment()) check_data(lab.options);
   };
+  program.steps = [&lab, usual, sections] {
+    return program_steps(sections, lab.trainings.empty() ? usual : lab.trainings,
+                         [&lab](RankRun& run) { train(run, lab); });
+  };
   program.after = [&lab](const CommonOptions& common, const RunReport& report) { draw(lab, common, report); };
   return program;
 }
@@ -108,19 +112,13 @@ ExitCode one_training(int argc, char** argv, const std::string& word, const std:
                       const CheckedTraining& usual, const std::function<void(App&, LabOptions&)>& more_options) {
   Lab lab;
   lab.has_model_option = true;
-  LabProgram program = program_of("optC_model_parallel " + word, description, lab, {usual});
+  LabProgram program = program_of("optC_model_parallel " + word, description, lab, {usual}, {});
   program.add_options = [&](App& app) {
     add_training_options(app, lab.options);
     add_model_option(app, lab.options);
     add_checkpoint_options(app, lab.options);
     if (more_options) more_options(app, lab.options);
   };
-  program.body = [&](RankRun& run) {
-    run.announce();
-    train(run, lab);
-    run.out.text(run.comm.rank(), "done");
-  };
-  program.expected_log = [&](int num_ranks) { return expected_training_log(usual, num_ranks); };
   return static_cast<ExitCode>(lab_main(argc, argv, program));
 }
 
@@ -144,18 +142,11 @@ int lab_program(int argc, char** argv) {
       program_of("optC_model_parallel",
                  "Your own model parallelism: all checks, then a pipeline and a tensor-parallel training, each "
                  "compared with the same training in one process.",
-                 lab, {default_pipeline(), default_tensor()});
+                 lab, {default_pipeline(), default_tensor()}, sections());
   program.add_options = [&](App& app) {
     add_training_options(app, lab.options);
     add_pipeline_options(app, lab.options);
   };
-  program.body = [&](RankRun& run) {
-    run.announce();
-    run_sections(run, sections(), calls());
-    if (run.only.empty()) train(run, lab);
-    run.out.text(run.comm.rank(), "done");
-  };
-  program.expected_log = expected_log;
   program.cases = all_cases();
   program.calls = calls();
   program.commands = {

@@ -22,39 +22,41 @@ bool knows_losses(const TrainingRun& run, int rank, int num_ranks) {
   return run.parallelism == Parallelism::kTensor || rank == num_ranks - 1;
 }
 
-// The text of rank 0 before a training, followed by the template that a log is checked against.
-std::string words_before(const TrainingRun& run, int num_ranks, const Dataset& data) {
+constexpr double kMaxDiff = 1e-8;  // of a right training in float64
+
+// The lines of a training that vary, without its title. The fields match any options.
+constexpr const char* kTensorLine = "{word}, layers split over {number} ranks; ";
+constexpr const char* kPipelineLine = "{word} in {number} stages, {word}, {number} micro-batches; ";
+constexpr const char* kOptionsLine =
+    "{word}, {word}, batches of {number}, seed {number}; {number} training and {number} test images, {number} epochs";
+constexpr const char* kStageLine =
+    "stage {word}: layers {word}; {number} parameters, {number} bytes, {number:.0f} multiply-adds per image "
+    "({number:.1f} %)";
+
+std::string epoch_line(std::int64_t number) {
+  return fmt::format("epoch {}", number) +
+         ": test loss {number:.6f}, accuracy {number:.4f}; one process: {number:.6f}, {number:.4f}";
+}
+
+/// The text of rank 0 before a training.
+std::string text_before(const TrainingRun& run, int num_ranks, const Dataset& data) {
   const TrainingOptions& training = run.training;
-  const std::string how =
-      run.parallelism == Parallelism::kTensor
-          ? fmt::format("{}, layers split over {} ranks", training.model, num_ranks)
-          : fmt::format("{} in {} stages, {}, {} micro-batches", training.model, num_ranks * run.pipeline.num_chunks,
-                        run.pipeline.schedule, run.pipeline.num_micro_batches);
-  return fmt::format("{}; {}, {}, batches of {}, seed {}; {} training and {} test images, {} epochs", how,
-                     dtype_name(training.dtype), training.optimizer.kind, training.batch_size, training.seed,
-                     data.train.size(), data.test.size(), training.num_epochs);
-}
-
-std::string template_before(const TrainingRun& run) {
+  const PipelineOptions& pipeline = run.pipeline;
   const std::string how = run.parallelism == Parallelism::kTensor
-                              ? "{word}, layers split over {number} ranks"
-                              : "{word} in {number} stages, {word}, {number} micro-batches";
-  return how +
-         "; {word}, {word}, batches of {number}, seed {number}; {number} training and {number} test images, "
-         "{number} epochs";
+                              ? filled(kTensorLine, training.model, num_ranks)
+                              : filled(kPipelineLine, training.model, num_ranks * pipeline.num_chunks,
+                                       pipeline.schedule, pipeline.num_micro_batches);
+  return how + filled(kOptionsLine, dtype_name(training.dtype), training.optimizer.kind, training.batch_size,
+                      training.seed, data.train.size(), data.test.size(), training.num_epochs);
 }
 
-// The same for each rank's stages.
-std::string stage_words(const TrainingRun& run, int rank, int num_ranks) {
+/// The text of each rank about its stages.
+std::string stage_text(const TrainingRun& run, int rank, int num_ranks) {
   const StagePlan plan = balanced_plan(model_named(run.training.model), num_ranks, run.pipeline.num_chunks);
   const RankPlan own = plan_of_rank(plan, rank);
   const auto bytes = own.num_parameters * static_cast<std::int64_t>(c10::elementSize(run.training.dtype));
-  return fmt::format("stage {}: layers {}; {} parameters, {} bytes, {:.0f} multiply-adds per image ({:.1f} %)",
-                     own.stages, own.layers, own.num_parameters, bytes, own.multiply_adds, 100 * own.share);
+  return filled(kStageLine, own.stages, own.layers, own.num_parameters, bytes, own.multiply_adds, 100 * own.share);
 }
-
-constexpr const char* kStageTemplate =
-    "stage {word}: layers {word}; {number} parameters, {number} bytes, {number} multiply-adds per image ({number} %)";
 
 /// One rank's lines.
 class Lines {
@@ -63,17 +65,16 @@ class Lines {
       : lab_run_(lab_run), training_(training), reference_(reference) {}
 
   void begin(const Dataset& data) {
-    if (rank() == 0) message(words_before(training_.run, size(), data));
-    if (training_.run.parallelism == Parallelism::kPipeline) message(stage_words(training_.run, rank(), size()));
+    if (rank() == 0) message(text_before(training_.run, size(), data));
+    if (training_.run.parallelism == Parallelism::kPipeline) message(stage_text(training_.run, rank(), size()));
   }
 
   /// `checks`: float32 only.
   void epoch(std::int64_t number, const TrainingRecord& record, const std::vector<StepCheck>& checks) {
     const auto index = static_cast<std::size_t>(number - 1);
     if (rank() == speaker(training_.run, size())) {
-      message(fmt::format("epoch {}: test loss {:.6f}, accuracy {:.4f}; one process: {:.6f}, {:.4f}", number,
-                          record.test_losses[index], record.accuracies[index], reference_.test_losses[index],
-                          reference_.accuracies[index]));
+      message(filled(epoch_line(number), record.test_losses[index], record.accuracies[index],
+                     reference_.test_losses[index], reference_.accuracies[index]));
     }
     const std::string what = fmt::format("Epoch{}", number);
     const TensorMap& own = record.parameters[index];
@@ -153,6 +154,30 @@ class Lines {
   const TrainingRecord& reference_;
 };
 
+/// The lines of a right training in float64.
+void expect_training(LogExpectation& log, const CheckedTraining& training) {
+  const int num_ranks = log.num_ranks();
+  const TrainingRun& run = training.run;
+  const bool is_tensor = run.parallelism == Parallelism::kTensor;
+  const auto text = [&](int rank, const std::string& line) { log.add(rank, rank_text(training.title + ": " + line)); };
+  const auto match = [&](int rank, const std::string& what, double max_diff) {
+    log.add(rank, ExpectedMatch{training.title + what, true, max_diff, "", ""});
+  };
+  text(0, std::string(is_tensor ? kTensorLine : kPipelineLine) + kOptionsLine);
+  for (int rank = 0; rank < num_ranks; ++rank) {
+    const bool speaks = rank == speaker(run, num_ranks);
+    if (!is_tensor) text(rank, kStageLine);
+    for (std::int64_t epoch = 1; epoch <= run.training.num_epochs; ++epoch) {
+      if (speaks) text(rank, epoch_line(epoch));
+      match(rank, fmt::format("Epoch{}", epoch), kMaxDiff);
+    }
+    if (speaks) text(rank, kSpeedLine);
+    if (!knows_losses(run, rank, num_ranks) || run.training.num_epochs == 0) continue;
+    match(rank, "Losses", kMaxDiff);
+    match(rank, "Predictions", 0);
+  }
+}
+
 }  // namespace
 
 Checkpoints::Agree step_of_all(Collectives& comm) {
@@ -210,33 +235,28 @@ TrainingRecord train_beside(RankRun& lab_run, const CheckedTraining& training, c
   return record;
 }
 
-void expect_training(LogExpectation& log, const CheckedTraining& training) {
-  const int num_ranks = log.num_ranks();
-  const TrainingRun& run = training.run;
-  const std::string head = "[Rank {rank}] " + training.title + ": ";
-  log.add(0, ExpectedText{"[Rank 0] " + training.title + ": " + template_before(run)});
-  ExpectedMatch match;
-  const auto expect = [&](int rank, const std::string& what) {
-    match.prefix = training.title + what;
-    log.add(rank, match);
+CheckedTraining default_pipeline() {
+  CheckedTraining training;
+  training.title = "Pipeline";
+  training.run = run_named("gpipe", {}, {});
+  return training;
+}
+
+CheckedTraining default_tensor() {
+  CheckedTraining training;
+  training.title = "Tensor";
+  training.run = run_named("pair-norm", {}, {});
+  return training;
+}
+
+std::vector<LabStep> program_steps(const std::vector<Section>& sections, const std::vector<CheckedTraining>& trainings,
+                                   const StepBody& train) {
+  LabStep all_trainings;
+  all_trainings.run = train;
+  all_trainings.expect = [trainings](LogExpectation& log) {
+    for (const CheckedTraining& training : trainings) expect_training(log, training);
   };
-  for (int rank = 0; rank < num_ranks; ++rank) {
-    if (run.parallelism == Parallelism::kPipeline) log.add(rank, ExpectedText{head + kStageTemplate});
-    for (std::int64_t epoch = 1; epoch <= run.training.num_epochs; ++epoch) {
-      if (rank == speaker(run, num_ranks)) {
-        log.add(rank, ExpectedText{head + fmt::format("epoch {}", epoch) +
-                                   ": test loss {number}, accuracy {number}; one process: {number}, {number}"});
-      }
-      match.max_bound = 1e-8;
-      expect(rank, fmt::format("Epoch{}", epoch));
-    }
-    if (rank == speaker(run, num_ranks))
-      log.add(rank, ExpectedText{head + "{number} images in {number} s, {number} images/s"});
-    if (!knows_losses(run, rank, num_ranks) || run.training.num_epochs == 0) continue;
-    expect(rank, "Losses");
-    match.max_bound = 0;
-    expect(rank, "Predictions");
-  }
+  return {announcement(), checks(sections), all_trainings, done()};
 }
 
 }  // namespace lab::optc

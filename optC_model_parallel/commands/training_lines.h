@@ -1,8 +1,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "common/checks/lab_main.h"
+#include "common/checks/lab_step.h"
 #include "common/comm/collectives.h"
 #include "optC_model_parallel/commands/training_run.h"
 #include "optC_model_parallel/model/data/images.h"
@@ -35,7 +36,13 @@ std::string reason_to_skip(const CheckedTraining& training, const std::string& w
 TrainingRecord train_beside(RankRun& lab_run, const CheckedTraining& training, const Dataset& data,
                             const TrainingRecord& reference);
 
-/// Expects the lines of a successful float64 training.
-void expect_training(LogExpectation& log, const CheckedTraining& training);
+/// The trainings of a run without options: "Pipeline" and "Tensor".
+CheckedTraining default_pipeline();
+CheckedTraining default_tensor();
+
+/// A program that runs the checks of these sections, which may be none, then `train`: train_beside() for each of the
+/// trainings. Whoever only needs the lines may leave `train` empty.
+std::vector<LabStep> program_steps(const std::vector<Section>& sections, const std::vector<CheckedTraining>& trainings,
+                                   const StepBody& train);
 
 }  // namespace lab::optc

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "common/log/line_template.h"
+
 namespace lab::optc {
 
 TrainingProgress::TrainingProgress(const std::string& label, std::int64_t num_images, bool quiet)
@@ -20,8 +22,7 @@ double TrainingProgress::seconds() const {
 }
 
 std::string TrainingProgress::text() const {
-  return fmt::format("{} images in {:.1f} s, {:.0f} images/s", num_images_, seconds(),
-                     static_cast<double>(num_images_) / seconds());
+  return filled(kSpeedLine, num_images_, seconds(), static_cast<double>(num_images_) / seconds());
 }
 
 }  // namespace lab::optc

@@ -1,5 +1,3 @@
-#include "optC_model_parallel/commands/log.h"
-
 #include <fmt/format.h>
 
 #include <regex>
@@ -10,8 +8,8 @@
 #include "common/testing/case_names.h"
 #include "common/testing/right_log.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/cases/calls.h"
 #include "optC_model_parallel/cases/cases.h"
+#include "optC_model_parallel/commands/training_lines.h"
 
 // The log expectation accepts a correct log and rejects every small corruption.
 namespace lab::optc {
@@ -59,6 +57,14 @@ std::string right_log(int num_ranks, int parts) {
   if ((parts & kTensor) != 0)
     add_training(log, "Tensor", fmt::format("pair-norm, layers split over {} ranks", num_ranks), num_ranks, true);
   return log.done();
+}
+
+LogExpectation expected_log(int num_ranks) {
+  return expectation_of(program_steps(sections(), {default_pipeline(), default_tensor()}, {}), num_ranks);
+}
+
+LogExpectation expected_training_log(const CheckedTraining& training, int num_ranks) {
+  return expectation_of(program_steps({}, {training}, {}), num_ranks);
 }
 
 TEST_CASE("the expectations accept right logs, at every world size") {

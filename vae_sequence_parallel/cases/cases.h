@@ -3,9 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "common/checks/case.h"
 #include "common/checks/graded_lab.h"
-#include "common/checks/section.h"
+#include "common/checks/lab_step.h"
 
 namespace lab::vae {
 
@@ -26,6 +25,20 @@ std::vector<Section> sections(const std::string& only = "");
 
 /// The cases of all sections.
 std::vector<Case> all_cases();
+
+/// Task id -> student function.
+CallTable calls();
+
+/// The program: `serial_steps` prints nothing, `reconstruct` the lines of reconstruction_lines.h. Whoever only needs
+/// the lines, such as the judge, may leave both empty.
+std::vector<LabStep> program_steps(const StepBody& serial_steps, const StepBody& reconstruct);
+
+/// The same for `modules` and for `test` alone.
+std::vector<LabStep> modules_steps(const std::string& only = "");
+std::vector<LabStep> test_steps(const StepBody& reconstruct);
+
+/// The lines of a right run.
+LogExpectation expected_log(int num_ranks);
 
 /// For the judge.
 GradedLab graded_lab();

@@ -1,18 +1,17 @@
 #include "vae_sequence_parallel/commands/reconstruct.h"
 
 #include <c10/core/GradMode.h>
-#include <fmt/format.h>
 
 #include <filesystem>
 #include <limits>
 
 #include "common/base/files.h"
 #include "common/tensor/compare.h"
-#include "common/tensor/describe.h"
 #include "common/tensor/files/picture.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/tensor/peak_memory.h"
 #include "vae_sequence_parallel/cases/megabytes.h"
+#include "vae_sequence_parallel/cases/reconstruction_lines.h"
 #include "vae_sequence_parallel/commands/reconstruction_files.h"
 #include "vae_sequence_parallel/model/checkpoint.h"
 #include "vae_sequence_parallel/model/picture_difference.h"
@@ -59,23 +58,21 @@ Given given_to_all(const StepOptions& options, const AutoEncoderConfig& config, 
 
 void describe_given(RankRun& run, const ReconstructionFiles& files, const Given& given) {
   const at::Tensor picture = read_picture(files.baseline_jpg);
-  run.out.text(0, fmt::format("A picture of {} x {}, encoded to a latent {}, decoded in one process.", picture.size(1),
-                              picture.size(0), shape_text(given.latent.z.sizes())));
+  const at::Tensor& z = given.latent.z;
+  run.print(kPictureLine, picture.size(1), picture.size(0), z.size(1), z.size(2), z.size(3));
   if (!std::filesystem::exists(files.picture)) return;  // a latent from elsewhere
   const at::Tensor original = read_picture(files.picture);
-  if (original.sizes() == picture.sizes())
-    run.out.text(0, fmt::format("What was decoded has {:.2f} dB PSNR to the picture.", psnr(original, picture)));
+  if (original.sizes() == picture.sizes()) run.print(kPsnrLine, psnr(original, picture));
 }
 
 void compare_jpegs(RankRun& run, const ReconstructionFiles& files) {
   const at::Tensor baseline = read_picture(files.baseline_jpg), parallel = read_picture(files.parallel_jpg);
   const SampleDifferences found = sample_differences(baseline, parallel);
-  run.out.text(0, fmt::format("Of {} samples of the two JPEGs, {} differ by one step of 8 bits and {} by more.",
-                              found.total, found.one_step, found.more));
+  run.print(kSamplesLine, found.total, found.one_step, found.more);
   const at::Tensor difference = (parallel.to(at::kDouble) - baseline.to(at::kDouble)).abs();
   const bool close =
       found.more == 0 && static_cast<double>(found.one_step) <= kMostDifferentShare * static_cast<double>(found.total);
-  run.out.match({"Jpegs", 0, close, difference.max().item<double>(), difference.mean().item<double>()});
+  run.out.match({kJpegs, 0, close, difference.max().item<double>(), difference.mean().item<double>()});
 }
 
 }  // namespace
@@ -95,7 +92,7 @@ void reconstruct(RankRun& run, const StepOptions& options) {
   image = image.cpu().contiguous();
 
   Case test_case;
-  test_case.name = test_case.prefix = "Reconstruction";
+  test_case.name = test_case.prefix = kReconstruction;
   CaseResult result;
   result.inputs.tensors["input.latent"] = given.latent.z;
   result.expected["image"] = given.baseline.image;
@@ -103,8 +100,7 @@ void reconstruct(RankRun& run, const StepOptions& options) {
   const double unbounded = std::numeric_limits<double>::infinity();
   result.comparison = compare(image, given.baseline.image, {0, unbounded, kRelativeNorm});
   run.report(test_case, result);
-  run.out.text(rank, fmt::format("held at most {:.2f} MB of activations; one process held {:.2f} MB",
-                                 megabytes(peak_bytes), megabytes(given.baseline.peak_activation_bytes)));
+  run.print(kPeakLine, megabytes(peak_bytes), megabytes(given.baseline.peak_activation_bytes));
   if (rank != 0) return;
   make_folder("--out", options.out_dir);
   write_picture(files.parallel_jpg, to_picture(image, given.latent.height, given.latent.width));

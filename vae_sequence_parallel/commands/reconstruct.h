@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/checks/lab_main.h"
+#include "common/checks/lab_step.h"
 #include "vae_sequence_parallel/commands/steps.h"
 
 namespace lab::vae {

@@ -4,7 +4,6 @@
 #include "common/testing/case_runs.h"
 #include "common/testing/judged_case.h"
 #include "common/testing/test.h"
-#include "vae_sequence_parallel/cases/calls.h"
 
 // The reference solution passes every case, at every world size, with another seed, and in simulated time.
 namespace lab::vae {

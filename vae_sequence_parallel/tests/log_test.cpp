@@ -1,5 +1,3 @@
-#include "vae_sequence_parallel/cases/log.h"
-
 #include <fmt/format.h>
 
 #include <tuple>
@@ -9,7 +7,6 @@
 #include "common/testing/case_names.h"
 #include "common/testing/right_log.h"
 #include "common/testing/test.h"
-#include "vae_sequence_parallel/cases/calls.h"
 #include "vae_sequence_parallel/cases/cases.h"
 
 // The log expectation accepts a correct log and refuses every small change to it.
@@ -36,8 +33,8 @@ TEST_CASE("the expectations accept right logs, at every world size") {
   for (const int num_ranks : {1, 2, 3, 4, 5, 8}) {
     CAPTURE(num_ranks);
     CHECK(testing::first_problem(right_log(num_ranks, true, true), expected_log(num_ranks)) == "");
-    CHECK(testing::first_problem(right_log(num_ranks, true, false), expected_modules_log(num_ranks)) == "");
-    CHECK(testing::first_problem(right_log(num_ranks, false, true), expected_test_log(num_ranks)) == "");
+    CHECK(testing::first_problem(right_log(num_ranks, true, false), expectation_of(modules_steps(), num_ranks)) == "");
+    CHECK(testing::first_problem(right_log(num_ranks, false, true), expectation_of(test_steps({}), num_ranks)) == "");
   }
 }
 

@@ -71,7 +71,7 @@ grade
 scores "a file that ends the program before it starts is left out" a4_data_tensor 100
 reports "and named" 'row_parallel.cpp.*before it starts'
 submit a4_data_tensor
-printf '#include "a4_data_tensor/cases.h"\nnamespace lab::a4 { auto cheat() { return all_cases()[0].expected; } }\n' >>"$a4/row_parallel.cpp"
+printf '#include "a4_data_tensor/cases/cases.h"\nnamespace lab::a4 { auto cheat() { return all_cases()[0].expected; } }\n' >>"$a4/row_parallel.cpp"
 grade
 scores "code that calls the checks is left out" a4_data_tensor 100
 reports "and named, too" 'belongs to the checks'

@@ -3,7 +3,6 @@
 #include "common/testing/case_runs.h"
 #include "common/testing/judged_case.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/cases/calls.h"
 #include "optC_model_parallel/cases/cases.h"
 
 // The reference solution passes every case of the pipeline, at every world size, with another seed, and in simulated
@@ -12,11 +11,11 @@ namespace lab::optc {
 namespace {
 
 void check_all_pass(WorldKind kind, int size, std::uint64_t seed) {
-  CHECK(testing::problem_of_cases(cases_of(pipeline_sections()), pipeline_calls(), kind, size, seed) == "");
+  CHECK(testing::problem_of_cases(cases_of(pipeline_sections()), calls(), kind, size, seed) == "");
 }
 
 TEST_CASE("every case of the pipeline has a call and a unique name") {
-  CHECK(testing::misnamed_case(cases_of(pipeline_sections()), pipeline_calls()) == "");
+  CHECK(testing::misnamed_case(cases_of(pipeline_sections()), calls()) == "");
 }
 
 TEST_CASE("the reference passes every case of the pipeline at P = 1 2 3 4 5 8") {

@@ -1,7 +1,6 @@
 #include "common/testing/case_names.h"
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/cases/calls.h"
 #include "optC_model_parallel/cases/cases.h"
 
 // The reference solution passes every case, at every world size and with another seed.
@@ -15,7 +14,7 @@ void check_all_pass(int size, std::uint64_t seed) {
   WorldSpec spec;
   spec.num_ranks = size;
   spec.timeout_seconds = 60;  // ranks share two cores with other processes
-  const WorldOutcome outcome = testing::run_cases(cases, tensor_calls(), spec, seed);
+  const WorldOutcome outcome = testing::run_cases(cases, calls(), spec, seed);
   if (outcome.failure) FAIL_CHECK(outcome.failure->message);
   // Four heads of vit, 24 channels of resnet.
   const std::size_t num_skipped = size == 5 ? 2 : size == 3 || size == 8 ? 1 : 0;
@@ -28,7 +27,7 @@ TEST_CASE("the reference passes every case of tensor parallelism within its boun
 }
 
 TEST_CASE("every case of tensor parallelism has a call and a unique name") {
-  CHECK(testing::misnamed_case(cases_of(tensor_sections()), tensor_calls()) == "");
+  CHECK(testing::misnamed_case(cases_of(tensor_sections()), calls()) == "");
 }
 
 }  // namespace

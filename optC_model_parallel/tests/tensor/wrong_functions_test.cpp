@@ -4,7 +4,7 @@
 
 #include "common/comm/autograd_facet.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/cases/calls.h"
+#include "optC_model_parallel/cases/cases.h"
 #include "optC_model_parallel/parallel_functions.h"
 #include "optC_model_parallel/tests/tensor/tensor_verdict.h"
 

@@ -1,7 +1,7 @@
 #include <functional>
 
 #include "common/testing/test.h"
-#include "optC_model_parallel/cases/calls.h"
+#include "optC_model_parallel/cases/cases.h"
 #include "optC_model_parallel/cases/sharded_layer.h"
 #include "optC_model_parallel/parallel_functions.h"
 #include "optC_model_parallel/parallel_layers.h"

@@ -8,10 +8,6 @@ int main(int argc, char** argv) {
   program.description = "The smallest lab: a total over ranks.";
   program.cases = b1::all_cases();
   program.calls = b1::calls();
-  program.expected_log = b1::expected_log;
-  program.body = [&](RankRun& run) {
-    run.announce();
-    for (const Case& test_case : program.cases) run.check(test_case, program.calls);
-  };
+  program.steps = b1::program_steps;
   return lab_main(argc, argv, program);
 }

@@ -1,7 +1,6 @@
 #include "b1_total/cases/cases.h"
 
 #include "b1_total/total.h"
-#include "common/checks/lab_main.h"
 
 namespace lab::b1 {
 namespace {
@@ -36,13 +35,12 @@ CallTable calls() {
            }}};
 }
 
+std::vector<LabStep> program_steps() {
+  return {announcement(), checks({{"", all_cases()}}), done()};
+}
+
 LogExpectation expected_log(int num_ranks) {
-  LogExpectation log(num_ranks);
-  expect_announcement(log);
-  ExpectedMatch line;
-  line.prefix = "Total";
-  log.add_on_every_rank(line);
-  return log;
+  return expectation_of(program_steps(), num_ranks);
 }
 
 GradedLab graded_lab() {

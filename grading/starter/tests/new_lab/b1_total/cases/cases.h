@@ -3,11 +3,13 @@
 #include <vector>
 
 #include "common/checks/graded_lab.h"
+#include "common/checks/lab_step.h"
 
 namespace lab::b1 {
 
 std::vector<Case> all_cases();
 CallTable calls();
+std::vector<LabStep> program_steps();
 LogExpectation expected_log(int num_ranks);
 
 /// For the judge.

@@ -1,3 +1,0 @@
-#pragma once
-
-#include "a4_data_tensor/cases/cases.h"

@@ -1,0 +1,111 @@
+#include "common/checks/lab_step.h"
+
+#include <cmath>
+
+namespace lab {
+namespace {
+
+constexpr const char* kInitialized = "[Distributed Init] Rank {rank} initialized on {node} on {device} {index}.";
+constexpr const char* kReady = "All ranks ready!";
+constexpr const char* kDone = "done";
+
+ExpectedLine line_of(const Case& test_case, int num_ranks, std::optional<double> max_bound) {
+  const std::string reason = skip_reason_of(test_case, num_ranks);
+  if (!reason.empty()) return ExpectedSkip{test_case.prefix, reason};
+  const double atol = test_case.tolerance.atol;
+  return ExpectedMatch{test_case.prefix, true, max_bound.value_or(std::isfinite(atol) ? atol : 1e-5), "", ""};
+}
+
+}  // namespace
+
+void RankRun::check(const Case& test_case) {
+  if (test_case.inside_backward && options.world == "sim") {
+    out.skipped({test_case.prefix, comm.rank(), "the simulated world has no communication inside backward()"});
+    return;
+  }
+  report(test_case, run_case(test_case, calls, comm, options.seed, device));
+}
+
+void RankRun::save(const Case& test_case, const CaseResult& result) {
+  if (options.save_dir.empty()) return;
+  for (const auto& [name, tensor] : result.inputs.tensors) saved[test_case.name + "." + name] = tensor;
+  for (const auto& [name, tensor] : result.expected) saved[test_case.name + ".expected." + name] = tensor;
+  for (const auto& [name, tensor] : result.actual) {
+    if (tensor.defined()) saved[test_case.name + ".actual." + name] = tensor;
+  }
+}
+
+void RankRun::report(const Case& test_case, const CaseResult& result) {
+  if (!result.skipped.empty()) {
+    out.skipped({test_case.prefix, comm.rank(), result.skipped});
+    return;
+  }
+  save(test_case, result);
+  if (!result.over_budget.empty()) out.text(comm.rank(), test_case.task + ": " + result.over_budget);
+  const Comparison& found = result.comparison;
+  out.match({test_case.prefix, comm.rank(), result.passed(), found.max_diff, found.mean_diff});
+}
+
+LabStep announcement() {
+  LabStep step;
+  step.run = [](RankRun& run) {
+    const char* device = run.device.is_cuda() ? "GPU" : "CPU";
+    run.out.line(filled(kInitialized, run.comm.rank(), run.node, device, run.local_rank));
+    run.comm.collectives().barrier();
+    if (run.comm.rank() == 0) run.print(kReady);
+  };
+  step.expect = [](LogExpectation& log) {
+    log.add_on_every_rank(ExpectedText{kInitialized});
+    log.order_next_after_all(0);
+    log.add(0, rank_text(kReady));
+  };
+  return step;
+}
+
+LabStep done() {
+  LabStep step;
+  step.run = [](RankRun& run) { run.print(kDone); };
+  step.expect = [](LogExpectation& log) { log.add_on_every_rank(rank_text(kDone)); };
+  return step;
+}
+
+std::vector<Case> cases_of(const std::vector<Section>& sections) {
+  std::vector<Case> all;
+  for (const Section& section : sections) all.insert(all.end(), section.cases.begin(), section.cases.end());
+  return all;
+}
+
+LabStep checks(const std::vector<Section>& sections, std::optional<double> max_bound) {
+  LabStep step;
+  step.cases = cases_of(sections);
+  step.run = [sections](RankRun& run) {
+    for (const Section& section : sections) {
+      if (run.comm.rank() == 0 && !section.message.empty()) run.out.text(0, section.message);
+      for (const Case& test_case : section.cases) {
+        if (is_asked(test_case, run.comm.rank())) run.check(test_case);
+      }
+    }
+  };
+  step.expect = [sections, max_bound](LogExpectation& log) {
+    for (const Section& section : sections) {
+      if (!section.message.empty()) log.add(0, rank_text(section.message));
+      for (const Case& test_case : section.cases) {
+        const ExpectedLine line = line_of(test_case, log.num_ranks(), max_bound);
+        for (int rank = 0; rank < log.num_ranks(); ++rank) {
+          if (is_asked(test_case, rank)) log.add(rank, line);
+        }
+      }
+    }
+  };
+  return step;
+}
+
+LogExpectation expectation_of(const std::vector<LabStep>& steps, int num_ranks) {
+  LogExpectation log(num_ranks);
+  for (const LabStep& step : steps) {
+    if (step.expect) step.expect(log);
+  }
+  return log;
+}
+
+}  // namespace lab
