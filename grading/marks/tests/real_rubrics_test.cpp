@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
+#include <regex>
+#include <sstream>
 
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
@@ -148,6 +151,79 @@ TEST_CASE("real rubrics: every question that is answered in words has an item th
                       [&](const RubricManual& manual) { return manual.title.find(question) == 0; }));
   }
   CHECK(num_questions == 4);
+}
+
+/// A row of a table that has a column of marks.
+struct MarksRow {
+  std::vector<std::string> ids;  ///< what it names: "a4.data_parallel"
+  std::vector<double> marks;
+  bool bonus = false;
+};
+
+std::vector<std::string> all_matches(const std::string& text, const std::string& pattern) {
+  const std::regex expression(pattern);
+  std::vector<std::string> found;
+  for (std::sregex_iterator at(text.begin(), text.end(), expression), end; at != end; ++at) found.push_back((*at)[1]);
+  return found;
+}
+
+std::vector<MarksRow> rows_with_marks(const std::string& readme) {
+  std::vector<MarksRow> rows;
+  std::istringstream lines(readme);
+  std::string line, heading;
+  std::size_t column = 0;  // 0: not in such a table
+  while (std::getline(lines, line)) {
+    const std::vector<std::string> cells = all_matches(line, "\\| *([^|]*[^| ]|) *(?=\\|)");
+    if (cells.empty()) column = 0;
+    if (column > 0 && cells.at(column - 1) != "---") {
+      MarksRow row;
+      row.ids = all_matches(line, "`([a-zA-Z0-9]+\\.(?!cpp|md)[a-z_0-9]+)`");
+      for (const std::string& number : all_matches(cells[column - 1], "([0-9.]+)"))
+        row.marks.push_back(std::stod(number));
+      row.bonus = heading == "bonus" || cells[column - 1].find_first_of("b+") == 0;
+      rows.push_back(row);
+    }
+    for (std::size_t i = 0; i < cells.size() && column == 0; ++i) {
+      if (cells[i] == "marks" || cells[i] == "bonus") heading = cells[i], column = i + 1;
+    }
+  }
+  return rows;
+}
+
+TEST_CASE("real rubrics: the tables of the labs' READMEs have the rubric's marks") {
+  for (const std::string& lab : kLabs) {
+    INFO(lab);
+    const Rubric rubric = rubric_of(lab);
+    const std::vector<MarksRow> rows = rows_with_marks(lab::testing::read_bytes(folder_of(lab) + "/README.md"));
+    std::vector<std::string> in_rubric, in_readme, differing;
+    // A ladder's rows name no id.
+    const auto add = [](std::vector<std::string>& to, bool bonus, const std::string& id, double marks) {
+      to.push_back((bonus ? "bonus " : "") + id + " " + std::to_string(marks));
+    };
+    double marks_by_hand = 0, other_marks = 0;
+    for (const RubricTask& task : rubric.tasks) {
+      if (task.marks > 0) add(in_rubric, task.bonus, task.id, task.marks);
+    }
+    for (const RubricLadder& ladder : rubric.ladders) {
+      for (const RubricRung& rung : ladder.rungs) add(in_rubric, false, "", rung.marks);
+    }
+    for (const RubricBonus& bonus : rubric.bonuses) add(in_rubric, true, "", bonus.marks);
+    for (const RubricManual& manual : rubric.manuals) marks_by_hand += manual.marks;
+    for (const MarksRow& row : rows) {
+      for (std::size_t i = 0; i < row.marks.size(); ++i) {
+        const std::string id = i < row.ids.size() && rubric.ladders.empty() ? row.ids[i] : "";
+        const bool by_hand = rubric.ladders.empty() && rubric.find_task(id) == nullptr;
+        if (by_hand) other_marks += row.marks[i];
+        if (!by_hand) add(in_readme, row.bonus, id, row.marks[i]);
+      }
+    }
+    std::sort(in_rubric.begin(), in_rubric.end());
+    std::sort(in_readme.begin(), in_readme.end());
+    std::set_symmetric_difference(in_rubric.begin(), in_rubric.end(), in_readme.begin(), in_readme.end(),
+                                  std::back_inserter(differing));
+    for (const std::string& line : differing) FAIL_CHECK("in one of rubric and README only: " << line);
+    CHECK((other_marks == marks_by_hand || other_marks == 0));  // what is marked by hand may be in the text
+  }
 }
 
 }  // namespace
