@@ -3,20 +3,14 @@
 #include <fmt/format.h>
 
 #include "a4_data_tensor/single_step.h"
-#include "common/launch/run_ranks.h"
 #include "common/log/match_line.h"
 #include "common/tensor/compare.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // The reference solution passes every case, at every world size that divides.
 namespace lab::a4 {
 namespace {
-
-WorldSpec threads(int num_ranks) {
-  WorldSpec spec;
-  spec.num_ranks = num_ranks;
-  return spec;
-}
 
 TEST_CASE("the baseline's figures are those of the handout's Python code") {
   const StepResult result = single_step({});

@@ -4,9 +4,9 @@
 #include "a4_data_tensor/parallel_functions.h"
 #include "a4_data_tensor/row_parallel.h"
 #include "a4_data_tensor/single_step.h"
-#include "common/launch/run_ranks.h"
 #include "common/tensor/batch.h"
 #include "common/tensor/partition.h"
+#include "common/testing/case_runs.h"
 #include "common/testing/judged_case.h"
 #include "common/testing/test.h"
 
@@ -14,25 +14,9 @@
 namespace lab::a4 {
 namespace {
 
-/// Whether every rank passes the named case with the given call in place of its task's. A rank that throws
-/// fails.
-bool passes(const std::string& case_name, const TaskCall& wrong_call) {
-  std::vector<Case> cases = handout_cases({});
-  for (const Case& further : further_cases({})) cases.push_back(further);
-  for (const Case& test_case : cases) {
-    if (test_case.name != case_name) continue;
-    CallTable table = calls();
-    table[test_case.task] = wrong_call;
-    WorldSpec spec;
-    spec.num_ranks = 4;
-    const auto outcome = run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome& own) {
-                                     if (!run_case(test_case, table, comm, 42).passed())
-                                       own.exit_code = ExitCode::kMismatch;
-                                   }));
-    return outcome.exit_code() == 0;
-  }
-  FAIL("no case of this name");
-  return false;
+/// What becomes of the named case with the given call in place of its task's.
+std::string verdict(const std::string& case_name, const TaskCall& wrong_call) {
+  return testing::verdict(all_cases(), case_name, wrong_call, 4);
 }
 
 /// What find_symptom() reports for it.
@@ -45,10 +29,10 @@ at::Tensor leaf(const CaseInputs& inputs, const std::string& name) {
 }
 
 TEST_CASE("wrong: the initial weight is not copied, so it changes with the update") {
-  CHECK_FALSE(passes("Baseline", [](Communicator&, const CaseInputs& inputs) {
-    const StepResult result = single_step(step_options(inputs));
-    return TensorMap{{"initial", result.updated_weight}, {"updated", result.updated_weight}};
-  }));
+  CHECK(verdict("Baseline", [](Communicator&, const CaseInputs& inputs) {
+          const StepResult result = single_step(step_options(inputs));
+          return TensorMap{{"initial", result.updated_weight}, {"updated", result.updated_weight}};
+        }) == "mismatch");
 }
 
 TEST_CASE("wrong: gradients are summed over micro-batches without scaling the loss") {
@@ -69,11 +53,11 @@ at::Tensor updated_by_rows(const StepOptions& options, const Slice& rows) {
 }
 
 TEST_CASE("wrong: gradients are cleared inside the accumulation loop, so only the last micro-batch counts") {
-  CHECK_FALSE(passes("Accumulation", [](Communicator&, const CaseInputs& inputs) {
-    const StepOptions options = step_options(inputs);
-    const std::int64_t steps = inputs.integer("accumulation_steps");
-    return TensorMap{{"W", updated_by_rows(options, even_slice(options.global_batch_size, steps, steps - 1))}};
-  }));
+  CHECK(verdict("Accumulation", [](Communicator&, const CaseInputs& inputs) {
+          const StepOptions options = step_options(inputs);
+          const std::int64_t steps = inputs.integer("accumulation_steps");
+          return TensorMap{{"W", updated_by_rows(options, even_slice(options.global_batch_size, steps, steps - 1))}};
+        }) == "mismatch");
 }
 
 TEST_CASE("wrong: every rank takes the first rows") {
@@ -138,15 +122,22 @@ TEST_CASE("wrong: f changes the incoming gradient in place") {
         }) == "argument_changed");
 }
 
-TEST_CASE("wrong: f returns the average, or nothing arrives at the input") {
-  for (const bool arrives : {true, false}) {
-    CHECK(symptom("BroadcastParallel", [&](Communicator& comm, const CaseInputs& inputs) {
+TEST_CASE("wrong: f returns the average, or the own gradient as it is, or nothing arrives at the input") {
+  using Change = std::function<at::Tensor(const at::Tensor& grad_out, Communicator& comm)>;
+  const std::pair<const char*, Change> changes[] = {
+      {"divided_by_world_size",
+       [](const at::Tensor& grad_out, Communicator& comm) {
+         return comm.collectives().all_reduce(grad_out.clone()) / comm.size();
+       }},
+      {"own_part_only", [](const at::Tensor& grad_out, Communicator&) { return grad_out; }},
+      {"gradient_missing", [](const at::Tensor&, Communicator&) { return at::Tensor(); }},
+  };
+  for (const auto& [expected, change] : changes) {
+    CHECK(symptom("BroadcastParallel", [&, &gradient = change](Communicator& comm, const CaseInputs& inputs) {
             const at::Tensor grad_out = inputs.tensor("input.grad_out").clone();
-            const at::Tensor average = comm.collectives().all_reduce(grad_out.clone()) / comm.size();
-            return TensorMap{{"out", inputs.tensor("input.x")},
-                             {"x.grad", arrives ? average : at::Tensor()},
-                             {"grad_out", grad_out}};
-          }) == (arrives ? "divided_by_world_size" : "gradient_missing"));
+            return TensorMap{
+                {"out", inputs.tensor("input.x")}, {"x.grad", gradient(grad_out, comm)}, {"grad_out", grad_out}};
+          }) == expected);
   }
 }
 
@@ -163,10 +154,10 @@ TEST_CASE("wrong: the gather's backward pass takes the first slice on every rank
 }
 
 TEST_CASE("wrong: columns are gathered along the batch") {
-  CHECK_FALSE(passes("GatherParallel", [](Communicator& comm, const CaseInputs& inputs) {
-    const std::vector<at::Tensor> parts = comm.collectives().all_gather(inputs.tensor("input.x"));
-    return TensorMap{{"out", at::cat(parts, 0).view({2, 3, -1})}, {"x.grad", inputs.tensor("input.x")}};
-  }));
+  CHECK(verdict("GatherParallel", [](Communicator& comm, const CaseInputs& inputs) {
+          const std::vector<at::Tensor> parts = comm.collectives().all_gather(inputs.tensor("input.x"));
+          return TensorMap{{"out", at::cat(parts, 0).view({2, 3, -1})}, {"x.grad", inputs.tensor("input.x")}};
+        }) == "mismatch");
 }
 
 TEST_CASE("wrong: row parallel adds the bias on every rank before the sum") {
@@ -180,40 +171,6 @@ TEST_CASE("wrong: row parallel adds the bias on every rank before the sum") {
                            {"W.grad", layer.W.grad()},
                            {"bias.grad", layer.bias.grad()}};
         }) == "bias_times_world_size");
-}
-
-/// A sum over the ranks by the two halves of an all-reduce.
-at::Tensor sum_in_two_halves(const at::Tensor& x, Collectives& collectives) {
-  return at::cat(collectives.all_gather(collectives.reduce_scatter(x.contiguous())));
-}
-
-TEST_CASE("right: sums as a reduce-scatter and an all-gather, in row parallel and in the pair") {
-  CHECK(passes("RowParallel", [](Communicator& comm, const CaseInputs& inputs) {
-    const RowParallelLinear layer(inputs.tensor("weight.W"), inputs.tensor("weight.bias"), comm.collectives());
-    const at::Tensor x_shard = inputs.tensor("input.x_shard"), grad_out = inputs.tensor("input.grad_out");
-    return TensorMap{
-        {"out", sum_in_two_halves(at::matmul(x_shard, layer.W), comm.collectives()).detach() + layer.bias.detach()},
-        {"x_shard.grad", at::matmul(grad_out, layer.W.t()).detach()},
-        {"W.grad", at::matmul(x_shard.t(), grad_out)},
-        {"bias.grad", grad_out.sum(0)}};
-  }));
-  const auto pair = [](bool gathers_hidden) {
-    return [gathers_hidden](Communicator& comm, const CaseInputs& inputs) {
-      Collectives& collectives = comm.collectives();
-      const ColumnRowPair weights(inputs.tensor("weight.W1"), inputs.tensor("weight.W2"), collectives);
-      const at::Tensor w1 = weights.W1.detach(), w2 = weights.second.W.detach();
-      const at::Tensor x = inputs.tensor("input.x"), grad_out = inputs.tensor("input.grad_out");
-      const at::Tensor before = at::matmul(x, w1), hidden = at::relu(before);
-      if (gathers_hidden) collectives.all_gather(hidden);
-      const at::Tensor grad_before = at::matmul(grad_out, w2.t()) * before.gt(0);
-      return TensorMap{{"out", sum_in_two_halves(at::matmul(hidden, w2), collectives)},
-                       {"x.grad", sum_in_two_halves(at::matmul(grad_before, w1.t()), collectives)},
-                       {"W1.grad", at::matmul(x.t(), grad_before)},
-                       {"W2.grad", at::matmul(hidden.t(), grad_out)}};
-    };
-  };
-  CHECK(passes("ColumnRow", pair(false)));
-  CHECK_FALSE(passes("ColumnRow", pair(true)));
 }
 
 TEST_CASE("wrong: the pair gathers the hidden activations; right numbers, but over its budget") {

@@ -8,9 +8,9 @@
 #include "a5_pipeline/pipeline_communicate.h"
 #include "a5_pipeline/pipeline_stage.h"
 #include "common/base/errors.h"
-#include "common/launch/tests/worlds.h"
 #include "common/pipeline/generators.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // Invalid input is rejected with one message that names the numbers.
 namespace lab::a5 {

@@ -1,7 +1,7 @@
 #include "a5_pipeline/cases/scheduled_stage.h"
-#include "common/launch/run_ranks.h"
 #include "common/pipeline/generators.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // The ranks' peak memory, by the memory meter: with all-forward-all-backward it grows with the number of
 // micro-batches, with the other schedules it does not. In bytes, which are the same in every run.
@@ -26,9 +26,7 @@ std::vector<double> peaks(const std::string& kind, int num_micro_batches) {
   options.num_micro_batches = num_micro_batches;
   options.num_chunks = kind == "interleaved" ? 2 : 1;
   const pipeline::Schedule schedule = pipeline::make_schedule(options);
-  WorldSpec spec;
-  spec.num_ranks = kNumRanks;
-  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+  const WorldOutcome outcome = run_ranks(threads(kNumRanks), [&](Communicator& comm) {
     const DataLoader data(arguments);
     ScheduledStage work(arguments, schedule, data, comm, OutputTaker());
     run_schedule(schedule, comm.point_to_point(), work,

@@ -5,11 +5,11 @@
 #include "a5_pipeline/cases/cases.h"
 #include "a5_pipeline/commands/main_comparison.h"
 #include "a5_pipeline/comparisons.h"
-#include "common/launch/run_ranks.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // What --save writes is enough to recompute the results without this project's code.
 namespace lab::a5 {
@@ -55,10 +55,8 @@ TEST_CASE("the lab's comparison: outputs follow from the data and the weights th
     CommonOptions common;
     common.save_dir = folder.file(".");
     std::vector<TensorMap> of_ranks(static_cast<std::size_t>(num_ranks));
-    WorldSpec spec;
-    spec.num_ranks = num_ranks;
     const WorldOutcome outcome =
-        run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome& own) {
+        run_ranks(threads(num_ranks), RankBody([&](Communicator& comm, RankOutcome& own) {
                     PrinterOptions silent;
                     silent.fd = -1;
                     Printer printer(silent);

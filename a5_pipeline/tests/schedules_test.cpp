@@ -5,10 +5,10 @@
 #include "a5_pipeline/baseline.h"
 #include "a5_pipeline/cases/pipelined_model.h"
 #include "a5_pipeline/comparisons.h"
-#include "common/launch/run_ranks.h"
 #include "common/pipeline/generators.h"
 #include "common/tensor/compare.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // Every schedule, and the handout's loop, gives the baseline's outputs and gradients: bitwise on one stage,
 // otherwise within the tolerance of their norms.
@@ -82,9 +82,7 @@ void check_ways(const std::vector<Way>& ways, int pp, std::int64_t number_of_lay
 
   std::vector<std::vector<double>> differences(static_cast<std::size_t>(pp));  // by rank and way
   std::vector<std::vector<std::size_t>> num_gradients(static_cast<std::size_t>(pp));
-  WorldSpec spec;
-  spec.num_ranks = pp;
-  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+  const WorldOutcome outcome = run_ranks(threads(pp), [&](Communicator& comm) {
     const auto rank = static_cast<std::size_t>(comm.rank());
     for (const Way& way : ways) {
       const PipelineResult result = run(way, arguments_of(number_of_layers, way.num_micro_batches, dtype), comm);

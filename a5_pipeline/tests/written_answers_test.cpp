@@ -11,10 +11,10 @@
 #include "a5_pipeline/data_loader.h"
 #include "a5_pipeline/pipeline_stage.h"
 #include "common/course/starter/markers.h"
-#include "common/launch/run_ranks.h"
 #include "common/pipeline/generators.h"
 #include "common/pipeline/timeline.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // The numbers in the reference answers are those that the code gives, and the code in them is the reference solution.
 namespace lab::a5 {
@@ -114,8 +114,7 @@ struct Deed {
 
 /// What each rank of the handout's pipeline did at the default sizes, in order.
 std::vector<std::vector<Deed>> deeds_of_ranks() {
-  WorldSpec spec;
-  spec.num_ranks = kNumRanks;
+  WorldSpec spec = threads(kNumRanks);
   spec.traced = true;
   const WorldOutcome outcome = run_ranks(spec, [](Communicator& comm) {
     run_handout_pipeline(PipelineArguments(), comm);

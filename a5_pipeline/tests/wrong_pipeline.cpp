@@ -34,8 +34,6 @@ class WrongLoop {
     for (std::int64_t i = 0; i < m; ++i) forward();
     for (std::int64_t i = 0; i < m; ++i)
       backward(static_cast<std::size_t>(last_ && is(Mistake::kBackwardReversed) ? m - 1 - i : i));
-    if (is(Mistake::kOutputsReversed)) std::reverse(results_.begin(), results_.end());
-    change_gradients();
     return results_;
   }
 
@@ -55,19 +53,11 @@ class WrongLoop {
 
   void backward(std::size_t i) {
     at::Tensor output_grad = pipeline_communicate(PipelineOperation::kRecvBackward, p2p_, arguments_);
-    at::Tensor target = last_ ? outputs_[i].mean() : outputs_[i];
-    if (last_ && is(Mistake::kScaledLoss)) target = target / arguments_.number_of_micro_batches();
+    const at::Tensor target = last_ ? outputs_[i].mean() : outputs_[i];
     if (is(Mistake::kOnesForOutputGrad)) output_grad = at::Tensor();
     if (is(Mistake::kBackwardTwice)) target.backward(output_grad, /*retain_graph=*/true);
     const at::Tensor input_grad = stage_.backward(inputs_[i], target, output_grad);
     pipeline_communicate(PipelineOperation::kSendBackward, p2p_, arguments_, input_grad);
-  }
-
-  void change_gradients() {
-    for (const auto& [name, gradient] : stage_.model().gradients()) {
-      if (is(Mistake::kZeroGradients)) gradient.zero_();
-      if (is(Mistake::kDividedByM)) gradient.div_(arguments_.number_of_micro_batches());
-    }
   }
 
   const PipelineArguments& arguments_;
@@ -87,7 +77,12 @@ PipelineResult run_wrong_pipeline(const PipelineArguments& arguments, Communicat
   if (fill) fill(stage.model());
   PipelineResult result;
   result.outputs = WrongLoop(arguments, comm.point_to_point(), stage, mistake).run();
+  if (mistake == Mistake::kOutputsReversed) std::reverse(result.outputs.begin(), result.outputs.end());
   result.gradients = stage.model().gradients();
+  for (const auto& [name, gradient] : result.gradients) {
+    if (mistake == Mistake::kZeroGradients) gradient.zero_();
+    if (mistake == Mistake::kDividedByM) gradient.div_(arguments.number_of_micro_batches());
+  }
   return result;
 }
 

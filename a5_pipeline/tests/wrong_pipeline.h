@@ -14,8 +14,7 @@ enum class Mistake {
   kBackwardReversed,      ///< the last stage begins its backward passes with the last micro-batch, the others do not
   kZeroGradients,         ///< the weights' gradients are cleared
   kBackwardTwice,         ///< each micro-batch goes backward through the stage twice
-  kDividedByM,            ///< gradients are averaged over the micro-batches
-  kScaledLoss,            ///< the loss of a micro-batch is its mean divided by m
+  kDividedByM,            ///< gradients, or as well the loss, are divided by the number of micro-batches
   kOnesForOutputGrad,     ///< the gradient from the next stage is dropped, and ones are used
   kNoGradOnFirstStage,    ///< the data is not made to require a gradient
   kDataOnEveryStage,      ///< every stage computes on the data, and drops what it receives

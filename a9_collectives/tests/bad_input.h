@@ -7,7 +7,7 @@
 
 #include "a9_collectives/all_to_all.h"
 #include "a9_collectives/broadcast.h"
-#include "common/launch/run_ranks.h"
+#include "common/testing/worlds.h"
 
 // Calls a collective with arguments that may differ from rank to rank, and says how each rank ended.
 namespace lab::a9 {
@@ -32,9 +32,7 @@ struct RankEnding {
 /// How each rank ends that calls `call(rank)` with `input(rank)`.
 inline std::vector<RankEnding> endings(int size, const std::function<at::Tensor(int rank)>& input,
                                        const std::function<Call(int rank)>& call) {
-  WorldSpec spec;
-  spec.num_ranks = size;
-  const auto outcome = run_ranks(spec, [&](Communicator& comm) {
+  const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
     return TensorMap{{"out", call(comm.rank())(input(comm.rank()), comm.point_to_point())}};
   });
   std::vector<RankEnding> result;

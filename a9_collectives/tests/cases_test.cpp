@@ -8,21 +8,12 @@ namespace lab::a9 {
 namespace {
 
 TEST_CASE("the reference passes every case within its bounds at P = 1 2 3 4 5 8") {
-  const std::vector<Case> cases = all_cases();
-  const CallTable table = calls();
-  for (const int size : {1, 2, 3, 4, 5, 8}) {
-    for (const std::uint64_t seed : {42, 20231}) {
-      if (seed != 42 && size != 4) continue;
-      CAPTURE(size);
-      CAPTURE(seed);
-      WorldSpec spec;
-      spec.num_ranks = size;
-      const WorldOutcome outcome = testing::run_cases(cases, table, spec, seed);
-      if (outcome.failure) FAIL_CHECK(outcome.failure->message);
-      const std::size_t num_skipped = size == 3 || size == 5 ? 8 : size == 8 ? 2 : 0;
-      for (const RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.size() == cases.size() - num_skipped);
-    }
-  }
+  const auto check_all_pass = [](int size, std::uint64_t seed) {
+    const std::size_t num_skipped = size == 3 || size == 5 ? 8 : size == 8 ? 2 : 0;
+    CHECK(testing::problem_of_cases(all_cases(), calls(), WorldKind::kThreads, size, seed, num_skipped) == "");
+  };
+  for (const int size : {1, 2, 3, 4, 5, 8}) check_all_pass(size, 42);
+  check_all_pass(4, 20231);
 }
 
 }  // namespace

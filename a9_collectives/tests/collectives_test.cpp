@@ -6,9 +6,9 @@
 #include "a9_collectives/broadcast.h"
 #include "a9_collectives/cases/catalogue.h"
 #include "a9_collectives/reduce_scatter.h"
-#include "common/launch/run_ranks.h"
 #include "common/tensor/exact_data.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // Every algorithm gives the right bits: at every world size, for every dtype, whatever the strides. Data are
 // integers whose sums are exact, so any order of summation must agree to the bit.
@@ -27,9 +27,7 @@ void check_everywhere(const std::vector<std::int64_t>& shape, at::ScalarType dty
                       const Expected& expected, bool transposed = false) {
   std::vector<at::Tensor> inputs;
   for (int rank = 0; rank < size; ++rank) inputs.push_back(exact_values_for_rank(shape, dtype, kSeed, rank));
-  WorldSpec spec;
-  spec.num_ranks = size;
-  const auto outcome = run_ranks(spec, [&](Communicator& comm) {
+  const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
     at::Tensor input = inputs[static_cast<std::size_t>(comm.rank())].clone();
     if (transposed) input = input.transpose(0, -1).contiguous().transpose(0, -1);
     return TensorMap{{"result", run(input, comm.point_to_point()).clone()}, {"input", input}};
@@ -154,9 +152,7 @@ TEST_CASE("results are new where the contract says so, and inputs stay") {
   for (const Collective& collective : catalogue()) {
     const bool in_place = collective.name == "broadcast" || collective.name == "allreduce";
     for (const int size : {1, 4}) {
-      WorldSpec spec;
-      spec.num_ranks = size;
-      const auto outcome = run_ranks(spec, [&](Communicator& comm) {
+      const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
         const at::Tensor input = exact_values_for_rank({8}, at::kFloat, kSeed, comm.rank());
         const at::Tensor before = input.clone();
         const at::Tensor result = collective.run(input, comm.point_to_point());
@@ -175,9 +171,7 @@ TEST_CASE("results are new where the contract says so, and inputs stay") {
 
 TEST_CASE("NaN and infinity reach the ranks that they must reach, and no other element") {
   for (const Collective& collective : catalogue()) {
-    WorldSpec spec;
-    spec.num_ranks = 4;
-    const auto outcome = run_ranks(spec, [&](Communicator& comm) {
+    const auto outcome = run_ranks(threads(4), [&](Communicator& comm) {
       const at::Tensor input = at::ones({8});
       if (comm.rank() == 0) input[5].fill_(std::numeric_limits<float>::quiet_NaN());
       return TensorMap{{"nans", at::isnan(collective.run(input, comm.point_to_point())).sum()}};
@@ -193,9 +187,7 @@ TEST_CASE("NaN and infinity reach the ranks that they must reach, and no other e
 TEST_CASE("floating-point sums: all ranks get the same bits, whatever the algorithm") {
   for (const Algorithm& algorithm : collective_named("allreduce").algorithms) {
     for (const int size : {3, 4, 6, 8}) {
-      WorldSpec spec;
-      spec.num_ranks = size;
-      const auto outcome = run_ranks(spec, [&](Communicator& comm) {
+      const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
         const at::Tensor input = exact_values_for_rank({101}, at::kDouble, kSeed, comm.rank()).div_(3).to(at::kFloat);
         return TensorMap{{"sum", algorithm.run(input, comm.point_to_point())}};
       });

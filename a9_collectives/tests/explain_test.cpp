@@ -1,11 +1,14 @@
 #include "a9_collectives/commands/commands.h"
 #include "a9_collectives/commands/explain_diagram.h"
 #include "common/plot/plot_program.h"
+#include "common/testing/message_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
 namespace lab::a9 {
 namespace {
+
+using testing::contains;
 
 template <typename Check>
 void for_every_algorithm(const Check& check) {
@@ -32,12 +35,7 @@ ExitCode run(std::vector<std::string> words) {
 }
 
 std::string refusal(const std::vector<std::string>& words) {
-  try {
-    run(words);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return testing::message_of<UsageError>([&] { run(words); });
 }
 
 TEST_CASE("the all-to-all on 4 ranks: three steps of four chunks") {
@@ -86,10 +84,10 @@ TEST_CASE("sums say over which ranks they go, and the tensor is cut where the al
 
 TEST_CASE("a chain shows its pieces, an all-gather whose parts are joined") {
   const std::string chain = text_of("broadcast", "chain", 3);
-  CHECK(chain.find("step 2: 0->1 a1, 1->2 a0\n") != std::string::npos);
-  CHECK(chain.find("rank 2 ends with a0 a1 a2 a3\n") != std::string::npos);
+  CHECK(contains(chain, "step 2: 0->1 a1, 1->2 a0\n"));
+  CHECK(contains(chain, "rank 2 ends with a0 a1 a2 a3\n"));
   const std::string bruck = text_of("allgather", "bruck", 4);
-  CHECK(bruck.find("step 2: 0->2 a b, 1->3 b c, 2->0 c d, 3->1 d a\n") != std::string::npos);
+  CHECK(contains(bruck, "step 2: 0->2 a b, 1->3 b c, 2->0 c d, 3->1 d a\n"));
 }
 
 TEST_CASE("nothing of unknown origin travels, and every rank ends with what the collective promises") {
@@ -185,17 +183,16 @@ TEST_CASE("a failure of the run is passed on") {
 }
 
 TEST_CASE("wrong names and options are refused before anything runs") {
-  CHECK(refusal({}).find("expected a name first, one of broadcast, allreduce") != std::string::npos);
-  CHECK(refusal({"--nproc", "4"}).find("expected a name first") != std::string::npos);
-  CHECK(refusal({"allredcue"}).find("there is no collective 'allredcue'") != std::string::npos);
-  CHECK(refusal({"allreduce", "--algorithm", "rign"}).find("there is no allreduce algorithm 'rign'") !=
-        std::string::npos);
-  CHECK(refusal({"allreduce", "--nproc", "17"}).find("--nproc") != std::string::npos);
-  CHECK(refusal({"allreduce", "--nproc", "1"}).find("--nproc") != std::string::npos);
-  CHECK(refusal({"allreduce", "--format", "gif"}).find("--format") != std::string::npos);
-  CHECK(refusal({"allreduce", "--text", "--out", "x"}).find("--text") != std::string::npos);
-  CHECK(refusal({"allreduce", "--file", "x.png", "--out", "x"}).find("--file") != std::string::npos);
-  CHECK(refusal({"allreduce", "--file", "x.png", "--algorithm", "all"}).find("--file") != std::string::npos);
+  CHECK(contains(refusal({}), "expected a name first, one of broadcast, allreduce"));
+  CHECK(contains(refusal({"--nproc", "4"}), "expected a name first"));
+  CHECK(contains(refusal({"allredcue"}), "there is no collective 'allredcue'"));
+  CHECK(contains(refusal({"allreduce", "--algorithm", "rign"}), "there is no allreduce algorithm 'rign'"));
+  CHECK(contains(refusal({"allreduce", "--nproc", "17"}), "--nproc"));
+  CHECK(contains(refusal({"allreduce", "--nproc", "1"}), "--nproc"));
+  CHECK(contains(refusal({"allreduce", "--format", "gif"}), "--format"));
+  CHECK(contains(refusal({"allreduce", "--text", "--out", "x"}), "--text"));
+  CHECK(contains(refusal({"allreduce", "--file", "x.png", "--out", "x"}), "--file"));
+  CHECK(contains(refusal({"allreduce", "--file", "x.png", "--algorithm", "all"}), "--file"));
 }
 
 TEST_CASE("the schematic is exactly two files, by either name") {
@@ -221,7 +218,7 @@ TEST_CASE("all algorithms in one go, and one file by its name") {
   const testing::TemporaryFolder folder;
   run({"reduce_scatter", "--algorithm", "all", "--nproc", "3", "--format", "svg", "--out", folder.file(".")});
   CHECK(folder.num_files() == 3);
-  CHECK(testing::read_bytes(folder.file("reduce_scatter_ring.svg")).find("<svg") != std::string::npos);
+  CHECK(contains(testing::read_bytes(folder.file("reduce_scatter_ring.svg")), "<svg"));
   run({"broadcast", "--algorithm", "flat", "--file", folder.file("mine.pdf")});
   CHECK(folder.num_files() == 4);
 }

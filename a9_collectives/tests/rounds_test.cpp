@@ -2,9 +2,9 @@
 
 #include "a9_collectives/cases/catalogue.h"
 #include "a9_collectives/chunks.h"
-#include "common/launch/run_ranks.h"
 #include "common/tensor/partition.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // Rounds and bytes of every algorithm by the ledger, at P = 2 ... 17, against what its header promises.
 namespace lab::a9 {
@@ -16,9 +16,7 @@ constexpr std::int64_t kElements = 1000;  // of a chunk if the input must divide
 std::vector<LedgerEntry> ledgers(const std::string& collective_name, const std::string& algorithm, int size,
                                  std::int64_t num_elements) {
   const Collective& collective = collective_named(collective_name);
-  WorldSpec spec;
-  spec.num_ranks = size;
-  const auto outcome = run_ranks(spec, [&](Communicator& comm) {
+  const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
     const at::Tensor input = at::ones({collective.input_elements(num_elements, size)}, at::kLong);
     algorithm_named(collective, algorithm).run(input, comm.point_to_point());
     return TensorMap{};

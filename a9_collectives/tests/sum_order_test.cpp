@@ -1,9 +1,9 @@
 #include "a9_collectives/allreduce.h"
 #include "a9_collectives/chunks.h"
 #include "a9_collectives/reduce_scatter.h"
-#include "common/launch/run_ranks.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // The order in which each algorithm sums, as its header says: bit by bit, on data whose sums depend on the order.
 namespace lab::a9 {
@@ -72,9 +72,7 @@ at::Tensor far_tree(const std::vector<at::Tensor>& parts, int) {
 
 /// Whether every rank has exactly these sums.
 bool sums_are(Function function, Order order, int size) {
-  WorldSpec spec;
-  spec.num_ranks = size;
-  const auto outcome = run_ranks(spec, [&](Communicator& comm) {
+  const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
     return TensorMap{{"sum", function(input_of(comm.rank(), size), comm.point_to_point())}};
   });
   REQUIRE_FALSE(outcome.failure);

@@ -6,20 +6,14 @@
 #include "a9_collectives/tests/transformer_by_loops.h"
 #include "a9_collectives/transformer_parallel_functions.h"
 #include "common/base/errors.h"
-#include "common/launch/run_ranks.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // The serial block is right, the reference solution passes every case, and invalid arguments are refused.
 namespace lab::a9 {
 namespace {
-
-WorldSpec threads(int num_ranks) {
-  WorldSpec spec;
-  spec.num_ranks = num_ranks;
-  return spec;
-}
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases = transformer_cases();

@@ -7,8 +7,8 @@
 #include "a9_collectives/allgather.h"
 #include "a9_collectives/allreduce.h"
 #include "a9_collectives/broadcast.h"
-#include "common/launch/run_ranks.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // The numbers in the reference answers are those that the code gives.
 namespace lab::a9 {
@@ -48,9 +48,8 @@ std::string python(const at::Tensor& value) {
 }
 
 std::vector<TensorMap> on_ranks(int size, const std::function<TensorMap(int rank, PointToPoint&)>& body) {
-  WorldSpec spec;
-  spec.num_ranks = size;
-  const auto outcome = run_ranks(spec, [&](Communicator& comm) { return body(comm.rank(), comm.point_to_point()); });
+  const auto outcome =
+      run_ranks(threads(size), [&](Communicator& comm) { return body(comm.rank(), comm.point_to_point()); });
   REQUIRE_FALSE(outcome.failure);
   std::vector<TensorMap> results;
   for (const RankOutcome& rank : outcome.ranks) results.push_back(rank.tensors);

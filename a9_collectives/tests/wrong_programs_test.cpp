@@ -1,11 +1,52 @@
-#include "a9_collectives/tests/wrong_programs.h"
+#include <fmt/format.h>
 
+#include <cstdlib>
+#include <regex>
+
+#include "a9_collectives/cases/cases.h"
 #include "a9_collectives/chunks.h"
+#include "common/checks/case.h"
+#include "common/tensor/exact_data.h"
+#include "common/testing/worlds.h"
 
-// Wrong programs whose ranks wait for something that never comes. Each ends on every rank, with the message that says
-// who waits for whom, and where in the student's file ("@").
+// Wrong student programs, each a collective with one mistake: ranks that wait for something that never comes, messages
+// and requests at fault, and ranks that end in the middle. Each ends on every rank, with a message that says who waits
+// for whom, or which rank is to blame, and where in the student's file. What a single call can get wrong is in
+// common/launch/tests/contract_failures_test.cpp.
 namespace lab::a9 {
 namespace {
+
+using Program = at::Tensor (*)(at::Tensor, PointToPoint&);
+
+/// With "@" for the source lines of the wrong programs, so that whole messages can be compared.
+std::string without_lines(const std::string& message) {
+  static const std::regex line("wrong_programs_test\\.cpp:[0-9]+");
+  return std::regex_replace(message, line, "@");
+}
+
+struct Ending {
+  ExitCode exit_code = ExitCode::kAllMatch;  ///< of the world
+  std::string message;
+  std::vector<ExitCode> exit_codes;  ///< by rank
+  std::vector<std::string> messages;
+};
+
+/// Rank r calls the program with four floats, all r + 1.
+template <typename World>
+Ending ending_of(int size, Program program) {
+  const WorldOutcome outcome = run_ranks(world_of<World>(size), [program](Communicator& comm) {
+    const at::Tensor tensor = at::full({4}, comm.rank() + 1.0F);
+    return TensorMap{{"out", program(tensor, comm.point_to_point())}};
+  });
+  Ending ending;
+  ending.exit_code = static_cast<ExitCode>(outcome.exit_code());
+  if (outcome.failure) ending.message = without_lines(outcome.failure->message);
+  for (int rank = 0; rank < size; ++rank) {
+    ending.exit_codes.push_back(static_cast<ExitCode>(exit_code_of_rank(outcome, rank)));
+    ending.messages.push_back(without_lines(message_of_rank(outcome, rank)));
+  }
+  return ending;
+}
 
 template <typename World>
 void check_deadlock(int size, Program program, const std::string& message, ExitCode exit_code = ExitCode::kDeadlock) {
@@ -20,20 +61,6 @@ void check_deadlock(int size, Program program, const std::string& message, ExitC
     CHECK((from_another || ending.exit_codes[rank] == exit_code));
     CHECK(std::regex_replace(ending.messages[rank], std::regex("^rank [0-9] failed: "), "") == message);
   }
-}
-
-/// Two ranks swap their tensors, each sending first.
-at::Tensor allreduce_head_to_head(at::Tensor tensor, PointToPoint& p2p) {
-  const int peer = 1 - p2p.rank();
-  const at::Tensor received = at::empty_like(tensor);
-  p2p.send(tensor, peer);
-  p2p.recv(received, peer);
-  return tensor.add_(received);
-}
-
-TEST_CASE_TEMPLATE("wrong: both ranks send first", World, Threads, Processes) {
-  check_deadlock<World>(2, allreduce_head_to_head,
-                        "deadlock: rank 0 waits to send 16 B to rank 1 (@), rank 1 waits to send 16 B to rank 0 (@)");
 }
 
 /// A ring in which every rank sends to its right before it receives from its left.
@@ -102,34 +129,6 @@ TEST_CASE_TEMPLATE("wrong: an all-to-all in which all receive first", World, Thr
       "deadlock: rank 0 waits to receive 4 B from rank 1 (@), rank 1 waits to receive 4 B from rank 0 (@)");
 }
 
-/// The source sends to each rank; each receives from its left neighbour, as in a chain.
-at::Tensor broadcast_half_chain(at::Tensor tensor, PointToPoint& p2p) {
-  if (p2p.rank() > 0) {
-    p2p.recv(tensor, p2p.rank() - 1);
-    return tensor;
-  }
-  for (int dst_rank = 1; dst_rank < p2p.size(); ++dst_rank) p2p.send(tensor, dst_rank);
-  return tensor;
-}
-
-TEST_CASE_TEMPLATE("wrong: the expected sender never sends", World, Threads, Processes) {
-  check_deadlock<World>(4, broadcast_half_chain,
-                        "deadlock: rank 2 waits to receive 16 B from rank 1 (@), but rank 1 has already returned");
-}
-
-/// The last rank has no rank to pass the tensor on to, and forgets to receive it.
-at::Tensor broadcast_last_returns(at::Tensor tensor, PointToPoint& p2p) {
-  if (p2p.rank() == p2p.size() - 1) return tensor;
-  if (p2p.rank() > 0) p2p.recv(tensor, p2p.rank() - 1);
-  p2p.send(tensor, p2p.rank() + 1);
-  return tensor;
-}
-
-TEST_CASE_TEMPLATE("wrong: one rank returns early", World, Threads, Processes) {
-  check_deadlock<World>(4, broadcast_last_returns,
-                        "deadlock: rank 2 waits to send 16 B to rank 3 (@), but rank 3 has already returned");
-}
-
 /// The loop over the other ranks ends one too early.
 at::Tensor broadcast_forgets_one(at::Tensor tensor, PointToPoint& p2p) {
   if (p2p.rank() != 0) {
@@ -172,34 +171,170 @@ TEST_CASE_TEMPLATE("wrong: one message too many", World, Threads, Processes) {
                         "deadlock: rank 0 waits to send 16 B to rank 2 (@), but rank 2 has already returned");
 }
 
-/// Each rank tags its part with its own number; rank 0 does not know that.
-at::Tensor reduce_wrong_tag(at::Tensor tensor, PointToPoint& p2p) {
-  if (p2p.rank() != 0) {
-    p2p.send(tensor, 0, p2p.rank());
-    return tensor;
+/// Every rank but the culprit fails because of it.
+void check_others_name(const Ending& ending, std::size_t culprit, const std::string& reason) {
+  for (std::size_t rank = 0; rank < ending.messages.size(); ++rank) {
+    if (rank == culprit) continue;
+    CAPTURE(rank);
+    CHECK((ending.exit_codes[rank] == ExitCode::kCommunication));
+    CHECK(ending.messages[rank] == fmt::format("rank {} failed: {}", culprit, reason));
   }
-  add_all_others_(tensor, p2p);
+}
+
+/// Rank 0 and the last see the fault of a message between them; ranks between them name one of the two.
+void check_disagreement(const Ending& ending, const std::string& message) {
+  CHECK((ending.exit_code == ExitCode::kContract));
+  CHECK(ending.message == message);
+  for (std::size_t rank = 0; rank < ending.messages.size(); ++rank) {
+    CAPTURE(rank);
+    const bool is_end = rank == 0 || rank == ending.messages.size() - 1;
+    CHECK((ending.exit_codes[rank] == (is_end ? ExitCode::kContract : ExitCode::kCommunication)));
+    if (is_end) CHECK(ending.messages[rank] == message);
+    if (!is_end) CHECK(contains(ending.messages[rank], " failed: " + message));
+  }
+}
+
+/// The last rank's right neighbour is not rank 0, but a rank that does not exist.
+at::Tensor allreduce_without_modulo(at::Tensor tensor, PointToPoint& p2p) {
+  if (p2p.rank() > 0) {
+    const at::Tensor received = at::empty_like(tensor);
+    p2p.recv(received, p2p.rank() - 1);
+    tensor.add_(received);
+  }
+  p2p.send(tensor, p2p.rank() + 1);
+  if (p2p.rank() == 0) p2p.recv(tensor, p2p.size() - 1);
   return tensor;
 }
 
-TEST_CASE_TEMPLATE("wrong: tags that differ, named before the deadlock they lead to", World, Threads, Processes) {
-  check_deadlock<World>(3, reduce_wrong_tag,
-                        "tag mismatch: rank 0 waits to receive 16 B from rank 1 with tag 0 (@), "
-                        "rank 1 waits to send 16 B to rank 0 with tag 1 (@)",
-                        ExitCode::kContract);
+TEST_CASE_TEMPLATE("wrong: rank + 1 without modulo", World, Threads, Processes) {
+  const std::string reason = "@: rank 3 cannot send to rank 4: expected 0 to 3";
+  const Ending ending = ending_of<World>(4, allreduce_without_modulo);
+  CHECK((ending.exit_code == ExitCode::kContract));
+  CHECK(ending.message == "rank 3: " + reason);
+  check_others_name(ending, 3, reason);
 }
 
-/// Even ranks exchange with their right, odd ones with their left, and with three ranks the last is left over.
-at::Tensor allreduce_odd_one_out(at::Tensor tensor, PointToPoint& p2p) {
+/// Four elements for three ranks: the last rank's chunk takes the rest, and the last rank does not know.
+at::Tensor scatter_uneven(at::Tensor tensor, PointToPoint& p2p) {
+  const std::int64_t length = tensor.numel() / p2p.size();
+  const at::Tensor own = at::empty({length});
+  const int last = p2p.size() - 1;
+  if (p2p.rank() != 0) p2p.recv(own, 0);
+  for (int dst_rank = 1; p2p.rank() == 0 && dst_rank <= last; ++dst_rank) {
+    const std::int64_t begin = dst_rank * length;
+    p2p.send(tensor.narrow(0, begin, dst_rank == last ? tensor.numel() - begin : length), dst_rank);
+  }
+  return own;
+}
+
+TEST_CASE_TEMPLATE("wrong: chunks of different sizes at the two ends", World, Threads, Processes) {
+  check_disagreement(ending_of<World>(3, scatter_uneven),
+                     "shape mismatch: rank 0 sends float32 [2] to rank 2 (@), which expects float32 [1] (@)");
+}
+
+/// The sender starts with the front, the receiver with the back.
+at::Tensor broadcast_halves_out_of_order(at::Tensor tensor, PointToPoint& p2p) {
+  const at::Tensor front = tensor.narrow(0, 0, 3);
+  const at::Tensor back = tensor.narrow(0, 3, 1);
+  if (p2p.rank() == 0) {
+    p2p.send(front, 1);
+    p2p.send(back, 1);
+  } else {
+    p2p.recv(back, 0);
+    p2p.recv(front, 0);
+  }
+  return tensor;
+}
+
+TEST_CASE_TEMPLATE("wrong: receives in another order than was sent", World, Threads, Processes) {
+  check_disagreement(ending_of<World>(2, broadcast_halves_out_of_order),
+                     "shape mismatch: rank 0 sends float32 [3] to rank 1 (@), which expects float32 [1] (@)");
+}
+
+/// Waits for what it receives twice, and not for what it sends.
+at::Tensor allreduce_waits_twice(at::Tensor tensor, PointToPoint& p2p) {
   const at::Tensor received = at::empty_like(tensor);
-  const int peer = p2p.rank() ^ 1;
-  sendrecv(p2p, tensor, peer % p2p.size(), received, peer % p2p.size());
+  Request arriving = p2p.irecv(received, 1 - p2p.rank());
+  Request sent = p2p.isend(tensor, 1 - p2p.rank());
+  arriving.wait();
+  arriving.wait();
+  sent.wait();
   return tensor.add_(received);
 }
 
-TEST_CASE_TEMPLATE("wrong: a partner that has another partner", World, Threads, Processes) {
-  check_deadlock<World>(3, allreduce_odd_one_out,
-                        "deadlock: rank 2 waits to receive 16 B from rank 0 (@), but rank 0 has already returned");
+TEST_CASE_TEMPLATE("wrong: one request waited for twice", World, Threads, Processes) {
+  const Ending ending = ending_of<World>(2, allreduce_waits_twice);
+  CHECK((ending.exit_code == ExitCode::kContract));
+  CHECK(contains(ending.message, "wait() was called twice on one Request; hint: wait for each Request once"));
+}
+
+/// The last chunk is shorter, and the buffer for it is not.
+at::Tensor reduce_chunk_of_another_length(at::Tensor tensor, PointToPoint& p2p) {
+  const Chunks chunks(tensor, p2p.size());
+  const at::Tensor received = at::empty_like(chunks.chunk(0));
+  const int left = (p2p.rank() - 1 + p2p.size()) % p2p.size();
+  sendrecv(p2p, chunks.chunk(0), (p2p.rank() + 1) % p2p.size(), received, left);
+  if (p2p.rank() == 1) chunks.chunk(1).add_(received);
+  p2p.recv(received, 1);
+  return tensor;
+}
+
+TEST_CASE_TEMPLATE("wrong: LibTorch throws on one rank", World, Threads, Processes) {
+  const Ending ending = ending_of<World>(3, reduce_chunk_of_another_length);
+  CAPTURE(ending.messages[1]);
+  CHECK((ending.exit_code == ExitCode::kInternal));  // the wrong function is a test's, not a student's
+  CHECK(ending.message == "rank 1: " + ending.messages[1]);
+  CHECK(contains(ending.messages[1], "shape [1]"));
+  CHECK(contains(ending.messages[1], "shape [2]"));
+  check_others_name(ending, 1, ending.messages[1]);
+}
+
+/// Ends its process where it should return. (By _Exit: after exit(), LibTorch's destructors run alongside Gloo's
+/// threads and may hang, so that only the others' time-out ends the run.)
+template <int kCode>
+at::Tensor broadcast_exits(at::Tensor tensor, PointToPoint& p2p) {
+  if (p2p.rank() == 0) std::_Exit(kCode);
+  p2p.recv(tensor, 0);
+  return tensor;
+}
+
+TEST_CASE("wrong: a rank ends its process<processes>") {
+  const Ending with_success = ending_of<Processes>(3, broadcast_exits<0>);
+  CHECK((with_success.exit_code != ExitCode::kAllMatch));
+  CHECK(with_success.messages[0] == "exited with code 0");
+  for (const std::size_t rank : {1, 2}) {
+    CAPTURE(with_success.messages[rank]);
+    CHECK((with_success.exit_codes[rank] != ExitCode::kAllMatch));
+    CHECK(contains(with_success.messages[rank], "rank 0"));
+  }
+  const Ending with_failure = ending_of<Processes>(3, broadcast_exits<3>);
+  CHECK((with_failure.exit_code != ExitCode::kAllMatch));
+  CHECK(with_failure.message == "rank 0: exited with code 3");
+  check_others_name(with_failure, 0, "exited with code 3");
+}
+
+TEST_CASE_TEMPLATE("wrong: a part of the result that is never filled is a mismatch", World, Threads, Processes) {
+  const CallTable table = {{"a9.allgather", [](Communicator& comm, const CaseInputs& inputs) {
+                              PointToPoint& p2p = comm.point_to_point();
+                              const at::Tensor x = inputs.tensor("input.x");
+                              const at::Tensor out = poison_(at::empty({p2p.size() * x.size(0)}, x.options()));
+                              for (int rank = 0; rank < p2p.size(); ++rank) {
+                                const at::Tensor part = out.narrow(0, rank * x.size(0), x.size(0));
+                                if (rank != p2p.rank()) sendrecv(p2p, x, rank, part, rank);
+                              }
+                              return TensorMap{{"out", out}, {"x", x}};
+                            }}};
+  for (const Case& test_case : collective_cases()) {
+    if (test_case.name != "AllGather") continue;
+    const auto outcome = run_ranks(world_of<World>(2), RankBody([&](Communicator& comm, RankOutcome& own) {
+                                     const CaseResult result = run_case(test_case, table, comm, 42);
+                                     own.exit_code = result.passed() ? ExitCode::kAllMatch : ExitCode::kMismatch;
+                                     own.tensors["max_diff"] = at::scalar_tensor(result.comparison.max_diff);
+                                   }));
+    REQUIRE_FALSE(outcome.failure);
+    CHECK(outcome.exit_code() == static_cast<int>(ExitCode::kMismatch));
+    for (int rank = 0; rank < 2; ++rank) CHECK(tensor_of_rank(outcome, rank, "max_diff").isnan().item().toBool());
+  }
 }
 
 }  // namespace

@@ -208,12 +208,51 @@ TEST_CASE("wrong: an algorithm that is another one") {
   CHECK(refused("AllGatherRing", claims(allgather_bruck)));
   CHECK(refused("AllGatherRing", claims(allgather_direct)));
   CHECK(refused("AllGatherDirect", claims(allgather_bruck)));
+  CHECK(refused("AllGatherDirect", claims(allgather_ring)));
   CHECK(refused("ReduceScatterRecursiveHalving", claims(reduce_scatter_ring), 8));
   CHECK(refused("ReduceScatterRing", claims(reduce_scatter_recursive_halving)));
   const auto direct = call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs) {
     return all_to_all_direct(x, inputs.integer("scatter_dim"), inputs.integer("gather_dim"), p2p);
   });
   CHECK(refused("AllToAllPairwise", direct));
+}
+
+TEST_CASE("wrong: an algorithm's numbers on 3 or on 4 ranks, after the right messages") {
+  using Change = std::function<void(TensorMap & results, Communicator & comm, const CaseInputs& inputs)>;
+  const CallTable calls = collective_calls();
+  for (const Case& test_case : algorithm_cases()) {
+    for (const int size : {3, 4}) {
+      CAPTURE(test_case.name);
+      CAPTURE(size);
+      const auto symptom_with = [&](const Change& change) {
+        const TaskCall call = [&](Communicator& comm, const CaseInputs& inputs) {
+          TensorMap results = calls.at(test_case.task)(comm, inputs);
+          change(results, comm, inputs);
+          return results;
+        };
+        return testing::symptom_id(testing::judged(test_case, call, size));
+      };
+      const auto is = [&](const char* collective) { return contains(test_case.task, collective); };
+      if (is("allreduce")) {
+        CHECK(symptom_with([](TensorMap& results, Communicator& comm, const CaseInputs& inputs) {
+                if (comm.rank() != 0) results["out"] = results["x"] = inputs.tensor("input.x");
+              }) == "only_rank_zero_right");
+      }
+      if (is("allgather")) {
+        CHECK(symptom_with([](TensorMap& results, Communicator& comm, const CaseInputs& inputs) {
+                results["out"] = results["out"].roll(-comm.rank() * inputs.tensor("input.x").size(0), 0);
+              }) == "chunks_out_of_order");
+      }
+      if (is("reduce_scatter")) {
+        CHECK(symptom_with([&](TensorMap& results, Communicator& comm, const CaseInputs& inputs) {
+                results["out"] = test_case.expected({(comm.rank() + 1) % size, size, inputs.seed}).at("out");
+              }) == "ranks_shifted");
+        CHECK(symptom_with([](TensorMap& results, Communicator&, const CaseInputs&) {
+                results["x"] = results["x"] + 1;
+              }) == "argument_changed");
+      }
+    }
+  }
 }
 
 /// The expected result without a message: from the formula that made the inputs.

@@ -2,23 +2,25 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "common/base/errors.h"
 
 namespace lab::testing {
 
-/// The message of the suite's error that the action throws.
-inline std::string message_of(const std::function<void()>& action) {
+/// The message of the error of this kind that the action throws.
+template <typename Expected = Error>
+std::string message_of(const std::function<void()>& action) {
   try {
     action();
-  } catch (const Error& error) {
+  } catch (const Expected& error) {
     return error.what();
   }
   return "nothing was thrown";
 }
 
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+inline bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
 }
 
 }  // namespace lab::testing

@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <limits>
 
-#include "common/launch/run_ranks.h"
 #include "common/testing/message_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 #include "optC_model_parallel/commands/references.h"
 #include "optC_model_parallel/commands/training_comparison.h"
 #include "optC_model_parallel/commands/training_lines.h"
@@ -87,9 +87,7 @@ TEST_CASE("every rank gets every reference, as one process trains it") {
                                          run_named("pair-norm", short_training(), {}),
                                          run_named("1f1b", short_training(), {})};
   const TrainingRecord alone = run_training(runs[1].training, data, *reference_strategy(runs[1], 1), nullptr, {});
-  WorldSpec spec;
-  spec.num_ranks = 3;
-  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+  const WorldOutcome outcome = run_ranks(threads(3), [&](Communicator& comm) {
     const std::vector<TrainingRecord> references = train_references(runs, data, comm);
     const TrainingRecord& second = references[1];
     TensorMap results = {{"first", at::tensor(references[0].losses)},
@@ -113,9 +111,7 @@ TEST_CASE("every rank gets every reference, as one process trains it") {
 }
 
 std::vector<std::int64_t> agreed(const std::vector<std::vector<std::int64_t>>& steps) {
-  WorldSpec spec;
-  spec.num_ranks = static_cast<int>(steps.size());
-  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+  const WorldOutcome outcome = run_ranks(threads(static_cast<int>(steps.size())), [&](Communicator& comm) {
     const std::int64_t step = step_of_all(comm.collectives())(steps[static_cast<std::size_t>(comm.rank())]);
     return TensorMap{{"step", at::full({1}, step, at::kLong)}};
   });
@@ -142,9 +138,7 @@ TEST_CASE("where one rank's newest checkpoint is damaged, all go on from the one
     options.resume = true;
     return Checkpoints(options, comm.rank(), comm.size(), step_of_all(comm.collectives()));
   };
-  WorldSpec spec;
-  spec.num_ranks = 3;
-  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+  const WorldOutcome outcome = run_ranks(threads(3), [&](Communicator& comm) {
     Checkpoints before = checkpoints(comm);
     for (const std::int64_t step : {20, 40}) before.write({step, {{"w", at::full({3}, 1.0 * step)}}, {}});
     const std::string newest = folder.file("c/step00000040.rank1.safetensors");

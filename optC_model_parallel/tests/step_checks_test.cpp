@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "common/launch/run_ranks.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 #include "optC_model_parallel/commands/float32_checks.h"
 #include "optC_model_parallel/model/data/batches.h"
 #include "optC_model_parallel/model/data/generated_images.h"
@@ -29,9 +29,7 @@ TrainingRun float32_run(const std::string& name, std::uint64_t seed) {
 /// Trains on all ranks and returns each rank's findings: right or not, steps, the largest distance.
 std::vector<std::vector<double>> findings(const TrainingRun& run, int num_ranks) {
   const Dataset data = generated_images(37, 20, run.training.seed);
-  WorldSpec spec;
-  spec.num_ranks = num_ranks;
-  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+  const WorldOutcome outcome = run_ranks(threads(num_ranks), [&](Communicator& comm) {
     const std::unique_ptr<Strategy> strategy = parallel_strategy(run, comm);
     TrainingEvents events;
     Float32Checks checks(run, data, *strategy, comm, events);
@@ -79,9 +77,7 @@ struct OneStep {
 
   StepCheck check(const TensorMap& used_weights, const TensorMap& gradient) const {
     std::optional<StepCheck> found;
-    WorldSpec spec;
-    spec.num_ranks = 1;
-    const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+    const WorldOutcome outcome = run_ranks(threads(1), [&](Communicator& comm) {
       Learner learner(model, first_parameters(model, 1, at::kFloat), {});
       learner.load_state(used_weights);
       const std::vector<std::string> names = learning_names(model);
@@ -200,9 +196,7 @@ TEST_CASE("PipeDream's steps are checked with the versions that each stage used,
   CHECK(version_of(float32_run("gpipe", 1), 0, 4, 10)(7) == 7);
   TrainingRun misnamed = run;  // trained with PipeDream's versions, checked with those of vertical sync
   const Dataset data = generated_images(37, 20, 1);
-  WorldSpec spec;
-  spec.num_ranks = 3;
-  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+  const WorldOutcome outcome = run_ranks(threads(3), [&](Communicator& comm) {
     const std::unique_ptr<Strategy> strategy = parallel_strategy(run, comm);
     misnamed.pipeline.schedule = "pipedream-sync";
     StepRecorder recorder({3, 4}, version_of(misnamed, comm.rank(), comm.size(), 5));

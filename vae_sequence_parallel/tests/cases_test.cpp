@@ -15,20 +15,12 @@ bool is_full_size(const Case& test_case) {
 }
 
 void check_all_pass(WorldKind kind, int size, std::uint64_t seed) {
-  CAPTURE(size);
-  CAPTURE(seed);
   std::vector<Case> cases;
   for (const Case& test_case : all_cases()) {
     const bool refused = kind == WorldKind::kSim && test_case.inside_backward;
     if (!refused && (size == 4 || !is_full_size(test_case))) cases.push_back(test_case);
   }
-  WorldSpec spec;
-  spec.kind = kind;
-  spec.num_ranks = size;
-  const WorldOutcome outcome = testing::run_cases(cases, calls(), spec, seed);
-  if (outcome.failure) FAIL_CHECK(outcome.failure->message);
-  REQUIRE(outcome.ranks.size() == static_cast<std::size_t>(size));
-  for (const RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.size() == cases.size());
+  CHECK(testing::problem_of_cases(cases, calls(), kind, size, seed) == "");
 }
 
 TEST_CASE("the reference passes every case within its bounds at P = 1 2 3 4 5 8") {

@@ -2,17 +2,17 @@
 #include <fmt/format.h>
 
 #include "common/base/errors.h"
-#include "common/launch/run_ranks.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/exact_data.h"
 #include "common/tensor/memory_meter.h"
 #include "common/tensor/partition.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 #include "vae_sequence_parallel/cases/case_pictures.h"
 #include "vae_sequence_parallel/model/seeded_weights.h"
 #include "vae_sequence_parallel/parallel_autoencoder.h"
-#include "vae_sequence_parallel/tests/attention_checks.h"
+#include "vae_sequence_parallel/tests/attention_world.h"
 #include "vae_sequence_parallel/tests/width_world.h"
 
 // Modules built from parallel layers, compared with the serial ones.
@@ -28,12 +28,6 @@ at::Tensor picture(std::int64_t channels, std::int64_t height, const WidthsOf& w
   setup.widths = [=](int) { return widths; };
   setup.dtype = dtype;
   return picture_of(setup, static_cast<int>(widths.size()), 1);
-}
-
-WorldSpec threads(int num_ranks) {
-  WorldSpec spec;
-  spec.num_ranks = num_ranks;
-  return spec;
 }
 
 /// The results of the serial module in float64.

@@ -4,15 +4,15 @@
 #include <algorithm>
 
 #include "common/base/errors.h"
-#include "common/launch/run_ranks.h"
 #include "common/tensor/exact_data.h"
 #include "common/tensor/memory_meter.h"
 #include "common/tensor/partition.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 #include "vae_sequence_parallel/cases/case_pictures.h"
 #include "vae_sequence_parallel/model/seeded_weights.h"
 #include "vae_sequence_parallel/parallel_layers.h"
-#include "vae_sequence_parallel/tests/attention_checks.h"
+#include "vae_sequence_parallel/tests/attention_world.h"
 #include "vae_sequence_parallel/tests/width_world.h"
 
 // Bitwise the columns of the whole picture's convolution: sums of integers are exact in any order.
@@ -73,10 +73,8 @@ TEST_CASE("ParallelConv2d: even and uneven widths, float64 too") {
 TEST_CASE("ParallelConv2d: groups of ranks do not affect each other when they run at the same time") {
   const Conv2dOptions options = {3, 4};
   const std::vector<std::vector<int>> groups = {{3, 1}, {2, 0, 4}};
-  WorldSpec spec;
-  spec.num_ranks = 5;
   const auto picture = [](std::size_t group) { return exact_values({1, 3, 5, 9}, at::kFloat, group); };
-  const auto outcome = run_ranks(spec, [&](Communicator& comm) {
+  const auto outcome = run_ranks(threads(5), [&](Communicator& comm) {
     const std::size_t group = comm.rank() % 2 == 1 ? 0 : 1;
     Communicator members = comm.subgroup(groups[group]);
     SeededWeights weights(1);
@@ -101,10 +99,8 @@ struct Sent {
 };
 
 std::vector<Sent> sent_by_each(const Conv2dOptions& options, const WidthsOf& widths) {
-  WorldSpec spec;
-  spec.num_ranks = static_cast<int>(widths.size());
   const auto outcome = run_ranks(
-      spec, RankBody([&](Communicator& comm, RankOutcome& own) {
+      threads(static_cast<int>(widths.size())), RankBody([&](Communicator& comm, RankOutcome& own) {
         const auto count = [&](const char* name) {
           const LedgerEntry total = comm.endpoint().ledger().total();
           own.tensors[name] =
@@ -166,9 +162,7 @@ TEST_CASE("cost: with stride 2 and even widths, columns go to the right only") {
 
 /// Peak bytes on the last rank of a forward pass without gradients that owns its input.
 std::int64_t peak_of(const Conv2dOptions& options, int size, std::int64_t width) {
-  WorldSpec spec;
-  spec.num_ranks = size;
-  const auto outcome = run_ranks(spec, [&](Communicator& comm) {
+  const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
     const c10::NoGradGuard no_grad;
     SeededWeights weights(1);
     const ParallelConv2d conv(Weights(weights), options, comm);
@@ -192,9 +186,7 @@ TEST_CASE("memory: without gradients never more than two pictures, except for th
 }
 
 TEST_CASE("a channels-last picture stays one") {
-  WorldSpec spec;
-  spec.num_ranks = 2;
-  const auto outcome = run_ranks(spec, [&](Communicator& comm) {
+  const auto outcome = run_ranks(threads(2), [&](Communicator& comm) {
     SeededWeights weights(1);
     const at::Tensor x = exact_values({2, 3, 6, 8}, at::kFloat, 1);
     const ParallelConv2d conv(Weights(weights), {3, 4}, comm);

@@ -1,15 +1,15 @@
 #include <fmt/format.h>
 
 #include "common/base/errors.h"
-#include "common/launch/run_ranks.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/partition.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 #include "vae_sequence_parallel/cases/case_pictures.h"
 #include "vae_sequence_parallel/model/seeded_weights.h"
 #include "vae_sequence_parallel/parallel_layers.h"
-#include "vae_sequence_parallel/tests/attention_checks.h"
+#include "vae_sequence_parallel/tests/attention_world.h"
 #include "vae_sequence_parallel/tests/width_world.h"
 
 namespace lab::vae {
@@ -73,9 +73,7 @@ TEST_CASE("ParallelGroupNorm: a column that all ranks have comes out bitwise the
   // In float64: float32 would round the differences away.
   const at::Tensor same = seeded_randn({2, 32, 5, 1}, 1, at::kDouble) + 3;
   for (const int size : {2, 3, 4, 5, 8}) {
-    WorldSpec spec;
-    spec.num_ranks = size;
-    const auto outcome = run_ranks(spec, [&](Communicator& comm) {
+    const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
       const at::Tensor others = comm.rank() + seeded_randn({2, 32, 5, 6}, rank_seed(2, comm.rank()), at::kDouble);
       const at::Tensor columns = at::cat({same, others}, 3).contiguous(at::MemoryFormat::ChannelsLast);
       SeededWeights weights(3, at::kDouble, 0.5);
@@ -93,9 +91,7 @@ TEST_CASE("ParallelGroupNorm: a column that all ranks have comes out bitwise the
 TEST_CASE("ParallelGroupNorm: a ramp along the width keeps its variance") {
   // Each of 8 ranks sees 1/64 of it, which is what averaging their variances would find.
   const at::Tensor ramp = at::linspace(-1, 1, 64).expand({1, 32, 4, 64});
-  WorldSpec spec;
-  spec.num_ranks = 8;
-  const auto outcome = run_ranks(spec, [&](Communicator& comm) {
+  const auto outcome = run_ranks(threads(8), [&](Communicator& comm) {
     SeededWeights weights(3);
     const ParallelGroupNorm norm(Weights(weights, "norm"), 32, comm);
     const WidthShard out = norm.forward(split_width(ramp, comm.rank(), comm.size()));
@@ -108,9 +104,7 @@ TEST_CASE("ParallelGroupNorm: a ramp along the width keeps its variance") {
 
 TEST_CASE("cost: one all-gather of 3 doubles per group and picture, backward one of 2, and nothing else") {
   for (const int size : {1, 2, 3, 4, 5, 8}) {
-    WorldSpec spec;
-    spec.num_ranks = size;
-    const auto outcome = run_ranks(spec, [&](Communicator& comm) {
+    const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
       const auto count = [&] {
         const LedgerEntry gathers = comm.endpoint().ledger().of("all_gather");
         const LedgerEntry total = comm.endpoint().ledger().total();

@@ -1,12 +1,12 @@
 #include <c10/core/GradMode.h>
 
-#include "common/launch/run_ranks.h"
 #include "common/tensor/memory_meter.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 #include "vae_sequence_parallel/layers.h"
 #include "vae_sequence_parallel/sequence_attention.h"
-#include "vae_sequence_parallel/tests/attention_checks.h"
+#include "vae_sequence_parallel/tests/attention_world.h"
 
 namespace lab::vae {
 namespace {
@@ -50,9 +50,7 @@ TEST_CASE("ring attention: what does not fit is refused, what differs between ra
 TEST_CASE("ring attention: cost, to the byte") {
   for (const int size : {1, 2, 3, 4, 5, 8}) {
     for (const std::vector<std::int64_t>& lengths : length_patterns(size)) {
-      WorldSpec spec;
-      spec.num_ranks = size;
-      const auto outcome = run_ranks(spec, [&](Communicator& comm) {
+      const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
         const auto spent = [&] {
           const LedgerEntry cost = comm.endpoint().ledger().total();
           return at::tensor({static_cast<std::int64_t>(cost.messages), static_cast<std::int64_t>(cost.bytes_sent)});
@@ -88,10 +86,8 @@ struct Peaks {
 
 Peaks peaks_of(int size, std::int64_t length, std::int64_t channels, const AttentionCall& call) {
   install_memory_meter();
-  WorldSpec spec;
-  spec.num_ranks = size;
   const std::vector<std::int64_t> lengths(static_cast<std::size_t>(size), length);
-  const auto outcome = run_ranks(spec, [&](Communicator& comm) {
+  const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
     const auto leaf = [&](std::uint64_t seed) { return seeded_randn({1, 1, length, channels}, seed).requires_grad_(); };
     const at::Tensor q = leaf(1), k = leaf(2), v = leaf(3);
     std::vector<std::int64_t> peaks;

@@ -1,9 +1,9 @@
 #include <c10/core/GradMode.h>
 
-#include "common/launch/run_ranks.h"
 #include "common/tensor/partition.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 #include "vae_sequence_parallel/model/seeded_weights.h"
 #include "vae_sequence_parallel/parallel_layers.h"
 #include "vae_sequence_parallel/sequence_attention.h"
@@ -17,9 +17,7 @@ namespace {
 void check_same_bits(int size, const std::function<at::Tensor(Communicator&)>& of_rank,
                      const std::function<at::Tensor(int rank)>& expected) {
   CAPTURE(size);
-  WorldSpec spec;
-  spec.num_ranks = size;
-  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+  const WorldOutcome outcome = run_ranks(threads(size), [&](Communicator& comm) {
     const c10::NoGradGuard no_grad;
     return TensorMap{{"out", of_rank(comm)}};
   });

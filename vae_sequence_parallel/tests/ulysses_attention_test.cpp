@@ -1,7 +1,7 @@
-#include "common/launch/run_ranks.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 #include "vae_sequence_parallel/sequence_attention.h"
-#include "vae_sequence_parallel/tests/attention_checks.h"
+#include "vae_sequence_parallel/tests/attention_world.h"
 
 namespace lab::vae {
 namespace {
@@ -53,9 +53,7 @@ TEST_CASE("Ulysses attention: heads that do not divide by the ranks are refused 
 TEST_CASE("Ulysses attention: cost, to the byte") {
   for (const int size : {1, 2, 3, 4, 5, 8}) {
     for (const std::vector<std::int64_t>& lengths : length_patterns(size)) {
-      WorldSpec spec;
-      spec.num_ranks = size;
-      const auto outcome = run_ranks(spec, [&](Communicator& comm) {
+      const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
         const auto spent = [&] {
           const LedgerEntry cost = comm.endpoint().ledger().of("all_to_all");
           return at::tensor({static_cast<std::int64_t>(cost.calls), static_cast<std::int64_t>(cost.bytes_sent)});

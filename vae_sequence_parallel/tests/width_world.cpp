@@ -4,9 +4,9 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "common/launch/run_ranks.h"
 #include "common/tensor/exact_data.h"
 #include "common/tensor/seeded.h"
+#include "common/testing/worlds.h"
 #include "vae_sequence_parallel/cases/case_pictures.h"
 #include "vae_sequence_parallel/cases/leaf_weights.h"
 #include "vae_sequence_parallel/model/seeded_weights.h"
@@ -88,9 +88,8 @@ TensorMap serial_results(const WidthTrial& trial, bool in_float64) {
 }
 
 TensorMap parallel_results(const WidthTrial& trial) {
-  WorldSpec spec;
-  spec.num_ranks = static_cast<int>(trial.widths.size());
-  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) { return one_rank(trial, comm); });
+  const WorldOutcome outcome = run_ranks(threads(static_cast<int>(trial.widths.size())),
+                                         [&](Communicator& comm) { return one_rank(trial, comm); });
   if (outcome.failure) throw std::runtime_error(outcome.failure->message);
   TensorMap whole;
   for (const auto& named : outcome.ranks[0].tensors) {

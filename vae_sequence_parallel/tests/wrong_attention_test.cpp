@@ -2,11 +2,16 @@
 #include <numeric>
 #include <string>
 
+#include "common/testing/case_runs.h"
 #include "common/testing/test.h"
+#include "vae_sequence_parallel/cases/cases.h"
+#include "vae_sequence_parallel/cases/module_call.h"
 #include "vae_sequence_parallel/layers.h"
+#include "vae_sequence_parallel/sequence_attention.h"
 #include "vae_sequence_parallel/tests/attention_world.h"
 
-// Each mistake that the README warns about, as a wrong solution; which data reveal it, and which let it pass.
+// Each mistake with attention that the README warns about, as a wrong solution: which data reveal it and which let it
+// pass, and the case that finds it.
 namespace lab::vae {
 namespace {
 
@@ -29,8 +34,11 @@ at::Tensor alike(const at::Tensor& x, std::int64_t dim) {
   return x.narrow(dim, 0, 1).expand_as(x).clone();
 }
 
-std::vector<std::vector<std::int64_t>> shapes_like(const at::Tensor& x) {
-  return std::vector<std::vector<std::int64_t>>(kRanks, x.sizes().vec());
+/// The shape of x with each rank's number of positions.
+std::vector<std::vector<std::int64_t>> shapes_of_ranks(const at::Tensor& x, const std::vector<std::int64_t>& lengths) {
+  std::vector<std::vector<std::int64_t>> shapes(lengths.size(), x.sizes().vec());
+  for (std::size_t rank = 0; rank < lengths.size(); ++rank) shapes[rank][2] = lengths[rank];
+  return shapes;
 }
 
 struct Wrong {
@@ -60,10 +68,11 @@ struct Blocks {
   std::vector<at::Tensor> k, v;
 };
 
-Blocks blocks_of_ring(const at::Tensor& k, const at::Tensor& v, Communicator& comm) {
+Blocks blocks_of_ring(const at::Tensor& k, const at::Tensor& v, const std::vector<std::int64_t>& lengths,
+                      Communicator& comm) {
   const auto go_around = [&](const at::Tensor& own) {
-    const std::vector<at::Tensor> of_rank =
-        comm.collectives().all_to_all(std::vector<at::Tensor>(kRanks, own.detach()), shapes_like(own));
+    const std::vector<at::Tensor> of_rank = comm.collectives().all_to_all(
+        std::vector<at::Tensor>(kRanks, own.detach().contiguous()), shapes_of_ranks(own, lengths));
     std::vector<at::Tensor> seen = {own};
     for (std::int64_t step = 1; step < kRanks; ++step)
       seen.push_back(of_rank[static_cast<std::size_t>((comm.rank() + kRanks - step) % kRanks)]);
@@ -75,7 +84,7 @@ Blocks blocks_of_ring(const at::Tensor& k, const at::Tensor& v, Communicator& co
 /// Online softmax, correct by default.
 struct Ring {
   std::function<Blocks(Blocks)> blocks = [](Blocks all) { return all; };
-  double scale = 1 / std::sqrt(static_cast<double>(kChannels));
+  double scale = 1;  ///< on top of 1/sqrt(d)
   bool corrects_sum = true, corrects_out = true;
   /// From the maximum so far and that of the block.
   std::function<at::Tensor(const at::Tensor&, const at::Tensor&)> new_max = [](const at::Tensor& max,
@@ -83,12 +92,13 @@ struct Ring {
     return max.defined() ? at::maximum(max, of_block) : of_block;
   };
 
-  at::Tensor operator()(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const std::vector<std::int64_t>&,
-                        Communicator& comm) const {
-    const Blocks seen = blocks(blocks_of_ring(k, v, comm));
+  at::Tensor operator()(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                        const std::vector<std::int64_t>& lengths, Communicator& comm) const {
+    const Blocks seen = blocks(blocks_of_ring(k, v, lengths, comm));
+    const double factor = scale / std::sqrt(static_cast<double>(q.size(3)));
     at::Tensor max, sum, out;
     for (std::size_t i = 0; i < seen.k.size(); ++i) {
-      const at::Tensor scores = at::matmul(q * scale, seen.k[i].transpose(2, 3));
+      const at::Tensor scores = at::matmul(q * factor, seen.k[i].transpose(2, 3));
       const at::Tensor next = new_max(max, scores.amax(-1, true).detach());
       const at::Tensor weights = at::exp(scores - next);
       const at::Tensor correction = at::exp((max.defined() ? max : next) - next);
@@ -111,12 +121,22 @@ Ring ring_of(const std::function<Blocks(Blocks)>& blocks) {
   return ring_with([&](Ring& ring) { ring.blocks = blocks; });
 }
 
-at::Tensor averaged(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const std::vector<std::int64_t>&,
-                    Communicator& comm) {
-  const Blocks seen = blocks_of_ring(k, v, comm);
+at::Tensor averaged(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                    const std::vector<std::int64_t>& lengths, Communicator& comm) {
+  const Blocks seen = blocks_of_ring(k, v, lengths, comm);
   at::Tensor sum = at::zeros_like(q);
   for (std::size_t i = 0; i < kRanks; ++i) sum += attention(q, seen.k[i], seen.v[i]);
   return sum / kRanks;
+}
+
+Ring without_maximum() {
+  return ring_with([](Ring& ring) {
+    ring.new_max = [](const at::Tensor&, const at::Tensor& of_block) { return at::zeros_like(of_block); };
+  });
+}
+
+Ring without_correction() {
+  return ring_with([](Ring& ring) { ring.corrects_sum = ring.corrects_out = false; });
 }
 
 TEST_CASE("wrong: what a ring can get wrong is seen, but not with equal keys or equal values") {
@@ -130,7 +150,6 @@ TEST_CASE("wrong: what a ring can get wrong is seen, but not with equal keys or 
       return all;
     });
   };
-  const auto zero = [](const at::Tensor&, const at::Tensor& of_block) { return at::zeros_like(of_block); };
   const auto first = [](const at::Tensor& max, const at::Tensor& of_block) { return max.defined() ? max : of_block; };
   // On random, large, equal keys, equal values:
   check_seen(data,
@@ -138,7 +157,7 @@ TEST_CASE("wrong: what a ring can get wrong is seen, but not with equal keys or 
                  {"right", "....", Ring()},
                  {"the old sum is not corrected", "xx.x", ring_with([](Ring& r) { r.corrects_sum = false; })},
                  {"the old output is not", "xx.x", ring_with([](Ring& r) { r.corrects_out = false; })},
-                 {"neither is", "xx..", ring_with([](Ring& r) { r.corrects_sum = r.corrects_out = false; })},
+                 {"neither is", "xx..", without_correction()},
                  {"each block's own softmax, averaged", "xx..", averaged},
                  {"the own block is forgotten", "xxx.", without(0)},
                  {"one round too few", "xxx.", without(kRanks - 1)},
@@ -149,9 +168,9 @@ TEST_CASE("wrong: what a ring can get wrong is seen, but not with equal keys or 
                     std::rotate(all.v.begin(), all.v.begin() + 1, all.v.end());
                     return all;
                   })},
-                 {"no scale", "xx..", ring_with([](Ring& r) { r.scale = 1; })},
-                 {"the scale of all heads", "xx..", ring_with([](Ring& r) { r.scale /= std::sqrt(1.0 * kHeads); })},
-                 {"no maximum", ".x..", ring_with([&](Ring& r) { r.new_max = zero; })},
+                 {"no scale", "xx..", ring_with([](Ring& r) { r.scale = std::sqrt(1.0 * kChannels); })},
+                 {"the scale of all heads", "xx..", ring_with([](Ring& r) { r.scale = 1 / std::sqrt(1.0 * kHeads); })},
+                 {"no maximum", ".x..", without_maximum()},
                  {"the first block's maximum", ".x..", ring_with([&](Ring& r) { r.new_max = first; })},
              });
 }
@@ -179,24 +198,25 @@ struct Ulysses {
   double scale = 1;
 
   at::Tensor operator()(const at::Tensor& own_q, const at::Tensor& own_k, const at::Tensor& own_v,
-                        const std::vector<std::int64_t>&, Communicator& comm) const {
-    const auto exchange = [&](const at::Tensor& x, std::int64_t split, std::int64_t join, const Order& order) {
-      const std::vector<at::Tensor> parts = x.chunk(kRanks, split);
-      const std::vector<at::Tensor> received = comm.collectives().all_to_all(parts, shapes_like(parts[0]));
+                        const std::vector<std::int64_t>& lengths, Communicator& comm) const {
+    const auto self = static_cast<std::size_t>(comm.rank());
+    const auto exchange = [&](std::vector<at::Tensor> parts, std::int64_t join, const Order& order) {
+      for (at::Tensor& part : parts) part = part.contiguous();
+      const std::vector<std::int64_t> own(kRanks, lengths[self]);
+      const std::vector<at::Tensor> received =
+          comm.collectives().all_to_all(parts, shapes_of_ranks(parts[self], join == 2 ? lengths : own));
       std::vector<at::Tensor> joined;
       for (const std::size_t rank : order) joined.push_back(received[rank]);
       return at::cat(joined, join);
     };
     const auto there = [&](const at::Tensor& x, const Order& order) {
       const at::Tensor dealt = x.unflatten(1, {kHeads / kRanks, kRanks}).transpose(1, 2).flatten(1, 2);
-      return exchange(interleaves ? dealt : x, 1, 2, order);
+      return exchange((interleaves ? dealt : x).chunk(kRanks, 1), 2, order);
     };
-    const auto own_heads = [&](const at::Tensor& x) {
-      return x.chunk(kRanks, 1)[static_cast<std::size_t>(comm.rank())];
-    };
+    const auto own_heads = [&](const at::Tensor& x) { return x.chunk(kRanks, 1)[self]; };
     const at::Tensor all_k = exchanges_keys ? there(own_k, k) : own_heads(own_k);
     const at::Tensor all_v = exchanges_keys ? there(own_v, v) : own_heads(own_v);
-    return exchange(attention(there(own_q, q) * scale, all_k, all_v), 2, 1, back);
+    return exchange(attention(there(own_q, q) * scale, all_k, all_v).split_with_sizes(lengths, 2), 1, back);
   }
 };
 
@@ -226,6 +246,77 @@ TEST_CASE("wrong: what Ulysses can get wrong is seen, but not with heads or posi
           {"keys and values of the own positions", "xx.", ulysses_with([](Ulysses& u) { u.exchanges_keys = false; })},
           {"the scale of all heads", "xx.", ulysses_with([](Ulysses& u) { u.scale = 1 / std::sqrt(1.0 * kHeads); })},
       });
+}
+
+std::string attention_verdict(const std::string& case_name, const AttentionCall& by) {
+  return testing::verdict(
+      all_cases(), case_name,
+      [by](Communicator& comm, const CaseInputs& inputs) {
+        return TensorMap{{"out", by(inputs.tensor("input.q"), inputs.tensor("input.k"), inputs.tensor("input.v"),
+                                    integers(inputs, "input.lengths"), comm)
+                                     .detach()}};
+      },
+      4);
+}
+
+/// The positions of all ranks.
+at::Tensor all_positions(const at::Tensor& own, const std::vector<std::int64_t>& lengths, Communicator& comm) {
+  return gather_width({own.transpose(2, 3), lengths}, comm.collectives()).transpose(2, 3);
+}
+
+at::Tensor by_gathered_keys(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                            const std::vector<std::int64_t>& lengths, Communicator& comm) {
+  return attention(q, all_positions(k, lengths, comm), all_positions(v, lengths, comm));
+}
+
+TEST_CASE("right but for what it sends: keys and values gathered") {
+  for (const char* name : {"Ulysses", "UlyssesEmptySlices", "RingAttention", "RingAttentionLargeScores"})
+    CHECK(attention_verdict(name, by_gathered_keys) == "passed");
+  CHECK(attention_verdict("RingMessages", by_gathered_keys) == "2 calls of all_to_all, expected at most 0");
+  // Two all-to-alls, as many as Ulysses needs, but of all heads.
+  CHECK(attention_verdict("UlyssesMessages", by_gathered_keys) ==
+        "30720 bytes sent of all_to_all, expected at most 14976");
+}
+
+TEST_CASE("right but for what it sends: q, k and v exchanged one by one") {
+  CHECK(attention_verdict("Ulysses", Ulysses()) == "passed");
+  CHECK(attention_verdict("UlyssesMessages", Ulysses()) == "4 calls of all_to_all, expected at most 2");
+}
+
+TEST_CASE("wrong: Ulysses whose heads arrive in another order, or come back so") {
+  CHECK(attention_verdict("Ulysses", ulysses_with([](Ulysses& u) { u.k = Ulysses::backwards(); })) == "mismatch");
+  CHECK(attention_verdict("Ulysses", ulysses_with([](Ulysses& u) { u.back = Ulysses::backwards(); })) == "mismatch");
+}
+
+TEST_CASE("wrong: a ring's softmax without a maximum, which small scores hide, without corrections, or averaged") {
+  CHECK(attention_verdict("RingAttention", without_maximum()) == "passed");
+  CHECK(attention_verdict("RingAttentionLargeScores", without_maximum()) == "mismatch");
+  CHECK(attention_verdict("RingAttention", without_correction()) == "mismatch");
+  CHECK(attention_verdict("RingAttention", averaged) == "mismatch");
+}
+
+TEST_CASE("right but for what it sends: keys and values in separate messages") {
+  const AttentionCall by = [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                              const std::vector<std::int64_t>& lengths, Communicator& comm) {
+    PointToPoint& p2p = comm.point_to_point();
+    const int next = (comm.rank() + 1) % comm.size(), previous = (comm.rank() + comm.size() - 1) % comm.size();
+    std::vector<at::Tensor> keys(lengths.size()), values(lengths.size());
+    const auto self = static_cast<std::size_t>(comm.rank());
+    keys[self] = k, values[self] = v;
+    for (std::size_t step = 1; step < lengths.size(); ++step) {
+      const std::size_t held = (self + lengths.size() + 1 - step) % lengths.size();
+      const std::size_t coming = (held + lengths.size() - 1) % lengths.size();
+      for (std::vector<at::Tensor>* blocks : {&keys, &values}) {
+        (*blocks)[coming] = at::empty({q.size(0), q.size(1), lengths[coming], q.size(3)}, q.options());
+        Request arriving = p2p.irecv((*blocks)[coming], previous);
+        p2p.isend((*blocks)[held].contiguous(), next).wait();
+        arriving.wait();
+      }
+    }
+    return attention(q, at::cat(keys, 2), at::cat(values, 2));
+  };
+  CHECK(attention_verdict("RingAttentionUnevenDouble", by) == "passed");
+  CHECK(attention_verdict("RingMessages", by) == "6 messages sent of vae.ring_messages, expected at most 3");
 }
 
 }  // namespace

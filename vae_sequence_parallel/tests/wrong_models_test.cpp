@@ -1,5 +1,7 @@
 #include <c10/core/GradMode.h>
 
+#include <cmath>
+
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
 #include "vae_sequence_parallel/cases/cases.h"
@@ -15,6 +17,70 @@ namespace lab::vae {
 namespace {
 
 using testing::contains;
+
+/// A local module: the serial one on this rank's columns.
+template <class Serial>
+ShardFunction on_own_columns(const Serial& module) {
+  return [module](WidthShard x) {
+    x.columns = module.forward(x.columns);
+    return x;
+  };
+}
+
+/// An AttnBlock of the gathered picture, of which each rank keeps its share.
+using AttnForward = std::function<at::Tensor(const AttnBlock&, const at::Tensor& whole)>;
+
+ModuleMaker attn_by(const AttnForward& forward) {
+  return [forward](const Weights& weights, const CaseInputs& inputs, Communicator& comm) -> ShardFunction {
+    const AttnBlock block(weights, inputs.integer("channels"), inputs.integer("heads"));
+    return [=, &comm](const WidthShard& x) { return own_share(forward(block, gathered(x, comm)), x.widths, comm); };
+  };
+}
+
+at::Tensor block_with(const AttnBlock& block, const at::Tensor& x, const at::Tensor& normed, std::int64_t heads,
+                      double scale) {
+  const at::Tensor found =
+      attention(to_heads(block.q.forward(normed), heads) * scale, to_heads(block.k.forward(normed), heads),
+                to_heads(block.v.forward(normed), heads));
+  return x + block.proj_out.forward(from_heads(found, x.size(2), x.size(3)));
+}
+
+TEST_CASE("right but for what it sends: attention of the gathered picture") {
+  const ModuleMaker make = attn_by([](const AttnBlock& block, const at::Tensor& x) {
+    return block_with(block, x, block.norm.forward(x), block.num_heads, 1);
+  });
+  CHECK(verdict("AttnBlockUneven", make) == "passed");
+  CHECK(verdict("AttnBlock8HeadsDouble", make) == "passed");
+  CHECK(verdict("AttnBlockTraffic", make) == "0 bytes received of all_gather, expected at least 4608");
+  CHECK(verdict("AttnBlock8HeadsTraffic", make) == "0 bytes received of all_gather, expected at least 4608");
+}
+
+TEST_CASE("wrong: attention among the own columns only") {
+  CHECK(verdict("AttnBlockUneven", [](const Weights& weights, const CaseInputs& inputs, Communicator&) {
+          return on_own_columns(AttnBlock(weights, inputs.integer("channels"), inputs.integer("heads")));
+        }) == "mismatch");
+}
+
+TEST_CASE("wrong: scores over sqrt(C) whatever the number of heads; one head hides it") {
+  const ModuleMaker make = attn_by([](const AttnBlock& block, const at::Tensor& x) {
+    return block_with(block, x, block.norm.forward(x), block.num_heads,
+                      1 / std::sqrt(static_cast<double>(block.num_heads)));
+  });
+  CHECK(verdict("AttnBlockUneven", make) == "passed");
+  CHECK(verdict("AttnBlock8Heads", make) == "mismatch");
+}
+
+TEST_CASE("wrong: one head where there are 8, or no norm, or nothing added") {
+  CHECK(verdict("AttnBlock8Heads", attn_by([](const AttnBlock& block, const at::Tensor& x) {
+                  return block_with(block, x, block.norm.forward(x), 1, 1);
+                })) == "mismatch");
+  CHECK(verdict("AttnBlockUneven", attn_by([](const AttnBlock& block, const at::Tensor& x) {
+                  return block_with(block, x, x, 1, 1);
+                })) == "mismatch");
+  CHECK(verdict("AttnBlockUneven", attn_by([](const AttnBlock& block, const at::Tensor& x) {
+                  return block_with(block, x, block.norm.forward(x), 1, 1) - x;
+                })) == "mismatch");
+}
 
 using ResnetForward = std::function<WidthShard(const ParallelResnetBlock&, const WidthShard&)>;
 
@@ -36,14 +102,15 @@ WidthShard alone(const Serial& layer, const WidthShard& x) {
   return {layer.Serial::forward(x.columns), x.widths};
 }
 
-TEST_CASE("wrong: in a residual block one layer sees the own columns only, or the shortcut is left out") {
+TEST_CASE("wrong: in a residual block one layer sees the own columns only, or one is left out") {
   struct Way {
-    bool norm2_alone = false, conv2_alone = false, no_shortcut = false;
+    bool norm2_alone = false, conv2_alone = false, no_shortcut = false, no_swish2 = false;
   };
   const auto with = [](const Way& way) {
     return resnet_by([way](const ParallelResnetBlock& block, const WidthShard& x) {
       WidthShard h = block.conv1.forward(swished(block.norm1.forward(x)));
-      h = swished(way.norm2_alone ? alone<GroupNorm>(block.norm2, h) : block.norm2.forward(h));
+      h = way.norm2_alone ? alone<GroupNorm>(block.norm2, h) : block.norm2.forward(h);
+      if (!way.no_swish2) h = swished(h);
       h = way.conv2_alone ? alone<Conv2d>(block.conv2, h) : block.conv2.forward(h);
       const WidthShard shortcut =
           block.nin_shortcut && !way.no_shortcut ? block.nin_shortcut->forward(x) : WidthShard{x.columns, x.widths};
@@ -53,9 +120,8 @@ TEST_CASE("wrong: in a residual block one layer sees the own columns only, or th
   };
   for (const char* name : {"ResnetBlock", "ResnetBlockShortcut"}) {
     CHECK(verdict(name, with({})) == "passed");
-    CHECK(verdict(name, with({true, false, false})) == "mismatch");
-    CHECK(verdict(name, with({false, true, false})) == "mismatch");
-    CHECK(verdict(name, with({false, false, true})) == "mismatch");
+    for (const Way& way : {Way{true}, Way{false, true}, Way{false, false, true}, Way{false, false, false, true}})
+      CHECK(verdict(name, with(way)) == "mismatch");
   }
   CHECK(verdict("ResnetBlockTraffic", with({})) == "passed");
 }

@@ -7,14 +7,16 @@
 #include <fstream>
 #include <sstream>
 
-#include "common/base/errors.h"
 #include "common/base/failure.h"
 #include "common/base/files.h"
 #include "common/testing/captured.h"
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
 
 namespace {
+
+using lab::testing::contains;
 
 namespace fs = std::filesystem;
 
@@ -26,12 +28,7 @@ std::string content(const std::string& path) {
 }
 
 std::string refusal(const std::string& path) {
-  try {
-    lab::write_file_atomically(path, "x");
-  } catch (const lab::UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return lab::testing::message_of<lab::UsageError>([&] { lab::write_file_atomically(path, "x"); });
 }
 
 auto num_files(const std::string& folder) {
@@ -55,20 +52,20 @@ TEST_CASE("atomic file: writes, replaces, keeps every byte, leaves no other file
 
 TEST_CASE("atomic file: a path that cannot be written gives one clear message") {
   const lab::testing::TemporaryFolder folder;
-  CHECK(refusal("").find("expected the name of a file") != std::string::npos);
-  CHECK(refusal(folder.file("")).find("it is a folder") != std::string::npos);
-  CHECK(refusal(folder.file("new/")).find("it is a folder") != std::string::npos);
+  CHECK(contains(refusal(""), "expected the name of a file"));
+  CHECK(contains(refusal(folder.file("")), "it is a folder"));
+  CHECK(contains(refusal(folder.file("new/")), "it is a folder"));
   const std::string missing = refusal(folder.file("no/such/x.json"));
-  CHECK(missing.find("there is no folder") != std::string::npos);
-  CHECK(missing.find("mkdir -p") != std::string::npos);
+  CHECK(contains(missing, "there is no folder"));
+  CHECK(contains(missing, "mkdir -p"));
   lab::write_file_atomically(folder.file("file"), "kept");
-  CHECK(refusal(folder.file("file/x")).find("cannot write") != std::string::npos);
+  CHECK(contains(refusal(folder.file("file/x")), "cannot write"));
   CHECK(content(folder.file("file")) == "kept");
   CHECK(num_files(folder.file("")) == 1);
 }
 
 TEST_CASE("atomic file: the old content survives a full disk") {
-  CHECK(refusal("/dev/full").find("No space left") != std::string::npos);
+  CHECK(contains(refusal("/dev/full"), "No space left"));
 
   const lab::testing::TemporaryFolder folder;
   lab::write_file_atomically(folder.file("kept"), "old");
@@ -78,7 +75,7 @@ TEST_CASE("atomic file: the old content survives a full disk") {
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit nothing{0, 0};
     ::setrlimit(RLIMIT_FSIZE, &nothing);
-    ::_exit(refusal(folder.file("kept")).empty() ? 1 : 0);
+    ::_exit(refusal(folder.file("kept")) == "nothing was thrown" ? 1 : 0);
   }
   int status = -1;
   ::waitpid(child, &status, 0);

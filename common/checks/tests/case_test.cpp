@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "common/launch/run_ranks.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 namespace lab {
 namespace {
@@ -25,9 +25,7 @@ Case doubling() {
 
 CaseResult run_on_two(const Case& test_case, const TaskCall& call, WorldOutcome* outcome = nullptr) {
   CaseResult of_rank_one;
-  WorldSpec spec;
-  spec.num_ranks = 2;
-  const WorldOutcome result = run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome&) {
+  const WorldOutcome result = run_ranks(threads(2), RankBody([&](Communicator& comm, RankOutcome&) {
                                           const CaseResult own = run_case(test_case, {{"a0.double", call}}, comm, 1);
                                           if (comm.rank() == 1) of_rank_one = own;
                                         }));

@@ -9,17 +9,15 @@
 #include "common/testing/message_of.h"
 #include "common/testing/student/throwing.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 namespace lab::testing {
 namespace {
 
 /// The world's failure with the call instead of a0.row's, on 3 ranks.
 RankFailure failure_with(const TaskCall& call, WorldKind kind = WorldKind::kThreads) {
-  WorldSpec spec;
-  spec.kind = kind;
-  spec.num_ranks = 3;
   const Case test_case = row_task().test_case;
-  const WorldOutcome outcome = run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome&) {
+  const WorldOutcome outcome = run_ranks(world_of(kind, 3), RankBody([&](Communicator& comm, RankOutcome&) {
                                            perform_case(test_case, {{test_case.task, call}}, comm, 42);
                                          }));
   return outcome.failure.value_or(RankFailure{});
@@ -101,9 +99,7 @@ TEST_CASE("a fault in a case's own inputs is the suite's: exit code 70") {
   if (at_line(0).empty()) return;  // it takes line tables to tell
   Case broken = row_task().test_case;
   broken.inputs = [](const CasePlace&) -> CaseInputs { throw std::runtime_error("no inputs"); };
-  WorldSpec spec;
-  spec.num_ranks = 2;
-  const WorldOutcome outcome = run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome&) {
+  const WorldOutcome outcome = run_ranks(threads(2), RankBody([&](Communicator& comm, RankOutcome&) {
                                            perform_case(broken, {{broken.task, row_task().right}}, comm, 42);
                                          }));
   REQUIRE(outcome.failure);
@@ -111,9 +107,7 @@ TEST_CASE("a fault in a case's own inputs is the suite's: exit code 70") {
 }
 
 TEST_CASE("outside of a case, student code that throws is exit code 7 with its line") {
-  WorldSpec spec;
-  spec.num_ranks = 2;
-  const WorldOutcome outcome = run_ranks(spec, RankBody([](Communicator& comm, RankOutcome&) {
+  const WorldOutcome outcome = run_ranks(threads(2), RankBody([](Communicator& comm, RankOutcome&) {
                                            if (comm.rank() == 1) beyond_end({});
                                            comm.collectives().barrier();
                                          }));

@@ -6,12 +6,15 @@
 #include <fstream>
 #include <type_traits>
 
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
 
 using namespace lab;
 
 namespace {
+
+using lab::testing::contains;
 
 PostedOp send_to(int peer, int tag = 0) {
   return {Direction::kSend, peer, 0, tag, 0, 4096, "send", "float32 [1024]", "a.cpp:41"};
@@ -185,29 +188,24 @@ TEST_CASE("a stuck world is found in the file, a moving one is not") {
   second->resumed();
   CHECK_FALSE(diagnose(*events));
   events->set_returned(1);
-  CHECK(diagnose(*events)->message.find("rank 1 has already returned") != std::string::npos);
+  CHECK(contains(diagnose(*events)->message, "rank 1 has already returned"));
 }
 
 TEST_CASE("anything but an event file is refused in one message") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("events");
   const auto refusal = [&](const std::string& candidate) {
-    try {
-      EventFile::open(candidate);
-    } catch (const UsageError& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+    return lab::testing::message_of<UsageError>([&] { EventFile::open(candidate); });
   };
   CHECK(refusal("/nonexistent/events") == "cannot open the event file /nonexistent/events: No such file or directory");
   testing::write_bytes(path, "");
-  CHECK(refusal(path).find("it is not an event file") != std::string::npos);
+  CHECK(contains(refusal(path), "it is not an event file"));
   CHECK(refusal("/tmp").find("cannot open the event file /tmp") == 0);
   std::ofstream(path) << std::string(100000, 'q');
-  CHECK(refusal(path).find("it is not an event file") != std::string::npos);
+  CHECK(contains(refusal(path), "it is not an event file"));
   EventFile::create(path, 2);
   REQUIRE(::truncate(path.c_str(), 20000) == 0);
-  CHECK(refusal(path).find("its size does not match") != std::string::npos);
+  CHECK(contains(refusal(path), "its size does not match"));
   CHECK_THROWS_AS(EventFile::create("/nonexistent/events", 2), UsageError);
   CHECK_THROWS_AS(EventFile::create(path, 0), UsageError);
 }

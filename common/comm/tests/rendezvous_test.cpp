@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "common/comm/tests/meeting_ranks.h"
+#include "common/testing/message_of.h"
 
 using namespace lab;
 using namespace lab::meeting_ranks;
@@ -158,12 +159,7 @@ TEST_CASE("rank 0 does not listen") {
 
 TEST_CASE("a port in use, an address elsewhere, a host that is not there") {
   const auto refusal = [](RendezvousPlace place) -> std::string {
-    try {
-      listen_at(place, soon());
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "";
+    return lab::testing::message_of<UsageError>([&] { listen_at(place, soon()); });
   };
   RendezvousPlace place = loopback();
   const auto listeners = listen_at(place, soon());

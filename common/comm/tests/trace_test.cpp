@@ -4,11 +4,14 @@
 #include <nlohmann/json.hpp>
 
 #include "common/plot/plot_program.h"
+#include "common/testing/message_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
 namespace lab {
 namespace {
+
+using testing::contains;
 
 std::vector<TraceEvent> two_ends() {
   TraceEvent sent;
@@ -89,7 +92,7 @@ TEST_CASE("a collective is a slice of its own row, without an arrow") {
     CHECK(each.at("cat") == "collective");
   }
   CHECK(slices == 1);
-  CHECK(trace_csv({event}).find("\n1,all,-1,0,0,0,0,8,all_reduce,a.cpp:1,") != std::string::npos);
+  CHECK(contains(trace_csv({event}), "\n1,all,-1,0,0,0,0,8,all_reduce,a.cpp:1,"));
 }
 
 TEST_CASE("a computation is a slice of its own row, too, with its operation as its name") {
@@ -119,7 +122,7 @@ TEST_CASE("a computation is a slice of its own row, too, with its operation as i
     if (each.at("name") == "thread_name" && each.at("tid") == row) names.push_back(each.at("args").at("name"));
   }
   CHECK(names == std::vector<std::string>{"compute"});
-  CHECK(trace_csv({event}).find("\n2,compute,-1,0,0,6,0,0,F6,,0.000000000,0.500000000\n") != std::string::npos);
+  CHECK(contains(trace_csv({event}), "\n2,compute,-1,0,0,6,0,0,F6,,0.000000000,0.500000000\n"));
 }
 
 TEST_CASE("the table has a header and a line per end") {
@@ -146,12 +149,7 @@ TEST_CASE("a label is written where there is one") {
 }
 
 std::string refusal(const std::string& path) {
-  try {
-    check_trace_name(path);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return testing::message_of<UsageError>([&] { check_trace_name(path); });
 }
 
 TEST_CASE("the file's ending chooses the form; another ending is refused") {
@@ -162,7 +160,7 @@ TEST_CASE("the file's ending chooses the form; another ending is refused") {
     write_trace(folder.file(name), two_ends());
     CHECK(testing::read_bytes(folder.file(name)) == text);
   }
-  CHECK(refusal("trace.txt").find("expected a file that ends in .json") != std::string::npos);
+  CHECK(contains(refusal("trace.txt"), "expected a file that ends in .json"));
   CHECK_THROWS_AS(write_trace("trace.txt", two_ends()), UsageError);
   CHECK_THROWS_AS(write_trace("/nowhere/at/all/trace.json", two_ends()), UsageError);
 }
@@ -185,12 +183,12 @@ TEST_CASE("a picture is drawn, of a trace of nothing, too") {
 }
 
 TEST_CASE("a picture that cannot be drawn or written is refused before there is anything to draw") {
-  CHECK(refusal("/nowhere/at/all/trace.png") != "");
+  CHECK(refusal("/nowhere/at/all/trace.png") != "nothing was thrown");
   const char* before = std::getenv("PATH");
   const std::string path = before != nullptr ? before : "";
   setenv("PATH", "/nowhere", 1);
-  CHECK(refusal("trace.svg").find("drawing 'trace.svg' needs") != std::string::npos);
-  CHECK(refusal("trace.csv").empty());
+  CHECK(contains(refusal("trace.svg"), "drawing 'trace.svg' needs"));
+  CHECK(refusal("trace.csv") == "nothing was thrown");
   setenv("PATH", path.c_str(), 1);
 }
 

@@ -1,6 +1,6 @@
-#include "common/launch/tests/worlds.h"
 #include "common/tensor/exact_data.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // The built-in collectives give the same results and the same ledger entries in every world.
 namespace lab {

@@ -7,8 +7,8 @@
 #include <chrono>
 
 #include "common/launch/supervise/spawn.h"
-#include "common/launch/tests/worlds.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // Ranks as processes, of which one loops or is stopped: the run ends by itself and names the late rank.
 namespace lab {

@@ -1,8 +1,8 @@
 #include <chrono>
 
 #include "common/comm/lone_work.h"
-#include "common/launch/tests/worlds.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // Ranks wait for one that works alone only as long as it reports progress.
 namespace lab {

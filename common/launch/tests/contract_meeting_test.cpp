@@ -16,8 +16,8 @@
 #include "common/launch/supervise/free_port.h"
 #include "common/launch/supervise/run_directory.h"
 #include "common/launch/supervise/spawn.h"
-#include "common/launch/tests/worlds.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // Rendezvous of ranks started by a launcher, with real processes.
 namespace lab {

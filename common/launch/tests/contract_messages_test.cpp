@@ -1,6 +1,6 @@
-#include "common/launch/tests/worlds.h"
 #include "common/tensor/exact_data.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // What a transport must guarantee, in every world.
 namespace lab {

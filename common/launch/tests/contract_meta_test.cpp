@@ -1,5 +1,5 @@
-#include "common/launch/tests/worlds.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // Tensors without memory travel within one process only.
 namespace lab {

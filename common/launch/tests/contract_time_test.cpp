@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "common/launch/tests/worlds.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // What every world guarantees about the time that a rank spends on computations, real or stand-in.
 namespace lab {

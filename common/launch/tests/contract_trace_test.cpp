@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "common/launch/tests/worlds.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // What every world records about its messages: sums in the ledger, both ends in a trace.
 namespace lab {

@@ -22,12 +22,7 @@ LaunchOptions options_of(std::vector<std::string> words, const VariableLookup& e
 }
 
 std::string options_refusal(const std::vector<std::string>& words) {
-  try {
-    options_of(words);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return lab::testing::message_of<UsageError>([&] { options_of(words); });
 }
 
 using Words = std::vector<std::string>;

@@ -4,12 +4,14 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/errors.h"
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab;
 
 namespace {
+
+using lab::testing::contains;
 
 using Variables = std::map<std::string, std::string>;
 
@@ -20,14 +22,8 @@ std::optional<RankEnvironment> found(const Variables& variables) {
   });
 }
 
-// The error message; empty if there was none.
 std::string environment_refusal(const Variables& variables) {
-  try {
-    found(variables);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return lab::testing::message_of<UsageError>([&] { found(variables); });
 }
 
 Variables with(Variables variables, const Variables& more) {
@@ -167,7 +163,7 @@ TEST_CASE("mpirun") {
   const auto by_hand = found(with(kOpenMpi, {{"MASTER_ADDR", "head"}, {"MASTER_PORT", "777"}}));
   CHECK(by_hand->master_addr == "head");
   CHECK(by_hand->master_port == 777);
-  CHECK(environment_refusal(without(kOpenMpi, "OMPI_MCA_orte_hnp_uri")).find("set MASTER_ADDR") != std::string::npos);
+  CHECK(contains(environment_refusal(without(kOpenMpi, "OMPI_MCA_orte_hnp_uri")), "set MASTER_ADDR"));
 }
 
 TEST_CASE("PMI, as MPICH and Intel MPI set it") {
@@ -230,8 +226,7 @@ TEST_CASE("half-set environments are refused, naming both variables") {
   CHECK(names(environment_refusal(without(kTorchrun, "RANK")), "WORLD_SIZE", "RANK"));
   CHECK(names(environment_refusal(without(kTorchrun, "MASTER_ADDR")), "MASTER_PORT", "MASTER_ADDR"));
   CHECK(names(environment_refusal(without(kTorchrun, "MASTER_PORT")), "MASTER_ADDR", "MASTER_PORT"));
-  CHECK(environment_refusal({{"RANK", "0"}, {"WORLD_SIZE", "2"}}).find("no address for the rendezvous") !=
-        std::string::npos);
+  CHECK(contains(environment_refusal({{"RANK", "0"}, {"WORLD_SIZE", "2"}}), "no address for the rendezvous"));
   CHECK(names(environment_refusal(without(kOpenMpi, "OMPI_COMM_WORLD_SIZE")), "OMPI_COMM_WORLD_RANK",
               "OMPI_COMM_WORLD_SIZE"));
   CHECK(names(environment_refusal(without(kOpenMpi, "OMPI_COMM_WORLD_RANK")), "OMPI_COMM_WORLD_SIZE",
@@ -249,13 +244,12 @@ TEST_CASE("values out of range are refused, naming variable and value") {
         "WORLD_SIZE is 0: a world has at least one rank");
   CHECK(environment_refusal(with(kTorchrun, {{"WORLD_SIZE", "four"}})) ==
         "environment variable WORLD_SIZE: expected an integer, got \"four\"");
-  CHECK(environment_refusal(with(kTorchrun, {{"RANK", "1 "}})).find("expected an integer") != std::string::npos);
-  CHECK(environment_refusal(with(kTorchrun, {{"RANK", "99999999999"}})).find("expected an integer") !=
-        std::string::npos);
+  CHECK(contains(environment_refusal(with(kTorchrun, {{"RANK", "1 "}})), "expected an integer"));
+  CHECK(contains(environment_refusal(with(kTorchrun, {{"RANK", "99999999999"}})), "expected an integer"));
   CHECK(environment_refusal(with(kTorchrun, {{"MASTER_PORT", "70000"}})) ==
         "MASTER_PORT is 70000: expected a port from 1 to 65535");
-  CHECK(environment_refusal(with(kTorchrun, {{"LOCAL_RANK", "4"}})).find("do not fit") != std::string::npos);
-  CHECK(environment_refusal(with(kTorchrun, {{"LOCAL_WORLD_SIZE", "9"}})).find("do not fit") != std::string::npos);
+  CHECK(contains(environment_refusal(with(kTorchrun, {{"LOCAL_RANK", "4"}})), "do not fit"));
+  CHECK(contains(environment_refusal(with(kTorchrun, {{"LOCAL_WORLD_SIZE", "9"}})), "do not fit"));
   CHECK(environment_refusal(with(kSrun, {{"SLURM_PROCID", "7"}}))
             .find("SLURM_PROCID is 7, but SLURM_STEP_NUM_TASKS is 7") == 0);
 }

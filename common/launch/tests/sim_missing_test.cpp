@@ -1,5 +1,5 @@
-#include "common/launch/tests/worlds.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // In a build without SimGrid, in place of the other sim tests.
 namespace lab {

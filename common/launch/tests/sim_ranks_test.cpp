@@ -3,9 +3,9 @@
 
 #include <csignal>
 
-#include "common/launch/tests/worlds.h"
 #include "common/tensor/memory_meter.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // All simulated ranks share one process and one thread: what must stay per rank, and what ends them all.
 namespace lab {

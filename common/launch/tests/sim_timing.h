@@ -3,7 +3,7 @@
 #include <cmath>
 #include <functional>
 
-#include "common/launch/tests/worlds.h"
+#include "common/testing/worlds.h"
 
 // Timing helpers for tests of the simulated world: messages without memory, and each rank's clock.
 namespace lab {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "common/pipeline/tests/refusal.h"
 #include "common/pipeline/validate.h"
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab::pipeline;
@@ -112,7 +112,7 @@ TEST_CASE("pipeline generators: messages under way need no memory that grows wit
 
 TEST_CASE("pipeline generators: impossible options are one clear message") {
   const auto refused = [](const ScheduleOptions& options) {
-    return refusal<lab::UsageError>([&] { make_schedule(options); });
+    return lab::testing::message_of<lab::UsageError>([&] { make_schedule(options); });
   };
   CHECK(refused({"1fib"}) == "schedule '1fib': expected one of afab, 1f1b, interleaved, zb-h1; did you mean 1f1b?");
   CHECK(refused({"gpipe"}) == "schedule 'gpipe': expected one of afab, 1f1b, interleaved, zb-h1");

@@ -4,10 +4,10 @@
 
 #include "common/base/errors.h"
 #include "common/comm/sim_world.h"
-#include "common/launch/run_ranks.h"
 #include "common/pipeline/generators.h"
 #include "common/pipeline/simulated_stage.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // Running a schedule: each stage gets the right inputs, and in simulated time it takes as long as the cost model says.
 namespace lab::pipeline {
@@ -56,12 +56,6 @@ class CountingWork : public StageWork {
   const Schedule& schedule_;
   const int rank_;
 };
-
-WorldSpec threads(int num_ranks) {
-  WorldSpec spec;
-  spec.num_ranks = num_ranks;
-  return spec;
-}
 
 /// The schedules of all kinds for p ranks.
 std::vector<Schedule> schedules_for(int p, const std::vector<int>& micro_batches) {
@@ -143,10 +137,7 @@ TEST_CASE("run_schedule: a list that computes, sends or awaits before it can is 
 
 /// From the beginning of the first computation to the end of the last one, in simulated time.
 double simulated_makespan(const Schedule& schedule, const Costs& costs) {
-  WorldSpec spec;
-  spec.kind = WorldKind::kSim;
-  spec.num_ranks = schedule.num_ranks;
-  spec.timeout_seconds = 1e6;
+  WorldSpec spec = world_of<Sim>(schedule.num_ranks, 1e6);
   spec.traced = true;
   spec.network.latency_seconds = costs.latency_seconds;
   spec.network.bytes_per_second = 1 / costs.seconds_per_byte;

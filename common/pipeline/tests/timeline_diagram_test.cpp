@@ -4,13 +4,15 @@
 #include <cmath>
 
 #include "common/pipeline/generators.h"
-#include "common/pipeline/tests/refusal.h"
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab;
 using namespace lab::pipeline;
 
 namespace {
+
+using lab::testing::contains;
 
 plot::Diagram drawn(const ScheduleOptions& options, const TimelineLook& look = {}, const Costs& costs = {}) {
   const Schedule schedule = make_schedule(options);
@@ -89,7 +91,7 @@ TEST_CASE("pipeline timeline diagram: from the last rank to the first, arrows go
   // 7 hops of 4 micro-batches, twice; those between ranks 3 and 0 have an arrow at either end.
   CHECK(diagram.arrows.size() == 2 * 4 * (6 + 2));
   for (const plot::Arrow& arrow : diagram.arrows) CHECK(std::abs(arrow.y1 - arrow.y0) < 0.5);
-  CHECK(diagram.x.title.find("between rank 3 and rank 0") != std::string::npos);
+  CHECK(contains(diagram.x.title, "between rank 3 and rank 0"));
   CHECK(drawn({"interleaved", 2, 2, 2}, look_with_messages()).x.title == "time");
 }
 
@@ -112,7 +114,7 @@ TEST_CASE("pipeline timeline diagram: the axis has the unit that was asked for")
   CHECK(diagram.x.range->high == 375);
   CHECK(box_of(diagram, "F0").x1 == 125);
   look.time_unit = "min";
-  CHECK(refusal<UsageError>([&] {
+  CHECK(lab::testing::message_of<UsageError>([&] {
           drawn({"afab", 1, 1}, look);
         }) == "unit 'min' of a timeline's axis: expected '', 's', 'ms' or 'us'");
 }

@@ -4,12 +4,14 @@
 #include <limits>
 
 #include "common/pipeline/generators.h"
-#include "common/pipeline/tests/refusal.h"
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab::pipeline;
 
 namespace {
+
+using lab::testing::contains;
 
 /// A message takes 1/4 + 2 * 1/8 = 1/2.
 Costs with_messages() {
@@ -116,7 +118,7 @@ TEST_CASE("pipeline timeline: free computations take no time") {
 TEST_CASE("pipeline timeline: costs and schedules that cannot be are one clear message") {
   Schedule schedule = make_schedule({"1f1b", 4, 8});
   const auto refused = [&](const Costs& costs) {
-    return refusal<lab::ContractError>([&] { make_timeline(schedule, costs); });
+    return lab::testing::message_of<lab::ContractError>([&] { make_timeline(schedule, costs); });
   };
   Costs costs;
   costs.forward_seconds = {1, 2, 3};
@@ -135,6 +137,6 @@ TEST_CASE("pipeline timeline: costs and schedules that cannot be are one clear m
   schedule.ranks[3].pop_back();
   CHECK(refused(Costs{}) == "schedule 1f1b, rank 3: send_backward of micro-batch 7 is started and never finished");
   const Schedule deadlock = make_schedule({"1f1b", 2, 2, 1, Waiting::kBlocking});
-  CHECK(refusal<lab::DeadlockError>([&] { make_timeline(deadlock, Costs{}); }).find("rank 1 waits") !=
-        std::string::npos);
+  CHECK(contains(lab::testing::message_of<lab::DeadlockError>([&] { make_timeline(deadlock, Costs{}); }),
+                 "rank 1 waits"));
 }

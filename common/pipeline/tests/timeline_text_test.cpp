@@ -1,13 +1,15 @@
 #include <algorithm>
 
 #include "common/pipeline/generators.h"
-#include "common/pipeline/tests/refusal.h"
 #include "common/pipeline/timeline.h"
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab::pipeline;
 
 namespace {
+
+using lab::testing::contains;
 
 struct Shown {
   Schedule schedule;
@@ -52,7 +54,7 @@ TEST_CASE("pipeline timeline text: only the letter where the name does not fit")
   CHECK(Shown({"interleaved", 2, 2, 2}).text(24) ==
         "rank 0 |FFFF..B-.B-B-B-|\n"
         "rank 1 |.FFFB-FB-B-B-..|\n");
-  CHECK(Shown({"1f1b", 2, 11}).text(120).find(" F9 B9--- F10B10--") != std::string::npos);
+  CHECK(contains(Shown({"1f1b", 2, 11}).text(120), " F9 B9--- F10B10--"));
 }
 
 TEST_CASE("pipeline timeline text: many ranks and micro-batches, very short and free computations") {
@@ -61,7 +63,7 @@ TEST_CASE("pipeline timeline text: many ranks and micro-batches, very short and 
   for (std::size_t begin = 0; begin < big.size(); begin = big.find('\n', begin) + 1) {
     CHECK(big.find('\n', begin) - begin <= 100);
   }
-  CHECK(big.find("rank  9 |") != std::string::npos);
+  CHECK(contains(big, "rank  9 |"));
   Costs costs;
   costs.forward_seconds = {1, 1e-6};
   costs.backward_weight_seconds = {0};
@@ -74,8 +76,8 @@ TEST_CASE("pipeline timeline text: many ranks and micro-batches, very short and 
 
 TEST_CASE("pipeline timeline text: a page must have room for a column") {
   const Shown shown({"afab", 4, 8});
-  CHECK(shown.text(10).find("rank 3 |") != std::string::npos);
-  CHECK(refusal<lab::UsageError>([&] { shown.text(9); }) ==
+  CHECK(contains(shown.text(10), "rank 3 |"));
+  CHECK(lab::testing::message_of<lab::UsageError>([&] { shown.text(9); }) ==
         "a timeline of 4 ranks does not fit into 9 columns; expected at least 10");
 }
 
@@ -103,9 +105,10 @@ TEST_CASE("pipeline timeline summary: links that differ, ranks that differ, mess
         "peak live activations: 1 on each rank\n"
         "links 0 > 1, 1 > 0: 1 message each\n");
   const Shown interleaved({"interleaved", 3, 3, 2});
-  CHECK(interleaved.summary("").find("links 0 > 1, 1 > 0, 1 > 2, 2 > 1: 6 messages each\n"
-                                     "links 0 > 2, 2 > 0: 3 messages each\n") != std::string::npos);
-  CHECK(refusal<lab::UsageError>([&] { interleaved.summary("h"); }) ==
+  CHECK(contains(interleaved.summary(""),
+                 "links 0 > 1, 1 > 0, 1 > 2, 2 > 1: 6 messages each\n"
+                 "links 0 > 2, 2 > 0: 3 messages each\n"));
+  CHECK(lab::testing::message_of<lab::UsageError>([&] { interleaved.summary("h"); }) ==
         "unit 'h' of a timeline: expected 's' or '' (bare numbers)");
 }
 

@@ -1,12 +1,14 @@
 #include "common/pipeline/validate.h"
 
 #include "common/pipeline/generators.h"
-#include "common/pipeline/tests/refusal.h"
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 
 using namespace lab::pipeline;
 
 namespace {
+
+using lab::testing::contains;
 
 using Actions = std::vector<Action>;
 
@@ -23,7 +25,7 @@ Schedule small_late() {
 }
 
 std::string refused(const Schedule& schedule) {
-  return refusal<lab::ContractError>([&] { validate(schedule); });
+  return lab::testing::message_of<lab::ContractError>([&] { validate(schedule); });
 }
 
 /// The message about rank's list after the change.
@@ -170,7 +172,9 @@ TEST_CASE("pipeline validate: lists that are missing, or too short for what the 
 
 TEST_CASE("pipeline validate: with messages awaited where they stand, only afab comes through") {
   const auto deadlock = [](const std::string& kind, int p, int m, int v) {
-    return refusal<lab::DeadlockError>([&] { validate(make_schedule({kind, p, m, v, Waiting::kBlocking})); });
+    return lab::testing::message_of<lab::DeadlockError>([&] {
+      validate(make_schedule({kind, p, m, v, Waiting::kBlocking}));
+    });
   };
   CHECK(deadlock("1f1b", 2, 2, 1) ==
         "schedule 1f1b: deadlock: rank 0 waits for its send_forward of micro-batch 1 to rank 1, rank 1 waits for its "
@@ -180,7 +184,7 @@ TEST_CASE("pipeline validate: with messages awaited where they stand, only afab 
       "schedule interleaved: deadlock: rank 0 waits for its send_forward of micro-batch 2 in chunk 0 to rank 1, rank 1 "
       "waits for its send_forward of micro-batch 1 in chunk 0 to rank 2, rank 2 waits for its send_forward of "
       "micro-batch 0 in chunk 0 to rank 0; hint: start a message, go on, and wait for it later");
-  CHECK(deadlock("interleaved", 16, 16, 2).find("rank 8") != std::string::npos);
+  CHECK(contains(deadlock("interleaved", 16, 16, 2), "rank 8"));
   CHECK(deadlock("interleaved", 16, 16, 2).find(", and so on through 16 ranks; hint") != std::string::npos);
   for (const int p : {2, 3, 4, 8}) {
     for (const int m : {2, 3, 8}) {

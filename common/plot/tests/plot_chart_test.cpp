@@ -24,12 +24,7 @@ Chart chart_of(std::vector<double> x, std::vector<double> y) {
 
 template <typename Error>
 std::string chart_refusal(const Chart& chart) {
-  try {
-    chart_script(chart);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return lab::testing::message_of<Error>([&] { chart_script(chart); });
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <limits>
 
-#include "common/base/errors.h"
 #include "common/plot/plot_label_places.h"
 #include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
@@ -13,12 +12,7 @@ using lab::testing::contains;
 namespace {
 
 std::string diagram_refusal(const Diagram& diagram) {
-  try {
-    diagram_script(diagram);
-  } catch (const lab::UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return lab::testing::message_of<lab::UsageError>([&] { diagram_script(diagram); });
 }
 
 Diagram one_box(const std::string& text = "") {

@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "common/base/errors.h"
 #include "common/plot/plot_program.h"
 #include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
@@ -27,15 +26,6 @@ bool skipped() {
   if (gnuplot_found()) return false;
   MESSAGE("skipped: gnuplot is not installed");
   return true;
-}
-
-std::string refusal(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const lab::UsageError& error) {
-    return error.what();
-  }
-  return "";
 }
 
 Chart small_chart() {
@@ -103,7 +93,8 @@ TEST_CASE("plot: the ending of the name chooses the format") {
 TEST_CASE("plot: another ending is refused by a message that names the three") {
   const TemporaryFolder folder;
   for (const std::string name : {"x.jpg", "x", "png", ".png", "x.png.txt", "x.svg.", ""}) {
-    for (const auto& message : {refusal([&] { check_plot_name(name); }), refusal([&] { draw(small_chart(), name); })}) {
+    for (const auto& message : {lab::testing::message_of<lab::UsageError>([&] { check_plot_name(name); }),
+                                lab::testing::message_of<lab::UsageError>([&] { draw(small_chart(), name); })}) {
       CHECK_MESSAGE(contains(message, "cannot draw '" + name + "': expected a name that ends in .png, .pdf or .svg"),
                     name);
     }
@@ -163,8 +154,8 @@ TEST_CASE("plot: without gnuplot, the message says what to install") {
   const std::string file = folder.file("x.png");
   const std::string expected = "drawing '" + file + "' needs gnuplot; hint: apt-get install gnuplot-nox";
   CHECK_FALSE(gnuplot_found());
-  CHECK(refusal([&] { check_plot_name(file); }) == expected);
-  CHECK(refusal([&] { draw(small_chart(), file); }) == expected);
+  CHECK(lab::testing::message_of<lab::UsageError>([&] { check_plot_name(file); }) == expected);
+  CHECK(lab::testing::message_of<lab::UsageError>([&] { draw(small_chart(), file); }) == expected);
   CHECK(folder.num_files() == 0);
 }
 
@@ -176,7 +167,7 @@ TEST_CASE("plot: when gnuplot fails, its message is reported and the old picture
   write_bytes(file, "old");
   const auto drawn_by = [&](const std::string& commands) {
     write_program(programs, commands);
-    return refusal([&] { draw(small_chart(), file); });
+    return lab::testing::message_of<lab::UsageError>([&] { draw(small_chart(), file); });
   };
   CHECK(contains(drawn_by("echo half a picture; echo 'line 3: no such'  >&2; echo terminal >&2; exit 1"),
                  "gnuplot ended with exit code 1: line 3: no such terminal"));
@@ -193,8 +184,9 @@ TEST_CASE("plot: a gnuplot that hangs is killed") {
   const TemporaryFolder programs;
   const PathIs path(programs.file(""));
   write_program(programs, "exec /bin/sleep 600");
-  CHECK(refusal([] { run_gnuplot("", "drawing 'x.png'", std::chrono::milliseconds(50)); }) ==
-        "drawing 'x.png': gnuplot timed out after 0.05 s");
+  CHECK(lab::testing::message_of<lab::UsageError>([] {
+          run_gnuplot("", "drawing 'x.png'", std::chrono::milliseconds(50));
+        }) == "drawing 'x.png': gnuplot timed out after 0.05 s");
 }
 
 TEST_CASE("plot: gnuplot draws the narrowest, smallest and largest ranges without a warning") {
@@ -231,8 +223,9 @@ TEST_CASE("plot: a name that cannot be written is refused before gnuplot runs, a
   const PathIs path(programs.file(""));
   write_program(programs, ": > " + programs.file("ran"));
   const std::string missing = folder.file("no/such/x.svg");
-  CHECK(contains(refusal([&] { check_plot_name(missing); }), "there is no folder"));
-  CHECK(contains(refusal([&] { draw(small_chart(), missing); }), "there is no folder"));
+  CHECK(contains(lab::testing::message_of<lab::UsageError>([&] { check_plot_name(missing); }), "there is no folder"));
+  CHECK(
+      contains(lab::testing::message_of<lab::UsageError>([&] { draw(small_chart(), missing); }), "there is no folder"));
   CHECK(programs.num_files() == 1);
   check_plot_name(folder.file("x.svg"));
   CHECK(folder.num_files() == 0);

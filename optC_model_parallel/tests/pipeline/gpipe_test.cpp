@@ -1,7 +1,7 @@
 #include "optC_model_parallel/gpipe.h"
 
-#include "common/launch/run_ranks.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 #include "optC_model_parallel/cases/chain_model.h"
 #include "optC_model_parallel/cases/pipeline_inputs.h"
 #include "optC_model_parallel/model/parallel/pipeline_stages.h"
@@ -20,14 +20,8 @@ at::Tensor two_floats(int, int) {
   return at::empty({2});
 }
 
-WorldSpec ranks(int num_ranks) {
-  WorldSpec spec;
-  spec.num_ranks = num_ranks;
-  return spec;
-}
-
 TEST_CASE("gpipe: tags are micro-batches, and a neighbour that takes them one by one by send and recv is served") {
-  const WorldOutcome outcome = run_ranks(ranks(3), [](Communicator& comm) {
+  const WorldOutcome outcome = run_ranks(threads(3), [](Communicator& comm) {
     constexpr int kMicroBatches = 4;
     PointToPoint& p2p = comm.point_to_point();
     if (comm.rank() != 1) {
@@ -63,7 +57,7 @@ TEST_CASE("gpipe: a failing stage ends all, and is the one that is named") {
       return AddOne::forward(chunk, micro_batch, input);
     }
   };
-  const WorldOutcome outcome = run_ranks(ranks(4), [](Communicator& comm) {
+  const WorldOutcome outcome = run_ranks(threads(4), [](Communicator& comm) {
     AddOne good;
     Fails bad;
     pipeline::StageWork& work = comm.rank() == 2 ? static_cast<pipeline::StageWork&>(bad) : good;
@@ -75,7 +69,7 @@ TEST_CASE("gpipe: a failing stage ends all, and is the one that is named") {
 }
 
 TEST_CASE("gpipe: traced, each stage shows every micro-batch's forward and backward pass") {
-  WorldSpec spec = ranks(2);
+  WorldSpec spec = threads(2);
   spec.traced = true;
   const WorldOutcome outcome = run_ranks(spec, [](Communicator& comm) {
     const StagePlan plan = uneven_plan(comm.size(), 1);

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "common/launch/run_ranks.h"
 #include "common/tensor/compare.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 #include "optC_model_parallel/cases/chain_model.h"
 #include "optC_model_parallel/cases/pipeline_inputs.h"
 #include "optC_model_parallel/model/parallel/parallel_strategies.h"
@@ -55,9 +55,7 @@ double difference(const std::vector<RankOutcome>& ranks, const TensorMap& expect
 using MakeStrategy = std::function<std::unique_ptr<Strategy>(Communicator&)>;
 
 double difference_on(int num_ranks, const MakeStrategy& make, const TensorMap& expected) {
-  WorldSpec spec;
-  spec.num_ranks = num_ranks;
-  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) { return left_by(*make(comm)); });
+  const WorldOutcome outcome = run_ranks(threads(num_ranks), [&](Communicator& comm) { return left_by(*make(comm)); });
   if (outcome.failure) FAIL(outcome.failure->message);
   return difference(outcome.ranks, expected);
 }
@@ -150,9 +148,7 @@ TEST_CASE("a training that goes on from a kept state is, to the bit, the one tha
   for (const PipelineOptions& pipeline : {PipelineOptions{"1f1b", 3, 1}, PipelineOptions{"interleaved", 2, 2},
                                           PipelineOptions{"pipedream", 1, 1}, PipelineOptions{"pipedream-2bw", 2, 1}}) {
     CAPTURE(pipeline.schedule);
-    WorldSpec spec;
-    spec.num_ranks = 2;
-    const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+    const WorldOutcome outcome = run_ranks(threads(2), [&](Communicator& comm) {
       TrainingOptions options = options_for({"sgd", 0.05, 0.9});
       options.model = "deep";
       const Images images = random_images(kImages, 17);
@@ -184,9 +180,7 @@ TEST_CASE("a training that goes on from a kept state is, to the bit, the one tha
 
 TEST_CASE("no steps, no change; an exception in the loss callback ends the training on all ranks") {
   for (const std::string schedule : {"gpipe", "pipedream"}) {
-    WorldSpec spec;
-    spec.num_ranks = 3;
-    const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+    const WorldOutcome outcome = run_ranks(threads(3), [&](Communicator& comm) {
       const auto strategy = pipeline_parallel(options_for({}), {schedule, 2, 1}, comm);
       const Images images = random_images(kImages, 17);
       const EpochBatches batches(kImages, kBatch, 3, 0);
@@ -204,9 +198,7 @@ TEST_CASE("no steps, no change; an exception in the loss callback ends the train
 }
 
 TEST_CASE("an unfit pipeline is refused, and so are versions of a schedule that has none") {
-  WorldSpec spec;
-  spec.num_ranks = 2;
-  const WorldOutcome outcome = run_ranks(spec, [](Communicator& comm) {
+  const WorldOutcome outcome = run_ranks(threads(2), [](Communicator& comm) {
     pipeline_parallel({}, {"gpipe", 0, 1}, comm);
     return TensorMap{};
   });

@@ -93,6 +93,15 @@ TEST_CASE("wrong: the last stage takes two micro-batches of the same size for ea
   CHECK(verdict_on_gpipe("Gpipe", mistaken) == "mismatch");
 }
 
+TEST_CASE("wrong: every output has tag 0, where the index of its micro-batch is expected") {
+  const std::string said = verdict_on_gpipe(
+      "Gpipe", [](pipeline::StageWork& work, PointToPoint& p2p, int m, const pipeline::Buffers& buffers) {
+        Neighbours neighbours(p2p, buffers);
+        for (int i = 0; i < m; ++i) neighbours.give_output(work.forward(0, i, neighbours.input(i, i)), 0);
+      });
+  CHECK(contains(said, "tag mismatch: rank "));
+}
+
 TEST_CASE("wrong: one message for all micro-batches") {
   const GpipeFunction one_batch = [](pipeline::StageWork& work, PointToPoint& p2p, int m,
                                      const pipeline::Buffers& buffers) {

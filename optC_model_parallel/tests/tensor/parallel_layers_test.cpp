@@ -3,11 +3,11 @@
 #include "common/comm/communicator.h"
 #include "common/comm/ledger.h"
 #include "common/comm/messages/endpoint.h"
-#include "common/launch/run_ranks.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/partition.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 
 // What the cases do not check: stacked layers, when exactly something is sent, and what is the same on all ranks.
 namespace lab::optc {
@@ -34,9 +34,7 @@ Tensors pair_shards(Communicator& comm) {
 }
 
 std::vector<TensorMap> run_on(int size, const std::function<TensorMap(Communicator&)>& body) {
-  WorldSpec spec;
-  spec.num_ranks = size;
-  const WorldOutcome outcome = run_ranks(spec, body);
+  const WorldOutcome outcome = run_ranks(threads(size), body);
   if (outcome.failure) FAIL(outcome.failure->message);
   std::vector<TensorMap> results;
   for (const RankOutcome& rank : outcome.ranks) results.push_back(rank.tensors);
@@ -107,9 +105,7 @@ TEST_CASE("stacked pairs with residuals: the gradients of one process, and the s
 }
 
 TEST_CASE("attention refuses shards without whole heads") {
-  WorldSpec spec;
-  spec.num_ranks = 2;
-  const WorldOutcome outcome = run_ranks(spec, [](Communicator& comm) {
+  const WorldOutcome outcome = run_ranks(threads(2), [](Communicator& comm) {
     const Tensors shards(8, at::zeros({6, 12}, at::kDouble));
     parallel_attention(at::zeros({1, 2, 12}, at::kDouble), shards, 4, comm.collectives());
     return TensorMap{};
@@ -121,9 +117,7 @@ TEST_CASE("attention refuses shards without whole heads") {
 }
 
 TEST_CASE("ranks that bring another number of rows are told so, and none of them hangs") {
-  WorldSpec spec;
-  spec.num_ranks = 2;
-  const WorldOutcome outcome = run_ranks(spec, [](Communicator& comm) {
+  const WorldOutcome outcome = run_ranks(threads(2), [](Communicator& comm) {
     const at::Tensor x = at::ones({comm.rank() + 1, kHidden / 2}, at::kDouble);
     row_parallel_linear(x, at::ones({kWidth, kHidden / 2}, at::kDouble), at::ones({kWidth}, at::kDouble),
                         comm.collectives());

@@ -8,17 +8,10 @@ namespace lab::optc {
 namespace {
 
 void check_all_pass(int size, std::uint64_t seed) {
-  CAPTURE(size);
-  CAPTURE(seed);
-  const std::vector<Case> cases = cases_of(tensor_sections());
-  WorldSpec spec;
-  spec.num_ranks = size;
-  spec.timeout_seconds = 60;  // ranks share two cores with other processes
-  const WorldOutcome outcome = testing::run_cases(cases, calls(), spec, seed);
-  if (outcome.failure) FAIL_CHECK(outcome.failure->message);
   // Four heads of vit, 24 channels of resnet.
   const std::size_t num_skipped = size == 5 ? 2 : size == 3 || size == 8 ? 1 : 0;
-  for (const RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.size() == cases.size() - num_skipped);
+  CHECK(testing::problem_of_cases(cases_of(tensor_sections()), calls(), WorldKind::kThreads, size, seed, num_skipped) ==
+        "");
 }
 
 TEST_CASE("the reference passes every case of tensor parallelism within its bounds at P = 1 2 3 4 5 8") {

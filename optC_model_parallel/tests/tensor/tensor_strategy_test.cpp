@@ -1,10 +1,10 @@
 #include <limits>
 
 #include "common/base/errors.h"
-#include "common/launch/run_ranks.h"
 #include "common/tensor/compare.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
+#include "common/testing/worlds.h"
 #include "optC_model_parallel/model/data/generated_images.h"
 #include "optC_model_parallel/model/parallel/parallel_strategies.h"
 #include "optC_model_parallel/model/training/single.h"
@@ -39,10 +39,7 @@ bool fits(const TrainingOptions& options, int size) {
 }
 
 WorldOutcome train_on_ranks(const TrainingOptions& options, int size) {
-  WorldSpec spec;
-  spec.num_ranks = size;
-  spec.timeout_seconds = 60;
-  return run_ranks(spec, [&](Communicator& comm) {
+  return run_ranks(threads(size), [&](Communicator& comm) {
     return tensors_of(run_training(options, few_images(), *tensor_parallel(options, comm), nullptr, {}));
   });
 }
@@ -102,10 +99,7 @@ TEST_CASE("every rank knows losses and answers, and has the same bits of what is
 
 TEST_CASE("a state put back trains on to the same bits") {
   const TrainingOptions options = options_of("pair-norm", "adam");
-  WorldSpec spec;
-  spec.num_ranks = 3;
-  spec.timeout_seconds = 60;
-  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+  const WorldOutcome outcome = run_ranks(threads(3), [&](Communicator& comm) {
     const Dataset data = few_images();
     const EpochBatches batches(data.train.size(), options.batch_size, options.seed, 0);
     const auto strategy = tensor_parallel(options, comm);
@@ -149,9 +143,7 @@ TEST_CASE("numbers of ranks that do not divide are refused, with those that woul
 }
 
 TEST_CASE("a strategy is refused likewise, before anything is sent") {
-  WorldSpec spec;
-  spec.num_ranks = 3;
-  const WorldOutcome outcome = run_ranks(spec, [](Communicator& comm) {
+  const WorldOutcome outcome = run_ranks(threads(3), [](Communicator& comm) {
     tensor_parallel(options_of("vit", "sgd"), comm);
     return TensorMap{};
   });

@@ -5,10 +5,25 @@
 #include <vector>
 
 #include "common/launch/run_ranks.h"
+#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 
-// The worlds that the contract suite runs in, and the sizes it runs at.
+// The worlds that tests run in, the sizes that the contract suite runs at, and what became of each rank.
 namespace lab {
+
+using testing::contains;
+
+inline WorldSpec world_of(WorldKind kind, int num_ranks, double timeout_seconds = 60) {
+  WorldSpec spec;
+  spec.kind = kind;
+  spec.num_ranks = num_ranks;
+  spec.timeout_seconds = timeout_seconds;
+  return spec;
+}
+
+inline WorldSpec threads(int num_ranks) {
+  return world_of(WorldKind::kThreads, num_ranks);
+}
 
 struct Threads {
   static constexpr WorldKind kKind = WorldKind::kThreads;
@@ -31,11 +46,7 @@ struct Sim {
 
 template <typename World>
 WorldSpec world_of(int num_ranks, double timeout_seconds = 60) {
-  WorldSpec spec;
-  spec.kind = World::kKind;
-  spec.num_ranks = num_ranks;
-  spec.timeout_seconds = timeout_seconds;
-  return spec;
+  return world_of(World::kKind, num_ranks, timeout_seconds);
 }
 
 inline const std::vector<int>& world_sizes() {
@@ -56,10 +67,6 @@ inline int exit_code_of_rank(const WorldOutcome& outcome, int rank) {
 
 inline const at::Tensor& tensor_of_rank(const WorldOutcome& outcome, int rank, const std::string& name) {
   return outcome.ranks[static_cast<std::size_t>(rank)].tensors.at(name);
-}
-
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace lab

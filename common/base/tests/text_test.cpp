@@ -1,8 +1,40 @@
 #include "common/base/text.h"
+
 #include "common/testing/plain_test.h"
 
 namespace lab {
 namespace {
+
+TEST_CASE("one line: control characters become single spaces, other spaces stay") {
+  CHECK(one_line("") == "");
+  CHECK(one_line("a") == "a");
+  CHECK(one_line("a  b") == "a  b");
+  CHECK(one_line("a\nb") == "a b");
+  CHECK(one_line("a\r\n   b\t\tc\n") == "a b c");
+  CHECK(one_line("  a  ") == "a");
+  CHECK(one_line("\n\n") == "");
+  CHECK(one_line(std::string("a\0b", 3)) == "a b");
+  CHECK(one_line("\x1b[2Jclear") == "[2Jclear");
+  CHECK(one_line("H\xc3\xbclle") == "H\xc3\xbclle");
+}
+
+TEST_CASE("edit distance: insertions, deletions, replacements and swaps of neighbours") {
+  CHECK(edit_distance("", "") == 0);
+  CHECK(edit_distance("abc", "abc") == 0);
+  CHECK(edit_distance("", "abc") == 3);
+  CHECK(edit_distance("abc", "") == 3);
+  CHECK(edit_distance("kitten", "sitting") == 3);
+  CHECK(edit_distance("nproc", "nporc") == 1);
+}
+
+TEST_CASE("nearest: the closest candidate, or none when all are far") {
+  const std::vector<std::string> names = {"--nproc", "--world", "--seed", "--save"};
+  CHECK(nearest("--nprocs", names).value_or("") == "--nproc");
+  CHECK(nearest("--sede", names).value_or("") == "--seed");
+  CHECK(nearest("--wrold", names).value_or("") == "--world");
+  CHECK_FALSE(nearest("--frobnicate", names).has_value());
+  CHECK_FALSE(nearest("x", {}).has_value());
+}
 
 const std::string kReplaced = "\xEF\xBF\xBD";
 
