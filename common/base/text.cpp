@@ -90,14 +90,21 @@ std::string safe_text(std::string_view text, std::size_t max_bytes) {
   return safe;
 }
 
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t end = text.find(separator); end != std::string_view::npos; end = text.find(separator)) {
+    parts.push_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  parts.push_back(text);
+  return parts;
+}
+
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::size_t length = end == std::string_view::npos ? text.size() : end + 1;
-    lines.emplace_back(text.substr(0, length));
-    text.remove_prefix(length);
-  }
+  for (const std::string_view line : split(text, '\n')) lines.emplace_back(line).push_back('\n');
+  lines.back().pop_back();
+  if (lines.back().empty()) lines.pop_back();
   return lines;
 }
 

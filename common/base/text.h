@@ -30,6 +30,10 @@ bool is_utf8(std::string_view text);
 /// says how much.
 std::string safe_text(std::string_view text, std::size_t max_bytes);
 
+/// The parts between the separators, one more than there are separators: an empty text has one, empty part.
+/// Example   split("a,,b", ','): "a", "", "b"
+std::vector<std::string_view> split(std::string_view text, char separator);
+
 /// The text's lines, each with its line break; the last one may have none.
 /// Example   "a\nb": "a\n", "b"
 std::vector<std::string> lines_of(std::string_view text);

@@ -20,6 +20,23 @@ std::string did_you_mean(const std::string& name, const std::vector<std::string>
 
 }  // namespace
 
+std::optional<std::size_t> find_lab(const std::string& name, const std::vector<std::string>& folders) {
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    if (name == folders[i] || name == short_name_of(folders[i])) return i;
+  }
+  return std::nullopt;
+}
+
+std::size_t lab_named(const std::string& name, const std::vector<std::string>& folders) {
+  if (const auto found = find_lab(name, folders)) return *found;
+  std::vector<std::string> short_names;
+  for (const std::string& folder : folders) short_names.push_back(short_name_of(folder));
+  std::string hint = did_you_mean(name, folders);
+  if (hint.empty()) hint = did_you_mean(name, short_names);
+  throw UsageError(fmt::format("there is no lab '{}'; {}", name,
+                               hint.empty() ? fmt::format("there is: {}", fmt::join(short_names, " ")) : hint));
+}
+
 CourseTree CourseTree::load(const std::string& root) {
   CourseTree tree;
   tree.root_ = root;
@@ -38,23 +55,18 @@ CourseTree CourseTree::load(const std::string& root) {
 }
 
 const Rubric* CourseTree::find_lab(const std::string& name) const {
-  for (const Rubric& lab : labs_) {
-    if (name == lab.lab || name == short_name_of(lab.lab)) return &lab;
-  }
-  return nullptr;
+  const auto found = lab::find_lab(name, folders());
+  return found ? &labs_[*found] : nullptr;
 }
 
 const Rubric& CourseTree::lab_named(const std::string& name) const {
-  if (const Rubric* lab = find_lab(name)) return *lab;
-  std::vector<std::string> names, short_names;
-  for (const Rubric& lab : labs_) {
-    names.push_back(lab.lab);
-    short_names.push_back(short_name_of(lab.lab));
-  }
-  std::string hint = did_you_mean(name, names);
-  if (hint.empty()) hint = did_you_mean(name, short_names);
-  throw UsageError(fmt::format("there is no lab '{}'; {}", name,
-                               hint.empty() ? fmt::format("there is: {}", fmt::join(short_names, " ")) : hint));
+  return labs_[lab::lab_named(name, folders())];
+}
+
+std::vector<std::string> CourseTree::folders() const {
+  std::vector<std::string> folders;
+  for (const Rubric& lab : labs_) folders.push_back(lab.lab);
+  return folders;
 }
 
 TaskOfLab CourseTree::task_named(const std::string& name) const {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,13 @@ struct TaskOfLab {
   const RubricTask* task = nullptr;
 };
 
+/// Which of these folders of labs a name means: a folder's name, or the part before its first underscore ("a9").
+std::optional<std::size_t> find_lab(const std::string& name, const std::vector<std::string>& folders);
+
+/// The same.
+/// Errors    UsageError: there is none; names the nearest
+std::size_t lab_named(const std::string& name, const std::vector<std::string>& folders);
+
 /// The labs of a tree, as their rubrics describe them: what the student's commands know.
 class CourseTree {
  public:
@@ -24,7 +33,6 @@ class CourseTree {
   const std::vector<Rubric>& labs() const { return labs_; }
   std::string folder_of(const Rubric& lab) const { return root_ + "/" + lab.lab; }
 
-  /// A lab by its name or the part before the first underscore: "a9_collectives", "a9".
   /// Errors    UsageError: there is none; names the nearest
   const Rubric& lab_named(const std::string& name) const;
   /// The same; nullptr if there is none.
@@ -34,6 +42,8 @@ class CourseTree {
   TaskOfLab task_named(const std::string& name) const;
 
  private:
+  std::vector<std::string> folders() const;
+
   std::string root_;
   std::vector<Rubric> labs_;
 };

@@ -1,7 +1,6 @@
 #include "common/log/log_lines.h"
 
-#include <algorithm>
-
+#include "common/base/text.h"
 #include "common/log/line_head.h"
 
 namespace lab {
@@ -18,11 +17,8 @@ std::optional<int> take_initialized(std::string_view text) {
 
 std::vector<LogLine> split_lines(std::string_view text) {
   std::vector<LogLine> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back({lines.size() + 1, text.substr(0, end)});
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  for (const std::string_view line : split(text, '\n')) lines.push_back({lines.size() + 1, line});
+  if (lines.back().text.empty()) lines.pop_back();
   return lines;
 }
 

@@ -80,7 +80,7 @@ DiagramLayout layout_of(const Diagram& diagram) {
   layout.x = range_of(diagram, diagram.x, extent.x);
   layout.y = range_of(diagram, diagram.y, extent.y);
   layout.legend_rows = legend_rows(diagram.legend, diagram.width_px);
-  const double title_room = diagram.title.empty() ? 0 : kTitlePx * kLineHeight * lines_of(diagram.title).size() + 8;
+  const double title_room = diagram.title.empty() ? 0 : kTitlePx * kLineHeight * num_lines(diagram.title) + 8;
   const double x_ticks_room = diagram.x.ticks.empty() ? 0 : 26;
   Frame& frame = layout.frame;
   frame.width = diagram.width_px;
@@ -117,7 +117,7 @@ std::string box_texts(const Diagram& diagram, const DiagramLayout& layout) {
   };
   const auto fitting_px = [&](const Box& box) {
     return std::min(fitted_px(box.text, kTickPx, 0.94 * width_of(box, layout)),
-                    0.9 * height_of(box, layout) / (kLineHeight * static_cast<double>(lines_of(box.text).size())));
+                    0.9 * height_of(box, layout) / (kLineHeight * num_lines(box.text)));
   };
   std::map<Size, double> px_of_size;
   for (const Box& box : diagram.boxes) {
@@ -146,7 +146,7 @@ std::string arrow_labels(const Diagram& diagram, const DiagramLayout& layout) {
     added = {arrow.x0 * px_per_x, arrow.y0 * px_per_y, arrow.x1 * px_per_x, arrow.y1 * px_per_y};
     if (arrow.label.empty()) continue;
     added.width = text_width(arrow.label, arrow.label_px);
-    added.height = kLineHeight * arrow.label_px * static_cast<double>(lines_of(arrow.label).size());
+    added.height = kLineHeight * arrow.label_px * num_lines(arrow.label);
   }
   // Labels avoid the columns' lines as well.
   for (const Guide& guide : diagram.vertical_guides) {
@@ -194,7 +194,7 @@ std::string axes_script(const Diagram& diagram, const DiagramLayout& layout) {
 
 std::string titles_script(const Diagram& diagram, const DiagramLayout& layout) {
   const Frame& frame = layout.frame;
-  const double title_middle = 10 + kTitlePx * kLineHeight * lines_of(diagram.title).size() / 2;
+  const double title_middle = 10 + kTitlePx * kLineHeight * num_lines(diagram.title) / 2;
   std::string script = label_script(frame, {"screen 0.5", frame.screen_y(title_middle), diagram.title,
                                             fitted_px(diagram.title, kTitlePx, 0.94 * frame.width)});
   const double x_title_y = frame.height - 16 - kLegendRowHeight * static_cast<double>(layout.legend_rows.size());

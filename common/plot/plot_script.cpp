@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/base/errors.h"
+#include "common/base/text.h"
 
 namespace lab::plot {
 namespace {
@@ -34,18 +35,13 @@ std::string quoted(Colour colour) {
   return fmt::format("'#{:06X}'", colour.rgb & 0xFFFFFF);
 }
 
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  for (std::size_t start = 0, end = 0; end != std::string_view::npos; start = end + 1) {
-    end = text.find('\n', start);
-    lines.emplace_back(text.substr(start, end == std::string_view::npos ? end : end - start));
-  }
-  return lines;
+double num_lines(std::string_view text) {
+  return static_cast<double>(split(text, '\n').size());
 }
 
 double text_width(std::string_view text, double px) {
   double widest = 0;
-  for (const std::string& line : lines_of(text)) {
+  for (const std::string_view line : split(text, '\n')) {
     double width = 0;
     for (const char c : line) width += letter_width(static_cast<unsigned char>(c));
     widest = std::max(widest, width);
@@ -87,7 +83,7 @@ std::string label_script(const Frame& frame, const Label& label) {
   std::string script;
   const char* align = label.align == Align::kLeft ? "left" : label.align == Align::kRight ? "right" : "center";
   // gnuplot centres the first line only, so each line is its own label.
-  const std::vector<std::string> lines = lines_of(label.text);
+  const std::vector<std::string_view> lines = split(label.text, '\n');
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (lines[i].empty()) continue;
     const double up = ((static_cast<double>(lines.size()) - 1) / 2 - static_cast<double>(i)) * kLineHeight * label.px;
@@ -112,7 +108,7 @@ std::string ticks_script(const Frame& frame, Side side, const std::vector<Tick>&
     marks += fmt::format("{}'' {:.17g}", marks.empty() ? "" : ", ", tick.at);
     Label label{"", "", tick.label, kTickPx, Align::kCentre, kTickColour};
     label.x = label.y = fmt::format("first {:.17g}", tick.at);
-    const double half_height = kLineHeight * kTickPx * static_cast<double>(lines_of(tick.label).size()) / 2;
+    const double half_height = kLineHeight * kTickPx * num_lines(tick.label) / 2;
     if (side == Side::kBottom) label.y = frame.screen_y(frame.height - frame.bottom + kFromArea + half_height);
     if (side == Side::kTop) label.y = frame.screen_y(frame.top - kFromArea / 2 - half_height);
     if (side == Side::kLeft) {

@@ -22,7 +22,8 @@ std::string quoted(std::string_view text);
 
 std::string quoted(Colour colour);
 
-std::vector<std::string> lines_of(std::string_view text);
+/// How many lines the text takes: an empty one takes one, too.
+double num_lines(std::string_view text);
 
 /// The approximate width of the widest line; rather too large than too small.
 double text_width(std::string_view text, double px);

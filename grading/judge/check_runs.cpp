@@ -31,14 +31,11 @@ std::string repeated_record(const std::vector<CaseRecord>& records) {
 std::string message_of_run(const SandboxResult& result) {
   if (result.end == SandboxResult::End::kExited && result.exit_code == 0) return "";
   std::string first;
-  std::size_t begin = 0;
-  while (begin < result.err.size()) {
-    const std::size_t end = std::min(result.err.find('\n', begin), result.err.size());
-    const std::string line = one_line(result.err.substr(begin, end - begin));
+  for (const std::string_view whole_line : split(result.err, '\n')) {
+    const std::string line = one_line(whole_line);
     const std::size_t error = line.find("error: ");
     if (error != std::string::npos) return line.substr(error + 7, 600);
     if (first.empty()) first = line.substr(0, 600);
-    begin = end + 1;
   }
   const std::string ending = "the program " + result.words();
   return first.empty() ? ending : fmt::format("{}; it printed: {}", ending, first);

@@ -9,8 +9,7 @@ namespace lab::grading {
 
 /// A lab as the judge knows it. Expected results are computed by the suite's own code, never by a submission's.
 struct JudgedLab : GradedLab {
-  std::string folder;      ///< "a9_collectives"
-  std::string short_name;  ///< "a9"
+  std::string folder;  ///< "a9_collectives"
 };
 
 /// All labs of the tree, by name.

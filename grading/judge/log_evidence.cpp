@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <optional>
-#include <sstream>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -41,13 +41,12 @@ std::string judged_log(const std::string& text, LogExpectation (*expected_log)(i
 }
 
 /// The cells of a table row, trimmed; none for any other line.
-std::vector<std::string> cells_of_row(const std::string& line) {
+std::vector<std::string> cells_of_row(std::string_view line) {
   std::vector<std::string> cells;
   if (line.empty() || line.front() != '|') return cells;
-  std::istringstream row(line.substr(1));
-  for (std::string cell; std::getline(row, cell, '|');) {
+  for (const std::string_view cell : split(line.substr(1), '|')) {
     const std::size_t first = cell.find_first_not_of(' '), last = cell.find_last_not_of(' ');
-    cells.push_back(first == std::string::npos ? "" : cell.substr(first, last - first + 1));
+    cells.emplace_back(first == std::string_view::npos ? "" : cell.substr(first, last - first + 1));
   }
   return cells;
 }
@@ -58,8 +57,7 @@ struct VerdictTable {
   int num_ranks = 1;
 
   explicit VerdictTable(const std::string& markdown) {
-    std::istringstream lines(markdown);
-    for (std::string line; std::getline(lines, line);) {
+    for (const std::string_view line : split(markdown, '\n')) {
       const std::vector<std::string> cells = cells_of_row(line);
       for (std::size_t i = 1; i < std::min<std::size_t>(cells.size(), kMostRanks + 1); ++i) {
         const bool is_true = cells[i].find("True") != std::string::npos;

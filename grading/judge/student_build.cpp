@@ -7,21 +7,21 @@
 #include <vector>
 
 #include "common/base/errors.h"
+#include "common/base/text.h"
 
 namespace lab::grading {
 namespace {
 
 /// The first lines of a compiler's output from the first error on.
 std::string first_errors(const std::string& words) {
-  std::istringstream lines(words);
-  std::string line, kept;
+  std::string kept;
   int count = 0;
   bool seen = false;
-  while (count < 12 && std::getline(lines, line)) {
+  for (const std::string& line : lines_of(words)) {
     seen = seen || line.find("error") != std::string::npos;
     if (!seen) continue;
-    kept += line.substr(0, 300) + "\n";
-    ++count;
+    if (count++ == 12) break;
+    kept.append(without_line_break(line).substr(0, 300)).append("\n");
   }
   return kept.empty() ? words.substr(0, 1000) : kept;
 }
@@ -49,9 +49,7 @@ const std::set<std::string>& StudentBuilder::symbols_of_checks() const {
   job.readable = recipe_.own_libraries;
   const SandboxResult result = sandbox_.run_or_give_up(job);
   if (result.exit_code != 0) throw UsageError(fmt::format("nm {}: {}", result.words(), result.err));
-  std::istringstream lines(result.out);
-  std::string line;
-  while (std::getline(lines, line)) {
+  for (const std::string& line : lines_of(result.out)) {
     std::istringstream words(line);
     std::string address, kind, symbol;
     // Weak symbols, such as inline functions, are in every object that uses them, and do not count.
@@ -68,11 +66,12 @@ std::string StudentBuilder::forbidden_symbols(const std::string& object) const {
   job.readable = {script, object};
   const SandboxResult audit = sandbox_.run_or_give_up(job);
   if (audit.exit_code != 0) {
-    std::istringstream lines(audit.out);
-    std::string line, symbols;
+    std::string symbols;
     int count = 0;
-    while (std::getline(lines, line) && line.find(object) == 0 && count++ < 3)
-      symbols += (symbols.empty() ? "" : ", ") + line.substr(line.find(": ") + 2);
+    for (const std::string& line : lines_of(audit.out)) {
+      if (line.find(object) != 0 || count++ == 3) break;
+      symbols += (symbols.empty() ? "" : ", ") + one_line(line.substr(line.find(": ") + 2));
+    }
     return fmt::format("it uses what student code must not use: {}", symbols);
   }
   job.argv = {"nm", "-u", object};

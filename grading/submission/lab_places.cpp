@@ -34,8 +34,10 @@ std::set<std::string> top_folders(const Files& files) {
   return folders;
 }
 
-bool is_name_of(const std::string& name, const KnownLab& lab) {
-  return name == lab.rubric.lab || name == short_name_of(lab.rubric.lab);
+std::vector<std::string> folders_of(const std::vector<KnownLab>& labs) {
+  std::vector<std::string> folders;
+  for (const KnownLab& lab : labs) folders.push_back(lab.rubric.lab);
+  return folders;
 }
 
 std::vector<LabPlace> labs_below(const std::string& prefix, const Files& files,
@@ -74,11 +76,10 @@ std::optional<LabPlace> bare_lab(const SubmissionLabel& label, const Files& file
   if (folders.size() == 1) prefixes.push_back(*folders.begin());
   for (const std::string& prefix : prefixes) {
     const std::string name = prefix.empty() ? stem_of(label.path) : prefix.substr(0, prefix.size() - 1);
-    const auto named =
-        std::find_if(labs.begin(), labs.end(), [&](const KnownLab& lab) { return is_name_of(name, lab); });
+    const std::optional<std::size_t> named = find_lab(name, folders_of(labs));
     for (const KnownLab* lab : wanted) {
       // A folder named after a lab belongs to that lab; the caller decides about any other.
-      const bool is_said = named != labs.end() ? lab == &*named : !label.only_lab.empty();
+      const bool is_said = named ? lab == &labs[*named] : !label.only_lab.empty();
       if (is_said && looks_like(*lab, files, prefix)) return LabPlace{lab, prefix};
     }
   }
@@ -106,15 +107,7 @@ std::string said_of_top(const Files& files, const std::vector<const KnownLab*>& 
 }  // namespace
 
 const KnownLab& lab_named(const std::string& name, const std::vector<KnownLab>& labs) {
-  std::vector<std::string> names;
-  for (const KnownLab& lab : labs) {
-    if (is_name_of(name, lab)) return lab;
-    names.push_back(short_name_of(lab.rubric.lab));
-    names.push_back(lab.rubric.lab);
-  }
-  const std::optional<std::string> meant = nearest(name, names);
-  throw UsageError(fmt::format("there is no lab '{}'; expected {}{}", name, fmt::join(names, ", "),
-                               meant ? fmt::format("; did you mean '{}'?", *meant) : ""));
+  return labs[lab::lab_named(name, folders_of(labs))];
 }
 
 std::vector<LabPlace> find_labs(const SubmissionLabel& label, const Files& files, const std::vector<KnownLab>& labs) {
@@ -149,9 +142,8 @@ std::vector<LabPlace> find_labs(const SubmissionLabel& label, const Files& files
 }
 
 const KnownLab* lab_called(const std::string& path, const std::vector<KnownLab>& labs) {
-  const std::string name = stem_of(path);
-  const auto found = std::find_if(labs.begin(), labs.end(), [&](const KnownLab& lab) { return is_name_of(name, lab); });
-  return found == labs.end() ? nullptr : &*found;
+  const std::optional<std::size_t> found = find_lab(stem_of(path), folders_of(labs));
+  return found ? &labs[*found] : nullptr;
 }
 
 }  // namespace lab::grading

@@ -83,3 +83,17 @@ TEST_CASE("safe text: cut between characters, and it says so") {
 
 }  // namespace
 }  // namespace lab
+
+TEST_CASE("split: one part more than separators") {
+  using Parts = std::vector<std::string_view>;
+  CHECK(lab::split("a,,b", ',') == Parts{"a", "", "b"});
+  CHECK(lab::split("a,", ',') == Parts{"a", ""});
+  CHECK(lab::split("", ',') == Parts{""});
+}
+
+TEST_CASE("lines: each with its line break") {
+  using Lines = std::vector<std::string>;
+  CHECK(lab::lines_of("a\n\nb") == Lines{"a\n", "\n", "b"});
+  CHECK(lab::lines_of("a\n") == Lines{"a\n"});
+  CHECK(lab::lines_of("").empty());
+}
