@@ -8,10 +8,11 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "common/base/errors.h"
+#include "common/base/subprocess.h"
 #include "common/bench/bench_blocks.h"
-#include "common/bench/limited_program.h"
 #include "common/launch/supervise/run_directory.h"
 
 namespace lab::a9 {
@@ -28,7 +29,7 @@ std::vector<MpiWay> all_ways() {
 
 /// In the folder of this program.
 std::string peer_program() {
-  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "bench_mpi").string();
+  return std::filesystem::path(own_program()).replace_filename("bench_mpi").string();
 }
 
 /// Unbound, as our ranks are.
@@ -66,9 +67,12 @@ BenchRow row_of(const nlohmann::json& measured, const MpiWay& way, const MpiJob&
 MpiOutcome run_mpi(const MpiWay& way, const MpiJob& job) {
   const RunDirectory directory;
   const std::string json_file = directory.path() + "/rows.json";
-  const ProgramEnd end = run_limited(command(way, job, json_file), job.limit_seconds);
+  Command mpirun;
+  mpirun.argv = command(way, job, json_file);
+  ProgramEnd end = run_program(mpirun, job.limit_seconds);
   MpiOutcome outcome;
   if (!end.well()) {
+    end.err = std::regex_replace(end.err, std::regex("-{10,}"), "");  // mpirun frames its messages
     outcome.failure = "mpirun " + end.message();
     return outcome;
   }

@@ -1,13 +1,12 @@
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "common/base/subprocess.h"
 #include "common/bench/machine_load.h"
 #include "common/bench/median.h"
 #include "common/cli/app.h"
@@ -25,29 +24,15 @@ struct Contender {
 
 /// Wall seconds of the command, its output discarded; negative if it did not exit with 0.
 double run_once(const std::vector<std::string>& command) {
-  std::vector<char*> arguments;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
+  Command run;
+  run.argv = command;
   const auto start = std::chrono::steady_clock::now();
-  const pid_t child = fork();
-  if (child == 0) {
-    const int nowhere = open("/dev/null", O_RDWR);
-    dup2(nowhere, 1);
-    dup2(nowhere, 2);
-    execvp(arguments[0], arguments.data());
-    _exit(127);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? seconds : -1;
+  const bool well = run_program(run).well();
+  return well ? std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() : -1;
 }
 
-std::string own_folder() {
-  char path[4096];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
-  const std::string self(path, length > 0 ? static_cast<std::size_t>(length) : 0);
-  return self.substr(0, self.find_last_of('/') + 1);
+std::string beside_own_program(const std::string& name) {
+  return std::filesystem::path(own_program()).replace_filename(name).string();
 }
 
 /// The first command for the Python version that works on this machine. Debian 12's torchrun does not start under its
@@ -55,7 +40,7 @@ std::string own_folder() {
 std::vector<std::string> python_command(const std::string& script) {
   const std::vector<std::string> launchers[] = {
       {"/usr/bin/python3", "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=4", script},
-      {own_folder() + "labrun", "--standalone", "--nproc-per-node", "4", "/usr/bin/python3", script}};
+      {beside_own_program("labrun"), "--standalone", "--nproc-per-node", "4", "/usr/bin/python3", script}};
   for (const auto& command : launchers) {
     if (run_once(command) >= 0) return command;
   }
@@ -71,7 +56,7 @@ ExitCode run(int argc, char** argv) {
   app.add_text("--python-script", script, "FILE", "the same assignment in Python");
   if (const auto done = app.parse(argc, argv)) return *done;
 
-  const std::string lab = own_folder() + "a4_data_tensor";
+  const std::string lab = beside_own_program("a4_data_tensor");
   std::vector<Contender> contenders = {{"1 rank", {lab, "--nproc", "1"}, {}}, {"4 ranks", {lab, "--nproc", "4"}, {}}};
   const std::vector<std::string> python = python_command(script);
   if (python.empty()) {

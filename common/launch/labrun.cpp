@@ -2,12 +2,12 @@
 
 #include "common/base/files.h"
 #include "common/base/random_token.h"
+#include "common/base/subprocess.h"
 #include "common/cli/guarded_main.h"
 #include "common/launch/supervise/cores.h"
 #include "common/launch/supervise/free_port.h"
 #include "common/launch/supervise/launch_options.h"
 #include "common/launch/supervise/memory_file.h"
-#include "common/launch/supervise/spawn.h"
 #include "common/launch/supervise/supervisor.h"
 
 // The counterpart of torchrun for non-Python programs: starts a program on many ranks and watches them.
@@ -49,7 +49,7 @@ void start_ranks(const LaunchOptions& options, std::map<std::string, std::string
     std::vector<std::string> argv = options.program;
     if (debugged) argv.insert(argv.begin(), {"gdb", "--args"});
     const RankOutput::Fds fds = debugged ? RankOutput::Fds{} : output.open(rank);
-    supervisor.add({rank, exec_rank(argv, environment, {debugged, fds.out, fds.err}), !debugged});
+    supervisor.add({rank, exec_process(argv, environment, {debugged, fds.out, fds.err}), !debugged});
   }
 }
 

@@ -12,6 +12,7 @@
 #include "common/base/errors.h"
 #include "common/base/files.h"
 #include "common/base/numbers.h"
+#include "common/launch/supervise/memory_file.h"
 #include "common/tensor/files/safetensors.h"
 
 namespace lab {
@@ -79,20 +80,6 @@ struct Header {
   static constexpr std::uint64_t kMagic = 0x6c61625f6f757463;  // "lab_outc"
 };
 
-std::string read_all(int fd) {
-  std::string bytes;
-  const off_t size = ::lseek(fd, 0, SEEK_END);
-  if (size <= 0) return bytes;
-  bytes.resize(static_cast<std::size_t>(size));
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t got = ::pread(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
-    if (got <= 0) return "";
-    done += static_cast<std::size_t>(got);
-  }
-  return bytes;
-}
-
 void write_all(int fd, std::string_view bytes, off_t offset) {
   int failure = ::lseek(fd, offset, SEEK_SET) < 0 ? errno : 0;
   if (failure == 0) failure = write_fully(fd, bytes);
@@ -127,7 +114,7 @@ void save_outcomes(int fd, const std::vector<RankOutcome>& outcomes) {
 }
 
 std::vector<RankOutcome> load_outcomes(int fd) {
-  const std::string bytes = read_all(fd);
+  const std::string bytes = bytes_of(fd);
   Header header{};
   if (bytes.size() < sizeof(header)) return {};
   std::memcpy(&header, bytes.data(), sizeof(header));

@@ -14,6 +14,7 @@
 
 #include "common/base/files.h"
 #include "common/base/random_token.h"
+#include "common/base/subprocess.h"
 #include "common/comm/message_collectives.h"
 #include "common/comm/thread_world.h"
 #include "common/comm/watch/event_file.h"
@@ -23,7 +24,6 @@
 #include "common/launch/supervise/cores.h"
 #include "common/launch/supervise/memory_file.h"
 #include "common/launch/supervise/rank_output.h"
-#include "common/launch/supervise/spawn.h"
 #include "common/launch/supervise/supervisor.h"
 #include "common/tensor/memory_meter.h"
 
@@ -90,7 +90,7 @@ WorldOutcome run_forked_ranks(const WorldSpec& spec, const RankBody& body) {
     for (int rank = 0; rank < spec.num_ranks; ++rank) {
       const RankOutput::Fds fds = spec.log_dir.empty() ? RankOutput::Fds{} : output.open(rank);
       supervisor.add(
-          {rank, fork_rank([&] { return rank_process(spec, body, files, rank); }, {false, fds.out, fds.err})});
+          {rank, fork_process([&] { return rank_process(spec, body, files, rank); }, {false, fds.out, fds.err})});
     }
     output.start();
     result = supervisor.supervise(events.get());

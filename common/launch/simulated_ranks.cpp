@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "common/base/subprocess.h"
 #include "common/comm/message_collectives.h"
 #include "common/comm/sim_world.h"
 #include "common/launch/one_rank.h"
 #include "common/launch/outcome_files.h"
 #include "common/launch/supervise/memory_file.h"
-#include "common/launch/supervise/spawn.h"
 #include "common/launch/supervise/supervisor.h"
 
 namespace lab {
@@ -45,7 +45,7 @@ WorldOutcome run_simulated_ranks(const WorldSpec& spec, const RankBody& body) {
   SuperviseResult result;
   {
     Supervisor supervisor;
-    supervisor.add({0, fork_rank([&] { return simulate(spec, body, results); })});
+    supervisor.add({0, fork_process([&] { return simulate(spec, body, results); })});
     result = supervisor.supervise();
   }
   WorldOutcome outcome;

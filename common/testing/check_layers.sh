@@ -92,6 +92,12 @@ mapfile -t files < <(find . -path ./build -prune -o \( -name '*.cpp' -o -name '*
   grep -vE '^common/plot/')
 complain "gnuplot is started in common/plot only" < <(grep -HnE '"([^" ]*/)?gnuplot["; ]' /dev/null "${files[@]}")
 
+# Processes are created in one place; the doctor's probe stands alone.
+mapfile -t files < <(find . -path ./build -prune -o \( -name '*.cpp' -o -name '*.h' \) -print | sed 's|^\./||' |
+  grep -vE '/tests/|^common/(base/subprocess|doctor/)')
+complain "processes are created in common/base/subprocess only" \
+  < <(grep -HnE '(^|[^_[:alnum:]])(v?fork|popen|system|posix_spawnp?)\(' /dev/null "${files[@]}")
+
 # Without tensors: this is why labrun, labcourse and the launcher start in milliseconds.
 for folder in base cli log plot course; do
   mapfile -t files < <(find "common/$folder" \( -name '*.cpp' -o -name '*.h' \) -print)

@@ -26,13 +26,15 @@ refuses common/comm/group.h common/course/rubric/rubric.h
 refuses common/comm/group.h common/testing/case_runs.h
 refuses common/base/files.h common/bench/median.h
 refuses a4_data_tensor/single_step.h common/comm/gloo/lifeline.h
-refuses common/launch/supervise/spawn.h common/comm/gloo/frame.h
+refuses common/launch/supervise/supervisor.h common/comm/gloo/frame.h
 refuses common/tensor/compare.h torch/csrc/distributed/c10d/TCPStore.hpp
 refuses common/log/match_line.h ATen/ATen.h
 refuses common/pipeline/schedule.h common/checks/case.h
 refuses a5_pipeline/main.cpp a4_data_tensor/single_step.h
 refuses vae_sequence_parallel/layers.h grading/marks/marks.h
 refuses a9_collectives/chunks.h common/testing/test.h
+echo 'int f() { return ::system("true"); }' >>"$copy/common/plot/plot_program.cpp"
+verdict "a process of its own" "$("$here/check_layers.sh" "$copy" >"$copy/out"; [[ $? == 1 ]] && grep -q "processes are created.*plot_program" "$copy/out"; echo $?)"
 mkdir -p "$copy/common/new" && touch "$copy/common/new/header.h"
 verdict "a new folder must say what it may include" "$("$here/check_layers.sh" "$copy" >"$copy/out"; [[ $? == 1 ]] && grep -q "common/new" "$copy/out"; echo $?)"
 [[ $num_failed == 0 ]]

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "common/base/errors.h"
 #include "common/base/files.h"
+#include "common/base/subprocess.h"
 #include "common/course/starter/markers.h"
 
 namespace lab::grading {
@@ -42,13 +40,11 @@ std::vector<std::string> words_of(const std::string& command) {
 
 /// The last command that ninja would run for the target: for a program, how it is linked.
 std::string last_command(const std::string& build_folder, const std::string& target) {
-  const std::string command = fmt::format("ninja -C '{}' -t commands {} 2>&1", build_folder, target);
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
-  if (!pipe) refuse(build_folder, "ninja cannot be started");
-  std::string text;
-  std::array<char, 4096> buffer{};
-  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe.get()))
-    text.append(buffer.data(), count);
+  Command ninja;
+  ninja.argv = {"ninja", "-C", build_folder, "-t", "commands", target};
+  const ProgramEnd end = run_program(ninja);
+  if (!end.well()) refuse(build_folder, "ninja " + end.message());
+  std::string text = end.out;
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text.substr(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
 }

@@ -1,13 +1,8 @@
 #include "grading/judge/sandbox.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
-#include <array>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -17,10 +12,9 @@
 #include <optional>
 
 #include "common/base/errors.h"
-#include "common/base/files.h"
+#include "common/base/subprocess.h"
 #include "common/base/text.h"
 #include "common/launch/supervise/orphans.h"
-#include "common/launch/supervise/spawn.h"
 #include "grading/judge/job_clock.h"
 
 namespace lab::grading {
@@ -42,59 +36,6 @@ std::uint64_t out_of_memory_kills() {
   for (std::uint64_t count = 0; vmstat >> name >> count;)
     if (name == "oom_kill") return count;
   return 0;
-}
-
-/// Our end of a pipe from the job: output is kept up to a limit.
-class Output {
- public:
-  explicit Output(std::size_t limit) : limit_(limit) {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) throw UsageError("cannot make a pipe for a submission's output");
-    read_end_ = UniqueFd(ends[0]);
-    write_end_ = UniqueFd(ends[1]);
-    // Only our end is non-blocking: the job writes as to any pipe.
-    ::fcntl(ends[1], F_SETFL, ::fcntl(ends[1], F_GETFL) & ~O_NONBLOCK);
-  }
-  int write_fd() const { return write_end_.get(); }
-  int read_fd() const { return read_end_.get(); }
-  void close_write_end() { write_end_.reset(); }
-  bool is_open() const { return read_end_.get() >= 0; }
-  const std::string& text() const { return text_; }
-  std::uint64_t dropped() const { return dropped_; }
-
-  /// Reads what is available, but not forever: a job that prints endlessly must not keep us from the clock.
-  void read() {
-    std::array<char, 1 << 16> buffer{};
-    for (int turn = 0; turn < 16; ++turn) {
-      const ssize_t count = ::read(read_end_.get(), buffer.data(), buffer.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) return;
-      if (count == 0) {
-        read_end_.reset();
-        return;
-      }
-      const std::size_t kept = std::min(static_cast<std::size_t>(count), limit_ - text_.size());
-      text_.append(buffer.data(), kept);
-      dropped_ += static_cast<std::uint64_t>(count) - kept;
-    }
-  }
-
- private:
-  std::size_t limit_;
-  UniqueFd read_end_, write_end_;
-  std::string text_;
-  std::uint64_t dropped_ = 0;
-};
-
-void wait_for_output(Output& out, Output& err, int milliseconds) {
-  std::array<pollfd, 2> waits{};
-  nfds_t count = 0;
-  for (Output* output : {&out, &err}) {
-    if (output->is_open()) waits[count++] = {output->read_fd(), POLLIN, 0};
-  }
-  ::poll(waits.data(), count, milliseconds);
-  if (out.is_open()) out.read();
-  if (err.is_open()) err.read();
 }
 
 // Limits that the kernel enforces for each process, by the program of the same name (util-linux).
@@ -158,23 +99,13 @@ std::vector<std::string> command_line(const SandboxJob& job, bool isolated) {
 
 /// Why bubblewrap cannot be used; empty if it can.
 std::string bubblewrap_is_missing() {
+  if (!is_in_path("bwrap")) return "bubblewrap is not installed";
   SandboxJob job;
   job.folder = "/tmp";
   job.argv = {"true"};
-  SpawnOptions quiet;
-  Output output(1 << 12);
-  quiet.stdout_fd = quiet.stderr_fd = output.write_fd();
-  pid_t pid = 0;
-  try {
-    pid = exec_rank({"bwrap", "--version"}, {}, quiet);
-  } catch (const UsageError&) {
-    return "bubblewrap is not installed";
-  }
-  ::waitpid(pid, nullptr, 0);
-  pid = exec_rank(command_line(job, true), {}, quiet);
-  int status = 0;
-  ::waitpid(pid, &status, 0);
-  return status == 0 ? "" : "bubblewrap cannot create namespaces here";
+  Command trial;
+  trial.argv = command_line(job, true);
+  return run_program(trial).well() ? "" : "bubblewrap cannot create namespaces here";
 }
 
 }  // namespace
@@ -212,32 +143,27 @@ SandboxResult Sandbox::run(const SandboxJob& job) const {
   const auto start = Clock::now();
   const std::uint64_t kills_before = out_of_memory_kills();
   Orphans orphans;  // outside of bubblewrap, a process that the job leaves behind becomes ours
-  Output out(job.limits.output_bytes), err(job.limits.output_bytes);
-  SpawnOptions options;
-  options.stdout_fd = out.write_fd();
-  options.stderr_fd = err.write_fd();
+  Command command;
+  command.argv = command_line(job, isolates_);
+  command.max_output_bytes = job.limits.output_bytes;
   SandboxResult result;
-  pid_t pid = 0;
+  std::optional<Subprocess> process;
   try {
-    pid = exec_rank(command_line(job, isolates_), {}, options);
+    process.emplace(command);
   } catch (const UsageError& refused) {
     result.end = End::kNotStarted;
     result.err = refused.what();
     return result;
   }
-  out.close_write_end();
-  err.close_write_end();
 
-  int status = 0;
   std::uint64_t progress = job.progress ? job.progress() : 0;
   JobClock clock;
   double looked = 0, own_at_progress = 0, progress_at = 0;
-  for (bool ended = false; !ended;) {
-    wait_for_output(out, err, 20);
-    ended = ::waitpid(pid, &status, WNOHANG) == pid;
+  for (;;) {
+    const bool ended = process->wait_for(0.02);
     const double now = seconds_since(start);
     if (ended || now - looked >= kLookSeconds) {
-      clock.look(now - looked, ended ? std::map<pid_t, ThreadState>() : threads_below(pid));
+      clock.look(now - looked, ended ? std::map<pid_t, ThreadState>() : threads_below(process->pid()));
       looked = now;
     }
     if (job.progress && job.progress() != progress) {
@@ -246,7 +172,7 @@ SandboxResult Sandbox::run(const SandboxJob& job) const {
       progress_at = now;
     }
     if (ended) break;
-    if (out.dropped() + err.dropped() > job.limits.dropped_bytes) {
+    if (process->dropped_bytes() > job.limits.dropped_bytes) {
       result.end = End::kPrintedTooMuch;
     } else if (clock.own_seconds() > job.limits.run_seconds) {
       result.end = End::kOutOfTime;
@@ -257,16 +183,15 @@ SandboxResult Sandbox::run(const SandboxJob& job) const {
     } else {
       continue;
     }
-    ::kill(-pid, SIGKILL);
-    ::waitpid(pid, &status, 0);
-    ended = true;
+    process->kill();
+    break;
   }
   orphans.kill_all();
-  wait_for_output(out, err, 0);
-  result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-  result.out = out.text();
-  result.err = err.text();
-  result.dropped_bytes = out.dropped() + err.dropped();
+  process->wait_for(0);  // reads what they wrote
+  result.exit_code = exit_code_of_status(process->status());
+  result.out = process->out();
+  result.err = process->err();
+  result.dropped_bytes = process->dropped_bytes();
   result.seconds = seconds_since(start);
   result.starved_seconds = clock.starved_seconds();
   result.last_progress = result.seconds - progress_at;
@@ -275,7 +200,7 @@ SandboxResult Sandbox::run(const SandboxJob& job) const {
     result.end = End::kMachineOutOfMemory;
   } else if (result.exit_code == 128 + SIGXCPU) {
     result.end = End::kOutOfCpu;  // also where bubblewrap passes it on as its own exit code
-  } else if (WIFSIGNALED(status)) {
+  } else if (WIFSIGNALED(process->status())) {
     result.end = End::kSignalled;
   } else if (isolates_ && result.exit_code != 0 && progress == 0 && result.err.rfind("bwrap: ", 0) == 0) {
     result.end = End::kNotStarted;

@@ -1,16 +1,15 @@
 #include "grading/mutants/mutant_index.h"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
 
 #include "common/base/errors.h"
 #include "common/base/files.h"
+#include "common/base/subprocess.h"
 #include "common/course/rubric/toml_table.h"
 #include "common/launch/supervise/run_directory.h"
 
@@ -73,15 +72,14 @@ std::map<std::string, std::string> mutated(const Mutant& mutant, const std::stri
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path, std::ios::binary) << text;
   }
-  const std::string patch = std::filesystem::absolute(patch_of(folder, mutant.name)).string();
-  const std::string command = fmt::format(
-      "cd '{}' && patch -p1 --batch --fuzz=0 --no-backup-if-mismatch < '{}' > said 2>&1", work.path(), patch);
-  const int status = std::system(command.c_str());
-  if (status != 0) {
-    throw UsageError(fmt::format("{} does not apply to the reference: {}", patch,
-                                 WEXITSTATUS(status) == 127 ? "the program `patch` is missing (package patch)"
-                                                            : read_file(work.path() + "/said")));
-  }
+  const std::string patch = patch_of(folder, mutant.name);
+  if (!is_in_path("patch")) throw UsageError(fmt::format("{} needs patch; hint: apt-get install patch", patch));
+  Command command;
+  command.argv = {"patch", "-p1", "--batch", "--fuzz=0", "--no-backup-if-mismatch"};
+  command.folder = work.path();
+  command.input = read_file(patch);
+  const ProgramEnd end = run_program(command);
+  if (!end.well()) throw UsageError(fmt::format("{} does not apply to the reference: {}{}", patch, end.out, end.err));
   std::map<std::string, std::string> changed;
   bool any = false;
   for (const auto& [name, text] : texts) {

@@ -21,4 +21,7 @@ class MemoryFile {
   UniqueFd fd_;
 };
 
+/// All bytes of such a file, whatever its position.
+std::string bytes_of(int fd);
+
 }  // namespace lab

@@ -16,7 +16,7 @@ struct RankOutputOptions {
 
 /// Where the ranks of a run write: LOG_DIR/rank<r>.log and .err, created from scratch, this process's output, or both.
 /// Example   RankOutput output({"logs", true, true});
-///           for (int r...) { auto fds = output.open(r); exec_rank(argv, env, {false, fds.out, fds.err}); }
+///           for (int r...) { auto fds = output.open(r); exec_process(argv, env, {false, fds.out, fds.err}); }
 ///           output.start();  ... wait for the ranks ...  output.finish();
 class RankOutput {
  public:

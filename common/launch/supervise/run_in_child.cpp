@@ -1,22 +1,18 @@
 #include "common/launch/supervise/run_in_child.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstring>
 
 #include "common/base/errors.h"
 #include "common/base/failure.h"
 #include "common/base/files.h"
+#include "common/base/subprocess.h"
 #include "common/launch/supervise/launcher_signals.h"
-#include "common/launch/supervise/spawn.h"
-#include "common/launch/supervise/supervisor.h"
+#include "common/launch/supervise/memory_file.h"
 
 namespace lab {
 namespace {
@@ -64,28 +60,16 @@ int wait_unless_told_to_end(pid_t child, const std::string& what, LauncherSignal
   }
 }
 
-std::string text_of(int fd) {
-  std::string text;
-  std::array<char, 4096> part;
-  ::lseek(fd, 0, SEEK_SET);
-  for (;;) {
-    const ssize_t num_read = ::read(fd, part.data(), part.size());
-    if (num_read <= 0) return text;
-    text.append(part.data(), static_cast<std::size_t>(num_read));
-  }
-}
-
 }  // namespace
 
 void run_in_child(const std::string& what, const std::function<void()>& body) {
   // An in-memory file rather than a pipe: neither a long message nor a process left behind by body can block either
   // side, and it can be read once the child is known to be dead.
-  const UniqueFd report(::memfd_create("run_in_child", MFD_CLOEXEC));
-  if (report.get() < 0) throw UsageError(fmt::format("cannot create an in-memory file: {}", std::strerror(errno)));
+  const MemoryFile report("run_in_child");
   LauncherSignals signals;  // before the child exists, or its end could go unnoticed
-  const pid_t child = fork_rank([&] { return run_and_report(body, report.get()); });
+  const pid_t child = fork_process([&] { return run_and_report(body, report.fd()); });
   const int status = wait_unless_told_to_end(child, what, signals);
-  const std::string text = text_of(report.get());
+  const std::string text = bytes_of(report.fd());
   if (!text.empty() && text[0] != 0) raise(static_cast<ExitCode>(text[0]), text.substr(1));
   if (WIFSIGNALED(status)) throw CommError(fmt::format("{} was {}", what, describe_status(status)));
   if (text.empty()) {

@@ -8,7 +8,7 @@ namespace lab {
 /// Runs body in a separate process, which has ended when this returns: for work that must leave nothing behind in this
 /// process, such as memory or a thread pool, before ranks are forked from it. body's result is lost too: it must write
 /// to a file whatever the caller needs.
-/// Call      from the main thread, before any other thread is started (fork_rank). Blocking, without a time limit: body
+/// Call      from the main thread, before any other thread is started (fork_process). Blocking, without a time limit: body
 ///           may set one with alarm()
 /// Errors    a lab::Error that body throws: the same message and exit code; the child does not print it
 ///           Error with ExitCode::kInternal: body throws anything else, or ends its process by itself

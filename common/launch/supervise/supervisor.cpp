@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "common/base/signal_name.h"
+#include "common/base/subprocess.h"
 #include "common/launch/supervise/launcher_signals.h"
 #include "common/launch/supervise/orphans.h"
 
@@ -27,11 +28,6 @@ Clock::time_point after(double seconds) {
 
 double stall_seconds(double timeout_seconds, double min_seconds) {
   return std::max(min_seconds, 6 * timeout_seconds);
-}
-
-std::string describe_status(int status) {
-  if (!WIFSIGNALED(status)) return fmt::format("exited with code {}", WEXITSTATUS(status));
-  return fmt::format("killed by signal {} ({})", WTERMSIG(status), signal_name(WTERMSIG(status)));
 }
 
 struct Supervisor::State {
@@ -135,7 +131,7 @@ struct Supervisor::State {
   void note_end(Rank& rank, int status, EventFile* events) {
     const bool killed = WIFSIGNALED(status);
     rank.alive = false;
-    rank.exit.exit_code = killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    rank.exit.exit_code = exit_code_of_status(status);
     rank.exit.stopped = (phase >= Phase::kTerminated || rank.ended_by_launcher) && rank.exit.exit_code != 0;
     rank.exit.reason = rank.exit.stopped && killed ? "stopped by the launcher" : describe_status(status);
     if (rank.exit.exit_code == 0) {

@@ -12,7 +12,7 @@
 
 namespace lab {
 
-/// A rank's process, made by fork_rank() or exec_rank().
+/// A rank's process, made by fork_process() or exec_process().
 struct Child {
   int rank = 0;
   pid_t pid = 0;
@@ -52,7 +52,7 @@ double stall_seconds(double timeout_seconds, double min_seconds);
 /// started. It takes over this process's SIGINT, SIGTERM, SIGHUP and SIGCHLD while it lives, so create it before the
 /// first rank. Prints nothing.
 /// Example   Supervisor supervisor;
-///           for (int r = 0; r < n; ++r) supervisor.add({r, fork_rank(body(r))});
+///           for (int r = 0; r < n; ++r) supervisor.add({r, fork_process(body(r))});
 ///           const SuperviseResult result = supervisor.supervise(events.get());
 class Supervisor {
  public:
@@ -81,8 +81,5 @@ class Supervisor {
   struct State;
   std::unique_ptr<State> state_;
 };
-
-/// "killed by signal 9 (SIGKILL)" or "exited with code 3", of a status from waitpid().
-std::string describe_status(int status);
 
 }  // namespace lab

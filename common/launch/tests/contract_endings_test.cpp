@@ -6,7 +6,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "common/launch/supervise/spawn.h"
+#include "common/base/subprocess.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 
@@ -141,7 +141,7 @@ TEST_CASE("contract: time in which a run was suspended does not count as waiting
 
 TEST_CASE("contract: a rank that loops after the others have returned ends a world of threads, too") {
   // In a separate process, because the whole process ends.
-  const pid_t child = fork_rank([] {
+  const pid_t child = fork_process([] {
     ::dup2(::open("/dev/null", O_WRONLY), 2);
     run_ranks(world_of<Threads>(3, kTimeoutSeconds), [](Communicator& comm) {
       if (comm.rank() == 1) loop_without_end();

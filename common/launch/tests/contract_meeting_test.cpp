@@ -12,10 +12,10 @@
 #include <sstream>
 #include <thread>
 
+#include "common/base/subprocess.h"
 #include "common/launch/joined_world.h"
 #include "common/launch/supervise/free_port.h"
 #include "common/launch/supervise/run_directory.h"
-#include "common/launch/supervise/spawn.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 
@@ -52,7 +52,7 @@ class Launch {
   void start(const RankEnvironment& environment, const WorldSpec& spec, const std::function<void(Communicator&)>& body,
              int free_descriptors = 0) {
     const std::string file = message_file(static_cast<int>(pids_.size()));
-    pids_.push_back(fork_rank([=] {
+    pids_.push_back(fork_process([=] {
       const auto max = static_cast<rlim_t>(num_open_descriptors() + free_descriptors);
       const rlimit limit = {max, max};
       if (free_descriptors > 0 && setrlimit(RLIMIT_NOFILE, &limit) != 0) return 1;

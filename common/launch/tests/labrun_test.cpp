@@ -8,12 +8,12 @@
 #include <fstream>
 #include <set>
 
+#include "common/base/subprocess.h"
 #include "common/launch/supervise/launch_options.h"
 #include "common/launch/supervise/run_directory.h"
-#include "common/launch/supervise/spawn.h"
-#include "common/launch/tests/processes.h"
 #include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
+#include "common/testing/processes.h"
 
 using namespace lab;
 using lab::testing::contains;
@@ -38,7 +38,7 @@ class Run {
     std::map<std::string, std::string> variables = environment;
     variables.insert({{"LAB_TEST_MARK", mark_}, {"TMPDIR", temporary()}, {"OMP_NUM_THREADS", ""}});
     std::filesystem::create_directory(temporary());
-    pid_ = exec_rank(argv, variables, {false, fds.out, fds.err});
+    pid_ = exec_process(argv, variables, {false, fds.out, fds.err});
   }
   ~Run() {
     if (!ended_) {
@@ -167,7 +167,7 @@ TEST_CASE("interrupting labrun leaves no process behind, wherever it hides") {
 TEST_CASE("by session: labrun started by setsid, interrupted as a terminal does it") {
   RunDirectory directory;
   const std::string ready = directory.path() + "/ready";
-  const pid_t session = fork_rank(
+  const pid_t session = fork_process(
       [&] {
         ::setsid();
         const Words argv = {labrun_path(),

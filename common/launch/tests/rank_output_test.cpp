@@ -3,10 +3,10 @@
 #include <filesystem>
 
 #include "common/base/errors.h"
+#include "common/base/subprocess.h"
 #include "common/launch/supervise/run_directory.h"
-#include "common/launch/supervise/spawn.h"
-#include "common/launch/tests/processes.h"
 #include "common/testing/plain_test.h"
+#include "common/testing/processes.h"
 
 using namespace lab;
 
@@ -18,7 +18,7 @@ int write_logs(const std::string& logs, bool tee_stderr) {
   for (int rank = 0; rank < 2; ++rank) {
     const RankOutput::Fds fds = output.open(rank);
     const std::string script = "echo out" + std::to_string(rank) + "; printf 'err%s' " + std::to_string(rank) + " >&2";
-    if (exit_code_of(exec_rank({"sh", "-c", script}, {}, {false, fds.out, fds.err})) != 0) return 1;
+    if (exit_code_of(exec_process({"sh", "-c", script}, {}, {false, fds.out, fds.err})) != 0) return 1;
   }
   output.start();
   output.finish();
@@ -33,7 +33,7 @@ TEST_CASE("each rank's output goes into files of its own, in a folder that is ma
   const std::string copy = directory.path() + "/copy";
   for (const bool tee : {false, true}) {
     const UniqueFd copy_file(::open(copy.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-    CHECK(exit_code_of(fork_rank([&] { return write_logs(logs, tee); }, {false, -1, copy_file.get()})) == 0);
+    CHECK(exit_code_of(fork_process([&] { return write_logs(logs, tee); }, {false, -1, copy_file.get()})) == 0);
     CHECK(file_text(logs + "/rank0.log") == "out0\n");
     CHECK(file_text(logs + "/rank0.err") == "err0");
     CHECK(file_text(logs + "/rank1.log") == "out1\n");
@@ -54,7 +54,7 @@ TEST_CASE("without a folder and without tee the ranks keep this process's output
 TEST_CASE("a folder that cannot be made is refused in one message") {
   const RunDirectory directory;
   CHECK_THROWS_AS(RankOutput({"/proc/nothing/logs", false, false}), UsageError);
-  exit_code_of(exec_rank({"touch", directory.path() + "/file"}, {}));
+  exit_code_of(exec_process({"touch", directory.path() + "/file"}, {}));
   CHECK_THROWS_AS(RankOutput({directory.path() + "/file", false, false}), UsageError);
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("a run's folder is private and goes with it") {
     path = directory.path();
     CHECK((std::filesystem::status(path).permissions() & std::filesystem::perms::others_all) ==
           std::filesystem::perms::none);
-    exit_code_of(exec_rank({"touch", directory.path() + "/a", directory.path() + "/b"}, {}));
+    exit_code_of(exec_process({"touch", directory.path() + "/a", directory.path() + "/b"}, {}));
   }
   CHECK_FALSE(std::filesystem::exists(path));
 }

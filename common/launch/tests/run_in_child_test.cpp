@@ -12,9 +12,9 @@
 #include <string>
 
 #include "common/base/errors.h"
-#include "common/launch/supervise/spawn.h"
-#include "common/launch/tests/processes.h"
+#include "common/base/subprocess.h"
 #include "common/testing/plain_test.h"
+#include "common/testing/processes.h"
 #include "common/testing/temporary_folder.h"
 
 using namespace lab;
@@ -144,7 +144,7 @@ TEST_CASE("a signal that ends this process ends the child first, and lets the ca
   const TemporaryFolder folder;
   const std::string started = folder.file("started"), cleaned_up = folder.file("cleaned up");
   const auto make = [](const std::string& file) { std::fclose(std::fopen(file.c_str(), "w")); };
-  const pid_t parent = fork_rank([&]() -> int {
+  const pid_t parent = fork_process([&]() -> int {
     try {
       run_in_child("the nap", [&] {
         make(started);

@@ -3,9 +3,9 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "common/launch/supervise/spawn.h"
-#include "common/launch/tests/processes.h"
+#include "common/base/subprocess.h"
 #include "common/testing/plain_test.h"
+#include "common/testing/processes.h"
 #include "common/testing/temporary_folder.h"
 
 using namespace lab;
@@ -20,7 +20,7 @@ SuperviseResult supervised(const Bodies& bodies, EventFile* events = nullptr,
                            const SupervisorOptions& options = {0.1, 0.1, 0, true}) {
   Supervisor supervisor(options);
   for (std::size_t rank = 0; rank < bodies.size(); ++rank)
-    supervisor.add({static_cast<int>(rank), fork_rank(bodies[rank])});
+    supervisor.add({static_cast<int>(rank), fork_process(bodies[rank])});
   return supervisor.supervise(events);
 }
 
@@ -174,14 +174,14 @@ TEST_CASE("what a rank started in the background goes with it, in its group or o
   for (const char* script : {"sleep 1000 & exit 0", "setsid sleep 1000 & exit 0", "sleep 1000 & exit 3"}) {
     const std::string mark = "LAB_TEST_MARK=supervisor" + std::to_string(::getpid());
     Supervisor supervisor({0.1, 0.1, 0, true});
-    supervisor.add({0, exec_rank({"sh", "-c", script}, {{"LAB_TEST_MARK", mark.substr(14)}})});
+    supervisor.add({0, exec_process({"sh", "-c", script}, {{"LAB_TEST_MARK", mark.substr(14)}})});
     supervisor.supervise();
     CHECK(processes_with_variable(mark).empty());
   }
 }
 
 TEST_CASE("children that the supervisor was not given are left alone") {
-  const pid_t other = fork_rank(wait_for_ever);
+  const pid_t other = fork_process(wait_for_ever);
   supervised({returning(0)});
   CHECK(is_alive(other));
   ::kill(other, SIGKILL);
@@ -192,7 +192,7 @@ TEST_CASE("a supervisor that goes before its time takes the ranks along") {
   pid_t rank = 0;
   {
     Supervisor supervisor;
-    rank = fork_rank(wait_for_ever);
+    rank = fork_process(wait_for_ever);
     supervisor.add({0, rank});
   }
   CHECK_FALSE(is_alive(rank));
@@ -201,7 +201,7 @@ TEST_CASE("a supervisor that goes before its time takes the ranks along") {
 TEST_CASE("signals to the launcher are passed on and end the run") {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     Supervisor supervisor({kLong, kLong, 0, true});
-    const pid_t rank = fork_rank(wait_for_ever);
+    const pid_t rank = fork_process(wait_for_ever);
     supervisor.add({0, rank});
     ::kill(::getpid(), signal);
     const SuperviseResult result = supervisor.supervise();

@@ -170,9 +170,9 @@ TEST_CASE("plot: when gnuplot fails, its message is reported and the old picture
     return lab::testing::message_of<lab::UsageError>([&] { draw(small_chart(), file); });
   };
   CHECK(contains(drawn_by("echo half a picture; echo 'line 3: no such'  >&2; echo terminal >&2; exit 1"),
-                 "gnuplot ended with exit code 1: line 3: no such terminal"));
-  CHECK(contains(drawn_by("exit 0"), "gnuplot ended with exit code 0 and no picture"));
-  CHECK(contains(drawn_by("kill -9 $$"), "gnuplot was ended by signal 9"));
+            "gnuplot exited with code 1: line 3: no such terminal"));
+  CHECK(contains(drawn_by("exit 0"), "gnuplot exited with code 0, without a picture"));
+  CHECK(contains(drawn_by("kill -9 $$"), "gnuplot was killed by signal 9 (SIGKILL)"));
   CHECK(read_bytes(file) == "old");
   CHECK(folder.num_files() == 1);
   CHECK(drawn_by("read first; echo \"$first\"") == "nothing was thrown");

@@ -1,16 +1,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 
 #include "common/base/files.h"
+#include "common/base/subprocess.h"
 #include "common/base/text.h"
 #include "common/cli/app.h"
 #include "common/launch/supervise/run_directory.h"
-#include "common/launch/supervise/spawn.h"
 #include "grading/judge/commands/commands.h"
 #include "grading/judge/judge_lab.h"
 #include "grading/judge/judging_place.h"
@@ -62,32 +61,27 @@ void print_row(const MutantVerdict& verdict, const Mutant& mutant) {
 /// Judges each mutant in its own process, `jobs` at a time: this program with --result.
 std::vector<MutantVerdict> judge_all(const std::vector<Mutant>& mutants, const MutantOptions& options) {
   const RunDirectory work;
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  std::map<pid_t, std::size_t> running;
+  std::map<std::size_t, Subprocess> running;  // by mutant
   std::vector<MutantVerdict> verdicts(mutants.size());
+  const auto result_of = [&](std::size_t index) { return fmt::format("{}/{}", work.path(), index); };
   std::size_t next = 0;
   while (next < mutants.size() || !running.empty()) {
     while (next < mutants.size() && running.size() < static_cast<std::size_t>(options.jobs)) {
-      std::vector<std::string> argv = {self,
-                                       "mutants",
-                                       mutants[next].name,
-                                       "--result",
-                                       fmt::format("{}/{}", work.path(), next),
-                                       "--seed",
-                                       std::to_string(options.seed),
-                                       "--source",
-                                       options.place.source};
-      if (!options.place.build.empty()) argv.insert(argv.end(), {"--build", options.place.build});
-      if (options.place.no_sandbox) argv.push_back("--no-sandbox");
-      running[exec_rank(argv, {})] = next++;
+      Command judge;
+      judge.argv = {own_program(),       "mutants", mutants[next].name,           "--result",
+                    result_of(next),     "--seed",  std::to_string(options.seed), "--source",
+                    options.place.source};
+      if (!options.place.build.empty()) judge.argv.insert(judge.argv.end(), {"--build", options.place.build});
+      if (options.place.no_sandbox) judge.argv.push_back("--no-sandbox");
+      judge.capture = false;
+      running.emplace(next++, judge);
     }
-    int status = 0;
-    const pid_t pid = ::waitpid(-1, &status, 0);
-    const auto found = running.find(pid);
-    if (found == running.end()) continue;
-    const std::size_t index = found->second;
-    running.erase(found);
-    const std::string result = fmt::format("{}/{}", work.path(), index);
+    const auto ended =
+        std::find_if(running.begin(), running.end(), [](auto& one) { return one.second.wait_for(0.02); });
+    if (ended == running.end()) continue;
+    const std::size_t index = ended->first;
+    const std::string result = result_of(index);
+    running.erase(ended);
     if (std::filesystem::exists(result)) {
       verdicts[index] = mutant_verdict_from_json(read_file(result));
     } else {

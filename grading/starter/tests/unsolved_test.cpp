@@ -7,7 +7,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/files.h"
-#include "common/bench/limited_program.h"
+#include "common/base/subprocess.h"
 #include "common/course/rubric/rubric.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
@@ -59,12 +59,13 @@ class UnsolvedLab {
   /// What `check` prints for the task, or for all tasks, and how it ended.
   nlohmann::json check(const std::string& task, int expected_code) const {
     const testing::TemporaryFolder folder;
-    std::vector<std::string> argv = {built_.program, "check", "--json", folder.file("check.json")};
-    if (!task.empty()) argv.insert(argv.begin() + 2, task);
-    const ProgramEnd end = run_limited(argv, task.empty() ? kLimitOfAllSeconds : kLimitSeconds);
+    Command check;
+    check.argv = {built_.program, "check", "--json", folder.file("check.json")};
+    if (!task.empty()) check.argv.insert(check.argv.begin() + 2, task);
+    const ProgramEnd end = run_program(check, task.empty() ? kLimitOfAllSeconds : kLimitSeconds);
     INFO(task << " " << end.message());
     CHECK_FALSE(end.timed_out);
-    CHECK(end.exit_code == expected_code);
+    CHECK(exit_code_of_status(end.status) == expected_code);
     return nlohmann::json::parse(testing::read_bytes(folder.file("check.json")), nullptr, false);
   }
 

@@ -10,7 +10,7 @@
 
 #include "common/base/files.h"
 
-// Process helpers for the launcher tests.
+// What tests need to know about processes.
 namespace lab {
 
 /// True as soon as the condition holds; false if it still does not after half a minute.

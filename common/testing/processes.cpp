@@ -1,4 +1,4 @@
-#include "common/launch/tests/processes.h"
+#include "common/testing/processes.h"
 
 #include <dirent.h>
 #include <unistd.h>

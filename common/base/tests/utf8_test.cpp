@@ -1,0 +1,53 @@
+#include "common/base/text.h"
+#include "common/testing/plain_test.h"
+
+namespace lab {
+namespace {
+
+const std::string kReplaced = "\xEF\xBF\xBD";
+
+TEST_CASE("UTF-8: valid and invalid text") {
+  CHECK(is_utf8(""));
+  CHECK(is_utf8("plain\n"));
+  CHECK(is_utf8("\xC3\xA4 \xE2\x82\xAC \xF0\x9F\x99\x82"));  // two, three and four bytes
+  CHECK_FALSE(is_utf8("\xE4"));                              // Latin-1
+  CHECK_FALSE(is_utf8("\xC3"));                              // cut off
+  CHECK_FALSE(is_utf8("\x80"));                              // a byte that only follows
+  CHECK_FALSE(is_utf8("\xC0\xAF"));                          // an overlong '/'
+  CHECK_FALSE(is_utf8("\xE0\x80\xAF"));
+  CHECK_FALSE(is_utf8("\xF0\x80\x80\xAF"));
+  CHECK_FALSE(is_utf8("\xED\xA0\x80"));      // a surrogate
+  CHECK_FALSE(is_utf8("\xF4\x90\x80\x80"));  // beyond U+10FFFF
+  CHECK_FALSE(is_utf8("\xF5\x80\x80\x80"));
+}
+
+TEST_CASE("UTF-8: a character's length") {
+  const std::string text = "a\xC3\xA4\xE2\x82\xAC\xF0\x9F\x99\x82\xFF";
+  CHECK(utf8_length_at(text, 0) == 1);
+  CHECK(utf8_length_at(text, 1) == 2);
+  CHECK(utf8_length_at(text, 2) == 0);
+  CHECK(utf8_length_at(text, 3) == 3);
+  CHECK(utf8_length_at(text, 6) == 4);
+  CHECK(utf8_length_at(text, 10) == 0);
+}
+
+TEST_CASE("safe text: harmful characters are replaced, the rest stays") {
+  CHECK(safe_text("a\tb\n\xC3\xA4", 100) == "a\tb\n\xC3\xA4");
+  CHECK(safe_text("\x1B[31mred", 100) == kReplaced + "[31mred");
+  CHECK(safe_text(std::string("a\0b\r\x7F", 5), 100) == "a" + kReplaced + "b" + kReplaced + kReplaced);
+  CHECK(safe_text("\xFF\xFEz", 100) == kReplaced + kReplaced + "z");
+  CHECK(safe_text("a\xE2\x80\xAE"
+                  "b",
+                  100) == "a" + kReplaced + "b");  // right to left from here
+  CHECK(safe_text("\xC2\x9B", 100) == kReplaced);  // an escape in one character
+}
+
+TEST_CASE("safe text: cut between characters, and it says so") {
+  CHECK(safe_text("12345", 5) == "12345");
+  CHECK(safe_text("123456", 5) == "12345 ... (1 B more)");
+  CHECK(safe_text("1234\xC3\xA4", 5) == "1234 ... (2 B more)");
+  CHECK(is_utf8(safe_text("\xFF\xFF\xFF", 7)));
+}
+
+}  // namespace
+}  // namespace lab
