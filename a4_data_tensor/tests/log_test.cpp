@@ -2,8 +2,8 @@
 
 #include "a4_data_tensor/cases/cases.h"
 #include "common/log/check_log.h"
-#include "common/log/log_mutations.h"
 #include "common/log/match_line.h"
+#include "common/testing/log_mutations.h"
 #include "common/testing/test.h"
 
 // The log expectation accepts a correct log and rejects every small corruption of it.

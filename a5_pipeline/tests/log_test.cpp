@@ -6,10 +6,10 @@
 #include "a5_pipeline/cases/cases.h"
 #include "a5_pipeline/commands/main_comparison.h"
 #include "common/log/check_log.h"
-#include "common/log/log_mutations.h"
 #include "common/log/match_line.h"
 #include "common/tensor/partition.h"
 #include "common/testing/case_names.h"
+#include "common/testing/log_mutations.h"
 #include "common/testing/right_log.h"
 #include "common/testing/test.h"
 

@@ -1,8 +1,8 @@
 #include "a9_collectives/cases/cases.h"
 #include "common/log/check_log.h"
-#include "common/log/log_mutations.h"
 #include "common/log/match_line.h"
 #include "common/testing/case_names.h"
+#include "common/testing/log_mutations.h"
 #include "common/testing/right_log.h"
 #include "common/testing/test.h"
 

@@ -46,15 +46,13 @@ void Printer::text(int rank, const std::string& text) {
 void Printer::match(const MatchLine& line, Expect expect) {
   std::string text = format(line);
   const JudgedLine judged{line, expect};
-  ++(line.match ? num_matches_ : num_mismatches_);
-  if (!as_expected(judged)) ++num_unexpected_;
+  all_as_expected_ = all_as_expected_ && as_expected(judged);
   if (options_.remember) lines_.emplace_back(judged);
   write_line(std::move(text));
 }
 
 void Printer::skipped(const SkippedLine& line) {
   std::string text = format(line);
-  ++num_skipped_;
   if (options_.remember) lines_.emplace_back(line);
   write_line(std::move(text));
 }

@@ -30,18 +30,14 @@ class Printer {
   /// Prints "[Rank r] text". Dropped when quiet.
   void text(int rank, const std::string& text);
 
-  /// Prints a match line and counts it.
+  /// Prints a match line.
   void match(const MatchLine& line, Expect expect = Expect::kMatch);
 
-  /// Prints a skipped line and counts it: it neither passes nor fails.
+  /// Prints a skipped line: it neither passes nor fails.
   void skipped(const SkippedLine& line);
 
-  int num_matches() const { return num_matches_; }        ///< lines that said True
-  int num_mismatches() const { return num_mismatches_; }  ///< lines that said False
-  int num_unexpected() const { return num_unexpected_; }  ///< lines that did not say what was expected
-  int num_skipped() const { return num_skipped_; }
-
-  bool all_as_expected() const { return num_unexpected_ == 0; }
+  /// Every match line said what was expected.
+  bool all_as_expected() const { return all_as_expected_; }
   ExitCode exit_code() const { return all_as_expected() ? ExitCode::kAllMatch : ExitCode::kMismatch; }
 
   /// Everything printed so far, including what --quiet dropped; empty unless options.remember.
@@ -51,10 +47,7 @@ class Printer {
   void write_line(std::string text);
 
   PrinterOptions options_;
-  int num_matches_ = 0;
-  int num_mismatches_ = 0;
-  int num_unexpected_ = 0;
-  int num_skipped_ = 0;
+  bool all_as_expected_ = true;
   std::vector<PrintedLine> lines_;
 };
 

@@ -128,20 +128,4 @@ RankReport rank_report_from_json(const std::string& text) {
   return read_json("a rank's report", text, to_rank);
 }
 
-RunReport run_report_from_json(const std::string& text) {
-  return read_json("the run's report", text, [](const Json& json) {
-    RunReport report;
-    report.program = json.at("program").get<std::string>();
-    report.version = json.at("version").get<std::string>();
-    report.world = json.at("world").get<std::string>();
-    report.num_ranks = json.at("num_ranks").get<int>();
-    report.seed = json.at("seed").get<std::uint64_t>();
-    report.exit_code = static_cast<ExitCode>(json.at("exit_code").get<int>());
-    report.error = json.at("error").get<std::string>();
-    report.wall_seconds = to_double(json.at("wall_seconds"));
-    for (const Json& rank : json.at("ranks")) report.ranks.push_back(to_rank(rank));
-    return report;
-  });
-}
-
 }  // namespace lab

@@ -37,7 +37,6 @@ std::string to_json(const RunReport& report);
 std::string to_json(const RankReport& report);
 
 /// Errors    UsageError: not JSON, or a field that is missing or of the wrong kind
-RunReport run_report_from_json(const std::string& text);
 RankReport rank_report_from_json(const std::string& text);
 
 }  // namespace lab

@@ -2,9 +2,9 @@
 
 #include <tuple>
 
-#include "common/log/log_mutations.h"
 #include "common/log/match_line.h"
 #include "common/testing/case_names.h"
+#include "common/testing/log_mutations.h"
 #include "common/testing/right_log.h"
 #include "common/testing/test.h"
 #include "vae_sequence_parallel/cases/cases.h"

@@ -1,4 +1,4 @@
-#include "common/log/log_mutations.h"
+#include "common/testing/log_mutations.h"
 
 #include <set>
 

@@ -109,10 +109,10 @@ TEST_CASE("printer: without remember nothing is kept, without a descriptor nothi
   forgetful.line("x");
   forgetful.match({"", 0, false, 1.0, 1.0});
   CHECK(forgetful.lines().empty());
-  CHECK(forgetful.num_mismatches() == 1);
+  CHECK_FALSE(forgetful.all_as_expected());
 }
 
-TEST_CASE("printer: counts verdicts, and an expected mismatch is right") {
+TEST_CASE("printer: an expected mismatch is right, any other verdict is not") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   lab::Printer printer({-1, false, true, nullptr});
   CHECK(printer.all_as_expected());
@@ -121,9 +121,6 @@ TEST_CASE("printer: counts verdicts, and an expected mismatch is right") {
   printer.skipped({"", 0, "why"});
   CHECK(printer.all_as_expected());
   CHECK(printer.exit_code() == lab::ExitCode::kAllMatch);
-  CHECK(printer.num_matches() == 1);
-  CHECK(printer.num_mismatches() == 1);
-  CHECK(printer.num_skipped() == 1);
 
   SUBCASE("False where True was expected") {
     printer.match({"", 0, false, 0.1, 0.05});
@@ -138,7 +135,6 @@ TEST_CASE("printer: counts verdicts, and an expected mismatch is right") {
     printer.match({"", 0, true, nan, 0.0});
   }
   CHECK_FALSE(printer.all_as_expected());
-  CHECK(printer.num_unexpected() == 1);
   CHECK(printer.exit_code() == lab::ExitCode::kMismatch);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "common/testing/plain_test.h"
 
@@ -60,7 +61,7 @@ TEST_CASE("run report: a rank survives the round trip, figures bit for bit") {
   CHECK(back.ledger[0].rounds == 5);
 }
 
-TEST_CASE("run report: the whole run survives the round trip") {
+TEST_CASE("run report: the whole run's fields") {
   lab::RunReport report;
   report.program = "a4_data_tensor";
   report.version = "0.1.0";
@@ -71,19 +72,17 @@ TEST_CASE("run report: the whole run survives the round trip") {
   report.error = "rank 2 failed: x";
   report.wall_seconds = 0.1;
   report.ranks = {sample_rank(), lab::RankReport{}};
-  const std::string text = lab::to_json(report);
-  const lab::RunReport back = lab::run_report_from_json(text);
-  CHECK(lab::to_json(back) == text);
-  CHECK(back.program == report.program);
-  CHECK(back.version == report.version);
-  CHECK(back.world == report.world);
-  CHECK(back.num_ranks == 4);
-  CHECK(back.seed == report.seed);
-  CHECK(back.exit_code == lab::ExitCode::kCommunication);
-  CHECK(back.error == report.error);
-  CHECK(back.wall_seconds == 0.1);
-  REQUIRE(back.ranks.size() == 2);
-  check_same(back.ranks[0], report.ranks[0]);
+  const auto back = nlohmann::json::parse(lab::to_json(report));
+  CHECK(back.at("program") == report.program);
+  CHECK(back.at("version") == report.version);
+  CHECK(back.at("world") == report.world);
+  CHECK(back.at("num_ranks") == 4);
+  CHECK(back.at("seed") == report.seed);
+  CHECK(back.at("exit_code") == static_cast<int>(lab::ExitCode::kCommunication));
+  CHECK(back.at("error") == report.error);
+  CHECK(back.at("wall_seconds") == 0.1);
+  REQUIRE(back.at("ranks").size() == 2);
+  check_same(lab::rank_report_from_json(back.at("ranks").at(0).dump()), report.ranks[0]);
 }
 
 TEST_CASE("run report: the fields' names and JSON's missing figures") {
@@ -113,7 +112,6 @@ TEST_CASE("run report: a record that is cut off or of the wrong kind is refused 
   for (const char* wrong : {"[]", "null", "3", "{}", R"({"rank":"x"})"}) {
     CAPTURE(wrong);
     CHECK_THROWS_AS(lab::rank_report_from_json(wrong), lab::UsageError);
-    CHECK_THROWS_AS(lab::run_report_from_json(wrong), lab::UsageError);
   }
   std::string other_kind = right;
   other_kind.replace(other_kind.find("skipped"), 7, "ignored");
