@@ -61,7 +61,7 @@ const std::set<std::string>& StudentBuilder::symbols_of_checks() const {
 
 std::string StudentBuilder::forbidden_symbols(const std::string& object) const {
   const RunDirectory work;
-  const std::string script = recipe_.root + "/common/testing/student_symbols.sh";
+  const std::string script = recipe_.root + "/grading/judge/student_symbols.sh";
   SandboxJob job = tool_job(work.path(), {"bash", script, "--may-end", object});
   job.readable = {script, object};
   const SandboxResult audit = sandbox_.run_or_give_up(job);

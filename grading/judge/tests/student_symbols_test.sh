@@ -3,7 +3,7 @@
 # usage: student_symbols_test.sh COMPILER
 set -uo pipefail
 compiler=$1
-audit=$(dirname -- "$(readlink -f -- "$0")")/student_symbols.sh
+audit=$(dirname -- "$(readlink -f -- "$0")")/../student_symbols.sh
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 failures=0
@@ -45,6 +45,18 @@ refuses "another program" "execvp" '#include <unistd.h>
   int f(char** a) { return execvp(a[0], a); }'
 refuses "a shell" "system" '#include <cstdlib>
   int f() { return system("true"); }'
+refuses "a process that leaves its parent" "daemon" '#include <unistd.h>
+  int f() { return daemon(1, 1); }'
+refuses "a process on a terminal of its own" "forkpty" '#include <pty.h>
+  int f(int* fd) { return forkpty(fd, nullptr, nullptr, nullptr); }'
+refuses "a session of its own" "setsid" '#include <unistd.h>
+  int f() { return setsid(); }'
+refuses "a process group of its own" "setpgid" '#include <unistd.h>
+  int f() { return setpgid(0, 0); }'
+refuses "a signal to a process group" "killpg" '#include <csignal>
+  int f() { return killpg(1, SIGTERM); }'
+refuses "a shell, to expand a word" "wordexp" '#include <wordexp.h>
+  int f(wordexp_t* w) { return wordexp("$(true)", w, 0); }'
 refuses "the end of the process" "exit" '#include <cstdlib>
   void f() { exit(0); }'
 refuses "a thread" "std::thread::_M_start_thread" '#include <thread>

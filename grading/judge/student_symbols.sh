@@ -11,13 +11,14 @@ if [[ ${1:-} == --may-end ]]; then may_end=1; shift; fi
 
 loading='dlopen|dlmopen|dlsym|dlvsym|dladdr|dl_iterate_phdr|__libc_dl.*'
 network='socket|socketpair|connect|bind|listen|accept4?|(send|recv)(to|from|msg|mmsg)?|getaddrinfo'
-processes='fork|vfork|_Fork|__(libc_)?fork|clone3?|__clone2?|unshare|exec[lv]p?e?|execveat|fexecve|posix_spawnp?|system|popen|ptrace|kill|tgkill'
-[[ $may_end ]] || processes+='|raise|_?[eE]xit|quick_exit|abort'
+processes='fork|vfork|_Fork|__(libc_)?fork|clone3?|__clone2?|unshare|setns|daemon|forkpty|setsid|setpgid|setpgrp|exec[lv]p?e?|execveat|fexecve|posix_spawnp?|system|popen|wordexp'
+signals='ptrace|kill|killpg|tgkill|sigqueue|pidfd_[a-z_]+'
+[[ $may_end ]] || signals+='|raise|_?[eE]xit|quick_exit|abort'
 threads='pthread_create|thrd_create|std::thread::.*'
 memory='mmap(64)?|mremap|shm_open|shmget|shmat|memfd_create|process_vm_(readv|writev)|at::from_file.*'
 pipes='pipe2?|mkfifo(at)?|sem_open|mq_open'
 calls='syscall|__syscall.*'
-functions="^($loading|$network|$processes|$threads|$memory|$pipes|$calls)$"
+functions="^($loading|$network|$processes|$signals|$threads|$memory|$pipes|$calls)$"
 libraries='(^|[^[:alnum:]_])(c10d|gloo)(::|$)'
 insides='(^|[^[:alnum:]_])lab::(Endpoint|Ledger|LedgerScope|Transport|ProcessWorld|ThreadWorld|BatchIsendIrecv|MessageCollectives)::'
 
