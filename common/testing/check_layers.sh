@@ -83,7 +83,7 @@ seam '(simgrid|xbt)/' '^common/comm/sim/(backend|engine)\.'
 seam 'CLI/' '^common/cli/(app|app_names|tests/app_test)\.cpp|^common/launch/supervise/launch_options\.cpp|/main\.cpp'
 seam 'stb/' '^common/tensor/files/picture'
 seam 'c10/cuda/' '^common/tensor/cuda_memory\.cpp'
-seam 'archive(_entry)?\.h[">]' '^common/course/(hand_in|tests)/archive'
+seam 'archive(_entry)?\.h[">]' '^common/(base/archive_reader|course/(hand_in|tests)/archive)'
 seam 'toml\+\+/' '^common/course/rubric/toml_table\.cpp'
 seam 'doctest/' '^common/testing/'
 

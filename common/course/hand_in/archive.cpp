@@ -3,7 +3,6 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fmt/format.h>
-#include <locale.h>
 
 #include <algorithm>
 #include <array>
@@ -11,83 +10,29 @@
 #include <fstream>
 #include <memory>
 
+#include "common/base/archive_reader.h"
 #include "common/base/errors.h"
 #include "common/base/files.h"
-#include "common/base/text.h"
+#include "common/base/utf8_names.h"
 #include "common/course/hand_in/file_tree_builder.h"
 
 namespace lab {
 namespace {
 
-/// While it lives, names of files are UTF-8 for this thread, whatever the locale of the process is: libarchive
-/// translates an archive's names into the locale's, and fails for names beyond ASCII in the locale "C".
-class Utf8Names {
- public:
-  Utf8Names() : utf8_(newlocale(LC_CTYPE_MASK, "C.UTF-8", locale_t{})) {
-    if (utf8_ != locale_t{}) before_ = uselocale(utf8_);
+using Kind = ArchiveReader::Kind;
+
+void read_entry(ArchiveReader& archive, FileTreeBuilder& builder) {
+  if (archive.kind() == Kind::kFolder) {
+    builder.add_folder(archive.path());
+    return;
   }
-  ~Utf8Names() {
-    if (utf8_ == locale_t{}) return;
-    uselocale(before_);
-    freelocale(utf8_);
-  }
-  Utf8Names(const Utf8Names&) = delete;
-  Utf8Names& operator=(const Utf8Names&) = delete;
-
- private:
-  locale_t utf8_ = {};
-  locale_t before_ = {};
-};
-
-struct FreeReader {
-  void operator()(struct archive* reader) const { archive_read_free(reader); }
-};
-using ArchiveReader = std::unique_ptr<struct archive, FreeReader>;
-
-constexpr std::size_t kBlockBytes = 64 * 1024;
-
-[[noreturn]] void refuse_archive(const std::string& path, struct archive* reader, const char* what) {
-  const char* words = archive_error_string(reader);
-  throw UsageError(fmt::format("{}: {}: {}", path, what, words == nullptr ? "it ends early" : one_line(words)));
-}
-
-/// Zip and tar, the latter also with gzip. No other filter: each is code that handles untrusted data.
-ArchiveReader open_archive(const std::string& path) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) {
-    throw UsageError(fmt::format("{}: expected an archive (.zip, .tar, .tar.gz) that is there and readable", path));
-  }
-  ArchiveReader reader(archive_read_new());
-  archive_read_support_format_zip(reader.get());
-  archive_read_support_format_tar(reader.get());
-  archive_read_support_filter_gzip(reader.get());
-  if (archive_read_open_filename(reader.get(), path.c_str(), kBlockBytes) != ARCHIVE_OK) {
-    refuse_archive(path, reader.get(), "is not a zip or tar archive");
-  }
-  return reader;
-}
-
-/// The entry's name in UTF-8, or else its bytes as they are.
-std::string raw_path_of(struct archive_entry* entry) {
-  const char* name = archive_entry_pathname_utf8(entry);
-  if (name == nullptr) name = archive_entry_pathname(entry);
-  return name == nullptr ? "\xff" : name;
-}
-
-std::string why_no_file(struct archive_entry* entry) {
-  if (archive_entry_hardlink(entry) != nullptr || archive_entry_filetype(entry) == AE_IFLNK) return "it is a link";
-  if (archive_entry_filetype(entry) != AE_IFREG) return "it is not a regular file";
-  return "";
-}
-
-void read_contents(struct archive* reader, const std::string& path, FileTreeBuilder& builder) {
-  std::array<char, kBlockBytes> block;
-  while (true) {
-    const la_ssize_t size = archive_read_data(reader, block.data(), block.size());
-    if (size < 0) refuse_archive(path, reader, "is broken");
-    if (size == 0) return;
-    builder.add_bytes(block.data(), static_cast<std::size_t>(size));
-  }
+  builder.begin(archive.path(), archive.kind() == Kind::kFile   ? ""
+                                : archive.kind() == Kind::kLink ? "it is a link"
+                                                                : "it is not a regular file");
+  builder.require_size(archive.size().value_or(0));
+  std::array<char, 64 * 1024> block;
+  while (const std::size_t size = archive.read(block.data(), block.size())) builder.add_bytes(block.data(), size);
+  builder.end();
 }
 
 struct FreeWriter {
@@ -152,28 +97,20 @@ class FolderReader {
 }  // namespace
 
 FileTree read_archive(const std::string& path, const ArchiveLimits& limits) {
-  const Utf8Names utf8_names;
-  const ArchiveReader reader = open_archive(path);
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) {
+    throw UsageError(fmt::format("{}: expected an archive (.zip, .tar, .tar.gz) that is there and readable", path));
+  }
   FileTreeBuilder builder(path, limits);
   bool any = false;
-  while (true) {
-    struct archive_entry* entry = nullptr;
-    const int result = archive_read_next_header(reader.get(), &entry);
-    if (result == ARCHIVE_EOF) break;
-    if (result != ARCHIVE_OK && result != ARCHIVE_WARN) {
-      refuse_archive(path, reader.get(), any ? "is broken" : "is not a zip or tar archive");
+  try {
+    ArchiveReader archive(path);
+    while (archive.next()) {
+      any = true;
+      read_entry(archive, builder);
     }
-    any = true;
-    if (archive_entry_filetype(entry) == AE_IFDIR) {
-      builder.add_folder(raw_path_of(entry));
-      continue;
-    }
-    builder.begin(raw_path_of(entry), why_no_file(entry));
-    if (archive_entry_size_is_set(entry) != 0 && archive_entry_size(entry) > 0) {
-      builder.require_size(static_cast<std::uint64_t>(archive_entry_size(entry)));
-    }
-    read_contents(reader.get(), path, builder);
-    builder.end();
+  } catch (const ArchiveError& error) {
+    throw UsageError(fmt::format("{}: {}: {}", path, any ? "is broken" : "is not a zip or tar archive", error.what()));
   }
   return builder.take();
 }

@@ -25,7 +25,6 @@ struct FileTree {
 /// silently skipped, up to ten times the limits. Of two entries with the same name the first is taken.
 /// Errors    UsageError: it cannot be read, is not an archive, is broken, or is beyond a limit (a zip bomb is refused
 ///           before it is unpacked further)
-/// Source    libarchive, used only here
 FileTree read_archive(const std::string& path, const ArchiveLimits& limits = {});
 
 /// The same for a folder on disk; links are not followed.

@@ -3,120 +3,56 @@
 #include <fmt/format.h>
 #include <torch/csrc/jit/serialization/pickle.h>
 
+#include <array>
 #include <cstdint>
 #include <exception>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/base/archive_reader.h"
 #include "common/base/errors.h"
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/tensor/describe.h"
-#include "common/tensor/files/crc32.h"
 #include "common/tensor/files/mapped_file.h"
 
 namespace lab {
 namespace {
-
-struct TorchFileRecord {
-  std::string name;
-  std::string_view content;
-};
-
-// Records with a header each, then the directory, which repeats the headers, then where the directory is.
-constexpr std::string_view kRecordStart = "PK\3\4";
-constexpr std::string_view kEntryStart = "PK\1\2";
-constexpr std::string_view kEndStart = "PK\5\6";
-constexpr uint64_t kRecordBytes = 30;  // up to its name
-constexpr uint64_t kEntryBytes = 46;
-constexpr uint64_t kEndBytes = 22;  // torch.save writes no comment after it
 
 /// Throws the UsageError for a file that torch.save did not write.
 void refuse_torch_file(const std::string& path, const std::string& reason) {
   throw UsageError(fmt::format("'{}' is not a usable file of torch.save: {}.", path, reason));
 }
 
-/// A file's bytes; each read is checked against its end.
-class ZipBytes {
- public:
-  ZipBytes(std::string_view bytes, const std::string& path) : bytes_(bytes), path_(path) {}
-
-  std::string_view part(uint64_t begin, uint64_t num_bytes) const {
-    if (begin > bytes_.size() || num_bytes > bytes_.size() - begin)
-      refuse_torch_file(path_, fmt::format("{} bytes at {} lie beyond its {}", num_bytes, begin, bytes_.size()));
-    return bytes_.substr(begin, num_bytes);
-  }
-  uint64_t number(uint64_t begin, uint64_t num_bytes) const {
-    const std::string_view digits = part(begin, num_bytes);
-    uint64_t value = 0;
-    for (uint64_t i = num_bytes; i-- > 0;) value = value << 8 | static_cast<unsigned char>(digits[i]);
-    return value;
-  }
-  void expect(uint64_t begin, std::string_view start, const char* what) const {
-    if (part(begin, start.size()) != start)
-      refuse_torch_file(path_, fmt::format("at byte {} there is no {}", begin, what));
-  }
-
- private:
-  std::string_view bytes_;
-  const std::string& path_;
-};
-
-/// The record that the directory's entry at this position describes.
-TorchFileRecord checked_record(const ZipBytes& zip, uint64_t entry, const std::string& path) {
-  zip.expect(entry, kEntryStart, "entry of its directory");
-  const uint64_t method = zip.number(entry + 10, 2);
-  const uint64_t checksum = zip.number(entry + 16, 4);
-  const uint64_t stored_bytes = zip.number(entry + 20, 4);
-  const uint64_t content_bytes = zip.number(entry + 24, 4);
-  const uint64_t record = zip.number(entry + 42, 4);
-  TorchFileRecord found{std::string(zip.part(entry + kEntryBytes, zip.number(entry + 28, 2))), {}};
-  if (method != 0 || stored_bytes != content_bytes) refuse_torch_file(path, "a record of it is compressed");
-  zip.expect(record, kRecordStart, "record");
-  found.content =
-      zip.part(record + kRecordBytes + zip.number(record + 26, 2) + zip.number(record + 28, 2), content_bytes);
-  if (crc32(found.content) != checksum)
-    refuse_torch_file(path, fmt::format("it is damaged: the checksum of the record at byte {} is wrong", record));
-  return found;
-}
-
-/// The records of a file of torch.save, an uncompressed zip archive, after checking that they are intact.
-/// LibTorch itself reads damaged records without an error.
-/// Aliasing  the contents are views into `bytes`
-/// Errors    UsageError: not such an archive; truncated; a wrong checksum. The message contains `path`
-/// Source    https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
-std::vector<TorchFileRecord> checked_torch_file_records(std::string_view bytes, const std::string& path) {
-  if (bytes.empty()) refuse_torch_file(path, "it is empty");
-  if (bytes.substr(0, kRecordStart.size()) != kRecordStart)
-    refuse_torch_file(path, "it is not the zip archive that torch.save writes since version 1.6");
-  const uint64_t end = bytes.size() < kEndBytes ? 0 : bytes.size() - kEndBytes;
-  const ZipBytes zip(bytes, path);
-  if (bytes.substr(end, kEndStart.size()) != kEndStart)
-    refuse_torch_file(path, fmt::format("its end is missing after {} bytes; hint: copy it again", bytes.size()));
-  const uint64_t num_records = zip.number(end + 10, 2);
-  uint64_t entry = zip.number(end + 16, 4);
-  std::vector<TorchFileRecord> records;
-  for (uint64_t i = 0; i < num_records; ++i) {
-    records.push_back(checked_record(zip, entry, path));
-    entry += kEntryBytes + zip.number(entry + 28, 2) + zip.number(entry + 30, 2) + zip.number(entry + 32, 2);
-  }
-  return records;
-}
-
 constexpr uint64_t kMaxTensorBytes = 0xFFF0'0000;  // above 4 GiB a zip archive has another format
 
-/// The size of the one storage among the records: LibTorch would believe whatever size the pickle claims.
-uint64_t storage_bytes(const std::vector<TorchFileRecord>& records, const std::string& path) {
-  uint64_t num_storages = 0, bytes = 0;
-  for (const TorchFileRecord& record : records) {
-    if (record.name.find("/data/") == std::string::npos) continue;
-    ++num_storages;
-    bytes = record.content.size();
+/// The size of the one storage in a file of torch.save, an uncompressed zip archive, after checking that all its records
+/// are intact. LibTorch itself reads damaged records without an error, and would believe whatever size the pickle claims.
+/// Errors    UsageError: not such an archive; truncated; a wrong checksum. The message contains `path`
+uint64_t storage_bytes(std::string_view bytes, const std::string& path) {
+  constexpr std::string_view kZipStart = "PK\3\4";
+  if (bytes.empty()) refuse_torch_file(path, "it is empty");
+  if (bytes.substr(0, kZipStart.size()) != kZipStart)
+    refuse_torch_file(path, "it is not the zip archive that torch.save writes since version 1.6");
+  uint64_t num_storages = 0, num_stored = 0, num_bytes = 0;
+  std::array<char, 64 * 1024> block;
+  try {
+    for (ArchiveReader records(ArchiveReader::Zip{bytes}); records.next();) {
+      const bool is_storage = records.path().find("/data/") != std::string::npos;
+      num_storages += is_storage ? 1 : 0;
+      while (const std::size_t num_read = records.read(block.data(), block.size())) {
+        num_stored += is_storage ? num_read : 0;
+        num_bytes += num_read;
+        if (num_bytes > bytes.size()) refuse_torch_file(path, "a record of it is compressed");
+      }
+    }
+  } catch (const ArchiveError& error) {
+    refuse_torch_file(path, fmt::format("it is damaged: {}; hint: copy it again", error.what()));
   }
   if (num_storages != 1)
     refuse_torch_file(path, fmt::format("it holds {} storages, expected one tensor's", num_storages));
-  return bytes;
+  return num_stored;
 }
 
 c10::IValue unpickled(const MappedFile& file, const std::string& path) {
@@ -162,7 +98,7 @@ void save_torch_tensor(const std::string& path, const at::Tensor& tensor) {
 
 at::Tensor load_torch_tensor(const std::string& path) {
   const MappedFile file(path);
-  const uint64_t bytes = storage_bytes(checked_torch_file_records({file.data(), file.size_bytes()}, path), path);
+  const uint64_t bytes = storage_bytes({file.data(), file.size_bytes()}, path);
   const c10::IValue value = unpickled(file, path);
   if (!value.isTensor()) refuse_torch_file(path, fmt::format("it holds a {}, expected one tensor", value.tagKind()));
   const at::Tensor tensor = value.toTensor();

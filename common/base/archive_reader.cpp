@@ -1,0 +1,62 @@
+#include "common/base/archive_reader.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include "common/base/text.h"
+
+namespace lab {
+
+ArchiveReader::ArchiveReader(const std::string& path) : reader_(archive_read_new()) {
+  constexpr std::size_t kBlockBytes = 64 * 1024;
+  archive_read_support_format_zip(reader_);
+  archive_read_support_format_tar(reader_);
+  archive_read_support_filter_gzip(reader_);
+  require(archive_read_open_filename(reader_, path.c_str(), kBlockBytes) == ARCHIVE_OK);
+}
+
+ArchiveReader::ArchiveReader(const Zip& zip) : reader_(archive_read_new()) {
+  archive_read_support_format_zip_seekable(reader_);
+  require(archive_read_open_memory(reader_, zip.bytes.data(), zip.bytes.size()) == ARCHIVE_OK);
+}
+
+ArchiveReader::~ArchiveReader() {
+  archive_read_free(reader_);
+}
+
+void ArchiveReader::require(bool well) const {
+  if (well) return;
+  const char* words = archive_error_string(reader_);
+  throw ArchiveError(words == nullptr ? "it ends early" : one_line(words));
+}
+
+bool ArchiveReader::next() {
+  const int result = archive_read_next_header(reader_, &entry_);
+  require(result == ARCHIVE_OK || result == ARCHIVE_WARN || result == ARCHIVE_EOF);
+  return result != ARCHIVE_EOF;
+}
+
+ArchiveReader::Kind ArchiveReader::kind() const {
+  if (archive_entry_hardlink(entry_) != nullptr || archive_entry_filetype(entry_) == AE_IFLNK) return Kind::kLink;
+  if (archive_entry_filetype(entry_) == AE_IFDIR) return Kind::kFolder;
+  return archive_entry_filetype(entry_) == AE_IFREG ? Kind::kFile : Kind::kOther;
+}
+
+std::string ArchiveReader::path() const {
+  const char* name = archive_entry_pathname_utf8(entry_);
+  if (name == nullptr) name = archive_entry_pathname(entry_);
+  return name == nullptr ? "\xff" : name;
+}
+
+std::optional<std::uint64_t> ArchiveReader::size() const {
+  if (archive_entry_size_is_set(entry_) == 0 || archive_entry_size(entry_) < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(archive_entry_size(entry_));
+}
+
+std::size_t ArchiveReader::read(char* bytes, std::size_t max_bytes) {
+  const la_ssize_t size = archive_read_data(reader_, bytes, max_bytes);
+  require(size >= 0);
+  return static_cast<std::size_t>(size);
+}
+
+}  // namespace lab

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "common/base/utf8_names.h"
+
+struct archive;  // libarchive's
+struct archive_entry;
+
+namespace lab {
+
+/// Why an archive cannot be read, in libarchive's words: "ZIP bad CRC: 0x1 should be 0x2".
+struct ArchiveError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// An archive's entries in turn; checksums are compared. Nothing is unpacked but what read() returns, and nothing is
+/// allocated because of a size that the archive claims.
+/// Errors    ArchiveError: it is no archive, or broken
+/// Source    libarchive; the only place that reads archives with it
+class ArchiveReader {
+ public:
+  /// A file: zip and tar, the latter also with gzip. No other filter: each is code that handles untrusted data.
+  explicit ArchiveReader(const std::string& path);
+  /// A whole zip in memory, which must outlive the reader: its entries are those of its directory, at its end.
+  struct Zip {
+    std::string_view bytes;
+  };
+  explicit ArchiveReader(const Zip& zip);
+  ~ArchiveReader();
+  ArchiveReader(const ArchiveReader&) = delete;
+  ArchiveReader& operator=(const ArchiveReader&) = delete;
+
+  /// Goes to the next entry, at first the first. False: there is none.
+  bool next();
+
+  enum class Kind { kFile, kFolder, kLink, kOther };
+  Kind kind() const;
+  /// In UTF-8, or else its bytes as they are.
+  std::string path() const;
+  /// As the archive claims.
+  std::optional<std::uint64_t> size() const;
+  /// The next bytes of a file's content; 0 at its end.
+  std::size_t read(char* bytes, std::size_t max_bytes);
+
+ private:
+  void require(bool well) const;
+
+  const Utf8Names utf8_names_;
+  struct archive* reader_;
+  struct archive_entry* entry_ = nullptr;
+};
+
+}  // namespace lab
