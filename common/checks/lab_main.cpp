@@ -21,7 +21,6 @@
 #include "common/comm/rendezvous/fingerprint.h"
 #include "common/launch/debug_rank.h"
 #include "common/launch/joined_world.h"
-#include "common/launch/openblas_core.h"
 #include "common/launch/run_ranks.h"
 #include "common/launch/supervise/rank_environment.h"
 #include "common/tensor/files/safetensors.h"

@@ -55,11 +55,6 @@ std::string best_openblas_core() {
   return core == nullptr ? "" : core;
 }
 
-std::string openblas_core_in_use() {
-  const char* core = std::getenv(kCoreTypeVariable);
-  return core == nullptr ? "" : core;
-}
-
 }  // namespace lab
 
 /// Replaces the C library's getenv() for this program and all its libraries. The same lookup, plus two defaults.

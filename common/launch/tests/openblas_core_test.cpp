@@ -2,16 +2,21 @@
 
 #include <dlfcn.h>
 
-#include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <memory>
+#include <map>
 #include <string>
 
+#include "common/base/subprocess.h"
 #include "common/testing/test.h"
 
 namespace lab {
 namespace {
+
+/// What OpenBLAS got from getenv(); empty: it chose by itself.
+std::string openblas_core_in_use() {
+  const char* core = std::getenv("OPENBLAS_CORETYPE");
+  return core == nullptr ? "" : core;
+}
 
 TEST_CASE("OpenBLAS runs the kernels that this program chose before main") {
   using CoreName = char* (*)();
@@ -24,23 +29,23 @@ TEST_CASE("OpenBLAS runs the kernels that this program chose before main") {
 }
 
 /// The settings that libgomp prints when this program starts.
-std::string openmp_settings(const std::string& environment) {
-  const std::string own = std::filesystem::read_symlink("/proc/self/exe").string();
-  const std::string command = "OMP_DISPLAY_ENV=true " + environment + " '" + own + "' --version 2>&1";
-  std::string text;
-  const std::unique_ptr<FILE, int (*)(FILE*)> output(::popen(command.c_str(), "r"), ::pclose);
-  for (int c = 0; output && (c = std::fgetc(output.get())) != EOF;) text.push_back(static_cast<char>(c));
-  return text;
+std::string openmp_settings(const std::map<std::string, std::string>& environment) {
+  Command command;
+  command.argv = {own_program(), "--version"};
+  command.environment = environment;
+  command.environment["OMP_DISPLAY_ENV"] = "true";
+  const ProgramEnd end = run_program(command);
+  return end.out + end.err;
 }
 
 TEST_CASE("OpenMP's threads sleep while they wait, unless the user says otherwise") {
-  const std::string settings = openmp_settings("");
+  const std::string settings = openmp_settings({});
   if (__GNUC__ >= 13 || settings.find("OMP_WAIT_POLICY") == std::string::npos) {
     MESSAGE("skipped: this OpenMP does not ask getenv(), or there is none");
     return;
   }
   CHECK(settings.find("OMP_WAIT_POLICY = 'PASSIVE'") != std::string::npos);
-  CHECK(openmp_settings("OMP_WAIT_POLICY=active").find("OMP_WAIT_POLICY = 'ACTIVE'") != std::string::npos);
+  CHECK(openmp_settings({{"OMP_WAIT_POLICY", "active"}}).find("OMP_WAIT_POLICY = 'ACTIVE'") != std::string::npos);
 }
 
 TEST_CASE("the environment is read as ever") {
