@@ -1,6 +1,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "common/base/subprocess.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/testing/temporary_folder.h"
@@ -21,9 +22,10 @@ TEST_CASE("--save: inputs and weights alone give the results") {
     return;
   }
   const testing::TemporaryFolder folder;
-  const std::string command = std::string("'") + bin + "/a4_data_tensor' --nproc 2 --seed 7 --quiet --save '" +
-                              folder.file("s") + "' >/dev/null";
-  REQUIRE(std::system(command.c_str()) == 0);
+  Command command;
+  command.argv = {
+      std::string(bin) + "/a4_data_tensor", "--nproc", "2", "--seed", "7", "--quiet", "--save", folder.file("s")};
+  REQUIRE(run_program(command).well());
   for (const int rank : {0, 1}) {
     CAPTURE(rank);
     const TensorMap saved = saved_by_rank(folder.file("s"), rank);

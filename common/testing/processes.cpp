@@ -9,6 +9,8 @@
 #include <sstream>
 #include <thread>
 
+#include "common/base/subprocess.h"
+
 namespace lab {
 namespace {
 
@@ -70,7 +72,7 @@ int exit_code_of(pid_t pid) {
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return exit_code_of_status(status);
 }
 
 std::string file_text(const std::string& path) {

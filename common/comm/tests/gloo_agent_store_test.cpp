@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "common/base/errors.h"
+#include "common/base/subprocess.h"
 #include "common/comm/gloo/agent_store.h"
+#include "common/testing/processes.h"
 #include "common/testing/test.h"
 
 namespace lab {
@@ -22,33 +24,13 @@ Clock::time_point in(int ms) {
   return Clock::now() + milliseconds(ms);
 }
 
-/// Runs body in a separate process, like a rank: threads that it leaves behind end with it.
-pid_t start(const std::function<int()>& body) {
-  const pid_t pid = fork();
-  if (pid != 0) return pid;
-  int exit_code = 0;
-  try {
-    exit_code = body();
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    exit_code = 99;
-  }
-  _exit(exit_code);
-}
-
-int exit_code_of(pid_t pid) {
-  int status = 0;
-  waitpid(pid, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 /// What torchrun's agent does: serves c10d's store, for all attempts.
 class Agent {
  public:
   Agent() {
     int ends[2];
     REQUIRE(pipe(ends) == 0);
-    pid_ = start([&] {
+    pid_ = fork_process([&] {
       c10d::TCPStoreOptions options;
       options.port = 0;
       options.isServer = true;
@@ -84,7 +66,7 @@ class Agent {
 
 /// 0 if the call soon fails with a CommError that contains the text.
 int fails_in_time(const std::function<void(Clock::time_point)>& call, const std::string& part) {
-  return exit_code_of(start([&] {
+  return exit_code_of(fork_process([&] {
     const Clock::time_point deadline = in(500);
     try {
       call(deadline);
@@ -100,7 +82,7 @@ int fails_in_time(const std::function<void(Clock::time_point)>& call, const std:
 
 TEST_CASE("agent store: a ticket is found only by its own attempt") {
   const Agent agent;
-  const int failures = exit_code_of(start([&] {
+  const int failures = exit_code_of(fork_process([&] {
     const RendezvousTicket first{{"", "10.0.0.1", 1234}, "token1"}, second{{"", "10.0.0.2", 4321}, "token2"};
     leave_ticket(agent.attempt(0), first, in(10'000));
     try {
@@ -146,7 +128,7 @@ TEST_CASE("agent store: the ranks of each attempt find each other, though the st
     CAPTURE(attempt);
     std::vector<pid_t> ranks;
     for (int rank = 0; rank < 3; ++rank) {
-      ranks.push_back(start([&] {
+      ranks.push_back(fork_process([&] {
         ProcessWorldOptions options;
         options.rank = rank;
         options.size = 3;

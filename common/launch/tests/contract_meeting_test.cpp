@@ -16,6 +16,7 @@
 #include "common/launch/joined_world.h"
 #include "common/launch/supervise/free_port.h"
 #include "common/launch/supervise/run_directory.h"
+#include "common/testing/processes.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 
@@ -36,7 +37,7 @@ class Launch {
   }
   ~Launch() {
     for (const pid_t pid : pids_) {
-      if (pid > 0 && kill(pid, SIGKILL) == 0) wait_for(pid);
+      if (pid > 0 && kill(pid, SIGKILL) == 0) exit_code_of(pid);
     }
   }
 
@@ -70,7 +71,7 @@ class Launch {
   pid_t pid(int index) const { return pids_[static_cast<std::size_t>(index)]; }
   int exit_code(int index) {
     const pid_t pid = std::exchange(pids_[static_cast<std::size_t>(index)], 0);
-    return wait_for(pid);
+    return exit_code_of(pid);
   }
   std::string message(int index) const {
     std::ostringstream text;
@@ -83,12 +84,6 @@ class Launch {
   static int num_open_descriptors() {
     const std::filesystem::directory_iterator open("/proc/self/fd");
     return static_cast<int>(std::distance(begin(open), end(open))) - 1;
-  }
-  static int wait_for(pid_t pid) {
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   }
   std::string message_file(int index) const { return path("message" + std::to_string(index)); }
 
