@@ -2,7 +2,7 @@
 #include "a5_pipeline/commands/baseline_file.h"
 #include "a5_pipeline/commands/commands.h"
 #include "a5_pipeline/commands/main_comparison.h"
-#include "a5_pipeline/commands/model_schedule.h"
+#include "a5_pipeline/commands/schedules.h"
 #include "common/checks/lab_main.h"
 #include "common/cli/app.h"
 #include "common/pipeline/generators.h"
@@ -56,8 +56,7 @@ int main(int argc, char** argv) {
   program.steps = [&] { return a5::program_steps(options, baseline); };
   program.cases = a5::all_cases();
   program.calls = a5::calls();
-  program.commands = {
-      {"schedule", "schedule --kind KIND [--sim] (draws a schedule and says what it costs)", a5::schedule_command},
-      {"bench", "bench [--pp P] (each schedule's measured time next to the cost model's)", a5::bench_command}};
+  program.commands = {{"schedule", "draws a schedule, and says what it costs", a5::schedule_command},
+                      {"bench", "times the schedules, next to the cost model", a5::bench_command}};
   return lab_main(argc, argv, program);
 }

@@ -10,9 +10,8 @@ int main(int argc, char** argv) {
   program.steps = a9::program_steps;
   program.cases = a9::all_cases();
   program.calls = a9::calls();
-  program.commands = {
-      {"bench", "bench [--nproc P] (times every algorithm against Gloo and Open MPI)", a9::bench_command},
-      {"sim", "sim [--ranks P] [--bytes N] [--sweep] (the same on a simulated network)", a9::sim_command},
-      {"explain", "explain NAME [--text] (draws who sends which chunk when)", a9::explain_command}};
+  program.commands = {{"bench", "times all algorithms against Gloo and Open MPI", a9::bench_command},
+                      {"sim", "runs algorithms on a simulated network", a9::sim_command},
+                      {"explain", "draws who sends which chunk when", a9::explain_command}};
   return lab_main(argc, argv, program);
 }

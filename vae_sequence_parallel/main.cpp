@@ -5,7 +5,6 @@
 #include "vae_sequence_parallel/cases/cases.h"
 #include "vae_sequence_parallel/commands/commands.h"
 #include "vae_sequence_parallel/commands/markdown_log.h"
-#include "vae_sequence_parallel/commands/reconstruct.h"
 
 namespace lab::vae {
 namespace {
@@ -39,34 +38,32 @@ void run_serial_steps(RankRun& run, const StepOptions& steps) {
   work_while_others_wait(run.comm.collectives(), work);
 }
 
-LabProgram program_of(const std::string& name, const std::string& description) {
+LabProgram program_of(const std::string& name) {
   LabProgram program;
   program.name = name;
-  program.description = description;
   program.after = write_log;
   program.defaults.seed = StepOptions().seed;
   return program;
 }
 
-ExitCode modules_command(int argc, char** argv) {
-  Lab lab;
-  LabProgram program = program_of("vae_sequence_parallel modules", "Compares each parallel module to its serial one.");
-  program.add_options = [&](App& app) {
-    app.add_choice("--only", lab.only, module_tags(), "checks of one kind of module; default: all");
+void modules_command(App& app) {
+  auto& lab = app.own(Lab());
+  auto& program = app.own(program_of("vae_sequence_parallel modules"));
+  program.add_options = [&](App& options) {
+    options.add_choice("--only", lab.only, module_tags(), "checks of one kind of module; default: all");
   };
-  program.steps = [&] { return modules_steps(lab.only); };
+  program.steps = [&lab] { return modules_steps(lab.only); };
   program.calls = calls();
-  return static_cast<ExitCode>(lab_main(argc, argv, program));
+  add_lab(app, program);
 }
 
-ExitCode test_command(int argc, char** argv) {
-  Lab lab;
-  LabProgram program =
-      program_of("vae_sequence_parallel test", "Decodes the latent on all ranks, compares it with the baseline.");
-  program.add_options = [&](App& app) { add_step_options(app, lab.steps); };
+void test_command(App& app) {
+  auto& lab = app.own(Lab());
+  auto& program = app.own(program_of("vae_sequence_parallel test"));
+  program.add_options = [&](App& options) { add_step_options(options, lab.steps); };
   program.prepare = [&](const CommonOptions& common, int, int) { finish(lab.steps, common); };
-  program.steps = [&] { return test_steps([&](RankRun& run) { reconstruct(run, lab.steps); }); };
-  return static_cast<ExitCode>(lab_main(argc, argv, program));
+  program.steps = [&lab] { return test_steps([&lab](RankRun& run) { reconstruct(run, lab.steps); }); };
+  add_lab(app, program);
 }
 
 }  // namespace
@@ -75,10 +72,10 @@ ExitCode test_command(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace lab;
   vae::Lab lab;
-  LabProgram program =
-      vae::program_of("vae_sequence_parallel",
-                      "A VAE's decoder on a picture that is split along its width. Runs encode, baseline, modules and "
-                      "test, one after the other.");
+  LabProgram program = vae::program_of("vae_sequence_parallel");
+  program.description =
+      "A VAE's decoder on a picture that is split along its width. Runs encode, baseline, modules and test, one after "
+      "the other.";
   program.add_options = [&](App& app) { vae::add_step_options(app, lab.steps); };
   program.prepare = [&](const CommonOptions& common, int, int) { vae::finish(lab.steps, common); };
   program.steps = [&] {
@@ -87,14 +84,14 @@ int main(int argc, char** argv) {
   };
   program.cases = vae::all_cases();
   program.calls = vae::calls();
-  program.commands = {{"encode", "encode [--image FILE]", vae::encode_command},
-                      {"baseline", "baseline", vae::baseline_command},
-                      {"test", "test [--nproc P]", vae::test_command},
-                      {"modules", "modules [--only KIND]", vae::modules_command},
-                      {"compare", "compare (two pictures)", vae::compare_command},
-                      {"memory", "memory [--size N] (what a rank holds)", vae::memory_command},
-                      {"bench", "bench [--nproc P]", vae::bench_command},
-                      {"train", "train (a small checkpoint)", vae::train_command},
-                      {"init", "init --config flux (a seeded one)", vae::init_command}};
+  program.commands = {{"encode", "encodes a picture to a latent, in one process", vae::encode_command},
+                      {"baseline", "decodes the latent in one process", vae::baseline_command},
+                      {"test", "decodes the latent on all ranks, and compares", vae::test_command},
+                      {"modules", "compares each parallel module to its serial one", vae::modules_command},
+                      {"compare", "says and draws how much two pictures differ", vae::compare_command},
+                      {"memory", "measures what a rank holds while it decodes", vae::memory_command},
+                      {"bench", "times the decoder, serial and parallel", vae::bench_command},
+                      {"train", "makes the lab's checkpoint (checkpoint/README.md)", vae::train_command},
+                      {"init", "writes an untrained checkpoint", vae::init_command}};
   return lab_main(argc, argv, program);
 }

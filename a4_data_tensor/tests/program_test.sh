@@ -4,6 +4,7 @@ source "$(dirname -- "$(readlink -f -- "$0")")/../../common/testing/program_chec
 lab=a4_data_tensor
 program=$bin/$lab
 
+explains_itself "$program"
 for num_ranks in 1 2 4 8; do
   run "$program" --nproc "$num_ranks"
   accepts "$num_ranks ranks" $lab "$num_ranks"

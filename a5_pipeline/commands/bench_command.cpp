@@ -7,13 +7,11 @@
 #include "a5_pipeline/arguments.h"
 #include "a5_pipeline/cases/scheduled_stage.h"
 #include "a5_pipeline/commands/commands.h"
-#include "a5_pipeline/commands/measured_timeline.h"
-#include "a5_pipeline/commands/model_schedule.h"
+#include "a5_pipeline/commands/schedules.h"
 #include "common/base/errors.h"
 #include "common/base/numbers.h"
 #include "common/bench/machine_load.h"
 #include "common/bench/median.h"
-#include "common/cli/app.h"
 #include "common/launch/run_ranks.h"
 #include "common/pipeline/generators.h"
 
@@ -24,6 +22,7 @@ namespace {
 struct BenchOptions {
   BenchOptions();
 
+  std::string kind = "all";
   PipelineArguments arguments;
   int num_ranks = 2;
   int num_micro_batches = 8;
@@ -162,27 +161,9 @@ std::string bench_line(const BenchRow& row) {
                      describe_bytes(static_cast<std::uint64_t>(row.most_peak_bytes)));
 }
 
-}  // namespace
-
-ExitCode bench_command(int argc, char** argv) {
-  BenchOptions options;
-  std::string kind = "all";
-  std::vector<std::string> choices = pipeline::schedule_kinds();
-  choices.push_back(kind);
-  App app("a5_pipeline bench", "Times each schedule, next to the makespan computed from its own computations.");
-  app.add_choice("--schedule", kind, choices, "one schedule, or all");
-  app.add_integer("--pp", options.num_ranks, {1, 64}, "ranks");
-  app.add_integer("--micro-batches", options.num_micro_batches, {1, 4096}, "of a batch");
-  app.add_integer("--turns", options.num_turns, {1, 1000}, "runs of each schedule, after one that is not counted");
-  app.add_integer("--hidden-size", options.arguments.hidden_size, {1, 1 << 16}, "width between layers");
-  app.add_integer("--intermediate-size", options.arguments.intermediate_size, {1, 1 << 16}, "width inside a layer");
-  app.add_integer("--number-of-layers", options.arguments.number_of_layers, {1, 1 << 12}, "layers of the model");
-  app.add_integer("--sequence-length", options.arguments.sequence_length, {1, 1 << 16}, "tokens in a sequence");
-  app.add_integer("--micro-batch-size", options.arguments.micro_batch_size, {1, 1 << 16}, "sequences in a micro-batch");
-  if (const auto done = app.parse(argc, argv)) return *done;
-
-  std::vector<std::string> kinds = {kind};
-  if (kind == "all") kinds = pipeline::schedule_kinds();
+ExitCode bench(const BenchOptions& options) {
+  std::vector<std::string> kinds = {options.kind};
+  if (options.kind == "all") kinds = pipeline::schedule_kinds();
   const MachineLoad load;
   fmt::print("{}\n", bench_header());
   for (const std::string& one : kinds) {
@@ -191,6 +172,24 @@ ExitCode bench_command(int argc, char** argv) {
   }
   fmt::print("{}\n", load.report());
   return ExitCode::kAllMatch;
+}
+
+}  // namespace
+
+void bench_command(App& app) {
+  auto& options = app.own(BenchOptions());
+  std::vector<std::string> choices = pipeline::schedule_kinds();
+  choices.push_back(options.kind);
+  app.add_choice("--schedule", options.kind, choices, "one schedule, or all");
+  app.add_integer("--pp", options.num_ranks, {1, 64}, "ranks");
+  app.add_integer("--micro-batches", options.num_micro_batches, {1, 4096}, "of a batch");
+  app.add_integer("--turns", options.num_turns, {1, 1000}, "runs of each schedule, after one that is not counted");
+  app.add_integer("--hidden-size", options.arguments.hidden_size, {1, 1 << 16}, "width between layers");
+  app.add_integer("--intermediate-size", options.arguments.intermediate_size, {1, 1 << 16}, "width inside a layer");
+  app.add_integer("--number-of-layers", options.arguments.number_of_layers, {1, 1 << 12}, "layers of the model");
+  app.add_integer("--sequence-length", options.arguments.sequence_length, {1, 1 << 16}, "tokens in a sequence");
+  app.add_integer("--micro-batch-size", options.arguments.micro_batch_size, {1, 1 << 16}, "sequences in a micro-batch");
+  app.set_action([&] { return bench(options); });
 }
 
 }  // namespace lab::a5

@@ -6,7 +6,7 @@
 
 #include "a5_pipeline/cases/cases.h"
 #include "a5_pipeline/cases/pipelined_model.h"
-#include "a5_pipeline/commands/model_schedule.h"
+#include "a5_pipeline/commands/schedules.h"
 #include "a5_pipeline/comparisons.h"
 #include "a5_pipeline/data_loader.h"
 #include "common/comm/lone_work.h"

@@ -2,15 +2,12 @@
 #include <fmt/format.h>
 
 #include "a5_pipeline/commands/commands.h"
-#include "a5_pipeline/commands/measured_timeline.h"
+#include "a5_pipeline/commands/schedules.h"
 #include "common/base/errors.h"
 #include "common/base/files.h"
 #include "common/base/numbers.h"
 #include "common/base/text.h"
-#include "common/cli/app.h"
-#include "common/launch/run_ranks.h"
 #include "common/pipeline/generators.h"
-#include "common/pipeline/simulated_stage.h"
 #include "common/pipeline/timeline.h"
 #include "common/pipeline/timeline_diagram.h"
 #include "common/plot/plot.h"
@@ -21,9 +18,9 @@ namespace {
 using pipeline::Schedule;
 using pipeline::Timeline;
 
-constexpr double kForever = 1e9;  // simulated seconds
-
 struct ScheduleCommand {
+  ScheduleCommand() { schedule.num_chunks = 0; }
+
   pipeline::ScheduleOptions schedule;
   bool blocking = false;
   double forward_ms = 1;
@@ -81,41 +78,8 @@ void print(const pipeline::Schedule& schedule, const pipeline::Timeline& timelin
              pipeline::timeline_summary(schedule, timeline, "s"));
 }
 
-}  // namespace
-
-Timeline simulate(const Schedule& schedule, const pipeline::Costs& costs, const SimNetwork& network) {
-  Timeline timeline = make_timeline(schedule, costs);  // rejects what would hang
-  WorldSpec spec;
-  spec.kind = WorldKind::kSim;
-  spec.num_ranks = schedule.num_ranks;
-  spec.timeout_seconds = kForever;
-  spec.traced = true;
-  spec.network = network;
-  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
-    const at::Tensor activation = at::empty({costs.message_bytes}, at::TensorOptions(at::kMeta).dtype(at::kByte));
-    pipeline::SimulatedStage work(schedule, costs, comm.endpoint(), activation);
-    run_schedule(schedule, comm.point_to_point(), work,
-                 pipeline::same_buffers(activation.sizes(), activation.options()));
-    return TensorMap{};
-  });
-  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
-  std::vector<TraceEvent> events;
-  for (const RankOutcome& rank : outcome.ranks) events.insert(events.end(), rank.trace.begin(), rank.trace.end());
-  Timeline simulated = measured_timeline(schedule, events);
-  simulated.peak_live_activations = timeline.peak_live_activations;
-  simulated.links = timeline.links;
-  return simulated;
-}
-
-ExitCode schedule_command(int argc, char** argv) {
+ExitCode draw_schedule(const ScheduleCommand& command) {
   at::set_num_threads(1);
-  ScheduleCommand command;
-  command.schedule.num_chunks = 0;
-  App app("a5_pipeline schedule", "Prints and draws a pipeline schedule, and says what it costs.");
-  add_options(app, command);
-  if (const auto done = app.parse(argc, argv)) return *done;
-  fill_in(app, command);
-
   const pipeline::Schedule schedule = pipeline::make_schedule(command.schedule);
   pipeline::Costs costs = pipeline::even_costs(schedule, command.forward_ms * 1e-3, command.backward_ms * 0.5e-3,
                                                command.backward_ms * 0.5e-3);
@@ -153,6 +117,17 @@ ExitCode schedule_command(int argc, char** argv) {
   plot::draw(pipeline::timeline_diagram(schedule, timeline, look), picture);
   fmt::print("drawn: {}\n", picture);
   return ExitCode::kAllMatch;
+}
+
+}  // namespace
+
+void schedule_command(App& app) {
+  auto& command = app.own(ScheduleCommand());
+  add_options(app, command);
+  app.set_action([&] {
+    fill_in(app, command);
+    return draw_schedule(command);
+  });
 }
 
 }  // namespace lab::a5

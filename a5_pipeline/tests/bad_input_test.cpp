@@ -3,7 +3,7 @@
 #include <regex>
 
 #include "a5_pipeline/cases/pipelined_model.h"
-#include "a5_pipeline/commands/model_schedule.h"
+#include "a5_pipeline/commands/schedules.h"
 #include "a5_pipeline/data_loader.h"
 #include "a5_pipeline/pipeline_communicate.h"
 #include "a5_pipeline/pipeline_stage.h"

@@ -1,6 +1,4 @@
-#include "a5_pipeline/commands/measured_timeline.h"
-
-#include "a5_pipeline/commands/commands.h"
+#include "a5_pipeline/commands/schedules.h"
 #include "common/comm/sim_world.h"
 #include "common/pipeline/generators.h"
 #include "common/testing/test.h"

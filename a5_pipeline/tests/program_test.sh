@@ -6,6 +6,7 @@ program=$bin/$lab
 has() { grep -qE -- "$1" "$scratch/out"; echo $?; }
 num_true() { grep -c 'Tensors match: True' "$scratch/out"; }
 
+explains_itself "$program"
 for num_ranks in 1 2 3 4 5 8; do
   run "$program" --nproc "$num_ranks"
   accepts "$num_ranks stages" $lab "$num_ranks"

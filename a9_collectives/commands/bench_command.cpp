@@ -10,12 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "a9_collectives/cases/catalogue.h"
-#include "a9_collectives/commands/bench_mpi_run.h"
-#include "a9_collectives/commands/bench_options.h"
-#include "a9_collectives/commands/bench_rows.h"
+#include "a9_collectives/commands/bench.h"
 #include "a9_collectives/commands/commands.h"
 #include "common/base/files.h"
+#include "common/base/numbers.h"
 #include "common/bench/bench_blocks.h"
 #include "common/bench/gloo_peer.h"
 #include "common/bench/machine_load.h"
@@ -27,6 +25,44 @@
 
 namespace lab::a9 {
 namespace {
+
+struct BenchOptions {
+  int num_ranks = 4;
+  std::string collective = "all";
+  SizeSteps steps{1 << 10, 64 << 20, 4};
+  int turns = 11;
+  bool selected_only = false;
+  bool no_mpi = false;
+  std::string json_file;
+  std::string plot_file;
+
+  std::vector<const Collective*> collectives() const;
+  std::vector<std::int64_t> sizes() const { return bench_sizes(steps, num_ranks); }
+  std::string picture_of(const Collective& one) const {
+    return collective == "all" ? chart_file(plot_file, one.name) : plot_file;
+  }
+};
+
+std::vector<const Collective*> BenchOptions::collectives() const {
+  if (collective != "all") return {&collective_named(collective)};
+  std::vector<const Collective*> all;
+  for (const Collective& one : catalogue()) all.push_back(&one);
+  return all;
+}
+
+/// Errors    UsageError: sizes in the wrong order, or a file that could not be written at the end of the run
+void validate(const BenchOptions& options) {
+  if (options.steps.min_bytes > options.steps.max_bytes) {
+    const auto text = [](std::int64_t bytes) { return describe_bytes(static_cast<std::uint64_t>(bytes)); };
+    throw UsageError(fmt::format("--min-bytes {}: expected at most --max-bytes, {}", text(options.steps.min_bytes),
+                                 text(options.steps.max_bytes)));
+  }
+  if (!options.plot_file.empty()) plot::check_plot_name(options.plot_file);
+  for (const Collective* collective : options.collectives()) {
+    if (!options.plot_file.empty()) plot::check_plot_name(options.picture_of(*collective));
+  }
+  if (!options.json_file.empty()) const AtomicFile never_committed(options.json_file);
+}
 
 /// What the benchmark measures at one size: every algorithm, or only the selected one, and Gloo's built-in if there is
 /// one, in turns so that all see the same machine.
@@ -244,13 +280,9 @@ std::vector<BenchRow> bench(const BenchOptions& options, const Collective& colle
   return rows;
 }
 
-}  // namespace
-
-ExitCode bench_command(int argc, char** argv) {
+ExitCode bench_all(const BenchOptions& options) {
   at::set_num_threads(1);
-  BenchOptions options;
-  if (const auto done = parse_bench_options(argc, argv, options)) return *done;
-
+  validate(options);
   const MachineLoad load;
   UsableMpi mpi;
   if (options.no_mpi) {
@@ -274,6 +306,25 @@ ExitCode bench_command(int argc, char** argv) {
   for (const std::string& line : summary_lines(all)) fmt::print("{}\n", line);
   fmt::print("{}\n", load.report());
   return wrong ? ExitCode::kMismatch : ExitCode::kAllMatch;
+}
+
+}  // namespace
+
+void bench_command(App& app) {
+  constexpr std::int64_t kMostBytes = std::int64_t{1} << 32;
+  auto& options = app.own(BenchOptions());
+  app.add_integer("--nproc", options.num_ranks, {2, 64}, "ranks");
+  app.add_text("--collective", options.collective, "NAME", "one collective, or all");
+  app.add_bytes("--min-bytes", options.steps.min_bytes, {4, kMostBytes}, "smallest size");
+  app.add_bytes("--max-bytes", options.steps.max_bytes, {4, kMostBytes}, "largest size");
+  app.add_integer("--factor", options.steps.factor, {2, 1024}, "from one size to the next");
+  app.add_integer("--turns", options.turns, {1, 1000}, "blocks of each contender; the median counts");
+  app.add_flag("--selected-only", options.selected_only, "leave out the algorithms that are not selected");
+  app.add_flag("--no-mpi", options.no_mpi, "leave out Open MPI");
+  app.add_text("--json", options.json_file, "FILE", "the table as JSON");
+  app.add_text("--plot", options.plot_file, "FILE",
+               "bandwidth against size (.png, .pdf, .svg); FILE gets each collective's name where all run");
+  app.set_action([&] { return bench_all(options); });
 }
 
 }  // namespace lab::a9

@@ -1,5 +1,3 @@
-#include "a9_collectives/commands/bench_mpi_run.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -10,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "a9_collectives/commands/bench.h"
 #include "common/base/errors.h"
 #include "common/base/subprocess.h"
 #include "common/bench/bench_blocks.h"

@@ -1,12 +1,12 @@
-#include "a9_collectives/commands/bench_rows.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "a9_collectives/commands/bench.h"
 #include "common/base/errors.h"
 #include "common/base/numbers.h"
 #include "common/base/text.h"
@@ -38,6 +38,12 @@ nlohmann::json ratio_json(double ratio) {
 }
 
 }  // namespace
+
+std::string chart_file(const std::string& plot_file, const std::string& collective) {
+  std::filesystem::path path(plot_file);
+  path.replace_filename(path.stem().string() + "_" + collective + path.extension().string());
+  return path.string();
+}
 
 plot::Chart bench_chart(const std::vector<BenchRow>& rows) {
   if (rows.empty()) throw UsageError("a benchmark without rows cannot be drawn");

@@ -3,16 +3,15 @@
 #include <fmt/ranges.h>
 
 #include "a9_collectives/commands/commands.h"
-#include "a9_collectives/commands/explain_diagram.h"
 #include "a9_collectives/commands/explanation.h"
 #include "common/base/files.h"
-#include "common/cli/app.h"
 #include "common/plot/plot.h"
 
 namespace lab::a9 {
 namespace {
 
 struct ExplainOptions {
+  std::string name;
   std::string algorithm;
   int num_ranks = 4;
   std::string out_dir = "out";
@@ -55,29 +54,10 @@ void check_together(const App& app, const ExplainOptions& options) {
     throw UsageError("explain: --file says where and in which format; leave --out and --format out");
 }
 
-}  // namespace
-
-ExitCode explain_command(int argc, char** argv) {
+ExitCode explain_all(const ExplainOptions& options) {
   at::set_num_threads(1);
-  ExplainOptions options;
-  App app("a9_collectives explain NAME",
-          fmt::format("Draws which chunk goes where in which step, from a real run. NAME: {}.", known_names()));
-  app.add_text("--algorithm", options.algorithm, "NAME",
-               "one algorithm, or all; if not given, the one for small messages");
-  app.add_integer("--nproc", options.num_ranks, {2, kMostProvenanceRanks}, "ranks");
-  app.add_text("--out", options.out_dir, "DIR", "folder of the pictures: <collective>_<algorithm>, or _schematic");
-  app.add_text("--file", options.file, "FILE", "the one picture's name (.png, .pdf, .svg)");
-  app.add_choice("--format", options.format, {"png", "pdf", "svg"}, "one format instead of png and pdf");
-  app.add_flag("--text", options.text, "print the steps instead of drawing them");
-  const bool named = argc > 1 && argv[1][0] != '-';
-  const int num_words = named ? 1 : 0;
-  if (const auto done = app.parse(argc - num_words, argv + num_words)) return *done;
-  if (!named) throw UsageError(fmt::format("explain: expected a name first, one of {}", known_names()));
-
-  const std::string name = argv[1];
-  const Collective& collective = collective_named(name == "schematic" ? "all_to_all" : name);
+  const Collective& collective = collective_named(options.name == "schematic" ? "all_to_all" : options.name);
   const std::vector<const Algorithm*> algorithms = algorithms_of(collective, options);
-  check_together(app, options);
   if (!options.text && options.file.empty()) make_folder("--out", options.out_dir);
   for (const Algorithm* algorithm : algorithms) {
     const std::vector<std::string> files = files_for(collective, *algorithm, options);
@@ -94,6 +74,24 @@ ExitCode explain_command(int argc, char** argv) {
     }
   }
   return ExitCode::kAllMatch;
+}
+
+}  // namespace
+
+void explain_command(App& app) {
+  auto& options = app.own(ExplainOptions());
+  app.add_argument("NAME", options.name, known_names());
+  app.add_text("--algorithm", options.algorithm, "NAME",
+               "one algorithm, or all; if not given, the one for small messages");
+  app.add_integer("--nproc", options.num_ranks, {2, kMostProvenanceRanks}, "ranks");
+  app.add_text("--out", options.out_dir, "DIR", "folder of the pictures: <collective>_<algorithm>, or _schematic");
+  app.add_text("--file", options.file, "FILE", "the one picture's name (.png, .pdf, .svg)");
+  app.add_choice("--format", options.format, {"png", "pdf", "svg"}, "one format instead of png and pdf");
+  app.add_flag("--text", options.text, "print the steps instead of drawing them");
+  app.set_action([&] {
+    check_together(app, options);
+    return explain_all(options);
+  });
 }
 
 }  // namespace lab::a9

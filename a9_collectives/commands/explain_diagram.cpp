@@ -1,9 +1,9 @@
-#include "a9_collectives/commands/explain_diagram.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "a9_collectives/commands/explanation.h"
 
 // Vertical lengths are in px; horizontally a column is 1 wide, and rank r's line is at r.
 namespace lab::a9 {

@@ -6,6 +6,7 @@
 #include "a9_collectives/cases/catalogue.h"
 #include "a9_collectives/commands/chunk_names.h"
 #include "a9_collectives/commands/message_steps.h"
+#include "common/plot/plot_diagram.h"
 
 namespace lab::a9 {
 
@@ -40,5 +41,10 @@ std::string steps_text(const Explanation& explanation);
 ///           rank 0 ends with a0 b0
 ///           rank 1 ends with a1 b1
 std::string explanation_text(const Explanation& explanation);
+
+/// Ranks as columns, time downwards: each rank's input as boxes, one row of arrows per step, each rank's result as
+/// boxes. Boxes have the colour of the rank that they come from, arrows that of their sender; sums are grey. The
+/// size follows from the ranks, chunks and steps.
+plot::Diagram explain_diagram(const Explanation& explanation);
 
 }  // namespace lab::a9

@@ -4,11 +4,9 @@
 #include <cstdio>
 
 #include "a9_collectives/commands/commands.h"
-#include "a9_collectives/commands/sim_measure.h"
-#include "a9_collectives/commands/sim_sweep.h"
+#include "a9_collectives/commands/sim.h"
 #include "common/base/files.h"
 #include "common/base/numbers.h"
-#include "common/cli/app.h"
 #include "common/plot/plot.h"
 
 namespace lab::a9 {
@@ -60,7 +58,7 @@ std::vector<std::int64_t> sizes_of(const SimOptions& options) {
   return sizes;
 }
 
-void parse(App& app, SimOptions& options) {
+void add_options(App& app, SimOptions& options) {
   app.add_integer("--ranks", options.num_ranks, {2, 4096}, "simulated ranks");
   app.add_text("--collective", options.collective, "NAME", "the collective");
   app.add_text("--algorithm", options.algorithm, "NAME", "one algorithm, or all");
@@ -77,14 +75,8 @@ void parse(App& app, SimOptions& options) {
   app.add_text("--json", options.json_file, "FILE", "the table as JSON");
 }
 
-}  // namespace
-
-ExitCode sim_command(int argc, char** argv) {
+ExitCode simulate_all(SimOptions options) {
   at::set_num_threads(1);
-  SimOptions options;
-  App app("a9_collectives sim", "Runs algorithms on a simulated network and prints their time next to the formula's.");
-  parse(app, options);
-  if (const auto done = app.parse(argc, argv)) return *done;
   options.network.latency_seconds = options.latency_microseconds * 1e-6;
   options.network.bytes_per_second = options.gigabytes_per_second * 1e9;
   const Collective& collective = collective_named(options.collective);
@@ -114,6 +106,14 @@ ExitCode sim_command(int argc, char** argv) {
     fmt::print("drawn: {}\n", picture);
   }
   return ExitCode::kAllMatch;
+}
+
+}  // namespace
+
+void sim_command(App& app) {
+  auto& options = app.own(SimOptions());
+  add_options(app, options);
+  app.set_action([&] { return simulate_all(options); });
 }
 
 }  // namespace lab::a9

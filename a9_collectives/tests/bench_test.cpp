@@ -1,9 +1,10 @@
+#include "a9_collectives/commands/bench.h"
+
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "a9_collectives/commands/bench_options.h"
-#include "a9_collectives/commands/bench_rows.h"
+#include "common/bench/bench_blocks.h"
 #include "common/testing/test.h"
 
 // What the benchmark does with its figures; the figures themselves are not tested.
@@ -151,11 +152,7 @@ TEST_CASE("sizes: whole elements per rank, none twice; calls: fewer the larger t
 }
 
 TEST_CASE("pictures: one name per collective where all run") {
-  BenchOptions options;
-  options.plot_file = "out.d/bench.png";
-  CHECK(options.picture_of(collective_named("allreduce")) == "out.d/bench_allreduce.png");
-  options.collective = "allreduce";
-  CHECK(options.picture_of(collective_named("allreduce")) == "out.d/bench.png");
+  CHECK(chart_file("out.d/bench.png", "allreduce") == "out.d/bench_allreduce.png");
 }
 
 TEST_CASE("chart: what is picked and the peers, with a mark where another algorithm is picked") {

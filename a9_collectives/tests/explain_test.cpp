@@ -1,5 +1,5 @@
 #include "a9_collectives/commands/commands.h"
-#include "a9_collectives/commands/explain_diagram.h"
+#include "a9_collectives/commands/explanation.h"
 #include "common/plot/plot_program.h"
 #include "common/testing/message_of.h"
 #include "common/testing/temporary_folder.h"
@@ -29,9 +29,11 @@ std::string text_of(const char* collective, const char* algorithm, int num_ranks
 
 ExitCode run(std::vector<std::string> words) {
   words.insert(words.begin(), "explain");
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  return explain_command(static_cast<int>(argv.size()), argv.data());
+  std::vector<const char*> argv;
+  for (const std::string& word : words) argv.push_back(word.data());
+  App app("explain", "");
+  explain_command(app);
+  return app.run(static_cast<int>(argv.size()), argv.data());
 }
 
 std::string refusal(const std::vector<std::string>& words) {
@@ -183,8 +185,8 @@ TEST_CASE("a failure of the run is passed on") {
 }
 
 TEST_CASE("wrong names and options are refused before anything runs") {
-  CHECK(contains(refusal({}), "expected a name first, one of broadcast, allreduce"));
-  CHECK(contains(refusal({"--nproc", "4"}), "expected a name first"));
+  CHECK(contains(refusal({}), "expected NAME (broadcast, allreduce"));
+  CHECK(contains(refusal({"--nproc", "4"}), "expected NAME"));
   CHECK(contains(refusal({"allredcue"}), "there is no collective 'allredcue'"));
   CHECK(contains(refusal({"allreduce", "--algorithm", "rign"}), "there is no allreduce algorithm 'rign'"));
   CHECK(contains(refusal({"allreduce", "--nproc", "17"}), "--nproc"));

@@ -5,6 +5,7 @@ lab=a9_collectives
 program=$bin/$lab
 has() { grep -qE -- "$1" "$scratch/out"; echo $?; }
 
+explains_itself "$program"
 for num_ranks in 1 2 3 4 5 8; do
   run "$program" --nproc "$num_ranks"
   accepts "$num_ranks ranks" $lab "$num_ranks"
@@ -27,7 +28,7 @@ verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 9
 run "$program" run AllGatherBruck --nproc 2
 verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 2 ]]; echo $?)" "run CASE runs that one"
 run "$program" run alreduce; refuses "a task that is not there" 2 "such as allreduce; got 'alreduce'"
-run "$program" run; refuses "run without a name" 2 "expected the name of a case or of a task, got nothing"
+run "$program" run; refuses "run without a name" 2 "run: expected NAME \(a task, or one of its cases\), got nothing"
 
 # The student's checks, and the records for the judge.
 run "$program" check --nproc 3 --json "$scratch/check.json"
@@ -59,7 +60,7 @@ if grep -q 'no SimGrid' "$scratch/err"; then skip "this build has no simulated n
   verdict "$([[ $code == 0 ]] && has 'allreduce +\* rabenseifner +1048576 +16 +1652.864 +1652.864 +128 +1966080 +8')" "sim prints the formula's time to the digit"
   verdict "$([[ $(grep -c '"simulated_seconds"' "$scratch/sim.json") == 5 ]]; echo $?)" "... and a row of JSON for each algorithm"
   run "$program" sim --ranks 1; refuses "too few simulated ranks" 2 "--ranks: expected an integer from 2 to 4096, got '1'"
-  run "$program" sim --bytes 1TB; refuses "an invalid size" 2 "--bytes: expected a size from 1B to 1TiB, got '1TB'; try --bytes 1MiB"
+  run "$program" sim --bytes 2TiB; refuses "an invalid size" 2 "--bytes: expected a size from 1B to 1TiB, got '2TiB'; try --bytes 1MiB"
   run "$program" sim --platform ring; refuses "a platform that is not there" 2 "--platform: expected star, fat-tree, torus or dragonfly, got 'ring'"
   run "$program" sim --algorithm rings; refuses "an algorithm that is not there" 2 "there is no allreduce algorithm 'rings'"
   run "$program" --world sim --nproc 3

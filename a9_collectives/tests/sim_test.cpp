@@ -1,7 +1,7 @@
+#include "a9_collectives/commands/sim.h"
+
 #include <cmath>
 
-#include "a9_collectives/commands/sim_measure.h"
-#include "a9_collectives/commands/sim_sweep.h"
 #include "common/comm/sim_world.h"
 #include "common/testing/test.h"
 

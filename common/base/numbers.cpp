@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 #include "common/base/option_value.h"
 
@@ -39,18 +38,6 @@ std::string describe_bytes(std::uint64_t bytes) {
   return fmt::format("{} {}",
                      text.size() > 2 && text.substr(text.size() - 2) == ".0" ? text.substr(0, text.size() - 2) : text,
                      kUnits[unit]);
-}
-
-std::optional<std::int64_t> parse_bytes(const std::string& text) {
-  static const std::map<std::string, int> kShifts = {{"", 0},   {"B", 0},    {"K", 10}, {"KiB", 10},
-                                                     {"M", 20}, {"MiB", 20}, {"G", 30}, {"GiB", 30}};
-  const std::size_t digits = text.find_first_not_of("0123456789");
-  const std::string unit = digits == std::string::npos ? "" : text.substr(digits);
-  const auto shift = kShifts.find(unit);
-  const auto number = option::integer<std::int64_t>(text.substr(0, digits));
-  constexpr std::int64_t kMost = std::int64_t{1} << 60;
-  if (shift == kShifts.end() || !number || *number > kMost >> shift->second) return std::nullopt;
-  return *number << shift->second;
 }
 
 }  // namespace lab

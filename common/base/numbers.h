@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,10 +20,5 @@ std::vector<std::int64_t> numbers_in(const std::string& option, const std::strin
 
 /// "0 B", "4 KiB", "1.5 MiB".
 std::string describe_bytes(std::uint64_t bytes);
-
-/// Parses a byte count: an integer, alone or followed by B, KiB, MiB or GiB (K, M and G for short).
-/// Nothing if the text is not one, or is above 2^60.
-/// Example   "64KiB" and "65536": 65536
-std::optional<std::int64_t> parse_bytes(const std::string& text);
 
 }  // namespace lab

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -100,20 +99,6 @@ const Collective& collective_named(const std::string& name) {
   throw UsageError(fmt::format("--collective {}: unknown name; expected one of{}", name, known));
 }
 
-std::vector<std::int64_t> sizes_in(const std::string& list, int num_ranks) {
-  std::vector<std::int64_t> sizes;
-  std::istringstream words(list);
-  for (std::string word; std::getline(words, word, ',');) {
-    const auto bytes = parse_bytes(word);
-    if (!bytes || *bytes <= 0 || *bytes > std::int64_t{1} << 32 || *bytes % (4 * num_ranks) != 0) {
-      throw UsageError(
-          fmt::format("--bytes {}: expected sizes of whole float32 elements on each of {} ranks", word, num_ranks));
-    }
-    sizes.push_back(*bytes);
-  }
-  return sizes;
-}
-
 /// Seconds per call, by turn: a block takes as long as its slowest rank.
 std::vector<double> seconds_by_turn(const Collective& collective, Floats& input, Floats& result, int part, int turns,
                                     int calls) {
@@ -165,7 +150,7 @@ std::string library_name() {
 ExitCode run(int argc, char** argv) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // not to outlive a killed mpirun
   App app("bench_mpi", "Times Open MPI's collectives: mpirun -n P bench_mpi ...; a9_collectives bench runs it.");
-  std::string name = "allreduce", sizes = "1MiB", json_file = "/dev/stdout";
+  std::string name = "allreduce", sizes = "1048576", json_file = "/dev/stdout";
   int turns = 11;
   app.add_text("--collective", name, "NAME", "the collective");
   app.add_text("--bytes", sizes, "LIST", "sizes as nccl-tests counts them, with commas between");
@@ -176,7 +161,9 @@ ExitCode run(int argc, char** argv) {
 
   const World world;
   nlohmann::json rows = nlohmann::json::array();
-  for (const std::int64_t bytes : sizes_in(sizes, world.size)) rows.push_back(row(collective, bytes, turns, world));
+  // Whole float32 elements on each rank.
+  for (const std::int64_t bytes : numbers_in("--bytes", sizes, {4 * world.size, std::int64_t{1} << 32, 4 * world.size}))
+    rows.push_back(row(collective, bytes, turns, world));
   const nlohmann::json all = {{"library", library_name()}, {"ranks", world.size}, {"rows", rows}};
   if (world.rank == 0) write_file_atomically(json_file, all.dump(1) + "\n");
   return ExitCode::kAllMatch;

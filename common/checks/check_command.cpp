@@ -125,42 +125,61 @@ nlohmann::json json_of_case(const CheckedCase& checked) {
 
 }  // namespace
 
-ExitCode records_command(int argc, char** argv, const LabProgram& program) {
-  use_threads(1);  // there must be no thread pool before a fork
-  App app(program.name + " records", "Performs the cases of some tasks and writes what they returned: for a judge.");
-  std::string descriptors, tasks;
-  WorldSpec world;
-  world.kind = WorldKind::kProcesses;
-  world.timeout_seconds = CommonOptions().timeout_seconds;
-  std::uint64_t seed = CommonOptions().seed;
-  app.add_integer("--nproc", world.num_ranks, {1, 4096}, "ranks to start");
-  app.add_seed("--seed", seed, "of weights and data");
-  app.add_text("--descriptors", descriptors, "LIST", "where each rank writes");
-  app.add_text("--tasks", tasks, "LIST", "ids, or names of checks, separated by commas; default: all");
-  app.add_timeout(world.timeout_seconds);
-  if (const auto done = app.parse(argc - 1, argv + 1)) return *done;
-  if (program.validate) program.validate(world.num_ranks);
+namespace {
 
-  const std::vector<Case> cases = cases_of_list(program.cases, tasks);
-  const WorldOutcome outcome =
-      run_record_world(cases, program.calls, world, seed, descriptors_in(descriptors, world.num_ranks));
+struct RecordOptions {
+  WorldSpec world;
+  std::uint64_t seed = CommonOptions().seed;
+  std::string descriptors, tasks;
+};
+
+ExitCode record_cases(const LabProgram& program, const RecordOptions& options) {
+  use_threads(1);  // there must be no thread pool before a fork
+  const int num_ranks = options.world.num_ranks;
+  if (program.validate) program.validate(num_ranks);
+  const std::vector<Case> cases = cases_of_list(program.cases, options.tasks);
+  const WorldOutcome outcome = run_record_world(cases, program.calls, options.world, options.seed,
+                                                descriptors_in(options.descriptors, num_ranks));
   explain_failure(program.name, outcome);
   return static_cast<ExitCode>(outcome.exit_code());
 }
 
-ExitCode check_log_command(int argc, char** argv, const LabProgram& program) {
-  App app(program.name + " check-log", "Compares a log with the lines that a right run with default options prints.");
-  std::string path;
-  int num_ranks = 4;
-  app.add_required_file(path, "the log; - reads standard input");
-  app.add_integer("--nproc", num_ranks, {1, 4096}, "ranks of the run");
-  if (const auto done = app.parse(argc - 1, argv + 1)) return *done;
-
+ExitCode compare_log(const LabProgram& program, const std::string& path, int num_ranks) {
   const std::vector<std::string> problems = check_log(read_log(path), expectation_of(program.steps(), num_ranks));
   for (const std::string& problem : problems) fmt::print("{}: {}\n", path, problem);
   if (!problems.empty()) return ExitCode::kMismatch;
   fmt::print("{}: accepted: exactly the lines of a right run on {}\n", path, counted(num_ranks, "rank"));
   return ExitCode::kAllMatch;
+}
+
+/// Processes, as many as the lab has by default.
+WorldSpec usual_world(const LabProgram& program) {
+  WorldSpec world;
+  world.kind = WorldKind::kProcesses;
+  world.num_ranks = program.defaults.num_ranks;
+  world.timeout_seconds = program.defaults.timeout_seconds;
+  return world;
+}
+
+}  // namespace
+
+void records_command(App& app, const LabProgram& program) {
+  auto& options = app.own(RecordOptions());
+  options.world = usual_world(program);
+  app.add_integer("--nproc", options.world.num_ranks, {1, 4096}, "ranks to start");
+  app.add_seed("--seed", options.seed, "of weights and data");
+  app.add_text("--descriptors", options.descriptors, "LIST", "where each rank writes");
+  app.add_text("--tasks", options.tasks, "LIST", "ids, or names of checks, separated by commas; default: all");
+  app.add_timeout(options.world.timeout_seconds);
+  app.set_action([&] { return record_cases(program, options); });
+}
+
+void check_log_command(App& app, const LabProgram& program) {
+  auto& path = app.own(std::string());
+  auto& num_ranks = app.own(program.defaults.num_ranks);
+  app.add_argument("FILE", path, "the log; - reads standard input");
+  app.add_integer("--nproc", num_ranks, {1, 4096}, "ranks of the run");
+  app.set_action([&] { return compare_log(program, path, num_ranks); });
 }
 
 std::string check_text(const TaskCheck& check) {
@@ -199,41 +218,46 @@ std::string check_json(const std::vector<TaskCheck>& checks) {
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-ExitCode check_command(int argc, char** argv, const LabProgram& program) {
-  use_threads(1);  // there must be no thread pool before a fork
-  std::vector<char*> words(argv + 1, argv + argc);
-  std::string name;
-  if (words.size() > 1 && words[1][0] != '-') {
-    name = words[1];
-    words.erase(words.begin() + 1);
-  }
-  App app(program.name + " check", "Runs the checks of one task, or of all, and says what is wrong: check [TASK].");
-  WorldSpec world;
-  world.kind = WorldKind::kProcesses;
-  world.timeout_seconds = CommonOptions().timeout_seconds;
-  std::uint64_t seed = program.defaults.seed;
-  std::string json_file;
-  world.num_ranks = program.defaults.num_ranks;
-  app.add_integer("--nproc", world.num_ranks, {1, 4096}, "ranks to start");
-  if (!program.ranks_option.empty())
-    app.add_integer(program.ranks_option, world.num_ranks, {1, 4096}, "the same as --nproc");
-  app.add_seed("--seed", seed, "of weights and data");
-  app.add_timeout(world.timeout_seconds);
-  app.add_text("--json", json_file, "FILE", "the results as JSON");
-  if (const auto done = app.parse(static_cast<int>(words.size()), words.data())) return *done;
-  if (program.validate) program.validate(world.num_ranks);
-  const std::vector<Case> cases = name.empty() ? program.cases : named_cases(program.cases, name, "check");
-  if (!json_file.empty()) AtomicFile{json_file};  // a file that cannot be written is reported before the run
+namespace {
 
-  const std::vector<TaskCheck> checks = run_checks(cases, program.calls, world, seed);
+struct CheckOptions {
+  WorldSpec world;
+  std::uint64_t seed = 0;
+  std::string name, json_file;
+};
+
+ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
+  use_threads(1);  // there must be no thread pool before a fork
+  if (program.validate) program.validate(options.world.num_ranks);
+  const std::vector<Case> cases =
+      options.name.empty() ? program.cases : named_cases(program.cases, options.name, "check");
+  if (!options.json_file.empty()) AtomicFile{options.json_file};  // cannot be written: reported before the run
+
+  const std::vector<TaskCheck> checks = run_checks(cases, program.calls, options.world, options.seed);
   int exit_code = 0;
   for (const TaskCheck& check : checks) {
     fmt::print("{}", check_text(check));
     if (exit_code == 0) exit_code = check.exit_code();
   }
   if (checks.size() > 1) fmt::print("{}", summary_text(checks));
-  if (!json_file.empty()) write_file_atomically(json_file, check_json(checks));
+  if (!options.json_file.empty()) write_file_atomically(options.json_file, check_json(checks));
   return static_cast<ExitCode>(exit_code);
+}
+
+}  // namespace
+
+void check_command(App& app, const LabProgram& program) {
+  auto& options = app.own(CheckOptions());
+  options.world = usual_world(program);
+  options.seed = program.defaults.seed;
+  app.add_argument("[TASK]", options.name, "a task, or one of its cases; none: all");
+  app.add_integer("--nproc", options.world.num_ranks, {1, 4096}, "ranks to start");
+  if (!program.ranks_option.empty())
+    app.add_integer(program.ranks_option, options.world.num_ranks, {1, 4096}, "the same as --nproc");
+  app.add_seed("--seed", options.seed, "of weights and data");
+  app.add_timeout(options.world.timeout_seconds);
+  app.add_text("--json", options.json_file, "FILE", "the results as JSON");
+  app.set_action([&] { return check_tasks(program, options); });
 }
 
 }  // namespace lab

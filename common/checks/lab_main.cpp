@@ -17,7 +17,6 @@
 #include "common/base/text.h"
 #include "common/checks/case.h"
 #include "common/checks/check_command.h"
-#include "common/cli/app.h"
 #include "common/comm/rendezvous/fingerprint.h"
 #include "common/launch/debug_rank.h"
 #include "common/launch/joined_world.h"
@@ -153,18 +152,11 @@ int join(Run& run, const RankEnvironment& environment) {
   return outcome.exit_code();
 }
 
-std::string description_of(const LabProgram& program) {
-  std::string text = program.description + " Also: " + program.name + " check-log FILE --nproc P";
-  if (!program.cases.empty()) text += "; run NAME; check [TASK]";
-  for (const LabCommand& command : program.commands) text += "; " + command.help;
-  return text;
-}
-
 /// What must be the same on all ranks that a launcher started. How long a rank waits, and where it writes its own
 /// output, may differ.
 std::string fingerprint_of(const LabProgram& program, const App& app, const std::string& only) {
-  const std::set<std::string> own = {"--debug-rank", "--log-dir", "--nproc",   "--out",
-                                     "--quiet",      "--save",    "--timeout", program.ranks_option};
+  const std::set<std::string> own = {"--debug-rank", "--log-dir", "--nproc",           "--out", "--quiet", "--save",
+                                     "--timeout",    "NAME",      program.ranks_option};
   Fingerprint fingerprint = {{"program", program.name}, {"version", suite_version()}, {"run", only}};
   for (const auto& [name, value] : app.values()) {
     if (own.count(name) == 0) fingerprint.emplace_back(name, value);
@@ -173,18 +165,10 @@ std::string fingerprint_of(const LabProgram& program, const App& app, const std:
 }
 
 /// `only`: what `LAB run NAME` names; empty: everything.
-int run_lab(int argc, char** argv, const LabProgram& program, const std::string& only) {
+int run_lab(const App& app, const LabProgram& program, CommonOptions& options, int num_ranks_by_own_word,
+            const std::string& only) {
   at::set_num_threads(1);  // there must be no thread pool before a fork; each rank sets its own number
-  App app(program.name, description_of(program));
-  CommonOptions& options = app.add_common_options(program.defaults);
-  int num_ranks_by_own_word = program.defaults.num_ranks;
-  if (!program.ranks_option.empty())
-    app.add_integer(program.ranks_option, num_ranks_by_own_word, {1, 4096}, "Ranks to run, the same as --nproc");
-  if (program.add_options) program.add_options(app);
-  std::vector<char*> words(argv, argv + argc);
-  if (!only.empty()) words.erase(words.begin() + 1, words.begin() + 3);  // run NAME
-  if (const auto done = app.parse(static_cast<int>(words.size()), words.data())) return static_cast<int>(*done);
-
+  if (!only.empty()) named_cases(program.cases, only, "run");  // refuses a name that matches no case
   const std::string ranks_word =
       program.ranks_option.empty() || !app.given(program.ranks_option) ? "--nproc" : program.ranks_option;
   if (ranks_word != "--nproc") {
@@ -206,7 +190,7 @@ int run_lab(int argc, char** argv, const LabProgram& program, const std::string&
   const int num_ranks = environment ? environment->size : options.num_ranks;
   validate(options);
   if (program.validate) program.validate(num_ranks);
-  if (options.debug_rank >= 0 && !environment) start_under_debugger(argc, argv, num_ranks, options.debug_rank);
+  if (options.debug_rank >= 0 && !environment) start_under_debugger(app.arguments(), num_ranks, options.debug_rank);
 
   if (program.prepare && only.empty()) program.prepare(options, num_ranks, environment ? environment->rank : 0);
   Run run{program, options, world_of(options, num_ranks), nullptr, program.steps()};
@@ -214,6 +198,22 @@ int run_lab(int argc, char** argv, const LabProgram& program, const std::string&
   run.world.fingerprint = fingerprint_of(program, app, only);
   if (run.world.kind == WorldKind::kThreads) run.line_lock = std::make_shared<std::mutex>();
   return environment ? join(run, *environment) : launch(run);
+}
+
+/// Gives the App a run's options, and the run as its action; `only` is filled in when it is parsed.
+void add_run(App& app, const LabProgram& program, const std::string& only) {
+  CommonOptions& options = app.add_common_options(program.defaults);
+  int& num_ranks_by_own_word = app.own(program.defaults.num_ranks);
+  if (!program.ranks_option.empty())
+    app.add_integer(program.ranks_option, num_ranks_by_own_word, {1, 4096}, "Ranks to run, the same as --nproc");
+  if (program.add_options) program.add_options(app);
+  app.set_action([&] { return static_cast<ExitCode>(run_lab(app, program, options, num_ranks_by_own_word, only)); });
+}
+
+void run_command(App& app, const LabProgram& program) {
+  std::string& only = app.own(std::string());
+  app.add_argument("NAME", only, "a task, or one of its cases");
+  add_run(app, program, only);
 }
 
 }  // namespace
@@ -224,20 +224,29 @@ void explain_failure(const std::string& program, const WorldOutcome& outcome) {
   for (const std::string& line : outcome.rank_lines) fmt::print(stderr, "{}: {}\n", program, line);
 }
 
+void add_lab(App& app, const LabProgram& program) {
+  add_run(app, program, app.own(std::string()));
+  const auto with_program = [&program](void (*set_up)(App&, const LabProgram&)) {
+    return [&program, set_up](App& command) { set_up(command, program); };
+  };
+  if (!program.cases.empty()) {
+    app.add_commands({{"run", "runs the cases of one task, or one case", with_program(run_command)},
+                      {"check", "checks a task, or all, and says what is wrong", with_program(check_command)},
+                      {"records", "writes what the cases return, for a judge", with_program(records_command)}});
+  }
+  app.add_commands({{"check-log",
+                     "compares a log with the lines of a right run\n"
+                     "The run is one on the same number of ranks, with default options otherwise.",
+                     with_program(check_log_command)}});
+  app.add_commands(program.commands);
+}
+
 int lab_main(int argc, char** argv, const LabProgram& program) {
-  const int exit_code = static_cast<int>(guarded_main(argc, argv, [&](int count, char** arguments) {
-    const std::string word = count > 1 ? arguments[1] : "";
-    if (word == "check-log") return check_log_command(count, arguments, program);
-    if (word == "check" && !program.cases.empty()) return check_command(count, arguments, program);
-    if (word == "records" && !program.cases.empty()) return records_command(count, arguments, program);
-    for (const LabCommand& command : program.commands) {
-      if (word == command.name) return command.run(count - 1, arguments + 1);
-    }
-    if (word != "run" || program.cases.empty()) return static_cast<ExitCode>(run_lab(count, arguments, program, ""));
-    if (count < 3) throw UsageError("run: expected the name of a case or of a task, got nothing");
-    named_cases(program.cases, arguments[2], word);  // refuses a name that matches no case
-    return static_cast<ExitCode>(run_lab(count, arguments, program, arguments[2]));
-  }));
+  const int exit_code = guarded_main(argc, argv, [&](int count, char** arguments) {
+    App app(program.name, program.description);
+    add_lab(app, program);
+    return app.run(count, arguments);
+  });
   // Where ranks were processes, Gloo's threads may still use memory that must stay alive (see ProcessWorld); and
   // LibTorch's destructors take a tenth of a second per process.
   std::fflush(nullptr);

@@ -5,19 +5,12 @@
 #include <vector>
 
 #include "common/checks/lab_step.h"
+#include "common/cli/app.h"
 #include "common/log/run_report.h"
 
 namespace lab {
 
-class App;
 struct WorldOutcome;
-
-/// An additional subcommand of a lab: `LAB NAME arguments`.
-struct LabCommand {
-  std::string name;
-  std::string help;                                    ///< "bench [--nproc P]"
-  std::function<ExitCode(int argc, char** argv)> run;  ///< argv[0] is the name
-};
 
 /// A lab, as its main describes it.
 struct LabProgram {
@@ -25,7 +18,7 @@ struct LabProgram {
   std::string description;
   CommonOptions defaults;                       ///< for the options that all labs share
   std::string ranks_option;                     ///< "--pp": the lab's own name for --nproc; empty: none
-  std::function<void(App&)> add_options;        ///< its own options; may be empty
+  std::function<void(App&)> add_options;        ///< its own options, for `LAB` and `LAB run`; may be empty
   std::function<void(int num_ranks)> validate;  ///< throws UsageError before a rank is started; may be empty
   /// Called once the options are valid, before there are ranks: by the process that starts them, with rank 0; under a
   /// launcher, by each rank before the rendezvous, where the others wait for it no longer than --timeout. So it should
@@ -41,21 +34,26 @@ struct LabProgram {
   /// What `check` and `records` run, by task or by name; empty: the lab has neither of them, nor `run NAME`.
   std::vector<Case> cases;
   CallTable calls;  ///< task -> student function
-  std::vector<LabCommand> commands;
+  std::vector<Command> commands;
 };
 
 /// Prints to stderr why the world failed, if it did, and what its ranks were doing.
 void explain_failure(const std::string& program, const WorldOutcome& outcome);
 
-/// The whole main function of a lab binary:
+/// Gives the App of a program, or of a command that is a lab of its own, everything that a lab has; the program must
+/// live as long as the App:
 ///
-///     LAB check-log FILE --nproc P   compares a log with the expectation
+///     LAB, LAB run NAME              a run of everything, or of some cases
 ///     LAB check, LAB records         run cases, `records` for a judge (check_command.h)
-///     LAB COMMAND                    runs one of `commands`
-///     LAB run NAME, LAB              a run of some of the steps' cases, or of all steps
+///     LAB check-log FILE --nproc P   compares a log with what the steps expect
+///     LAB COMMAND                    one of `commands`
 ///
-/// A run reads the options, starts the ranks (or joins those that a launcher started), runs the steps on each and
-/// writes what was asked for (--save, --json, --trace). Ends the process itself, with the exit code.
+/// A run starts the ranks (or joins those that a launcher started), runs the steps on each and writes what was asked
+/// for (--save, --json, --trace).
+void add_lab(App& app, const LabProgram& program);
+
+/// The whole main function of a lab binary, of which add_lab() is the command line. Ends the process itself, with the
+/// exit code.
 int lab_main(int argc, char** argv, const LabProgram& program);
 
 }  // namespace lab

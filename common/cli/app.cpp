@@ -1,17 +1,17 @@
 #include "common/cli/app.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <map>
+#include <type_traits>
 
 #include "common/base/files.h"
 #include "common/base/numbers.h"
 #include "common/base/option_value.h"
 #include "common/base/text.h"
-#include "common/cli/app_names.h"
 
 namespace lab {
 namespace {
@@ -22,103 +22,203 @@ using option::listed;
 using option::quoted;
 using option::throw_wrong_value;
 
+constexpr std::size_t kColumns = 80, kNameColumns = 30;  // of --help
+
+/// The text with line breaks in place of spaces, so that no line is longer than `width` unless a single word is.
+std::string wrapped(const std::string& text, std::size_t width) {
+  std::string lines;
+  std::size_t line = 0;  // where the last one begins
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(" \n", begin), text.size());
+    if (lines.size() > line && lines.size() - line + end - begin > width) lines.back() = '\n';
+    if (!lines.empty() && lines.back() == '\n') line = lines.size();
+    lines.append(text, begin, end + 1 - begin);
+    begin = end + 1;
+  }
+  return lines;
+}
+
+/// CLI11's --help within 80 columns, with the first spelling of each option.
+class HelpText : public CLI::Formatter {
+ public:
+  HelpText() {
+    column_width(kNameColumns);
+    label("SUBCOMMAND", "COMMAND");
+  }
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+    return option->get_name(is_positional);
+  }
+  std::string make_option_desc(const CLI::Option* option) const override {
+    return wrapped(option->get_description(), kColumns - kNameColumns);
+  }
+  std::string make_description(const CLI::App* app) const override {
+    return wrapped(app->get_description(), kColumns) + "\n";
+  }
+  std::string make_subcommand(const CLI::App* command) const override {
+    const std::string help = command->get_description();
+    return fmt::format("  {:<{}}{}\n", command->get_name(), kNameColumns - 2, help.substr(0, help.find('\n')));
+  }
+};
+
+/// "--log-dir" as CLI11 takes names: "--log-dir,--log_dir".
+std::string both_spellings(const std::string& name) {
+  std::string other = name;
+  std::replace(other.begin() + 2, other.end(), '-', '_');
+  return other == name ? name : name + "," + other;
+}
+
+template <typename Number>
+CLI::Validator number_where(const std::function<bool(Number)>& allowed) {
+  const auto problem = [allowed](std::string& text) -> std::string {
+    const std::optional<Number> number = integer<Number>(text);
+    return number && allowed(*number) ? "" : "not allowed";
+  };
+  return {problem, ""};
+}
+
 }  // namespace
 
 struct App::Impl {
-  explicit Impl(const std::string& program, const std::string& description) : cli(description, program) {}
-
-  /// Adds an option that passes its text to `read`, which returns whether the text is valid.
-  CLI::Option* add(const std::string& name, const std::string& kind, const std::string& shown_default,
-                   const Expectation& expectation, const std::string& help,
-                   const std::function<bool(const std::string&)>& read);
-
-  template <typename Number>
-  CLI::Option* add_whole(const std::string& name, const std::string& kind, Number& value, Number min, Number max,
-                         const std::string& help) {
-    values.emplace_back(name, [&value] { return std::to_string(value); });
-    const bool in_range = value >= min && value <= max;  // -1 for "none" is not a default to show or suggest
-    const Expectation expectation{option::integer_expected(std::to_string(min), std::to_string(max)),
-                                  std::to_string(in_range ? value : min)};
-    return add(name, kind, in_range ? expectation.example : "", expectation, help,
-               [&value, min, max](const std::string& text) {
-                 const std::optional<Number> number = integer<Number>(text);
-                 if (!number || *number < min || *number > max) return false;
-                 value = *number;
-                 return true;
-               });
+  Impl(CLI::App* parser, std::unique_ptr<CLI::App> root) : owned(std::move(root)), cli(*parser) {
+    cli.require_subcommand(0, 1);
   }
 
-  std::vector<std::string> with_registered_names(int argc, const char* const* argv) const;
-  [[noreturn]] void throw_missing_value(const std::string& what) const;
+  /// What an option accepts: the validator checks its text, and may change it.
+  CLI::Option* expect(CLI::Option* option, const std::string& kind, const CLI::Validator& validator,
+                      const Expectation& expectation, const std::vector<std::string>& choices = {});
 
-  CLI::App cli;
-  std::unique_ptr<CommonOptions> common;
+  template <typename Number>
+  CLI::Option* add_integer(const std::string& name, const std::string& kind, Number& value, Number min, Number max,
+                           const std::string& help);
+
+  std::vector<std::string> option_names() const;
+  std::vector<std::string> command_names() const;
+  [[noreturn]] void refuse_extra(const std::string& extra) const;
+  [[noreturn]] void refuse(const CLI::ParseError& failure) const;
+
+  std::unique_ptr<CLI::App> owned;  ///< of a program, not of a command
+  CLI::App& cli;
+  std::vector<std::unique_ptr<App>> commands;
+  std::function<ExitCode()> action;
+  std::vector<std::string> arguments;
+  std::vector<std::shared_ptr<void>> kept;
   std::map<std::string, Expectation> expectations;
   std::vector<std::pair<std::string, std::function<std::string()>>> values;
 };
 
-CLI::Option* App::Impl::add(const std::string& name, const std::string& kind, const std::string& shown_default,
-                            const Expectation& expectation, const std::string& help,
-                            const std::function<bool(const std::string&)>& read) {
+CLI::Option* App::Impl::expect(CLI::Option* option, const std::string& kind, const CLI::Validator& validator,
+                               const Expectation& expectation, const std::vector<std::string>& choices) {
+  const std::string name = option->get_name();
   expectations[name] = expectation;
-  CLI::Option* option = cli.add_option_function<std::string>(
-      name,
-      [name, expectation, read](const std::string& text) {
-        if (!read(text)) throw_wrong_value(name, expectation, quoted(text));
-      },
-      shown_default.empty() ? help : fmt::format("{} (default {})", help, shown_default));
-  return option->type_name(kind);
+  // The one place where CLI11's verdict becomes our message.
+  return option->type_name(kind)->transform([name, validator, expectation, choices](std::string text) {
+    const std::string got = text;
+    bool valid = false;
+    try {
+      valid = validator(text).empty();
+    } catch (const CLI::ValidationError&) {
+    }
+    if (!valid) {
+      throw_wrong_value(name, {expectation.expected, nearest(got, choices).value_or(expectation.example)}, quoted(got));
+    }
+    return text;
+  });
 }
 
-/// The arguments with every option under its registered spelling. Values are left alone, and so is the command line of
-/// another program that follows.
-std::vector<std::string> App::Impl::with_registered_names(int argc, const char* const* argv) const {
-  std::vector<std::string> args(argv + std::min(1, argc), argv + argc);
-  const CLI::App* app = &cli;
-  for (std::size_t i = 0; i < args.size(); ++i) {
-    std::string& arg = args[i];
-    if (arg == "--") break;
-    if (arg.empty() || arg[0] != '-') {
-      if (const CLI::App* command = command_named(*app, arg)) {
-        app = command;
-      } else if (app->get_prefix_command()) {
-        break;
-      }
-      continue;
-    }
-    const std::size_t equals = arg.find('=');
-    std::string name = arg.substr(0, equals);
-    if (name.size() > 2 && name[1] == '-') {
-      const std::string known = registered_name(*app, name.substr(2));
-      if (known.empty()) continue;
-      name = "--" + known;
-      arg.replace(0, equals == std::string::npos ? arg.size() : equals, name);
-    }
-    const CLI::Option* option = app->get_option_no_throw(name);
-    if (option == nullptr || num_values(*option) == 0) continue;
-    if (equals == std::string::npos) {
-      i += static_cast<std::size_t>(num_values(*option));
-    } else if (equals + 1 == arg.size()) {
-      // CLI11 would take the next argument as the value.
-      throw_missing_value(name);
-    }
+template <typename Number>
+CLI::Option* App::Impl::add_integer(const std::string& name, const std::string& kind, Number& value, Number min,
+                                    Number max, const std::string& help) {
+  values.emplace_back(name, [&value] { return std::to_string(value); });
+  const bool in_range = value >= min && value <= max;  // -1 for "none" is not a default to show or suggest
+  const Expectation expectation{option::integer_expected(std::to_string(min), std::to_string(max)),
+                                std::to_string(in_range ? value : min)};
+  const std::string shown = in_range ? fmt::format("{} (default {})", help, value) : help;
+  const auto allowed = [min, max](Number number) { return number >= min && number <= max; };
+  // To CLI11, -1 is 2^64 - 1 where a number has no sign.
+  const CLI::Validator validator =
+      std::is_signed_v<Number> ? CLI::Validator(CLI::Range(min, max)) : number_where<Number>(allowed);
+  return expect(cli.add_option(both_spellings(name), value, shown), kind, validator, expectation);
+}
+
+std::vector<std::string> App::Impl::option_names() const {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : cli.get_options()) names.push_back(option->get_name());
+  return names;
+}
+
+std::vector<std::string> App::Impl::command_names() const {
+  std::vector<std::string> names;
+  for (const std::unique_ptr<App>& command : commands) names.push_back(command->impl_->cli.get_name());
+  return names;
+}
+
+void App::Impl::refuse_extra(const std::string& extra) const {
+  const std::string text = extra.substr(0, extra[0] == '-' ? extra.find('=') : std::string::npos);
+  std::string kind = "unexpected argument", meant, rest = "--help lists what is expected";
+  if (text.size() > 1 && text[0] == '-') {
+    kind = "unknown option";
+    std::string dashed = text;
+    std::replace(dashed.begin(), dashed.end(), '_', '-');
+    meant = nearest(dashed, option_names()).value_or("");
+    rest = "--help lists all options";
+  } else if (!commands.empty()) {
+    kind = "unknown command";
+    meant = nearest(text, command_names()).value_or("");
+    rest = "--help lists the commands";
   }
-  return args;
+  throw UsageError(
+      fmt::format("{} {}; {}{}", kind, quoted(text), meant.empty() ? "" : "did you mean '" + meant + "'? ", rest));
 }
 
-void App::Impl::throw_missing_value(const std::string& what) const {
-  const std::string name = what.substr(0, what.find(':'));
-  const auto found = expectations.find(name);
-  if (found != expectations.end()) throw_wrong_value(name, found->second, "nothing");
-  throw UsageError(name + ": expected a value, got nothing; --help lists all options");
+/// Throws our message for CLI11's error in this command's arguments.
+void App::Impl::refuse(const CLI::ParseError& failure) const {
+  const std::string what = one_line(failure.what());
+  if (dynamic_cast<const CLI::RequiredError*>(&failure) != nullptr) {
+    const CLI::Option* missing = cli.get_option_no_throw(what.substr(0, what.find(" is required")));
+    if (missing == nullptr) {
+      throw UsageError(
+          fmt::format("expected a command, one of {}; --help describes them", fmt::join(command_names(), ", ")));
+    }
+    throw UsageError(fmt::format("{}expected {} ({}), got nothing; --help lists what is expected",
+                                 cli.get_parent() == nullptr ? "" : cli.get_name() + ": ", missing->get_name(),
+                                 missing->get_description()));
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&failure) != nullptr) {
+    const std::string name = what.substr(0, what.find(':'));
+    if (what.find(" missing") == std::string::npos)
+      throw UsageError(name + ": expected at most once, got it several times; keep one of them");
+    throw_wrong_value(name, expectations.at(name), "nothing");
+  }
+  throw UsageError(what + "; --help lists all options");
 }
 
-App::App(const std::string& program, const std::string& description)
-    : impl_(std::make_unique<Impl>(program, description)) {
-  impl_->cli.set_version_flag("--version", program + " " + suite_version(), "Print the version and exit");
+App::App(const std::string& program, const std::string& description) {
+  auto root = std::make_unique<CLI::App>(description, program);
+  CLI::App* parser = root.get();
+  parser->set_version_flag("--version", program + " " + suite_version(), "Print the version and exit");
+  parser->formatter(std::make_shared<HelpText>());
+  impl_ = std::make_unique<Impl>(parser, std::move(root));
 }
+
+App::App(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 App::~App() = default;
+
+void App::add_commands(const std::vector<Command>& commands) {
+  for (const Command& command : commands) {
+    CLI::App* parser = impl_->cli.add_subcommand(command.name, command.help)->group("Commands");
+    impl_->commands.push_back(std::unique_ptr<App>(new App(std::make_unique<Impl>(parser, nullptr))));
+    command.set_up(*impl_->commands.back());
+  }
+}
+
+void App::set_action(std::function<ExitCode()> action) {
+  impl_->action = std::move(action);
+}
+
+void App::keep(std::shared_ptr<void> value) {
+  impl_->kept.push_back(std::move(value));
+}
 
 CLI::App& App::cli() {
   return impl_->cli;
@@ -128,25 +228,24 @@ bool App::given(const std::string& name) const {
   return impl_->cli.count(name) > 0;
 }
 
+const std::vector<std::string>& App::arguments() const {
+  return impl_->arguments;
+}
+
 std::vector<std::pair<std::string, std::string>> App::values() const {
   std::vector<std::pair<std::string, std::string>> all;
   for (const auto& [name, value] : impl_->values) all.emplace_back(name, value());
   return all;
 }
 
-CommonOptions& App::own_common_options(const CommonOptions& defaults) {
-  impl_->common = std::make_unique<CommonOptions>(defaults);
-  return *impl_->common;
-}
-
 CLI::Option* App::add_integer(const std::string& name, std::int64_t& value, const IntegerRange& range,
                               const std::string& help) {
-  return impl_->add_whole(name, "N", value, range.min, range.max, help);
+  return impl_->add_integer(name, "N", value, range.min, range.max, help);
 }
 
 CLI::Option* App::add_integer(const std::string& name, int& value, const IntegerRange& range, const std::string& help) {
   const auto max = std::min<std::int64_t>(range.max, std::numeric_limits<int>::max());
-  return impl_->add_whole(name, "N", value, static_cast<int>(range.min), static_cast<int>(max), help);
+  return impl_->add_integer(name, "N", value, static_cast<int>(range.min), static_cast<int>(max), help);
 }
 
 CLI::Option* App::add_bytes(const std::string& name, std::int64_t& value, const IntegerRange& range,
@@ -157,33 +256,25 @@ CLI::Option* App::add_bytes(const std::string& name, std::int64_t& value, const 
     return text;
   };
   impl_->values.emplace_back(name, [&value] { return std::to_string(value); });
-  const Expectation expectation{fmt::format("a size from {} to {}", text_of(range.min), text_of(range.max)),
-                                text_of(value)};
-  return impl_->add(name, "BYTES", text_of(value), expectation, help, [&value, range](const std::string& text) {
-    const std::optional<std::int64_t> bytes = parse_bytes(text);
-    if (!bytes || *bytes < range.min || *bytes > range.max) return false;
-    value = *bytes;
-    return true;
-  });
+  return impl_->expect(
+      impl_->cli.add_option(both_spellings(name), value, fmt::format("{} (default {})", help, text_of(value))), "BYTES",
+      CLI::AsSizeValue(false) & CLI::Range(range.min, range.max),
+      {fmt::format("a size from {} to {}", text_of(range.min), text_of(range.max)), text_of(value)});
 }
 
 CLI::Option* App::add_seed(const std::string& name, std::uint64_t& value, const std::string& help) {
-  return impl_->add_whole<std::uint64_t>(name, "S", value, 0, std::numeric_limits<std::uint64_t>::max(), help);
+  return impl_->add_integer<std::uint64_t>(name, "S", value, 0, std::numeric_limits<std::uint64_t>::max(), help);
 }
 
 CLI::Option* App::add_number(const std::string& name, double& value, const NumberRange& range,
                              const std::string& help) {
   impl_->values.emplace_back(name, [&value] { return fmt::format("{}", value); });
-  const Expectation expectation{fmt::format("a number above {:g}, at most {:g}", range.above, range.max),
-                                fmt::format("{:g}", value)};
-  return impl_->add(name, range.unit, fmt::format("{:g}", value), expectation, help,
-                    [&value, range](const std::string& text) {
-                      const std::optional<double> number = integer<double>(text);
-                      if (!number || !std::isfinite(*number) || *number <= range.above || *number > range.max)
-                        return false;
-                      value = *number;
-                      return true;
-                    });
+  // CLI::Range lets nan pass, and has no open end. For nan both comparisons are false.
+  const auto allowed = [range](double number) { return number > range.above && number <= range.max; };
+  return impl_->expect(
+      impl_->cli.add_option(both_spellings(name), value, fmt::format("{} (default {:g})", help, value)), range.unit,
+      number_where<double>(allowed),
+      {fmt::format("a number above {:g}, at most {:g}", range.above, range.max), fmt::format("{:g}", value)});
 }
 
 CLI::Option* App::add_timeout(double& seconds) {
@@ -194,68 +285,100 @@ CLI::Option* App::add_timeout(double& seconds) {
 CLI::Option* App::add_choice(const std::string& name, std::string& value, const std::vector<std::string>& choices,
                              const std::string& help) {
   impl_->values.emplace_back(name, [&value] { return value; });
-  const std::string list = listed(choices);
-  const std::string fallback = value;
-  return impl_->add(name, fmt::format("{}", fmt::join(choices, "|")), value, {list, value}, help,
-                    [&value, name, choices, list, fallback](const std::string& text) {
-                      if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
-                        throw_wrong_value(name, {list, nearest(text, choices).value_or(fallback)}, quoted(text));
-                      }
-                      value = text;
-                      return true;
-                    });
+  const std::string shown = value.empty() ? help : fmt::format("{} (default {})", help, value);
+  return impl_->expect(impl_->cli.add_option(both_spellings(name), value, shown),
+                       fmt::format("{}", fmt::join(choices, "|")), CLI::IsMember(choices), {listed(choices), value},
+                       choices);
 }
 
 CLI::Option* App::add_text(const std::string& name, std::string& value, const std::string& kind,
                            const std::string& help) {
   const bool is_path = kind == "FILE" || kind == "DIR";
   impl_->values.emplace_back(name, [&value, is_path] { return !is_path ? value : value.empty() ? "" : "named"; });
-  const Expectation expectation{"a value (" + kind + ")", value.empty() ? kind : value};
-  return impl_->add(name, kind, value, expectation, help, [&value](const std::string& text) {
-    // Another option in the value's place: the value was forgotten.
-    if (text.empty() || text.rfind("--", 0) == 0) return false;
-    value = text;
-    return true;
+  // Another option in the value's place: the value was forgotten.
+  const CLI::Validator is_value(
+      [](const std::string& text) -> std::string { return text.empty() || text.rfind("--", 0) == 0 ? "none" : ""; },
+      "");
+  const std::string shown = value.empty() ? help : fmt::format("{} (default {})", help, value);
+  return impl_->expect(impl_->cli.add_option(both_spellings(name), value, shown), kind, is_value,
+                       {"a value (" + kind + ")", value.empty() ? kind : value});
+}
+
+namespace {
+
+/// Adds a positional argument named as in a usage line: "FILE", "[FILE]", "FILE...".
+template <typename Value>
+void add_positional(CLI::App& cli, const std::string& name, Value& value, const std::string& help) {
+  const bool required = name[0] != '[';
+  const std::string plain = name.substr(required ? 0 : 1, name.find_first_of("].") - (required ? 0 : 1));
+  CLI::Option* option = cli.add_option(plain, value, help)->type_name("")->required(required);
+  if (!required) return;
+  option->transform([plain, help](std::string text) {
+    if (text.empty()) throw UsageError(fmt::format("expected {} ({}), got ''", plain, help));
+    return text;
   });
 }
 
-void App::add_required_file(std::string& path, const std::string& help) {
-  impl_->cli.add_option("file", path, help)->required();
+}  // namespace
+
+void App::add_argument(const std::string& name, std::string& value, const std::string& help) {
+  impl_->values.emplace_back(name, [&value] { return value; });
+  add_positional(impl_->cli, name, value, help);
 }
 
-void App::add_words(std::vector<std::string>& words, const std::string& kind, const std::string& help) {
-  impl_->values.emplace_back(kind, [&words] { return fmt::format("{}", fmt::join(words, " ")); });
-  impl_->cli.add_option(kind, words, help);
+void App::add_argument(const std::string& name, std::vector<std::string>& values, const std::string& help) {
+  impl_->values.emplace_back(name, [&values] { return fmt::format("{}", fmt::join(values, " ")); });
+  add_positional(impl_->cli, name, values, help);
 }
 
 CLI::Option* App::add_flag(const std::string& name, bool& value, const std::string& help) {
   impl_->values.emplace_back(name, [&value] { return value ? "yes" : "no"; });
-  return impl_->cli.add_flag(name, value, help);
+  return impl_->cli.add_flag(both_spellings(name), value, help);
 }
 
 std::optional<ExitCode> App::parse(int argc, const char* const* argv) {
+  const std::vector<std::string> arguments(argv + std::min(1, argc), argv + argc);
   try {
-    std::vector<std::string> args = impl_->with_registered_names(argc, argv);
-    std::reverse(args.begin(), args.end());  // CLI11 takes arguments from the back
-    impl_->cli.parse(args);
+    impl_->cli.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the back
   } catch (const CLI::CallForHelp&) {
     write_fully(1, impl_->cli.help());
     return ExitCode::kAllMatch;
   } catch (const CLI::CallForVersion& version) {
     write_fully(1, std::string(version.what()) + "\n");
     return ExitCode::kAllMatch;
-  } catch (const CLI::ExtrasError&) {
-    throw UsageError(message_for_extra(impl_->cli));
-  } catch (const CLI::ArgumentMismatch& mismatch) {
-    const std::string what = mismatch.what();
-    if (what.find(" missing") != std::string::npos) impl_->throw_missing_value(what);
-    const std::string name = what.substr(0, what.find(':'));
-    throw UsageError(name + ": expected at most once, got it several times; keep one of them");
   } catch (const CLI::ParseError& failure) {
-    throw UsageError(one_line(failure.what()) + "; --help lists all options");
+    const Impl& command = *chosen().back()->impl_;
+    const std::vector<std::string> extras = impl_->cli.remaining(true);
+    if (!extras.empty() && !impl_->cli.get_prefix_command()) command.refuse_extra(extras.front());
+    command.refuse(failure);
   }
-  if (impl_->common) finish(*impl_->common);
+  const std::vector<const App*> path = chosen();
+  for (std::size_t i = 1; i < path.size(); ++i) {
+    const std::string name = path[i]->impl_->cli.get_name();
+    if (arguments[i - 1] != name) {  // options before it are the program's, and would be ignored
+      throw UsageError(
+          fmt::format("expected the command {} before its options, got {} first", name, quoted(arguments[i - 1])));
+    }
+  }
+  path.back()->impl_->arguments = arguments;
+  path.back()->finish_common_options();
   return std::nullopt;
+}
+
+std::vector<const App*> App::chosen() const {
+  std::vector<const App*> path = {this};
+  for (const std::unique_ptr<App>& command : impl_->commands) {
+    if (!command->impl_->cli.parsed()) continue;
+    const std::vector<const App*> rest = command->chosen();
+    path.insert(path.end(), rest.begin(), rest.end());
+  }
+  return path;
+}
+
+ExitCode App::run(int argc, const char* const* argv) {
+  if (!impl_->action) impl_->cli.require_subcommand(1);
+  if (const auto done = parse(argc, argv)) return *done;
+  return chosen().back()->impl_->action();
 }
 
 std::string suite_version() {

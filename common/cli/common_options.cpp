@@ -6,7 +6,8 @@
 namespace lab {
 
 CommonOptions& App::add_common_options(const CommonOptions& defaults) {
-  CommonOptions& common = own_common_options(defaults);
+  CommonOptions& common = own(defaults);
+  common_ = &common;
   add_integer("--nproc", common.num_ranks, {1, 4096}, "Ranks to run");
   add_choice("--world", common.world, {"processes", "threads", "sim"}, "What a rank is");
   add_choice("--device", common.device, {"cpu", "cuda"}, "Where tensors live");
@@ -23,7 +24,9 @@ CommonOptions& App::add_common_options(const CommonOptions& defaults) {
   return common;
 }
 
-void App::finish(CommonOptions& common) const {
+void App::finish_common_options() const {
+  if (common_ == nullptr) return;
+  CommonOptions& common = *common_;
   common.num_ranks_given = given("--nproc");
   // Without --nproc a launcher may have set another world size: the rank is checked where that is known.
   if (common.num_ranks_given && common.debug_rank >= common.num_ranks) {

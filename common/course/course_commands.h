@@ -1,24 +1,28 @@
 #pragma once
 
-#include "common/base/errors.h"
+#include <string>
 
-// The subcommands of labcourse, one function each: argv[0] is the subcommand, names follow it, then options. All take
-// --root DIR, the tree's root folder.
+#include "common/cli/app.h"
+
+// The commands of labcourse: each function gives a command its options and its action.
 namespace lab {
 
+/// The option that all of them have, --root DIR: the tree's root folder. The App owns what it returns.
+std::string& add_root(App& app);
+
 // What a student calls through ./lab.
-ExitCode next_command(int argc, char** argv);    ///< next [LAB]
-ExitCode hint_command(int argc, char** argv);    ///< hint TASK [LEVEL] [--level N]
-ExitCode reset_command(int argc, char** argv);   ///< reset TASK [--all]
-ExitCode status_command(int argc, char** argv);  ///< status [LAB]
-ExitCode update_command(int argc, char** argv);  ///< update DIR
+void next_command(App& app);    ///< next [LAB]
+void hint_command(App& app);    ///< hint TASK [LEVEL] [--level N]
+void reset_command(App& app);   ///< reset TASK [--all]
+void status_command(App& app);  ///< status [LAB]
+void update_command(App& app);  ///< update DIR
 
 // What ./lab calls between building and running.
-ExitCode plan_command(int argc, char** argv);       ///< plan [TASK or LAB]...: what to check, one lab per line
-ExitCode record_command(int argc, char** argv);     ///< record FILE... --since FILE: remembers results of checks
-ExitCode wait_command(int argc, char** argv);       ///< wait [TASK or LAB] --state FILE: until a student file is saved
-ExitCode needs_run_command(int argc, char** argv);  ///< needs-run LAB: yes or no
-ExitCode identity_command(int argc, char** argv);   ///< identity [--name NAME] [--id ID]: who hands in
-ExitCode pack_command(int argc, char** argv);       ///< pack LAB [--results DIR]; 1: written, and incomplete
+void plan_command(App& app);       ///< plan [TASK or LAB]...: what to check, one lab per line
+void record_command(App& app);     ///< record FILE... --since FILE: remembers results of checks
+void wait_command(App& app);       ///< wait [TASK or LAB] --state FILE: until a student file is saved
+void needs_run_command(App& app);  ///< needs-run LAB: yes or no
+void identity_command(App& app);   ///< identity [--name NAME] [--id ID]: who hands in
+void pack_command(App& app);       ///< pack LAB [--results DIR]; 1: written, and incomplete
 
 }  // namespace lab

@@ -1,13 +1,4 @@
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <map>
-#include <string>
-#include <vector>
-
-#include "common/base/text.h"
 #include "common/cli/app.h"
-#include "common/cli/guarded_main.h"
 #include "common/course/course_commands.h"
 
 // Implements the student's commands of ./lab, except for building and running: no tensors, so it starts in
@@ -15,32 +6,20 @@
 namespace lab {
 namespace {
 
-using Command = ExitCode (*)(int argc, char** argv);
-
-const std::map<std::string, Command>& course_commands() {
-  static const std::map<std::string, Command> commands = {
-      {"next", next_command},     {"hint", hint_command},        {"reset", reset_command},
-      {"status", status_command}, {"update", update_command},    {"plan", plan_command},
-      {"record", record_command}, {"wait", wait_command},        {"needs-run", needs_run_command},
-      {"pack", pack_command},     {"identity", identity_command}};
-  return commands;
-}
-
 ExitCode run(int argc, char** argv) {
-  std::vector<std::string> words;
-  for (const auto& [word, command] : course_commands()) words.push_back(word);
-  if (argc > 1) {
-    const auto found = course_commands().find(argv[1]);
-    if (found != course_commands().end()) return found->second(argc - 1, argv + 1);
-  }
-  App app("labcourse", fmt::format("What ./lab's student commands do. Commands: {}", fmt::join(words, ", ")));
-  if (argc > 1 && argv[1][0] == '-') {
-    if (const auto answered = app.parse(argc, argv)) return *answered;
-  }
-  const std::string word = argc > 1 ? argv[1] : "nothing";
-  const auto meant = nearest(word, words);
-  throw UsageError(fmt::format("expected one of: {}; got '{}'{}", fmt::join(words, ", "), word,
-                               meant ? fmt::format("; did you mean '{}'?", *meant) : ""));
+  App app("labcourse", "What ./lab's student commands do.");
+  app.add_commands({{"next", "names the next task and what to read for it", next_command},
+                    {"status", "lists the tasks and how far each is", status_command},
+                    {"hint", "shows a task's next hint, or all up to a level", hint_command},
+                    {"reset", "puts a task's TODO back as it was handed out", reset_command},
+                    {"update", "brings this starter up to a newer one", update_command},
+                    {"plan", "prints what to check", plan_command},
+                    {"record", "remembers the results of checks", record_command},
+                    {"wait", "waits until a student file is saved", wait_command},
+                    {"needs-run", "says whether the hand-in needs a run", needs_run_command},
+                    {"identity", "stores who hands in; asks on a terminal, once", identity_command},
+                    {"pack", "packs what a lab asks to hand in", pack_command}});
+  return app.run(argc, argv);
 }
 
 }  // namespace

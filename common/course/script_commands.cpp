@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "common/base/files.h"
-#include "common/course/course_arguments.h"
 #include "common/course/course_commands.h"
 #include "common/course/course_tree.h"
 #include "common/course/file_watch.h"
@@ -18,7 +17,6 @@
 namespace lab {
 namespace {
 
-constexpr std::size_t kManyNames = 1000;
 constexpr std::chrono::milliseconds kPoll{150};
 
 /// One line per lab, in order of appearance: "a9_collectives a9.broadcast a9.allreduce". A lab alone: all of its tasks.
@@ -50,36 +48,28 @@ void forget_edited(const CourseTree& tree, const std::vector<CheckedTask>& resul
   }
 }
 
-}  // namespace
-
-ExitCode plan_command(int argc, char** argv) {
-  CourseArguments arguments(argc, argv, "[TASK or LAB]...", "Prints what to check");
-  if (const auto answered = arguments.parse(0, kManyNames)) return *answered;
-  const CourseTree tree = CourseTree::load(arguments.root());
+ExitCode plan(const std::string& root, const std::vector<std::string>& names) {
+  const CourseTree tree = CourseTree::load(root);
   std::vector<TaskOfLab> tasks;
   std::vector<const Rubric*> whole_labs;
-  for (const std::string& name : arguments.names()) {
+  for (const std::string& name : names) {
     if (const Rubric* lab = tree.find_lab(name)) {
       whole_labs.push_back(lab);
     } else {
       tasks.push_back(tree.task_named(name));
     }
   }
-  if (arguments.names().empty()) {
+  if (names.empty()) {
     for (const Rubric& lab : tree.labs()) whole_labs.push_back(&lab);
   }
   fmt::print("{}", plan_text(tree, tasks, whole_labs));
   return ExitCode::kAllMatch;
 }
 
-ExitCode record_command(int argc, char** argv) {
-  CourseArguments arguments(argc, argv, "FILE...", "Remembers the results of checks");
-  std::string since;
-  arguments.app().add_text("--since", since, "FILE", "a file as old as the beginning of the check");
-  if (const auto answered = arguments.parse(1, kManyNames)) return *answered;
-  const CourseTree tree = CourseTree::load(arguments.root());
+ExitCode record(const std::string& root, const std::vector<std::string>& files, const std::string& since) {
+  const CourseTree tree = CourseTree::load(root);
   ProgressFile progress = ProgressFile::load(tree.root());
-  for (const std::string& file : arguments.names()) {
+  for (const std::string& file : files) {
     const std::vector<CheckedTask> results = read_check_results(file);
     remember(results, tree, progress);
     if (!since.empty()) forget_edited(tree, results, since, progress);
@@ -88,14 +78,8 @@ ExitCode record_command(int argc, char** argv) {
   return ExitCode::kAllMatch;
 }
 
-ExitCode wait_command(int argc, char** argv) {
-  CourseArguments arguments(argc, argv, "[TASK or LAB]", "Waits until a student file is saved; prints what to check");
-  std::string state;
-  arguments.app().add_text("--state", state, "FILE",
-                           "the files' times; if missing, it is created, and nothing is waited for");
-  if (const auto answered = arguments.parse(0, 1)) return *answered;
-  const CourseTree tree = CourseTree::load(arguments.root());
-  const std::string name = arguments.name();
+ExitCode wait_for_save(const std::string& root, const std::string& name, const std::string& state) {
+  const CourseTree tree = CourseTree::load(root);
   const Rubric* lab = name.empty() ? nullptr : tree.find_lab(name);
   const TaskOfLab task = name.empty() || lab != nullptr ? TaskOfLab() : tree.task_named(name);
   std::vector<const Rubric*> labs;
@@ -118,6 +102,30 @@ ExitCode wait_command(int argc, char** argv) {
   fmt::print("{}\n", fmt::join(changed, " "));
   fmt::print("{}", plan_text(tree, task.task != nullptr ? std::vector{task} : tasks_of_files(tree, changed), {}));
   return ExitCode::kAllMatch;
+}
+
+}  // namespace
+
+void plan_command(App& app) {
+  auto& names = app.own(std::vector<std::string>());
+  app.add_argument("[NAME]...", names, "tasks or labs; none: all");
+  app.set_action([&names, &root = add_root(app)] { return plan(root, names); });
+}
+
+void record_command(App& app) {
+  auto& files = app.own(std::vector<std::string>());
+  auto& since = app.own(std::string());
+  app.add_argument("FILE...", files, "results of `LAB check --json`");
+  app.add_text("--since", since, "FILE", "a file as old as the beginning of the check");
+  app.set_action([&files, &since, &root = add_root(app)] { return record(root, files, since); });
+}
+
+void wait_command(App& app) {
+  auto& name = app.own(std::string());
+  auto& state = app.own(std::string());
+  app.add_argument("[NAME]", name, "a task or a lab; none: all");
+  app.add_text("--state", state, "FILE", "the files' times; if missing, it is created, and nothing is waited for");
+  app.set_action([&name, &state, &root = add_root(app)] { return wait_for_save(root, name, state); });
 }
 
 }  // namespace lab

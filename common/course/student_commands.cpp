@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "common/base/numbers.h"
-#include "common/course/course_arguments.h"
 #include "common/course/course_commands.h"
 #include "common/course/course_tree.h"
 #include "common/course/next_task.h"
@@ -22,32 +20,9 @@ std::vector<const Rubric*> labs_named(const CourseTree& tree, const std::string&
   return labs;
 }
 
-}  // namespace
-
-ExitCode next_command(int argc, char** argv) {
-  CourseArguments arguments(argc, argv, "[LAB]", "Names the next task and what to read for it");
-  if (const auto answered = arguments.parse(0, 1)) return *answered;
-  const CourseTree tree = CourseTree::load(arguments.root());
-  fmt::print("{}", next_task_text(tree, labs_named(tree, arguments.name()), ProgressFile::load(tree.root())));
-  return ExitCode::kAllMatch;
-}
-
-ExitCode status_command(int argc, char** argv) {
-  CourseArguments arguments(argc, argv, "[LAB]", "Lists the tasks and how far each is");
-  if (const auto answered = arguments.parse(0, 1)) return *answered;
-  const CourseTree tree = CourseTree::load(arguments.root());
-  fmt::print("{}", status_text(tree, labs_named(tree, arguments.name()), ProgressFile::load(tree.root())));
-  return ExitCode::kAllMatch;
-}
-
-ExitCode hint_command(int argc, char** argv) {
-  CourseArguments arguments(argc, argv, "TASK [LEVEL]", "Shows a task's next hint, or all up to a level");
-  int level = 0;
-  arguments.app().add_integer("--level", level, {1, 3}, "show the hints up to this one");
-  if (const auto answered = arguments.parse(1, 2)) return *answered;
-  if (arguments.names().size() == 2) level = static_cast<int>(numbers_in("LEVEL", arguments.names()[1], {1, 3})[0]);
-  const CourseTree tree = CourseTree::load(arguments.root());
-  const RubricTask& task = *tree.task_named(arguments.name()).task;
+ExitCode show_hint(const std::string& root, const std::string& name, int level) {
+  const CourseTree tree = CourseTree::load(root);
+  const RubricTask& task = *tree.task_named(name).task;
   ProgressFile progress = ProgressFile::load(tree.root());
   TaskProgress known = progress.of(task.id);
 
@@ -63,24 +38,61 @@ ExitCode hint_command(int argc, char** argv) {
   return ExitCode::kAllMatch;
 }
 
-ExitCode reset_command(int argc, char** argv) {
-  CourseArguments arguments(argc, argv, "TASK", "Puts a task's TODO back as it was handed out");
-  bool whole_files = false;
-  arguments.app().add_flag("--all", whole_files,
-                           "also put back other tasks in a file, where they cannot be told apart");
-  if (const auto answered = arguments.parse(1, 1)) return *answered;
-  const CourseTree tree = CourseTree::load(arguments.root());
-  const TaskOfLab task = tree.task_named(arguments.name());
-  for (const std::string& message : reset_task(tree, task, whole_files)) fmt::print("{}\n", message);
-  return ExitCode::kAllMatch;
+}  // namespace
+
+std::string& add_root(App& app) {
+  auto& root = app.own(std::string("."));
+  app.add_text("--root", root, "DIR", "the folder that holds the labs");
+  return root;
 }
 
-ExitCode update_command(int argc, char** argv) {
-  CourseArguments arguments(argc, argv, "DIR", "Brings this starter up to a newer one; your work stays");
-  if (const auto answered = arguments.parse(1, 1)) return *answered;
-  const StarterUpdate update = update_starter(read_starter(arguments.name()), arguments.root());
-  fmt::print("{}", to_text(update, arguments.root()));
-  return ExitCode::kAllMatch;
+void next_command(App& app) {
+  auto& name = app.own(std::string());
+  app.add_argument("[LAB]", name, "none: all labs");
+  app.set_action([&name, &root = add_root(app)] {
+    const CourseTree tree = CourseTree::load(root);
+    fmt::print("{}", next_task_text(tree, labs_named(tree, name), ProgressFile::load(tree.root())));
+    return ExitCode::kAllMatch;
+  });
+}
+
+void status_command(App& app) {
+  auto& name = app.own(std::string());
+  app.add_argument("[LAB]", name, "none: all labs");
+  app.set_action([&name, &root = add_root(app)] {
+    const CourseTree tree = CourseTree::load(root);
+    fmt::print("{}", status_text(tree, labs_named(tree, name), ProgressFile::load(tree.root())));
+    return ExitCode::kAllMatch;
+  });
+}
+
+void hint_command(App& app) {
+  auto& name = app.own(std::string());
+  auto& level = app.own(0);
+  app.add_argument("TASK", name, "such as a9.broadcast");
+  app.add_integer("--level,LEVEL", level, {1, 3}, "show the hints up to this one");
+  app.set_action([&name, &level, &root = add_root(app)] { return show_hint(root, name, level); });
+}
+
+void reset_command(App& app) {
+  auto& name = app.own(std::string());
+  auto& whole_files = app.own(false);
+  app.add_argument("TASK", name, "such as a9.broadcast");
+  app.add_flag("--all", whole_files, "also put back other tasks in a file, where they cannot be told apart");
+  app.set_action([&name, &whole_files, &root = add_root(app)] {
+    const CourseTree tree = CourseTree::load(root);
+    for (const std::string& message : reset_task(tree, tree.task_named(name), whole_files)) fmt::print("{}\n", message);
+    return ExitCode::kAllMatch;
+  });
+}
+
+void update_command(App& app) {
+  auto& folder = app.own(std::string());
+  app.add_argument("DIR", folder, "where the newer version was unpacked");
+  app.set_action([&folder, &root = add_root(app)] {
+    fmt::print("{}", to_text(update_starter(read_starter(folder), root), root));
+    return ExitCode::kAllMatch;
+  });
 }
 
 }  // namespace lab

@@ -11,7 +11,7 @@
 
 namespace lab {
 
-void start_under_debugger(int argc, char** argv, int num_ranks, int debug_rank) {
+void start_under_debugger(const std::vector<std::string>& arguments, int num_ranks, int debug_rank) {
   if (debug_rank >= num_ranks) {
     throw UsageError(fmt::format("--debug-rank {}: expected 0 to {}", debug_rank, num_ranks - 1));
   }
@@ -19,11 +19,11 @@ void start_under_debugger(int argc, char** argv, int num_ranks, int debug_rank) 
   std::vector<std::string> words = {
       labrun, "--standalone", "--nproc-per-node", std::to_string(num_ranks), "--debug-rank", std::to_string(debug_rank),
       self};
-  words.insert(words.end(), argv + 1, argv + argc);
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  execv(labrun.c_str(), arguments.data());
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execv(labrun.c_str(), argv.data());
   throw UsageError(fmt::format("--debug-rank: expected {} to exist; hint: ./lab build", labrun));
 }
 

@@ -45,6 +45,22 @@ refuses() {
   fi
 }
 
+# explains_itself PROGRAM: --help lists the commands, a misspelt one is suggested, and --help fits into 80 columns,
+# save for single words.
+explains_itself() {
+  local command commands wide
+  run "$1" --help
+  wide=$(awk 'length > 80 && NF > 1' "$scratch/out")
+  mapfile -t commands < <(sed -n '/^Commands:$/,/^$/s/^  \([a-z-]*\) .*/\1/p' "$scratch/out")
+  for command in "${commands[@]}"; do
+    run "$1" "$command" --help
+    [[ $code == 0 ]] || wide+=" $command: exit code $code"
+    wide+=$(awk 'length > 80 && NF > 1' "$scratch/out")
+  done
+  verdict "$([[ " ${commands[*]} " == *" check-log "* && ! $wide ]]; echo $?)" "--help of ${commands[*]}: within 80 columns $wide"
+  run "$1" chek-log; refuses "a misspelt command" 2 "unknown command 'chek-log'; did you mean 'check-log'\?"
+}
+
 # launcher NAME: true if the launcher can start a program here.
 launcher() {
   case $1 in

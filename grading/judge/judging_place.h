@@ -15,11 +15,17 @@ class App;
 
 namespace lab::grading {
 
-/// Where the suite is, and how far submissions are trusted: the options that all commands of the judge share.
-struct PlaceOptions {
+/// Where the suite is, and the marks: the options that all commands of the judge share.
+struct RubricOptions {
   std::string source = ".";
-  std::string build;   ///< empty: build/release below the source
   std::string rubric;  ///< an instructor's file; empty: none
+
+  void add_to(App& app);
+};
+
+/// How far submissions are trusted, for the commands that run them.
+struct PlaceOptions : RubricOptions {
+  std::string build;  ///< empty: build/release below the source
   bool no_sandbox = false;
   double wall_seconds = kMostWallSeconds;  ///< of one run or compilation, by the clock
 

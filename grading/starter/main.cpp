@@ -29,7 +29,7 @@ ExitCode run(int argc, char** argv) {
   App app("labstarter",
           "Makes the students' tree of all labs, or of some; an existing one is updated, and student work is kept.");
   std::string folder, source = ".", names;
-  app.add_required_file(folder, "folder to make or update");
+  app.add_argument("DIR", folder, "folder to make or update");
   app.add_text("--labs", names, "LABS", "such as a4,a9; default: those of the existing starter, or all");
   app.add_text("--source", source, "DIR", "the suite's source tree");
   if (const auto done = app.parse(argc, argv)) return *done;

@@ -11,7 +11,6 @@
 #include "common/base/errors.h"
 #include "common/bench/machine_load.h"
 #include "common/bench/median.h"
-#include "common/cli/app.h"
 #include "common/launch/one_rank.h"
 #include "common/launch/run_ranks.h"
 #include "common/tensor/tensor_map.h"
@@ -75,30 +74,7 @@ void print_speeds(const std::string& round, double of_one, double of_two, double
   std::fflush(stdout);
 }
 
-}  // namespace
-
-ExitCode bench_command(int argc, char** argv) {
-  int rounds = 5;
-  SpeedRun run;
-  run.training.model = "wide";
-  run.training.dtype = at::kFloat;
-  run.training.batch_size = 64;
-  run.pipeline.schedule = "1f1b";
-  run.pipeline.num_micro_batches = 16;
-  App app(
-      "optC_model_parallel bench",
-      "Images per second in one process, in 2 stages and in 4, one thread each. On an idle machine with two cores or "
-      "more, 2 stages of the model wide reach at least 1.5 times the speed of one process; with two cores, 4 stages at "
-      "least 0.85 times that of 2.");
-  app.add_choice("--model", run.training.model, pipeline_model_names(), "the network to train");
-  app.add_choice("--schedule", run.pipeline.schedule, {"gpipe", "1f1b"}, "of the pipelines");
-  app.add_integer("--batch-size", run.training.batch_size, {1, 65'536}, "images of a step");
-  app.add_integer("--micro-batches", run.pipeline.num_micro_batches, {8, 65'536}, "of a batch; few leave stages idle");
-  app.add_integer("--steps", run.num_steps, {1, 10'000}, "timed steps per measurement, after one untimed step");
-  app.add_integer("--rounds", rounds, {1, 1000}, "each measures every setup once, so that all see the same noise");
-  app.add_seed("--seed", run.training.seed, "of images and weights");
-  if (const auto done = app.parse(argc, argv)) return *done;
-
+ExitCode bench(SpeedRun run, int rounds) {
   fmt::print("{}, float32, batches of {} images, {} with {} micro-batches, {} steps; images per second\n",
              run.training.model, run.training.batch_size, run.pipeline.schedule, run.pipeline.num_micro_batches,
              run.num_steps);
@@ -119,6 +95,26 @@ ExitCode bench_command(int argc, char** argv) {
   print_speeds("median", median(one), median(two), median(four));
   fmt::print("{}\n", load.report());
   return ExitCode::kAllMatch;
+}
+
+}  // namespace
+
+void bench_command(App& app) {
+  auto& rounds = app.own(5);
+  auto& run = app.own(SpeedRun());
+  run.training.model = "wide";
+  run.training.dtype = at::kFloat;
+  run.training.batch_size = 64;
+  run.pipeline.schedule = "1f1b";
+  run.pipeline.num_micro_batches = 16;
+  app.add_choice("--model", run.training.model, pipeline_model_names(), "the network to train");
+  app.add_choice("--schedule", run.pipeline.schedule, {"gpipe", "1f1b"}, "of the pipelines");
+  app.add_integer("--batch-size", run.training.batch_size, {1, 65'536}, "images of a step");
+  app.add_integer("--micro-batches", run.pipeline.num_micro_batches, {8, 65'536}, "of a batch; few leave stages idle");
+  app.add_integer("--steps", run.num_steps, {1, 10'000}, "timed steps per measurement, after one untimed step");
+  app.add_integer("--rounds", rounds, {1, 1000}, "each measures every setup once, so that all see the same noise");
+  app.add_seed("--seed", run.training.seed, "of images and weights");
+  app.set_action([&] { return bench(run, rounds); });
 }
 
 }  // namespace lab::optc

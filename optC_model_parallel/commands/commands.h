@@ -1,18 +1,25 @@
 #pragma once
 
-#include "common/base/errors.h"
+#include "common/cli/app.h"
 
 namespace lab::optc {
+
+/// The whole main function: all checks, then a pipeline and a tensor-parallel training, compared with one process; or
+/// a command.
+int lab_program(int argc, char** argv);
+
+// Each function gives a command its options and its action.
+
 /// `single`: trains in one process, writes the record and its curves.
-ExitCode single_command(int argc, char** argv);
+void single_command(App& app);
 
 /// `compare`: several ways to train, each compared with one process; a table, curves and CSV.
-ExitCode compare_command(int argc, char** argv);
+void compare_command(App& app);
 
 /// `bench`: images per second of one process, of 2 stages and of 4, measured in one run.
-ExitCode bench_command(int argc, char** argv);
+void bench_command(App& app);
 
 /// `memory`: the peak activation memory of each stage, for several numbers of micro-batches.
-ExitCode memory_command(int argc, char** argv);
+void memory_command(App& app);
 
 }  // namespace lab::optc

@@ -13,7 +13,6 @@
 #include "common/base/errors.h"
 #include "common/base/files.h"
 #include "common/base/text.h"
-#include "common/cli/app.h"
 #include "common/launch/run_ranks.h"
 #include "optC_model_parallel/commands/commands.h"
 #include "optC_model_parallel/commands/curves.h"
@@ -226,32 +225,10 @@ void write_pictures(const std::vector<ComparedRun>& all, const std::string& fold
   }
 }
 
-}  // namespace
-
-ExitCode compare_command(int argc, char** argv) {
-  LabOptions options;
-  CommonOptions common;
-  std::string list = kUsualRuns;
-  App app("optC_model_parallel compare",
-          "Trains in several ways, and compares each with the same training in one process.");
-  app.add_text("--runs", list, "LIST", "pipeline schedules, and models for tensor parallelism");
-  app.add_integer("--nproc", common.num_ranks, {1, 64}, "ranks");
-  app.add_seed("--seed", common.seed, "of weights and of the order of images");
-  app.add_timeout(common.timeout_seconds);
-  app.add_text("--out", common.out_dir, "DIR", "folder of curves and tables");
-  add_training_options(app, options);
-  add_pipeline_options(app, options);
-  if (const auto done = app.parse(argc, argv)) return *done;
-  for (const char* fixed : {"--schedule", "--chunks"}) {
-    if (app.given(fixed)) throw UsageError(fmt::format("compare: expected --runs instead, got {}", fixed));
-  }
+ExitCode compare_all(const std::string& list, LabOptions options, const ChosenOptimizer& chosen,
+                     const CommonOptions& common) {
   if (options.training.num_epochs == 0) throw UsageError("--epochs: expected at least 1 to compare, got 0");
   finish(options, common);
-  const OptimizerOptions& asked = options.training.optimizer;
-  ChosenOptimizer chosen;
-  if (app.given("--optimizer")) chosen.kind = asked.kind;
-  if (app.given("--lr")) chosen.learning_rate = asked.learning_rate;
-  if (app.given("--momentum")) chosen.momentum = asked.momentum;
   const std::vector<TrainingRun> runs = runs_in(list, options, chosen, common.num_ranks);
   check_data(options);
   make_folder("--out", common.out_dir);
@@ -264,6 +241,32 @@ ExitCode compare_command(int argc, char** argv) {
   print_gradients(all);
   write_pictures(all, common.out_dir);
   return std::all_of(all.begin(), all.end(), is_same) ? ExitCode::kAllMatch : ExitCode::kMismatch;
+}
+
+}  // namespace
+
+void compare_command(App& app) {
+  auto& options = app.own(LabOptions());
+  auto& common = app.own(CommonOptions());
+  auto& list = app.own(std::string(kUsualRuns));
+  app.add_text("--runs", list, "LIST", "pipeline schedules, and models for tensor parallelism");
+  app.add_integer("--nproc", common.num_ranks, {1, 64}, "ranks");
+  app.add_seed("--seed", common.seed, "of weights and of the order of images");
+  app.add_timeout(common.timeout_seconds);
+  app.add_text("--out", common.out_dir, "DIR", "folder of curves and tables");
+  add_training_options(app, options);
+  add_pipeline_options(app, options);
+  app.set_action([&] {
+    for (const char* fixed : {"--schedule", "--chunks"}) {
+      if (app.given(fixed)) throw UsageError(fmt::format("compare: expected --runs instead, got {}", fixed));
+    }
+    const OptimizerOptions& asked = options.training.optimizer;
+    ChosenOptimizer chosen;
+    if (app.given("--optimizer")) chosen.kind = asked.kind;
+    if (app.given("--lr")) chosen.learning_rate = asked.learning_rate;
+    if (app.given("--momentum")) chosen.momentum = asked.momentum;
+    return compare_all(list, options, chosen, common);
+  });
 }
 
 }  // namespace lab::optc

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "common/base/numbers.h"
-#include "common/cli/app.h"
 #include "optC_model_parallel/commands/commands.h"
 #include "optC_model_parallel/commands/memory_runs.h"
 #include "optC_model_parallel/model/parallel/parallel_strategies.h"
@@ -80,37 +79,45 @@ void measure_all(MemoryRun run, const std::vector<std::int64_t>& numbers) {
   }
 }
 
-}  // namespace
+struct MemoryOptions {
+  MemoryOptions() {
+    run.training.dtype = at::kFloat;
+    run.pipeline.schedule = "1f1b";
+  }
 
-ExitCode memory_command(int argc, char** argv) {
   std::string list = "1000,10000";
   std::int64_t cap_megabytes = 0;
   MemoryRun run;
-  run.training.dtype = at::kFloat;
-  run.pipeline.schedule = "1f1b";
-  App app(
-      "optC_model_parallel memory",
-      "Peak activation memory of each stage, for batches of more and more micro-batches. With 1F1B it does not grow; "
-      "with GPipe it does, and a forecast says how much.");
-  app.add_text("--micro-batches", list, "LIST", "numbers of micro-batches, one batch each");
-  app.add_integer("--micro-batch-size", run.micro_batch_size, {1, 65'536}, "images of a micro-batch");
-  app.add_choice("--schedule", run.pipeline.schedule, {"gpipe", "1f1b"}, "of the pipeline");
-  app.add_flag("--recompute", run.pipeline.recompute, "drop activations, and recompute them in the backward pass");
-  app.add_integer("--cap", cap_megabytes, {0, 1'000'000},
-                  "MB by which a rank's process may grow during the batch, enforced by the kernel; 0: no limit");
-  app.add_choice("--model", run.training.model, pipeline_model_names(), "the network to train");
-  app.add_integer("--nproc", run.num_stages, {2, 64}, "stages, one process each");
-  app.add_seed("--seed", run.training.seed, "of images and weights");
-  app.add_timeout(run.timeout_seconds);
-  if (const auto done = app.parse(argc, argv)) return *done;
-  const std::vector<std::int64_t> numbers = numbers_in("--micro-batches", list, {1, 1'000'000});
-  run.cap_bytes = cap_megabytes * kMegabyte;
+};
+
+ExitCode measure_memory(const MemoryOptions& options) {
+  const std::vector<std::int64_t> numbers = numbers_in("--micro-batches", options.list, {1, 1'000'000});
+  MemoryRun run = options.run;
+  run.cap_bytes = options.cap_megabytes * kMegabyte;
   check_pipeline(run.training, run.pipeline, run.num_stages);
 
   fmt::print("{}, float32, {} stages, micro-batches of {} images; MB = 10^6 bytes of activations at once, at most\n",
              run.training.model, run.num_stages, run.micro_batch_size);
   measure_all(run, numbers);
   return ExitCode::kAllMatch;
+}
+
+}  // namespace
+
+void memory_command(App& app) {
+  auto& options = app.own(MemoryOptions());
+  app.add_text("--micro-batches", options.list, "LIST", "numbers of micro-batches, one batch each");
+  app.add_integer("--micro-batch-size", options.run.micro_batch_size, {1, 65'536}, "images of a micro-batch");
+  app.add_choice("--schedule", options.run.pipeline.schedule, {"gpipe", "1f1b"}, "of the pipeline");
+  app.add_flag("--recompute", options.run.pipeline.recompute,
+               "drop activations, and recompute them in the backward pass");
+  app.add_integer("--cap", options.cap_megabytes, {0, 1'000'000},
+                  "MB by which a rank's process may grow during the batch, enforced by the kernel; 0: no limit");
+  app.add_choice("--model", options.run.training.model, pipeline_model_names(), "the network to train");
+  app.add_integer("--nproc", options.run.num_stages, {2, 64}, "stages, one process each");
+  app.add_seed("--seed", options.run.training.seed, "of images and weights");
+  app.add_timeout(options.run.timeout_seconds);
+  app.set_action([&] { return measure_memory(options); });
 }
 
 }  // namespace lab::optc

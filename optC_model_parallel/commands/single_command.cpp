@@ -3,7 +3,6 @@
 #include <cstdio>
 
 #include "common/base/files.h"
-#include "common/cli/app.h"
 #include "common/launch/one_rank.h"
 #include "optC_model_parallel/commands/commands.h"
 #include "optC_model_parallel/commands/curves.h"
@@ -14,17 +13,9 @@
 #include "optC_model_parallel/model/training/training_loop.h"
 
 namespace lab::optc {
+namespace {
 
-ExitCode single_command(int argc, char** argv) {
-  LabOptions options;
-  CommonOptions common;
-  App app("optC_model_parallel single", "Trains in one process: what every parallel training must equal.");
-  app.add_seed("--seed", common.seed, "of weights and of the order of images");
-  app.add_text("--out", common.out_dir, "DIR", "folder of the record and its curves");
-  add_training_options(app, options);
-  add_model_option(app, options);
-  add_checkpoint_options(app, options);
-  if (const auto done = app.parse(argc, argv)) return *done;
+ExitCode train_alone(LabOptions options, const CommonOptions& common) {
   options.training.model = options.model.empty() ? options.training.model : options.model;
   finish(options, common);
   make_folder("--out", common.out_dir);
@@ -59,6 +50,19 @@ ExitCode single_command(int argc, char** argv) {
        write_curves({{"one process", record, true}}, common.out_dir, "optC_single_" + training.model))
     fmt::print("written: {}\n", written);
   return ExitCode::kAllMatch;
+}
+
+}  // namespace
+
+void single_command(App& app) {
+  auto& options = app.own(LabOptions());
+  auto& common = app.own(CommonOptions());
+  app.add_seed("--seed", common.seed, "of weights and of the order of images");
+  app.add_text("--out", common.out_dir, "DIR", "folder of the record and its curves");
+  add_training_options(app, options);
+  add_model_option(app, options);
+  add_checkpoint_options(app, options);
+  app.set_action([&] { return train_alone(options, common); });
 }
 
 }  // namespace lab::optc

@@ -9,6 +9,7 @@ small=(--train-images 96 --test-images 32)
 has() { grep -qE -- "$1" "$scratch/out"; echo $?; }
 num_true() { grep -c 'Tensors match: True' "$scratch/out"; }
 
+explains_itself "$program"
 run "$program" --nproc 4 --out "$out" "${small[@]}"
 accepts "4 ranks" $lab 4
 verdict "$([[ -s $out/optC_Pipeline_steps.csv && -s $out/optC_Tensor_epochs.csv ]]; echo $?)" "... and tables of the curves"

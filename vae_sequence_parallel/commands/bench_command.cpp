@@ -10,7 +10,6 @@
 #include "common/base/text.h"
 #include "common/bench/machine_load.h"
 #include "common/bench/median.h"
-#include "common/cli/app.h"
 #include "common/launch/run_ranks.h"
 #include "common/launch/supervise/run_directory.h"
 #include "common/launch/supervise/run_in_child.h"
@@ -71,22 +70,16 @@ LoadCost run_load(const AutoEncoderConfig& config, int num_ranks, int num_turns)
   return cost;
 }
 
-}  // namespace
-
-ExitCode bench_command(int argc, char** argv) {
+struct BenchOptions {
   std::string config = "flux";
   std::int64_t size = 256;
-  DecoderRun run;
   int most_ranks = 2, rounds = 3, load_ranks = 4;
-  App app("vae_sequence_parallel bench", "The decoding time, serial and parallel, one thread per rank.");
-  app.add_choice("--config", config, {"flux", "small"}, "sizes of the decoder");
-  app.add_integer("--size", size, {8, 8192}, "side of the picture, pixels");
-  app.add_integer("--nproc", most_ranks, {1, 64}, "ranks of the parallel decoding, in addition to serial and P = 1");
-  app.add_integer("--rounds", rounds, {1, 1000}, "each measures everything once, so that all see the same noise");
-  app.add_integer("--load-nproc", load_ranks, {0, 64}, "ranks that load a checkpoint of this size; 0: none");
-  if (const auto done = app.parse(argc, argv)) return *done;
-  run.config = config == "flux" ? flux_config() : small_config();
-  run.height = run.width = size;
+};
+
+ExitCode bench(const BenchOptions& options) {
+  DecoderRun run;
+  run.config = options.config == "flux" ? flux_config() : small_config();
+  run.height = run.width = options.size;
 
   const MachineLoad load;
   std::vector<double> serial, one, several;
@@ -96,26 +89,40 @@ ExitCode bench_command(int argc, char** argv) {
     seconds.push_back(run_decoder(run).seconds.front());
   };
   fmt::print("{:<8} {:>10} {:>10} {:>10} {:>12} {:>12}\n", "round", "serial s", "P = 1 s",
-             fmt::format("P = {} s", most_ranks), "/ serial", "/ P = 1");
+             fmt::format("P = {} s", options.most_ranks), "/ serial", "/ P = 1");
   const auto line = [&](const std::string& name, double of_serial, double of_one, double of_several) {
     fmt::print("{:<8} {:>10.2f} {:>10.2f} {:>10.2f} {:>12.3f} {:>12.3f}\n", name, of_serial, of_one, of_several,
                of_several / of_serial, of_several / of_one);
     std::fflush(stdout);
   };
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < options.rounds; ++round) {
     measure(true, 1, serial);
     measure(false, 1, one);
-    measure(false, most_ranks, several);
+    measure(false, options.most_ranks, several);
     line(std::to_string(round), serial.back(), one.back(), several.back());
   }
   line("median", median(serial), median(one), median(several));
-  if (load_ranks > 0) {
-    const LoadCost cost = run_load(run.config, load_ranks, rounds);
+  if (options.load_ranks > 0) {
+    const LoadCost cost = run_load(run.config, options.load_ranks, options.rounds);
     fmt::print("loading {:.1f} MB on {}: {:.2f} s (median), {:.1f} MB held by each\n", megabytes(cost.file_bytes),
-               counted(load_ranks, "rank"), median(cost.seconds), megabytes(cost.held_bytes));
+               counted(options.load_ranks, "rank"), median(cost.seconds), megabytes(cost.held_bytes));
   }
   fmt::print("{}\n", load.report());
   return ExitCode::kAllMatch;
+}
+
+}  // namespace
+
+void bench_command(App& app) {
+  auto& options = app.own(BenchOptions());
+  app.add_choice("--config", options.config, {"flux", "small"}, "sizes of the decoder");
+  app.add_integer("--size", options.size, {8, 8192}, "side of the picture, pixels");
+  app.add_integer("--nproc", options.most_ranks, {1, 64},
+                  "ranks of the parallel decoding, in addition to serial and P = 1");
+  app.add_integer("--rounds", options.rounds, {1, 1000},
+                  "each measures everything once, so that all see the same noise");
+  app.add_integer("--load-nproc", options.load_ranks, {0, 64}, "ranks that load a checkpoint of this size; 0: none");
+  app.set_action([&] { return bench(options); });
 }
 
 }  // namespace lab::vae

@@ -5,7 +5,6 @@
 
 #include "common/base/files.h"
 #include "common/base/numbers.h"
-#include "common/cli/app.h"
 #include "common/plot/plot.h"
 #include "vae_sequence_parallel/cases/megabytes.h"
 #include "vae_sequence_parallel/commands/commands.h"
@@ -45,38 +44,31 @@ void draw_table(const MemoryTable& table, const FirstRow& first, const std::stri
   plot::draw(chart, path);
 }
 
-}  // namespace
-
-ExitCode memory_command(int argc, char** argv) {
+struct MemoryOptions {
   std::string config = "flux", device = "cpu", ranks = "1,2,4,8", out_dir = "out";
   std::int64_t size = 256;
   bool no_serial = false;
-  App app("vae_sequence_parallel memory", "Parameters and peak activations of a rank while it decodes.");
-  app.add_choice("--config", config, {"flux", "small"}, "sizes of the decoder");
-  app.add_integer("--size", size, {8, 8192}, "side of the picture, pixels");
-  app.add_text("--ranks", ranks, "LIST", "numbers of ranks");
-  app.add_choice("--device", device, {"cpu", "cuda"}, "read by the memory meter, or by the GPU's allocator");
-  app.add_flag("--no-serial", no_serial, "leave out the decoder in one process");
-  app.add_text("--out", out_dir, "DIR", "folder for the plot");
-  if (const auto done = app.parse(argc, argv)) return *done;
-  if (device == "cuda" && !at::hasCUDA())
+};
+
+ExitCode measure_memory(const MemoryOptions& options) {
+  if (options.device == "cuda" && !at::hasCUDA())
     throw UsageError("--device cuda: this LibTorch has no CUDA, or there is no GPU; hint: leave --device out");
-  const std::vector<std::int64_t> numbers = numbers_in("--ranks", ranks, {1, 64});
+  const std::vector<std::int64_t> numbers = numbers_in("--ranks", options.ranks, {1, 64});
 
   DecoderRun run;
-  run.config = config == "flux" ? flux_config() : small_config();
-  run.height = run.width = size;
-  run.on_gpu = device == "cuda";
-  fmt::print("decoding to {} x {}, {}, MB = 10^6 bytes\n", size, size, config);
+  run.config = options.config == "flux" ? flux_config() : small_config();
+  run.height = run.width = options.size;
+  run.on_gpu = options.device == "cuda";
+  fmt::print("decoding to {} x {}, {}, MB = 10^6 bytes\n", options.size, options.size, options.config);
   FirstRow first;
-  if (no_serial) {
+  if (options.no_serial) {
     first.num_ranks = static_cast<int>(numbers.front());
     first.name = fmt::format("P = {}", first.num_ranks);
   } else {
     first.name = "one process";
   }
   fmt::print("{:<10} {:>14} {:>15} {:>17}\n", "decoder", "parameters MB", "activations MB",
-             no_serial ? fmt::format("of {}", first.name) : "activations / one");
+             options.no_serial ? fmt::format("of {}", first.name) : "activations / one");
   const auto measure = [&](const std::string& name) {
     const DecoderCost cost = run_decoder(run);
     if (first.activation_bytes == 0) first.activation_bytes = cost.activation_bytes;
@@ -85,7 +77,7 @@ ExitCode memory_command(int argc, char** argv) {
     return cost;
   };
   run.serial = true;
-  if (!no_serial) measure("serial");
+  if (!options.no_serial) measure("serial");
   run.serial = false;
   MemoryTable table;
   for (const std::int64_t number : numbers) {
@@ -96,11 +88,26 @@ ExitCode memory_command(int argc, char** argv) {
     table.parameters.push_back(megabytes(cost.parameter_bytes));
     table.ideal.push_back(megabytes(first.activation_bytes) * first.num_ranks / static_cast<double>(number));
   }
-  make_folder("--out", out_dir);
-  const std::string path = fmt::format("{}/vae_memory_{}_{}.png", out_dir, config, size);
-  draw_table(table, first, fmt::format("Memory of a rank that decodes to {} x {} ({})", size, size, config), path);
+  make_folder("--out", options.out_dir);
+  const std::string path = fmt::format("{}/vae_memory_{}_{}.png", options.out_dir, options.config, options.size);
+  draw_table(table, first,
+             fmt::format("Memory of a rank that decodes to {} x {} ({})", options.size, options.size, options.config),
+             path);
   fmt::print("drawn: {}\n", path);
   return ExitCode::kAllMatch;
+}
+
+}  // namespace
+
+void memory_command(App& app) {
+  auto& options = app.own(MemoryOptions());
+  app.add_choice("--config", options.config, {"flux", "small"}, "sizes of the decoder");
+  app.add_integer("--size", options.size, {8, 8192}, "side of the picture, pixels");
+  app.add_text("--ranks", options.ranks, "LIST", "numbers of ranks");
+  app.add_choice("--device", options.device, {"cpu", "cuda"}, "read by the memory meter, or by the GPU's allocator");
+  app.add_flag("--no-serial", options.no_serial, "leave out the decoder in one process");
+  app.add_text("--out", options.out_dir, "DIR", "folder for the plot");
+  app.set_action([&] { return measure_memory(options); });
 }
 
 }  // namespace lab::vae

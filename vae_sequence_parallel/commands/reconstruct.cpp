@@ -1,11 +1,10 @@
-#include "vae_sequence_parallel/commands/reconstruct.h"
-
 #include <c10/core/GradMode.h>
 
 #include <filesystem>
 #include <limits>
 
 #include "common/base/files.h"
+#include "common/checks/lab_step.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/files/picture.h"
 #include "common/tensor/files/safetensors.h"
@@ -13,6 +12,7 @@
 #include "vae_sequence_parallel/cases/megabytes.h"
 #include "vae_sequence_parallel/cases/reconstruction_lines.h"
 #include "vae_sequence_parallel/commands/reconstruction_files.h"
+#include "vae_sequence_parallel/commands/steps.h"
 #include "vae_sequence_parallel/model/checkpoint.h"
 #include "vae_sequence_parallel/model/picture_difference.h"
 #include "vae_sequence_parallel/model/picture_tensor.h"

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "common/base/files.h"
-#include "common/cli/app.h"
 #include "common/tensor/describe.h"
 #include "common/tensor/files/picture.h"
 #include "vae_sequence_parallel/commands/commands.h"
@@ -29,57 +28,22 @@ void add_picture(App& app, StepOptions& options) {
   app.add_integer("--size", options.size, {1, 8192}, "side of the generated picture, pixels");
 }
 
-}  // namespace
+struct CompareOptions {
+  std::string out_dir = StepOptions().out_dir, first, second;
+};
 
-void add_step_options(App& app, StepOptions& options) {
-  add_checkpoint(app, options);
-  add_picture(app, options);
-}
-
-ExitCode encode_command(int argc, char** argv) {
-  StepOptions options;
-  App app("vae_sequence_parallel encode", "Encodes a picture in one process and writes its latent for the next steps.");
-  add_step_options(app, options);
-  app.add_seed("--seed", options.seed, "of the generated picture");
-  add_folder(app, options);
-  if (const auto done = app.parse(argc, argv)) return *done;
-  const std::string made = encode_step(options);
-  add_to_log(options.out_dir, action_page("vae_sequence_parallel encode", made));
-  fmt::print("{}\n", made);
-  return ExitCode::kAllMatch;
-}
-
-ExitCode baseline_command(int argc, char** argv) {
-  StepOptions options;
-  App app("vae_sequence_parallel baseline", "Decodes the latent in one process, as the reference for the step test.");
-  add_checkpoint(app, options);
-  add_folder(app, options);
-  if (const auto done = app.parse(argc, argv)) return *done;
-  const std::string made = baseline_step(options);
-  add_to_log(options.out_dir, action_page("vae_sequence_parallel baseline", made));
-  fmt::print("{}\n", made);
-  return ExitCode::kAllMatch;
-}
-
-ExitCode compare_command(int argc, char** argv) {
-  StepOptions options;
-  std::string first, second;
-  App app("vae_sequence_parallel compare", "How much two pictures differ, in numbers and as a picture.");
-  add_folder(app, options);
-  app.add_text("--first", first, "FILE", "PNG or JPEG; default: DIR/reconstructed_baseline.jpg");
-  app.add_text("--second", second, "FILE", "PNG or JPEG; default: DIR/reconstructed_parallel.jpg");
-  if (const auto done = app.parse(argc, argv)) return *done;
+ExitCode compare(CompareOptions options) {
   const ReconstructionFiles files(options.out_dir);
-  if (first.empty()) first = files.baseline_jpg;
-  if (second.empty()) second = files.parallel_jpg;
-  const at::Tensor left = read_picture(first), right = read_picture(second);
+  if (options.first.empty()) options.first = files.baseline_jpg;
+  if (options.second.empty()) options.second = files.parallel_jpg;
+  const at::Tensor left = read_picture(options.first), right = read_picture(options.second);
   if (left.sizes() != right.sizes()) {
-    throw UsageError(fmt::format("'{}' and '{}': expected pictures of one size, got {} and {}", first, second,
-                                 shape_text(left.sizes()), shape_text(right.sizes())));
+    throw UsageError(fmt::format("'{}' and '{}': expected pictures of one size, got {} and {}", options.first,
+                                 options.second, shape_text(left.sizes()), shape_text(right.sizes())));
   }
   const SampleDifferences found = sample_differences(left, right);
   const auto most = (left.to(at::kInt) - right.to(at::kInt)).abs().max().item<std::int64_t>();
-  fmt::print("{}\n{}\n", first, second);
+  fmt::print("{}\n{}\n", options.first, options.second);
   fmt::print("PSNR {:.2f} dB, largest difference {} of 255\n", psnr(left, right), most);
   fmt::print("of {} samples, {} differ by one step of 8 bits and {} by more\n", found.total, found.one_step,
              found.more);
@@ -88,6 +52,44 @@ ExitCode compare_command(int argc, char** argv) {
   write_picture(drawn, difference_picture(left, right, kAmplification));
   fmt::print("drawn: {}, differences times {}\n", drawn, kAmplification);
   return ExitCode::kAllMatch;
+}
+
+/// `encode` or `baseline`; what it made goes into the log, too.
+ExitCode perform_step(const std::string& name, const StepOptions& options) {
+  const std::string made = name == "encode" ? encode_step(options) : baseline_step(options);
+  add_to_log(options.out_dir, action_page("vae_sequence_parallel " + name, made));
+  fmt::print("{}\n", made);
+  return ExitCode::kAllMatch;
+}
+
+}  // namespace
+
+void add_step_options(App& app, StepOptions& options) {
+  add_checkpoint(app, options);
+  add_picture(app, options);
+}
+
+void encode_command(App& app) {
+  auto& options = app.own(StepOptions());
+  add_step_options(app, options);
+  app.add_seed("--seed", options.seed, "of the generated picture");
+  add_folder(app, options);
+  app.set_action([&] { return perform_step("encode", options); });
+}
+
+void baseline_command(App& app) {
+  auto& options = app.own(StepOptions());
+  add_checkpoint(app, options);
+  add_folder(app, options);
+  app.set_action([&] { return perform_step("baseline", options); });
+}
+
+void compare_command(App& app) {
+  auto& options = app.own(CompareOptions());
+  app.add_text("--out", options.out_dir, "DIR", "folder for the files of the steps");
+  app.add_text("--first", options.first, "FILE", "PNG or JPEG; default: DIR/reconstructed_baseline.jpg");
+  app.add_text("--second", options.second, "FILE", "PNG or JPEG; default: DIR/reconstructed_parallel.jpg");
+  app.set_action([&] { return compare(options); });
 }
 
 }  // namespace lab::vae

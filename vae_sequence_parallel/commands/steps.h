@@ -5,6 +5,10 @@
 
 #include "common/comm/lone_work.h"
 
+namespace lab {
+struct RankRun;
+}
+
 namespace lab::vae {
 
 /// The options of a reconstruction.
@@ -29,6 +33,12 @@ std::string encode_step(const StepOptions& options, const ReportProgress& report
 
 /// Decodes the latent with the serial decoder: writes reconstructed_baseline.jpg and .safetensors.
 std::string baseline_step(const StepOptions& options, const ReportProgress& report = {});
+
+/// The test step: all ranks decode the latent together, and each compares the picture with the baseline's. Each rank
+/// prints a match line and its peak activation memory next to that of one process; rank 0 writes
+/// reconstructed_parallel.jpg and .safetensors and compares the samples of the two JPEGs.
+/// Call      collective; rank 0 reads the files of the previous steps, the others only the checkpoint
+void reconstruct(RankRun& run, const StepOptions& options);
 
 /// Checks that every rank gets a column of the latent.
 /// Errors    UsageError: fewer columns than ranks

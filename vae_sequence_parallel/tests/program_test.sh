@@ -9,6 +9,7 @@ has() { grep -qE -- "$1" "$scratch/out"; echo $?; }
 num_true() { grep -c 'Tensors match: True' "$scratch/out"; }
 is_jpeg() { [[ $(head -c 2 "$1" | od -An -tx1) == " ff d8" && $(tail -c 2 "$1" | od -An -tx1) == " ff d9" ]]; }
 
+explains_itself "$program"
 run "$program" --nproc 5 --out "$out"
 accepts "5 ranks" $lab 5
 verdict "$(grep -q '^| Reconstruction | True' "$out/vae_log.md"; echo $?)" "... and a log in Markdown"

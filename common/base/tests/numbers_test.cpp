@@ -37,24 +37,5 @@ TEST_CASE("bytes are described in the largest unit that they fill") {
   CHECK(describe_bytes(~std::uint64_t{0}) == "16 EiB");
 }
 
-TEST_CASE("a count of bytes is read with and without a unit") {
-  CHECK(parse_bytes("0") == 0);
-  CHECK(parse_bytes("65536") == 65536);
-  CHECK(parse_bytes("7B") == 7);
-  CHECK(parse_bytes("64KiB") == 65536);
-  CHECK(parse_bytes("64K") == 65536);
-  CHECK(parse_bytes("3MiB") == 3 << 20);
-  CHECK(parse_bytes("2G") == std::int64_t{2} << 30);
-}
-
-TEST_CASE("an invalid byte count is refused") {
-  for (const char* text : {"", "KiB", "-1", "1.5MiB", "1 KiB", "1kib", "1TiB", "0x10", "99999999999999999999",
-                           "1152921504606846977", "2000000000G"}) {
-    CAPTURE(text);
-    CHECK_FALSE(parse_bytes(text));
-  }
-  CHECK(parse_bytes("1073741824G") == std::int64_t{1} << 60);
-}
-
 }  // namespace
 }  // namespace lab

@@ -64,6 +64,15 @@ TEST_CASE("app: the time-out comes from the command line, else from the environm
   CHECK(from_environment.common.timeout_seconds == 120);
   CHECK_FALSE(from_command_line.parse({"--timeout", "3"}).has_value());
   CHECK(from_command_line.common.timeout_seconds == 3);
+  lab::App app("lab", "x");
+  double seconds = 10;
+  app.add_commands({{"check", "x", [&seconds](lab::App& command) {
+                       command.add_timeout(seconds);
+                       command.set_action([] { return lab::ExitCode::kAllMatch; });
+                     }}});
+  const char* args[] = {"lab", "check"};
+  CHECK(app.run(2, args) == lab::ExitCode::kAllMatch);
+  CHECK(seconds == 120);
   ::setenv("LAB_TIMEOUT", "soon", 1);
   CHECK(contains(refusal({}), "--timeout: expected a number above 0"));
   ::unsetenv("LAB_TIMEOUT");
@@ -130,18 +139,9 @@ TEST_CASE("app: both spellings, for common and own options, and values are left 
   CHECK(program.common.save_dir == "x_y");
 }
 
-TEST_CASE("app: an option registered with underscores is known by dashes too") {
-  lab::App app("labrun", "x");
-  bool standalone = false;
-  app.add_flag("--no_python", standalone, "x");
-  const char* args[] = {"labrun", "--no-python"};
-  app.parse(2, args);
-  CHECK(standalone);
-}
-
 TEST_CASE("app: a wrong value gives one message with option, expected, got and a hint") {
   CHECK(refusal({"--nproc", "zero"}) == "--nproc: expected an integer from 1 to 4096, got 'zero'; try --nproc 4");
-  for (const char* wrong : {"0", "-1", "4097", "4.0", "1e2", "", " 4", "4 ", "99999999999999999999", "0x4"}) {
+  for (const char* wrong : {"0", "-1", "4097", "4.0", "1e2", "", "4 ", "99999999999999999999", "4x"}) {
     CAPTURE(wrong);
     CHECK(refusal({"--nproc", wrong}) ==
           "--nproc: expected an integer from 1 to 4096, got '" + std::string(wrong) + "'; try --nproc 4");
@@ -163,16 +163,17 @@ TEST_CASE("app: a wrong value gives one message with option, expected, got and a
 
 TEST_CASE("app: a missing value, an empty one, and an option given twice") {
   CHECK(refusal({"--nproc"}) == "--nproc: expected an integer from 1 to 4096, got nothing; try --nproc 4");
-  CHECK(refusal({"--nproc=", "3"}) == "--nproc: expected an integer from 1 to 4096, got nothing; try --nproc 4");
+  CHECK(refusal({"--nproc=", "--quiet"}) ==
+        "--nproc: expected an integer from 1 to 4096, got '--quiet'; try --nproc 4");
   CHECK(contains(refusal({"--nproc", "2", "--nproc", "3"}), "--nproc: expected at most once"));
 }
 
 TEST_CASE("app: an unknown option names the nearest known one") {
-  CHECK(refusal({"--nprocs", "4"}) == "unknown option '--nprocs'; did you mean --nproc? --help lists all options");
-  CHECK(refusal({"--log_dirs=4"}) == "unknown option '--log_dirs'; did you mean --log-dir? --help lists all options");
+  CHECK(refusal({"--nprocs", "4"}) == "unknown option '--nprocs'; did you mean '--nproc'? --help lists all options");
+  CHECK(refusal({"--log_dirs=4"}) == "unknown option '--log_dirs'; did you mean '--log-dir'? --help lists all options");
   CHECK(refusal({"--frobnicate"}) == "unknown option '--frobnicate'; --help lists all options");
   CHECK(refusal({"--number-of-layer", "3"}) ==
-        "unknown option '--number-of-layer'; did you mean --number-of-layers? --help lists all options");
+        "unknown option '--number-of-layer'; did you mean '--number-of-layers'? --help lists all options");
   CHECK(refusal({"-n", "3"}) == "unknown option '-n'; --help lists all options");
   CHECK(refusal({"4"}) == "unexpected argument '4'; --help lists what is expected");
 }
@@ -209,7 +210,7 @@ TEST_CASE("app: values() tells two command lines apart by what they mean, not by
     app.add_bytes("--bytes", bytes, {1, 1 << 20}, "x");
     app.add_number("--rate", rate, {}, "x");
     app.add_flag("--deep", deep, "x");
-    app.add_words(words, "names", "x");
+    app.add_argument("[NAME]...", words, "x");
     args.insert(args.begin(), "lab");
     CHECK_FALSE(app.parse(static_cast<int>(args.size()), args.data()).has_value());
     return app.values();
@@ -230,25 +231,127 @@ TEST_CASE("app: values() tells two command lines apart by what they mean, not by
   CHECK(values({"--json", "x.json"}) == values({"--json", "y.json"}));  // paths differ between machines
 }
 
-TEST_CASE("app: commands are suggested, and another program's command line is left alone") {
-  lab::App app("lab", "x");
-  CLI::App* check = app.cli().add_subcommand("check-log", "x");
-  std::string file;
-  check->add_option("FILE", file, "log")->required();
-  const auto refused = [&app](std::vector<const char*> args) -> std::string {
+TEST_CASE("app: sizes are read as CLI11 does, with K as 1024, and a wrong one is shown as it was given") {
+  const auto read = [](const char* text) -> std::string {
+    lab::App app("lab", "x");
+    std::int64_t bytes = 1 << 20;
+    app.add_bytes("--bytes", bytes, {1, std::int64_t{1} << 40}, "x");
+    const char* args[] = {"lab", "--bytes", text};
     try {
-      app.parse(static_cast<int>(args.size()), args.data());
+      app.parse(3, args);
     } catch (const lab::UsageError& error) {
       return error.what();
     }
-    return "accepted";
+    return std::to_string(bytes);
   };
-  CHECK(refused({"lab", "chek-log"}) ==
-        "unexpected command 'chek-log'; did you mean check-log? --help lists what is expected");
-  CHECK(contains(refused({"lab", "check-log"}), "FILE is required"));
-  CHECK(refused({"lab", "check-log", "a_b"}) == "accepted");
-  CHECK(file == "a_b");
+  CHECK(read("4096") == "4096");
+  CHECK(read("7B") == "7");
+  for (const char* same : {"64K", "64KB", "64KiB", "64kib"}) CHECK(read(same) == "65536");
+  CHECK(read("3MiB") == "3145728");
+  CHECK(read("1TiB") == "1099511627776");
+  for (const char* wrong : {"0", "-1", "2TiB", "1.5MiB", "64 apples", "KiB1", "", "99999999999999999999999"}) {
+    CAPTURE(wrong);
+    CHECK(read(wrong) ==
+          "--bytes: expected a size from 1B to 1TiB, got '" + std::string(wrong) + "'; try --bytes 1MiB");
+  }
+}
 
+namespace {
+
+/// A program with two commands, of which one has a command of its own.
+struct Commands {
+  explicit Commands(bool has_action = true) {
+    app.add_integer("--nproc", num_ranks, {1, 8}, "ranks");
+    if (has_action) {
+      app.set_action([this] {
+        ran = "run of " + std::to_string(num_ranks);
+        return lab::ExitCode::kAllMatch;
+      });
+    }
+    app.add_commands({{"check-log", "compares a log with a right run's\nIts second paragraph.",
+                       [this](lab::App& command) { set_up(command, "check-log"); }},
+                      {"test", "tests", [this](lab::App& command) {
+                         command.set_action([this] { return done("test"); });
+                         command.add_commands({{"check-log", "compares a log with a right test's",
+                                                [this](lab::App& inner) { set_up(inner, "test check-log"); }}});
+                       }}});
+  }
+  void set_up(lab::App& command, const std::string& name) {
+    std::string& file = command.own(std::string());
+    std::vector<std::string>& more = command.own(std::vector<std::string>());
+    command.add_argument("FILE", file, "the log");
+    command.add_argument("[MORE]...", more, "further logs");
+    command.add_integer("--level,LEVEL", level, {1, 3}, "how strict");
+    command.set_action(
+        [this, name, &file, &more] { return done(name + " of " + file + " and " + std::to_string(more.size())); });
+  }
+  lab::ExitCode done(const std::string& what) {
+    ran = what;
+    return lab::ExitCode::kMismatch;
+  }
+  /// What ran, or the message.
+  std::string run(std::vector<const char*> args) {
+    args.insert(args.begin(), "build/bin/a4");
+    try {
+      exit_code = app.run(static_cast<int>(args.size()), args.data());
+    } catch (const lab::UsageError& error) {
+      return error.what();
+    }
+    return ran;
+  }
+  lab::App app{"a4", "A lab."};
+  int num_ranks = 4, level = 1;
+  std::string ran = "nothing";
+  lab::ExitCode exit_code = lab::ExitCode::kInternal;
+};
+
+}  // namespace
+
+TEST_CASE("app: the chosen command's action runs, or the program's own, and its exit code is returned") {
+  Commands plain, log, test, inner;
+  CHECK(plain.run({"--nproc", "2"}) == "run of 2");
+  CHECK(plain.exit_code == lab::ExitCode::kAllMatch);
+  CHECK(log.run({"check-log", "a_b", "--level", "2"}) == "check-log of a_b and 0");
+  CHECK(log.exit_code == lab::ExitCode::kMismatch);
+  CHECK(log.level == 2);
+  CHECK(test.run({"test"}) == "test");
+  CHECK(inner.run({"test", "check-log", "test", "check-log"}) == "test check-log of test and 1");
+}
+
+TEST_CASE("app: a command's name, its arguments and its options, when wrong") {
+  CHECK(Commands().run({"chek-log", "x"}) ==
+        "unknown command 'chek-log'; did you mean 'check-log'? --help lists the commands");
+  CHECK(Commands().run({"frobnicate"}) == "unknown command 'frobnicate'; --help lists the commands");
+  CHECK(Commands().run({"test", "log"}) == "unknown command 'log'; --help lists the commands");
+  CHECK(Commands().run({"check-log"}) ==
+        "check-log: expected FILE (the log), got nothing; --help lists what is expected");
+  CHECK(Commands().run({"check-log", ""}) == "expected FILE (the log), got ''");
+  CHECK(Commands().run({"check-log", "x", "--levle", "2"}) ==
+        "unknown option '--levle'; did you mean '--level'? --help lists all options");
+  CHECK(Commands().run({"check-log", "x", "--level", "4"}) ==
+        "--level: expected an integer from 1 to 3, got '4'; try --level 1");
+  CHECK(Commands().run({"--nproc", "2", "check-log", "x"}) ==
+        "expected the command check-log before its options, got '--nproc' first");
+  CHECK(Commands(false).run({}) == "expected a command, one of check-log, test; --help describes them");
+  CHECK(Commands(false).run({"tests"}) == "unknown command 'tests'; did you mean 'test'? --help lists the commands");
+}
+
+TEST_CASE("app: help lists each command on one line, and the command's own help says more") {
+  const auto help = [](std::vector<const char*> args) {
+    Commands commands;
+    return lab::testing::captured(1, [&] { commands.run(args); });
+  };
+  CHECK(contains(help({"--help"}),
+                 "\nCommands:\n"
+                 "  check-log                   compares a log with a right run's\n"
+                 "  test                        tests\n"));
+  const std::string own = help({"check-log", "--help"});
+  CHECK(contains(own, "compares a log with a right run's\nIts second paragraph.\n"));
+  CHECK(contains(own, "Usage: a4 check-log [OPTIONS] FILE [MORE...] [LEVEL]\n"));
+  CHECK(contains(own, "\n  --level N "));
+}
+
+TEST_CASE("app: another program's command line is left alone") {
   lab::App labrun("labrun", "x");
   int num_nodes = 1;
   int per_node = 1;

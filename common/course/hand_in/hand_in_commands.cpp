@@ -6,7 +6,6 @@
 #include <iostream>
 #include <string>
 
-#include "common/course/course_arguments.h"
 #include "common/course/course_commands.h"
 #include "common/course/course_tree.h"
 #include "common/course/hand_in/hand_in.h"
@@ -23,15 +22,7 @@ std::string answer_to(const char* question) {
   return line;
 }
 
-}  // namespace
-
-ExitCode identity_command(int argc, char** argv) {
-  CourseArguments arguments(argc, argv, "", "Stores who hands in; asks on a terminal, once");
-  Identity identity;
-  arguments.app().add_text("--name", identity.name, "NAME", "your name");
-  arguments.app().add_text("--id", identity.id, "ID", "your number or login, by which results are kept apart");
-  if (const auto answered = arguments.parse(0, 0)) return *answered;
-  const std::string& root = arguments.root();
+ExitCode store_identity(const std::string& root, Identity identity) {
   const Identity known = load_identity(root);
   const bool somebody_there = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
   if (identity.empty() && known.empty() && somebody_there) {
@@ -50,21 +41,9 @@ ExitCode identity_command(int argc, char** argv) {
   return ExitCode::kAllMatch;
 }
 
-ExitCode needs_run_command(int argc, char** argv) {
-  CourseArguments arguments(argc, argv, "LAB", "Says whether the hand-in needs a run");
-  if (const auto answered = arguments.parse(1, 1)) return *answered;
-  const CourseTree tree = CourseTree::load(arguments.root());
-  fmt::print("{}\n", needs_run(tree, tree.lab_named(arguments.name())) ? "yes" : "no");
-  return ExitCode::kAllMatch;
-}
-
-ExitCode pack_command(int argc, char** argv) {
-  CourseArguments arguments(argc, argv, "LAB", "Packs what a lab asks to hand in");
-  std::string results;
-  arguments.app().add_text("--results", results, "DIR", "what a run left");
-  if (const auto answered = arguments.parse(1, 1)) return *answered;
-  const CourseTree tree = CourseTree::load(arguments.root());
-  const Rubric& lab = tree.lab_named(arguments.name());
+ExitCode pack(const std::string& root, const std::string& name, const std::string& results) {
+  const CourseTree tree = CourseTree::load(root);
+  const Rubric& lab = tree.lab_named(name);
   if (!results.empty()) {
     for (const std::string& name : take_results(tree, lab, results)) fmt::print("from the run: {}\n", name);
   }
@@ -77,6 +56,33 @@ ExitCode pack_command(int argc, char** argv) {
   fmt::print("the hand-in is {}: {} file{}, {}\n", complete ? "complete" : "INCOMPLETE", hand_in.files.size(),
              hand_in.files.size() == 1 ? "" : "s", fmt::join(written, " "));
   return complete ? ExitCode::kAllMatch : ExitCode::kMismatch;
+}
+
+}  // namespace
+
+void identity_command(App& app) {
+  auto& identity = app.own(Identity());
+  app.add_text("--name", identity.name, "NAME", "your name");
+  app.add_text("--id", identity.id, "ID", "your number or login, by which results are kept apart");
+  app.set_action([&identity, &root = add_root(app)] { return store_identity(root, identity); });
+}
+
+void needs_run_command(App& app) {
+  auto& name = app.own(std::string());
+  app.add_argument("LAB", name, "such as a9");
+  app.set_action([&name, &root = add_root(app)] {
+    const CourseTree tree = CourseTree::load(root);
+    fmt::print("{}\n", needs_run(tree, tree.lab_named(name)) ? "yes" : "no");
+    return ExitCode::kAllMatch;
+  });
+}
+
+void pack_command(App& app) {
+  auto& name = app.own(std::string());
+  auto& results = app.own(std::string());
+  app.add_argument("LAB", name, "such as a9");
+  app.add_text("--results", results, "DIR", "what a run left");
+  app.set_action([&name, &results, &root = add_root(app)] { return pack(root, name, results); });
 }
 
 }  // namespace lab

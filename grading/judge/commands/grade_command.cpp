@@ -5,7 +5,6 @@
 #include <random>
 #include <vector>
 
-#include "common/cli/app.h"
 #include "grading/judge/commands/commands.h"
 #include "grading/judge/judge_lab.h"
 #include "grading/judge/judging_place.h"
@@ -96,20 +95,7 @@ bool grade_lab(const JudgingPlace& place, const JudgedLab& lab, const SubmittedL
   return marks.not_judged == 0;
 }
 
-}  // namespace
-
-ExitCode grade_command(int argc, char** argv) {
-  App app("labgrade grade", "Builds, runs and judges a submission; leaves results.json and report.md for each lab.");
-  GradeArguments options;
-  options.place.add_to(app);
-  app.add_required_file(options.submission, "a folder, a zip or a tar, or a5_answers.md");
-  app.add_text("--lab", options.lab, "LAB", "only this lab, such as a9");
-  app.add_text("--task", options.task, "ID", "only this task, such as a9.broadcast; the other marks stay as they were");
-  app.add_text("--out", options.out, "DIR", "where the results go (default: out/grading/WHO)");
-  app.add_seed("--seed", options.seed, "of the inputs: replays a grading");
-  if (const auto done = app.parse(argc, argv)) return *done;
-  if (!app.given("--seed")) options.seed = secret_seed();
-
+ExitCode grade(GradeArguments options) {
   const JudgingPlace place(options.place);
   std::vector<KnownLab> known;
   for (const JudgedLab& lab : judged_labs())
@@ -131,6 +117,22 @@ ExitCode grade_command(int argc, char** argv) {
     all_judged = grade_lab(place, judged_lab(lab.lab), lab, options) && all_judged;
   }
   return all_judged ? ExitCode::kAllMatch : ExitCode::kNotJudged;
+}
+
+}  // namespace
+
+void grade_command(App& app) {
+  auto& options = app.own(GradeArguments());
+  options.place.add_to(app);
+  app.add_argument("SUBMISSION", options.submission, "a folder, a zip or a tar, or a5_answers.md");
+  app.add_text("--lab", options.lab, "LAB", "only this lab, such as a9");
+  app.add_text("--task", options.task, "ID", "only this task, such as a9.broadcast; the other marks stay as they were");
+  app.add_text("--out", options.out, "DIR", "where the results go (default: out/grading/WHO)");
+  app.add_seed("--seed", options.seed, "of the inputs: replays a grading");
+  app.set_action([&] {
+    if (!app.given("--seed")) options.seed = secret_seed();
+    return grade(options);
+  });
 }
 
 }  // namespace lab::grading

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <vector>
 
-#include "common/cli/app.h"
 #include "grading/judge/commands/commands.h"
 #include "grading/judge/judging_place.h"
 #include "grading/judge/result_files.h"
@@ -31,31 +30,31 @@ std::vector<std::string> graded_folders(const std::string& folder) {
 
 }  // namespace
 
-ExitCode marks_command(int argc, char** argv) {
-  App app("labgrade marks", "Recomputes the marks of a grading, without running anything.");
-  std::string folder, source = ".", rubric;
-  app.add_required_file(folder, "the folder that `grade --out` wrote, or that of one lab in it");
-  app.add_text("--source", source, "DIR", "the suite's own tree");
-  app.add_text("--rubric", rubric, "FILE", "other marks and weights than the labs' own");
-  if (const auto done = app.parse(argc, argv)) return *done;
-  for (const std::string& one : graded_folders(folder)) {
-    const LabOutcome outcome = read_results(one);
-    const LabMarks marks = write_results(one, rubric_of(judged_lab(outcome.lab), source, rubric), outcome);
-    fmt::print("{}  {}/report.md\n", headline(marks), one);
-  }
-  return ExitCode::kAllMatch;
+void marks_command(App& app) {
+  auto& folder = app.own(std::string());
+  auto& options = app.own(RubricOptions());
+  app.add_argument("DIR", folder, "the folder that `grade --out` wrote, or that of one lab in it");
+  options.add_to(app);
+  app.set_action([&] {
+    for (const std::string& one : graded_folders(folder)) {
+      const LabOutcome outcome = read_results(one);
+      const Rubric rubric = rubric_of(judged_lab(outcome.lab), options.source, options.rubric);
+      fmt::print("{}  {}/report.md\n", headline(write_results(one, rubric, outcome)), one);
+    }
+    return ExitCode::kAllMatch;
+  });
 }
 
-ExitCode answers_command(int argc, char** argv) {
-  App app("labgrade answers", "Prints what an instructor marks by: items, marks, what to look for, reference answers.");
-  std::string name, source = ".", rubric;
-  app.add_required_file(name, "the lab, such as a9");
-  app.add_text("--source", source, "DIR", "the suite's own tree");
-  app.add_text("--rubric", rubric, "FILE", "other marks and weights than the lab's own");
-  if (const auto done = app.parse(argc, argv)) return *done;
-  const JudgedLab& lab = judged_lab(name);
-  fmt::print("{}", answer_key(rubric_of(lab, source, rubric), source + "/" + lab.folder));
-  return ExitCode::kAllMatch;
+void answers_command(App& app) {
+  auto& name = app.own(std::string());
+  auto& options = app.own(RubricOptions());
+  app.add_argument("LAB", name, "such as a9");
+  options.add_to(app);
+  app.set_action([&] {
+    const JudgedLab& lab = judged_lab(name);
+    fmt::print("{}", answer_key(rubric_of(lab, options.source, options.rubric), options.source + "/" + lab.folder));
+    return ExitCode::kAllMatch;
+  });
 }
 
 }  // namespace lab::grading

@@ -8,7 +8,6 @@
 #include "common/base/files.h"
 #include "common/base/subprocess.h"
 #include "common/base/text.h"
-#include "common/cli/app.h"
 #include "common/launch/supervise/run_directory.h"
 #include "grading/judge/commands/commands.h"
 #include "grading/judge/judge_lab.h"
@@ -93,20 +92,7 @@ std::vector<MutantVerdict> judge_all(const std::vector<Mutant>& mutants, const M
   return verdicts;
 }
 
-}  // namespace
-
-ExitCode mutants_command(int argc, char** argv) {
-  App app("labgrade mutants",
-          "Judges wrong and unusual solutions: each must lose marks where it is wrong, and only there.");
-  MutantOptions options;
-  options.place.add_to(app);
-  app.add_words(options.names, "names", "a lab, such as a9, or a mutant, such as a9/mean_for_sum; none: all");
-  app.add_seed("--seed", options.seed, "of the inputs");
-  app.add_flag("--quick", options.quick, "without those that are marked as nightly");
-  app.add_integer("--jobs", options.jobs, {1, 64}, "mutants at a time");
-  app.add_text("--result", options.result, "FILE", "judge one here, and leave its verdict as JSON");
-  if (const auto done = app.parse(argc, argv)) return *done;
-
+ExitCode judge_mutants(const MutantOptions& options) {
   std::vector<Mutant> mutants;
   for (const Mutant& mutant : load_mutants(options.folder())) {
     if (is_named(mutant, options.names) && !(options.quick && mutant.nightly)) mutants.push_back(mutant);
@@ -123,6 +109,19 @@ ExitCode mutants_command(int argc, char** argv) {
   fmt::print("{} mutants and {} variants; {} not as required\n", mutants.size() - static_cast<std::size_t>(variants),
              variants, wrong);
   return wrong == 0 ? ExitCode::kAllMatch : ExitCode::kMismatch;
+}
+
+}  // namespace
+
+void mutants_command(App& app) {
+  auto& options = app.own(MutantOptions());
+  options.place.add_to(app);
+  app.add_argument("[NAME]...", options.names, "a lab, such as a9, or a mutant, such as a9/mean_for_sum; none: all");
+  app.add_seed("--seed", options.seed, "of the inputs");
+  app.add_flag("--quick", options.quick, "without those that are marked as nightly");
+  app.add_integer("--jobs", options.jobs, {1, 64}, "mutants at a time");
+  app.add_text("--result", options.result, "FILE", "judge one here, and leave its verdict as JSON");
+  app.set_action([&] { return judge_mutants(options); });
 }
 
 }  // namespace lab::grading

@@ -6,6 +6,7 @@
 
 #include "a9_collectives/cases/catalogue.h"
 #include "common/comm/sim/network.h"
+#include "common/plot/plot_chart.h"
 
 namespace lab::a9 {
 
@@ -37,5 +38,21 @@ SimRow simulate(const Collective& collective, const Algorithm& algorithm, std::i
 std::string sim_header();
 std::string sim_line(const SimRow& row);
 std::string sim_json(const std::vector<SimRow>& rows);
+
+/// From this size on, this algorithm is the quickest.
+struct Crossover {
+  std::int64_t bytes = 0;
+  std::string algorithm;
+};
+
+/// The quickest algorithms of a sweep, each with the size at which its line crosses the previous one's, interpolated on
+/// logarithmic axes; the first from the smallest size on. Of equally quick ones, the one listed first.
+std::vector<Crossover> crossovers(const std::vector<SimRow>& rows);
+
+/// Time against size, a line per algorithm, a mark at each crossover.
+plot::Chart sweep_chart(const std::vector<SimRow>& rows, const SimNetwork& network);
+
+/// DIR/sweep_<collective>_<ranks>.png
+std::string sweep_picture(const std::string& out_dir, const Collective& collective, int num_ranks);
 
 }  // namespace lab::a9

@@ -1,15 +1,22 @@
-#include "a5_pipeline/commands/measured_timeline.h"
+#include "a5_pipeline/commands/schedules.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <string>
 #include <utility>
 
-#include "common/comm/trace/trace.h"
+#include "common/base/errors.h"
+#include "common/comm/messages/message_ends.h"
+#include "common/launch/run_ranks.h"
+#include "common/pipeline/generators.h"
+#include "common/pipeline/simulated_stage.h"
 
 namespace lab::a5 {
 namespace {
+
+constexpr double kForever = 1e9;  // simulated seconds
 
 using pipeline::Action;
 using pipeline::Schedule;
@@ -49,6 +56,23 @@ std::vector<Span> messages_of(const Names& names, const std::vector<TraceEvent>&
 
 }  // namespace
 
+pipeline::Schedule model_schedule(const PipelineArguments& arguments, const std::string& kind, int num_chunks,
+                                  int num_ranks) {
+  pipeline::ScheduleOptions wanted;
+  wanted.kind = kind;
+  wanted.num_ranks = num_ranks;
+  wanted.num_micro_batches = static_cast<int>(arguments.number_of_micro_batches());
+  wanted.num_chunks = num_chunks == 0 ? pipeline::usual_chunks(kind) : num_chunks;
+  const pipeline::Schedule schedule = pipeline::make_schedule(wanted);
+  if (arguments.number_of_layers < schedule.num_stages()) {
+    throw UsageError(fmt::format(
+        "--number-of-layers {}: expected at least one layer for each of the {} stages ({} ranks with {} chunks each); "
+        "hint: fewer ranks or chunks, or more layers",
+        arguments.number_of_layers, schedule.num_stages(), num_ranks, schedule.num_chunks));
+  }
+  return schedule;
+}
+
 Timeline measured_timeline(const Schedule& schedule, const std::vector<TraceEvent>& trace) {
   const Names names(schedule);
   Timeline timeline;
@@ -71,6 +95,30 @@ Timeline measured_timeline(const Schedule& schedule, const std::vector<TraceEven
   }
   timeline.makespan_seconds = timeline.computations.empty() ? 0 : end - origin;
   return timeline;
+}
+
+Timeline simulate(const Schedule& schedule, const pipeline::Costs& costs, const SimNetwork& network) {
+  Timeline timeline = make_timeline(schedule, costs);  // rejects what would hang
+  WorldSpec spec;
+  spec.kind = WorldKind::kSim;
+  spec.num_ranks = schedule.num_ranks;
+  spec.timeout_seconds = kForever;
+  spec.traced = true;
+  spec.network = network;
+  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+    const at::Tensor activation = at::empty({costs.message_bytes}, at::TensorOptions(at::kMeta).dtype(at::kByte));
+    pipeline::SimulatedStage work(schedule, costs, comm.endpoint(), activation);
+    run_schedule(schedule, comm.point_to_point(), work,
+                 pipeline::same_buffers(activation.sizes(), activation.options()));
+    return TensorMap{};
+  });
+  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
+  std::vector<TraceEvent> events;
+  for (const RankOutcome& rank : outcome.ranks) events.insert(events.end(), rank.trace.begin(), rank.trace.end());
+  Timeline simulated = measured_timeline(schedule, events);
+  simulated.peak_live_activations = timeline.peak_live_activations;
+  simulated.links = timeline.links;
+  return simulated;
 }
 
 }  // namespace lab::a5

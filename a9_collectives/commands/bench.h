@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "a9_collectives/cases/catalogue.h"
 #include "common/plot/plot_chart.h"
 
 namespace lab::a9 {
@@ -35,6 +36,10 @@ struct BenchRow {
 /// Errors    UsageError: no rows
 plot::Chart bench_chart(const std::vector<BenchRow>& rows);
 
+/// The chart's file where there are several: the collective's name goes before the extension.
+/// Example   "out/bench.png": "out/bench_allreduce.png"
+std::string chart_file(const std::string& plot_file, const std::string& collective);
+
 /// Sizes of a summary, both ends included. A size that was rounded down to whole elements per rank counts as the
 /// size before rounding.
 struct SizeBand {
@@ -64,5 +69,39 @@ std::vector<BenchRow> rows_of_json(const std::string& text);
 /// Inserts each row of a peer, of the same collective, after the last row of its size, and sets the ratio of our rows
 /// of that size. A peer's row is left out if there are no rows of its size.
 void add_peer_rows(std::vector<BenchRow>& rows, const std::vector<BenchRow>& peers, double BenchRow::*ratio);
+
+// Open MPI as a peer: its own processes, started by mpirun, which measure the same way (common/bench/mpi_peer.cpp).
+
+/// One way in which Open MPI's ranks talk to each other.
+struct MpiWay {
+  std::string name;                  ///< "mpi tcp", the algorithm's name in its rows
+  std::vector<std::string> options;  ///< for mpirun
+  double BenchRow::*ratio;           ///< to this peer
+};
+
+struct MpiJob {
+  const Collective* collective = nullptr;
+  std::vector<std::int64_t> sizes;
+  int num_ranks = 0;
+  int turns = 0;
+  double limit_seconds = 60;
+};
+
+struct MpiOutcome {
+  std::string library;  ///< "Open MPI v4.1.4"
+  std::vector<BenchRow> rows;
+  std::string failure;  ///< why there are no rows; empty if there are
+};
+
+/// Blocks until mpirun has ended. Its output is not shown.
+/// Errors    UsageError: mpirun cannot be started
+MpiOutcome run_mpi(const MpiWay& way, const MpiJob& job);
+
+/// The ways that work on this machine, each tried once, with a line for each: its library, or why it is left out.
+struct UsableMpi {
+  std::vector<MpiWay> ways;
+  std::vector<std::string> lines;
+};
+UsableMpi usable_mpi(int num_ranks);
 
 }  // namespace lab::a9
