@@ -8,20 +8,28 @@ readonly has_tests=ON
 
 help_on_tree() {
   cat <<'TEXT'
-  demo                    set up, build the programs, run each lab on 4 ranks, check its log, leave pictures in out/
+  demo                    set up, build the programs, run each lab on 4 ranks,
+                          check its log, leave pictures in out/
   test [--ci|--all|--nightly] [--junit FILE]
                           set up, build programs and tests, run the quick tests
-                          --ci: also the mutants, and each task of a starter, which must be unsolved
-                          --all: also the long ones, and everything under the sanitizers; --nightly: all there is
-                          --junit FILE: results as JUnit XML; the sanitizers' go next to it (x.xml, x-asan.xml)
+                          --ci: also the mutants, and each task of a starter,
+                          which must be unsolved
+                          --all: also the long ones, and everything under the
+                          sanitizers; --nightly: all there is
+                          --junit FILE: results as JUnit XML; the sanitizers'
+                          go next to it (x.xml, x-asan.xml)
   starter DIR [--labs a4,a9]
-                          make the students' tree, of all labs or of some; update the one that is in DIR
+                          make the students' tree, of all labs or of some;
+                          update the one that is in DIR
   grade SUBMISSION [--lab a9] [--task ID] [--out DIR] [--rubric FILE] [--seed S]
-                          judge a folder, a zip or a5_answers.md; results go to out/grading
+                          judge a folder, a zip or a5_answers.md; results go to
+                          out/grading
   marks DIR [--rubric FILE]
-                          recompute the marks of a grading, after marking by hand or with another rubric
+                          recompute the marks of a grading, after marking by
+                          hand or with another rubric
   answers LAB             print the answer key
-  mutants [NAME...]       judge the wrong and the unusual solutions in grading/mutants: does the judge catch what it must?
+  mutants [NAME...]       judge the wrong and the unusual solutions in
+                          grading/mutants: does the judge catch what it must?
 TEXT
 }
 

@@ -8,10 +8,13 @@ readonly has_tests=OFF
 
 help_on_tree() {
   cat <<'TEXT'
-  demo                    set up, build, show what runs before anything is solved, and name each lab's next task
-  test                    set up, build, check every task;
-                          exit code 0: all solved, 1: something is wrong, 3: nothing is wrong, but TODOs are left
-  update DIR              bring this folder up to the newer version that was unpacked in DIR; your work stays
+  demo                    set up, build, show what runs before anything is
+                          solved, and name each lab's next task
+  test                    set up, build, check every task; exit code 0: all
+                          solved, 1: something is wrong, 3: nothing is wrong,
+                          but TODOs are left
+  update DIR              bring this folder up to the newer version that was
+                          unpacked in DIR; your work stays
 TEXT
 }
 

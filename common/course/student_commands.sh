@@ -6,17 +6,23 @@
 
 help_on_course() {
   cat <<'TEXT'
-  next [LAB]              name the next task, where to edit, what to read, how to check it
+  next [LAB]              name the next task, where to edit, what to read, how
+                          to check it
   check [TASK or LAB]... [--nproc P]
-                          build and check: what is wrong, on which rank, and what that looks like; nothing named: all
-  hint TASK [LEVEL]       a hint; the next call gives a clearer one, up to the third
+                          build and check: what is wrong, on which rank, and
+                          what that looks like; nothing named: all
+  hint TASK [LEVEL]       a hint; the next call gives a clearer one, up to the
+                          third
   watch [TASK or LAB] [--timeout SECONDS]
-                          check again whenever a student file is saved, until Ctrl-C
-  reset TASK [--all]      put the task's TODO back, after a copy of your file went to .lab-backup/
+                          check again whenever a student file is saved, until
+                          Ctrl-C
+  reset TASK [--all]      put the task's TODO back, after a copy of your file
+                          went to .lab-backup/
   status [LAB]            list the tasks and how far each is
   submit [LAB]... [--name NAME] [--id ID]
-                          check, run what the assignment asks for, and pack the hand-in into submission/; asks once
-                          for your name and id; exit code 1: packed, but something is missing
+                          check, run what the assignment asks for, and pack the
+                          hand-in into submission/; asks once for your name and
+                          id; exit code 1: packed, but something is missing
 TEXT
 }
 

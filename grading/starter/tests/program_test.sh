@@ -28,7 +28,7 @@ holds "the script, and the runs to hand in, can be started" test -x "$starter/la
 run "$starter/lab" help
 verdict "$([[ $code == 0 ]] && ! grep -qE 'grade|starter|mutants' "$scratch/out"; echo $?)" "its lab help has no commands of instructors"
 run "$starter/lab" starter "$scratch/x"
-refuses "its lab knows no such commands" 2 "there is no command 'starter'"
+refuses "its lab knows no such commands" 2 "unknown command 'starter'; lab help lists the commands"
 
 # --- some labs ---
 run "$program" "$scratch/some" --labs a9,a4 --source "$source_tree"
