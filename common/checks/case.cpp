@@ -216,31 +216,39 @@ CaseComparison compare_case(const Case& test_case, const CasePlace& place, const
                             const TensorMap& actual, const std::vector<LedgerEntry>& spent) {
   CaseComparison found;
   CombinedComparison all;
-  const auto note_malformed = [&](const std::string& reason) {
-    if (found.malformed.empty()) found.malformed = reason;
-    if (found.wrong.empty()) found.wrong = reason;
+  const auto note = [](std::string& first, const std::string& reason) {
+    if (first.empty()) first = reason;
   };
+  for (const auto& [name, tensor] : actual) {
+    if (expected.count(name) == 0)
+      note(found.malformed, fmt::format("{}: unexpected result '{}'", test_case.task, name));
+  }
   for (const auto& [name, want] : expected) {
     const auto returned = actual.find(name);
     if (returned == actual.end()) {
-      note_malformed(fmt::format("result '{}' is missing", name));
+      note(found.malformed, fmt::format("{}: the call returns no result '{}'", test_case.task, name));
+      note(found.wrong, fmt::format("result '{}' is missing", name));
       continue;
     }
     const at::Tensor& got = returned->second;
     if (!got.defined()) {  // such as a gradient that never arrived
       all.add_missing(want.numel());
-      if (found.wrong.empty()) found.wrong = fmt::format("result '{}' is undefined, expected {}", name, describe(want));
-    } else if (!comparable(got, want)) {
-      note_malformed(fmt::format("result '{}': expected {}, got {}", name, describe(want), describe(got)));
-    } else {
+      note(found.wrong, fmt::format("result '{}' is undefined, expected {}", name, describe(want)));
+      continue;
+    }
+    try {
       const Comparison one = compare(got, want, test_case.tolerance);
       all.add(one, want.numel());
       if (!one.close && found.wrong.empty())
         found.wrong = fmt::format("result '{}'{}", name, difference_text(got, want, test_case.tolerance, one));
+    } catch (const ContractError& failure) {
+      note(found.malformed,
+           fmt::format("{} [{}], result '{}': {}", test_case.task, test_case.name, name, failure.what()));
+      note(found.wrong, fmt::format("result '{}': expected {}, got {}", name, describe(want), describe(got)));
     }
   }
   for (const auto& [name, tensor] : actual) {
-    if (expected.count(name) == 0) note_malformed(fmt::format("result '{}' is not one of this task's", name));
+    if (expected.count(name) == 0) note(found.wrong, fmt::format("result '{}' is not one of this task's", name));
   }
   found.comparison = all.result();
   found.comparison.close = found.wrong.empty();
@@ -257,8 +265,7 @@ CaseResult run_case(const Case& test_case, const CallTable& calls, Communicator&
   CaseRun run = perform_case(test_case, calls, comm, seed, device);
   result.expected = test_case.expected(place);
   static_cast<CaseComparison&>(result) = compare_case(test_case, place, result.expected, run.actual, run.spent);
-  if (!result.malformed.empty())
-    throw ContractError(fmt::format("{} [{}], {}", test_case.task, test_case.name, result.malformed));
+  if (!result.malformed.empty()) throw ContractError(result.malformed);
   result.inputs = std::move(run.inputs);
   result.actual = std::move(run.actual);
   return result;

@@ -120,7 +120,8 @@ struct CaseComparison {
   /// The first problem with the results, in order of their names; empty: none. "result 'out', element [3, 0]: expected
   /// 10, got 2.5 (max diff 7.5; 12 of 12 elements differ)"; "result 'x.grad' is undefined, expected float32 [2]"
   std::string wrong;
-  /// The first result that is missing, unknown, or of another shape or dtype; empty: none. "result 'y' is missing"
+  /// The error of the first result that is unknown, missing, or of another shape or dtype, for the run that ends with
+  /// it; empty: none.
   std::string malformed;
   std::string over_budget;  ///< the first bound violated: "3 calls of all_reduce, expected at most 2"; empty: none
 };

@@ -1,11 +1,11 @@
+#include "common/comm/watch/rank_events.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
 #include <numeric>
 #include <unordered_map>
-
-#include "common/comm/watch/rank_events.h"
 
 namespace lab {
 namespace {
@@ -142,8 +142,6 @@ class Writer final : public RankEvents {
   std::size_t slots_touched_ = 0;
   std::uint64_t num_events_ = 0;
 };
-
-using namespace event_layout;
 
 constexpr int kMaxAttempts = 64;
 
