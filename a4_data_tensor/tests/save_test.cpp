@@ -22,7 +22,7 @@ TEST_CASE("--save: inputs and weights alone give the results") {
     return;
   }
   const testing::TemporaryFolder folder;
-  Command command;
+  ProcessSpec command;
   command.argv = {
       std::string(bin) + "/a4_data_tensor", "--nproc", "2", "--seed", "7", "--quiet", "--save", folder.file("s")};
   REQUIRE(run_program(command).well());

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/base/errors.h"
-#include "common/comm/messages/message_ends.h"
+#include "common/comm/trace/trace.h"
 #include "common/launch/run_ranks.h"
 #include "common/pipeline/generators.h"
 #include "common/pipeline/simulated_stage.h"

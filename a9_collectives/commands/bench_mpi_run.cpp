@@ -66,7 +66,7 @@ BenchRow row_of(const nlohmann::json& measured, const MpiWay& way, const MpiJob&
 MpiOutcome run_mpi(const MpiWay& way, const MpiJob& job) {
   const RunDirectory directory;
   const std::string json_file = directory.path() + "/rows.json";
-  Command mpirun;
+  ProcessSpec mpirun;
   mpirun.argv = command(way, job, json_file);
   ProgramEnd end = run_program(mpirun, job.limit_seconds);
   MpiOutcome outcome;

@@ -219,14 +219,14 @@ TEST_CASE("wrong: an algorithm that is another one") {
 
 TEST_CASE("wrong: an algorithm's numbers on 3 or on 4 ranks, after the right messages") {
   using Change = std::function<void(TensorMap & results, Communicator & comm, const CaseInputs& inputs)>;
-  const CallTable calls = collective_calls();
+  const CallTable table = calls();
   for (const Case& test_case : algorithm_cases()) {
     for (const int size : {3, 4}) {
       CAPTURE(test_case.name);
       CAPTURE(size);
       const auto symptom_with = [&](const Change& change) {
         const TaskCall call = [&](Communicator& comm, const CaseInputs& inputs) {
-          TensorMap results = calls.at(test_case.task)(comm, inputs);
+          TensorMap results = table.at(test_case.task)(comm, inputs);
           change(results, comm, inputs);
           return results;
         };

@@ -178,7 +178,7 @@ std::string own_program() {
   return std::filesystem::read_symlink("/proc/self/exe").string();
 }
 
-Subprocess::Subprocess(const Command& command) : max_output_bytes_(command.max_output_bytes) {
+Subprocess::Subprocess(const ProcessSpec& command) : max_output_bytes_(command.max_output_bytes) {
   ProcessOptions options;
   options.folder = command.folder;
   UniqueFd input, out, err;
@@ -261,7 +261,7 @@ std::string ProgramEnd::message() const {
   return words.empty() ? how : how + ": " + words;
 }
 
-ProgramEnd run_program(const Command& command, double max_seconds) {
+ProgramEnd run_program(const ProcessSpec& command, double max_seconds) {
   Subprocess process(command);
   ProgramEnd end;
   end.max_seconds = max_seconds;

@@ -47,7 +47,7 @@ bool is_in_path(const std::string& program);
 std::string own_program();
 
 /// A program to be run.
-struct Command {
+struct ProcessSpec {
   std::vector<std::string> argv;                   ///< the program is looked up in PATH
   std::map<std::string, std::string> environment;  ///< added to this process's own
   std::string folder;                              ///< its working directory; empty: this process's own
@@ -61,7 +61,7 @@ struct Command {
 class Subprocess {
  public:
   /// Errors    UsageError: it cannot be started
-  explicit Subprocess(const Command& command);
+  explicit Subprocess(const ProcessSpec& command);
   ~Subprocess();  ///< kills it if it has not ended
   Subprocess(const Subprocess&) = delete;
   Subprocess& operator=(const Subprocess&) = delete;
@@ -108,6 +108,6 @@ struct ProgramEnd {
 /// Runs a program to its end. After max_seconds it is asked to end (SIGTERM, so that a launcher can end what it
 /// started), and killed five seconds later.
 /// Errors    UsageError: it cannot be started
-ProgramEnd run_program(const Command& command, double max_seconds = 1e9);
+ProgramEnd run_program(const ProcessSpec& command, double max_seconds = 1e9);
 
 }  // namespace lab

@@ -24,7 +24,7 @@ struct Contender {
 
 /// Wall seconds of the command, its output discarded; negative if it did not exit with 0.
 double run_once(const std::vector<std::string>& command) {
-  Command run;
+  ProcessSpec run;
   run.argv = command;
   const auto start = std::chrono::steady_clock::now();
   const bool well = run_program(run).well();

@@ -17,7 +17,7 @@ bool gnuplot_found() {
 
 std::string run_gnuplot(const std::string& script, const std::string& purpose, std::chrono::milliseconds max_wait) {
   require_gnuplot(purpose);
-  Command gnuplot;
+  ProcessSpec gnuplot;
   gnuplot.argv = {"gnuplot", "-d"};  // without the user's own settings
   gnuplot.input = script;
   const ProgramEnd end = run_program(gnuplot, 1e-3 * static_cast<double>(max_wait.count()));

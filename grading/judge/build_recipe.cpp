@@ -40,7 +40,7 @@ std::vector<std::string> words_of(const std::string& command) {
 
 /// The last command that ninja would run for the target: for a program, how it is linked.
 std::string last_command(const std::string& build_folder, const std::string& target) {
-  Command ninja;
+  ProcessSpec ninja;
   ninja.argv = {"ninja", "-C", build_folder, "-t", "commands", target};
   const ProgramEnd end = run_program(ninja);
   if (!end.well()) refuse(build_folder, "ninja " + end.message());

@@ -103,7 +103,7 @@ std::string bubblewrap_is_missing() {
   SandboxJob job;
   job.folder = "/tmp";
   job.argv = {"true"};
-  Command trial;
+  ProcessSpec trial;
   trial.argv = command_line(job, true);
   return run_program(trial).well() ? "" : "bubblewrap cannot create namespaces here";
 }
@@ -143,7 +143,7 @@ SandboxResult Sandbox::run(const SandboxJob& job) const {
   const auto start = Clock::now();
   const std::uint64_t kills_before = out_of_memory_kills();
   Orphans orphans;  // outside of bubblewrap, a process that the job leaves behind becomes ours
-  Command command;
+  ProcessSpec command;
   command.argv = command_line(job, isolates_);
   command.max_output_bytes = job.limits.output_bytes;
   SandboxResult result;

@@ -74,7 +74,7 @@ std::map<std::string, std::string> mutated(const Mutant& mutant, const std::stri
   }
   const std::string patch = patch_of(folder, mutant.name);
   if (!is_in_path("patch")) throw UsageError(fmt::format("{} needs patch; hint: apt-get install patch", patch));
-  Command command;
+  ProcessSpec command;
   command.argv = {"patch", "-p1", "--batch", "--fuzz=0", "--no-backup-if-mismatch"};
   command.folder = work.path();
   command.input = read_file(patch);

@@ -89,7 +89,7 @@ TEST_CASE("a child dies with the process that made it, whatever that one died of
 namespace {
 
 ProgramEnd run_script(const std::string& script, double max_seconds = 60) {
-  Command shell;
+  ProcessSpec shell;
   shell.argv = {"sh", "-c", script};
   return run_program(shell, max_seconds);
 }
@@ -105,13 +105,13 @@ TEST_CASE("a program's output and end come back") {
   CHECK(run_script("kill -9 $$").message() == "was killed by signal 9 (SIGKILL)");
   CHECK(run_script("exit 0").well());
   CHECK(run_script("printf %4000s x | tr ' ' y >&2").message().size() < 400);
-  Command missing;
+  ProcessSpec missing;
   missing.argv = {"no-such-program-here"};
   CHECK_THROWS_AS(run_program(missing), UsageError);
 }
 
 TEST_CASE("a program reads its input and works in its folder") {
-  Command command;
+  ProcessSpec command;
   command.argv = {"sh", "-c", "pwd; cat"};
   command.folder = "/usr";
   command.input = std::string(1 << 20, 'x');
@@ -122,7 +122,7 @@ TEST_CASE("a program reads its input and works in its folder") {
 }
 
 TEST_CASE("what a program prints beyond the limit is counted and dropped") {
-  Command command;
+  ProcessSpec command;
   command.argv = {"sh", "-c", "head -c 3000000 /dev/zero; echo end >&2"};
   command.max_output_bytes = 1000;
   Subprocess process(command);
@@ -140,7 +140,7 @@ TEST_CASE("a program that does not end is asked to end, and killed with its grou
   CHECK(asked.message() == "timed out after 0.2 s: waiting");
   CHECK(exit_code_of_status(asked.status) == 128 + SIGTERM);
   // One that is killed at once, and one that is left behind: both are in the group.
-  Command command;
+  ProcessSpec command;
   command.argv = {"sh", "-c", "sleep 3600 & echo $!; wait"};
   pid_t left = 0;
   {

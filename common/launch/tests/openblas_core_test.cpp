@@ -30,7 +30,7 @@ TEST_CASE("OpenBLAS runs the kernels that this program chose before main") {
 
 /// The settings that libgomp prints when this program starts.
 std::string openmp_settings(const std::map<std::string, std::string>& environment) {
-  Command command;
+  ProcessSpec command;
   command.argv = {own_program(), "--version"};
   command.environment = environment;
   command.environment["OMP_DISPLAY_ENV"] = "true";

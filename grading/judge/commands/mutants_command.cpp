@@ -66,7 +66,7 @@ std::vector<MutantVerdict> judge_all(const std::vector<Mutant>& mutants, const M
   std::size_t next = 0;
   while (next < mutants.size() || !running.empty()) {
     while (next < mutants.size() && running.size() < static_cast<std::size_t>(options.jobs)) {
-      Command judge;
+      ProcessSpec judge;
       judge.argv = {own_program(),       "mutants", mutants[next].name,           "--result",
                     result_of(next),     "--seed",  std::to_string(options.seed), "--source",
                     options.place.source};

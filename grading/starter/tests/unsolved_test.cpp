@@ -59,7 +59,7 @@ class UnsolvedLab {
   /// What `check` prints for the task, or for all tasks, and how it ended.
   nlohmann::json check(const std::string& task, int expected_code) const {
     const testing::TemporaryFolder folder;
-    Command check;
+    ProcessSpec check;
     check.argv = {built_.program, "check", "--json", folder.file("check.json")};
     if (!task.empty()) check.argv.insert(check.argv.begin() + 2, task);
     const ProgramEnd end = run_program(check, task.empty() ? kLimitOfAllSeconds : kLimitSeconds);
