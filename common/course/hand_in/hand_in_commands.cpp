@@ -45,7 +45,7 @@ ExitCode pack(const std::string& root, const std::string& name, const std::strin
   const CourseTree tree = CourseTree::load(root);
   const Rubric& lab = tree.lab_named(name);
   if (!results.empty()) {
-    for (const std::string& name : take_results(tree, lab, results)) fmt::print("from the run: {}\n", name);
+    for (const std::string& file : take_results(tree, lab, results)) fmt::print("from the run: {}\n", file);
   }
   const HandIn hand_in = collect_hand_in(tree, lab);
   for (const std::string& warning : hand_in.warnings) fmt::print("note: {}\n", warning);
