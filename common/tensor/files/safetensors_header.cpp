@@ -21,7 +21,7 @@ constexpr const char* kMetadataKey = "__metadata__";
 constexpr int kMaxDepth = 3;  // the header, a tensor, its shape
 
 using NamedDtype = std::pair<std::string_view, at::ScalarType>;
-constexpr std::array<NamedDtype, 10> kDtypes = {{
+constexpr std::array<NamedDtype, 10> kFormatDtypes = {{
     {"F64", at::kDouble},
     {"F32", at::kFloat},
     {"F16", at::kHalf},
@@ -35,7 +35,7 @@ constexpr std::array<NamedDtype, 10> kDtypes = {{
 }};
 
 std::string format_dtype(const SafetensorsEntry& entry) {
-  for (const auto& [name, dtype] : kDtypes) {
+  for (const auto& [name, dtype] : kFormatDtypes) {
     if (dtype == entry.dtype) return std::string(name);
   }
   throw UsageError(fmt::format("Tensor {} is {}, which safetensors files cannot hold.", quoted_name(entry.name),
@@ -107,9 +107,9 @@ class Parser {
  private:
   at::ScalarType dtype(const std::string& name, const json& value) const {
     const std::string text = value.is_string() ? value.get<std::string>() : "not a string";
-    const auto found =
-        std::find_if(kDtypes.begin(), kDtypes.end(), [&](const auto& known) { return known.first == text; });
-    if (found != kDtypes.end()) return found->second;
+    const auto found = std::find_if(kFormatDtypes.begin(), kFormatDtypes.end(),
+                                    [&](const auto& known) { return known.first == text; });
+    if (found != kFormatDtypes.end()) return found->second;
     refuse(fmt::format("tensor {} has the unknown dtype {}", quoted_name(name), quoted_name(text)));
   }
 

@@ -12,8 +12,8 @@ using lab::testing::TemporaryFolder;
 
 namespace {
 
-const std::vector<at::ScalarType> kAll = {at::kDouble, at::kFloat, at::kHalf, at::kBFloat16, at::kLong,
-                                          at::kInt,    at::kShort, at::kChar, at::kByte,     at::kBool};
+const std::vector<at::ScalarType> kAllDtypes = {at::kDouble, at::kFloat, at::kHalf, at::kBFloat16, at::kLong,
+                                                at::kInt,    at::kShort, at::kChar, at::kByte,     at::kBool};
 
 /// Equal in every bit: NaNs too, which at::equal never finds equal.
 bool same_bits(const at::Tensor& left, const at::Tensor& right) {
@@ -26,7 +26,7 @@ bool same_bits(const at::Tensor& left, const at::Tensor& right) {
 TEST_CASE("safetensors: every dtype and shape comes back") {
   const TemporaryFolder folder;
   lab::TensorMap saved;
-  for (const at::ScalarType dtype : kAll) {
+  for (const at::ScalarType dtype : kAllDtypes) {
     const std::string name = at::toString(dtype);
     const at::Tensor values = at::arange(24, at::kFloat).sub(12).abs().to(dtype);
     saved[name + ".matrix"] = values.view({4, 6});
@@ -49,7 +49,7 @@ TEST_CASE("safetensors: every dtype and shape comes back") {
 TEST_CASE("safetensors: bytes in memory are those of the file, and loading them gives copies") {
   const TemporaryFolder folder;
   lab::TensorMap saved;
-  for (const at::ScalarType dtype : kAll) saved[at::toString(dtype)] = at::arange(5, at::kFloat).to(dtype);
+  for (const at::ScalarType dtype : kAllDtypes) saved[at::toString(dtype)] = at::arange(5, at::kFloat).to(dtype);
   saved["scalar"] = at::scalar_tensor(2.5);
   saved["empty"] = at::empty({0, 5});
   lab::save_safetensors(folder.file("f"), saved, {{"key", "value"}});

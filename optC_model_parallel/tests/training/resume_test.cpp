@@ -18,7 +18,7 @@ namespace {
 
 using lab::testing::TemporaryFolder;
 
-TrainingOptions small_options() {
+TrainingOptions four_steps() {
   TrainingOptions options;
   options.batch_size = 10;
   options.num_epochs = 2;
@@ -61,7 +61,7 @@ void check_same(const TrainingRecord& actual, const TrainingRecord& expected) {
 
 TEST_CASE("an interruption leaves no trace: the record and the weights have the same bits") {
   const Dataset data = generated_images(45, 10, 1);
-  TrainingOptions options = small_options();
+  TrainingOptions options = four_steps();
   const std::vector<std::pair<OptimizerOptions, std::string>> ways = {
       {{"sgd", 0.01, 0.9}, "tutorial"}, {{"adam", 0.001}, "tutorial"}, {{"sgd", 0.01, 0.9}, "resnet"}};
   for (const auto& [optimizer, model] : ways) {
@@ -80,7 +80,7 @@ TEST_CASE("an interruption leaves no trace: the record and the weights have the 
 
 TEST_CASE("nor with stale weights, when there are as many checkpoints: each empties the pipeline") {
   const Dataset data = generated_images(45, 10, 1);
-  const TrainingOptions options = small_options();
+  const TrainingOptions options = four_steps();
   const MakeStrategy strategy = [&] { return stale_weights(options, {"pipedream"}, {{0, 1}, {1, 1}, {2, 2}, {4, 1}}); };
   const TemporaryFolder whole_folder;
   Checkpoints whole(checkpoints_in(whole_folder), 0, 1);
