@@ -9,29 +9,29 @@ namespace lab {
 
 ArchiveReader::ArchiveReader(const std::string& path) : reader_(archive_read_new()) {
   constexpr std::size_t kBlockBytes = 64 * 1024;
-  archive_read_support_format_zip(reader_);
-  archive_read_support_format_tar(reader_);
-  archive_read_support_filter_gzip(reader_);
-  require(archive_read_open_filename(reader_, path.c_str(), kBlockBytes) == ARCHIVE_OK);
+  archive_read_support_format_zip(reader_.get());
+  archive_read_support_format_tar(reader_.get());
+  archive_read_support_filter_gzip(reader_.get());
+  require(archive_read_open_filename(reader_.get(), path.c_str(), kBlockBytes) == ARCHIVE_OK);
 }
 
 ArchiveReader::ArchiveReader(const Zip& zip) : reader_(archive_read_new()) {
-  archive_read_support_format_zip_seekable(reader_);
-  require(archive_read_open_memory(reader_, zip.bytes.data(), zip.bytes.size()) == ARCHIVE_OK);
+  archive_read_support_format_zip_seekable(reader_.get());
+  require(archive_read_open_memory(reader_.get(), zip.bytes.data(), zip.bytes.size()) == ARCHIVE_OK);
 }
 
-ArchiveReader::~ArchiveReader() {
-  archive_read_free(reader_);
+void ArchiveReader::Free::operator()(struct archive* reader) const {
+  archive_read_free(reader);
 }
 
 void ArchiveReader::require(bool well) const {
   if (well) return;
-  const char* words = archive_error_string(reader_);
-  throw ArchiveError(words == nullptr ? "it ends early" : one_line(words));
+  const char* reason = archive_error_string(reader_.get());
+  throw ArchiveError(reason == nullptr ? "it ends early" : one_line(reason));
 }
 
 bool ArchiveReader::next() {
-  const int result = archive_read_next_header(reader_, &entry_);
+  const int result = archive_read_next_header(reader_.get(), &entry_);
   require(result == ARCHIVE_OK || result == ARCHIVE_WARN || result == ARCHIVE_EOF);
   return result != ARCHIVE_EOF;
 }
@@ -54,7 +54,7 @@ std::optional<std::uint64_t> ArchiveReader::size() const {
 }
 
 std::size_t ArchiveReader::read(char* bytes, std::size_t max_bytes) {
-  const la_ssize_t size = archive_read_data(reader_, bytes, max_bytes);
+  const la_ssize_t size = archive_read_data(reader_.get(), bytes, max_bytes);
   require(size >= 0);
   return static_cast<std::size_t>(size);
 }

@@ -22,7 +22,7 @@ struct ArchiveError : std::runtime_error {
 
 /// An archive's entries in turn; checksums are compared. Nothing is unpacked but what read() returns, and nothing is
 /// allocated because of a size that the archive claims.
-/// Errors    ArchiveError: it is no archive, or broken
+/// Errors    ArchiveError: it is not an archive, or is broken
 /// Source    libarchive; the only place that reads archives with it
 class ArchiveReader {
  public:
@@ -33,7 +33,6 @@ class ArchiveReader {
     std::string_view bytes;
   };
   explicit ArchiveReader(const Zip& zip);
-  ~ArchiveReader();
   ArchiveReader(const ArchiveReader&) = delete;
   ArchiveReader& operator=(const ArchiveReader&) = delete;
 
@@ -52,8 +51,12 @@ class ArchiveReader {
  private:
   void require(bool well) const;
 
+  struct Free {
+    void operator()(struct archive* reader) const;
+  };
+
   const Utf8Names utf8_names_;
-  struct archive* reader_;
+  const std::unique_ptr<struct archive, Free> reader_;  ///< freed, too, where a constructor throws
   struct archive_entry* entry_ = nullptr;
 };
 

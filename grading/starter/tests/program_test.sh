@@ -47,7 +47,7 @@ version() { # version FOLDER: a copy of the sources to change
 }
 version "$old" && version "$new"
 task=a9_collectives/student/broadcast/flat.cpp kept=a4_data_tensor/student/single_step.cpp header=a9_collectives/broadcast.h
-gone=a9_collectives/costs.h gone_edited=a9_collectives/chunks.h
+gone=a9_collectives/guards.h gone_edited=a9_collectives/chunks.h
 sed -i 's|// STUB // TODO(a9.broadcast): .*|// STUB // TODO(a9.broadcast): said better.|' "$new/$task"
 echo '// clearer' >>"$new/$header"
 rm "$new/$gone" "$new/$gone_edited"
@@ -70,6 +70,7 @@ untouched_work() { # untouched_work FOLDER: what must never be lost
     grep -q '// mine' "$1/$gone_edited" && { cmp "$scratch/essay" "$1/$header" || cmp "$scratch/essay" "$1/.lab-backup/$header"; }
 }
 term "$scratch/term"
+holds "the old version hands out the file that will go" test -f "$scratch/term/$gone"
 run "$program" "$scratch/term" --source "$new"
 verdict "$code" "an update in the middle of a term"
 holds "a student's files are as they were" untouched_work "$scratch/term"
