@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
   program.name = "a4_data_tensor";
   program.description =
       "Assignment 4: one training step by batch accumulation, data parallelism and tensor parallelism.";
-  program.add_options = [&](App& app) {
+  program.add_options = [&](cli::App& app) {
     app.add_integer("--global-batch-size", sizes.step.global_batch_size, {1, 1 << 20}, "examples in the batch");
     app.add_integer("--input-dim", sizes.step.input_dim, {1, 1 << 16}, "columns of the input");
     app.add_integer("--output-dim", sizes.step.output_dim, {1, 1 << 16}, "columns of the output");

@@ -11,7 +11,7 @@
 namespace lab::a5 {
 namespace {
 
-void add_options(App& app, LabOptions& options) {
+void add_options(cli::App& app, LabOptions& options) {
   PipelineArguments& arguments = options.arguments;
   app.add_integer("--global-batch-size", arguments.global_batch_size, {1, 1 << 20}, "sequences in the batch");
   app.add_integer("--micro-batch-size", arguments.micro_batch_size, {1, 1 << 20}, "sequences in a micro-batch");
@@ -28,7 +28,7 @@ void add_options(App& app, LabOptions& options) {
 }
 
 /// Completes the model's arguments from the common options and the choices.
-void finish(LabOptions& options, const CommonOptions& common) {
+void finish(LabOptions& options, const cli::CommonOptions& common) {
   options.arguments.seed = common.seed;
   options.arguments.dtype = parse_dtype(options.dtype);
   options.arguments.activation = options.activation == "relu" ? Activation::kRelu : Activation::kTanh;
@@ -46,8 +46,8 @@ int main(int argc, char** argv) {
   program.description = "Assignment 5: a model in pipeline stages, micro-batch by micro-batch, vs. the whole model.";
   program.defaults.seed = options.arguments.seed;
   program.ranks_option = "--pp";
-  program.add_options = [&](App& app) { a5::add_options(app, options); };
-  program.prepare = [&](const CommonOptions& common, int num_ranks, int) {
+  program.add_options = [&](cli::App& app) { a5::add_options(app, options); };
+  program.prepare = [&](const cli::CommonOptions& common, int num_ranks, int) {
     a5::finish(options, common);
     a5::check_arguments(options.arguments, num_ranks);
     // Rejects what the schedule does not allow.

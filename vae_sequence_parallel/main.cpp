@@ -15,27 +15,27 @@ struct Lab {
   std::string only;  ///< of `modules`
 };
 
-void write_log(const CommonOptions& common, const RunReport& report) {
+void write_log(const cli::CommonOptions& common, const log::RunReport& report) {
   add_to_log(common.out_dir, markdown_log(report));
 }
 
-void finish(StepOptions& steps, const CommonOptions& common) {
+void finish(StepOptions& steps, const cli::CommonOptions& common) {
   steps.seed = common.seed;
   steps.out_dir = common.out_dir;
 }
 
 /// encode and baseline on rank 0, while the others wait.
 void run_serial_steps(RankRun& run, const StepOptions& steps) {
-  std::function<void(const ReportProgress&)> work;
+  std::function<void(const comm::ReportProgress&)> work;
   if (run.comm.rank() == 0) {
-    work = [&](const ReportProgress& report) {
+    work = [&](const comm::ReportProgress& report) {
       const UnchargedScope no_part_of_the_ranks_peak;
       require_width(latent_width(steps), run.comm.size());
       encode_step(steps, report);
       baseline_step(steps, report);
     };
   }
-  work_while_others_wait(run.comm.collectives(), work);
+  comm::work_while_others_wait(run.comm.collectives(), work);
 }
 
 LabProgram program_of(const std::string& name) {
@@ -46,10 +46,10 @@ LabProgram program_of(const std::string& name) {
   return program;
 }
 
-void modules_command(App& app) {
+void modules_command(cli::App& app) {
   auto& lab = app.own(Lab());
   auto& program = app.own(program_of("vae_sequence_parallel modules"));
-  program.add_options = [&](App& options) {
+  program.add_options = [&](cli::App& options) {
     options.add_choice("--only", lab.only, module_tags(), "checks of one kind of module; default: all");
   };
   program.steps = [&lab] { return modules_steps(lab.only); };
@@ -57,11 +57,11 @@ void modules_command(App& app) {
   add_lab(app, program);
 }
 
-void test_command(App& app) {
+void test_command(cli::App& app) {
   auto& lab = app.own(Lab());
   auto& program = app.own(program_of("vae_sequence_parallel test"));
-  program.add_options = [&](App& options) { add_step_options(options, lab.steps); };
-  program.prepare = [&](const CommonOptions& common, int, int) { finish(lab.steps, common); };
+  program.add_options = [&](cli::App& options) { add_step_options(options, lab.steps); };
+  program.prepare = [&](const cli::CommonOptions& common, int, int) { finish(lab.steps, common); };
   program.steps = [&lab] { return test_steps([&lab](RankRun& run) { reconstruct(run, lab.steps); }); };
   add_lab(app, program);
 }
@@ -76,8 +76,8 @@ int main(int argc, char** argv) {
   program.description =
       "A VAE's decoder on a picture that is split along its width. Runs encode, baseline, modules and test, one after "
       "the other.";
-  program.add_options = [&](App& app) { vae::add_step_options(app, lab.steps); };
-  program.prepare = [&](const CommonOptions& common, int, int) { vae::finish(lab.steps, common); };
+  program.add_options = [&](cli::App& app) { vae::add_step_options(app, lab.steps); };
+  program.prepare = [&](const cli::CommonOptions& common, int, int) { vae::finish(lab.steps, common); };
   program.steps = [&] {
     return vae::program_steps([&](RankRun& run) { vae::run_serial_steps(run, lab.steps); },
                               [&](RankRun& run) { vae::reconstruct(run, lab.steps); });

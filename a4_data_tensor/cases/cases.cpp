@@ -98,12 +98,12 @@ LabStep update_step(const Case& baseline) {
     const CaseResult result = run_case(baseline, run.calls, run.comm, run.options.seed, run.device);
     run.save(baseline, result);
     const Comparison moved = compare(result.actual.at("initial"), result.actual.at("updated"));
-    run.out.match({baseline.prefix, 0, moved.close, moved.max_diff, moved.mean_diff}, Expect::kDiffer);
+    run.out.match({baseline.prefix, 0, moved.close, moved.max_diff, moved.mean_diff}, log::Expect::kDiffer);
   };
-  step.expect = [baseline](LogExpectation& log) {
-    log.add(0, rank_text(kBaselineText));
+  step.expect = [baseline](log::LogExpectation& log) {
+    log.add(0, log::rank_text(kBaselineText));
     // Does not depend on the number of ranks, nor on the BLAS kernel: the figures of the handout's Python code.
-    log.add(0, ExpectedMatch{baseline.prefix, false, 0, "1.193051e-01", "3.029096e-02"});
+    log.add(0, log::ExpectedMatch{baseline.prefix, false, 0, "1.193051e-01", "3.029096e-02"});
   };
   return step;
 }
@@ -148,7 +148,7 @@ std::vector<LabStep> program_steps(const LabSizes& sizes) {
           checks({{"", further_cases(sizes)}}, kMaxDiff)};
 }
 
-LogExpectation expected_log(int num_ranks) {
+log::LogExpectation expected_log(int num_ranks) {
   return expectation_of(program_steps({}), num_ranks);
 }
 

@@ -40,7 +40,7 @@ CallTable calls();
 std::vector<LabStep> program_steps(const LabSizes& sizes);
 
 /// The lines of a right run with the default sizes.
-LogExpectation expected_log(int num_ranks);
+log::LogExpectation expected_log(int num_ranks);
 
 /// For the judge.
 GradedLab graded_lab();

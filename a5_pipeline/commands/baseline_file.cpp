@@ -64,7 +64,7 @@ BaselineFile run_baseline(const PipelineArguments& arguments, const std::functio
     const UnchargedScope no_part_of_a_stage;
     const TensorMap results = baseline(arguments, report);
     // Created only now, and briefly: a rank that is killed during the baseline leaves nothing behind.
-    const RunDirectory folder("/var/tmp");  // on disk, while other temporary folders may be in memory
+    const launch::RunDirectory folder("/var/tmp");  // on disk, while other temporary folders may be in memory
     const std::string path = folder.path() + "/baseline.safetensors";
     save_safetensors(path, results);
     file = UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

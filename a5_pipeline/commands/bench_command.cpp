@@ -74,13 +74,13 @@ double per_rank(const std::vector<double>& of_stages, int num_ranks) {
 }
 
 /// What the ranks computed between their n-th barrier and the next.
-std::vector<TraceEvent> computations_behind_barrier(const WorldOutcome& outcome, int n) {
-  std::vector<TraceEvent> events;
-  for (const RankOutcome& rank : outcome.ranks) {
+std::vector<comm::TraceEvent> computations_behind_barrier(const launch::WorldOutcome& outcome, int n) {
+  std::vector<comm::TraceEvent> events;
+  for (const launch::RankOutcome& rank : outcome.ranks) {
     int num_barriers = -1;
-    for (const TraceEvent& event : rank.trace) {
-      num_barriers += event.kind == TraceKind::kCollective;
-      if (num_barriers == n && event.kind == TraceKind::kComputation) events.push_back(event);
+    for (const comm::TraceEvent& event : rank.trace) {
+      num_barriers += event.kind == comm::TraceKind::kCollective;
+      if (num_barriers == n && event.kind == comm::TraceKind::kComputation) events.push_back(event);
     }
   }
   return events;
@@ -101,12 +101,12 @@ BenchRow measure(const BenchOptions& options, const std::string& kind) {
   arguments.global_batch_size = arguments.micro_batch_size * options.num_micro_batches;
   const Schedule schedule = model_schedule(arguments, kind, 0, options.num_ranks);
 
-  WorldSpec spec;
-  spec.kind = WorldKind::kProcesses;
+  launch::WorldSpec spec;
+  spec.kind = launch::WorldKind::kProcesses;
   spec.num_ranks = options.num_ranks;
   spec.timeout_seconds = 60;
   spec.traced = true;
-  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(spec, [&](Communicator& comm) {
     const DataLoader data(arguments);
     const at::Tensor activation = at::empty(arguments.activation_shape(), arguments.tensor_options());
     for (int turn = 0; turn <= options.num_turns; ++turn) {
@@ -142,7 +142,7 @@ BenchRow measure(const BenchOptions& options, const std::string& kind) {
   row.modelled_bubble = median(modelled_bubble);
   row.forward_seconds = median(forward);
   row.backward_seconds = median(backward);
-  for (const RankOutcome& rank : outcome.ranks)
+  for (const launch::RankOutcome& rank : outcome.ranks)
     row.most_peak_bytes = std::max(row.most_peak_bytes, rank.report.peak_tensor_bytes);
   return row;
 }
@@ -176,7 +176,7 @@ ExitCode bench(const BenchOptions& options) {
 
 }  // namespace
 
-void bench_command(App& app) {
+void bench_command(cli::App& app) {
   auto& options = app.own(BenchOptions());
   std::vector<std::string> choices = pipeline::schedule_kinds();
   choices.push_back(options.kind);

@@ -131,7 +131,7 @@ void save_data(RankRun& run, const PipelineArguments& arguments) {
 
 void compare_layer(RankRun& run, const PipelineArguments& arguments, std::int64_t layer, int owner,
                    const PipelineResult& result, BaselineReader& reader) {
-  Verdict verdict(run, filled(kLayer, layer), arguments);
+  Verdict verdict(run, log::filled(kLayer, layer), arguments);
   for (const bool is_first : {true, false}) {
     const std::string name = fmt::format("layer{}.{}", layer, is_first ? "fc1" : "fc2");
     std::vector<std::int64_t> shape = {arguments.intermediate_size, arguments.hidden_size};
@@ -148,27 +148,28 @@ void compare_layer(RankRun& run, const PipelineArguments& arguments, std::int64_
 
 /// Rank 0 runs the baseline, once, while the others wait.
 void make_baseline(RankRun& run, const LabOptions& options, BaselineFile& baseline) {
-  std::function<void(const ReportProgress&)> work;
+  std::function<void(const comm::ReportProgress&)> work;
   if (run.comm.rank() == 0 && baseline.empty()) {
-    work = [&](const ReportProgress& report) {
+    work = [&](const comm::ReportProgress& report) {
       // In the simulated world work takes no time, and a message inside backward() is refused.
-      baseline = run_baseline(options.arguments, run.options.world == "sim" ? ReportProgress() : report);
+      baseline = run_baseline(options.arguments, run.options.world == "sim" ? comm::ReportProgress() : report);
     };
   }
-  work_while_others_wait(run.comm.collectives(), work);
+  comm::work_while_others_wait(run.comm.collectives(), work);
 }
 
 /// The lines of compare_with_baseline().
-void expect_comparison(LogExpectation& log, const LabOptions& options) {
+void expect_comparison(log::LogExpectation& log, const LabOptions& options) {
   const PipelineArguments& arguments = options.arguments;
   const pipeline::Schedule schedule = model_schedule(arguments, options.schedule, options.num_chunks, log.num_ranks());
-  log.add(0, rank_text(kBaselineLine));
-  log.add(0, rank_text(kPipelineLine));
+  log.add(0, log::rank_text(kBaselineLine));
+  log.add(0, log::rank_text(kPipelineLine));
   for (int rank = 0; rank < log.num_ranks(); ++rank)
-    log.add(rank, rank_text(filled(kLayersLine, layers_of_rank(arguments, schedule, rank))));
-  log.add(log.num_ranks() - 1, ExpectedMatch{kOutputs, true, kMaxDiff, "", ""});
+    log.add(rank, log::rank_text(log::filled(kLayersLine, layers_of_rank(arguments, schedule, rank))));
+  log.add(log.num_ranks() - 1, log::ExpectedMatch{kOutputs, true, kMaxDiff, "", ""});
   for (std::int64_t layer = 0; layer < arguments.number_of_layers; ++layer) {
-    log.add(owner_of(layer, arguments, schedule), ExpectedMatch{filled(kLayer, layer), true, kMaxDiff, "", ""});
+    log.add(owner_of(layer, arguments, schedule),
+            log::ExpectedMatch{log::filled(kLayer, layer), true, kMaxDiff, "", ""});
   }
 }
 
@@ -198,7 +199,7 @@ std::vector<LabStep> program_steps(const LabOptions& options, BaselineFile& base
     make_baseline(run, options, baseline);
     compare_with_baseline(run, options, baseline);
   };
-  comparison.expect = [&](LogExpectation& log) { expect_comparison(log, options); };
+  comparison.expect = [&](log::LogExpectation& log) { expect_comparison(log, options); };
   if (options.no_cases) return {announcement(), comparison, done()};
   return {announcement(), checks(sections_before_comparison()), comparison, checks(sections_after_comparison()),
           done()};

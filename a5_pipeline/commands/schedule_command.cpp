@@ -39,7 +39,7 @@ struct ScheduleCommand {
   std::string format = "png";
 };
 
-void add_options(App& app, ScheduleCommand& command) {
+void add_options(cli::App& app, ScheduleCommand& command) {
   pipeline::ScheduleOptions& schedule = command.schedule;
   app.add_choice("--kind", schedule.kind, pipeline::schedule_kinds(), "order of work");
   app.add_integer("--pp", schedule.num_ranks, {1, 1024}, "stages, one on each rank");
@@ -54,7 +54,7 @@ void add_options(App& app, ScheduleCommand& command) {
   app.add_bytes("--message-bytes", command.message_bytes, {0, std::int64_t{1} << 40},
                 "of one micro-batch's activations");
   app.add_flag("--sim", command.simulated, "also carry it out on a simulated network");
-  app.add_choice("--platform", command.platform, platform_names(), "the simulated network");
+  app.add_choice("--platform", command.platform, comm::platform_names(), "the simulated network");
   app.add_flag("--messages", command.messages, "also draw the messages");
   app.add_flag("--text", command.text_only, "print only, draw nothing");
   app.add_integer("--columns", command.columns, {40, 1000}, "width of the printed timeline");
@@ -64,7 +64,7 @@ void add_options(App& app, ScheduleCommand& command) {
 }
 
 /// Fills in the defaults: two chunks for interleaved; messages are free unless their time is given.
-void fill_in(const App& app, ScheduleCommand& command) {
+void fill_in(const cli::App& app, ScheduleCommand& command) {
   pipeline::ScheduleOptions& schedule = command.schedule;
   if (schedule.num_chunks == 0) schedule.num_chunks = pipeline::usual_chunks(schedule.kind);
   schedule.waiting = command.blocking ? pipeline::Waiting::kBlocking : pipeline::Waiting::kLate;
@@ -97,7 +97,7 @@ ExitCode draw_schedule(const ScheduleCommand& command) {
   const pipeline::Timeline on_paper = pipeline::make_timeline(schedule, costs);
   pipeline::Timeline timeline = on_paper;
   if (command.simulated) {
-    const SimNetwork network = {command.platform, costs.latency_seconds, command.gigabytes_per_second * 1e9};
+    const comm::SimNetwork network = {command.platform, costs.latency_seconds, command.gigabytes_per_second * 1e9};
     timeline = simulate(schedule, costs, network);
   }
   print(schedule, on_paper,
@@ -121,7 +121,7 @@ ExitCode draw_schedule(const ScheduleCommand& command) {
 
 }  // namespace
 
-void schedule_command(App& app) {
+void schedule_command(cli::App& app) {
   auto& command = app.own(ScheduleCommand());
   add_options(app, command);
   app.set_action([&] {

@@ -43,9 +43,9 @@ struct Names {
 };
 
 /// The messages of which the trace holds both ends: from when both were posted to when the receiver had it.
-std::vector<Span> messages_of(const Names& names, const std::vector<TraceEvent>& trace) {
+std::vector<Span> messages_of(const Names& names, const std::vector<comm::TraceEvent>& trace) {
   std::vector<Span> spans;
-  for (const MessageEnds& ends : message_ends(trace)) {
+  for (const comm::MessageEnds& ends : comm::message_ends(trace)) {
     if (ends.sent == nullptr || ends.received == nullptr) continue;
     const auto action = names.sends.find({ends.src_rank(), ends.sent->tag});
     if (action == names.sends.end()) continue;
@@ -73,14 +73,14 @@ pipeline::Schedule model_schedule(const PipelineArguments& arguments, const std:
   return schedule;
 }
 
-Timeline measured_timeline(const Schedule& schedule, const std::vector<TraceEvent>& trace) {
+Timeline measured_timeline(const Schedule& schedule, const std::vector<comm::TraceEvent>& trace) {
   const Names names(schedule);
   Timeline timeline;
   timeline.busy_seconds.resize(static_cast<std::size_t>(schedule.num_ranks));
   double origin = std::numeric_limits<double>::infinity(), end = 0;
-  for (const TraceEvent& event : trace) {
+  for (const comm::TraceEvent& event : trace) {
     const auto action = names.computations.find({event.rank, event.operation});
-    if (event.kind != TraceKind::kComputation || action == names.computations.end()) continue;
+    if (event.kind != comm::TraceKind::kComputation || action == names.computations.end()) continue;
     origin = std::min(origin, event.start_seconds);
     end = std::max(end, event.end_seconds);
     timeline.busy_seconds[static_cast<std::size_t>(event.rank)] += event.end_seconds - event.start_seconds;
@@ -97,15 +97,15 @@ Timeline measured_timeline(const Schedule& schedule, const std::vector<TraceEven
   return timeline;
 }
 
-Timeline simulate(const Schedule& schedule, const pipeline::Costs& costs, const SimNetwork& network) {
+Timeline simulate(const Schedule& schedule, const pipeline::Costs& costs, const comm::SimNetwork& network) {
   Timeline timeline = make_timeline(schedule, costs);  // rejects what would hang
-  WorldSpec spec;
-  spec.kind = WorldKind::kSim;
+  launch::WorldSpec spec;
+  spec.kind = launch::WorldKind::kSim;
   spec.num_ranks = schedule.num_ranks;
   spec.timeout_seconds = kForever;
   spec.traced = true;
   spec.network = network;
-  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(spec, [&](Communicator& comm) {
     const at::Tensor activation = at::empty({costs.message_bytes}, at::TensorOptions(at::kMeta).dtype(at::kByte));
     pipeline::SimulatedStage work(schedule, costs, comm.endpoint(), activation);
     run_schedule(schedule, comm.point_to_point(), work,
@@ -113,8 +113,9 @@ Timeline simulate(const Schedule& schedule, const pipeline::Costs& costs, const 
     return TensorMap{};
   });
   if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
-  std::vector<TraceEvent> events;
-  for (const RankOutcome& rank : outcome.ranks) events.insert(events.end(), rank.trace.begin(), rank.trace.end());
+  std::vector<comm::TraceEvent> events;
+  for (const launch::RankOutcome& rank : outcome.ranks)
+    events.insert(events.end(), rank.trace.begin(), rank.trace.end());
   Timeline simulated = measured_timeline(schedule, events);
   simulated.peak_live_activations = timeline.peak_live_activations;
   simulated.links = timeline.links;

@@ -21,12 +21,12 @@ pipeline::Schedule model_schedule(const PipelineArguments& arguments, const std:
 /// A traced run of the schedule as a timeline that begins with its first computation: computations are identified by
 /// their names ("F3"), messages by their tags. Other events of the trace are ignored. Live activations and traffic are
 /// not filled in.
-pipeline::Timeline measured_timeline(const pipeline::Schedule& schedule, const std::vector<TraceEvent>& trace);
+pipeline::Timeline measured_timeline(const pipeline::Schedule& schedule, const std::vector<comm::TraceEvent>& trace);
 
 /// Runs the schedule on a simulated network, message by message, and returns its timeline there: unlike the
 /// cost model, messages that share a link share its bandwidth. Peaks and traffic are the cost model's.
 /// Errors    as validate(); UsageError: invalid network, or this build has no SimGrid
 pipeline::Timeline simulate(const pipeline::Schedule& schedule, const pipeline::Costs& costs,
-                            const SimNetwork& network);
+                            const comm::SimNetwork& network);
 
 }  // namespace lab::a5

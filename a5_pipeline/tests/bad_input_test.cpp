@@ -27,8 +27,8 @@ PipelineArguments small_arguments() {
 }
 
 /// The outcome of a pipeline in which rank 1 has other arguments than the rest.
-WorldOutcome outcome_with(const PipelineArguments& odd, const std::string& kind, int size) {
-  return run_ranks(world_of<Threads>(size), [&](Communicator& comm) {
+launch::WorldOutcome outcome_with(const PipelineArguments& odd, const std::string& kind, int size) {
+  return launch::run_ranks(world_of<Threads>(size), [&](Communicator& comm) {
     const PipelineArguments arguments = comm.rank() == 1 ? odd : small_arguments();
     if (kind.empty()) {
       run_handout_pipeline(arguments, comm);
@@ -51,7 +51,7 @@ TEST_CASE("another shape or dtype from a neighbour: both ranks are named, and ev
     for (const int size : {2, 4}) {
       for (const bool wrong_dtype : {false, true}) {
         INFO("schedule '" << kind << "' on " << size << " ranks");
-        const WorldOutcome outcome = outcome_with(wrong_dtype ? exact : wide, kind, size);
+        const launch::WorldOutcome outcome = outcome_with(wrong_dtype ? exact : wide, kind, size);
         REQUIRE(outcome.failure);
         CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
         for (int rank = 0; rank < size; ++rank) {
@@ -122,7 +122,7 @@ TEST_CASE("PipelineStage::backward: an input without a gradient, one that is not
 }
 
 TEST_CASE("pipeline_communicate: nothing to send") {
-  const WorldOutcome outcome = run_ranks(world_of<Threads>(2), [](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(world_of<Threads>(2), [](Communicator& comm) {
     const PipelineOperation operation =
         comm.rank() == 0 ? PipelineOperation::kSendForward : PipelineOperation::kRecvForward;
     pipeline_communicate(operation, comm.point_to_point(), small_arguments());

@@ -8,21 +8,21 @@
 namespace lab::a5 {
 namespace {
 
-void check_all_pass(WorldKind kind, int size, std::uint64_t seed) {
+void check_all_pass(launch::WorldKind kind, int size, std::uint64_t seed) {
   CHECK(testing::problem_of_cases(all_cases(), calls(), kind, size, seed) == "");
 }
 
 TEST_CASE("the reference passes every case at P = 1 2 3 4 5 8") {
-  for (const int size : {1, 2, 3, 4, 5, 8}) check_all_pass(WorldKind::kThreads, size, 1234);
-  check_all_pass(WorldKind::kThreads, 4, 20231);
+  for (const int size : {1, 2, 3, 4, 5, 8}) check_all_pass(launch::WorldKind::kThreads, size, 1234);
+  check_all_pass(launch::WorldKind::kThreads, 4, 20231);
 }
 
 TEST_CASE("and in the simulated world: a pipeline does not communicate inside backward()") {
-  if (!SimWorld::available()) {
+  if (!comm::SimWorld::available()) {
     MESSAGE("skipped: this build has no SimGrid");
     return;
   }
-  for (const int size : {1, 3, 4}) check_all_pass(WorldKind::kSim, size, 1234);
+  for (const int size : {1, 3, 4}) check_all_pass(launch::WorldKind::kSim, size, 1234);
 }
 
 }  // namespace

@@ -18,19 +18,19 @@ Schedule two_ranks() {
   return pipeline::make_schedule(options);
 }
 
-TraceEvent computation(int rank, const std::string& name, double start_seconds, double end_seconds) {
-  TraceEvent event;
+comm::TraceEvent computation(int rank, const std::string& name, double start_seconds, double end_seconds) {
+  comm::TraceEvent event;
   event.rank = rank;
-  event.kind = TraceKind::kComputation;
+  event.kind = comm::TraceKind::kComputation;
   event.operation = name;
   event.start_seconds = start_seconds;
   event.end_seconds = end_seconds;
   return event;
 }
 
-TraceEvent message_end(Direction direction, int tag, double start_seconds, double end_seconds) {
-  TraceEvent event;
-  event.rank = direction == Direction::kSend ? 0 : 1;
+comm::TraceEvent message_end(comm::Direction direction, int tag, double start_seconds, double end_seconds) {
+  comm::TraceEvent event;
+  event.rank = direction == comm::Direction::kSend ? 0 : 1;
   event.peer = 1 - event.rank;
   event.direction = direction;
   event.tag = tag;
@@ -43,10 +43,10 @@ TEST_CASE("computations are known by their names, messages by their tags, and ti
   const Schedule schedule = two_ranks();
   const int tag = message_tag(schedule, 0, {Operation::kSendForward, 0, 0});
   const pipeline::Timeline timeline = measured_timeline(
-      schedule, {computation(0, "F0", 10, 11), message_end(Direction::kSend, tag, 11, 13),
-                 message_end(Direction::kRecv, tag, 12, 12.5), computation(1, "F0", 12.5, 14),
+      schedule, {computation(0, "F0", 10, 11), message_end(comm::Direction::kSend, tag, 11, 13),
+                 message_end(comm::Direction::kRecv, tag, 12, 12.5), computation(1, "F0", 12.5, 14),
                  computation(1, "B0", 14, 17), computation(0, "B0", 17, 20), computation(0, "F7", 30, 31),
-                 computation(0, "warm-up", 1, 2), message_end(Direction::kSend, tag + 1000, 1, 2)});
+                 computation(0, "warm-up", 1, 2), message_end(comm::Direction::kSend, tag + 1000, 1, 2)});
   REQUIRE(timeline.computations.size() == 4);  // F7 and the warm-up are of another run
   CHECK(timeline.computations[1].rank == 1);
   CHECK(timeline.computations[1].action.operation == Operation::kForward);
@@ -69,7 +69,7 @@ TEST_CASE("nothing traced is an empty timeline") {
 }
 
 TEST_CASE("a simulated run is the cost model's timeline, computation by computation and message by message") {
-  if (!SimWorld::available()) {
+  if (!comm::SimWorld::available()) {
     MESSAGE("skipped: this build has no simulated network");
     return;
   }

@@ -26,7 +26,7 @@ std::vector<double> peaks(const std::string& kind, int num_micro_batches) {
   options.num_micro_batches = num_micro_batches;
   options.num_chunks = kind == "interleaved" ? 2 : 1;
   const pipeline::Schedule schedule = pipeline::make_schedule(options);
-  const WorldOutcome outcome = run_ranks(threads(kNumRanks), [&](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(threads(kNumRanks), [&](Communicator& comm) {
     const DataLoader data(arguments);
     ScheduledStage work(arguments, schedule, data, comm, OutputTaker());
     run_schedule(schedule, comm.point_to_point(), work,
@@ -35,7 +35,8 @@ std::vector<double> peaks(const std::string& kind, int num_micro_batches) {
   });
   if (outcome.failure) FAIL(outcome.failure->message);
   std::vector<double> bytes;
-  for (const RankOutcome& rank : outcome.ranks) bytes.push_back(static_cast<double>(rank.report.peak_tensor_bytes));
+  for (const launch::RankOutcome& rank : outcome.ranks)
+    bytes.push_back(static_cast<double>(rank.report.peak_tensor_bytes));
   return bytes;
 }
 

@@ -57,7 +57,7 @@ struct Verdicts {
 Verdicts verdicts_on(Mistake mistake) {
   const PipelineResult baseline = handout_baseline();
   std::vector<Verdicts> of_ranks(kCheckRanks);
-  const WorldOutcome outcome = run_ranks(threads(kCheckRanks), [&](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(threads(kCheckRanks), [&](Communicator& comm) {
     const PipelineResult result = run_wrong_pipeline(handout_arguments(), comm, mistake, fill_as_handout);
     Verdicts& own = of_ranks[static_cast<std::size_t>(comm.rank())];
     const auto assert_close = [&](const at::Tensor& actual, const at::Tensor& expected) {

@@ -64,7 +64,7 @@ TEST_CASE("the number of True lines for each number of ranks") {
   for (const int num_ranks : {1, 2, 3, 4, 5, 8}) {
     int num_matches = 0;
     for (const auto& lines : expectation_of(steps, num_ranks).per_rank) {
-      for (const ExpectedLine& line : lines) num_matches += std::holds_alternative<ExpectedMatch>(line);
+      for (const log::ExpectedLine& line : lines) num_matches += std::holds_alternative<log::ExpectedMatch>(line);
     }
     cells.push_back(fmt::format("{}", num_matches));
   }

@@ -52,20 +52,20 @@ TEST_CASE("the lab's comparison: outputs follow from the data and the weights th
     CAPTURE(kind);
     options.schedule = kind;
     const int num_ranks = kind[0] == 'a' ? 3 : 1;
-    CommonOptions common;
+    cli::CommonOptions common;
     common.save_dir = folder.file(".");
     std::vector<TensorMap> of_ranks(static_cast<std::size_t>(num_ranks));
-    const WorldOutcome outcome =
-        run_ranks(threads(num_ranks), RankBody([&](Communicator& comm, RankOutcome& own) {
-                    PrinterOptions silent;
-                    silent.fd = -1;
-                    Printer printer(silent);
-                    TensorMap& saved = of_ranks[static_cast<std::size_t>(comm.rank())];
-                    const CallTable no_calls;
-                    RankRun run{comm, printer, common, no_calls, "N/A", comm.rank(), at::kCPU, saved};
-                    compare_with_baseline(run, options, file);
-                    own.exit_code = printer.exit_code();
-                  }));
+    const launch::WorldOutcome outcome =
+        launch::run_ranks(threads(num_ranks), launch::RankBody([&](Communicator& comm, launch::RankOutcome& own) {
+                            log::PrinterOptions silent;
+                            silent.fd = -1;
+                            log::Printer printer(silent);
+                            TensorMap& saved = of_ranks[static_cast<std::size_t>(comm.rank())];
+                            const CallTable no_calls;
+                            RankRun run{comm, printer, common, no_calls, "N/A", comm.rank(), at::kCPU, saved};
+                            compare_with_baseline(run, options, file);
+                            own.exit_code = printer.exit_code();
+                          }));
     CHECK(outcome.exit_code() == 0);
     TensorMap saved;
     for (TensorMap& of_rank : of_ranks) saved.merge(of_rank);

@@ -82,7 +82,7 @@ void check_ways(const std::vector<Way>& ways, int pp, std::int64_t number_of_lay
 
   std::vector<std::vector<double>> differences(static_cast<std::size_t>(pp));  // by rank and way
   std::vector<std::vector<std::size_t>> num_gradients(static_cast<std::size_t>(pp));
-  const WorldOutcome outcome = run_ranks(threads(pp), [&](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(threads(pp), [&](Communicator& comm) {
     const auto rank = static_cast<std::size_t>(comm.rank());
     for (const Way& way : ways) {
       const PipelineResult result = run(way, arguments_of(number_of_layers, way.num_micro_batches, dtype), comm);

@@ -114,23 +114,24 @@ struct Deed {
 
 /// What each rank of the handout's pipeline did at the default sizes, in order.
 std::vector<std::vector<Deed>> deeds_of_ranks() {
-  WorldSpec spec = threads(kNumRanks);
+  launch::WorldSpec spec = threads(kNumRanks);
   spec.traced = true;
-  const WorldOutcome outcome = run_ranks(spec, [](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(spec, [](Communicator& comm) {
     run_handout_pipeline(PipelineArguments(), comm);
     return TensorMap{};
   });
   REQUIRE_FALSE(outcome.failure);
   std::vector<std::vector<Deed>> deeds;
-  for (const RankOutcome& rank : outcome.ranks) {
-    std::vector<TraceEvent> events = rank.trace;
-    std::stable_sort(events.begin(), events.end(),
-                     [](const TraceEvent& a, const TraceEvent& b) { return a.end_seconds < b.end_seconds; });
+  for (const launch::RankOutcome& rank : outcome.ranks) {
+    std::vector<comm::TraceEvent> events = rank.trace;
+    std::stable_sort(events.begin(), events.end(), [](const comm::TraceEvent& a, const comm::TraceEvent& b) {
+      return a.end_seconds < b.end_seconds;
+    });
     auto& own = deeds.emplace_back();
-    for (const TraceEvent& event : events) {
-      if (event.kind == TraceKind::kComputation) own.push_back({event.operation.substr(0, 1)});
-      if (event.kind != TraceKind::kMessage) continue;
-      const bool sends = event.direction == Direction::kSend, down = event.peer > event.rank;
+    for (const comm::TraceEvent& event : events) {
+      if (event.kind == comm::TraceKind::kComputation) own.push_back({event.operation.substr(0, 1)});
+      if (event.kind != comm::TraceKind::kMessage) continue;
+      const bool sends = event.direction == comm::Direction::kSend, down = event.peer > event.rank;
       own.push_back(
           {fmt::format("{}_{}", sends ? "send" : "recv", sends == down ? "forward" : "backward"), event.peer});
     }

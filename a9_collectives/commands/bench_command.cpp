@@ -240,14 +240,14 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 /// Ours and Gloo's, measured by ranks in separate processes; rank 0 writes the rows to a file.
 std::vector<BenchRow> measured_rows(const BenchOptions& options, const Collective& collective) {
-  const RunDirectory directory;
+  const launch::RunDirectory directory;
   const std::string rows_file = directory.path() + "/rows.json";
-  WorldSpec spec;
-  spec.kind = WorldKind::kProcesses;
+  launch::WorldSpec spec;
+  spec.kind = launch::WorldKind::kProcesses;
   spec.num_ranks = options.num_ranks;
   spec.timeout_seconds = 120;
   spec.careful = false;
-  const auto on_rank = [&](Communicator& comm, RankOutcome&) {
+  const auto on_rank = [&](Communicator& comm, launch::RankOutcome&) {
     GlooPeers gloo(directory.path(), comm.rank(), comm.size());
     std::vector<BenchRow> rows;
     for (const std::int64_t bytes : options.sizes()) {
@@ -256,7 +256,7 @@ std::vector<BenchRow> measured_rows(const BenchOptions& options, const Collectiv
     }
     if (comm.rank() == 0) write_file_atomically(rows_file, bench_json(rows));
   };
-  const WorldOutcome outcome = run_ranks(spec, RankBody(on_rank));
+  const launch::WorldOutcome outcome = launch::run_ranks(spec, launch::RankBody(on_rank));
   if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
   std::ifstream file(rows_file);
   return rows_of_json(std::string(std::istreambuf_iterator<char>(file), {}));
@@ -310,7 +310,7 @@ ExitCode bench_all(const BenchOptions& options) {
 
 }  // namespace
 
-void bench_command(App& app) {
+void bench_command(cli::App& app) {
   constexpr std::int64_t kMostBytes = std::int64_t{1} << 32;
   auto& options = app.own(BenchOptions());
   app.add_integer("--nproc", options.num_ranks, {2, 64}, "ranks");

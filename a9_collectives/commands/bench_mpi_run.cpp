@@ -64,7 +64,7 @@ BenchRow row_of(const nlohmann::json& measured, const MpiWay& way, const MpiJob&
 }  // namespace
 
 MpiOutcome run_mpi(const MpiWay& way, const MpiJob& job) {
-  const RunDirectory directory;
+  const launch::RunDirectory directory;
   const std::string json_file = directory.path() + "/rows.json";
   ProcessSpec mpirun;
   mpirun.argv = command(way, job, json_file);

@@ -44,7 +44,7 @@ std::vector<std::string> files_for(const Collective& collective, const Algorithm
   return {stem + ".png", stem + ".pdf"};
 }
 
-void check_together(const App& app, const ExplainOptions& options) {
+void check_together(const cli::App& app, const ExplainOptions& options) {
   if (options.text && (app.given("--out") || app.given("--file") || app.given("--format")))
     throw UsageError("explain: --text prints and draws nothing; leave --out, --file and --format out");
   if (options.file.empty()) return;
@@ -78,7 +78,7 @@ ExitCode explain_all(const ExplainOptions& options) {
 
 }  // namespace
 
-void explain_command(App& app) {
+void explain_command(cli::App& app) {
   auto& options = app.own(ExplainOptions());
   app.add_argument("NAME", options.name, known_names());
   app.add_text("--algorithm", options.algorithm, "NAME",

@@ -61,20 +61,22 @@ Explanation explain(const Collective& collective, const Algorithm& algorithm, in
   std::vector<Pieces> inputs(static_cast<std::size_t>(num_ranks));
   std::vector<Pieces> results = inputs;
   Payloads payloads;
-  WorldSpec spec;
+  launch::WorldSpec spec;
   spec.num_ranks = num_ranks;
   spec.traced = true;
   spec.payload_label = [&](const at::Tensor& payload) { return payloads.add(pieces_of(payload)); };
-  const WorldOutcome outcome = run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome&) {
-                                           const auto rank = static_cast<std::size_t>(comm.rank());
-                                           const at::Tensor input = provenance(comm.rank(), numel);
-                                           inputs[rank] = pieces_of(input);
-                                           results[rank] = pieces_of(algorithm.run(input, comm.point_to_point()));
-                                         }));
+  const launch::WorldOutcome outcome =
+      launch::run_ranks(spec, launch::RankBody([&](Communicator& comm, launch::RankOutcome&) {
+                          const auto rank = static_cast<std::size_t>(comm.rank());
+                          const at::Tensor input = provenance(comm.rank(), numel);
+                          inputs[rank] = pieces_of(input);
+                          results[rank] = pieces_of(algorithm.run(input, comm.point_to_point()));
+                        }));
   if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
 
-  std::vector<TraceEvent> events;
-  for (const RankOutcome& rank : outcome.ranks) events.insert(events.end(), rank.trace.begin(), rank.trace.end());
+  std::vector<comm::TraceEvent> events;
+  for (const launch::RankOutcome& rank : outcome.ranks)
+    events.insert(events.end(), rank.trace.begin(), rank.trace.end());
   std::vector<StepMessage> messages = message_steps(events);
 
   Pieces all;

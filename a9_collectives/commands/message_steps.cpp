@@ -13,18 +13,18 @@ namespace lab::a9 {
 namespace {
 
 struct TracedMessage {
-  const TraceEvent* sent = nullptr;
-  const TraceEvent* received = nullptr;
+  const comm::TraceEvent* sent = nullptr;
+  const comm::TraceEvent* received = nullptr;
   std::size_t turn = 0;             ///< how many messages its sender posted before
   std::vector<std::size_t> before;  ///< messages that one of its ends had waited for
   int step = 0;
 };
 
-std::vector<TracedMessage> matched(const std::vector<TraceEvent>& events) {
+std::vector<TracedMessage> matched(const std::vector<comm::TraceEvent>& events) {
   std::vector<TracedMessage> messages;
-  for (const MessageEnds& ends : message_ends(events)) {
+  for (const comm::MessageEnds& ends : comm::message_ends(events)) {
     if (!ends.sent || !ends.received) {
-      const TraceEvent& only = ends.sent ? *ends.sent : *ends.received;
+      const comm::TraceEvent& only = ends.sent ? *ends.sent : *ends.received;
       throw ContractError(fmt::format("the trace holds only one end of message {} from rank {} to rank {}",
                                       only.sequence, ends.src_rank(), ends.dst_rank()));
     }
@@ -37,7 +37,7 @@ std::vector<TracedMessage> matched(const std::vector<TraceEvent>& events) {
 }
 
 /// True only for events of one rank, which reads its clock at each post and after each wait.
-bool waited_for_before(const TraceEvent& earlier, const TraceEvent& later) {
+bool waited_for_before(const comm::TraceEvent& earlier, const comm::TraceEvent& later) {
   return earlier.rank == later.rank && earlier.end_seconds <= later.start_seconds;
 }
 
@@ -49,7 +49,7 @@ void find_dependencies(std::vector<TracedMessage>& messages) {
       if (other.sent->rank == message.sent->rank && other.sent->start_seconds < message.sent->start_seconds)
         ++message.turn;
       bool before = false;
-      for (const TraceEvent* end : {message.sent, message.received})
+      for (const comm::TraceEvent* end : {message.sent, message.received})
         before = before || waited_for_before(*other.sent, *end) || waited_for_before(*other.received, *end);
       if (before) message.before.push_back(i);
     }
@@ -86,7 +86,7 @@ void schedule(std::vector<TracedMessage>& messages) {
 
 }  // namespace
 
-std::vector<StepMessage> message_steps(const std::vector<TraceEvent>& events) {
+std::vector<StepMessage> message_steps(const std::vector<comm::TraceEvent>& events) {
   std::vector<TracedMessage> messages = matched(events);
   find_dependencies(messages);
   schedule(messages);

@@ -22,7 +22,7 @@ struct StepMessage {
 /// Call      events: all ranks', each rank's in its own order; built-in collectives are left out
 /// Errors    ContractError: an event whose other end is missing
 /// Example   all-to-all on 4 ranks, everything posted at once, nearest neighbour first: 3 steps of 4 messages
-std::vector<StepMessage> message_steps(const std::vector<TraceEvent>& events);
+std::vector<StepMessage> message_steps(const std::vector<comm::TraceEvent>& events);
 
 /// 0 where there are no messages.
 int num_steps(const std::vector<StepMessage>& messages);

@@ -28,12 +28,12 @@ struct SimRow {
 /// The row before the simulation: names, size and the formula's time. `bytes` as nccl-tests counts them, rounded down
 /// to a multiple of the number of ranks.
 SimRow forecast(const Collective& collective, const Algorithm& algorithm, std::int64_t bytes, int num_ranks,
-                const SimNetwork& network);
+                const comm::SimNetwork& network);
 
 /// Runs the algorithm on tensors without storage.
 /// Errors    UsageError: invalid network, or a build without SimGrid; what the algorithm throws
 SimRow simulate(const Collective& collective, const Algorithm& algorithm, std::int64_t bytes, int num_ranks,
-                const SimNetwork& network);
+                const comm::SimNetwork& network);
 
 std::string sim_header();
 std::string sim_line(const SimRow& row);
@@ -50,7 +50,7 @@ struct Crossover {
 std::vector<Crossover> crossovers(const std::vector<SimRow>& rows);
 
 /// Time against size, a line per algorithm, a mark at each crossover.
-plot::Chart sweep_chart(const std::vector<SimRow>& rows, const SimNetwork& network);
+plot::Chart sweep_chart(const std::vector<SimRow>& rows, const comm::SimNetwork& network);
 
 /// DIR/sweep_<collective>_<ranks>.png
 std::string sweep_picture(const std::string& out_dir, const Collective& collective, int num_ranks);

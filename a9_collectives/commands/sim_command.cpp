@@ -22,7 +22,7 @@ struct SimOptions {
   int factor = 4;
   double latency_microseconds = 10;
   double gigabytes_per_second = 1.25;
-  SimNetwork network;
+  comm::SimNetwork network;
   bool sweep = false;
   std::string out_dir = "out";
   std::string plot_file;
@@ -58,12 +58,12 @@ std::vector<std::int64_t> sizes_of(const SimOptions& options) {
   return sizes;
 }
 
-void add_options(App& app, SimOptions& options) {
+void add_options(cli::App& app, SimOptions& options) {
   app.add_integer("--ranks", options.num_ranks, {2, 4096}, "simulated ranks");
   app.add_text("--collective", options.collective, "NAME", "the collective");
   app.add_text("--algorithm", options.algorithm, "NAME", "one algorithm, or all");
   app.add_bytes("--bytes", options.bytes, {1, std::int64_t{1} << 40}, "size, as nccl-tests counts it");
-  app.add_choice("--platform", options.network.platform, platform_names(), "the network");
+  app.add_choice("--platform", options.network.platform, comm::platform_names(), "the network");
   app.add_number("--latency", options.latency_microseconds, {0, 1e6, "US"}, "alpha: microseconds of an empty message");
   app.add_number("--bandwidth", options.gigabytes_per_second, {0, 1e6, "GBS"}, "1/beta: gigabytes (1e9) a second");
   app.add_flag("--sweep", options.sweep, "all sizes from --min-bytes to --max-bytes, drawn as a picture");
@@ -110,7 +110,7 @@ ExitCode simulate_all(SimOptions options) {
 
 }  // namespace
 
-void sim_command(App& app) {
+void sim_command(cli::App& app) {
   auto& options = app.own(SimOptions());
   add_options(app, options);
   app.set_action([&] { return simulate_all(options); });

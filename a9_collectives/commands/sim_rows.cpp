@@ -47,7 +47,7 @@ double seconds_of(const std::vector<const SimRow*>& rows, const std::string& alg
 }  // namespace
 
 SimRow forecast(const Collective& collective, const Algorithm& algorithm, std::int64_t bytes, int num_ranks,
-                const SimNetwork& network) {
+                const comm::SimNetwork& network) {
   SimRow row;
   row.collective = collective.name;
   row.algorithm = algorithm.name;
@@ -60,21 +60,21 @@ SimRow forecast(const Collective& collective, const Algorithm& algorithm, std::i
 }
 
 SimRow simulate(const Collective& collective, const Algorithm& algorithm, std::int64_t bytes, int num_ranks,
-                const SimNetwork& network) {
+                const comm::SimNetwork& network) {
   SimRow row = forecast(collective, algorithm, bytes, num_ranks, network);
-  WorldSpec spec;
-  spec.kind = WorldKind::kSim;
+  launch::WorldSpec spec;
+  spec.kind = launch::WorldKind::kSim;
   spec.num_ranks = num_ranks;
   spec.timeout_seconds = kForever;
   spec.network = network;
   const std::int64_t input_bytes = collective.input_elements(row.bytes, num_ranks);
-  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(spec, [&](Communicator& comm) {
     const at::Tensor input = at::empty({input_bytes}, at::TensorOptions(at::kMeta).dtype(at::kByte));
     algorithm.run(input, comm.point_to_point());
     return TensorMap{{"seconds", at::tensor(comm.endpoint().transport().now(), at::kDouble)}};
   });
   if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
-  for (const RankOutcome& rank : outcome.ranks) {
+  for (const launch::RankOutcome& rank : outcome.ranks) {
     row.simulated_seconds = std::max(row.simulated_seconds, rank.tensors.at("seconds").item().toDouble());
     for (const LedgerEntry& entry : rank.report.ledger) {
       row.messages += entry.messages;
@@ -144,7 +144,7 @@ std::vector<Crossover> crossovers(const std::vector<SimRow>& rows) {
   return found;
 }
 
-plot::Chart sweep_chart(const std::vector<SimRow>& rows, const SimNetwork& network) {
+plot::Chart sweep_chart(const std::vector<SimRow>& rows, const comm::SimNetwork& network) {
   if (rows.empty()) throw UsageError("a sweep without sizes: expected --min-bytes of at most --max-bytes");
   plot::Chart chart;
   chart.title =

@@ -32,12 +32,12 @@ struct RankEnding {
 /// How each rank ends that calls `call(rank)` with `input(rank)`.
 inline std::vector<RankEnding> endings(int size, const std::function<at::Tensor(int rank)>& input,
                                        const std::function<Call(int rank)>& call) {
-  const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
+  const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
     return TensorMap{{"out", call(comm.rank())(input(comm.rank()), comm.point_to_point())}};
   });
   std::vector<RankEnding> result;
-  for (const RankOutcome& rank : outcome.ranks) {
-    const RankFailure failure = rank.failure.value_or(RankFailure());
+  for (const launch::RankOutcome& rank : outcome.ranks) {
+    const launch::RankFailure failure = rank.failure.value_or(launch::RankFailure());
     std::uint64_t messages = 0;
     for (const LedgerEntry& entry : rank.report.ledger) messages += entry.messages;
     result.push_back({static_cast<ExitCode>(failure.exit_code), failure.message, messages});

@@ -27,7 +27,7 @@ void check_everywhere(const std::vector<std::int64_t>& shape, at::ScalarType dty
                       const Expected& expected, bool transposed = false) {
   std::vector<at::Tensor> inputs;
   for (int rank = 0; rank < size; ++rank) inputs.push_back(exact_values_for_rank(shape, dtype, kSeed, rank));
-  const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
+  const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
     at::Tensor input = inputs[static_cast<std::size_t>(comm.rank())].clone();
     if (transposed) input = input.transpose(0, -1).contiguous().transpose(0, -1);
     return TensorMap{{"result", run(input, comm.point_to_point()).clone()}, {"input", input}};
@@ -152,7 +152,7 @@ TEST_CASE("results are new where the contract says so, and inputs stay") {
   for (const Collective& collective : catalogue()) {
     const bool in_place = collective.name == "broadcast" || collective.name == "allreduce";
     for (const int size : {1, 4}) {
-      const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
+      const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
         const at::Tensor input = exact_values_for_rank({8}, at::kFloat, kSeed, comm.rank());
         const at::Tensor before = input.clone();
         const at::Tensor result = collective.run(input, comm.point_to_point());
@@ -160,7 +160,7 @@ TEST_CASE("results are new where the contract says so, and inputs stay") {
                          {"unchanged", at::tensor(at::equal(input, before) ? 1 : 0)}};
       });
       REQUIRE_FALSE(outcome.failure);
-      for (const RankOutcome& rank : outcome.ranks) {
+      for (const launch::RankOutcome& rank : outcome.ranks) {
         INFO(collective.name);
         CHECK(rank.tensors.at("same").item().toInt() == (in_place ? 1 : 0));
         if (!in_place) CHECK(rank.tensors.at("unchanged").item().toInt() == 1);
@@ -171,14 +171,14 @@ TEST_CASE("results are new where the contract says so, and inputs stay") {
 
 TEST_CASE("NaN and infinity reach the ranks that they must reach, and no other element") {
   for (const Collective& collective : catalogue()) {
-    const auto outcome = run_ranks(threads(4), [&](Communicator& comm) {
+    const auto outcome = launch::run_ranks(threads(4), [&](Communicator& comm) {
       const at::Tensor input = at::ones({8});
       if (comm.rank() == 0) input[5].fill_(std::numeric_limits<float>::quiet_NaN());
       return TensorMap{{"nans", at::isnan(collective.run(input, comm.point_to_point())).sum()}};
     });
     REQUIRE_FALSE(outcome.failure);
     int num_nans = 0;
-    for (const RankOutcome& rank : outcome.ranks) num_nans += rank.tensors.at("nans").item().toInt();
+    for (const launch::RankOutcome& rank : outcome.ranks) num_nans += rank.tensors.at("nans").item().toInt();
     INFO(collective.name);
     CHECK(num_nans == (collective.name == "reduce_scatter" || collective.name == "all_to_all" ? 1 : 4));
   }
@@ -187,13 +187,13 @@ TEST_CASE("NaN and infinity reach the ranks that they must reach, and no other e
 TEST_CASE("floating-point sums: all ranks get the same bits, whatever the algorithm") {
   for (const Algorithm& algorithm : collective_named("allreduce").algorithms) {
     for (const int size : {3, 4, 6, 8}) {
-      const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
+      const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
         const at::Tensor input = exact_values_for_rank({101}, at::kDouble, kSeed, comm.rank()).div_(3).to(at::kFloat);
         return TensorMap{{"sum", algorithm.run(input, comm.point_to_point())}};
       });
       REQUIRE_FALSE(outcome.failure);
       INFO(algorithm.name << " on " << size);
-      for (const RankOutcome& rank : outcome.ranks)
+      for (const launch::RankOutcome& rank : outcome.ranks)
         CHECK(at::equal(rank.tensors.at("sum"), outcome.ranks[0].tensors.at("sum")));
     }
   }

@@ -31,7 +31,7 @@ ExitCode run(std::vector<std::string> words) {
   words.insert(words.begin(), "explain");
   std::vector<const char*> argv;
   for (const std::string& word : words) argv.push_back(word.data());
-  App app("explain", "");
+  cli::App app("explain", "");
   explain_command(app);
   return app.run(static_cast<int>(argv.size()), argv.data());
 }

@@ -10,7 +10,7 @@
 namespace lab::a9 {
 namespace {
 
-LogExpectation expected_log(int num_ranks) {
+log::LogExpectation expected_log(int num_ranks) {
   return expectation_of(program_steps(), num_ranks);
 }
 
@@ -23,28 +23,28 @@ std::string right_log(int num_ranks) {
 TEST_CASE("the expectation accepts a right log, at every world size") {
   for (const int num_ranks : {1, 2, 3, 4, 5, 8}) {
     CAPTURE(num_ranks);
-    const std::vector<std::string> problems = check_log(right_log(num_ranks), expected_log(num_ranks));
+    const std::vector<std::string> problems = log::check_log(right_log(num_ranks), expected_log(num_ranks));
     CHECK_MESSAGE(problems.empty(), (problems.empty() ? "" : problems.front()));
   }
 }
 
 TEST_CASE("the expectation refuses a log of another number of ranks, and one whose exact lines are not exact") {
-  CHECK_FALSE(check_log(right_log(4), expected_log(2)).empty());
-  CHECK_FALSE(check_log(right_log(2), expected_log(4)).empty());
+  CHECK_FALSE(log::check_log(right_log(4), expected_log(2)).empty());
+  CHECK_FALSE(log::check_log(right_log(2), expected_log(4)).empty());
   std::string log = right_log(2);
-  const std::string exact = format(MatchLine{"AllReduce", 1, true, 0, 0});
-  log.replace(log.find(exact), exact.size(), format(MatchLine{"AllReduce", 1, true, 1e-7, 1e-8}));
-  CHECK_FALSE(check_log(log, expected_log(2)).empty());
+  const std::string exact = format(log::MatchLine{"AllReduce", 1, true, 0, 0});
+  log.replace(log.find(exact), exact.size(), format(log::MatchLine{"AllReduce", 1, true, 1e-7, 1e-8}));
+  CHECK_FALSE(log::check_log(log, expected_log(2)).empty());
 }
 
 TEST_CASE("the expectation refuses every line deleted, duplicated or falsified in turn") {
   for (const int num_ranks : {2, 3}) {  // with 3 ranks some checks are skipped
     const auto mutations = log_mutations(right_log(num_ranks));
     CHECK(mutations.size() > 500);
-    const LogExpectation expectation = expected_log(num_ranks);
+    const log::LogExpectation expectation = expected_log(num_ranks);
     for (const LogMutation& mutation : mutations) {
       CAPTURE(mutation.what);
-      CHECK_FALSE(check_log(mutation.text, expectation).empty());
+      CHECK_FALSE(log::check_log(mutation.text, expectation).empty());
     }
   }
 }

@@ -11,8 +11,8 @@
 namespace lab::a9 {
 namespace {
 
-TraceEvent end_of(int rank, Direction direction, int peer, double posted, double waited) {
-  TraceEvent event;
+comm::TraceEvent end_of(int rank, comm::Direction direction, int peer, double posted, double waited) {
+  comm::TraceEvent event;
   event.rank = rank;
   event.direction = direction;
   event.peer = peer;
@@ -20,14 +20,14 @@ TraceEvent end_of(int rank, Direction direction, int peer, double posted, double
   event.end_seconds = waited;
   return event;
 }
-TraceEvent sent(int rank, int peer, double posted, double waited) {
-  return end_of(rank, Direction::kSend, peer, posted, waited);
+comm::TraceEvent sent(int rank, int peer, double posted, double waited) {
+  return end_of(rank, comm::Direction::kSend, peer, posted, waited);
 }
-TraceEvent received(int rank, int peer, double posted, double waited) {
-  return end_of(rank, Direction::kRecv, peer, posted, waited);
+comm::TraceEvent received(int rank, int peer, double posted, double waited) {
+  return end_of(rank, comm::Direction::kRecv, peer, posted, waited);
 }
 
-std::string text_of(const std::vector<TraceEvent>& events) {
+std::string text_of(const std::vector<comm::TraceEvent>& events) {
   std::string text;
   for (const StepMessage& message : message_steps(events))
     text += fmt::format("{}:{}->{} ", message.step, message.src_rank, message.dst_rank);
@@ -49,8 +49,8 @@ TEST_CASE("posted at once, messages still take turns at a port; the order of pos
 
 TEST_CASE("no messages, no steps; built-in collectives do not count; half a message is an error") {
   CHECK(num_steps(message_steps({})) == 0);
-  TraceEvent barrier;
-  barrier.kind = TraceKind::kCollective;
+  comm::TraceEvent barrier;
+  barrier.kind = comm::TraceKind::kCollective;
   CHECK(message_steps({barrier}).empty());
   CHECK_THROWS_AS(message_steps({sent(0, 1, 0, 1)}), ContractError);
 }

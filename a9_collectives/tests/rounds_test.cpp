@@ -16,14 +16,14 @@ constexpr std::int64_t kElements = 1000;  // of a chunk if the input must divide
 std::vector<LedgerEntry> ledgers(const std::string& collective_name, const std::string& algorithm, int size,
                                  std::int64_t num_elements) {
   const Collective& collective = collective_named(collective_name);
-  const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
+  const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
     const at::Tensor input = at::ones({collective.input_elements(num_elements, size)}, at::kLong);
     algorithm_named(collective, algorithm).run(input, comm.point_to_point());
     return TensorMap{};
   });
   REQUIRE_FALSE(outcome.failure);
   std::vector<LedgerEntry> entries;
-  for (const RankOutcome& rank : outcome.ranks) {
+  for (const launch::RankOutcome& rank : outcome.ranks) {
     REQUIRE(rank.report.ledger.size() == 1);
     entries.push_back(rank.report.ledger.front());
   }

@@ -10,14 +10,14 @@ namespace lab::a9 {
 namespace {
 
 bool simulated() {
-  if (!SimWorld::available()) MESSAGE("skipped: this build has no SimGrid");
-  return SimWorld::available();
+  if (!comm::SimWorld::available()) MESSAGE("skipped: this build has no SimGrid");
+  return comm::SimWorld::available();
 }
 
 /// To four digits.
 void check_formula(const Collective& collective, const Algorithm& algorithm, std::int64_t bytes, int size) {
   INFO(collective.name << " " << algorithm.name << " of " << bytes << " bytes on " << size << " ranks");
-  const SimRow row = simulate(collective, algorithm, bytes, size, SimNetwork{});
+  const SimRow row = simulate(collective, algorithm, bytes, size, comm::SimNetwork{});
   CHECK(row.formula_seconds > 0);
   CHECK(std::abs(row.simulated_seconds - row.formula_seconds) < 1e-4 * row.formula_seconds);
   CHECK(row.messages > 0);
@@ -50,13 +50,13 @@ TEST_CASE("a slower link and a higher latency cost what they must") {
   if (!simulated()) return;
   const Collective& allreduce = collective_named("allreduce");
   const Algorithm& ring = algorithm_named(allreduce, "ring");
-  SimNetwork slow;
+  comm::SimNetwork slow;
   slow.latency_seconds = 50e-6;
   slow.bytes_per_second = 1e8;
   const SimRow row = simulate(allreduce, ring, 4 << 20, 8, slow);
   CHECK(std::abs(row.simulated_seconds - (14 * 50e-6 + 14.0 / 8 * (4 << 20) / 1e8)) < 1e-9);
-  for (const std::string& platform : platform_names()) {
-    SimNetwork network;
+  for (const std::string& platform : comm::platform_names()) {
+    comm::SimNetwork network;
     network.platform = platform;
     // Where messages share links or cross several, they can only be later.
     const SimRow there = simulate(allreduce, ring, 1 << 20, 24, network);
@@ -83,8 +83,8 @@ TEST_CASE("crossovers are where the lines of a sweep cross") {
   CHECK(found[0].bytes == 1 << 10);
   CHECK(found[1].algorithm == "b");
   CHECK(found[1].bytes == 1 << 11);
-  CHECK(sweep_chart(rows, SimNetwork{}).markers.size() == 1);
-  CHECK(sweep_chart(rows, SimNetwork{}).series.size() == 2);
+  CHECK(sweep_chart(rows, comm::SimNetwork{}).markers.size() == 1);
+  CHECK(sweep_chart(rows, comm::SimNetwork{}).series.size() == 2);
 }
 
 }  // namespace

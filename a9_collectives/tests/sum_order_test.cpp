@@ -72,7 +72,7 @@ at::Tensor far_tree(const std::vector<at::Tensor>& parts, int) {
 
 /// Whether every rank has exactly these sums.
 bool sums_are(Function function, Order order, int size) {
-  const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
+  const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
     return TensorMap{{"sum", function(input_of(comm.rank(), size), comm.point_to_point())}};
   });
   REQUIRE_FALSE(outcome.failure);

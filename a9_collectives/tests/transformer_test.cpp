@@ -80,21 +80,21 @@ TEST_CASE("the reference passes every case that the number of ranks divides, and
   for (const auto& [size, expected_skipped] : num_skipped) {
     for (const std::uint64_t seed : {42, 20231}) {
       const auto outcome =
-          run_ranks(threads(size), RankBody([&](Communicator& comm, RankOutcome& own) {
-                      for (const Case& test_case : cases) {
-                        const CaseResult result = run_case(test_case, table, comm, seed);
-                        if (!result.skipped.empty()) {
-                          own.tensors[test_case.name] = at::ones({});
-                        } else if (!result.passed()) {
-                          throw std::runtime_error(fmt::format("{}: max diff {} {}", test_case.name,
-                                                               result.comparison.max_diff, result.over_budget));
-                        }
-                      }
-                    }));
+          launch::run_ranks(threads(size), launch::RankBody([&](Communicator& comm, launch::RankOutcome& own) {
+                              for (const Case& test_case : cases) {
+                                const CaseResult result = run_case(test_case, table, comm, seed);
+                                if (!result.skipped.empty()) {
+                                  own.tensors[test_case.name] = at::ones({});
+                                } else if (!result.passed()) {
+                                  throw std::runtime_error(fmt::format("{}: max diff {} {}", test_case.name,
+                                                                       result.comparison.max_diff, result.over_budget));
+                                }
+                              }
+                            }));
       CAPTURE(size);
       CAPTURE(seed);
       if (outcome.failure) FAIL_CHECK(outcome.failure->message);
-      for (const RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.size() == expected_skipped);
+      for (const launch::RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.size() == expected_skipped);
     }
   }
 }
@@ -108,18 +108,18 @@ TEST_CASE("a skipped case says which numbers do not fit") {
 
 /// Every rank must get a ContractError containing this text before it has sent anything.
 void refused(int num_ranks, const std::string& text, const std::function<void(Communicator&)>& body) {
-  const auto outcome = run_ranks(threads(num_ranks), RankBody([&](Communicator& comm, RankOutcome& own) {
-                                   try {
-                                     body(comm);
-                                   } catch (const ContractError& failure) {
-                                     if (std::string(failure.what()).find(text) == std::string::npos) throw;
-                                     if (comm.endpoint().ledger().total().messages == 0)
-                                       own.tensors["refused"] = at::ones({});
-                                   }
-                                 }));
+  const auto outcome =
+      launch::run_ranks(threads(num_ranks), launch::RankBody([&](Communicator& comm, launch::RankOutcome& own) {
+                          try {
+                            body(comm);
+                          } catch (const ContractError& failure) {
+                            if (std::string(failure.what()).find(text) == std::string::npos) throw;
+                            if (comm.endpoint().ledger().total().messages == 0) own.tensors["refused"] = at::ones({});
+                          }
+                        }));
   CAPTURE(text);
   if (outcome.failure) FAIL_CHECK(outcome.failure->message);
-  for (const RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.count("refused") == 1);
+  for (const launch::RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.count("refused") == 1);
 }
 
 TEST_CASE("a size that does not divide, or a wrong shape, is refused on every rank before anything is sent") {
@@ -149,10 +149,10 @@ TEST_CASE("a size that does not divide, or a wrong shape, is refused on every ra
 TEST_CASE("sequence shards of different lengths are a contract error, not a hang") {
   const TransformerOptions options;
   const TensorMap weights = initial_weights(options, 1);
-  const auto outcome = run_ranks(threads(2), RankBody([&](Communicator& comm, RankOutcome&) {
-                                   const at::Tensor x_shard = at::ones({2, comm.rank() == 0 ? 4 : 3, 32});
-                                   BasicTransformerBlock(options, weights).forward_ulysses(x_shard, comm);
-                                 }));
+  const auto outcome = launch::run_ranks(threads(2), launch::RankBody([&](Communicator& comm, launch::RankOutcome&) {
+                                           const at::Tensor x_shard = at::ones({2, comm.rank() == 0 ? 4 : 3, 32});
+                                           BasicTransformerBlock(options, weights).forward_ulysses(x_shard, comm);
+                                         }));
   REQUIRE(outcome.failure);
   CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
 }
@@ -161,23 +161,24 @@ TEST_CASE("cost: Ulysses makes four all-to-alls each way, and sends nothing else
   const TransformerOptions options = {32, 8, 64};
   const TensorMap weights = initial_weights(options, 1);
   for (const int size : {2, 4, 8}) {
-    const auto outcome = run_ranks(threads(size), RankBody([&](Communicator& comm, RankOutcome& own) {
-                                     const auto count = [&](const char* name) {
-                                       const LedgerEntry total = comm.endpoint().ledger().total();
-                                       own.tensors[name] = at::tensor({static_cast<std::int64_t>(total.messages),
-                                                                       static_cast<std::int64_t>(total.bytes_sent)});
-                                     };
-                                     const BasicTransformerBlock block(options, weights);
-                                     const at::Tensor out = block.forward_ulysses(at::ones({2, 3, 32}), comm);
-                                     count("forward");
-                                     out.sum().backward();
-                                     count("both");
-                                   }));
+    const auto outcome = launch::run_ranks(
+        threads(size), launch::RankBody([&](Communicator& comm, launch::RankOutcome& own) {
+          const auto count = [&](const char* name) {
+            const LedgerEntry total = comm.endpoint().ledger().total();
+            own.tensors[name] =
+                at::tensor({static_cast<std::int64_t>(total.messages), static_cast<std::int64_t>(total.bytes_sent)});
+          };
+          const BasicTransformerBlock block(options, weights);
+          const at::Tensor out = block.forward_ulysses(at::ones({2, 3, 32}), comm);
+          count("forward");
+          out.sum().backward();
+          count("both");
+        }));
     CAPTURE(size);
     REQUIRE_FALSE(outcome.failure);
     const std::int64_t peers = size - 1;
     const std::int64_t bytes = 4 * peers * (2 * 3 * 32 * 4) / size;
-    for (const RankOutcome& rank : outcome.ranks) {
+    for (const launch::RankOutcome& rank : outcome.ranks) {
       CHECK(at::equal(rank.tensors.at("forward"), at::tensor({4 * peers, bytes})));
       CHECK(at::equal(rank.tensors.at("both"), at::tensor({8 * peers, 2 * bytes})));
     }

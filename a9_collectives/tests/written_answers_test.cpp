@@ -49,10 +49,10 @@ std::string python(const at::Tensor& value) {
 
 std::vector<TensorMap> on_ranks(int size, const std::function<TensorMap(int rank, PointToPoint&)>& body) {
   const auto outcome =
-      run_ranks(threads(size), [&](Communicator& comm) { return body(comm.rank(), comm.point_to_point()); });
+      launch::run_ranks(threads(size), [&](Communicator& comm) { return body(comm.rank(), comm.point_to_point()); });
   REQUIRE_FALSE(outcome.failure);
   std::vector<TensorMap> results;
-  for (const RankOutcome& rank : outcome.ranks) results.push_back(rank.tensors);
+  for (const launch::RankOutcome& rank : outcome.ranks) results.push_back(rank.tensors);
   return results;
 }
 

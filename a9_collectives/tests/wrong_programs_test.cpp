@@ -34,7 +34,7 @@ struct Ending {
 /// Rank r calls the program with four floats, all r + 1.
 template <typename World>
 Ending ending_of(int size, Program program) {
-  const WorldOutcome outcome = run_ranks(world_of<World>(size), [program](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(world_of<World>(size), [program](Communicator& comm) {
     const at::Tensor tensor = at::full({4}, comm.rank() + 1.0F);
     return TensorMap{{"out", program(tensor, comm.point_to_point())}};
   });
@@ -326,11 +326,12 @@ TEST_CASE_TEMPLATE("wrong: a part of the result that is never filled is a mismat
                             }}};
   for (const Case& test_case : collective_cases()) {
     if (test_case.name != "AllGather") continue;
-    const auto outcome = run_ranks(world_of<World>(2), RankBody([&](Communicator& comm, RankOutcome& own) {
-                                     const CaseResult result = run_case(test_case, table, comm, 42);
-                                     own.exit_code = result.passed() ? ExitCode::kAllMatch : ExitCode::kMismatch;
-                                     own.tensors["max_diff"] = at::scalar_tensor(result.comparison.max_diff);
-                                   }));
+    const auto outcome =
+        launch::run_ranks(world_of<World>(2), launch::RankBody([&](Communicator& comm, launch::RankOutcome& own) {
+                            const CaseResult result = run_case(test_case, table, comm, 42);
+                            own.exit_code = result.passed() ? ExitCode::kAllMatch : ExitCode::kMismatch;
+                            own.tensors["max_diff"] = at::scalar_tensor(result.comparison.max_diff);
+                          }));
     REQUIRE_FALSE(outcome.failure);
     CHECK(outcome.exit_code() == static_cast<int>(ExitCode::kMismatch));
     for (int rank = 0; rank < 2; ++rank) CHECK(tensor_of_rank(outcome, rank, "max_diff").isnan().item().toBool());

@@ -48,8 +48,9 @@ std::vector<std::string> python_command(const std::string& script) {
 }
 
 ExitCode run(int argc, char** argv) {
-  App app("bench_launch",
-          "Wall time of a whole run of assignment 4: one rank, four ranks, and Python under a launcher, in turns.");
+  cli::App app(
+      "bench_launch",
+      "Wall time of a whole run of assignment 4: one rank, four ranks, and Python under a launcher, in turns.");
   int turns = 7;
   std::string script = LAB_PYTHON_REFERENCE;
   app.add_integer("--turns", turns, {1, 100}, "runs of each; the median counts");
@@ -91,5 +92,5 @@ ExitCode run(int argc, char** argv) {
 }  // namespace lab
 
 int main(int argc, char** argv) {
-  return lab::guarded_main(argc, argv, lab::run);
+  return lab::cli::guarded_main(argc, argv, lab::run);
 }

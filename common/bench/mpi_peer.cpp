@@ -149,7 +149,7 @@ std::string library_name() {
 
 ExitCode run(int argc, char** argv) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // not to outlive a killed mpirun
-  App app("bench_mpi", "Times Open MPI's collectives: mpirun -n P bench_mpi ...; a9_collectives bench runs it.");
+  cli::App app("bench_mpi", "Times Open MPI's collectives: mpirun -n P bench_mpi ...; a9_collectives bench runs it.");
   std::string name = "allreduce", sizes = "1048576", json_file = "/dev/stdout";
   int turns = 11;
   app.add_text("--collective", name, "NAME", "the collective");
@@ -173,5 +173,5 @@ ExitCode run(int argc, char** argv) {
 }  // namespace lab
 
 int main(int argc, char** argv) {
-  return lab::guarded_main(argc, argv, lab::run);
+  return lab::cli::guarded_main(argc, argv, lab::run);
 }

@@ -82,32 +82,31 @@ Pair measure(PointToPoint& p2p, gloo::Context& context, std::int64_t num_bytes, 
 
 ExitCode run(int argc, char** argv) {
   at::set_num_threads(1);
-  App app("bench_p2p", "Ping-pong between two processes: checked messages against bare Gloo, in one run.");
+  cli::App app("bench_p2p", "Ping-pong between two processes: checked messages against bare Gloo, in one run.");
   int turns = 15;
   app.add_integer("--turns", turns, {1, 1000}, "blocks of each kind; the quickest counts");
   if (const auto done = app.parse(argc, argv)) return *done;
 
-  const RunDirectory directory;
-  WorldSpec spec;
-  spec.kind = WorldKind::kProcesses;
+  const launch::RunDirectory directory;
+  launch::WorldSpec spec;
+  spec.kind = launch::WorldKind::kProcesses;
   spec.num_ranks = 2;
   spec.timeout_seconds = 60;
   const MachineLoad load;
-  const WorldOutcome outcome =
-      run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome&) {
-                  const auto context = raw_context(directory.path(), comm.rank());
-                  if (comm.rank() == 0)
-                    fmt::print("{:>10} {:>14} {:>14} {:>8}\n", "bytes", "ours us", "raw Gloo us", "ratio");
-                  for (const std::int64_t num_bytes : {4LL, 1LL << 10, 4LL << 10, 64LL << 10, 1LL << 20, 64LL << 20}) {
-                    const int rounds = num_bytes <= (64 << 10) ? 300 : num_bytes <= (1 << 20) ? 40 : 2;
-                    const Pair pair = measure(comm.point_to_point(), *context, num_bytes, turns, rounds);
-                    if (comm.rank() == 0) {
-                      fmt::print("{:>10} {:>14.1f} {:>14.1f} {:>8.2f}\n", num_bytes, pair.ours * 1e6, pair.raw * 1e6,
-                                 pair.ours / pair.raw);
-                      std::fflush(stdout);
-                    }
-                  }
-                }));
+  const launch::WorldOutcome outcome = launch::run_ranks(
+      spec, launch::RankBody([&](Communicator& comm, launch::RankOutcome&) {
+        const auto context = raw_context(directory.path(), comm.rank());
+        if (comm.rank() == 0) fmt::print("{:>10} {:>14} {:>14} {:>8}\n", "bytes", "ours us", "raw Gloo us", "ratio");
+        for (const std::int64_t num_bytes : {4LL, 1LL << 10, 4LL << 10, 64LL << 10, 1LL << 20, 64LL << 20}) {
+          const int rounds = num_bytes <= (64 << 10) ? 300 : num_bytes <= (1 << 20) ? 40 : 2;
+          const Pair pair = measure(comm.point_to_point(), *context, num_bytes, turns, rounds);
+          if (comm.rank() == 0) {
+            fmt::print("{:>10} {:>14.1f} {:>14.1f} {:>8.2f}\n", num_bytes, pair.ours * 1e6, pair.raw * 1e6,
+                       pair.ours / pair.raw);
+            std::fflush(stdout);
+          }
+        }
+      }));
   if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
   fmt::print("{}\n", load.report());
   return ExitCode::kAllMatch;
@@ -117,7 +116,7 @@ ExitCode run(int argc, char** argv) {
 }  // namespace lab
 
 int main(int argc, char** argv) {
-  const int exit_code = lab::guarded_main(argc, argv, lab::run);
+  const int exit_code = lab::cli::guarded_main(argc, argv, lab::run);
   std::fflush(nullptr);
   _exit(exit_code);
 }

@@ -128,24 +128,24 @@ nlohmann::json json_of_case(const CheckedCase& checked) {
 namespace {
 
 struct RecordOptions {
-  WorldSpec world;
-  std::uint64_t seed = CommonOptions().seed;
+  launch::WorldSpec world;
+  std::uint64_t seed = cli::CommonOptions().seed;
   std::string descriptors, tasks;
 };
 
 ExitCode record_cases(const LabProgram& program, const RecordOptions& options) {
-  use_threads(1);  // there must be no thread pool before a fork
+  launch::use_threads(1);  // there must be no thread pool before a fork
   const int num_ranks = options.world.num_ranks;
   if (program.validate) program.validate(num_ranks);
   const std::vector<Case> cases = cases_of_list(program.cases, options.tasks);
-  const WorldOutcome outcome = run_record_world(cases, program.calls, options.world, options.seed,
-                                                descriptors_in(options.descriptors, num_ranks));
+  const launch::WorldOutcome outcome = run_record_world(cases, program.calls, options.world, options.seed,
+                                                        descriptors_in(options.descriptors, num_ranks));
   explain_failure(program.name, outcome);
   return static_cast<ExitCode>(outcome.exit_code());
 }
 
 ExitCode compare_log(const LabProgram& program, const std::string& path, int num_ranks) {
-  const std::vector<std::string> problems = check_log(read_log(path), expectation_of(program.steps(), num_ranks));
+  const std::vector<std::string> problems = log::check_log(read_log(path), expectation_of(program.steps(), num_ranks));
   for (const std::string& problem : problems) fmt::print("{}: {}\n", path, problem);
   if (!problems.empty()) return ExitCode::kMismatch;
   fmt::print("{}: accepted: exactly the lines of a right run on {}\n", path, counted(num_ranks, "rank"));
@@ -153,9 +153,9 @@ ExitCode compare_log(const LabProgram& program, const std::string& path, int num
 }
 
 /// Processes, as many as the lab has by default.
-WorldSpec usual_world(const LabProgram& program) {
-  WorldSpec world;
-  world.kind = WorldKind::kProcesses;
+launch::WorldSpec usual_world(const LabProgram& program) {
+  launch::WorldSpec world;
+  world.kind = launch::WorldKind::kProcesses;
   world.num_ranks = program.defaults.num_ranks;
   world.timeout_seconds = program.defaults.timeout_seconds;
   return world;
@@ -163,7 +163,7 @@ WorldSpec usual_world(const LabProgram& program) {
 
 }  // namespace
 
-void records_command(App& app, const LabProgram& program) {
+void records_command(cli::App& app, const LabProgram& program) {
   auto& options = app.own(RecordOptions());
   options.world = usual_world(program);
   app.add_integer("--nproc", options.world.num_ranks, {1, 4096}, "ranks to start");
@@ -174,7 +174,7 @@ void records_command(App& app, const LabProgram& program) {
   app.set_action([&] { return record_cases(program, options); });
 }
 
-void check_log_command(App& app, const LabProgram& program) {
+void check_log_command(cli::App& app, const LabProgram& program) {
   auto& path = app.own(std::string());
   auto& num_ranks = app.own(program.defaults.num_ranks);
   app.add_argument("FILE", path, "the log; - reads standard input");
@@ -221,13 +221,13 @@ std::string check_json(const std::vector<TaskCheck>& checks) {
 namespace {
 
 struct CheckOptions {
-  WorldSpec world;
+  launch::WorldSpec world;
   std::uint64_t seed = 0;
   std::string name, json_file;
 };
 
 ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
-  use_threads(1);  // there must be no thread pool before a fork
+  launch::use_threads(1);  // there must be no thread pool before a fork
   if (program.validate) program.validate(options.world.num_ranks);
   const std::vector<Case> cases =
       options.name.empty() ? program.cases : named_cases(program.cases, options.name, "check");
@@ -246,7 +246,7 @@ ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
 
 }  // namespace
 
-void check_command(App& app, const LabProgram& program) {
+void check_command(cli::App& app, const LabProgram& program) {
   auto& options = app.own(CheckOptions());
   options.world = usual_world(program);
   options.seed = program.defaults.seed;

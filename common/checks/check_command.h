@@ -8,7 +8,9 @@
 
 namespace lab {
 
+namespace cli {
 class App;
+}
 struct LabProgram;
 
 // Each function gives a command its options and its action; the program must live as long as the App.
@@ -19,12 +21,12 @@ struct LabProgram;
 /// are judged by their reader.
 /// Returns   the world's exit code; its message goes to stderr
 /// Errors    UsageError: options; a descriptor that cannot be written to; a task that does not exist
-void records_command(App& app, const LabProgram& program);
+void records_command(cli::App& app, const LabProgram& program);
 
 /// `LAB check-log FILE --nproc P`: prints what is wrong with the log, one line each, or that it is accepted.
 /// Returns   0 for an accepted log, 1 for a refused one
 /// Errors    UsageError: options; a file that cannot be read
-void check_log_command(App& app, const LabProgram& program);
+void check_log_command(cli::App& app, const LabProgram& program);
 
 /// A task's checks as its author sees them, with a line for each that is wrong:
 ///
@@ -46,6 +48,6 @@ std::string check_json(const std::vector<TaskCheck>& checks);
 /// check_text() does.
 /// Returns   the first exit code of a task that is not 0, in the order of the table
 /// Errors    UsageError: options; a name that matches no case or task; a file that cannot be written
-void check_command(App& app, const LabProgram& program);
+void check_command(cli::App& app, const LabProgram& program);
 
 }  // namespace lab

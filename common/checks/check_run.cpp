@@ -66,11 +66,13 @@ void perform_and_record(const std::vector<Case>& cases, const CallTable& calls, 
   }
 }
 
-WorldOutcome run_record_world(const std::vector<Case>& cases, const CallTable& calls, const WorldSpec& spec,
-                              std::uint64_t seed, const std::vector<int>& descriptors) {
-  return run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome&) {
-                     perform_and_record(cases, calls, comm, seed, descriptors[static_cast<std::size_t>(comm.rank())]);
-                   }));
+launch::WorldOutcome run_record_world(const std::vector<Case>& cases, const CallTable& calls,
+                                      const launch::WorldSpec& spec, std::uint64_t seed,
+                                      const std::vector<int>& descriptors) {
+  return launch::run_ranks(spec, launch::RankBody([&](Communicator& comm, launch::RankOutcome&) {
+                             perform_and_record(cases, calls, comm, seed,
+                                                descriptors[static_cast<std::size_t>(comm.rank())]);
+                           }));
 }
 
 const CaseRecord* RecordedWorld::find(int rank, const Case& test_case) const {
@@ -106,11 +108,11 @@ CaseVerdict RecordedWorld::judged(const Case& test_case, std::uint64_t seed) con
   return judge_case(test_case, static_cast<int>(by_rank.size()), seed, records);
 }
 
-RecordedWorld record_cases(const std::vector<Case>& cases, const CallTable& calls, const WorldSpec& spec,
+RecordedWorld record_cases(const std::vector<Case>& cases, const CallTable& calls, const launch::WorldSpec& spec,
                            std::uint64_t seed) {
   const RecordFiles files(spec.num_ranks);
   RecordedWorld world;
-  WorldOutcome outcome = run_record_world(cases, calls, spec, seed, files.descriptors());
+  launch::WorldOutcome outcome = run_record_world(cases, calls, spec, seed, files.descriptors());
   world.failure = std::move(outcome.failure);
   world.rank_lines = std::move(outcome.rank_lines);
   for (RecordsRead& read : files.read()) {
@@ -197,8 +199,8 @@ int TaskCheck::exit_code() const {
   return static_cast<int>(passed() || skipped() ? ExitCode::kAllMatch : ExitCode::kMismatch);
 }
 
-std::vector<TaskCheck> run_checks(const std::vector<Case>& cases, const CallTable& calls, const WorldSpec& world,
-                                  std::uint64_t seed) {
+std::vector<TaskCheck> run_checks(const std::vector<Case>& cases, const CallTable& calls,
+                                  const launch::WorldSpec& world, std::uint64_t seed) {
   std::vector<TaskCheck> checks;
   for (const std::string& task : tasks_of(cases)) checks.push_back({task, {}});
   for (CheckedCase& checked : check_apart(

@@ -23,15 +23,16 @@ void perform_and_record(const std::vector<Case>& cases, const CallTable& calls, 
                         int descriptor);
 
 /// A new world in which rank r records the cases to descriptors[r]. As for run_ranks(): forks from this process.
-WorldOutcome run_record_world(const std::vector<Case>& cases, const CallTable& calls, const WorldSpec& spec,
-                              std::uint64_t seed, const std::vector<int>& descriptors);
+launch::WorldOutcome run_record_world(const std::vector<Case>& cases, const CallTable& calls,
+                                      const launch::WorldSpec& spec, std::uint64_t seed,
+                                      const std::vector<int>& descriptors);
 
 /// What the ranks of one world have recorded, and how it ended.
 struct RecordedWorld {
   std::vector<std::vector<CaseRecord>> by_rank;
-  bool intact = true;                   ///< false: something other than a record was written, perhaps over records
-  std::optional<RankFailure> failure;   ///< why the world failed, in any way
-  std::vector<std::string> rank_lines;  ///< what each rank was doing when it was found stuck
+  bool intact = true;  ///< false: something other than a record was written, perhaps over records
+  std::optional<launch::RankFailure> failure;  ///< why the world failed, in any way
+  std::vector<std::string> rank_lines;         ///< what each rank was doing when it was found stuck
 
   /// The rank's record of a case; nullptr: none.
   const CaseRecord* find(int rank, const Case& test_case) const;
@@ -44,7 +45,7 @@ struct RecordedWorld {
 
 /// Performs cases in a new world. As for run_ranks(): forks from this process.
 /// Errors    UsageError: the system cannot create a process or a file
-RecordedWorld record_cases(const std::vector<Case>& cases, const CallTable& calls, const WorldSpec& spec,
+RecordedWorld record_cases(const std::vector<Case>& cases, const CallTable& calls, const launch::WorldSpec& spec,
                            std::uint64_t seed);
 
 /// Performs cases in a new world, of whatever kind.
@@ -66,8 +67,8 @@ std::vector<DecidingWorld> perform_apart(const std::vector<Case>& cases, const P
 
 /// The outcome of one case.
 struct CheckedCase : CaseVerdict {
-  std::optional<RankFailure> failure;   ///< of its world, if the case is to blame for that
-  std::vector<std::string> rank_lines;  ///< what each rank was doing when that world was found stuck
+  std::optional<launch::RankFailure> failure;  ///< of its world, if the case is to blame for that
+  std::vector<std::string> rank_lines;         ///< what each rank was doing when that world was found stuck
 
   bool right() const { return passed() && !failure; }
 };
@@ -91,7 +92,7 @@ struct TaskCheck {
 /// check_apart() in worlds of this process, by task in the order of the cases.
 /// Call      forks (see run_ranks): this process must not have used a thread pool or run backward()
 /// Errors    UsageError: the system cannot create a process or a file
-std::vector<TaskCheck> run_checks(const std::vector<Case>& cases, const CallTable& calls, const WorldSpec& world,
-                                  std::uint64_t seed);
+std::vector<TaskCheck> run_checks(const std::vector<Case>& cases, const CallTable& calls,
+                                  const launch::WorldSpec& world, std::uint64_t seed);
 
 }  // namespace lab

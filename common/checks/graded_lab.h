@@ -10,7 +10,7 @@ namespace lab {
 /// What a lab provides to the judge: graded_lab() in its cases/cases.h. The lab is found by its folder's rubric.toml.
 struct GradedLab {
   std::vector<Case> (*cases)() = nullptr;
-  LogExpectation (*expected_log)(int num_ranks) = nullptr;  ///< nullptr: its hand-in has no log
+  log::LogExpectation (*expected_log)(int num_ranks) = nullptr;  ///< nullptr: its hand-in has no log
 };
 
 }  // namespace lab

@@ -32,8 +32,8 @@ using Clock = std::chrono::steady_clock;
 /// Everything about one run that is the same on all ranks.
 struct Run {
   const LabProgram& program;
-  const CommonOptions& options;
-  WorldSpec world;
+  const cli::CommonOptions& options;
+  launch::WorldSpec world;
   std::shared_ptr<std::mutex> line_lock;  ///< threads share this process's output
   std::vector<LabStep> steps;
 };
@@ -48,11 +48,11 @@ std::vector<LabStep> steps_named(const std::vector<LabStep>& steps, const std::s
   return {announcement(), checks({{"", named}}), done()};
 }
 
-WorldSpec world_of(const CommonOptions& options, int num_ranks) {
-  WorldSpec spec;
-  spec.kind = options.world == "threads" ? WorldKind::kThreads
-              : options.world == "sim"   ? WorldKind::kSim
-                                         : WorldKind::kProcesses;
+launch::WorldSpec world_of(const cli::CommonOptions& options, int num_ranks) {
+  launch::WorldSpec spec;
+  spec.kind = options.world == "threads" ? launch::WorldKind::kThreads
+              : options.world == "sim"   ? launch::WorldKind::kSim
+                                         : launch::WorldKind::kProcesses;
   spec.num_ranks = num_ranks;
   spec.timeout_seconds = options.timeout_seconds;
   spec.traced = !options.trace_file.empty();
@@ -60,7 +60,7 @@ WorldSpec world_of(const CommonOptions& options, int num_ranks) {
   return spec;
 }
 
-void validate(const CommonOptions& options) {
+void validate(const cli::CommonOptions& options) {
   if (options.device == "cuda" && !at::hasCUDA()) {
     throw UsageError(
         "--device cuda: this LibTorch has no CUDA, or there is no GPU; hint: leave --device out to use the CPU");
@@ -68,26 +68,26 @@ void validate(const CommonOptions& options) {
   if (!options.save_dir.empty()) make_folder("--save", options.save_dir);
   // Files that cannot be written are reported before the run, not after it.
   if (!options.trace_file.empty()) {
-    check_trace_name(options.trace_file);
+    comm::check_trace_name(options.trace_file);
     AtomicFile{options.trace_file};
   }
   if (!options.json_file.empty()) AtomicFile{options.json_file};
 }
 
 /// The ranks of one machine take its GPUs in turn.
-at::Device device_of(const CommonOptions& options, int local_rank) {
+at::Device device_of(const cli::CommonOptions& options, int local_rank) {
   if (options.device != "cuda") return at::kCPU;
   const int num_gpus = at::detail::getCUDAHooks().getNumGPUs();
   return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(local_rank % num_gpus));
 }
 
-RankBody body_of(const Run& run, const std::string& node, const std::function<int(int)>& local_rank_of) {
-  return [&run, node, local_rank_of](Communicator& comm, RankOutcome& outcome) {
-    PrinterOptions printing;
+launch::RankBody body_of(const Run& run, const std::string& node, const std::function<int(int)>& local_rank_of) {
+  return [&run, node, local_rank_of](Communicator& comm, launch::RankOutcome& outcome) {
+    log::PrinterOptions printing;
     printing.quiet = run.options.quiet;
     printing.line_lock = run.line_lock;
     printing.remember = run.options.repeat == 1 || !run.options.json_file.empty();
-    Printer printer(printing);
+    log::Printer printer(printing);
     TensorMap saved;
     for (int turn = 0; turn < run.options.repeat; ++turn) {
       const int local_rank = local_rank_of(comm.rank());
@@ -104,23 +104,24 @@ RankBody body_of(const Run& run, const std::string& node, const std::function<in
   };
 }
 
-void write_results(const Run& run, const WorldOutcome& outcome, double wall_seconds) {
+void write_results(const Run& run, const launch::WorldOutcome& outcome, double wall_seconds) {
   if (!run.options.trace_file.empty()) {
-    std::vector<TraceEvent> events;
-    for (const RankOutcome& rank : outcome.ranks) events.insert(events.end(), rank.trace.begin(), rank.trace.end());
-    write_trace(run.options.trace_file, events);
+    std::vector<comm::TraceEvent> events;
+    for (const launch::RankOutcome& rank : outcome.ranks)
+      events.insert(events.end(), rank.trace.begin(), rank.trace.end());
+    comm::write_trace(run.options.trace_file, events);
   }
   if (!run.options.json_file.empty() || run.program.after) {
-    RunReport report;
+    log::RunReport report;
     report.program = run.program.name;
-    report.version = suite_version();
+    report.version = cli::suite_version();
     report.world = run.options.world;
     report.num_ranks = run.world.num_ranks;
     report.seed = run.options.seed;
     report.exit_code = static_cast<ExitCode>(outcome.exit_code());
     report.error = outcome.failure ? outcome.failure->message : "";
     report.wall_seconds = wall_seconds;
-    for (const RankOutcome& rank : outcome.ranks) report.ranks.push_back(rank.report);
+    for (const launch::RankOutcome& rank : outcome.ranks) report.ranks.push_back(rank.report);
     if (!run.options.json_file.empty()) write_file_atomically(run.options.json_file, to_json(report));
     if (run.program.after) run.program.after(run.options, report);
   }
@@ -129,22 +130,22 @@ void write_results(const Run& run, const WorldOutcome& outcome, double wall_seco
 /// Started without a launcher: this process starts the ranks.
 int launch(Run& run) {
   const auto start = Clock::now();
-  const WorldOutcome outcome = run_ranks(run.world, body_of(run, "N/A", [](int rank) { return rank; }));
+  const launch::WorldOutcome outcome = launch::run_ranks(run.world, body_of(run, "N/A", [](int rank) { return rank; }));
   explain_failure(run.program.name, outcome);
   write_results(run, outcome, std::chrono::duration<double>(Clock::now() - start).count());
   return outcome.exit_code();
 }
 
 /// Started by a launcher: this process is one rank of the world.
-int join(Run& run, const RankEnvironment& environment) {
+int join(Run& run, const launch::RankEnvironment& environment) {
   const auto start = Clock::now();
   if (environment.rank == 0) {
     fmt::print(stderr, "{}: rank 0 of {}, as told by {}\n", run.program.name, environment.size, environment.source);
   }
   const bool reports = !run.options.json_file.empty() || run.world.traced || run.program.after;
   const auto local_rank_of = [&](int) { return environment.local_rank; };
-  const WorldOutcome outcome =
-      join_world(environment, run.world, body_of(run, environment.node, local_rank_of), reports);
+  const launch::WorldOutcome outcome =
+      launch::join_world(environment, run.world, body_of(run, environment.node, local_rank_of), reports);
   if (outcome.failure) {
     fmt::print(stderr, "{}: error: rank {}: {}\n", run.program.name, environment.rank, outcome.failure->message);
   }
@@ -154,18 +155,18 @@ int join(Run& run, const RankEnvironment& environment) {
 
 /// What must be the same on all ranks that a launcher started. How long a rank waits, and where it writes its own
 /// output, may differ.
-std::string fingerprint_of(const LabProgram& program, const App& app, const std::string& only) {
+std::string fingerprint_of(const LabProgram& program, const cli::App& app, const std::string& only) {
   const std::set<std::string> own = {"--debug-rank", "--log-dir", "--nproc",           "--out", "--quiet", "--save",
                                      "--timeout",    "NAME",      program.ranks_option};
-  Fingerprint fingerprint = {{"program", program.name}, {"version", suite_version()}, {"run", only}};
+  comm::Fingerprint fingerprint = {{"program", program.name}, {"version", cli::suite_version()}, {"run", only}};
   for (const auto& [name, value] : app.values()) {
     if (own.count(name) == 0) fingerprint.emplace_back(name, value);
   }
-  return to_text(fingerprint);
+  return comm::to_text(fingerprint);
 }
 
 /// `only`: what `LAB run NAME` names; empty: everything.
-int run_lab(const App& app, const LabProgram& program, CommonOptions& options, int num_ranks_by_own_word,
+int run_lab(const cli::App& app, const LabProgram& program, cli::CommonOptions& options, int num_ranks_by_own_word,
             const std::string& only) {
   at::set_num_threads(1);  // there must be no thread pool before a fork; each rank sets its own number
   if (!only.empty()) named_cases(program.cases, only, "run");  // refuses a name that matches no case
@@ -182,7 +183,7 @@ int run_lab(const App& app, const LabProgram& program, CommonOptions& options, i
 
   // Stepping through a rank in a debugger keeps the others waiting.
   if (options.debug_rank >= 0 && !app.given("--timeout")) options.timeout_seconds = 24 * 3600;
-  const auto environment = options.world == "processes" ? rank_environment() : std::nullopt;
+  const auto environment = options.world == "processes" ? launch::rank_environment() : std::nullopt;
   if (environment && options.num_ranks_given && options.num_ranks != environment->size) {
     throw UsageError(fmt::format("{} {}: {} started {}; hint: leave {} out", ranks_word, options.num_ranks,
                                  environment->source, counted(environment->size, "rank"), ranks_word));
@@ -190,19 +191,20 @@ int run_lab(const App& app, const LabProgram& program, CommonOptions& options, i
   const int num_ranks = environment ? environment->size : options.num_ranks;
   validate(options);
   if (program.validate) program.validate(num_ranks);
-  if (options.debug_rank >= 0 && !environment) start_under_debugger(app.arguments(), num_ranks, options.debug_rank);
+  if (options.debug_rank >= 0 && !environment)
+    launch::start_under_debugger(app.arguments(), num_ranks, options.debug_rank);
 
   if (program.prepare && only.empty()) program.prepare(options, num_ranks, environment ? environment->rank : 0);
   Run run{program, options, world_of(options, num_ranks), nullptr, program.steps()};
   if (!only.empty()) run.steps = steps_named(run.steps, only);
   run.world.fingerprint = fingerprint_of(program, app, only);
-  if (run.world.kind == WorldKind::kThreads) run.line_lock = std::make_shared<std::mutex>();
+  if (run.world.kind == launch::WorldKind::kThreads) run.line_lock = std::make_shared<std::mutex>();
   return environment ? join(run, *environment) : launch(run);
 }
 
 /// Gives the App a run's options, and the run as its action; `only` is filled in when it is parsed.
-void add_run(App& app, const LabProgram& program, const std::string& only) {
-  CommonOptions& options = app.add_common_options(program.defaults);
+void add_run(cli::App& app, const LabProgram& program, const std::string& only) {
+  cli::CommonOptions& options = app.add_common_options(program.defaults);
   int& num_ranks_by_own_word = app.own(program.defaults.num_ranks);
   if (!program.ranks_option.empty())
     app.add_integer(program.ranks_option, num_ranks_by_own_word, {1, 4096}, "Ranks to run, the same as --nproc");
@@ -210,7 +212,7 @@ void add_run(App& app, const LabProgram& program, const std::string& only) {
   app.set_action([&] { return static_cast<ExitCode>(run_lab(app, program, options, num_ranks_by_own_word, only)); });
 }
 
-void run_command(App& app, const LabProgram& program) {
+void run_command(cli::App& app, const LabProgram& program) {
   std::string& only = app.own(std::string());
   app.add_argument("NAME", only, "a task, or one of its cases");
   add_run(app, program, only);
@@ -218,16 +220,16 @@ void run_command(App& app, const LabProgram& program) {
 
 }  // namespace
 
-void explain_failure(const std::string& program, const WorldOutcome& outcome) {
+void explain_failure(const std::string& program, const launch::WorldOutcome& outcome) {
   if (!outcome.failure) return;
   fmt::print(stderr, "{}: error: {}\n", program, outcome.failure->message);
   for (const std::string& line : outcome.rank_lines) fmt::print(stderr, "{}: {}\n", program, line);
 }
 
-void add_lab(App& app, const LabProgram& program) {
+void add_lab(cli::App& app, const LabProgram& program) {
   add_run(app, program, app.own(std::string()));
-  const auto with_program = [&program](void (*set_up)(App&, const LabProgram&)) {
-    return [&program, set_up](App& command) { set_up(command, program); };
+  const auto with_program = [&program](void (*set_up)(cli::App&, const LabProgram&)) {
+    return [&program, set_up](cli::App& command) { set_up(command, program); };
   };
   if (!program.cases.empty()) {
     app.add_commands({{"run", "runs the cases of one task, or one case", with_program(run_command)},
@@ -242,8 +244,8 @@ void add_lab(App& app, const LabProgram& program) {
 }
 
 int lab_main(int argc, char** argv, const LabProgram& program) {
-  const int exit_code = guarded_main(argc, argv, [&](int count, char** arguments) {
-    App app(program.name, program.description);
+  const int exit_code = cli::guarded_main(argc, argv, [&](int count, char** arguments) {
+    cli::App app(program.name, program.description);
     add_lab(app, program);
     return app.run(count, arguments);
   });

@@ -9,11 +9,11 @@ constexpr const char* kInitialized = "[Distributed Init] Rank {rank} initialized
 constexpr const char* kReady = "All ranks ready!";
 constexpr const char* kDone = "done";
 
-ExpectedLine line_of(const Case& test_case, int num_ranks, std::optional<double> max_bound) {
+log::ExpectedLine line_of(const Case& test_case, int num_ranks, std::optional<double> max_bound) {
   const std::string reason = skip_reason_of(test_case, num_ranks);
-  if (!reason.empty()) return ExpectedSkip{test_case.prefix, reason};
+  if (!reason.empty()) return log::ExpectedSkip{test_case.prefix, reason};
   const double atol = test_case.tolerance.atol;
-  return ExpectedMatch{test_case.prefix, true, max_bound.value_or(std::isfinite(atol) ? atol : 1e-5), "", ""};
+  return log::ExpectedMatch{test_case.prefix, true, max_bound.value_or(std::isfinite(atol) ? atol : 1e-5), "", ""};
 }
 
 }  // namespace
@@ -50,14 +50,14 @@ LabStep announcement() {
   LabStep step;
   step.run = [](RankRun& run) {
     const char* device = run.device.is_cuda() ? "GPU" : "CPU";
-    run.out.line(filled(kInitialized, run.comm.rank(), run.node, device, run.local_rank));
+    run.out.line(log::filled(kInitialized, run.comm.rank(), run.node, device, run.local_rank));
     run.comm.collectives().barrier();
     if (run.comm.rank() == 0) run.print(kReady);
   };
-  step.expect = [](LogExpectation& log) {
-    log.add_on_every_rank(ExpectedText{kInitialized});
+  step.expect = [](log::LogExpectation& log) {
+    log.add_on_every_rank(log::ExpectedText{kInitialized});
     log.order_next_after_all(0);
-    log.add(0, rank_text(kReady));
+    log.add(0, log::rank_text(kReady));
   };
   return step;
 }
@@ -65,7 +65,7 @@ LabStep announcement() {
 LabStep done() {
   LabStep step;
   step.run = [](RankRun& run) { run.print(kDone); };
-  step.expect = [](LogExpectation& log) { log.add_on_every_rank(rank_text(kDone)); };
+  step.expect = [](log::LogExpectation& log) { log.add_on_every_rank(log::rank_text(kDone)); };
   return step;
 }
 
@@ -86,11 +86,11 @@ LabStep checks(const std::vector<Section>& sections, std::optional<double> max_b
       }
     }
   };
-  step.expect = [sections, max_bound](LogExpectation& log) {
+  step.expect = [sections, max_bound](log::LogExpectation& log) {
     for (const Section& section : sections) {
-      if (!section.message.empty()) log.add(0, rank_text(section.message));
+      if (!section.message.empty()) log.add(0, log::rank_text(section.message));
       for (const Case& test_case : section.cases) {
-        const ExpectedLine line = line_of(test_case, log.num_ranks(), max_bound);
+        const log::ExpectedLine line = line_of(test_case, log.num_ranks(), max_bound);
         for (int rank = 0; rank < log.num_ranks(); ++rank) {
           if (is_asked(test_case, rank)) log.add(rank, line);
         }
@@ -100,8 +100,8 @@ LabStep checks(const std::vector<Section>& sections, std::optional<double> max_b
   return step;
 }
 
-LogExpectation expectation_of(const std::vector<LabStep>& steps, int num_ranks) {
-  LogExpectation log(num_ranks);
+log::LogExpectation expectation_of(const std::vector<LabStep>& steps, int num_ranks) {
+  log::LogExpectation log(num_ranks);
   for (const LabStep& step : steps) {
     if (step.expect) step.expect(log);
   }

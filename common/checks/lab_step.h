@@ -18,8 +18,8 @@ namespace lab {
 /// What a step is given on one rank.
 struct RankRun {
   Communicator& comm;
-  Printer& out;
-  const CommonOptions& options;
+  log::Printer& out;
+  const cli::CommonOptions& options;
   const CallTable& calls;  ///< the lab's
   std::string node;        ///< SLURM_NODEID, or "N/A"
   int local_rank = 0;
@@ -29,7 +29,7 @@ struct RankRun {
   /// Prints "[Rank r] " and the template, filled in. The step expects rank_text() of the same template.
   template <class... Values>
   void print(std::string_view line_template, const Values&... values) {
-    out.text(comm.rank(), filled(line_template, values...));
+    out.text(comm.rank(), log::filled(line_template, values...));
   }
   /// Runs a case and reports it.
   void check(const Case& test_case);
@@ -43,9 +43,10 @@ using StepBody = std::function<void(RankRun&)>;
 
 /// One step of a lab's program.
 struct LabStep {
-  StepBody run;                                 ///< on every rank
-  std::function<void(LogExpectation&)> expect;  ///< adds the lines that run() prints when all is right; empty: none
-  std::vector<Case> cases;                      ///< what run() checks, for `LAB run NAME` to choose from
+  StepBody run;  ///< on every rank
+  std::function<void(log::LogExpectation&)>
+      expect;               ///< adds the lines that run() prints when all is right; empty: none
+  std::vector<Case> cases;  ///< what run() checks, for `LAB run NAME` to choose from
 };
 
 /// Prints where each rank runs, and on rank 0, once all ranks have arrived, that they are ready.
@@ -69,6 +70,6 @@ std::vector<Case> cases_of(const std::vector<Section>& sections);
 LabStep checks(const std::vector<Section>& sections, std::optional<double> max_bound = {});
 
 /// The lines that the steps print on `num_ranks` ranks when all is right.
-LogExpectation expectation_of(const std::vector<LabStep>& steps, int num_ranks);
+log::LogExpectation expectation_of(const std::vector<LabStep>& steps, int num_ranks);
 
 }  // namespace lab

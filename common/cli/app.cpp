@@ -13,7 +13,7 @@
 #include "common/base/option_value.h"
 #include "common/base/text.h"
 
-namespace lab {
+namespace lab::cli {
 namespace {
 
 using option::Expectation;
@@ -385,4 +385,4 @@ std::string suite_version() {
   return LAB_VERSION;
 }
 
-}  // namespace lab
+}  // namespace lab::cli

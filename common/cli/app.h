@@ -19,7 +19,7 @@ class App;
 class Option;
 }  // namespace CLI
 
-namespace lab {
+namespace lab::cli {
 
 /// The suite's version, "0.1.0".
 std::string suite_version();
@@ -133,4 +133,4 @@ class App {
   CommonOptions* common_ = nullptr;
 };
 
-}  // namespace lab
+}  // namespace lab::cli

@@ -3,7 +3,7 @@
 #include "common/base/option_value.h"
 #include "common/cli/app.h"
 
-namespace lab {
+namespace lab::cli {
 
 CommonOptions& App::add_common_options(const CommonOptions& defaults) {
   CommonOptions& common = own(defaults);
@@ -35,4 +35,4 @@ void App::finish_common_options() const {
   }
 }
 
-}  // namespace lab
+}  // namespace lab::cli

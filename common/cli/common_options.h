@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-namespace lab {
+namespace lab::cli {
 
 /// Options of every lab binary; App::add_common_options fills them from the command line.
 struct CommonOptions {
@@ -23,4 +23,4 @@ struct CommonOptions {
   int repeat = 1;       ///< --repeat: runs of the lab in one world
 };
 
-}  // namespace lab
+}  // namespace lab::cli

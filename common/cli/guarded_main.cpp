@@ -10,7 +10,7 @@
 #include "common/base/failure.h"
 #include "common/base/files.h"
 
-namespace lab {
+namespace lab::cli {
 
 namespace {
 
@@ -47,4 +47,4 @@ int guarded_main(int argc, char** argv, const std::function<ExitCode(int, char**
   return kInternal;
 }
 
-}  // namespace lab
+}  // namespace lab::cli

@@ -4,7 +4,7 @@
 
 #include "common/base/errors.h"
 
-namespace lab {
+namespace lab::cli {
 
 /// Runs body and turns anything thrown out of it into one line on stderr and an exit code.
 /// A lab::Error prints "program: error: message" and gives its own code. An exception known to come from student code
@@ -16,4 +16,4 @@ int guarded_main(int argc, char** argv, const std::function<ExitCode(int, char**
 /// "a4_data_tensor" for "build/bin/a4_data_tensor".
 const char* program_name(const char* argv0);
 
-}  // namespace lab
+}  // namespace lab::cli

@@ -10,7 +10,7 @@
 #include "common/base/files.h"
 #include "common/base/text.h"
 
-namespace lab {
+namespace lab::cli {
 namespace {
 
 constexpr double kSilentSeconds = 2.0;
@@ -81,4 +81,4 @@ std::string Progress::plain_line(double elapsed) const {
   return joined(fmt::format("{}: {}{} after {:.0f} s", options_.label, done_, of, elapsed), note_);
 }
 
-}  // namespace lab
+}  // namespace lab::cli

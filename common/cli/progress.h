@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace lab {
+namespace lab::cli {
 
 struct ProgressOptions {
   std::string label;
@@ -45,4 +45,4 @@ class Progress {
   std::string note_;
 };
 
-}  // namespace lab
+}  // namespace lab::cli

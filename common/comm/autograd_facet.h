@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace lab {
+namespace lab::comm {
 
 /// Passes what a differentiable function communicates with (a Communicator or one of its facets) from its forward to
 /// its backward pass. It must live until then.
@@ -19,4 +19,9 @@ Facet& recall(torch::autograd::AutogradContext* context) {
   return *reinterpret_cast<Facet*>(static_cast<std::intptr_t>(context->saved_data["facet"].toInt()));
 }
 
+}  // namespace lab::comm
+
+namespace lab {
+using comm::recall;
+using comm::remember;
 }  // namespace lab

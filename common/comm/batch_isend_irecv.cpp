@@ -1,6 +1,6 @@
 #include "common/comm/batch_isend_irecv.h"
 
-namespace lab {
+namespace lab::comm {
 
 BatchIsendIrecv::~BatchIsendIrecv() {
   for (auto& pending : pending_) transport_.abandon(std::move(pending));
@@ -24,4 +24,4 @@ void BatchIsendIrecv::post(Direction direction, const at::Tensor& tensor, int me
                                                    : transport_.start_recv(std::move(message)));
 }
 
-}  // namespace lab
+}  // namespace lab::comm

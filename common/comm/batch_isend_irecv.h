@@ -6,7 +6,7 @@
 #include "common/comm/group.h"
 #include "common/comm/transport.h"
 
-namespace lab {
+namespace lab::comm {
 
 /// The messages of one step of one collective: all posted at once, then waited for. They use separate channels, so they
 /// never match a user's message. Messages not waited for, because a wait threw, are abandoned.
@@ -40,4 +40,8 @@ class BatchIsendIrecv {
   std::vector<std::shared_ptr<Pending>> pending_;
 };
 
+}  // namespace lab::comm
+
+namespace lab {
+using comm::BatchIsendIrecv;
 }  // namespace lab

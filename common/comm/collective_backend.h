@@ -4,7 +4,7 @@
 
 #include "common/comm/group.h"
 
-namespace lab {
+namespace lab::comm {
 
 /// The built-in collectives of one world. Tensors are contiguous, on the CPU, and already checked to have equal shape
 /// and dtype on all members; out tensors are allocated by the caller.
@@ -20,4 +20,4 @@ class CollectiveBackend {
   virtual void barrier(const Group& group) = 0;
 };
 
-}  // namespace lab
+}  // namespace lab::comm

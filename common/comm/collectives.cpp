@@ -8,7 +8,7 @@
 #include "common/tensor/describe.h"
 #include "common/tensor/partition.h"
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 /// Copies the result back to the caller's tensor if on_wire() had to copy it.
@@ -145,4 +145,4 @@ void Collectives::account(const Call& call, std::int64_t bytes, bool is_source) 
                                call.start_seconds);
 }
 
-}  // namespace lab
+}  // namespace lab::comm

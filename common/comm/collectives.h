@@ -8,7 +8,7 @@
 #include "common/comm/collective_backend.h"
 #include "common/comm/source_line.h"
 
-namespace lab {
+namespace lab::comm {
 
 class Endpoint;
 
@@ -62,4 +62,8 @@ class Collectives final {
   Group group_;
 };
 
+}  // namespace lab::comm
+
+namespace lab {
+using comm::Collectives;
 }  // namespace lab

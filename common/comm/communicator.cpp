@@ -1,6 +1,6 @@
 #include "common/comm/communicator.h"
 
-namespace lab {
+namespace lab::comm {
 
 Communicator::Communicator(std::shared_ptr<Endpoint> endpoint, std::shared_ptr<CollectiveBackend> backend)
     : Communicator(endpoint, std::move(backend),
@@ -17,4 +17,4 @@ Communicator Communicator::subgroup(const std::vector<int>& ranks) {
   return Communicator(endpoint_, backend_, make_group(group_, ranks, num_subgroups_[ranks]++));
 }
 
-}  // namespace lab
+}  // namespace lab::comm

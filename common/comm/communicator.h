@@ -7,7 +7,7 @@
 #include "common/comm/messages/endpoint.h"
 #include "common/comm/point_to_point.h"
 
-namespace lab {
+namespace lab::comm {
 
 /// Per-rank handle: the rank's number, its two facets, and the sub-groups made from it. It is passed to all code that
 /// communicates; there is no global. Copies of a facet may be kept; they share this rank's endpoint.
@@ -41,4 +41,8 @@ class Communicator {
   std::map<std::vector<int>, std::uint32_t> num_subgroups_;
 };
 
+}  // namespace lab::comm
+
+namespace lab {
+using comm::Communicator;
 }  // namespace lab

@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-namespace lab {
+namespace lab::comm {
 
 /// Runs `work`, which may block indefinitely (a name lookup, another library's client), on its own thread and returns
 /// its result, or nothing if the deadline passes first. The thread is then left running: `work` must own everything it
@@ -21,4 +21,4 @@ auto finish_by(std::chrono::steady_clock::time_point deadline, Work work) -> std
   return result.get();
 }
 
-}  // namespace lab
+}  // namespace lab::comm

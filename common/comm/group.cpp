@@ -8,7 +8,7 @@
 
 #include "common/base/errors.h"
 
-namespace lab {
+namespace lab::comm {
 
 Group whole_world(int rank, int size) {
   Group world;
@@ -42,4 +42,4 @@ Group make_group(const Group& parent, const std::vector<int>& members, std::uint
   return group;
 }
 
-}  // namespace lab
+}  // namespace lab::comm

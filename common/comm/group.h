@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace lab {
+namespace lab::comm {
 
 /// Set in the group number of messages that belong to a collective, so that they never match a user's message.
 constexpr std::uint32_t kCollectiveChannel = 0x80000000U;
@@ -26,4 +26,4 @@ Group whole_world(int rank, int size);
 /// Errors    ContractError: a member out of range or listed twice, or this rank not listed.
 Group make_group(const Group& parent, const std::vector<int>& members, std::uint32_t ordinal);
 
-}  // namespace lab
+}  // namespace lab::comm

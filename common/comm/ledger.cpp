@@ -1,6 +1,6 @@
 #include "common/comm/ledger.h"
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 int ceil_log2(int size) {
@@ -58,4 +58,4 @@ LedgerEntry nominal_cost(const std::string& operation, int size, std::int64_t by
   return cost;
 }
 
-}  // namespace lab
+}  // namespace lab::comm

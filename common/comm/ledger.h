@@ -7,7 +7,7 @@
 
 #include "common/base/ledger_entry.h"
 
-namespace lab {
+namespace lab::comm {
 
 /// Always-on count of one rank's communication, by operation.
 ///
@@ -30,4 +30,4 @@ class Ledger {
 /// all_reduce, n for broadcast (received by all but the source), 0 for barrier.
 LedgerEntry nominal_cost(const std::string& operation, int size, std::int64_t bytes, bool is_source = false);
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -30,4 +30,4 @@ void work_while_others_wait(Collectives& comm, const std::function<void(const Re
   }
 }
 
-}  // namespace lab
+}  // namespace lab::comm

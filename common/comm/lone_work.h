@@ -4,7 +4,7 @@
 
 #include "common/comm/collectives.h"
 
-namespace lab {
+namespace lab::comm {
 
 /// Reports progress of lone work to the waiting ranks. Cheap enough to call once per picture, batch or step.
 using ReportProgress = std::function<void()>;
@@ -17,4 +17,4 @@ using ReportProgress = std::function<void()>;
 /// Errors    those of work, on its rank; CommError on the others when no progress is reported for the time-out
 void work_while_others_wait(Collectives& comm, const std::function<void(const ReportProgress& report)>& work);
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -3,7 +3,7 @@
 #include "common/comm/batch_isend_irecv.h"
 #include "common/tensor/partition.h"
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 /// Member i of the group sends chunks[i][j] to member j and sums what it receives in rank order.
@@ -91,4 +91,4 @@ void MessageCollectives::barrier(const Group& group) {
   }
 }
 
-}  // namespace lab
+}  // namespace lab::comm

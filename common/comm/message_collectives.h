@@ -5,7 +5,7 @@
 #include "common/comm/collective_backend.h"
 #include "common/comm/transport.h"
 
-namespace lab {
+namespace lab::comm {
 
 /// Collectives built from a transport's messages: used in worlds without native ones, and for reduce_scatter
 /// everywhere. Simple and exact rather than fast: sums are taken in rank order, so every rank gets the same bits in
@@ -29,4 +29,4 @@ class MessageCollectives : public CollectiveBackend {
   Transport& transport_;
 };
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -8,7 +8,7 @@
 #include "common/comm/batch_isend_irecv.h"
 #include "common/comm/messages/endpoint.h"
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 /// The device of the copy that is sent in place of a tensor.
@@ -124,4 +124,4 @@ int PointToPoint::peer(const char* what, int rank, SourceLine where) const {
   return group_.world_rank(rank);
 }
 
-}  // namespace lab
+}  // namespace lab::comm

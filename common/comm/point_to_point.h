@@ -8,7 +8,7 @@
 #include "common/comm/source_line.h"
 #include "common/comm/watch/wait_graph.h"
 
-namespace lab {
+namespace lab::comm {
 
 class Endpoint;
 
@@ -78,4 +78,9 @@ class PointToPoint final {
   Group group_;
 };
 
+}  // namespace lab::comm
+
+namespace lab {
+using comm::PointToPoint;
+using comm::Request;
 }  // namespace lab

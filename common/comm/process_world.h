@@ -6,7 +6,7 @@
 #include "common/comm/collective_backend.h"
 #include "common/comm/transport.h"
 
-namespace lab {
+namespace lab::comm {
 
 /// Where the ranks of a world rendezvous: at a Unix socket on their machine, or at an address, where rank 0 serves the
 /// rendezvous.
@@ -46,4 +46,4 @@ class ProcessWorld {
   static std::unique_ptr<ProcessWorld> join(const ProcessWorldOptions& options);
 };
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -6,7 +6,7 @@
 #include "common/comm/sim/network.h"
 #include "common/comm/transport.h"
 
-namespace lab {
+namespace lab::comm {
 
 /// The world in which a rank is an actor of a simulated machine: ranks take turns on one thread, computing takes no
 /// time, and messages take as long as the network model says. `Transport::now()` and the time-out are simulated
@@ -39,4 +39,4 @@ class SimWorld {
   std::unique_ptr<Hub> hub_;
 };
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace lab {
+namespace lab::comm {
 
 /// Where a message was posted in the caller's code. As a default argument it gives the line of the call itself.
 struct SourceLine {
@@ -22,4 +22,8 @@ struct SourceLine {
   std::string text() const { return std::string(file_name()) + ":" + std::to_string(line); }
 };
 
+}  // namespace lab::comm
+
+namespace lab {
+using comm::SourceLine;
 }  // namespace lab

@@ -5,7 +5,7 @@
 
 #include "common/comm/transport.h"
 
-namespace lab {
+namespace lab::comm {
 
 /// The world in which a rank is a thread of this process: messages are copies under a mutex, a deadlock is detected as
 /// soon as it forms, and nothing is slower than the code under test. Made once, shared by the ranks' transports.
@@ -29,4 +29,4 @@ class ThreadWorld {
   std::unique_ptr<Hub> hub_;
 };
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -5,7 +5,7 @@
 
 #include "common/comm/messages/message.h"
 
-namespace lab {
+namespace lab::comm {
 
 /// A message in flight. Shares ownership of the tensor until it is complete.
 class Pending {
@@ -57,4 +57,4 @@ class Transport {
   virtual void fail(ExitCode exit_code, const std::string& message) = 0;
 };
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -8,21 +8,21 @@
 namespace lab {
 
 /// The option that all of them have, --root DIR: the tree's root folder. The App owns what it returns.
-std::string& add_root(App& app);
+std::string& add_root(cli::App& app);
 
 // What a student calls through ./lab.
-void next_command(App& app);    ///< next [LAB]
-void hint_command(App& app);    ///< hint TASK [LEVEL] [--level N]
-void reset_command(App& app);   ///< reset TASK [--all]
-void status_command(App& app);  ///< status [LAB]
-void update_command(App& app);  ///< update DIR
+void next_command(cli::App& app);    ///< next [LAB]
+void hint_command(cli::App& app);    ///< hint TASK [LEVEL] [--level N]
+void reset_command(cli::App& app);   ///< reset TASK [--all]
+void status_command(cli::App& app);  ///< status [LAB]
+void update_command(cli::App& app);  ///< update DIR
 
 // What ./lab calls between building and running.
-void plan_command(App& app);       ///< plan [TASK or LAB]...: what to check, one lab per line
-void record_command(App& app);     ///< record FILE... --since FILE: remembers results of checks
-void wait_command(App& app);       ///< wait [TASK or LAB] --state FILE: until a student file is saved
-void needs_run_command(App& app);  ///< needs-run LAB: yes or no
-void identity_command(App& app);   ///< identity [--name NAME] [--id ID]: who hands in
-void pack_command(App& app);       ///< pack LAB [--results DIR]; 1: written, and incomplete
+void plan_command(cli::App& app);       ///< plan [TASK or LAB]...: what to check, one lab per line
+void record_command(cli::App& app);     ///< record FILE... --since FILE: remembers results of checks
+void wait_command(cli::App& app);       ///< wait [TASK or LAB] --state FILE: until a student file is saved
+void needs_run_command(cli::App& app);  ///< needs-run LAB: yes or no
+void identity_command(cli::App& app);   ///< identity [--name NAME] [--id ID]: who hands in
+void pack_command(cli::App& app);       ///< pack LAB [--results DIR]; 1: written, and incomplete
 
 }  // namespace lab

@@ -7,7 +7,7 @@ namespace lab {
 namespace {
 
 ExitCode run(int argc, char** argv) {
-  App app("labcourse", "What ./lab's student commands do.");
+  cli::App app("labcourse", "What ./lab's student commands do.");
   app.add_commands({{"next", "names the next task and what to read for it", next_command},
                     {"status", "lists the tasks and how far each is", status_command},
                     {"hint", "shows a task's next hint, or all up to a level", hint_command},
@@ -26,5 +26,5 @@ ExitCode run(int argc, char** argv) {
 }  // namespace lab
 
 int main(int argc, char** argv) {
-  return lab::guarded_main(argc, argv, lab::run);
+  return lab::cli::guarded_main(argc, argv, lab::run);
 }

@@ -106,13 +106,13 @@ ExitCode wait_for_save(const std::string& root, const std::string& name, const s
 
 }  // namespace
 
-void plan_command(App& app) {
+void plan_command(cli::App& app) {
   auto& names = app.own(std::vector<std::string>());
   app.add_argument("[NAME]...", names, "tasks or labs; none: all");
   app.set_action([&names, &root = add_root(app)] { return plan(root, names); });
 }
 
-void record_command(App& app) {
+void record_command(cli::App& app) {
   auto& files = app.own(std::vector<std::string>());
   auto& since = app.own(std::string());
   app.add_argument("FILE...", files, "results of `LAB check --json`");
@@ -120,7 +120,7 @@ void record_command(App& app) {
   app.set_action([&files, &since, &root = add_root(app)] { return record(root, files, since); });
 }
 
-void wait_command(App& app) {
+void wait_command(cli::App& app) {
   auto& name = app.own(std::string());
   auto& state = app.own(std::string());
   app.add_argument("[NAME]", name, "a task or a lab; none: all");

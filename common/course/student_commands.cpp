@@ -40,13 +40,13 @@ ExitCode show_hint(const std::string& root, const std::string& name, int level) 
 
 }  // namespace
 
-std::string& add_root(App& app) {
+std::string& add_root(cli::App& app) {
   auto& root = app.own(std::string("."));
   app.add_text("--root", root, "DIR", "the folder that holds the labs");
   return root;
 }
 
-void next_command(App& app) {
+void next_command(cli::App& app) {
   auto& name = app.own(std::string());
   app.add_argument("[LAB]", name, "none: all labs");
   app.set_action([&name, &root = add_root(app)] {
@@ -56,7 +56,7 @@ void next_command(App& app) {
   });
 }
 
-void status_command(App& app) {
+void status_command(cli::App& app) {
   auto& name = app.own(std::string());
   app.add_argument("[LAB]", name, "none: all labs");
   app.set_action([&name, &root = add_root(app)] {
@@ -66,7 +66,7 @@ void status_command(App& app) {
   });
 }
 
-void hint_command(App& app) {
+void hint_command(cli::App& app) {
   auto& name = app.own(std::string());
   auto& level = app.own(0);
   app.add_argument("TASK", name, "such as a9.broadcast");
@@ -74,7 +74,7 @@ void hint_command(App& app) {
   app.set_action([&name, &level, &root = add_root(app)] { return show_hint(root, name, level); });
 }
 
-void reset_command(App& app) {
+void reset_command(cli::App& app) {
   auto& name = app.own(std::string());
   auto& whole_files = app.own(false);
   app.add_argument("TASK", name, "such as a9.broadcast");
@@ -86,7 +86,7 @@ void reset_command(App& app) {
   });
 }
 
-void update_command(App& app) {
+void update_command(cli::App& app) {
   auto& folder = app.own(std::string());
   app.add_argument("DIR", folder, "where the newer version was unpacked");
   app.set_action([&folder, &root = add_root(app)] {

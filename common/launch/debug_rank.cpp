@@ -9,7 +9,7 @@
 #include "common/base/errors.h"
 #include "common/base/subprocess.h"
 
-namespace lab {
+namespace lab::launch {
 
 void start_under_debugger(const std::vector<std::string>& arguments, int num_ranks, int debug_rank) {
   if (debug_rank >= num_ranks) {
@@ -27,4 +27,4 @@ void start_under_debugger(const std::vector<std::string>& arguments, int num_ran
   throw UsageError(fmt::format("--debug-rank: expected {} to exist; hint: ./lab build", labrun));
 }
 
-}  // namespace lab
+}  // namespace lab::launch

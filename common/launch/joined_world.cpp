@@ -7,7 +7,7 @@
 #include "common/launch/supervise/cores.h"
 #include "common/tensor/memory_meter.h"
 
-namespace lab {
+namespace lab::launch {
 namespace {
 
 at::Tensor bytes_of(const std::string& text) {
@@ -49,7 +49,7 @@ WorldOutcome join_world(const RankEnvironment& environment, const WorldSpec& spe
                         bool gather_reports) {
   install_memory_meter();
   use_threads(threads_per_rank(environment.local_size));
-  ProcessWorldOptions options;
+  comm::ProcessWorldOptions options;
   options.rank = environment.rank;
   options.size = environment.size;
   options.timeout_seconds = spec.timeout_seconds;
@@ -77,4 +77,4 @@ WorldOutcome join_world(const RankEnvironment& environment, const WorldSpec& spe
   return outcome;
 }
 
-}  // namespace lab
+}  // namespace lab::launch

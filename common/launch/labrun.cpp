@@ -11,7 +11,7 @@
 #include "common/launch/supervise/supervisor.h"
 
 // The counterpart of torchrun for non-Python programs: starts a program on many ranks and watches them.
-namespace lab {
+namespace lab::launch {
 namespace {
 
 std::map<std::string, std::string> environment_of_all(const LaunchOptions& options, const MemoryFile& event_memory) {
@@ -75,8 +75,8 @@ ExitCode run(int argc, char** argv) {
   const MemoryFile event_memory("events");
   RankOutput output(options.output);
   Supervisor supervisor(watch);
-  std::unique_ptr<EventFile> events;
-  if (options.num_nodes == 1) events = EventFile::create(event_memory.path(), options.world_size());
+  std::unique_ptr<comm::EventFile> events;
+  if (options.num_nodes == 1) events = comm::EventFile::create(event_memory.path(), options.world_size());
 
   start_ranks(options, environment_of_all(options, event_memory), output, supervisor);
   output.start();
@@ -87,8 +87,8 @@ ExitCode run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace lab
+}  // namespace lab::launch
 
 int main(int argc, char** argv) {
-  return lab::guarded_main(argc, argv, lab::run);
+  return lab::cli::guarded_main(argc, argv, lab::launch::run);
 }

@@ -11,7 +11,7 @@
 #include "common/base/throw_site.h"
 #include "common/tensor/memory_meter.h"
 
-namespace lab {
+namespace lab::launch {
 namespace {
 
 RankFailure failure_of(const std::exception& failure) {
@@ -36,8 +36,9 @@ void keep_freed_memory() {
 
 }  // namespace
 
-void run_one_rank(const std::shared_ptr<Transport>& transport, const std::shared_ptr<CollectiveBackend>& collectives,
-                  const WorldSpec& spec, const RankBody& body, RankOutcome& outcome) {
+void run_one_rank(const std::shared_ptr<comm::Transport>& transport,
+                  const std::shared_ptr<comm::CollectiveBackend>& collectives, const WorldSpec& spec,
+                  const RankBody& body, RankOutcome& outcome) {
   outcome.report.rank = transport->rank();
   const auto endpoint = std::make_shared<Endpoint>(transport, spec.traced, spec.payload_label);
   endpoint->set_careful(spec.careful);
@@ -63,12 +64,12 @@ void run_one_rank(const std::shared_ptr<Transport>& transport, const std::shared
   outcome.trace = endpoint->trace();
 }
 
-RankOutcome run_process_rank(const ProcessWorldOptions& options, const WorldSpec& spec, const RankBody& body) {
+RankOutcome run_process_rank(const comm::ProcessWorldOptions& options, const WorldSpec& spec, const RankBody& body) {
   keep_freed_memory();
   RankOutcome outcome;
   outcome.report.rank = options.rank;
   try {
-    const std::unique_ptr<ProcessWorld> world = ProcessWorld::join(options);
+    const std::unique_ptr<comm::ProcessWorld> world = comm::ProcessWorld::join(options);
     run_one_rank(world->transport(), world->collectives(), spec, body, outcome);
   } catch (const std::exception& failure) {
     outcome.failure = failure_of(failure);
@@ -85,4 +86,4 @@ void use_threads(int num_threads) {
     set_threads(num_threads);
 }
 
-}  // namespace lab
+}  // namespace lab::launch

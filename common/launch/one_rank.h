@@ -3,18 +3,19 @@
 #include "common/comm/process_world.h"
 #include "common/launch/run_ranks.h"
 
-namespace lab {
+namespace lab::launch {
 
 /// Runs body as this rank of a world: makes its communicator, shuts down in order, and turns any exception into the
 /// outcome's failure, which all other ranks are told. Never throws.
-void run_one_rank(const std::shared_ptr<Transport>& transport, const std::shared_ptr<CollectiveBackend>& collectives,
-                  const WorldSpec& spec, const RankBody& body, RankOutcome& outcome);
+void run_one_rank(const std::shared_ptr<comm::Transport>& transport,
+                  const std::shared_ptr<comm::CollectiveBackend>& collectives, const WorldSpec& spec,
+                  const RankBody& body, RankOutcome& outcome);
 
 /// The same for a rank that is this process. Rendezvous errors also go into the outcome.
-RankOutcome run_process_rank(const ProcessWorldOptions& options, const WorldSpec& spec, const RankBody& body);
+RankOutcome run_process_rank(const comm::ProcessWorldOptions& options, const WorldSpec& spec, const RankBody& body);
 
 /// Makes LibTorch and its BLAS use this many threads in this process. A rank that is a process calls it before any
 /// work.
 void use_threads(int num_threads);
 
-}  // namespace lab
+}  // namespace lab::launch

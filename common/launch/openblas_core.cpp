@@ -12,7 +12,7 @@
 // Runs before a sanitizer's runtime does.
 #define LAB_EARLY __attribute__((no_sanitize("address", "undefined")))
 
-namespace lab {
+namespace lab::launch {
 namespace {
 
 constexpr char kCoreTypeVariable[] = "OPENBLAS_CORETYPE";
@@ -55,14 +55,15 @@ std::string best_openblas_core() {
   return core == nullptr ? "" : core;
 }
 
-}  // namespace lab
+}  // namespace lab::launch
 
 /// Replaces the C library's getenv() for this program and all its libraries. The same lookup, plus two defaults.
 extern "C" LAB_EARLY char* getenv(const char* name) noexcept {
+  using namespace lab::launch;
   const std::size_t length = std::strlen(name);
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     if (std::strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') return *entry + length + 1;
   }
-  if (std::strcmp(name, lab::kWaitPolicyVariable) == 0) return const_cast<char*>(lab::kPassive);
-  return std::strcmp(name, lab::kCoreTypeVariable) == 0 ? const_cast<char*>(lab::core_of_this_cpu()) : nullptr;
+  if (std::strcmp(name, kWaitPolicyVariable) == 0) return const_cast<char*>(kPassive);
+  return std::strcmp(name, kCoreTypeVariable) == 0 ? const_cast<char*>(core_of_this_cpu()) : nullptr;
 }

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace lab {
+namespace lab::launch {
 
 /// The OpenBLAS kernel set for this CPU, from its instruction sets: "SkylakeX" (AVX-512), "Haswell" (AVX2 and FMA), or
 /// empty: leave the choice to OpenBLAS. An OpenBLAS older than the CPU does not know its model and falls back to the
@@ -19,4 +19,4 @@ namespace lab {
 /// the program a second time would do, under every launcher, for another 0.15 s of dynamic linking in each process.
 std::string best_openblas_core();
 
-}  // namespace lab
+}  // namespace lab::launch

@@ -15,25 +15,25 @@
 #include "common/launch/supervise/memory_file.h"
 #include "common/tensor/files/safetensors.h"
 
-namespace lab {
+namespace lab::launch {
 namespace {
 
 using nlohmann::json;
 
-json trace_to_json(const std::vector<TraceEvent>& trace) {
+json trace_to_json(const std::vector<comm::TraceEvent>& trace) {
   json list = json::array();
-  for (const TraceEvent& event : trace) {
-    list.push_back({event.rank, event.direction == Direction::kSend, event.peer, event.group, event.tag, event.sequence,
-                    event.bytes, event.operation, event.where, event.start_seconds, event.end_seconds, event.kind,
-                    event.round, event.label, event.arrived_seconds});
+  for (const comm::TraceEvent& event : trace) {
+    list.push_back({event.rank, event.direction == comm::Direction::kSend, event.peer, event.group, event.tag,
+                    event.sequence, event.bytes, event.operation, event.where, event.start_seconds, event.end_seconds,
+                    event.kind, event.round, event.label, event.arrived_seconds});
   }
   return list;
 }
 
-TraceEvent trace_event_from_json(const json& entry) {
-  TraceEvent event;
+comm::TraceEvent trace_event_from_json(const json& entry) {
+  comm::TraceEvent event;
   event.rank = entry.at(0);
-  event.direction = entry.at(1).get<bool>() ? Direction::kSend : Direction::kRecv;
+  event.direction = entry.at(1).get<bool>() ? comm::Direction::kSend : comm::Direction::kRecv;
   event.peer = entry.at(2);
   event.group = entry.at(3);
   event.tag = entry.at(4);
@@ -61,7 +61,7 @@ json document_of(const RankOutcome& outcome) {
 
 RankOutcome outcome_of(const json& document) {
   RankOutcome outcome;
-  outcome.report = rank_report_from_json(document.at("report").get<std::string>());
+  outcome.report = log::rank_report_from_json(document.at("report").get<std::string>());
   outcome.exit_code = static_cast<ExitCode>(document.at("exit_code").get<int>());
   for (const json& entry : document.at("trace")) outcome.trace.push_back(trace_event_from_json(entry));
   if (document.contains("failure")) {
@@ -137,4 +137,4 @@ std::vector<RankOutcome> load_outcomes(int fd) {
   return outcomes;
 }
 
-}  // namespace lab
+}  // namespace lab::launch

@@ -4,7 +4,7 @@
 
 #include "common/launch/run_ranks.h"
 
-namespace lab {
+namespace lab::launch {
 
 /// Passes the outcomes of the ranks that a process ran to the process that started it, through an in-memory file
 /// (memory_file.h) that is only read once it is complete.
@@ -18,4 +18,4 @@ std::vector<RankOutcome> load_outcomes(int fd);
 std::string to_json(const RankOutcome& outcome);
 RankOutcome outcome_from_json(const std::string& text);
 
-}  // namespace lab
+}  // namespace lab::launch

@@ -27,7 +27,7 @@
 #include "common/launch/supervise/supervisor.h"
 #include "common/tensor/memory_meter.h"
 
-namespace lab {
+namespace lab::launch {
 namespace {
 
 /// Why the world failed: the message of the rank that caused it, with the rank's number if no other rank reports it.
@@ -55,7 +55,7 @@ struct SharedFiles {
 /// A rank process's code from fork to _exit.
 int rank_process(const WorldSpec& spec, const RankBody& body, const SharedFiles& files, int rank) {
   use_threads(threads_per_rank(spec.num_ranks));
-  ProcessWorldOptions options;
+  comm::ProcessWorldOptions options;
   options.rank = rank;
   options.size = spec.num_ranks;
   options.timeout_seconds = spec.timeout_seconds;
@@ -82,7 +82,7 @@ RankOutcome outcome_of(const MemoryFile& results, const RankExit& end) {
 /// rendezvous at an abstract socket, watches them, and collects their results from in-memory files.
 WorldOutcome run_forked_ranks(const WorldSpec& spec, const RankBody& body) {
   const SharedFiles files(spec.num_ranks);
-  const auto events = EventFile::create(files.events.path(), spec.num_ranks);
+  const auto events = comm::EventFile::create(files.events.path(), spec.num_ranks);
   SuperviseResult result;
   {
     RankOutput output({spec.log_dir, true, true});
@@ -179,12 +179,12 @@ WorldOutcome run_threads(const WorldSpec& spec, const RankBody& body) {
   WorldOutcome outcome;
   outcome.ranks.resize(static_cast<std::size_t>(spec.num_ranks));
   Returns returns(spec.num_ranks);
-  ThreadWorld world(spec.num_ranks, spec.timeout_seconds);
+  comm::ThreadWorld world(spec.num_ranks, spec.timeout_seconds);
   std::vector<std::thread> threads;
   for (int rank = 0; rank < spec.num_ranks; ++rank) {
     threads.emplace_back([&, rank] {
-      const std::shared_ptr<Transport> transport = world.transport(rank);
-      run_one_rank(transport, std::make_shared<MessageCollectives>(*transport), spec, body,
+      const std::shared_ptr<comm::Transport> transport = world.transport(rank);
+      run_one_rank(transport, std::make_shared<comm::MessageCollectives>(*transport), spec, body,
                    outcome.ranks[static_cast<std::size_t>(rank)]);
       world.finished(rank);
       returns.note(rank, outcome.ranks[static_cast<std::size_t>(rank)].failure.has_value());
@@ -230,4 +230,4 @@ WorldOutcome run_ranks(const WorldSpec& spec, const std::function<TensorMap(Comm
   return run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome& outcome) { outcome.tensors = body(comm); }));
 }
 
-}  // namespace lab
+}  // namespace lab::launch

@@ -11,7 +11,7 @@
 #include "common/log/run_report.h"
 #include "common/tensor/tensor_map.h"
 
-namespace lab {
+namespace lab::launch {
 
 /// How ranks run: as separate processes, as threads of this one, or as actors of a simulated machine.
 enum class WorldKind { kProcesses, kThreads, kSim };
@@ -25,7 +25,7 @@ struct WorldSpec {
   std::string fingerprint;     ///< must be equal on all ranks that a launcher started (fingerprint.h); may be empty
   PayloadLabel payload_label;  ///< of every traced message; empty: none
   std::string log_dir;  ///< processes only: a .log and a .err file per rank; empty: ranks share this process's output
-  SimNetwork network;   ///< sim only
+  comm::SimNetwork network;  ///< sim only
 };
 
 /// Why a rank ended early.
@@ -37,8 +37,8 @@ struct RankFailure {
 /// What a rank returns.
 struct RankOutcome {
   TensorMap tensors;
-  RankReport report;
-  std::vector<TraceEvent> trace;
+  log::RankReport report;
+  std::vector<comm::TraceEvent> trace;
   /// For a rank that returned: kAllMatch, or kMismatch if a line was not as expected.
   ExitCode exit_code = ExitCode::kAllMatch;
   std::optional<RankFailure> failure;
@@ -66,4 +66,4 @@ WorldOutcome run_ranks(const WorldSpec& spec, const RankBody& body);
 /// The short form for tests: body returns tensors.
 WorldOutcome run_ranks(const WorldSpec& spec, const std::function<TensorMap(Communicator&)>& body);
 
-}  // namespace lab
+}  // namespace lab::launch

@@ -10,7 +10,7 @@
 #include "common/launch/supervise/memory_file.h"
 #include "common/launch/supervise/supervisor.h"
 
-namespace lab {
+namespace lab::launch {
 namespace {
 
 void refuse_meta_tensors(RankOutcome& outcome) {
@@ -25,10 +25,10 @@ void refuse_meta_tensors(RankOutcome& outcome) {
 /// The simulation process's code from fork to _exit.
 int simulate(const WorldSpec& spec, const RankBody& body, const MemoryFile& results) {
   std::vector<RankOutcome> outcomes(static_cast<std::size_t>(spec.num_ranks));
-  SimWorld world(spec.network, spec.num_ranks, spec.timeout_seconds);
+  comm::SimWorld world(spec.network, spec.num_ranks, spec.timeout_seconds);
   world.run([&](int rank) {
-    const std::shared_ptr<Transport> transport = world.transport(rank);
-    run_one_rank(transport, std::make_shared<MessageCollectives>(*transport), spec, body,
+    const std::shared_ptr<comm::Transport> transport = world.transport(rank);
+    run_one_rank(transport, std::make_shared<comm::MessageCollectives>(*transport), spec, body,
                  outcomes[static_cast<std::size_t>(rank)]);
   });
   for (RankOutcome& outcome : outcomes) refuse_meta_tensors(outcome);
@@ -39,8 +39,8 @@ int simulate(const WorldSpec& spec, const RankBody& body, const MemoryFile& resu
 }  // namespace
 
 WorldOutcome run_simulated_ranks(const WorldSpec& spec, const RankBody& body) {
-  check_network(spec.network);
-  if (!SimWorld::available()) SimWorld(spec.network, spec.num_ranks, spec.timeout_seconds);  // says why
+  comm::check_network(spec.network);
+  if (!comm::SimWorld::available()) comm::SimWorld(spec.network, spec.num_ranks, spec.timeout_seconds);  // says why
   const MemoryFile results("results");
   SuperviseResult result;
   {
@@ -66,4 +66,4 @@ WorldOutcome run_simulated_ranks(const WorldSpec& spec, const RankBody& body) {
   return outcome;
 }
 
-}  // namespace lab
+}  // namespace lab::launch

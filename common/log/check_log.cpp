@@ -13,7 +13,7 @@
 #include "common/log/expected_line.h"
 #include "common/log/log_lines.h"
 
-namespace lab {
+namespace lab::log {
 namespace {
 
 struct LogProblem {
@@ -221,4 +221,4 @@ std::vector<std::string> check_log(std::string_view text, const LogExpectation& 
   return messages;
 }
 
-}  // namespace lab
+}  // namespace lab::log

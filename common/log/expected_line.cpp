@@ -8,7 +8,7 @@
 #include "common/log/line_template.h"
 #include "common/log/match_line.h"
 
-namespace lab {
+namespace lab::log {
 namespace {
 
 std::string head(const std::string& prefix, int rank) {
@@ -112,4 +112,4 @@ std::string describe(const ExpectedLine& expected, int rank) {
   return std::visit(Description{rank}, expected);
 }
 
-}  // namespace lab
+}  // namespace lab::log

@@ -5,7 +5,7 @@
 #include <variant>
 
 // One line that a log must hold, and what may be wrong with the line found in its place.
-namespace lab {
+namespace lab::log {
 
 /// A whole line of text, with the fields of a template (line_template.h).
 /// Example   {"[Distributed Init] Rank 2 initialized on {node} on {device} {index}."}
@@ -44,4 +44,4 @@ bool resembles(const ExpectedLine& expected, int rank, std::string_view text);
 /// The expected line for messages, in quotes.
 std::string describe(const ExpectedLine& expected, int rank);
 
-}  // namespace lab
+}  // namespace lab::log

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-namespace lab {
+namespace lab::log {
 
 std::optional<int> take_number(std::string_view& text) {
   int number = 0;
@@ -47,4 +47,4 @@ std::optional<LineHead> parse_line_head(std::string_view line) {
   return head;
 }
 
-}  // namespace lab
+}  // namespace lab::log

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string_view>
 
-namespace lab {
+namespace lab::log {
 
 /// The parts of "[prefix][Rank r] rest" or "[Rank r] rest". The views point into the line.
 struct LineHead {
@@ -24,4 +24,4 @@ bool take_literal(std::string_view& text, std::string_view literal);
 /// True if the text may stand in a prefix's brackets: not empty, no brackets, no control characters, not "Rank <n>".
 bool is_prefix(std::string_view prefix);
 
-}  // namespace lab
+}  // namespace lab::log

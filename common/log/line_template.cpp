@@ -13,7 +13,7 @@
 #include "common/log/line_head.h"
 #include "common/log/match_line.h"
 
-namespace lab {
+namespace lab::log {
 namespace {
 
 /// A template's first field, and what is around it.
@@ -97,4 +97,4 @@ std::string without_formats(std::string_view line_template) {
   return with_fields(line_template, [](const Field& field) { return fmt::format("{{{}}}", field.name); });
 }
 
-}  // namespace lab
+}  // namespace lab::log

@@ -7,7 +7,7 @@
 #include <string_view>
 
 // A line whose figures vary from run to run: the program fills the template in, check-log matches a log's line with it.
-namespace lab {
+namespace lab::log {
 
 /// True if the text is the template with every {field} filled in. The fields:
 ///   {node}    an integer or N/A          {device}  GPU or CPU
@@ -36,4 +36,4 @@ std::string filled(std::string_view line_template, const Values&... values) {
 /// The template for messages, without its formats: "{number} s".
 std::string without_formats(std::string_view line_template);
 
-}  // namespace lab
+}  // namespace lab::log

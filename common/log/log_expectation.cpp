@@ -4,7 +4,7 @@
 
 #include "common/base/errors.h"
 
-namespace lab {
+namespace lab::log {
 
 LogExpectation::LogExpectation(int num_ranks) {
   if (num_ranks < 1) {
@@ -38,4 +38,4 @@ void LogExpectation::order_next_after_all(int rank) {
   }
 }
 
-}  // namespace lab
+}  // namespace lab::log

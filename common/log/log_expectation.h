@@ -5,7 +5,7 @@
 
 #include "common/log/expected_line.h"
 
-namespace lab {
+namespace lab::log {
 
 /// The index-th expected line of a rank.
 struct LinePosition {
@@ -41,4 +41,4 @@ struct LogExpectation {
   std::vector<OrderRule> order;
 };
 
-}  // namespace lab
+}  // namespace lab::log

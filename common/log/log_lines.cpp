@@ -3,7 +3,7 @@
 #include "common/base/text.h"
 #include "common/log/line_head.h"
 
-namespace lab {
+namespace lab::log {
 namespace {
 
 /// The r of "Rank r initialized" at the front of text.
@@ -37,4 +37,4 @@ std::size_t num_rank_marks(std::string_view line) {
   return count;
 }
 
-}  // namespace lab
+}  // namespace lab::log

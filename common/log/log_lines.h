@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lab {
+namespace lab::log {
 
 /// A line of a log file, numbered from 1, without its line end.
 struct LogLine {
@@ -22,4 +22,4 @@ std::optional<int> rank_of_line(std::string_view line);
 /// How many ranks the line names in one of those forms, anywhere: more than one means two lines run together.
 std::size_t num_rank_marks(std::string_view line);
 
-}  // namespace lab
+}  // namespace lab::log

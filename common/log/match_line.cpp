@@ -9,7 +9,7 @@
 #include "common/base/text.h"
 #include "common/log/line_head.h"
 
-namespace lab {
+namespace lab::log {
 namespace {
 
 std::string format_head(const std::string& prefix, int rank) {
@@ -76,4 +76,4 @@ std::optional<SkippedLine> parse_skipped_line(std::string_view text) {
   return SkippedLine{std::string(head->prefix), head->rank, std::string(reason)};
 }
 
-}  // namespace lab
+}  // namespace lab::log

@@ -5,7 +5,7 @@
 #include <string_view>
 
 // The two kinds of line that a log is graded by. One grammar: parse accepts exactly what format writes.
-namespace lab {
+namespace lab::log {
 
 /// The outcome of one comparison on one rank.
 struct MatchLine {
@@ -41,4 +41,4 @@ std::optional<double> parse_figure(std::string_view text);
 std::optional<MatchLine> parse_match_line(std::string_view text);
 std::optional<SkippedLine> parse_skipped_line(std::string_view text);
 
-}  // namespace lab
+}  // namespace lab::log

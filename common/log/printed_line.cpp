@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace lab {
+namespace lab::log {
 
 bool as_expected(const JudgedLine& judged) {
   const MatchLine& line = judged.line;
@@ -10,4 +10,4 @@ bool as_expected(const JudgedLine& judged) {
   return line.match == (judged.expect == Expect::kMatch);
 }
 
-}  // namespace lab
+}  // namespace lab::log

@@ -5,7 +5,7 @@
 
 #include "common/log/match_line.h"
 
-namespace lab {
+namespace lab::log {
 
 /// What a correct program prints. kDiffer: a comparison that must say False (a weight before and after its update).
 enum class Expect { kMatch, kDiffer };
@@ -22,4 +22,4 @@ bool as_expected(const JudgedLine& judged);
 /// One line that a rank printed: text, a comparison, or a skipped check.
 using PrintedLine = std::variant<std::string, JudgedLine, SkippedLine>;
 
-}  // namespace lab
+}  // namespace lab::log

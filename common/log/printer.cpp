@@ -9,7 +9,7 @@
 #include "common/base/files.h"
 #include "common/base/text.h"
 
-namespace lab {
+namespace lab::log {
 namespace {
 
 [[noreturn]] void throw_unwritable(int fd, int failure) {
@@ -57,4 +57,4 @@ void Printer::skipped(const SkippedLine& line) {
   write_line(std::move(text));
 }
 
-}  // namespace lab
+}  // namespace lab::log

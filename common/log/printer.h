@@ -8,7 +8,7 @@
 #include "common/base/errors.h"
 #include "common/log/printed_line.h"
 
-namespace lab {
+namespace lab::log {
 
 struct PrinterOptions {
   int fd = 1;                             ///< where lines go; negative: nowhere, they are only remembered
@@ -51,4 +51,4 @@ class Printer {
   std::vector<PrintedLine> lines_;
 };
 
-}  // namespace lab
+}  // namespace lab::log

@@ -6,7 +6,7 @@
 
 #include "common/base/failure.h"
 
-namespace lab {
+namespace lab::log {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -128,4 +128,4 @@ RankReport rank_report_from_json(const std::string& text) {
   return read_json("a rank's report", text, to_rank);
 }
 
-}  // namespace lab
+}  // namespace lab::log

@@ -9,7 +9,7 @@
 #include "common/log/printed_line.h"
 
 // What `--json FILE` holds, as plain data and as JSON text.
-namespace lab {
+namespace lab::log {
 
 /// One rank's part; also how a rank process passes its result to the launcher.
 struct RankReport {
@@ -39,4 +39,4 @@ std::string to_json(const RankReport& report);
 /// Errors    UsageError: not JSON, or a field that is missing or of the wrong kind
 RankReport rank_report_from_json(const std::string& text);
 
-}  // namespace lab
+}  // namespace lab::log

@@ -23,7 +23,7 @@ void SimulatedStage::backward_weight(int chunk, int micro_batch) {
 }
 
 at::Tensor SimulatedStage::work(Operation operation, int chunk, int micro_batch) {
-  Transport& transport = endpoint_.transport();
+  comm::Transport& transport = endpoint_.transport();
   const double start = transport.now();
   transport.pass_time(computation_seconds(costs_, operation, schedule_.stage_of(transport.rank(), chunk)));
   endpoint_.record_computation(short_name(schedule_, {operation, micro_batch, chunk}),

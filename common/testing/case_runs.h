@@ -15,9 +15,9 @@ namespace lab::testing {
 
 /// Runs all cases on every rank of a world; empty if each rank passed all that it must run, but those that it skips for
 /// the world's size, otherwise why not.
-inline std::string problem_of_cases(const std::vector<Case>& cases, const CallTable& calls, WorldKind kind, int size,
-                                    std::uint64_t seed, std::size_t num_skipped = 0) {
-  const auto run_all = [&](Communicator& comm, RankOutcome& own) {
+inline std::string problem_of_cases(const std::vector<Case>& cases, const CallTable& calls, launch::WorldKind kind,
+                                    int size, std::uint64_t seed, std::size_t num_skipped = 0) {
+  const auto run_all = [&](Communicator& comm, launch::RankOutcome& own) {
     std::int64_t num_passed = 0;
     for (const Case& test_case : cases) {
       if (!is_asked(test_case, comm.rank())) continue;
@@ -30,7 +30,7 @@ inline std::string problem_of_cases(const std::vector<Case>& cases, const CallTa
     }
     own.tensors["passed"] = at::full({1}, num_passed, at::kLong);
   };
-  const WorldOutcome outcome = run_ranks(world_of(kind, size), RankBody(run_all));
+  const launch::WorldOutcome outcome = launch::run_ranks(world_of(kind, size), launch::RankBody(run_all));
   const std::string where = fmt::format("{} ranks, seed {}: ", size, seed);
   if (outcome.failure) return where + outcome.failure->message;
   if (outcome.ranks.size() != static_cast<std::size_t>(size)) return where + "some ranks left nothing";
@@ -50,7 +50,7 @@ inline std::string verdict(const std::vector<Case>& cases, const std::string& na
   for (const Case& test_case : cases) {
     if (test_case.name != name) continue;
     std::vector<std::string> verdicts(static_cast<std::size_t>(num_ranks), "passed");
-    const auto outcome = run_ranks(threads(num_ranks), [&](Communicator& comm) {
+    const auto outcome = launch::run_ranks(threads(num_ranks), [&](Communicator& comm) {
       if (!is_asked(test_case, comm.rank())) return TensorMap{};
       const CaseResult result = run_case(test_case, {{test_case.task, call}}, comm, 42);
       if (!result.passed())

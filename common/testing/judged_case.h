@@ -10,7 +10,7 @@ namespace lab::testing {
 
 /// The cases in a world of threads.
 inline RecordedWorld recorded(const std::vector<Case>& cases, const CallTable& calls, int size) {
-  WorldSpec spec;
+  launch::WorldSpec spec;
   spec.num_ranks = size;
   return record_cases(cases, calls, spec, 42);
 }

@@ -29,8 +29,8 @@ std::string without_digits(std::string text) {
 
 /// Two lines that a swap may leave correct: the same check with the same verdict, or texts that differ only in digits.
 bool look_alike(const std::string& a, const std::string& b) {
-  const std::optional<MatchLine> match_a = parse_match_line(a);
-  const std::optional<MatchLine> match_b = parse_match_line(b);
+  const std::optional<log::MatchLine> match_a = log::parse_match_line(a);
+  const std::optional<log::MatchLine> match_b = log::parse_match_line(b);
   if (match_a && match_b) return match_a->prefix == match_b->prefix && match_a->match == match_b->match;
   return without_digits(a) == without_digits(b);
 }
@@ -38,14 +38,14 @@ bool look_alike(const std::string& a, const std::string& b) {
 class Mutator {
  public:
   explicit Mutator(std::string_view text) {
-    for (const LogLine& line : split_lines(text)) lines_.emplace_back(line.text);
+    for (const log::LogLine& line : log::split_lines(text)) lines_.emplace_back(line.text);
   }
 
   std::vector<LogMutation> run() {
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       move_lines(i);
       change_rank(i);
-      if (const std::optional<MatchLine> line = parse_match_line(lines_[i])) {
+      if (const std::optional<log::MatchLine> line = log::parse_match_line(lines_[i])) {
         falsify(i, *line);
       } else {
         change_letters(i);
@@ -99,7 +99,7 @@ class Mutator {
   }
 
   void change_rank(std::size_t i) {
-    const std::optional<int> rank = rank_of_line(lines_[i]);
+    const std::optional<int> rank = log::rank_of_line(lines_[i]);
     if (!rank) return;
     const std::string mark = "Rank " + std::to_string(*rank);
     for (const int other : {*rank + 1, *rank - 1, 4095}) {
@@ -109,33 +109,33 @@ class Mutator {
     }
   }
 
-  void falsify(std::size_t i, const MatchLine& right) {
+  void falsify(std::size_t i, const log::MatchLine& right) {
     const auto with = [&](const std::string& how, const auto& change) {
-      MatchLine line = right;
+      log::MatchLine line = right;
       change(line);
       if (format(line) != lines_[i]) replace(i, how, format(line));
     };
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const double inf = std::numeric_limits<double>::infinity();
-    with("flipped", [](MatchLine& line) { line.match = !line.match; });
-    with("max nan", [nan](MatchLine& line) { line.max_diff = nan; });
-    with("max inf", [inf](MatchLine& line) { line.max_diff = inf; });
-    with("mean nan", [nan](MatchLine& line) { line.mean_diff = nan; });
-    with("mean above max", [](MatchLine& line) { line.mean_diff = 2.0 * line.max_diff + 1.0; });
-    with("mean 0", [](MatchLine& line) { line.mean_diff = line.max_diff > 0.0 ? 0.0 : line.mean_diff; });
+    with("flipped", [](log::MatchLine& line) { line.match = !line.match; });
+    with("max nan", [nan](log::MatchLine& line) { line.max_diff = nan; });
+    with("max inf", [inf](log::MatchLine& line) { line.max_diff = inf; });
+    with("mean nan", [nan](log::MatchLine& line) { line.mean_diff = nan; });
+    with("mean above max", [](log::MatchLine& line) { line.mean_diff = 2.0 * line.max_diff + 1.0; });
+    with("mean 0", [](log::MatchLine& line) { line.mean_diff = line.max_diff > 0.0 ? 0.0 : line.mean_diff; });
     if (right.match) {
-      with("max and mean too large", [](MatchLine& line) { line.max_diff = line.mean_diff = 1e30; });
+      with("max and mean too large", [](log::MatchLine& line) { line.max_diff = line.mean_diff = 1e30; });
     } else {
-      with("max and mean 0", [](MatchLine& line) { line.max_diff = line.mean_diff = 0.0; });
+      with("max and mean 0", [](log::MatchLine& line) { line.max_diff = line.mean_diff = 0.0; });
     }
-    with("other prefix", [](MatchLine& line) { line.prefix += "X"; });
+    with("other prefix", [](log::MatchLine& line) { line.prefix += "X"; });
     replace(i, "figure with one digit less", lines_[i].substr(0, lines_[i].size() - 1));
     replace(i, "with a trailing space", lines_[i] + " ");
   }
 
   void change_letters(std::size_t i) {
     // The reason of a skipped line may be any.
-    const std::size_t reason = parse_skipped_line(lines_[i]) ? lines_[i].find("skipped: ") + 9 : lines_[i].size();
+    const std::size_t reason = log::parse_skipped_line(lines_[i]) ? lines_[i].find("skipped: ") + 9 : lines_[i].size();
     for (std::size_t at = 0; at < reason; ++at) {
       if (std::isdigit(static_cast<unsigned char>(lines_[i][at])) != 0) continue;
       std::string line = lines_[i];
@@ -148,7 +148,7 @@ class Mutator {
   void swap_within_ranks() {
     std::map<int, std::size_t> last_of_rank;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
-      const std::optional<int> rank = rank_of_line(lines_[i]);
+      const std::optional<int> rank = log::rank_of_line(lines_[i]);
       if (!rank) continue;
       const auto last = last_of_rank.find(*rank);
       if (last != last_of_rank.end() && !look_alike(lines_[last->second], lines_[i])) {

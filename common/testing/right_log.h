@@ -25,7 +25,7 @@ class RightLog {
 
   /// One rank's line; exact if max_diff is 0.
   void match(const std::string& prefix, int rank, double max_diff) {
-    line(format(MatchLine{prefix, rank, true, max_diff, max_diff / 4}));
+    line(format(log::MatchLine{prefix, rank, true, max_diff, max_diff / 4}));
   }
 
   /// The sections' messages and match lines: with figures of 0 where data are exact, otherwise small ones.
@@ -51,7 +51,7 @@ class RightLog {
       if (reason.empty()) {
         match(test_case.prefix, rank, max_diff);
       } else {
-        line(format(SkippedLine{test_case.prefix, rank, reason}));
+        line(format(log::SkippedLine{test_case.prefix, rank, reason}));
       }
     }
   }
@@ -61,8 +61,8 @@ class RightLog {
 };
 
 /// The first problem of a log; empty: none.
-inline std::string first_problem(const std::string& log, const LogExpectation& expectation) {
-  const std::vector<std::string> problems = check_log(log, expectation);
+inline std::string first_problem(const std::string& log, const log::LogExpectation& expectation) {
+  const std::vector<std::string> problems = log::check_log(log, expectation);
   return problems.empty() ? "" : problems.front();
 }
 

@@ -13,26 +13,26 @@ namespace lab {
 
 using testing::contains;
 
-inline WorldSpec world_of(WorldKind kind, int num_ranks, double timeout_seconds = 60) {
-  WorldSpec spec;
+inline launch::WorldSpec world_of(launch::WorldKind kind, int num_ranks, double timeout_seconds = 60) {
+  launch::WorldSpec spec;
   spec.kind = kind;
   spec.num_ranks = num_ranks;
   spec.timeout_seconds = timeout_seconds;
   return spec;
 }
 
-inline WorldSpec threads(int num_ranks) {
-  return world_of(WorldKind::kThreads, num_ranks);
+inline launch::WorldSpec threads(int num_ranks) {
+  return world_of(launch::WorldKind::kThreads, num_ranks);
 }
 
 struct Threads {
-  static constexpr WorldKind kKind = WorldKind::kThreads;
+  static constexpr launch::WorldKind kKind = launch::WorldKind::kThreads;
 };
 struct Processes {
-  static constexpr WorldKind kKind = WorldKind::kProcesses;
+  static constexpr launch::WorldKind kKind = launch::WorldKind::kProcesses;
 };
 struct Sim {
-  static constexpr WorldKind kKind = WorldKind::kSim;
+  static constexpr launch::WorldKind kKind = launch::WorldKind::kSim;
 };
 
 // The types that a template test case runs over.
@@ -45,7 +45,7 @@ struct Sim {
 #endif
 
 template <typename World>
-WorldSpec world_of(int num_ranks, double timeout_seconds = 60) {
+launch::WorldSpec world_of(int num_ranks, double timeout_seconds = 60) {
   return world_of(World::kKind, num_ranks, timeout_seconds);
 }
 
@@ -55,17 +55,17 @@ inline const std::vector<int>& world_sizes() {
 }
 
 /// The rank's failure message; empty when it returned.
-inline std::string message_of_rank(const WorldOutcome& outcome, int rank) {
+inline std::string message_of_rank(const launch::WorldOutcome& outcome, int rank) {
   const auto& failure = outcome.ranks[static_cast<std::size_t>(rank)].failure;
   return failure ? failure->message : "";
 }
 
-inline int exit_code_of_rank(const WorldOutcome& outcome, int rank) {
+inline int exit_code_of_rank(const launch::WorldOutcome& outcome, int rank) {
   const auto& failure = outcome.ranks[static_cast<std::size_t>(rank)].failure;
   return failure ? failure->exit_code : 0;
 }
 
-inline const at::Tensor& tensor_of_rank(const WorldOutcome& outcome, int rank, const std::string& name) {
+inline const at::Tensor& tensor_of_rank(const launch::WorldOutcome& outcome, int rank, const std::string& name) {
   return outcome.ranks[static_cast<std::size_t>(rank)].tensors.at(name);
 }
 

@@ -44,7 +44,7 @@ std::string message_of_run(const SandboxResult& result) {
 }  // namespace
 
 CaseWorld run_case_world(const Sandbox& sandbox, const CaseWorldSpec& spec) {
-  const RunDirectory work;
+  const launch::RunDirectory work;
   const RecordFiles files(spec.num_ranks);
   SandboxJob job;
   job.argv = {spec.program,    "records",
@@ -73,7 +73,7 @@ CaseWorld run_case_world(const Sandbox& sandbox, const CaseWorldSpec& spec) {
     world.intact = world.intact && wrong.empty();
     world.by_rank.push_back(std::move(read.records));
   }
-  if (!message.empty()) world.failure = RankFailure{world.result.exit_code, message};
+  if (!message.empty()) world.failure = launch::RankFailure{world.result.exit_code, message};
   return world;
 }
 

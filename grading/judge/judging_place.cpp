@@ -23,12 +23,12 @@ Rubric rubric_of(const JudgedLab& lab, const std::string& root, const std::strin
   return instructors_file.empty() ? own : with_overrides(own, instructors_file);
 }
 
-void RubricOptions::add_to(App& app) {
+void RubricOptions::add_to(cli::App& app) {
   app.add_text("--source", source, "DIR", "the suite's own tree");
   app.add_text("--rubric", rubric, "FILE", "other marks and weights than the labs' own");
 }
 
-void PlaceOptions::add_to(App& app) {
+void PlaceOptions::add_to(cli::App& app) {
   RubricOptions::add_to(app);
   app.add_text("--build", build, "DIR", "its build folder (default: build/release in the tree)");
   app.add_flag("--no-sandbox", no_sandbox, "do without bubblewrap; for submissions that you trust");

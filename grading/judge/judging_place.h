@@ -10,8 +10,10 @@
 #include "grading/judge/student_build.h"
 
 namespace lab {
+namespace cli {
 class App;
 }
+}  // namespace lab
 
 namespace lab::grading {
 
@@ -20,7 +22,7 @@ struct RubricOptions {
   std::string source = ".";
   std::string rubric;  ///< an instructor's file; empty: none
 
-  void add_to(App& app);
+  void add_to(cli::App& app);
 };
 
 /// How far submissions are trusted, for the commands that run them.
@@ -29,7 +31,7 @@ struct PlaceOptions : RubricOptions {
   bool no_sandbox = false;
   double wall_seconds = kMostWallSeconds;  ///< of one run or compilation, by the clock
 
-  void add_to(App& app);
+  void add_to(cli::App& app);
 };
 
 /// The lab's rubric in the suite's tree, overridden by an instructor's file unless its name is empty.

@@ -28,13 +28,13 @@ std::string with_line_feeds(std::string text) {
   return text;
 }
 
-std::string judged_log(const std::string& text, LogExpectation (*expected_log)(int)) {
+std::string judged_log(const std::string& text, log::LogExpectation (*expected_log)(int)) {
   int num_ranks = 1;
-  for (const LogLine& line : split_lines(text)) {
-    const std::optional<int> rank = rank_of_line(line.text);
+  for (const log::LogLine& line : log::split_lines(text)) {
+    const std::optional<int> rank = log::rank_of_line(line.text);
     if (rank && *rank < kMostRanks) num_ranks = std::max(num_ranks, *rank + 1);
   }
-  const std::vector<std::string> problems = check_log(text, expected_log(num_ranks));
+  const std::vector<std::string> problems = log::check_log(text, expected_log(num_ranks));
   if (problems.empty()) return fmt::format("is exactly the log of a right run on {}", counted(num_ranks, "rank"));
   return fmt::format("is not the log of a right run on {}: {}{}", counted(num_ranks, "rank"), problems.front(),
                      problems.size() > 1 ? fmt::format("; and {} more", problems.size() - 1) : "");
@@ -69,14 +69,14 @@ struct VerdictTable {
   }
 };
 
-std::string judged_tables(const std::string& text, LogExpectation (*expected_log)(int)) {
+std::string judged_tables(const std::string& text, log::LogExpectation (*expected_log)(int)) {
   const VerdictTable table(text);
-  const LogExpectation expected = expected_log(table.num_ranks);
+  const log::LogExpectation expected = expected_log(table.num_ranks);
   int num_expected = 0, num_right = 0;
   std::string first_wrong;
   for (int rank = 0; rank < table.num_ranks; ++rank) {
-    for (const ExpectedLine& line : expected.per_rank[static_cast<std::size_t>(rank)]) {
-      const auto* match = std::get_if<ExpectedMatch>(&line);
+    for (const log::ExpectedLine& line : expected.per_rank[static_cast<std::size_t>(rank)]) {
+      const auto* match = std::get_if<log::ExpectedMatch>(&line);
       if (match == nullptr) continue;
       ++num_expected;
       const auto found = table.verdicts.find({match->prefix, rank});
@@ -99,7 +99,7 @@ std::string judged_tables(const std::string& text, LogExpectation (*expected_log
 }  // namespace
 
 std::map<std::string, std::string> evidence_of_logs(const std::map<std::string, std::string>& answers,
-                                                    LogExpectation (*expected_log)(int num_ranks)) {
+                                                    log::LogExpectation (*expected_log)(int num_ranks)) {
   std::map<std::string, std::string> evidence;
   if (expected_log == nullptr) return evidence;
   for (const auto& [name, bytes] : answers) {

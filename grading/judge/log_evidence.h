@@ -12,6 +12,6 @@ namespace lab::grading {
 /// every rank as it should be. The number of ranks is taken from the log.
 /// Example   {"a4_data_tensor.log": "is exactly the log of a right run on 4 ranks"}
 std::map<std::string, std::string> evidence_of_logs(const std::map<std::string, std::string>& answers,
-                                                    LogExpectation (*expected_log)(int num_ranks));
+                                                    log::LogExpectation (*expected_log)(int num_ranks));
 
 }  // namespace lab::grading

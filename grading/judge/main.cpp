@@ -8,7 +8,7 @@ namespace lab::grading {
 namespace {
 
 ExitCode run(int argc, char** argv) {
-  App app("labgrade", "Judges submissions.");
+  cli::App app("labgrade", "Judges submissions.");
   app.add_commands({{"grade",
                      "judges a folder, a zip or a5_answers.md\n"
                      "It is built and run; results.json and report.md are left for each lab.",
@@ -29,7 +29,7 @@ ExitCode run(int argc, char** argv) {
 }  // namespace lab::grading
 
 int main(int argc, char** argv) {
-  const int code = lab::guarded_main(argc, argv, lab::grading::run);
+  const int code = lab::cli::guarded_main(argc, argv, lab::grading::run);
   std::fflush(nullptr);
   _exit(code);  // skips LibTorch's destructors, which take a tenth of a second
 }

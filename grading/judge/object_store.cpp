@@ -135,7 +135,7 @@ struct Compilation {
 
   /// Returns the errors of a compiler that the machine kept from working; empty if there was none.
   std::string run(const Sandbox& sandbox, std::map<std::string, CompiledSource>& compiled) const {
-    const RunDirectory work;
+    const launch::RunDirectory work;
     lay_out_tree(recipe, work.path());
     for (const std::string& name : names) write_source(work.path() + "/" + recipe.lab + "/" + name, texts.at(name));
     write_source(work.path() + "/build.ninja", ninja_file(recipe, names));

@@ -142,7 +142,7 @@ SandboxResult Sandbox::run(const SandboxJob& job) const {
   using End = SandboxResult::End;
   const auto start = Clock::now();
   const std::uint64_t kills_before = out_of_memory_kills();
-  Orphans orphans;  // outside of bubblewrap, a process that the job leaves behind becomes ours
+  launch::Orphans orphans;  // outside of bubblewrap, a process that the job leaves behind becomes ours
   ProcessSpec command;
   command.argv = command_line(job, isolates_);
   command.max_output_bytes = job.limits.output_bytes;

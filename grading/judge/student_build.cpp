@@ -42,7 +42,7 @@ StudentBuilder::StudentBuilder(BuildRecipe recipe, const ObjectStore& store, con
 
 const std::set<std::string>& StudentBuilder::symbols_of_checks() const {
   if (!checks_.empty()) return checks_;
-  const RunDirectory work;
+  const launch::RunDirectory work;
   std::vector<std::string> argv = {"nm", "--defined-only", "--extern-only", "--no-sort"};
   argv.insert(argv.end(), recipe_.own_libraries.begin(), recipe_.own_libraries.end());
   SandboxJob job = tool_job(work.path(), argv);
@@ -60,7 +60,7 @@ const std::set<std::string>& StudentBuilder::symbols_of_checks() const {
 }
 
 std::string StudentBuilder::forbidden_symbols(const std::string& object) const {
-  const RunDirectory work;
+  const launch::RunDirectory work;
   const std::string script = recipe_.root + "/grading/judge/student_symbols.sh";
   SandboxJob job = tool_job(work.path(), {"bash", script, "--may-end", object});
   job.readable = {script, object};
@@ -157,7 +157,7 @@ StudentBuild StudentBuilder::build(const std::map<std::string, std::string>& tex
   add_stubs(stubs, objects);
   result.stubs = stubs;
 
-  result.folder = std::make_shared<RunDirectory>();
+  result.folder = std::make_shared<launch::RunDirectory>();
   const std::string program = result.folder->path() + "/" + recipe_.lab;
   // The linker names the objects that it cannot use.
   for (std::string words = link(objects, program); !words.empty(); words = link(objects, program)) {

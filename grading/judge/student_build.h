@@ -14,11 +14,11 @@ namespace lab::grading {
 
 /// A lab's program built from a submission's files, and from the starter's stubs where a file is missing or unusable.
 struct StudentBuild {
-  std::shared_ptr<RunDirectory> folder;         ///< holds the program as long as it is needed
-  std::string program;                          ///< empty if there is none
-  std::map<std::string, std::string> replaced;  ///< file -> why it was replaced by its stub
-  std::set<std::string> changed;                ///< files that are neither the reference nor a stub
-  std::set<std::string> stubs;                  ///< files that are stubs, submitted or put in
+  std::shared_ptr<launch::RunDirectory> folder;  ///< holds the program as long as it is needed
+  std::string program;                           ///< empty if there is none
+  std::map<std::string, std::string> replaced;   ///< file -> why it was replaced by its stub
+  std::set<std::string> changed;                 ///< files that are neither the reference nor a stub
+  std::set<std::string> stubs;                   ///< files that are stubs, submitted or put in
 
   /// Whether the file is the submission's, and more than a stub.
   bool is_own(const std::string& file) const { return stubs.count(file) == 0; }

@@ -66,7 +66,7 @@ std::vector<Mutant> load_mutants(const std::string& folder) {
 std::map<std::string, std::string> mutated(const Mutant& mutant, const std::string& folder,
                                            const std::string& lab_folder,
                                            const std::map<std::string, std::string>& texts) {
-  const RunDirectory work;
+  const launch::RunDirectory work;
   for (const auto& [name, text] : texts) {
     const std::filesystem::path path = work.path() + "/" + lab_folder + "/" + name;
     std::filesystem::create_directories(path.parent_path());

@@ -26,8 +26,9 @@ void refuse_inside_sources(const std::string& folder, const std::string& source,
 }
 
 ExitCode run(int argc, char** argv) {
-  App app("labstarter",
-          "Makes the students' tree of all labs, or of some; an existing one is updated, and student work is kept.");
+  cli::App app(
+      "labstarter",
+      "Makes the students' tree of all labs, or of some; an existing one is updated, and student work is kept.");
   std::string folder, source = ".", names;
   app.add_argument("DIR", folder, "folder to make or update");
   app.add_text("--labs", names, "LABS", "such as a4,a9; default: those of the existing starter, or all");
@@ -46,5 +47,5 @@ ExitCode run(int argc, char** argv) {
 }  // namespace lab::grading
 
 int main(int argc, char** argv) {
-  return lab::guarded_main(argc, argv, lab::grading::run);
+  return lab::cli::guarded_main(argc, argv, lab::grading::run);
 }

@@ -8,9 +8,9 @@ namespace {
 enum class Least { kAsMuch, kAnything };
 
 CostBound bound_of(const std::string& operation, const std::vector<std::int64_t>& num_values, int size, Least least) {
-  Ledger ledger;
+  comm::Ledger ledger;
   for (const std::int64_t count : num_values)
-    ledger.add(nominal_cost(operation, size, count * static_cast<std::int64_t>(sizeof(double))));
+    ledger.add(comm::nominal_cost(operation, size, count * static_cast<std::int64_t>(sizeof(double))));
   const LedgerEntry all = ledger.of(operation);
   CostBound bound;
   bound.operation = operation;

@@ -36,7 +36,7 @@ struct SpeedRun {
 };
 
 TensorMap timed_steps(const SpeedRun& run, Communicator& comm) {
-  use_threads(1);
+  launch::use_threads(1);
   const std::int64_t batch_size = run.training.batch_size;
   const Images images = generated_images(batch_size, 0, run.training.seed).train;
   const EpochBatches batches(batch_size, batch_size, run.training.seed, 0);
@@ -58,12 +58,13 @@ TensorMap timed_steps(const SpeedRun& run, Communicator& comm) {
 /// Errors    those of check_pipeline(); raises a failed rank's error
 double images_per_second(const SpeedRun& run) {
   if (run.num_stages > 1) check_pipeline(run.training, run.pipeline, run.num_stages);
-  WorldSpec spec;
-  spec.kind = WorldKind::kProcesses;
+  launch::WorldSpec spec;
+  spec.kind = launch::WorldKind::kProcesses;
   spec.num_ranks = run.num_stages;
   spec.timeout_seconds = run.timeout_seconds;
   spec.careful = false;
-  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) { return timed_steps(run, comm); });
+  const launch::WorldOutcome outcome =
+      launch::run_ranks(spec, [&](Communicator& comm) { return timed_steps(run, comm); });
   if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
   return outcome.ranks.front().tensors.at("images_per_second").item<double>();
 }
@@ -99,7 +100,7 @@ ExitCode bench(SpeedRun run, int rounds) {
 
 }  // namespace
 
-void bench_command(App& app) {
+void bench_command(cli::App& app) {
   auto& rounds = app.own(5);
   auto& run = app.own(SpeedRun());
   run.training.model = "wide";

@@ -97,11 +97,11 @@ TensorMap train_all(const std::vector<TrainingRun>& runs, const LabOptions& opti
   return results;
 }
 
-ComparedRun put_together(const TrainingRun& run, const WorldOutcome& outcome) {
+ComparedRun put_together(const TrainingRun& run, const launch::WorldOutcome& outcome) {
   ComparedRun compared;
   compared.run = run;
   at::Tensor sums = at::zeros({run.training.num_epochs, 2}, at::kDouble);
-  for (const RankOutcome& rank : outcome.ranks) {
+  for (const launch::RankOutcome& rank : outcome.ranks) {
     sums = sums + rank.tensors.at(run.name + ".squares");
     const std::vector<double> float32 = doubles_in(rank.tensors.at(run.name + ".float32"));
     compared.steps_are_right = compared.steps_are_right && float32[0] == 1;
@@ -121,11 +121,12 @@ ComparedRun put_together(const TrainingRun& run, const WorldOutcome& outcome) {
 /// Errors    raises a failed rank's error
 std::vector<ComparedRun> compare_runs(const std::vector<TrainingRun>& runs, const LabOptions& options, int num_ranks,
                                       double timeout_seconds) {
-  WorldSpec spec;
-  spec.kind = WorldKind::kProcesses;
+  launch::WorldSpec spec;
+  spec.kind = launch::WorldKind::kProcesses;
   spec.num_ranks = num_ranks;
   spec.timeout_seconds = timeout_seconds;
-  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) { return train_all(runs, options, comm); });
+  const launch::WorldOutcome outcome =
+      launch::run_ranks(spec, [&](Communicator& comm) { return train_all(runs, options, comm); });
   if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
   std::vector<ComparedRun> compared;
   for (const TrainingRun& run : runs) compared.push_back(put_together(run, outcome));
@@ -226,7 +227,7 @@ void write_pictures(const std::vector<ComparedRun>& all, const std::string& fold
 }
 
 ExitCode compare_all(const std::string& list, LabOptions options, const ChosenOptimizer& chosen,
-                     const CommonOptions& common) {
+                     const cli::CommonOptions& common) {
   if (options.training.num_epochs == 0) throw UsageError("--epochs: expected at least 1 to compare, got 0");
   finish(options, common);
   const std::vector<TrainingRun> runs = runs_in(list, options, chosen, common.num_ranks);
@@ -245,9 +246,9 @@ ExitCode compare_all(const std::string& list, LabOptions options, const ChosenOp
 
 }  // namespace
 
-void compare_command(App& app) {
+void compare_command(cli::App& app) {
   auto& options = app.own(LabOptions());
-  auto& common = app.own(CommonOptions());
+  auto& common = app.own(cli::CommonOptions());
   auto& list = app.own(std::string(kUsualRuns));
   app.add_text("--runs", list, "LIST", "pipeline schedules, and models for tensor parallelism");
   app.add_integer("--nproc", common.num_ranks, {1, 64}, "ranks");

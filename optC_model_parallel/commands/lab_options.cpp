@@ -25,7 +25,7 @@ Images first_images(const Images& images, std::int64_t count) {
 
 }  // namespace
 
-void add_training_options(App& app, LabOptions& options) {
+void add_training_options(cli::App& app, LabOptions& options) {
   TrainingOptions& training = options.training;
   app.add_text("--data", options.data_folder, "DIR", "CIFAR-10, binary version; default: generated images");
   app.add_integer("--train-images", options.num_train_images, {0, 1 << 24},
@@ -40,11 +40,11 @@ void add_training_options(App& app, LabOptions& options) {
   app.add_number("--momentum", training.optimizer.momentum, {-1e-9, 1, "X"}, "of sgd");
 }
 
-void add_model_option(App& app, LabOptions& options) {
+void add_model_option(cli::App& app, LabOptions& options) {
   app.add_text("--model", options.model, "NAME", "the network; default: the usual one");
 }
 
-void add_pipeline_options(App& app, LabOptions& options) {
+void add_pipeline_options(cli::App& app, LabOptions& options) {
   PipelineOptions& pipeline = options.pipeline;
   app.add_choice("--schedule", pipeline.schedule, schedule_names(), "the order of computations");
   app.add_integer("--micro-batches", pipeline.num_micro_batches, {1, 1 << 20}, "pieces of a batch");
@@ -52,7 +52,7 @@ void add_pipeline_options(App& app, LabOptions& options) {
   app.add_flag("--recompute", pipeline.recompute, "drop activations, and recompute them in the backward pass");
 }
 
-void add_checkpoint_options(App& app, LabOptions& options) {
+void add_checkpoint_options(cli::App& app, LabOptions& options) {
   CheckpointOptions& checkpoints = options.checkpoints;
   app.add_integer("--checkpoint-every", checkpoints.every, {0, 1 << 30}, "steps between checkpoints; 0: none");
   app.add_text("--checkpoint-dir", checkpoints.folder, "DIR",
@@ -60,7 +60,7 @@ void add_checkpoint_options(App& app, LabOptions& options) {
   app.add_flag("--resume", checkpoints.resume, "resume from the newest checkpoint");
 }
 
-void finish(LabOptions& options, const CommonOptions& common) {
+void finish(LabOptions& options, const cli::CommonOptions& common) {
   options.training.seed = common.seed;
   options.training.dtype = parse_dtype(options.dtype);
   PipelineOptions& pipeline = options.pipeline;
@@ -86,13 +86,13 @@ Dataset load_data(const LabOptions& options, const OnBatch& on_batch) {
 
 Dataset load_data_on_ranks(const LabOptions& options, Collectives& comm) {
   Dataset data;
-  work_while_others_wait(comm, [&](const ReportProgress& report) { data = load_data(options, report); });
+  comm::work_while_others_wait(comm, [&](const comm::ReportProgress& report) { data = load_data(options, report); });
   return data;
 }
 
 void check_data(const LabOptions& options) {
   if (options.data_folder.empty()) return;
-  run_in_child("reading the images", [&] { load_cifar(options.data_folder); });
+  launch::run_in_child("reading the images", [&] { load_cifar(options.data_folder); });
 }
 
 }  // namespace lab::optc

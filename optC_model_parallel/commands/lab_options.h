@@ -10,8 +10,13 @@
 #include "optC_model_parallel/strategy.h"
 
 namespace lab {
+namespace cli {
 class App;
+}
+namespace comm {
 class Collectives;
+}
+using comm::Collectives;
 }  // namespace lab
 
 namespace lab::optc {
@@ -31,16 +36,16 @@ struct LabOptions {
 };
 
 /// The options of data and training, which every command has; the model's; those of pipelines; those of checkpoints.
-void add_training_options(App& app, LabOptions& options);
-void add_model_option(App& app, LabOptions& options);
-void add_pipeline_options(App& app, LabOptions& options);
-void add_checkpoint_options(App& app, LabOptions& options);
+void add_training_options(cli::App& app, LabOptions& options);
+void add_model_option(cli::App& app, LabOptions& options);
+void add_pipeline_options(cli::App& app, LabOptions& options);
+void add_checkpoint_options(cli::App& app, LabOptions& options);
 
 constexpr std::int64_t kNumGeneratedTrainImages = 1536;
 constexpr std::int64_t kNumGeneratedTestImages = 512;
 
 /// Fills in what follows from the parsed options and the common ones.
-void finish(LabOptions& options, const CommonOptions& common);
+void finish(LabOptions& options, const cli::CommonOptions& common);
 
 /// What must not change between a training and its resumption, as text; `how`: how the work is shared.
 std::string fingerprint(const LabOptions& options, const std::string& how);

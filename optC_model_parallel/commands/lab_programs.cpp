@@ -48,7 +48,7 @@ CheckedTraining with_options(CheckedTraining training, const LabOptions& options
 }
 
 /// Where a rank stores a curve for the process that draws it.
-std::string curve_file(const CommonOptions& common, const CheckedTraining& training, bool reference) {
+std::string curve_file(const cli::CommonOptions& common, const CheckedTraining& training, bool reference) {
   return fmt::format("{}/optC_{}{}.safetensors", common.out_dir, training.title, reference ? "_single" : "");
 }
 
@@ -68,7 +68,7 @@ void train(RankRun& run, const Lab& lab) {
   }
 }
 
-void draw(const Lab& lab, const CommonOptions& common, const RunReport& report) {
+void draw(const Lab& lab, const cli::CommonOptions& common, const log::RunReport& report) {
   if (!report.error.empty()) return;
   for (const CheckedTraining& training : lab.trainings) {
     if (training.run.training.num_epochs == 0 || !reason_to_skip(training, common.world).empty()) continue;
@@ -86,7 +86,7 @@ LabProgram program_of(const std::string& name, Lab& lab, const std::vector<Check
                       const std::vector<Section>& sections) {
   LabProgram program;
   program.name = name;
-  program.prepare = [&lab, usual](const CommonOptions& common, int num_ranks, int rank) {
+  program.prepare = [&lab, usual](const cli::CommonOptions& common, int num_ranks, int rank) {
     finish(lab.options, common);
     for (const CheckedTraining& training : usual) {
       lab.trainings.push_back(with_options(training, lab.options, num_ranks));
@@ -95,23 +95,23 @@ LabProgram program_of(const std::string& name, Lab& lab, const std::vector<Check
     make_folder("--out", common.out_dir);
     // Before a fork, so that one process reports a damaged file. With a launcher, the ranks rendezvous first: the
     // others would wait for this one only until the timeout.
-    if (rank == 0 && !rank_environment()) check_data(lab.options);
+    if (rank == 0 && !launch::rank_environment()) check_data(lab.options);
   };
   program.steps = [&lab, usual, sections] {
     return program_steps(sections, lab.trainings.empty() ? usual : lab.trainings,
                          [&lab](RankRun& run) { train(run, lab); });
   };
-  program.after = [&lab](const CommonOptions& common, const RunReport& report) { draw(lab, common, report); };
+  program.after = [&lab](const cli::CommonOptions& common, const log::RunReport& report) { draw(lab, common, report); };
   return program;
 }
 
 /// Makes the command a lab that does one training.
-void one_training(App& app, const std::string& name, const CheckedTraining& usual,
-                  const std::function<void(App&, LabOptions&)>& more_options) {
+void one_training(cli::App& app, const std::string& name, const CheckedTraining& usual,
+                  const std::function<void(cli::App&, LabOptions&)>& more_options) {
   auto& lab = app.own(Lab());
   lab.has_model_option = true;
   auto& program = app.own(program_of("optC_model_parallel " + name, lab, {usual}, {}));
-  program.add_options = [&lab, more_options](App& options) {
+  program.add_options = [&lab, more_options](cli::App& options) {
     add_training_options(options, lab.options);
     add_model_option(options, lab.options);
     add_checkpoint_options(options, lab.options);
@@ -120,11 +120,11 @@ void one_training(App& app, const std::string& name, const CheckedTraining& usua
   add_lab(app, program);
 }
 
-void pipeline_command(App& app) {
+void pipeline_command(cli::App& app) {
   one_training(app, "pipeline", default_pipeline(), add_pipeline_options);
 }
 
-void tensor_command(App& app) {
+void tensor_command(cli::App& app) {
   one_training(app, "tensor", default_tensor(), {});
 }
 
@@ -136,7 +136,7 @@ int lab_program(int argc, char** argv) {
   program.description =
       "Your own model parallelism: all checks, then a pipeline and a tensor-parallel training, each compared with the "
       "same training in one process.";
-  program.add_options = [&](App& app) {
+  program.add_options = [&](cli::App& app) {
     add_training_options(app, lab.options);
     add_pipeline_options(app, lab.options);
   };

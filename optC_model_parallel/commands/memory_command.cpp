@@ -104,7 +104,7 @@ ExitCode measure_memory(const MemoryOptions& options) {
 
 }  // namespace
 
-void memory_command(App& app) {
+void memory_command(cli::App& app) {
   auto& options = app.own(MemoryOptions());
   app.add_text("--micro-batches", options.list, "LIST", "numbers of micro-batches, one batch each");
   app.add_integer("--micro-batch-size", options.run.micro_batch_size, {1, 65'536}, "images of a micro-batch");

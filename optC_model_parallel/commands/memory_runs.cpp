@@ -68,7 +68,7 @@ void warm_up(MemoryRun run, const Images& images, Communicator& comm) {
 }
 
 TensorMap measure_batch(const MemoryRun& run, Communicator& comm) {
-  if (run.kind == WorldKind::kProcesses) use_threads(1);
+  if (run.kind == launch::WorldKind::kProcesses) launch::use_threads(1);
   const Images images = generated_images(kNumImages, 0, run.training.seed).train;
   const EpochBatches batch = one_batch(run);
   warm_up(run, images, comm);
@@ -84,7 +84,7 @@ TensorMap measure_batch(const MemoryRun& run, Communicator& comm) {
 }
 
 /// Raises a failed rank's error. A rank that runs out of memory may report it, or, deep in a library, die by a signal.
-[[noreturn]] void raise_failure(const MemoryRun& run, const RankFailure& failure) {
+[[noreturn]] void raise_failure(const MemoryRun& run, const launch::RankFailure& failure) {
   const auto exit_code = static_cast<ExitCode>(failure.exit_code);
   // LibTorch's own error counts as student code's if that requested the memory.
   const bool of_memory = exit_code == ExitCode::kInternal || exit_code == ExitCode::kStudentCode;
@@ -112,14 +112,15 @@ MemoryCap::~MemoryCap() {
 
 std::vector<std::int64_t> peak_activation_bytes(const MemoryRun& run) {
   check_pipeline(run.training, run.pipeline, run.num_stages);
-  WorldSpec spec;
+  launch::WorldSpec spec;
   spec.kind = run.kind;
   spec.num_ranks = run.num_stages;
   spec.timeout_seconds = run.timeout_seconds;
-  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) { return measure_batch(run, comm); });
+  const launch::WorldOutcome outcome =
+      launch::run_ranks(spec, [&](Communicator& comm) { return measure_batch(run, comm); });
   if (outcome.failure) raise_failure(run, *outcome.failure);
   std::vector<std::int64_t> bytes;
-  for (const RankOutcome& rank : outcome.ranks)
+  for (const launch::RankOutcome& rank : outcome.ranks)
     bytes.push_back(rank.tensors.at("activation_bytes").item<std::int64_t>());
   return bytes;
 }

@@ -31,7 +31,7 @@ struct MemoryRun {
   std::int64_t micro_batch_size = 1;
   int num_stages = 4;
   std::int64_t cap_bytes = 0;  ///< by which each rank's process may grow meanwhile; 0: no limit. Processes only
-  WorldKind kind = WorldKind::kProcesses;
+  launch::WorldKind kind = launch::WorldKind::kProcesses;
   double timeout_seconds = 300;
 };
 

@@ -70,7 +70,7 @@ std::vector<TrainingRecord> train_references(const std::vector<TrainingRun>& run
   }
   const auto owner = [&](std::size_t turn) { return static_cast<int>(turn) % comm.size(); };
   std::vector<TrainingRecord> references(distinct.size());
-  work_while_others_wait(comm.collectives(), [&](const ReportProgress& report) {
+  comm::work_while_others_wait(comm.collectives(), [&](const comm::ReportProgress& report) {
     for (std::size_t i = 0; i < distinct.size(); ++i) {
       if (owner(i) == comm.rank()) references[i] = train_reference(distinct[i], data, comm.size(), report);
     }

@@ -15,11 +15,11 @@
 namespace lab::optc {
 namespace {
 
-ExitCode train_alone(LabOptions options, const CommonOptions& common) {
+ExitCode train_alone(LabOptions options, const cli::CommonOptions& common) {
   options.training.model = options.model.empty() ? options.training.model : options.model;
   finish(options, common);
   make_folder("--out", common.out_dir);
-  use_threads(1);  // like each rank of the parallel runs
+  launch::use_threads(1);  // like each rank of the parallel runs
 
   const TrainingOptions& training = options.training;
   const std::unique_ptr<Strategy> strategy = single_process(training);
@@ -54,9 +54,9 @@ ExitCode train_alone(LabOptions options, const CommonOptions& common) {
 
 }  // namespace
 
-void single_command(App& app) {
+void single_command(cli::App& app) {
   auto& options = app.own(LabOptions());
-  auto& common = app.own(CommonOptions());
+  auto& common = app.own(cli::CommonOptions());
   app.add_seed("--seed", common.seed, "of weights and of the order of images");
   app.add_text("--out", common.out_dir, "DIR", "folder of the record and its curves");
   add_training_options(app, options);

@@ -166,7 +166,7 @@ std::vector<StepCheck> check_steps(const TrainingRun& run, const Images& images,
 
   std::vector<Verdict> verdicts(steps.size());
   Checker checker(run, shares, images);
-  work_while_others_wait(collectives, [&](const ReportProgress& report) {
+  comm::work_while_others_wait(collectives, [&](const comm::ReportProgress& report) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       if (checks_it(i) == comm.rank()) verdicts[i] = checker.check(steps[i], gathered[i], report);
     }
@@ -219,7 +219,7 @@ at::Tensor exact_logits(const TrainingRun& run, const TensorMap& own_weights, co
   const at::Tensor mine = at::arange(num_each, at::kLong).add_(num_each * comm.rank()).clamp_max_(images.size() - 1);
   const Images part = {images.pixels.index_select(0, mine), images.labels.index_select(0, mine)};
   at::Tensor logits;
-  work_while_others_wait(comm.collectives(), [&](const ReportProgress& report) {
+  comm::work_while_others_wait(comm.collectives(), [&](const comm::ReportProgress& report) {
     logits = batched_logits(
         part, at::kDouble,
         [&](const at::Tensor& x) { return run_layers(shares.model(), parameters, x, Mode::kEvaluation); }, report);

@@ -43,11 +43,11 @@ std::string text_before(const TrainingRun& run, int num_ranks, const Dataset& da
   const TrainingOptions& training = run.training;
   const PipelineOptions& pipeline = run.pipeline;
   const std::string how = run.parallelism == Parallelism::kTensor
-                              ? filled(kTensorLine, training.model, num_ranks)
-                              : filled(kPipelineLine, training.model, num_ranks * pipeline.num_chunks,
-                                       pipeline.schedule, pipeline.num_micro_batches);
-  return how + filled(kOptionsLine, dtype_name(training.dtype), training.optimizer.kind, training.batch_size,
-                      training.seed, data.train.size(), data.test.size(), training.num_epochs);
+                              ? log::filled(kTensorLine, training.model, num_ranks)
+                              : log::filled(kPipelineLine, training.model, num_ranks * pipeline.num_chunks,
+                                            pipeline.schedule, pipeline.num_micro_batches);
+  return how + log::filled(kOptionsLine, dtype_name(training.dtype), training.optimizer.kind, training.batch_size,
+                           training.seed, data.train.size(), data.test.size(), training.num_epochs);
 }
 
 /// The text of each rank about its stages.
@@ -55,7 +55,7 @@ std::string stage_text(const TrainingRun& run, int rank, int num_ranks) {
   const StagePlan plan = balanced_plan(model_named(run.training.model), num_ranks, run.pipeline.num_chunks);
   const RankPlan own = plan_of_rank(plan, rank);
   const auto bytes = own.num_parameters * static_cast<std::int64_t>(c10::elementSize(run.training.dtype));
-  return filled(kStageLine, own.stages, own.layers, own.num_parameters, bytes, own.multiply_adds, 100 * own.share);
+  return log::filled(kStageLine, own.stages, own.layers, own.num_parameters, bytes, own.multiply_adds, 100 * own.share);
 }
 
 /// One rank's lines.
@@ -73,8 +73,8 @@ class Lines {
   void epoch(std::int64_t number, const TrainingRecord& record, const std::vector<StepCheck>& checks) {
     const auto index = static_cast<std::size_t>(number - 1);
     if (rank() == speaker(training_.run, size())) {
-      message(filled(epoch_line(number), record.test_losses[index], record.accuracies[index],
-                     reference_.test_losses[index], reference_.accuracies[index]));
+      message(log::filled(epoch_line(number), record.test_losses[index], record.accuracies[index],
+                          reference_.test_losses[index], reference_.accuracies[index]));
     }
     const std::string what = fmt::format("Epoch{}", number);
     const TensorMap& own = record.parameters[index];
@@ -155,13 +155,15 @@ class Lines {
 };
 
 /// The lines of a right training in float64.
-void expect_training(LogExpectation& log, const CheckedTraining& training) {
+void expect_training(log::LogExpectation& log, const CheckedTraining& training) {
   const int num_ranks = log.num_ranks();
   const TrainingRun& run = training.run;
   const bool is_tensor = run.parallelism == Parallelism::kTensor;
-  const auto text = [&](int rank, const std::string& line) { log.add(rank, rank_text(training.title + ": " + line)); };
+  const auto text = [&](int rank, const std::string& line) {
+    log.add(rank, log::rank_text(training.title + ": " + line));
+  };
   const auto match = [&](int rank, const std::string& what, double max_diff) {
-    log.add(rank, ExpectedMatch{training.title + what, true, max_diff, "", ""});
+    log.add(rank, log::ExpectedMatch{training.title + what, true, max_diff, "", ""});
   };
   text(0, std::string(is_tensor ? kTensorLine : kPipelineLine) + kOptionsLine);
   for (int rank = 0; rank < num_ranks; ++rank) {
@@ -253,7 +255,7 @@ std::vector<LabStep> program_steps(const std::vector<Section>& sections, const s
                                    const StepBody& train) {
   LabStep all_trainings;
   all_trainings.run = train;
-  all_trainings.expect = [trainings](LogExpectation& log) {
+  all_trainings.expect = [trainings](log::LogExpectation& log) {
     for (const CheckedTraining& training : trainings) expect_training(log, training);
   };
   return {announcement(), checks(sections), all_trainings, done()};

@@ -22,7 +22,7 @@ double TrainingProgress::seconds() const {
 }
 
 std::string TrainingProgress::text() const {
-  return filled(kSpeedLine, num_images_, seconds(), static_cast<double>(num_images_) / seconds());
+  return log::filled(kSpeedLine, num_images_, seconds(), static_cast<double>(num_images_) / seconds());
 }
 
 }  // namespace lab::optc

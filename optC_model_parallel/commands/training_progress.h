@@ -29,7 +29,7 @@ class TrainingProgress {
   std::chrono::steady_clock::time_point start_;
   std::int64_t num_images_ = 0;
   bool quiet_;
-  Progress bar_;
+  cli::Progress bar_;
 };
 
 }  // namespace lab::optc

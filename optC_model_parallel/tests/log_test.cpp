@@ -59,11 +59,11 @@ std::string right_log(int num_ranks, int parts) {
   return log.done();
 }
 
-LogExpectation expected_log(int num_ranks) {
+log::LogExpectation expected_log(int num_ranks) {
   return expectation_of(program_steps(sections(), {default_pipeline(), default_tensor()}, {}), num_ranks);
 }
 
-LogExpectation expected_training_log(const CheckedTraining& training, int num_ranks) {
+log::LogExpectation expected_training_log(const CheckedTraining& training, int num_ranks) {
   return expectation_of(program_steps({}, {training}, {}), num_ranks);
 }
 
@@ -92,9 +92,9 @@ TEST_CASE("weights that are 1e-5 apart, or one other prediction, are refused, wh
         {"TensorPredictions", 0, 1}}) {
     CAPTURE(prefix);
     std::string log = right_log(2, kAll);
-    const std::string line = format(MatchLine{prefix, 1, true, right, right / 4});
+    const std::string line = format(log::MatchLine{prefix, 1, true, right, right / 4});
     REQUIRE(log.find(line) != std::string::npos);
-    log.replace(log.find(line), line.size(), format(MatchLine{prefix, 1, true, wrong, wrong / 4}));
+    log.replace(log.find(line), line.size(), format(log::MatchLine{prefix, 1, true, wrong, wrong / 4}));
     CHECK(testing::first_problem(log, expected_log(2)) != "");
   }
 }
@@ -108,7 +108,7 @@ bool names_another_run(const LogMutation& mutation) {
 }
 
 TEST_CASE("the expectation refuses every line deleted, duplicated or falsified in turn") {
-  const LogExpectation expectation = expected_log(2);
+  const log::LogExpectation expectation = expected_log(2);
   const auto mutations = log_mutations(right_log(2, kAll));
   CHECK(mutations.size() > 300);
   for (const LogMutation& mutation : mutations) {

@@ -13,7 +13,7 @@ namespace {
 
 MemoryRun run_of(const std::string& schedule, std::int64_t num_micro_batches, bool recompute = false) {
   MemoryRun run;
-  run.kind = WorldKind::kThreads;
+  run.kind = launch::WorldKind::kThreads;
   run.training.dtype = at::kFloat;
   run.pipeline.schedule = schedule;
   run.pipeline.num_micro_batches = num_micro_batches;

@@ -87,7 +87,7 @@ TEST_CASE("every rank gets every reference, as one process trains it") {
                                          run_named("pair-norm", short_training(), {}),
                                          run_named("1f1b", short_training(), {})};
   const TrainingRecord alone = run_training(runs[1].training, data, *reference_strategy(runs[1], 1), nullptr, {});
-  const WorldOutcome outcome = run_ranks(threads(3), [&](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(threads(3), [&](Communicator& comm) {
     const std::vector<TrainingRecord> references = train_references(runs, data, comm);
     const TrainingRecord& second = references[1];
     TensorMap results = {{"first", at::tensor(references[0].losses)},
@@ -98,7 +98,7 @@ TEST_CASE("every rank gets every reference, as one process trains it") {
     return results;
   });
   if (outcome.failure) FAIL(outcome.failure->message);
-  for (const RankOutcome& rank : outcome.ranks) {
+  for (const launch::RankOutcome& rank : outcome.ranks) {
     CHECK(rank.tensors.at("first").equal(rank.tensors.at("third")));
     CHECK(rank.tensors.at("losses").equal(at::tensor(alone.losses)));
     CHECK_FALSE(rank.tensors.at("losses").equal(rank.tensors.at("first")));
@@ -111,13 +111,14 @@ TEST_CASE("every rank gets every reference, as one process trains it") {
 }
 
 std::vector<std::int64_t> agreed(const std::vector<std::vector<std::int64_t>>& steps) {
-  const WorldOutcome outcome = run_ranks(threads(static_cast<int>(steps.size())), [&](Communicator& comm) {
-    const std::int64_t step = step_of_all(comm.collectives())(steps[static_cast<std::size_t>(comm.rank())]);
-    return TensorMap{{"step", at::full({1}, step, at::kLong)}};
-  });
+  const launch::WorldOutcome outcome =
+      launch::run_ranks(threads(static_cast<int>(steps.size())), [&](Communicator& comm) {
+        const std::int64_t step = step_of_all(comm.collectives())(steps[static_cast<std::size_t>(comm.rank())]);
+        return TensorMap{{"step", at::full({1}, step, at::kLong)}};
+      });
   REQUIRE_FALSE(outcome.failure);
   std::vector<std::int64_t> answers;
-  for (const RankOutcome& rank : outcome.ranks) answers.push_back(rank.tensors.at("step").item<std::int64_t>());
+  for (const launch::RankOutcome& rank : outcome.ranks) answers.push_back(rank.tensors.at("step").item<std::int64_t>());
   return answers;
 }
 
@@ -138,7 +139,7 @@ TEST_CASE("where one rank's newest checkpoint is damaged, all go on from the one
     options.resume = true;
     return Checkpoints(options, comm.rank(), comm.size(), step_of_all(comm.collectives()));
   };
-  const WorldOutcome outcome = run_ranks(threads(3), [&](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(threads(3), [&](Communicator& comm) {
     Checkpoints before = checkpoints(comm);
     for (const std::int64_t step : {20, 40}) before.write({step, {{"w", at::full({3}, 1.0 * step)}}, {}});
     const std::string newest = folder.file("c/step00000040.rank1.safetensors");
@@ -151,7 +152,7 @@ TEST_CASE("where one rank's newest checkpoint is damaged, all go on from the one
                      {"notes", at::full({1}, static_cast<std::int64_t>(after.notes().size()))}};
   });
   if (outcome.failure) FAIL(outcome.failure->message);
-  for (const RankOutcome& rank : outcome.ranks) {
+  for (const launch::RankOutcome& rank : outcome.ranks) {
     CHECK(rank.tensors.at("step").item<std::int64_t>() == 20);
     CHECK(rank.tensors.at("w").eq(20).all().item<bool>());
     // Rank 0 reports where the training resumes, rank 1 what is damaged.

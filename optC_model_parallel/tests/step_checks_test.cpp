@@ -29,7 +29,7 @@ TrainingRun float32_run(const std::string& name, std::uint64_t seed) {
 /// Trains on all ranks and returns each rank's findings: right or not, steps, the largest distance.
 std::vector<std::vector<double>> findings(const TrainingRun& run, int num_ranks) {
   const Dataset data = generated_images(37, 20, run.training.seed);
-  const WorldOutcome outcome = run_ranks(threads(num_ranks), [&](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(threads(num_ranks), [&](Communicator& comm) {
     const std::unique_ptr<Strategy> strategy = parallel_strategy(run, comm);
     TrainingEvents events;
     Float32Checks checks(run, data, *strategy, comm, events);
@@ -40,7 +40,7 @@ std::vector<std::vector<double>> findings(const TrainingRun& run, int num_ranks)
   });
   REQUIRE_FALSE(outcome.failure);
   std::vector<std::vector<double>> all;
-  for (const RankOutcome& rank : outcome.ranks) {
+  for (const launch::RankOutcome& rank : outcome.ranks) {
     const at::Tensor found = rank.tensors.at("found").to(at::kDouble);
     all.push_back({found[0].item<double>(), found[1].item<double>(), found[2].item<double>()});
   }
@@ -77,7 +77,7 @@ struct OneStep {
 
   StepCheck check(const TensorMap& used_weights, const TensorMap& gradient) const {
     std::optional<StepCheck> found;
-    const WorldOutcome outcome = run_ranks(threads(1), [&](Communicator& comm) {
+    const launch::WorldOutcome outcome = launch::run_ranks(threads(1), [&](Communicator& comm) {
       Learner learner(model, first_parameters(model, 1, at::kFloat), {});
       learner.load_state(used_weights);
       const std::vector<std::string> names = learning_names(model);
@@ -196,7 +196,7 @@ TEST_CASE("PipeDream's steps are checked with the versions that each stage used,
   CHECK(version_of(float32_run("gpipe", 1), 0, 4, 10)(7) == 7);
   TrainingRun misnamed = run;  // trained with PipeDream's versions, checked with those of vertical sync
   const Dataset data = generated_images(37, 20, 1);
-  const WorldOutcome outcome = run_ranks(threads(3), [&](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(threads(3), [&](Communicator& comm) {
     const std::unique_ptr<Strategy> strategy = parallel_strategy(run, comm);
     misnamed.pipeline.schedule = "pipedream-sync";
     StepRecorder recorder({3, 4}, version_of(misnamed, comm.rank(), comm.size(), 5));
@@ -206,7 +206,7 @@ TEST_CASE("PipeDream's steps are checked with the versions that each stage used,
     return TensorMap{{"close", at::tensor({found.gradients.close ? 1.0 : 0.0})}};
   });
   REQUIRE_FALSE(outcome.failure);
-  for (const RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.at("close").item<double>() == 0);
+  for (const launch::RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.at("close").item<double>() == 0);
 }
 
 TEST_CASE("of each epoch the first, the last, and some steps between are recorded, those before a checkpoint not") {

@@ -71,13 +71,13 @@ std::vector<Case> joined(std::vector<Case> cases, const std::vector<Case>& more)
 LabStep reconstruction(const StepBody& reconstruct) {
   LabStep step;
   step.run = reconstruct;
-  step.expect = [](LogExpectation& log) {
-    log.add(0, rank_text(kPictureLine));
-    log.add(0, rank_text(kPsnrLine));
-    log.add_on_every_rank(ExpectedMatch{kReconstruction, true, 1e-3, "", ""});
-    log.add_on_every_rank(rank_text(kPeakLine));
-    log.add(0, rank_text(kSamplesLine));
-    log.add(0, ExpectedMatch{kJpegs, true, 1, "", ""});
+  step.expect = [](log::LogExpectation& log) {
+    log.add(0, log::rank_text(kPictureLine));
+    log.add(0, log::rank_text(kPsnrLine));
+    log.add_on_every_rank(log::ExpectedMatch{kReconstruction, true, 1e-3, "", ""});
+    log.add_on_every_rank(log::rank_text(kPeakLine));
+    log.add(0, log::rank_text(kSamplesLine));
+    log.add(0, log::ExpectedMatch{kJpegs, true, 1, "", ""});
   };
   return step;
 }
@@ -163,7 +163,7 @@ std::vector<LabStep> test_steps(const StepBody& reconstruct) {
   return {announcement(), reconstruction(reconstruct), done()};
 }
 
-LogExpectation expected_log(int num_ranks) {
+log::LogExpectation expected_log(int num_ranks) {
   return expectation_of(program_steps({}, {}), num_ranks);
 }
 

@@ -38,7 +38,7 @@ std::vector<LabStep> modules_steps(const std::string& only = "");
 std::vector<LabStep> test_steps(const StepBody& reconstruct);
 
 /// The lines of a right run.
-LogExpectation expected_log(int num_ranks);
+log::LogExpectation expected_log(int num_ranks);
 
 /// For the judge.
 GradedLab graded_lab();

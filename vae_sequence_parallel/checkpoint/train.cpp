@@ -173,11 +173,11 @@ void describe_file(const std::string& path, const TensorMap& parameters, at::Sca
 ExitCode train(TrainingOptions options) {
   options.sides = numbers_in("--sizes", options.sizes, {8, 1024, small_config().downsampling()});
   AtomicFile{options.out};  // an unwritable path fails before the training, not after it
-  at::set_num_threads(usable_cores());
-  ProgressOptions shown;
+  at::set_num_threads(launch::usable_cores());
+  cli::ProgressOptions shown;
   shown.label = "training";
   shown.total = options.num_steps;
-  Progress progress(shown);
+  cli::Progress progress(shown);
   constexpr std::int64_t kReportEvery = 500;
   double sum = 0;
   TensorMap first;
@@ -211,7 +211,7 @@ ExitCode init(const InitOptions& options) {
 
 }  // namespace
 
-void train_command(App& app) {
+void train_command(cli::App& app) {
   auto& options = app.own(TrainingOptions());
   app.add_integer("--steps", options.num_steps, {1, 1 << 24}, "optimizer steps");
   app.add_integer("--batch", options.batch_size, {1, 1024}, "pictures per step");
@@ -224,7 +224,7 @@ void train_command(App& app) {
   app.set_action([&] { return train(options); });
 }
 
-void init_command(App& app) {
+void init_command(cli::App& app) {
   auto& options = app.own(InitOptions());
   app.add_choice("--config", options.config, {"flux", "small"}, "sizes");
   app.add_choice("--dtype", options.dtype, {"float32", "float16", "bfloat16"}, "of the file");

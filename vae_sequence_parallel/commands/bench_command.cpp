@@ -48,18 +48,19 @@ TensorMap load_on(const std::string& path, int num_turns, Communicator& comm) {
 
 /// Writes a seeded checkpoint with this config to a temporary file and loads it on several processes at once.
 LoadCost run_load(const AutoEncoderConfig& config, int num_ranks, int num_turns) {
-  const RunDirectory directory("/var/tmp");
+  const launch::RunDirectory directory("/var/tmp");
   const std::string path = directory.path() + "/ae.safetensors";
-  run_in_child("the checkpoint's writer", [&] {
+  launch::run_in_child("the checkpoint's writer", [&] {
     SeededWeights weights(42);
     AutoEncoder(Weights(weights), config);
     save_checkpoint(path, weights.made(), config, at::kFloat);
   });
-  WorldSpec spec;
-  spec.kind = WorldKind::kProcesses;
+  launch::WorldSpec spec;
+  spec.kind = launch::WorldKind::kProcesses;
   spec.num_ranks = num_ranks;
   spec.timeout_seconds = 120;
-  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) { return load_on(path, num_turns, comm); });
+  const launch::WorldOutcome outcome =
+      launch::run_ranks(spec, [&](Communicator& comm) { return load_on(path, num_turns, comm); });
   if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
   const TensorMap& first = outcome.ranks.front().tensors;
   LoadCost cost;
@@ -113,7 +114,7 @@ ExitCode bench(const BenchOptions& options) {
 
 }  // namespace
 
-void bench_command(App& app) {
+void bench_command(cli::App& app) {
   auto& options = app.own(BenchOptions());
   app.add_choice("--config", options.config, {"flux", "small"}, "sizes of the decoder");
   app.add_integer("--size", options.size, {8, 8192}, "side of the picture, pixels");

@@ -88,15 +88,16 @@ DecoderCost run_decoder(const DecoderRun& run) {
     throw UsageError(
         fmt::format("a picture of {} x {}: expected sides that {} divides", run.width, run.height, factor));
   require_width(run.width / factor, run.num_ranks);
-  WorldSpec spec;
-  spec.kind = WorldKind::kProcesses;
+  launch::WorldSpec spec;
+  spec.kind = launch::WorldKind::kProcesses;
   spec.num_ranks = run.num_ranks;
   spec.timeout_seconds = run.timeout_seconds;
   spec.careful = false;
-  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) { return decode_on(run, comm); });
+  const launch::WorldOutcome outcome =
+      launch::run_ranks(spec, [&](Communicator& comm) { return decode_on(run, comm); });
   if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
   DecoderCost cost;
-  for (const RankOutcome& rank : outcome.ranks) {
+  for (const launch::RankOutcome& rank : outcome.ranks) {
     const at::Tensor bytes = rank.tensors.at("bytes"), seconds = rank.tensors.at("seconds");
     cost.parameter_bytes = std::max(cost.parameter_bytes, bytes[0].item<std::int64_t>());
     cost.activation_bytes = std::max(cost.activation_bytes, bytes[1].item<std::int64_t>());

@@ -49,16 +49,16 @@ struct Verdicts {
   int num_right = 0, num_wrong = 0, num_skipped = 0;
 };
 
-CheckTable table_of(const RunReport& report, Verdicts& verdicts) {
+CheckTable table_of(const log::RunReport& report, Verdicts& verdicts) {
   CheckTable table;
-  for (const RankReport& rank : report.ranks) {
-    for (const PrintedLine& line : rank.lines) {
-      if (const auto* judged = std::get_if<JudgedLine>(&line)) {
-        const bool right = as_expected(*judged);
+  for (const log::RankReport& rank : report.ranks) {
+    for (const log::PrintedLine& line : rank.lines) {
+      if (const auto* judged = std::get_if<log::JudgedLine>(&line)) {
+        const bool right = log::as_expected(*judged);
         ++(right ? verdicts.num_right : verdicts.num_wrong);
         table.cell(judged->line.prefix, rank.rank, report.num_ranks) =
             fmt::format("{} {:.1e}", judged->line.match ? "True" : "**False**", judged->line.max_diff);
-      } else if (const auto* skipped = std::get_if<SkippedLine>(&line)) {
+      } else if (const auto* skipped = std::get_if<log::SkippedLine>(&line)) {
         ++verdicts.num_skipped;
         table.cell(skipped->prefix, rank.rank, report.num_ranks) = "skipped";
       }
@@ -67,12 +67,12 @@ CheckTable table_of(const RunReport& report, Verdicts& verdicts) {
   return table;
 }
 
-void add_messages(std::string& text, const RunReport& report) {
+void add_messages(std::string& text, const log::RunReport& report) {
   text += "\n## What the ranks said\n\n```\n";
-  for (const RankReport& rank : report.ranks) {
-    for (const PrintedLine& line : rank.lines) {
+  for (const log::RankReport& rank : report.ranks) {
+    for (const log::PrintedLine& line : rank.lines) {
       if (const auto* message = std::get_if<std::string>(&line)) text += *message + "\n";
-      if (const auto* skipped = std::get_if<SkippedLine>(&line)) text += format(*skipped) + "\n";
+      if (const auto* skipped = std::get_if<log::SkippedLine>(&line)) text += format(*skipped) + "\n";
     }
   }
   text += "```\n";
@@ -80,7 +80,7 @@ void add_messages(std::string& text, const RunReport& report) {
 
 }  // namespace
 
-std::string markdown_log(const RunReport& report) {
+std::string markdown_log(const log::RunReport& report) {
   Verdicts verdicts;
   const CheckTable table = table_of(report, verdicts);
   std::string text = title_of(report.program);

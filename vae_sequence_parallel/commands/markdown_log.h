@@ -8,7 +8,7 @@ namespace lab::vae {
 
 /// The run in the format that the handout asks for: a Markdown page with a table of all checks, one column per rank,
 /// followed by every rank's messages.
-std::string markdown_log(const RunReport& report);
+std::string markdown_log(const log::RunReport& report);
 
 /// The page for an action without ranks.
 /// Example   action_page("vae_sequence_parallel encode", "encode: a picture of 70 x 70 ...")

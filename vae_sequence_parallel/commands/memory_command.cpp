@@ -99,7 +99,7 @@ ExitCode measure_memory(const MemoryOptions& options) {
 
 }  // namespace
 
-void memory_command(App& app) {
+void memory_command(cli::App& app) {
   auto& options = app.own(MemoryOptions());
   app.add_choice("--config", options.config, {"flux", "small"}, "sizes of the decoder");
   app.add_integer("--size", options.size, {8, 8192}, "side of the picture, pixels");

@@ -13,17 +13,17 @@ namespace {
 
 constexpr std::int64_t kAmplification = 64;  // makes one step of 8 bits visible
 
-void add_folder(App& app, StepOptions& options) {
+void add_folder(cli::App& app, StepOptions& options) {
   app.add_text("--out", options.out_dir, "DIR", "folder for the files of the steps");
 }
 
-void add_checkpoint(App& app, StepOptions& options) {
+void add_checkpoint(cli::App& app, StepOptions& options) {
   options.checkpoint = default_checkpoint();
   app.add_text("--checkpoint", options.checkpoint, "FILE",
                "parameters, .safetensors: the lab's own small ones, or FLUX.1's ae.safetensors");
 }
 
-void add_picture(App& app, StepOptions& options) {
+void add_picture(cli::App& app, StepOptions& options) {
   app.add_text("--image", options.image, "FILE", "PNG or JPEG to encode; default: a generated picture");
   app.add_integer("--size", options.size, {1, 8192}, "side of the generated picture, pixels");
 }
@@ -64,12 +64,12 @@ ExitCode perform_step(const std::string& name, const StepOptions& options) {
 
 }  // namespace
 
-void add_step_options(App& app, StepOptions& options) {
+void add_step_options(cli::App& app, StepOptions& options) {
   add_checkpoint(app, options);
   add_picture(app, options);
 }
 
-void encode_command(App& app) {
+void encode_command(cli::App& app) {
   auto& options = app.own(StepOptions());
   add_step_options(app, options);
   app.add_seed("--seed", options.seed, "of the generated picture");
@@ -77,14 +77,14 @@ void encode_command(App& app) {
   app.set_action([&] { return perform_step("encode", options); });
 }
 
-void baseline_command(App& app) {
+void baseline_command(cli::App& app) {
   auto& options = app.own(StepOptions());
   add_checkpoint(app, options);
   add_folder(app, options);
   app.set_action([&] { return perform_step("baseline", options); });
 }
 
-void compare_command(App& app) {
+void compare_command(cli::App& app) {
   auto& options = app.own(CompareOptions());
   app.add_text("--out", options.out_dir, "DIR", "folder for the files of the steps");
   app.add_text("--first", options.first, "FILE", "PNG or JPEG; default: DIR/reconstructed_baseline.jpg");

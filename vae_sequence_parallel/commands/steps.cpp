@@ -33,8 +33,8 @@ std::string source_of(const StepOptions& options) {
 /// RAII: operations use all cores of this machine, since its other ranks are waiting.
 class AllCores {
  public:
-  AllCores() : num_threads_(at::get_num_threads()) { use_threads(usable_cores()); }
-  ~AllCores() { use_threads(num_threads_); }
+  AllCores() : num_threads_(at::get_num_threads()) { launch::use_threads(launch::usable_cores()); }
+  ~AllCores() { launch::use_threads(num_threads_); }
   AllCores(const AllCores&) = delete;
   AllCores& operator=(const AllCores&) = delete;
 
@@ -44,7 +44,7 @@ class AllCores {
 
 }  // namespace
 
-std::string encode_step(const StepOptions& options, const ReportProgress& report) {
+std::string encode_step(const StepOptions& options, const comm::ReportProgress& report) {
   const c10::NoGradGuard no_gradient;
   const AllCores all_cores;
   const at::Tensor picture = picture_of(options);
@@ -63,7 +63,7 @@ std::string encode_step(const StepOptions& options, const ReportProgress& report
                      source_of(options), shape_text(latent.z.sizes()), files.latent_pt);
 }
 
-std::string baseline_step(const StepOptions& options, const ReportProgress& report) {
+std::string baseline_step(const StepOptions& options, const comm::ReportProgress& report) {
   const c10::NoGradGuard no_gradient;
   const AllCores all_cores;
   install_memory_meter();

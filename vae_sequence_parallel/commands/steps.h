@@ -29,10 +29,10 @@ std::string default_checkpoint();
 //           cannot be written
 
 /// Encodes the picture: writes picture.png, latent_code.pt and latent_code.safetensors.
-std::string encode_step(const StepOptions& options, const ReportProgress& report = {});
+std::string encode_step(const StepOptions& options, const comm::ReportProgress& report = {});
 
 /// Decodes the latent with the serial decoder: writes reconstructed_baseline.jpg and .safetensors.
-std::string baseline_step(const StepOptions& options, const ReportProgress& report = {});
+std::string baseline_step(const StepOptions& options, const comm::ReportProgress& report = {});
 
 /// The test step: all ranks decode the latent together, and each compares the picture with the baseline's. Each rank
 /// prints a match line and its peak activation memory next to that of one process; rank 0 writes

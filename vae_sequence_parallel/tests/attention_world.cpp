@@ -82,12 +82,12 @@ TensorMap rounding_units(const AttentionData& data) {
           {"v", product(transposed(weights), grad_out).units}};
 }
 
-TensorMap joined(const WorldOutcome& outcome) {
+TensorMap joined(const launch::WorldOutcome& outcome) {
   if (outcome.failure) throw std::runtime_error(outcome.failure->message);
   TensorMap whole;
   for (const auto& [name, part] : outcome.ranks[0].tensors) {
     std::vector<at::Tensor> parts;
-    for (const RankOutcome& rank : outcome.ranks) parts.push_back(rank.tensors.at(name));
+    for (const launch::RankOutcome& rank : outcome.ranks) parts.push_back(rank.tensors.at(name));
     whole[name] = at::cat(parts, 2);
   }
   return whole;
@@ -130,7 +130,7 @@ TensorMap serial_results(const AttentionData& data) {
 
 TensorMap parallel_results(const AttentionData& data, const std::vector<std::int64_t>& lengths,
                            const AttentionCall& call) {
-  return joined(run_ranks(threads(static_cast<int>(lengths.size())), [&](Communicator& comm) {
+  return joined(launch::run_ranks(threads(static_cast<int>(lengths.size())), [&](Communicator& comm) {
     const auto own = [&](const at::Tensor& x) { return own_positions(x, lengths, comm.rank()); };
     return with_gradients(
         {own(data.q), own(data.k), own(data.v), own(data.grad_out), data.exact_scores},
@@ -140,7 +140,7 @@ TensorMap parallel_results(const AttentionData& data, const std::vector<std::int
 
 TensorMap parallel_output(const AttentionData& data, const std::vector<std::int64_t>& lengths,
                           const AttentionCall& call) {
-  return joined(run_ranks(threads(static_cast<int>(lengths.size())), [&](Communicator& comm) {
+  return joined(launch::run_ranks(threads(static_cast<int>(lengths.size())), [&](Communicator& comm) {
     const c10::NoGradGuard no_grad;
     const auto own = [&](const at::Tensor& x) { return own_positions(x, lengths, comm.rank()); };
     return TensorMap{{"out", call(own(data.q), own(data.k), own(data.v), lengths, comm)}};
@@ -215,7 +215,7 @@ void check_large_scores(const AttentionCall& call, std::int64_t heads, const std
 void check_groups(const AttentionCall& call) {
   const std::vector<std::vector<int>> groups = {{3, 1}, {2, 0, 4}};
   const AttentionData data = random_data({1, 6, 10, 4}, at::kDouble);
-  const auto outcome = run_ranks(threads(5), [&](Communicator& world) {
+  const auto outcome = launch::run_ranks(threads(5), [&](Communicator& world) {
     Communicator comm = world.subgroup(groups[world.rank() % 2 == 0 ? 1 : 0]);
     std::vector<std::int64_t> lengths = {2, 5, 3};
     lengths.resize(static_cast<std::size_t>(comm.size()));
@@ -230,36 +230,37 @@ void check_groups(const AttentionCall& call) {
                      {"expected", at::stack({own(out), own(q.grad()), own(k.grad()), own(v.grad())}).detach()}};
   });
   if (outcome.failure) FAIL(outcome.failure->message);
-  for (const RankOutcome& rank : outcome.ranks)
+  for (const launch::RankOutcome& rank : outcome.ranks)
     CHECK(compare(rank.tensors.at("actual"), rank.tensors.at("expected"), {1e-12, 1e-12}).close);
 }
 
 void check_processes(const AttentionCall& call) {
   const std::vector<std::int64_t> lengths = {3, 0, 4};
   const AttentionData data = random_data({1, 3, 7, 4}, at::kFloat);
-  const auto outcome = run_ranks(world_of<Processes>(3), [&](Communicator& comm) {
+  const auto outcome = launch::run_ranks(world_of<Processes>(3), [&](Communicator& comm) {
     const auto own = [&](const at::Tensor& x) { return part(x, lengths, comm.rank()); };
     return TensorMap{{"out", call(own(data.q), own(data.k), own(data.v), lengths, comm)}};
   });
   if (outcome.failure) FAIL(outcome.failure->message);
   std::vector<at::Tensor> parts;
-  for (const RankOutcome& rank : outcome.ranks) parts.push_back(rank.tensors.at("out"));
+  for (const launch::RankOutcome& rank : outcome.ranks) parts.push_back(rank.tensors.at("out"));
   CHECK(at::equal(at::cat(parts, 2), parallel_output(data, lengths, call).at("out")));
 }
 
 void check_refused(int size, const std::string& text, const std::function<void(Communicator&)>& body) {
-  const auto outcome = run_ranks(threads(size), RankBody([&](Communicator& comm, RankOutcome& own) {
-                                   try {
-                                     body(comm);
-                                   } catch (const ContractError& failure) {
-                                     if (std::string(failure.what()).find(text) == std::string::npos) throw;
-                                     const LedgerEntry spent = comm.endpoint().ledger().total();
-                                     if (spent.calls + spent.messages == 0) own.tensors["refused"] = at::ones({});
-                                   }
-                                 }));
+  const auto outcome =
+      launch::run_ranks(threads(size), launch::RankBody([&](Communicator& comm, launch::RankOutcome& own) {
+                          try {
+                            body(comm);
+                          } catch (const ContractError& failure) {
+                            if (std::string(failure.what()).find(text) == std::string::npos) throw;
+                            const LedgerEntry spent = comm.endpoint().ledger().total();
+                            if (spent.calls + spent.messages == 0) own.tensors["refused"] = at::ones({});
+                          }
+                        }));
   CAPTURE(text);
   if (outcome.failure) FAIL_CHECK(outcome.failure->message);
-  for (const RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.count("refused") == 1);
+  for (const launch::RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.count("refused") == 1);
 }
 
 void check_refusals(const AttentionCall& call) {
@@ -277,11 +278,11 @@ void check_refusals(const AttentionCall& call) {
 }
 
 void check_disagreement(const AttentionCall& call) {
-  const auto outcome = run_ranks(threads(2), RankBody([&](Communicator& comm, RankOutcome&) {
-                                   const std::int64_t length = comm.rank() == 1 ? 4 : 3;
-                                   const at::Tensor x = at::ones({1, 2, length, 4});
-                                   call(x, x, x, {length, length}, comm);
-                                 }));
+  const auto outcome = launch::run_ranks(threads(2), launch::RankBody([&](Communicator& comm, launch::RankOutcome&) {
+                                           const std::int64_t length = comm.rank() == 1 ? 4 : 3;
+                                           const at::Tensor x = at::ones({1, 2, length, 4});
+                                           call(x, x, x, {length, length}, comm);
+                                         }));
   REQUIRE(outcome.failure);
   CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
 }

@@ -14,26 +14,26 @@ bool is_full_size(const Case& test_case) {
   return test_case.name.find('_') != std::string::npos;
 }
 
-void check_all_pass(WorldKind kind, int size, std::uint64_t seed) {
+void check_all_pass(launch::WorldKind kind, int size, std::uint64_t seed) {
   std::vector<Case> cases;
   for (const Case& test_case : all_cases()) {
-    const bool refused = kind == WorldKind::kSim && test_case.inside_backward;
+    const bool refused = kind == launch::WorldKind::kSim && test_case.inside_backward;
     if (!refused && (size == 4 || !is_full_size(test_case))) cases.push_back(test_case);
   }
   CHECK(testing::problem_of_cases(cases, calls(), kind, size, seed) == "");
 }
 
 TEST_CASE("the reference passes every case within its bounds at P = 1 2 3 4 5 8") {
-  for (const int size : {1, 2, 3, 4, 5, 8}) check_all_pass(WorldKind::kThreads, size, 42);
-  check_all_pass(WorldKind::kThreads, 3, 20231);
+  for (const int size : {1, 2, 3, 4, 5, 8}) check_all_pass(launch::WorldKind::kThreads, size, 42);
+  check_all_pass(launch::WorldKind::kThreads, 3, 20231);
 }
 
 TEST_CASE("and in the simulated world, which has no communication inside backward()") {
-  if (!SimWorld::available()) {
+  if (!comm::SimWorld::available()) {
     MESSAGE("skipped: this build has no SimGrid");
     return;
   }
-  for (const int size : {1, 3, 5}) check_all_pass(WorldKind::kSim, size, 42);
+  for (const int size : {1, 3, 5}) check_all_pass(launch::WorldKind::kSim, size, 42);
 }
 
 TEST_CASE("every mistake is wrong, and recognised") {

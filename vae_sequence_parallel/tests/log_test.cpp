@@ -51,15 +51,15 @@ TEST_CASE("impossible numbers are refused, whatever the line says") {
                                              {"GroupNormSameEverywhere", 0, 1e-7}}) {
     CAPTURE(prefix);
     std::string log = right_log(2, true, true);
-    const std::string line = format(MatchLine{prefix, 0, true, right, right / 4});
+    const std::string line = format(log::MatchLine{prefix, 0, true, right, right / 4});
     REQUIRE(log.find(line) != std::string::npos);
-    log.replace(log.find(line), line.size(), format(MatchLine{prefix, 0, true, wrong, wrong / 4}));
+    log.replace(log.find(line), line.size(), format(log::MatchLine{prefix, 0, true, wrong, wrong / 4}));
     CHECK(testing::first_problem(log, expected_log(2)) != "");
   }
 }
 
 TEST_CASE("the expectation refuses every line deleted, duplicated or falsified in turn") {
-  const LogExpectation expectation = expected_log(2);
+  const log::LogExpectation expectation = expected_log(2);
   const auto mutations = log_mutations(right_log(2, true, true));
   CHECK(mutations.size() > 500);
   for (const LogMutation& mutation : mutations) {

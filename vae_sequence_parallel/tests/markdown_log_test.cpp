@@ -8,19 +8,21 @@
 namespace lab::vae {
 namespace {
 
-RunReport two_ranks() {
-  RunReport report;
+log::RunReport two_ranks() {
+  log::RunReport report;
   report.program = "vae_sequence_parallel";
   report.world = "processes";
   report.num_ranks = 2;
   report.seed = 7;
   report.wall_seconds = 1.25;
-  RankReport first, second;
+  log::RankReport first, second;
   first.rank = 0;
-  first.lines = {std::string("[Rank 0] All ranks ready!"), JudgedLine{{"Conv2d", 0, true, 1.5e-7, 1e-8}},
-                 SkippedLine{"Ulysses", 0, "8 heads do not divide by 3 ranks"}, JudgedLine{{"Jpegs", 0, true, 1, 0.1}}};
+  first.lines = {std::string("[Rank 0] All ranks ready!"), log::JudgedLine{{"Conv2d", 0, true, 1.5e-7, 1e-8}},
+                 log::SkippedLine{"Ulysses", 0, "8 heads do not divide by 3 ranks"},
+                 log::JudgedLine{{"Jpegs", 0, true, 1, 0.1}}};
   second.rank = 1;
-  second.lines = {JudgedLine{{"Conv2d", 1, false, 0.5, 0.25}}, SkippedLine{"Ulysses", 1, "8 heads do not divide"}};
+  second.lines = {log::JudgedLine{{"Conv2d", 1, false, 0.5, 0.25}},
+                  log::SkippedLine{"Ulysses", 1, "8 heads do not divide"}};
   report.ranks = {first, second};
   return report;
 }
@@ -40,7 +42,7 @@ TEST_CASE("a row per check, a column per rank, a cell that was not printed empty
 }
 
 TEST_CASE("a run that failed says so") {
-  RunReport report = two_ranks();
+  log::RunReport report = two_ranks();
   report.error = "rank 1: killed by signal 9 (SIGKILL)";
   report.ranks.clear();
   CHECK(testing::contains(markdown_log(report), "The run failed: rank 1: killed by signal 9 (SIGKILL)\n"));
@@ -48,7 +50,7 @@ TEST_CASE("a run that failed says so") {
 
 TEST_CASE("the log keeps a page of every action, the last of each") {
   const testing::TemporaryFolder folder;
-  RunReport test = two_ranks();
+  log::RunReport test = two_ranks();
   test.program = "vae_sequence_parallel test";
   const std::string encoded = action_page("vae_sequence_parallel encode", "encode: a picture");
   add_to_log(folder.file("out"), encoded);
@@ -56,7 +58,7 @@ TEST_CASE("the log keeps a page of every action, the last of each") {
   add_to_log(folder.file("out"), markdown_log(test));
   const auto log = [&] { return testing::read_bytes(folder.file("out/vae_log.md")); };
   CHECK(log() == encoded + "\n" + markdown_log(two_ranks()) + "\n" + markdown_log(test));
-  RunReport again = two_ranks();
+  log::RunReport again = two_ranks();
   again.seed = 8;
   add_to_log(folder.file("out"), markdown_log(again));
   CHECK(log() == encoded + "\n" + markdown_log(test) + "\n" + markdown_log(again));

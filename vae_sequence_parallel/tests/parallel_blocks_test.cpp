@@ -52,14 +52,14 @@ TEST_CASE("ParallelUpsample: output and gradients to the bit, twice the columns 
 }
 
 TEST_CASE("ParallelUpsample: 2 1 1 1 becomes 4 2 2 2") {
-  const auto outcome = run_ranks(threads(4), [](Communicator& comm) {
+  const auto outcome = launch::run_ranks(threads(4), [](Communicator& comm) {
     SeededWeights weights(1);
     const ParallelUpsample upsample(Weights(weights), 3, comm);
     const WidthShard out = upsample.forward(split_width(at::ones({1, 3, 2, 5}), comm.rank(), comm.size()));
     return TensorMap{{"widths", at::tensor(out.widths)}};
   });
   REQUIRE_FALSE(outcome.failure);
-  for (const RankOutcome& rank : outcome.ranks)
+  for (const launch::RankOutcome& rank : outcome.ranks)
     CHECK(at::equal(rank.tensors.at("widths"), at::tensor({4, 2, 2, 2}, at::kLong)));
 }
 
@@ -99,16 +99,16 @@ TEST_CASE("ParallelAttnBlock: Ulysses where the heads divide by the ranks, else 
 
 TEST_CASE("ParallelAttnBlock: which of the two moves the data shows in the ledger") {
   for (const std::int64_t heads : {1, 2}) {
-    const auto outcome = run_ranks(threads(2), [&](Communicator& comm) {
+    const auto outcome = launch::run_ranks(threads(2), [&](Communicator& comm) {
       SeededWeights weights(1);
       const ParallelAttnBlock block(Weights(weights), 32, heads, comm);
       block.forward(split_width(seeded_randn({1, 32, 2, 4}, 1), comm.rank(), comm.size()));
-      const Ledger& ledger = comm.endpoint().ledger();
+      const comm::Ledger& ledger = comm.endpoint().ledger();
       return TensorMap{{"all_to_all", at::tensor(static_cast<std::int64_t>(ledger.of("all_to_all").calls))},
                        {"message", at::tensor(static_cast<std::int64_t>(ledger.of("message").messages))}};
     });
     REQUIRE_FALSE(outcome.failure);
-    for (const RankOutcome& rank : outcome.ranks) {
+    for (const launch::RankOutcome& rank : outcome.ranks) {
       CHECK((rank.tensors.at("all_to_all").item<std::int64_t>() > 0) == (heads == 2));
       CHECK((rank.tensors.at("message").item<std::int64_t>() > 0) == (heads == 1));
     }
@@ -155,14 +155,14 @@ TEST_CASE("ParallelAutoEncoder: encodes and decodes as AutoEncoder does, every r
   const AutoEncoder serial(Weights(weights), config);
   const at::Tensor z = serial.encode(x), expected = serial.decode(z);
   for (const int size : {1, 2, 3, 4, 5, 8}) {
-    const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
+    const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
       SeededWeights same(1);
       const ParallelAutoEncoder parallel(Weights(same), config, comm);
       return TensorMap{{"z", parallel.encode(x)}, {"picture", parallel.decode(z)}};
     });
     CAPTURE(size);
     REQUIRE_FALSE(outcome.failure);
-    for (const RankOutcome& rank : outcome.ranks) {
+    for (const launch::RankOutcome& rank : outcome.ranks) {
       CHECK(at::equal(rank.tensors.at("z"), z));
       REQUIRE(rank.tensors.at("picture").sizes() == expected.sizes());
       CHECK(compare(rank.tensors.at("picture"), expected).relative_norm < 1e-5);
@@ -174,7 +174,7 @@ TEST_CASE("ParallelAutoEncoder: encodes and decodes as AutoEncoder does, every r
 TEST_CASE("ParallelAutoEncoder: has the serial one's parameters, by the same names") {
   SeededWeights serial(1), parallel(1);
   const AutoEncoder made(Weights(serial), tiny_config());
-  const auto outcome = run_ranks(threads(1), [&](Communicator& comm) {
+  const auto outcome = launch::run_ranks(threads(1), [&](Communicator& comm) {
     const ParallelAutoEncoder unused(Weights(parallel), tiny_config(), comm);
     return TensorMap{};
   });
@@ -189,7 +189,7 @@ TEST_CASE("ParallelAutoEncoder: has the serial one's parameters, by the same nam
 
 TEST_CASE("groups of ranks decode different pictures at the same time") {
   const auto latent = [](std::int64_t group) { return seeded_randn({1, 4, 4, 5 + group}, 3); };
-  const auto outcome = run_ranks(threads(5), [&](Communicator& comm) {
+  const auto outcome = launch::run_ranks(threads(5), [&](Communicator& comm) {
     const bool odd = comm.rank() % 2 == 1;
     Communicator members = comm.subgroup(odd ? std::vector<int>{3, 1} : std::vector<int>{2, 0, 4});
     SeededWeights weights(1);
@@ -207,7 +207,7 @@ TEST_CASE("groups of ranks decode different pictures at the same time") {
 
 TEST_CASE("memory: a block without gradients holds three pictures of its width at a time") {
   constexpr std::int64_t kHeight = 96, kWidth = 64;
-  const auto outcome = run_ranks(threads(2), [&](Communicator& comm) {
+  const auto outcome = launch::run_ranks(threads(2), [&](Communicator& comm) {
     const c10::NoGradGuard no_grad;
     SeededWeights weights(1);
     const ParallelResnetBlock block(Weights(weights), 32, 32, comm);
@@ -218,7 +218,7 @@ TEST_CASE("memory: a block without gradients holds three pictures of its width a
     return TensorMap{{"peak", at::tensor(scope.reading().peak_bytes)}};
   });
   REQUIRE_FALSE(outcome.failure);
-  for (const RankOutcome& rank : outcome.ranks) {
+  for (const launch::RankOutcome& rank : outcome.ranks) {
     const double pictures = rank.tensors.at("peak").item<double>() / (32 * kHeight * kWidth * 4);
     CHECK(pictures < 3.2);
   }

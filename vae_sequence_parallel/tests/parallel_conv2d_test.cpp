@@ -74,7 +74,7 @@ TEST_CASE("ParallelConv2d: groups of ranks do not affect each other when they ru
   const Conv2dOptions options = {3, 4};
   const std::vector<std::vector<int>> groups = {{3, 1}, {2, 0, 4}};
   const auto picture = [](std::size_t group) { return exact_values({1, 3, 5, 9}, at::kFloat, group); };
-  const auto outcome = run_ranks(threads(5), [&](Communicator& comm) {
+  const auto outcome = launch::run_ranks(threads(5), [&](Communicator& comm) {
     const std::size_t group = comm.rank() % 2 == 1 ? 0 : 1;
     Communicator members = comm.subgroup(groups[group]);
     SeededWeights weights(1);
@@ -99,8 +99,8 @@ struct Sent {
 };
 
 std::vector<Sent> sent_by_each(const Conv2dOptions& options, const WidthsOf& widths) {
-  const auto outcome = run_ranks(
-      threads(static_cast<int>(widths.size())), RankBody([&](Communicator& comm, RankOutcome& own) {
+  const auto outcome = launch::run_ranks(
+      threads(static_cast<int>(widths.size())), launch::RankBody([&](Communicator& comm, launch::RankOutcome& own) {
         const auto count = [&](const char* name) {
           const LedgerEntry total = comm.endpoint().ledger().total();
           own.tensors[name] =
@@ -117,7 +117,7 @@ std::vector<Sent> sent_by_each(const Conv2dOptions& options, const WidthsOf& wid
       }));
   REQUIRE_FALSE(outcome.failure);
   std::vector<Sent> sent;
-  for (const RankOutcome& rank : outcome.ranks) {
+  for (const launch::RankOutcome& rank : outcome.ranks) {
     const at::Tensor& forward = rank.tensors.at("forward");
     const at::Tensor& both = rank.tensors.at("both");
     sent.push_back({forward[0].item<std::int64_t>(), forward[1].item<std::int64_t>(), both[0].item<std::int64_t>(),
@@ -162,7 +162,7 @@ TEST_CASE("cost: with stride 2 and even widths, columns go to the right only") {
 
 /// Peak bytes on the last rank of a forward pass without gradients that owns its input.
 std::int64_t peak_of(const Conv2dOptions& options, int size, std::int64_t width) {
-  const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
+  const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
     const c10::NoGradGuard no_grad;
     SeededWeights weights(1);
     const ParallelConv2d conv(Weights(weights), options, comm);
@@ -186,14 +186,14 @@ TEST_CASE("memory: without gradients never more than two pictures, except for th
 }
 
 TEST_CASE("a channels-last picture stays one") {
-  const auto outcome = run_ranks(threads(2), [&](Communicator& comm) {
+  const auto outcome = launch::run_ranks(threads(2), [&](Communicator& comm) {
     SeededWeights weights(1);
     const at::Tensor x = exact_values({2, 3, 6, 8}, at::kFloat, 1);
     const ParallelConv2d conv(Weights(weights), {3, 4}, comm);
     return TensorMap{{"out", conv.forward(split_width(x, comm.rank(), comm.size())).columns.detach()}};
   });
   REQUIRE_FALSE(outcome.failure);
-  for (const RankOutcome& rank : outcome.ranks)
+  for (const launch::RankOutcome& rank : outcome.ranks)
     CHECK(rank.tensors.at("out").is_contiguous(at::MemoryFormat::ChannelsLast));
 }
 

@@ -73,7 +73,7 @@ TEST_CASE("ParallelGroupNorm: a column that all ranks have comes out bitwise the
   // In float64: float32 would round the differences away.
   const at::Tensor same = seeded_randn({2, 32, 5, 1}, 1, at::kDouble) + 3;
   for (const int size : {2, 3, 4, 5, 8}) {
-    const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
+    const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
       const at::Tensor others = comm.rank() + seeded_randn({2, 32, 5, 6}, rank_seed(2, comm.rank()), at::kDouble);
       const at::Tensor columns = at::cat({same, others}, 3).contiguous(at::MemoryFormat::ChannelsLast);
       SeededWeights weights(3, at::kDouble, 0.5);
@@ -83,7 +83,7 @@ TEST_CASE("ParallelGroupNorm: a column that all ranks have comes out bitwise the
     });
     CAPTURE(size);
     REQUIRE_FALSE(outcome.failure);
-    for (const RankOutcome& rank : outcome.ranks)
+    for (const launch::RankOutcome& rank : outcome.ranks)
       CHECK(at::equal(rank.tensors.at("same"), outcome.ranks[0].tensors.at("same")));
   }
 }
@@ -91,20 +91,20 @@ TEST_CASE("ParallelGroupNorm: a column that all ranks have comes out bitwise the
 TEST_CASE("ParallelGroupNorm: a ramp along the width keeps its variance") {
   // Each of 8 ranks sees 1/64 of it, which is what averaging their variances would find.
   const at::Tensor ramp = at::linspace(-1, 1, 64).expand({1, 32, 4, 64});
-  const auto outcome = run_ranks(threads(8), [&](Communicator& comm) {
+  const auto outcome = launch::run_ranks(threads(8), [&](Communicator& comm) {
     SeededWeights weights(3);
     const ParallelGroupNorm norm(Weights(weights, "norm"), 32, comm);
     const WidthShard out = norm.forward(split_width(ramp, comm.rank(), comm.size()));
     return TensorMap{{"out", gather_width(out, comm.collectives())}};
   });
   REQUIRE_FALSE(outcome.failure);
-  for (const RankOutcome& rank : outcome.ranks)
+  for (const launch::RankOutcome& rank : outcome.ranks)
     CHECK(rank.tensors.at("out").square().mean().item<double>() == doctest::Approx(1).epsilon(1e-4));
 }
 
 TEST_CASE("cost: one all-gather of 3 doubles per group and picture, backward one of 2, and nothing else") {
   for (const int size : {1, 2, 3, 4, 5, 8}) {
-    const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
+    const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
       const auto count = [&] {
         const LedgerEntry gathers = comm.endpoint().ledger().of("all_gather");
         const LedgerEntry total = comm.endpoint().ledger().total();
@@ -122,7 +122,7 @@ TEST_CASE("cost: one all-gather of 3 doubles per group and picture, backward one
     CAPTURE(size);
     REQUIRE_FALSE(outcome.failure);
     const std::int64_t values = (size - 1) * 2 * 32;
-    for (const RankOutcome& rank : outcome.ranks) {
+    for (const launch::RankOutcome& rank : outcome.ranks) {
       CHECK(at::equal(rank.tensors.at("forward"),
                       at::tensor({std::int64_t{1}, values * 3 * 8, std::int64_t{1}, values * 3 * 8})));
       CHECK(at::equal(rank.tensors.at("both"),

@@ -50,7 +50,7 @@ TEST_CASE("ring attention: what does not fit is refused, what differs between ra
 TEST_CASE("ring attention: cost, to the byte") {
   for (const int size : {1, 2, 3, 4, 5, 8}) {
     for (const std::vector<std::int64_t>& lengths : length_patterns(size)) {
-      const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
+      const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
         const auto spent = [&] {
           const LedgerEntry cost = comm.endpoint().ledger().total();
           return at::tensor({static_cast<std::int64_t>(cost.messages), static_cast<std::int64_t>(cost.bytes_sent)});
@@ -87,7 +87,7 @@ struct Peaks {
 Peaks peaks_of(int size, std::int64_t length, std::int64_t channels, const AttentionCall& call) {
   install_memory_meter();
   const std::vector<std::int64_t> lengths(static_cast<std::size_t>(size), length);
-  const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
+  const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
     const auto leaf = [&](std::uint64_t seed) { return seeded_randn({1, 1, length, channels}, seed).requires_grad_(); };
     const at::Tensor q = leaf(1), k = leaf(2), v = leaf(3);
     std::vector<std::int64_t> peaks;
@@ -102,7 +102,7 @@ Peaks peaks_of(int size, std::int64_t length, std::int64_t channels, const Atten
   });
   if (outcome.failure) FAIL(outcome.failure->message);
   Peaks most;
-  for (const RankOutcome& rank : outcome.ranks) {
+  for (const launch::RankOutcome& rank : outcome.ranks) {
     const at::Tensor& peaks = rank.tensors.at("peaks");
     most.forward = std::max(most.forward, peaks[0].item<std::int64_t>());
     most.both = std::max(most.both, peaks[1].item<std::int64_t>());

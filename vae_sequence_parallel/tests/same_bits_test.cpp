@@ -17,7 +17,7 @@ namespace {
 void check_same_bits(int size, const std::function<at::Tensor(Communicator&)>& of_rank,
                      const std::function<at::Tensor(int rank)>& expected) {
   CAPTURE(size);
-  const WorldOutcome outcome = run_ranks(threads(size), [&](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
     const c10::NoGradGuard no_grad;
     return TensorMap{{"out", of_rank(comm)}};
   });

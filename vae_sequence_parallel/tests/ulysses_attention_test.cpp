@@ -53,7 +53,7 @@ TEST_CASE("Ulysses attention: heads that do not divide by the ranks are refused 
 TEST_CASE("Ulysses attention: cost, to the byte") {
   for (const int size : {1, 2, 3, 4, 5, 8}) {
     for (const std::vector<std::int64_t>& lengths : length_patterns(size)) {
-      const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
+      const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
         const auto spent = [&] {
           const LedgerEntry cost = comm.endpoint().ledger().of("all_to_all");
           return at::tensor({static_cast<std::int64_t>(cost.calls), static_cast<std::int64_t>(cost.bytes_sent)});

@@ -36,7 +36,7 @@ TEST_CASE("gather_width: the whole picture on every rank, for the bytes of the o
   for (const int size : {1, 2, 3, 4, 5, 8}) {
     for (const std::vector<std::int64_t>& widths : width_patterns(size)) {
       const at::Tensor picture = exact_values({2, 3, 4, total_of(widths)}, at::kFloat, 1);
-      const auto outcome = run_ranks(threads(size), [&](Communicator& comm) {
+      const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
         const at::Tensor own = own_columns(picture, widths, comm.rank());
         const at::Tensor whole = gather_width({own, widths}, comm.collectives());
         const auto bytes = static_cast<std::int64_t>(comm.endpoint().ledger().total().bytes_sent);

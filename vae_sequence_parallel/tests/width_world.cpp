@@ -88,13 +88,13 @@ TensorMap serial_results(const WidthTrial& trial, bool in_float64) {
 }
 
 TensorMap parallel_results(const WidthTrial& trial) {
-  const WorldOutcome outcome = run_ranks(threads(static_cast<int>(trial.widths.size())),
-                                         [&](Communicator& comm) { return one_rank(trial, comm); });
+  const launch::WorldOutcome outcome = launch::run_ranks(threads(static_cast<int>(trial.widths.size())),
+                                                         [&](Communicator& comm) { return one_rank(trial, comm); });
   if (outcome.failure) throw std::runtime_error(outcome.failure->message);
   TensorMap whole;
   for (const auto& named : outcome.ranks[0].tensors) {
     std::vector<at::Tensor> parts;
-    for (const RankOutcome& rank : outcome.ranks) parts.push_back(rank.tensors.at(named.first).to(at::kDouble));
+    for (const launch::RankOutcome& rank : outcome.ranks) parts.push_back(rank.tensors.at(named.first).to(at::kDouble));
     whole[named.first] = is_of_parameter(named.first) ? at::stack(parts).sum(0) : at::cat(parts, 3);
   }
   return whole;

@@ -23,12 +23,13 @@ Case doubling() {
   return test_case;
 }
 
-CaseResult run_on_two(const Case& test_case, const TaskCall& call, WorldOutcome* outcome = nullptr) {
+CaseResult run_on_two(const Case& test_case, const TaskCall& call, launch::WorldOutcome* outcome = nullptr) {
   CaseResult of_rank_one;
-  const WorldOutcome result = run_ranks(threads(2), RankBody([&](Communicator& comm, RankOutcome&) {
-                                          const CaseResult own = run_case(test_case, {{"a0.double", call}}, comm, 1);
-                                          if (comm.rank() == 1) of_rank_one = own;
-                                        }));
+  const launch::WorldOutcome result =
+      launch::run_ranks(threads(2), launch::RankBody([&](Communicator& comm, launch::RankOutcome&) {
+                          const CaseResult own = run_case(test_case, {{"a0.double", call}}, comm, 1);
+                          if (comm.rank() == 1) of_rank_one = own;
+                        }));
   if (outcome != nullptr) *outcome = result;
   return of_rank_one;
 }
@@ -62,7 +63,7 @@ TEST_CASE("a result left undefined or full of NaN never passes") {
 }
 
 TEST_CASE("a missing, unknown or mis-shaped result is an error that names it") {
-  WorldOutcome outcome;
+  launch::WorldOutcome outcome;
   run_on_two(
       doubling(), [](Communicator&, const CaseInputs&) { return TensorMap{}; }, &outcome);
   REQUIRE(outcome.failure);

@@ -28,7 +28,7 @@ TaskCheck check_of(const std::vector<CheckedCase>& cases) {
 
 /// The case, blamed for the end of its world.
 CheckedCase stuck(CheckedCase checked) {
-  checked.failure = RankFailure{6, "deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0"};
+  checked.failure = launch::RankFailure{6, "deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0"};
   checked.rank_lines = {"rank 0 waits", "rank 1 waits"};
   return checked;
 }

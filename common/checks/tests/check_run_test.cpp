@@ -65,8 +65,8 @@ struct Table {
 };
 
 std::vector<TaskCheck> checks_of(const Table& table) {
-  WorldSpec world;
-  world.kind = WorldKind::kProcesses;
+  launch::WorldSpec world;
+  world.kind = launch::WorldKind::kProcesses;
   world.num_ranks = 2;
   return run_checks(table.cases, table.calls, world, 42);
 }

@@ -17,29 +17,29 @@ namespace {
 
 struct Text {
   std::string operator()(const std::string& line) const { return line; }
-  std::string operator()(const JudgedLine& judged) const { return format(judged.line); }
-  std::string operator()(const SkippedLine& line) const { return format(line); }
+  std::string operator()(const log::JudgedLine& judged) const { return format(judged.line); }
+  std::string operator()(const log::SkippedLine& line) const { return format(line); }
 };
 
 /// The lines of all ranks, rank 0's last.
 std::string log_of(const std::vector<LabStep>& steps, const CallTable& calls, int num_ranks) {
-  WorldSpec spec;
+  launch::WorldSpec spec;
   spec.num_ranks = num_ranks;
-  const WorldOutcome outcome =
-      run_ranks(spec, RankBody([&](Communicator& comm, RankOutcome& own) {
-                  PrinterOptions silent;
-                  silent.fd = -1;
-                  Printer printer(silent);
-                  const CommonOptions options;
-                  TensorMap saved;
-                  RankRun run{comm, printer, options, calls, "N/A", comm.rank(), at::kCPU, saved};
-                  for (const LabStep& step : steps) step.run(run);
-                  own.report.lines = printer.lines();
-                }));
+  const launch::WorldOutcome outcome =
+      launch::run_ranks(spec, launch::RankBody([&](Communicator& comm, launch::RankOutcome& own) {
+                          log::PrinterOptions silent;
+                          silent.fd = -1;
+                          log::Printer printer(silent);
+                          const cli::CommonOptions options;
+                          TensorMap saved;
+                          RankRun run{comm, printer, options, calls, "N/A", comm.rank(), at::kCPU, saved};
+                          for (const LabStep& step : steps) step.run(run);
+                          own.report.lines = printer.lines();
+                        }));
   REQUIRE_FALSE(outcome.failure);
   std::string log;
   for (auto rank = outcome.ranks.rbegin(); rank != outcome.ranks.rend(); ++rank) {
-    for (const PrintedLine& line : rank->report.lines) log += std::visit(Text(), line) + "\n";
+    for (const log::PrintedLine& line : rank->report.lines) log += std::visit(Text(), line) + "\n";
   }
   return log;
 }
@@ -64,8 +64,8 @@ TEST_CASE("steps print what they expect") {
     CAPTURE(num_ranks);
     const std::string log = log_of(some_steps(), some_calls(), num_ranks);
     CAPTURE(log);
-    CHECK(check_log(log, expectation_of(some_steps(), num_ranks)).empty());
-    CHECK_FALSE(check_log(log, expectation_of(some_steps(), num_ranks + 1)).empty());
+    CHECK(log::check_log(log, expectation_of(some_steps(), num_ranks)).empty());
+    CHECK_FALSE(log::check_log(log, expectation_of(some_steps(), num_ranks + 1)).empty());
   }
 }
 
@@ -74,17 +74,18 @@ TEST_CASE("steps: a wrong result does not print what is expected, nor do steps i
   wrong[testing::sum_task().test_case.task] = [](Communicator&, const CaseInputs& inputs) {
     return TensorMap{{"out", testing::x_of(inputs)}, {"x", testing::x_of(inputs)}};
   };
-  CHECK(check_log(log_of(some_steps(), wrong, 2), expectation_of(some_steps(), 2)).size() == 2);
+  CHECK(log::check_log(log_of(some_steps(), wrong, 2), expectation_of(some_steps(), 2)).size() == 2);
   std::vector<LabStep> swapped = some_steps();
   std::swap(swapped[1], swapped[2]);
-  CHECK_FALSE(check_log(log_of(swapped, some_calls(), 2), expectation_of(some_steps(), 2)).empty());
+  CHECK_FALSE(log::check_log(log_of(swapped, some_calls(), 2), expectation_of(some_steps(), 2)).empty());
 }
 
 TEST_CASE("steps: the figures' bound is the case's tolerance, unless the step has its own") {
   const std::vector<Section> sections = {{"", {testing::sum_task().test_case}}};
   const auto accepts = [](const LabStep& step, double max_diff) {
-    const std::string line = format(MatchLine{testing::sum_task().test_case.prefix, 0, true, max_diff, max_diff / 2});
-    return check_log(line + "\n", expectation_of({step}, 1)).empty();
+    const std::string line =
+        format(log::MatchLine{testing::sum_task().test_case.prefix, 0, true, max_diff, max_diff / 2});
+    return log::check_log(line + "\n", expectation_of({step}, 1)).empty();
   };
   CHECK(accepts(checks(sections), 0));
   CHECK_FALSE(accepts(checks(sections), 1e-9));

@@ -49,7 +49,7 @@ struct Runs {
       if (is_behind) world.by_rank[0].back().state = CaseRecord::State::kThrew;
       if (!is_behind) world.by_rank[0].push_back(record);
       world.by_rank[1].push_back(record);
-      if (throws || act == Does::kLitters) world.failure = RankFailure{1, one.name};
+      if (throws || act == Does::kLitters) world.failure = launch::RankFailure{1, one.name};
       if (throws) break;
       harmed = act == Does::kHarmsTheNext;
       if (act != Does::kErasesRecords) continue;

@@ -15,12 +15,13 @@ namespace lab::testing {
 namespace {
 
 /// The world's failure with the call instead of a0.row's, on 3 ranks.
-RankFailure failure_with(const TaskCall& call, WorldKind kind = WorldKind::kThreads) {
+launch::RankFailure failure_with(const TaskCall& call, launch::WorldKind kind = launch::WorldKind::kThreads) {
   const Case test_case = row_task().test_case;
-  const WorldOutcome outcome = run_ranks(world_of(kind, 3), RankBody([&](Communicator& comm, RankOutcome&) {
-                                           perform_case(test_case, {{test_case.task, call}}, comm, 42);
-                                         }));
-  return outcome.failure.value_or(RankFailure{});
+  const launch::WorldOutcome outcome =
+      launch::run_ranks(world_of(kind, 3), launch::RankBody([&](Communicator& comm, launch::RankOutcome&) {
+                          perform_case(test_case, {{test_case.task, call}}, comm, 42);
+                        }));
+  return outcome.failure.value_or(launch::RankFailure{});
 }
 
 TaskCall throwing_on_rank_one(const std::function<void()>& thrower) {
@@ -44,7 +45,7 @@ constexpr const char* kInputs =
     "; inputs: input.grad_out float64 [5, 3], input.x float64 [5, 4], weight.W float64 [4, 3], weight.bias float64 [3]";
 
 TEST_CASE("an exception in student code has exit code 7 and names rank, task, check, line and the inputs' shapes") {
-  const RankFailure failure = failure_with(throwing_on_rank_one([] { beyond_end({1, 2}); }));
+  const launch::RankFailure failure = failure_with(throwing_on_rank_one([] { beyond_end({1, 2}); }));
   CHECK(failure.exit_code == 7);
   CAPTURE(failure.message);
   CHECK(failure.message.rfind("rank 1: a0.row [row]: " + at_line(kBeyondEndLine) + "vector::_M_range_check", 0) == 0);
@@ -52,7 +53,7 @@ TEST_CASE("an exception in student code has exit code 7 and names rank, task, ch
 }
 
 TEST_CASE("LibTorch's own errors have it, too, without its backtrace") {
-  const RankFailure failure = failure_with(throwing_on_rank_one([] {
+  const launch::RankFailure failure = failure_with(throwing_on_rank_one([] {
     call([] { at::matmul(at::zeros({2, 3}), at::zeros({2, 3})); });
   }));
   CHECK(failure.exit_code == 7);
@@ -61,7 +62,7 @@ TEST_CASE("LibTorch's own errors have it, too, without its backtrace") {
 }
 
 TEST_CASE("what is thrown inside backward() has the line of the function that LibTorch called") {
-  const RankFailure failure = failure_with(throwing_on_rank_one([] {
+  const launch::RankFailure failure = failure_with(throwing_on_rank_one([] {
     const at::Tensor x = at::zeros({2}).requires_grad_();
     const at::Tensor doubled = x * 2;
     doubled.register_hook([](const at::Tensor& grad) -> at::Tensor {
@@ -76,7 +77,7 @@ TEST_CASE("what is thrown inside backward() has the line of the function that Li
 }
 
 TEST_CASE("a thrown integer is told as one, and where all ranks throw alike, one is named") {
-  const RankFailure failure = failure_with([](Communicator&, const CaseInputs&) -> TensorMap {
+  const launch::RankFailure failure = failure_with([](Communicator&, const CaseInputs&) -> TensorMap {
     throw_number();
     return {};
   });
@@ -99,18 +100,20 @@ TEST_CASE("a fault in a case's own inputs is the suite's: exit code 70") {
   if (at_line(0).empty()) return;  // it takes line tables to tell
   Case broken = row_task().test_case;
   broken.inputs = [](const CasePlace&) -> CaseInputs { throw std::runtime_error("no inputs"); };
-  const WorldOutcome outcome = run_ranks(threads(2), RankBody([&](Communicator& comm, RankOutcome&) {
-                                           perform_case(broken, {{broken.task, row_task().right}}, comm, 42);
-                                         }));
+  const launch::WorldOutcome outcome =
+      launch::run_ranks(threads(2), launch::RankBody([&](Communicator& comm, launch::RankOutcome&) {
+                          perform_case(broken, {{broken.task, row_task().right}}, comm, 42);
+                        }));
   REQUIRE(outcome.failure);
   CHECK(outcome.failure->exit_code == 70);
 }
 
 TEST_CASE("outside of a case, student code that throws is exit code 7 with its line") {
-  const WorldOutcome outcome = run_ranks(threads(2), RankBody([](Communicator& comm, RankOutcome&) {
-                                           if (comm.rank() == 1) beyond_end({});
-                                           comm.collectives().barrier();
-                                         }));
+  const launch::WorldOutcome outcome =
+      launch::run_ranks(threads(2), launch::RankBody([](Communicator& comm, launch::RankOutcome&) {
+                          if (comm.rank() == 1) beyond_end({});
+                          comm.collectives().barrier();
+                        }));
   REQUIRE(outcome.failure);
   CHECK(outcome.failure->exit_code == 7);
   CAPTURE(outcome.failure->message);

@@ -21,8 +21,8 @@ struct Program {
     args.insert(args.begin(), "build/bin/a5_pipeline");
     return app.parse(static_cast<int>(args.size()), args.data());
   }
-  lab::App app;
-  lab::CommonOptions& common;
+  lab::cli::App app;
+  lab::cli::CommonOptions& common;
   int layers = 4;
   bool tied = false;
 };
@@ -43,7 +43,7 @@ TEST_CASE("app: defaults without a command line") {
   ::unsetenv("LAB_TIMEOUT");
   Program program;
   CHECK_FALSE(program.parse({}).has_value());
-  const lab::CommonOptions& common = program.common;
+  const lab::cli::CommonOptions& common = program.common;
   CHECK(common.num_ranks == 4);
   CHECK_FALSE(common.num_ranks_given);
   CHECK(common.world == "processes");
@@ -64,9 +64,9 @@ TEST_CASE("app: the time-out comes from the command line, else from the environm
   CHECK(from_environment.common.timeout_seconds == 120);
   CHECK_FALSE(from_command_line.parse({"--timeout", "3"}).has_value());
   CHECK(from_command_line.common.timeout_seconds == 3);
-  lab::App app("lab", "x");
+  lab::cli::App app("lab", "x");
   double seconds = 10;
-  app.add_commands({{"check", "x", [&seconds](lab::App& command) {
+  app.add_commands({{"check", "x", [&seconds](lab::cli::App& command) {
                        command.add_timeout(seconds);
                        command.set_action([] { return lab::ExitCode::kAllMatch; });
                      }}});
@@ -109,7 +109,7 @@ TEST_CASE("app: every common option is read, with = and with a space") {
                           "9",
                           "--tied-weights"})
                   .has_value());
-  const lab::CommonOptions& common = program.common;
+  const lab::cli::CommonOptions& common = program.common;
   CHECK(common.num_ranks == 8);
   CHECK(common.num_ranks_given);
   CHECK(common.world == "threads");
@@ -189,7 +189,7 @@ TEST_CASE("app: help and version are answered on stdout with exit code 0") {
   std::optional<lab::ExitCode> done;
   std::string out = lab::testing::captured(1, [&] { done = Program().parse({"--version"}); });
   CHECK(done == lab::ExitCode::kAllMatch);
-  CHECK(out == "a5_pipeline " + lab::suite_version() + "\n");
+  CHECK(out == "a5_pipeline " + lab::cli::suite_version() + "\n");
   out = lab::testing::captured(1, [&] { done = Program().parse({"--help"}); });
   CHECK(done == lab::ExitCode::kAllMatch);
   for (const char* part : {"Pipeline parallelism.", "--nproc", "--log-dir", "--number-of-layers", "processes|threads",
@@ -201,7 +201,7 @@ TEST_CASE("app: help and version are answered on stdout with exit code 0") {
 
 TEST_CASE("app: values() tells two command lines apart by what they mean, not by how they are written") {
   const auto values = [](std::vector<const char*> args) {
-    lab::App app("lab", "x");
+    lab::cli::App app("lab", "x");
     app.add_common_options();
     std::int64_t bytes = 1024;
     double rate = 0.1;
@@ -233,7 +233,7 @@ TEST_CASE("app: values() tells two command lines apart by what they mean, not by
 
 TEST_CASE("app: sizes are read as CLI11 does, with K as 1024, and a wrong one is shown as it was given") {
   const auto read = [](const char* text) -> std::string {
-    lab::App app("lab", "x");
+    lab::cli::App app("lab", "x");
     std::int64_t bytes = 1 << 20;
     app.add_bytes("--bytes", bytes, {1, std::int64_t{1} << 40}, "x");
     const char* args[] = {"lab", "--bytes", text};
@@ -269,14 +269,14 @@ struct Commands {
       });
     }
     app.add_commands({{"check-log", "compares a log with a right run's\nIts second paragraph.",
-                       [this](lab::App& command) { set_up(command, "check-log"); }},
-                      {"test", "tests", [this](lab::App& command) {
+                       [this](lab::cli::App& command) { set_up(command, "check-log"); }},
+                      {"test", "tests", [this](lab::cli::App& command) {
                          command.set_action([this] { return done("test"); });
                          command.add_commands({{"check-log", "compares a log with a right test's",
-                                                [this](lab::App& inner) { set_up(inner, "test check-log"); }}});
+                                                [this](lab::cli::App& inner) { set_up(inner, "test check-log"); }}});
                        }}});
   }
-  void set_up(lab::App& command, const std::string& name) {
+  void set_up(lab::cli::App& command, const std::string& name) {
     std::string& file = command.own(std::string());
     std::vector<std::string>& more = command.own(std::vector<std::string>());
     command.add_argument("FILE", file, "the log");
@@ -299,7 +299,7 @@ struct Commands {
     }
     return ran;
   }
-  lab::App app{"a4", "A lab."};
+  lab::cli::App app{"a4", "A lab."};
   int num_ranks = 4, level = 1;
   std::string ran = "nothing";
   lab::ExitCode exit_code = lab::ExitCode::kInternal;
@@ -352,7 +352,7 @@ TEST_CASE("app: help lists each command on one line, and the command's own help 
 }
 
 TEST_CASE("app: another program's command line is left alone") {
-  lab::App labrun("labrun", "x");
+  lab::cli::App labrun("labrun", "x");
   int num_nodes = 1;
   int per_node = 1;
   labrun.add_integer("--num-nodes", num_nodes, {1, 8}, "x");

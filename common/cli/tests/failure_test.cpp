@@ -42,7 +42,7 @@ Ended run(lab::ExitCode (*body)(int, char**)) {
   std::string name = "build/bin/a5_pipeline";
   char* argv[] = {name.data(), nullptr};
   int exit_code = -1;
-  std::string err = lab::testing::captured(2, [&] { exit_code = lab::guarded_main(1, argv, body); });
+  std::string err = lab::testing::captured(2, [&] { exit_code = lab::cli::guarded_main(1, argv, body); });
   return {exit_code, err};
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("guarded main: with descriptors 0 to 2 closed, no file of the program 
     for (const int fd : {0, 1, 2}) ::close(fd);
     std::string name = "a4";
     char* argv[] = {name.data(), nullptr};
-    ::_exit(lab::guarded_main(1, argv, [&](int, char**) {
+    ::_exit(lab::cli::guarded_main(1, argv, [&](int, char**) {
       const int file = ::open(path.c_str(), O_WRONLY | O_CREAT, 0600);
       for (const int fd : {1, 2}) lab::write_fully(fd, "[Rank 0] Tensors match: True\n");
       lab::write_fully(file, "{}");
@@ -102,6 +102,6 @@ TEST_CASE("guarded main: with descriptors 0 to 2 closed, no file of the program 
 }
 
 TEST_CASE("program name: the last part of the path") {
-  CHECK(std::string(lab::program_name("./build/bin/labrun")) == "labrun");
-  CHECK(std::string(lab::program_name("labrun")) == "labrun");
+  CHECK(std::string(lab::cli::program_name("./build/bin/labrun")) == "labrun");
+  CHECK(std::string(lab::cli::program_name("labrun")) == "labrun");
 }

@@ -11,8 +11,8 @@ struct Scene {
   double now = 100.0;
   std::vector<std::string> shown;
 
-  lab::ProgressOptions options(std::int64_t total, bool is_terminal) {
-    lab::ProgressOptions result;
+  lab::cli::ProgressOptions options(std::int64_t total, bool is_terminal) {
+    lab::cli::ProgressOptions result;
     result.label = "grading";
     result.total = total;
     result.clock = [this] { return now; };
@@ -21,7 +21,7 @@ struct Scene {
     return result;
   }
   /// One step every `seconds`.
-  void work(lab::Progress& progress, int steps, double seconds, const std::string& note = "") {
+  void work(lab::cli::Progress& progress, int steps, double seconds, const std::string& note = "") {
     for (int i = 0; i < steps; ++i) {
       now += seconds;
       progress.advance(1, note);
@@ -35,7 +35,7 @@ TEST_CASE("progress: work under two seconds is silent everywhere") {
   for (const bool is_terminal : {true, false}) {
     Scene scene;
     {
-      lab::Progress progress(scene.options(100, is_terminal));
+      lab::cli::Progress progress(scene.options(100, is_terminal));
       scene.work(progress, 100, 0.0199);
     }
     CHECK(scene.shown.empty());
@@ -45,7 +45,7 @@ TEST_CASE("progress: work under two seconds is silent everywhere") {
 TEST_CASE("progress: a terminal shows one line, redrawn at most ten times a second, ended by a newline") {
   Scene scene;
   {
-    lab::Progress progress(scene.options(8, true));
+    lab::cli::Progress progress(scene.options(8, true));
     scene.work(progress, 2, 1.0, "alice");
     REQUIRE(scene.shown.size() == 1);
     CHECK(scene.shown[0] == "\r\x1b[Kgrading [######..................] 2/8, 6 s left: alice");
@@ -62,7 +62,7 @@ TEST_CASE("progress: a terminal shows one line, redrawn at most ten times a seco
 TEST_CASE("progress: elsewhere a plain line every ten seconds, without control characters") {
   Scene scene;
   {
-    lab::Progress progress(scene.options(50, false));
+    lab::cli::Progress progress(scene.options(50, false));
     scene.work(progress, 9, 1.0);
     CHECK(scene.shown.empty());
     scene.work(progress, 1, 1.0, "bob");
@@ -82,10 +82,10 @@ TEST_CASE("progress: elsewhere a plain line every ten seconds, without control c
 TEST_CASE("progress: an unknown total is counted, too many steps are harmless, long notes are cut") {
   Scene scene;
   {
-    lab::Progress unknown(scene.options(0, true));
+    lab::cli::Progress unknown(scene.options(0, true));
     scene.work(unknown, 3, 1.0);
     CHECK(scene.shown.back() == "\r\x1b[Kgrading: 3 after 3 s");
-    lab::Progress over(scene.options(1, true));
+    lab::cli::Progress over(scene.options(1, true));
     scene.work(over, 3, 1.0, std::string(500, 'x'));
     CHECK(scene.shown.back().find("3/1") != std::string::npos);
     CHECK(scene.shown.back().size() <= 4 + 79);
@@ -94,13 +94,13 @@ TEST_CASE("progress: an unknown total is counted, too many steps are harmless, l
 
 TEST_CASE("progress: a sink that throws does not end the program") {
   Scene scene;
-  lab::ProgressOptions options = scene.options(2, true);
+  lab::cli::ProgressOptions options = scene.options(2, true);
   int calls = 0;
   options.sink = [&calls](std::string_view) {
     if (++calls > 1) throw 1;
   };
   {
-    lab::Progress progress(options);
+    lab::cli::Progress progress(options);
     scene.work(progress, 1, 3.0);
   }
   CHECK(calls == 2);

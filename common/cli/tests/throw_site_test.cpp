@@ -107,7 +107,7 @@ TEST_CASE("guarded main: an exception from student code is exit code 7, not an i
   char* argv[] = {name.data(), nullptr};
   int exit_code = -1;
   const std::string err = lab::testing::captured(2, [&] {
-    exit_code = lab::guarded_main(1, argv, [](int, char**) -> lab::ExitCode {
+    exit_code = lab::cli::guarded_main(1, argv, [](int, char**) -> lab::ExitCode {
       student::call(fail_elsewhere);
       return lab::ExitCode::kAllMatch;
     });

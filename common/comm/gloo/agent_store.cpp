@@ -13,7 +13,7 @@
 #include "common/base/errors.h"
 #include "common/comm/finish_by.h"
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 using Deadline = std::chrono::steady_clock::time_point;
@@ -87,4 +87,4 @@ RendezvousTicket await_ticket(const MeetingPoint& point, Deadline deadline) {
       "--timeout");
 }
 
-}  // namespace lab
+}  // namespace lab::comm

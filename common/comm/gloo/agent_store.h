@@ -8,7 +8,7 @@
 
 // torchrun's agent serves a c10d store at MASTER_PORT, and no rank may bind that port. It is only used to tell the
 // ranks where rank 0's own rendezvous is. Internal to comm/gloo.
-namespace lab {
+namespace lab::comm {
 
 /// How to find rank 0 and be admitted.
 struct RendezvousTicket {
@@ -32,4 +32,4 @@ void leave_ticket(const MeetingPoint& store, const RendezvousTicket& ticket,
 /// Waits for rank 0's ticket. Errors: those of leave_ticket(), and CommError if rank 0 left none in time.
 RendezvousTicket await_ticket(const MeetingPoint& store, std::chrono::steady_clock::time_point deadline);
 
-}  // namespace lab
+}  // namespace lab::comm

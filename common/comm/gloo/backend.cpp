@@ -20,7 +20,7 @@
 // The protocol. A message is a frame (header, and the payload if it is short) on its channel's slot, and a long payload
 // on its own slot. Both parts are posted with the operation, so that anything both sides have posted completes without
 // help from this thread, in whatever order the waits come.
-namespace lab {
+namespace lab::comm {
 namespace {
 
 using gloo::transport::UnboundBuffer;
@@ -233,4 +233,4 @@ std::unique_ptr<ProcessWorld> ProcessWorld::join(const ProcessWorldOptions& opti
   return std::make_unique<GlooWorld>(options);
 }
 
-}  // namespace lab
+}  // namespace lab::comm

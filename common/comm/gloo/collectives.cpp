@@ -9,7 +9,7 @@
 
 #include <chrono>
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 std::uint8_t* bytes_of(const at::Tensor& tensor) {
@@ -120,4 +120,4 @@ void GlooCollectives::barrier(const Group& group) {
   });
 }
 
-}  // namespace lab
+}  // namespace lab::comm

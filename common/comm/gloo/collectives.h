@@ -11,7 +11,7 @@
 #include "common/comm/message_collectives.h"
 
 // Gloo's own collectives. Internal to comm/gloo.
-namespace lab {
+namespace lab::comm {
 
 /// broadcast, all_reduce, all_gather and barrier are Gloo's; reduce_scatter, which Gloo offers only for bound buffers
 /// and powers of two, is built from messages. The world's group uses the world's connections; a sub-group makes its own
@@ -44,4 +44,4 @@ class GlooCollectives final : public MessageCollectives {
   std::map<std::uint32_t, GroupConnections> connections_;
 };
 
-}  // namespace lab
+}  // namespace lab::comm

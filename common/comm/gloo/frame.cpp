@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x4C414231;  // "LAB1"
@@ -91,4 +91,4 @@ std::uint64_t payload_slot(const Message& message, std::uint64_t sequence) {
   return slot(0x41, hash);
 }
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -5,7 +5,7 @@
 #include "common/comm/messages/message.h"
 
 // What travels in front of every payload, and on which Gloo slot. Internal to comm/gloo.
-namespace lab {
+namespace lab::comm {
 
 /// Longest payload that travels inside the frame; a longer one follows on its own slot.
 constexpr std::uint64_t kInlineBytes = 16384;
@@ -49,4 +49,4 @@ std::uint64_t payload_slot(const Message& message, std::uint64_t sequence);
 constexpr std::uint64_t kSentinelSlot = std::uint64_t{0x4F} << 56;
 constexpr std::uint64_t kProbeSlot = std::uint64_t{0x4E} << 56;
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -11,7 +11,7 @@
 
 #include "common/comm/gloo/frame.h"
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 using std::chrono::milliseconds;
@@ -328,4 +328,4 @@ void Lifeline::throw_failure() const {
   throw CommError(fmt::format("rank {} failed: {}", failure_->origin_rank, failure_->message));
 }
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -15,7 +15,7 @@
 #include "common/comm/watch/event_file.h"
 
 // Why no wait lasts forever. Internal to comm/gloo.
-namespace lab {
+namespace lab::comm {
 
 /// The time-out passed to Gloo, so long that it never fires: it would close every connection of the context.
 constexpr std::chrono::milliseconds kForGloo = std::chrono::hours(24 * 30);
@@ -107,4 +107,4 @@ class Lifeline {
   std::thread timekeeper_;
 };
 
-}  // namespace lab
+}  // namespace lab::comm

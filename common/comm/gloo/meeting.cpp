@@ -23,7 +23,7 @@
 #include "common/comm/rendezvous/client.h"
 #include "common/comm/rendezvous/server.h"
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 // 0 if the system does not tell.
@@ -237,4 +237,4 @@ std::unique_ptr<Meeting> Meeting::hold(const ProcessWorldOptions& options) {
   return std::make_unique<RendezvousMeeting>(options);
 }
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -8,7 +8,7 @@
 #include "common/comm/process_world.h"
 
 // How the ranks find each other. Internal to comm/gloo.
-namespace lab {
+namespace lab::comm {
 
 /// The place where ranks exchange addresses (rendezvous.h), and the network device that the addresses belong to.
 class Meeting {
@@ -25,4 +25,4 @@ class Meeting {
   [[noreturn]] virtual void connection_lost() = 0;
 };
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace lab {
+namespace lab::comm {
 
 Endpoint::Posted Endpoint::post(Message message) {
   const bool sends = message.direction == Direction::kSend;
@@ -97,4 +97,4 @@ void Endpoint::close() {
   transport_->close();
 }
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -11,7 +11,7 @@
 #include "common/comm/trace/trace.h"
 #include "common/comm/transport.h"
 
-namespace lab {
+namespace lab::comm {
 
 /// What the tracer writes about a message's payload, e.g. "chunks 2 3"; called with the tensor that is sent.
 using PayloadLabel = std::function<std::string(const at::Tensor&)>;
@@ -97,4 +97,10 @@ class LedgerScope {
   std::string before_;
 };
 
+}  // namespace lab::comm
+
+namespace lab {
+using comm::Endpoint;
+using comm::LedgerScope;
+using comm::PayloadLabel;
 }  // namespace lab

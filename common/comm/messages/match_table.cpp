@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace lab {
+namespace lab::comm {
 
 void Match::copy_payload() const {
   if (num_bytes() == 0 || source->message.tensor.is_meta()) return;
@@ -137,4 +137,4 @@ std::vector<RankState> MatchTable::states() const {
   return states;
 }
 
-}  // namespace lab
+}  // namespace lab::comm

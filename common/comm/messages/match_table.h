@@ -12,7 +12,7 @@
 
 // Which messages match, who waits for whom, and who is to blame: the common part of the worlds whose ranks share one
 // memory (`threads` and `sim`). Knows nothing of threads, locks or clocks.
-namespace lab {
+namespace lab::comm {
 
 /// One end of a message, as its rank posted it.
 struct LocalPending final : Pending {
@@ -97,4 +97,4 @@ class MatchTable {
   int num_finished_ = 0;
 };
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -5,7 +5,7 @@
 #include "common/base/errors.h"
 #include "common/tensor/describe.h"
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 std::string describe(const Contract& contract) {
@@ -74,4 +74,4 @@ at::Tensor on_wire(const at::Tensor& tensor) {
   return tensor.detach().cpu().contiguous();
 }
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -8,7 +8,7 @@
 #include "common/comm/source_line.h"
 #include "common/comm/watch/wait_graph.h"
 
-namespace lab {
+namespace lab::comm {
 
 /// What both sides of a message must agree on, and where it was posted.
 struct Contract {
@@ -48,4 +48,4 @@ void require_defined(const at::Tensor& tensor, int rank, const std::string& acti
 /// The tensor that is actually sent: the caller's own if possible (on the CPU or meta, contiguous), else a copy.
 at::Tensor on_wire(const at::Tensor& tensor);
 
-}  // namespace lab
+}  // namespace lab::comm

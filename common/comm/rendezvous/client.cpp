@@ -11,7 +11,7 @@
 
 #include "common/base/errors.h"
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 using std::chrono::milliseconds;
@@ -152,4 +152,4 @@ void RendezvousClient::fail_without_rank_0(const std::string& what) const {
       place_.text(), what));
 }
 
-}  // namespace lab
+}  // namespace lab::comm

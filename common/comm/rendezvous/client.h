@@ -7,7 +7,7 @@
 #include "common/comm/rendezvous/socket.h"
 #include "common/comm/rendezvous/wire.h"
 
-namespace lab {
+namespace lab::comm {
 
 /// A rank's side of the rendezvous: one connection to rank 0, kept for as long as the rank may have to connect to
 /// others.
@@ -43,4 +43,4 @@ class RendezvousClient {
   std::string found_instead_;  ///< what answered instead of rank 0
 };
 
-}  // namespace lab
+}  // namespace lab::comm

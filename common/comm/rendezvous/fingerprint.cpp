@@ -7,7 +7,7 @@
 
 #include "common/base/checksum.h"
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 constexpr std::size_t kMaxValue = 200, kMaxText = 8000;  // well below kMaxArrivalBytes
@@ -75,4 +75,4 @@ std::string describe_ranks(const std::vector<int>& ranks) {
   return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "));
 }
 
-}  // namespace lab
+}  // namespace lab::comm

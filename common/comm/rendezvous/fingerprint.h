@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace lab {
+namespace lab::comm {
 
 /// What must be equal on every rank of a world, human-readable: "program" and "version", then the options.
 using Fingerprint = std::vector<std::pair<std::string, std::string>>;
@@ -20,4 +20,4 @@ std::string describe_differences(const std::map<int, std::string>& texts);
 /// "rank 2" or "ranks 1, 3"
 std::string describe_ranks(const std::vector<int>& ranks);
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -5,7 +5,7 @@
 #include "common/base/errors.h"
 #include "common/comm/rendezvous/fingerprint.h"
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 RendezvousMessage refusal(ExitCode exit_code, const std::string& message) {
@@ -173,4 +173,4 @@ std::string Rendezvous::describe_absent(const Wait& wait) const {
                      wait.exchange->name, wait.timeout_seconds);
 }
 
-}  // namespace lab
+}  // namespace lab::comm

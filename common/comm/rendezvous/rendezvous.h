@@ -9,7 +9,7 @@
 
 #include "common/comm/rendezvous/wire.h"
 
-namespace lab {
+namespace lab::comm {
 
 /// The rendezvous itself, without sockets: who has arrived, who waits for whom, and what each connection is told.
 /// Connections are numbers; rank 0's server moves the bytes.
@@ -69,4 +69,4 @@ class Rendezvous {
   std::set<int> known_ranks_;  ///< those that connected, as rank 0 counts them
 };
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -13,7 +13,7 @@
 #include "common/base/errors.h"
 #include "common/comm/rendezvous/rendezvous.h"
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 using Time = std::chrono::steady_clock::time_point;
@@ -237,4 +237,4 @@ RendezvousServer::~RendezvousServer() {
   thread_.join();
 }
 
-}  // namespace lab
+}  // namespace lab::comm

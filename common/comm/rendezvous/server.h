@@ -7,7 +7,7 @@
 
 #include "common/comm/rendezvous/socket.h"
 
-namespace lab {
+namespace lab::comm {
 
 /// Serves a world's rendezvous (rendezvous.h) from rank 0, on its own thread, for as long as this object lives. Never
 /// blocks on a connection: idle, half-open and garbage connections are dropped and do not disturb the rendezvous. A
@@ -34,4 +34,4 @@ class RendezvousServer {
   std::thread thread_;
 };
 
-}  // namespace lab
+}  // namespace lab::comm

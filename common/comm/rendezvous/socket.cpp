@@ -18,7 +18,7 @@
 #include "common/base/errors.h"
 #include "common/comm/finish_by.h"
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 using Deadline = std::chrono::steady_clock::time_point;
@@ -244,4 +244,4 @@ std::string address_towards(const std::string& host, Deadline deadline) {
   throw UsageError(fmt::format("rendezvous: this machine has no route to {}; hint: check MASTER_ADDR", host));
 }
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -10,7 +10,7 @@
 
 #include "common/base/files.h"
 
-namespace lab {
+namespace lab::comm {
 
 /// Where rank 0 serves the rendezvous: a Unix-domain socket for the ranks of one machine, else an address and a port.
 struct RendezvousPlace {
@@ -55,4 +55,4 @@ std::string address_towards(const std::string& host, std::chrono::steady_clock::
 /// The text of an errno, with a hint if it is about too few descriptors.
 std::string describe_error(int error);
 
-}  // namespace lab
+}  // namespace lab::comm

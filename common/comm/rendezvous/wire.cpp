@@ -4,7 +4,7 @@
 #include <limits>
 #include <tuple>
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 constexpr std::string_view kMagic = "LRV\x01";  // the last byte is the version
@@ -137,4 +137,4 @@ std::optional<RendezvousMessage> RendezvousStream::next() {
   return message;
 }
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -9,7 +9,7 @@
 
 // What ranks and the rendezvous send to each other, as bytes of a stream: "LRV", version, kind, length of the body,
 // body. Numbers are 32 bits, little-endian; a text is its length and its bytes. No sockets here.
-namespace lab {
+namespace lab::comm {
 
 enum class RendezvousKind : std::uint8_t {
   kArrive = 1,  ///< from a rank: Arrival, its first message
@@ -88,4 +88,4 @@ class RendezvousStream {
 inline constexpr std::size_t kMaxArrivalBytes = 16 << 10;
 inline constexpr std::size_t kMaxExchangeBytes = 1 << 20;
 
-}  // namespace lab
+}  // namespace lab::comm

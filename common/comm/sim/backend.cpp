@@ -9,7 +9,7 @@
 #include "common/comm/sim_world.h"
 #include "common/comm/thread/state.h"
 
-namespace lab {
+namespace lab::comm {
 
 /// State shared by the ranks. A message is matched when its second end is posted, and then travels through the
 /// simulated network; both ends are done when it arrives. One rank runs at a time, so nothing is locked.
@@ -178,4 +178,4 @@ void SimWorld::run(const std::function<void(int rank)>& body) {
   hub_->run(body);
 }
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -17,7 +17,7 @@
 // processed by the kernel in one batch, before the clock moves, using a timer for "now". That makes one switch per wait
 // and none per message. When a communication started by the kernel completes, SimGrid reports it to the kernel; one
 // started by an actor is only reported to an actor that waits for it.
-namespace lab {
+namespace lab::comm {
 namespace {
 
 namespace sg = simgrid::s4u;
@@ -261,4 +261,4 @@ void SimEngine::clear_alarm() {
   impl_->alarm = nullptr;
 }
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -6,7 +6,7 @@
 
 #include "common/comm/sim/network.h"
 
-namespace lab {
+namespace lab::comm {
 
 /// The simulated machine: a clock, one host per rank with a network between them, and an actor on each host. The only
 /// user of SimGrid in the simulated world. At most one per process.
@@ -47,4 +47,4 @@ class SimEngine {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace lab
+}  // namespace lab::comm

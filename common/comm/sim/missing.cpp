@@ -1,7 +1,7 @@
 #include "common/comm/sim_world.h"
 
 // Replaces backend.cpp in a build without SimGrid.
-namespace lab {
+namespace lab::comm {
 
 class SimWorld::Hub {};
 
@@ -22,4 +22,4 @@ std::shared_ptr<Transport> SimWorld::transport(int) {
 
 void SimWorld::run(const std::function<void(int rank)>&) {}
 
-}  // namespace lab
+}  // namespace lab::comm

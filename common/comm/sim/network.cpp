@@ -6,7 +6,7 @@
 
 #include "common/base/errors.h"
 
-namespace lab {
+namespace lab::comm {
 
 const std::vector<std::string>& platform_names() {
   static const std::vector<std::string> names = {"star", "fat-tree", "torus", "dragonfly"};
@@ -30,4 +30,4 @@ void check_network(const SimNetwork& network) {
   }
 }
 
-}  // namespace lab
+}  // namespace lab::comm

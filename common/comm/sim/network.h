@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace lab {
+namespace lab::comm {
 
 /// The network of the simulated world. One rank runs on each host; computing takes no time, messages do.
 ///
@@ -28,4 +28,4 @@ const std::vector<std::string>& platform_names();
 ///           per second
 void check_network(const SimNetwork& network);
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -11,6 +11,7 @@
 #include "common/testing/temporary_folder.h"
 
 using namespace lab;
+using namespace lab::comm;
 
 namespace {
 

@@ -3,6 +3,7 @@
 #include "common/testing/plain_test.h"
 
 using namespace lab;
+using namespace lab::comm;
 
 TEST_CASE("equal fingerprints differ in nothing") {
   const std::string text = to_text({{"program", "a4"}, {"--seed", "42"}, {"--out", ""}});

@@ -14,7 +14,7 @@
 #include "common/testing/processes.h"
 #include "common/testing/test.h"
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -143,4 +143,4 @@ TEST_CASE("agent store: the ranks of each attempt find each other, though the st
 }
 
 }  // namespace
-}  // namespace lab
+}  // namespace lab::comm

@@ -4,7 +4,7 @@
 #include "common/comm/gloo/frame.h"
 #include "common/testing/test.h"
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 Message message_of(at::IntArrayRef shape, at::ScalarType dtype) {
@@ -84,4 +84,4 @@ TEST_CASE("payloads of unequal contracts never share a slot, nor do channels") {
 }
 
 }  // namespace
-}  // namespace lab
+}  // namespace lab::comm

@@ -3,7 +3,7 @@
 #include "common/base/errors.h"
 #include "common/testing/test.h"
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 TEST_CASE("a group numbers its members in the order given") {
@@ -39,4 +39,4 @@ TEST_CASE("a list that cannot be is refused") {
 }
 
 }  // namespace
-}  // namespace lab
+}  // namespace lab::comm

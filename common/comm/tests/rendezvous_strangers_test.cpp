@@ -7,7 +7,8 @@
 
 // Other programs that connect to the port, or listen there.
 using namespace lab;
-using namespace lab::meeting_ranks;
+using namespace lab::comm;
+using namespace lab::comm::meeting_ranks;
 
 namespace {
 

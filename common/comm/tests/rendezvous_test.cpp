@@ -13,7 +13,8 @@
 #include "common/testing/message_of.h"
 
 using namespace lab;
-using namespace lab::meeting_ranks;
+using namespace lab::comm;
+using namespace lab::comm::meeting_ranks;
 
 TEST_CASE("every rank meets every other, over a port and over a socket in a folder") {
   const std::string folder = temporary_folder();

@@ -4,6 +4,7 @@
 #include "common/testing/plain_test.h"
 
 using namespace lab;
+using namespace lab::comm;
 
 namespace {
 

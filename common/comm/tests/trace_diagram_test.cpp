@@ -4,7 +4,7 @@
 
 #include "common/testing/test.h"
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 TraceEvent message_end(Direction direction, int rank, int peer, double start, double end, std::uint64_t sequence = 0) {
@@ -284,4 +284,4 @@ TEST_CASE("trace diagram: nothing, an instant and a thousand ranks can be drawn"
 }
 
 }  // namespace
-}  // namespace lab
+}  // namespace lab::comm

@@ -8,7 +8,7 @@
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 using testing::contains;
@@ -193,4 +193,4 @@ TEST_CASE("a picture that cannot be drawn or written is refused before there is 
 }
 
 }  // namespace
-}  // namespace lab
+}  // namespace lab::comm

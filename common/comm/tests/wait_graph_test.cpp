@@ -3,6 +3,7 @@
 #include "common/testing/plain_test.h"
 
 using namespace lab;
+using namespace lab::comm;
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include "common/comm/messages/match_table.h"
 #include "common/comm/thread_world.h"
 
-namespace lab {
+namespace lab::comm {
 
 /// State shared by the ranks. Messages are matched by whichever end is posted second; both then change under the mutex.
 class ThreadWorld::Hub {
@@ -130,4 +130,4 @@ void ThreadWorld::finished(int rank) {
   hub_->finished(rank);
 }
 
-}  // namespace lab
+}  // namespace lab::comm

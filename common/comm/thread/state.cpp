@@ -9,7 +9,7 @@
 
 #include "common/tensor/memory_meter.h"
 
-namespace lab {
+namespace lab::comm {
 
 ThreadState::ThreadState() : memory_owner_(memory_owner()) {
   // The Itanium C++ ABI (2.2.2) fixes this layout but does not expose it.
@@ -32,4 +32,4 @@ bool inside_backward() {
   return torch::autograd::get_current_graph_task_exec_info() != nullptr;
 }
 
-}  // namespace lab
+}  // namespace lab::comm

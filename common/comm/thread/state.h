@@ -3,8 +3,10 @@
 #include <ATen/ThreadLocalState.h>
 
 namespace lab {
-
 class MemoryAccount;
+}
+
+namespace lab::comm {
 
 /// Per-thread state besides the stack: LibTorch's modes (grad mode, saved-tensor hooks, dispatch keys ...), the account
 /// that the memory meter charges, and the exceptions that catch blocks are handling. Where ranks take turns on one
@@ -35,4 +37,4 @@ class ThreadState {
 /// saved.
 bool inside_backward();
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -12,7 +12,7 @@
 #include "common/comm/trace/trace_diagram.h"
 #include "common/plot/plot.h"
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 double origin(const std::vector<TraceEvent>& events) {
@@ -172,4 +172,4 @@ void write_trace(const std::string& path, const std::vector<TraceEvent>& events)
   write_file_atomically(path, ends_with(path, ".json") ? chrome_trace_json(events) : trace_csv(events));
 }
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -6,7 +6,7 @@
 
 #include "common/comm/watch/wait_graph.h"
 
-namespace lab {
+namespace lab::comm {
 
 /// What a rank did: one message as seen by one of its two ends, one built-in collective, or one computation recorded on
 /// request.
@@ -61,4 +61,4 @@ void check_trace_name(const std::string& path);
 /// a picture, is missing.
 void write_trace(const std::string& path, const std::vector<TraceEvent>& events);
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -13,7 +13,7 @@
 #include "common/comm/trace/trace.h"
 
 // Horizontal lengths are in a unit of time, vertical ones in rows: rank r's line is at r.
-namespace lab {
+namespace lab::comm {
 namespace {
 
 constexpr std::size_t kMostDrawn = 20000;               ///< boxes and arrows: takes gnuplot two seconds
@@ -283,4 +283,4 @@ plot::Diagram trace_diagram(const std::vector<TraceEvent>& events) {
   return Drawing(events).diagram();
 }
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -5,7 +5,7 @@
 #include "common/comm/trace/trace.h"
 #include "common/plot/plot_diagram.h"
 
-namespace lab {
+namespace lab::comm {
 
 /// Rank over time: a row per rank, rank 0 on top, time to the right from the first event.
 ///
@@ -18,4 +18,4 @@ namespace lab {
 /// says so.
 plot::Diagram trace_diagram(const std::vector<TraceEvent>& events);
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -15,7 +15,7 @@
 #include "common/comm/watch/event_layout.h"
 #include "common/comm/watch/rank_events.h"
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 using namespace event_layout;
@@ -224,4 +224,4 @@ std::optional<Diagnosis> diagnose(const EventFile& events) {
   return diagnosis;
 }
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -10,7 +10,7 @@
 
 // The memory-mapped file in which every rank records what it is doing. It outlives a rank that was killed, so the
 // launcher can say what that rank was doing, and it carries the launcher's verdict back to the ranks.
-namespace lab {
+namespace lab::comm {
 
 /// Why the run ends, for all ranks of this machine: from the launcher, or from the rank whose wait timed out first.
 struct Verdict {
@@ -91,4 +91,4 @@ std::string describe_late_rank(const EventFile& events, int first, int self);
 /// changed in between.
 std::optional<Diagnosis> diagnose(const EventFile& events);
 
-}  // namespace lab
+}  // namespace lab::comm

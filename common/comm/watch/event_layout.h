@@ -14,7 +14,7 @@
 // one writer and are guarded by a sequence lock: odd while a change is being made, plus two per change. A reader that
 // finds the same even number before and after has read a consistent snapshot. Words are stored with release and loaded
 // with acquire, so that no word can be seen outside the change it belongs to.
-namespace lab::event_layout {
+namespace lab::comm::event_layout {
 
 using Word = std::atomic<std::uint64_t>;
 static_assert(Word::is_always_lock_free && sizeof(Word) == 8, "shared between processes");
@@ -134,4 +134,4 @@ struct alignas(4096) FileHeader {
   Notice<16000> rank_lines;
 };
 
-}  // namespace lab::event_layout
+}  // namespace lab::comm::event_layout

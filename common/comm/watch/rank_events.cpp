@@ -7,7 +7,7 @@
 #include <numeric>
 #include <unordered_map>
 
-namespace lab {
+namespace lab::comm {
 namespace {
 
 using namespace event_layout;
@@ -226,4 +226,4 @@ std::vector<std::string> read_last_events(const RankPages& pages) {
   return lines;
 }
 
-}  // namespace lab
+}  // namespace lab::comm

@@ -8,7 +8,7 @@
 
 // A rank that waits for one message waits for exactly one peer, so the waits form a graph with at most one edge out of
 // each rank: following the edges either reaches a rank again (a cycle) or ends at a rank that does not wait.
-namespace lab {
+namespace lab::comm {
 namespace {
 
 constexpr int kNobody = -1;
@@ -243,4 +243,4 @@ std::string describe_rank(const RankState& state) {
   return line;
 }
 
-}  // namespace lab
+}  // namespace lab::comm

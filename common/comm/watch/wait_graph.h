@@ -11,7 +11,7 @@
 
 // Who waits for whom, and what that means. Independent of tensors and transports: the threads world, the simulated
 // world and the launcher (from the event file) all describe their ranks with these types and get the same messages.
-namespace lab {
+namespace lab::comm {
 
 enum class Direction : std::uint8_t { kSend, kRecv };
 
@@ -102,4 +102,4 @@ std::string describe_wait(const PostedOp& op);
 /// line of a rank in a report, without its number.
 std::string describe_rank(const RankState& state);
 
-}  // namespace lab
+}  // namespace lab::comm

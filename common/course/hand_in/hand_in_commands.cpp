@@ -60,14 +60,14 @@ ExitCode pack(const std::string& root, const std::string& name, const std::strin
 
 }  // namespace
 
-void identity_command(App& app) {
+void identity_command(cli::App& app) {
   auto& identity = app.own(Identity());
   app.add_text("--name", identity.name, "NAME", "your name");
   app.add_text("--id", identity.id, "ID", "your number or login, by which results are kept apart");
   app.set_action([&identity, &root = add_root(app)] { return store_identity(root, identity); });
 }
 
-void needs_run_command(App& app) {
+void needs_run_command(cli::App& app) {
   auto& name = app.own(std::string());
   app.add_argument("LAB", name, "such as a9");
   app.set_action([&name, &root = add_root(app)] {
@@ -77,7 +77,7 @@ void needs_run_command(App& app) {
   });
 }
 
-void pack_command(App& app) {
+void pack_command(cli::App& app) {
   auto& name = app.own(std::string());
   auto& results = app.own(std::string());
   app.add_argument("LAB", name, "such as a9");

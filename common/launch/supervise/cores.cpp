@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace lab {
+namespace lab::launch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -68,4 +68,4 @@ int threads_per_rank(int num_local_ranks) {
   return std::max(1, usable_cores() / std::max(1, num_local_ranks));
 }
 
-}  // namespace lab
+}  // namespace lab::launch

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-namespace lab {
+namespace lab::launch {
 
 /// Cores that this process may use: those of its affinity mask, limited by its cgroup's CPU quota (rounded down, at
 /// least 1).
@@ -17,4 +17,4 @@ int threads_per_rank(int num_local_ranks);
 /// Source    Linux, Documentation/admin-guide/cgroup-v2.rst (cpu.max) and scheduler/sched-bwc.rst (cpu.cfs_quota_us)
 std::optional<double> cgroup_cpu_quota(const std::string& membership, const std::string& mount = "/sys/fs/cgroup");
 
-}  // namespace lab
+}  // namespace lab::launch

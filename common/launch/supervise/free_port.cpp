@@ -11,7 +11,7 @@
 #include "common/base/errors.h"
 #include "common/base/files.h"
 
-namespace lab {
+namespace lab::launch {
 namespace {
 
 // Binds briefly and returns the port that was bound.
@@ -44,4 +44,4 @@ void check_port_is_free(int port) {
   try_port(port);
 }
 
-}  // namespace lab
+}  // namespace lab::launch

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace lab {
+namespace lab::launch {
 
 /// A TCP port that was free a moment ago.
 int free_port();
@@ -9,4 +9,4 @@ int free_port();
 /// Errors    UsageError: the port is in use or not allowed
 void check_port_is_free(int port);
 
-}  // namespace lab
+}  // namespace lab::launch

@@ -9,7 +9,7 @@
 #include "common/cli/app.h"
 #include "common/launch/supervise/cores.h"
 
-namespace lab {
+namespace lab::launch {
 namespace {
 
 constexpr int kMaxRanks = 4096;
@@ -126,7 +126,7 @@ void check(const Words& words, LaunchOptions& options, const VariableLookup& env
 std::optional<ExitCode> read_launch_options(int argc, char** argv, LaunchOptions& options,
                                             const VariableLookup& environment) {
   Words words;
-  App app("labrun", "Starts a program on many ranks, with torchrun's options, and watches them.");
+  cli::App app("labrun", "Starts a program on many ranks, with torchrun's options, and watches them.");
   app.add_text("--nnodes", words.num_nodes, "N", "machines that take part; labrun is started on each");
   app.add_text("--nproc-per-node", words.num_local_ranks, "N", "ranks on this machine; auto: one per core");
   app.add_text("--node-rank", words.node_rank, "N",
@@ -164,4 +164,4 @@ std::optional<ExitCode> read_launch_options(int argc, char** argv, LaunchOptions
   return std::nullopt;
 }
 
-}  // namespace lab
+}  // namespace lab::launch

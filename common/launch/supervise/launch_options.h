@@ -8,7 +8,7 @@
 #include "common/launch/supervise/rank_environment.h"
 #include "common/launch/supervise/rank_output.h"
 
-namespace lab {
+namespace lab::launch {
 
 /// labrun's command line, validated.
 struct LaunchOptions {
@@ -32,4 +32,4 @@ struct LaunchOptions {
 std::optional<ExitCode> read_launch_options(int argc, char** argv, LaunchOptions& options,
                                             const VariableLookup& environment = process_variable);
 
-}  // namespace lab
+}  // namespace lab::launch

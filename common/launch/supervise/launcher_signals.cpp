@@ -9,7 +9,7 @@
 
 #include "common/base/errors.h"
 
-namespace lab {
+namespace lab::launch {
 
 LauncherSignals::LauncherSignals() {
   sigset_t ours;
@@ -43,4 +43,4 @@ std::optional<int> LauncherSignals::next() {
   return std::nullopt;
 }
 
-}  // namespace lab
+}  // namespace lab::launch

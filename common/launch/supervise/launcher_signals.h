@@ -7,7 +7,7 @@
 
 #include "common/base/files.h"
 
-namespace lab {
+namespace lab::launch {
 
 /// While it lives, SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD do not interrupt this process but are read here. Uses
 /// no handler and no global: a signal that was ignored before stays ignored. Threads started meanwhile inherit the
@@ -30,4 +30,4 @@ class LauncherSignals {
   UniqueFd fd_;
 };
 
-}  // namespace lab
+}  // namespace lab::launch

@@ -9,7 +9,7 @@
 
 #include "common/base/errors.h"
 
-namespace lab {
+namespace lab::launch {
 
 MemoryFile::MemoryFile(const char* name) : fd_(::memfd_create(name, 0)) {  // inherited: no MFD_CLOEXEC
   if (fd_.get() < 0) throw UsageError(fmt::format("cannot create an in-memory file: {}", std::strerror(errno)));
@@ -31,4 +31,4 @@ std::string bytes_of(int fd) {
   return bytes;
 }
 
-}  // namespace lab
+}  // namespace lab::launch

@@ -4,7 +4,7 @@
 
 #include "common/base/files.h"
 
-namespace lab {
+namespace lab::launch {
 
 /// An in-memory file that this process shares with the processes it starts. It has no name in any folder, so nothing is
 /// left of it when they are gone, however they ended.
@@ -24,4 +24,4 @@ class MemoryFile {
 /// All bytes of such a file, whatever its position.
 std::string bytes_of(int fd);
 
-}  // namespace lab
+}  // namespace lab::launch

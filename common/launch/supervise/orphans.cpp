@@ -14,7 +14,7 @@
 
 #include "common/base/option_value.h"
 
-namespace lab {
+namespace lab::launch {
 namespace {
 
 // Without scanning /proc, which takes time: most programs leave no process behind.
@@ -72,4 +72,4 @@ void Orphans::kill_all() {
   }
 }
 
-}  // namespace lab
+}  // namespace lab::launch

@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace lab {
+namespace lab::launch {
 
 /// While it lives, orphaned descendants of this process become its children, so that everything a rank leaves behind
 /// can be found.
@@ -23,4 +23,4 @@ class Orphans {
   std::set<pid_t> others_;  // children from before: not ours to kill
 };
 
-}  // namespace lab
+}  // namespace lab::launch

@@ -11,7 +11,7 @@
 #include "common/base/option_value.h"
 #include "common/base/text.h"
 
-namespace lab {
+namespace lab::launch {
 namespace {
 
 // The variables that tell a rank its place, by launcher.
@@ -266,4 +266,4 @@ std::optional<RankEnvironment> rank_environment(const VariableLookup& lookup) {
   return Finder(lookup).find();
 }
 
-}  // namespace lab
+}  // namespace lab::launch

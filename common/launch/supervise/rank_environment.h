@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-namespace lab {
+namespace lab::launch {
 
 // Slurm's compact notations.
 
@@ -60,4 +60,4 @@ std::optional<std::string> process_variable(const char* name);
 ///           size < 1, no address for rank 0
 std::optional<RankEnvironment> rank_environment(const VariableLookup& lookup = process_variable);
 
-}  // namespace lab
+}  // namespace lab::launch

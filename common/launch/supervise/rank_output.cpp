@@ -12,7 +12,7 @@
 #include "common/base/errors.h"
 #include "common/base/files.h"
 
-namespace lab {
+namespace lab::launch {
 namespace {
 
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;  // a longer one is passed on in pieces
@@ -99,4 +99,4 @@ bool RankOutput::copy_some(Stream& stream) {
   return !ended;
 }
 
-}  // namespace lab
+}  // namespace lab::launch

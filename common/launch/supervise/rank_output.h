@@ -6,7 +6,7 @@
 
 #include "common/base/files.h"
 
-namespace lab {
+namespace lab::launch {
 
 struct RankOutputOptions {
   std::string log_dir;      ///< empty: no files
@@ -58,4 +58,4 @@ class RankOutput {
   std::thread copier_;
 };
 
-}  // namespace lab
+}  // namespace lab::launch

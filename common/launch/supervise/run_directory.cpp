@@ -15,7 +15,7 @@
 #include "common/base/errors.h"
 #include "common/launch/supervise/rank_environment.h"
 
-namespace lab {
+namespace lab::launch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -65,4 +65,4 @@ RunDirectory::~RunDirectory() {
   fs::remove_all(path_, ignored);
 }
 
-}  // namespace lab
+}  // namespace lab::launch

@@ -4,7 +4,7 @@
 
 #include "common/base/files.h"
 
-namespace lab {
+namespace lab::launch {
 
 /// A private folder for one run on one machine, under $TMPDIR or, if that is not set, under `fallback`. It is removed
 /// with its contents at the end or, if this process was killed, by the next process that creates one. (/tmp may be in
@@ -24,4 +24,4 @@ class RunDirectory {
   UniqueFd lock_;  ///< on the folder, while this process or one that it forked is alive
 };
 
-}  // namespace lab
+}  // namespace lab::launch

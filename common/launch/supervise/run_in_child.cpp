@@ -14,7 +14,7 @@
 #include "common/launch/supervise/launcher_signals.h"
 #include "common/launch/supervise/memory_file.h"
 
-namespace lab {
+namespace lab::launch {
 namespace {
 
 constexpr int kStillRunning = -1;  ///< not a valid process status
@@ -77,4 +77,4 @@ void run_in_child(const std::string& what, const std::function<void()>& body) {
   }
 }
 
-}  // namespace lab
+}  // namespace lab::launch

@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-namespace lab {
+namespace lab::launch {
 
 /// Runs body in a separate process, which has ended when this returns: for work that must leave nothing behind in this
 /// process, such as memory or a thread pool, before ranks are forked from it. body's result is lost too: it must write
@@ -18,4 +18,4 @@ namespace lab {
 /// Example   run_in_child("reading the images", [&] { load_cifar(folder); });
 void run_in_child(const std::string& what, const std::function<void()>& body);
 
-}  // namespace lab
+}  // namespace lab::launch

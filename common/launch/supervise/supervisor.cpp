@@ -12,7 +12,7 @@
 #include "common/launch/supervise/launcher_signals.h"
 #include "common/launch/supervise/orphans.h"
 
-namespace lab {
+namespace lab::launch {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -93,7 +93,7 @@ struct Supervisor::State {
     }
   }
 
-  void obey_signals(EventFile* events) {
+  void obey_signals(comm::EventFile* events) {
     while (const std::optional<int> signal = signals.next()) {
       if (*signal == SIGINT && !options.obey_interrupt) continue;
       if (interrupted_by != 0) {  // a second signal: the user is in a hurry
@@ -107,7 +107,7 @@ struct Supervisor::State {
     }
   }
 
-  void reap(EventFile* events) {
+  void reap(comm::EventFile* events) {
     for (Rank& rank : ranks) {
       int status = 0;
       if (!rank.alive) continue;
@@ -122,13 +122,13 @@ struct Supervisor::State {
     }
   }
 
-  void note_stop(Rank& rank, int signal, EventFile* events) {
+  void note_stop(Rank& rank, int signal, comm::EventFile* events) {
     rank.stopped_by = signal;
     rank.stopped_since = Clock::now();
     if (events != nullptr) events->set_stopped(rank.exit.rank, signal);
   }
 
-  void note_end(Rank& rank, int status, EventFile* events) {
+  void note_end(Rank& rank, int status, comm::EventFile* events) {
     const bool killed = WIFSIGNALED(status);
     rank.alive = false;
     rank.exit.exit_code = exit_code_of_status(status);
@@ -139,7 +139,7 @@ struct Supervisor::State {
       return;
     }
     const bool returned =
-        !killed && events != nullptr && events->read(rank.exit.rank, nullptr).activity == RankActivity::kFinished;
+        !killed && events != nullptr && events->read(rank.exit.rank, nullptr).activity == comm::RankActivity::kFinished;
     if (events != nullptr) events->set_exit_reason(rank.exit.rank, rank.exit.reason);
     if (rank.exit.stopped) return;
     rank.blame = returned                                                            ? Blame::kReturnedWithCode
@@ -149,33 +149,33 @@ struct Supervisor::State {
     if (!returned && phase == Phase::kRunning) enter(Phase::kGrace, options.grace_seconds);
   }
 
-  void look_for_proof(EventFile* events) {
+  void look_for_proof(comm::EventFile* events) {
     if (events == nullptr || phase != Phase::kRunning) return;
-    diagnosis = diagnose(*events);
+    diagnosis = comm::diagnose(*events);
     if (!diagnosis) return;
     events->set_verdict({diagnosis->exit_code, diagnosis->message});
     enter(Phase::kGrace, options.grace_seconds);
   }
 
-  void describe(const EventFile* events) {
-    if (events != nullptr) rank_lines = describe_ranks(*events);
+  void describe(const comm::EventFile* events) {
+    if (events != nullptr) rank_lines = comm::describe_ranks(*events);
   }
 
-  void end_for(const std::string& reason, const EventFile* events) {
+  void end_for(const std::string& reason, const comm::EventFile* events) {
     timed_out = reason;
     describe(events);
     signal_living(SIGTERM);
     enter(Phase::kTerminated, options.kill_seconds);
   }
 
-  void look_at_the_clock(const EventFile* events) {
+  void look_at_the_clock(const comm::EventFile* events) {
     if (options.timeout_seconds <= 0 || phase != Phase::kRunning || Clock::now() < end_of_time) return;
     end_for(fmt::format("the run took longer than its time-out of {} s", options.timeout_seconds), events);
   }
 
   // Ranks that wait for a stopped rank time out by themselves, unless they are stopped too; others do not notice. The
   // half second lets waiting ranks report first.
-  void look_for_stopped_ranks(const EventFile* events) {
+  void look_for_stopped_ranks(const comm::EventFile* events) {
     if (events == nullptr || options.min_stall_seconds <= 0 || phase != Phase::kRunning) return;
     for (const Rank& rank : ranks) {
       if (!rank.alive || rank.stopped_by == 0) continue;
@@ -188,7 +188,7 @@ struct Supervisor::State {
     }
   }
 
-  void look_for_a_stall(const EventFile* events) {
+  void look_for_a_stall(const comm::EventFile* events) {
     if (events == nullptr || options.min_stall_seconds <= 0 || ranks.size() < 2 || phase != Phase::kRunning) return;
     bool moved = false;
     for (Rank& rank : ranks) {
@@ -255,7 +255,7 @@ struct Supervisor::State {
   Clock::time_point last_turn = Clock::now();
   Clock::time_point last_move = Clock::now();
   std::vector<std::string> rank_lines;
-  std::optional<Diagnosis> diagnosis;
+  std::optional<comm::Diagnosis> diagnosis;
 };
 
 Supervisor::Supervisor(const SupervisorOptions& options) : state_(std::make_unique<State>(options)) {}
@@ -275,7 +275,7 @@ void Supervisor::add(const Child& child) {
   state_->ranks.push_back(rank);
 }
 
-SuperviseResult Supervisor::supervise(EventFile* events) {
+SuperviseResult Supervisor::supervise(comm::EventFile* events) {
   State& state = *state_;
   state.end_of_time = after(state.options.timeout_seconds);
   state.last_turn = state.last_move = Clock::now();
@@ -296,4 +296,4 @@ SuperviseResult Supervisor::supervise(EventFile* events) {
   return state.result();
 }
 
-}  // namespace lab
+}  // namespace lab::launch

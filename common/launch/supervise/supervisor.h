@@ -10,7 +10,7 @@
 
 #include "common/comm/watch/event_file.h"
 
-namespace lab {
+namespace lab::launch {
 
 /// A rank's process, made by fork_process() or exec_process().
 struct Child {
@@ -36,12 +36,12 @@ struct RankExit {
 };
 
 struct SuperviseResult {
-  int exit_code = 0;                    ///< what the launcher should exit with; see supervise()
-  int first_failed_rank = -1;           ///< the rank to blame; -1: no single one
-  std::string message;                  ///< why the run failed; empty when it did not
-  std::vector<std::string> rank_lines;  ///< what each rank was doing when the run was stuck or timed out
-  std::vector<RankExit> exits;          ///< by rank
-  std::optional<Diagnosis> diagnosis;   ///< the proof that the run could not go on
+  int exit_code = 0;                         ///< what the launcher should exit with; see supervise()
+  int first_failed_rank = -1;                ///< the rank to blame; -1: no single one
+  std::string message;                       ///< why the run failed; empty when it did not
+  std::vector<std::string> rank_lines;       ///< what each rank was doing when the run was stuck or timed out
+  std::vector<RankExit> exits;               ///< by rank
+  std::optional<comm::Diagnosis> diagnosis;  ///< the proof that the run could not go on
 };
 
 /// How long all ranks of a run may go without sending, receiving or reporting anything: six times their time-out, and
@@ -75,11 +75,11 @@ class Supervisor {
   /// - that of the rank to blame: the first that failed by itself (not with 5, the code of a rank whose peer failed),
   ///   else the first with 5, else the first that returned with an exit code other than 0
   /// - 0
-  SuperviseResult supervise(EventFile* events = nullptr);
+  SuperviseResult supervise(comm::EventFile* events = nullptr);
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
-}  // namespace lab
+}  // namespace lab::launch

@@ -3,7 +3,7 @@
 #include "common/testing/worlds.h"
 
 // The built-in collectives give the same results and the same ledger entries in every world.
-namespace lab {
+namespace lab::launch {
 namespace {
 
 at::Tensor of_rank(at::IntArrayRef shape, at::ScalarType dtype, int rank) {
@@ -77,7 +77,7 @@ TEST_CASE_TEMPLATE("contract: the ledger charges collectives alike in every worl
   });
   REQUIRE_FALSE(outcome.failure);
   for (const RankOutcome& rank : outcome.ranks) {
-    Ledger ledger;
+    comm::Ledger ledger;
     for (const LedgerEntry& entry : rank.report.ledger) ledger.add(entry);
     CHECK(ledger.of("all_reduce").bytes_sent == 48);      // 2 (p-1)/p n, n = 32 bytes
     CHECK(ledger.of("all_gather").bytes_sent == 96);      // (p-1)/p n, n = the 128 bytes of the output
@@ -125,4 +125,4 @@ TEST_CASE_TEMPLATE("contract: an all-to-all part of another shape than agreed is
 }
 
 }  // namespace
-}  // namespace lab
+}  // namespace lab::launch

@@ -11,7 +11,7 @@
 #include "common/testing/worlds.h"
 
 // Ranks as processes, of which one loops or is stopped: the run ends by itself and names the late rank.
-namespace lab {
+namespace lab::launch {
 namespace {
 
 constexpr double kTimeoutSeconds = 0.5;
@@ -175,4 +175,4 @@ TEST_CASE("contract: in a world of threads a time-out names the rank at the end 
 }
 
 }  // namespace
-}  // namespace lab
+}  // namespace lab::launch

@@ -10,7 +10,7 @@
 #include "common/testing/worlds.h"
 
 // Failures: every failure ends every rank, with one message that says why.
-namespace lab {
+namespace lab::launch {
 namespace {
 
 /// With "@" for this file's lines, so that whole messages can be compared.
@@ -300,4 +300,4 @@ TEST_CASE_TEMPLATE("contract: collectives that differ between ranks are refused"
 }
 
 }  // namespace
-}  // namespace lab
+}  // namespace lab::launch

@@ -5,7 +5,7 @@
 #include "common/testing/worlds.h"
 
 // Ranks wait for one that works alone only as long as it reports progress.
-namespace lab {
+namespace lab::launch {
 namespace {
 
 constexpr double kLoneTimeoutSeconds = 1;
@@ -21,7 +21,7 @@ TEST_CASE_TEMPLATE("contract: ranks without work wait as long as others work, ho
     CAPTURE(size);
     const WorldOutcome outcome = run_ranks(world_of<World>(size), [](Communicator& comm) {
       std::int64_t num_steps = 0;
-      work_while_others_wait(comm.collectives(), [&](const ReportProgress& report) {
+      comm::work_while_others_wait(comm.collectives(), [&](const comm::ReportProgress& report) {
         for (int i = 0; i < 100 * comm.rank(); ++i) {
           report();
           ++num_steps;
@@ -39,8 +39,9 @@ TEST_CASE_TEMPLATE("contract: ranks without work wait as long as others work, ho
 TEST_CASE_TEMPLATE("contract: lone work that reports progress may last longer than the time-out", World, Threads,
                    Processes) {
   const WorldOutcome outcome = run_ranks(world_of<World>(3, kLoneTimeoutSeconds), [](Communicator& comm) {
-    const auto work = [](const ReportProgress& report) { work_for_long(report); };
-    work_while_others_wait(comm.collectives(), comm.rank() == 1 ? work : std::function<void(const ReportProgress&)>());
+    const auto work = [](const comm::ReportProgress& report) { work_for_long(report); };
+    comm::work_while_others_wait(comm.collectives(),
+                                 comm.rank() == 1 ? work : std::function<void(const comm::ReportProgress&)>());
     return TensorMap{};
   });
   CHECK_FALSE(outcome.failure);
@@ -48,8 +49,9 @@ TEST_CASE_TEMPLATE("contract: lone work that reports progress may last longer th
 
 TEST_CASE_TEMPLATE("contract: lone work without a report of progress times out", World, Threads, Processes) {
   const WorldOutcome outcome = run_ranks(world_of<World>(3, kLoneTimeoutSeconds), [](Communicator& comm) {
-    const auto work = [](const ReportProgress&) { work_for_long([] {}); };
-    work_while_others_wait(comm.collectives(), comm.rank() == 1 ? work : std::function<void(const ReportProgress&)>());
+    const auto work = [](const comm::ReportProgress&) { work_for_long([] {}); };
+    comm::work_while_others_wait(comm.collectives(),
+                                 comm.rank() == 1 ? work : std::function<void(const comm::ReportProgress&)>());
     return TensorMap{};
   });
   REQUIRE(outcome.failure);
@@ -57,4 +59,4 @@ TEST_CASE_TEMPLATE("contract: lone work without a report of progress times out",
 }
 
 }  // namespace
-}  // namespace lab
+}  // namespace lab::launch

@@ -21,7 +21,7 @@
 #include "common/testing/worlds.h"
 
 // Rendezvous of ranks started by a launcher, with real processes.
-namespace lab {
+namespace lab::launch {
 namespace {
 
 constexpr double kTimeout = 10;
@@ -211,4 +211,4 @@ TEST_CASE("meeting: too few descriptors are called that, and the other ranks hea
 }
 
 }  // namespace
-}  // namespace lab
+}  // namespace lab::launch

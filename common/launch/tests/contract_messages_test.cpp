@@ -3,7 +3,7 @@
 #include "common/testing/worlds.h"
 
 // What a transport must guarantee, in every world.
-namespace lab {
+namespace lab::launch {
 namespace {
 
 TEST_CASE_TEMPLATE("contract: messages travel round a ring at every world size", World, LAB_ALL_WORLDS) {
@@ -189,4 +189,4 @@ TEST_CASE_TEMPLATE("contract: sub-groups have ranks and messages of their own", 
 }
 
 }  // namespace
-}  // namespace lab
+}  // namespace lab::launch

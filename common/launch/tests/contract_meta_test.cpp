@@ -2,7 +2,7 @@
 #include "common/testing/worlds.h"
 
 // Tensors without memory travel within one process only.
-namespace lab {
+namespace lab::launch {
 namespace {
 
 TEST_CASE_TEMPLATE("contract: a meta tensor travels as its sizes alone", World, LAB_WORLDS_OF_ONE_PROCESS) {
@@ -21,7 +21,7 @@ TEST_CASE_TEMPLATE("contract: a meta tensor travels as its sizes alone", World, 
     CAPTURE(message_of_rank(outcome, 0));
     REQUIRE_FALSE(outcome.failure);
     CHECK(tensor_of_rank(outcome, 0, "sizes").numel() == 7);
-    Ledger ledger;
+    comm::Ledger ledger;
     for (const LedgerEntry& entry : outcome.ranks[1].report.ledger) ledger.add(entry);
     CHECK(ledger.of("message").bytes_received == (std::uint64_t{1} << 42) + 80);
   }
@@ -56,4 +56,4 @@ TEST_CASE("contract: between processes a meta tensor is refused<processes>") {
 }
 
 }  // namespace
-}  // namespace lab
+}  // namespace lab::launch

@@ -4,7 +4,7 @@
 #include "common/testing/worlds.h"
 
 // What every world guarantees about the time that a rank spends on computations, real or stand-in.
-namespace lab {
+namespace lab::launch {
 namespace {
 
 constexpr double kShort = 1.0 / 512;  // seconds; an integral number of nanoseconds
@@ -71,11 +71,11 @@ TEST_CASE_TEMPLATE("contract: a computation is traced with its operation, its tu
   });
   REQUIRE_FALSE(outcome.failure);
   for (int rank = 0; rank < 3; ++rank) {
-    const std::vector<TraceEvent>& trace = outcome.ranks[static_cast<std::size_t>(rank)].trace;
+    const std::vector<comm::TraceEvent>& trace = outcome.ranks[static_cast<std::size_t>(rank)].trace;
     REQUIRE(trace.size() == 2);
     for (std::size_t turn = 0; turn < 2; ++turn) {
-      const TraceEvent& event = trace[turn];
-      CHECK(event.kind == TraceKind::kComputation);
+      const comm::TraceEvent& event = trace[turn];
+      CHECK(event.kind == comm::TraceKind::kComputation);
       CHECK(event.rank == rank);
       CHECK(event.operation == "F" + std::to_string(turn));
       CHECK(event.sequence == 10 * turn + 7);
@@ -153,4 +153,4 @@ TEST_CASE("contract: while a rank passes simulated time, its messages travel<sim
 #endif
 
 }  // namespace
-}  // namespace lab
+}  // namespace lab::launch

@@ -4,7 +4,7 @@
 #include "common/testing/worlds.h"
 
 // What every world records about its messages: sums in the ledger, both ends in a trace.
-namespace lab {
+namespace lab::launch {
 namespace {
 
 TEST_CASE_TEMPLATE("contract: the ledger counts messages, bytes and the longest chain of steps", World,
@@ -42,10 +42,10 @@ TEST_CASE_TEMPLATE("contract: a trace holds both ends of every message", World, 
   });
   REQUIRE_FALSE(outcome.failure);
   for (std::size_t i = 0; i < 2; ++i) {
-    const TraceEvent& sent = outcome.ranks[0].trace.at(i);
-    const TraceEvent& received = outcome.ranks[1].trace.at(i);
-    CHECK(sent.direction == Direction::kSend);
-    CHECK(received.direction == Direction::kRecv);
+    const comm::TraceEvent& sent = outcome.ranks[0].trace.at(i);
+    const comm::TraceEvent& received = outcome.ranks[1].trace.at(i);
+    CHECK(sent.direction == comm::Direction::kSend);
+    CHECK(received.direction == comm::Direction::kRecv);
     CHECK(sent.peer == 1);
     CHECK(sent.sequence == i);
     CHECK(received.sequence == i);
@@ -76,11 +76,11 @@ TEST_CASE_TEMPLATE("contract: a trace knows when a message was there, however la
   });
   REQUIRE_FALSE(outcome.failure);
   const auto message_of = [&](std::size_t rank) {
-    const std::vector<TraceEvent>& trace = outcome.ranks[rank].trace;
+    const std::vector<comm::TraceEvent>& trace = outcome.ranks[rank].trace;
     return *std::find_if(trace.begin(), trace.end(),
-                         [](const auto& event) { return event.kind == TraceKind::kMessage; });
+                         [](const auto& event) { return event.kind == comm::TraceKind::kMessage; });
   };
-  const TraceEvent sent = message_of(0), received = message_of(1);
+  const comm::TraceEvent sent = message_of(0), received = message_of(1);
   CHECK(received.arrived_seconds == sent.arrived_seconds);
   CHECK(received.arrived_seconds >= sent.start_seconds);
   CHECK(received.arrived_seconds <= sent.end_seconds);
@@ -111,4 +111,4 @@ TEST_CASE_TEMPLATE("contract: a label says what each payload is, on both ends", 
 }
 
 }  // namespace
-}  // namespace lab
+}  // namespace lab::launch

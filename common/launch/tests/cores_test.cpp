@@ -6,6 +6,7 @@
 #include "common/testing/temporary_folder.h"
 
 using namespace lab;
+using namespace lab::launch;
 using lab::testing::TemporaryFolder;
 using lab::testing::write_bytes;
 

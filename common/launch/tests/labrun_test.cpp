@@ -16,6 +16,7 @@
 #include "common/testing/processes.h"
 
 using namespace lab;
+using namespace lab::launch;
 using lab::testing::contains;
 
 namespace {

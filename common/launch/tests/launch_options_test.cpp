@@ -5,6 +5,7 @@
 #include "common/testing/plain_test.h"
 
 using namespace lab;
+using namespace lab::launch;
 using lab::testing::contains;
 
 namespace {

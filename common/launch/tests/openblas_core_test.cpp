@@ -9,7 +9,7 @@
 #include "common/base/subprocess.h"
 #include "common/testing/test.h"
 
-namespace lab {
+namespace lab::launch {
 namespace {
 
 /// What OpenBLAS got from getenv(); empty: it chose by itself.
@@ -71,4 +71,4 @@ TEST_CASE("what the user sets wins over the choice") {
 }
 
 }  // namespace
-}  // namespace lab
+}  // namespace lab::launch

@@ -8,6 +8,7 @@
 #include "common/testing/plain_test.h"
 
 using namespace lab;
+using namespace lab::launch;
 
 namespace {
 

@@ -9,6 +9,7 @@
 #include "common/testing/processes.h"
 
 using namespace lab;
+using namespace lab::launch;
 
 namespace {
 

@@ -9,6 +9,7 @@
 #include "common/testing/temporary_folder.h"
 
 using namespace lab;
+using namespace lab::launch;
 namespace fs = std::filesystem;
 
 namespace {

@@ -18,6 +18,7 @@
 #include "common/testing/temporary_folder.h"
 
 using namespace lab;
+using namespace lab::launch;
 using lab::testing::TemporaryFolder;
 
 namespace {

@@ -4,7 +4,7 @@
 #include "common/testing/test.h"
 
 // The simulated clock against the cost model: n bytes take alpha + n beta, and only one direction of a link is shared.
-namespace lab {
+namespace lab::launch {
 namespace {
 
 TEST_CASE("sim: one message of n bytes takes alpha + n beta, on both ends") {
@@ -21,7 +21,7 @@ TEST_CASE("sim: one message of n bytes takes alpha + n beta, on both ends") {
 }
 
 TEST_CASE("sim: another network, other times; without latency, too") {
-  for (const SimNetwork& network : {SimNetwork{"star", 1e-3, 1e6}, SimNetwork{"star", 0, 2e9}}) {
+  for (const comm::SimNetwork& network : {comm::SimNetwork{"star", 1e-3, 1e6}, comm::SimNetwork{"star", 0, 2e9}}) {
     const auto outcome = timed(
         2,
         [&](PointToPoint& p2p) {
@@ -138,8 +138,8 @@ TEST_CASE("sim: a trace is in simulated seconds, and both ends of a message agre
   });
   REQUIRE_FALSE(outcome.failure);
   for (std::size_t src = 0; src < 2; ++src) {
-    const TraceEvent& sent = outcome.ranks[src].trace.back();
-    const TraceEvent& received = outcome.ranks[src + 1].trace.front();
+    const comm::TraceEvent& sent = outcome.ranks[src].trace.back();
+    const comm::TraceEvent& received = outcome.ranks[src + 1].trace.front();
     CHECK(sent.round == src + 1);
     CHECK(received.round == src + 1);
     CHECK(is_exactly(sent.end_seconds, static_cast<double>(src + 1) * 11e-6));
@@ -149,4 +149,4 @@ TEST_CASE("sim: a trace is in simulated seconds, and both ends of a message agre
 }
 
 }  // namespace
-}  // namespace lab
+}  // namespace lab::launch

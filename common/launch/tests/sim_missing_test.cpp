@@ -2,7 +2,7 @@
 #include "common/testing/worlds.h"
 
 // In a build without SimGrid, in place of the other sim tests.
-namespace lab {
+namespace lab::launch {
 namespace {
 
 TEST_CASE("sim: a build without SimGrid says so") {
@@ -12,4 +12,4 @@ TEST_CASE("sim: a build without SimGrid says so") {
 }
 
 }  // namespace
-}  // namespace lab
+}  // namespace lab::launch

@@ -5,11 +5,11 @@
 #include "common/testing/test.h"
 
 // Simulated networks other than a star, and invalid ones.
-namespace lab {
+namespace lab::launch {
 namespace {
 
 TEST_CASE("sim: every platform holds any number of ranks, and each rank reaches each other") {
-  for (const std::string& platform : platform_names()) {
+  for (const std::string& platform : comm::platform_names()) {
     for (const int size : {1, 2, 3, 16, 17, 45}) {
       CAPTURE(platform);
       CAPTURE(size);
@@ -48,8 +48,9 @@ TEST_CASE("sim: farther is slower where hops count") {
 }
 
 TEST_CASE("sim: a network that cannot be is refused before anything runs") {
-  for (const SimNetwork& network : {SimNetwork{"start", 1e-6, 1e9}, SimNetwork{"star", -1, 1e9},
-                                    SimNetwork{"star", 1e-6, 0}, SimNetwork{"star", std::nan(""), 1e9}}) {
+  for (const comm::SimNetwork& network :
+       {comm::SimNetwork{"start", 1e-6, 1e9}, comm::SimNetwork{"star", -1, 1e9}, comm::SimNetwork{"star", 1e-6, 0},
+        comm::SimNetwork{"star", std::nan(""), 1e9}}) {
     WorldSpec spec = world_of<Sim>(2);
     spec.network = network;
     CHECK_THROWS_AS(run_ranks(spec, [](Communicator&) { return TensorMap{}; }), UsageError);
@@ -57,4 +58,4 @@ TEST_CASE("sim: a network that cannot be is refused before anything runs") {
 }
 
 }  // namespace
-}  // namespace lab
+}  // namespace lab::launch

@@ -8,7 +8,7 @@
 #include "common/testing/worlds.h"
 
 // All simulated ranks share one process and one thread: what must stay per rank, and what ends them all.
-namespace lab {
+namespace lab::launch {
 namespace {
 
 TEST_CASE("sim: the grad mode of one rank is not another's") {
@@ -109,4 +109,4 @@ TEST_CASE("sim: a simulation that crashes or exits is a failure of every rank") 
 }
 
 }  // namespace
-}  // namespace lab
+}  // namespace lab::launch

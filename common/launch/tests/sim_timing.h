@@ -6,7 +6,7 @@
 #include "common/testing/worlds.h"
 
 // Timing helpers for tests of the simulated world: messages without memory, and each rank's clock.
-namespace lab {
+namespace lab::launch {
 
 #if defined(__SANITIZE_ADDRESS__)
 constexpr int kManyRanks = 32;  // each is a thread in this build
@@ -26,7 +26,7 @@ inline double now(Communicator& comm) {
 
 /// How many simulated seconds the body takes on each rank.
 inline WorldOutcome timed(int num_ranks, const std::function<void(PointToPoint&)>& body,
-                          const SimNetwork& network = {}) {
+                          const comm::SimNetwork& network = {}) {
   WorldSpec spec = world_of<Sim>(num_ranks, 1e6);
   spec.network = network;
   return run_ranks(spec, [&](Communicator& comm) {
@@ -44,4 +44,4 @@ inline bool is_exactly(double actual, double expected) {
   return std::abs(actual - expected) <= 1e-9 * expected;
 }
 
-}  // namespace lab
+}  // namespace lab::launch

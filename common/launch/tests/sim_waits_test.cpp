@@ -2,7 +2,7 @@
 #include "common/testing/test.h"
 
 // Waits that never end, or not in time: found at an exact simulated time.
-namespace lab {
+namespace lab::launch {
 namespace {
 
 TEST_CASE("sim: a wait longer than the time-out, in simulated seconds, says what for") {
@@ -82,4 +82,4 @@ TEST_CASE("sim: a deadlock is found when the rank that is waited for returns, th
 }
 
 }  // namespace
-}  // namespace lab
+}  // namespace lab::launch

@@ -9,6 +9,7 @@
 #include "common/testing/temporary_folder.h"
 
 using namespace lab;
+using namespace lab::launch;
 
 namespace {
 
@@ -16,7 +17,7 @@ constexpr double kLong = 600;  // a grace period that the test must not have to 
 
 using Bodies = std::vector<std::function<int()>>;
 
-SuperviseResult supervised(const Bodies& bodies, EventFile* events = nullptr,
+SuperviseResult supervised(const Bodies& bodies, comm::EventFile* events = nullptr,
                            const SupervisorOptions& options = {0.1, 0.1, 0, true}) {
   Supervisor supervisor(options);
   for (std::size_t rank = 0; rank < bodies.size(); ++rank)
@@ -39,7 +40,7 @@ std::function<int()> returning(int exit_code) {
 }
 
 // A rank that shows in the event file that it waits for a message, and exits like a real rank once there is a verdict.
-std::function<int()> stuck(EventFile& events, int rank, Direction direction, int peer) {
+std::function<int()> stuck(comm::EventFile& events, int rank, comm::Direction direction, int peer) {
   return [&events, rank, direction, peer] {
     auto pages = events.rank(rank);
     pages->waiting(pages->posted({direction, peer, 0, 0, 0, 4, "send", "float32 [1]", "a.cpp:1"}));
@@ -89,7 +90,7 @@ TEST_CASE("a rank that does not listen to SIGTERM is killed") {
 TEST_CASE("within the grace the others end by themselves, and are not to blame") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("events");
-  auto events = EventFile::create(path, 3);
+  auto events = comm::EventFile::create(path, 3);
   const auto survivor = [&events] {
     while (events->exit_reason(1).empty()) ::usleep(1000);
     return 5;
@@ -118,9 +119,9 @@ TEST_CASE("a rank with code 5 is not the cause where another failed by itself, e
 TEST_CASE("a rank that has returned and reports a mismatch stops nobody") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("events");
-  auto events = EventFile::create(path, 2);
+  auto events = comm::EventFile::create(path, 2);
   const SuperviseResult result = supervised({[&events] {
-                                               events->rank(0)->set_activity(RankActivity::kFinished);
+                                               events->rank(0)->set_activity(comm::RankActivity::kFinished);
                                                return 1;
                                              },
                                              [&events] {
@@ -137,10 +138,10 @@ TEST_CASE("a rank that has returned and reports a mismatch stops nobody") {
 TEST_CASE("ranks that wait for each other are found out") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("events");
-  auto events = EventFile::create(path, 2);
+  auto events = comm::EventFile::create(path, 2);
   const SuperviseResult result =
-      supervised({stuck(*events, 0, Direction::kSend, 1), stuck(*events, 1, Direction::kSend, 0)}, events.get(),
-                 {kLong, kLong, 0, true});
+      supervised({stuck(*events, 0, comm::Direction::kSend, 1), stuck(*events, 1, comm::Direction::kSend, 0)},
+                 events.get(), {kLong, kLong, 0, true});
   CHECK(result.exit_code == 6);
   CHECK(result.message ==
         "deadlock: rank 0 waits to send 4 B to rank 1 (a.cpp:1), rank 1 waits to send 4 B to rank 0 (a.cpp:1)");
@@ -152,9 +153,9 @@ TEST_CASE("ranks that wait for each other are found out") {
 TEST_CASE("a wait for a rank that has returned is found out") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("events");
-  auto events = EventFile::create(path, 2);
+  auto events = comm::EventFile::create(path, 2);
   const SuperviseResult result =
-      supervised({stuck(*events, 0, Direction::kRecv, 1), returning(0)}, events.get(), {kLong, kLong, 0, true});
+      supervised({stuck(*events, 0, comm::Direction::kRecv, 1), returning(0)}, events.get(), {kLong, kLong, 0, true});
   CHECK(result.exit_code == 6);
   CHECK(result.message.find("but rank 1 has already returned") != std::string::npos);
 }
@@ -162,8 +163,8 @@ TEST_CASE("a wait for a rank that has returned is found out") {
 TEST_CASE("the time-out of a run ends it, and tells what the ranks were doing") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("events");
-  auto events = EventFile::create(path, 1);
-  events->rank(0)->set_activity(RankActivity::kRunning);
+  auto events = comm::EventFile::create(path, 1);
+  events->rank(0)->set_activity(comm::RankActivity::kRunning);
   const SuperviseResult result = supervised({wait_for_ever}, events.get(), {0.1, 0.1, 0.2, true});
   CHECK(result.exit_code == 5);
   CHECK(result.message == "the run took longer than its time-out of 0.2 s");
@@ -215,11 +216,12 @@ TEST_CASE("signals to the launcher are passed on and end the run") {
 namespace {
 
 /// Computes, as the event file shows, with this time-out for waits.
-std::function<int()> computing(EventFile& events, int rank, double timeout_seconds, const std::function<int()>& body) {
+std::function<int()> computing(comm::EventFile& events, int rank, double timeout_seconds,
+                               const std::function<int()>& body) {
   return [&events, rank, timeout_seconds, body] {
     auto pages = events.rank(rank);
     pages->set_timeout(timeout_seconds);
-    pages->set_activity(RankActivity::kRunning);
+    pages->set_activity(comm::RankActivity::kRunning);
     return body();
   };
 }
@@ -233,7 +235,7 @@ int stop_oneself() {
 
 TEST_CASE("a rank that stays stopped for its time-out ends the run, and is named") {
   const testing::TemporaryFolder folder;
-  auto events = EventFile::create(folder.file("events"), 2);
+  auto events = comm::EventFile::create(folder.file("events"), 2);
   const SuperviseResult result =
       supervised({computing(*events, 0, 0.1, wait_for_ever), computing(*events, 1, 0.1, stop_oneself)}, events.get());
   CHECK(result.exit_code == 5);
@@ -245,7 +247,7 @@ TEST_CASE("a rank that stays stopped for its time-out ends the run, and is named
 
 TEST_CASE("a rank that continues in time is not ended") {
   const testing::TemporaryFolder folder;
-  auto events = EventFile::create(folder.file("events"), 2);
+  auto events = comm::EventFile::create(folder.file("events"), 2);
   const auto continued = [&events] {
     const pid_t own = ::getpid();
     const pid_t helper = ::fork();
@@ -264,7 +266,7 @@ TEST_CASE("a rank that continues in time is not ended") {
 
 TEST_CASE("ranks that all stand still end after the stall limit, with a line for each") {
   const testing::TemporaryFolder folder;
-  auto events = EventFile::create(folder.file("events"), 2);
+  auto events = comm::EventFile::create(folder.file("events"), 2);
   const SuperviseResult result =
       supervised({computing(*events, 0, 0.01, wait_for_ever), computing(*events, 1, 0.01, wait_for_ever)}, events.get(),
                  {0.1, 0.1, 0, true, 0.3});
@@ -277,14 +279,14 @@ TEST_CASE("ranks that all stand still end after the stall limit, with a line for
 
 TEST_CASE("an interrupted run tells what each rank was doing") {
   const testing::TemporaryFolder folder;
-  auto events = EventFile::create(folder.file("events"), 2);
+  auto events = comm::EventFile::create(folder.file("events"), 2);
   const pid_t launcher = ::getpid();
   const auto interrupting = [launcher] {
     ::kill(launcher, SIGINT);
     return wait_for_ever();
   };
-  const SuperviseResult result =
-      supervised({computing(*events, 0, kLong, interrupting), stuck(*events, 1, Direction::kRecv, 0)}, events.get());
+  const SuperviseResult result = supervised(
+      {computing(*events, 0, kLong, interrupting), stuck(*events, 1, comm::Direction::kRecv, 0)}, events.get());
   CHECK(result.exit_code == 130);
   REQUIRE(result.rank_lines.size() == 2);
   CHECK(result.rank_lines[0] == "rank 0 computes; no message yet");

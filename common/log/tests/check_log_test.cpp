@@ -12,7 +12,7 @@ using lab::testing::sample_expectation;
 using lab::testing::sample_log;
 
 std::vector<std::string> check(const std::string& text) {
-  return lab::check_log(text, sample_expectation());
+  return lab::log::check_log(text, sample_expectation());
 }
 
 std::string replaced(const std::string& from, const std::string& to) {
@@ -86,28 +86,29 @@ TEST_CASE("check log: a wrong verdict after a missing line is a separate problem
 }
 
 TEST_CASE("expected line: belongs to its rank and its prefix") {
-  const lab::ExpectedLine match = lab::ExpectedMatch{"A", true, 1e-6, "", ""};
+  const lab::log::ExpectedLine match = lab::log::ExpectedMatch{"A", true, 1e-6, "", ""};
   const std::string figures = " Tensors match: True | Max diff: 0.000000e+00 | Mean diff: 0.000000e+00";
-  CHECK(lab::problem_with(match, 1, "[A][Rank 1]" + figures).empty());
-  CHECK_FALSE(lab::problem_with(match, 2, "[A][Rank 1]" + figures).empty());
-  CHECK_FALSE(lab::problem_with(match, 1, "[B][Rank 1]" + figures).empty());
-  CHECK_FALSE(lab::problem_with(match, 1, "[Rank 1]" + figures).empty());
-  const lab::ExpectedLine skip = lab::ExpectedSkip{"A", ""};
-  CHECK(lab::problem_with(skip, 1, "[A][Rank 1] skipped: x").empty());
-  CHECK_FALSE(lab::problem_with(skip, 2, "[A][Rank 1] skipped: x").empty());
-  CHECK_FALSE(lab::problem_with(skip, 1, "[B][Rank 1] skipped: x").empty());
+  CHECK(lab::log::problem_with(match, 1, "[A][Rank 1]" + figures).empty());
+  CHECK_FALSE(lab::log::problem_with(match, 2, "[A][Rank 1]" + figures).empty());
+  CHECK_FALSE(lab::log::problem_with(match, 1, "[B][Rank 1]" + figures).empty());
+  CHECK_FALSE(lab::log::problem_with(match, 1, "[Rank 1]" + figures).empty());
+  const lab::log::ExpectedLine skip = lab::log::ExpectedSkip{"A", ""};
+  CHECK(lab::log::problem_with(skip, 1, "[A][Rank 1] skipped: x").empty());
+  CHECK_FALSE(lab::log::problem_with(skip, 2, "[A][Rank 1] skipped: x").empty());
+  CHECK_FALSE(lab::log::problem_with(skip, 1, "[B][Rank 1] skipped: x").empty());
 }
 
 TEST_CASE("check log: a False line needs a difference") {
-  lab::LogExpectation log(1);
-  log.add(0, lab::ExpectedMatch{"A", false, 0.0, "", ""});
-  CHECK(lab::check_log("[A][Rank 0] Tensors match: False | Max diff: 1.000000e-01 | Mean diff: 1.000000e-02\n", log)
-            .empty());
+  lab::log::LogExpectation log(1);
+  log.add(0, lab::log::ExpectedMatch{"A", false, 0.0, "", ""});
+  CHECK(
+      lab::log::check_log("[A][Rank 0] Tensors match: False | Max diff: 1.000000e-01 | Mean diff: 1.000000e-02\n", log)
+          .empty());
   for (const char* figures :
        {"Max diff: 0.000000e+00 | Mean diff: 0.000000e+00", "Max diff: nan | Mean diff: nan",
         "Max diff: inf | Mean diff: 1.000000e+00", "Max diff: 1.000000e-01 | Mean diff: 0.000000e+00"}) {
     CAPTURE(figures);
-    CHECK(lab::check_log(std::string("[A][Rank 0] Tensors match: False | ") + figures + "\n", log).size() == 1);
+    CHECK(lab::log::check_log(std::string("[A][Rank 0] Tensors match: False | ") + figures + "\n", log).size() == 1);
   }
 }
 
@@ -132,9 +133,9 @@ TEST_CASE("check log: lines out of order within a rank, and between ranks where 
 TEST_CASE("check log: a rank too many, a rank without a line, two lines run together") {
   CHECK(only_problem(sample_log() + "[Rank 3] done\n") ==
         "line 19: rank 3 is not one of the 3 ranks; was the run started with --nproc 3?");
-  lab::LogExpectation four = sample_expectation();
+  lab::log::LogExpectation four = sample_expectation();
   four.per_rank.emplace_back(four.per_rank[2]);
-  const std::vector<std::string> problems = lab::check_log(sample_log(), four);
+  const std::vector<std::string> problems = lab::log::check_log(sample_log(), four);
   REQUIRE(problems.size() == 1);
   CHECK(problems.front().find("rank 3: printed nothing; expected 4 lines") == 0);
   const std::vector<std::string> run_together = check(replaced("[Rank 1] done\n", "[Rank 1] done"));
@@ -152,41 +153,41 @@ TEST_CASE("check log: a file that is not a complete text file is refused with a 
 }
 
 TEST_CASE("check log: a long log with one line missing is explained in time") {
-  lab::LogExpectation log(1);
+  lab::log::LogExpectation log(1);
   std::string text;
   for (int i = 0; i < 5000; ++i) {
-    log.add(0, lab::ExpectedText{"[Rank 0] step " + std::to_string(i)});
+    log.add(0, lab::log::ExpectedText{"[Rank 0] step " + std::to_string(i)});
     if (i != 2500) text += "[Rank 0] step " + std::to_string(i) + "\n";
   }
-  const std::vector<std::string> problems = lab::check_log(text, log);
+  const std::vector<std::string> problems = lab::log::check_log(text, log);
   REQUIRE(problems.size() == 1);
   CHECK(problems.front() == "line 2501: rank 0: missing before here: \"[Rank 0] step 2500\"");
 }
 
 TEST_CASE("check log: in a long log the first problems are reported, and none caused by the clipping") {
-  lab::LogExpectation log(1);
+  lab::log::LogExpectation log(1);
   std::string text;
   for (int i = 0; i < 3000; ++i) {
-    log.add(0, lab::ExpectedText{"[Rank 0] step " + std::to_string(i)});
+    log.add(0, lab::log::ExpectedText{"[Rank 0] step " + std::to_string(i)});
     if (i != 100) text += (i == 2900 ? "[Rank 0] stop " : "[Rank 0] step ") + std::to_string(i) + "\n";
   }
-  CHECK(lab::check_log(text, log) ==
+  CHECK(lab::log::check_log(text, log) ==
         std::vector<std::string>{"line 101: rank 0: missing before here: \"[Rank 0] step 100\""});
 }
 
 TEST_CASE("check log: a long log that is wrong all over is explained in part") {
-  lab::LogExpectation log(1);
+  lab::log::LogExpectation log(1);
   std::string text;
   for (int i = 0; i < 3000; ++i) {
-    log.add(0, lab::ExpectedText{"[Rank 0] step " + std::to_string(i)});
+    log.add(0, lab::log::ExpectedText{"[Rank 0] step " + std::to_string(i)});
     text += "[Rank 0] stride " + std::to_string(i) + "\n";
   }
-  const std::vector<std::string> problems = lab::check_log(text, log);
+  const std::vector<std::string> problems = lab::log::check_log(text, log);
   REQUIRE(problems.size() >= 1);
   CHECK(problems.size() <= 400);
   CHECK(problems.front() == "line 1: rank 0: expected \"[Rank 0] step 0\", got \"[Rank 0] stride 0\"");
 }
 
 TEST_CASE("log expectation: a world without ranks is refused") {
-  CHECK_THROWS_AS(lab::LogExpectation(0), lab::UsageError);
+  CHECK_THROWS_AS(lab::log::LogExpectation(0), lab::UsageError);
 }

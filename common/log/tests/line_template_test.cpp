@@ -8,8 +8,8 @@
 #include "common/log/expected_line.h"
 #include "common/testing/plain_test.h"
 
-using lab::filled;
-using lab::matches_template;
+using lab::log::filled;
+using lab::log::matches_template;
 
 TEST_CASE("template: text without fields stands for itself") {
   CHECK(matches_template("", ""));
@@ -74,5 +74,5 @@ TEST_CASE("template: a wrong run's value is printed and does not match; another 
 }
 
 TEST_CASE("template: messages quote it without formats") {
-  CHECK(describe(lab::rank_text("{number:.1f} s"), 3) == "\"[Rank {rank}] {number} s\"");
+  CHECK(describe(lab::log::rank_text("{number:.1f} s"), 3) == "\"[Rank {rank}] {number} s\"");
 }

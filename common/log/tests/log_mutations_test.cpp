@@ -8,13 +8,13 @@
 
 TEST_CASE("log mutations: every one of them is refused") {
   const std::string right = lab::testing::sample_log();
-  const lab::LogExpectation expectation = lab::testing::sample_expectation();
-  REQUIRE(lab::check_log(right, expectation).empty());
+  const lab::log::LogExpectation expectation = lab::testing::sample_expectation();
+  REQUIRE(lab::log::check_log(right, expectation).empty());
   std::set<std::string> seen;
   for (const lab::LogMutation& mutation : lab::log_mutations(right)) {
     INFO(mutation.what);
     CHECK(mutation.text != right);
-    CHECK_FALSE(lab::check_log(mutation.text, expectation).empty());
+    CHECK_FALSE(lab::log::check_log(mutation.text, expectation).empty());
     seen.insert(mutation.text);
   }
   CHECK(seen.size() > 500);
@@ -38,11 +38,11 @@ TEST_CASE("log mutations: every line is deleted, duplicated and falsified") {
 
 TEST_CASE("log mutations: an expectation that is too lax is detected") {
   // Without a bound on the figures, without an order, or with one line less to expect, some mutation passes.
-  lab::LogExpectation lax = lab::testing::sample_expectation();
-  std::get<lab::ExpectedMatch>(lax.per_rank[1][1]).max_bound = 1e38;
+  lab::log::LogExpectation lax = lab::testing::sample_expectation();
+  std::get<lab::log::ExpectedMatch>(lax.per_rank[1][1]).max_bound = 1e38;
   std::size_t accepted = 0;
   for (const lab::LogMutation& mutation : lab::log_mutations(lab::testing::sample_log())) {
-    if (lab::check_log(mutation.text, lax).empty()) ++accepted;
+    if (lab::log::check_log(mutation.text, lax).empty()) ++accepted;
   }
   CHECK(accepted == 1);
 }

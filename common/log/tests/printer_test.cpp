@@ -50,8 +50,8 @@ std::string payload(int writer, int i, std::size_t longest) {
   return std::to_string(i) + " " + std::string(length, static_cast<char>('a' + writer)) + " end";
 }
 
-void write_lines(int writer, const lab::PrinterOptions& options, std::size_t longest) {
-  lab::Printer printer(options);
+void write_lines(int writer, const lab::log::PrinterOptions& options, std::size_t longest) {
+  lab::log::Printer printer(options);
   for (int i = 0; i < kLines; ++i) printer.text(writer, payload(writer, i, longest));
 }
 
@@ -76,7 +76,7 @@ void check_whole(const std::string& text, std::size_t longest) {
 
 TEST_CASE("printer: text, match and skipped lines, in order and whole") {
   Pipe pipe;
-  lab::Printer printer({pipe.ends[1], false, true, nullptr});
+  lab::log::Printer printer({pipe.ends[1], false, true, nullptr});
   printer.line("[Distributed Init] Rank 2 initialized on N/A on CPU 0.");
   printer.text(2, "two\nlines\r\n");
   printer.match({"DataParallel", 2, true, 0.0, 0.0});
@@ -88,13 +88,13 @@ TEST_CASE("printer: text, match and skipped lines, in order and whole") {
         "[Bias][Rank 2] skipped: no bias\n");
   REQUIRE(printer.lines().size() == 4);
   CHECK(std::get<std::string>(printer.lines()[1]) == "[Rank 2] two lines");
-  CHECK(std::get<lab::JudgedLine>(printer.lines()[2]).line.prefix == "DataParallel");
-  CHECK(std::get<lab::SkippedLine>(printer.lines()[3]).reason == "no bias");
+  CHECK(std::get<lab::log::JudgedLine>(printer.lines()[2]).line.prefix == "DataParallel");
+  CHECK(std::get<lab::log::SkippedLine>(printer.lines()[3]).reason == "no bias");
 }
 
 TEST_CASE("printer: quiet drops text, keeps match and skipped lines, and remembers all") {
   Pipe pipe;
-  lab::Printer printer({pipe.ends[1], true, true, nullptr});
+  lab::log::Printer printer({pipe.ends[1], true, true, nullptr});
   printer.line("text");
   printer.text(0, "text");
   printer.match({"", 0, true, 0.0, 0.0});
@@ -105,7 +105,7 @@ TEST_CASE("printer: quiet drops text, keeps match and skipped lines, and remembe
 }
 
 TEST_CASE("printer: without remember nothing is kept, without a descriptor nothing is written") {
-  lab::Printer forgetful({-1, false, false, nullptr});
+  lab::log::Printer forgetful({-1, false, false, nullptr});
   forgetful.line("x");
   forgetful.match({"", 0, false, 1.0, 1.0});
   CHECK(forgetful.lines().empty());
@@ -114,9 +114,9 @@ TEST_CASE("printer: without remember nothing is kept, without a descriptor nothi
 
 TEST_CASE("printer: an expected mismatch is right, any other verdict is not") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  lab::Printer printer({-1, false, true, nullptr});
+  lab::log::Printer printer({-1, false, true, nullptr});
   CHECK(printer.all_as_expected());
-  printer.match({"", 0, false, 0.1, 0.05}, lab::Expect::kDiffer);
+  printer.match({"", 0, false, 0.1, 0.05}, lab::log::Expect::kDiffer);
   printer.match({"", 0, true, 0.0, 0.0});
   printer.skipped({"", 0, "why"});
   CHECK(printer.all_as_expected());
@@ -126,10 +126,10 @@ TEST_CASE("printer: an expected mismatch is right, any other verdict is not") {
     printer.match({"", 0, false, 0.1, 0.05});
   }
   SUBCASE("True where False was expected") {
-    printer.match({"", 0, true, 0.0, 0.0}, lab::Expect::kDiffer);
+    printer.match({"", 0, true, 0.0, 0.0}, lab::log::Expect::kDiffer);
   }
   SUBCASE("nan is not a difference") {
-    printer.match({"", 0, false, nan, nan}, lab::Expect::kDiffer);
+    printer.match({"", 0, false, nan, nan}, lab::log::Expect::kDiffer);
   }
   SUBCASE("nan never matches") {
     printer.match({"", 0, true, nan, 0.0});
@@ -145,7 +145,7 @@ TEST_CASE("printer: a reader that went away is an error, not a signal, and leave
   ::sigaction(SIGPIPE, &deadly, &before);
   Pipe pipe;
   pipe.close_reader();
-  lab::Printer printer({pipe.ends[1], false, true, nullptr});
+  lab::log::Printer printer({pipe.ends[1], false, true, nullptr});
   for (int i = 0; i < 2; ++i) {
     try {
       printer.line("x");
@@ -164,7 +164,7 @@ TEST_CASE("printer: a closed descriptor is an error") {
   Pipe pipe;
   const int closed = pipe.ends[1];
   pipe.close_writer();
-  lab::Printer printer({closed, false, true, nullptr});
+  lab::log::Printer printer({closed, false, true, nullptr});
   CHECK_THROWS_AS(printer.line("x"), lab::UsageError);
 }
 
@@ -173,7 +173,7 @@ TEST_CASE("printer: a pipe that takes only a part, or nothing for now, gets the 
   REQUIRE(::fcntl(pipe.ends[1], F_SETFL, O_NONBLOCK) == 0);
   const std::string text(1 << 20, 'x');
   std::thread writer([&] {
-    lab::Printer({pipe.ends[1], false, false, nullptr}).line(text);
+    lab::log::Printer({pipe.ends[1], false, false, nullptr}).line(text);
     pipe.close_writer();
   });
   std::string got;

@@ -7,19 +7,19 @@
 namespace lab::testing {
 
 /// A log with every kind of line, of three ranks.
-inline LogExpectation sample_expectation() {
-  LogExpectation log(3);
-  log.add_on_every_rank(ExpectedText{"[Distributed Init] Rank {rank} initialized on {node} on {device} {index}."});
+inline log::LogExpectation sample_expectation() {
+  log::LogExpectation log(3);
+  log.add_on_every_rank(log::ExpectedText{"[Distributed Init] Rank {rank} initialized on {node} on {device} {index}."});
   log.order_next_after_all(0);
-  log.add(0, ExpectedText{"[Rank 0] All ranks ready!"});
-  log.add(0, ExpectedText{"[Rank 0] Compute the updated matrix."});
-  log.add(0, ExpectedMatch{"", false, 0.0, "1.193051e-01", "3.029096e-02"});
-  log.add(0, ExpectedText{"[Rank 0] Accumulate, {number} steps."});
-  log.add(0, ExpectedMatch{"", true, 1e-6, "", ""});
-  log.add_on_every_rank(ExpectedMatch{"DataParallel", true, 1e-6, "", ""});
-  log.add_on_every_rank(ExpectedSkip{"Bias", ""});
-  log.add(1, ExpectedSkip{"Sandbox", "no namespaces"});
-  log.add_on_every_rank(ExpectedText{"[Rank {rank}] done"});
+  log.add(0, log::ExpectedText{"[Rank 0] All ranks ready!"});
+  log.add(0, log::ExpectedText{"[Rank 0] Compute the updated matrix."});
+  log.add(0, log::ExpectedMatch{"", false, 0.0, "1.193051e-01", "3.029096e-02"});
+  log.add(0, log::ExpectedText{"[Rank 0] Accumulate, {number} steps."});
+  log.add(0, log::ExpectedMatch{"", true, 1e-6, "", ""});
+  log.add_on_every_rank(log::ExpectedMatch{"DataParallel", true, 1e-6, "", ""});
+  log.add_on_every_rank(log::ExpectedSkip{"Bias", ""});
+  log.add(1, log::ExpectedSkip{"Sandbox", "no namespaces"});
+  log.add_on_every_rank(log::ExpectedText{"[Rank {rank}] done"});
   return log;
 }
 

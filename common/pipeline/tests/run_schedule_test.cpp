@@ -77,7 +77,7 @@ TEST_CASE("run_schedule: each stage gets each micro-batch's own input and gradie
   for (const int p : {1, 2, 3, 4, 8}) {
     const std::vector<Schedule> schedules = schedules_for(p, {1, 2, 3, 5, 8, 12, 16});
     std::vector<std::vector<CountingWork>> works(static_cast<std::size_t>(p));  // by rank and schedule
-    const WorldOutcome outcome = run_ranks(threads(p), [&](Communicator& comm) {
+    const launch::WorldOutcome outcome = launch::run_ranks(threads(p), [&](Communicator& comm) {
       for (const Schedule& schedule : schedules) {
         CountingWork work(schedule, comm.rank());
         run_schedule(schedule, comm.point_to_point(), work, same_buffers({1}, at::kLong));
@@ -104,7 +104,7 @@ TEST_CASE("run_schedule: each stage gets each micro-batch's own input and gradie
 
 /// The message with which that many ranks refuse the schedule.
 std::string schedule_refusal(const Schedule& schedule, int num_ranks) {
-  const WorldOutcome outcome = run_ranks(threads(num_ranks), [&](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(threads(num_ranks), [&](Communicator& comm) {
     CountingWork work(schedule, comm.rank());
     run_schedule(schedule, comm.point_to_point(), work, same_buffers({1}, at::kLong));
     return TensorMap{};
@@ -137,11 +137,11 @@ TEST_CASE("run_schedule: a list that computes, sends or awaits before it can is 
 
 /// From the beginning of the first computation to the end of the last one, in simulated time.
 double simulated_makespan(const Schedule& schedule, const Costs& costs) {
-  WorldSpec spec = world_of<Sim>(schedule.num_ranks, 1e6);
+  launch::WorldSpec spec = world_of<Sim>(schedule.num_ranks, 1e6);
   spec.traced = true;
   spec.network.latency_seconds = costs.latency_seconds;
   spec.network.bytes_per_second = 1 / costs.seconds_per_byte;
-  const WorldOutcome outcome = run_ranks(spec, [&](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(spec, [&](Communicator& comm) {
     const at::Tensor activation = at::empty({costs.message_bytes}, at::TensorOptions(at::kMeta).dtype(at::kByte));
     SimulatedStage work(schedule, costs, comm.endpoint(), activation);
     run_schedule(schedule, comm.point_to_point(), work, same_buffers(activation.sizes(), activation.options()));
@@ -149,9 +149,9 @@ double simulated_makespan(const Schedule& schedule, const Costs& costs) {
   });
   if (outcome.failure) FAIL(outcome.failure->message);
   double start = std::numeric_limits<double>::infinity(), end = 0;
-  for (const RankOutcome& rank : outcome.ranks) {
-    for (const TraceEvent& event : rank.trace) {
-      if (event.kind != TraceKind::kComputation) continue;
+  for (const launch::RankOutcome& rank : outcome.ranks) {
+    for (const comm::TraceEvent& event : rank.trace) {
+      if (event.kind != comm::TraceKind::kComputation) continue;
       start = std::min(start, event.start_seconds);
       end = std::max(end, event.end_seconds);
     }
@@ -185,7 +185,7 @@ void check_makespan(const Schedule& schedule, std::int64_t message_bytes) {
 }
 
 TEST_CASE("run_schedule: in simulated time it takes what the cost model says, where no two messages share a link") {
-  if (!SimWorld::available()) {
+  if (!comm::SimWorld::available()) {
     MESSAGE("skipped: this build has no SimGrid");
     return;
   }

@@ -8,12 +8,12 @@ namespace lab::grading {
 
 /// `grade SUBMISSION`: builds, runs, judges and marks; writes a folder per lab. Returns ExitCode::kNotJudged if
 /// marks wait for another grading.
-void grade_command(App& app);
+void grade_command(cli::App& app);
 /// `marks DIR`: recomputes the marks from the results of a grading: after marking by hand, or with another --rubric.
-void marks_command(App& app);
+void marks_command(cli::App& app);
 /// `answers LAB`: prints the answer key.
-void answers_command(App& app);
+void answers_command(cli::App& app);
 /// `mutants [NAME...]`: judges wrong and unusual solutions, and returns 1 unless each gets what it must.
-void mutants_command(App& app);
+void mutants_command(cli::App& app);
 
 }  // namespace lab::grading

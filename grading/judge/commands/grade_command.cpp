@@ -121,7 +121,7 @@ ExitCode grade(GradeArguments options) {
 
 }  // namespace
 
-void grade_command(App& app) {
+void grade_command(cli::App& app) {
   auto& options = app.own(GradeArguments());
   options.place.add_to(app);
   app.add_argument("SUBMISSION", options.submission, "a folder, a zip or a tar, or a5_answers.md");

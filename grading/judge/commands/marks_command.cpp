@@ -30,7 +30,7 @@ std::vector<std::string> graded_folders(const std::string& folder) {
 
 }  // namespace
 
-void marks_command(App& app) {
+void marks_command(cli::App& app) {
   auto& folder = app.own(std::string());
   auto& options = app.own(RubricOptions());
   app.add_argument("DIR", folder, "the folder that `grade --out` wrote, or that of one lab in it");
@@ -45,7 +45,7 @@ void marks_command(App& app) {
   });
 }
 
-void answers_command(App& app) {
+void answers_command(cli::App& app) {
   auto& name = app.own(std::string());
   auto& options = app.own(RubricOptions());
   app.add_argument("LAB", name, "such as a9");

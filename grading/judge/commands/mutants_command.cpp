@@ -59,7 +59,7 @@ void print_row(const MutantVerdict& verdict, const Mutant& mutant) {
 
 /// Judges each mutant in its own process, `jobs` at a time: this program with --result.
 std::vector<MutantVerdict> judge_all(const std::vector<Mutant>& mutants, const MutantOptions& options) {
-  const RunDirectory work;
+  const launch::RunDirectory work;
   std::map<std::size_t, Subprocess> running;  // by mutant
   std::vector<MutantVerdict> verdicts(mutants.size());
   const auto result_of = [&](std::size_t index) { return fmt::format("{}/{}", work.path(), index); };
@@ -113,7 +113,7 @@ ExitCode judge_mutants(const MutantOptions& options) {
 
 }  // namespace
 
-void mutants_command(App& app) {
+void mutants_command(cli::App& app) {
   auto& options = app.own(MutantOptions());
   options.place.add_to(app);
   app.add_argument("[NAME]...", options.names, "a lab, such as a9, or a mutant, such as a9/mean_for_sum; none: all");

@@ -49,7 +49,7 @@ class Program {
  private:
   std::string path() const { return folder_.path() + "/program"; }
   std::string record() const { return folder_.path() + "/record"; }
-  RunDirectory folder_;
+  launch::RunDirectory folder_;
 };
 
 TEST_CASE("records come back by rank, and a run that ends with 0 has not failed") {

@@ -83,7 +83,7 @@ class FakeProc {
   std::string path() const { return folder_.path(); }
 
  private:
-  RunDirectory folder_;
+  launch::RunDirectory folder_;
 };
 
 TEST_CASE("the threads of a job are those of its process and of all below it, and no others") {

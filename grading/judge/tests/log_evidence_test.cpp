@@ -7,11 +7,11 @@ namespace lab::grading {
 namespace {
 
 /// A line of text, then a comparison that must match and one that must not, on every rank.
-LogExpectation expected_log(int num_ranks) {
-  LogExpectation log(num_ranks);
-  log.add_on_every_rank(ExpectedText{"[Rank {rank}] begins"});
-  log.add_on_every_rank(ExpectedMatch{"Sum", true, 1e-6, "", ""});
-  log.add_on_every_rank(ExpectedMatch{"Step", false, 1e-6, "", ""});
+log::LogExpectation expected_log(int num_ranks) {
+  log::LogExpectation log(num_ranks);
+  log.add_on_every_rank(log::ExpectedText{"[Rank {rank}] begins"});
+  log.add_on_every_rank(log::ExpectedMatch{"Sum", true, 1e-6, "", ""});
+  log.add_on_every_rank(log::ExpectedMatch{"Step", false, 1e-6, "", ""});
   return log;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 /// A lab with one student file, with a shell script as its compiler. The script adds a line to `calls` each time.
 struct SmallLab {
-  RunDirectory tree;
+  launch::RunDirectory tree;
   Sandbox sandbox = Sandbox::detect(false);
 
   std::map<std::string, CompiledSource> compile(const std::string& script) const {

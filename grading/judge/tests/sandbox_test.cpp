@@ -37,7 +37,7 @@ bool is_alive(pid_t pid) {
 
 TEST_CASE("output and exit code come back, and the folder can be written to") {
   for (const Sandbox& sandbox : both()) {
-    const RunDirectory work;
+    const launch::RunDirectory work;
     const SandboxResult result = sandbox.run(script(work.path(), "echo out; echo err >&2; echo here > file; exit 7"));
     CHECK(result.end == SandboxResult::End::kExited);
     CHECK(result.exit_code == 7);
@@ -52,7 +52,7 @@ TEST_CASE("output and exit code come back, and the folder can be written to") {
 
 TEST_CASE("what never ends is ended: by its time, or when nothing new comes of it") {
   for (const Sandbox& sandbox : both()) {
-    const RunDirectory work;
+    const launch::RunDirectory work;
     SandboxJob job = script(work.path(), "while :; do :; done");
     job.limits.run_seconds = 0.5;
     CHECK(sandbox.run(job).end == SandboxResult::End::kOutOfTime);
@@ -68,7 +68,7 @@ TEST_CASE("what never ends is ended: by its time, or when nothing new comes of i
 
 TEST_CASE("a process that uses up its CPU time is ended by the kernel") {
   for (const Sandbox& sandbox : both()) {
-    const RunDirectory work;
+    const launch::RunDirectory work;
     SandboxJob job = script(work.path(), "while :; do :; done");
     job.limits.cpu_seconds = 1;
     const SandboxResult result = sandbox.run(job);
@@ -79,7 +79,7 @@ TEST_CASE("a process that uses up its CPU time is ended by the kernel") {
 }
 
 TEST_CASE("a job that the machine keeps from its end is run once more, and then not judged") {
-  const RunDirectory work;
+  const launch::RunDirectory work;
   for (const bool wanted : {false, true}) {
     const Sandbox impatient = Sandbox::detect(wanted, 0.05);
     const SandboxJob job = script(work.path(), "echo started >>runs; sleep 300");
@@ -100,7 +100,7 @@ TEST_CASE("a job whose process the kernel kills because memory runs out is not t
     return;
   }
   std::ofstream(group + "/memory.limit_in_bytes") << (64 << 20);
-  const RunDirectory work;
+  const launch::RunDirectory work;
   const SandboxResult result =
       Sandbox::detect(false).run(script(work.path(), "echo $$ >" + group +
                                                          "/cgroup.procs; x=$(head -c 300000000 "
@@ -112,7 +112,7 @@ TEST_CASE("a job whose process the kernel kills because memory runs out is not t
 }
 
 TEST_CASE("a program that cannot be started is the machine's fault") {
-  const RunDirectory work;
+  const launch::RunDirectory work;
   SandboxJob job = script(work.path(), "true");
   job.folder = work.path() + "/gone";
   if (const Sandbox sandbox = Sandbox::detect(); sandbox.isolates())
@@ -121,7 +121,7 @@ TEST_CASE("a program that cannot be started is the machine's fault") {
 
 TEST_CASE("endless output is counted and dropped") {
   for (const Sandbox& sandbox : both()) {
-    const RunDirectory work;
+    const launch::RunDirectory work;
     SandboxJob job = script(work.path(), "head -c 3000000 /dev/zero; echo end >&2");
     job.limits.output_bytes = 1000;
     const SandboxResult result = sandbox.run(job);
@@ -136,7 +136,7 @@ TEST_CASE("endless output is counted and dropped") {
 
 TEST_CASE("memory and file size have limits") {
   for (const Sandbox& sandbox : both()) {
-    const RunDirectory work;
+    const launch::RunDirectory work;
     SandboxJob job = script(work.path(), "x=$(head -c 300000000 /dev/zero | tr '\\0' a); echo ${#x}");
     job.limits.memory_bytes = 100u << 20;
     const SandboxResult hungry = sandbox.run(job);
@@ -152,7 +152,7 @@ TEST_CASE("memory and file size have limits") {
 
 TEST_CASE("a process that stays behind is gone when the job has ended") {
   for (const Sandbox& sandbox : both()) {
-    const RunDirectory work;
+    const launch::RunDirectory work;
     const SandboxResult result =
         sandbox.run(script(work.path(), "setsid sleep 300 >/dev/null 2>&1 & echo $!; kill -0 $! && echo alive"));
     CHECK(result.out.find("alive") != std::string::npos);
@@ -167,7 +167,7 @@ TEST_CASE("under bubblewrap there is no network, no file but those named, and hi
     MESSAGE("skipped: " << sandbox.level());
     return;
   }
-  const RunDirectory work, secret;
+  const launch::RunDirectory work, secret;
   std::ofstream(secret.path() + "/answers") << "42\n";
   SandboxJob job = script(work.path(), "cat " + secret.path() + "/answers 2>&1; ls " + secret.path());
   CHECK(sandbox.run(job).out.find("42") == std::string::npos);
@@ -188,7 +188,7 @@ TEST_CASE("under bubblewrap there is no network, no file but those named, and hi
 TEST_CASE("what the surroundings hold stays there") {
   ::setenv("LAB_TEST_TOKEN", "secret", 1);
   for (const Sandbox& sandbox : both()) {
-    const RunDirectory work;
+    const launch::RunDirectory work;
     CHECK(sandbox.run(script(work.path(), "echo $LAB_TEST_TOKEN $HOME")).out == "/tmp\n");
   }
   ::unsetenv("LAB_TEST_TOKEN");

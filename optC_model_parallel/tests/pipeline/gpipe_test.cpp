@@ -21,7 +21,7 @@ at::Tensor two_floats(int, int) {
 }
 
 TEST_CASE("gpipe: tags are micro-batches, and a neighbour that takes them one by one by send and recv is served") {
-  const WorldOutcome outcome = run_ranks(threads(3), [](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(threads(3), [](Communicator& comm) {
     constexpr int kMicroBatches = 4;
     PointToPoint& p2p = comm.point_to_point();
     if (comm.rank() != 1) {
@@ -57,7 +57,7 @@ TEST_CASE("gpipe: a failing stage ends all, and is the one that is named") {
       return AddOne::forward(chunk, micro_batch, input);
     }
   };
-  const WorldOutcome outcome = run_ranks(threads(4), [](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(threads(4), [](Communicator& comm) {
     AddOne good;
     Fails bad;
     pipeline::StageWork& work = comm.rank() == 2 ? static_cast<pipeline::StageWork&>(bad) : good;
@@ -69,9 +69,9 @@ TEST_CASE("gpipe: a failing stage ends all, and is the one that is named") {
 }
 
 TEST_CASE("gpipe: traced, each stage shows every micro-batch's forward and backward pass") {
-  WorldSpec spec = threads(2);
+  launch::WorldSpec spec = threads(2);
   spec.traced = true;
-  const WorldOutcome outcome = run_ranks(spec, [](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(spec, [](Communicator& comm) {
     const StagePlan plan = uneven_plan(comm.size(), 1);
     const Images images = random_images(3, 1);
     const MicroBatchData batch(images, {at::arange(3, at::kLong)}, 2, at::kDouble);
@@ -81,10 +81,10 @@ TEST_CASE("gpipe: traced, each stage shows every micro-batch's forward and backw
     return TensorMap{};
   });
   REQUIRE_FALSE(outcome.failure);
-  for (const RankOutcome& rank : outcome.ranks) {
+  for (const launch::RankOutcome& rank : outcome.ranks) {
     std::vector<std::string> computations;
-    for (const TraceEvent& event : rank.trace) {
-      if (event.kind == TraceKind::kComputation) computations.push_back(event.operation);
+    for (const comm::TraceEvent& event : rank.trace) {
+      if (event.kind == comm::TraceKind::kComputation) computations.push_back(event.operation);
     }
     CHECK(computations == std::vector<std::string>{"F0", "F1", "B0", "B1"});
   }

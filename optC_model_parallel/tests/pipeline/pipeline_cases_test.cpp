@@ -10,7 +10,7 @@
 namespace lab::optc {
 namespace {
 
-void check_all_pass(WorldKind kind, int size, std::uint64_t seed) {
+void check_all_pass(launch::WorldKind kind, int size, std::uint64_t seed) {
   CHECK(testing::problem_of_cases(cases_of(pipeline_sections()), calls(), kind, size, seed) == "");
 }
 
@@ -19,8 +19,8 @@ TEST_CASE("every case of the pipeline has a call and a unique name") {
 }
 
 TEST_CASE("the reference passes every case of the pipeline at P = 1 2 3 4 5 8") {
-  for (const int size : {1, 2, 3, 4, 5, 8}) check_all_pass(WorldKind::kThreads, size, 1234);
-  check_all_pass(WorldKind::kThreads, 4, 20231);
+  for (const int size : {1, 2, 3, 4, 5, 8}) check_all_pass(launch::WorldKind::kThreads, size, 1234);
+  check_all_pass(launch::WorldKind::kThreads, 4, 20231);
 }
 
 TEST_CASE("every mistake is wrong, and recognised") {
@@ -28,11 +28,11 @@ TEST_CASE("every mistake is wrong, and recognised") {
 }
 
 TEST_CASE("and in the simulated world: a pipeline does not communicate inside backward()") {
-  if (!SimWorld::available()) {
+  if (!comm::SimWorld::available()) {
     MESSAGE("skipped: this build has no SimGrid");
     return;
   }
-  for (const int size : {1, 3}) check_all_pass(WorldKind::kSim, size, 1234);
+  for (const int size : {1, 3}) check_all_pass(launch::WorldKind::kSim, size, 1234);
 }
 
 }  // namespace

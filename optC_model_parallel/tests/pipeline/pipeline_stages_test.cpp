@@ -36,7 +36,7 @@ TEST_CASE("MicroBatchData: micro-batches are numbered through all batches, each 
 std::vector<std::int64_t> bytes_held(bool recompute) {
   constexpr int kMicroBatches = 6;
   std::vector<std::int64_t> held;
-  const WorldOutcome outcome = run_ranks(threads(1), [&](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(threads(1), [&](Communicator& comm) {
     const StagePlan plan = uneven_plan(1, 1);
     const Images images = random_images(kMicroBatches, 1);
     const MicroBatchData batch(images, {at::arange(kMicroBatches, at::kLong)}, kMicroBatches, at::kDouble);
@@ -86,7 +86,7 @@ class CountedVersions : public WholePasses {
 std::vector<std::int64_t> most_versions_of(const PipelineOptions& pipeline) {
   constexpr int kStages = 4, kBatches = 12;
   std::vector<std::int64_t> most(kStages, -1);
-  const WorldOutcome outcome = run_ranks(threads(kStages), [&](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(threads(kStages), [&](Communicator& comm) {
     const StagePlan plan = uneven_plan(kStages, 1);
     const ModelSpec own = plan.layers(comm.rank());
     Learner learner(own, first_parameters(own, 1, at::kDouble), {});

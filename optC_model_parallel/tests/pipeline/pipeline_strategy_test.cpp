@@ -39,10 +39,10 @@ TensorMap left_by(Strategy& strategy) {
 }
 
 /// The largest relative difference over what all ranks together have; NaN if something is missing or there twice.
-double difference(const std::vector<RankOutcome>& ranks, const TensorMap& expected) {
+double difference(const std::vector<launch::RankOutcome>& ranks, const TensorMap& expected) {
   TensorMap all;
   std::size_t count = 0;
-  for (const RankOutcome& rank : ranks) {
+  for (const launch::RankOutcome& rank : ranks) {
     count += rank.tensors.size();
     all.insert(rank.tensors.begin(), rank.tensors.end());
   }
@@ -55,7 +55,8 @@ double difference(const std::vector<RankOutcome>& ranks, const TensorMap& expect
 using MakeStrategy = std::function<std::unique_ptr<Strategy>(Communicator&)>;
 
 double difference_on(int num_ranks, const MakeStrategy& make, const TensorMap& expected) {
-  const WorldOutcome outcome = run_ranks(threads(num_ranks), [&](Communicator& comm) { return left_by(*make(comm)); });
+  const launch::WorldOutcome outcome =
+      launch::run_ranks(threads(num_ranks), [&](Communicator& comm) { return left_by(*make(comm)); });
   if (outcome.failure) FAIL(outcome.failure->message);
   return difference(outcome.ranks, expected);
 }
@@ -148,7 +149,7 @@ TEST_CASE("a training that goes on from a kept state is, to the bit, the one tha
   for (const PipelineOptions& pipeline : {PipelineOptions{"1f1b", 3, 1}, PipelineOptions{"interleaved", 2, 2},
                                           PipelineOptions{"pipedream", 1, 1}, PipelineOptions{"pipedream-2bw", 2, 1}}) {
     CAPTURE(pipeline.schedule);
-    const WorldOutcome outcome = run_ranks(threads(2), [&](Communicator& comm) {
+    const launch::WorldOutcome outcome = launch::run_ranks(threads(2), [&](Communicator& comm) {
       TrainingOptions options = options_for({"sgd", 0.05, 0.9});
       options.model = "deep";
       const Images images = random_images(kImages, 17);
@@ -168,7 +169,7 @@ TEST_CASE("a training that goes on from a kept state is, to the bit, the one tha
       return same;
     });
     if (outcome.failure) FAIL(outcome.failure->message);
-    for (const RankOutcome& rank : outcome.ranks) {
+    for (const launch::RankOutcome& rank : outcome.ranks) {
       CHECK(rank.tensors.size() > 8);
       for (const auto& [name, same] : rank.tensors) {
         CAPTURE(name);
@@ -180,7 +181,7 @@ TEST_CASE("a training that goes on from a kept state is, to the bit, the one tha
 
 TEST_CASE("no steps, no change; an exception in the loss callback ends the training on all ranks") {
   for (const std::string schedule : {"gpipe", "pipedream"}) {
-    const WorldOutcome outcome = run_ranks(threads(3), [&](Communicator& comm) {
+    const launch::WorldOutcome outcome = launch::run_ranks(threads(3), [&](Communicator& comm) {
       const auto strategy = pipeline_parallel(options_for({}), {schedule, 2, 1}, comm);
       const Images images = random_images(kImages, 17);
       const EpochBatches batches(kImages, kBatch, 3, 0);
@@ -198,7 +199,7 @@ TEST_CASE("no steps, no change; an exception in the loss callback ends the train
 }
 
 TEST_CASE("an unfit pipeline is refused, and so are versions of a schedule that has none") {
-  const WorldOutcome outcome = run_ranks(threads(2), [](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(threads(2), [](Communicator& comm) {
     pipeline_parallel({}, {"gpipe", 0, 1}, comm);
     return TensorMap{};
   });

@@ -34,10 +34,10 @@ Tensors pair_shards(Communicator& comm) {
 }
 
 std::vector<TensorMap> run_on(int size, const std::function<TensorMap(Communicator&)>& body) {
-  const WorldOutcome outcome = run_ranks(threads(size), body);
+  const launch::WorldOutcome outcome = launch::run_ranks(threads(size), body);
   if (outcome.failure) FAIL(outcome.failure->message);
   std::vector<TensorMap> results;
-  for (const RankOutcome& rank : outcome.ranks) results.push_back(rank.tensors);
+  for (const launch::RankOutcome& rank : outcome.ranks) results.push_back(rank.tensors);
   return results;
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("stacked pairs with residuals: the gradients of one process, and the s
 }
 
 TEST_CASE("attention refuses shards without whole heads") {
-  const WorldOutcome outcome = run_ranks(threads(2), [](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(threads(2), [](Communicator& comm) {
     const Tensors shards(8, at::zeros({6, 12}, at::kDouble));
     parallel_attention(at::zeros({1, 2, 12}, at::kDouble), shards, 4, comm.collectives());
     return TensorMap{};
@@ -117,7 +117,7 @@ TEST_CASE("attention refuses shards without whole heads") {
 }
 
 TEST_CASE("ranks that bring another number of rows are told so, and none of them hangs") {
-  const WorldOutcome outcome = run_ranks(threads(2), [](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(threads(2), [](Communicator& comm) {
     const at::Tensor x = at::ones({comm.rank() + 1, kHidden / 2}, at::kDouble);
     row_parallel_linear(x, at::ones({kWidth, kHidden / 2}, at::kDouble), at::ones({kWidth}, at::kDouble),
                         comm.collectives());

@@ -10,8 +10,8 @@ namespace {
 void check_all_pass(int size, std::uint64_t seed) {
   // Four heads of vit, 24 channels of resnet.
   const std::size_t num_skipped = size == 5 ? 2 : size == 3 || size == 8 ? 1 : 0;
-  CHECK(testing::problem_of_cases(cases_of(tensor_sections()), calls(), WorldKind::kThreads, size, seed, num_skipped) ==
-        "");
+  CHECK(testing::problem_of_cases(cases_of(tensor_sections()), calls(), launch::WorldKind::kThreads, size, seed,
+                                  num_skipped) == "");
 }
 
 TEST_CASE("the reference passes every case of tensor parallelism within its bounds at P = 1 2 3 4 5 8") {

@@ -38,8 +38,8 @@ bool fits(const TrainingOptions& options, int size) {
   return true;
 }
 
-WorldOutcome train_on_ranks(const TrainingOptions& options, int size) {
-  return run_ranks(threads(size), [&](Communicator& comm) {
+launch::WorldOutcome train_on_ranks(const TrainingOptions& options, int size) {
+  return launch::run_ranks(threads(size), [&](Communicator& comm) {
     return tensors_of(run_training(options, few_images(), *tensor_parallel(options, comm), nullptr, {}));
   });
 }
@@ -56,7 +56,7 @@ void check_like_single(const TrainingOptions& options, const std::vector<int>& s
   REQUIRE(single.losses.size() == 6);
   for (const int size : sizes) {
     CAPTURE(size);
-    const WorldOutcome outcome = train_on_ranks(options, size);
+    const launch::WorldOutcome outcome = train_on_ranks(options, size);
     if (outcome.failure) FAIL(outcome.failure->message);
     for (int rank = 0; rank < size; ++rank) {
       const TensorMap& own = outcome.ranks[static_cast<std::size_t>(rank)].tensors;
@@ -86,10 +86,10 @@ TEST_CASE("a Transformer and a residual network do, too, with SGD and with Adam"
 
 TEST_CASE("every rank knows losses and answers, and has the same bits of what is whole") {
   const TrainingOptions options = options_of("pair-norm", "sgd");
-  const WorldOutcome outcome = train_on_ranks(options, 4);
+  const launch::WorldOutcome outcome = train_on_ranks(options, 4);
   if (outcome.failure) FAIL(outcome.failure->message);
   const TensorMap& first = outcome.ranks[0].tensors;
-  for (const RankOutcome& rank : outcome.ranks) {
+  for (const launch::RankOutcome& rank : outcome.ranks) {
     for (const char* name : {"losses", "test_losses", "predictions", "epoch2.conv1.weight", "epoch2.fc2.bias"}) {
       CAPTURE(name);
       CHECK(rank.tensors.at(name).equal(first.at(name)));
@@ -99,7 +99,7 @@ TEST_CASE("every rank knows losses and answers, and has the same bits of what is
 
 TEST_CASE("a state put back trains on to the same bits") {
   const TrainingOptions options = options_of("pair-norm", "adam");
-  const WorldOutcome outcome = run_ranks(threads(3), [&](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(threads(3), [&](Communicator& comm) {
     const Dataset data = few_images();
     const EpochBatches batches(data.train.size(), options.batch_size, options.seed, 0);
     const auto strategy = tensor_parallel(options, comm);
@@ -115,7 +115,7 @@ TEST_CASE("a state put back trains on to the same bits") {
     return TensorMap{{"same", at::full({1}, same, at::kBool)}};
   });
   if (outcome.failure) FAIL(outcome.failure->message);
-  for (const RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.at("same").item<bool>());
+  for (const launch::RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.at("same").item<bool>());
 }
 
 std::string refusal_of(const std::string& model, int num_ranks) {
@@ -143,7 +143,7 @@ TEST_CASE("numbers of ranks that do not divide are refused, with those that woul
 }
 
 TEST_CASE("a strategy is refused likewise, before anything is sent") {
-  const WorldOutcome outcome = run_ranks(threads(3), [](Communicator& comm) {
+  const launch::WorldOutcome outcome = launch::run_ranks(threads(3), [](Communicator& comm) {
     tensor_parallel(options_of("vit", "sgd"), comm);
     return TensorMap{};
   });

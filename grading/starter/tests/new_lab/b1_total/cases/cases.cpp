@@ -39,7 +39,7 @@ std::vector<LabStep> program_steps() {
   return {announcement(), checks({{"", all_cases()}}), done()};
 }
 
-LogExpectation expected_log(int num_ranks) {
+log::LogExpectation expected_log(int num_ranks) {
   return expectation_of(program_steps(), num_ranks);
 }
 

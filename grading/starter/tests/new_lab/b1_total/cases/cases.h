@@ -10,7 +10,7 @@ namespace lab::b1 {
 std::vector<Case> all_cases();
 CallTable calls();
 std::vector<LabStep> program_steps();
-LogExpectation expected_log(int num_ranks);
+log::LogExpectation expected_log(int num_ranks);
 
 /// For the judge.
 GradedLab graded_lab();
