@@ -93,10 +93,10 @@ run_tests() {
   if [[ $sanitized ]]; then
     say "the same under the sanitizers"
     build asan ON programs tests
-    local beside=$junit
-    [[ ! $junit ]] || { beside=${junit%.xml}; beside=$beside-asan${junit#"$beside"}; }
+    local asan_file=$junit
+    [[ ! $junit ]] || { asan_file=${junit%.xml}; asan_file=$asan_file-asan${junit#"$asan_file"}; }
     [[ $code == 0 ]] || say "the release tests failed: see above, or build/release/Testing/Temporary/LastTest.log" >&2
-    run_ctest asan 'quick|ci|all' "$beside" || code=1
+    run_ctest asan 'quick|ci|all' "$asan_file" || code=1
   fi
   return "$code"
 }

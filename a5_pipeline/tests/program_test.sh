@@ -72,7 +72,7 @@ run "$program" run all_forward_all_backward --pp 3
 verdict "$([[ $code == 0 && $(num_true) == 6 ]]; echo $?)" "run TASK runs its two cases on each rank"
 run "$program" run Communicate --pp 2
 verdict "$([[ $code == 0 && $(num_true) == 2 ]]; echo $?)" "run CASE runs that one"
-run "$program" run comunicate; refuses "an unknown case" 2 "such as Communicate; got 'comunicate'"
+run "$program" run comunicate; refuses "an unknown case" 2 "run comunicate: unknown case or task; did you mean 'Communicate'?"
 
 # Schedules on paper: p 4, m 8, forward 1 ms, backward 2 ms.
 makespan() { # makespan KIND MS ARGUMENTS...

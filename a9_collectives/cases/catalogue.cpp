@@ -12,6 +12,7 @@
 #include "a9_collectives/chunks.h"
 #include "a9_collectives/reduce_scatter.h"
 #include "common/base/errors.h"
+#include "common/base/text.h"
 
 namespace lab::a9 {
 namespace {
@@ -106,7 +107,9 @@ const Named& find_named(const std::vector<Named>& list, std::string_view name, c
     if (one.name == name) return one;
     known.push_back(one.name);
   }
-  throw UsageError(fmt::format("there is no {} '{}'; there is: {}", what, name, fmt::join(known, " ")));
+  const std::string meant = did_you_mean(name, known);
+  throw UsageError(fmt::format("unknown {} '{}'{}", what, name,
+                               meant.empty() ? fmt::format("; expected one of {}", fmt::join(known, ", ")) : meant));
 }
 
 }  // namespace

@@ -33,16 +33,16 @@ std::string peer_program() {
 
 /// Unbound, as our ranks are.
 std::vector<std::string> command(const MpiWay& way, const MpiJob& job, const std::string& json_file) {
-  std::vector<std::string> words = {"mpirun", "--oversubscribe", "--bind-to", "none", "--stdin", "none"};
-  if (::geteuid() == 0) words.push_back("--allow-run-as-root");
-  words.insert(words.end(), way.options.begin(), way.options.end());
-  for (const std::string& word :
+  std::vector<std::string> arguments = {"mpirun", "--oversubscribe", "--bind-to", "none", "--stdin", "none"};
+  if (::geteuid() == 0) arguments.push_back("--allow-run-as-root");
+  arguments.insert(arguments.end(), way.options.begin(), way.options.end());
+  for (const std::string& argument :
        {std::string("-n"), fmt::format("{}", job.num_ranks), peer_program(), std::string("--collective"),
         job.collective->name, std::string("--bytes"), fmt::format("{}", fmt::join(job.sizes, ",")),
         std::string("--turns"), fmt::format("{}", job.turns), std::string("--json"), json_file}) {
-    words.push_back(word);
+    arguments.push_back(argument);
   }
-  return words;
+  return arguments;
 }
 
 BenchRow row_of(const nlohmann::json& measured, const MpiWay& way, const MpiJob& job) {

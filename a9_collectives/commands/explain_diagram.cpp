@@ -17,22 +17,22 @@ constexpr double kMostStepsHeight = 9000;
 constexpr plot::Colour kSumColour{0xE4E4E4};
 constexpr plot::Colour kUnknownColour{0xFFFFFF};
 
-struct Words {
+struct Labels {
   std::string collective;
   std::string title;
   std::string result;  ///< what has become of the chunks
 };
 
-Words words_for(const std::string& collective) {
-  static const std::vector<Words> all = {
+Labels labels_for(const std::string& collective) {
+  static const std::vector<Labels> all = {
       {"broadcast", "Broadcast from rank 0", "result,\nrank 0's\neverywhere"},
       {"allreduce", "All-reduce", "result,\nthe sum\neverywhere"},
       {"allgather", "All-gather", "result,\njoined in\nrank order"},
       {"reduce_scatter", "Reduce-scatter", "result,\none chunk of\nthe sum each"},
       {"all_to_all", "All-to-all", "result,\nreassembled in\nrank order"},
   };
-  for (const Words& words : all) {
-    if (words.collective == collective) return words;
+  for (const Labels& labels : all) {
+    if (labels.collective == collective) return labels;
   }
   return {collective, collective, "result"};
 }
@@ -78,11 +78,11 @@ class Drawing {
   explicit Drawing(const Explanation& explanation) : from_(explanation), steps_(num_steps(explanation.messages)) {}
 
   plot::Diagram diagram() {
-    const Words words = words_for(from_.collective);
+    const Labels labels = labels_for(from_.collective);
     picture_.y_down = true;
     picture_.x_ticks_on_top = true;
-    picture_.title =
-        fmt::format("{} on {} ranks, {}: {}", words.title, from_.num_ranks, spaced(from_.algorithm), steps_text(from_));
+    picture_.title = fmt::format("{} on {} ranks, {}: {}", labels.title, from_.num_ranks, spaced(from_.algorithm),
+                                 steps_text(from_));
     picture_.y.title = "time";
     const std::string split =
         from_.names.count() == 1 ? "input" : fmt::format("input,\nsplit in\n{} chunks", from_.names.count());
@@ -94,7 +94,7 @@ class Drawing {
     for (int step = 1; step <= steps_; ++step) arrows(step);
     const double lines_to = now_;
     now_ += kGap;
-    boxes(from_.results, words.result);
+    boxes(from_.results, labels.result);
     columns({lines_from, lines_to});
     picture_.x.title = note();
     picture_.y.range = plot::Range{-kGap, now_ + kGap};

@@ -35,9 +35,8 @@ std::int64_t require_divides(const char* what, const at::Tensor& tensor, std::in
 }
 
 void refuse_algorithm(const char* choose, const std::string& name, const std::vector<std::string>& known) {
-  const std::optional<std::string> meant = nearest(name, known);
   throw ContractError(fmt::format("{} returned '{}': expected one of {}{}", choose, name, fmt::join(known, ", "),
-                                  meant ? fmt::format("; hint: did you mean '{}'?", *meant) : ""));
+                                  did_you_mean(name, known)));
 }
 
 }  // namespace lab::a9

@@ -27,17 +27,17 @@ std::string text_of(const char* collective, const char* algorithm, int num_ranks
   return explanation_text(explain(found, algorithm_named(found, algorithm), num_ranks));
 }
 
-ExitCode run(std::vector<std::string> words) {
-  words.insert(words.begin(), "explain");
+ExitCode run(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "explain");
   std::vector<const char*> argv;
-  for (const std::string& word : words) argv.push_back(word.data());
+  for (const std::string& argument : arguments) argv.push_back(argument.data());
   cli::App app("explain", "");
   explain_command(app);
   return app.run(static_cast<int>(argv.size()), argv.data());
 }
 
-std::string refusal(const std::vector<std::string>& words) {
-  return testing::message_of<UsageError>([&] { run(words); });
+std::string refusal(const std::vector<std::string>& arguments) {
+  return testing::message_of<UsageError>([&] { run(arguments); });
 }
 
 TEST_CASE("the all-to-all on 4 ranks: three steps of four chunks") {
@@ -187,8 +187,8 @@ TEST_CASE("a failure of the run is passed on") {
 TEST_CASE("wrong names and options are refused before anything runs") {
   CHECK(contains(refusal({}), "expected NAME (broadcast, allreduce"));
   CHECK(contains(refusal({"--nproc", "4"}), "expected NAME"));
-  CHECK(contains(refusal({"allredcue"}), "there is no collective 'allredcue'"));
-  CHECK(contains(refusal({"allreduce", "--algorithm", "rign"}), "there is no allreduce algorithm 'rign'"));
+  CHECK(contains(refusal({"allredcue"}), "unknown collective 'allredcue'"));
+  CHECK(contains(refusal({"allreduce", "--algorithm", "rign"}), "unknown allreduce algorithm 'rign'"));
   CHECK(contains(refusal({"allreduce", "--nproc", "17"}), "--nproc"));
   CHECK(contains(refusal({"allreduce", "--nproc", "1"}), "--nproc"));
   CHECK(contains(refusal({"allreduce", "--format", "gif"}), "--format"));

@@ -254,11 +254,11 @@ void Subprocess::read(Output& output) const {
 
 std::string ProgramEnd::message() const {
   constexpr std::size_t kMostBytes = 300;
-  std::string words = one_line(err);
-  if (words.size() > kMostBytes) words = words.substr(0, kMostBytes) + " ...";
+  std::string message = one_line(err);
+  if (message.size() > kMostBytes) message = message.substr(0, kMostBytes) + " ...";
   const std::string how = timed_out ? fmt::format("timed out after {:g} s", max_seconds)
                                     : (WIFSIGNALED(status) ? "was " : "") + describe_status(status);
-  return words.empty() ? how : how + ": " + words;
+  return message.empty() ? how : how + ": " + message;
 }
 
 ProgramEnd run_program(const ProcessSpec& command, double max_seconds) {

@@ -148,4 +148,9 @@ std::optional<std::string> nearest(std::string_view text, const std::vector<std:
   return best;
 }
 
+std::string did_you_mean(std::string_view text, const std::vector<std::string>& candidates) {
+  const auto meant = nearest(text, candidates);
+  return meant ? "; did you mean '" + *meant + "'?" : "";
+}
+
 }  // namespace lab

@@ -47,4 +47,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// The candidate that was probably meant, or nothing if none is near: at most a third of its letters differ.
 std::optional<std::string> nearest(std::string_view text, const std::vector<std::string>& candidates);
 
+/// "; did you mean 'ring'?", to go on after a message; empty if no candidate is near.
+std::string did_you_mean(std::string_view text, const std::vector<std::string>& candidates);
+
 }  // namespace lab

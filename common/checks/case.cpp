@@ -135,7 +135,7 @@ bool is_named(const Case& test_case, const std::string& name) {
   return name == test_case.name || name == test_case.task || name == short_id(test_case.task);
 }
 
-std::vector<Case> named_cases(const std::vector<Case>& cases, const std::string& name, const std::string& word) {
+std::vector<Case> named_cases(const std::vector<Case>& cases, const std::string& name, const std::string& command) {
   std::vector<Case> named;
   std::vector<std::string> known;
   for (const Case& test_case : cases) {
@@ -144,9 +144,9 @@ std::vector<Case> named_cases(const std::vector<Case>& cases, const std::string&
     known.push_back(short_id(test_case.task));
   }
   if (!named.empty()) return named;
-  const auto meant = nearest(name, known);
-  throw UsageError(fmt::format("{} {}: expected the name of a case or of a task, such as {}; got '{}'", word, name,
-                               meant ? *meant : known.back(), name));
+  const std::string meant = did_you_mean(name, known);
+  throw UsageError(fmt::format("{} {}: unknown case or task{}", command, name,
+                               meant.empty() ? "; expected a name such as '" + known.back() + "'" : meant));
 }
 
 std::vector<Case> cases_of_task(const std::vector<Case>& cases, const std::string& task) {

@@ -148,9 +148,9 @@ CaseResult run_case(const Case& test_case, const CallTable& calls, Communicator&
 /// True if the name refers to this case: "BroadcastLarge", or its task's "a9.broadcast" or "broadcast".
 bool is_named(const Case& test_case, const std::string& name);
 
-/// The cases that the name refers to, in order. `word` is the subcommand that was given the name, such as `run`.
+/// The cases that the name refers to, in order. `command` is the subcommand that was given the name, such as `run`.
 /// Errors    UsageError: there is none
-std::vector<Case> named_cases(const std::vector<Case>& cases, const std::string& name, const std::string& word);
+std::vector<Case> named_cases(const std::vector<Case>& cases, const std::string& name, const std::string& command);
 
 /// The cases of one task, by its id, in order; may be empty.
 std::vector<Case> cases_of_task(const std::vector<Case>& cases, const std::string& task);

@@ -49,9 +49,9 @@ std::vector<Case> cases_of_list(const std::vector<Case>& cases, const std::strin
     wanted.push_back(list.substr(begin, end - begin));
     begin = end + 1;
     if (std::find(known.begin(), known.end(), wanted.back()) != known.end()) continue;
-    const auto meant = nearest(wanted.back(), known);
-    throw UsageError(
-        fmt::format("--tasks: there is no task '{}'; hint: such as {}", wanted.back(), meant ? *meant : known.front()));
+    const std::string meant = did_you_mean(wanted.back(), known);
+    throw UsageError(fmt::format("--tasks: unknown task '{}'{}", wanted.back(),
+                                 meant.empty() ? "; expected one such as '" + known.front() + "'" : meant));
   }
   std::vector<Case> chosen;
   const auto is_wanted = [&](const std::string& name) {
@@ -75,7 +75,7 @@ std::string read_log(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-constexpr const char* kWordsIndent = "           ";  // aligns with the words of a check
+constexpr const char* kMessageIndent = "           ";  // aligns with the message of a check
 
 bool reached_todo(const TaskCheck& check) {
   return !check.missing_task().empty();
@@ -86,7 +86,7 @@ std::string label_of(const CheckedCase& checked) {
   return checked.too_expensive() ? "costly" : "wrong";
 }
 
-std::string words_of_case(const CheckedCase& checked) {
+std::string message_of_case(const CheckedCase& checked) {
   if (checked.right() || checked.skipped()) return "";
   if (!checked.failure) return checked.reason();
   // Right results, but its world failed afterwards: for instance, a message was never received.
@@ -94,9 +94,9 @@ std::string words_of_case(const CheckedCase& checked) {
 }
 
 std::string text_of_case(const CheckedCase& checked) {
-  std::string text = fmt::format("  {:<7}  {}: {}\n", label_of(checked), checked.name, words_of_case(checked));
-  for (const std::string& line : checked.rank_lines) text += fmt::format("{}{}\n", kWordsIndent, line);
-  if (checked.symptom) text += fmt::format("{}likely: {}\n", kWordsIndent, checked.symptom->message);
+  std::string text = fmt::format("  {:<7}  {}: {}\n", label_of(checked), checked.name, message_of_case(checked));
+  for (const std::string& line : checked.rank_lines) text += fmt::format("{}{}\n", kMessageIndent, line);
+  if (checked.symptom) text += fmt::format("{}likely: {}\n", kMessageIndent, checked.symptom->message);
   return text;
 }
 
@@ -118,7 +118,7 @@ nlohmann::json json_of_case(const CheckedCase& checked) {
   return {{"name", checked.name},
           {"passed", checked.right()},
           {"skipped", checked.skipped()},
-          {"words", words_of_case(checked)},
+          {"words", message_of_case(checked)},
           {"symptom", checked.symptom ? checked.symptom->id : ""},
           {"likely", checked.symptom ? checked.symptom->message : ""}};
 }

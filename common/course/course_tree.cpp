@@ -11,14 +11,6 @@
 #include "common/course/rubric/rubric_check.h"
 
 namespace lab {
-namespace {
-
-std::string did_you_mean(const std::string& name, const std::vector<std::string>& candidates) {
-  const auto meant = nearest(name, candidates);
-  return meant ? fmt::format("did you mean '{}'?", *meant) : "";
-}
-
-}  // namespace
 
 std::optional<std::size_t> find_lab(const std::string& name, const std::vector<std::string>& folders) {
   for (std::size_t i = 0; i < folders.size(); ++i) {
@@ -33,8 +25,8 @@ std::size_t lab_named(const std::string& name, const std::vector<std::string>& f
   for (const std::string& folder : folders) short_names.push_back(short_name_of(folder));
   std::string hint = did_you_mean(name, folders);
   if (hint.empty()) hint = did_you_mean(name, short_names);
-  throw UsageError(fmt::format("there is no lab '{}'; {}", name,
-                               hint.empty() ? fmt::format("there is: {}", fmt::join(short_names, " ")) : hint));
+  if (hint.empty()) hint = fmt::format("; expected one of {}", fmt::join(short_names, ", "));
+  throw UsageError(fmt::format("unknown lab '{}'{}", name, hint));
 }
 
 CourseTree CourseTree::load(const std::string& root) {
@@ -89,7 +81,7 @@ TaskOfLab CourseTree::task_named(const std::string& name) const {
   }
   std::string hint = did_you_mean(name, ids);
   if (hint.empty()) hint = did_you_mean(name, ends);
-  throw UsageError(fmt::format("there is no task '{}'; {}", name, hint.empty() ? "lab status lists them" : hint));
+  throw UsageError(fmt::format("unknown task '{}'{}", name, hint.empty() ? "; lab status lists all tasks" : hint));
 }
 
 }  // namespace lab

@@ -24,12 +24,12 @@ std::string plan_text(const CourseTree& tree, const std::vector<TaskOfLab>& task
                       const std::vector<const Rubric*>& whole_labs) {
   std::string text;
   for (const Rubric& lab : tree.labs()) {
-    std::vector<std::string> words = {lab.lab};
+    std::vector<std::string> fields = {lab.lab};
     const bool whole = std::find(whole_labs.begin(), whole_labs.end(), &lab) != whole_labs.end();
     for (const TaskOfLab& task : tasks) {
-      if (!whole && task.lab == &lab) words.push_back(task.task->id);
+      if (!whole && task.lab == &lab) fields.push_back(task.task->id);
     }
-    if (whole || words.size() > 1) text += fmt::format("{}\n", fmt::join(words, " "));
+    if (whole || fields.size() > 1) text += fmt::format("{}\n", fmt::join(fields, " "));
   }
   return text;
 }

@@ -40,13 +40,13 @@ std::string or_nothing(const std::string& text) {
 }
 
 /// nullopt if the words are not a line of this file.
-std::optional<TaskProgress> parse_progress(const std::vector<std::string>& words) {
-  if (words.size() != 5) return std::nullopt;
-  const auto state = parse_state(words[1]);
-  const std::string& hints = words[4];
+std::optional<TaskProgress> parse_progress(const std::vector<std::string>& fields) {
+  if (fields.size() != 5) return std::nullopt;
+  const auto state = parse_state(fields[1]);
+  const std::string& hints = fields[4];
   if (!state || hints.size() != 1 || hints[0] < '0' || hints[0] > '0' + kMostHints) return std::nullopt;
-  const auto text = [](const std::string& word) { return word == kNothing ? "" : word; };
-  return TaskProgress{*state, text(words[2]), text(words[3]), hints[0] - '0'};
+  const auto text = [](const std::string& field) { return field == kNothing ? "" : field; };
+  return TaskProgress{*state, text(fields[2]), text(fields[3]), hints[0] - '0'};
 }
 
 }  // namespace
@@ -86,17 +86,17 @@ ProgressFile ProgressFile::load(const std::string& root) {
   for (const std::string& line : lines_of(read_file(progress.path_))) {
     ++number;
     std::istringstream stream(line);
-    std::vector<std::string> words;
-    for (std::string word; stream >> word;) words.push_back(word);
-    if (words.empty() || words[0][0] == '#') continue;
-    const auto task = parse_progress(words);
-    if (!task || progress.tasks_.count(words[0]) != 0) {
+    std::vector<std::string> fields;
+    for (std::string field; stream >> field;) fields.push_back(field);
+    if (fields.empty() || fields[0][0] == '#') continue;
+    const auto task = parse_progress(fields);
+    if (!task || progress.tasks_.count(fields[0]) != 0) {
       throw UsageError(
           fmt::format("{}:{}: expected a task (each once), todo, wrong, solved or -, a date, a checksum and the number "
                       "of hints, got '{}'; hint: fix the line or delete it",
                       progress.path_, number, without_line_break(line)));
     }
-    progress.tasks_[words[0]] = *task;
+    progress.tasks_[fields[0]] = *task;
   }
   return progress;
 }

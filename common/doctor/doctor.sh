@@ -80,11 +80,11 @@ doctor_machine() {
   local mib
   if unshare -U true 2>/dev/null; then row ok "user namespaces" "for the sandbox"
   else
-    local mend="not from inside: run outside the container, or start it with --security-opt seccomp=unconfined"
-    if [[ $(cat /proc/sys/kernel/unprivileged_userns_clone 2>/dev/null) == 0 ]]; then mend="${sudo}sysctl -w kernel.unprivileged_userns_clone=1"
-    elif [[ $(cat /proc/sys/kernel/apparmor_restrict_unprivileged_userns 2>/dev/null) == 1 ]]; then mend="${sudo}sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
-    elif [[ $(cat /proc/sys/user/max_user_namespaces 2>/dev/null) == 0 ]]; then mend="${sudo}sysctl -w user.max_user_namespaces=15000"; fi
-    row missing "user namespaces" "optional: for the sandbox" "$mend"
+    local remedy="not from inside: run outside the container, or start it with --security-opt seccomp=unconfined"
+    if [[ $(cat /proc/sys/kernel/unprivileged_userns_clone 2>/dev/null) == 0 ]]; then remedy="${sudo}sysctl -w kernel.unprivileged_userns_clone=1"
+    elif [[ $(cat /proc/sys/kernel/apparmor_restrict_unprivileged_userns 2>/dev/null) == 1 ]]; then remedy="${sudo}sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
+    elif [[ $(cat /proc/sys/user/max_user_namespaces 2>/dev/null) == 0 ]]; then remedy="${sudo}sysctl -w user.max_user_namespaces=15000"; fi
+    row missing "user namespaces" "optional: for the sandbox" "$remedy"
   fi
   mib=$(($(df -Pk -- "$root" | awk 'NR == 2 {print $4}') / 1024))
   if ((mib >= 4096)); then row ok disk "$((mib / 1024)) GiB free"

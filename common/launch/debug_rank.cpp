@@ -16,12 +16,12 @@ void start_under_debugger(const std::vector<std::string>& arguments, int num_ran
     throw UsageError(fmt::format("--debug-rank {}: expected 0 to {}", debug_rank, num_ranks - 1));
   }
   const std::string self = own_program(), labrun = std::filesystem::path(self).replace_filename("labrun").string();
-  std::vector<std::string> words = {
+  std::vector<std::string> command = {
       labrun, "--standalone", "--nproc-per-node", std::to_string(num_ranks), "--debug-rank", std::to_string(debug_rank),
       self};
-  words.insert(words.end(), arguments.begin(), arguments.end());
+  command.insert(command.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
+  for (std::string& argument : command) argv.push_back(argument.data());
   argv.push_back(nullptr);
   execv(labrun.c_str(), argv.data());
   throw UsageError(fmt::format("--debug-rank: expected {} to exist; hint: ./lab build", labrun));

@@ -188,9 +188,8 @@ Order order_of(const std::string& kind) {
   if (kind == "1f1b") return one_forward_one_backward;
   if (kind == "interleaved") return interleaved;
   if (kind == "zb-h1") return zero_bubble;
-  const auto meant = nearest(kind, schedule_kinds());
   throw UsageError(fmt::format("schedule '{}': expected one of {}{}", kind, fmt::join(schedule_kinds(), ", "),
-                               meant ? "; did you mean " + *meant + "?" : ""));
+                               did_you_mean(kind, schedule_kinds())));
 }
 
 void check_at_least_one(const ScheduleOptions& options, const char* of_what, int count) {

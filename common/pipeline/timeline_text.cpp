@@ -110,11 +110,11 @@ std::string peaks_line(const std::vector<double>& peaks) {
     return fmt::format("peak live activations: {} (rank {}) to {} (rank {})", number(*least), least - peaks.begin(),
                        number(*most), most - peaks.begin());
   }
-  std::vector<std::string> words;
+  std::vector<std::string> parts;
   for (std::size_t rank = 0; rank < peaks.size(); ++rank) {
-    words.push_back(fmt::format("rank {} {}", rank, number(peaks[rank])));
+    parts.push_back(fmt::format("rank {} {}", rank, number(peaks[rank])));
   }
-  return fmt::format("peak live activations: {}", fmt::join(words, ", "));
+  return fmt::format("peak live activations: {}", fmt::join(parts, ", "));
 }
 
 /// One line for all links with the same traffic.

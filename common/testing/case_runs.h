@@ -65,7 +65,7 @@ inline std::string verdict(const std::vector<Case>& cases, const std::string& na
     }
     return worst;
   }
-  return "there is no case of this name";
+  return "unknown case";
 }
 
 }  // namespace lab::testing

@@ -30,7 +30,7 @@ inline std::string symptom_of(const std::vector<Case>& cases, const std::string&
   for (const Case& test_case : cases) {
     if (test_case.name == name) return symptom_id(judged(test_case, call, size));
   }
-  return "there is no case of this name";
+  return "unknown case";
 }
 
 /// The first known mistake of a case that is not recognised from its own wrong results on `size` ranks, if these are

@@ -15,23 +15,23 @@ namespace lab::grading {
 namespace {
 
 /// Splits a command as CMake writes it: words are separated by spaces, a word with special characters in double quotes.
-std::vector<std::string> words_of(const std::string& command) {
-  std::vector<std::string> words(1);
+std::vector<std::string> split_command(const std::string& command) {
+  std::vector<std::string> arguments(1);
   bool quoted = false;
   for (std::size_t i = 0; i < command.size(); ++i) {
     const char letter = command[i];
     if (letter == '\\' && i + 1 < command.size()) {
-      words.back() += command[++i];
+      arguments.back() += command[++i];
     } else if (letter == '"') {
       quoted = !quoted;
     } else if (letter == ' ' && !quoted) {
-      if (!words.back().empty()) words.emplace_back();
+      if (!arguments.back().empty()) arguments.emplace_back();
     } else {
-      words.back() += letter;
+      arguments.back() += letter;
     }
   }
-  if (words.back().empty()) words.pop_back();
-  return words;
+  if (arguments.back().empty()) arguments.pop_back();
+  return arguments;
 }
 
 [[noreturn]] void refuse(const std::string& folder, const std::string& what) {
@@ -55,26 +55,26 @@ bool ends_with(const std::string& text, const std::string& end) {
 
 void add_link_command(BuildRecipe& recipe) {
   const std::string command = last_command(recipe.folder, "bin/" + recipe.lab);
-  std::vector<std::string> words = words_of(command);
+  std::vector<std::string> arguments = split_command(command);
   // ": && c++ ... && :" is how CMake wraps a command with nothing before or after it.
-  if (words.size() < 6 || words[0] != ":" || words[1] != "&&")
+  if (arguments.size() < 6 || arguments[0] != ":" || arguments[1] != "&&")
     refuse(recipe.folder, "no link command of " + recipe.lab);
-  words.erase(words.begin(), words.begin() + 2);
-  words.erase(words.end() - 2, words.end());
+  arguments.erase(arguments.begin(), arguments.begin() + 2);
+  arguments.erase(arguments.end() - 2, arguments.end());
   bool student_seen = false;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    std::string& word = words[i];
-    if (ends_with(word, "_student.a")) {
-      word = kObjectsWord;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    std::string& argument = arguments[i];
+    if (ends_with(argument, "_student.a")) {
+      argument = kObjectsPlace;
       student_seen = true;
-    } else if (i > 0 && words[i - 1] == "-o") {
-      word = kProgramWord;
-    } else if (ends_with(word, ".a") && (!student_seen || word.find("common/checks/") == 0)) {
-      recipe.own_libraries.push_back(recipe.folder + "/" + word);
+    } else if (i > 0 && arguments[i - 1] == "-o") {
+      argument = kProgramPlace;
+    } else if (ends_with(argument, ".a") && (!student_seen || argument.find("common/checks/") == 0)) {
+      recipe.own_libraries.push_back(recipe.folder + "/" + argument);
     }
   }
   if (!student_seen) refuse(recipe.folder, fmt::format("{} is linked without a library of student files", recipe.lab));
-  recipe.link = words;
+  recipe.link = arguments;
 }
 
 }  // namespace
@@ -102,14 +102,14 @@ BuildRecipe load_build_recipe(const std::string& root, const std::string& build_
     source.name = file.substr(prefix.size());
     source.reference = read_file(file);
     source.stub = join_starter(parse_solution_markers(source.reference));
-    source.compile = words_of(entry.value("command", ""));
+    source.compile = split_command(entry.value("command", ""));
     for (std::size_t i = 1; i < source.compile.size(); ++i) {
-      std::string& word = source.compile[i];
+      std::string& argument = source.compile[i];
       if (source.compile[i - 1] == "-o") {
-        source.reference_object = recipe.folder + "/" + word;
-        word = kObjectWord;
-      } else if (word == file) {
-        word = kSourceWord;
+        source.reference_object = recipe.folder + "/" + argument;
+        argument = kObjectPlace;
+      } else if (argument == file) {
+        argument = kSourcePlace;
       }
     }
     // Skip a wrapper around the compiler, such as ccache.

@@ -15,10 +15,10 @@ struct StudentSource {
   std::string reference_object;      ///< built by the suite itself
 };
 
-constexpr char kSourceWord[] = "@SOURCE@";
-constexpr char kObjectWord[] = "@OBJECT@";
-constexpr char kObjectsWord[] = "@OBJECTS@";
-constexpr char kProgramWord[] = "@PROGRAM@";
+constexpr char kSourcePlace[] = "@SOURCE@";
+constexpr char kObjectPlace[] = "@OBJECT@";
+constexpr char kObjectsPlace[] = "@OBJECTS@";
+constexpr char kProgramPlace[] = "@PROGRAM@";
 
 /// How a lab's program is built from student files and from what the suite has compiled already. Taken from the build
 /// folder itself, so that a submission is compiled with the same flags, headers and libraries as the reference.

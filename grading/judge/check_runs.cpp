@@ -37,7 +37,7 @@ std::string message_of_run(const SandboxResult& result) {
     if (error != std::string::npos) return line.substr(error + 7, 600);
     if (first.empty()) first = line.substr(0, 600);
   }
-  const std::string ending = "the program " + result.words();
+  const std::string ending = "the program " + result.ending();
   return first.empty() ? ending : fmt::format("{}; it printed: {}", ending, first);
 }
 

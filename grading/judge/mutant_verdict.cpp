@@ -32,8 +32,8 @@ bool has_symptom(const TaskOutcome& task, const std::string& id) {
                      [&](const CheckOutcome& check) { return check.symptom_id == id; });
 }
 
-bool contains(const std::vector<std::string>& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+bool contains(const std::vector<std::string>& texts, const std::string& text) {
+  return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
 }  // namespace

@@ -35,11 +35,11 @@ std::string surroundings_of(const BuildRecipe& recipe) {
     }
   }
   for (const StudentSource& source : recipe.sources) {
-    for (const std::string& word : source.compile) {
-      if (std::filesystem::path(word).filename() != "cmake_pch.hxx" || !std::filesystem::exists(word + ".gch"))
+    for (const std::string& argument : source.compile) {
+      if (std::filesystem::path(argument).filename() != "cmake_pch.hxx" || !std::filesystem::exists(argument + ".gch"))
         continue;
-      const auto made = std::filesystem::last_write_time(word + ".gch").time_since_epoch().count();
-      stamps.insert(fmt::format("{} {}", word, made));
+      const auto made = std::filesystem::last_write_time(argument + ".gch").time_since_epoch().count();
+      stamps.insert(fmt::format("{} {}", argument, made));
     }
   }
   return hash_of(fmt::format("{}", fmt::join(stamps, "\n")));
@@ -59,9 +59,9 @@ struct StoreEntry {
 };
 
 /// A word quoted for ninja and for the shell that it starts.
-std::string quoted(const std::string& word) {
+std::string quoted(const std::string& argument) {
   std::string result = "'";
-  for (const char letter : word) result += letter == '$' ? "$$" : std::string(1, letter);
+  for (const char letter : argument) result += letter == '$' ? "$$" : std::string(1, letter);
   return result + "'";
 }
 
@@ -69,10 +69,10 @@ std::string ninja_file(const BuildRecipe& recipe, const std::vector<std::string>
   std::string text = "rule compile\n  command = $what\n";
   for (std::size_t i = 0; i < names.size(); ++i) {
     std::string command;
-    for (const std::string& word : recipe.find(names[i])->compile) {
-      const std::string path = word == kSourceWord   ? recipe.lab + "/" + names[i]
-                               : word == kObjectWord ? fmt::format("{}.o", i)
-                                                     : word;
+    for (const std::string& argument : recipe.find(names[i])->compile) {
+      const std::string path = argument == kSourcePlace   ? recipe.lab + "/" + names[i]
+                               : argument == kObjectPlace ? fmt::format("{}.o", i)
+                                                          : argument;
       command += quoted(path) + " ";
     }
     text += fmt::format("build {}.o: compile\n  what = {} 2> {}.errors\n", i, command, i);
@@ -143,14 +143,14 @@ struct Compilation {
     for (std::size_t i = 0; i < names.size(); ++i) {
       const StoreEntry& entry = entries.at(names[i]);
       const std::string object = fmt::format("{}/{}.o", work.path(), i),
-                        words = fmt::format("{}/{}.errors", work.path(), i);
-      std::string errors = std::filesystem::exists(words) ? read_file(words) : "";
+                        errors_file = fmt::format("{}/{}.errors", work.path(), i);
+      std::string errors = std::filesystem::exists(errors_file) ? read_file(errors_file) : "";
       if (is_machines_fault(errors)) return errors;
       if (std::filesystem::exists(object)) {
         write_file_atomically(entry.base + ".o", read_file(object));
       } else if (errors.empty()) {
         // Not stored: another time, the other files may leave it more time.
-        compiled[names[i]].errors = fmt::format("the compiler {}", result.words());
+        compiled[names[i]].errors = fmt::format("the compiler {}", result.ending());
         continue;
       } else {
         std::filesystem::remove(entry.base + ".o");  // of another text with the same hash
@@ -176,7 +176,7 @@ std::map<std::string, CompiledSource> ObjectStore::compile(const BuildRecipe& re
   for (const auto& [name, text] : texts) {
     StoreEntry& entry = entries[name];
     entry.key = surroundings + "\n" + recipe.lab + "/" + name + "\n";
-    for (const std::string& word : recipe.find(name)->compile) entry.key += word + " ";
+    for (const std::string& argument : recipe.find(name)->compile) entry.key += argument + " ";
     entry.key += "\n" + text;
     entry.base = folder_ + "/" + hash_of(entry.key);
     if (!entry.exists()) missing.push_back(name);

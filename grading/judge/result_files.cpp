@@ -23,11 +23,11 @@ constexpr const char* kCheckStates[] = {"not run", "passed", "failed", "too expe
 constexpr const char* kTaskStates[] = {"not run", "not implemented", "judged", "not judged"};
 
 template <typename State, std::size_t N>
-State state_of(const std::string& word, const char* const (&names)[N]) {
+State state_of(const std::string& text, const char* const (&names)[N]) {
   for (std::size_t i = 0; i < N; ++i) {
-    if (word == names[i]) return static_cast<State>(i);
+    if (text == names[i]) return static_cast<State>(i);
   }
-  throw std::runtime_error("unknown state '" + word + "'");
+  throw std::runtime_error("unknown state '" + text + "'");
 }
 
 Json to_json(const TaskOutcome& task) {

@@ -51,13 +51,13 @@ std::vector<std::string> limited(const SandboxLimits& limits) {
 
 // The environment of a job. Our own variables, such as tokens, are not passed on.
 const std::vector<std::string>& environment() {
-  static const std::vector<std::string> words = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "LANG=C.UTF-8",
-                                                 "TMPDIR=/tmp"};
-  return words;
+  static const std::vector<std::string> variables = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "LANG=C.UTF-8",
+                                                     "TMPDIR=/tmp"};
+  return variables;
 }
 
-void add(std::vector<std::string>& argv, std::initializer_list<std::string> words) {
-  argv.insert(argv.end(), words);
+void add(std::vector<std::string>& argv, std::initializer_list<std::string> arguments) {
+  argv.insert(argv.end(), arguments);
 }
 
 std::vector<std::string> bubblewrap(const SandboxJob& job) {
@@ -110,7 +110,7 @@ std::string bubblewrap_is_missing() {
 
 }  // namespace
 
-std::string SandboxResult::words() const {
+std::string SandboxResult::ending() const {
   switch (end) {
     case End::kOutOfTime: return fmt::format("timed out after {:.0f} s", seconds - starved_seconds);
     case End::kOutOfCpu: return "used more CPU time than it may";
@@ -211,7 +211,7 @@ SandboxResult Sandbox::run(const SandboxJob& job) const {
 SandboxResult Sandbox::run_or_give_up(const SandboxJob& job) const {
   SandboxResult result = run(job);
   if (result.is_machines_fault()) result = run(job);
-  if (result.is_machines_fault()) throw NotJudged(fmt::format("{}, twice", result.words()));
+  if (result.is_machines_fault()) throw NotJudged(fmt::format("{}, twice", result.ending()));
   return result;
 }
 

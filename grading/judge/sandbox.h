@@ -56,7 +56,7 @@ struct SandboxResult {
     return end == End::kKeptWaiting || end == End::kMachineOutOfMemory || end == End::kNotStarted;
   }
   /// "exited with code 1", "timed out: no new result in 10 s".
-  std::string words() const;
+  std::string ending() const;
 };
 
 /// The longest that a job may take by the clock: far more than one that runs at all can need.

@@ -115,19 +115,19 @@ std::string StandIns::entry_to_blame(const RubricTask& task, const std::set<std:
 /// if the file has already cost marks in another of its tasks.
 void StandIns::blame(const RubricTask& user, const std::string& entry, const CheckOutcome& failed,
                      LabOutcome& outcome) const {
-  const RubricTask* guilty = nullptr;
+  const RubricTask* culprit = nullptr;
   for (const RubricTask& task : rubric.tasks) {
     const auto found = outcome.tasks.find(task.id);
     if (task.file == entry && found != outcome.tasks.end() && !found->second.passed()) return;
   }
   for (const std::string& need : user.needs) {
     const RubricTask* task = rubric.find_task(need);
-    if (guilty == nullptr && is_below(task->file, entry)) guilty = task;
+    if (culprit == nullptr && is_below(task->file, entry)) culprit = task;
   }
   for (const RubricTask& task : rubric.tasks) {
-    if (guilty == nullptr && is_below(task.file, entry)) guilty = &task;
+    if (culprit == nullptr && is_below(task.file, entry)) culprit = &task;
   }
-  const auto found = guilty == nullptr ? outcome.tasks.end() : outcome.tasks.find(guilty->id);
+  const auto found = culprit == nullptr ? outcome.tasks.end() : outcome.tasks.find(culprit->id);
   if (found == outcome.tasks.end() || !found->second.passed()) return;
   CheckOutcome check = failed;
   check.name = fmt::format("Used by {}", user.id);

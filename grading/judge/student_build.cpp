@@ -13,17 +13,17 @@ namespace lab::grading {
 namespace {
 
 /// The first lines of a compiler's output from the first error on.
-std::string first_errors(const std::string& words) {
+std::string first_errors(const std::string& output) {
   std::string kept;
   int count = 0;
   bool seen = false;
-  for (const std::string& line : lines_of(words)) {
+  for (const std::string& line : lines_of(output)) {
     seen = seen || line.find("error") != std::string::npos;
     if (!seen) continue;
     if (count++ == 12) break;
     kept.append(without_line_break(line).substr(0, 300)).append("\n");
   }
-  return kept.empty() ? words.substr(0, 1000) : kept;
+  return kept.empty() ? output.substr(0, 1000) : kept;
 }
 
 SandboxJob tool_job(const std::string& folder, std::vector<std::string> argv) {
@@ -48,12 +48,12 @@ const std::set<std::string>& StudentBuilder::symbols_of_checks() const {
   SandboxJob job = tool_job(work.path(), argv);
   job.readable = recipe_.own_libraries;
   const SandboxResult result = sandbox_.run_or_give_up(job);
-  if (result.exit_code != 0) throw UsageError(fmt::format("nm {}: {}", result.words(), result.err));
+  if (result.exit_code != 0) throw UsageError(fmt::format("nm {}: {}", result.ending(), result.err));
   for (const std::string& line : lines_of(result.out)) {
-    std::istringstream words(line);
+    std::istringstream fields(line);
     std::string address, kind, symbol;
     // Weak symbols, such as inline functions, are in every object that uses them, and do not count.
-    if (words >> address >> kind >> symbol && (kind == "T" || kind == "D" || kind == "B" || kind == "R"))
+    if (fields >> address >> kind >> symbol && (kind == "T" || kind == "D" || kind == "B" || kind == "R"))
       checks_.insert(symbol);
   }
   return checks_;
@@ -103,19 +103,19 @@ void StudentBuilder::add_stubs(const std::set<std::string>& names, std::map<std:
 std::string StudentBuilder::link(const std::map<std::string, std::string>& objects, const std::string& program) const {
   SandboxJob job = tool_job(std::filesystem::path(program).parent_path().string(), {"env", "-C", recipe_.folder});
   job.readable = {recipe_.folder};
-  for (const std::string& word : recipe_.link) {
-    if (word == kObjectsWord) {
+  for (const std::string& argument : recipe_.link) {
+    if (argument == kObjectsPlace) {
       for (const auto& [name, object] : objects) {
         job.argv.push_back(object);
         job.readable.push_back(object);
       }
     } else {
-      job.argv.push_back(word == kProgramWord ? program : word);
+      job.argv.push_back(argument == kProgramPlace ? program : argument);
     }
   }
   const SandboxResult result = sandbox_.run_or_give_up(job);
   if (result.exit_code == 0) return "";
-  return result.err.empty() ? fmt::format("the linker {}", result.words()) : result.err;
+  return result.err.empty() ? fmt::format("the linker {}", result.ending()) : result.err;
 }
 
 StudentBuild StudentBuilder::build(const std::map<std::string, std::string>& texts,
@@ -160,11 +160,11 @@ StudentBuild StudentBuilder::build(const std::map<std::string, std::string>& tex
   result.folder = std::make_shared<launch::RunDirectory>();
   const std::string program = result.folder->path() + "/" + recipe_.lab;
   // The linker names the objects that it cannot use.
-  for (std::string words = link(objects, program); !words.empty(); words = link(objects, program)) {
+  for (std::string errors = link(objects, program); !errors.empty(); errors = link(objects, program)) {
     stubs.clear();
     for (const std::string& name : std::set<std::string>(result.changed)) {
-      if (words.find(objects[name]) == std::string::npos) continue;
-      result.replaced[name] = "it cannot be linked:\n" + first_errors(words);
+      if (errors.find(objects[name]) == std::string::npos) continue;
+      result.replaced[name] = "it cannot be linked:\n" + first_errors(errors);
       result.changed.erase(name);
       stubs.insert(name);
     }

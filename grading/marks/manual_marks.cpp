@@ -42,11 +42,11 @@ const RubricManual& manual_named(const std::string& id, const Rubric& rubric, co
     if (manual.id == id) return manual;
     ids.push_back(manual.id);
   }
-  const std::optional<std::string> meant = nearest(id, ids);
+  const std::string meant = did_you_mean(id, ids);
   throw UsageError(fmt::format("{}: {} has no manual item '{}'{}", table.place(), rubric.lab, id,
-                               meant         ? fmt::format("; did you mean '{}'?", *meant)
-                               : ids.empty() ? std::string("; it has none at all")
-                                             : fmt::format("; expected one of {}", fmt::join(ids, ", "))));
+                               !meant.empty() ? meant
+                               : ids.empty()  ? std::string("; it has none at all")
+                                              : fmt::format("; expected one of {}", fmt::join(ids, ", "))));
 }
 
 std::optional<ManualMark> mark_in(const TomlTable& table, const Rubric& rubric) {
@@ -63,9 +63,9 @@ std::optional<ManualMark> mark_in(const TomlTable& table, const Rubric& rubric) 
 }
 
 /// `# name: words`, always on one line; nothing if there are no words.
-std::string comment_line(const std::string& name, const std::string& words) {
+std::string comment_line(const std::string& name, const std::string& text) {
   constexpr std::size_t kMaxBytes = 4000;
-  return words.empty() ? "" : fmt::format("# {}: {}\n", name, safe_text(one_line(words), kMaxBytes));
+  return text.empty() ? "" : fmt::format("# {}: {}\n", name, safe_text(one_line(text), kMaxBytes));
 }
 
 std::string form_of(const RubricManual& manual, const MarkedItem* item) {

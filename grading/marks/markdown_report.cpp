@@ -35,8 +35,8 @@ std::string marks_table(const LabMarks& marks) {
 }
 
 /// A list item; if the text has several lines, as a compiler's errors do, the others follow in a block.
-std::string list_item(const std::string& words, std::size_t max_bytes) {
-  const std::string safe = safe_text(words, max_bytes);
+std::string list_item(const std::string& text, std::size_t max_bytes) {
+  const std::string safe = safe_text(text, max_bytes);
   const std::size_t line_end = safe.find('\n');
   if (line_end == std::string::npos) return "- " + markdown_text(safe) + "\n";
   return "- " + markdown_text(safe.substr(0, line_end)) + "\n\n" + markdown_block(safe.substr(line_end + 1));
@@ -51,7 +51,7 @@ std::string list_of(const std::vector<std::string>& lines, std::size_t max_bytes
   return list;
 }
 
-std::string items_with_words(const LabMarks& marks) {
+std::string items_with_findings(const LabMarks& marks) {
   std::string text;
   for (const MarkedItem& item : marks.items) {
     if (item.findings.empty()) continue;
@@ -65,7 +65,7 @@ std::string items_with_words(const LabMarks& marks) {
 }
 
 std::string how_it_was_judged(const LabOutcome& outcome) {
-  const auto safe = [](const std::string& words) { return safe_text(one_line(words), ReportLimits::kFindingBytes); };
+  const auto safe = [](const std::string& text) { return safe_text(one_line(text), ReportLimits::kFindingBytes); };
   std::string text = "\n## How this was judged\n\n";
   if (!outcome.isolation.empty()) text += fmt::format("- isolation: {}\n", markdown_text(safe(outcome.isolation)));
   if (!outcome.seed.empty()) text += fmt::format("- the same inputs again: grade with `{}`\n", safe(outcome.seed));
@@ -108,15 +108,15 @@ std::string to_markdown(const LabMarks& marks, const LabOutcome& outcome) {
   std::string report = fmt::format("# {}\n\n{}\n\n", headline(marks), markdown_text(marks.title));
   if (marks.not_judged > 0) report += fmt::format("**{}**\n\n", kNotJudgedNote);
   report += marks_table(marks);
-  report += items_with_words(marks);
+  report += items_with_findings(marks);
   if (!outcome.evidence.empty())
     report += "\n## Logs\n\n" + list_of(evidence_lines(outcome), ReportLimits::kFindingBytes);
   if (!outcome.notes.empty()) report += "\n## Notes\n\n" + list_of(outcome.notes, ReportLimits::kNoteBytes);
   return report + how_it_was_judged(outcome);
 }
 
-std::string markdown_text(std::string_view words) {
-  const std::string line = one_line(words);
+std::string markdown_text(std::string_view text) {
+  const std::string line = one_line(text);
   std::string escaped;
   for (std::size_t at = 0; at < line.size(); ++at) {
     if (has_meaning(line, at)) escaped += '\\';

@@ -154,12 +154,12 @@ std::string compare(const ExpectedAnswer& answer, const std::string& text) {
   }
   if (num_filled == 0) return fmt::format("none of the {} cells is filled in", answer.cells.size());
 
-  std::string words =
+  std::string message =
       fmt::format("{} of {} cells are as expected", answer.cells.size() - differences.size(), answer.cells.size());
   constexpr std::size_t kMaxNamed = 3;
-  for (std::size_t i = 0; i < differences.size() && i < kMaxNamed; ++i) words += "; " + differences[i];
-  if (differences.size() > kMaxNamed) words += fmt::format("; and {} more", differences.size() - kMaxNamed);
-  return words;
+  for (std::size_t i = 0; i < differences.size() && i < kMaxNamed; ++i) message += "; " + differences[i];
+  if (differences.size() > kMaxNamed) message += fmt::format("; and {} more", differences.size() - kMaxNamed);
+  return message;
 }
 
 }  // namespace

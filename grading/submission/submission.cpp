@@ -116,8 +116,8 @@ Identity signed_identity(const std::string& toml, Submission& submission) {
 }
 
 /// Names of other files and folders next to the labs; further labs that were not asked for are not listed.
-std::vector<std::string> beside(const std::vector<LabPlace>& places, const FileTree& tree,
-                                const std::vector<KnownLab>& labs) {
+std::vector<std::string> unused_entries(const std::vector<LabPlace>& places, const FileTree& tree,
+                                        const std::vector<KnownLab>& labs) {
   const std::string lab_folder = places.front().lab->rubric.lab + "/";
   const std::string& first = places.front().prefix;
   const bool is_bare = first.size() < lab_folder.size() || first.substr(first.size() - lab_folder.size()) != lab_folder;
@@ -185,7 +185,7 @@ Submission read_submission(const std::string& path, const std::vector<KnownLab>&
       slash != std::string::npos && prefix.substr(0, slash) != places.front().lab->rubric.lab)
     submission.notes.push_back(
         fmt::format("everything is taken from inside the folder {}", name_list({prefix.substr(0, slash)})));
-  if (const std::vector<std::string> others = beside(places, tree, labs); !others.empty())
+  if (const std::vector<std::string> others = unused_entries(places, tree, labs); !others.empty())
     submission.notes.push_back(fmt::format("not used, as no lab asks for it: {}", name_list(others)));
   return submission;
 }

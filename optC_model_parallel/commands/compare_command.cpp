@@ -138,8 +138,8 @@ constexpr const char* kUsualRuns = "gpipe,1f1b,interleaved,pair-norm,pipedream,p
 std::vector<TrainingRun> runs_in(const std::string& list, const LabOptions& options, const ChosenOptimizer& optimizer,
                                  int num_ranks) {
   std::vector<TrainingRun> runs;
-  std::stringstream words(list);
-  for (std::string name; std::getline(words, name, ',');) {
+  std::stringstream names(list);
+  for (std::string name; std::getline(names, name, ',');) {
     if (std::any_of(runs.begin(), runs.end(), [&](const TrainingRun& run) { return run.name == name; }))
       throw UsageError(fmt::format("--runs: expected each run once, got '{}' twice", name));
     TrainingRun run = run_named(name, options.training, options.pipeline);

@@ -59,7 +59,7 @@ void train(RankRun& run, const Lab& lab) {
   const std::vector<TrainingRecord> references = train_references(runs, data, run.comm);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const CheckedTraining& training = lab.trainings[i];
-    const TrainingRecord record = train_beside(run, training, data, references[i]);
+    const TrainingRecord record = train_and_compare(run, training, data, references[i]);
     if (record.losses.empty()) continue;
     // All ranks that know the losses have the same ones; the last one always does.
     if (run.comm.rank() != run.comm.size() - 1) continue;

@@ -88,8 +88,8 @@ TensorMap measure_batch(const MemoryRun& run, Communicator& comm) {
   const auto exit_code = static_cast<ExitCode>(failure.exit_code);
   // LibTorch's own error counts as student code's if that requested the memory.
   const bool of_memory = exit_code == ExitCode::kInternal || exit_code == ExitCode::kStudentCode;
-  const bool own_words = !of_memory && failure.exit_code < 128;
-  if (run.cap_bytes == 0 || own_words) raise(exit_code, failure.message);
+  const bool own_message = !of_memory && failure.exit_code < 128;
+  if (run.cap_bytes == 0 || own_message) raise(exit_code, failure.message);
   throw UsageError(fmt::format(
       "--cap {}: {} micro-batches with {} need more than that many MB on top of what was in use before the batch: "
       "{}; hint: {}a larger cap",

@@ -207,8 +207,8 @@ std::string reason_to_skip(const CheckedTraining& training, const std::string& w
   return cannot ? "the simulated world has no communication inside backward()" : "";
 }
 
-TrainingRecord train_beside(RankRun& lab_run, const CheckedTraining& training, const Dataset& data,
-                            const TrainingRecord& reference) {
+TrainingRecord train_and_compare(RankRun& lab_run, const CheckedTraining& training, const Dataset& data,
+                                 const TrainingRecord& reference) {
   Communicator& comm = lab_run.comm;
   const std::string reason = reason_to_skip(training, lab_run.options.world);
   if (!reason.empty()) {

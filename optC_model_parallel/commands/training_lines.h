@@ -33,14 +33,14 @@ std::string reason_to_skip(const CheckedTraining& training, const std::string& w
 /// losses; for the accuracy with the last weights. Saves what was compared.
 /// Call      collective
 /// Returns   an empty record if the training was skipped
-TrainingRecord train_beside(RankRun& lab_run, const CheckedTraining& training, const Dataset& data,
-                            const TrainingRecord& reference);
+TrainingRecord train_and_compare(RankRun& lab_run, const CheckedTraining& training, const Dataset& data,
+                                 const TrainingRecord& reference);
 
 /// The trainings of a run without options: "Pipeline" and "Tensor".
 CheckedTraining default_pipeline();
 CheckedTraining default_tensor();
 
-/// A program that runs the checks of these sections, which may be none, then `train`: train_beside() for each of the
+/// A program that runs the checks of these sections, which may be none, then `train`: train_and_compare() for each of the
 /// trainings. Whoever only needs the lines may leave `train` empty.
 std::vector<LabStep> program_steps(const std::vector<Section>& sections, const std::vector<CheckedTraining>& trainings,
                                    const StepBody& train);

@@ -24,8 +24,8 @@ TrainingRecord record_of(std::vector<double> losses, std::vector<double> test_lo
 }
 
 /// Whether an SVG viewer would show this text.
-bool shows(const std::string& svg, const std::string& words) {
-  return svg.find(words) != std::string::npos;
+bool shows(const std::string& svg, const std::string& text) {
+  return svg.find(text) != std::string::npos;
 }
 
 TEST_CASE("every run has a column, and every digit that it needs") {

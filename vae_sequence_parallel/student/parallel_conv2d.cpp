@@ -103,7 +103,7 @@ WidthShard ParallelConv2d::forward(WidthShard x) const {
   // BEGIN SOLUTION vae.conv2d
   // STUB // TODO(vae.conv2d): gather with GatherColumns::apply(), unless the kernel is so narrow that every rank needs
   // STUB // just what it has; then convolve() with zeros above and below only. Of a rank without output, convolve one
-  // STUB // window of zeros beside what it has and keep no column of it: the graph must hold x and the parameters.
+  // STUB // window of zeros next to what it has and keep no column of it: the graph must hold x and the parameters.
   // STUB not_implemented("vae.conv2d", columns, mine, out_widths);
   const bool all_local = options.kernel == 1 && options.stride == 1 && options.padding == 0;
   at::Tensor input = std::move(x.columns);

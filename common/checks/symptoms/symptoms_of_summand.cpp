@@ -26,12 +26,12 @@ std::string surplus_bias(const Clues& clues, double times) {
     if (name.find("bias") == std::string::npos) continue;
     const std::string bias_name = name.substr(name.find('.') + 1);
     for (const bool channels_first : {false, true}) {
-      const bool guilty = all_fit(clues, [&](const WrongResult& each) {
+      const bool fits = all_fit(clues, [&](const WrongResult& each) {
         const at::Tensor bias = input_named(clues, each.rank, bias_name);
         const at::Tensor added = bias.defined() ? as_added(bias, each.expected, channels_first) : bias;
         return added.defined() ? each.expected.to(at::kDouble) + times * added : added;
       });
-      if (guilty) return bias_name;
+      if (fits) return bias_name;
     }
   }
   return "";
@@ -41,14 +41,14 @@ std::string surplus_bias(const Clues& clues, double times) {
 bool has_surplus_input(const Clues& clues, const std::function<int(int)>& source_of, double factor) {
   const TensorMap& names = clues.evidence.inputs[static_cast<std::size_t>(clues.wrong.front().rank)].tensors;
   for (const auto& [name, unused] : names) {
-    const bool guilty = all_fit(clues, [&, input_name = name.substr(name.find('.') + 1)](const WrongResult& each) {
+    const bool fits = all_fit(clues, [&, input_name = name.substr(name.find('.') + 1)](const WrongResult& each) {
       const at::Tensor input = input_named(clues, source_of(each.rank), input_name);
       if (!input.defined() || input.sizes() != each.expected.sizes()) return at::Tensor();
       const bool whole = !input.is_floating_point() && !each.expected.is_floating_point();
       if (whole) return each.expected + static_cast<std::int64_t>(factor) * input;
       return each.expected.to(at::kDouble) + factor * input.to(at::kDouble);
     });
-    if (guilty) return true;
+    if (fits) return true;
   }
   return false;
 }

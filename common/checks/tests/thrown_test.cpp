@@ -120,7 +120,7 @@ TEST_CASE("outside of a case, student code that throws is exit code 7 with its l
   CHECK(outcome.failure->message.rfind("rank 1: " + at_line(kBeyondEndLine), 0) == 0);
 }
 
-TEST_CASE("records and verdicts carry code and line to whoever judges") {
+TEST_CASE("records and verdicts carry code and line to the judge") {
   const CaseVerdict verdict = judged(row_task().test_case, throwing_on_rank_one([] { beyond_end({}); }), 2);
   REQUIRE(verdict.ranks.size() == 2);
   CHECK(verdict.ranks[1].exit_code == 7);

@@ -121,8 +121,8 @@ void write_zip(const std::string& path, const std::map<std::string, std::string>
   const std::unique_ptr<struct archive, FreeWriter> writer(archive_write_new());
   const auto require = [&](la_ssize_t result) {
     if (result >= ARCHIVE_OK) return;
-    const char* words = archive_error_string(writer.get());
-    throw UsageError(fmt::format("cannot pack {}: {}", path, words == nullptr ? "libarchive refuses" : words));
+    const char* reason = archive_error_string(writer.get());
+    throw UsageError(fmt::format("cannot pack {}: {}", path, reason == nullptr ? "libarchive refuses" : reason));
   };
   require(archive_write_set_format_zip(writer.get()));
   require(archive_write_set_options(writer.get(), "hdrcharset=UTF-8"));

@@ -34,9 +34,9 @@ namespace fs = std::filesystem;
 std::string included_by(const std::string& line) {
   const std::size_t hash = line.find_first_not_of(" \t");
   if (hash == std::string::npos || line[hash] != '#') return "";
-  const std::size_t word = line.find("include", hash);
+  const std::size_t keyword = line.find("include", hash);
   const std::size_t begin = line.find('"', hash);
-  if (word == std::string::npos || begin == std::string::npos || begin < word) return "";
+  if (keyword == std::string::npos || begin == std::string::npos || begin < keyword) return "";
   const std::size_t end = line.find('"', begin + 1);
   return end == std::string::npos ? "" : line.substr(begin + 1, end - begin - 1);
 }

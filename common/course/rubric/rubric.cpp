@@ -116,9 +116,8 @@ std::optional<TomlTable> part_for(const std::string& lab, const TomlTable& file)
     return file.string("lab") == lab ? std::optional(file) : std::nullopt;
   }
   for (const std::string& key : file.keys()) {
-    if (key != lab && nearest(key, {lab})) {
-      throw UsageError(fmt::format("{}: there is no lab '{}'; did you mean '{}'?", file.place(), key, lab));
-    }
+    const std::string meant = key == lab ? "" : did_you_mean(key, {lab});
+    if (!meant.empty()) throw UsageError(fmt::format("{}: unknown lab '{}'{}", file.place(), key, meant));
   }
   const auto part = file.table(lab);
   if (part) part->require_known({"task", "manual", "ladder", "bonus", "judging"});
@@ -136,9 +135,7 @@ void change_items(const TomlTable& part, const std::string& key, std::vector<Ite
     if (found == items.end()) {
       std::vector<std::string> ids;
       for (const Item& item : items) ids.push_back(item.id);
-      const auto meant = nearest(id, ids);
-      throw UsageError(fmt::format("{}: there is no [[{}]] '{}'{}", table.place(), key, id,
-                                   meant ? fmt::format("; did you mean '{}'?", *meant) : ""));
+      throw UsageError(fmt::format("{}: there is no [[{}]] '{}'{}", table.place(), key, id, did_you_mean(id, ids)));
     }
     if (!seen.insert(id).second) throw UsageError(fmt::format("{}: {} is changed twice", table.place(), id));
     places[id] = table.place();

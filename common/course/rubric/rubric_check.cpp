@@ -71,9 +71,7 @@ class RubricCheck {
 
   [[noreturn]] void refuse_need(const std::string& id, const std::string& need,
                                 const std::vector<std::string>& there_is) const {
-    const auto meant = nearest(need, there_is);
-    refuse(id, fmt::format("needs '{}', which is not there{}", need,
-                           meant ? fmt::format("; did you mean '{}'?", *meant) : ""));
+    refuse(id, fmt::format("needs '{}', which is not there{}", need, did_you_mean(need, there_is)));
   }
 
   std::vector<std::string> task_ids() const {

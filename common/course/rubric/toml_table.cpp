@@ -159,10 +159,9 @@ void TomlTable::require_known(const std::vector<std::string>& known) const {
   for (const auto& [key, node] : *state_->here) {
     const std::string name(key.str());
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    const auto meant = nearest(name, known);
-    throw UsageError(fmt::format(
-        "{}: there is no key '{}' here; {}", state_->place(node), name,
-        meant ? fmt::format("did you mean '{}'?", *meant) : fmt::format("there is: {}", fmt::join(known, ", "))));
+    const std::string meant = did_you_mean(name, known);
+    throw UsageError(fmt::format("{}: unknown key '{}'{}", state_->place(node), name,
+                                 meant.empty() ? fmt::format("; expected one of {}", fmt::join(known, ", ")) : meant));
   }
 }
 

@@ -121,7 +121,7 @@ namespace fs = std::filesystem;
 struct ResetFile {
   std::string path;  ///< from the tree's root
   std::string before, after;
-  std::string words;  ///< how much of it was put back
+  std::string action;  ///< how much of it was put back
 };
 
 /// From a file that holds its own stubs between solution markers.
@@ -180,8 +180,9 @@ std::vector<ResetFile> from_pristine_folder(const CourseTree& tree, const TaskOf
       if (line_of_todo(text, other.id) != 0) others.push_back(other.id);
     }
   }
-  throw UsageError(fmt::format("{} has no TODO of its own to put back in {}{}", task.task->id, path,
-                               others.empty() ? "" : fmt::format("; there is: {}", fmt::join(others, " "))));
+  throw UsageError(
+      fmt::format("{} has no TODO of its own to put back in {}{}", task.task->id, path,
+                  others.empty() ? "" : fmt::format("; the file has those of {}", fmt::join(others, " "))));
 }
 
 }  // namespace
@@ -223,19 +224,20 @@ std::vector<std::string> reset_task(const CourseTree& tree, const TaskOfLab& tas
   const std::vector<ResetFile> files =
       is_starter ? from_pristine_folder(tree, task, whole_files) : from_markers(tree, task);
   if (files.empty()) refuse_without_todo(tree, task);
-  std::vector<std::string> words;
+  std::vector<std::string> messages;
   for (const ResetFile& file : files) {
     if (file.before == file.after) {
-      words.push_back(fmt::format("{}: is as it was handed out; nothing to do", file.path));
+      messages.push_back(fmt::format("{}: is as it was handed out; nothing to do", file.path));
       continue;
     }
     const std::string path = tree.root() + "/" + file.path;
     const std::string saved = fs::exists(path) ? keep_backup(tree.root(), file.path, file.before) : "";
     make_folder("reset", fs::path(path).parent_path().string());
     write_file_atomically(path, file.after);
-    words.push_back(fmt::format("{}: {}{}", file.path, file.words, saved.empty() ? "" : "; your version: " + saved));
+    messages.push_back(
+        fmt::format("{}: {}{}", file.path, file.action, saved.empty() ? "" : "; your version: " + saved));
   }
-  return words;
+  return messages;
 }
 
 }  // namespace lab

@@ -58,11 +58,12 @@ class UpdatePlanner {
       const std::string backup = backup_place(folder_, path, *there);
       plan.copies[backup] = {*there, false};
       plan.writes[path] = file;
-      update.words.push_back(fmt::format("{}: you had edited it; your version is in {}", path, backup));
+      update.messages.push_back(fmt::format("{}: you had edited it; your version is in {}", path, backup));
     } else if (!was_given(path, file.bytes)) {
-      const std::string beside = path + ".new";
-      if (found(beside) != file.bytes) plan.copies[beside] = {file.bytes, false};
-      update.words.push_back(fmt::format("{}: yours stays; the new version has changed it, see {}", path, beside));
+      const std::string new_version = path + ".new";
+      if (found(new_version) != file.bytes) plan.copies[new_version] = {file.bytes, false};
+      update.messages.push_back(
+          fmt::format("{}: yours stays; the new version has changed it, see {}", path, new_version));
     }
   }
 
@@ -73,7 +74,7 @@ class UpdatePlanner {
     if (fingerprint_of(*there) == fingerprint) {
       plan.removals.push_back(path);
     } else {
-      update.words.push_back(fmt::format("{}: stays, as you had edited it; the new version has no such file", path));
+      update.messages.push_back(fmt::format("{}: stays, as you had edited it; the new version has no such file", path));
     }
   }
 
@@ -142,7 +143,7 @@ std::string to_text(const StarterUpdate& update, const std::string& folder) {
   std::string text =
       fmt::format("{} is up to date: of {} files {} were written, {} that are no longer needed removed\n", folder,
                   update.num_files, update.num_written, update.num_removed);
-  for (const std::string& message : update.words) text += "  " + message + "\n";
+  for (const std::string& message : update.messages) text += "  " + message + "\n";
   return text;
 }
 

@@ -12,7 +12,7 @@ struct StarterUpdate {
   bool fresh = false;  ///< there was no starter before
   std::size_t num_files = 0, num_written = 0, num_removed = 0;
   /// What a student must know, one line each: files that were kept, put next to others, or moved to the backup.
-  std::vector<std::string> words;
+  std::vector<std::string> messages;
 };
 
 /// Turns the folder into the starter `tree`; the student's work in it stays:

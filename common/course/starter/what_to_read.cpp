@@ -47,9 +47,8 @@ void require_sections(const Rubric& lab, const std::string& readme) {
   }
   for (const RubricTask& task : lab.tasks) {
     if (task.read.empty() || std::find(headings.begin(), headings.end(), task.read) != headings.end()) continue;
-    const auto meant = nearest(task.read, headings);
     throw UsageError(fmt::format("{}/rubric.toml: {}: read: README.md has no section '{}'{}", lab.lab, task.id,
-                                 task.read, meant ? fmt::format("; did you mean '{}'?", *meant) : ""));
+                                 task.read, did_you_mean(task.read, headings)));
   }
 }
 

@@ -19,10 +19,10 @@ TEST_CASE("labs and tasks are found by short names, and the nearest is named") {
   CHECK(tree.lab_named("a0_pipes").lab == "a0_pipes");
   CHECK(tree.task_named("a0.valve").task->id == "a0.valve");
   CHECK(tree.task_named("valve").task->id == "a0.valve");
-  CHECK(message_of([&] { tree.task_named("valev"); }) == "there is no task 'valev'; did you mean 'valve'?");
-  CHECK(message_of([&] { tree.task_named("a0.pip"); }) == "there is no task 'a0.pip'; did you mean 'a0.pipe'?");
-  CHECK(message_of([&] { tree.lab_named("a0_pipe"); }) == "there is no lab 'a0_pipe'; did you mean 'a0_pipes'?");
-  CHECK(message_of([&] { tree.lab_named("xyz"); }) == "there is no lab 'xyz'; there is: a0");
+  CHECK(message_of([&] { tree.task_named("valev"); }) == "unknown task 'valev'; did you mean 'valve'?");
+  CHECK(message_of([&] { tree.task_named("a0.pip"); }) == "unknown task 'a0.pip'; did you mean 'a0.pipe'?");
+  CHECK(message_of([&] { tree.lab_named("a0_pipe"); }) == "unknown lab 'a0_pipe'; did you mean 'a0_pipes'?");
+  CHECK(message_of([&] { tree.lab_named("xyz"); }) == "unknown lab 'xyz'; expected one of a0");
 }
 
 TEST_CASE("a name that two labs know is refused") {

@@ -28,7 +28,7 @@ TEST_CASE("an identity is kept, whatever characters it has") {
   CHECK(to_text(Identity{"", "s1"}) == "s1");
 }
 
-TEST_CASE("an identity that somebody wrote by hand is read, and what is wrong with it said") {
+TEST_CASE("an identity written by hand is read, and its mistakes are named") {
   const auto parsed = [](const std::string& toml) { return parse_identity(toml, "identity.toml"); };
   CHECK(parsed("id = \"s1\"\ngroup = 3\n").id == "s1");
   CHECK(parsed("name = \"" + std::string(1000, 'x') + "\"").name.size() < 200);

@@ -96,9 +96,10 @@ TEST_CASE("in a starter: the TODO is back, the student's version is kept") {
   sample.hand_out();
   const CourseTree tree = sample.load();
   sample.write(kValveFile, solved());
-  const auto words = reset_task(tree, tree.task_named("valve"), false);
-  CHECK(words == std::vector<std::string>{"a0_pipes/student/pipes/valve.cpp: its TODO is back; the rest of the file is "
-                                          "as it was; your version: .lab-backup/a0_pipes/student/pipes/valve.cpp"});
+  const auto messages = reset_task(tree, tree.task_named("valve"), false);
+  CHECK(messages ==
+        std::vector<std::string>{"a0_pipes/student/pipes/valve.cpp: its TODO is back; the rest of the file is "
+                                 "as it was; your version: .lab-backup/a0_pipes/student/pipes/valve.cpp"});
   CHECK(contains(sample.read(kValveFile), "TODO(a0.valve)"));
   CHECK(contains(sample.read(kValveFile), "return pressure;"));
   CHECK(sample.read(".lab-backup/" + std::string(kValveFile)) == solved());
@@ -151,7 +152,7 @@ TEST_CASE("a task without a TODO of its own is refused, and those of its file ar
   sample.hand_out();
   const CourseTree tree = sample.load();
   CHECK(message_of([&] { reset_task(tree, tree.task_named("tap"), false); }) ==
-        "a0.tap has no TODO of its own to put back in a0_pipes/student/tap.cpp; there is: a0.pipe");
+        "a0.tap has no TODO of its own to put back in a0_pipes/student/tap.cpp; the file has those of a0.pipe");
 }
 
 }  // namespace

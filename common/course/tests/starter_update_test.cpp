@@ -28,9 +28,9 @@ StarterTree version(const std::string& task, const std::string& header) {
 }
 
 std::string words_of(const StarterUpdate& update) {
-  std::string words;
-  for (const std::string& message : update.words) words += message + "\n";
-  return words;
+  std::string messages;
+  for (const std::string& message : update.messages) messages += message + "\n";
+  return messages;
 }
 
 /// A starter of the first version.
@@ -61,11 +61,11 @@ TEST_CASE("the same version again touches no file") {
   const StarterUpdate update = update_starter(version("stub 1", "header 1"), starter.folder);
   CHECK(testing::times_below(starter.folder) == before);
   CHECK(update.num_written == 0);
-  CHECK(update.words.empty());
+  CHECK(update.messages.empty());
   CHECK_FALSE(update.fresh);
 }
 
-TEST_CASE("what nobody edited is replaced") {
+TEST_CASE("files that were not edited are replaced") {
   const Started starter;
   const StarterUpdate update = update_starter(version("stub 2", "header 2"), starter.folder);
   CHECK(starter.text(kTask) == "stub 2");
@@ -85,7 +85,7 @@ TEST_CASE("a student's work stays where the task is as it was") {
   CHECK_FALSE(fs::exists(starter.folder + "/" + kTask + ".new"));
 }
 
-TEST_CASE("where the task has changed, too, the new version is put beside the student's work, and named once") {
+TEST_CASE("where the task has changed, too, the new version is put next to the student's work, and named once") {
   const Started starter;
   starter.edit(kTask, "my work");
   const StarterUpdate update = update_starter(version("stub 2", "header 1"), starter.folder);
@@ -133,7 +133,7 @@ TEST_CASE("a file that the new version has no longer is removed, with its empty 
   CHECK(words_of(update) == "a9_x/student/ring.cpp: stays, as you had edited it; the new version has no such file\n");
 }
 
-TEST_CASE("what a student made beside the starter stays") {
+TEST_CASE("what a student made next to the starter stays") {
   const Started starter;
   starter.edit(".lab-progress", "a9.ring solved\n");
   starter.edit("a9_x/answers.md", "an answer");

@@ -16,7 +16,7 @@ constexpr int kMaxRanks = 4096;
 constexpr int kTorchrunPort = 29500;
 
 // The options as given on the command line; torchrun's defaults.
-struct Words {
+struct GivenOptions {
   std::string num_nodes = "1";
   std::string num_local_ranks = "1";
   std::string node_rank;
@@ -91,24 +91,24 @@ void read_tee(const std::string& text, RankOutputOptions& output) {
   output.tee_stderr = (streams & 2) != 0;
 }
 
-void check(const Words& words, LaunchOptions& options, const VariableLookup& environment) {
-  options.num_nodes = node_count(words.num_nodes);
-  options.num_local_ranks = local_ranks(words.num_local_ranks);
-  read_tee(words.tee, options.output);
-  if (words.standalone && options.num_nodes > 1)
+void check(const GivenOptions& given, LaunchOptions& options, const VariableLookup& environment) {
+  options.num_nodes = node_count(given.num_nodes);
+  options.num_local_ranks = local_ranks(given.num_local_ranks);
+  read_tee(given.tee, options.output);
+  if (given.standalone && options.num_nodes > 1)
     throw UsageError("--standalone runs on one machine: it cannot be combined with --nnodes above 1");
-  if (words.max_restarts > 0) throw UsageError("--max-restarts: labrun never restarts a run; expected 0");
+  if (given.max_restarts > 0) throw UsageError("--max-restarts: labrun never restarts a run; expected 0");
   const bool many_nodes = options.num_nodes > 1;
-  const std::string node_rank = !words.node_rank.empty() ? words.node_rank
+  const std::string node_rank = !given.node_rank.empty() ? given.node_rank
                                 : many_nodes             ? environment("SLURM_NODEID").value_or("")
                                                          : "0";
   if (node_rank.empty())
     throw UsageError(fmt::format("--nnodes {} needs --node-rank: this machine's number, from 0", options.num_nodes));
   options.node_rank = number("--node-rank", node_rank, 0, options.num_nodes - 1, "0");
-  if (!words.rdzv_endpoint.empty()) read_endpoint(words.rdzv_endpoint, options);
-  if (!words.master_addr.empty()) options.master_addr = words.master_addr;
-  if (words.master_port > 0) options.master_port = words.master_port;
-  if (many_nodes && words.rdzv_endpoint.empty() && (words.master_addr.empty() || words.master_port == 0)) {
+  if (!given.rdzv_endpoint.empty()) read_endpoint(given.rdzv_endpoint, options);
+  if (!given.master_addr.empty()) options.master_addr = given.master_addr;
+  if (given.master_port > 0) options.master_port = given.master_port;
+  if (many_nodes && given.rdzv_endpoint.empty() && (given.master_addr.empty() || given.master_port == 0)) {
     throw UsageError(
         fmt::format("--nnodes {} needs --master-addr and --master-port: the machine of rank 0, and a free port there",
                     options.num_nodes));
@@ -125,26 +125,26 @@ void check(const Words& words, LaunchOptions& options, const VariableLookup& env
 
 std::optional<ExitCode> read_launch_options(int argc, char** argv, LaunchOptions& options,
                                             const VariableLookup& environment) {
-  Words words;
+  GivenOptions given;
   cli::App app("labrun", "Starts a program on many ranks, with torchrun's options, and watches them.");
-  app.add_text("--nnodes", words.num_nodes, "N", "machines that take part; labrun is started on each");
-  app.add_text("--nproc-per-node", words.num_local_ranks, "N", "ranks on this machine; auto: one per core");
-  app.add_text("--node-rank", words.node_rank, "N",
+  app.add_text("--nnodes", given.num_nodes, "N", "machines that take part; labrun is started on each");
+  app.add_text("--nproc-per-node", given.num_local_ranks, "N", "ranks on this machine; auto: one per core");
+  app.add_text("--node-rank", given.node_rank, "N",
                "this machine's number, from 0 (default with --nnodes 1, else SLURM_NODEID)");
-  app.add_text("--master-addr", words.master_addr, "HOST", "machine of rank 0; only for --nnodes above 1");
-  app.add_integer("--master-port", words.master_port, {1, 65535}, "a free port there");
-  app.add_flag("--standalone", words.standalone, "one machine, no port needed");
+  app.add_text("--master-addr", given.master_addr, "HOST", "machine of rank 0; only for --nnodes above 1");
+  app.add_integer("--master-port", given.master_port, {1, 65535}, "a free port there");
+  app.add_flag("--standalone", given.standalone, "one machine, no port needed");
   app.add_text("--log-dir", options.output.log_dir, "DIR",
                "each rank's output into DIR/rank<r>.log and DIR/rank<r>.err");
-  app.add_text("--tee", words.tee, "N",
+  app.add_text("--tee", given.tee, "N",
                "also, or only, to the terminal in whole lines: 1 stdout, 2 stderr, 3 (or no number) both");
-  app.add_flag("--no-python", words.no_python, "accepted for compatibility with torchrun; has no effect");
-  app.add_text("--rdzv-backend", words.ignored, "NAME", "accepted for compatibility with torchrun");
-  app.add_text("--rdzv-endpoint", words.rdzv_endpoint, "HOST:PORT",
+  app.add_flag("--no-python", given.no_python, "accepted for compatibility with torchrun; has no effect");
+  app.add_text("--rdzv-backend", given.ignored, "NAME", "accepted for compatibility with torchrun");
+  app.add_text("--rdzv-endpoint", given.rdzv_endpoint, "HOST:PORT",
                "the same as --master-addr HOST --master-port PORT");
   app.add_text("--rdzv-id", options.job_id, "ID",
                "with --nnodes above 1: this run's name, the same on each machine; keeps other runs' ranks out");
-  app.add_integer("--max-restarts", words.max_restarts, {0, 1000}, "accepted for compatibility with torchrun; only 0");
+  app.add_integer("--max-restarts", given.max_restarts, {0, 1000}, "accepted for compatibility with torchrun; only 0");
   app.add_number("--timeout", options.timeout_seconds, {0, 1e9}, "stop the run after this many seconds");
   app.add_integer("--debug-rank", options.debug_rank, {0, kMaxRanks - 1}, "start this rank under gdb");
   app.cli().prefix_command();
@@ -160,7 +160,7 @@ std::optional<ExitCode> read_launch_options(int argc, char** argv, LaunchOptions
     throw UsageError(
         fmt::format("unknown option {}; --help lists all options", option::quoted(options.program.front())));
   }
-  check(words, options, environment);
+  check(given, options, environment);
   return std::nullopt;
 }
 

@@ -21,7 +21,7 @@ using lab::testing::contains;
 
 namespace {
 
-using Words = std::vector<std::string>;
+using Strings = std::vector<std::string>;
 
 std::string labrun_path() {
   if (const auto folder = process_variable("LAB_BIN_DIR")) return *folder + "/labrun";
@@ -31,11 +31,11 @@ std::string labrun_path() {
 // One start of labrun, with its output in files and its own TMPDIR, so that leftovers can be found.
 class Run {
  public:
-  explicit Run(const Words& words, const std::map<std::string, std::string>& environment = {}) {
+  explicit Run(const Strings& arguments, const std::map<std::string, std::string>& environment = {}) {
     RankOutput output({directory_.path() + "/own", false, false});
     const RankOutput::Fds fds = output.open(0);
-    Words argv = {labrun_path()};
-    argv.insert(argv.end(), words.begin(), words.end());
+    Strings argv = {labrun_path()};
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
     std::map<std::string, std::string> variables = environment;
     variables.insert({{"LAB_TEST_MARK", mark_}, {"TMPDIR", temporary()}, {"OMP_NUM_THREADS", ""}});
     std::filesystem::create_directory(temporary());
@@ -70,7 +70,7 @@ class Run {
   bool ended_ = false;
 };
 
-Words shell(int num_ranks, const std::string& script) {
+Strings shell(int num_ranks, const std::string& script) {
   return {"--standalone", "--nproc-per-node", std::to_string(num_ranks), "sh", "-c", script};
 }
 
@@ -120,10 +120,10 @@ TEST_CASE("ranks of one run share a token: random on one machine, the run's --rd
   }
   CHECK(tokens.size() == 2);
   for (const std::string id : {"", "night-3"}) {
-    Words words = {"--nnodes", "2", "--node-rank", "1", "--master-addr", "head", "--master-port", "1234"};
-    if (!id.empty()) words.insert(words.end(), {"--rdzv-id", id});
-    words.insert(words.end(), {"sh", "-c", "echo [$LAB_JOB_TOKEN]"});
-    Run run(words);
+    Strings arguments = {"--nnodes", "2", "--node-rank", "1", "--master-addr", "head", "--master-port", "1234"};
+    if (!id.empty()) arguments.insert(arguments.end(), {"--rdzv-id", id});
+    arguments.insert(arguments.end(), {"sh", "-c", "echo [$LAB_JOB_TOKEN]"});
+    Run run(arguments);
     CHECK(run.exit_code() == 0);
     CHECK(run.out() == "[" + id + "]\n");
   }
@@ -171,15 +171,15 @@ TEST_CASE("by session: labrun started by setsid, interrupted as a terminal does 
   const pid_t session = fork_process(
       [&] {
         ::setsid();
-        const Words argv = {labrun_path(),
-                            "--standalone",
-                            "--nproc-per-node",
-                            "2",
-                            "sh",
-                            "-c",
-                            "sleep 1000 & echo >> " + ready + "; wait"};
+        const Strings argv = {labrun_path(),
+                              "--standalone",
+                              "--nproc-per-node",
+                              "2",
+                              "sh",
+                              "-c",
+                              "sleep 1000 & echo >> " + ready + "; wait"};
         std::vector<char*> pointers;
-        for (const std::string& word : argv) pointers.push_back(const_cast<char*>(word.c_str()));
+        for (const std::string& argument : argv) pointers.push_back(const_cast<char*>(argument.c_str()));
         pointers.push_back(nullptr);
         ::execv(pointers[0], pointers.data());
         return 1;
@@ -210,10 +210,10 @@ TEST_CASE("--log-dir gives each rank its files; --tee passes whole lines on as w
   }
   for (const bool tee : {false, true}) {
     RunDirectory logs;
-    Words words = {"--log-dir", logs.path() + "/logs"};
-    if (tee) words.push_back("--tee");
-    for (const std::string& word : shell(3, script)) words.push_back(word);
-    Run run(words);
+    Strings arguments = {"--log-dir", logs.path() + "/logs"};
+    if (tee) arguments.push_back("--tee");
+    for (const std::string& argument : shell(3, script)) arguments.push_back(argument);
+    Run run(arguments);
     CHECK(run.exit_code() == 0);
     CHECK((tee ? lines(run.out()) == all : run.out().empty()));
     CHECK(lines(run.err()).size() == (tee ? 3 : 0));
@@ -231,8 +231,8 @@ TEST_CASE("the time-out of a run") {
 }
 
 TEST_CASE("what cannot be started: one message, exit code 2, nothing left") {
-  const auto refused = [](const Words& words, const std::string& part) {
-    Run run(words);
+  const auto refused = [](const Strings& arguments, const std::string& part) {
+    Run run(arguments);
     CHECK(run.exit_code() == 2);
     CHECK(run.err().rfind("labrun: error: ", 0) == 0);
     CHECK(lines(run.err()).size() == 1);
@@ -272,10 +272,10 @@ TEST_CASE("--debug-rank starts that rank under gdb, in the terminal's group") {
   std::ofstream(gdb) << "#!/bin/sh\necho \"gdb $1 $2\"; shift; exec \"$@\"\n";
   std::filesystem::permissions(gdb, std::filesystem::perms::owner_all);
   const std::string path = programs.path() + ":" + process_variable("PATH").value_or("/bin");
-  Words words =
+  Strings arguments =
       shell(2, "read pid name state parent group rest < /proc/$$/stat; test $group = $$; echo $RANK leads $?");
-  words.insert(words.begin(), {"--debug-rank", "1"});
-  Run run(words, {{"PATH", path}});
+  arguments.insert(arguments.begin(), {"--debug-rank", "1"});
+  Run run(arguments, {{"PATH", path}});
   CHECK(run.exit_code() == 0);
   CHECK(lines(run.out()) == std::multiset<std::string>{"gdb --args sh", "0 leads 0", "1 leads 1"});
 }

@@ -12,21 +12,21 @@ namespace {
 
 const VariableLookup kEmpty = [](const char*) { return std::optional<std::string>(); };
 
-LaunchOptions options_of(std::vector<std::string> words, const VariableLookup& environment = kEmpty) {
-  words.insert(words.begin(), "labrun");
+LaunchOptions options_of(std::vector<std::string> arguments, const VariableLookup& environment = kEmpty) {
+  arguments.insert(arguments.begin(), "labrun");
   std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
+  for (std::string& argument : arguments) argv.push_back(argument.data());
   LaunchOptions options;
   const auto answered = read_launch_options(static_cast<int>(argv.size()), argv.data(), options, environment);
   CHECK_FALSE(answered);
   return options;
 }
 
-std::string options_refusal(const std::vector<std::string>& words) {
-  return lab::testing::message_of<UsageError>([&] { options_of(words); });
+std::string options_refusal(const std::vector<std::string>& arguments) {
+  return lab::testing::message_of<UsageError>([&] { options_of(arguments); });
 }
 
-using Words = std::vector<std::string>;
+using Strings = std::vector<std::string>;
 
 }  // namespace
 
@@ -40,17 +40,17 @@ TEST_CASE("torchrun's options in both spellings") {
     CHECK(options.first_rank() == 3);
     CHECK(options.master_addr == "node0");
     CHECK(options.master_port == 1234);
-    CHECK(options.program == Words{"prog", "--nnodes", "9", "-x"});
+    CHECK(options.program == Strings{"prog", "--nnodes", "9", "-x"});
   }
 }
 
 TEST_CASE("the program's own arguments are not touched") {
-  const Words program = {"./prog", "--log_dir", "x", "--tee", "--", "-t", "--help"};
-  Words words = {"--standalone", "--nproc-per-node", "2"};
-  words.insert(words.end(), program.begin(), program.end());
-  CHECK(options_of(words).program == program);
-  words.insert(words.begin() + 3, "--");
-  CHECK(options_of(words).program == program);
+  const Strings program = {"./prog", "--log_dir", "x", "--tee", "--", "-t", "--help"};
+  Strings arguments = {"--standalone", "--nproc-per-node", "2"};
+  arguments.insert(arguments.end(), program.begin(), program.end());
+  CHECK(options_of(arguments).program == program);
+  arguments.insert(arguments.begin() + 3, "--");
+  CHECK(options_of(arguments).program == program);
 }
 
 TEST_CASE("defaults") {
@@ -65,9 +65,9 @@ TEST_CASE("defaults") {
 }
 
 TEST_CASE("--tee with a number, with none, and last before the program") {
-  const auto streams = [](const Words& words) {
-    const LaunchOptions options = options_of(words);
-    CHECK(options.program == Words{"prog", "3"});
+  const auto streams = [](const Strings& arguments) {
+    const LaunchOptions options = options_of(arguments);
+    CHECK(options.program == Strings{"prog", "3"});
     return (options.output.tee_stdout ? 1 : 0) + (options.output.tee_stderr ? 2 : 0);
   };
   CHECK(streams({"prog", "3"}) == 0);

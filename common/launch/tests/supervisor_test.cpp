@@ -116,7 +116,7 @@ TEST_CASE("a rank with code 5 is not the cause where another failed by itself, e
   CHECK(supervised({returning(0), returning(5)}).exit_code == 5);
 }
 
-TEST_CASE("a rank that has returned and reports a mismatch stops nobody") {
+TEST_CASE("a rank that has returned and reports a mismatch stops no other rank") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("events");
   auto events = comm::EventFile::create(path, 2);

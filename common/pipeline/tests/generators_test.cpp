@@ -14,7 +14,7 @@ using namespace lab::pipeline;
 namespace {
 
 /// F0 sF0 ...: r and s for receive and send, in brackets where only started, ")" where finished.
-std::string words(const Schedule& schedule, int rank) {
+std::string actions_text(const Schedule& schedule, int rank) {
   std::string text;
   for (const Action& action : schedule.ranks[static_cast<std::size_t>(rank)]) {
     std::string name = short_name(schedule, action);
@@ -35,7 +35,7 @@ std::string computations(const Schedule& schedule, int rank) {
   list.erase(
       std::remove_if(list.begin(), list.end(), [](const Action& action) { return is_message(action.operation); }),
       list.end());
-  return words(alone, rank);
+  return actions_text(alone, rank);
 }
 
 /// The largest number of messages of the operation that a rank has started and not finished.
@@ -71,19 +71,19 @@ TEST_CASE("pipeline generators: the orders of computation") {
   CHECK(computations(zero_bubble, 2) == "F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3");
 }
 
-TEST_CASE("pipeline generators: blocking messages stand beside their computation") {
+TEST_CASE("pipeline generators: blocking messages stand next to their computation") {
   const Schedule schedule = make_schedule({"afab", 3, 2, 1, Waiting::kBlocking});
-  CHECK(words(schedule, 0) == "F0 sF0 F1 sF1 rB0 B0 rB1 B1");
-  CHECK(words(schedule, 1) == "rF0 F0 sF0 rF1 F1 sF1 rB0 B0 sB0 rB1 B1 sB1");
-  CHECK(words(schedule, 2) == "rF0 F0 rF1 F1 B0 sB0 B1 sB1");
+  CHECK(actions_text(schedule, 0) == "F0 sF0 F1 sF1 rB0 B0 rB1 B1");
+  CHECK(actions_text(schedule, 1) == "rF0 F0 sF0 rF1 F1 sF1 rB0 B0 sB0 rB1 B1 sB1");
+  CHECK(actions_text(schedule, 2) == "rF0 F0 rF1 F1 B0 sB0 B1 sB1");
 }
 
 TEST_CASE("pipeline generators: late messages are posted one computation ahead, and awaited when they are needed") {
   const Schedule schedule = make_schedule({"1f1b", 3, 2});
-  CHECK(words(schedule, 0) == "F0 (sF0 (rB0 F1 (sF1 (rB1 rB0) sF0) B0 rB1) sF1) B1");
-  CHECK(words(schedule, 1) ==
+  CHECK(actions_text(schedule, 0) == "F0 (sF0 (rB0 F1 (sF1 (rB1 rB0) sF0) B0 rB1) sF1) B1");
+  CHECK(actions_text(schedule, 1) ==
         "(rF0 (rF1 rF0) F0 (sF0 (rB0 rF1) F1 (sF1 (rB1 rB0) sF0) B0 (sB0 rB1) sF1) B1 sB0) (sB1 sB1)");
-  CHECK(words(schedule, 2) == "(rF0 rF0) F0 (rF1 B0 (sB0 rF1) F1 B1 sB0) (sB1 sB1)");
+  CHECK(actions_text(schedule, 2) == "(rF0 rF0) F0 (rF1 B0 (sB0 rF1) F1 B1 sB0) (sB1 sB1)");
 }
 
 TEST_CASE("pipeline generators: one rank hands over to itself without messages") {
@@ -114,7 +114,7 @@ TEST_CASE("pipeline generators: impossible options are one clear message") {
   const auto refused = [](const ScheduleOptions& options) {
     return lab::testing::message_of<lab::UsageError>([&] { make_schedule(options); });
   };
-  CHECK(refused({"1fib"}) == "schedule '1fib': expected one of afab, 1f1b, interleaved, zb-h1; did you mean 1f1b?");
+  CHECK(refused({"1fib"}) == "schedule '1fib': expected one of afab, 1f1b, interleaved, zb-h1; did you mean '1f1b'?");
   CHECK(refused({"gpipe"}) == "schedule 'gpipe': expected one of afab, 1f1b, interleaved, zb-h1");
   CHECK(refused({"afab", 0, 4}) == "schedule afab: expected at least 1 rank, got 0");
   CHECK(refused({"afab", 4, -1}) == "schedule afab: expected at least 1 micro-batch, got -1");

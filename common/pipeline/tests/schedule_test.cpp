@@ -24,7 +24,7 @@ TEST_CASE("pipeline schedule: stages go round the ranks") {
   CHECK(schedule.stage_of(1, 1) == 5);
 }
 
-TEST_CASE("pipeline schedule: a message's other end, and nobody beyond the first and last stage") {
+TEST_CASE("pipeline schedule: a message's other end, and none beyond the first and last stage") {
   const Schedule schedule = empty_schedule(2, 1, 2);
   CHECK(peer_stage(schedule, Operation::kSendForward, 1) == 2);
   CHECK(peer_stage(schedule, Operation::kRecvForward, 2) == 1);

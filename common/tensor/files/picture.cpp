@@ -112,7 +112,7 @@ std::string guess(std::string_view bytes) {
   struct Kind {
     size_t offset;
     std::string_view start;
-    const char* words;
+    const char* description;
   };
   static constexpr std::array<Kind, 9> kKinds = {{{0, "GIF8", "a GIF"},
                                                   {0, "BM", "a BMP"},
@@ -125,7 +125,7 @@ std::string guess(std::string_view bytes) {
                                                   {0, "<", "an SVG or HTML"}}};
   for (const Kind& kind : kKinds) {
     if (bytes.size() > kind.offset && starts_with(bytes.substr(kind.offset), kind.start))
-      return fmt::format("it seems to be {} file", kind.words);
+      return fmt::format("it seems to be {} file", kind.description);
   }
   std::string start;
   for (const char byte : bytes.substr(0, 4)) start += fmt::format(" {:02x}", static_cast<unsigned char>(byte));
@@ -177,7 +177,7 @@ constexpr int64_t kMaxJpegSize = 65535;         // the format's: 16 bits
 constexpr int64_t kMaxJpegPixelsPerByte = 512;  // a block of 8 x 8 takes a bit at least
 
 /// Why stb refused the last file. It tries one format after the other, so a bad header leaves the reason of another.
-std::string refusal_words() {
+std::string decoder_message() {
   std::string reason = stbi_failure_reason();
   if (reason == "bad png sig" || reason == "no SOI" || reason == "unknown image type")
     return "its header is damaged, or of a kind that the decoder does not know";
@@ -229,7 +229,7 @@ at::Tensor decode_picture(std::string_view bytes, const std::string& name) {
   const int num_bytes = static_cast<int>(bytes.size());
   int width = 0, height = 0, file_channels = 0;
   if (stbi_info_from_memory(data, num_bytes, &width, &height, &file_channels) == 0)
-    refuse_picture(name, refusal_words());
+    refuse_picture(name, decoder_message());
   const int64_t pixels = int64_t{height} * width;
   if (pixels > kMaxPictureSamples / kChannels)
     refuse_picture(
@@ -239,7 +239,7 @@ at::Tensor decode_picture(std::string_view bytes, const std::string& name) {
                    fmt::format("{} bytes cannot hold the {} x {} pixels that it claims", num_bytes, height, width));
   const std::unique_ptr<stbi_uc, void (*)(void*)> samples(
       stbi_load_from_memory(data, num_bytes, &width, &height, &file_channels, kChannels), stbi_image_free);
-  if (samples == nullptr) refuse_picture(name, refusal_words());
+  if (samples == nullptr) refuse_picture(name, decoder_message());
   at::Tensor picture = at::empty({height, width, kChannels}, at::kByte);
   std::memcpy(picture.data_ptr(), samples.get(), picture.nbytes());
   return picture;

@@ -56,7 +56,7 @@ uint64_t storage_bytes(std::string_view bytes, const std::string& path) {
 }
 
 c10::IValue unpickled(const MappedFile& file, const std::string& path) {
-  const auto refuse = [&](const std::string& words) { refuse_torch_file(path, "LibTorch says: " + one_line(words)); };
+  const auto refuse = [&](const std::string& reason) { refuse_torch_file(path, "LibTorch says: " + one_line(reason)); };
   try {
     return torch::jit::pickle_load({file.data(), file.data() + file.size_bytes()});
   } catch (const c10::Error& error) {

@@ -93,9 +93,9 @@ TEST_CASE("bad picture: intact chunks with invalid content") {
         png_bytes(1, 2, 3, PngColour::kGrey, row), png_bytes(1, 2, 8, static_cast<PngColour>(5), row),
         png_bytes(9, 2, 8, PngColour::kGrey, row), png_bytes(1, 2, 8, PngColour::kPalette, row),
         png_bytes(1, 2, 8, PngColour::kGrey, "\x09\x07\xFF"), "\x89PNG\r\n\x1a\n" + lab_test::png_chunk("IEND", "")}) {
-    const std::string words = picture_refusal(bytes);
-    CAPTURE(words);
-    CHECK((words.find("the decoder says: ") == 0 || words.find("its header is damaged") == 0));
+    const std::string refusal = picture_refusal(bytes);
+    CAPTURE(refusal);
+    CHECK((refusal.find("the decoder says: ") == 0 || refusal.find("its header is damaged") == 0));
   }
   CHECK(picture_refusal(png_bytes(20'000, 20'000, 8, PngColour::kGrey, row)) ==
         "it has 20000 x 20000 pixels, expected at most 89478485.");
@@ -147,9 +147,9 @@ TEST_CASE("bad picture: 6,000 damaged files never crash the reader") {
         default: bytes[below(bytes.size())] = static_cast<char>(below(256));
       }
     }
-    const std::string words = picture_refusal(bytes);
-    num_accepted += words.empty();
-    num_decoded += words.empty() || words.find("the decoder says") == 0;
+    const std::string refusal = picture_refusal(bytes);
+    num_accepted += refusal.empty();
+    num_decoded += refusal.empty() || refusal.find("the decoder says") == 0;
   }
   // The decoder after the first checks must have been reached often.
   CHECK(num_accepted > 300);

@@ -23,7 +23,7 @@ struct SmallLab {
     source.name = "student/pipe.cpp";
     const std::string compiler = tree.path() + "/compiler" + std::to_string(script.size());
     std::ofstream(compiler) << "echo called >>" << calls() << "\n" << script << "\n";
-    source.compile = {"sh", compiler, kSourceWord, kObjectWord};
+    source.compile = {"sh", compiler, kSourcePlace, kObjectPlace};
     BuildRecipe recipe;
     recipe.lab = "lab";
     recipe.root = tree.path();

@@ -73,7 +73,7 @@ TEST_CASE("a process that uses up its CPU time is ended by the kernel") {
     job.limits.cpu_seconds = 1;
     const SandboxResult result = sandbox.run(job);
     CHECK(result.end == SandboxResult::End::kOutOfCpu);
-    CHECK(result.words() == "used more CPU time than it may");
+    CHECK(result.ending() == "used more CPU time than it may");
     CHECK_FALSE(result.is_machines_fault());
   }
 }
@@ -106,7 +106,7 @@ TEST_CASE("a job whose process the kernel kills because memory runs out is not t
                                                          "/cgroup.procs; x=$(head -c 300000000 "
                                                          "/dev/zero | tr '\\0' a); echo ${#x}; exit 3"));
   CHECK(std::filesystem::remove(group));
-  CAPTURE(result.words());
+  CAPTURE(result.ending());
   CHECK(result.end == SandboxResult::End::kMachineOutOfMemory);
   CHECK(result.is_machines_fault());
 }

@@ -13,7 +13,7 @@ using testing::CheckState;
 using testing::item_named;
 using testing::judged;
 using testing::outcome_of;
-using Words = std::vector<std::string>;
+using Strings = std::vector<std::string>;
 
 /// 100 marks: 60 and 20 for tasks, 20 by hand; a bonus task of 15.
 Rubric a_rubric() {
@@ -44,7 +44,7 @@ TEST_CASE("marks: everything right, with a bonus above the total, and what waits
   CHECK(headline(marks) == "A9: 95 of 100 (15 of them a bonus), 20 pending");
   const MarkedItem& drawing = item_named(marks, "a9.drawing");
   CHECK((drawing.state == MarkedItem::State::kPending));
-  CHECK(drawing.attached == Words{"drawing.pdf"});
+  CHECK(drawing.attached == Strings{"drawing.pdf"});
   CHECK(item_named(marks, "a9.ring").bonus);
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("marks: by hand") {
   CHECK((item_named(drawing_with(20), "a9.drawing").state == MarkedItem::State::kPassed));
   CHECK(drawing_with(7.5).marks == 102.5);
   CHECK((item_named(drawing_with(7.5), "a9.drawing").state == MarkedItem::State::kPartly));
-  CHECK(item_named(drawing_with(7.5), "a9.drawing").findings == Words{"neat"});
+  CHECK(item_named(drawing_with(7.5), "a9.drawing").findings == Strings{"neat"});
   CHECK(drawing_with(0).marks == 95);
   CHECK((item_named(drawing_with(0), "a9.drawing").state == MarkedItem::State::kFailed));
 }
@@ -67,7 +67,7 @@ TEST_CASE("marks: what was not handed in is 0 at once, but a person may overrule
   outcome.answers.clear();
   const LabMarks marks = marks_of(a_rubric(), outcome, {});
   CHECK(marks.pending == 0);
-  CHECK(item_named(marks, "a9.drawing").findings == Words{"not handed in: drawing.png, drawing.pdf"});
+  CHECK(item_named(marks, "a9.drawing").findings == Strings{"not handed in: drawing.png, drawing.pdf"});
   CHECK((item_named(marks, "a9.drawing").state == MarkedItem::State::kFailed));
   CHECK(marks_of(a_rubric(), outcome, {{"a9.drawing", 20, "on paper"}}).marks == 115);
 }

@@ -7,7 +7,7 @@ namespace {
 
 using testing::CheckState;
 using testing::judged;
-using Words = std::vector<std::string>;
+using Strings = std::vector<std::string>;
 
 /// A small version of Option C's first ladder.
 RubricLadder a_ladder() {
@@ -45,14 +45,14 @@ TEST_CASE("a ladder: the highest rung counts, and rungs are not added up") {
   CHECK(item.marks == 5);
   CHECK(item.out_of == 5);
   CHECK((item.state == MarkedItem::State::kPassed));
-  CHECK(item.findings == Words{"reached: 'The curves', 5 of 5"});
+  CHECK(item.findings == Strings{"reached: 'The curves', 5 of 5"});
 }
 
 TEST_CASE("a ladder: a rung counts only above those below it") {
   const auto item = climbed({"c.gpipe", "c.training"}, CheckState::kPassed, MarkedItem::State::kPassed);
   CHECK(item.marks == 0);
   CHECK((item.state == MarkedItem::State::kFailed));
-  CHECK(item.findings == Words{"no rung is reached", "the next rung, 'Two stages', lacks c.stage"});
+  CHECK(item.findings == Strings{"no rung is reached", "the next rung, 'Two stages', lacks c.stage"});
 }
 
 TEST_CASE("a ladder: a need may be a single check, which must be right itself") {
@@ -130,9 +130,9 @@ TEST_CASE("a bonus: all of its needs, or one of any_of, or nothing") {
   CHECK(bonus({"c.a"}, {}).marks == 2);
   CHECK(bonus({"c.a"}, {}).bonus);
   CHECK(bonus({"c.a", "c.b"}, {}).marks == 0);
-  CHECK(bonus({"c.a", "c.b"}, {}).findings == Words{"lacks c.b"});
+  CHECK(bonus({"c.a", "c.b"}, {}).findings == Strings{"lacks c.b"});
   CHECK(bonus({}, {"c.b", "c.a"}).marks == 2);
-  CHECK(bonus({}, {"c.b", "c.nothing"}).findings == Words{"lacks one of c.b, c.nothing"});
+  CHECK(bonus({}, {"c.b", "c.nothing"}).findings == Strings{"lacks one of c.b, c.nothing"});
   CHECK(bonus({"c.a", "c.report"}, {}).pending == 2);
   CHECK(bonus({"c.a", "c.report"}, {}).marks == 0);
   CHECK(bonus({"c.b", "c.report"}, {}).pending == 0);

@@ -5,9 +5,9 @@ namespace lab::grading {
 namespace {
 
 TEST_CASE("markdown: words that mean nothing to it stay readable") {
-  for (const char* words : {"on 4 ranks: rank 2, result 'out', element [3, 0]: expected 10, got 2.5", "a9.all_to_all",
-                            "3 - 2 > 0", "costs & more", "v1.2.", "a, b (c)"})
-    CHECK(markdown_text(words) == words);
+  for (const char* text : {"on 4 ranks: rank 2, result 'out', element [3, 0]: expected 10, got 2.5", "a9.all_to_all",
+                           "3 - 2 > 0", "costs & more", "v1.2.", "a, b (c)"})
+    CHECK(markdown_text(text) == text);
 }
 
 TEST_CASE("markdown: words that mean something to it do not get through") {

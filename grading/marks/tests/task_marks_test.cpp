@@ -9,7 +9,7 @@ using testing::a_task;
 using testing::CheckState;
 using testing::judged;
 using testing::outcome_of;
-using Words = std::vector<std::string>;
+using Strings = std::vector<std::string>;
 
 MarkedItem marked(const RubricTask& task, const std::vector<TaskOutcome>& tasks) {
   return mark_task(task, outcome_of(tasks));
@@ -29,8 +29,8 @@ TEST_CASE("a task: its marks are shared over its checks, and are not rounded") {
                            {judged("a9.x", {CheckState::kPassed, CheckState::kFailed, CheckState::kTooExpensive})});
   CHECK(item.marks == doctest::Approx(5.0 / 3).epsilon(1e-12));
   CHECK((item.state == MarkedItem::State::kPartly));
-  CHECK(item.findings == Words{"a9.x.Check1: on 4 ranks: expected 10, got 2.5", "a9.x.Check2: right, but too expensive",
-                            "1 of 3 checks passed"});
+  CHECK(item.findings == Strings{"a9.x.Check1: on 4 ranks: expected 10, got 2.5",
+                                 "a9.x.Check2: right, but too expensive", "1 of 3 checks passed"});
 }
 
 TEST_CASE("a task: all or nothing") {
@@ -51,7 +51,7 @@ TEST_CASE("a task: skipped checks do not count, but some check must be right") {
     const auto item = marked(task, {judged("a9.x", none)});
     CHECK(item.marks == 0);
     CHECK((item.state == MarkedItem::State::kFailed));
-    CHECK(item.findings == Words{"no check could be run"});
+    CHECK(item.findings == Strings{"no check could be run"});
   }
 }
 
@@ -64,21 +64,21 @@ TEST_CASE("a task: a check that was not run counts, and gives nothing") {
 TEST_CASE("a task: not found, not run and not implemented are 0, whatever its checks say") {
   const RubricTask task = a_task("a9.x", 6);
   CHECK(marked(task, {}).marks == 0);
-  CHECK(marked(task, {}).findings == Words{"not run"});
+  CHECK(marked(task, {}).findings == Strings{"not run"});
 
   TaskOutcome found = judged("a9.x", {CheckState::kPassed});
   found.state = TaskOutcome::State::kNotRun;
   found.reason = "student/x.cpp does not compile: 'y' was not declared";
   CHECK(marked(task, {found}).marks == 0);
-  CHECK(marked(task, {found}).findings == Words{"not run: student/x.cpp does not compile: 'y' was not declared"});
+  CHECK(marked(task, {found}).findings == Strings{"not run: student/x.cpp does not compile: 'y' was not declared"});
   CHECK_FALSE(found.passed());
 
   found.state = TaskOutcome::State::kNotImplemented;
   found.reason = "";
   CHECK(marked(task, {found}).marks == 0);
-  CHECK(marked(task, {found}).findings == Words{"not implemented: a TODO was reached"});
+  CHECK(marked(task, {found}).findings == Strings{"not implemented: a TODO was reached"});
   found.reason = "TODO(a9.x) is still there";
-  CHECK(marked(task, {found}).findings == Words{"not implemented: TODO(a9.x) is still there"});
+  CHECK(marked(task, {found}).findings == Strings{"not implemented: TODO(a9.x) is still there"});
 }
 
 TEST_CASE("a task that failed after one of its needs is skipped; what passed of it counts") {
@@ -109,7 +109,7 @@ TEST_CASE("a task judged with a stand-in is blamed itself, unless the judge know
   right.stand_in = "the reference in place of student/y, since a9.y failed";
   CHECK(marked(task, {right, wrong}).marks == 6);
   CHECK(marked(task, {right, wrong}).findings ==
-        Words{"judged with the reference in place of student/y, since a9.y failed"});
+        Strings{"judged with the reference in place of student/y, since a9.y failed"});
 }
 
 TEST_CASE("a task that was not judged has no marks yet: its share waits for another grading") {
@@ -121,7 +121,7 @@ TEST_CASE("a task that was not judged has no marks yet: its share waits for anot
   const auto whole = marked(task, {found, judged("a9.y", {CheckState::kFailed})});
   CHECK((whole.state == MarkedItem::State::kNotJudged));
   CHECK(whole.not_judged == 6);
-  CHECK(whole.findings == Words{"not judged: the compiler was killed for lack of memory, twice"});
+  CHECK(whole.findings == Strings{"not judged: the compiler was killed for lack of memory, twice"});
 
   const auto partly =
       marked(task, {judged("a9.x", {CheckState::kPassed, CheckState::kFailed, CheckState::kNotJudged})});
@@ -149,7 +149,7 @@ TEST_CASE("a task that was not run because of a need says so") {
   found.skipped_because = "a9.y";
   const auto item = marked(a_task("a9.x", 6, {"a9.y"}), {found});
   CHECK((item.state == MarkedItem::State::kSkipped));
-  CHECK(item.findings == Words{"skipped: a9.y failed", "not run"});
+  CHECK(item.findings == Strings{"skipped: a9.y failed", "not run"});
 }
 
 }  // namespace

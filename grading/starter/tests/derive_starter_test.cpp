@@ -104,7 +104,7 @@ TEST_CASE("labs are named by folder or by short name; another name is refused wi
     return testing::message_of([&] { chosen_labs(names, source_dir()); });
   };
   CHECK(chosen_labs("optC,optC_model_parallel", source_dir()) == std::vector<std::string>{"optC_model_parallel"});
-  CHECK(message("a4,a9_colectives") == "there is no lab 'a9_colectives'; did you mean 'a9_collectives'?");
+  CHECK(message("a4,a9_colectives") == "unknown lab 'a9_colectives'; did you mean 'a9_collectives'?");
   CHECK(message("") == "--labs: expected labs such as a4,a9, got nothing");
 }
 
@@ -146,9 +146,9 @@ TEST_CASE("markers that are wrong are named with their file") {
 TEST_CASE("a README that has lost a row or a section is refused") {
   const CopiedSource source("a4_data_tensor");
   const std::string readme = read_file(source.root + "README.md");
-  const auto message_without = [&](const std::string& words) {
+  const auto message_without = [&](const std::string& part) {
     std::string changed = readme;
-    changed.replace(changed.find(words), words.size(), "x");
+    changed.replace(changed.find(part), part.size(), "x");
     testing::write_bytes(source.root + "README.md", changed);
     return testing::message_of([&] { derive_starter(source.root, {"a4_data_tensor"}); });
   };

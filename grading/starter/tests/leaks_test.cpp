@@ -44,12 +44,12 @@ TEST_CASE("no line of a solution is in the starter") {
   for (const auto& [path, parts] : all_parts) {
     for (const SourcePart& part : parts) {
       for (const std::string& line : part.lines) {
-        const std::string words(trimmed(line));
-        if (!is_telling(words)) continue;
+        const std::string text(trimmed(line));
+        if (!is_telling(text)) continue;
         if (part.task.empty()) {
-          provided.insert(words);
+          provided.insert(text);
         } else {
-          solved.emplace(words, path);
+          solved.emplace(text, path);
         }
       }
     }
@@ -58,8 +58,8 @@ TEST_CASE("no line of a solution is in the starter") {
   for (const auto& [path, file] : starter) {
     CAPTURE(path);
     for (const std::string& line : lines_of(file.bytes)) {
-      const std::string words(trimmed(line));
-      if (solved.count(words) > 0 && provided.count(words) == 0) FAIL_CHECK(words);
+      const std::string text(trimmed(line));
+      if (solved.count(text) > 0 && provided.count(text) == 0) FAIL_CHECK(text);
     }
   }
 }
@@ -71,11 +71,11 @@ TEST_CASE("no line of a solution is quoted in a text or comment of the starter, 
   for (const auto& [path, parts] : parts_of_source(starter)) {
     for (const SourcePart& part : parts) {
       for (const std::string& line : part.lines) {
-        const std::string words(trimmed(line));
+        const std::string text(trimmed(line));
         if (part.task.empty()) {
-          provided += words + "\n";
-        } else if (words.size() >= 40 && path.find(".toml") == std::string::npos) {
-          solved.insert(words);
+          provided += text + "\n";
+        } else if (text.size() >= 40 && path.find(".toml") == std::string::npos) {
+          solved.insert(text);
         }
       }
     }
@@ -83,8 +83,8 @@ TEST_CASE("no line of a solution is quoted in a text or comment of the starter, 
   for (const auto& [path, file] : starter) {
     if (path.find("rubric.toml") != std::string::npos) continue;
     CAPTURE(path);
-    for (const std::string& words : solved) {
-      if (has(file.bytes, words) && !has(provided, words + "\n")) FAIL_CHECK(words);
+    for (const std::string& text : solved) {
+      if (has(file.bytes, text) && !has(provided, text + "\n")) FAIL_CHECK(text);
     }
   }
 }

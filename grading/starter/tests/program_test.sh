@@ -106,7 +106,7 @@ holds "... stays as it is" test "$(ls -A "$scratch/thesis")" = work.txt
 run "$program" "$old/common/starter" --source "$old"
 refuses "a folder inside what starters are made of" 2 "is in the source tree's common"
 run "$program" "$scratch/x" --labs a9,a4_data_tensors --source "$source_tree"
-refuses "an unknown lab" 2 "there is no lab 'a4_data_tensors'; did you mean 'a4_data_tensor'"
+refuses "an unknown lab" 2 "unknown lab 'a4_data_tensors'; did you mean 'a4_data_tensor'"
 run "$program" "$scratch/x" --source "$starter"
 refuses "a starter as the source" 2 "expected the suite's own source tree"
 run "$program" "$scratch/essay/x" --source "$source_tree"

@@ -50,7 +50,7 @@ TEST_CASE("bad submission: a whole class in one folder") {
 }
 
 TEST_CASE("bad submission: a lab that does not exist") {
-  CHECK(refused(whole_a9(), "a8").find("there is no lab 'a8'; did you mean 'a5'?") == 0);
+  CHECK(refused(whole_a9(), "a8").find("unknown lab 'a8'; did you mean 'a5'?") == 0);
   CHECK(refused(whole_a9(), "a9_colectives").find("did you mean 'a9_collectives'?") != std::string::npos);
 }
 

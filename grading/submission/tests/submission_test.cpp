@@ -19,7 +19,7 @@ using testing::both_labs;
 using testing::FileMap;
 using testing::whole_a9;
 using testing::written_to;
-using Words = std::vector<std::string>;
+using Strings = std::vector<std::string>;
 
 const std::string kA9 = "a9_collectives/";
 
@@ -33,7 +33,7 @@ void check_whole_a9(const Submission& submission) {
   REQUIRE(submission.labs.size() == 1);
   const SubmittedLab& lab = submission.labs[0];
   CHECK(lab.lab == "a9_collectives");
-  CHECK(lab.notes == Words{});
+  CHECK(lab.notes == Strings{});
   CHECK(lab.sources ==
         FileMap{{"student/allgather/ring.cpp", "int ring;\n"}, {"student/broadcast/flat.cpp", "int flat;\n"}});
   CHECK(lab.answers == FileMap{{"drawing.png", std::string("\x89PNG\0", 5)}, {"written.md", "20\n"}});
@@ -42,7 +42,7 @@ void check_whole_a9(const Submission& submission) {
 TEST_CASE("submission: a lab's folder at the top") {
   const Submission submission = folder_of(below(kA9, whole_a9()));
   check_whole_a9(submission);
-  CHECK(submission.notes == Words{});
+  CHECK(submission.notes == Strings{});
 }
 
 TEST_CASE("submission: an archive is the same as a folder") {
@@ -57,8 +57,8 @@ TEST_CASE("submission: in one folder around it, which is noted") {
   files["ReadMe.txt"] = "x";
   const Submission submission = folder_of(files);
   check_whole_a9(submission);
-  CHECK(submission.notes == Words{"everything is taken from inside the folder 'hw'",
-                                  "not used, as no lab asks for it: 'ReadMe.txt', 'hw/notes.txt'"});
+  CHECK(submission.notes == Strings{"everything is taken from inside the folder 'hw'",
+                                    "not used, as no lab asks for it: 'ReadMe.txt', 'hw/notes.txt'"});
 }
 
 TEST_CASE("submission: a whole student tree, with both labs in the order in which they are known") {
@@ -71,8 +71,8 @@ TEST_CASE("submission: a whole student tree, with both labs in the order in whic
   REQUIRE(submission.labs.size() == 2);
   CHECK(submission.labs[0].lab == "a5_pipeline");
   CHECK(submission.labs[0].sources == FileMap{{"student/baseline.cpp", "int a5;\n"}});
-  CHECK(submission.labs[1].notes == Words{});
-  CHECK(submission.notes == Words{"not used, as no lab asks for it: 'CMakeLists.txt', 'common'"});
+  CHECK(submission.labs[1].notes == Strings{});
+  CHECK(submission.notes == Strings{"not used, as no lab asks for it: 'CMakeLists.txt', 'common'"});
 }
 
 TEST_CASE("submission: only the lab that is asked for") {
@@ -81,7 +81,7 @@ TEST_CASE("submission: only the lab that is asked for") {
   for (const char* name : {"a9", "a9_collectives"}) {
     const Submission submission = folder_of(files, name);
     check_whole_a9(submission);
-    CHECK(submission.notes == Words{});
+    CHECK(submission.notes == Strings{});
   }
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("submission: A5 is one markdown, and its code is in it") {
     const Submission submission = read_submission(temporary.file("a5_answers.md"), both_labs(), only_lab);
     REQUIRE(submission.labs.size() == 1);
     CHECK(submission.labs[0].lab == "a5_pipeline");
-    CHECK(submission.labs[0].notes == Words{});
+    CHECK(submission.labs[0].notes == Strings{});
     CHECK(submission.labs[0].sources == FileMap{{"student/baseline.cpp", "int baseline;\n"}});
     CHECK(submission.labs[0].answers == FileMap{{"a5_answers.md", kMarkdown}});
   }
@@ -123,7 +123,7 @@ TEST_CASE("submission: a single markdown of another name, where it is said which
   const Submission submission = read_submission(temporary.file("smith.md"), both_labs(), "a5");
   REQUIRE(submission.labs.size() == 1);
   CHECK(submission.labs[0].sources.size() == 1);
-  CHECK(submission.notes == Words{"'smith.md' is taken for 'a5_answers.md'"});
+  CHECK(submission.notes == Strings{"'smith.md' is taken for 'a5_answers.md'"});
   CHECK_THROWS_AS(read_submission(temporary.file("smith.md"), both_labs()), UsageError);
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("submission: it may say whose it is, next to the labs or at the end of
     with_identity[folder + std::string("identity.toml")] = toml;
     const Submission submission = folder_of(with_identity);
     check_whole_a9(submission);
-    CHECK(submission.notes == Words{});
+    CHECK(submission.notes == Strings{});
     CHECK(submission.identity.id == "s1");
   }
   FileMap around = below("hw/" + kA9, whole_a9());

@@ -14,9 +14,8 @@ namespace {
 /// An option's value that must be one of a list.
 void check_word(const char* option, const std::string& word, const std::vector<std::string>& words) {
   if (std::find(words.begin(), words.end(), word) != words.end()) return;
-  const auto meant = nearest(word, words);
   throw UsageError(fmt::format("{} {}: expected one of {} for a pipeline{}", option, word, fmt::join(words, ", "),
-                               meant ? "; did you mean " + *meant + "?" : ""));
+                               did_you_mean(word, words)));
 }
 
 int num_layers(const std::string& model) {

@@ -63,7 +63,7 @@ TensorMap part_named(const TensorMap& tensors, std::string_view beginning) {
   return part;
 }
 
-std::vector<std::string> words_of(const std::string& text) {
+std::vector<std::string> split_at_spaces(const std::string& text) {
   std::istringstream stream(text);
   return {std::istream_iterator<std::string>(stream), {}};
 }
@@ -130,7 +130,7 @@ Checkpoint Checkpoints::load(std::int64_t step) {
   CheckedTensors file = load_checked(path);
   require_same_training(path, file.metadata);
   Checkpoint checkpoint{step, part_named(file.tensors, kState), record_of(part_named(file.tensors, kRecord))};
-  epochs_ = words_of(file.metadata[kEpochs]);
+  epochs_ = split_at_spaces(file.metadata[kEpochs]);
   for (std::size_t i = 0; i < epochs_.size(); ++i) {
     const std::string of_epoch = path_of(epoch_file(i + 1, rank_));
     CheckedTensors epoch = load_checked(of_epoch);

@@ -38,10 +38,10 @@ TEST_CASE("check_pipeline: what can be trained is let through") {
 
 TEST_CASE("check_pipeline: names that are not known, or not for pipelines") {
   CHECK(said("pair", {}, 2) == "--model pair: expected one of tutorial, deep, wide for a pipeline");
-  CHECK(said("dep", {}, 2) == "--model dep: expected one of tutorial, deep, wide for a pipeline; did you mean deep?");
+  CHECK(said("dep", {}, 2) == "--model dep: expected one of tutorial, deep, wide for a pipeline; did you mean 'deep'?");
   CHECK(said("deep", {"1fb", 4, 1}, 2) ==
         "--schedule 1fb: expected one of gpipe, 1f1b, interleaved, pipedream, pipedream-sync, pipedream-2bw for a "
-        "pipeline; did you mean 1f1b?");
+        "pipeline; did you mean '1f1b'?");
 }
 
 TEST_CASE("check_pipeline: more stages than layers") {

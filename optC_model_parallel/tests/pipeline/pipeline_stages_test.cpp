@@ -93,8 +93,8 @@ std::vector<std::int64_t> most_versions_of(const PipelineOptions& pipeline) {
     const Images images = random_images(kBatches, 1);
     const MicroBatchData data(images, at::arange(kBatches, at::kLong).split(1), pipeline.num_micro_batches,
                               at::kDouble);
-    const OnLoss nobody = [](double) {};
-    StashedStage stage(plan, learner, version_rule(pipeline, comm.rank(), kStages), data, nobody, comm);
+    const OnLoss no_callback = [](double) {};
+    StashedStage stage(plan, learner, version_rule(pipeline, comm.rank(), kStages), data, no_callback, comm);
     CountedVersions counted(stage);
     const auto count = static_cast<int>(data.num_micro_batches());
     run_schedule(pipeline::make_schedule({"1f1b", kStages, count}), comm.point_to_point(), counted,

@@ -154,13 +154,13 @@ TEST_CASE("a training that goes on from a kept state is, to the bit, the one tha
       options.model = "deep";
       const Images images = random_images(kImages, 17);
       const EpochBatches batches(kImages, kBatch, 3, 0);
-      const OnLoss nobody = [](double) {};
+      const OnLoss no_callback = [](double) {};
       const auto whole = pipeline_parallel(options, pipeline, comm);
-      whole->train(images, batches, {0, 2}, nobody);
+      whole->train(images, batches, {0, 2}, no_callback);
       options.seed = 7;  // other first weights, which load_state() must replace
       const auto resumed = pipeline_parallel(options, pipeline, comm);
       resumed->load_state(whole->state());
-      for (Strategy* each : {whole.get(), resumed.get()}) each->train(images, batches, {2, 3}, nobody);
+      for (Strategy* each : {whole.get(), resumed.get()}) each->train(images, batches, {2, 3}, no_callback);
       TensorMap same;
       const TensorMap again = resumed->state();
       for (const auto& [name, tensor] : whole->state())
