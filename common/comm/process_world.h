@@ -10,7 +10,7 @@ namespace lab::comm {
 
 /// Where the ranks of a world rendezvous: at a Unix socket on their machine, or at an address, where rank 0 serves the
 /// rendezvous.
-struct MeetingPoint {
+struct RendezvousPoint {
   /// If not empty: every rank is on this machine, and rank 0 creates this socket; "@name" is one without a file.
   std::string socket_path;
   std::string host;  ///< otherwise: where rank 0 is
@@ -23,7 +23,7 @@ struct MeetingPoint {
 struct ProcessWorldOptions {
   int rank = 0;
   int size = 1;
-  MeetingPoint meeting;
+  RendezvousPoint rendezvous;
   std::string fingerprint;      ///< see fingerprint.h; must be the same on every rank
   double timeout_seconds = 10;  ///< of the rendezvous, and of every later wait
   std::string event_file;       ///< the launcher's; empty when there is none
@@ -40,7 +40,7 @@ class ProcessWorld {
   /// Rendezvous with the other ranks. Ignores SIGPIPE in this process from then on: a dead peer must not kill
   /// survivors.
   /// Errors    CommError: a rank did not arrive in time or is gone (it says which), rank 0 does not listen at the
-  ///           meeting point, or something else does.
+  ///           rendezvous point, or something else does.
   ///           UsageError: ranks were started differently (it says how), or two have the same rank; the port is in use,
   ///           the socket cannot be created, GLOO_SOCKET_IFNAME is not an interface, too few file descriptors.
   static std::unique_ptr<ProcessWorld> join(const ProcessWorldOptions& options);

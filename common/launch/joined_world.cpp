@@ -55,12 +55,12 @@ WorldOutcome join_world(const RankEnvironment& environment, const WorldSpec& spe
   options.timeout_seconds = spec.timeout_seconds;
   options.event_file = environment.event_file;
   options.fingerprint = spec.fingerprint;
-  options.meeting.socket_path = environment.meeting_socket;
-  options.meeting.host = environment.master_addr;
-  options.meeting.port = environment.master_port;
-  options.meeting.token = environment.token;
-  options.meeting.agent_store = environment.agent_store;
-  options.meeting.attempt = environment.attempt;
+  options.rendezvous.socket_path = environment.rendezvous_socket;
+  options.rendezvous.host = environment.master_addr;
+  options.rendezvous.port = environment.master_port;
+  options.rendezvous.token = environment.token;
+  options.rendezvous.agent_store = environment.agent_store;
+  options.rendezvous.attempt = environment.attempt;
 
   std::vector<RankOutcome> others;
   WorldOutcome outcome;

@@ -23,11 +23,11 @@ std::map<std::string, std::string> environment_of_all(const LaunchOptions& optio
       {"MASTER_PORT", std::to_string(options.master_port != 0 ? options.master_port : free_port())},
       {kLauncherVariable, "labrun"},
       {kEventFileVariable, ""},
-      {kMeetingSocketVariable, ""},
+      {kRendezvousSocketVariable, ""},
   };
   if (options.num_nodes == 1) {
     environment[kEventFileVariable] = event_memory.path();
-    environment[kMeetingSocketVariable] = unnamed_socket();
+    environment[kRendezvousSocketVariable] = unnamed_socket();
     environment[kTokenVariable] = random_token();
   } else if (!options.job_id.empty()) {
     environment[kTokenVariable] = options.job_id;

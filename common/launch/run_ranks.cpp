@@ -48,7 +48,7 @@ struct SharedFiles {
     for (int rank = 0; rank < num_ranks; ++rank) results.emplace_back("results");
   }
   MemoryFile events{"events"};
-  std::string meeting_socket = unnamed_socket();
+  std::string rendezvous_socket = unnamed_socket();
   std::vector<MemoryFile> results;  ///< by rank
 };
 
@@ -59,7 +59,7 @@ int rank_process(const WorldSpec& spec, const RankBody& body, const SharedFiles&
   options.rank = rank;
   options.size = spec.num_ranks;
   options.timeout_seconds = spec.timeout_seconds;
-  options.meeting.socket_path = files.meeting_socket;
+  options.rendezvous.socket_path = files.rendezvous_socket;
   options.event_file = files.events.path();
   const RankOutcome outcome = run_process_rank(options, spec, body);
   save_outcomes(files.results[static_cast<std::size_t>(rank)].fd(), {outcome});

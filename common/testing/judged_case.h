@@ -35,7 +35,7 @@ inline std::string symptom_of(const std::vector<Case>& cases, const std::string&
 
 /// The first known mistake of a case that is not recognised from its own wrong results on `size` ranks, if these are
 /// wrong at all; empty: all are recognised.
-inline std::string unrecognised_suspect(const std::vector<Case>& cases, int size) {
+inline std::string unrecognised_mistake(const std::vector<Case>& cases, int size) {
   for (const Case& test_case : cases) {
     for (const KnownMistake& mistake : test_case.known_mistakes) {
       const TaskCall call = [&](Communicator& comm, const CaseInputs&) {

@@ -37,7 +37,7 @@ TEST_CASE("and in the simulated world, which has no communication inside backwar
 }
 
 TEST_CASE("every mistake is wrong, and recognised") {
-  CHECK(testing::unrecognised_suspect(all_cases(), 4) == "");
+  CHECK(testing::unrecognised_mistake(all_cases(), 4) == "");
 }
 
 TEST_CASE("every tag chooses some sections, and every section has one") {

@@ -27,7 +27,7 @@ void silence_c10d() {
 
 /// Calls `use` with the store, on a thread that may be left running.
 template <typename Use>
-auto with_store(const MeetingPoint& point, Deadline deadline, Use use) {
+auto with_store(const RendezvousPoint& point, Deadline deadline, Use use) {
   c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(point.port);
   options.isServer = false;
@@ -53,13 +53,13 @@ auto with_store(const MeetingPoint& point, Deadline deadline, Use use) {
 }
 
 /// Restarted ranks find entries of earlier attempts, so each attempt has its own key.
-std::string key_of(const MeetingPoint& point) {
+std::string key_of(const RendezvousPoint& point) {
   return fmt::format("lab/attempt_{}/rendezvous", point.attempt);
 }
 
 }  // namespace
 
-void leave_ticket(const MeetingPoint& point, const RendezvousTicket& ticket, Deadline deadline) {
+void leave_ticket(const RendezvousPoint& point, const RendezvousTicket& ticket, Deadline deadline) {
   const std::string text = fmt::format("{} {} {}", ticket.place.host, ticket.place.port, ticket.token);
   with_store(point, deadline, [text, key = key_of(point)](c10d::TCPStore& store) {
     store.set(key, std::vector<std::uint8_t>(text.begin(), text.end()));
@@ -67,7 +67,7 @@ void leave_ticket(const MeetingPoint& point, const RendezvousTicket& ticket, Dea
   });
 }
 
-RendezvousTicket await_ticket(const MeetingPoint& point, Deadline deadline) {
+RendezvousTicket await_ticket(const RendezvousPoint& point, Deadline deadline) {
   const auto found = with_store(
       point, deadline, [key = key_of(point), deadline](c10d::TCPStore& store) -> std::optional<RendezvousTicket> {
         while (!store.check({key})) {

@@ -26,10 +26,10 @@ void without_libuv(Options&, long) {}
 
 /// Publishes rank 0's ticket. c10d's calls cannot be interrupted: at the deadline they are left behind on their thread.
 /// Errors    CommError: the store is not there, or does not answer in time
-void leave_ticket(const MeetingPoint& store, const RendezvousTicket& ticket,
+void leave_ticket(const RendezvousPoint& store, const RendezvousTicket& ticket,
                   std::chrono::steady_clock::time_point deadline);
 
 /// Waits for rank 0's ticket. Errors: those of leave_ticket(), and CommError if rank 0 left none in time.
-RendezvousTicket await_ticket(const MeetingPoint& store, std::chrono::steady_clock::time_point deadline);
+RendezvousTicket await_ticket(const RendezvousPoint& store, std::chrono::steady_clock::time_point deadline);
 
 }  // namespace lab::comm

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "common/comm/gloo/collectives.h"
+#include "common/comm/gloo/connector.h"
 #include "common/comm/gloo/frame.h"
 #include "common/comm/gloo/lifeline.h"
-#include "common/comm/gloo/meeting.h"
 #include "common/comm/process_world.h"
 
 // The protocol. A message is a frame (header, and the payload if it is short) on its channel's slot, and a long payload
@@ -187,7 +187,7 @@ void take_turns() {
 struct Parts {
   std::unique_ptr<EventFile> event_file;
   std::unique_ptr<RankEvents> events;
-  std::unique_ptr<Meeting> meeting;
+  std::unique_ptr<Connector> connector;
   std::shared_ptr<gloo::rendezvous::Context> context;
   std::unique_ptr<Lifeline> lifeline;
   std::shared_ptr<Transport> transport;
@@ -202,16 +202,16 @@ class GlooWorld final : public ProcessWorld {
       parts_.events = parts_.event_file->rank(options.rank);
       parts_.events->set_timeout(options.timeout_seconds);
     }
-    parts_.meeting = Meeting::hold(options);
-    parts_.context = parts_.meeting->connect("world", options.rank, options.size);
+    parts_.connector = Connector::open(options);
+    parts_.context = parts_.connector->connect("world", options.rank, options.size);
     try {
       parts_.lifeline = std::make_unique<Lifeline>(*parts_.context, options.timeout_seconds, parts_.event_file.get());
     } catch (const gloo::Exception&) {
-      parts_.meeting->connection_lost();
+      parts_.connector->connection_lost();
     }
     parts_.transport = std::make_shared<GlooTransport>(options, parts_.context, *parts_.lifeline, parts_.events.get());
     parts_.collectives =
-        std::make_shared<GlooCollectives>(*parts_.transport, *parts_.lifeline, *parts_.meeting, parts_.context,
+        std::make_shared<GlooCollectives>(*parts_.transport, *parts_.lifeline, *parts_.connector, parts_.context,
                                           options.timeout_seconds, parts_.events.get());
     if (parts_.events) parts_.events->set_activity(RankActivity::kRunning);
     // A rank that leaves right after the rendezvous would break a peer that is still in it.

@@ -27,11 +27,11 @@ void add(at::ScalarType dtype, void* out, const void* left, const void* right, s
 
 }  // namespace
 
-GlooCollectives::GlooCollectives(Transport& transport, Lifeline& lifeline, Meeting& meeting,
+GlooCollectives::GlooCollectives(Transport& transport, Lifeline& lifeline, Connector& connector,
                                  std::shared_ptr<gloo::Context> world, double timeout_seconds, RankEvents* events)
     : MessageCollectives(transport),
       lifeline_(lifeline),
-      meeting_(meeting),
+      connector_(connector),
       timeout_(static_cast<std::int64_t>(timeout_seconds * 1000)),
       events_(events) {
   connections_[0].context = std::move(world);
@@ -44,7 +44,7 @@ void GlooCollectives::run(const char* name, const Group& group, const Operation&
   GroupConnections& own = connections_[group.id];
   if (!own.context) {
     try {
-      own.context = meeting_.connect(fmt::format("group{}", group.id), group.rank, group.size());
+      own.context = connector_.connect(fmt::format("group{}", group.id), group.rank, group.size());
     } catch (const CommError&) {
       lifeline_.check();  // may know more about a lost rank
       throw;

@@ -6,8 +6,8 @@
 #include <map>
 #include <memory>
 
+#include "common/comm/gloo/connector.h"
 #include "common/comm/gloo/lifeline.h"
-#include "common/comm/gloo/meeting.h"
 #include "common/comm/message_collectives.h"
 
 // Gloo's own collectives. Internal to comm/gloo.
@@ -18,7 +18,7 @@ namespace lab::comm {
 /// at its first collective.
 class GlooCollectives final : public MessageCollectives {
  public:
-  GlooCollectives(Transport& transport, Lifeline& lifeline, Meeting& meeting, std::shared_ptr<gloo::Context> world,
+  GlooCollectives(Transport& transport, Lifeline& lifeline, Connector& connector, std::shared_ptr<gloo::Context> world,
                   double timeout_seconds, RankEvents* events);
 
   void broadcast(const at::Tensor& tensor, int src_rank, const Group& group) override;
@@ -38,7 +38,7 @@ class GlooCollectives final : public MessageCollectives {
   void run(const char* name, const Group& group, const Operation& operation);
 
   Lifeline& lifeline_;
-  Meeting& meeting_;
+  Connector& connector_;
   const std::chrono::milliseconds timeout_;
   RankEvents* events_;
   std::map<std::uint32_t, GroupConnections> connections_;

@@ -52,8 +52,8 @@ class Agent {
     waitpid(pid_, nullptr, 0);
   }
 
-  MeetingPoint attempt(int number) const {
-    MeetingPoint point = point_;
+  RendezvousPoint attempt(int number) const {
+    RendezvousPoint point = point_;
     point.attempt = number;
     return point;
   }
@@ -61,7 +61,7 @@ class Agent {
 
  private:
   pid_t pid_ = 0;
-  MeetingPoint point_;
+  RendezvousPoint point_;
 };
 
 /// 0 if the call soon fails with a CommError that contains the text.
@@ -104,13 +104,13 @@ TEST_CASE("agent store: a ticket is found only by its own attempt") {
 
 TEST_CASE(
     "agent store: one that is stopped, silent or gone ends every call in time, and the message says whose it is") {
-  const auto leave = [](const MeetingPoint& point) {
+  const auto leave = [](const RendezvousPoint& point) {
     return [point](Clock::time_point deadline) { leave_ticket(point, {{"", "h", 1}, "t"}, deadline); };
   };
-  const auto await = [](const MeetingPoint& point) {
+  const auto await = [](const RendezvousPoint& point) {
     return [point](Clock::time_point deadline) { await_ticket(point, deadline); };
   };
-  MeetingPoint gone;
+  RendezvousPoint gone;
   {
     const Agent agent;
     gone = agent.attempt(0);
@@ -132,7 +132,7 @@ TEST_CASE("agent store: the ranks of each attempt find each other, though the st
         ProcessWorldOptions options;
         options.rank = rank;
         options.size = 3;
-        options.meeting = agent.attempt(attempt);
+        options.rendezvous = agent.attempt(attempt);
         const auto world = ProcessWorld::join(options);
         world->transport()->close();
         return 0;

@@ -3,12 +3,12 @@
 #include <optional>
 #include <random>
 
-#include "common/comm/tests/meeting_ranks.h"
+#include "common/comm/tests/rendezvous_ranks.h"
 
 // Other programs that connect to the port, or listen there.
 using namespace lab;
 using namespace lab::comm;
-using namespace lab::comm::meeting_ranks;
+using namespace lab::comm::rendezvous_ranks;
 
 namespace {
 
@@ -81,24 +81,24 @@ TEST_CASE("more connections than descriptors or patience allow: the oldest stran
 }
 
 TEST_CASE("a second process with the same rank is turned away with both names, and the first goes on") {
-  for (const bool after_the_meeting : {false, true}) {
+  for (const bool after_arrival : {false, true}) {
     RendezvousServer server(loopback(), 2, "token", soon());
     Arrival second = rank_of(1, 2);
     second.process = "process 999 on node2";
     std::optional<RendezvousClient> zero, one;
     std::thread first([&] { one.emplace(server.place(), rank_of(1, 2), soon()); });
     std::thread rank_0([&] {
-      if (!after_the_meeting) std::this_thread::sleep_for(milliseconds(200));
+      if (!after_arrival) std::this_thread::sleep_for(milliseconds(200));
       zero.emplace(server.place(), rank_of(0, 2), soon());
     });
-    if (after_the_meeting) rank_0.join();
-    if (!after_the_meeting) std::this_thread::sleep_for(milliseconds(60));
+    if (after_arrival) rank_0.join();
+    if (!after_arrival) std::this_thread::sleep_for(milliseconds(60));
     const Ending ending = meet(server.place(), second);
     CHECK(ending.exit_code == 2);
     CHECK(has(ending.message,
               "rank 1 has already arrived: expected one process with this rank, got process 101 on node1 and process "
               "999 on node2"));
-    if (!after_the_meeting) rank_0.join();
+    if (!after_arrival) rank_0.join();
     first.join();
     CHECK(one.has_value());
   }

@@ -9,12 +9,12 @@
 #include <memory>
 #include <optional>
 
-#include "common/comm/tests/meeting_ranks.h"
+#include "common/comm/tests/rendezvous_ranks.h"
 #include "common/testing/message_of.h"
 
 using namespace lab;
 using namespace lab::comm;
-using namespace lab::comm::meeting_ranks;
+using namespace lab::comm::rendezvous_ranks;
 
 TEST_CASE("every rank meets every other, over a port and over a socket in a folder") {
   const std::string folder = temporary_folder();

@@ -118,7 +118,7 @@ class Finder {
     if (launcher) {
       world.source = *launcher;
       world.event_file = text(kEventFileVariable).value_or("");
-      world.meeting_socket = text(kMeetingSocketVariable).value_or("");
+      world.rendezvous_socket = text(kRendezvousSocketVariable).value_or("");
     } else if (!text("TORCHELASTIC_RUN_ID")) {
       world.source = "RANK and WORLD_SIZE";
     }
@@ -128,7 +128,7 @@ class Finder {
     world.token = token(fmt::format("{}.{}", run, world.attempt));
     const std::optional<std::string> address = text("MASTER_ADDR");
     const std::optional<int> port = master_port();
-    if (world.size > 1 && world.meeting_socket.empty()) {
+    if (world.size > 1 && world.rendezvous_socket.empty()) {
       if (!address && !port) {
         throw UsageError(
             "RANK and WORLD_SIZE are set, but MASTER_ADDR and MASTER_PORT are not: the ranks have no address for the "

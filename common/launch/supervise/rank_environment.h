@@ -19,7 +19,7 @@ std::optional<int> tasks_on_node(const std::string& tasks_per_node, int node);
 inline constexpr const char* kLauncherVariable = "LAB_LAUNCHER";     ///< who launched: "labrun"
 inline constexpr const char* kEventFileVariable = "LAB_EVENT_FILE";  ///< the launcher's event file
 /// Rendezvous socket for the ranks of one machine, used instead of a port.
-inline constexpr const char* kMeetingSocketVariable = "LAB_MEETING_SOCKET";
+inline constexpr const char* kRendezvousSocketVariable = "LAB_RENDEZVOUS_SOCKET";
 inline constexpr const char* kTokenVariable = "LAB_JOB_TOKEN";  ///< only ranks that know it are admitted
 
 /// A rank's place in a world started by a launcher.
@@ -32,9 +32,9 @@ struct RankEnvironment {
   std::string node;    ///< SLURM_NODEID, or "N/A"
   std::string master_addr;  ///< machine of rank 0; empty if not needed: a socket is used, or the world is one rank
   int master_port = 0;
-  bool agent_store = false;    ///< the launcher itself already listens on master_port, and no rank may bind it
-  int attempt = 0;             ///< of torchrun --max-restarts, from 0
-  std::string meeting_socket;  ///< rendezvous here instead of at the port; empty: use the port
+  bool agent_store = false;       ///< the launcher itself already listens on master_port, and no rank may bind it
+  int attempt = 0;                ///< of torchrun --max-restarts, from 0
+  std::string rendezvous_socket;  ///< rendezvous here instead of at the port; empty: use the port
   /// Of this job: random if labrun passes one, else the launcher's job ID. Keeps stray ranks out, but not an attacker,
   /// who can find the job ID.
   std::string token;

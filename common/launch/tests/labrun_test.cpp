@@ -87,10 +87,11 @@ std::multiset<std::string> lines(const std::string& text) {
 }  // namespace
 
 TEST_CASE("every rank gets torchrun's variables and the suite's own") {
-  Run run(shell(3,
-                "echo $RANK/$WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE $GROUP_RANK $MASTER_ADDR $LAB_LAUNCHER; "
-                "test -f \"$LAB_EVENT_FILE\" && test -n \"$LAB_MEETING_SOCKET\" && test \"$MASTER_PORT\" -gt 0 && test "
-                "\"$OMP_NUM_THREADS\" -ge 1"));
+  Run run(
+      shell(3,
+            "echo $RANK/$WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE $GROUP_RANK $MASTER_ADDR $LAB_LAUNCHER; "
+            "test -f \"$LAB_EVENT_FILE\" && test -n \"$LAB_RENDEZVOUS_SOCKET\" && test \"$MASTER_PORT\" -gt 0 && test "
+            "\"$OMP_NUM_THREADS\" -ge 1"));
   CHECK(run.exit_code() == 0);
   CHECK(lines(run.out()) == std::multiset<std::string>{"0/3 0/3 0 127.0.0.1 labrun", "1/3 1/3 0 127.0.0.1 labrun",
                                                        "2/3 2/3 0 127.0.0.1 labrun"});
@@ -102,7 +103,7 @@ TEST_CASE("one node of several starts its own ranks and meets over the port") {
   Run run({"--nnodes", "3", "--node-rank", "2", "--nproc-per-node", "2", "--master-addr", "head", "--master-port",
            "1234", "sh", "-c",
            "echo $RANK/$WORLD_SIZE $LOCAL_RANK $GROUP_RANK $MASTER_ADDR:$MASTER_PORT "
-           "[$LAB_MEETING_SOCKET$LAB_EVENT_FILE]"});
+           "[$LAB_RENDEZVOUS_SOCKET$LAB_EVENT_FILE]"});
   CHECK(run.exit_code() == 0);
   CHECK(lines(run.out()) == std::multiset<std::string>{"4/6 0 2 head:1234 []", "5/6 1 2 head:1234 []"});
 }

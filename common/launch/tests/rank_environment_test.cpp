@@ -87,7 +87,7 @@ TEST_CASE("torchrun") {
   CHECK(world->master_addr == "node1");
   CHECK(world->master_port == 29500);
   CHECK(world->agent_store);
-  CHECK(world->meeting_socket.empty());
+  CHECK(world->rendezvous_socket.empty());
   CHECK(found(with(kTorchrun, {{"SLURM_NODEID", "2"}}))->node == "2");
   CHECK_FALSE(found(with(kTorchrun, {{"TORCHELASTIC_USE_AGENT_STORE", "False"}}))->agent_store);
 }
@@ -97,12 +97,12 @@ TEST_CASE("labrun") {
                             {"WORLD_SIZE", "2"},
                             {"LAB_LAUNCHER", "labrun"},
                             {"LAB_EVENT_FILE", "/t/e"},
-                            {"LAB_MEETING_SOCKET", "/t/s"},
+                            {"LAB_RENDEZVOUS_SOCKET", "/t/s"},
                             {"LAB_JOB_TOKEN", "secret"}});
   REQUIRE(world);
   CHECK(world->source == "labrun");
   CHECK(world->event_file == "/t/e");
-  CHECK(world->meeting_socket == "/t/s");
+  CHECK(world->rendezvous_socket == "/t/s");
   CHECK_FALSE(world->agent_store);
   CHECK(world->token == "secret");
 }

@@ -24,7 +24,7 @@ TEST_CASE("the reference passes every case of the pipeline at P = 1 2 3 4 5 8") 
 }
 
 TEST_CASE("every mistake is wrong, and recognised") {
-  CHECK(testing::unrecognised_suspect(cases_of(pipeline_sections()), 3) == "");
+  CHECK(testing::unrecognised_mistake(cases_of(pipeline_sections()), 3) == "");
 }
 
 TEST_CASE("and in the simulated world: a pipeline does not communicate inside backward()") {

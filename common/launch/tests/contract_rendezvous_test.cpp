@@ -107,15 +107,15 @@ void add_up(Communicator& comm) {
   if (value.item<int>() != std::accumulate(odd.begin(), odd.end(), 0)) throw std::runtime_error("a wrong sum");
 }
 
-TEST_CASE("meeting: ranks meet over a port, or at a socket that is gone once they have, and groups connect later") {
+TEST_CASE("rendezvous: ranks meet over a port, or at a socket that is gone once they have, and groups connect later") {
   for (const bool at_socket : {false, true}) {
     for (const int size : {2, 5}) {
       CAPTURE(size);
       Launch launch(size);
-      const std::string socket = launch.path("meeting");
+      const std::string socket = launch.path("rendezvous");
       for (int rank = 0; rank < size; ++rank) {
         RankEnvironment environment = launch.environment(rank);
-        if (at_socket) environment.meeting_socket = socket;
+        if (at_socket) environment.rendezvous_socket = socket;
         launch.start(environment, launch.spec(), [socket](Communicator& comm) {
           if (std::filesystem::exists(socket)) throw std::runtime_error("the socket is still there");
           add_up(comm);
@@ -129,7 +129,7 @@ TEST_CASE("meeting: ranks meet over a port, or at a socket that is gone once the
   }
 }
 
-TEST_CASE("meeting: a rank that is alone runs at once and needs no address") {
+TEST_CASE("rendezvous: a rank that is alone runs at once and needs no address") {
   Launch launch(1, 0.001);
   RankEnvironment environment = launch.environment(0);
   environment.master_addr.clear();
@@ -139,7 +139,7 @@ TEST_CASE("meeting: a rank that is alone runs at once and needs no address") {
   CHECK(launch.message(0).empty());
 }
 
-TEST_CASE("meeting: rank 0 killed at any moment of it ends every other rank with code 5 and one message") {
+TEST_CASE("rendezvous: rank 0 killed at any moment of it ends every other rank with code 5 and one message") {
   std::mt19937 random(3);
   for (int round = 0; round < 6; ++round) {
     Launch launch(3, 1);
@@ -160,7 +160,7 @@ TEST_CASE("meeting: rank 0 killed at any moment of it ends every other rank with
   }
 }
 
-TEST_CASE("meeting: a rank that was started differently is a wrong use, told on every rank with what differs") {
+TEST_CASE("rendezvous: a rank that was started differently is a wrong use, told on every rank with what differs") {
   Launch launch(3);
   for (int rank = 0; rank < 3; ++rank) {
     WorldSpec spec = launch.spec();
@@ -173,7 +173,7 @@ TEST_CASE("meeting: a rank that was started differently is a wrong use, told on 
   }
 }
 
-TEST_CASE("meeting: a second process with a rank is refused by name, and the run goes on without it") {
+TEST_CASE("rendezvous: a second process with a rank is refused by name, and the run goes on without it") {
   Launch launch(2);
   launch.start(launch.environment(1), launch.spec(), add_up);
   launch.start(launch.environment(1), launch.spec(), add_up);
@@ -184,7 +184,7 @@ TEST_CASE("meeting: a second process with a rank is refused by name, and the run
   CHECK(contains(launch.message(first == 0 ? 1 : 0), "rank 1 has already arrived: expected one process"));
 }
 
-TEST_CASE("meeting: too few descriptors are called that, and the other ranks hear of it from rank 0") {
+TEST_CASE("rendezvous: too few descriptors are called that, and the other ranks hear of it from rank 0") {
   bool was_refused = false, was_enough = false;
   for (const int num_free : {3, 5, 7, 9, 40}) {
     CAPTURE(num_free);

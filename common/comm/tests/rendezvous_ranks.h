@@ -15,7 +15,7 @@
 #include "common/testing/plain_test.h"
 
 // Ranks of one rendezvous, each on its own thread.
-namespace lab::comm::meeting_ranks {
+namespace lab::comm::rendezvous_ranks {
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
@@ -98,4 +98,4 @@ inline std::string temporary_folder() {
   return path;
 }
 
-}  // namespace lab::comm::meeting_ranks
+}  // namespace lab::comm::rendezvous_ranks

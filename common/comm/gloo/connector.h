@@ -7,15 +7,15 @@
 
 #include "common/comm/process_world.h"
 
-// How the ranks find each other. Internal to comm/gloo.
+// Internal to comm/gloo.
 namespace lab::comm {
 
-/// The place where ranks exchange addresses (rendezvous.h), and the network device that the addresses belong to.
-class Meeting {
+/// Connects ranks: the rendezvous where they exchange addresses, and the network device that these belong to.
+class Connector {
  public:
   /// Opens the rendezvous and waits until every rank has arrived. Errors: see ProcessWorld::join.
-  static std::unique_ptr<Meeting> hold(const ProcessWorldOptions& options);
-  virtual ~Meeting() = default;
+  static std::unique_ptr<Connector> open(const ProcessWorldOptions& options);
+  virtual ~Connector() = default;
 
   /// A full mesh of connections among `size` ranks of which this one is `rank`. Every member calls it with the same
   /// name. Errors: CommError: a rank is gone or cannot be reached in time.

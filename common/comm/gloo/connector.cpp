@@ -1,4 +1,4 @@
-#include "common/comm/gloo/meeting.h"
+#include "common/comm/gloo/connector.h"
 
 #include <dirent.h>
 #include <fmt/format.h>
@@ -76,8 +76,8 @@ std::shared_ptr<gloo::transport::Device> open_device(const ProcessWorldOptions& 
   if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME"); interface != nullptr && *interface != '\0') {
     attr.iface = interface;
   } else {
-    const bool on_this_machine = !options.meeting.socket_path.empty() || options.size == 1;
-    attr.hostname = on_this_machine ? "127.0.0.1" : address_towards(options.meeting.host, deadline);
+    const bool on_this_machine = !options.rendezvous.socket_path.empty() || options.size == 1;
+    attr.hostname = on_this_machine ? "127.0.0.1" : address_towards(options.rendezvous.host, deadline);
   }
   try {
     return gloo::transport::tcp::CreateDevice(attr);
@@ -144,9 +144,9 @@ class MeshContext final : public gloo::rendezvous::Context, public std::enable_s
   }
 };
 
-class RendezvousMeeting final : public Meeting {
+class RendezvousConnector final : public Connector {
  public:
-  explicit RendezvousMeeting(const ProcessWorldOptions& options)
+  explicit RendezvousConnector(const ProcessWorldOptions& options)
       : rank_(options.rank), timeout_(to_milliseconds(options.timeout_seconds)) {
     const Clock::time_point deadline = Clock::now() + timeout_;
     if (options.size > 1) arrive(options, deadline);
@@ -186,7 +186,7 @@ class RendezvousMeeting final : public Meeting {
 
  private:
   void arrive(const ProcessWorldOptions& options, Clock::time_point deadline) {
-    const MeetingPoint& point = options.meeting;
+    const RendezvousPoint& point = options.rendezvous;
     RendezvousTicket ticket{{point.socket_path, point.host, point.port}, point.token};
     const bool serves = options.rank == 0;
     if (point.agent_store && serves) ticket = {{"", address_towards(point.host, deadline), 0}, random_token()};
@@ -233,8 +233,8 @@ class RendezvousMeeting final : public Meeting {
 
 }  // namespace
 
-std::unique_ptr<Meeting> Meeting::hold(const ProcessWorldOptions& options) {
-  return std::make_unique<RendezvousMeeting>(options);
+std::unique_ptr<Connector> Connector::open(const ProcessWorldOptions& options) {
+  return std::make_unique<RendezvousConnector>(options);
 }
 
 }  // namespace lab::comm
