@@ -42,7 +42,7 @@ run bash -c 'exec 8>"$1/rank0" 9>"$1/rank1" && exec "$2" records --nproc 2 --des
 verdict "$([[ $code == 0 && ! -s $scratch/out && $(grep -ac BroadcastFromLast "$scratch/rank0") -gt 0 && $(stat -c %s "$scratch/rank0") == $(stat -c %s "$scratch/rank1") ]]; echo $?)" "records leaves each rank's results in its file, and prints nothing"
 run "$program" records --nproc 2 --descriptors 77,78; refuses "descriptors that are not open" 2 "--descriptors: 77 is not open for writing"
 run "$program" records --nproc 2 --descriptors 1; refuses "too few descriptors" 2 "expected 2, one for each rank, got 1"
-run "$program" records --nproc 1 --descriptors 1 --tasks a9.brodcast; refuses "records of a task that is not there" 2 "unknown task 'a9.brodcast'; hint: such as a9.broadcast"
+run "$program" records --nproc 1 --descriptors 1 --tasks a9.brodcast; refuses "records of a task that is not there" 2 "unknown task 'a9.brodcast'; did you mean 'a9.broadcast'"
 
 # Pictures and lines from a trace.
 run "$program" explain all_to_all --text

@@ -80,7 +80,7 @@ for kind in conv2d groupnorm upsample attn_block decoder memory; do
 done
 verdict "$([[ $sum == "$modules" ]]; echo $?)" "... and together they are all"
 run "$program" modules --only conv3d; refuses "a kind that is not there" 2 "--only: expected conv2d, .*, got 'conv3d'"
-run "$program" run peak_bytes; refuses "a case that is not there" 2 "such as PeakBytes"
+run "$program" run peak_bytes; refuses "a case that is not there" 2 "did you mean 'PeakBytes'"
 
 # Pictures.
 run "$program" encode --out "$scratch/wide" --image "$out/reconstructed_baseline.jpg"
