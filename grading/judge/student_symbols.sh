@@ -20,7 +20,7 @@ pipes='pipe2?|mkfifo(at)?|sem_open|mq_open'
 calls='syscall|__syscall.*'
 functions="^($loading|$network|$processes|$signals|$threads|$memory|$pipes|$calls)$"
 libraries='(^|[^[:alnum:]_])(c10d|gloo)(::|$)'
-insides='(^|[^[:alnum:]_])lab::(Endpoint|Ledger|LedgerScope|Transport|ProcessWorld|ThreadWorld|BatchIsendIrecv|MessageCollectives)::'
+insides='(^|[^[:alnum:]_])lab::comm::(Endpoint|Ledger|Transport|ProcessWorld|ThreadWorld|BatchIsendIrecv|MessageCollectives)::'
 
 offenders=0
 for file in "$@"; do

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # student_symbols.sh refuses each workaround that it names, and accepts plain code.
-# usage: student_symbols_test.sh COMPILER
+# usage: student_symbols_test.sh COMPILER LIBRARY...     the libraries that hold the classes it refuses
 set -uo pipefail
 compiler=$1
+libraries=("${@:2}")
 audit=$(dirname -- "$(readlink -f -- "$0")")/../student_symbols.sh
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -25,8 +26,8 @@ refuses "an asm label for a library's collective" "gloo::allreduce(gloo::Allredu
   'void sum(void*) asm("_ZN4gloo9allreduceERNS_16AllreduceOptionsE"); void f(void* o) { sum(o); }'
 refuses "an asm label for a process group" "c10d::ProcessGroup::getRank() const" \
   'int rank_of(void*) asm("_ZNK4c10d12ProcessGroup7getRankEv"); int f(void* g) { return rank_of(g); }'
-refuses "an asm label for the ledger" "lab::Ledger::add(lab::LedgerEntry const&)" \
-  'void add(void*, void*) asm("_ZN3lab6Ledger3addERKNS_11LedgerEntryE"); void f(void* l, void* e) { add(l, e); }'
+refuses "an asm label for the ledger" "lab::comm::Ledger::add(lab::LedgerEntry const&)" \
+  'void add(void*, void*) asm("_ZN3lab4comm6Ledger3addERKNS_11LedgerEntryE"); void f(void* l, void* e) { add(l, e); }'
 refuses "a symbol looked up at run time" "dlsym" \
   'extern "C" void* dlsym(void*, const char*); void* f() { return dlsym(nullptr, "x"); }'
 refuses "a library loaded, through a pointer" "dlopen" \
@@ -72,6 +73,16 @@ if [[ $(uname -m) == x86_64 ]]; then
     failures=$((failures + 1))
   fi
 fi
+
+# A class that was renamed would be refused under a name that nothing has.
+classes=$(sed -nE "s/^insides=.*(lab::[a-z]+::)\(([^)]*)\).*/\1 \2/p" "$audit")
+[[ $classes ]] || { echo "the classes of the inside are not found in $audit"; failures=$((failures + 1)); }
+members=$(nm -C "${libraries[@]}" 2>/dev/null)
+for class in $(tr '|' ' ' <<<"${classes#* }"); do
+  [[ $members == *"${classes%% *}$class::"* ]] && continue
+  echo "no library has a member of ${classes%% *}$class"
+  failures=$((failures + 1))
+done
 
 object good '#include <string>
   namespace lab { struct Request { void wait(); }; Request send(const std::string&, int); Request connect(int); }
