@@ -58,7 +58,7 @@ TEST_CASE("sizes that do not divide are refused on every rank, with the numbers"
     CAPTURE(outcome.failure->message);
     for (const launch::RankOutcome& rank : outcome.ranks) CHECK(rank.failure);
     CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
-    CHECK(outcome.failure->message.find("3") != std::string::npos);
+    CHECK(outcome.failure->message.find('3') != std::string::npos);
   }
 }
 

@@ -195,7 +195,7 @@ TEST_CASE("Q5, Q6: the layers of each rank, and who needs the data") {
     const std::vector<std::string> expected = {
         fmt::format("{}", rank), fmt::format("{}", fmt::join(distribute_layers(num_layers, rank, kNumRanks), " "))};
     CHECK(row_of(answer_to("Q5."), expected.front()) == expected);
-    needs.push_back(requires_dataloader(rank, kNumRanks) ? "yes" : "no");
+    needs.emplace_back(requires_dataloader(rank, kNumRanks) ? "yes" : "no");
   }
   CHECK(row_of(answer_to("Q5."), "rank")[1] == fmt::format("layers of {}", num_layers));
   CHECK(row_of(answer_to("Q6."), needs.front()) == needs);

@@ -286,7 +286,7 @@ ExitCode bench_all(const BenchOptions& options) {
   const MachineLoad load;
   UsableMpi mpi;
   if (options.no_mpi) {
-    mpi.lines.push_back("peer MPI is left out: --no-mpi");
+    mpi.lines.emplace_back("peer MPI is left out: --no-mpi");
   } else {
     mpi = usable_mpi(options.num_ranks);
   }

@@ -34,7 +34,7 @@ std::string peer_program() {
 /// Unbound, as our ranks are.
 std::vector<std::string> command(const MpiWay& way, const MpiJob& job, const std::string& json_file) {
   std::vector<std::string> arguments = {"mpirun", "--oversubscribe", "--bind-to", "none", "--stdin", "none"};
-  if (::geteuid() == 0) arguments.push_back("--allow-run-as-root");
+  if (::geteuid() == 0) arguments.emplace_back("--allow-run-as-root");
   arguments.insert(arguments.end(), way.options.begin(), way.options.end());
   for (const std::string& argument :
        {std::string("-n"), fmt::format("{}", job.num_ranks), peer_program(), std::string("--collective"),

@@ -200,7 +200,7 @@ std::string ChunkNames::name(const std::vector<Piece>& pieces) const {
     };
     while (rank >= 0 && end < pieces.size() && goes_on(pieces[end])) ++end;
     if (!piece.known()) {
-      parts.push_back("?");
+      parts.emplace_back("?");
     } else if (rank >= 0) {
       parts.push_back(own_parts(pieces, i, end));
     } else {

@@ -99,7 +99,8 @@ class Drawing {
     picture_.x.title = note();
     picture_.y.range = plot::Range{-kGap, now_ + kGap};
     picture_.width_px = static_cast<int>(170 + column_px() * from_.num_ranks);
-    picture_.height_px = static_cast<int>(150 + 22 * (from_.num_ranks / 6) + now_);
+    const int label_lines = from_.num_ranks / 6;
+    picture_.height_px = static_cast<int>(150 + 22 * label_lines + now_);
     return std::move(picture_);
   }
 
@@ -111,13 +112,15 @@ class Drawing {
     for (const Pieces& pieces : of_ranks) most = std::max(most, static_cast<int>(pieces.size()));
     const int per_row = boxes_per_row(most, from_.num_ranks);
     const double width = std::min(0.84 / per_row, 46 / column_px());
-    const double height = ((most + per_row - 1) / per_row) * kBoxHeight;
+    const int num_rows = (most + per_row - 1) / per_row;
+    const double height = num_rows * kBoxHeight;
     for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
       const auto count = static_cast<int>(of_ranks[rank].size());
       for (int i = 0; i < count; ++i) {
         const Piece& piece = of_ranks[rank][static_cast<std::size_t>(i)];
-        const double x = static_cast<double>(rank) + (i % per_row - std::min(count, per_row) / 2.0) * width;
-        const double y = now_ + (i / per_row) * kBoxHeight;
+        const int row = i / per_row, column = i % per_row;
+        const double x = static_cast<double>(rank) + (column - std::min(count, per_row) / 2.0) * width;
+        const double y = now_ + row * kBoxHeight;
         picture_.boxes.push_back({x, y, x + width, y + kBoxHeight, box_colour(piece), from_.names.name(piece)});
       }
     }

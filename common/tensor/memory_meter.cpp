@@ -129,6 +129,7 @@ c10::DataPtr allocate_block(size_t bytes) {
 
 /// The base class declares `allocate` const in LibTorch 1 and non-const in LibTorch 2, which also declares copy_data.
 /// Both are here, so whichever the base declares is overridden; hence no `override`.
+// NOLINTBEGIN(modernize-use-override)
 struct MeteredAllocator final : c10::Allocator {
   c10::DataPtr allocate(size_t bytes) const { return allocate_block(bytes); }
   c10::DataPtr allocate(size_t bytes) { return allocate_block(bytes); }
@@ -137,6 +138,7 @@ struct MeteredAllocator final : c10::Allocator {
     std::memcpy(destination, source, bytes);
   }
 };
+// NOLINTEND(modernize-use-override)
 
 MemoryAccount* open_account(MemoryAccount* outer) {
   if (!installed.load(std::memory_order_acquire)) {

@@ -16,7 +16,7 @@ struct LeaksAllowed {
     __lsan_enable();
   }
 #else
-  LeaksAllowed() {}  // not trivial, so that a variable of this type counts as used
+  LeaksAllowed() {}  // NOLINT: not trivial, so that a variable of this type counts as used
 #endif
   LeaksAllowed(const LeaksAllowed&) = delete;
   LeaksAllowed& operator=(const LeaksAllowed&) = delete;

@@ -180,7 +180,7 @@ void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const s
   for (const auto& [name, reason] : build.replaced) {
     if (texts.count(name) != 0) outcome.notes.push_back(fmt::format("{}: {}", name, reason));
   }
-  if (build.program.empty()) outcome.notes.push_back("the program could not be linked, so nothing was run");
+  if (build.program.empty()) outcome.notes.emplace_back("the program could not be linked, so nothing was run");
   note_replaced(build, rubric, outcome);
 
   std::map<std::set<std::string>, StudentBuild> helped;  // keyed by the reference files in it

@@ -126,14 +126,13 @@ StudentBuild StudentBuilder::build(const std::map<std::string, std::string>& tex
   std::set<std::string> stubs;
   for (const StudentSource& source : recipe_.sources) {
     const auto text = texts.find(source.name);
-    if (use_reference.count(source.name) != 0) {
+    const bool is_reference = text != texts.end() && text->second == source.reference;
+    if (use_reference.count(source.name) != 0 || (is_reference && use_stubs.count(source.name) == 0)) {
       objects[source.name] = source.reference_object;
     } else if (use_stubs.count(source.name) != 0) {
       result.replaced[source.name] = "it was left out";
     } else if (text == texts.end()) {
       result.replaced[source.name] = "it was not handed in";
-    } else if (text->second == source.reference) {
-      objects[source.name] = source.reference_object;
     } else if (text->second == source.stub) {
       stubs.insert(source.name);
     } else {

@@ -31,7 +31,7 @@ PictureCost cost_of(const ModuleCase& test_case, const CasePlace& place) {
 /// Parameter gradients are sums over all positions. They should be about 1, and not near 0, where cancellation in
 /// float32 would lose digits.
 at::Tensor gradient_like(const at::Tensor& out, std::uint64_t seed) {
-  const double num_positions = static_cast<double>(out.numel() / out.size(1));
+  const std::int64_t num_positions = out.numel() / out.size(1);
   return (1 + out + seeded_randn(out.sizes(), seed, out.scalar_type())).div_(num_positions);
 }
 

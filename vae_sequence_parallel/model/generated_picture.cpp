@@ -159,6 +159,7 @@ class Canvas {
     for (const Pixel& pixel : pixels_) {
       for (size_t channel = 0; channel < 3; ++channel) {
         const float value = pixel.colour[channel] + pixel.open * pixel.light * background[channel];
+        // NOLINTNEXTLINE(bugprone-incorrect-roundings): it cannot be negative
         *sample++ = static_cast<uint8_t>(std::clamp(value, 0.0F, 1.0F) * 255.0F + 0.5F);
       }
     }

@@ -100,10 +100,11 @@ TEST_CASE("every rank gets torchrun's variables and the suite's own") {
 }
 
 TEST_CASE("one node of several starts its own ranks and meets over the port") {
+  const std::string script =
+      "echo $RANK/$WORLD_SIZE $LOCAL_RANK $GROUP_RANK $MASTER_ADDR:$MASTER_PORT "
+      "[$LAB_RENDEZVOUS_SOCKET$LAB_EVENT_FILE]";
   Run run({"--nnodes", "3", "--node-rank", "2", "--nproc-per-node", "2", "--master-addr", "head", "--master-port",
-           "1234", "sh", "-c",
-           "echo $RANK/$WORLD_SIZE $LOCAL_RANK $GROUP_RANK $MASTER_ADDR:$MASTER_PORT "
-           "[$LAB_RENDEZVOUS_SOCKET$LAB_EVENT_FILE]"});
+           "1234", "sh", "-c", script});
   CHECK(run.exit_code() == 0);
   CHECK(lines(run.out()) == std::multiset<std::string>{"4/6 0 2 head:1234 []", "5/6 1 2 head:1234 []"});
 }

@@ -101,7 +101,7 @@ at::Tensor load_torch_tensor(const std::string& path) {
   const uint64_t bytes = storage_bytes({file.data(), file.size_bytes()}, path);
   const c10::IValue value = unpickled(file, path);
   if (!value.isTensor()) refuse_torch_file(path, fmt::format("it holds a {}, expected one tensor", value.tagKind()));
-  const at::Tensor tensor = value.toTensor();
+  const at::Tensor& tensor = value.toTensor();
   if (!tensor.has_storage() || tensor.storage().nbytes() != bytes)
     refuse_torch_file(path, fmt::format("its tensor is {}, but {} bytes are stored", describe(tensor), bytes));
   if (!fits_storage(tensor))

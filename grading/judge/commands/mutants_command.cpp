@@ -71,7 +71,7 @@ std::vector<MutantVerdict> judge_all(const std::vector<Mutant>& mutants, const M
                     result_of(next),     "--seed",  std::to_string(options.seed), "--source",
                     options.place.source};
       if (!options.place.build.empty()) judge.argv.insert(judge.argv.end(), {"--build", options.place.build});
-      if (options.place.no_sandbox) judge.argv.push_back("--no-sandbox");
+      if (options.place.no_sandbox) judge.argv.emplace_back("--no-sandbox");
       judge.capture = false;
       running.emplace(next++, judge);
     }
