@@ -1,7 +1,7 @@
 #include "common/pch/student.h"
 
-// Student code that names the transport, or LibTorch's process groups. A line that is marked must not compile; with
-// RIGHT defined, the file is its own right twin and must.
+// Student code that names the transport, LibTorch's process groups or assembler. A line that is marked must not
+// compile; with RIGHT defined, the file is its own right twin and must.
 #ifdef RIGHT
 at::Tensor sum_with_neighbour(at::Tensor tensor, lab::PointToPoint& p2p) {
   const at::Tensor received = at::empty_like(tensor);
@@ -10,6 +10,7 @@ at::Tensor sum_with_neighbour(at::Tensor tensor, lab::PointToPoint& p2p) {
   sent.wait();
   return tensor.add_(received);
 }
+const char* const kNoAssembler = "asm __asm__";  // nor is asm in a comment
 #else
 namespace gloo {  // expect-error
 class AllreduceOptions;
@@ -28,4 +29,10 @@ class ProcessGroup;
 using namespace c10d;                     // expect-error
 using Group = ::c10d::ProcessGroup;       // expect-error
 void barrier(c10d::ProcessGroup& group);  // expect-error
+
+void wait_a_little() { asm("nop"); }               // expect-error
+void wait_longer() { __asm__ __volatile__("nop"); }  // expect-error
+asm(".section .deplibs");                          // expect-error
+#define ASSEMBLER JOIN(__a, sm)
+void wait_hidden() { ASSEMBLER("nop"); }  // expect-error
 #endif

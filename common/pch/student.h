@@ -1,13 +1,14 @@
 #pragma once
 
 // Everything that student code may see, precompiled, followed by the names that it must not use. A unit that uses the
-// transport or a library's own collectives does not compile, however it got the header.
+// transport, a library's own collectives or inline assembler does not compile, however it got the header.
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
+#include <csignal>
 #include <functional>
 #include <string>
 #include <vector>
@@ -17,4 +18,9 @@
 #include "common/tensor/partition.h"
 #include "common/tensor/shape_check.h"
 
-#pragma GCC poison c10d gloo
+// These use assembler themselves, so they come before its names are poisoned.
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#pragma GCC poison c10d gloo asm __asm __asm__

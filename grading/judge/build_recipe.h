@@ -11,7 +11,7 @@ struct StudentSource {
   std::string name;                  ///< "student/broadcast/flat.cpp"
   std::string reference;             ///< its text, with markers
   std::string stub;                  ///< its text in a starter
-  std::vector<std::string> compile;  ///< the command, with kSourceWord and kObjectWord in place of the two paths
+  std::vector<std::string> compile;  ///< the command, with kSourcePlace and kObjectPlace instead of the two paths
   std::string reference_object;      ///< built by the suite itself
 };
 
@@ -27,7 +27,7 @@ struct BuildRecipe {
   std::string root;    ///< the source tree
   std::string folder;  ///< the build folder, to which the link command's paths are relative
   std::vector<StudentSource> sources;
-  std::vector<std::string> link;           ///< with kObjectsWord for the students' library, and kProgramWord
+  std::vector<std::string> link;           ///< with kObjectsPlace for the students' library, and kProgramPlace
   std::vector<std::string> own_libraries;  ///< archives that belong to the checks: student code must not call into them
 
   const StudentSource* find(const std::string& name) const;

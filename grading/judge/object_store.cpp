@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -65,14 +66,16 @@ std::string quoted(const std::string& argument) {
   return result + "'";
 }
 
+/// Compiles in the tree that lay_out_tree() makes, which is also where headers are found.
 std::string ninja_file(const BuildRecipe& recipe, const std::vector<std::string>& names) {
   std::string text = "rule compile\n  command = $what\n";
   for (std::size_t i = 0; i < names.size(); ++i) {
     std::string command;
     for (const std::string& argument : recipe.find(names[i])->compile) {
-      const std::string path = argument == kSourcePlace   ? recipe.lab + "/" + names[i]
-                               : argument == kObjectPlace ? fmt::format("{}.o", i)
-                                                          : argument;
+      const std::string path = argument == kSourcePlace         ? recipe.lab + "/" + names[i]
+                               : argument == kObjectPlace       ? fmt::format("{}.o", i)
+                               : argument == "-I" + recipe.root ? "-I."
+                                                                : argument;
       command += quoted(path) + " ";
     }
     text += fmt::format("build {}.o: compile\n  what = {} 2> {}.errors\n", i, command, i);
@@ -80,21 +83,26 @@ std::string ninja_file(const BuildRecipe& recipe, const std::vector<std::string>
   return text;
 }
 
-/// Folders that a submission must not include from: they hold the reference solution.
-const std::set<std::string>& secret_folders() {
-  static const std::set<std::string> names = {"student", "answers", "tests"};
-  return names;
+/// Folders that a submission must not include from: they hold solutions, expected results, or what compares them.
+std::vector<std::string> secret_folders(const std::string& lab) {
+  std::vector<std::string> folders = {"common/checks"};
+  for (const char* name : {"student", "answers", "tests", "cases", "commands", "checkpoint", "pictures"})
+    folders.push_back(lab + "/" + name);
+  return folders;
 }
 
 /// A tree around the sources that looks like the suite's, so that an include by a relative path means the same file as
 /// where it was written: "../broadcast.h", "../../common/comm/point_to_point.h".
 void lay_out_tree(const BuildRecipe& recipe, const std::string& folder) {
   namespace fs = std::filesystem;
-  fs::create_directory(folder + "/" + recipe.lab);
-  fs::create_symlink(recipe.root + "/common", folder + "/common");
-  for (const auto& entry : fs::directory_iterator(recipe.root + "/" + recipe.lab)) {
-    const std::string name = entry.path().filename().string();
-    if (secret_folders().count(name) == 0) fs::create_symlink(entry.path(), folder + "/" + recipe.lab + "/" + name);
+  const std::vector<std::string> secret = secret_folders(recipe.lab);
+  for (const std::string& part : {std::string("common"), recipe.lab}) {
+    fs::create_directory(folder + "/" + part);
+    for (const auto& entry : fs::directory_iterator(recipe.root + "/" + part)) {
+      const std::string path = part + "/" + entry.path().filename().string();
+      if (std::find(secret.begin(), secret.end(), path) == secret.end())
+        fs::create_symlink(entry.path(), folder + "/" + path);
+    }
   }
 }
 
@@ -108,8 +116,8 @@ SandboxJob compile_job(const BuildRecipe& recipe, const std::string& folder, std
   job.argv = {"ninja", "--quiet", "-k", "0", "-j", "2"};
   job.folder = folder;
   job.readable = {recipe.root + "/common", recipe.root + "/" + recipe.lab, recipe.folder + "/CMakeFiles"};
-  for (const std::string& secret : secret_folders()) {
-    const std::string path = recipe.root + "/" + recipe.lab + "/" + secret;
+  for (const std::string& secret : secret_folders(recipe.lab)) {
+    const std::string path = recipe.root + "/" + secret;
     if (std::filesystem::exists(path)) job.hidden.push_back(path);
   }
   job.limits.memory_bytes = 3ull << 30;  // enough to compile LibTorch's headers
@@ -175,7 +183,7 @@ std::map<std::string, CompiledSource> ObjectStore::compile(const BuildRecipe& re
   std::vector<std::string> missing;
   for (const auto& [name, text] : texts) {
     StoreEntry& entry = entries[name];
-    entry.key = surroundings + "\n" + recipe.lab + "/" + name + "\n";
+    entry.key = surroundings + "\n" + sandbox_.level() + "\n" + recipe.lab + "/" + name + "\n";
     for (const std::string& argument : recipe.find(name)->compile) entry.key += argument + " ";
     entry.key += "\n" + text;
     entry.base = folder_ + "/" + hash_of(entry.key);

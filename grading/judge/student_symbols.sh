@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Compiled student code must not reach around its interface: no transport or process group of a library, no network, no
 # shared memory, no processes or threads of its own, nothing loaded or looked up at run time. The poisoned header stops
-# names; this detects what names do not show: asm labels, own declarations, system calls in assembler.
+# names; this detects what names do not show: asm labels, own declarations, system calls in machine code, and sections
+# that tell the linker what to do.
 # Prints each offender. --may-end: the code may end its process, which only harms itself where it is judged.
 # usage: student_symbols.sh [--may-end] OBJECT_OR_ARCHIVE...
 set -uo pipefail
@@ -20,6 +21,7 @@ pipes='pipe2?|mkfifo(at)?|sem_open|mq_open'
 calls='syscall|__syscall.*'
 functions="^($loading|$network|$processes|$signals|$threads|$memory|$pipes|$calls)$"
 libraries='(^|[^[:alnum:]_])(c10d|gloo)(::|$)'
+section_types='^(NULL|PROGBITS|NOBITS|STRTAB|SYMTAB|RELA?|NOTE|GROUP|INIT_ARRAY|FINI_ARRAY|X86_64_UNWIND|LLVM_ADDRSIG)$'
 insides='(^|[^[:alnum:]_])lab::comm::(Endpoint|Ledger|Transport|ProcessWorld|ThreadWorld|BatchIsendIrecv|MessageCollectives)::'
 
 offenders=0
@@ -33,9 +35,14 @@ for file in "$@"; do
     fi
   done < <(nm -A -u -C "$file" | grep -E ': +[UwvWV] ' | sort -u)
   while IFS= read -r line; do
-    echo "$file: a system call in assembler: $line"
+    echo "$file: a system call in machine code: $line"
     offenders=$((offenders + 1))
   done < <(objdump -d --no-show-raw-insn "$file" | grep -E '^ *[0-9a-f]+:\s+(syscall|sysenter|svc\s|int +\$0x80)' | tr -s '\t ' ' ')
+  while IFS= read -r type; do
+    [[ $type =~ $section_types ]] && continue
+    echo "$file: a section of type $type"
+    offenders=$((offenders + 1))
+  done < <(readelf -SW "$file" | sed -nE 's/^ *\[ *[0-9]+\] .* ([^ ]+) +[0-9a-f]{8,16} [0-9a-f]{6,} [0-9a-f]{6,} [0-9a-f]{2} .*$/\1/p' | sort -u)
 done
 echo "$offenders symbols that student code must not use"
 [[ $offenders == 0 ]]

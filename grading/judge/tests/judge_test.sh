@@ -73,6 +73,12 @@ reports "and named" 'row_parallel.cpp.*before it starts'
 submit a4_data_tensor
 printf '#include "a4_data_tensor/cases/cases.h"\nnamespace lab::a4 { auto cheat() { return all_cases()[0].expected; } }\n' >>"$a4/row_parallel.cpp"
 grade
+scores "code that includes the checks does not compile" a4_data_tensor 100
+reports "and the header that it must not see is named" 'cases/cases.h: No such file'
+submit a4_data_tensor
+printf 'namespace lab { struct CaseRecord; void write_record(int, const CaseRecord&); }\n' >>"$a4/row_parallel.cpp"
+printf 'void cheat(const lab::CaseRecord& record) { lab::write_record(3, record); }\n' >>"$a4/row_parallel.cpp"
+grade
 scores "code that calls the checks is left out" a4_data_tensor 100
 reports "and named, too" 'belongs to the checks'
 

@@ -14,14 +14,14 @@ namespace {
 /// A lab with one student file, with a shell script as its compiler. The script adds a line to `calls` each time.
 struct SmallLab {
   launch::RunDirectory tree;
-  Sandbox sandbox = Sandbox::detect(false);
+  Sandbox sandbox = Sandbox::detect(false);  ///< the test's script writes outside of its folder
 
   std::map<std::string, CompiledSource> compile(const std::string& script) const {
     for (const char* folder : {"/common", "/lab", "/build/CMakeFiles"})
       std::filesystem::create_directories(tree.path() + folder);
     StudentSource source;
     source.name = "student/pipe.cpp";
-    const std::string compiler = tree.path() + "/compiler" + std::to_string(script.size());
+    const std::string compiler = tree.path() + "/build/CMakeFiles/compiler" + std::to_string(script.size());
     std::ofstream(compiler) << "echo called >>" << calls() << "\n" << script << "\n";
     source.compile = {"sh", compiler, kSourcePlace, kObjectPlace};
     BuildRecipe recipe;
@@ -46,18 +46,29 @@ TEST_CASE("an object, or what the compiler said of the file, is kept and not mad
   CHECK(read_file(lab.calls()) == "called\ncalled\n");
 }
 
+TEST_CASE("an object that was made at another level of isolation is not used") {
+  SmallLab lab;
+  lab.compile("cp $1 $2");
+  lab.sandbox = Sandbox::detect(true);
+  lab.compile("cp $1 $2");
+  int num_objects = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(lab.tree.path() + "/objects"))
+    num_objects += entry.path().extension() == ".key";
+  CHECK(num_objects == 2);
+}
+
 TEST_CASE("a compiler that the system stopped is run once more, and then the file is not judged") {
-  const std::vector<std::string> all_words = {"c++: fatal error: Killed signal terminated program cc1plus",
+  const std::vector<std::string> messages = {"c++: fatal error: Killed signal terminated program cc1plus",
                                               "clang: error: unable to execute command: Killed",
                                               "fatal error: error writing to /tmp/x.s: No space left on device"};
-  for (const std::string& words : all_words) {
+  for (const std::string& message : messages) {
     const SmallLab lab;
-    CAPTURE(words);
-    CHECK_THROWS_AS(lab.compile("echo '" + words + "' >&2; exit 1"), NotJudged);
+    CAPTURE(message);
+    CHECK_THROWS_AS(lab.compile("echo '" + message + "' >&2; exit 1"), NotJudged);
     CHECK(read_file(lab.calls()) == "called\ncalled\n");
     // Only the first time: the failure is not kept.
     const std::string once = "[ -e " + lab.tree.path() + "/once ] || { touch " + lab.tree.path() + "/once; echo '" +
-                             words + "' >&2; exit 1; }; cp $1 $2";
+                             message + "' >&2; exit 1; }; cp $1 $2";
     CHECK_FALSE(lab.compile(once).at("student/pipe.cpp").object.empty());
   }
 }

@@ -69,7 +69,7 @@ refuses "a system call by number" "syscall" '#include <unistd.h>
 if [[ $(uname -m) == x86_64 ]]; then
   object bad 'long f(long n) { long r; asm volatile("syscall" : "=a"(r) : "a"(n) : "rcx", "r11"); return r; }'
   if "$audit" "$scratch/bad.o" >/dev/null; then
-    echo "not refused: a system call in assembler"
+    echo "not refused: a system call in machine code"
     failures=$((failures + 1))
   fi
 fi
@@ -92,6 +92,12 @@ if ! "$audit" "$scratch/good.o" >"$scratch/out"; then
   cat "$scratch/out"
   failures=$((failures + 1))
 fi
+# 0x6fff4c04: names of libraries for lld; 0x6fff4c02: its options.
+for type in 6fff4c04 6fff4c02; do
+  refuses "a section for the linker" "a section of type" "asm(\".section .x,\\\"MS\\\",@0x$type,1\\n.asciz \\\"x.a\\\"\\n.text\"); int f() { return 1; }"
+done
+refuses "a section for the linker, with the name of another type" "a section of type" \
+  'asm(".section \".x PROGBITS 0000000000000000 000000 000000 00\",\"MS\",@0x6fff4c04,1\n.asciz \"x.a\"\n.text"); int f();'
 object bad 'extern "C" int fork(); int f() { return fork(); }'
 ar rcs "$scratch/both.a" "$scratch/good.o" "$scratch/bad.o"
 if "$audit" "$scratch/both.a" >"$scratch/out" || ! grep -q 'both.a:bad.o: fork' "$scratch/out"; then
