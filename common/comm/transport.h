@@ -17,8 +17,8 @@ class Pending {
   double arrived_seconds = -1;
 };
 
-/// One rank's end of a world: moves messages and nothing else. The worlds `processes`, `threads` and `sim` implement
-/// it; students never see it. Every implementation guarantees, and one contract suite checks:
+/// One rank's end of a world: moves messages and nothing else. The worlds `processes`, `threads`, `sim` and `relay`
+/// implement it; students never see it. Every implementation guarantees, and one contract suite checks:
 /// - a send completes only once the matching receive is posted (rendezvous);
 /// - first in, first out for each (source, destination, group, tag);
 /// - operation, dtype and shape are compared before any data is written: ContractError on both sides;

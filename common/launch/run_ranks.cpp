@@ -16,6 +16,7 @@
 #include "common/base/random_token.h"
 #include "common/base/subprocess.h"
 #include "common/comm/message_collectives.h"
+#include "common/comm/relay/relay_world.h"
 #include "common/comm/thread_world.h"
 #include "common/comm/watch/event_file.h"
 #include "common/launch/one_rank.h"
@@ -78,6 +79,19 @@ RankOutcome outcome_of(const MemoryFile& results, const RankExit& end) {
   return lost;
 }
 
+WorldOutcome outcome_of_processes(const SuperviseResult& result, const std::vector<MemoryFile>& results) {
+  WorldOutcome outcome;
+  for (const RankExit& end : result.exits)
+    outcome.ranks.push_back(outcome_of(results[static_cast<std::size_t>(end.rank)], end));
+  outcome.rank_lines = result.rank_lines;
+  if (result.exit_code != 0 && result.first_failed_rank < 0) {
+    outcome.failure = RankFailure{result.exit_code, result.message};
+  } else if (result.first_failed_rank >= 0) {
+    outcome.failure = failure_of_world(outcome.ranks, result.first_failed_rank);
+  }
+  return outcome;
+}
+
 /// run_ranks() for the world `processes`: forks the ranks from this process, so that LibTorch is loaded once, lets them
 /// rendezvous at an abstract socket, watches them, and collects their results from in-memory files.
 WorldOutcome run_forked_ranks(const WorldSpec& spec, const RankBody& body) {
@@ -96,16 +110,7 @@ WorldOutcome run_forked_ranks(const WorldSpec& spec, const RankBody& body) {
     result = supervisor.supervise(events.get());
     output.finish();
   }
-  WorldOutcome outcome;
-  for (const RankExit& end : result.exits)
-    outcome.ranks.push_back(outcome_of(files.results[static_cast<std::size_t>(end.rank)], end));
-  outcome.rank_lines = result.rank_lines;
-  if (result.exit_code != 0 && result.first_failed_rank < 0) {
-    outcome.failure = RankFailure{result.exit_code, result.message};
-  } else if (result.first_failed_rank >= 0) {
-    outcome.failure = failure_of_world(outcome.ranks, result.first_failed_rank);
-  }
-  return outcome;
+  return outcome_of_processes(result, files.results);
 }
 
 /// The rank that caused the failure, in preference to one that only reports another's. -1: none failed.
@@ -196,11 +201,40 @@ WorldOutcome run_threads(const WorldSpec& spec, const RankBody& body) {
   return outcome;
 }
 
+/// Ranks are forked processes; the relay runs in a thread of this one, which starts after the last fork.
+WorldOutcome run_relayed_ranks(const WorldSpec& spec, const RankBody& body) {
+  comm::RelayOptions options;
+  options.timeout_seconds = spec.timeout_seconds;
+  comm::RelayWorld world(spec.num_ranks, options);
+  std::vector<MemoryFile> results;
+  for (int rank = 0; rank < spec.num_ranks; ++rank) results.emplace_back("results");
+  SuperviseResult result;
+  {
+    Supervisor supervisor;
+    for (int rank = 0; rank < spec.num_ranks; ++rank) {
+      const auto run = [&] {
+        use_threads(threads_per_rank(spec.num_ranks));
+        const std::shared_ptr<comm::Transport> transport = world.join(rank);
+        RankOutcome outcome;
+        run_one_rank(transport, std::make_shared<comm::MessageCollectives>(*transport), spec, body, outcome);
+        save_outcomes(results[static_cast<std::size_t>(rank)].fd(), {outcome});
+        return outcome.failure ? outcome.failure->exit_code : 0;
+      };
+      supervisor.add({rank, fork_process(run, {})});
+    }
+    std::thread relay([&] { world.serve(); });
+    result = supervisor.supervise();
+    relay.join();
+  }
+  return outcome_of_processes(result, results);
+}
+
 WorldOutcome run_world(const WorldSpec& spec, const RankBody& body) {
   switch (spec.kind) {
     case WorldKind::kProcesses: return run_forked_ranks(spec, body);
     case WorldKind::kThreads: return run_threads(spec, body);
     case WorldKind::kSim: return run_simulated_ranks(spec, body);
+    case WorldKind::kRelay: return run_relayed_ranks(spec, body);
   }
   throw UsageError("an unknown kind of world");
 }

@@ -13,8 +13,9 @@
 
 namespace lab::launch {
 
-/// How ranks run: as separate processes, as threads of this one, or as actors of a simulated machine.
-enum class WorldKind { kProcesses, kThreads, kSim };
+/// How ranks run: as separate processes, as threads of this one, as actors of a simulated machine, or as processes that
+/// communicate through a relay in this one, as the judge runs them.
+enum class WorldKind { kProcesses, kThreads, kSim, kRelay };
 
 struct WorldSpec {
   WorldKind kind = WorldKind::kThreads;

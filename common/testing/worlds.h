@@ -35,12 +35,16 @@ struct Sim {
   static constexpr launch::WorldKind kKind = launch::WorldKind::kSim;
 };
 
+struct Relay {
+  static constexpr launch::WorldKind kKind = launch::WorldKind::kRelay;
+};
+
 // The types that a template test case runs over.
 #if defined(LAB_HAS_SIMGRID)
-#define LAB_ALL_WORLDS Threads, Processes, Sim
+#define LAB_ALL_WORLDS Threads, Processes, Relay, Sim
 #define LAB_WORLDS_OF_ONE_PROCESS Threads, Sim
 #else
-#define LAB_ALL_WORLDS Threads, Processes
+#define LAB_ALL_WORLDS Threads, Processes, Relay
 #define LAB_WORLDS_OF_ONE_PROCESS Threads
 #endif
 
@@ -73,4 +77,5 @@ inline const at::Tensor& tensor_of_rank(const launch::WorldOutcome& outcome, int
 
 TYPE_TO_STRING_AS("threads", lab::Threads);
 TYPE_TO_STRING_AS("processes", lab::Processes);
+TYPE_TO_STRING_AS("relay", lab::Relay);
 TYPE_TO_STRING_AS("sim", lab::Sim);

@@ -1,0 +1,99 @@
+#include "common/comm/relay/frame.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "common/base/errors.h"
+
+namespace lab::comm {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kLengthBytes = sizeof(std::uint32_t);
+constexpr std::uint32_t kMaxFrameBytes = 64 << 10;
+
+RelayFrame frame_of(const Json& fields) {
+  RelayFrame frame;
+  std::size_t next = 0;
+  const auto take = [&](auto& value) { fields.at(next++).get_to(value); };
+  int kind = 0, direction = 0;
+  take(kind);
+  take(frame.id);
+  take(direction);
+  take(frame.channel.peer);
+  take(frame.channel.group);
+  take(frame.channel.tag);
+  take(frame.operation);
+  take(frame.file);
+  take(frame.line);
+  take(frame.dtype);
+  take(frame.sizes);
+  take(frame.contract_only);
+  take(frame.step);
+  take(frame.seconds);
+  take(frame.exit_code);
+  take(frame.text);
+  take(frame.payload_bytes);
+  if (kind < 0 || kind > static_cast<int>(RelayFrame::Kind::kError)) throw ContractError("an unknown kind");
+  frame.kind = static_cast<RelayFrame::Kind>(kind);
+  frame.channel.direction = direction == 0 ? Direction::kSend : Direction::kRecv;
+  return frame;
+}
+
+}  // namespace
+
+std::string to_bytes(const RelayFrame& frame) {
+  const Json fields = {static_cast<int>(frame.kind),
+                       frame.id,
+                       frame.channel.direction == Direction::kSend ? 0 : 1,
+                       frame.channel.peer,
+                       frame.channel.group,
+                       frame.channel.tag,
+                       frame.operation,
+                       frame.file,
+                       frame.line,
+                       frame.dtype,
+                       frame.sizes,
+                       frame.contract_only,
+                       frame.step,
+                       frame.seconds,
+                       frame.exit_code,
+                       frame.text,
+                       frame.payload_bytes};
+  std::string bytes(kLengthBytes, '\0');
+  Json::to_cbor(fields, bytes);
+  const auto length = static_cast<std::uint32_t>(bytes.size() - kLengthBytes);
+  std::memcpy(bytes.data(), &length, kLengthBytes);
+  return bytes;
+}
+
+std::optional<RelayFrameReader::Received> RelayFrameReader::next() {
+  if (!frame_) {
+    if (buffer_.size() < kLengthBytes) return std::nullopt;
+    std::uint32_t length = 0;
+    std::memcpy(&length, buffer_.data(), kLengthBytes);
+    if (length > kMaxFrameBytes)
+      throw ContractError(fmt::format("a frame of {} B; expected at most {}", length, kMaxFrameBytes));
+    if (buffer_.size() < kLengthBytes + length) return std::nullopt;
+    const auto begin = buffer_.begin() + kLengthBytes;
+    try {
+      frame_ = frame_of(Json::from_cbor(begin, begin + length));
+    } catch (const Json::exception& error) {
+      throw ContractError(fmt::format("a frame that cannot be read: {}", error.what()));
+    }
+    if (frame_->payload_bytes > max_payload_bytes_)
+      throw ContractError(
+          fmt::format("a payload of {} B; expected at most {}", frame_->payload_bytes, max_payload_bytes_));
+    buffer_.erase(0, kLengthBytes + length);
+  }
+  if (buffer_.size() < frame_->payload_bytes) return std::nullopt;
+  Received received{std::move(*frame_), buffer_.substr(0, frame_->payload_bytes)};
+  buffer_.erase(0, received.frame.payload_bytes);
+  frame_.reset();
+  return received;
+}
+
+}  // namespace lab::comm

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/comm/watch/wait_graph.h"
+
+// What a rank and its relay say to each other, as CBOR. Internal to comm/relay.
+namespace lab::comm {
+
+struct RelayFrame {
+  enum class Kind : std::uint8_t {
+    kPost,   ///< rank: a message; a send has its payload with it
+    kWait,   ///< rank: answered by kDone or kError, once the message `id` is complete or never will be
+    kTask,   ///< rank: `text` is what it works on from now on
+    kClose,  ///< rank: answered by kDone or kError, once all ranks have said it
+    kFail,   ///< rank: it stops for the reason `text` with `exit_code`
+    kDone,   ///< relay: of a receive, with its payload
+    kError,  ///< relay: to be thrown: `exit_code` and `text`
+  };
+
+  Kind kind = Kind::kPost;
+  std::uint64_t id = 0;  ///< of a message: the n-th that the rank posts
+  Channel channel;
+  std::string operation;
+  std::string file;
+  int line = 0;
+  int dtype = 0;  ///< at::ScalarType
+  std::vector<std::int64_t> sizes;
+  bool contract_only = false;
+  std::uint64_t step = 0;  ///< the sender's logical clock
+  double seconds = 0;      ///< when the message was complete
+  int exit_code = 0;
+  std::string text;
+  std::uint64_t payload_bytes = 0;  ///< what follows the frame
+};
+
+/// The frame as bytes, to be followed by its payload.
+std::string to_bytes(const RelayFrame& frame);
+
+/// Takes frames out of a stream that may be cut anywhere and that untrusted code may have written.
+class RelayFrameReader {
+ public:
+  explicit RelayFrameReader(std::uint64_t max_payload_bytes) : max_payload_bytes_(max_payload_bytes) {}
+
+  void add(const char* bytes, std::size_t count) { buffer_.append(bytes, count); }
+
+  struct Received {
+    RelayFrame frame;
+    std::string payload;
+  };
+  /// The next frame, if all of it has arrived.
+  /// Errors    ContractError: what arrived is not a frame, or too long
+  std::optional<Received> next();
+
+ private:
+  std::uint64_t max_payload_bytes_;
+  std::string buffer_;
+  std::optional<RelayFrame> frame_;  ///< its payload is still missing
+};
+
+}  // namespace lab::comm

@@ -1,0 +1,198 @@
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "common/base/errors.h"
+#include "common/base/subprocess.h"
+#include "common/comm/relay/frame.h"
+#include "common/comm/relay/relay_world.h"
+#include "common/testing/message_of.h"
+#include "common/testing/test.h"
+
+// What a relay makes of ranks that do not keep to its protocol; the contract suite tests those that do.
+namespace lab::comm {
+namespace {
+
+RelayFrame sample_frame() {
+  RelayFrame frame;
+  frame.kind = RelayFrame::Kind::kPost;
+  frame.id = 7;
+  frame.channel = {Direction::kRecv, 3, kCollectiveChannel | 5, -2};
+  frame.operation = "all_reduce";
+  frame.file = "a.cpp";
+  frame.line = 41;
+  frame.dtype = static_cast<int>(at::kDouble);
+  frame.sizes = {2, 0, 3};
+  frame.contract_only = true;
+  frame.step = std::uint64_t{1} << 40;
+  frame.seconds = 0.1;
+  frame.exit_code = 6;
+  frame.text = "why\n\xff";
+  frame.payload_bytes = 5;
+  return frame;
+}
+
+TEST_CASE("relay frames: read back wherever the stream is cut") {
+  const RelayFrame sent = sample_frame();
+  const std::string stream = to_bytes(sent) + "12345" + to_bytes(RelayFrame());
+  for (std::size_t cut = 0; cut <= stream.size(); ++cut) {
+    RelayFrameReader reader(5);
+    std::vector<RelayFrameReader::Received> received;
+    for (const std::string& part : {stream.substr(0, cut), stream.substr(cut)}) {
+      reader.add(part.data(), part.size());
+      while (auto next = reader.next()) received.push_back(std::move(*next));
+    }
+    REQUIRE(received.size() == 2);
+    const RelayFrame& got = received[0].frame;
+    CHECK(got.kind == sent.kind);
+    CHECK(got.id == sent.id);
+    CHECK(got.channel == sent.channel);
+    CHECK(got.operation == sent.operation);
+    CHECK(got.file == sent.file);
+    CHECK(got.line == sent.line);
+    CHECK(got.dtype == sent.dtype);
+    CHECK(got.sizes == sent.sizes);
+    CHECK(got.contract_only == sent.contract_only);
+    CHECK(got.step == sent.step);
+    CHECK(got.seconds == sent.seconds);
+    CHECK(got.exit_code == sent.exit_code);
+    CHECK(got.text == sent.text);
+    CHECK(received[0].payload == "12345");
+    CHECK(received[1].payload.empty());
+  }
+}
+
+TEST_CASE("relay frames: any other bytes are refused, or wait for more") {
+  const std::string bytes = to_bytes(sample_frame());
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    for (const int flip : {0x01, 0x80, 0xff}) {
+      std::string wrong = bytes + "12345";
+      wrong[at] = static_cast<char>(wrong[at] ^ flip);
+      RelayFrameReader reader(5);
+      reader.add(wrong.data(), wrong.size());
+      try {
+        (void)reader.next();
+      } catch (const ContractError&) {
+      }
+    }
+  }
+  RelayFrameReader reader(4);
+  reader.add(bytes.data(), bytes.size());
+  CHECK(testing::message_of<ContractError>([&] { reader.next(); }) == "a payload of 5 B; expected at most 4");
+}
+
+/// Two ranks: 0 is the given function, which may write anything; 1 receives 4 bytes from it.
+struct Encounter {
+  std::string message;  ///< of rank 1's failure; empty: it received them
+  std::vector<LedgerEntry> ledger;
+
+  explicit Encounter(const std::function<void(int descriptor)>& stranger) {
+    RelayWorld world(2, {2, 1u << 20});
+    UniqueFd own(::dup(world.rank_end(0))), other(::dup(world.rank_end(1)));
+    std::thread rank_1([&] {
+      const auto transport = RelayWorld::join_by(::dup(other.get()), 1, 2);
+      other.reset();
+      message = testing::message_of<Error>([&] {
+        Message receive;
+        receive.direction = Direction::kRecv;
+        receive.tensor = at::zeros({1});
+        const auto pending = transport->start_recv(receive);
+        transport->wait(*pending);
+        transport->close();
+      });
+    });
+    std::thread rank_0([&] {
+      stranger(own.get());
+      own.reset();
+    });
+    world.serve();
+    rank_0.join();
+    rank_1.join();
+    ledger = world.ledger_of(0);
+  }
+};
+
+void write_all(int descriptor, const std::string& bytes) {
+  (void)::send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+}
+
+RelayFrame right_send() {
+  RelayFrame frame;
+  frame.channel = {Direction::kSend, 1, 0, 0};
+  frame.operation = "message";
+  frame.dtype = static_cast<int>(at::kFloat);
+  frame.sizes = {1};
+  frame.payload_bytes = 4;
+  return frame;
+}
+
+TEST_CASE("relay: a rank that says nothing, ends, or writes anything else fails alone and by name") {
+  using testing::contains;
+  const auto said = [](const std::function<void(RelayFrame&)>& change) {
+    return Encounter([&](int descriptor) {
+             RelayFrame frame = right_send();
+             change(frame);
+             write_all(descriptor,
+                       to_bytes(frame) + std::string(frame.payload_bytes > 64 ? 0 : frame.payload_bytes, 'x'));
+             char byte = 0;
+             (void)::recv(descriptor, &byte, 1, 0);
+           })
+        .message;
+  };
+  CHECK(Encounter([](int) {}).message == "rank 0 failed: its process has ended");
+  CHECK(contains(Encounter([](int descriptor) { write_all(descriptor, std::string(100, '\xff')); }).message,
+                 "rank 0 failed: it sent the relay something invalid: a frame of"));
+  CHECK(contains(said([](RelayFrame& frame) { frame.channel.peer = 0; }), "a message for rank 0"));
+  CHECK(contains(said([](RelayFrame& frame) { frame.channel.peer = 2; }), "a message for rank 2"));
+  CHECK(contains(said([](RelayFrame& frame) { frame.dtype = 1000; }), "dtype 1000"));
+  CHECK(contains(said([](RelayFrame& frame) { frame.sizes = {-1}; }), "a size that no tensor has"));
+  CHECK(contains(said([](RelayFrame& frame) {
+                   frame.sizes = {std::int64_t{1} << 40, std::int64_t{1} << 40};
+                 }),
+                 "a size that no tensor has"));
+  CHECK(contains(said([](RelayFrame& frame) { frame.sizes = {2}; }), "a payload of 4 B for a tensor of 8 B"));
+  CHECK(contains(said([](RelayFrame& frame) {
+                   frame.sizes = {1 << 20};
+                   frame.payload_bytes = 1 << 22;
+                 }),
+                 "expected at most 1048576"));
+  CHECK(contains(said([](RelayFrame& frame) { frame.kind = RelayFrame::Kind::kDone; }), "only the relay sends"));
+  CHECK(contains(said([](RelayFrame& frame) {
+                   frame.kind = RelayFrame::Kind::kWait;
+                   frame.payload_bytes = 0;
+                 }),
+                 "never posted"));
+}
+
+TEST_CASE("relay: counts what a rank sends, whatever step or label it claims") {
+  const Encounter met([](int descriptor) {
+    RelayFrame frame = right_send();
+    frame.step = 1000;
+    frame.text = "all_reduce";
+    write_all(descriptor, to_bytes(frame) + "1234");
+    RelayFrame wait;
+    wait.kind = RelayFrame::Kind::kWait;
+    write_all(descriptor, to_bytes(wait));
+    RelayFrameReader reader(0);
+    char bytes[4096];
+    const ssize_t got = ::recv(descriptor, bytes, sizeof bytes, 0);
+    reader.add(bytes, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    const auto answer = reader.next();
+    if (!answer || answer->frame.kind != RelayFrame::Kind::kDone) return;
+    RelayFrame close;
+    close.kind = RelayFrame::Kind::kClose;
+    write_all(descriptor, to_bytes(close));
+    (void)::recv(descriptor, bytes, sizeof bytes, 0);
+  });
+  CHECK(met.message == "nothing was thrown");
+  REQUIRE(met.ledger.size() == 1);
+  CHECK(met.ledger[0].operation == "message");
+  CHECK(met.ledger[0].messages == 1);
+  CHECK(met.ledger[0].bytes_sent == 4);
+  CHECK(met.ledger[0].rounds == 1);
+}
+
+}  // namespace
+}  // namespace lab::comm
