@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/comm/collective_backend.h"
+#include "common/comm/messages/collective_backend.h"
 #include "common/comm/source_line.h"
 
 namespace lab::comm {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "common/comm/collective_backend.h"
+#include "common/comm/messages/collective_backend.h"
 #include "common/comm/transport.h"
 
 namespace lab::comm {

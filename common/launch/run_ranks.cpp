@@ -15,7 +15,7 @@
 #include "common/base/files.h"
 #include "common/base/random_token.h"
 #include "common/base/subprocess.h"
-#include "common/comm/message_collectives.h"
+#include "common/comm/messages/message_collectives.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/comm/thread_world.h"
 #include "common/comm/watch/event_file.h"

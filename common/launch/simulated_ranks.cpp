@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/base/subprocess.h"
-#include "common/comm/message_collectives.h"
+#include "common/comm/messages/message_collectives.h"
 #include "common/comm/sim_world.h"
 #include "common/launch/one_rank.h"
 #include "common/launch/outcome_files.h"

@@ -86,7 +86,7 @@ constexpr std::array<std::string_view, 7> kRootFiles = {
     ".clang-format", ".editorconfig", ".gitignore", "CMakeLists.txt", "CMakePresets.json", "LICENSE", "lab"};
 
 /// Folders that only the suite's authors and graders need.
-constexpr std::array<std::string_view, 4> kAuthorsFolders = {"tests", "testing", "compile_fail", "answers"};
+constexpr std::array<std::string_view, 3> kAuthorsFolders = {"tests", "testing", "answers"};
 
 /// What belongs in a source tree. Anything else was left there by a run, a compiler or an editor.
 constexpr std::array<std::string_view, 13> kKinds = {

@@ -1,6 +1,6 @@
 #include "optC_model_parallel/cases/tensor_bounds.h"
 
-#include "common/comm/ledger.h"
+#include "common/comm/messages/ledger.h"
 
 namespace lab::optc {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "common/comm/gloo/connector.h"
 #include "common/comm/gloo/lifeline.h"
-#include "common/comm/message_collectives.h"
+#include "common/comm/messages/message_collectives.h"
 
 // Gloo's own collectives. Internal to comm/gloo.
 namespace lab::comm {

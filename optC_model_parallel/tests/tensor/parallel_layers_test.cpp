@@ -1,8 +1,8 @@
 #include "optC_model_parallel/parallel_layers.h"
 
 #include "common/comm/communicator.h"
-#include "common/comm/ledger.h"
 #include "common/comm/messages/endpoint.h"
+#include "common/comm/messages/ledger.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/partition.h"
 #include "common/tensor/seeded.h"

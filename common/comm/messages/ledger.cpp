@@ -1,4 +1,4 @@
-#include "common/comm/ledger.h"
+#include "common/comm/messages/ledger.h"
 
 namespace lab::comm {
 namespace {

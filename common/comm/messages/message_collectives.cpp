@@ -1,4 +1,4 @@
-#include "common/comm/message_collectives.h"
+#include "common/comm/messages/message_collectives.h"
 
 #include "common/comm/batch_isend_irecv.h"
 #include "common/tensor/partition.h"

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "common/comm/collective_backend.h"
+#include "common/comm/messages/collective_backend.h"
 #include "common/comm/transport.h"
 
 namespace lab::comm {
