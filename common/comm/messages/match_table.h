@@ -15,7 +15,7 @@
 namespace lab::comm {
 
 /// One end of a message, as its rank posted it.
-struct LocalPending final : Pending {
+struct LocalPending : Pending {
   LocalPending(int owner_rank, Message posted) : message(std::move(posted)), owner(owner_rank) {}
 
   Message message;

@@ -92,6 +92,7 @@ class RelayTransport final : public Transport {
     frame.dtype = static_cast<int>(message.tensor.scalar_type());
     frame.sizes = message.tensor.sizes().vec();
     frame.contract_only = message.contract_only;
+    frame.step = message.step;
     if (sends) frame.payload_bytes = message.num_bytes();
     send(frame);
     if (frame.payload_bytes > 0) send(static_cast<const char*>(message.tensor.data_ptr()), frame.payload_bytes);

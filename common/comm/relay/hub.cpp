@@ -95,13 +95,18 @@ class RelayWorld::Hub {
     std::set<std::string> names_;
   };
 
+  struct Relayed final : LocalPending {
+    using LocalPending::LocalPending;
+    std::uint64_t relay_step = 0;  ///< by the relay's clock; of a receive, once matched, its sender's
+  };
+
   /// What the relay knows of one rank.
   struct Member {
     UniqueFd relay_end, rank_end;
     RelayFrameReader reader{0};
     std::string outgoing;  ///< not written yet
-    std::unordered_map<std::uint64_t, std::shared_ptr<LocalPending>> posted;
-    std::shared_ptr<LocalPending> waits_for;
+    std::unordered_map<std::uint64_t, std::shared_ptr<Relayed>> posted;
+    std::shared_ptr<Relayed> waits_for;
     std::uint64_t waits_for_id = 0;
     double waits_since = 0;  ///< for a message, or for the others to close
     bool closes = false;
@@ -183,15 +188,17 @@ class RelayWorld::Hub {
     message.where = {names_.keep(frame.file), frame.line};
     message.tensor = tensor_of(frame, std::move(received.payload));
     message.contract_only = frame.contract_only;
+    message.step = frame.step;  // the rank's own clock, which its peer hears of; the relay counts by another
     const bool own = message.operation == "message";
-    message.step = own ? member.clock + 1 : 0;
     count(member, message, own);
-    const auto mine = std::make_shared<LocalPending>(rank, std::move(message));
+    const auto mine = std::make_shared<Relayed>(rank, std::move(message));
+    mine->relay_step = own ? member.clock + 1 : 0;
     member.posted[frame.id] = mine;
     const auto match = table_.post(mine);
     if (!match || !match->agrees()) return;
     if (match->num_bytes() > 0) match->target->message.tensor = match->source->message.tensor;
     match->complete(now_seconds());
+    static_cast<Relayed&>(*match->target).relay_step = static_cast<Relayed&>(*match->source).relay_step;
   }
 
   /// A tensor with the frame's payload, or without memory of its own for a receive.
@@ -251,7 +258,7 @@ class RelayWorld::Hub {
 
   void answer_wait(int rank) {
     Member& member = at(rank);
-    const std::shared_ptr<LocalPending> pending = member.waits_for;
+    const std::shared_ptr<Relayed> pending = member.waits_for;
     RelayFrame answer;
     answer.kind = RelayFrame::Kind::kDone;
     std::string payload;
@@ -260,15 +267,12 @@ class RelayWorld::Hub {
       const Message& message = pending->message;
       answer.seconds = pending->arrived_seconds;
       answer.step = pending->peer_step;
-      if (message.operation == "message") {
-        const std::uint64_t step = message.direction == Direction::kSend ? message.step : pending->peer_step;
-        if (step > member.clock) {
-          LedgerEntry cost;
-          cost.operation = message.operation;
-          cost.rounds = step - member.clock;
-          member.ledger.add(cost);
-          member.clock = step;
-        }
+      if (pending->relay_step > member.clock) {
+        LedgerEntry cost;
+        cost.operation = message.operation;
+        cost.rounds = pending->relay_step - member.clock;
+        member.ledger.add(cost);
+        member.clock = pending->relay_step;
       }
       if (message.direction == Direction::kRecv && message.num_bytes() > 0)
         payload.assign(static_cast<const char*>(message.tensor.data_ptr()), message.num_bytes());

@@ -188,5 +188,20 @@ TEST_CASE_TEMPLATE("contract: sub-groups have ranks and messages of their own", 
   CHECK(tensor_of_rank(outcome, 1, "in_half").item().toInt() == 203);
 }
 
+TEST_CASE_TEMPLATE("contract: rounds are counted from zero again after a restart of the clock", World, LAB_ALL_WORLDS) {
+  const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
+    const auto pass = [&] {
+      if (comm.rank() == 0) comm.point_to_point().send(at::zeros({1}), 1);
+      if (comm.rank() == 1) comm.point_to_point().recv(at::zeros({1}), 0);
+    };
+    for (int message = 0; message < 3; ++message) pass();
+    comm.endpoint().restart_clock();
+    pass();
+    return TensorMap{{"rounds", at::full({1}, static_cast<std::int64_t>(comm.endpoint().ledger().total().rounds))}};
+  });
+  REQUIRE_FALSE(outcome.failure);
+  for (int rank = 0; rank < 2; ++rank) CHECK(tensor_of_rank(outcome, rank, "rounds").item().toLong() == 3 + 1);
+}
+
 }  // namespace
 }  // namespace lab::launch
