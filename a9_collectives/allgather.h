@@ -17,7 +17,7 @@ namespace lab::a9 {
 /// Aliasing  the result is new; the input is only read, and may be non-contiguous
 /// Errors    ContractError on every rank, before any payload moves: a tensor without dimensions; shape or dtype differ
 ///           between ranks (ranks that do not detect it themselves get a CommError naming one that did)
-/// Example   rank r holds [r, r + 10], P = 3: every rank gets [0, 10, 1, 11, 2, 12]
+/// Example   rank r holds [[5r], [5r + 1], [5r + 2]], P = 2: every rank gets [[0], [1], [2], [5], [6], [7]]
 at::Tensor my_allgather(at::Tensor tensor, PointToPoint& p2p);
 
 /// The name of the algorithm that my_allgather uses for a result of num_bytes on num_ranks ranks.

@@ -18,7 +18,7 @@ namespace lab::a9 {
 /// Order     depends on the algorithm; with each of them all ranks end with the same bits
 /// Errors    ContractError on every rank, before any payload moves: shape or dtype differ between ranks (ranks
 ///           that do not detect it themselves get a CommError naming one that did)
-/// Example   rank r holds [r + 1], P = 4: every rank holds [10]
+/// Example   rank r holds [2r + 3], P = 3: every rank holds [15]
 at::Tensor my_allreduce(at::Tensor tensor, PointToPoint& p2p);
 
 /// The name of the algorithm that my_allreduce uses for num_bytes on num_ranks ranks.

@@ -16,7 +16,7 @@ namespace lab::a9 {
 /// Aliasing  in place; returns the tensor itself
 /// Errors    ContractError on every rank, before any payload moves: src_rank outside [0, P); src_rank, shape or dtype
 ///           differ between ranks (ranks that do not detect it themselves get a CommError naming one that did)
-/// Example   rank r holds [10 * (r + 1)], src_rank 1: every rank holds [20]
+/// Example   rank r holds [7 * r], src_rank 3: every rank holds [21]
 at::Tensor my_broadcast(at::Tensor tensor, int src_rank, PointToPoint& p2p);
 
 /// The name of the algorithm that my_broadcast uses for num_bytes on num_ranks ranks.
