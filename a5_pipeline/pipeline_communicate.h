@@ -12,11 +12,13 @@ enum class PipelineOperation { kRecvForward, kSendForward, kRecvBackward, kSendB
 
 /// Q7. Performs this stage's end of one message. The rank is the stage.
 ///
-///     operation        nothing to do on   other end        what travels
-///     kRecvForward     the first stage    previous stage   this stage's input
-///     kSendForward     the last stage     next stage       this stage's output
-///     kRecvBackward    the last stage     next stage       the gradient of this stage's output
-///     kSendBackward    the first stage    previous stage   the gradient of this stage's input
+///     operation        what travels
+///     kRecvForward     this stage's input
+///     kSendForward     this stage's output
+///     kRecvBackward    the gradient of this stage's output
+///     kSendBackward    the gradient of this stage's input
+///
+/// A stage without that neighbour has nothing to do.
 ///
 /// Call      blocking; the neighbour performs the other end
 /// Shapes    tensor, for a send: arguments.activation_shape()
