@@ -9,7 +9,7 @@ namespace lab::optc {
 /// optC.pipedream. The newest version when 1F1B reaches this forward pass: by then stage s of p has done the backward
 /// passes, and so the updates, of all earlier mini-batches but the last p-1-s.
 /// Source    PipeDream, arXiv:1806.03377, section 3.3, weight stashing
-/// Example   stage 1 of 4: mini-batch 2 has version 0, mini-batch 3 version 1
+/// Example   stage 1 of 3: mini-batch 1 has version 0, mini-batch 2 version 1
 std::int64_t pipedream_version(std::int64_t mini_batch, int stage, int num_stages);
 
 /// optC.vertical_sync. The same version on all stages: the one that the first stage used for this mini-batch.
