@@ -34,7 +34,7 @@ at::Tensor all_to_all_parallel(const at::Tensor& x, std::int64_t scatter_dim, st
 /// Call      collective, blocking, no autograd
 /// Aliasing  changes .grad() of each parameter in place
 /// Errors    ContractError: a parameter without a gradient, nothing sent yet
-/// Example   P = 2, .grad() is [1] on rank 0 and [2] on rank 1: [3] on both
+/// Example   P = 2, .grad() is [2] on rank 0 and [5] on rank 1: [7] on both
 void sum_gradients(const TensorMap& parameters, Communicator& comm);
 
 }  // namespace lab::a9
