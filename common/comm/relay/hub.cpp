@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "common/base/errors.h"
+#include "common/base/text.h"
 #include "common/comm/messages/ledger.h"
 #include "common/comm/messages/match_table.h"
 #include "common/comm/relay/frame.h"
@@ -127,8 +128,8 @@ class RelayWorld::Hub {
     member.reader.add(bytes, static_cast<std::size_t>(got));
     try {
       while (auto received = member.reader.next()) take(rank, std::move(*received));
-    } catch (const Error& error) {
-      leave(rank, fmt::format("it sent the relay something invalid: {}", error.what()));
+    } catch (const std::exception& error) {  // also LibTorch's and the allocator's: a rank must not end the relay
+      leave(rank, fmt::format("it sent the relay something invalid: {}", one_line(error.what())));
     }
   }
 

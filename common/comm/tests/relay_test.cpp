@@ -147,6 +147,9 @@ TEST_CASE("relay: a rank that says nothing, ends, or writes anything else fails 
   CHECK(contains(said([](RelayFrame& frame) { frame.channel.peer = 0; }), "a message for rank 0"));
   CHECK(contains(said([](RelayFrame& frame) { frame.channel.peer = 2; }), "a message for rank 2"));
   CHECK(contains(said([](RelayFrame& frame) { frame.dtype = 1000; }), "dtype 1000"));
+  // LibTorch knows these numbers, but no tensor has them.
+  CHECK(contains(said([](RelayFrame& frame) { frame.dtype = static_cast<int>(at::ScalarType::Undefined); }),
+                 "rank 0 failed: it sent the relay something invalid"));
   CHECK(contains(said([](RelayFrame& frame) { frame.sizes = {-1}; }), "a size that no tensor has"));
   CHECK(contains(said([](RelayFrame& frame) {
                    frame.sizes = {std::int64_t{1} << 40, std::int64_t{1} << 40};
