@@ -36,6 +36,9 @@ verdict "$([[ $code == 0 && $(grep -cxE 'a9\.allreduce: 4 of 4 checks right on 3
 verdict "$([[ $(grep -c '"task": "a9\.' "$scratch/check.json") == 23 && $(grep -c '"passed": false' "$scratch/check.json") -gt 0 ]]; echo $?)" "check --json"
 run "$program" check BroadcastLarge --nproc 2
 verdict "$([[ $code == 0 && $(cat "$scratch/out") == 'a9.broadcast: 1 of 1 checks right on 2 ranks' ]]; echo $?)" "check CASE runs that one"
+run "$program" check allreduce --nproc 3 --shake 2
+verdict "$([[ $code == 0 && $(cat "$scratch/out") == $'a9.allreduce: 4 of 4 checks right on 3 ranks\nthe same in 2 shaken runs' ]]; echo $?)" "check --shake runs it in other orders, too"
+run "$program" check allreduce --shake=-1; refuses "shaken runs that cannot be counted" 2 "--shake"
 run "$program" check alreduce; refuses "a check that is not there" 2 "check alreduce: unknown case or task; did you mean 'allreduce'?"
 run "$program" check --json "$scratch/none/x.json"; refuses "results that cannot be written" 2 "there is no folder"
 run bash -c 'exec 8>"$1/rank0" 9>"$1/rank1" && exec "$2" records --nproc 2 --descriptors 8,9 --tasks a9.broadcast' - "$scratch" "$program"

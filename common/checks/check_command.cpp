@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -19,6 +20,8 @@
 #include "common/checks/lab_main.h"
 #include "common/cli/app.h"
 #include "common/launch/one_rank.h"
+#include "common/launch/supervise/memory_file.h"
+#include "common/launch/supervise/run_in_child.h"
 #include "common/log/check_log.h"
 
 namespace lab {
@@ -223,8 +226,60 @@ namespace {
 struct CheckOptions {
   launch::WorldSpec world;
   std::uint64_t seed = 0;
+  int num_shaken = 0;
   std::string name, json_file;
 };
+
+/// What the author of a solution is told of one run.
+struct CheckReport {
+  int exit_code = 0;
+  std::string text, json;
+};
+
+CheckReport report_of(const std::vector<TaskCheck>& checks) {
+  CheckReport report;
+  for (const TaskCheck& check : checks) {
+    report.text += check_text(check);
+    if (report.exit_code == 0) report.exit_code = check.exit_code();
+  }
+  if (checks.size() > 1) report.text += summary_text(checks);
+  report.json = check_json(checks);
+  return report;
+}
+
+/// Runs the checks in another process: this one can fork no ranks any more once it has judged results.
+CheckReport report_of_child(const std::string& what, const std::function<std::vector<TaskCheck>()>& checks) {
+  const launch::MemoryFile file("report");
+  launch::run_in_child(what, [&] {
+    const CheckReport report = report_of(checks());
+    write_fully(file.fd(), nlohmann::json{report.exit_code, report.text, report.json}.dump(
+                               -1, ' ', false, nlohmann::json::error_handler_t::replace));
+  });
+  const auto fields = nlohmann::json::parse(launch::bytes_of(file.fd()));
+  return {fields.at(0).get<int>(), fields.at(1).get<std::string>(), fields.at(2).get<std::string>()};
+}
+
+/// The report of the usual run; of the first shaken run that goes wrong, if there is one.
+CheckReport shaken_report(const std::vector<Case>& cases, const LabProgram& program, const CheckOptions& options) {
+  CheckReport usual = report_of_child("the run that is not shaken",
+                                      [&] { return run_checks(cases, program.calls, options.world, options.seed); });
+  if (usual.exit_code != 0) return usual;
+  launch::WorldSpec world = options.world;
+  world.kind = launch::WorldKind::kRelay;
+  for (int run = 1; run <= options.num_shaken; ++run) {
+    world.shake_seed = static_cast<std::uint64_t>(run);
+    const std::string name = fmt::format("shaken run {} of {}", run, options.num_shaken);
+    CheckReport shaken = report_of_child(name, [&] { return run_checks(cases, program.calls, world, options.seed); });
+    if (shaken.exit_code == 0) continue;
+    shaken.text = fmt::format("{} ({}):\n{}", name,
+                              "the usual run is right, so the result depends on the order in which messages arrive, or a "
+                              "tensor is changed or read before its message is complete",
+                              shaken.text);
+    return shaken;
+  }
+  usual.text += fmt::format("the same in {}\n", counted(options.num_shaken, "shaken run"));
+  return usual;
+}
 
 ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
   launch::use_threads(1);  // there must be no thread pool before a fork
@@ -233,15 +288,12 @@ ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
       options.name.empty() ? program.cases : named_cases(program.cases, options.name, "check");
   if (!options.json_file.empty()) AtomicFile{options.json_file};  // cannot be written: reported before the run
 
-  const std::vector<TaskCheck> checks = run_checks(cases, program.calls, options.world, options.seed);
-  int exit_code = 0;
-  for (const TaskCheck& check : checks) {
-    fmt::print("{}", check_text(check));
-    if (exit_code == 0) exit_code = check.exit_code();
-  }
-  if (checks.size() > 1) fmt::print("{}", summary_text(checks));
-  if (!options.json_file.empty()) write_file_atomically(options.json_file, check_json(checks));
-  return static_cast<ExitCode>(exit_code);
+  const CheckReport report = options.num_shaken == 0
+                                 ? report_of(run_checks(cases, program.calls, options.world, options.seed))
+                                 : shaken_report(cases, program, options);
+  fmt::print("{}", report.text);
+  if (!options.json_file.empty()) write_file_atomically(options.json_file, report.json);
+  return static_cast<ExitCode>(report.exit_code);
 }
 
 }  // namespace
@@ -256,6 +308,7 @@ void check_command(cli::App& app, const LabProgram& program) {
     app.add_integer(program.ranks_option, options.world.num_ranks, {1, 4096}, "the same as --nproc");
   app.add_seed("--seed", options.seed, "of weights and data");
   app.add_timeout(options.world.timeout_seconds);
+  app.add_integer("--shake", options.num_shaken, {0, 10000}, "more runs, in which messages arrive in other orders");
   app.add_text("--json", options.json_file, "FILE", "the results as JSON");
   app.set_action([&] { return check_tasks(program, options); });
 }

@@ -43,9 +43,10 @@ std::string summary_text(const std::vector<TaskCheck>& checks);
 /// an id, `likely` its message, `words` of a task the first line of check_text() after the id.
 std::string check_json(const std::vector<TaskCheck>& checks);
 
-/// `LAB check [TASK or case] [--nproc P] [--seed S] [--timeout T] [--json FILE]`: runs the task's cases (those of all
-/// tasks if none is named) on processes, judges them in this one, and prints what is wrong and the likely cause, as
-/// check_text() does.
+/// `LAB check [TASK or case] [--nproc P] [--seed S] [--timeout T] [--shake N] [--json FILE]`: runs the task's cases
+/// (those of all tasks if none is named) on processes, judges them in this one, and prints what is wrong and the likely
+/// cause, as check_text() does. With --shake, what is right is run N more times through a relay that delays what ranks
+/// wait for, so that they go on in other orders, until a run goes wrong.
 /// Returns   the first exit code of a task that is not 0, in the order of the table
 /// Errors    UsageError: options; a name that matches no case or task; a file that cannot be written
 void check_command(cli::App& app, const LabProgram& program);

@@ -8,9 +8,10 @@ help_on_course() {
   cat <<'TEXT'
   next [LAB]              name the next task, where to edit, what to read, how
                           to check it
-  check [TASK or LAB]... [--nproc P]
+  check [TASK or LAB]... [--nproc P] [--shake N]
                           build and check: what is wrong, on which rank, and
-                          what that looks like; nothing named: all
+                          what that looks like; nothing named: all; with
+                          --shake: N more runs in other orders of messages
   hint TASK [LEVEL]       a hint; the next call gives a clearer one, up to the
                           third
   watch [TASK or LAB] [--timeout SECONDS]

@@ -205,6 +205,7 @@ WorldOutcome run_threads(const WorldSpec& spec, const RankBody& body) {
 WorldOutcome run_relayed_ranks(const WorldSpec& spec, const RankBody& body) {
   comm::RelayOptions options;
   options.timeout_seconds = spec.timeout_seconds;
+  options.shake_seed = spec.shake_seed;
   comm::RelayWorld world(spec.num_ranks, options);
   std::vector<MemoryFile> results;
   for (int rank = 0; rank < spec.num_ranks; ++rank) results.emplace_back("results");

@@ -26,7 +26,8 @@ struct WorldSpec {
   std::string fingerprint;     ///< must be equal on all ranks that a launcher started (fingerprint.h); may be empty
   PayloadLabel payload_label;  ///< of every traced message; empty: none
   std::string log_dir;  ///< processes only: a .log and a .err file per rank; empty: ranks share this process's output
-  comm::SimNetwork network;  ///< sim only
+  comm::SimNetwork network;                 ///< sim only
+  std::optional<std::uint64_t> shake_seed;  ///< relay only: see RelayOptions
 };
 
 /// Why a rank ended early.

@@ -54,6 +54,17 @@ TensorMap littering_sum(Communicator& comm, const CaseInputs& inputs) {
   return {{"out", sum}, {"x", sum}};
 }
 
+/// The sum of two ranks; changes what it sends before the send is complete.
+TensorMap hasty_sum(Communicator& comm, const CaseInputs& inputs) {
+  PointToPoint& p2p = comm.point_to_point();
+  const at::Tensor own = x_of(inputs).clone(), sent = own.clone(), theirs = at::empty_like(own);
+  Request send = p2p.isend(sent, 1 - comm.rank());
+  sent.zero_();
+  p2p.recv(theirs, 1 - comm.rank());
+  send.wait();
+  return {{"out", own + theirs}, {"x", own + theirs}};
+}
+
 struct Table {
   std::vector<Case> cases;
   CallTable calls;
@@ -140,6 +151,24 @@ TEST_CASE("a task alone that fails is not run twice") {
   REQUIRE(checks.size() == 1);
   CHECK(checks[0].exit_code() == 6);
   CHECK_FALSE(checks[0].passed());
+}
+
+TEST_CASE("a shaken world finds the code whose result depends on when a message leaves, and no other") {
+  Table table;
+  table.add("a0.right", sum_task().right);
+  table.add("a0.hasty", hasty_sum);
+  launch::WorldSpec world;
+  world.kind = launch::WorldKind::kRelay;
+  world.num_ranks = 2;
+  int num_found = 0;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    world.shake_seed = seed;
+    const std::vector<TaskCheck> checks = run_checks(table.cases, table.calls, world, 42);
+    REQUIRE(checks.size() == 2);
+    CHECK(checks[0].exit_code() == 0);
+    num_found += checks[1].exit_code() == static_cast<int>(ExitCode::kMismatch);
+  }
+  CHECK(num_found >= 3);
 }
 
 }  // namespace

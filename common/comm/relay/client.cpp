@@ -4,7 +4,10 @@
 
 #include <cerrno>
 #include <chrono>
+#include <random>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "common/base/errors.h"
 #include "common/comm/relay/frame.h"
@@ -22,7 +25,10 @@ struct RelayPending final : Pending {
 /// Asks the relay one thing at a time: posts are not answered, waits are.
 class RelayTransport final : public Transport {
  public:
-  RelayTransport(UniqueFd socket, int rank, int size) : socket_(std::move(socket)), rank_(rank), size_(size) {}
+  RelayTransport(UniqueFd socket, int rank, int size, std::optional<std::uint64_t> shake_seed)
+      : socket_(std::move(socket)), rank_(rank), size_(size), shaken_(shake_seed.has_value()) {
+    if (shaken_) draws_.seed(*shake_seed * 4099 + static_cast<std::uint64_t>(rank));
+  }
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
@@ -82,9 +88,21 @@ class RelayTransport final : public Transport {
     auto pending = std::make_shared<RelayPending>();
     pending->id = num_posted_++;
     if (!sends && !message.contract_only) pending->target = message.tensor;
+    // Later messages must not overtake one that waits here.
+    const bool waits_here = shaken_ && (!deferred_.empty() || std::bernoulli_distribution()(draws_));
+    if (waits_here) {
+      deferred_.emplace_back(pending->id, message);
+    } else {
+      send_message(pending->id, message);
+    }
+    return pending;
+  }
+
+  void send_message(std::uint64_t id, const Message& message) {
+    const bool sends = message.direction == Direction::kSend;
     RelayFrame frame;
     frame.kind = RelayFrame::Kind::kPost;
-    frame.id = pending->id;
+    frame.id = id;
     frame.channel = message;
     frame.operation = message.operation;
     frame.file = std::string(message.where.file_name());
@@ -96,7 +114,6 @@ class RelayTransport final : public Transport {
     if (sends) frame.payload_bytes = message.num_bytes();
     send(frame);
     if (frame.payload_bytes > 0) send(static_cast<const char*>(message.tensor.data_ptr()), frame.payload_bytes);
-    return pending;
   }
 
   void send(const RelayFrame& frame) {
@@ -115,6 +132,8 @@ class RelayTransport final : public Transport {
   }
 
   RelayFrameReader::Received ask(const RelayFrame& request) {
+    for (const auto& [id, message] : deferred_) send_message(id, message);
+    deferred_.clear();
     send(request);
     for (;;) {
       if (auto answer = reader_.next()) {
@@ -134,14 +153,18 @@ class RelayTransport final : public Transport {
 
   UniqueFd socket_;
   const int rank_, size_;
+  const bool shaken_;
+  std::mt19937_64 draws_;
+  std::vector<std::pair<std::uint64_t, Message>> deferred_;  ///< leave at the next wait
   std::uint64_t num_posted_ = 0;
   RelayFrameReader reader_{std::uint64_t{1} << 40};  // it is the relay that sends
 };
 
 }  // namespace
 
-std::shared_ptr<Transport> RelayWorld::join_by(int descriptor, int rank, int size) {
-  return std::make_shared<RelayTransport>(UniqueFd(descriptor), rank, size);
+std::shared_ptr<Transport> RelayWorld::join_by(int descriptor, int rank, int size,
+                                               std::optional<std::uint64_t> shake_seed) {
+  return std::make_shared<RelayTransport>(UniqueFd(descriptor), rank, size, shake_seed);
 }
 
 }  // namespace lab::comm

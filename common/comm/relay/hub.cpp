@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <random>
 #include <set>
 #include <unordered_map>
 
@@ -37,7 +38,8 @@ constexpr std::size_t kMaxTextBytes = 8 << 10;  // of a failure's reason
 /// One thread: everything happens in the order in which it is read.
 class RelayWorld::Hub {
  public:
-  Hub(int num_ranks, const RelayOptions& options) : options_(options), table_(num_ranks) {
+  Hub(int num_ranks, const RelayOptions& options)
+      : options_(options), table_(num_ranks), delays_(options.shake_seed.value_or(0)) {
     for (int rank = 0; rank < num_ranks; ++rank) {
       Member& member = members_.emplace_back();
       int ends[2] = {-1, -1};
@@ -50,6 +52,7 @@ class RelayWorld::Hub {
   }
 
   int size() const { return table_.size(); }
+  const RelayOptions& options() const { return options_; }
   int rank_end(int rank) const { return at(rank).rank_end.get(); }
   UniqueFd take_rank_end(int rank) {
     UniqueFd own = std::move(at(rank).rank_end);
@@ -110,6 +113,7 @@ class RelayWorld::Hub {
     std::shared_ptr<Relayed> waits_for;
     std::uint64_t waits_for_id = 0;
     double waits_since = 0;  ///< for a message, or for the others to close
+    double answer_at = 0;    ///< once there is an answer; 0: not drawn yet
     bool closes = false;
     bool over = false;  ///< it has closed, failed or gone
     std::uint64_t clock = 0;
@@ -250,15 +254,24 @@ class RelayWorld::Hub {
       const bool late = now - member.waits_since > options_.timeout_seconds;
       if (member.waits_for) {
         const bool done = member.waits_for->stage == LocalPending::Stage::kDone;
-        if (done || table_.failed() || late) answer_wait(rank);
+        if ((done || table_.failed() || late) && is_due(member, now)) answer_wait(rank);
       } else if (member.closes && !member.over) {
-        if (table_.all_finished() || table_.failed() || late) answer_close(rank);
+        if ((table_.all_finished() || table_.failed() || late) && is_due(member, now)) answer_close(rank);
       }
     }
   }
 
+  /// Whether the answer may be sent, which is late on purpose if the world is shaken.
+  bool is_due(Member& member, double now) {
+    if (!options_.shake_seed) return true;
+    if (member.answer_at == 0)
+      member.answer_at = now + std::uniform_real_distribution<double>(0, options_.max_delay_seconds)(delays_);
+    return now >= member.answer_at;
+  }
+
   void answer_wait(int rank) {
     Member& member = at(rank);
+    member.answer_at = 0;
     const std::shared_ptr<Relayed> pending = member.waits_for;
     RelayFrame answer;
     answer.kind = RelayFrame::Kind::kDone;
@@ -292,6 +305,7 @@ class RelayWorld::Hub {
 
   void answer_close(int rank) {
     Member& member = at(rank);
+    member.answer_at = 0;
     RelayFrame answer;
     answer.kind = RelayFrame::Kind::kDone;
     try {
@@ -327,12 +341,14 @@ class RelayWorld::Hub {
     for (const Member& member : members_) {
       if (member.waits_for || (member.closes && !member.over))
         next = std::min(next, member.waits_since + options_.timeout_seconds - now_seconds());
+      if (member.answer_at > 0) next = std::min(next, member.answer_at - now_seconds());
     }
     return static_cast<int>(std::max(0.0, next) * 1000) + 1;
   }
 
   const RelayOptions options_;
   MatchTable table_;
+  std::mt19937_64 delays_;
   std::vector<Member> members_;
   Names names_;
 };
@@ -344,10 +360,11 @@ int RelayWorld::rank_end(int rank) const {
 }
 std::shared_ptr<Transport> RelayWorld::join(int rank) {
   const int size = hub_->size();
+  const std::optional<std::uint64_t> shake_seed = hub_->options().shake_seed;
   UniqueFd own = hub_->take_rank_end(rank);
   const int descriptor = ::fcntl(own.get(), F_DUPFD_CLOEXEC, 0);
   if (descriptor < 0) throw UsageError("the relay's socket cannot be kept: " + std::string(std::strerror(errno)));
-  return join_by(descriptor, rank, size);
+  return join_by(descriptor, rank, size, shake_seed);
 }
 void RelayWorld::serve() {
   hub_->serve();

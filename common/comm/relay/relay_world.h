@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "common/base/files.h"
@@ -12,6 +13,11 @@ namespace lab::comm {
 struct RelayOptions {
   double timeout_seconds = 60;  ///< a wait that lasts longer throws CommError on its rank
   std::uint64_t max_message_bytes = 1u << 30;
+  /// With it, every answer to a wait is late by up to max_delay_seconds, and half of the messages leave their rank only
+  /// at its next wait, drawn from this seed: code that depends on an order, or that changes a tensor before its send is
+  /// complete, fails.
+  std::optional<std::uint64_t> shake_seed;
+  double max_delay_seconds = 0.002;
 };
 
 /// The world for judging: each rank is a process whose only connection is a socket to the relay, which matches the
@@ -32,7 +38,8 @@ class RelayWorld {
   /// In the child of a fork: closes all ends but this rank's.
   std::shared_ptr<Transport> join(int rank);
   /// In a program that inherited the end of a rank.
-  static std::shared_ptr<Transport> join_by(int descriptor, int rank, int size);
+  static std::shared_ptr<Transport> join_by(int descriptor, int rank, int size,
+                                            std::optional<std::uint64_t> shake_seed = std::nullopt);
 
   /// In the parent, once all processes are started: returns when every rank has closed its end, which it also does when
   /// its process ends. Closes the parent's copies of the ranks' ends first.
