@@ -22,13 +22,6 @@ std::string short_id(const std::string& task) {
   return task.substr(task.find('.') + 1);
 }
 
-template <typename Map>
-const typename Map::mapped_type& require(const Map& map, const std::string& name, const char* what) {
-  const auto found = map.find(name);
-  if (found == map.end()) throw ContractError(fmt::format("{} '{}' is missing", what, name));
-  return found->second;
-}
-
 /// NaN has no sign.
 std::string figure_text(double figure) {
   return std::isnan(figure) ? "nan" : fmt::format("{:.6g}", figure);
@@ -67,18 +60,6 @@ LedgerEntry entry_of(const std::vector<LedgerEntry>& entries, const std::string&
   return spent;
 }
 
-/// What the ledger counted between two readings.
-std::vector<LedgerEntry> spent_between(const std::vector<LedgerEntry>& before, const std::vector<LedgerEntry>& after) {
-  std::vector<LedgerEntry> spent;
-  for (const LedgerEntry& later : after) {
-    const LedgerEntry earlier = entry_of(before, later.operation);
-    spent.push_back({later.operation, later.calls - earlier.calls, later.messages - earlier.messages,
-                     later.bytes_sent - earlier.bytes_sent, later.bytes_received - earlier.bytes_received,
-                     later.rounds - earlier.rounds});
-  }
-  return spent;
-}
-
 /// Why the bound is violated; empty: it is not.
 std::string beyond(const CostBound& bound, const LedgerEntry& spent) {
   const struct {
@@ -107,26 +88,6 @@ std::string beyond_bounds(const Case& test_case, const CasePlace& place, const s
     if (!reason.empty()) return reason;
   }
   return "";
-}
-
-/// "input.x float32 [4, 6], weight.W float32 [3, 6]"
-std::string shapes_of(const TensorMap& tensors) {
-  constexpr std::size_t kMostNamed = 8;  // a model has many weights
-  std::string text;
-  std::size_t num_named = 0;
-  for (const auto& [name, tensor] : tensors) {
-    if (num_named == kMostNamed) return text + fmt::format(" and {} more", tensors.size() - kMostNamed);
-    text += fmt::format("{}{} {}", num_named++ == 0 ? "" : ", ", name, describe(tensor));
-  }
-  return text.empty() ? "none" : text;
-}
-
-/// What the task's call threw, as the error of exit code 7 that names the case. Null: no exception.
-Error thrown_by_student(const Case& test_case, const CaseInputs& inputs, const std::exception* failure) {
-  std::string what = student_message(failure);
-  if (what.back() == '.') what.pop_back();
-  return {ExitCode::kStudentCode,
-          fmt::format("{} [{}]: {}; inputs: {}", test_case.task, test_case.name, what, shapes_of(inputs.tensors))};
 }
 
 }  // namespace
@@ -164,16 +125,6 @@ std::vector<std::string> tasks_of(const std::vector<Case>& cases) {
   return tasks;
 }
 
-const at::Tensor& CaseInputs::tensor(const std::string& name) const {
-  return require(tensors, name, "input tensor");
-}
-double CaseInputs::number(const std::string& name) const {
-  return require(numbers, name, "input number");
-}
-std::int64_t CaseInputs::integer(const std::string& name) const {
-  return static_cast<std::int64_t>(number(name));
-}
-
 std::string skip_reason_of(const Case& test_case, int size) {
   return test_case.skip_reason ? test_case.skip_reason(size) : "";
 }
@@ -184,32 +135,10 @@ bool is_asked(const Case& test_case, int rank) {
 
 CaseRun perform_case(const Case& test_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
                      at::Device device) {
-  const TaskCall& call = require(calls, test_case.task, "the call of task");
-  CaseRun run;
-  run.inputs = test_case.inputs({comm.rank(), comm.size(), seed});
-  run.inputs.device = device;
-  for (auto& [name, tensor] : run.inputs.tensors) tensor = tensor.to(device);
-  const std::vector<LedgerEntry> before = comm.endpoint().ledger().entries();
-  comm.endpoint().restart_clock();
-  comm.endpoint().transport().set_task(fmt::format("{}, {}", test_case.task, test_case.name));
-  {
-    const LedgerScope scope(comm.endpoint(), test_case.task);
-    try {
-      run.actual = call(comm, run.inputs);
-      for (auto& [name, tensor] : run.actual) {
-        if (tensor.defined()) tensor = tensor.cpu();
-      }
-    } catch (const Error&) {
-      throw;
-    } catch (const std::exception& failure) {
-      throw thrown_by_student(test_case, run.inputs, &failure);
-    } catch (...) {
-      throw thrown_by_student(test_case, run.inputs, nullptr);
-    }
-  }
-  comm.endpoint().transport().set_task("");
-  run.spent = spent_between(before, comm.endpoint().ledger().entries());
-  return run;
+  CaseInputs inputs = test_case.inputs({comm.rank(), comm.size(), seed});
+  inputs.device = device;
+  for (auto& [name, tensor] : inputs.tensors) tensor = tensor.to(device);
+  return perform_call(calls, test_case.task, test_case.name, std::move(inputs), comm);
 }
 
 CaseComparison compare_case(const Case& test_case, const CasePlace& place, const TensorMap& expected,

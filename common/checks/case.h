@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/ledger_entry.h"
-#include "common/comm/communicator.h"
+#include "common/rank/task_call.h"
 #include "common/tensor/comparison.h"
 #include "common/tensor/tensor_map.h"
 
@@ -22,18 +22,6 @@ struct CasePlace {
   int rank = 0;
   int size = 1;
   std::uint64_t seed = 42;
-};
-
-/// What a task is given: tensors, named "input.x" or "weight.W", and plain numbers such as sizes.
-struct CaseInputs {
-  TensorMap tensors;
-  std::map<std::string, double> numbers;
-  std::uint64_t seed = 42;       ///< for tasks that draw their own data
-  at::Device device = at::kCPU;  ///< where the tensors are and the task runs
-
-  const at::Tensor& tensor(const std::string& name) const;
-  std::int64_t integer(const std::string& name) const;
-  double number(const std::string& name) const;
 };
 
 /// What one operation may cost a rank, by the ledger. A task's own point-to-point messages are counted under its id.
@@ -93,24 +81,10 @@ std::string skip_reason_of(const Case& test_case, int size);
 /// True on the ranks that run the case.
 bool is_asked(const Case& test_case, int rank);
 
-/// Runs a task's student function on this rank: from inputs to named results.
-using TaskCall = std::function<TensorMap(Communicator&, const CaseInputs&)>;
-
-/// Task id -> student function: what a lab's calls() provides.
-using CallTable = std::map<std::string, TaskCall>;
-
-/// What a case's call did on one rank: nothing is judged.
-struct CaseRun {
-  CaseInputs inputs;
-  TensorMap actual;                ///< on the CPU
-  std::vector<LedgerEntry> spent;  ///< by operation, during the case
-};
-
 /// Runs the call of the case's task on the case's inputs; all ranks together. Inputs are moved to the device, results
 /// back. The caller must check skip_reason_of() itself.
 /// Errors    ContractError: the task has no call
-///           what the call throws: a lab::Error as it is, anything else as an Error of exit code 7 with the task, the
-///           case, the line in student code and the inputs' shapes
+///           as perform_call()
 CaseRun perform_case(const Case& test_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
                      at::Device device = at::kCPU);
 

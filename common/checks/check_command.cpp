@@ -271,10 +271,11 @@ CheckReport shaken_report(const std::vector<Case>& cases, const LabProgram& prog
     const std::string name = fmt::format("shaken run {} of {}", run, options.num_shaken);
     CheckReport shaken = report_of_child(name, [&] { return run_checks(cases, program.calls, world, options.seed); });
     if (shaken.exit_code == 0) continue;
-    shaken.text = fmt::format("{} ({}):\n{}", name,
-                              "the usual run is right, so the result depends on the order in which messages arrive, or a "
-                              "tensor is changed or read before its message is complete",
-                              shaken.text);
+    shaken.text =
+        fmt::format("{} ({}):\n{}", name,
+                    "the usual run is right, so the result depends on the order in which messages arrive, or a "
+                    "tensor is changed or read before its message is complete",
+                    shaken.text);
     return shaken;
   }
   usual.text += fmt::format("the same in {}\n", counted(options.num_shaken, "shaken run"));

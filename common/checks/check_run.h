@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "common/checks/case.h"
-#include "common/checks/record.h"
 #include "common/checks/verdict.h"
 #include "common/launch/run_ranks.h"
+#include "common/rank/record.h"
 
 // Cases are performed in worlds of ranks, which record what they return, and judged from these records afterwards.
 namespace lab {

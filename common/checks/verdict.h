@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "common/checks/case.h"
-#include "common/checks/record.h"
 #include "common/checks/symptoms/symptom.h"
+#include "common/rank/record.h"
 
 namespace lab {
 

@@ -95,31 +95,21 @@ std::vector<at::Tensor> Collectives::all_to_all(const std::vector<at::Tensor>& p
   for (std::size_t dst = 0; dst < parts.size(); ++dst)
     require_defined(parts[dst], rank(), fmt::format("all_to_all its part for rank {}", dst), where);
   const auto self = static_cast<std::size_t>(rank());
-  std::vector<at::Tensor> received(parts.size());
-  Transport& transport = endpoint_->transport();
-  const double start_seconds = transport.now();
-  std::uint64_t bytes = 0;
-  BatchIsendIrecv step(transport, group_, "all_to_all", where);
-  for (std::size_t distance = 1; distance < parts.size(); ++distance) {
-    const std::size_t dst = (self + distance) % parts.size();
-    const std::size_t src = (self + parts.size() - distance) % parts.size();
-    received[src] = at::empty(shapes[src], on_wire(parts[self]).options());
-    step.recv(received[src], static_cast<int>(src));
-    step.send(on_wire(parts[dst]), static_cast<int>(dst));
-    bytes += parts[dst].nbytes();
+  const double start_seconds = endpoint_->transport().now();
+  std::vector<at::Tensor> sent, received;
+  std::uint64_t bytes_sent = 0, bytes_received = 0;
+  for (std::size_t member = 0; member < parts.size(); ++member) {
+    sent.push_back(on_wire(parts[member]));
+    received.push_back(member == self ? parts[self].clone()
+                                      : at::empty(shapes[member], on_wire(parts[self]).options()));
+    if (member == self) continue;
+    bytes_sent += parts[member].nbytes();
+    bytes_received += received[member].nbytes();
   }
-  step.wait();
-  received[self] = parts[self].clone();
-  LedgerEntry cost;
-  cost.operation = "all_to_all";
-  cost.calls = 1;
-  cost.bytes_sent = bytes;
-  for (std::size_t src = 0; src < received.size(); ++src) {
-    if (src != self) cost.bytes_received += received[src].nbytes();
-    received[src] = received[src].to(parts[self].device());
-  }
-  cost.rounds = parts.size() - 1;
-  endpoint_->record_collective(cost, group_, static_cast<std::int64_t>(bytes), where, start_seconds);
+  if (size() > 1) backend_->all_to_all(sent, received, group_, where);
+  for (at::Tensor& part : received) part = part.to(parts[self].device());
+  endpoint_->record_collective(exchange_cost(size(), bytes_sent, bytes_received), group_,
+                               static_cast<std::int64_t>(bytes_sent), where, start_seconds);
   return received;
 }
 

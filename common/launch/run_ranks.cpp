@@ -215,15 +215,18 @@ WorldOutcome run_relayed_ranks(const WorldSpec& spec, const RankBody& body) {
     for (int rank = 0; rank < spec.num_ranks; ++rank) {
       const auto run = [&] {
         use_threads(threads_per_rank(spec.num_ranks));
-        const std::shared_ptr<comm::Transport> transport = world.join(rank);
+        const comm::RelayEnd end = world.join(rank);
         RankOutcome outcome;
-        run_one_rank(transport, std::make_shared<comm::MessageCollectives>(*transport), spec, body, outcome);
+        run_one_rank(end.transport, end.collectives, spec, body, outcome);
         save_outcomes(results[static_cast<std::size_t>(rank)].fd(), {outcome});
         return outcome.failure ? outcome.failure->exit_code : 0;
       };
       supervisor.add({rank, fork_process(run, {})});
     }
-    std::thread relay([&] { world.serve(); });
+    std::thread relay([&] {
+      use_threads(1);  // of this thread, which adds what ranks all_reduce
+      world.serve();
+    });
     result = supervisor.supervise();
     relay.join();
   }

@@ -28,7 +28,8 @@ declare -A uses=(
   [tensor]='base'
   [comm]='base plot tensor'
   [launch]='base cli log tensor comm'
-  [checks]='base cli log tensor comm launch'
+  [rank]='base tensor comm launch'
+  [checks]='base cli log tensor comm launch rank'
   [pipeline]='base plot comm'
   [bench]='base cli tensor launch'
   [doctor]=''
@@ -36,8 +37,8 @@ declare -A uses=(
   [testing]='base log launch checks'
   [report]='base' # forwarding headers for hand-ins of earlier versions
 )
-readonly labs_use='base cli log plot course tensor comm launch checks pipeline bench pch'
-readonly grading_uses='base cli log course tensor comm launch checks bench'
+readonly labs_use='base cli log plot course tensor comm launch rank checks pipeline bench pch'
+readonly grading_uses='base cli log course tensor comm launch rank checks bench'
 readonly tests_use='testing launch tensor comm course' # also
 
 # check_folder FOLDER NAMES: what FOLDER includes of common/ is in NAMES; its tests may also include tests_use.

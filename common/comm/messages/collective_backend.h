@@ -2,12 +2,15 @@
 
 #include <ATen/ATen.h>
 
+#include <vector>
+
 #include "common/comm/group.h"
+#include "common/comm/source_line.h"
 
 namespace lab::comm {
 
 /// The built-in collectives of one world. Tensors are contiguous, on the CPU, and already checked to have equal shape
-/// and dtype on all members; out tensors are allocated by the caller.
+/// and dtype on all members, except those of all_to_all; out tensors are allocated by the caller.
 class CollectiveBackend {
  public:
   virtual ~CollectiveBackend() = default;
@@ -18,6 +21,10 @@ class CollectiveBackend {
   /// in: [P, ...] for out: [...]
   virtual void reduce_scatter(const at::Tensor& in, const at::Tensor& out, const Group& group) = 0;
   virtual void barrier(const Group& group) = 0;
+  /// parts[i] goes to member i, received[i] comes from it; this member's own are left alone. Nobody has compared the
+  /// shapes yet: ContractError, naming `where`, if the two sides of a part disagree.
+  virtual void all_to_all(const std::vector<at::Tensor>& parts, const std::vector<at::Tensor>& received,
+                          const Group& group, SourceLine where) = 0;
 };
 
 }  // namespace lab::comm

@@ -58,4 +58,14 @@ LedgerEntry nominal_cost(const std::string& operation, int size, std::int64_t by
   return cost;
 }
 
+LedgerEntry exchange_cost(int size, std::uint64_t bytes_sent, std::uint64_t bytes_received) {
+  LedgerEntry cost;
+  cost.operation = "all_to_all";
+  cost.calls = 1;
+  cost.bytes_sent = bytes_sent;
+  cost.bytes_received = bytes_received;
+  cost.rounds = static_cast<std::uint64_t>(size) - 1;
+  return cost;
+}
+
 }  // namespace lab::comm

@@ -30,4 +30,7 @@ class Ledger {
 /// all_reduce, n for broadcast (received by all but the source), 0 for barrier.
 LedgerEntry nominal_cost(const std::string& operation, int size, std::int64_t bytes, bool is_source = false);
 
+/// The cost of an all_to_all with parts of these sizes, on one rank of `size`: P-1 rounds.
+LedgerEntry exchange_cost(int size, std::uint64_t bytes_sent, std::uint64_t bytes_received);
+
 }  // namespace lab::comm

@@ -124,6 +124,11 @@ std::vector<RankState> MatchTable::states() const {
     for (const auto& [channel, queue] : ranks_[rank].unmatched) {
       for (const auto& pending : queue) posted.push_back(pending.get());
     }
+    // A collective that waits for the rest of its members is not a message.
+    const LocalPending* const waiting = ranks_[rank].waiting_for;
+    if (waiting != nullptr && waiting->stage == LocalPending::Stage::kPosted &&
+        std::find(posted.begin(), posted.end(), waiting) == posted.end())
+      posted.push_back(waiting);
     std::sort(posted.begin(), posted.end(), [](const auto* a, const auto* b) { return a->order < b->order; });
     for (const LocalPending* pending : posted) {
       if (ranks_[rank].waiting_for == pending) states[rank].waiting_for = states[rank].posted.size();

@@ -42,6 +42,12 @@ struct Match {
 /// calls. Messages that are never matched, abandoned ones included, stay alive as long as the table.
 class MatchTable {
  public:
+  struct Failure {
+    int rank = -1;  ///< -1: no single rank's fault, the world is stuck
+    ExitCode exit_code = ExitCode::kInternal;
+    std::string message;
+  };
+
   explicit MatchTable(int num_ranks) : ranks_(static_cast<std::size_t>(num_ranks)) {}
 
   int size() const { return static_cast<int>(ranks_.size()); }
@@ -70,6 +76,7 @@ class MatchTable {
   /// The rank stops for its own reason. The first failure is the world's.
   void fail(int rank, ExitCode exit_code, const std::string& message);
   bool failed() const { return failure_.has_value(); }
+  const std::optional<Failure>& failure() const { return failure_; }
   void throw_if_failed() const;
 
  private:
@@ -77,11 +84,6 @@ class MatchTable {
     RankActivity activity = RankActivity::kRunning;
     const LocalPending* waiting_for = nullptr;
     std::unordered_map<Channel, std::list<std::shared_ptr<LocalPending>>, ChannelHash> unmatched;
-  };
-  struct Failure {
-    int rank = -1;  ///< -1: no single rank's fault, the world is stuck
-    ExitCode exit_code = ExitCode::kInternal;
-    std::string message;
   };
 
   RankPlace& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }

@@ -91,4 +91,17 @@ void MessageCollectives::barrier(const Group& group) {
   }
 }
 
+void MessageCollectives::all_to_all(const std::vector<at::Tensor>& parts, const std::vector<at::Tensor>& received,
+                                    const Group& group, SourceLine where) {
+  BatchIsendIrecv step(transport_, group, "all_to_all", where);
+  const int size = group.size();
+  for (int distance = 1; distance < size; ++distance) {
+    const int dst = (group.rank + distance) % size;
+    const int src = (group.rank - distance + size) % size;
+    step.recv(received[static_cast<std::size_t>(src)], src);
+    step.send(parts[static_cast<std::size_t>(dst)], dst);
+  }
+  step.wait();
+}
+
 }  // namespace lab::comm

@@ -24,6 +24,9 @@ class MessageCollectives : public CollectiveBackend {
   void reduce_scatter(const at::Tensor& in, const at::Tensor& out, const Group& group) override;
   /// Dissemination: ceil(lg P) steps of empty messages.
   void barrier(const Group& group) override;
+  /// Pairwise.
+  void all_to_all(const std::vector<at::Tensor>& parts, const std::vector<at::Tensor>& received, const Group& group,
+                  SourceLine where) override;
 
  private:
   Transport& transport_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/errors.h"
+#include "common/comm/group.h"
 #include "common/comm/relay/frame.h"
 #include "common/comm/relay/relay_world.h"
 
@@ -21,6 +22,11 @@ struct RelayPending final : Pending {
   at::Tensor target;  ///< of a receive
   bool contract_only = false;
 };
+
+void require_data(const at::Tensor& tensor, const std::string& where) {
+  if (tensor.is_meta())
+    throw ContractError(fmt::format("{}: a meta tensor has no data to send; expected one on the CPU", where));
+}
 
 /// Asks the relay one thing at a time: posts are not answered, waits are.
 class RelayTransport final : public Transport {
@@ -56,6 +62,29 @@ class RelayTransport final : public Transport {
     send(frame);
   }
 
+  /// This rank's part in a collective; returns what the relay makes of all parts.
+  std::string collect(RelayFrame frame, const std::string& payload) {
+    frame.kind = RelayFrame::Kind::kCollect;
+    frame.payload_bytes = payload.size();
+    return ask(frame, payload).payload;
+  }
+
+  std::optional<std::string> next_work() {
+    RelayFrame frame;
+    frame.kind = RelayFrame::Kind::kNext;
+    RelayFrameReader::Received answer = ask(frame);
+    if (!answer.frame.text.empty()) return std::nullopt;
+    return std::move(answer.payload);
+  }
+
+  void hand_in(const std::string& result) {
+    RelayFrame frame;
+    frame.kind = RelayFrame::Kind::kHandIn;
+    frame.payload_bytes = result.size();
+    send(frame);
+    send(result.data(), result.size());
+  }
+
   double now() const override {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   }
@@ -81,9 +110,7 @@ class RelayTransport final : public Transport {
 
  private:
   std::shared_ptr<Pending> post(const Message& message) {
-    if (message.tensor.is_meta() && !message.contract_only)
-      throw ContractError(
-          fmt::format("{}: a meta tensor has no data to send; expected one on the CPU", message.where.text()));
+    if (!message.contract_only) require_data(message.tensor, message.where.text());
     const bool sends = message.direction == Direction::kSend;
     auto pending = std::make_shared<RelayPending>();
     pending->id = num_posted_++;
@@ -131,10 +158,11 @@ class RelayTransport final : public Transport {
     }
   }
 
-  RelayFrameReader::Received ask(const RelayFrame& request) {
+  RelayFrameReader::Received ask(const RelayFrame& request, const std::string& payload = {}) {
     for (const auto& [id, message] : deferred_) send_message(id, message);
     deferred_.clear();
     send(request);
+    send(payload.data(), payload.size());
     for (;;) {
       if (auto answer = reader_.next()) {
         if (answer->frame.kind == RelayFrame::Kind::kError)
@@ -160,11 +188,86 @@ class RelayTransport final : public Transport {
   RelayFrameReader reader_{std::uint64_t{1} << 40};  // it is the relay that sends
 };
 
+std::string bytes_of(const at::Tensor& tensor) {
+  return {static_cast<const char*>(tensor.data_ptr()), static_cast<std::size_t>(tensor.nbytes())};
+}
+
+/// The relay computes them.
+class RelayCollectives final : public CollectiveBackend {
+ public:
+  explicit RelayCollectives(std::shared_ptr<RelayTransport> transport) : transport_(std::move(transport)) {}
+
+  void broadcast(const at::Tensor& tensor, int src_rank, const Group& group) override {
+    RelayFrame frame = frame_of("broadcast", tensor, group);
+    frame.channel.peer = src_rank;
+    const bool sends = src_rank == group.rank;
+    take(transport_->collect(frame, sends ? bytes_of(tensor) : ""), sends ? at::Tensor() : tensor);
+  }
+  void all_reduce(const at::Tensor& tensor, const Group& group) override {
+    take(transport_->collect(frame_of("all_reduce", tensor, group), bytes_of(tensor)), tensor);
+  }
+  void all_gather(const at::Tensor& in, const at::Tensor& out, const Group& group) override {
+    take(transport_->collect(frame_of("all_gather", in, group), bytes_of(in)), out);
+  }
+  void reduce_scatter(const at::Tensor& in, const at::Tensor& out, const Group& group) override {
+    take(transport_->collect(frame_of("reduce_scatter", in, group), bytes_of(in)), out);
+  }
+  void barrier(const Group& group) override {
+    transport_->collect(frame_of("barrier", at::empty({0}, at::kByte), group), "");
+  }
+  void all_to_all(const std::vector<at::Tensor>& parts, const std::vector<at::Tensor>& received, const Group& group,
+                  SourceLine where) override {
+    RelayFrame frame = frame_of("all_to_all", parts[0], group);
+    frame.file = std::string(where.file_name());
+    frame.line = where.line;
+    frame.sizes.clear();
+    for (const auto& tensors : {parts, received}) {
+      for (const at::Tensor& tensor : tensors) {
+        frame.sizes.push_back(tensor.dim());
+        frame.sizes.insert(frame.sizes.end(), tensor.sizes().begin(), tensor.sizes().end());
+      }
+    }
+    std::string payload;
+    for (std::size_t dst = 0; dst < parts.size(); ++dst) {
+      if (static_cast<int>(dst) != group.rank) payload += bytes_of(parts[dst]);
+    }
+    const std::string bytes = transport_->collect(frame, payload);
+    std::size_t next = 0;
+    for (std::size_t src = 0; src < received.size(); ++src) {
+      if (static_cast<int>(src) == group.rank) continue;
+      take(bytes.substr(next, received[src].nbytes()), received[src]);
+      next += received[src].nbytes();
+    }
+  }
+
+ private:
+  static RelayFrame frame_of(const char* operation, const at::Tensor& tensor, const Group& group) {
+    require_data(tensor, operation);
+    RelayFrame frame;
+    frame.channel.group = group.id | kCollectiveChannel;
+    frame.members = group.world_ranks;
+    frame.operation = operation;
+    frame.file = operation;
+    frame.dtype = static_cast<int>(tensor.scalar_type());
+    frame.sizes = tensor.sizes().vec();
+    return frame;
+  }
+
+  /// Overwrites the tensor, unless it is undefined.
+  static void take(const std::string& bytes, const at::Tensor& tensor) {
+    if (tensor.defined() && bytes.size() == static_cast<std::size_t>(tensor.nbytes()))
+      std::copy(bytes.begin(), bytes.end(), static_cast<char*>(tensor.data_ptr()));
+  }
+
+  std::shared_ptr<RelayTransport> transport_;
+};
+
 }  // namespace
 
-std::shared_ptr<Transport> RelayWorld::join_by(int descriptor, int rank, int size,
-                                               std::optional<std::uint64_t> shake_seed) {
-  return std::make_shared<RelayTransport>(UniqueFd(descriptor), rank, size, shake_seed);
+RelayEnd RelayWorld::join_by(int descriptor, int rank, int size, std::optional<std::uint64_t> shake_seed) {
+  const auto transport = std::make_shared<RelayTransport>(UniqueFd(descriptor), rank, size, shake_seed);
+  return {transport, std::make_shared<RelayCollectives>(transport), [transport] { return transport->next_work(); },
+          [transport](const std::string& result) { transport->hand_in(result); }};
 }
 
 }  // namespace lab::comm

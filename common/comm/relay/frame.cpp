@@ -26,6 +26,7 @@ RelayFrame frame_of(const Json& fields) {
   take(frame.channel.peer);
   take(frame.channel.group);
   take(frame.channel.tag);
+  take(frame.members);
   take(frame.operation);
   take(frame.file);
   take(frame.line);
@@ -52,6 +53,7 @@ std::string to_bytes(const RelayFrame& frame) {
                        frame.channel.peer,
                        frame.channel.group,
                        frame.channel.tag,
+                       frame.members,
                        frame.operation,
                        frame.file,
                        frame.line,

@@ -13,23 +13,27 @@ namespace lab::comm {
 
 struct RelayFrame {
   enum class Kind : std::uint8_t {
-    kPost,   ///< rank: a message; a send has its payload with it
-    kWait,   ///< rank: answered by kDone or kError, once the message `id` is complete or never will be
-    kTask,   ///< rank: `text` is what it works on from now on
-    kClose,  ///< rank: answered by kDone or kError, once all ranks have said it
-    kFail,   ///< rank: it stops for the reason `text` with `exit_code`
-    kDone,   ///< relay: of a receive, with its payload
-    kError,  ///< relay: to be thrown: `exit_code` and `text`
+    kPost,     ///< rank: a message; a send has its payload with it
+    kWait,     ///< rank: answered by kDone or kError, once the message `id` is complete or never will be
+    kCollect,  ///< rank: its part in a collective, with its payload; answered as kWait is
+    kTask,     ///< rank: `text` is what it works on from now on
+    kNext,     ///< rank: asks for work; answered by kDone with it, or with a `text` that there is no more
+    kHandIn,   ///< rank: what has become of its work, as the payload
+    kClose,    ///< rank: answered by kDone or kError, once all ranks have said it
+    kFail,     ///< rank: it stops for the reason `text` with `exit_code`
+    kDone,     ///< relay: of a receive, with its payload
+    kError,    ///< relay: to be thrown: `exit_code` and `text`
   };
 
   Kind kind = Kind::kPost;
-  std::uint64_t id = 0;  ///< of a message: the n-th that the rank posts
-  Channel channel;
+  std::uint64_t id = 0;      ///< of a message: the n-th that the rank posts
+  Channel channel;           ///< of a collective, `peer` is the source of a broadcast
+  std::vector<int> members;  ///< of a collective: their world ranks
   std::string operation;
   std::string file;
   int line = 0;
-  int dtype = 0;  ///< at::ScalarType
-  std::vector<std::int64_t> sizes;
+  int dtype = 0;                    ///< at::ScalarType
+  std::vector<std::int64_t> sizes;  ///< of an all_to_all, see gathering.cpp
   bool contract_only = false;
   std::uint64_t step = 0;  ///< the sender's logical clock
   double seconds = 0;      ///< when the message was complete

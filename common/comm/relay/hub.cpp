@@ -17,6 +17,8 @@
 #include "common/comm/messages/ledger.h"
 #include "common/comm/messages/match_table.h"
 #include "common/comm/relay/frame.h"
+#include "common/comm/relay/gathering.h"
+#include "common/comm/relay/payload_tensor.h"
 #include "common/comm/relay/relay_world.h"
 
 namespace lab::comm {
@@ -29,7 +31,6 @@ double now_seconds() {
 }
 
 constexpr std::size_t kMaxNames = 10000;        // of operations and files, of all ranks together
-constexpr std::size_t kMaxDimensions = 64;      // of a tensor: LibTorch's own limit
 constexpr std::size_t kMaxPosted = 1u << 20;    // messages of a rank that it has not waited for
 constexpr std::size_t kMaxTextBytes = 8 << 10;  // of a failure's reason
 
@@ -63,8 +64,14 @@ class RelayWorld::Hub {
     return own;
   }
   std::vector<LedgerEntry> ledger_of(int rank) const { return at(rank).ledger.entries(); }
+  std::optional<RelayFailure> failure() const {
+    const std::optional<MatchTable::Failure>& failure = table_.failure();
+    if (!failure) return std::nullopt;
+    return RelayFailure{failure->rank, failure->exit_code, failure->message};
+  }
 
-  void serve() {
+  void serve(RelayWork* work) {
+    work_ = work;
     for (Member& member : members_) member.rank_end.reset();
     for (;;) {
       std::vector<pollfd> ends;
@@ -101,7 +108,8 @@ class RelayWorld::Hub {
 
   struct Relayed final : LocalPending {
     using LocalPending::LocalPending;
-    std::uint64_t relay_step = 0;  ///< by the relay's clock; of a receive, once matched, its sender's
+    std::uint64_t relay_step = 0;               ///< by the relay's clock; of a receive, once matched, its sender's
+    std::optional<CollectiveResult> collected;  ///< of a collective, once all members have begun it
   };
 
   /// What the relay knows of one rank.
@@ -111,6 +119,7 @@ class RelayWorld::Hub {
     std::string outgoing;  ///< not written yet
     std::unordered_map<std::uint64_t, std::shared_ptr<Relayed>> posted;
     std::shared_ptr<Relayed> waits_for;
+    std::shared_ptr<Relayed> gathers;  ///< the same, if it is a collective
     std::uint64_t waits_for_id = 0;
     double waits_since = 0;  ///< for a message, or for the others to close
     double answer_at = 0;    ///< once there is an answer; 0: not drawn yet
@@ -163,7 +172,12 @@ class RelayWorld::Hub {
         if (member.waits_for->stage != LocalPending::Stage::kDone) table_.wait_begins(rank, *member.waits_for);
         return;
       }
+      case Kind::kCollect: return collect(rank, std::move(received));
       case Kind::kTask: return;
+      case Kind::kNext: return give_work(rank);
+      case Kind::kHandIn:
+        if (work_ == nullptr) throw ContractError("work that nobody asked for");
+        return work_->done(rank, std::move(received.payload), member.ledger.entries());
       case Kind::kClose:
         member.closes = true;
         // The time-out restarts with each rank that returns.
@@ -194,10 +208,11 @@ class RelayWorld::Hub {
     message.tensor = tensor_of(frame, std::move(received.payload));
     message.contract_only = frame.contract_only;
     message.step = frame.step;  // the rank's own clock, which its peer hears of; the relay counts by another
-    const bool own = message.operation == "message";
-    count(member, message, own);
+    // What collectives agree on before they begin costs nothing. All else is a message, whatever the rank calls it.
+    const bool counts = !message.contract_only;
+    if (counts) count(member, message);
     const auto mine = std::make_shared<Relayed>(rank, std::move(message));
-    mine->relay_step = own ? member.clock + 1 : 0;
+    mine->relay_step = counts ? member.clock + 1 : 0;
     member.posted[frame.id] = mine;
     const auto match = table_.post(mine);
     if (!match || !match->agrees()) return;
@@ -208,34 +223,66 @@ class RelayWorld::Hub {
 
   /// A tensor with the frame's payload, or without memory of its own for a receive.
   at::Tensor tensor_of(const RelayFrame& frame, std::string payload) const {
-    if (frame.dtype < 0 || frame.dtype >= static_cast<int>(at::ScalarType::NumOptions))
-      throw ContractError(fmt::format("dtype {}", frame.dtype));
-    if (frame.sizes.size() > kMaxDimensions) throw ContractError(fmt::format("{} dimensions", frame.sizes.size()));
-    const auto dtype = static_cast<at::ScalarType>(frame.dtype);
-    std::uint64_t num_bytes = c10::elementSize(dtype);
-    for (const std::int64_t size : frame.sizes) {
-      if (size < 0 || __builtin_mul_overflow(num_bytes, static_cast<std::uint64_t>(size), &num_bytes))
-        throw ContractError("a size that no tensor has");
-    }
-    const bool sends = frame.channel.direction == Direction::kSend && !frame.contract_only;
-    if (num_bytes > options_.max_message_bytes || frame.payload_bytes != (sends ? num_bytes : 0))
-      throw ContractError(fmt::format("a payload of {} B for a tensor of {} B", frame.payload_bytes, num_bytes));
-    const auto kept = std::make_shared<std::string>(std::move(payload));
-    if (!sends) return at::empty(frame.sizes, at::TensorOptions(dtype));
-    return at::from_blob(
-        kept->data(), frame.sizes, [kept](void*) {}, at::TensorOptions(dtype));
+    const std::uint64_t num_bytes = payload_bytes_of(frame.dtype, frame.sizes);
+    if (num_bytes > options_.max_message_bytes) throw ContractError(fmt::format("a tensor of {} B", num_bytes));
+    if (frame.channel.direction == Direction::kSend && !frame.contract_only)
+      return payload_tensor(frame.dtype, frame.sizes, std::move(payload));
+    if (!payload.empty()) throw ContractError(fmt::format("a payload of {} B for nothing", payload.size()));
+    return at::empty(frame.sizes, at::TensorOptions(static_cast<at::ScalarType>(frame.dtype)));
   }
 
-  static void count(Member& member, const Message& message, bool own) {
+  static void count(Member& member, const Message& message) {
     const bool sends = message.direction == Direction::kSend;
     LedgerEntry cost;
-    cost.operation = message.operation;
-    if (own) {
-      cost.calls = 1;
-      cost.messages = sends ? 1 : 0;
-    }
+    cost.operation = "message";
+    cost.calls = 1;
+    cost.messages = sends ? 1 : 0;
     (sends ? cost.bytes_sent : cost.bytes_received) = message.num_bytes();
     member.ledger.add(cost);
+  }
+
+  void collect(int rank, RelayFrameReader::Received received) {
+    Message message;
+    message.direction = Direction::kRecv;
+    message.group = received.frame.channel.group;
+    message.operation = names_.keep(received.frame.operation);
+    message.where = {names_.keep(received.frame.file), received.frame.line};
+    message.tensor = at::empty({0}, at::kByte);
+    auto results = gatherings_.begin(rank, size(), std::move(received.frame), std::move(received.payload));
+    Member& mine = at(rank);
+    mine.waits_for = mine.gathers = std::make_shared<Relayed>(rank, std::move(message));
+    mine.waits_since = now_seconds();
+    if (results) {
+      for (CollectiveResult& result : *results) {
+        Relayed& pending = *at(result.rank).gathers;
+        pending.stage = LocalPending::Stage::kDone;
+        pending.violation = result.violation;
+        pending.collected = std::move(result);
+      }
+      return;
+    }
+    for (int other = 0; other < size(); ++other) {
+      const std::optional<int> missing = gatherings_.missing_for(other);
+      if (!missing || !at(other).gathers) continue;
+      at(other).gathers->message.peer = *missing;
+      table_.wait_begins(other, *at(other).gathers);
+    }
+  }
+
+  void give_work(int rank) {
+    if (work_ == nullptr) throw ContractError("work was asked for, but there is none");
+    Member& member = at(rank);
+    member.ledger = Ledger();
+    member.clock = 0;
+    RelayFrame answer;
+    answer.kind = RelayFrame::Kind::kDone;
+    std::optional<std::string> work = work_->next(rank);
+    if (!work) answer.text = "no more";
+    const std::string payload = work.value_or("");
+    answer.payload_bytes = payload.size();
+    member.outgoing += to_bytes(answer);
+    member.outgoing += payload;
+    write_to(rank);
   }
 
   void stop_waiting(int rank) {
@@ -243,6 +290,7 @@ class RelayWorld::Hub {
     if (!member.waits_for) return;
     if (table_.waiting_for(rank) != nullptr) table_.wait_ends(rank);
     member.waits_for.reset();
+    member.gathers.reset();
   }
 
   /// Answers every rank whose wait is over: its message is complete, the world has failed, or it took too long.
@@ -283,14 +331,18 @@ class RelayWorld::Hub {
       answer.step = pending->peer_step;
       if (pending->relay_step > member.clock) {
         LedgerEntry cost;
-        cost.operation = message.operation;
+        cost.operation = "message";
         cost.rounds = pending->relay_step - member.clock;
         member.ledger.add(cost);
         member.clock = pending->relay_step;
       }
-      if (message.direction == Direction::kRecv && message.num_bytes() > 0)
+      if (pending->collected) {
+        member.ledger.add(pending->collected->cost);
+        payload = std::move(pending->collected->payload);
+      } else if (message.direction == Direction::kRecv && message.num_bytes() > 0) {
         payload.assign(static_cast<const char*>(message.tensor.data_ptr()), message.num_bytes());
-      member.posted.erase(member.waits_for_id);
+      }
+      if (!member.gathers) member.posted.erase(member.waits_for_id);
     } catch (const Error& error) {
       answer.kind = RelayFrame::Kind::kError;
       answer.exit_code = static_cast<int>(error.exit_code());
@@ -348,6 +400,8 @@ class RelayWorld::Hub {
 
   const RelayOptions options_;
   MatchTable table_;
+  Gatherings gatherings_;
+  RelayWork* work_ = nullptr;
   std::mt19937_64 delays_;
   std::vector<Member> members_;
   Names names_;
@@ -358,7 +412,7 @@ RelayWorld::~RelayWorld() = default;
 int RelayWorld::rank_end(int rank) const {
   return hub_->rank_end(rank);
 }
-std::shared_ptr<Transport> RelayWorld::join(int rank) {
+RelayEnd RelayWorld::join(int rank) {
   const int size = hub_->size();
   const std::optional<std::uint64_t> shake_seed = hub_->options().shake_seed;
   UniqueFd own = hub_->take_rank_end(rank);
@@ -366,11 +420,14 @@ std::shared_ptr<Transport> RelayWorld::join(int rank) {
   if (descriptor < 0) throw UsageError("the relay's socket cannot be kept: " + std::string(std::strerror(errno)));
   return join_by(descriptor, rank, size, shake_seed);
 }
-void RelayWorld::serve() {
-  hub_->serve();
+void RelayWorld::serve(RelayWork* work) {
+  hub_->serve(work);
 }
 std::vector<LedgerEntry> RelayWorld::ledger_of(int rank) const {
   return hub_->ledger_of(rank);
+}
+std::optional<RelayFailure> RelayWorld::failure() const {
+  return hub_->failure();
 }
 
 }  // namespace lab::comm

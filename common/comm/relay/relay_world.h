@@ -1,11 +1,14 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "common/base/files.h"
 #include "common/base/ledger_entry.h"
+#include "common/comm/messages/collective_backend.h"
 #include "common/comm/transport.h"
 
 namespace lab::comm {
@@ -18,6 +21,31 @@ struct RelayOptions {
   /// complete, fails.
   std::optional<std::uint64_t> shake_seed;
   double max_delay_seconds = 0.002;
+};
+
+/// What the ranks of a world are given to do, one piece after the other, and give back. Called by RelayWorld::serve().
+class RelayWork {
+ public:
+  virtual ~RelayWork() = default;
+  /// The rank's next piece of work; none: it has done all. Its ledger and its clock begin at zero.
+  virtual std::optional<std::string> next(int rank) = 0;
+  /// What the rank made of it, which untrusted code may have written, and what it spent meanwhile by the relay's count.
+  virtual void done(int rank, std::string result, const std::vector<LedgerEntry>& spent) = 0;
+};
+
+/// Why a world ended early.
+struct RelayFailure {
+  int rank = -1;  ///< -1: no single rank's fault, the world is stuck
+  ExitCode exit_code = ExitCode::kInternal;
+  std::string message;
+};
+
+/// A rank's end of the world.
+struct RelayEnd {
+  std::shared_ptr<Transport> transport;
+  std::shared_ptr<CollectiveBackend> collectives;
+  std::function<std::optional<std::string>()> next_work;
+  std::function<void(const std::string& result)> hand_in;
 };
 
 /// The world for judging: each rank is a process whose only connection is a socket to the relay, which matches the
@@ -36,18 +64,19 @@ class RelayWorld {
   /// In the parent: the end that rank's process inherits, as a descriptor.
   int rank_end(int rank) const;
   /// In the child of a fork: closes all ends but this rank's.
-  std::shared_ptr<Transport> join(int rank);
+  RelayEnd join(int rank);
   /// In a program that inherited the end of a rank.
-  static std::shared_ptr<Transport> join_by(int descriptor, int rank, int size,
-                                            std::optional<std::uint64_t> shake_seed = std::nullopt);
+  static RelayEnd join_by(int descriptor, int rank, int size, std::optional<std::uint64_t> shake_seed = std::nullopt);
 
   /// In the parent, once all processes are started: returns when every rank has closed its end, which it also does when
   /// its process ends. Closes the parent's copies of the ranks' ends first.
-  void serve();
+  void serve(RelayWork* work = nullptr);
 
-  /// What a rank has sent and received, by operation: "message" for its own messages. The calls of a collective are not
-  /// counted, only the bytes that it moved.
+  /// What a rank has spent since it last asked for work, as its own Ledger would count it: "message" for its own
+  /// messages, a collective under its name.
   std::vector<LedgerEntry> ledger_of(int rank) const;
+  /// Why it ended early, once served; none: it did not.
+  std::optional<RelayFailure> failure() const;
 
  private:
   class Hub;

@@ -20,6 +20,7 @@ RelayFrame sample_frame() {
   frame.kind = RelayFrame::Kind::kPost;
   frame.id = 7;
   frame.channel = {Direction::kRecv, 3, kCollectiveChannel | 5, -2};
+  frame.members = {3, 0};
   frame.operation = "all_reduce";
   frame.file = "a.cpp";
   frame.line = 41;
@@ -49,6 +50,7 @@ TEST_CASE("relay frames: read back wherever the stream is cut") {
     CHECK(got.kind == sent.kind);
     CHECK(got.id == sent.id);
     CHECK(got.channel == sent.channel);
+    CHECK(got.members == sent.members);
     CHECK(got.operation == sent.operation);
     CHECK(got.file == sent.file);
     CHECK(got.line == sent.line);
@@ -92,7 +94,7 @@ struct Encounter {
     RelayWorld world(2, {2, 1u << 20});
     UniqueFd own(::dup(world.rank_end(0))), other(::dup(world.rank_end(1)));
     std::thread rank_1([&] {
-      const auto transport = RelayWorld::join_by(::dup(other.get()), 1, 2);
+      const auto transport = RelayWorld::join_by(::dup(other.get()), 1, 2).transport;
       other.reset();
       message = testing::message_of<Error>([&] {
         Message receive;
@@ -167,9 +169,26 @@ TEST_CASE("relay: a rank that says nothing, ends, or writes anything else fails 
                    frame.payload_bytes = 0;
                  }),
                  "never posted"));
+  CHECK(contains(said([](RelayFrame& frame) { frame.kind = RelayFrame::Kind::kNext; }), "there is none"));
+  CHECK(contains(said([](RelayFrame& frame) { frame.kind = RelayFrame::Kind::kHandIn; }), "nobody asked for"));
+  CHECK(contains(said([](RelayFrame& frame) { frame.kind = RelayFrame::Kind::kCollect; }), "a group that cannot be"));
+  CHECK(contains(said([](RelayFrame& frame) {
+                   frame.kind = RelayFrame::Kind::kCollect;
+                   frame.operation = "all_reduce";
+                   frame.members = {0, 1};
+                 }),
+                 "deadlock: rank 0 waits to receive"));
 }
 
 TEST_CASE("relay: counts what a rank sends, whatever step or label it claims") {
+  const Encounter labelled([](int descriptor) {
+    RelayFrame frame = right_send();
+    frame.operation = "all_reduce";
+    write_all(descriptor, to_bytes(frame) + "1234");
+  });
+  REQUIRE(labelled.ledger.size() == 1);
+  CHECK(labelled.ledger[0].operation == "message");
+  CHECK(labelled.ledger[0].bytes_sent == 4);
   const Encounter met([](int descriptor) {
     RelayFrame frame = right_send();
     frame.step = 1000;

@@ -32,6 +32,14 @@ std::string text_of_record(const CaseRecord& record, const std::vector<std::stri
 /// Errors    UsageError: a field is missing, of the wrong type, or unknown
 CaseRecord record_from_text(const std::string& text, std::vector<std::string>& undefined);
 
+/// A record with its tensors, as one file of safetensors.
+/// Errors    UsageError: a dtype that safetensors does not have
+std::string bytes_of_record(const CaseRecord& record);
+
+/// The reverse, of bytes that untrusted code wrote.
+/// Errors    UsageError: they are not a record
+CaseRecord record_from_bytes(const std::string& bytes);
+
 /// Appends a record to a descriptor (a file in memory that the judge has made).
 /// Errors    UsageError: cannot be written; a dtype that safetensors does not have
 void write_record(int descriptor, const CaseRecord& record);

@@ -1,4 +1,4 @@
-#include "common/checks/record.h"
+#include "common/rank/record.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

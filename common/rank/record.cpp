@@ -1,4 +1,4 @@
-#include "common/checks/record.h"
+#include "common/rank/record.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -144,9 +144,7 @@ CaseRecord record_from_text(const std::string& text, std::vector<std::string>& u
   return record;
 }
 
-namespace {
-
-CaseRecord record_of(const std::string& blob) {
+CaseRecord record_from_bytes(const std::string& blob) {
   SafetensorsContent content = from_safetensors(blob, "a record", kMaxRecordHeaderBytes);
   const auto text = content.metadata.find(kRecordKey);
   if (text == content.metadata.end()) throw UsageError("a record without its text");
@@ -157,9 +155,7 @@ CaseRecord record_of(const std::string& blob) {
   return record;
 }
 
-}  // namespace
-
-void write_record(int descriptor, const CaseRecord& record) {
+std::string bytes_of_record(const CaseRecord& record) {
   TensorMap defined;
   std::vector<std::string> undefined;
   for (const auto& [name, tensor] : record.results) {
@@ -169,7 +165,11 @@ void write_record(int descriptor, const CaseRecord& record) {
       undefined.push_back(name);
     }
   }
-  const std::string blob = to_safetensors(defined, {{kRecordKey, text_of_record(record, undefined)}});
+  return to_safetensors(defined, {{kRecordKey, text_of_record(record, undefined)}});
+}
+
+void write_record(int descriptor, const CaseRecord& record) {
+  const std::string blob = bytes_of_record(record);
   const int failure = write_fully(descriptor, length_of(blob.size()) + blob);
   if (failure == 0) return;
   throw UsageError(fmt::format("cannot write a record to descriptor {}: {}", descriptor, std::strerror(failure)));
@@ -194,7 +194,7 @@ RecordsRead read_records(int descriptor, std::uint64_t max_bytes) {
       refuse(fmt::format("it ends beyond the {} bytes that are read", max_bytes));
     } else {
       try {
-        read.records.push_back(record_of(bytes_at(descriptor, begin, blob_bytes)));
+        read.records.push_back(record_from_bytes(bytes_at(descriptor, begin, blob_bytes)));
       } catch (const std::exception& failure) {
         refuse(message_of(failure));
       }

@@ -1,0 +1,98 @@
+#include "common/rank/task_call.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "common/base/errors.h"
+#include "common/base/failure.h"
+#include "common/tensor/describe.h"
+
+namespace lab {
+namespace {
+
+template <typename Map>
+const typename Map::mapped_type& require(const Map& map, const std::string& name, const char* what) {
+  const auto found = map.find(name);
+  if (found == map.end()) throw ContractError(fmt::format("{} '{}' is missing", what, name));
+  return found->second;
+}
+
+/// What the ledger counted between two readings.
+std::vector<LedgerEntry> spent_between(const std::vector<LedgerEntry>& before, const std::vector<LedgerEntry>& after) {
+  std::vector<LedgerEntry> spent;
+  for (const LedgerEntry& later : after) {
+    LedgerEntry earlier;
+    for (const LedgerEntry& entry : before) {
+      if (entry.operation == later.operation) earlier = entry;
+    }
+    spent.push_back({later.operation, later.calls - earlier.calls, later.messages - earlier.messages,
+                     later.bytes_sent - earlier.bytes_sent, later.bytes_received - earlier.bytes_received,
+                     later.rounds - earlier.rounds});
+  }
+  return spent;
+}
+
+/// "input.x float32 [4, 6], weight.W float32 [3, 6]"
+std::string shapes_of(const TensorMap& tensors) {
+  constexpr std::size_t kMostNamed = 8;  // a model has many weights
+  std::string text;
+  std::size_t num_named = 0;
+  for (const auto& [name, tensor] : tensors) {
+    if (num_named == kMostNamed) return text + fmt::format(" and {} more", tensors.size() - kMostNamed);
+    text += fmt::format("{}{} {}", num_named++ == 0 ? "" : ", ", name, describe(tensor));
+  }
+  return text.empty() ? "none" : text;
+}
+
+/// What the task's call threw, as the error of exit code 7 that names the case. Null: no exception.
+Error thrown_by_student(const std::string& task, const std::string& name, const CaseInputs& inputs,
+                        const std::exception* failure) {
+  std::string what = student_message(failure);
+  if (what.back() == '.') what.pop_back();
+  return {ExitCode::kStudentCode, fmt::format("{} [{}]: {}; inputs: {}", task, name, what, shapes_of(inputs.tensors))};
+}
+
+}  // namespace
+
+const at::Tensor& CaseInputs::tensor(const std::string& name) const {
+  return require(tensors, name, "input tensor");
+}
+double CaseInputs::number(const std::string& name) const {
+  return require(numbers, name, "input number");
+}
+std::int64_t CaseInputs::integer(const std::string& name) const {
+  return static_cast<std::int64_t>(number(name));
+}
+
+CaseRun perform_call(const CallTable& calls, const std::string& task, const std::string& name, CaseInputs inputs,
+                     Communicator& comm) {
+  const TaskCall& call = require(calls, task, "the call of task");
+  CaseRun run;
+  run.inputs = std::move(inputs);
+  const std::vector<LedgerEntry> before = comm.endpoint().ledger().entries();
+  comm.endpoint().restart_clock();
+  comm.endpoint().transport().set_task(fmt::format("{}, {}", task, name));
+  {
+    const LedgerScope scope(comm.endpoint(), task);
+    try {
+      run.actual = call(comm, run.inputs);
+      for (auto& [result, tensor] : run.actual) {
+        if (tensor.defined()) tensor = tensor.cpu();
+      }
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception& failure) {
+      throw thrown_by_student(task, name, run.inputs, &failure);
+    } catch (...) {
+      throw thrown_by_student(task, name, run.inputs, nullptr);
+    }
+  }
+  comm.endpoint().transport().set_task("");
+  run.spent = spent_between(before, comm.endpoint().ledger().entries());
+  return run;
+}
+
+}  // namespace lab
