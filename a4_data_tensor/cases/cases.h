@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "a4_data_tensor/calls/calls.h"
 #include "a4_data_tensor/step.h"
 #include "common/checks/graded_lab.h"
 #include "common/checks/lab_step.h"
@@ -27,14 +28,8 @@ std::vector<Case> all_cases(const LabSizes& sizes);
 /// With the default sizes.
 std::vector<Case> all_cases();
 
-/// The options of one run of a handout case.
-StepOptions step_options(const CaseInputs& inputs);
-
 /// The updated weight by hand: weight - lr * 2 / (batch * out) * X^T (X W - Y).
 at::Tensor updated_by_hand(const StepOptions& options);
-
-/// Task id -> student function. A task's cases ask for results by name, and each call returns what its inputs allow.
-CallTable calls();
 
 /// The program: the handout's lines, then what its checks miss.
 std::vector<LabStep> program_steps(const LabSizes& sizes);

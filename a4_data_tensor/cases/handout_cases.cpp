@@ -84,15 +84,4 @@ std::vector<Case> handout_cases(const LabSizes& sizes) {
   return cases;
 }
 
-StepOptions step_options(const CaseInputs& inputs) {
-  StepOptions options;
-  options.global_batch_size = inputs.integer("global_batch_size");
-  options.input_dim = inputs.integer("input_dim");
-  options.output_dim = inputs.integer("output_dim");
-  options.learning_rate = inputs.number("learning_rate");
-  options.seed = inputs.seed;
-  options.device = inputs.device;
-  return options;
-}
-
 }  // namespace lab::a4

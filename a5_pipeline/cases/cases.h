@@ -2,14 +2,11 @@
 
 #include <vector>
 
-#include "a5_pipeline/arguments.h"
+#include "a5_pipeline/calls/calls.h"
 #include "common/checks/graded_lab.h"
 #include "common/checks/lab_step.h"
-#include "common/pipeline/generators.h"
 
 namespace lab::a5 {
-
-struct PipelineResult;
 
 /// What the lab checks, in the order of its log. Between the two the lab compares the model at the options' sizes with
 /// its baseline: what this depends on is checked first.
@@ -18,9 +15,6 @@ std::vector<Section> sections_after_comparison();
 
 /// The cases of all sections.
 std::vector<Case> all_cases();
-
-/// Task id -> student function.
-CallTable calls();
 
 /// For the judge.
 GradedLab graded_lab();
@@ -39,12 +33,5 @@ std::vector<Case> pipeline_cases();
 
 /// The pipeline with schedules as data.
 std::vector<Case> schedule_cases();
-
-/// The model and the schedule that these cases' inputs describe.
-PipelineArguments arguments_of(const CaseInputs& inputs);
-pipeline::ScheduleOptions schedule_of(const CaseInputs& inputs, int num_ranks);
-
-/// A pipeline's results under the names that these cases expect.
-TensorMap results_of(const PipelineResult& pipelined, const Communicator& comm);
 
 }  // namespace lab::a5

@@ -25,28 +25,28 @@ std::vector<at::Tensor> with_one_off(std::vector<at::Tensor> outputs, std::size_
 
 }  // namespace
 
-std::vector<OutputsTrial> outputs_trials(std::uint64_t seed) {
+std::vector<JudgedOutputs> outputs_trials(std::uint64_t seed) {
   const std::vector<at::Tensor> right = outputs_of(seed, 1), tiny = outputs_of(seed, 1e-7);
   const std::vector<at::Tensor> zeros(3, at::zeros({2, 3, 8}));
   std::vector<at::Tensor> with_nan = right;
   with_nan[1] = with_nan[1].clone();
   with_nan[1].view(-1).narrow(0, 5, 1).fill_(std::numeric_limits<double>::quiet_NaN());
-  return {{"the same", right, right, 3, 4, 1},
-          {"the same but for rounding", with_one_off(right, 1, kRounding), right, 3, 4, 1},
-          {"the last micro-batch off", with_one_off(right, 2, kWrong), right, 3, 4, 0},
-          {"the first micro-batch off", with_one_off(right, 0, kWrong), right, 3, 4, 0},
-          {"two micro-batches exchanged", {right[1], right[0], right[2]}, right, 3, 4, 0},
-          {"one micro-batch missing", {right[0], right[1]}, right, 3, 4, 0},
-          {"a NaN", with_nan, right, 3, 4, 0},
-          {"a NaN on both sides", with_nan, with_nan, 3, 4, 0},
-          {"tiny values, the same", tiny, tiny, 3, 4, 1},
-          {"tiny values, nothing right", {tiny[2], tiny[0], tiny[1]}, tiny, 3, 4, 0},
-          {"zeros on both sides", zeros, zeros, 3, 4, 0},
-          {"a rank that has none", {}, right, 1, 4, -1},
-          {"the only rank", right, right, 0, 1, 1}};
+  return {{"the same", {right, right}, 1},
+          {"the same but for rounding", {with_one_off(right, 1, kRounding), right}, 1},
+          {"the last micro-batch off", {with_one_off(right, 2, kWrong), right}, 0},
+          {"the first micro-batch off", {with_one_off(right, 0, kWrong), right}, 0},
+          {"two micro-batches exchanged", {{right[1], right[0], right[2]}, right}, 0},
+          {"one micro-batch missing", {{right[0], right[1]}, right}, 0},
+          {"a NaN", {with_nan, right}, 0},
+          {"a NaN on both sides", {with_nan, with_nan}, 0},
+          {"tiny values, the same", {tiny, tiny}, 1},
+          {"tiny values, nothing right", {{tiny[2], tiny[0], tiny[1]}, tiny}, 0},
+          {"zeros on both sides", {zeros, zeros}, 0},
+          {"a rank that has none", {{}, right, 1, 4}, -1},
+          {"the only rank", {right, right, 0, 1}, 1}};
 }
 
-std::vector<GradientsTrial> gradients_trials(std::uint64_t seed) {
+std::vector<JudgedGradients> gradients_trials(std::uint64_t seed) {
   // The gradients of a real model are small, so these are too.
   TensorMap whole;
   std::uint64_t offset = 100;
@@ -69,13 +69,13 @@ std::vector<GradientsTrial> gradients_trials(std::uint64_t seed) {
   };
   TensorMap silent = whole;
   silent["layer2.fc2"] = at::zeros({6, 4});
-  return {{"the same", stage, whole, verdicts(1, 1, 1, 1)},
-          {"rounding", changed("layer2.fc1", stage.at("layer2.fc1") * (1 + kRounding)), whole, verdicts(1, 1, 1, 1)},
-          {"not the last layer's", changed("layer2.fc1", stage.at("layer2.fc1") * 2), whole, verdicts(0, 1, 1, 1)},
-          {"divided by m", changed("layer3.fc2", stage.at("layer3.fc2") / 8), whole, verdicts(1, 1, 1, 0)},
-          {"all zero", changed("layer2.fc2", at::zeros({6, 4})), whole, verdicts(1, 0, 1, 1)},
-          {"never arrived", changed("layer3.fc1", at::Tensor()), whole, verdicts(1, 1, 0, 1)},
-          {"zero on both sides", changed("layer2.fc2", at::zeros({6, 4})), silent, verdicts(1, 0, 1, 1)}};
+  return {{"the same", {stage, whole}, verdicts(1, 1, 1, 1)},
+          {"rounding", {changed("layer2.fc1", stage.at("layer2.fc1") * (1 + kRounding)), whole}, verdicts(1, 1, 1, 1)},
+          {"not the last layer's", {changed("layer2.fc1", stage.at("layer2.fc1") * 2), whole}, verdicts(0, 1, 1, 1)},
+          {"divided by m", {changed("layer3.fc2", stage.at("layer3.fc2") / 8), whole}, verdicts(1, 1, 1, 0)},
+          {"all zero", {changed("layer2.fc2", at::zeros({6, 4})), whole}, verdicts(1, 0, 1, 1)},
+          {"never arrived", {changed("layer3.fc1", at::Tensor()), whole}, verdicts(1, 1, 0, 1)},
+          {"zero on both sides", {changed("layer2.fc2", at::zeros({6, 4})), silent}, verdicts(1, 0, 1, 1)}};
 }
 
 }  // namespace lab::a5

@@ -124,38 +124,39 @@ Case communicate_case() {
   return result;
 }
 
-/// A comparison's verdicts on trials that both sides draw from the seed.
+/// A comparison's verdicts on trials of one kind.
+template <typename JudgedTrial>
 Case verdicts_case(const std::string& task, const std::string& name,
-                   const std::function<std::vector<std::int64_t>(std::uint64_t seed)>& right_verdicts) {
+                   std::vector<JudgedTrial> (*trials_of)(std::uint64_t seed),
+                   void (*add_right)(const JudgedTrial&, std::vector<std::int64_t>& verdicts)) {
   Case result = exact_case(task, name);
   result.only_rank_zero = true;
-  result.inputs = [](const CasePlace& place) {
-    CaseInputs inputs;
-    inputs.seed = place.seed;
-    return inputs;
+  result.inputs = [trials_of](const CasePlace& place) {
+    std::vector<decltype(JudgedTrial::trial)> trials;
+    for (const JudgedTrial& judged : trials_of(place.seed)) trials.push_back(judged.trial);
+    return inputs_of_trials(trials);
   };
-  result.expected = [right_verdicts](const CasePlace& place) {
-    return TensorMap{{"verdicts", integers(right_verdicts(place.seed))}};
+  result.expected = [trials_of, add_right](const CasePlace& place) {
+    std::vector<std::int64_t> verdicts;
+    for (const JudgedTrial& judged : trials_of(place.seed)) add_right(judged, verdicts);
+    return TensorMap{{"verdicts", integers(verdicts)}};
   };
   return result;
 }
 
 Case outputs_case() {
-  return verdicts_case("a5.compare_outputs", "CompareOutputs", [](std::uint64_t seed) {
-    std::vector<std::int64_t> verdicts;
-    for (const OutputsTrial& trial : outputs_trials(seed)) verdicts.push_back(trial.right_verdict);
-    return verdicts;
-  });
+  return verdicts_case<JudgedOutputs>("a5.compare_outputs", "CompareOutputs", outputs_trials,
+                                      [](const JudgedOutputs& judged, std::vector<std::int64_t>& verdicts) {
+                                        verdicts.push_back(judged.right_verdict);
+                                      });
 }
 
 Case gradients_case() {
-  return verdicts_case("a5.compare_gradients", "CompareGradients", [](std::uint64_t seed) {
-    std::vector<std::int64_t> verdicts;
-    for (const GradientsTrial& trial : gradients_trials(seed)) {
-      for (const auto& [name, right] : trial.right_verdicts) verdicts.push_back(right);
-    }
-    return verdicts;
-  });
+  return verdicts_case<JudgedGradients>("a5.compare_gradients", "CompareGradients", gradients_trials,
+                                        [](const JudgedGradients& judged, std::vector<std::int64_t>& verdicts) {
+                                          for (const auto& [name, right] : judged.right_verdicts)
+                                            verdicts.push_back(right);
+                                        });
 }
 
 }  // namespace

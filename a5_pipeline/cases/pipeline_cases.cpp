@@ -7,6 +7,7 @@
 #include "a5_pipeline/comparisons.h"
 #include "a5_pipeline/data_loader.h"
 #include "a5_pipeline/model.h"
+#include "common/pipeline/generators.h"
 #include "common/tensor/partition.h"
 
 namespace lab::a5 {
@@ -152,30 +153,6 @@ std::vector<Case> schedule_cases() {
           pipeline_case(task, "Interleaved", {at::kFloat, "interleaved", 2}),
           pipeline_case(task, "ZeroBubbleH1", {at::kFloat, "zb-h1", 1}),
           pipeline_case(task, "ZeroBubbleH1_64", {at::kDouble, "zb-h1", 1})};
-}
-
-PipelineArguments arguments_of(const CaseInputs& inputs) {
-  PipelineArguments arguments;
-  arguments.global_batch_size = inputs.integer("global_batch_size");
-  arguments.micro_batch_size = inputs.integer("micro_batch_size");
-  arguments.sequence_length = inputs.integer("sequence_length");
-  arguments.hidden_size = inputs.integer("hidden_size");
-  arguments.intermediate_size = inputs.integer("intermediate_size");
-  arguments.number_of_layers = inputs.integer("number_of_layers");
-  arguments.dtype = inputs.integer("is_float64") != 0 ? at::kDouble : at::kFloat;
-  arguments.activation = inputs.integer("is_relu") != 0 ? Activation::kRelu : Activation::kTanh;
-  arguments.seed = inputs.seed;
-  arguments.device = inputs.device;
-  return arguments;
-}
-
-pipeline::ScheduleOptions schedule_of(const CaseInputs& inputs, int num_ranks) {
-  pipeline::ScheduleOptions options;
-  options.kind = pipeline::schedule_kinds().at(static_cast<std::size_t>(inputs.integer("schedule_kind")));
-  options.num_ranks = num_ranks;
-  options.num_micro_batches = static_cast<int>(arguments_of(inputs).number_of_micro_batches());
-  options.num_chunks = static_cast<int>(inputs.integer("num_chunks"));
-  return options;
 }
 
 }  // namespace lab::a5

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "a5_pipeline/arguments.h"
-#include "a5_pipeline/cases/scheduled_stage.h"
+#include "a5_pipeline/calls/scheduled_stage.h"
 #include "a5_pipeline/commands/commands.h"
 #include "a5_pipeline/commands/schedules.h"
 #include "common/base/errors.h"

@@ -4,8 +4,8 @@
 
 #include <utility>
 
+#include "a5_pipeline/calls/pipelined_model.h"
 #include "a5_pipeline/cases/cases.h"
-#include "a5_pipeline/cases/pipelined_model.h"
 #include "a5_pipeline/commands/schedules.h"
 #include "a5_pipeline/comparisons.h"
 #include "a5_pipeline/data_loader.h"

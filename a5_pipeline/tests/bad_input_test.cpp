@@ -2,7 +2,7 @@
 
 #include <regex>
 
-#include "a5_pipeline/cases/pipelined_model.h"
+#include "a5_pipeline/calls/pipelined_model.h"
 #include "a5_pipeline/commands/schedules.h"
 #include "a5_pipeline/data_loader.h"
 #include "a5_pipeline/pipeline_communicate.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "a5_pipeline/baseline.h"
-#include "a5_pipeline/cases/pipelined_model.h"
+#include "a5_pipeline/calls/pipelined_model.h"
 #include "a5_pipeline/comparisons.h"
 #include "common/pipeline/generators.h"
 #include "common/tensor/compare.h"

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "a5_pipeline/cases/pipelined_model.h"
+#include "a5_pipeline/calls/pipelined_model.h"
 #include "a5_pipeline/data_loader.h"
 #include "a5_pipeline/pipeline_stage.h"
 #include "common/course/starter/markers.h"

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "a5_pipeline/cases/pipelined_model.h"
+#include "a5_pipeline/calls/pipelined_model.h"
 #include "a5_pipeline/pipeline_stage.h"
 
 // The handout's loop with one mistake.

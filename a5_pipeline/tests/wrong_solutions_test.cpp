@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <regex>
 
+#include "a5_pipeline/calls/trials.h"
 #include "a5_pipeline/cases/cases.h"
-#include "a5_pipeline/cases/comparison_trials.h"
 #include "a5_pipeline/cases/reference.h"
 #include "a5_pipeline/pipeline_communicate.h"
 #include "a5_pipeline/tests/wrong_pipeline.h"
@@ -127,7 +127,7 @@ TEST_CASE("wrong: layers / stages layers for each stage, so that some are droppe
 TaskCall outputs_compared(const std::function<bool(const at::Tensor&, const at::Tensor&)>& same) {
   return [same](Communicator&, const CaseInputs& inputs) {
     std::vector<std::int64_t> verdicts;
-    for (const OutputsTrial& trial : outputs_trials(inputs.seed)) {
+    for (const OutputsTrial& trial : outputs_trials_of(inputs)) {
       const auto& [outputs, baseline] = std::tie(trial.outputs, trial.baseline);
       const bool all =
           outputs.size() == baseline.size() && std::equal(outputs.begin(), outputs.end(), baseline.begin(), same);
@@ -141,9 +141,9 @@ TaskCall outputs_compared(const std::function<bool(const at::Tensor&, const at::
 TaskCall gradients_compared(const std::function<bool(const std::string&, const at::Tensor&, const at::Tensor&)>& same) {
   return [same](Communicator&, const CaseInputs& inputs) {
     std::vector<std::int64_t> verdicts;
-    for (const GradientsTrial& trial : gradients_trials(inputs.seed)) {
-      for (const auto& [name, right] : trial.right_verdicts)
-        verdicts.push_back(same(name, trial.gradients.at(name), trial.baseline.at(name)) ? 1 : 0);
+    for (const GradientsTrial& trial : gradients_trials_of(inputs)) {
+      for (const auto& [name, gradient] : trial.gradients)
+        verdicts.push_back(same(name, gradient, trial.baseline.at(name)) ? 1 : 0);
     }
     return TensorMap{{"verdicts", at::tensor(verdicts, at::kLong)}};
   };

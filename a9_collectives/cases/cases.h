@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "a9_collectives/transformer.h"
+#include "a9_collectives/calls/calls.h"
 #include "common/checks/graded_lab.h"
 #include "common/checks/lab_step.h"
 
@@ -13,9 +13,6 @@ std::vector<Section> sections();
 
 /// The cases of all sections.
 std::vector<Case> all_cases();
-
-/// Task id -> student function.
-CallTable calls();
 
 /// The program.
 std::vector<LabStep> program_steps();
@@ -37,14 +34,5 @@ std::vector<Case> transformer_cases();
 
 /// Beyond the handout: gradients. ParallelFunctions on exact data, TensorParallelGrad, UlyssesGrad.
 std::vector<Case> transformer_gradient_cases();
-
-/// The block that a case describes with its numbers and "weight." tensors.
-BasicTransformerBlock block_of(const CaseInputs& inputs);
-
-/// Makes the whole weights that the block has shards of unusable: reading one gives NaN.
-void poison_sharded_weights(const BasicTransformerBlock& block);
-
-/// Adds the gradients of all parameters to the results as "<name>.grad"; undefined where none arrived.
-void add_gradients(const TensorMap& parameters, TensorMap& results);
 
 }  // namespace lab::a9

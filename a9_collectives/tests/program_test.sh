@@ -30,7 +30,7 @@ verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 2
 run "$program" run alreduce; refuses "a task that is not there" 2 "run alreduce: unknown case or task; did you mean 'allreduce'?"
 run "$program" run; refuses "run without a name" 2 "run: expected NAME \(a task, or one of its cases\), got nothing"
 
-# The student's checks, and the records for the judge.
+# The student's checks.
 run "$program" check --nproc 3 --json "$scratch/check.json"
 verdict "$([[ $code == 0 && $(grep -cxE 'a9\.allreduce: 4 of 4 checks right on 3 ranks|a9\.ulysses: skipped on 3 ranks: 4 heads do not divide by 3 ranks|19 of 23 tasks right, 4 skipped' "$scratch/out") == 3 ]]; echo $?)" "check runs every task, and says which are skipped"
 verdict "$([[ $(grep -c '"task": "a9\.' "$scratch/check.json") == 23 && $(grep -c '"passed": false' "$scratch/check.json") -gt 0 ]]; echo $?)" "check --json"
@@ -41,11 +41,6 @@ verdict "$([[ $code == 0 && $(cat "$scratch/out") == $'a9.allreduce: 4 of 4 chec
 run "$program" check allreduce --shake=-1; refuses "shaken runs that cannot be counted" 2 "--shake"
 run "$program" check alreduce; refuses "a check that is not there" 2 "check alreduce: unknown case or task; did you mean 'allreduce'?"
 run "$program" check --json "$scratch/none/x.json"; refuses "results that cannot be written" 2 "there is no folder"
-run bash -c 'exec 8>"$1/rank0" 9>"$1/rank1" && exec "$2" records --nproc 2 --descriptors 8,9 --tasks a9.broadcast' - "$scratch" "$program"
-verdict "$([[ $code == 0 && ! -s $scratch/out && $(grep -ac BroadcastFromLast "$scratch/rank0") -gt 0 && $(stat -c %s "$scratch/rank0") == $(stat -c %s "$scratch/rank1") ]]; echo $?)" "records leaves each rank's results in its file, and prints nothing"
-run "$program" records --nproc 2 --descriptors 77,78; refuses "descriptors that are not open" 2 "--descriptors: 77 is not open for writing"
-run "$program" records --nproc 2 --descriptors 1; refuses "too few descriptors" 2 "expected 2, one for each rank, got 1"
-run "$program" records --nproc 1 --descriptors 1 --tasks a9.brodcast; refuses "records of a task that is not there" 2 "unknown task 'a9.brodcast'; did you mean 'a9.broadcast'"
 
 # Pictures and lines from a trace.
 run "$program" explain all_to_all --text

@@ -140,6 +140,7 @@ pid_t exec_process(const std::vector<std::string>& argv, const std::map<std::str
   auto [read_end, write_end] = make_pipe();
   // A program that starts closes the pipe and sends nothing; one that does not sends errno.
   const pid_t pid = fork_child(options, [&, fd = write_end.get()] {
+    for (const int kept : options.inherited) ::fcntl(kept, F_SETFD, 0);
     if (options.folder.empty() || ::chdir(options.folder.c_str()) == 0)
       ::execvpe(argument_pointers[0], argument_pointers.data(), variable_pointers.data());
     const int error = errno;
@@ -181,6 +182,7 @@ std::string own_program() {
 Subprocess::Subprocess(const ProcessSpec& command) : max_output_bytes_(command.max_output_bytes) {
   ProcessOptions options;
   options.folder = command.folder;
+  options.inherited = command.inherited;
   UniqueFd input, out, err;
   if (command.input) input = memory_file(*command.input);
   if (command.capture) {

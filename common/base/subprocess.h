@@ -20,6 +20,7 @@ struct ProcessOptions {
   int stdout_fd = -1;          ///< negative: this process's own
   int stderr_fd = -1;
   int stdin_fd = -1;
+  std::vector<int> inherited = {};  ///< close-on-exec descriptors that the program keeps, by the same numbers
   std::string folder = {};  ///< a program's working directory; empty: this process's own
 };
 
@@ -52,6 +53,7 @@ struct ProcessSpec {
   std::map<std::string, std::string> environment;  ///< added to this process's own
   std::string folder;                              ///< its working directory; empty: this process's own
   std::optional<std::string> input;                ///< its stdin; none: this process's own
+  std::vector<int> inherited;                      ///< close-on-exec descriptors that it keeps, by the same numbers
   bool capture = true;                             ///< its stdout and stderr; otherwise they are this process's own
   std::size_t max_output_bytes = 256u << 20;       ///< kept of each; the rest is counted and dropped
 };

@@ -1,6 +1,5 @@
 #include "common/checks/check_command.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +12,6 @@
 #include <vector>
 
 #include "common/base/files.h"
-#include "common/base/numbers.h"
 #include "common/base/text.h"
 #include "common/checks/case.h"
 #include "common/checks/check_run.h"
@@ -26,44 +24,6 @@
 
 namespace lab {
 namespace {
-
-std::vector<int> descriptors_in(const std::string& text, int num_ranks) {
-  std::vector<int> descriptors;
-  for (const std::int64_t number : numbers_in("--descriptors", text, {0, 1 << 20})) {
-    const int flags = ::fcntl(static_cast<int>(number), F_GETFL);
-    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
-      throw UsageError(fmt::format("--descriptors: {} is not open for writing", number));
-    descriptors.push_back(static_cast<int>(number));
-  }
-  if (static_cast<int>(descriptors.size()) != num_ranks)
-    throw UsageError(
-        fmt::format("--descriptors: expected {}, one for each rank, got {}", num_ranks, descriptors.size()));
-  return descriptors;
-}
-
-/// The cases that the list names, by task or by name, in the table's order; all if it is empty.
-std::vector<Case> cases_of_list(const std::vector<Case>& cases, const std::string& list) {
-  if (list.empty()) return cases;
-  std::vector<std::string> known = tasks_of(cases);
-  for (const Case& test_case : cases) known.push_back(test_case.name);
-  std::vector<std::string> wanted;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    wanted.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-    if (std::find(known.begin(), known.end(), wanted.back()) != known.end()) continue;
-    const std::string meant = did_you_mean(wanted.back(), known);
-    throw UsageError(fmt::format("--tasks: unknown task '{}'{}", wanted.back(),
-                                 meant.empty() ? "; expected one such as '" + known.front() + "'" : meant));
-  }
-  std::vector<Case> chosen;
-  const auto is_wanted = [&](const std::string& name) {
-    return std::find(wanted.begin(), wanted.end(), name) != wanted.end();
-  };
-  std::copy_if(cases.begin(), cases.end(), std::back_inserter(chosen),
-               [&](const Case& test_case) { return is_wanted(test_case.task) || is_wanted(test_case.name); });
-  return chosen;
-}
 
 std::string read_log(const std::string& path) {
   if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
@@ -126,27 +86,6 @@ nlohmann::json json_of_case(const CheckedCase& checked) {
           {"likely", checked.symptom ? checked.symptom->message : ""}};
 }
 
-}  // namespace
-
-namespace {
-
-struct RecordOptions {
-  launch::WorldSpec world;
-  std::uint64_t seed = cli::CommonOptions().seed;
-  std::string descriptors, tasks;
-};
-
-ExitCode record_cases(const LabProgram& program, const RecordOptions& options) {
-  launch::use_threads(1);  // there must be no thread pool before a fork
-  const int num_ranks = options.world.num_ranks;
-  if (program.validate) program.validate(num_ranks);
-  const std::vector<Case> cases = cases_of_list(program.cases, options.tasks);
-  const launch::WorldOutcome outcome = run_record_world(cases, program.calls, options.world, options.seed,
-                                                        descriptors_in(options.descriptors, num_ranks));
-  explain_failure(program.name, outcome);
-  return static_cast<ExitCode>(outcome.exit_code());
-}
-
 ExitCode compare_log(const LabProgram& program, const std::string& path, int num_ranks) {
   const std::vector<std::string> problems = log::check_log(read_log(path), expectation_of(program.steps(), num_ranks));
   for (const std::string& problem : problems) fmt::print("{}: {}\n", path, problem);
@@ -165,17 +104,6 @@ launch::WorldSpec usual_world(const LabProgram& program) {
 }
 
 }  // namespace
-
-void records_command(cli::App& app, const LabProgram& program) {
-  auto& options = app.own(RecordOptions());
-  options.world = usual_world(program);
-  app.add_integer("--nproc", options.world.num_ranks, {1, 4096}, "ranks to start");
-  app.add_seed("--seed", options.seed, "of weights and data");
-  app.add_text("--descriptors", options.descriptors, "LIST", "where each rank writes");
-  app.add_text("--tasks", options.tasks, "LIST", "ids, or names of checks, separated by commas; default: all");
-  app.add_timeout(options.world.timeout_seconds);
-  app.set_action([&] { return record_cases(program, options); });
-}
 
 void check_log_command(cli::App& app, const LabProgram& program) {
   auto& path = app.own(std::string());

@@ -15,14 +15,6 @@ struct LabProgram;
 
 // Each function gives a command its options and its action; the program must live as long as the App.
 
-/// `LAB records --nproc P --seed S --descriptors 5,6,7,8 [--tasks a9.broadcast,a9.allreduce] [--timeout T]`: for a
-/// judge. Rank r performs the cases of these tasks, or the cases with these names, in the table's order, and appends a
-/// record of each to descriptor r, which this process has inherited (perform_and_record). Prints nothing: the records
-/// are judged by their reader.
-/// Returns   the world's exit code; its message goes to stderr
-/// Errors    UsageError: options; a descriptor that cannot be written to; a task that does not exist
-void records_command(cli::App& app, const LabProgram& program);
-
 /// `LAB check-log FILE --nproc P`: prints what is wrong with the log, one line each, or that it is accepted.
 /// Returns   0 for an accepted log, 1 for a refused one
 /// Errors    UsageError: options; a file that cannot be read

@@ -233,8 +233,7 @@ void add_lab(cli::App& app, const LabProgram& program) {
   };
   if (!program.cases.empty()) {
     app.add_commands({{"run", "runs the cases of one task, or one case", with_program(run_command)},
-                      {"check", "checks a task, or all, and says what is wrong", with_program(check_command)},
-                      {"records", "writes what the cases return, for a judge", with_program(records_command)}});
+                      {"check", "checks a task, or all, and says what is wrong", with_program(check_command)}});
   }
   app.add_commands({{"check-log",
                      "compares a log with the lines of a right run\n"

@@ -33,7 +33,7 @@ struct LabProgram {
   /// Called once when all ranks have ended, with what they printed: by the process that started them, or by rank 0
   /// under a launcher. Also called after a failure. May be empty.
   std::function<void(const cli::CommonOptions&, const log::RunReport&)> after;
-  /// What `check` and `records` run, by task or by name; empty: the lab has neither of them, nor `run NAME`.
+  /// What `check` runs, by task or by name; empty: the lab has neither that nor `run NAME`.
   std::vector<Case> cases;
   CallTable calls;  ///< task -> student function
   std::vector<cli::Command> commands;
@@ -46,7 +46,7 @@ void explain_failure(const std::string& program, const launch::WorldOutcome& out
 /// live as long as the App:
 ///
 ///     LAB, LAB run NAME              a run of everything, or of some cases
-///     LAB check, LAB records         run cases, `records` for a judge (check_command.h)
+///     LAB check                      runs cases and judges them (check_command.h)
 ///     LAB check-log FILE --nproc P   compares a log with what the steps expect
 ///     LAB COMMAND                    one of `commands`
 ///

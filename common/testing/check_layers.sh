@@ -76,7 +76,7 @@ seam() {
   mapfile -t files < <(find . -path ./build -prune -o \( -name '*.cpp' -o -name '*.h' \) -print | sed 's|^\./||' | grep -vE "$2")
   complain "$1 is used in $2 only" < <(includes "$1" "${files[@]}")
 }
-seam 'common/comm/(gloo/|thread/|sim/(backend|engine)|relay/frame|[a-z_]*_backend)' '^common/comm/'
+seam 'common/comm/(gloo/|thread/|sim/(backend|engine)|relay/(frame|gathering|hub|payload_tensor)|[a-z_]*_backend)' '^common/comm/'
 seam 'gloo/' '^common/comm/(gloo/|tests/gloo_)|^common/bench/|/compile_fail/'
 seam 'torch/csrc/distributed' '^common/comm/(gloo/|tests/gloo_)|/compile_fail/'
 seam 'mpi\.h[">]' '^common/bench/mpi_peer\.cpp'

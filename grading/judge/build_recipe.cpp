@@ -53,8 +53,8 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-void add_link_command(BuildRecipe& recipe) {
-  const std::string command = last_command(recipe.folder, "bin/" + recipe.lab);
+void add_link_command(BuildRecipe& recipe, const std::string& program) {
+  const std::string command = last_command(recipe.folder, program);
   std::vector<std::string> arguments = split_command(command);
   // ": && c++ ... && :" is how CMake wraps a command with nothing before or after it.
   if (arguments.size() < 6 || arguments[0] != ":" || arguments[1] != "&&")
@@ -69,7 +69,7 @@ void add_link_command(BuildRecipe& recipe) {
       student_seen = true;
     } else if (i > 0 && arguments[i - 1] == "-o") {
       argument = kProgramPlace;
-    } else if (ends_with(argument, ".a") && (!student_seen || argument.find("common/checks/") == 0)) {
+    } else if (ends_with(argument, ".a") && (!student_seen || argument.find("common/rank/") == 0)) {
       recipe.own_libraries.push_back(recipe.folder + "/" + argument);
     }
   }
@@ -85,12 +85,13 @@ const StudentSource* BuildRecipe::find(const std::string& name) const {
   return found == sources.end() ? nullptr : &*found;
 }
 
-BuildRecipe load_build_recipe(const std::string& root, const std::string& build_folder, const std::string& lab) {
+BuildRecipe load_build_recipe(const std::string& root, const std::string& build_folder, const std::string& lab,
+                              const std::string& program_folder) {
   BuildRecipe recipe;
   recipe.lab = lab;
   recipe.root = std::filesystem::canonical(root).string();
-  if (!std::filesystem::exists(build_folder + "/bin/" + lab))
-    refuse(build_folder, fmt::format("bin/{} is missing", lab));
+  const std::string program = program_folder + lab;
+  if (!std::filesystem::exists(build_folder + "/" + program)) refuse(build_folder, program + " is missing");
   recipe.folder = std::filesystem::canonical(build_folder).string();
   const std::string prefix = recipe.root + "/" + lab + "/";
   const auto commands = nlohmann::json::parse(read_file(recipe.folder + "/compile_commands.json"), nullptr, false);
@@ -119,7 +120,7 @@ BuildRecipe load_build_recipe(const std::string& root, const std::string& build_
   if (recipe.sources.empty()) refuse(recipe.folder, fmt::format("no student file of {} in compile_commands.json", lab));
   std::sort(recipe.sources.begin(), recipe.sources.end(),
             [](const StudentSource& left, const StudentSource& right) { return left.name < right.name; });
-  add_link_command(recipe);
+  add_link_command(recipe, program);
   return recipe;
 }
 

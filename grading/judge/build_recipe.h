@@ -20,7 +20,7 @@ constexpr char kObjectPlace[] = "@OBJECT@";
 constexpr char kObjectsPlace[] = "@OBJECTS@";
 constexpr char kProgramPlace[] = "@PROGRAM@";
 
-/// How a lab's program is built from student files and from what the suite has compiled already. Taken from the build
+/// How a lab's program, such as that of one judged rank, is built from student files and from what the suite has compiled already. Taken from the build
 /// folder itself, so that a submission is compiled with the same flags, headers and libraries as the reference.
 struct BuildRecipe {
   std::string lab;     ///< "a9_collectives"
@@ -28,13 +28,18 @@ struct BuildRecipe {
   std::string folder;  ///< the build folder, to which the link command's paths are relative
   std::vector<StudentSource> sources;
   std::vector<std::string> link;           ///< with kObjectsPlace for the students' library, and kProgramPlace
-  std::vector<std::string> own_libraries;  ///< archives that belong to the checks: student code must not call into them
+  std::vector<std::string> own_libraries;  ///< archives that call student code, which must not call into them
 
   const StudentSource* find(const std::string& name) const;
 };
 
-/// Reads compile_commands.json and asks ninja for the link command.
+/// Where a build folder has the programs that are one judged rank of a lab, and where the labs' own.
+constexpr char kRankFolder[] = "ranks/";
+constexpr char kProgramFolder[] = "bin/";
+
+/// Reads compile_commands.json and asks ninja for the link command of the lab's program in a folder of the build.
 /// Errors    UsageError: the folder does not hold a finished ninja build of the lab
-BuildRecipe load_build_recipe(const std::string& root, const std::string& build_folder, const std::string& lab);
+BuildRecipe load_build_recipe(const std::string& root, const std::string& build_folder, const std::string& lab,
+                              const std::string& program_folder = kRankFolder);
 
 }  // namespace lab::grading

@@ -1,35 +1,28 @@
 #include "grading/judge/check_runs.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <set>
-#include <utility>
+#include <algorithm>
+#include <thread>
 
 #include "common/base/errors.h"
 #include "common/base/text.h"
+#include "common/comm/relay/relay_world.h"
+#include "common/launch/one_rank.h"
 #include "common/launch/supervise/run_directory.h"
-#include "grading/judge/sandbox.h"
+#include "grading/judge/case_handout.h"
 
 namespace lab::grading {
 namespace {
 
 constexpr double kMostSeconds = 300;
+constexpr double kMostDelaySeconds = 0.0005;  // of a shaken run
+constexpr std::uint64_t kMostMessageBytes = 256u << 20;
 // A rank's own time-out is by the clock. A job that was able to run is found stuck long before.
 constexpr double kStallsBeforeTimeout = 12;
 
-/// Why the records are not acceptable: a rank must report each check once.
-std::string repeated_record(const std::vector<CaseRecord>& records) {
-  std::set<std::pair<std::string, std::string>> seen;
-  for (const CaseRecord& record : records) {
-    if (!seen.insert({record.task, record.name}).second) return fmt::format("two results of {}", record.name);
-  }
-  return "";
-}
-
-/// The program's message: its first line on stderr that says `error:`, else its first line.
-std::string message_of_run(const SandboxResult& result) {
-  if (result.end == SandboxResult::End::kExited && result.exit_code == 0) return "";
+/// What a rank's program printed first on stderr; its first line that says `error:`, if there is one.
+std::string printed_by(const SandboxResult& result) {
   std::string first;
   for (const std::string_view whole_line : split(result.err, '\n')) {
     const std::string line = one_line(whole_line);
@@ -37,59 +30,94 @@ std::string message_of_run(const SandboxResult& result) {
     if (error != std::string::npos) return line.substr(error + 7, 600);
     if (first.empty()) first = line.substr(0, 600);
   }
-  const std::string ending = "the program " + result.ending();
-  return first.empty() ? ending : fmt::format("{}; it printed: {}", ending, first);
+  return first;
 }
+
+/// Why the world ended early, by what the relay and the sandbox saw; none: it did not.
+std::optional<launch::RankFailure> failure_of(const comm::RelayWorld& relay,
+                                              const std::vector<SandboxResult>& results) {
+  using End = SandboxResult::End;
+  const std::optional<comm::RelayFailure> seen = relay.failure();
+  if (!seen) return std::nullopt;
+  if (seen->rank < 0) return launch::RankFailure{static_cast<int>(seen->exit_code), seen->message};
+  const SandboxResult& result = results[static_cast<std::size_t>(seen->rank)];
+  // It ended by itself, for a reason that it had told the relay.
+  if (result.end == End::kExited && result.exit_code == static_cast<int>(seen->exit_code))
+    return launch::RankFailure{result.exit_code, fmt::format("rank {}: {}", seen->rank, seen->message)};
+  const std::string printed = printed_by(result);
+  return launch::RankFailure{result.exit_code,
+                             fmt::format("rank {} {}{}", seen->rank, result.ending(),
+                                         printed.empty() ? "" : fmt::format("; it printed: {}", printed))};
+}
+
+/// A thread that is waited for however its owner ends.
+struct JoinedThread {
+  std::thread thread;
+  ~JoinedThread() {
+    if (thread.joinable()) thread.join();
+  }
+};
 
 }  // namespace
 
 CaseWorld run_case_world(const Sandbox& sandbox, const CaseWorldSpec& spec) {
-  const launch::RunDirectory work;
-  const RecordFiles files(spec.num_ranks);
-  SandboxJob job;
-  job.argv = {spec.program,    "records",
-              "--nproc",       std::to_string(spec.num_ranks),
-              "--seed",        std::to_string(spec.seed),
-              "--tasks",       fmt::format("{}", fmt::join(spec.cases, ",")),
-              "--timeout",     fmt::format("{}", kStallsBeforeTimeout * spec.stall_seconds),
-              "--descriptors", fmt::format("{}", fmt::join(files.descriptors(), ","))};
-  job.folder = work.path();
-  job.readable = spec.readable;
-  job.readable.push_back(spec.program);
-  job.limits.run_seconds = kMostSeconds;
-  job.limits.stall_seconds = spec.stall_seconds;
-  job.progress = [&files] { return files.num_bytes(); };
+  comm::RelayOptions options;
+  options.timeout_seconds = kStallsBeforeTimeout * spec.stall_seconds;
+  options.shake_seed = spec.shake_seed;
+  options.max_delay_seconds = kMostDelaySeconds;
+  options.max_message_bytes = options.max_posted_bytes = kMostMessageBytes;
+  comm::RelayWorld relay(spec.num_ranks, options);
+  CaseHandout handout(spec.cases, spec.num_ranks, spec.seed);
+  std::vector<launch::RunDirectory> folders(static_cast<std::size_t>(spec.num_ranks));
+  std::vector<SandboxJob> jobs;
+  for (int rank = 0; rank < spec.num_ranks; ++rank) {
+    SandboxJob job;
+    job.argv = {spec.program, std::to_string(rank), std::to_string(spec.num_ranks),
+                std::to_string(relay.rank_end(rank))};
+    if (spec.shake_seed) job.argv.emplace_back("shaken");
+    job.inherited = {relay.rank_end(rank)};
+    job.folder = folders[static_cast<std::size_t>(rank)].path();
+    job.readable = spec.readable;
+    job.readable.push_back(spec.program);
+    job.limits.run_seconds = kMostSeconds;
+    job.limits.stall_seconds = spec.stall_seconds;
+    job.progress = [&handout] { return handout.num_done(); };
+    jobs.push_back(std::move(job));
+  }
 
   CaseWorld world;
-  world.result = sandbox.run(job);
-  const bool rank_timed_out = world.result.exit_code == static_cast<int>(ExitCode::kCommunication) &&
-                              world.result.last_progress >= kStallsBeforeTimeout * spec.stall_seconds;
-  world.is_machines_fault = world.result.is_machines_fault() || rank_timed_out;
-  std::string message = message_of_run(world.result);
-  for (RecordsRead& read : files.read()) {
-    const std::string wrong = read.broken.empty() ? repeated_record(read.records) : read.broken;
-    if (!wrong.empty() && world.intact && !world.is_machines_fault)
-      message = fmt::format("rank {} sent an invalid result: {}", world.by_rank.size(), wrong);
-    world.intact = world.intact && wrong.empty();
-    world.by_rank.push_back(std::move(read.records));
-  }
-  if (!message.empty()) world.failure = launch::RankFailure{world.result.exit_code, message};
+  JoinedThread serving;
+  world.results = sandbox.run_together(jobs, [&] {
+    serving.thread = std::thread([&] {
+      launch::use_threads(1);  // of this thread, which draws inputs and computes collectives
+      relay.serve(&handout);
+    });
+  });
+  serving.thread.join();
+  world.by_rank = handout.take_records();
+  world.failure = failure_of(relay, world.results);
+  const bool rank_timed_out = world.failure && world.failure->exit_code == static_cast<int>(ExitCode::kCommunication) &&
+                              world.results.front().last_progress >= options.timeout_seconds;
+  world.is_machines_fault =
+      rank_timed_out || std::any_of(world.results.begin(), world.results.end(),
+                                    [](const SandboxResult& result) { return result.is_machines_fault(); });
   return world;
 }
 
-std::vector<CheckedCase> CheckRunner::run(int num_ranks, const std::vector<Case>& cases) const {
+std::vector<CheckedCase> CheckRunner::run(int num_ranks, const std::vector<Case>& cases, bool shaken) const {
   CaseWorldSpec spec;
   spec.program = program;
   spec.num_ranks = num_ranks;
   spec.seed = seed;
   spec.stall_seconds = stall_seconds;
+  if (shaken) spec.shake_seed = (seed + static_cast<std::uint64_t>(num_ranks)) & 0xFFFFFFFF;
   return check_apart(cases, seed, [&](const std::vector<Case>& some) {
-    spec.cases.clear();
-    for (const Case& test_case : some) spec.cases.push_back(test_case.name);
+    spec.cases = some;
     CaseWorld world = run_case_world(sandbox, spec);
     if (world.is_machines_fault) world = run_case_world(sandbox, spec);
     if (world.is_machines_fault)
-      throw NotJudged(fmt::format("twice, on {}: {}", counted(num_ranks, "rank"), world.failure->message));
+      throw NotJudged(fmt::format("twice, on {}: {}", counted(num_ranks, "rank"),
+                                  world.failure ? world.failure->message : "the machine kept it waiting"));
     return RecordedWorld(std::move(world));
   });
 }

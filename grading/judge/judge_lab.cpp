@@ -22,8 +22,10 @@ bool may_still_pass(const CheckOutcome& check) {
   return check.state == State::kNotRun || check.state == State::kPassed || check.state == State::kSkipped;
 }
 
+constexpr const char* kShakenHint = "; in this run messages were delayed at random, as lab check --shake does";
+
 /// The check after one more world size.
-void add_run(CheckOutcome& check, const CheckedCase& run, int num_ranks) {
+void add_run(CheckOutcome& check, const CheckedCase& run, int num_ranks, bool shaken) {
   using State = CheckOutcome::State;
   if (run.skipped()) {
     if (check.state == State::kNotRun) check.state = State::kSkipped;
@@ -42,6 +44,7 @@ void add_run(CheckOutcome& check, const CheckedCase& run, int num_ranks) {
       });
   check.reason =
       fmt::format("on {}: {}", counted(num_ranks, "rank"), no_result && run.failure ? run.failure->message : own);
+  if (shaken) check.reason += kShakenHint;
   if (no_result && run.failure && run.failure->exit_code == static_cast<int>(ExitCode::kDeadlock)) {
     check.symptom_id = "deadlock";
   } else if (run.symptom) {
@@ -85,6 +88,7 @@ std::map<std::string, TaskOutcome> run_sizes(const CheckRunner& runner, const Ru
                                              const std::vector<Case>& cases) {
   std::map<std::string, TaskOutcome> outcomes;
   for (const int num_ranks : rubric.judging.ranks) {
+    const bool shaken = num_ranks != rubric.judging.ranks.front();  // what fails in order needs no disorder
     std::vector<Case> still;
     for (const Case& test_case : cases) {
       TaskOutcome& outcome = outcomes[test_case.task];
@@ -94,7 +98,7 @@ std::map<std::string, TaskOutcome> run_sizes(const CheckRunner& runner, const Ru
     }
     std::vector<CheckedCase> runs;
     try {
-      runs = runner.run(num_ranks, still);
+      runs = runner.run(num_ranks, still, shaken);
     } catch (const NotJudged& fault) {
       for (const Case& test_case : still) note_not_judged(outcomes[test_case.task], test_case.name, fault);
       return outcomes;
@@ -102,7 +106,7 @@ std::map<std::string, TaskOutcome> run_sizes(const CheckRunner& runner, const Ru
     for (const CheckedCase& run : runs) {
       TaskOutcome& outcome = outcomes[run.task];
       if (outcome.state == TaskOutcome::State::kNotRun) outcome.state = TaskOutcome::State::kJudged;
-      add_run(check_of(outcome, run.name), run, num_ranks);
+      add_run(check_of(outcome, run.name), run, num_ranks, shaken);
       note_todo(outcome, run);
     }
   }

@@ -85,8 +85,8 @@ std::string ninja_file(const BuildRecipe& recipe, const std::vector<std::string>
 
 /// Folders that a submission must not include from: they hold solutions, expected results, or what compares them.
 std::vector<std::string> secret_folders(const std::string& lab) {
-  std::vector<std::string> folders = {"common/checks"};
-  for (const char* name : {"student", "answers", "tests", "cases", "commands", "checkpoint", "pictures"})
+  std::vector<std::string> folders = {"common/checks", "common/rank"};
+  for (const char* name : {"student", "answers", "tests", "calls", "cases", "commands", "checkpoint", "pictures"})
     folders.push_back(lab + "/" + name);
   return folders;
 }

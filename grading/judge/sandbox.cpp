@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "common/base/errors.h"
@@ -22,6 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr double kLookAtOneSeconds = 0.02;
 constexpr double kLookSeconds = 0.2;  // between two looks at the job's threads: /proc counts in hundredths
 
 double seconds_since(Clock::time_point start) {
@@ -139,73 +141,97 @@ Sandbox Sandbox::detect(bool wanted, double most_wall_seconds) {
 }
 
 SandboxResult Sandbox::run(const SandboxJob& job) const {
+  return run_together({job}).front();
+}
+
+std::vector<SandboxResult> Sandbox::run_together(const std::vector<SandboxJob>& jobs,
+                                                 const std::function<void()>& begun) const {
   using End = SandboxResult::End;
   const auto start = Clock::now();
   const std::uint64_t kills_before = out_of_memory_kills();
-  launch::Orphans orphans;  // outside of bubblewrap, a process that the job leaves behind becomes ours
-  ProcessSpec command;
-  command.argv = command_line(job, isolates_);
-  command.max_output_bytes = job.limits.output_bytes;
-  SandboxResult result;
-  std::optional<Subprocess> process;
-  try {
-    process.emplace(command);
-  } catch (const UsageError& refused) {
-    result.end = End::kNotStarted;
-    result.err = refused.what();
-    return result;
+  launch::Orphans orphans;  // outside of bubblewrap, a process that a job leaves behind becomes ours
+  std::vector<SandboxResult> results(jobs.size());
+  std::vector<std::unique_ptr<Subprocess>> processes(jobs.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    ProcessSpec command;
+    command.argv = command_line(jobs[i], isolates_);
+    command.inherited = jobs[i].inherited;
+    command.max_output_bytes = jobs[i].limits.output_bytes;
+    try {
+      processes[i] = std::make_unique<Subprocess>(command);
+    } catch (const UsageError& refused) {
+      results[i].end = End::kNotStarted;
+      results[i].err = refused.what();
+    }
   }
+  if (begun) begun();
 
-  std::uint64_t progress = job.progress ? job.progress() : 0;
+  const SandboxLimits& limits = jobs.front().limits;
+  const auto& progress_now = jobs.front().progress;
+  std::uint64_t progress = progress_now ? progress_now() : 0;
   JobClock clock;
   double looked = 0, own_at_progress = 0, progress_at = 0;
+  const auto limit_reached = [&](double now) -> std::optional<End> {
+    for (const auto& process : processes)
+      if (process && process->dropped_bytes() > limits.dropped_bytes) return End::kPrintedTooMuch;
+    if (clock.own_seconds() > limits.run_seconds) return End::kOutOfTime;
+    if (progress_now && clock.own_seconds() - own_at_progress > limits.stall_seconds) return End::kStalled;
+    if (now > most_wall_seconds_) return End::kKeptWaiting;
+    return std::nullopt;
+  };
   for (;;) {
-    const bool ended = process->wait_for(0.02);
+    bool ended = true;
+    for (const auto& process : processes)
+      if (process) ended = process->wait_for(kLookAtOneSeconds / static_cast<double>(jobs.size())) && ended;
     const double now = seconds_since(start);
     if (ended || now - looked >= kLookSeconds) {
-      clock.look(now - looked, ended ? std::map<pid_t, ThreadState>() : threads_below(process->pid()));
+      std::map<pid_t, ThreadState> threads;
+      for (const auto& process : processes)
+        if (process && !ended) threads.merge(threads_below(process->pid()));
+      clock.look(now - looked, threads);
       looked = now;
     }
-    if (job.progress && job.progress() != progress) {
-      progress = job.progress();
+    if (progress_now && progress_now() != progress) {
+      progress = progress_now();
       own_at_progress = clock.own_seconds();
       progress_at = now;
     }
     if (ended) break;
-    if (process->dropped_bytes() > job.limits.dropped_bytes) {
-      result.end = End::kPrintedTooMuch;
-    } else if (clock.own_seconds() > job.limits.run_seconds) {
-      result.end = End::kOutOfTime;
-    } else if (job.progress && clock.own_seconds() - own_at_progress > job.limits.stall_seconds) {
-      result.end = End::kStalled;
-    } else if (now > most_wall_seconds_) {
-      result.end = End::kKeptWaiting;
-    } else {
-      continue;
+    const std::optional<End> reached = limit_reached(now);
+    if (!reached) continue;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      if (!processes[i] || processes[i]->wait_for(0)) continue;
+      results[i].end = *reached;
+      processes[i]->kill();
     }
-    process->kill();
     break;
   }
   orphans.kill_all();
-  process->wait_for(0);  // reads what they wrote
-  result.exit_code = exit_code_of_status(process->status());
-  result.out = process->out();
-  result.err = process->err();
-  result.dropped_bytes = process->dropped_bytes();
-  result.seconds = seconds_since(start);
-  result.starved_seconds = clock.starved_seconds();
-  result.last_progress = result.seconds - progress_at;
-  if (result.end != End::kExited) return result;
-  if (result.exit_code != 0 && out_of_memory_kills() > kills_before) {
-    result.end = End::kMachineOutOfMemory;
-  } else if (result.exit_code == 128 + SIGXCPU) {
-    result.end = End::kOutOfCpu;  // also where bubblewrap passes it on as its own exit code
-  } else if (WIFSIGNALED(process->status())) {
-    result.end = End::kSignalled;
-  } else if (isolates_ && result.exit_code != 0 && progress == 0 && result.err.rfind("bwrap: ", 0) == 0) {
-    result.end = End::kNotStarted;
+
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    SandboxResult& result = results[i];
+    result.seconds = seconds_since(start);
+    result.starved_seconds = clock.starved_seconds();
+    result.last_progress = result.seconds - progress_at;
+    if (!processes[i]) continue;
+    Subprocess& process = *processes[i];
+    process.wait_for(0);  // reads what they wrote
+    result.exit_code = exit_code_of_status(process.status());
+    result.out = process.out();
+    result.err = process.err();
+    result.dropped_bytes = process.dropped_bytes();
+    if (result.end != End::kExited) continue;
+    if (result.exit_code != 0 && out_of_memory_kills() > kills_before) {
+      result.end = End::kMachineOutOfMemory;
+    } else if (result.exit_code == 128 + SIGXCPU) {
+      result.end = End::kOutOfCpu;  // also where bubblewrap passes it on as its own exit code
+    } else if (WIFSIGNALED(process.status()) || (isolates_ && result.exit_code > 128)) {  // as bubblewrap passes it on
+      result.end = End::kSignalled;
+    } else if (isolates_ && result.exit_code != 0 && progress == 0 && result.err.rfind("bwrap: ", 0) == 0) {
+      result.end = End::kNotStarted;
+    }
   }
-  return result;
+  return results;
 }
 
 SandboxResult Sandbox::run_or_give_up(const SandboxJob& job) const {

@@ -26,6 +26,7 @@ struct SandboxJob {
   std::string folder;                 ///< where it runs; it may write there, and in its /tmp
   std::vector<std::string> readable;  ///< files and folders in addition to the system's own
   std::vector<std::string> hidden;    ///< folders below those that must look empty
+  std::vector<int> inherited;         ///< close-on-exec descriptors that it keeps, by the same numbers
   SandboxLimits limits;
   std::function<std::uint64_t()> progress;  ///< a number that changes while the work goes on; empty: only run_seconds
 };
@@ -74,9 +75,13 @@ class Sandbox {
   /// "bubblewrap: no network, no files but the lab's, ..." or "none but limits: bubblewrap is not installed".
   const std::string& level() const { return level_; }
 
-  /// The job inherits descriptors that are not close-on-exec.
   /// Call      from the main thread: blocking; no process of the job is left when it returns
   SandboxResult run(const SandboxJob& job) const;
+  /// Runs jobs that work together, each in a sandbox of its own. The time limits and the progress of the first are those
+  /// of all together: when they are exceeded, all jobs that still run end that way. `begun` is called once all of them
+  /// are started, or one could not be.
+  std::vector<SandboxResult> run_together(const std::vector<SandboxJob>& jobs,
+                                          const std::function<void()>& begun = {}) const;
   /// The same, but runs the job once more if the machine is to blame for its end.
   /// Errors    NotJudged: the machine is to blame again
   SandboxResult run_or_give_up(const SandboxJob& job) const;

@@ -1,99 +1,13 @@
 #include "optC_model_parallel/cases/cases.h"
 
-#include <memory>
 #include <utility>
 
 #include "optC_model_parallel/cases/pass_cases.h"
-#include "optC_model_parallel/cases/pipeline_part_trials.h"
 #include "optC_model_parallel/cases/pipeline_training_case.h"
-#include "optC_model_parallel/cases/sharded_layer.h"
 #include "optC_model_parallel/cases/stale_cases.h"
-#include "optC_model_parallel/gpipe.h"
-#include "optC_model_parallel/live_micro_batches.h"
-#include "optC_model_parallel/micro_batches.h"
-#include "optC_model_parallel/model/parallel/pipeline_strategy.h"
-#include "optC_model_parallel/parallel_functions.h"
-#include "optC_model_parallel/parallel_layers.h"
-#include "optC_model_parallel/pipedream.h"
-#include "optC_model_parallel/split_layers.h"
-#include "optC_model_parallel/weight_versions.h"
 
 namespace lab::optc {
 namespace {
-
-at::Tensor column_forward(const at::Tensor& x, const Tensors& shards, const CaseInputs& inputs, Collectives& comm) {
-  return column_parallel_linear(x, shards[0], shards[1], inputs.integer("gather_output") != 0, comm);
-}
-
-at::Tensor row_forward(const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {
-  return row_parallel_linear(x, shards[0], shards[1], comm);
-}
-
-at::Tensor norm_forward(const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {
-  return parallel_layer_norm(x, shards[0], shards[1], comm);
-}
-
-at::Tensor mlp_forward(const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {
-  return parallel_mlp(x, shards, comm);
-}
-
-at::Tensor norm_mlp_forward(const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {
-  return parallel_norm_mlp(x, shards, comm);
-}
-
-at::Tensor attention_forward(const at::Tensor& x, const Tensors& shards, const CaseInputs& inputs, Collectives& comm) {
-  return parallel_attention(x, shards, inputs.integer("head_dim"), comm);
-}
-
-at::Tensor residual_forward(const at::Tensor& x, const Tensors& shards, const CaseInputs& inputs, Collectives& comm) {
-  return parallel_residual(x, shards, inputs.integer("training") != 0 ? Mode::kTraining : Mode::kEvaluation, comm);
-}
-
-TaskCall column_row_call() {
-  const TaskCall pair = sharded_layer_call(kMlpTensors, mlp_forward);
-  const TaskCall pair_with_norm = sharded_layer_call(kNormMlpTensors, norm_mlp_forward);
-  return [=](Communicator& comm, const CaseInputs& inputs) {
-    return inputs.tensors.count("weight.norm.weight") == 0 ? pair(comm, inputs) : pair_with_norm(comm, inputs);
-  };
-}
-
-LiveUnderTest live_micro_batches(bool recompute) {
-  const auto live = std::make_shared<LiveMicroBatches>(recompute);
-  return {[live](int i, const at::Tensor& input, const StageFunction& f) { return live->forward(i, input, f); },
-          [live](int i, const at::Tensor& output_grad) { return live->backward(i, output_grad); },
-          [live] { return live->size(); }};
-}
-
-VersionsUnderTest weight_versions(Parameters first) {
-  const auto versions = std::make_shared<WeightVersions>(std::move(first));
-  return {[versions](std::int64_t i, std::int64_t version) -> const Parameters& { return versions->start(i, version); },
-          [versions](std::int64_t i) -> const Parameters& { return versions->of(i); },
-          [versions](std::int64_t i) { versions->finish(i); },
-          [versions](Parameters next) { versions->add(std::move(next)); }, [versions] { return versions->num_kept(); }};
-}
-
-TensorMap stage_call(Communicator&, const CaseInputs& inputs) {
-  return stage_trial(inputs, live_micro_batches);
-}
-
-TensorMap pass_call(Communicator& comm, const CaseInputs& inputs) {
-  return pass_trial(comm, inputs, gpipe);
-}
-
-TensorMap gpipe_alone_call(Communicator& comm, const CaseInputs& inputs) {
-  return gpipe_alone_trial(comm, inputs, gpipe);
-}
-
-TensorMap stale_call(Communicator& comm, const CaseInputs& inputs) {
-  return stale_trial(comm, inputs, version_rule);
-}
-
-/// For tasks with two kinds of cases: the call for cases with images for a pipeline, or the other one.
-TaskCall with_images(TaskCall with, TaskCall without) {
-  return [with = std::move(with), without = std::move(without)](Communicator& comm, const CaseInputs& inputs) {
-    return (inputs.tensors.count("input.pixels") != 0 ? with : without)(comm, inputs);
-  };
-}
 
 std::vector<Case> norm_section() {
   std::vector<Case> all = norm_cases();
@@ -102,48 +16,6 @@ std::vector<Case> norm_section() {
 }
 
 }  // namespace
-
-CallTable calls() {
-  return {
-      {"optC.split_layers", [](Communicator&, const CaseInputs& inputs) { return split_trial(inputs, split_layers); }},
-      {"optC.micro_batches", [](Communicator&, const CaseInputs& inputs) { return cut_trial(inputs, micro_batches); }},
-      {"optC.micro_batch_loss",
-       [](Communicator&, const CaseInputs& inputs) { return loss_trial(inputs, micro_batch_loss); }},
-      {"optC.stage", stage_call},
-      {"optC.recompute", with_images(pass_call, stage_call)},
-      {"optC.gpipe", with_images(pass_call, gpipe_alone_call)},
-      {"optC.pipeline_training", pipeline_training_trial},
-      {"optC.one_forward_one_backward", pass_call},
-      {"optC.interleaved", pass_call},
-      {"optC.weight_versions",
-       [](Communicator&, const CaseInputs& inputs) { return versions_trial(inputs, weight_versions); }},
-      {"optC.pipedream", with_images(stale_call,
-                                     [](Communicator&, const CaseInputs& inputs) {
-                                       return stage_versions_trial(inputs, pipedream_version);
-                                     })},
-      {"optC.vertical_sync", with_images(stale_call,
-                                         [](Communicator&, const CaseInputs& inputs) {
-                                           return synced_versions_trial(inputs, vertical_sync_version);
-                                         })},
-      {"optC.pipedream_2bw", with_images(stale_call,
-                                         [](Communicator&, const CaseInputs& inputs) {
-                                           return two_versions_trial(inputs, pipedream_2bw_version);
-                                         })},
-      {"optC.copy_to_region", function_call(copy_to_region)},
-      {"optC.reduce_from_region", function_call(reduce_from_region)},
-      {"optC.reduce_within_region", function_call(reduce_within_region)},
-      {"optC.column_linear", sharded_layer_call(kWeightAndBias, column_forward)},
-      {"optC.row_linear", sharded_layer_call(kWeightAndBias, row_forward)},
-      {"optC.parallel_layer_norm", sharded_layer_call(kWeightAndBias, norm_forward)},
-      {"optC.parallel_mlp", sharded_layer_call(kMlpTensors, mlp_forward)},
-      {"optC.parallel_norm_mlp", sharded_layer_call(kNormMlpTensors, norm_mlp_forward)},
-      {"optC.column_row", column_row_call()},
-      {"optC.parallel_attention", sharded_layer_call(kAttentionTensors, attention_forward)},
-      {"optC.parallel_residual", sharded_layer_call(kResidualTensors, residual_forward)},
-      {"optC.tensor_training", tensor_training_call("pair-norm")},
-      {"optC.transformer_training", tensor_training_call("vit")},
-      {"optC.resnet_training", tensor_training_call("resnet")}};
-}
 
 std::vector<Section> tensor_sections() {
   return {

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <functional>
-#include <string>
 #include <vector>
 
 #include "common/checks/graded_lab.h"
 #include "common/checks/lab_step.h"
-#include "common/comm/collectives.h"
+#include "optC_model_parallel/calls/calls.h"
 
 namespace lab::optc {
 
@@ -22,9 +20,6 @@ std::vector<Section> sections();
 /// The cases of all sections.
 std::vector<Case> all_cases();
 
-/// Task id -> student function.
-CallTable calls();
-
 /// For the judge.
 GradedLab graded_lab();
 
@@ -39,9 +34,6 @@ std::vector<Case> residual_cases();
 /// f, g, and the sum within a region, on exact data. Results "out", "x.grad", and "x" and "grad_out" as
 /// they are afterwards.
 std::vector<Case> function_cases();
-
-/// The call of a task with these cases.
-TaskCall function_call(const std::function<at::Tensor(const at::Tensor& x, Collectives& comm)>& function);
 
 /// A linear layer, split by columns and by rows.
 std::vector<Case> linear_cases();
@@ -61,8 +53,5 @@ std::vector<Case> version_cases();
 /// Small trainings on generated images, float64, compared with the same in one process: "losses", "test_losses",
 /// "accuracies", "predictions", and after each epoch this rank's tensors, "epoch1.fc1.weight".
 std::vector<Case> tensor_training_cases();
-
-/// The call that trains this model.
-TaskCall tensor_training_call(const std::string& model);
 
 }  // namespace lab::optc

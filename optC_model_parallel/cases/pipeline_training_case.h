@@ -7,6 +7,5 @@ namespace lab::optc {
 /// A short training in a pipeline, with all of the student's code, compared with the same in one process: the weights
 /// after each epoch, the loss of each step, and the trained model's predictions.
 Case pipeline_training_case();
-TensorMap pipeline_training_trial(Communicator& comm, const CaseInputs& inputs);
 
 }  // namespace lab::optc

@@ -124,37 +124,4 @@ Case gradient_case(const std::string& task, const std::string& name, const Shard
   return layer_case(task, name, layer, true);
 }
 
-bool is_statistic(const std::string& tensor_name) {
-  return tensor_name.find("running_") != std::string::npos;
-}
-
-TaskCall sharded_layer_call(const std::vector<std::string>& names, const ShardedForward& forward) {
-  return [=](Communicator& comm, const CaseInputs& inputs) {
-    const bool with_gradient = inputs.tensors.count("input.grad_out") != 0;
-    const c10::AutoGradMode grad_mode(with_gradient);
-    const at::Tensor x = inputs.tensor("input.x").clone().requires_grad_(with_gradient);
-    Tensors shards;
-    for (const std::string& name : names) {
-      shards.push_back(is_statistic(name) ? inputs.tensor("input." + name).clone()
-                                          : inputs.tensor("weight." + name).clone().requires_grad_(with_gradient));
-    }
-    const at::Tensor out = forward(x, shards, inputs, comm.collectives());
-    TensorMap results = {{"out", out.detach()}};
-    if (with_gradient) {
-      const at::Tensor& grad_out = inputs.tensor("input.grad_out");
-      // A different shape, or a missing graph, shows in the results.
-      if (out.requires_grad() && out.sizes() == grad_out.sizes()) out.backward(grad_out.clone());
-      results["x.grad"] = x.grad();
-    }
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (is_statistic(names[i])) {
-        results[names[i]] = shards[i];
-      } else if (with_gradient) {
-        results[names[i] + ".grad"] = shards[i].grad();
-      }
-    }
-    return results;
-  };
-}
-
 }  // namespace lab::optc

@@ -7,24 +7,13 @@
 #include <vector>
 
 #include "common/checks/case.h"
-#include "common/comm/collectives.h"
+#include "optC_model_parallel/calls/layer_calls.h"
 #include "optC_model_parallel/cases/tensor_bounds.h"
 #include "optC_model_parallel/model.h"
 
 // Cases of any layer whose tensors are split over ranks: the layer in one process gives the expected output and
 // gradients.
 namespace lab::optc {
-
-// The tensors of each kind of layer, as blocks.h names and orders them.
-inline const std::vector<std::string> kWeightAndBias = {"weight", "bias"};
-inline const std::vector<std::string> kMlpTensors = {"fc_in.weight", "fc_in.bias", "fc_out.weight", "fc_out.bias"};
-inline const std::vector<std::string> kNormMlpTensors = {"fc_in.weight", "fc_in.bias",    "norm.weight",
-                                                         "norm.bias",    "fc_out.weight", "fc_out.bias"};
-inline const std::vector<std::string> kAttentionTensors = {"q.weight", "k.weight", "v.weight", "q.bias",
-                                                           "k.bias",   "v.bias",   "o.weight", "o.bias"};
-inline const std::vector<std::string> kResidualTensors = {"conv_in.weight",    "norm.weight",      "norm.bias",
-                                                          "norm.running_mean", "norm.running_var", "conv_out.weight",
-                                                          "conv_out.bias"};
 
 /// How a tensor is split over ranks.
 struct Split {
@@ -56,15 +45,5 @@ Case forward_case(const std::string& task, const std::string& name, const Sharde
 
 /// The same with "input.grad_out", the gradient that arrives at `out`; expected also "x.grad" and "<tensor>.grad".
 Case gradient_case(const std::string& task, const std::string& name, const ShardedLayerFor& layer);
-
-/// A layer's parallel version, called with the case's x and shards.
-using ShardedForward =
-    std::function<at::Tensor(const at::Tensor& x, const Tensors& shards, const CaseInputs& inputs, Collectives& comm)>;
-
-/// The call of a task with these cases, for a layer with tensors of these names.
-TaskCall sharded_layer_call(const std::vector<std::string>& names, const ShardedForward& forward);
-
-/// A running statistic, which does not learn.
-bool is_statistic(const std::string& tensor_name);
 
 }  // namespace lab::optc

@@ -1,46 +1,23 @@
 #include "optC_model_parallel/cases/stale_cases.h"
 
-#include <utility>
-
+#include "optC_model_parallel/calls/chain_model.h"
+#include "optC_model_parallel/calls/stale_trial.h"
 #include "optC_model_parallel/cases/cases.h"
-#include "optC_model_parallel/cases/chain_model.h"
 #include "optC_model_parallel/cases/pipeline_bounds.h"
 #include "optC_model_parallel/cases/pipeline_inputs.h"
 #include "optC_model_parallel/model/data/batches.h"
-#include "optC_model_parallel/model/parallel/pipeline_strategy.h"
 #include "optC_model_parallel/model/training/single.h"
 
 namespace lab::optc {
 namespace {
 
 constexpr std::int64_t kStaleImages = 50;  // the last mini-batch has 2
-constexpr std::int64_t kStaleBatch = 4;
-constexpr std::int64_t kFirstSteps = 9;  // then the pipeline is drained, and training continues
-
-/// Steps as large as the schedule tolerates, so that mixed-up versions give different weights.
-TrainingOptions stale_training(std::uint64_t seed) {
-  TrainingOptions options;
-  options.seed = seed;
-  options.batch_size = kStaleBatch;
-  options.optimizer = {"sgd", 0.05, 0.5};
-  return options;
-}
 
 PipelineOptions stale_pipeline(const std::string& schedule, int num_ranks) {
   PipelineOptions options;
   options.schedule = schedule;
   options.num_micro_batches = schedule == "pipedream-2bw" ? num_ranks + 1 : 1;
   return options;
-}
-
-/// Trains in two parts; returns the losses of all steps, where known.
-std::vector<double> train_in_two(Strategy& strategy, const Images& images, std::uint64_t seed) {
-  const EpochBatches batches(images.size(), kStaleBatch, seed, 0);
-  std::vector<double> losses;
-  const OnLoss note = [&](double loss) { losses.push_back(loss); };
-  strategy.train(images, batches, {0, kFirstSteps}, note);
-  strategy.train(images, batches, {kFirstSteps, batches.size() - kFirstSteps}, note);
-  return losses;
 }
 
 TensorMap stale_expected(const std::string& schedule, const CasePlace& place) {
@@ -63,12 +40,15 @@ Case stale_case(const std::string& task, const std::string& name, const std::str
   result.name = result.prefix = name;
   result.tolerance = by_norm(1e-11);
   result.inputs = [schedule](const CasePlace& place) {
-    return pipeline_inputs(stale_pipeline(schedule, place.size), random_images(kStaleImages, place.seed), place);
+    CaseInputs inputs =
+        pipeline_inputs(stale_pipeline(schedule, place.size), random_images(kStaleImages, place.seed), place);
+    inputs.seed = place.seed;
+    return inputs;
   };
   result.expected = [schedule](const CasePlace& place) { return stale_expected(schedule, place); };
   result.bounds = [task, schedule](const CasePlace& place) {
-    const std::int64_t num_micro_batches =
-        num_batches(kStaleImages, kStaleBatch) * stale_pipeline(schedule, place.size).num_micro_batches;
+    const std::int64_t num_micro_batches = num_batches(kStaleImages, stale_training(place.seed).batch_size) *
+                                           stale_pipeline(schedule, place.size).num_micro_batches;
     return pipeline_bounds(task, uneven_plan(place.size, 1), place.rank, kStaleImages, num_micro_batches);
   };
   return result;
@@ -80,17 +60,6 @@ std::vector<Case> stale_cases() {
   return {stale_case("optC.pipedream", "PipeDream", "pipedream"),
           stale_case("optC.vertical_sync", "VerticalSync", "pipedream-sync"),
           stale_case("optC.pipedream_2bw", "PipeDream2bw", "pipedream-2bw")};
-}
-
-TensorMap stale_trial(Communicator& comm, const CaseInputs& inputs, const MakeVersionRule& make_rule) {
-  const PipelineOptions options = pipeline_options_of(inputs);
-  const StagePlan plan = uneven_plan(comm.size(), 1);
-  const auto strategy = asynchronous_pipeline(plan, stale_training(inputs.seed), options.num_micro_batches,
-                                              make_rule(options, comm.rank(), comm.size()), comm);
-  const std::vector<double> losses = train_in_two(*strategy, images_of(inputs), inputs.seed);
-  TensorMap results = strategy->parameters();
-  if (comm.rank() == comm.size() - 1) results["losses"] = at::tensor(losses, at::kDouble);
-  return results;
 }
 
 }  // namespace lab::optc

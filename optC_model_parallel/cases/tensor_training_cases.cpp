@@ -1,7 +1,8 @@
 #include <limits>
-#include <memory>
 
 #include "common/base/errors.h"
+#include "optC_model_parallel/calls/case_inputs.h"
+#include "optC_model_parallel/calls/training_calls.h"
 #include "optC_model_parallel/cases/cases.h"
 #include "optC_model_parallel/model/data/generated_images.h"
 #include "optC_model_parallel/model/parallel/parallel_strategies.h"
@@ -24,26 +25,10 @@ struct SmallTraining {
 CaseInputs training_inputs(const SmallTraining& training, const CasePlace& place) {
   CaseInputs inputs;
   inputs.seed = place.seed;
-  inputs.numbers = {{"num_train", static_cast<double>(training.num_train)},
-                    {"num_test", static_cast<double>(training.num_test)},
-                    {"batch_size", static_cast<double>(training.batch_size)},
+  inputs.tensors = inputs_of(generated_images(training.num_train, training.num_test, place.seed));
+  inputs.numbers = {{"batch_size", static_cast<double>(training.batch_size)},
                     {"learning_rate", training.learning_rate}};
   return inputs;
-}
-
-TrainingOptions small_options(const std::string& model, const CaseInputs& inputs) {
-  TrainingOptions options;
-  options.model = model;
-  options.seed = inputs.seed;
-  options.num_epochs = 2;
-  options.batch_size = inputs.integer("batch_size");
-  options.optimizer.learning_rate = inputs.number("learning_rate");
-  return options;
-}
-
-TrainingRecord train_small(const TrainingOptions& options, const CaseInputs& inputs, Strategy& strategy) {
-  const Dataset data = generated_images(inputs.integer("num_train"), inputs.integer("num_test"), inputs.seed);
-  return run_training(options, data, strategy, nullptr, {});
 }
 
 Case training_case(const SmallTraining& training) {
@@ -54,8 +39,10 @@ Case training_case(const SmallTraining& training) {
   result.tolerance.atol = std::numeric_limits<double>::infinity();
   result.tolerance.relative_norm = 1e-10;
   result.skip_reason = [=](int size) -> std::string {
+    TrainingOptions options;
+    options.model = training.model;
     try {
-      check_tensor(small_options(training.model, training_inputs(training, {0, size, 42})), size);
+      check_tensor(options, size);
     } catch (const UsageError& error) {
       return error.what();
     }
@@ -64,8 +51,9 @@ Case training_case(const SmallTraining& training) {
   result.inputs = [=](const CasePlace& place) { return training_inputs(training, place); };
   result.expected = [=](const CasePlace& place) {
     const CaseInputs inputs = training_inputs(training, place);
-    const TrainingOptions options = small_options(training.model, inputs);
-    TrainingRecord record = train_small(options, inputs, *single_process(options));
+    const TrainingOptions options = tensor_training_options(training.model, inputs);
+    const auto single = single_process(options);
+    TrainingRecord record = run_training(options, dataset_of(inputs), *single, nullptr, {});
     for (TensorMap& tensors : record.parameters)
       tensors = shard_of(model_named(training.model), tensors, place.rank, place.size);
     return tensors_of(record);
@@ -92,13 +80,6 @@ std::vector<Case> tensor_training_cases() {
     training->batch_size = 5;
   }
   return {training_case(pair), training_case(transformer), training_case(resnet)};
-}
-
-TaskCall tensor_training_call(const std::string& model) {
-  return [=](Communicator& comm, const CaseInputs& inputs) {
-    const TrainingOptions options = small_options(model, inputs);
-    return tensors_of(train_small(options, inputs, *tensor_parallel(options, comm)));
-  };
 }
 
 }  // namespace lab::optc

@@ -41,7 +41,6 @@ TensorMap whole_of(const AttentionCase& test_case, const CasePlace& place) {
 CaseInputs inputs_of(const AttentionCase& test_case, const CasePlace& place) {
   const std::vector<std::int64_t> lengths = test_case.lengths(place.size);
   CaseInputs inputs;
-  inputs.seed = place.seed;
   for (const auto& [name, tensor] : whole_of(test_case, place)) {
     if (name != "grad_out" || test_case.with_gradient)
       inputs.tensors["input." + name] = own_part(tensor, 2, lengths, place.rank).contiguous();

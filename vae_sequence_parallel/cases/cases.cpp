@@ -1,67 +1,11 @@
 #include "vae_sequence_parallel/cases/cases.h"
 
-#include <c10/core/GradMode.h>
-
 #include <algorithm>
 
-#include "vae_sequence_parallel/cases/leaf_weights.h"
-#include "vae_sequence_parallel/cases/module_call.h"
-#include "vae_sequence_parallel/cases/module_under_test.h"
 #include "vae_sequence_parallel/cases/reconstruction_lines.h"
-#include "vae_sequence_parallel/model/checkpoint.h"
-#include "vae_sequence_parallel/parallel_autoencoder.h"
-#include "vae_sequence_parallel/sequence_attention.h"
 
 namespace lab::vae {
 namespace {
-
-template <class Module>
-ShardFunction forward_of(Module module) {
-  return [module = std::move(module)](WidthShard x) { return module.forward(std::move(x)); };
-}
-
-ShardFunction make_module(const Weights& weights, const CaseInputs& inputs, Communicator& comm) {
-  switch (module_kind_of(inputs)) {
-    case ModuleKind::kConv2d: return forward_of(ParallelConv2d(weights, conv_options_of(inputs), comm));
-    case ModuleKind::kGroupNorm:
-      return forward_of(ParallelGroupNorm(weights, inputs.integer("channels"), comm, inputs.integer("groups")));
-    case ModuleKind::kUpsample: return forward_of(ParallelUpsample(weights, inputs.integer("channels"), comm));
-    case ModuleKind::kAttnBlock:
-      return forward_of(ParallelAttnBlock(weights, inputs.integer("channels"), inputs.integer("heads"), comm));
-    case ModuleKind::kResnetBlock:
-      return forward_of(
-          ParallelResnetBlock(weights, inputs.integer("in_channels"), inputs.integer("out_channels"), comm));
-    case ModuleKind::kDecoder: break;
-  }
-  return forward_of(ParallelDecoder(weights, config_of(inputs), comm));
-}
-
-TensorMap attention_call(Communicator& comm, const CaseInputs& inputs) {
-  const bool with_gradient = inputs.tensors.count("input.grad_out") != 0;
-  const c10::AutoGradMode grad_mode(with_gradient);
-  const std::vector<std::int64_t> lengths = integers(inputs, "input.lengths");
-  const auto leaf = [&](const char* name) { return inputs.tensor(name).clone().requires_grad_(with_gradient); };
-  const at::Tensor q = leaf("input.q"), k = leaf("input.k"), v = leaf("input.v");
-  const at::Tensor out = inputs.integer("by_ring") != 0 ? ring_attention(q, k, v, lengths, comm.point_to_point())
-                                                        : ulysses_attention(q, k, v, lengths, comm.collectives());
-  TensorMap results = {{"out", out.detach()}};
-  if (!with_gradient) return results;
-  if (out.requires_grad()) out.backward(inputs.tensor("input.grad_out"));
-  results["q.grad"] = q.grad();
-  results["k.grad"] = k.grad();
-  results["v.grad"] = v.grad();
-  return results;
-}
-
-TensorMap autoencoder_call(Communicator& comm, const CaseInputs& inputs) {
-  const c10::NoGradGuard no_grad;
-  const at::Tensor& latent = inputs.tensor("input.latent");
-  CheckpointWeights source(weights_of(inputs), "the serial module's parameters", latent.scalar_type());
-  LeafWeights on_device(source, inputs.device);
-  const ParallelAutoEncoder model(Weights(on_device), config_of(inputs), comm);
-  source.finish();
-  return {{"latent", model.encode(inputs.tensor("input.picture"))}, {"picture", model.decode(latent)}};
-}
 
 std::vector<Case> joined(std::vector<Case> cases, const std::vector<Case>& more) {
   cases.insert(cases.end(), more.begin(), more.end());
@@ -83,29 +27,6 @@ LabStep reconstruction(const StepBody& reconstruct) {
 }
 
 }  // namespace
-
-CallTable calls() {
-  const TaskCall module = module_call(make_module);
-  return {{"vae.conv2d", module},
-          {"vae.conv2d_halo", module},
-          {"vae.conv2d_gradient", module},
-          {"vae.group_norm", module},
-          {"vae.group_norm_moments", module},
-          {"vae.group_norm_gradient", module},
-          {"vae.upsample", module},
-          {"vae.ulysses", attention_call},
-          {"vae.ulysses_messages", attention_call},
-          {"vae.ring_attention", attention_call},
-          {"vae.ring_messages", attention_call},
-          {"vae.attention_gradient", attention_call},
-          {"vae.attn_block", module},
-          {"vae.resnet_block", module},
-          {"vae.decoder", module},
-          {"vae.decoder_gathers_nothing", module},
-          {"vae.decoder_gradient", module},
-          {"vae.autoencoder", autoencoder_call},
-          {"vae.memory", memory_call}};
-}
 
 std::vector<ModuleSection> module_sections() {
   return {

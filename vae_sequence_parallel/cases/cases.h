@@ -5,6 +5,7 @@
 
 #include "common/checks/graded_lab.h"
 #include "common/checks/lab_step.h"
+#include "vae_sequence_parallel/calls/calls.h"
 
 namespace lab::vae {
 
@@ -25,9 +26,6 @@ std::vector<Section> sections(const std::string& only = "");
 
 /// The cases of all sections.
 std::vector<Case> all_cases();
-
-/// Task id -> student function.
-CallTable calls();
 
 /// The program: `serial_steps` prints nothing, `reconstruct` the lines of reconstruction_lines.h. Whoever only needs
 /// the lines, such as the judge, may leave both empty.
@@ -83,8 +81,5 @@ std::vector<Case> norm_gradient_cases();
 
 /// The bonus: work with a known peak memory.
 std::vector<Case> memory_cases();
-
-/// "bytes": the result of vae.memory's function for each piece of work.
-TensorMap memory_call(Communicator& comm, const CaseInputs& inputs);
 
 }  // namespace lab::vae

@@ -1,7 +1,7 @@
 #include <c10/core/GradMode.h>
 
+#include "vae_sequence_parallel/calls/case_inputs.h"
 #include "vae_sequence_parallel/cases/cases.h"
-#include "vae_sequence_parallel/cases/module_call.h"
 #include "vae_sequence_parallel/cases/module_case.h"
 #include "vae_sequence_parallel/model/autoencoder.h"
 #include "vae_sequence_parallel/model/checkpoint.h"
@@ -51,7 +51,6 @@ CaseInputs autoencoder_inputs(const PictureSetup& setup, const CasePlace& place)
   SeededWeights weights(place.seed + 1, setup.dtype, 0.5);
   const AutoEncoder model(Weights(weights), config);
   CaseInputs inputs;
-  inputs.seed = place.seed;
   inputs.numbers = numbers_of(config);
   inputs.tensors = {{"input.picture", picture_of(picture, place.size, place.seed)},
                     {"input.latent", picture_of(setup, place.size, place.seed + 2)}};

@@ -1,44 +1,33 @@
 #include "vae_sequence_parallel/cases/cases.h"
-#include "vae_sequence_parallel/peak_bytes.h"
 
 namespace lab::vae {
 namespace {
 
-constexpr std::int64_t kMiB = 1 << 20;
-
-at::Tensor make(std::int64_t mib, at::Device device) {
-  return at::empty({mib * kMiB}, at::TensorOptions(at::kByte).device(device));
+/// Three pieces of work: each holds the first two of its MiB at once, later the third alone.
+at::Tensor mib_of_work(int rank) {
+  return at::tensor(std::vector<std::int64_t>{5, 3, 4, 1, 1, 3 + rank, 2, 1, 1}, at::kLong).view({3, 3});
 }
 
-/// Holds first + second MiB at once, later `third` alone.
-void hold(std::int64_t first, std::int64_t second, std::int64_t third, at::Device device) {
-  { const at::Tensor one = make(first, device), other = make(second, device); }
-  make(third, device);
+/// In bytes; the last piece of work is none.
+at::Tensor peaks_of_work(int rank) {
+  const at::Tensor mib = mib_of_work(rank);
+  const at::Tensor peaks = at::maximum(mib.select(1, 0) + mib.select(1, 1), mib.select(1, 2));
+  return at::cat({peaks, at::zeros({1}, at::kLong)}) * (1 << 20);
 }
 
 }  // namespace
-
-TensorMap memory_call(Communicator& comm, const CaseInputs& inputs) {
-  const at::Device device = inputs.device;
-  const std::int64_t more = comm.rank();
-  std::vector<std::int64_t> bytes;
-  bytes.push_back(peak_bytes_of([&] { hold(5, 3, 4, device); }, device));
-  bytes.push_back(peak_bytes_of([&] { hold(1, 1, 3 + more, device); }, device));
-  const at::Tensor held_before = make(6, device);
-  bytes.push_back(peak_bytes_of([&] { hold(2, 1, 1, device); }, device));
-  bytes.push_back(peak_bytes_of([] {}, device));
-  return {{"bytes", at::tensor(bytes, at::kLong)}};
-}
 
 std::vector<Case> memory_cases() {
   Case result;
   result.task = "vae.memory";
   result.name = result.prefix = "PeakBytes";
   result.tolerance.rtol = result.tolerance.atol = 0;
-  result.inputs = [](const CasePlace&) { return CaseInputs(); };
-  result.expected = [](const CasePlace& place) {
-    return TensorMap{{"bytes", at::tensor({8 * kMiB, (3 + place.rank) * kMiB, 3 * kMiB, std::int64_t{0}}, at::kLong)}};
+  result.inputs = [](const CasePlace& place) {
+    CaseInputs inputs;
+    inputs.tensors["input.mib"] = mib_of_work(place.rank);
+    return inputs;
   };
+  result.expected = [](const CasePlace& place) { return TensorMap{{"bytes", peaks_of_work(place.rank)}}; };
   return {result};
 }
 

@@ -3,7 +3,7 @@
 #include <c10/core/GradMode.h>
 
 #include "common/tensor/seeded.h"
-#include "vae_sequence_parallel/cases/leaf_weights.h"
+#include "vae_sequence_parallel/calls/leaf_weights.h"
 #include "vae_sequence_parallel/model/checkpoint.h"
 #include "vae_sequence_parallel/model/seeded_weights.h"
 
@@ -52,7 +52,6 @@ CaseInputs inputs_of(const ModuleCase& test_case, const CasePlace& place) {
   const Whole whole = whole_of(test_case, place);
   const std::vector<std::int64_t> widths = test_case.picture.widths(place.size);
   CaseInputs inputs;
-  inputs.seed = place.seed;
   inputs.numbers = test_case.module.numbers;
   inputs.tensors["input.x"] = own_columns(whole.x, widths, place.rank);
   inputs.tensors["input.widths"] = at::tensor(widths, at::kLong);

@@ -6,13 +6,12 @@
 // A case for any module that takes a picture: the serial module gives the expected output, its cost the traffic.
 namespace lab::vae {
 
-/// Inputs: "input.x", this rank's columns; "input.widths" of all ranks; "weight.<name>". Expected: "out" and "widths",
-/// from the serial module in float64.
+/// Inputs and results as in module_call(); the expected ones from the serial module in float64.
 struct ModuleCase {
   std::string task, name;
   ModuleUnderTest module;
   PictureSetup picture;        ///< its channels are those of the module
-  bool with_gradient = false;  ///< "input.grad_out" as well; "x.grad", and "<name>.grad", summed over ranks
+  bool with_gradient = false;  ///< "input.grad_out" and the gradients as well
   bool costed = false;         ///< checked against its cost bounds
   bool in_float64 = true;      ///< false: compare in float32, if the module's own error is near the tolerance
 };

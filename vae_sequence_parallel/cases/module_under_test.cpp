@@ -1,7 +1,6 @@
 #include "vae_sequence_parallel/cases/module_under_test.h"
 
-#include <fmt/format.h>
-
+#include "vae_sequence_parallel/calls/case_inputs.h"
 #include "vae_sequence_parallel/model/autoencoder.h"
 #include "vae_sequence_parallel/model/seeded_weights.h"
 
@@ -64,40 +63,6 @@ ModuleUnderTest resnet_block_under_test(std::int64_t in_channels, std::int64_t o
 
 ModuleUnderTest decoder_under_test(const AutoEncoderConfig& config) {
   return module_of<Decoder, DecoderCost>(ModuleKind::kDecoder, config.z_channels, numbers_of(config), config);
-}
-
-ModuleKind module_kind_of(const CaseInputs& inputs) {
-  return static_cast<ModuleKind>(inputs.integer("module"));
-}
-
-Conv2dOptions conv_options_of(const CaseInputs& inputs) {
-  return {inputs.integer("in_channels"), inputs.integer("out_channels"), inputs.integer("kernel"),
-          inputs.integer("stride"), inputs.integer("padding")};
-}
-
-std::map<std::string, double> numbers_of(const AutoEncoderConfig& config) {
-  std::map<std::string, double> numbers = {
-      {"channels", number(config.channels)},      {"num_res_blocks", number(config.num_res_blocks)},
-      {"z_channels", number(config.z_channels)},  {"scale_factor", config.scale_factor},
-      {"shift_factor", config.shift_factor},      {"num_heads", number(config.num_heads)},
-      {"num_levels", number(config.num_levels())}};
-  for (std::int64_t level = 0; level < config.num_levels(); ++level)
-    numbers[fmt::format("channels_of_level{}", level)] = number(config.channels_of_level(level));
-  return numbers;
-}
-
-AutoEncoderConfig config_of(const CaseInputs& inputs) {
-  AutoEncoderConfig config;
-  config.channels = inputs.integer("channels");
-  config.num_res_blocks = inputs.integer("num_res_blocks");
-  config.z_channels = inputs.integer("z_channels");
-  config.scale_factor = inputs.number("scale_factor");
-  config.shift_factor = inputs.number("shift_factor");
-  config.num_heads = inputs.integer("num_heads");
-  config.channel_multipliers.clear();
-  for (std::int64_t level = 0; level < inputs.integer("num_levels"); ++level)
-    config.channel_multipliers.push_back(inputs.integer(fmt::format("channels_of_level{}", level)) / config.channels);
-  return config;
 }
 
 }  // namespace lab::vae

@@ -7,8 +7,8 @@
 #include "common/tensor/exact_data.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/worlds.h"
+#include "vae_sequence_parallel/calls/leaf_weights.h"
 #include "vae_sequence_parallel/cases/case_pictures.h"
-#include "vae_sequence_parallel/cases/leaf_weights.h"
 #include "vae_sequence_parallel/model/seeded_weights.h"
 
 namespace lab::vae {

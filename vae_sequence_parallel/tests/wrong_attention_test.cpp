@@ -4,9 +4,10 @@
 
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
+#include "vae_sequence_parallel/calls/case_inputs.h"
 #include "vae_sequence_parallel/cases/cases.h"
-#include "vae_sequence_parallel/cases/module_call.h"
 #include "vae_sequence_parallel/layers.h"
+#include "vae_sequence_parallel/model/width_shard.h"
 #include "vae_sequence_parallel/sequence_attention.h"
 #include "vae_sequence_parallel/tests/attention_world.h"
 

@@ -2,9 +2,9 @@
 
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
+#include "vae_sequence_parallel/calls/case_inputs.h"
 #include "vae_sequence_parallel/cases/case_pictures.h"
 #include "vae_sequence_parallel/cases/cases.h"
-#include "vae_sequence_parallel/cases/module_under_test.h"
 #include "vae_sequence_parallel/conv_columns.h"
 #include "vae_sequence_parallel/parallel_layers.h"
 #include "vae_sequence_parallel/tests/wrong_modules.h"

@@ -4,8 +4,8 @@
 
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
+#include "vae_sequence_parallel/calls/case_inputs.h"
 #include "vae_sequence_parallel/cases/cases.h"
-#include "vae_sequence_parallel/cases/module_under_test.h"
 #include "vae_sequence_parallel/model/autoencoder.h"
 #include "vae_sequence_parallel/model/checkpoint.h"
 #include "vae_sequence_parallel/parallel_autoencoder.h"

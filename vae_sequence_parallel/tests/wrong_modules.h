@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "vae_sequence_parallel/cases/module_call.h"
+#include "vae_sequence_parallel/calls/module_call.h"
 #include "vae_sequence_parallel/layers.h"
 
 // Building blocks of the wrong solutions: the whole picture on every rank, from which a module takes what it needs.

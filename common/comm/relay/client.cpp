@@ -4,7 +4,7 @@
 
 #include <cerrno>
 #include <chrono>
-#include <random>
+#include <map>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -31,10 +31,8 @@ void require_data(const at::Tensor& tensor, const std::string& where) {
 /// Asks the relay one thing at a time: posts are not answered, waits are.
 class RelayTransport final : public Transport {
  public:
-  RelayTransport(UniqueFd socket, int rank, int size, std::optional<std::uint64_t> shake_seed)
-      : socket_(std::move(socket)), rank_(rank), size_(size), shaken_(shake_seed.has_value()) {
-    if (shaken_) draws_.seed(*shake_seed * 4099 + static_cast<std::uint64_t>(rank));
-  }
+  RelayTransport(UniqueFd socket, int rank, int size, bool shaken)
+      : socket_(std::move(socket)), rank_(rank), size_(size), shaken_(shaken) {}
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
@@ -115,13 +113,7 @@ class RelayTransport final : public Transport {
     auto pending = std::make_shared<RelayPending>();
     pending->id = num_posted_++;
     if (!sends && !message.contract_only) pending->target = message.tensor;
-    // Later messages must not overtake one that waits here.
-    const bool waits_here = shaken_ && (!deferred_.empty() || std::bernoulli_distribution()(draws_));
-    if (waits_here) {
-      deferred_.emplace_back(pending->id, message);
-    } else {
-      send_message(pending->id, message);
-    }
+    send_message(pending->id, message);
     return pending;
   }
 
@@ -138,9 +130,23 @@ class RelayTransport final : public Transport {
     frame.sizes = message.tensor.sizes().vec();
     frame.contract_only = message.contract_only;
     frame.step = message.step;
-    if (sends) frame.payload_bytes = message.num_bytes();
+    frame.payload_later = sends && shaken_ && message.num_bytes() > 0;
+    if (frame.payload_later) to_be_pulled_[id] = message.tensor;
+    if (sends && !frame.payload_later) frame.payload_bytes = message.num_bytes();
     send(frame);
     if (frame.payload_bytes > 0) send(static_cast<const char*>(message.tensor.data_ptr()), frame.payload_bytes);
+  }
+
+  /// What the tensor holds now, which may be any moment until the send is complete.
+  void send_payload(std::uint64_t id) {
+    const auto pulled = to_be_pulled_.extract(id);
+    if (pulled.empty()) throw CommError("the relay asks for a message that was not sent");
+    RelayFrame frame;
+    frame.kind = RelayFrame::Kind::kPayload;
+    frame.id = id;
+    frame.payload_bytes = static_cast<std::uint64_t>(pulled.mapped().nbytes());
+    send(frame);
+    send(static_cast<const char*>(pulled.mapped().data_ptr()), frame.payload_bytes);
   }
 
   void send(const RelayFrame& frame) {
@@ -159,12 +165,14 @@ class RelayTransport final : public Transport {
   }
 
   RelayFrameReader::Received ask(const RelayFrame& request, const std::string& payload = {}) {
-    for (const auto& [id, message] : deferred_) send_message(id, message);
-    deferred_.clear();
     send(request);
     send(payload.data(), payload.size());
     for (;;) {
       if (auto answer = reader_.next()) {
+        if (answer->frame.kind == RelayFrame::Kind::kPull) {
+          send_payload(answer->frame.id);
+          continue;
+        }
         if (answer->frame.kind == RelayFrame::Kind::kError)
           raise(static_cast<ExitCode>(answer->frame.exit_code), answer->frame.text);
         return std::move(*answer);
@@ -182,8 +190,7 @@ class RelayTransport final : public Transport {
   UniqueFd socket_;
   const int rank_, size_;
   const bool shaken_;
-  std::mt19937_64 draws_;
-  std::vector<std::pair<std::uint64_t, Message>> deferred_;  ///< leave at the next wait
+  std::map<std::uint64_t, at::Tensor> to_be_pulled_;
   std::uint64_t num_posted_ = 0;
   RelayFrameReader reader_{std::uint64_t{1} << 40};  // it is the relay that sends
 };
@@ -264,8 +271,8 @@ class RelayCollectives final : public CollectiveBackend {
 
 }  // namespace
 
-RelayEnd RelayWorld::join_by(int descriptor, int rank, int size, std::optional<std::uint64_t> shake_seed) {
-  const auto transport = std::make_shared<RelayTransport>(UniqueFd(descriptor), rank, size, shake_seed);
+RelayEnd RelayWorld::join_by(int descriptor, int rank, int size, bool shaken) {
+  const auto transport = std::make_shared<RelayTransport>(UniqueFd(descriptor), rank, size, shaken);
   return {transport, std::make_shared<RelayCollectives>(transport), [transport] { return transport->next_work(); },
           [transport](const std::string& result) { transport->hand_in(result); }};
 }

@@ -33,6 +33,7 @@ RelayFrame frame_of(const Json& fields) {
   take(frame.dtype);
   take(frame.sizes);
   take(frame.contract_only);
+  take(frame.payload_later);
   take(frame.step);
   take(frame.seconds);
   take(frame.exit_code);
@@ -60,6 +61,7 @@ std::string to_bytes(const RelayFrame& frame) {
                        frame.dtype,
                        frame.sizes,
                        frame.contract_only,
+                       frame.payload_later,
                        frame.step,
                        frame.seconds,
                        frame.exit_code,

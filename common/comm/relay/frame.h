@@ -15,6 +15,7 @@ struct RelayFrame {
   enum class Kind : std::uint8_t {
     kPost,     ///< rank: a message; a send has its payload with it
     kWait,     ///< rank: answered by kDone or kError, once the message `id` is complete or never will be
+    kPayload,  ///< rank: of a send that was posted without it, once kPull asks for it
     kCollect,  ///< rank: its part in a collective, with its payload; answered as kWait is
     kTask,     ///< rank: `text` is what it works on from now on
     kNext,     ///< rank: asks for work; answered by kDone with it, or with a `text` that there is no more
@@ -22,6 +23,7 @@ struct RelayFrame {
     kClose,    ///< rank: answered by kDone or kError, once all ranks have said it
     kFail,     ///< rank: it stops for the reason `text` with `exit_code`
     kDone,     ///< relay: of a receive, with its payload
+    kPull,     ///< relay: asks for the payload of the message `id`
     kError,    ///< relay: to be thrown: `exit_code` and `text`
   };
 
@@ -35,8 +37,9 @@ struct RelayFrame {
   int dtype = 0;                    ///< at::ScalarType
   std::vector<std::int64_t> sizes;  ///< of an all_to_all, see gathering.cpp
   bool contract_only = false;
-  std::uint64_t step = 0;  ///< the sender's logical clock
-  double seconds = 0;      ///< when the message was complete
+  bool payload_later = false;  ///< a send in a shaken world
+  std::uint64_t step = 0;      ///< the sender's logical clock
+  double seconds = 0;          ///< when the message was complete
   int exit_code = 0;
   std::string text;
   std::uint64_t payload_bytes = 0;  ///< what follows the frame

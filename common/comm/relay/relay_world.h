@@ -16,9 +16,10 @@ namespace lab::comm {
 struct RelayOptions {
   double timeout_seconds = 60;  ///< a wait that lasts longer throws CommError on its rank
   std::uint64_t max_message_bytes = 1u << 30;
-  /// With it, every answer to a wait is late by up to max_delay_seconds, and half of the messages leave their rank only
-  /// at its next wait, drawn from this seed: code that depends on an order, or that changes a tensor before its send is
-  /// complete, fails.
+  std::uint64_t max_posted_bytes = 1u << 30;  ///< of all messages of a rank that it has not waited for
+  /// With it, every answer to a wait is late by up to max_delay_seconds, and what a message holds is taken that much
+  /// after its two ends are posted, drawn from this seed: code that depends on an order, or that changes a tensor before
+  /// its send is complete, fails.
   std::optional<std::uint64_t> shake_seed;
   double max_delay_seconds = 0.002;
 };
@@ -66,7 +67,7 @@ class RelayWorld {
   /// In the child of a fork: closes all ends but this rank's.
   RelayEnd join(int rank);
   /// In a program that inherited the end of a rank.
-  static RelayEnd join_by(int descriptor, int rank, int size, std::optional<std::uint64_t> shake_seed = std::nullopt);
+  static RelayEnd join_by(int descriptor, int rank, int size, bool shaken = false);
 
   /// In the parent, once all processes are started: returns when every rank has closed its end, which it also does when
   /// its process ends. Closes the parent's copies of the ranks' ends first.

@@ -1,99 +1,119 @@
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/stat.h>
-
-#include <fstream>
+#include <cstdlib>
 
 #include "common/base/errors.h"
-#include "common/base/files.h"
-#include "common/launch/supervise/run_directory.h"
+#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "grading/judge/check_runs.h"
 
 namespace lab::grading {
 namespace {
 
-Case case_named(const std::string& name) {
+using testing::contains;
+
+/// A task of strange_rank.cpp on x = [1, 1, 1].
+Case strange(const std::string& task, const std::string& name) {
   Case test_case;
-  test_case.task = "a0.double";
+  test_case.task = "a0." + task;
   test_case.name = name;
+  test_case.inputs = [](const CasePlace&) {
+    CaseInputs inputs;
+    inputs.tensors = {{"x", at::ones({3}, at::kDouble)}};
+    return inputs;
+  };
   return test_case;
 }
 
-/// A script as a submission's program: $FIRST is the descriptor of rank 0, $RECORD a file with one right record.
-class Program {
- public:
-  explicit Program(const std::string& script) {
-    const UniqueFd file(::open(record().c_str(), O_CREAT | O_WRONLY, 0600));
-    CaseRecord one;
-    one.task = "a0.double";
-    one.name = "Double";
-    one.results["y"] = at::ones({3});
-    write_record(file.get(), one);
-    std::ofstream(path()) << "#!/bin/bash\nRECORD=" << record() << "\nwhile [[ $1 != --descriptors ]]; do shift; done\n"
-                          << "FIRST=${2%%,*} SECOND=${2##*,}\n"
-                          << script << "\n";
-    ::chmod(path().c_str(), 0700);
-  }
+CaseWorld run(const std::vector<Case>& cases) {
+  const char* const folder = std::getenv("LAB_BIN_DIR");
+  REQUIRE(folder != nullptr);
+  CaseWorldSpec spec;
+  spec.program = std::string(folder) + "/grading_strange_rank";
+  spec.num_ranks = 2;
+  spec.cases = cases;
+  spec.stall_seconds = 2;
+  return run_case_world(Sandbox::detect(), spec);
+}
 
-  CaseWorld run() const {
-    CaseWorldSpec spec;
-    spec.program = path();
-    spec.num_ranks = 2;
-    spec.cases = {"Double"};
-    spec.readable = {record()};
-    spec.stall_seconds = 2;
-    return run_case_world(Sandbox::detect(), spec);
-  }
+std::string failure_message(const CaseWorld& world) {
+  return world.failure ? world.failure->message : "it has not failed";
+}
 
- private:
-  std::string path() const { return folder_.path() + "/program"; }
-  std::string record() const { return folder_.path() + "/record"; }
-  launch::RunDirectory folder_;
-};
+const Case kDouble = strange("double", "Double");
 
-TEST_CASE("records come back by rank, and a run that ends with 0 has not failed") {
-  const CaseWorld world = Program("cat $RECORD >&$FIRST; cat $RECORD >&$SECOND; echo Tensors match: False").run();
-  CHECK_FALSE(world.failure);
+TEST_CASE("records come back by rank, and a run that ends in order has not failed") {
+  Case skipped = strange("double", "Skipped"), alone = strange("double", "Alone");
+  skipped.skip_reason = [](int size) { return "2 ranks are too few for " + std::to_string(size); };
+  alone.only_rank_zero = true;
+  const CaseWorld world = run({kDouble, skipped, alone, strange("double", "Again")});
+  CHECK(failure_message(world) == "it has not failed");
+  CHECK_FALSE(world.is_machines_fault);
   for (const int rank : {0, 1}) {
-    const CaseRecord* record = world.find(rank, case_named("Double"));
+    for (const std::string name : {"Double", "Again"}) {
+      const CaseRecord* record = world.find(rank, strange("double", name));
+      REQUIRE(record != nullptr);
+      CHECK(at::equal(record->results.at("y"), at::full({3}, 2, at::kDouble)));
+    }
+    const CaseRecord* record = world.find(rank, skipped);
     REQUIRE(record != nullptr);
-    CHECK(at::equal(record->results.at("y"), at::ones({3})));
+    CHECK(record->state == CaseRecord::State::kSkipped);
+    CHECK(record->message == "2 ranks are too few for 2");
+    CHECK((world.find(rank, alone) != nullptr) == (rank == 0));
   }
-  CHECK(world.find(0, case_named("Other")) == nullptr);
+  CHECK(world.find(0, strange("double", "Other")) == nullptr);
 }
 
 TEST_CASE("printed text is not a record") {
-  const CaseWorld world = Program("cat $RECORD; echo '[Double][Rank 0] Tensors match: True'").run();
-  CHECK_FALSE(world.failure);
-  CHECK(world.find(0, case_named("Double")) == nullptr);
+  const CaseWorld world = run({strange("prints", "Double")});
+  CHECK(contains(failure_message(world), "exited with code 0"));
+  CHECK(world.find(0, strange("prints", "Double")) == nullptr);
 }
 
-TEST_CASE("a rank that reports the same record twice, or an invalid one, is not believed") {
-  const CaseWorld twice = Program("cat $RECORD $RECORD >&$FIRST; cat $RECORD >&$SECOND").run();
-  REQUIRE(twice.failure);
-  CHECK(twice.failure->message.find("two results of Double") != std::string::npos);
-  const CaseWorld junk = Program("cat $RECORD >&$FIRST; { cat $RECORD; echo junk; } >&$SECOND").run();
-  REQUIRE(junk.failure);
-  CHECK(junk.failure->message.find("rank 1") != std::string::npos);
-  CHECK(junk.find(1, case_named("Double")) != nullptr);  // earlier results are kept
+TEST_CASE("a rank that reports what it was not asked for ends its world, which keeps what it had") {
+  CHECK(contains(failure_message(run({kDouble, strange("twice", "Twice")})), "work that nobody asked for"));
+  const CaseWorld other = run({kDouble, strange("other", "Other")});
+  CHECK(contains(failure_message(other), "a result of Double in place of Other"));
+  CHECK(other.find(0, kDouble) != nullptr);
+  CHECK(contains(failure_message(run({strange("junk", "Junk")})), "rank "));
 }
 
-TEST_CASE("a failed run has a message: the program's error, else how it ended") {
-  CHECK(
-      Program("echo warming up >&2; echo 'a0: error: rank 1: it is late' >&2; exit 5").run().failure.value().message ==
-      "rank 1: it is late");
-  CHECK(Program("exit 1").run().failure.value().message == "the program exited with code 1");
-  const std::string crashed = Program("echo oops >&2; kill -SEGV $$").run().failure.value().message;
-  CAPTURE(crashed);
-  CHECK(crashed.find("it printed: oops") != std::string::npos);
+TEST_CASE("a failed run has a message: what the rank said, else how it ended and what it printed") {
+  const CaseWorld late = run({strange("is_late", "Late")});
+  CHECK(failure_message(late) == "rank 1: it is late");
+  CHECK(late.failure->exit_code == static_cast<int>(ExitCode::kContract));
+  CHECK(failure_message(run({strange("exits", "Exits")})) == "rank 1 exited with code 3; it printed: oops");
+  CHECK(contains(failure_message(run({strange("crashes", "Crashes")})), "was killed by signal 11"));
+  const CaseWorld deadlock = run({strange("waits", "Waits")});
+  CHECK(contains(failure_message(deadlock), "deadlock: rank 0 waits to receive 24 B from rank 1"));
+  CHECK(deadlock.failure->exit_code == static_cast<int>(ExitCode::kDeadlock));
 }
 
 TEST_CASE("a run that brings nothing new is ended, and keeps what it had brought") {
-  const CaseWorld world = Program("cat $RECORD >&$FIRST; while :; do :; done").run();
-  CHECK(world.result.end == SandboxResult::End::kStalled);
-  REQUIRE(world.failure);
-  CHECK(world.find(0, case_named("Double")) != nullptr);
+  const CaseWorld world = run({kDouble, strange("spins", "Spins")});
+  CHECK(world.results[1].end == SandboxResult::End::kStalled);
+  CHECK(contains(failure_message(world), "timed out: no new result"));
+  CHECK(world.find(1, kDouble) != nullptr);
+  CHECK(world.find(0, strange("spins", "Spins")) != nullptr);
+}
+
+TEST_CASE("costs are what the relay counted, in each case anew, whatever a rank claims") {
+  const CaseWorld world = run({strange("spends", "First"), strange("spends", "Second")});
+  CHECK(failure_message(world) == "it has not failed");
+  for (const std::string name : {"First", "Second"}) {
+    for (const int rank : {0, 1}) {
+      const CaseRecord* record = world.find(rank, strange("spends", name));
+      REQUIRE(record != nullptr);
+      REQUIRE(record->spent.size() == 3);
+      CHECK(record->spent[0].operation == "all_gather");
+      CHECK(record->spent[0].calls == 1);
+      CHECK(record->spent[1].operation == "all_reduce");
+      CHECK(record->spent[1].bytes_sent == 24);
+      CHECK(record->spent[2].operation == "a0.spends");
+      CHECK(record->spent[2].messages == 1);
+      CHECK(record->spent[2].bytes_sent == 24);
+      CHECK(record->spent[2].bytes_received == 24);
+      CHECK(record->spent[2].rounds == 2);
+    }
+  }
 }
 
 }  // namespace

@@ -59,8 +59,8 @@ TEST_CASE("an object that was made at another level of isolation is not used") {
 
 TEST_CASE("a compiler that the system stopped is run once more, and then the file is not judged") {
   const std::vector<std::string> messages = {"c++: fatal error: Killed signal terminated program cc1plus",
-                                              "clang: error: unable to execute command: Killed",
-                                              "fatal error: error writing to /tmp/x.s: No space left on device"};
+                                             "clang: error: unable to execute command: Killed",
+                                             "fatal error: error writing to /tmp/x.s: No space left on device"};
   for (const std::string& message : messages) {
     const SmallLab lab;
     CAPTURE(message);

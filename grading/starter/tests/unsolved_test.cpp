@@ -43,7 +43,7 @@ class UnsolvedLab {
       : rubric_(load_rubric(source_dir() + "/" + lab + "/rubric.toml")),
         sandbox_(Sandbox::detect(false)),
         store_(build_folder() + "/starter_objects", sandbox_) {
-    BuildRecipe recipe = load_build_recipe(source_dir(), build_folder(), lab);
+    BuildRecipe recipe = load_build_recipe(source_dir(), build_folder(), lab, kProgramFolder);
     for (StudentSource& source : recipe.sources) source.compile.emplace_back("-Werror");
     std::map<std::string, std::string> texts;
     for (const auto& [path, file] : derive_starter(source_dir(), {lab})) {

@@ -5,7 +5,7 @@
 #include "common/tensor/seeded.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/cases/chain_model.h"
+#include "optC_model_parallel/cases/pipeline_inputs.h"
 #include "optC_model_parallel/model/data/batches.h"
 #include "optC_model_parallel/models.h"
 

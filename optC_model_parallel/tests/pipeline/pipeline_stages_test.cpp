@@ -7,7 +7,7 @@
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
-#include "optC_model_parallel/cases/chain_model.h"
+#include "optC_model_parallel/calls/chain_model.h"
 #include "optC_model_parallel/cases/pipeline_inputs.h"
 #include "optC_model_parallel/model/data/batches.h"
 #include "optC_model_parallel/model/parallel/pipeline_strategy.h"

@@ -1,7 +1,7 @@
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
+#include "optC_model_parallel/calls/pass_trial.h"
 #include "optC_model_parallel/cases/cases.h"
-#include "optC_model_parallel/cases/pass_cases.h"
 #include "optC_model_parallel/gpipe.h"
 
 // Each mistake with the order and the messages of GPipe, as a wrong solution, and the case that catches it.

@@ -8,8 +8,8 @@
 
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
+#include "optC_model_parallel/calls/pipeline_part_trials.h"
 #include "optC_model_parallel/cases/cases.h"
-#include "optC_model_parallel/cases/pipeline_part_trials.h"
 #include "optC_model_parallel/micro_batches.h"
 #include "optC_model_parallel/split_layers.h"
 

@@ -6,10 +6,9 @@
 
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
+#include "optC_model_parallel/calls/pipeline_part_trials.h"
+#include "optC_model_parallel/calls/stale_trial.h"
 #include "optC_model_parallel/cases/cases.h"
-#include "optC_model_parallel/cases/pipeline_part_trials.h"
-#include "optC_model_parallel/cases/stale_cases.h"
-#include "optC_model_parallel/model/parallel/pipeline_strategy.h"
 #include "optC_model_parallel/pipedream.h"
 
 // Each mistake with several versions of weights, as a wrong solution, and the case that catches it.

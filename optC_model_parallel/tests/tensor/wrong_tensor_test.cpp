@@ -8,8 +8,8 @@
 #include "common/testing/case_runs.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
+#include "optC_model_parallel/calls/layer_calls.h"
 #include "optC_model_parallel/cases/cases.h"
-#include "optC_model_parallel/cases/sharded_layer.h"
 #include "optC_model_parallel/parallel_functions.h"
 #include "optC_model_parallel/parallel_layers.h"
 

@@ -1,7 +1,5 @@
 #include "b1_total/cases/cases.h"
 
-#include "b1_total/total.h"
-
 namespace lab::b1 {
 namespace {
 
@@ -27,12 +25,6 @@ std::vector<Case> all_cases() {
     return TensorMap{{"out", sum}};
   };
   return {total};
-}
-
-CallTable calls() {
-  return {{"b1.total", [](Communicator& comm, const CaseInputs& inputs) {
-             return TensorMap{{"out", total(inputs.tensor("input.x"), comm.point_to_point())}};
-           }}};
 }
 
 std::vector<LabStep> program_steps() {

@@ -4,12 +4,12 @@
 #include <functional>
 #include <vector>
 
-#include "common/checks/case.h"
+#include "common/rank/task_call.h"
 #include "optC_model_parallel/live_micro_batches.h"
 #include "optC_model_parallel/model.h"
 
-// Trials of the functions that need no other rank: the student's, and in tests wrong ones. Each trial computes the
-// results of a case of pipeline_part_cases.cpp from its inputs.
+// Trials of the functions that need no other rank: the student's, and in tests wrong ones. Each trial computes
+// a case's results from its inputs.
 namespace lab::optc {
 
 /// split_layers(). Inputs: rows of costs, and the number of layers and stages of each row. Results: each row's most

@@ -1,4 +1,4 @@
-#include "vae_sequence_parallel/cases/leaf_weights.h"
+#include "vae_sequence_parallel/calls/leaf_weights.h"
 
 namespace lab::vae {
 namespace {

@@ -1,8 +1,9 @@
-#include "vae_sequence_parallel/cases/module_call.h"
+#include "vae_sequence_parallel/calls/module_call.h"
 
 #include <c10/core/GradMode.h>
 
-#include "vae_sequence_parallel/cases/leaf_weights.h"
+#include "vae_sequence_parallel/calls/case_inputs.h"
+#include "vae_sequence_parallel/calls/leaf_weights.h"
 #include "vae_sequence_parallel/model/checkpoint.h"
 
 namespace lab::vae {
@@ -48,8 +49,9 @@ TensorMap backward(const ShardFunction& module, WidthShard x, const at::Tensor& 
 TaskCall module_call(const ModuleMaker& make) {
   return [make](Communicator& whole_world, const CaseInputs& inputs) {
     Communicator comm = of_case(whole_world, inputs);
-    // A module may overwrite its input.
-    WidthShard x = {inputs.tensor("input.x").clone(), integers(inputs, "input.widths")};
+    // Cloned, as a module may overwrite its input; with channels last in memory, also where the inputs were sent.
+    const auto picture = [&](const char* name) { return inputs.tensor(name).clone(at::MemoryFormat::ChannelsLast); };
+    WidthShard x = {picture("input.x"), integers(inputs, "input.widths")};
     CheckpointWeights source(weights_of(inputs), "the serial module's parameters", x.columns.scalar_type());
     LeafWeights leaves(source, inputs.device);
     const ShardFunction module = make(Weights(leaves), inputs, comm);
@@ -57,22 +59,8 @@ TaskCall module_call(const ModuleMaker& make) {
     if (inputs.numbers.count("only_difference_of_first_column") != 0)
       return difference_of_first_column(forward(module, x).at("out"), comm);
     if (inputs.tensors.count("input.grad_out") == 0) return forward(module, x);
-    return backward(module, std::move(x), inputs.tensor("input.grad_out"), leaves, comm);
+    return backward(module, std::move(x), picture("input.grad_out"), leaves, comm);
   };
-}
-
-TensorMap weights_of(const CaseInputs& inputs) {
-  const std::string prefix = "weight.";
-  TensorMap weights;
-  for (const auto& [name, tensor] : inputs.tensors) {
-    if (name.rfind(prefix, 0) == 0) weights[name.substr(prefix.size())] = tensor;
-  }
-  return weights;
-}
-
-std::vector<std::int64_t> integers(const CaseInputs& inputs, const std::string& name) {
-  const at::Tensor numbers = inputs.tensor(name).cpu().contiguous();
-  return {numbers.data_ptr<std::int64_t>(), numbers.data_ptr<std::int64_t>() + numbers.numel()};
 }
 
 }  // namespace lab::vae

@@ -1,8 +1,8 @@
-#include "optC_model_parallel/cases/chain_model.h"
+#include "optC_model_parallel/calls/chain_model.h"
 
 #include <fmt/format.h>
 
-#include "common/tensor/seeded.h"
+#include "optC_model_parallel/model/data/images.h"
 #include "optC_model_parallel/model/layers/layer_specs.h"
 
 namespace lab::optc {
@@ -30,10 +30,12 @@ ModelSpec chain_model(std::int64_t num_layers) {
   return model;
 }
 
-Images random_images(std::int64_t count, std::uint64_t seed) {
-  const at::Tensor pixels = seeded_rand({count, kImageChannels, kImageSide, kImageSide}, seed);
-  const at::Tensor labels = seeded_rand({count}, seed + 1);
-  return {pixels.mul(256).to(at::kByte), labels.mul(kNumClasses).to(at::kLong)};
+StagePlan uneven_plan(int num_ranks, int num_chunks) {
+  const std::int64_t num_stages = num_ranks * num_chunks, num_layers = 2 * num_stages + 1;
+  StagePlan plan{chain_model(num_layers), {}, num_ranks};
+  for (std::int64_t stage = 0; stage < num_stages; ++stage)
+    plan.stages.push_back(uneven_slice(num_layers, num_stages, stage));
+  return plan;
 }
 
 }  // namespace lab::optc

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "optC_model_parallel/model.h"
-#include "optC_model_parallel/model/data/images.h"
+#include "optC_model_parallel/model/parallel/stage_plan.h"
 
 namespace lab::optc {
 
@@ -11,7 +11,7 @@ namespace lab::optc {
 /// two stages are unlike those between any others. Layers are smooth: a wrong gradient is wrong everywhere.
 ModelSpec chain_model(std::int64_t num_layers);
 
-/// Random images and labels from the seed, with nothing to learn.
-Images random_images(std::int64_t count, std::uint64_t seed);
+/// Such a model cut into uneven stages, the same on every rank.
+StagePlan uneven_plan(int num_ranks, int num_chunks);
 
 }  // namespace lab::optc

@@ -1,7 +1,7 @@
-#include "a5_pipeline/cases/pipelined_model.h"
+#include "a5_pipeline/calls/pipelined_model.h"
 
 #include "a5_pipeline/all_forward_all_backward.h"
-#include "a5_pipeline/cases/scheduled_stage.h"
+#include "a5_pipeline/calls/scheduled_stage.h"
 
 namespace lab::a5 {
 

@@ -1,4 +1,4 @@
-#include "optC_model_parallel/cases/pipeline_part_trials.h"
+#include "optC_model_parallel/calls/pipeline_part_trials.h"
 
 #include <fmt/format.h>
 

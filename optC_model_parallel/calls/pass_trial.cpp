@@ -1,8 +1,10 @@
+#include "optC_model_parallel/calls/pass_trial.h"
+
 #include <algorithm>
 
 #include "common/pipeline/generators.h"
-#include "optC_model_parallel/cases/pass_cases.h"
-#include "optC_model_parallel/cases/pipeline_inputs.h"
+#include "optC_model_parallel/calls/case_inputs.h"
+#include "optC_model_parallel/calls/chain_model.h"
 #include "optC_model_parallel/model/parallel/pipeline_stages.h"
 
 namespace lab::optc {
@@ -43,7 +45,7 @@ TensorMap pass_trial(Communicator& comm, const CaseInputs& inputs, const GpipeFu
   const auto m = static_cast<int>(options.num_micro_batches);
   const StagePlan plan = uneven_plan(comm.size(), options.num_chunks);
   const ModelSpec own = layers_of_rank(plan, comm.rank());
-  const Parameters weights = first_parameters(own, inputs.seed, at::kDouble);
+  const Parameters weights = weights_of(own, inputs);
   const Images images = images_of(inputs);
   const MicroBatchData batch(images, {at::arange(images.size(), at::kLong)}, m, at::kDouble);
   PipelineStages stages(plan, weights, options.recompute, comm);

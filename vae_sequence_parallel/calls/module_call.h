@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "common/checks/case.h"
+#include "common/rank/task_call.h"
 #include "vae_sequence_parallel/model/width_shard.h"
 #include "vae_sequence_parallel/weights.h"
 
@@ -14,14 +14,12 @@ using ShardFunction = std::function<WidthShard(WidthShard)>;
 /// Makes the module that the case's numbers describe.
 using ModuleMaker = std::function<ShardFunction(const Weights&, const CaseInputs&, Communicator&)>;
 
-/// The call of a task whose module takes a picture; see ModuleCase for inputs and results.
+/// The call of a task whose module takes a picture.
+/// Inputs: "input.x", this rank's columns; "input.widths" of all ranks; "weight.<name>"; "input.grad_out" for gradients.
+/// Number "every_other_rank": the even and the odd ranks have a picture each.
+/// Results: "out" and "widths"; with gradients "x.grad", and "<name>.grad", summed over ranks. With the number
+/// "only_difference_of_first_column", "first_column" alone: the output for this rank's first column minus rank 0's.
 /// Errors    UsageError: the module's parameters differ from the serial one's
 TaskCall module_call(const ModuleMaker& make);
-
-/// The "weight." tensors of a case, by parameter name.
-TensorMap weights_of(const CaseInputs& inputs);
-
-/// A tensor of integers, such as "input.widths".
-std::vector<std::int64_t> integers(const CaseInputs& inputs, const std::string& name);
 
 }  // namespace lab::vae

@@ -1,0 +1,180 @@
+#include "a5_pipeline/calls/calls.h"
+
+#include "a5_pipeline/baseline.h"
+#include "a5_pipeline/calls/trials.h"
+#include "a5_pipeline/comparisons.h"
+#include "a5_pipeline/pipeline_communicate.h"
+#include "a5_pipeline/pipeline_stage.h"
+#include "common/base/errors.h"
+
+namespace lab::a5 {
+namespace {
+
+/// 1 if check_arguments returns. Only a UsageError is a rejection.
+std::int64_t is_accepted(const at::Tensor& row) {
+  PipelineArguments arguments;
+  arguments.number_of_layers = row[0].item<std::int64_t>();
+  arguments.global_batch_size = row[1].item<std::int64_t>();
+  arguments.micro_batch_size = row[2].item<std::int64_t>();
+  try {
+    check_arguments(arguments, static_cast<int>(row[3].item<std::int64_t>()));
+  } catch (const UsageError&) {
+    return 0;
+  }
+  return 1;
+}
+
+TensorMap arguments_call(Communicator&, const CaseInputs& inputs) {
+  std::vector<std::int64_t> accepted;
+  for (const at::Tensor& row : inputs.tensor("input.arguments").unbind()) accepted.push_back(is_accepted(row));
+  return {{"accepted", at::tensor(accepted, at::kLong)}};
+}
+
+TensorMap distribute_call(Communicator&, const CaseInputs& inputs) {
+  const std::int64_t most_layers = inputs.integer("most_layers"), most_stages = inputs.integer("most_stages");
+  const at::Tensor owner = at::full({most_stages, most_layers, most_layers}, -1, at::kLong);
+  auto owners = owner.accessor<std::int64_t, 3>();
+  std::int64_t misplaced = 0;  // layers that do not exist, that an earlier stage has, or out of order
+  for (std::int64_t stages = 1; stages <= most_stages; ++stages) {
+    for (std::int64_t layers = 1; layers <= most_layers; ++layers) {
+      std::int64_t before = -1;
+      for (int stage = 0; stage < stages; ++stage) {
+        for (const std::int64_t layer : distribute_layers(layers, stage, static_cast<int>(stages))) {
+          misplaced += layer <= before || layer >= layers;
+          if (layer >= 0 && layer < layers) owners[stages - 1][layers - 1][layer] = stage;
+          before = layer;
+        }
+      }
+    }
+  }
+  return {{"owner", owner}, {"misplaced", at::full({1}, misplaced, at::kLong)}};
+}
+
+TensorMap dataloader_call(Communicator&, const CaseInputs& inputs) {
+  const std::int64_t most_stages = inputs.integer("most_stages");
+  const at::Tensor needs = at::zeros({most_stages, most_stages}, at::kLong);
+  auto flags = needs.accessor<std::int64_t, 2>();
+  for (int stages = 1; stages <= most_stages; ++stages) {
+    for (int stage = 0; stage < stages; ++stage) flags[stages - 1][stage] = requires_dataloader(stage, stages) ? 1 : 0;
+  }
+  return {{"needs", needs}};
+}
+
+at::Tensor stacked(const std::vector<at::Tensor>& outputs) {
+  return outputs.empty() ? at::Tensor() : at::stack(outputs).detach();
+}
+
+TensorMap baseline_call(Communicator&, const CaseInputs& inputs) {
+  const PipelineArguments arguments = arguments_of(inputs);
+  const Model model(arguments, all_layers(arguments));
+  DataLoader data(arguments);
+  TensorMap results = {{"outputs", stacked(baseline_forward_backward(model, data, arguments))}};
+  for (const auto& [name, gradient] : model.gradients()) results[name + ".grad"] = gradient;
+  return results;
+}
+
+TensorMap communicate_call(Communicator& comm, const CaseInputs& inputs) {
+  const at::Tensor& output = inputs.tensor("input.output");
+  PipelineArguments arguments;
+  arguments.micro_batch_size = output.size(0);
+  arguments.sequence_length = output.size(1);
+  arguments.hidden_size = output.size(2);
+  arguments.device = inputs.device;
+  PointToPoint& p2p = comm.point_to_point();
+  const at::Tensor input = pipeline_communicate(PipelineOperation::kRecvForward, p2p, arguments);
+  const at::Tensor nothing = pipeline_communicate(PipelineOperation::kSendForward, p2p, arguments, output);
+  const at::Tensor output_grad = pipeline_communicate(PipelineOperation::kRecvBackward, p2p, arguments);
+  const at::Tensor nothing_either =
+      pipeline_communicate(PipelineOperation::kSendBackward, p2p, arguments, inputs.tensor("input.input_grad"));
+  const auto received = [&](const at::Tensor& tensor) {
+    return tensor.defined() ? tensor.detach() : at::zeros(output.sizes(), output.options());
+  };
+  const auto requires_grad = [](const at::Tensor& tensor) { return tensor.defined() && tensor.requires_grad(); };
+  const std::vector<std::int64_t> returned = {input.defined(),       requires_grad(input),
+                                              output_grad.defined(), requires_grad(output_grad),
+                                              nothing.defined(),     nothing_either.defined()};
+  return {{"input", received(input)},
+          {"output_grad", received(output_grad)},
+          {"returned", at::tensor(returned, at::kLong)}};
+}
+
+TensorMap pipeline_call(Communicator& comm, const CaseInputs& inputs) {
+  return results_of(run_handout_pipeline(arguments_of(inputs), comm), comm);
+}
+
+TensorMap schedules_call(Communicator& comm, const CaseInputs& inputs) {
+  const pipeline::Schedule schedule = pipeline::make_schedule(schedule_of(inputs, comm.size()));
+  return results_of(run_scheduled_pipeline(arguments_of(inputs), schedule, comm), comm);
+}
+
+TensorMap outputs_call(Communicator&, const CaseInputs& inputs) {
+  std::vector<std::int64_t> verdicts;
+  for (const OutputsTrial& trial : outputs_trials_of(inputs)) {
+    const std::optional<bool> match =
+        outputs_match(trial.outputs, trial.baseline, tolerance_of(at::kFloat), trial.pp_rank, trial.pp_size);
+    verdicts.push_back(!match ? -1 : *match ? 1 : 0);
+  }
+  return {{"verdicts", at::tensor(verdicts, at::kLong)}};
+}
+
+TensorMap gradients_call(Communicator&, const CaseInputs& inputs) {
+  std::vector<std::int64_t> verdicts;
+  for (const GradientsTrial& trial : gradients_trials_of(inputs)) {
+    const std::map<std::string, bool> matches =
+        gradients_match(trial.gradients, trial.baseline, tolerance_of(at::kFloat));
+    const bool complete = matches.size() == trial.gradients.size();
+    for (const auto& [name, gradient] : trial.gradients) {
+      const auto found = matches.find(name);
+      verdicts.push_back(!complete || found == matches.end() ? -1 : found->second ? 1 : 0);
+    }
+  }
+  return {{"verdicts", at::tensor(verdicts, at::kLong)}};
+}
+
+}  // namespace
+
+CallTable calls() {
+  return {{"a5.check_arguments", arguments_call},
+          {"a5.baseline", baseline_call},
+          {"a5.distribute_layers", distribute_call},
+          {"a5.requires_dataloader", dataloader_call},
+          {"a5.pipeline_communicate", communicate_call},
+          {"a5.all_forward_all_backward", pipeline_call},
+          {"a5.compare_outputs", outputs_call},
+          {"a5.compare_gradients", gradients_call},
+          {"a5.schedules", schedules_call}};
+}
+
+PipelineArguments arguments_of(const CaseInputs& inputs) {
+  PipelineArguments arguments;
+  arguments.global_batch_size = inputs.integer("global_batch_size");
+  arguments.micro_batch_size = inputs.integer("micro_batch_size");
+  arguments.sequence_length = inputs.integer("sequence_length");
+  arguments.hidden_size = inputs.integer("hidden_size");
+  arguments.intermediate_size = inputs.integer("intermediate_size");
+  arguments.number_of_layers = inputs.integer("number_of_layers");
+  arguments.dtype = inputs.integer("is_float64") != 0 ? at::kDouble : at::kFloat;
+  arguments.activation = inputs.integer("is_relu") != 0 ? Activation::kRelu : Activation::kTanh;
+  arguments.seed = inputs.seed;
+  arguments.device = inputs.device;
+  return arguments;
+}
+
+pipeline::ScheduleOptions schedule_of(const CaseInputs& inputs, int num_ranks) {
+  pipeline::ScheduleOptions options;
+  options.kind = pipeline::schedule_kinds().at(static_cast<std::size_t>(inputs.integer("schedule_kind")));
+  options.num_ranks = num_ranks;
+  options.num_micro_batches = static_cast<int>(arguments_of(inputs).number_of_micro_batches());
+  options.num_chunks = static_cast<int>(inputs.integer("num_chunks"));
+  return options;
+}
+
+TensorMap results_of(const PipelineResult& pipelined, const Communicator& comm) {
+  TensorMap results;
+  results["number_of_outputs"] = at::full({1}, static_cast<std::int64_t>(pipelined.outputs.size()), at::kLong);
+  if (comm.rank() == comm.size() - 1) results["outputs"] = stacked(pipelined.outputs);
+  for (const auto& [name, gradient] : pipelined.gradients) results[name + ".grad"] = gradient;
+  return results;
+}
+
+}  // namespace lab::a5

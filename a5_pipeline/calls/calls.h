@@ -1,0 +1,20 @@
+#pragma once
+
+#include "a5_pipeline/arguments.h"
+#include "a5_pipeline/calls/pipelined_model.h"
+#include "common/pipeline/generators.h"
+#include "common/rank/task_call.h"
+
+namespace lab::a5 {
+
+/// Task id -> student function.
+CallTable calls();
+
+/// The model and the schedule that a case's inputs describe.
+PipelineArguments arguments_of(const CaseInputs& inputs);
+pipeline::ScheduleOptions schedule_of(const CaseInputs& inputs, int num_ranks);
+
+/// A pipeline's results under the names that the cases expect.
+TensorMap results_of(const PipelineResult& pipelined, const Communicator& comm);
+
+}  // namespace lab::a5

@@ -1,0 +1,73 @@
+#include "a5_pipeline/calls/trials.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace lab::a5 {
+namespace {
+
+std::string trial_key(std::size_t trial, const char* part) {
+  return fmt::format("input.trial{}.{}", trial, part);
+}
+
+at::Tensor stacked_or_empty(const std::vector<at::Tensor>& tensors) {
+  return tensors.empty() ? at::empty({0}) : at::stack(tensors);
+}
+
+void add_named(const std::string& prefix, const TensorMap& named, CaseInputs& inputs) {
+  for (const auto& [name, tensor] : named) inputs.tensors[prefix + name] = tensor.defined() ? tensor : at::empty({0});
+}
+
+/// The inputs with this prefix, by the rest of their names.
+TensorMap read_named(const std::string& prefix, const CaseInputs& inputs) {
+  TensorMap named;
+  for (auto found = inputs.tensors.lower_bound(prefix);
+       found != inputs.tensors.end() && found->first.compare(0, prefix.size(), prefix) == 0; ++found) {
+    named[found->first.substr(prefix.size())] = found->second.numel() > 0 ? found->second : at::Tensor();
+  }
+  return named;
+}
+
+}  // namespace
+
+CaseInputs inputs_of_trials(const std::vector<OutputsTrial>& trials) {
+  CaseInputs inputs;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    inputs.tensors[trial_key(i, "outputs")] = stacked_or_empty(trials[i].outputs);
+    inputs.tensors[trial_key(i, "baseline")] = stacked_or_empty(trials[i].baseline);
+    inputs.tensors[trial_key(i, "stage")] = at::tensor({trials[i].pp_rank, trials[i].pp_size}, at::kLong);
+  }
+  return inputs;
+}
+
+std::vector<OutputsTrial> outputs_trials_of(const CaseInputs& inputs) {
+  std::vector<OutputsTrial> trials;
+  for (std::size_t i = 0; inputs.tensors.count(trial_key(i, "stage")) != 0; ++i) {
+    const at::Tensor& stage = inputs.tensor(trial_key(i, "stage"));
+    trials.push_back({inputs.tensor(trial_key(i, "outputs")).unbind(), inputs.tensor(trial_key(i, "baseline")).unbind(),
+                      stage[0].item<int>(), stage[1].item<int>()});
+  }
+  return trials;
+}
+
+CaseInputs inputs_of_trials(const std::vector<GradientsTrial>& trials) {
+  CaseInputs inputs;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    add_named(trial_key(i, "gradient."), trials[i].gradients, inputs);
+    add_named(trial_key(i, "baseline."), trials[i].baseline, inputs);
+  }
+  return inputs;
+}
+
+std::vector<GradientsTrial> gradients_trials_of(const CaseInputs& inputs) {
+  std::vector<GradientsTrial> trials;
+  while (true) {
+    const std::size_t i = trials.size();
+    GradientsTrial trial{read_named(trial_key(i, "gradient."), inputs), read_named(trial_key(i, "baseline."), inputs)};
+    if (trial.gradients.empty()) return trials;
+    trials.push_back(std::move(trial));
+  }
+}
+
+}  // namespace lab::a5

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <vector>
+
+#include "common/rank/task_call.h"
+#include "common/tensor/tensor_map.h"
+
+// What the comparisons of Q9 and Q10 are given, and how it travels in a case's inputs.
+namespace lab::a5 {
+
+/// The arguments of one call of outputs_match().
+struct OutputsTrial {
+  std::vector<at::Tensor> outputs;  ///< of one shape; may be empty
+  std::vector<at::Tensor> baseline;
+  int pp_rank = 3;
+  int pp_size = 4;
+};
+
+/// Trial i as "input.trial<i>.outputs" and ".baseline", stacked, and ".stage": its rank and the number of stages.
+CaseInputs inputs_of_trials(const std::vector<OutputsTrial>& trials);
+
+/// The reverse.
+std::vector<OutputsTrial> outputs_trials_of(const CaseInputs& inputs);
+
+/// The arguments of one call of gradients_match().
+struct GradientsTrial {
+  TensorMap gradients;  ///< one that never arrived is undefined
+  TensorMap baseline;
+};
+
+/// Trial i as "input.trial<i>.gradient.<name>" and ".baseline.<name>". An undefined tensor is sent as an empty one.
+CaseInputs inputs_of_trials(const std::vector<GradientsTrial>& trials);
+
+/// The reverse.
+std::vector<GradientsTrial> gradients_trials_of(const CaseInputs& inputs);
+
+}  // namespace lab::a5

@@ -1,0 +1,138 @@
+#pragma once
+
+#include <time.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "common/base/errors.h"
+#include "common/comm/messages/ledger.h"
+#include "common/comm/messages/match_table.h"
+#include "common/comm/relay/frame.h"
+#include "common/comm/relay/gathering.h"
+#include "common/comm/relay/relay_world.h"
+
+// Internal to comm/relay.
+namespace lab::comm {
+
+/// Seconds on the relay's clock.
+double relay_seconds();
+
+/// One thread: everything happens in the order in which it is read.
+class RelayWorld::Hub {
+ public:
+  Hub(int num_ranks, const RelayOptions& options);
+
+  int size() const { return table_.size(); }
+  const RelayOptions& options() const { return options_; }
+  int rank_end(int rank) const { return at(rank).rank_end.get(); }
+  UniqueFd take_rank_end(int rank);
+  std::vector<LedgerEntry> ledger_of(int rank) const { return at(rank).ledger.entries(); }
+  std::optional<RelayFailure> failure() const;
+
+  void serve(RelayWork* work);
+
+ private:
+  /// Texts that outlive all messages, as SourceLine needs them.
+  class Names {
+   public:
+    const char* keep(const std::string& name) {
+      constexpr std::size_t kMaxNames = 10000;  // of all ranks together
+      if (names_.size() >= kMaxNames && names_.count(name) == 0) return "";
+      return names_.insert(name).first->c_str();
+    }
+
+   private:
+    std::set<std::string> names_;
+  };
+
+  /// One end of a message, or one member's part in a collective.
+  struct Relayed final : LocalPending {
+    using LocalPending::LocalPending;
+    std::uint64_t relay_step = 0;               ///< by the relay's clock; of a receive, once matched, its sender's
+    std::uint64_t id = 0;                       ///< of its rank
+    bool payload_later = false;                 ///< a send whose payload is pulled once it is matched
+    std::optional<CollectiveResult> collected;  ///< of a collective, once all members have begun it
+  };
+
+  /// What the relay knows of one rank.
+  struct Member {
+    UniqueFd relay_end, rank_end;
+    RelayFrameReader reader{0};
+    std::string outgoing;
+    std::size_t num_written = 0;     ///< of these bytes
+    std::uint64_t posted_bytes = 0;  ///< of the messages that it has not waited for
+    bool works = false;              ///< on what it was given
+    bool told = false;               ///< of a failure
+    std::unordered_map<std::uint64_t, std::shared_ptr<Relayed>> posted;
+    std::shared_ptr<Relayed> waits_for;
+    std::shared_ptr<Relayed> gathers;  ///< the same, if it is a collective
+    std::uint64_t waits_for_id = 0;
+    double waits_since = 0;  ///< for a message, or for the others to close
+    double answer_at = 0;    ///< once there is an answer; 0: not drawn yet
+    bool closes = false;
+    bool over = false;  ///< it has closed, failed or gone
+    std::uint64_t clock = 0;
+    Ledger ledger;
+  };
+
+  /// A message in a shaken world whose two ends agree. The payload is taken at any moment until the send is complete.
+  struct Pull {
+    Match match;
+    double at_seconds = 0;
+    bool asked = false;
+  };
+
+  Member& at(int rank) { return members_[static_cast<std::size_t>(rank)]; }
+  const Member& at(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
+
+  // hub.cpp: reads frames, and answers ranks that wait.
+  void read_from(int rank);
+  /// The rank is gone, or must go.
+  void leave(int rank, const std::string& reason);
+  void take(int rank, RelayFrameReader::Received received);
+  void stop_waiting(int rank);
+  /// Answers every rank whose wait is over: its message is complete, the world has failed, or it took too long.
+  void answer_all();
+  /// Whether the answer may be sent, which is late on purpose if the world is shaken.
+  bool is_due(Member& member, double now);
+  double delay() { return std::uniform_real_distribution<double>(0, options_.max_delay_seconds)(delays_); }
+  void answer_wait(int rank);
+  void answer_close(int rank);
+  void send(int rank, RelayFrame answer, const std::string& payload);
+  void write_to(int rank);
+  timespec time_to_next_event() const;
+
+  // hub_messages.cpp: matches and counts what they send.
+  /// What happens between two pieces of work would belong to neither.
+  void check_works(const Member& member) const;
+  void post(int rank, RelayFrameReader::Received received);
+  static void deliver(const Match& match);
+  void ask_for_payloads(double now);
+  void take_payload(int rank, RelayFrameReader::Received received);
+  /// Ranks that disagree about a collective hear why, which must not become a way to talk for free.
+  void disagree(int rank, const std::string& violation) { table_.fail(rank, ExitCode::kContract, violation); }
+  /// A tensor with the frame's payload, or without memory of its own for a receive.
+  at::Tensor tensor_of(const RelayFrame& frame, std::string payload) const;
+  static void count(Member& member, const Message& message);
+  void collect(int rank, RelayFrameReader::Received received);
+  void give_work(int rank);
+  void take_work(int rank, std::string result);
+
+  const RelayOptions options_;
+  MatchTable table_;
+  Gatherings gatherings_;
+  std::vector<Pull> pulls_;
+  RelayWork* work_ = nullptr;
+  std::mt19937_64 delays_;
+  std::vector<Member> members_;
+  Names names_;
+};
+
+}  // namespace lab::comm

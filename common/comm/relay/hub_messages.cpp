@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/comm/relay/hub.h"
+#include "common/comm/relay/payload_tensor.h"
+
+namespace lab::comm {
+namespace {
+
+constexpr std::size_t kMaxPosted = 1u << 20;  // messages of a rank that it has not waited for
+
+}  // namespace
+
+void RelayWorld::Hub::check_works(const Member& member) const {
+  if (work_ != nullptr && !member.works) throw ContractError("a message that belongs to no work");
+}
+
+void RelayWorld::Hub::post(int rank, RelayFrameReader::Received received) {
+  Member& member = at(rank);
+  check_works(member);
+  const RelayFrame& frame = received.frame;
+  if (frame.channel.peer < 0 || frame.channel.peer >= size() || frame.channel.peer == rank)
+    throw ContractError(fmt::format("a message for rank {}", frame.channel.peer));
+  if (member.posted.size() >= kMaxPosted || !member.posted.emplace(frame.id, nullptr).second)
+    throw ContractError("too many messages at once, or two with one number");
+  Message message;
+  static_cast<Channel&>(message) = frame.channel;
+  message.operation = names_.keep(frame.operation);
+  message.where = {names_.keep(frame.file), frame.line};
+  message.tensor = tensor_of(frame, std::move(received.payload));
+  message.contract_only = frame.contract_only;
+  message.step = frame.step;  // the rank's own clock, which its peer hears of; the relay counts by another
+  // What collectives agree on before they begin costs nothing. All else is a message, whatever the rank calls it.
+  const bool counts = !message.contract_only;
+  if (counts) count(member, message);
+  member.posted_bytes += static_cast<std::uint64_t>(message.tensor.nbytes());
+  if (member.posted_bytes > options_.max_posted_bytes)
+    throw ContractError(fmt::format("messages of {} B that it has not waited for", member.posted_bytes));
+  const auto mine = std::make_shared<Relayed>(rank, std::move(message));
+  mine->relay_step = counts ? member.clock + 1 : 0;
+  mine->id = frame.id;
+  mine->payload_later = frame.payload_later;
+  member.posted[frame.id] = mine;
+  const auto match = table_.post(mine);
+  if (match && !match->agrees() && frame.contract_only) disagree(rank, mine->violation);
+  if (!match || !match->agrees()) return;
+  if (static_cast<const Relayed&>(*match->source).payload_later) {
+    pulls_.push_back({*match, relay_seconds() + delay(), false});
+  } else {
+    deliver(*match);
+  }
+}
+
+void RelayWorld::Hub::deliver(const Match& match) {
+  if (match.num_bytes() > 0) match.target->message.tensor = match.source->message.tensor;
+  match.complete(relay_seconds());
+  static_cast<Relayed&>(*match.target).relay_step = static_cast<Relayed&>(*match.source).relay_step;
+}
+
+void RelayWorld::Hub::ask_for_payloads(double now) {
+  for (Pull& pull : pulls_) {
+    const auto& source = static_cast<const Relayed&>(*pull.match.source);
+    if (pull.asked || now < pull.at_seconds || at(source.owner).relay_end.get() < 0) continue;
+    pull.asked = true;
+    RelayFrame request;
+    request.kind = RelayFrame::Kind::kPull;
+    request.id = source.id;
+    send(source.owner, request, "");
+  }
+}
+
+void RelayWorld::Hub::take_payload(int rank, RelayFrameReader::Received received) {
+  const auto pull = std::find_if(pulls_.begin(), pulls_.end(), [&](const Pull& each) {
+    const auto& source = static_cast<const Relayed&>(*each.match.source);
+    return each.asked && source.owner == rank && source.id == received.frame.id;
+  });
+  if (pull == pulls_.end()) throw ContractError("a payload that nobody asked for");
+  Message& message = pull->match.source->message;
+  message.tensor = payload_tensor(static_cast<int>(message.tensor.scalar_type()), message.tensor.sizes().vec(),
+                                  std::move(received.payload));
+  deliver(pull->match);
+  pulls_.erase(pull);
+}
+
+at::Tensor RelayWorld::Hub::tensor_of(const RelayFrame& frame, std::string payload) const {
+  const std::uint64_t num_bytes = payload_bytes_of(frame.dtype, frame.sizes);
+  if (num_bytes > options_.max_message_bytes) throw ContractError(fmt::format("a tensor of {} B", num_bytes));
+  if (frame.channel.direction == Direction::kSend && !frame.contract_only && !frame.payload_later)
+    return payload_tensor(frame.dtype, frame.sizes, std::move(payload));
+  if (!payload.empty()) throw ContractError(fmt::format("a payload of {} B for nothing", payload.size()));
+  return at::empty(frame.sizes, at::TensorOptions(static_cast<at::ScalarType>(frame.dtype)));
+}
+
+void RelayWorld::Hub::count(Member& member, const Message& message) {
+  const bool sends = message.direction == Direction::kSend;
+  LedgerEntry cost;
+  cost.operation = "message";
+  cost.calls = 1;
+  cost.messages = sends ? 1 : 0;
+  (sends ? cost.bytes_sent : cost.bytes_received) = message.num_bytes();
+  member.ledger.add(cost);
+}
+
+void RelayWorld::Hub::collect(int rank, RelayFrameReader::Received received) {
+  Message message;
+  message.direction = Direction::kRecv;
+  message.group = received.frame.channel.group;
+  message.operation = names_.keep(received.frame.operation);
+  message.where = {names_.keep(received.frame.file), received.frame.line};
+  message.tensor = at::empty({0}, at::kByte);
+  check_works(at(rank));
+  auto results = gatherings_.begin(rank, size(), std::move(received.frame), std::move(received.payload));
+  Member& mine = at(rank);
+  mine.waits_for = mine.gathers = std::make_shared<Relayed>(rank, std::move(message));
+  mine.waits_since = relay_seconds();
+  if (results) {
+    if (!results->front().violation.empty()) disagree(rank, results->front().violation);
+    for (CollectiveResult& result : *results) {
+      Relayed& pending = *at(result.rank).gathers;
+      pending.stage = LocalPending::Stage::kDone;
+      pending.violation = result.violation;
+      pending.collected = std::move(result);
+    }
+    return;
+  }
+  for (int other = 0; other < size(); ++other) {
+    const std::optional<int> missing = gatherings_.missing_for(other);
+    if (!missing || !at(other).gathers) continue;
+    at(other).gathers->message.peer = *missing;
+    table_.wait_begins(other, *at(other).gathers);
+  }
+}
+
+void RelayWorld::Hub::give_work(int rank) {
+  if (work_ == nullptr) throw ContractError("work was asked for, but there is none");
+  Member& member = at(rank);
+  member.ledger = Ledger();
+  member.clock = 0;
+  RelayFrame answer;
+  answer.kind = RelayFrame::Kind::kDone;
+  const std::optional<std::string> work = work_->next(rank);
+  if (!work) answer.text = "no more";
+  member.works = work.has_value();
+  send(rank, answer, work.value_or(""));
+}
+
+void RelayWorld::Hub::take_work(int rank, std::string result) {
+  Member& member = at(rank);
+  if (!member.works) throw ContractError("work that nobody asked for");
+  member.works = false;
+  // What a rank is told of a failure it has not paid for.
+  if (!member.told) work_->done(rank, std::move(result), member.ledger.entries());
+}
+
+}  // namespace lab::comm

@@ -1,0 +1,63 @@
+#include "grading/judge/case_handout.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "common/base/errors.h"
+#include "common/rank/parcel.h"
+
+namespace lab::grading {
+
+CaseHandout::CaseHandout(std::vector<Case> cases, int num_ranks, std::uint64_t seed)
+    : cases_(std::move(cases)), seed_(seed), ranks_(static_cast<std::size_t>(num_ranks)) {}
+
+std::optional<std::string> CaseHandout::next(int rank) {
+  RankState& state = ranks_[static_cast<std::size_t>(rank)];
+  if (state.current != nullptr) throw UsageError(fmt::format("no result of {}", state.current->name));
+  const auto size = static_cast<int>(ranks_.size());
+  while (state.next_case < cases_.size()) {
+    const Case& test_case = cases_[state.next_case++];
+    if (!is_asked(test_case, rank)) continue;
+    CaseRecord skipped;
+    skipped.message = skip_reason_of(test_case, size);
+    if (skipped.message.empty()) {
+      state.current = &test_case;
+      try {
+        return bytes_of_parcel({test_case.task, test_case.name, test_case.inputs({rank, size, seed_})});
+      } catch (...) {
+        not_drawn_ = std::current_exception();
+        return std::nullopt;
+      }
+    }
+    skipped.task = test_case.task;
+    skipped.name = test_case.name;
+    skipped.state = CaseRecord::State::kSkipped;
+    state.records.push_back(std::move(skipped));
+  }
+  return std::nullopt;
+}
+
+void CaseHandout::done(int rank, std::string result, const std::vector<LedgerEntry>& spent) {
+  RankState& state = ranks_[static_cast<std::size_t>(rank)];
+  if (state.current == nullptr) throw UsageError("a result of nothing that was asked");
+  CaseRecord record = record_from_bytes(result);
+  if (record.task != state.current->task || record.name != state.current->name)
+    throw UsageError(fmt::format("a result of {} in place of {}", record.name, state.current->name));
+  record.spent = spent;  // what the record says is only what the rank claims
+  for (LedgerEntry& entry : record.spent) {
+    if (entry.operation == "message") entry.operation = record.task;
+  }
+  state.current = nullptr;
+  state.records.push_back(std::move(record));
+  ++num_done_;
+}
+
+std::vector<std::vector<CaseRecord>> CaseHandout::take_records() {
+  if (not_drawn_) std::rethrow_exception(not_drawn_);
+  std::vector<std::vector<CaseRecord>> by_rank;
+  for (RankState& state : ranks_) by_rank.push_back(std::move(state.records));
+  return by_rank;
+}
+
+}  // namespace lab::grading

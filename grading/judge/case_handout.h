@@ -1,0 +1,46 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/checks/case.h"
+#include "common/comm/relay/relay_world.h"
+#include "common/rank/record.h"
+
+namespace lab::grading {
+
+/// Gives each rank of a world its inputs of one case after the other and keeps what it returns, with the costs that the
+/// relay has counted. Cases that a rank skips or is not asked for are not sent.
+class CaseHandout final : public comm::RelayWork {
+ public:
+  CaseHandout(std::vector<Case> cases, int num_ranks, std::uint64_t seed);
+
+  std::optional<std::string> next(int rank) override;
+  /// Errors    UsageError: what came back is not a record of the case that was sent
+  void done(int rank, std::string result, const std::vector<LedgerEntry>& spent) override;
+
+  /// How many records have come back; may be asked by another thread.
+  std::uint64_t num_done() const { return num_done_; }
+  /// By rank, once all have ended.
+  /// Errors    those of drawing a case's inputs
+  std::vector<std::vector<CaseRecord>> take_records();
+
+ private:
+  struct RankState {
+    std::size_t next_case = 0;
+    const Case* current = nullptr;  ///< was sent, and has not come back
+    std::vector<CaseRecord> records;
+  };
+
+  const std::vector<Case> cases_;
+  const std::uint64_t seed_;
+  std::vector<RankState> ranks_;
+  std::exception_ptr not_drawn_;  ///< the suite's own mistake, not a rank's
+  std::atomic<std::uint64_t> num_done_{0};
+};
+
+}  // namespace lab::grading

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+
+#include "common/rank/task_call.h"
+#include "optC_model_parallel/model.h"
+#include "optC_model_parallel/model/data/images.h"
+#include "optC_model_parallel/model/parallel/parallel_strategies.h"
+
+// What a case's inputs mean. Everything is on the CPU, where models are trained.
+namespace lab::optc {
+
+PipelineOptions pipeline_options_of(const CaseInputs& inputs);
+
+/// "input.pixels" and "input.labels".
+Images images_of(const CaseInputs& inputs);
+
+/// "input.train.pixels", "input.train.labels", "input.test.pixels", "input.test.labels"; and back.
+TensorMap inputs_of(const Dataset& data);
+Dataset dataset_of(const CaseInputs& inputs);
+
+/// The weights of these layers, each "weight.<name>", float64, as new leaves.
+/// Errors    UsageError: one is missing, or has another shape or dtype
+Parameters weights_of(const ModelSpec& layers, const CaseInputs& inputs);
+
+/// One integer as a result.
+at::Tensor count_of(std::int64_t value);
+
+}  // namespace lab::optc

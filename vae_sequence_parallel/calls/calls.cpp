@@ -1,0 +1,116 @@
+#include "vae_sequence_parallel/calls/calls.h"
+
+#include <c10/core/GradMode.h>
+
+#include "vae_sequence_parallel/calls/case_inputs.h"
+#include "vae_sequence_parallel/calls/leaf_weights.h"
+#include "vae_sequence_parallel/calls/module_call.h"
+#include "vae_sequence_parallel/model/checkpoint.h"
+#include "vae_sequence_parallel/parallel_autoencoder.h"
+#include "vae_sequence_parallel/peak_bytes.h"
+#include "vae_sequence_parallel/sequence_attention.h"
+
+namespace lab::vae {
+namespace {
+
+template <class Module>
+ShardFunction forward_of(Module module) {
+  return [module = std::move(module)](WidthShard x) { return module.forward(std::move(x)); };
+}
+
+ShardFunction make_module(const Weights& weights, const CaseInputs& inputs, Communicator& comm) {
+  switch (module_kind_of(inputs)) {
+    case ModuleKind::kConv2d: return forward_of(ParallelConv2d(weights, conv_options_of(inputs), comm));
+    case ModuleKind::kGroupNorm:
+      return forward_of(ParallelGroupNorm(weights, inputs.integer("channels"), comm, inputs.integer("groups")));
+    case ModuleKind::kUpsample: return forward_of(ParallelUpsample(weights, inputs.integer("channels"), comm));
+    case ModuleKind::kAttnBlock:
+      return forward_of(ParallelAttnBlock(weights, inputs.integer("channels"), inputs.integer("heads"), comm));
+    case ModuleKind::kResnetBlock:
+      return forward_of(
+          ParallelResnetBlock(weights, inputs.integer("in_channels"), inputs.integer("out_channels"), comm));
+    case ModuleKind::kDecoder: break;
+  }
+  return forward_of(ParallelDecoder(weights, config_of(inputs), comm));
+}
+
+TensorMap attention_call(Communicator& comm, const CaseInputs& inputs) {
+  const bool with_gradient = inputs.tensors.count("input.grad_out") != 0;
+  const c10::AutoGradMode grad_mode(with_gradient);
+  const std::vector<std::int64_t> lengths = integers(inputs, "input.lengths");
+  const auto leaf = [&](const char* name) { return inputs.tensor(name).clone().requires_grad_(with_gradient); };
+  const at::Tensor q = leaf("input.q"), k = leaf("input.k"), v = leaf("input.v");
+  const at::Tensor out = inputs.integer("by_ring") != 0 ? ring_attention(q, k, v, lengths, comm.point_to_point())
+                                                        : ulysses_attention(q, k, v, lengths, comm.collectives());
+  TensorMap results = {{"out", out.detach()}};
+  if (!with_gradient) return results;
+  if (out.requires_grad()) out.backward(inputs.tensor("input.grad_out"));
+  results["q.grad"] = q.grad();
+  results["k.grad"] = k.grad();
+  results["v.grad"] = v.grad();
+  return results;
+}
+
+TensorMap autoencoder_call(Communicator& comm, const CaseInputs& inputs) {
+  const c10::NoGradGuard no_grad;
+  const auto picture = [&](const char* name) { return inputs.tensor(name).contiguous(at::MemoryFormat::ChannelsLast); };
+  const at::Tensor latent = picture("input.latent");
+  CheckpointWeights source(weights_of(inputs), "the serial module's parameters", latent.scalar_type());
+  LeafWeights on_device(source, inputs.device);
+  const ParallelAutoEncoder model(Weights(on_device), config_of(inputs), comm);
+  source.finish();
+  return {{"latent", model.encode(picture("input.picture"))}, {"picture", model.decode(latent)}};
+}
+
+constexpr std::int64_t kMiB = 1 << 20;
+
+at::Tensor make(std::int64_t mib, at::Device device) {
+  return at::empty({mib * kMiB}, at::TensorOptions(at::kByte).device(device));
+}
+
+/// Holds first + second MiB at once, later `third` alone.
+void hold(std::int64_t first, std::int64_t second, std::int64_t third, at::Device device) {
+  { const at::Tensor one = make(first, device), other = make(second, device); }
+  make(third, device);
+}
+
+/// "bytes": the result for each piece of work, and for none. "input.mib" [3, 3] has a row of what to hold() for each.
+TensorMap memory_call(Communicator&, const CaseInputs& inputs) {
+  const at::Device device = inputs.device;
+  const std::vector<std::int64_t> mib = integers(inputs, "input.mib");
+  const auto peak_of_row = [&](std::size_t row) {
+    return peak_bytes_of([&] { hold(mib[3 * row], mib[3 * row + 1], mib[3 * row + 2], device); }, device);
+  };
+  std::vector<std::int64_t> bytes = {peak_of_row(0), peak_of_row(1)};
+  const at::Tensor held_before = make(6, device);
+  bytes.push_back(peak_of_row(2));
+  bytes.push_back(peak_bytes_of([] {}, device));
+  return {{"bytes", at::tensor(bytes, at::kLong)}};
+}
+
+}  // namespace
+
+CallTable calls() {
+  const TaskCall module = module_call(make_module);
+  return {{"vae.conv2d", module},
+          {"vae.conv2d_halo", module},
+          {"vae.conv2d_gradient", module},
+          {"vae.group_norm", module},
+          {"vae.group_norm_moments", module},
+          {"vae.group_norm_gradient", module},
+          {"vae.upsample", module},
+          {"vae.ulysses", attention_call},
+          {"vae.ulysses_messages", attention_call},
+          {"vae.ring_attention", attention_call},
+          {"vae.ring_messages", attention_call},
+          {"vae.attention_gradient", attention_call},
+          {"vae.attn_block", module},
+          {"vae.resnet_block", module},
+          {"vae.decoder", module},
+          {"vae.decoder_gathers_nothing", module},
+          {"vae.decoder_gradient", module},
+          {"vae.autoencoder", autoencoder_call},
+          {"vae.memory", memory_call}};
+}
+
+}  // namespace lab::vae
