@@ -40,7 +40,7 @@ std::optional<std::string> CaseHandout::next(int rank) {
 
 void CaseHandout::done(int rank, std::string result, const std::vector<LedgerEntry>& spent) {
   RankState& state = ranks_[static_cast<std::size_t>(rank)];
-  if (state.current == nullptr) throw UsageError("a result of nothing that was asked");
+  if (state.current == nullptr) throw UsageError("a result that was not asked for");
   CaseRecord record = record_from_bytes(result);
   if (record.task != state.current->task || record.name != state.current->name)
     throw UsageError(fmt::format("a result of {} in place of {}", record.name, state.current->name));

@@ -18,7 +18,7 @@ struct RelayFrame {
     kPayload,  ///< rank: of a send that was posted without it, once kPull asks for it
     kCollect,  ///< rank: its part in a collective, with its payload; answered as kWait is
     kTask,     ///< rank: `text` is what it works on from now on
-    kNext,     ///< rank: asks for work; answered by kDone with it, or with a `text` that there is no more
+    kNext,     ///< rank: asks for work; answered by kDone, with `text` if there is no more
     kHandIn,   ///< rank: what has become of its work, as the payload
     kClose,    ///< rank: answered by kDone or kError, once all ranks have said it
     kFail,     ///< rank: it stops for the reason `text` with `exit_code`

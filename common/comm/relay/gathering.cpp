@@ -65,7 +65,7 @@ void check_frame(const RelayFrame& frame, std::size_t member, std::uint64_t payl
                      operation == "all_gather" || operation == "reduce_scatter" || operation == "all_to_all";
   if (!known) throw ContractError("a collective that is none");
   if (operation == "broadcast" && (frame.channel.peer < 0 || frame.channel.peer >= num_members))
-    throw ContractError("a broadcast from nobody");
+    throw ContractError("a broadcast whose source is not a member");
   if (operation == "reduce_scatter" && (frame.sizes.empty() || frame.sizes[0] != num_members))
     throw ContractError("a reduce_scatter without a chunk for each member");
   if (payload_bytes != expected_bytes(frame, member))

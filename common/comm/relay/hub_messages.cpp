@@ -75,7 +75,7 @@ void RelayWorld::Hub::take_payload(int rank, RelayFrameReader::Received received
     const auto& source = static_cast<const Relayed&>(*each.match.source);
     return each.asked && source.owner == rank && source.id == received.frame.id;
   });
-  if (pull == pulls_.end()) throw ContractError("a payload that nobody asked for");
+  if (pull == pulls_.end()) throw ContractError("a payload that was not asked for");
   Message& message = pull->match.source->message;
   message.tensor = payload_tensor(static_cast<int>(message.tensor.scalar_type()), message.tensor.sizes().vec(),
                                   std::move(received.payload));
@@ -147,7 +147,7 @@ void RelayWorld::Hub::give_work(int rank) {
 
 void RelayWorld::Hub::take_work(int rank, std::string result) {
   Member& member = at(rank);
-  if (!member.works) throw ContractError("work that nobody asked for");
+  if (!member.works) throw ContractError("a result that was not asked for");
   member.works = false;
   // What a rank is told of a failure it has not paid for.
   if (!member.told) work_->done(rank, std::move(result), member.ledger.entries());

@@ -115,7 +115,7 @@ TEST_CASE("gathering: refuses frames that no rank of the suite writes") {
   }
   frame = frame_of("broadcast", {1});
   frame.channel.peer = 3;
-  CHECK(contains(refusal(frame), "a broadcast from nobody"));
+  CHECK(contains(refusal(frame), "a broadcast whose source is not a member"));
 }
 
 }  // namespace

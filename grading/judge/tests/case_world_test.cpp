@@ -69,7 +69,7 @@ TEST_CASE("printed text is not a record") {
 }
 
 TEST_CASE("a rank that reports what it was not asked for ends its world, which keeps what it had") {
-  CHECK(contains(failure_message(run({kDouble, strange("twice", "Twice")})), "work that nobody asked for"));
+  CHECK(contains(failure_message(run({kDouble, strange("twice", "Twice")})), "a result that was not asked for"));
   const CaseWorld other = run({kDouble, strange("other", "Other")});
   CHECK(contains(failure_message(other), "a result of Double in place of Other"));
   CHECK(other.find(0, kDouble) != nullptr);

@@ -19,25 +19,19 @@ TensorMap doubled(Communicator&, const CaseInputs& inputs) {
   return {{"y", 2 * inputs.tensor("x")}};
 }
 
-TensorMap twice(Communicator& comm, const CaseInputs& inputs) {
-  CaseRecord record;
-  record.task = "a0.twice";
-  record.name = "Twice";
-  comm::RelayWorld::join_by(::dup(descriptor), comm.rank(), comm.size()).hand_in(bytes_of_record(record));
-  return doubled(comm, inputs);
+/// Hands in these bytes before its own result.
+TaskCall handing_in(const std::string& bytes) {
+  return [bytes](Communicator& comm, const CaseInputs& inputs) {
+    comm::RelayWorld::join_by(::dup(descriptor), comm.rank(), comm.size()).hand_in(bytes);
+    return doubled(comm, inputs);
+  };
 }
 
-TensorMap of_another_case(Communicator& comm, const CaseInputs& inputs) {
+std::string record_of(const std::string& task, const std::string& name) {
   CaseRecord record;
-  record.task = "a0.double";
-  record.name = "Double";
-  comm::RelayWorld::join_by(::dup(descriptor), comm.rank(), comm.size()).hand_in(bytes_of_record(record));
-  return doubled(comm, inputs);
-}
-
-TensorMap junk(Communicator& comm, const CaseInputs& inputs) {
-  comm::RelayWorld::join_by(::dup(descriptor), comm.rank(), comm.size()).hand_in("junk");
-  return doubled(comm, inputs);
+  record.task = task;
+  record.name = name;
+  return bytes_of_record(record);
 }
 
 TensorMap prints(Communicator&, const CaseInputs&) {
@@ -91,11 +85,16 @@ TensorMap spends(Communicator& comm, const CaseInputs& inputs) {
 }
 
 CallTable calls() {
-  return {{"a0.double", doubled},        {"a0.twice", twice},
-          {"a0.other", of_another_case}, {"a0.junk", junk},
-          {"a0.prints", prints},         {"a0.exits", exits},
-          {"a0.crashes", crashes},       {"a0.spins", spins},
-          {"a0.is_late", is_late},       {"a0.waits", waits_for_nothing},
+  return {{"a0.double", doubled},
+          {"a0.twice", handing_in(record_of("a0.twice", "Twice"))},
+          {"a0.other", handing_in(record_of("a0.double", "Double"))},
+          {"a0.junk", handing_in("junk")},
+          {"a0.prints", prints},
+          {"a0.exits", exits},
+          {"a0.crashes", crashes},
+          {"a0.spins", spins},
+          {"a0.is_late", is_late},
+          {"a0.waits", waits_for_nothing},
           {"a0.spends", spends}};
 }
 
