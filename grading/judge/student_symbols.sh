@@ -22,7 +22,7 @@ calls='syscall|__syscall.*'
 functions="^($loading|$network|$processes|$signals|$threads|$memory|$pipes|$calls)$"
 libraries='(^|[^[:alnum:]_])(c10d|gloo)(::|$)'
 section_types='^(NULL|PROGBITS|NOBITS|STRTAB|SYMTAB|RELA?|NOTE|GROUP|INIT_ARRAY|FINI_ARRAY|X86_64_UNWIND|LLVM_ADDRSIG)$'
-insides='(^|[^[:alnum:]_])lab::comm::(Endpoint|Ledger|Transport|ProcessWorld|ThreadWorld|BatchIsendIrecv|MessageCollectives)::'
+insides='(^|[^[:alnum:]_])lab::comm::(Endpoint|Ledger|Transport|ProcessWorld|ThreadWorld|RelayWorld|BatchIsendIrecv|MessageCollectives)::'
 
 offenders=0
 for file in "$@"; do
