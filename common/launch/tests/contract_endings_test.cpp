@@ -160,7 +160,10 @@ TEST_CASE("contract: in a world of threads a time-out names the rank at the end 
   std::atomic<bool> rank_1_runs = false;
   const auto outcome = run_ranks(world_of<Threads>(3, kSeconds), [&](Communicator& comm) {
     const at::Tensor value = at::zeros({1});
-    if (comm.rank() == 1) rank_1_runs = true;
+    if (comm.rank() == 1) {
+      rank_1_runs = true;
+      ::usleep(static_cast<useconds_t>(0.25e6 * kSeconds));  // so that it is rank 0 whose time is over first
+    }
     while (!rank_1_runs) ::usleep(1000);
     if (comm.rank() == 2) {
       ::usleep(static_cast<useconds_t>(2e6 * kSeconds));
