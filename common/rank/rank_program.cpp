@@ -19,7 +19,7 @@
 namespace lab {
 namespace {
 
-/// Performs what it is sent until there is no more.
+/// Performs one case after the other, as they are sent.
 int run_rank(const comm::RelayEnd& end, CallTable (*calls)()) {
   launch::use_threads(1);
   install_memory_meter();

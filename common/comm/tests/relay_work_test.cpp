@@ -84,7 +84,7 @@ TEST_CASE("relay: gives out work, takes it back, and counts each piece by itself
   CHECK(ranks.results == std::vector<std::string>{"0: piece 1, 4", "0: piece 2, 8", "1: piece 1, 4", "1: piece 2, 8"});
 }
 
-TEST_CASE("relay: messages outside of any work, results that nobody asked for, and too much at once end the rank") {
+TEST_CASE("relay: messages outside of any work, results that were not asked for, and too much at once end the rank") {
   using testing::contains;
   const auto failed = [](const std::function<void(const RelayEnd& end)>& work) {
     const WorkingRanks ranks(work);
