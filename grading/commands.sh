@@ -3,6 +3,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # set by ./lab
 
+program_packages+=(libseccomp-dev)  # for the judge's sandbox
+readonly program_packages
 readonly test_packages=(doctest-dev procps tmux patch bubblewrap)
 readonly has_tests=ON
 
@@ -30,6 +32,9 @@ help_on_tree() {
   answers LAB             print the answer key
   mutants [NAME...]       judge the wrong and the unusual solutions in
                           grading/mutants: does the judge catch what it must?
+  hostile [NAME...] [--quick] [--level full|limits]
+                          grade the hand-ins in grading/hostile, which attack
+                          the grading: none may get anywhere
 TEXT
 }
 
@@ -166,4 +171,9 @@ command_answers() {
 command_mutants() {
   ensure_packages "${program_packages[@]}" patch >&2
   judge mutants "$@"
+}
+
+command_hostile() {
+  cannot_install || ensure_packages "${program_packages[@]}" bubblewrap >&2
+  judge hostile "$@"
 }

@@ -63,6 +63,9 @@ ModelSpec part_of(const ModelSpec& model, const Slice& layers);
 /// is drawn in float64, so that both dtypes start from the same model.
 Parameters first_parameters(const ModelSpec& model, std::uint64_t seed, at::ScalarType dtype);
 
+/// All zeros, as new leaves: to assign() values to.
+Parameters zero_parameters(const ModelSpec& model, at::ScalarType dtype);
+
 /// Copies that share no storage with the given ones, as new leaves.
 Parameters copy_of(const Parameters& parameters);
 

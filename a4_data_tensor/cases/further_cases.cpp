@@ -20,6 +20,16 @@ at::Tensor rows_of(const at::Tensor& tensor, const CasePlace& place) {
   return tensor.narrow(0, slice.begin, slice.size).contiguous();
 }
 
+// What a judged rank is sent of a weight: a layer's constructor is given all of it and keeps this rank's part. The
+// layer's input and the gradient of its output are every rank's.
+void keep_columns(at::Tensor& weight, const CasePlace& place) {
+  weight = only_part(weight, -1, uneven_slice(weight.size(-1), place.size, place.rank));
+}
+
+void keep_rows(at::Tensor& weight, const CasePlace& place) {
+  weight = only_part(weight, 0, uneven_slice(weight.size(0), place.size, place.rank));
+}
+
 /// The tensors that the layer cases share. Every rank draws all of them; `grad_out` is the gradient that arrives at the
 /// output.
 struct LayerData {
@@ -57,6 +67,10 @@ Case column_case(const LabSizes& sizes, const std::string& name, bool with_bias)
   result.inside_backward = true;
   result.inputs = [sizes, with_bias](const CasePlace& place) {
     return layer_inputs(layer_data(sizes, place.seed), with_bias);
+  };
+  result.keep_own_part = [with_bias](const CasePlace& place, TensorMap& inputs) {
+    keep_columns(inputs.at("weight.W"), place);
+    if (with_bias) keep_columns(inputs.at("weight.bias"), place);
   };
   result.expected = [sizes, with_bias](const CasePlace& place) {
     const LayerData data = layer_data(sizes, place.seed);
@@ -130,6 +144,10 @@ Case row_case(const LabSizes& sizes) {
     inputs.tensors["input.x_shard"] = columns_of(data.x, place);
     return inputs;
   };
+  result.keep_own_part = [](const CasePlace& place, TensorMap& inputs) {
+    keep_rows(inputs.at("weight.W"), place);
+    inputs.erase("input.x");  // of which x_shard is this rank's
+  };
   result.expected = [sizes](const CasePlace& place) {
     const LayerData data = layer_data(sizes, place.seed);
     return TensorMap{{"out", at::matmul(data.x, data.weight1) + data.bias},
@@ -152,6 +170,10 @@ Case pair_case(const LabSizes& sizes) {
                       {"weight.W1", data.weight1},
                       {"weight.W2", data.weight2}};
     return inputs;
+  };
+  result.keep_own_part = [](const CasePlace& place, TensorMap& inputs) {
+    keep_columns(inputs.at("weight.W1"), place);
+    keep_rows(inputs.at("weight.W2"), place);
   };
   result.expected = [sizes](const CasePlace& place) {
     const LayerData data = layer_data(sizes, place.seed);

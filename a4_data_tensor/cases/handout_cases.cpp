@@ -1,5 +1,6 @@
 #include "a4_data_tensor/cases/cases.h"
 #include "common/tensor/batch.h"
+#include "common/tensor/exact_data.h"
 #include "common/tensor/partition.h"
 
 namespace lab::a4 {
@@ -36,6 +37,21 @@ Case handout_case(const LabSizes& sizes, const std::string& task, const std::str
     return TensorMap{{"W", updated_by_hand(seeded(sizes.step, place))}};
   };
   return result;
+}
+
+/// A judged rank is sent only its own rows of the batch. Every rank starts from the whole weight.
+void keep_rows_of_batch(const CasePlace& place, TensorMap& inputs) {
+  for (const char* name : {"input.inputs", "input.targets"}) {
+    at::Tensor& batch = inputs.at(name);
+    batch = only_part(batch, 0, uneven_slice(batch.size(0), place.size, place.rank));
+  }
+}
+
+/// A judged rank is sent only its own columns of the weight. Every rank reads the whole batch: its inputs for these
+/// columns, its targets for the loss, which each rank computes from the gathered output.
+void keep_columns_of_weight(const CasePlace& place, TensorMap& inputs) {
+  at::Tensor& weight = inputs.at("weight.W");
+  weight = only_part(weight, 1, uneven_slice(weight.size(1), place.size, place.rank));
 }
 
 /// The weight after a step on these rows of the batch alone.
@@ -75,6 +91,9 @@ std::vector<Case> handout_cases(const LabSizes& sizes) {
     const StepOptions options = seeded(sizes.step, place);
     return TensorMap{{"initial", initial_weight(options)}, {"updated", updated_by_hand(options)}};
   };
+  // The first two run on one rank, which reads everything.
+  cases[2].keep_own_part = keep_rows_of_batch;
+  cases[3].keep_own_part = keep_columns_of_weight;
   cases[1].known_mistakes = {first_rows_everywhere(
       sizes, "only the first micro-batch counts: every iteration takes its rows instead of the next ones",
       [sizes](const CasePlace&) { return sizes.accumulation_steps; })};

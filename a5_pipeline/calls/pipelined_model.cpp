@@ -2,12 +2,13 @@
 
 #include "a5_pipeline/all_forward_all_backward.h"
 #include "a5_pipeline/calls/scheduled_stage.h"
+#include "common/comm/messages/endpoint_of.h"
 
 namespace lab::a5 {
 
 PipelineResult run_handout_pipeline(const PipelineArguments& arguments, Communicator& comm) {
   PipelineStage stage(arguments, distribute_layers(arguments.number_of_layers, comm.rank(), comm.size()),
-                      StageTrace{&comm.endpoint(), ""});
+                      StageTrace{&endpoint_of(comm), ""});
   DataLoader data = requires_dataloader(comm.rank(), comm.size()) ? DataLoader(arguments) : DataLoader::none(arguments);
   PipelineResult result;
   result.outputs = all_forward_all_backward(stage, data, arguments, comm.point_to_point());

@@ -1,4 +1,5 @@
 #include "a5_pipeline/calls/scheduled_stage.h"
+#include "common/comm/messages/endpoint_of.h"
 
 #include <algorithm>
 
@@ -26,7 +27,7 @@ ScheduledStage::ScheduledStage(const PipelineArguments& arguments, const pipelin
     const int stage = schedule.stage_of(rank_, chunk);
     const std::string suffix = schedule.num_chunks == 1 ? "" : std::string(1, static_cast<char>('a' + chunk % 26));
     chunks_.emplace_back(arguments, distribute_layers(arguments.number_of_layers, stage, schedule.num_stages()),
-                         StageTrace{&comm.endpoint(), suffix});
+                         StageTrace{&endpoint_of(comm), suffix});
   }
 }
 

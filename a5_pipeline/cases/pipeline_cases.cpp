@@ -54,7 +54,8 @@ CaseInputs inputs_of(const Setup& setup, const CasePlace& place) {
   for (std::size_t i = 0; i < pipeline::schedule_kinds().size(); ++i) {
     if (pipeline::schedule_kinds()[i] == setup.kind) inputs.numbers["schedule_kind"] = static_cast<double>(i);
   }
-  // The tasks draw these themselves, from the seed. They are here for --save: outputs and gradients follow from them.
+  // The tasks draw these themselves, from the seed. They are here for --save, as outputs and gradients follow from
+  // them, and for judged ranks, which are sent their part of them.
   for (const auto& [name, weight] : Model(arguments, all_layers(arguments)).weights())
     inputs.tensors["weight." + name] = weight.detach();
   const DataLoader data(arguments);
@@ -82,7 +83,7 @@ void add_gradients(const Reference& reference, std::int64_t layer, TensorMap& re
 
 Case baseline_case(const std::string& name, const Setup& setup) {
   Case result = case_of("a5.baseline", name, setup);
-  result.only_rank_zero = true;
+  result.only_rank_zero = true;  // which reads everything
   result.expected = [setup](const CasePlace& place) {
     const Reference reference = reference_of(arguments_of(setup, place));
     TensorMap results = {{"outputs", at::stack(reference.outputs)}};
@@ -93,6 +94,36 @@ Case baseline_case(const std::string& name, const Setup& setup) {
   return result;
 }
 
+/// The layers of each of a rank's chunks.
+std::vector<Slice> layers_of_chunks(const PipelineArguments& arguments, int num_chunks, const CasePlace& place) {
+  std::vector<Slice> chunks;
+  for (int chunk = 0; chunk < num_chunks; ++chunk) {
+    chunks.push_back(
+        uneven_slice(arguments.number_of_layers, place.size * num_chunks, chunk * place.size + place.rank));
+  }
+  return chunks;
+}
+
+/// A judged rank is sent the weights of its own stages, which distribute_layers() fixes, and the micro-batches if it
+/// has the first stage; the other stages compute on what they receive, and the loss needs no labels.
+void keep_own_stages(const Setup& setup, const CasePlace& place, TensorMap& inputs) {
+  const PipelineArguments arguments = arguments_of(setup, place);
+  TensorMap own;
+  for (const Slice& layers : layers_of_chunks(arguments, setup.num_chunks, place)) {
+    for (std::int64_t layer = layers.begin; layer < layers.end(); ++layer) {
+      for (const char* weight : {"fc1", "fc2"}) {
+        const std::string name = fmt::format("weight.layer{}.{}", layer, weight);
+        own[name] = inputs.at(name);
+      }
+    }
+  }
+  for (std::int64_t i = 0; place.rank == 0 && i < arguments.number_of_micro_batches(); ++i) {
+    const std::string name = fmt::format("input.micro_batch{}", i);
+    own[name] = inputs.at(name);
+  }
+  inputs = std::move(own);
+}
+
 /// Outputs on the last rank; on each rank the gradients of its chunks' layers.
 TensorMap part_of(const Reference& reference, const PipelineArguments& arguments, int num_chunks,
                   const CasePlace& place) {
@@ -101,10 +132,8 @@ TensorMap part_of(const Reference& reference, const PipelineArguments& arguments
   const std::int64_t num_outputs = last ? arguments.number_of_micro_batches() : 0;
   results["number_of_outputs"] = at::full({1}, num_outputs, at::kLong);
   if (last) results["outputs"] = at::stack(reference.outputs);
-  for (int chunk = 0; chunk < num_chunks; ++chunk) {
-    const Slice slice =
-        uneven_slice(arguments.number_of_layers, place.size * num_chunks, chunk * place.size + place.rank);
-    for (std::int64_t layer = slice.begin; layer < slice.end(); ++layer) add_gradients(reference, layer, results);
+  for (const Slice& layers : layers_of_chunks(arguments, num_chunks, place)) {
+    for (std::int64_t layer = layers.begin; layer < layers.end(); ++layer) add_gradients(reference, layer, results);
   }
   return results;
 }
@@ -127,6 +156,7 @@ CostBound traffic(const Setup& setup, const std::string& task, const CasePlace& 
 
 Case pipeline_case(const std::string& task, const std::string& name, const Setup& setup) {
   Case result = case_of(task, name, setup);
+  result.keep_own_part = [setup](const CasePlace& place, TensorMap& inputs) { keep_own_stages(setup, place, inputs); };
   result.expected = [setup](const CasePlace& place) {
     const PipelineArguments arguments = arguments_of(setup, place);
     return part_of(reference_of(arguments), arguments, setup.num_chunks, place);

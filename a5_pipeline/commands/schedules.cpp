@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/base/errors.h"
+#include "common/comm/messages/endpoint_of.h"
 #include "common/comm/trace/trace.h"
 #include "common/launch/run_ranks.h"
 #include "common/pipeline/generators.h"
@@ -107,7 +108,7 @@ Timeline simulate(const Schedule& schedule, const pipeline::Costs& costs, const 
   spec.network = network;
   const launch::WorldOutcome outcome = launch::run_ranks(spec, [&](Communicator& comm) {
     const at::Tensor activation = at::empty({costs.message_bytes}, at::TensorOptions(at::kMeta).dtype(at::kByte));
-    pipeline::SimulatedStage work(schedule, costs, comm.endpoint(), activation);
+    pipeline::SimulatedStage work(schedule, costs, endpoint_of(comm), activation);
     run_schedule(schedule, comm.point_to_point(), work,
                  pipeline::same_buffers(activation.sizes(), activation.options()));
     return TensorMap{};

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "a5_pipeline/model/draws.h"
 #include "common/base/errors.h"
-#include "common/tensor/seeded.h"
 
 namespace lab::a5 {
 
@@ -27,9 +27,7 @@ at::Tensor DataLoader::micro_batch(std::int64_t i) const {
   }
   if (i < 0 || i >= size())
     throw ContractError(fmt::format("the data loader was asked for micro-batch {}; it has 0 to {}", i, size() - 1));
-  // Layers draw from the seed itself; micro-batches from another.
-  const std::uint64_t seed = rank_seed(~arguments_.seed, i);
-  return seeded_rand(arguments_.activation_shape(), seed, at::kFloat).to(arguments_.dtype);
+  return draw_micro_batch(arguments_, i);
 }
 
 }  // namespace lab::a5

@@ -2,36 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <numeric>
 
 #include "a5_pipeline/linear.h"
 #include "common/base/errors.h"
-#include "common/tensor/seeded.h"
 #include "common/tensor/shape_check.h"
 
 namespace lab::a5 {
-namespace {
-
-/// [out, in], normal with variance gain / in. Drawn in float32 whatever the dtype.
-at::Tensor weight(std::int64_t out, std::int64_t in, double gain, at::Generator& generator,
-                  const PipelineArguments& arguments) {
-  at::Tensor drawn = at::empty({out, in}, at::kFloat);
-  drawn.normal_(0, std::sqrt(gain / static_cast<double>(in)), generator);
-  return drawn.to(arguments.device, arguments.dtype).requires_grad_();
-}
-
-}  // namespace
-
-Layer make_layer(const PipelineArguments& arguments, std::int64_t index) {
-  at::Generator generator = make_generator(rank_seed(arguments.seed, index));
-  Layer layer;
-  layer.index = index;
-  const double gain = arguments.activation == Activation::kRelu ? 2 : 1.5;
-  layer.fc1 = weight(arguments.intermediate_size, arguments.hidden_size, gain, generator, arguments);
-  layer.fc2 = weight(arguments.hidden_size, arguments.intermediate_size, 1, generator, arguments);
-  return layer;
-}
 
 Model::Model(const PipelineArguments& arguments, const std::vector<std::int64_t>& layer_indices,
              std::function<void()> layer_done)

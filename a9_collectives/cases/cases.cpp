@@ -9,7 +9,7 @@ std::vector<Section> sections() {
 }
 
 std::vector<Case> all_cases() {
-  return cases_of(sections());
+  return with_costly(cases_of(sections()), {"BroadcastChain", "BroadcastLarge", "OwnCollectives", "UlyssesGrad"});
 }
 
 std::vector<LabStep> program_steps() {

@@ -18,6 +18,7 @@
 #include "common/bench/gloo_peer.h"
 #include "common/bench/machine_load.h"
 #include "common/comm/communicator.h"
+#include "common/comm/messages/endpoint_of.h"
 #include "common/launch/run_ranks.h"
 #include "common/launch/supervise/run_directory.h"
 #include "common/plot/plot.h"
@@ -183,10 +184,10 @@ BenchRow row_of(Contender& contender, const Collective& collective, const BenchP
 
   const at::Tensor input = exact_values_for_rank({input_elements}, at::kFloat, kSeed, comm.rank());
   gloo.barrier();
-  comm.endpoint().restart_clock();
-  const LedgerEntry before = comm.endpoint().ledger().of("message");
+  endpoint_of(comm).restart_clock();
+  const LedgerEntry before = endpoint_of(comm).ledger().of("message");
   const at::Tensor result = contender.run(input);
-  const LedgerEntry after = comm.endpoint().ledger().of("message");
+  const LedgerEntry after = endpoint_of(comm).ledger().of("message");
   const at::Tensor expected = expected_result(collective.name, input_elements, comm.rank(), comm.size());
   const auto wrong = static_cast<double>(at::ne(result, expected).sum().item().toLong());
   const at::Tensor counts = of_all_ranks(comm, {static_cast<double>(after.messages - before.messages),

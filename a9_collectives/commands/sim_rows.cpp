@@ -8,6 +8,7 @@
 #include "a9_collectives/commands/sim.h"
 #include "common/base/errors.h"
 #include "common/base/numbers.h"
+#include "common/comm/messages/endpoint_of.h"
 #include "common/launch/run_ranks.h"
 
 namespace lab::a9 {
@@ -71,7 +72,7 @@ SimRow simulate(const Collective& collective, const Algorithm& algorithm, std::i
   const launch::WorldOutcome outcome = launch::run_ranks(spec, [&](Communicator& comm) {
     const at::Tensor input = at::empty({input_bytes}, at::TensorOptions(at::kMeta).dtype(at::kByte));
     algorithm.run(input, comm.point_to_point());
-    return TensorMap{{"seconds", at::tensor(comm.endpoint().transport().now(), at::kDouble)}};
+    return TensorMap{{"seconds", at::tensor(endpoint_of(comm).transport().now(), at::kDouble)}};
   });
   if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
   for (const launch::RankOutcome& rank : outcome.ranks) {

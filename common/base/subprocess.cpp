@@ -20,7 +20,6 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
-#include <tuple>
 
 #include "common/base/errors.h"
 #include "common/base/failure.h"
@@ -80,12 +79,6 @@ pid_t fork_child(const ProcessOptions& options, const std::function<void()>& chi
   }
   if (!options.keep_terminal) ::setpgid(pid, pid);  // here too, so that the group exists before it is signalled
   return pid;
-}
-
-std::pair<UniqueFd, UniqueFd> make_pipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw UsageError(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
 /// A file in memory that holds the text: a child can read it with no process at the other end, unlike a pipe.
@@ -179,22 +172,19 @@ std::string own_program() {
   return std::filesystem::read_symlink("/proc/self/exe").string();
 }
 
-Subprocess::Subprocess(const ProcessSpec& command) : max_output_bytes_(command.max_output_bytes) {
+Subprocess::Subprocess(const ProcessSpec& command) : out_(command.max_output_bytes), err_(command.max_output_bytes) {
   ProcessOptions options;
   options.folder = command.folder;
   options.inherited = command.inherited;
-  UniqueFd input, out, err;
+  UniqueFd input;
   if (command.input) input = memory_file(*command.input);
-  if (command.capture) {
-    std::tie(out_.read_end, out) = make_pipe();
-    std::tie(err_.read_end, err) = make_pipe();
-    // Only our ends are non-blocking: the program writes as to any pipe.
-    for (const Output* output : {&out_, &err_}) ::fcntl(output->read_end.get(), F_SETFL, O_NONBLOCK);
-  }
   options.stdin_fd = input.get();
-  options.stdout_fd = out.get();
-  options.stderr_fd = err.get();
+  if (command.capture) {
+    options.stdout_fd = out_.write_end().get();
+    options.stderr_fd = err_.write_end().get();
+  }
   pid_ = exec_process(command.argv, command.environment, options);
+  for (CapturedOutput* output : {&out_, &err_}) output->write_end().reset();
 }
 
 Subprocess::~Subprocess() {
@@ -213,7 +203,7 @@ bool Subprocess::wait_for(double seconds) {
       const double left = std::chrono::duration<double>(deadline - Clock::now()).count();
       if (left <= 0) return false;
       // The end of its output usually shows its end.
-      const bool is_open = out_.read_end.get() >= 0 || err_.read_end.get() >= 0;
+      const bool is_open = out_.read_end() >= 0 || err_.read_end() >= 0;
       collect(std::clamp(static_cast<int>(std::ceil(1e3 * left)), 1, is_open ? 20 : 2));
     }
   }
@@ -232,26 +222,12 @@ void Subprocess::kill() {
 void Subprocess::collect(int milliseconds) {
   std::array<pollfd, 2> waits{};
   nfds_t count = 0;
-  for (const Output* output : {&out_, &err_}) {
-    if (output->read_end.get() >= 0) waits[count++] = {output->read_end.get(), POLLIN, 0};
+  for (const CapturedOutput* output : {&out_, &err_}) {
+    if (output->read_end() >= 0) waits[count++] = {output->read_end(), POLLIN, 0};
   }
   ::poll(waits.data(), count, milliseconds);
-  read(out_);
-  read(err_);
-}
-
-/// Reads what is available, but not forever: a program that prints endlessly must not keep us from the clock.
-void Subprocess::read(Output& output) const {
-  std::array<char, 1 << 16> buffer{};
-  for (int turn = 0; turn < 16 && output.read_end.get() >= 0; ++turn) {
-    const ssize_t count = ::read(output.read_end.get(), buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return;
-    if (count == 0) return output.read_end.reset();
-    const std::size_t kept = std::min(static_cast<std::size_t>(count), max_output_bytes_ - output.text.size());
-    output.text.append(buffer.data(), kept);
-    output.dropped += static_cast<std::uint64_t>(count) - kept;
-  }
+  out_.read();
+  err_.read();
 }
 
 std::string ProgramEnd::message() const {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/files.h"
+#include "common/base/captured_output.h"
 
 // Creates processes. Each dies with the process that created it (SIGKILL, however that one ended), leads its own process
 // group, so that everything it starts can be signalled with it, and starts with no signal blocked or handled.
@@ -21,7 +21,7 @@ struct ProcessOptions {
   int stderr_fd = -1;
   int stdin_fd = -1;
   std::vector<int> inherited = {};  ///< close-on-exec descriptors that the program keeps, by the same numbers
-  std::string folder = {};  ///< a program's working directory; empty: this process's own
+  std::string folder = {};          ///< a program's working directory; empty: this process's own
 };
 
 /// Runs body in a child, which ends by _exit with what body returns: no destructor or exit handler of the parent runs
@@ -75,24 +75,17 @@ class Subprocess {
   void kill();
 
   int status() const { return status_; }  ///< as from waitpid(), once it has ended
-  const std::string& out() const { return out_.text; }
-  const std::string& err() const { return err_.text; }
-  std::uint64_t dropped_bytes() const { return out_.dropped + err_.dropped; }
+  const std::string& out() const { return out_.text(); }
+  const std::string& err() const { return err_.text(); }
+  std::uint64_t dropped_bytes() const { return out_.dropped_bytes() + err_.dropped_bytes(); }
 
  private:
-  struct Output {
-    UniqueFd read_end;
-    std::string text;
-    std::uint64_t dropped = 0;
-  };
   void collect(int milliseconds);
-  void read(Output& output) const;
 
-  std::size_t max_output_bytes_;
+  CapturedOutput out_, err_;
   pid_t pid_ = -1;
   bool ended_ = false;
   int status_ = 0;
-  Output out_, err_;
 };
 
 /// How a program ended.

@@ -129,8 +129,23 @@ std::string skip_reason_of(const Case& test_case, int size) {
   return test_case.skip_reason ? test_case.skip_reason(size) : "";
 }
 
+std::vector<Case> with_costly(std::vector<Case> cases, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const auto found = std::find_if(cases.begin(), cases.end(), [&](const Case& one) { return one.name == name; });
+    if (found == cases.end()) throw ContractError(fmt::format("there is no case {} to be called costly", name));
+    found->costly = true;
+  }
+  return cases;
+}
+
 bool is_asked(const Case& test_case, int rank) {
   return rank == 0 || !test_case.only_rank_zero;
+}
+
+CaseInputs judged_inputs(const Case& test_case, const CasePlace& place) {
+  CaseInputs inputs = test_case.inputs(place);
+  if (test_case.keep_own_part) test_case.keep_own_part(place, inputs.tensors);
+  return inputs;
 }
 
 CaseRun perform_case(const Case& test_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,

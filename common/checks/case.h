@@ -60,8 +60,13 @@ struct Case {
   std::string name;             ///< "InputGrad"; also names the saved tensors
   std::string prefix;           ///< of its match line: the name, except where a handout prints none
   bool only_rank_zero = false;  ///< needs no other rank, and only rank 0 runs and prints it
+  bool costly = false;          ///< takes so long that it is judged on few world sizes (RubricJudging::cheap_ranks)
   /// This rank's inputs.
   std::function<CaseInputs(const CasePlace&)> inputs;
+  /// Leaves of this rank's inputs what a judged rank is sent: what a right solution may read here. The rest, such as
+  /// other ranks' rows of a batch, is poisoned (tensor/exact_data.h) or erased. If the task gets a seed, everything
+  /// that its provided functions return must be among them (rank/sent_tensors.h). Empty: all is sent.
+  std::function<void(const CasePlace&, TensorMap& inputs)> keep_own_part;
   /// What the task must return on this rank, from the inputs alone; may also look at the inputs of other ranks through
   /// `inputs`.
   std::function<TensorMap(const CasePlace&)> expected;
@@ -75,11 +80,18 @@ struct Case {
   std::vector<KnownMistake> known_mistakes;
 };
 
+/// The cases, those of these names costly.
+/// Errors    ContractError: there is none of a name
+std::vector<Case> with_costly(std::vector<Case> cases, const std::vector<std::string>& names);
+
 /// The reason that the case is skipped on `size` ranks; empty: it runs.
 std::string skip_reason_of(const Case& test_case, int size);
 
 /// True on the ranks that run the case.
 bool is_asked(const Case& test_case, int rank);
+
+/// What a judged rank is sent of the case's inputs. The seed is still the place's.
+CaseInputs judged_inputs(const Case& test_case, const CasePlace& place);
 
 /// Runs the call of the case's task on the case's inputs; all ranks together. Inputs are moved to the device, results
 /// back. The caller must check skip_reason_of() itself.

@@ -165,6 +165,16 @@ add_library(lab::archive ALIAS lab_archive)
 target_include_directories(lab_archive SYSTEM INTERFACE "${LAB_ARCHIVE_INCLUDE}")
 target_link_libraries(lab_archive INTERFACE "${LAB_ARCHIVE_LIBRARY}")
 
+# libseccomp, which makes the filters of system calls that judged programs run under. A starter judges nobody.
+if(EXISTS "${PROJECT_SOURCE_DIR}/grading")
+  lab_require_path(LAB_SECCOMP_INCLUDE seccomp.h libseccomp-dev)
+  lab_require_library(LAB_SECCOMP_LIBRARY seccomp libseccomp-dev)
+  add_library(lab_seccomp INTERFACE)
+  add_library(lab::seccomp ALIAS lab_seccomp)
+  target_include_directories(lab_seccomp SYSTEM INTERFACE "${LAB_SECCOMP_INCLUDE}")
+  target_link_libraries(lab_seccomp INTERFACE "${LAB_SECCOMP_LIBRARY}")
+endif()
+
 # Command line, text, JSON, TOML, tests: headers, and fmt's library.
 find_package(fmt REQUIRED)
 lab_require_path(LAB_CLI11_INCLUDE CLI/CLI.hpp libcli11-dev)

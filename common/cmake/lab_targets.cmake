@@ -44,23 +44,30 @@ function(lab_library name)
   lab_configure_target(${name} PCH ${ARG_PCH} LINK ${ARG_LINK})
 endfunction()
 
-# lab_program(name SOURCES ... LINK ... [PCH ...] [APART]): a binary in bin/, part of the target `programs`; APART: not
-# part of it, so that running the labs does not wait for it.
+# lab_draws(library draws sent): the library calls functions that draw from a seed. They are in `draws`; a program or
+# test that is JUDGED gets `sent` instead, where they return what the judge has sent.
+function(lab_draws library draws sent)
+  target_link_libraries(${library} PUBLIC $<IF:$<BOOL:$<TARGET_PROPERTY:LAB_JUDGED>>,${sent},${draws}>)
+endfunction()
+
+# lab_program(name SOURCES ... LINK ... [PCH ...] [APART] [JUDGED]): a binary in bin/, part of the target `programs`;
+# APART: not part of it, so that running the labs does not wait for it.
 function(lab_program name)
-  cmake_parse_arguments(ARG "APART" "PCH" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "APART;JUDGED" "PCH" "SOURCES;LINK" ${ARGN})
   if(ARG_APART)
     add_executable(${name} EXCLUDE_FROM_ALL ${ARG_SOURCES})
   else()
     add_executable(${name} ${ARG_SOURCES})
     add_dependencies(programs ${name})
   endif()
+  set_target_properties(${name} PROPERTIES LAB_JUDGED ${ARG_JUDGED})
   lab_configure_target(${name} PCH ${ARG_PCH} LINK ${ARG_LINK})
 endfunction()
 
-# lab_tests(name TIER quick|ci|all|nightly SOURCES ... LINK ... [PCH ...]): a doctest binary, part of the target
-# `tests`, and one ctest entry: every start of a binary that loads LibTorch costs half a second.
+# lab_tests(name TIER quick|ci|all|nightly SOURCES ... LINK ... [PCH ...] [JUDGED]): a doctest binary, part of the
+# target `tests`, and one ctest entry: every start of a binary that loads LibTorch costs half a second.
 function(lab_tests name)
-  cmake_parse_arguments(ARG "" "PCH;TIER" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "JUDGED" "PCH;TIER" "SOURCES;LINK" ${ARGN})
   if(NOT BUILD_TESTING)
     return()
   endif()
@@ -70,6 +77,7 @@ function(lab_tests name)
     set(main "${PROJECT_SOURCE_DIR}/common/testing/main.cpp")
   endif()
   add_executable(${name} EXCLUDE_FROM_ALL ${main} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES LAB_JUDGED ${ARG_JUDGED})
   lab_configure_target(${name} PCH ${ARG_PCH} LINK ${ARG_LINK} lab_testing lab::doctest)
   add_dependencies(tests ${name})
   lab_add_test(${name} TIER ${ARG_TIER} COMMAND ${name} --no-intro --no-version)

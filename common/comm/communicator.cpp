@@ -1,5 +1,7 @@
 #include "common/comm/communicator.h"
 
+#include "common/comm/messages/endpoint_of.h"
+
 namespace lab::comm {
 
 Communicator::Communicator(std::shared_ptr<Endpoint> endpoint, std::shared_ptr<CollectiveBackend> backend)
@@ -12,6 +14,10 @@ Communicator::Communicator(std::shared_ptr<Endpoint> endpoint, std::shared_ptr<C
       group_(std::move(group)),
       point_to_point_(endpoint_, group_),
       collectives_(endpoint_, backend_, group_) {}
+
+Endpoint& endpoint_of(Communicator& comm) {
+  return *comm.endpoint_;
+}
 
 Communicator Communicator::subgroup(const std::vector<int>& ranks) {
   return Communicator(endpoint_, backend_, make_group(group_, ranks, num_subgroups_[ranks]++));

@@ -22,7 +22,6 @@ class Communicator {
 
   PointToPoint& point_to_point() { return point_to_point_; }
   Collectives& collectives() { return collectives_; }
-  Endpoint& endpoint() { return *endpoint_; }
 
   /// A communicator for some of this one's ranks, in the given order. Called by the members only, each with the same
   /// list; sends nothing.
@@ -32,6 +31,7 @@ class Communicator {
 
  private:
   Communicator(std::shared_ptr<Endpoint> endpoint, std::shared_ptr<CollectiveBackend> backend, Group group);
+  friend Endpoint& endpoint_of(Communicator& comm);  // endpoint_of.h
 
   std::shared_ptr<Endpoint> endpoint_;
   std::shared_ptr<CollectiveBackend> backend_;

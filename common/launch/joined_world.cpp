@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "common/comm/messages/endpoint_of.h"
 #include "common/launch/one_rank.h"
 #include "common/launch/outcome_files.h"
 #include "common/launch/supervise/cores.h"
@@ -68,8 +69,8 @@ WorldOutcome join_world(const RankEnvironment& environment, const WorldSpec& spe
     body(comm, own);
     if (!gather_reports) return;
     own.report.rank = comm.rank();
-    own.report.ledger = comm.endpoint().ledger().entries();
-    own.trace = comm.endpoint().trace();
+    own.report.ledger = endpoint_of(comm).ledger().entries();
+    own.trace = endpoint_of(comm).trace();
     others = gather(comm, own);
   }));
   outcome.failure = outcome.ranks[0].failure;

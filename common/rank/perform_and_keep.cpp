@@ -4,6 +4,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/failure.h"
+#include "common/comm/messages/endpoint_of.h"
 
 namespace lab {
 namespace {
@@ -20,10 +21,10 @@ void note_failure(CaseRecord& record, CaseRecord::State state, const std::string
 void perform_and_keep(CaseRecord record, const std::function<CaseRun()>& perform, Communicator& comm,
                       const std::function<void(const CaseRecord&)>& keep) {
   try {
-    const std::size_t num_abandoned = comm.endpoint().abandoned().size();
+    const std::size_t num_abandoned = endpoint_of(comm).abandoned().size();
     CaseRun run = perform();
     // Otherwise it would end the world only after the last case.
-    const std::vector<std::string>& abandoned = comm.endpoint().abandoned();
+    const std::vector<std::string>& abandoned = endpoint_of(comm).abandoned();
     if (abandoned.size() > num_abandoned) throw ContractError(abandoned[num_abandoned]);
     record.results = std::move(run.actual);
     record.spent = std::move(run.spent);

@@ -1,6 +1,5 @@
 #include "common/rank/rank_program.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -8,12 +7,12 @@
 #include <string>
 #include <utility>
 
-#include "common/base/errors.h"
-#include "common/base/option_value.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/launch/one_rank.h"
 #include "common/rank/parcel.h"
 #include "common/rank/perform_and_keep.h"
+#include "common/rank/sent_tensors.h"
+#include "common/rank/start/rank_server.h"
 #include "common/tensor/memory_meter.h"
 
 namespace lab {
@@ -21,7 +20,6 @@ namespace {
 
 /// Performs one case after the other, as they are sent.
 int run_rank(const comm::RelayEnd& end, CallTable (*calls)()) {
-  launch::use_threads(1);
   install_memory_meter();
   const CallTable table = calls();
   launch::WorldSpec spec;
@@ -35,6 +33,7 @@ int run_rank(const comm::RelayEnd& end, CallTable (*calls)()) {
           CaseRecord record;
           record.task = parcel.task;
           record.name = parcel.name;
+          const SentTensors sent(parcel.inputs);
           perform_and_keep(
               record, [&] { return perform_call(table, record.task, record.name, std::move(parcel.inputs), comm); },
               comm, [&](const CaseRecord& kept) { end.hand_in(bytes_of_record(kept)); });
@@ -46,24 +45,9 @@ int run_rank(const comm::RelayEnd& end, CallTable (*calls)()) {
 
 }  // namespace
 
-void rank_program(int argc, char** argv, CallTable (*calls)()) {
-  if (argc == 2 && std::string(argv[1]) == "--version") {
-    fmt::print("a judged rank\n");
-    std::fflush(stdout);
-    ::_exit(0);
-  }
-  std::optional<int> rank, size, descriptor;
-  if (argc == 4 || argc == 5) {
-    rank = option::integer<int>(argv[1]);
-    size = option::integer<int>(argv[2]);
-    descriptor = option::integer<int>(argv[3]);
-  }
-  if (!rank || !size || !descriptor) {
-    fmt::print(stderr, "error: expected RANK SIZE DESCRIPTOR [shaken]: the judge starts this program\n");
-    std::fflush(stderr);
-    ::_exit(static_cast<int>(ExitCode::kUsage));
-  }
-  const int exit_code = run_rank(comm::RelayWorld::join_by(*descriptor, *rank, *size, argc == 5), calls);
+void rank_program(CallTable (*calls)()) {
+  const RankSeat& seat = rank_seat();
+  const int exit_code = run_rank(comm::RelayWorld::join_by(seat.relay, seat.rank, seat.size, seat.shaken), calls);
   std::fflush(nullptr);
   // Exit handlers and destructors may be student code.
   ::_exit(exit_code);

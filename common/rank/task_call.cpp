@@ -8,6 +8,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/failure.h"
+#include "common/comm/messages/endpoint_of.h"
 #include "common/tensor/describe.h"
 
 namespace lab {
@@ -72,11 +73,11 @@ CaseRun perform_call(const CallTable& calls, const std::string& task, const std:
   const TaskCall& call = require(calls, task, "the call of task");
   CaseRun run;
   run.inputs = std::move(inputs);
-  const std::vector<LedgerEntry> before = comm.endpoint().ledger().entries();
-  comm.endpoint().restart_clock();
-  comm.endpoint().transport().set_task(fmt::format("{}, {}", task, name));
+  const std::vector<LedgerEntry> before = endpoint_of(comm).ledger().entries();
+  endpoint_of(comm).restart_clock();
+  endpoint_of(comm).transport().set_task(fmt::format("{}, {}", task, name));
   {
-    const LedgerScope scope(comm.endpoint(), task);
+    const LedgerScope scope(endpoint_of(comm), task);
     try {
       run.actual = call(comm, run.inputs);
       for (auto& [result, tensor] : run.actual) {
@@ -90,8 +91,8 @@ CaseRun perform_call(const CallTable& calls, const std::string& task, const std:
       throw thrown_by_student(task, name, run.inputs, nullptr);
     }
   }
-  comm.endpoint().transport().set_task("");
-  run.spent = spent_between(before, comm.endpoint().ledger().entries());
+  endpoint_of(comm).transport().set_task("");
+  run.spent = spent_between(before, endpoint_of(comm).ledger().entries());
   return run;
 }
 

@@ -18,7 +18,7 @@ namespace lab {
 struct CaseInputs {
   TensorMap tensors;
   std::map<std::string, double> numbers;
-  std::uint64_t seed = 42;       ///< for tasks that draw their own data
+  std::uint64_t seed = 42;       ///< for tasks that draw their own data; a judged rank gets another (sent_tensors.h)
   at::Device device = at::kCPU;  ///< where the tensors are and the task runs
 
   const at::Tensor& tensor(const std::string& name) const;

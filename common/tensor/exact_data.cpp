@@ -81,4 +81,10 @@ at::Tensor poison_(at::Tensor tensor) {
   return tensor;
 }
 
+at::Tensor only_part(const at::Tensor& whole, int64_t dim, const Slice& part) {
+  at::Tensor left = poison_(whole.detach().clone());
+  left.narrow(dim, part.begin, part.size).copy_(whole.detach().narrow(dim, part.begin, part.size));
+  return left;
+}
+
 }  // namespace lab

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "common/tensor/partition.h"
+
 namespace lab {
 
 /// The integers that exact_values() draws from, few enough that their sums need no rounding in any order.
@@ -46,5 +48,8 @@ at::Tensor exact_values_for_rank(at::IntArrayRef sizes, at::ScalarType dtype, ui
 /// bool the highest (their lowest, 0, is too often correct).
 /// Aliasing  fills the tensor itself and returns it
 at::Tensor poison_(at::Tensor tensor);
+
+/// A copy of which only this part along the dimension is left: the rest is poisoned.
+at::Tensor only_part(const at::Tensor& whole, int64_t dim, const Slice& part);
 
 }  // namespace lab

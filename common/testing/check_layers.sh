@@ -40,13 +40,16 @@ declare -A uses=(
 readonly labs_use='base cli log plot course tensor comm launch rank checks pipeline bench pch'
 readonly grading_uses='base cli log course tensor comm launch rank checks bench'
 readonly tests_use='testing launch tensor comm course' # also
+readonly hand_ins='*/hostile/*/student/*'              # hostile ones include what they must not: that is the test
 
-# check_folder FOLDER NAMES: what FOLDER includes of common/ is in NAMES; its tests may also include tests_use.
+# check_folder FOLDER NAMES: what FOLDER includes of common/ is in NAMES; its tests, and what runs the hostile hand-ins,
+# may also include tests_use.
 check_folder() {
   local allowed=${2// /|}
-  mapfile -t files < <(find "$1" \( -name '*.cpp' -o -name '*.h' \) -not -path '*/tests/*' -print)
+  mapfile -t files < <(find "$1" \( -name '*.cpp' -o -name '*.h' \) -not -path '*/tests/*' -not -path '*/hostile/*' -print)
   complain "$1 may not include it" < <(includes 'common/' "${files[@]}" | grep -vE "\"common/(${allowed:--})/")
-  mapfile -t files < <(find "$1" \( -name '*.cpp' -o -name '*.h' \) -path '*/tests/*' -print)
+  mapfile -t files < <(find "$1" \( -name '*.cpp' -o -name '*.h' \) \( -path '*/tests/*' -o -path '*/hostile/*' \) \
+    -not -path "$hand_ins" -print)
   complain "tests of $1 may not include it" < <(includes 'common/' "${files[@]}" | grep -vE "\"common/(${allowed:--}|${tests_use// /|})/")
 }
 
@@ -73,7 +76,8 @@ done
 
 # seam PATTERN WHERE: only files whose path matches WHERE may include PATTERN.
 seam() {
-  mapfile -t files < <(find . -path ./build -prune -o \( -name '*.cpp' -o -name '*.h' \) -print | sed 's|^\./||' | grep -vE "$2")
+  mapfile -t files < <(find . -path ./build -prune -o \( -name '*.cpp' -o -name '*.h' \) -not -path "$hand_ins" -print |
+    sed 's|^\./||' | grep -vE "$2")
   complain "$1 is used in $2 only" < <(includes "$1" "${files[@]}")
 }
 seam 'common/comm/(gloo/|thread/|sim/(backend|engine)|relay/(frame|gathering|hub|payload_tensor)|[a-z_]*_backend)' '^common/comm/'
@@ -84,7 +88,7 @@ seam '(simgrid|xbt)/' '^common/comm/sim/(backend|engine)\.'
 seam 'CLI/' '^common/cli/(app|app_names|tests/app_test)\.cpp|^common/launch/supervise/launch_options\.cpp|/main\.cpp'
 seam 'stb/' '^common/tensor/files/picture'
 seam 'c10/cuda/' '^common/tensor/cuda_memory\.cpp'
-seam 'archive(_entry)?\.h[">]' '^common/(base/archive_reader|course/(hand_in|tests)/archive)'
+seam 'archive(_entry)?\.h[">]' '^common/(base/archive_reader|course/hand_in/archive|testing/archive_builder)'
 seam 'toml\+\+/' '^common/course/rubric/toml_table\.cpp'
 seam 'doctest/' '^common/testing/'
 
@@ -93,9 +97,10 @@ mapfile -t files < <(find . -path ./build -prune -o \( -name '*.cpp' -o -name '*
   grep -vE '^common/plot/')
 complain "gnuplot is started in common/plot only" < <(grep -HnE '"([^" ]*/)?gnuplot["; ]' /dev/null "${files[@]}")
 
-# Processes are created in one place; the doctor's probe stands alone.
-mapfile -t files < <(find . -path ./build -prune -o \( -name '*.cpp' -o -name '*.h' \) -print | sed 's|^\./||' |
-  grep -vE '/tests/|^common/(base/subprocess|doctor/)')
+# Processes are created in one place. The doctor's probe stands alone, a janitor must outlive its parent, and a judged
+# rank is forked before its program begins.
+mapfile -t files < <(find . -path ./build -prune -o \( -name '*.cpp' -o -name '*.h' \) -not -path "$hand_ins" -print |
+  sed 's|^\./||' | grep -vE '/tests/|^common/(base/subprocess|doctor/|launch/supervise/janitor|rank/start/)')
 complain "processes are created in common/base/subprocess only" \
   < <(grep -HnE '(^|[^_[:alnum:]])(v?fork|popen|system|posix_spawnp?)\(' /dev/null "${files[@]}")
 

@@ -5,8 +5,10 @@
 
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 #include <thread>
 
 #include "common/base/subprocess.h"
@@ -66,6 +68,21 @@ std::vector<pid_t> processes_with_variable(const std::string& text) {
   return all_living([&text](const std::string& pid, const Stat&) {
     return file_text("/proc/" + pid + "/environ").find(text) != std::string::npos;
   });
+}
+
+std::vector<pid_t> processes_in(const std::string& folder) {
+  return all_living([&folder](const std::string& pid, const Stat&) {
+    for (const char* link : {"exe", "cwd"}) {
+      std::error_code unreadable;
+      const std::string target = std::filesystem::read_symlink("/proc/" + pid + "/" + link, unreadable).string();
+      if (target.compare(0, folder.size() + 1, folder + "/") == 0 || target == folder) return true;
+    }
+    return false;
+  });
+}
+
+std::vector<pid_t> children_of(pid_t parent) {
+  return all_living([parent](const std::string&, const Stat& stat) { return stat.parent == parent; });
 }
 
 int exit_code_of(pid_t pid) {

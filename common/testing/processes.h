@@ -25,6 +25,12 @@ std::vector<pid_t> processes_of_session(pid_t session);
 /// Live processes whose environment contains this text: finds descendants wherever they are.
 std::vector<pid_t> processes_with_variable(const std::string& text);
 
+/// Live processes whose program, or working folder, is below this folder.
+std::vector<pid_t> processes_in(const std::string& folder);
+
+/// Live children of a process.
+std::vector<pid_t> children_of(pid_t parent);
+
 /// Waits for the process; its exit code, or 128 + signal.
 int exit_code_of(pid_t pid);
 

@@ -69,7 +69,8 @@ void add_link_command(BuildRecipe& recipe, const std::string& program) {
       student_seen = true;
     } else if (i > 0 && arguments[i - 1] == "-o") {
       argument = kProgramPlace;
-    } else if (ends_with(argument, ".a") && (!student_seen || argument.find("common/rank/") == 0)) {
+    } else if ((ends_with(argument, ".a") || ends_with(argument, ".o")) &&
+               (!student_seen || argument.find("common/rank/") == 0)) {
       recipe.own_libraries.push_back(recipe.folder + "/" + argument);
     }
   }

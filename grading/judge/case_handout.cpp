@@ -2,29 +2,52 @@
 
 #include <fmt/format.h>
 
+#include <random>
 #include <utility>
 
 #include "common/base/errors.h"
 #include "common/rank/parcel.h"
 
 namespace lab::grading {
+namespace {
+
+std::vector<std::uint64_t> random_seeds(std::size_t count) {
+  std::random_device source;
+  std::vector<std::uint64_t> seeds(count);
+  for (std::uint64_t& seed : seeds) seed = std::uint64_t{source()} << 32 | source();
+  return seeds;
+}
+
+}  // namespace
 
 CaseHandout::CaseHandout(std::vector<Case> cases, int num_ranks, std::uint64_t seed)
-    : cases_(std::move(cases)), seed_(seed), ranks_(static_cast<std::size_t>(num_ranks)) {}
+    : cases_(std::move(cases)),
+      seed_(seed),
+      task_seeds_(random_seeds(cases_.size())),
+      ranks_(static_cast<std::size_t>(num_ranks)) {}
+
+CaseInputs CaseHandout::inputs_of(std::size_t index, int rank) const {
+  CaseInputs inputs = judged_inputs(cases_[index], {rank, static_cast<int>(ranks_.size()), seed_});
+  inputs.seed = task_seeds_[index];
+  return inputs;
+}
 
 std::optional<std::string> CaseHandout::next(int rank) {
   RankState& state = ranks_[static_cast<std::size_t>(rank)];
+  num_started_ += state.has_started ? 0 : 1;
+  state.has_started = true;
   if (state.current != nullptr) throw UsageError(fmt::format("no result of {}", state.current->name));
   const auto size = static_cast<int>(ranks_.size());
   while (state.next_case < cases_.size()) {
-    const Case& test_case = cases_[state.next_case++];
+    const std::size_t index = state.next_case++;
+    const Case& test_case = cases_[index];
     if (!is_asked(test_case, rank)) continue;
     CaseRecord skipped;
     skipped.message = skip_reason_of(test_case, size);
     if (skipped.message.empty()) {
       state.current = &test_case;
       try {
-        return bytes_of_parcel({test_case.task, test_case.name, test_case.inputs({rank, size, seed_})});
+        return bytes_of_parcel({test_case.task, test_case.name, inputs_of(index, rank)});
       } catch (...) {
         not_drawn_ = std::current_exception();
         return std::nullopt;

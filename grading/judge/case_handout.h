@@ -14,7 +14,8 @@
 namespace lab::grading {
 
 /// Gives each rank of a world its inputs of one case after the other and keeps what it returns, with the costs that the
-/// relay has counted. Cases that a rank skips or is not asked for are not sent.
+/// relay has counted. Cases that a rank skips or is not asked for are not sent; nor is the seed from which inputs and
+/// expected results follow: a task that expects one gets a random number, the same on every rank.
 class CaseHandout final : public comm::RelayWork {
  public:
   CaseHandout(std::vector<Case> cases, int num_ranks, std::uint64_t seed);
@@ -25,22 +26,29 @@ class CaseHandout final : public comm::RelayWork {
 
   /// How many records have come back; may be asked by another thread.
   std::uint64_t num_done() const { return num_done_; }
+  /// How many ranks have asked for work.
+  int num_started() const { return num_started_; }
   /// By rank, once all have ended.
   /// Errors    those of drawing a case's inputs
   std::vector<std::vector<CaseRecord>> take_records();
 
  private:
   struct RankState {
+    bool has_started = false;
     std::size_t next_case = 0;
     const Case* current = nullptr;  ///< was sent, and has not come back
     std::vector<CaseRecord> records;
   };
 
+  CaseInputs inputs_of(std::size_t index, int rank) const;
+
   const std::vector<Case> cases_;
-  const std::uint64_t seed_;
+  const std::uint64_t seed_;                     ///< of the run
+  const std::vector<std::uint64_t> task_seeds_;  ///< by case: what ranks get in its place
   std::vector<RankState> ranks_;
   std::exception_ptr not_drawn_;  ///< the suite's own mistake, not a rank's
   std::atomic<std::uint64_t> num_done_{0};
+  int num_started_ = 0;
 };
 
 }  // namespace lab::grading

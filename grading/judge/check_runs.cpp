@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
+#include <chrono>
+#include <future>
 
 #include "common/base/errors.h"
 #include "common/base/text.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/launch/one_rank.h"
-#include "common/launch/supervise/run_directory.h"
+#include "common/launch/supervise/orphans.h"
 #include "grading/judge/case_handout.h"
 
 namespace lab::grading {
@@ -17,6 +18,7 @@ namespace {
 
 constexpr double kMostSeconds = 300;
 constexpr double kMostDelaySeconds = 0.0005;  // of a shaken run
+constexpr std::chrono::seconds kSecondsToClose{5};
 constexpr std::uint64_t kMostMessageBytes = 256u << 20;
 // A rank's own time-out is by the clock. A job that was able to run is found stuck long before.
 constexpr double kStallsBeforeTimeout = 12;
@@ -50,17 +52,9 @@ std::optional<launch::RankFailure> failure_of(const comm::RelayWorld& relay,
                                          printed.empty() ? "" : fmt::format("; it printed: {}", printed))};
 }
 
-/// A thread that is waited for however its owner ends.
-struct JoinedThread {
-  std::thread thread;
-  ~JoinedThread() {
-    if (thread.joinable()) thread.join();
-  }
-};
-
 }  // namespace
 
-CaseWorld run_case_world(const Sandbox& sandbox, const CaseWorldSpec& spec) {
+CaseWorld run_case_world(RankServers& servers, const CaseWorldSpec& spec) {
   comm::RelayOptions options;
   options.timeout_seconds = kStallsBeforeTimeout * spec.stall_seconds;
   options.shake_seed = spec.shake_seed;
@@ -68,32 +62,26 @@ CaseWorld run_case_world(const Sandbox& sandbox, const CaseWorldSpec& spec) {
   options.max_message_bytes = options.max_posted_bytes = kMostMessageBytes;
   comm::RelayWorld relay(spec.num_ranks, options);
   CaseHandout handout(spec.cases, spec.num_ranks, spec.seed);
-  std::vector<launch::RunDirectory> folders(static_cast<std::size_t>(spec.num_ranks));
-  std::vector<SandboxJob> jobs;
-  for (int rank = 0; rank < spec.num_ranks; ++rank) {
-    SandboxJob job;
-    job.argv = {spec.program, std::to_string(rank), std::to_string(spec.num_ranks),
-                std::to_string(relay.rank_end(rank))};
-    if (spec.shake_seed) job.argv.emplace_back("shaken");
-    job.inherited = {relay.rank_end(rank)};
-    job.folder = folders[static_cast<std::size_t>(rank)].path();
-    job.readable = spec.readable;
-    job.readable.push_back(spec.program);
-    job.limits.run_seconds = kMostSeconds;
-    job.limits.stall_seconds = spec.stall_seconds;
-    job.progress = [&handout] { return handout.num_done(); };
-    jobs.push_back(std::move(job));
-  }
-
   CaseWorld world;
-  JoinedThread serving;
-  world.results = sandbox.run_together(jobs, [&] {
-    serving.thread = std::thread([&] {
-      launch::use_threads(1);  // of this thread, which draws inputs and computes collectives
-      relay.serve(&handout);
-    });
+  std::future<void> served;  // waits for its thread, which ends when no rank is left
+  std::vector<StartedJob> ranks;
+  for (int rank = 0; rank < spec.num_ranks; ++rank)
+    ranks.push_back(servers.start(rank, spec.num_ranks, spec.shake_seed.has_value(), relay.rank_end(rank)));
+  launch::Orphans orphans;  // what a rank that is killed leaves behind
+  served = std::async(std::launch::async, [&] {
+    launch::use_threads(1);  // of this thread, which draws inputs and computes collectives
+    relay.serve(&handout);
   });
-  serving.thread.join();
+  SandboxLimits limits = RankServers::limits();
+  limits.run_seconds = kMostSeconds;
+  limits.stall_seconds = spec.stall_seconds;
+  world.results = servers.sandbox().supervise(ranks, limits, [&handout] { return handout.num_done(); });
+  ranks.clear();
+  orphans.kill_all();
+  // A server that says that its rank has ended may lie.
+  if (served.wait_for(kSecondsToClose) != std::future_status::ready) servers.end();
+  served.get();
+  world.num_started = handout.num_started();
   world.by_rank = handout.take_records();
   world.failure = failure_of(relay, world.results);
   const bool rank_timed_out = world.failure && world.failure->exit_code == static_cast<int>(ExitCode::kCommunication) &&
@@ -106,15 +94,15 @@ CaseWorld run_case_world(const Sandbox& sandbox, const CaseWorldSpec& spec) {
 
 std::vector<CheckedCase> CheckRunner::run(int num_ranks, const std::vector<Case>& cases, bool shaken) const {
   CaseWorldSpec spec;
-  spec.program = program;
   spec.num_ranks = num_ranks;
   spec.seed = seed;
   spec.stall_seconds = stall_seconds;
   if (shaken) spec.shake_seed = (seed + static_cast<std::uint64_t>(num_ranks)) & 0xFFFFFFFF;
   return check_apart(cases, seed, [&](const std::vector<Case>& some) {
     spec.cases = some;
-    CaseWorld world = run_case_world(sandbox, spec);
-    if (world.is_machines_fault) world = run_case_world(sandbox, spec);
+    if (servers->sandbox().is_spent()) throw BudgetSpent();
+    CaseWorld world = run_case_world(*servers, spec);
+    if (world.is_machines_fault) world = run_case_world(*servers, spec);
     if (world.is_machines_fault)
       throw NotJudged(fmt::format("twice, on {}: {}", counted(num_ranks, "rank"),
                                   world.failure ? world.failure->message : "the machine kept it waiting"));

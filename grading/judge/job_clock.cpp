@@ -48,29 +48,42 @@ std::vector<pid_t> numbered_entries(const std::string& folder) {
   return found;
 }
 
+/// Resident anonymous and shared memory of a process; 0 if it is gone.
+std::uint64_t memory_of(const std::string& status) {
+  std::ifstream file(status);
+  std::uint64_t kibibytes = 0, number = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("RssAnon:", 0) != 0 && line.rfind("RssShmem:", 0) != 0) continue;
+    std::istringstream(line.substr(line.find(':') + 1)) >> number;
+    kibibytes += number;
+  }
+  return kibibytes << 10;
+}
+
 bool wants_to_run(char state) {
   return state == 'R' || state == 'D';
 }
 
 }  // namespace
 
-std::map<pid_t, ThreadState> threads_below(pid_t root, const std::string& proc) {
+JobTree tree_below(pid_t root, const std::string& proc) {
   std::multimap<pid_t, pid_t> children;
   for (const pid_t pid : numbered_entries(proc)) {
     if (const auto stat = read_stat(proc + "/" + std::to_string(pid) + "/stat")) children.emplace(stat->parent, pid);
   }
-  std::map<pid_t, ThreadState> threads;
+  JobTree tree;
   std::vector<pid_t> processes = {root};
   for (std::size_t next = 0; next < processes.size(); ++next) {
     const std::string tasks = proc + "/" + std::to_string(processes[next]) + "/task";
     for (const pid_t thread : numbered_entries(tasks)) {
       if (const auto stat = read_stat(tasks + "/" + std::to_string(thread) + "/stat"))
-        threads[thread] = {stat->state, stat->cpu_seconds};
+        tree.threads[thread] = {stat->state, stat->cpu_seconds};
     }
+    tree.memory_bytes += memory_of(proc + "/" + std::to_string(processes[next]) + "/status");
     const auto [begin, end] = children.equal_range(processes[next]);
     for (auto child = begin; child != end; ++child) processes.push_back(child->second);
   }
-  return threads;
+  return tree;
 }
 
 void JobClock::look(double seconds, const std::map<pid_t, ThreadState>& threads) {

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -13,8 +14,12 @@ struct ThreadState {
   double cpu_seconds = 0;
 };
 
-/// All threads of a process and of its descendants, by their ids; none if it is gone.
-std::map<pid_t, ThreadState> threads_below(pid_t root, const std::string& proc = "/proc");
+/// What a process and its descendants use.
+struct JobTree {
+  std::map<pid_t, ThreadState> threads;  ///< by their ids; none if it is gone
+  std::uint64_t memory_bytes = 0;        ///< resident, of their own or shared with each other: not that of files
+};
+JobTree tree_below(pid_t root, const std::string& proc = "/proc");
 
 /// How long a job was able to run. A job that shares its cores with others waits for a CPU again and again; that is not
 /// its fault, and limits must not count it. Time in which it sleeps or waits for itself does count.

@@ -75,6 +75,13 @@ void note_not_judged(TaskOutcome& outcome, const std::string& name, const NotJud
   check.reason = fault.what();
 }
 
+void note_failed(TaskOutcome& outcome, const std::string& name, const std::string& reason) {
+  outcome.state = TaskOutcome::State::kJudged;
+  CheckOutcome& check = check_of(outcome, name);
+  check.state = CheckOutcome::State::kFailed;
+  check.reason = reason;
+}
+
 TaskOutcome task_not_judged(const std::string& id, const NotJudged& fault) {
   TaskOutcome outcome;
   outcome.id = id;
@@ -87,10 +94,16 @@ TaskOutcome task_not_judged(const std::string& id, const NotJudged& fault) {
 std::map<std::string, TaskOutcome> run_sizes(const CheckRunner& runner, const Rubric& rubric,
                                              const std::vector<Case>& cases) {
   std::map<std::string, TaskOutcome> outcomes;
-  for (const int num_ranks : rubric.judging.ranks) {
-    const bool shaken = num_ranks != rubric.judging.ranks.front();  // what fails in order needs no disorder
+  const std::vector<int>& all_cases = rubric.judging.ranks;
+  std::vector<int> sizes = all_cases;
+  for (const int size : rubric.judging.cheap_ranks)
+    if (std::find(all_cases.begin(), all_cases.end(), size) == all_cases.end()) sizes.push_back(size);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const int num_ranks = sizes[i];
+    const bool shaken = i != 0;  // what fails in order needs no disorder
     std::vector<Case> still;
     for (const Case& test_case : cases) {
+      if (i >= all_cases.size() && test_case.costly) continue;
       TaskOutcome& outcome = outcomes[test_case.task];
       outcome.id = test_case.task;
       if (outcome.state != TaskOutcome::State::kNotImplemented && may_still_pass(check_of(outcome, test_case.name)))
@@ -101,6 +114,9 @@ std::map<std::string, TaskOutcome> run_sizes(const CheckRunner& runner, const Ru
       runs = runner.run(num_ranks, still, shaken);
     } catch (const NotJudged& fault) {
       for (const Case& test_case : still) note_not_judged(outcomes[test_case.task], test_case.name, fault);
+      return outcomes;
+    } catch (const BudgetSpent& spent) {
+      for (const Case& test_case : still) note_failed(outcomes[test_case.task], test_case.name, spent.what());
       return outcomes;
     }
     for (const CheckedCase& run : runs) {
@@ -113,29 +129,45 @@ std::map<std::string, TaskOutcome> run_sizes(const CheckRunner& runner, const Ru
   return outcomes;
 }
 
-/// Whether the program reaches main(): a file may do harm before that.
-bool starts(const Sandbox& sandbox, const StudentBuild& build) {
-  if (build.program.empty()) return false;
-  SandboxJob job;
-  job.argv = {build.program, "--version"};
-  job.folder = build.folder->path();
-  job.limits.run_seconds = 10;
-  const SandboxResult result = sandbox.run_or_give_up(job);
-  return result.exit_code == 0 && !result.out.empty();
+/// Whether the program gets as far as to ask for work: a file may do harm before that.
+bool starts(RankServers& servers, double stall_seconds) {
+  CaseWorldSpec spec;
+  spec.num_ranks = 1;
+  spec.stall_seconds = stall_seconds;
+  CaseWorld world = run_case_world(servers, spec);
+  if (world.is_machines_fault) world = run_case_world(servers, spec);
+  if (world.is_machines_fault) throw NotJudged("twice, the program could not be started: " + world.results[0].ending());
+  return world.num_started == 1;
 }
 
-/// The submission's program, without files that end it before main(); each file is tried alone among stubs.
-StudentBuild build_that_starts(const StudentBuilder& builder, const Sandbox& sandbox,
-                               const std::map<std::string, std::string>& texts) {
-  StudentBuild build = builder.build(texts);
-  if (build.changed.empty() || starts(sandbox, build)) return build;
+/// A submission's program, and what runs its ranks; none if it could not be linked.
+struct BuiltSubmission {
+  StudentBuild build;
+  std::shared_ptr<RankServers> servers;
+};
+
+BuiltSubmission built(StudentBuild build, const Sandbox& sandbox) {
+  BuiltSubmission submission{std::move(build), nullptr};
+  if (!submission.build.program.empty())
+    submission.servers = std::make_shared<RankServers>(sandbox, submission.build.program);
+  return submission;
+}
+
+/// Without files that end it before main(); each file is tried alone among stubs.
+BuiltSubmission build_that_starts(const StudentBuilder& builder, const Sandbox& sandbox, double stall_seconds,
+                                  const std::map<std::string, std::string>& texts) {
+  BuiltSubmission whole = built(builder.build(texts), sandbox);
+  const auto does_start = [&](const BuiltSubmission& one) {
+    return one.servers && starts(*one.servers, stall_seconds);
+  };
+  if (whole.build.changed.empty() || does_start(whole)) return whole;
   std::set<std::string> harmful;
-  for (const std::string& name : build.changed) {
-    if (!starts(sandbox, builder.build({{name, texts.at(name)}}))) harmful.insert(name);
+  for (const std::string& name : whole.build.changed) {
+    if (!does_start(built(builder.build({{name, texts.at(name)}}), sandbox))) harmful.insert(name);
   }
-  build = builder.build(texts, {}, harmful);
-  for (const std::string& name : harmful) build.replaced[name] = "it ends the program before it starts";
-  return build;
+  whole = built(builder.build(texts, {}, harmful), sandbox);
+  for (const std::string& name : harmful) whole.build.replaced[name] = "it ends the program before it starts";
+  return whole;
 }
 
 /// Those of the rubric's tasks that have a case, in its order; or only the one that was asked for.
@@ -178,17 +210,20 @@ struct Judging {
 void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const std::vector<std::string>& tasks,
                  LabOutcome& outcome) {
   const auto& [rubric, builder, sandbox, texts, seed] = judging;
-  const StudentBuild build = build_that_starts(builder, sandbox, texts);
-  CheckRunner runner{sandbox, build.program, seed, rubric.judging.stall_seconds};
+  const double stall_seconds = rubric.judging.stall_seconds;
+  auto [build, servers] = build_that_starts(builder, sandbox, stall_seconds, texts);
+  CheckRunner runner{std::move(servers), seed, stall_seconds};
   if (!build.program.empty()) outcome.tasks = run_sizes(runner, rubric, cases_of_tasks(cases, tasks));
   for (const auto& [name, reason] : build.replaced) {
     if (texts.count(name) != 0) outcome.notes.push_back(fmt::format("{}: {}", name, reason));
   }
   if (build.program.empty()) outcome.notes.emplace_back("the program could not be linked, so nothing was run");
+  runner.servers.reset();  // their memory is needed by those of the programs below
   note_replaced(build, rubric, outcome);
 
+  const StudentBuild& own = build;
   std::map<std::set<std::string>, StudentBuild> helped;  // keyed by the reference files in it
-  StandIns stand_ins{rubric, {}, [&](const std::string& file) { return build.is_own(file); }, {}};
+  StandIns stand_ins{rubric, {}, [&](const std::string& file) { return own.is_own(file); }, {}};
   for (const StudentSource& source : builder.recipe().sources) stand_ins.files.insert(source.name);
   stand_ins.judge_again = [&](const std::string& task, const std::set<std::string>& reference) {
     auto found = helped.find(reference);
@@ -199,12 +234,10 @@ void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const s
     }
     const StudentBuild& with_help = found->second;
     // The submission's files may need each other: then there is no such program.
-    const bool same_files =
-        std::all_of(with_help.replaced.begin(), with_help.replaced.end(),
-                    [&](const auto& replaced) { return build.replaced.count(replaced.first) != 0; });
+    const bool same_files = std::all_of(with_help.replaced.begin(), with_help.replaced.end(),
+                                        [&](const auto& replaced) { return own.replaced.count(replaced.first) != 0; });
     if (with_help.program.empty() || !same_files) return std::optional<TaskOutcome>();
-    CheckRunner again = runner;
-    again.program = with_help.program;
+    const CheckRunner again{std::make_shared<RankServers>(sandbox, with_help.program), seed, stall_seconds};
     return std::optional<TaskOutcome>(run_sizes(again, rubric, cases_of_task(cases, task)).at(task));
   };
   if (!build.program.empty()) stand_ins.apply(tasks, outcome);
@@ -225,7 +258,8 @@ LabOutcome judge_lab(const JudgedLab& lab, const Rubric& rubric, const StudentBu
   for (const std::string& task : tasks) outcome.tasks[task].id = task;
 
   try {
-    judge_tasks({rubric, builder, sandbox, texts, options.seed}, cases, tasks, outcome);
+    const Sandbox limited = sandbox.within(rubric.judging.budget_seconds);
+    judge_tasks({rubric, builder, limited, texts, options.seed}, cases, tasks, outcome);
   } catch (const NotJudged& fault) {
     for (const std::string& task : tasks) outcome.tasks[task] = task_not_judged(task, fault);
   }

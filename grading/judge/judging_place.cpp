@@ -32,6 +32,7 @@ void PlaceOptions::add_to(cli::App& app) {
   RubricOptions::add_to(app);
   app.add_text("--build", build, "DIR", "its build folder (default: build/release in the tree)");
   app.add_flag("--no-sandbox", no_sandbox, "do without bubblewrap; for submissions that you trust");
+  app.add_flag("--require-sandbox", require_sandbox, "judge nothing where bubblewrap does not work");
   app.add_number(
       "--wall-limit", wall_seconds, {0, 1e6, "SECONDS"},
       "the longest that one run may take by the clock; what takes longer is tried once more, then not judged");
@@ -43,7 +44,13 @@ JudgingPlace::JudgingPlace(const PlaceOptions& options)
                              "./lab build release makes it")),
       rubric_(options.rubric),
       sandbox_(Sandbox::detect(!options.no_sandbox, options.wall_seconds)),
-      store_(build_ + "/grading/objects", sandbox_) {}
+      store_(build_ + "/grading/objects", sandbox_) {
+  if (options.require_sandbox && !sandbox_.isolates())
+    throw UsageError(
+        fmt::format("--require-sandbox: expected bubblewrap to work, got: {}; hint: apt-get install "
+                    "bubblewrap, or allow user namespaces (a container may forbid them)",
+                    sandbox_.level()));
+}
 
 Rubric JudgingPlace::rubric(const JudgedLab& lab) const {
   return rubric_of(lab, root_, rubric_);

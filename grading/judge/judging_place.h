@@ -29,6 +29,7 @@ struct RubricOptions {
 struct PlaceOptions : RubricOptions {
   std::string build;  ///< empty: build/release below the source
   bool no_sandbox = false;
+  bool require_sandbox = false;
   double wall_seconds = kMostWallSeconds;  ///< of one run or compilation, by the clock
 
   void add_to(cli::App& app);

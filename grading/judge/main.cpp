@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "common/launch/supervise/janitor.h"
 #include "grading/judge/commands/commands.h"
 
 namespace lab::grading {
@@ -21,7 +22,12 @@ ExitCode run(int argc, char** argv) {
                     {"mutants",
                      "judges wrong and unusual solutions\n"
                      "Each must lose marks where it is wrong, and only there; prints what caught each.",
-                     mutants_command}});
+                     mutants_command},
+                    {"hostile",
+                     "grades hand-ins that attack the grading\n"
+                     "None may earn marks, learn secrets, or leave anything behind; prints what the report said.",
+                     hostile_command}});
+  const launch::Janitor janitor;  // a grading that is killed leaves nothing behind
   return app.run(argc, argv);
 }
 

@@ -78,24 +78,24 @@ std::string ninja_file(const BuildRecipe& recipe, const std::vector<std::string>
                                                                 : argument;
       command += quoted(path) + " ";
     }
-    text += fmt::format("build {}.o: compile\n  what = {} 2> {}.errors\n", i, command, i);
+    text += fmt::format("build {0}.o: compile\n  what = {1} -MD -MF {0}.read 2> {0}.errors\n", i, command);
   }
   return text;
 }
 
-/// Folders that a submission must not include from: they hold solutions, expected results, or what compares them.
-std::vector<std::string> secret_folders(const std::string& lab) {
-  std::vector<std::string> folders = {"common/checks", "common/rank"};
+/// What a submission must not include: solutions, expected results, what compares them, and the way into a rank.
+std::vector<std::string> secrets_of(const std::string& lab) {
+  std::vector<std::string> secrets = {"common/checks", "common/rank", "common/comm/messages/endpoint_of.h"};
   for (const char* name : {"student", "answers", "tests", "calls", "cases", "commands", "checkpoint", "pictures"})
-    folders.push_back(lab + "/" + name);
-  return folders;
+    secrets.push_back(lab + "/" + name);
+  return secrets;
 }
 
 /// A tree around the sources that looks like the suite's, so that an include by a relative path means the same file as
 /// where it was written: "../broadcast.h", "../../common/comm/point_to_point.h".
 void lay_out_tree(const BuildRecipe& recipe, const std::string& folder) {
   namespace fs = std::filesystem;
-  const std::vector<std::string> secret = secret_folders(recipe.lab);
+  const std::vector<std::string> secret = secrets_of(recipe.lab);
   for (const std::string& part : {std::string("common"), recipe.lab}) {
     fs::create_directory(folder + "/" + part);
     for (const auto& entry : fs::directory_iterator(recipe.root + "/" + part)) {
@@ -116,7 +116,7 @@ SandboxJob compile_job(const BuildRecipe& recipe, const std::string& folder, std
   job.argv = {"ninja", "--quiet", "-k", "0", "-j", "2"};
   job.folder = folder;
   job.readable = {recipe.root + "/common", recipe.root + "/" + recipe.lab, recipe.folder + "/CMakeFiles"};
-  for (const std::string& secret : secret_folders(recipe.lab)) {
+  for (const std::string& secret : secrets_of(recipe.lab)) {
     const std::string path = recipe.root + "/" + secret;
     if (std::filesystem::exists(path)) job.hidden.push_back(path);
   }
@@ -124,6 +124,21 @@ SandboxJob compile_job(const BuildRecipe& recipe, const std::string& folder, std
   job.limits.cpu_seconds = kCompileSeconds;
   job.limits.run_seconds = kCompileSeconds + kCompileSecondsPerFile * static_cast<double>(num_files);
   return job;
+}
+
+/// The first secret among the files that the compiler has read, from the suite's root; empty: none. Where nothing hides
+/// them, this is what keeps them from a submission.
+std::string secret_read(const BuildRecipe& recipe, const std::string& folder, const std::string& list) {
+  std::ifstream file(list);
+  for (std::string path; file >> path;) {
+    std::error_code gone;
+    const std::string found = std::filesystem::canonical(std::filesystem::path(folder) / path, gone).string();
+    if (gone || found.rfind(recipe.root + "/", 0) != 0) continue;
+    const std::string inside = found.substr(recipe.root.size() + 1);
+    for (const std::string& secret : secrets_of(recipe.lab))
+      if ((inside + "/").rfind(secret + "/", 0) == 0) return inside;
+  }
+  return "";
 }
 
 /// Whether the compiler's errors are about the machine: g++ and clang++ say "Killed" if the kernel killed the compiler
@@ -154,7 +169,9 @@ struct Compilation {
                         errors_file = fmt::format("{}/{}.errors", work.path(), i);
       std::string errors = std::filesystem::exists(errors_file) ? read_file(errors_file) : "";
       if (is_machines_fault(errors)) return errors;
-      if (std::filesystem::exists(object)) {
+      const std::string secret = secret_read(recipe, work.path(), fmt::format("{}/{}.read", work.path(), i));
+      if (!secret.empty()) errors = fmt::format("error: {}: No such file for a submission\n", secret);
+      if (secret.empty() && std::filesystem::exists(object)) {
         write_file_atomically(entry.base + ".o", read_file(object));
       } else if (errors.empty()) {
         // Not stored: another time, the other files may leave it more time.

@@ -1,44 +1,21 @@
 #include "grading/judge/sandbox.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/wait.h>
+#include <unistd.h>
 
-#include <chrono>
 #include <cmath>
-#include <csignal>
 #include <filesystem>
-#include <fstream>
-#include <map>
-#include <memory>
-#include <optional>
 
 #include "common/base/errors.h"
 #include "common/base/subprocess.h"
-#include "common/base/text.h"
 #include "common/launch/supervise/orphans.h"
-#include "grading/judge/job_clock.h"
+#include "grading/judge/syscall_filter.h"
 
 namespace lab::grading {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr double kLookAtOneSeconds = 0.02;
-constexpr double kLookSeconds = 0.2;  // between two looks at the job's threads: /proc counts in hundredths
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// How many processes the kernel has killed because the machine or a container ran out of memory; 0 where the kernel
-/// does not count them.
-std::uint64_t out_of_memory_kills() {
-  std::ifstream vmstat("/proc/vmstat");
-  std::string name;
-  for (std::uint64_t count = 0; vmstat >> name >> count;)
-    if (name == "oom_kill") return count;
-  return 0;
-}
+constexpr const char* kNobody = "65534";  // of Debian: user nobody, group nogroup
 
 // Limits that the kernel enforces for each process, by the program of the same name (util-linux).
 std::vector<std::string> limited(const SandboxLimits& limits) {
@@ -53,8 +30,13 @@ std::vector<std::string> limited(const SandboxLimits& limits) {
 
 // The environment of a job. Our own variables, such as tokens, are not passed on.
 const std::vector<std::string>& environment() {
-  static const std::vector<std::string> variables = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "LANG=C.UTF-8",
-                                                     "TMPDIR=/tmp"};
+  // The ranks of a world share the cores: a pool of threads in each would only slow them down.
+  static const std::vector<std::string> variables = {"PATH=/usr/local/bin:/usr/bin:/bin",
+                                                     "HOME=/tmp",
+                                                     "LANG=C.UTF-8",
+                                                     "TMPDIR=/tmp",
+                                                     "OPENBLAS_NUM_THREADS=1",
+                                                     "OMP_NUM_THREADS=1"};
   return variables;
 }
 
@@ -62,7 +44,7 @@ void add(std::vector<std::string>& argv, std::initializer_list<std::string> argu
   argv.insert(argv.end(), arguments);
 }
 
-std::vector<std::string> bubblewrap(const SandboxJob& job) {
+std::vector<std::string> bubblewrap(const SandboxJob& job, int filter) {
   std::vector<std::string> argv = {
       "bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"};
   for (const std::string& word : environment()) {
@@ -81,157 +63,112 @@ std::vector<std::string> bubblewrap(const SandboxJob& job) {
     add(argv, {"--ro-bind-try", path, path});
   add(argv, {"--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"});
   for (const std::string& path : job.readable) add(argv, {"--ro-bind", path, path});
-  for (const std::string& path : job.hidden) add(argv, {"--tmpfs", path, "--remount-ro", path});
-  add(argv, {"--bind", job.folder, job.folder, "--chdir", job.folder, "--"});
+  for (const std::string& path : job.hidden) {
+    if (std::filesystem::is_directory(path)) {
+      add(argv, {"--tmpfs", path, "--remount-ro", path});
+    } else {
+      add(argv, {"--ro-bind", "/dev/null", path});
+    }
+  }
+  if (!job.folder.empty()) add(argv, {"--bind", job.folder, job.folder});
+  if (job.program >= 0) add(argv, {"--perms", "0555", "--ro-bind-data", std::to_string(job.program), "/program"});
+  add(argv, {"--chdir", job.folder.empty() ? "/" : job.folder, "--seccomp", std::to_string(filter), "--"});
   return argv;
 }
 
-std::vector<std::string> command_line(const SandboxJob& job, bool isolated) {
+std::vector<std::string> command_line(const SandboxJob& job, bool isolated, int filter) {
   std::vector<std::string> argv = limited(job.limits);
+  if (job.is_student_code && ::geteuid() == 0)
+    add(argv, {"setpriv", "--reuid", kNobody, "--regid", kNobody, "--clear-groups", "--pdeathsig", "KILL", "--"});
   if (isolated) {
-    const std::vector<std::string> wrap = bubblewrap(job);
+    const std::vector<std::string> wrap = bubblewrap(job, filter);
     argv.insert(argv.end(), wrap.begin(), wrap.end());
   } else {
-    add(argv, {"env", "-i", "-C", job.folder});
+    add(argv, {"env", "-i", "-C", job.folder.empty() ? "/" : job.folder});
     argv.insert(argv.end(), environment().begin(), environment().end());
   }
   argv.insert(argv.end(), job.argv.begin(), job.argv.end());
+  if (job.program >= 0)
+    argv[argv.size() - job.argv.size()] = isolated ? "/program" : fmt::format("/proc/self/fd/{}", job.program);
   return argv;
 }
 
-/// Why bubblewrap cannot be used; empty if it can.
+std::unique_ptr<Subprocess> start_in(const SandboxJob& job, bool isolated) {
+  UniqueFd filter;
+  if (isolated) filter = syscall_filter(FilterKind::kTools);
+  ProcessSpec command;
+  command.argv = command_line(job, isolated, filter.get());
+  command.inherited = job.inherited;
+  if (job.program >= 0) command.inherited.push_back(job.program);
+  if (isolated) command.inherited.push_back(filter.get());
+  command.max_output_bytes = job.limits.output_bytes;
+  command.input = "";
+  return std::make_unique<Subprocess>(command);
+}
+
+/// Why bubblewrap cannot be used; empty if it can. It must also let a program start that is started as student code.
 std::string bubblewrap_is_missing() {
   if (!is_in_path("bwrap")) return "bubblewrap is not installed";
+  const UniqueFd program(::open("/bin/true", O_RDONLY | O_CLOEXEC));
   SandboxJob job;
-  job.folder = "/tmp";
   job.argv = {"true"};
-  ProcessSpec trial;
-  trial.argv = command_line(job, true);
-  return run_program(trial).well() ? "" : "bubblewrap cannot create namespaces here";
+  job.program = program.get();
+  job.is_student_code = true;
+  const std::unique_ptr<Subprocess> trial = start_in(job, true);
+  while (!trial->wait_for(10)) {
+  }
+  return trial->status() == 0 ? "" : "bubblewrap cannot create namespaces here";
 }
+
+/// A program that was started for one job.
+class ProgramJob : public RunningJob {
+ public:
+  explicit ProgramJob(std::unique_ptr<Subprocess> process) : process_(std::move(process)) {}
+
+  pid_t pid() const override { return process_->pid(); }
+  bool wait_for(double seconds) override { return process_->wait_for(seconds); }
+  void kill() override { process_->kill(); }
+  int status() const override { return process_->status(); }
+  std::string out() const override { return process_->out(); }
+  std::string err() const override { return process_->err(); }
+  std::uint64_t dropped_bytes() const override { return process_->dropped_bytes(); }
+
+ private:
+  std::unique_ptr<Subprocess> process_;
+};
 
 }  // namespace
-
-std::string SandboxResult::ending() const {
-  switch (end) {
-    case End::kOutOfTime: return fmt::format("timed out after {:.0f} s", seconds - starved_seconds);
-    case End::kOutOfCpu: return "used more CPU time than it may";
-    case End::kStalled: return fmt::format("timed out: no new result in {:.0f} s", last_progress);
-    case End::kPrintedTooMuch: return fmt::format("was stopped after printing {} MiB", dropped_bytes >> 20);
-    case End::kSignalled: return fmt::format("was killed by signal {}", exit_code - 128);
-    case End::kKeptWaiting:
-      return fmt::format("was kept waiting for a CPU for {:.0f} of {:.0f} s", starved_seconds, seconds);
-    case End::kMachineOutOfMemory: return "failed when the machine's memory ran out and the kernel killed processes";
-    case End::kNotStarted: return "could not be started: " + one_line(err);
-    case End::kExited: break;
-  }
-  return fmt::format("exited with code {}", exit_code);
-}
 
 Sandbox Sandbox::detect(bool wanted, double most_wall_seconds) {
   Sandbox sandbox;
   sandbox.most_wall_seconds_ = most_wall_seconds;
   const std::string reason = wanted ? bubblewrap_is_missing() : "bubblewrap was turned off";
   sandbox.isolates_ = reason.empty();
-  sandbox.level_ = reason.empty()
-                       ? "bubblewrap: no network, no other processes, no files but the lab's; limits on time, memory "
-                         "and output"
-                       : fmt::format("limits on time, memory and output only: {}", reason);
+  sandbox.level_ =
+      reason.empty() ? "bubblewrap: no network, no other processes, no files but the lab's; few system calls; limits "
+                       "on time, memory, threads and output"
+                     : fmt::format("few system calls, and limits on time, memory, threads and output only: {}", reason);
   return sandbox;
 }
 
-SandboxResult Sandbox::run(const SandboxJob& job) const {
-  return run_together({job}).front();
+Sandbox Sandbox::within(double budget_seconds) const {
+  Sandbox limited = *this;
+  limited.budget_ = std::make_shared<Budget>();
+  limited.budget_->seconds = budget_seconds;
+  return limited;
 }
 
-std::vector<SandboxResult> Sandbox::run_together(const std::vector<SandboxJob>& jobs,
-                                                 const std::function<void()>& begun) const {
-  using End = SandboxResult::End;
-  const auto start = Clock::now();
-  const std::uint64_t kills_before = out_of_memory_kills();
+SandboxResult Sandbox::run(const SandboxJob& job) const {
   launch::Orphans orphans;  // outside of bubblewrap, a process that a job leaves behind becomes ours
-  std::vector<SandboxResult> results(jobs.size());
-  std::vector<std::unique_ptr<Subprocess>> processes(jobs.size());
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    ProcessSpec command;
-    command.argv = command_line(jobs[i], isolates_);
-    command.inherited = jobs[i].inherited;
-    command.max_output_bytes = jobs[i].limits.output_bytes;
-    try {
-      processes[i] = std::make_unique<Subprocess>(command);
-    } catch (const UsageError& refused) {
-      results[i].end = End::kNotStarted;
-      results[i].err = refused.what();
-    }
+  std::vector<StartedJob> jobs(1);
+  try {
+    jobs[0].job = std::make_unique<ProgramJob>(start(job));
+  } catch (const UsageError& refused) {
+    jobs[0].refused = refused.what();
   }
-  if (begun) begun();
-
-  const SandboxLimits& limits = jobs.front().limits;
-  const auto& progress_now = jobs.front().progress;
-  std::uint64_t progress = progress_now ? progress_now() : 0;
-  JobClock clock;
-  double looked = 0, own_at_progress = 0, progress_at = 0;
-  const auto limit_reached = [&](double now) -> std::optional<End> {
-    for (const auto& process : processes)
-      if (process && process->dropped_bytes() > limits.dropped_bytes) return End::kPrintedTooMuch;
-    if (clock.own_seconds() > limits.run_seconds) return End::kOutOfTime;
-    if (progress_now && clock.own_seconds() - own_at_progress > limits.stall_seconds) return End::kStalled;
-    if (now > most_wall_seconds_) return End::kKeptWaiting;
-    return std::nullopt;
-  };
-  for (;;) {
-    bool ended = true;
-    for (const auto& process : processes)
-      if (process) ended = process->wait_for(kLookAtOneSeconds / static_cast<double>(jobs.size())) && ended;
-    const double now = seconds_since(start);
-    if (ended || now - looked >= kLookSeconds) {
-      std::map<pid_t, ThreadState> threads;
-      for (const auto& process : processes)
-        if (process && !ended) threads.merge(threads_below(process->pid()));
-      clock.look(now - looked, threads);
-      looked = now;
-    }
-    if (progress_now && progress_now() != progress) {
-      progress = progress_now();
-      own_at_progress = clock.own_seconds();
-      progress_at = now;
-    }
-    if (ended) break;
-    const std::optional<End> reached = limit_reached(now);
-    if (!reached) continue;
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      if (!processes[i] || processes[i]->wait_for(0)) continue;
-      results[i].end = *reached;
-      processes[i]->kill();
-    }
-    break;
-  }
+  const SandboxResult result = supervise(jobs, job.limits, job.progress).front();
   orphans.kill_all();
-
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    SandboxResult& result = results[i];
-    result.seconds = seconds_since(start);
-    result.starved_seconds = clock.starved_seconds();
-    result.last_progress = result.seconds - progress_at;
-    if (!processes[i]) continue;
-    Subprocess& process = *processes[i];
-    process.wait_for(0);  // reads what they wrote
-    result.exit_code = exit_code_of_status(process.status());
-    result.out = process.out();
-    result.err = process.err();
-    result.dropped_bytes = process.dropped_bytes();
-    if (result.end != End::kExited) continue;
-    if (result.exit_code != 0 && out_of_memory_kills() > kills_before) {
-      result.end = End::kMachineOutOfMemory;
-    } else if (result.exit_code == 128 + SIGXCPU) {
-      result.end = End::kOutOfCpu;  // also where bubblewrap passes it on as its own exit code
-    } else if (WIFSIGNALED(process.status()) || (isolates_ && result.exit_code > 128)) {  // as bubblewrap passes it on
-      result.end = End::kSignalled;
-    } else if (isolates_ && result.exit_code != 0 && progress == 0 && result.err.rfind("bwrap: ", 0) == 0) {
-      result.end = End::kNotStarted;
-    }
-  }
-  return results;
+  return result;
 }
 
 SandboxResult Sandbox::run_or_give_up(const SandboxJob& job) const {
@@ -239,6 +176,15 @@ SandboxResult Sandbox::run_or_give_up(const SandboxJob& job) const {
   if (result.is_machines_fault()) result = run(job);
   if (result.is_machines_fault()) throw NotJudged(fmt::format("{}, twice", result.ending()));
   return result;
+}
+
+std::unique_ptr<Subprocess> Sandbox::start(const SandboxJob& job) const {
+  return start_in(job, isolates_);
+}
+
+std::vector<SandboxResult> Sandbox::supervise(const std::vector<StartedJob>& jobs, const SandboxLimits& limits,
+                                              const std::function<std::uint64_t()>& progress) const {
+  return supervise_jobs(jobs, {limits, progress, most_wall_seconds_, isolates_, budget_.get()});
 }
 
 }  // namespace lab::grading

@@ -41,7 +41,7 @@ Parameters weights_of(const ModelSpec& layers, const CaseInputs& inputs) {
   for (const auto& [name, tensor] : inputs.tensors) {
     if (name.rfind(prefix, 0) == 0) values[name.substr(prefix.size())] = tensor;
   }
-  Parameters weights = first_parameters(layers, 0, at::kDouble);
+  Parameters weights = zero_parameters(layers, at::kDouble);
   assign(layers, weights, values);
   return weights;
 }

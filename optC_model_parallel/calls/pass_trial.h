@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "common/pipeline/run_schedule.h"
 #include "common/rank/task_call.h"
@@ -12,10 +14,14 @@ namespace lab::optc {
 using GpipeFunction =
     std::function<void(pipeline::StageWork&, PointToPoint&, int num_micro_batches, const pipeline::Buffers&)>;
 
-/// gpipe() and nothing else of the lab: stages that only check what they are given. Messages are integers, with a
-/// different shape for each pair of stages and each micro-batch. Results: how many inputs were wrong, how many backward
-/// passes came before the last forward pass, and the numbers of both.
+/// gpipe() and nothing else of the lab: stages that return "input.output<i>" and "input.input_grad<i>" for micro-batch
+/// i. Results: what each was given, "input<i>" (not on the first stage) and "output_grad<i>" (not on the last), and how
+/// often anything was; the numbers of passes; and how many forward passes came before each micro-batch's backward pass.
 TensorMap gpipe_alone_trial(Communicator& comm, const CaseInputs& inputs, const GpipeFunction& gpipe);
+
+/// The shape of what stage - 1 sends to `stage` there, and of what comes back: a different one for each pair of stages
+/// and each of three micro-batches, of which the third has no images.
+std::vector<std::int64_t> alone_shape(int stage, int micro_batch);
 
 /// The inputs' batch through uneven_plan(), with the student's stages. With 1F1B and interleaved, `gpipe` is not called.
 /// Results: the loss, on the last rank; the gradients of this rank's weights; how many micro-batches were live, at most

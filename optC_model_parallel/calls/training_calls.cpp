@@ -37,7 +37,7 @@ TrainingOptions pipeline_training_options(int num_ranks, std::uint64_t seed) {
   options.model = num_ranks <= 5 ? "tutorial" : "deep";  // 5 layers, 8 layers
   options.seed = seed;
   options.batch_size = 32;
-  options.num_epochs = 2;
+  options.num_epochs = kNumTrainingEpochs;
   return options;
 }
 
@@ -67,7 +67,7 @@ TrainingOptions tensor_training_options(const std::string& model, const CaseInpu
   TrainingOptions options;
   options.model = model;
   options.seed = inputs.seed;
-  options.num_epochs = 2;
+  options.num_epochs = kNumTrainingEpochs;
   options.batch_size = inputs.integer("batch_size");
   options.optimizer.learning_rate = inputs.number("learning_rate");
   return options;

@@ -11,6 +11,8 @@
 // of the images follow from the inputs' seed.
 namespace lab::optc {
 
+constexpr std::int64_t kNumTrainingEpochs = 2;
+
 /// A model with at least one layer for each of up to 8 ranks.
 TrainingOptions pipeline_training_options(int num_ranks, std::uint64_t seed);
 

@@ -1,10 +1,15 @@
 #include "optC_model_parallel/cases/pass_cases.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "common/tensor/exact_data.h"
 #include "optC_model_parallel/calls/case_inputs.h"
 #include "optC_model_parallel/calls/chain_model.h"
+#include "optC_model_parallel/calls/pass_trial.h"
 #include "optC_model_parallel/cases/cases.h"
+#include "optC_model_parallel/cases/judged_parts.h"
 #include "optC_model_parallel/cases/pipeline_bounds.h"
 #include "optC_model_parallel/cases/pipeline_inputs.h"
 #include "optC_model_parallel/model/data/batches.h"
@@ -87,6 +92,17 @@ KnownMistake first_micro_batch_everywhere(const PassSetup& setup) {
           }};
 }
 
+/// What GpipeAlone's stage of this rank returns for a micro-batch: its output, and the gradient of its input.
+at::Tensor alone_output(const CasePlace& place, int micro_batch) {
+  return exact_values_for_rank(alone_shape(place.rank + 1, micro_batch), at::kLong,
+                               place.seed + 2 * static_cast<std::uint64_t>(micro_batch), place.rank);
+}
+
+at::Tensor alone_input_grad(const CasePlace& place, int micro_batch) {
+  return exact_values_for_rank(alone_shape(place.rank, micro_batch), at::kLong,
+                               place.seed + 2 * static_cast<std::uint64_t>(micro_batch) + 1, place.rank);
+}
+
 Case pass_case(const std::string& task, const std::string& name, const PassSetup& setup) {
   Case result;
   result.task = task;
@@ -94,6 +110,10 @@ Case pass_case(const std::string& task, const std::string& name, const PassSetup
   result.tolerance = by_norm(1e-12);
   result.inputs = [setup](const CasePlace& place) {
     return pipeline_inputs(options_of(setup, place), random_images(setup.num_images, place.seed), place);
+  };
+  result.keep_own_part = [setup](const CasePlace& place, TensorMap& inputs) {
+    keep_images_of_ends("input.", place, inputs);
+    keep_weights_of(layers_of_rank(uneven_plan(place.size, setup.options.num_chunks), place.rank), inputs);
   };
   result.expected = [setup](const CasePlace& place) { return pass_results(setup, place, {}); };
   result.known_mistakes = {
@@ -123,16 +143,29 @@ Case gpipe_alone_case() {
   result.task = "optC.gpipe";
   result.name = result.prefix = "GpipeAlone";
   result.tolerance.rtol = result.tolerance.atol = 0;
-  result.inputs = [](const CasePlace&) {
+  result.inputs = [](const CasePlace& place) {
     CaseInputs inputs;
     inputs.numbers = {{"num_micro_batches", kAloneMicroBatches}};
+    for (int i = 0; i < kAloneMicroBatches; ++i) {
+      if (place.rank < place.size - 1) inputs.tensors[fmt::format("input.output{}", i)] = alone_output(place, i);
+      if (place.rank > 0) inputs.tensors[fmt::format("input.input_grad{}", i)] = alone_input_grad(place, i);
+    }
     return inputs;
   };
-  result.expected = [](const CasePlace&) {
-    return TensorMap{{"num_wrong_inputs", count_of(0)},
-                     {"num_backward_before_the_last_forward", count_of(0)},
-                     {"num_forward", count_of(kAloneMicroBatches)},
-                     {"num_backward", count_of(kAloneMicroBatches)}};
+  result.expected = [](const CasePlace& place) {
+    const bool first = place.rank == 0, last = place.rank == place.size - 1;
+    TensorMap expected = {
+        {"num_forward", count_of(kAloneMicroBatches)},
+        {"num_backward", count_of(kAloneMicroBatches)},
+        {"num_inputs", count_of(first ? 0 : kAloneMicroBatches)},
+        {"num_output_grads", count_of(last ? 0 : kAloneMicroBatches)},
+        {"num_forward_before_backward", at::full({kAloneMicroBatches}, kAloneMicroBatches, at::kLong)}};
+    for (int i = 0; i < kAloneMicroBatches; ++i) {
+      if (!first) expected[fmt::format("input{}", i)] = alone_output({place.rank - 1, place.size, place.seed}, i);
+      if (!last)
+        expected[fmt::format("output_grad{}", i)] = alone_input_grad({place.rank + 1, place.size, place.seed}, i);
+    }
+    return expected;
   };
   return result;
 }

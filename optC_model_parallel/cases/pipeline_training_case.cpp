@@ -5,9 +5,11 @@
 #include "optC_model_parallel/calls/case_inputs.h"
 #include "optC_model_parallel/calls/training_calls.h"
 #include "optC_model_parallel/cases/cases.h"
+#include "optC_model_parallel/cases/judged_parts.h"
+#include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/model/data/generated_images.h"
-#include "optC_model_parallel/model/training/single.h"
 #include "optC_model_parallel/model/training/training_loop.h"
+#include "optC_model_parallel/models.h"
 
 namespace lab::optc {
 namespace {
@@ -18,6 +20,17 @@ constexpr int kMostPipelineRanks = 8;
 /// alone to get the expected results.
 Dataset data_for(const CasePlace& place) {
   return generated_images(place.size <= 5 ? 104 : 40, 24, place.seed);
+}
+
+/// split_layers() decides which layers a rank has, and which it chooses among equally good splits is its own business.
+/// So a judged rank is sent those that it may have: every rank before it has at least one layer, and so has every rank
+/// after it.
+void keep_possible_layers(const CasePlace& place, TensorMap& inputs) {
+  const ModelSpec model = model_named(pipeline_training_options(place.size, place.seed).model);
+  const auto num_layers = static_cast<std::int64_t>(model.layers.size());
+  for (const char* images : {"input.train.", "input.test."}) keep_images_of_ends(images, place, inputs);
+  add_first_weights(part_of(model, {place.rank, num_layers - place.size + 1}), place.seed, inputs);
+  add_orders(inputs.at("input.train.labels").size(0), kNumTrainingEpochs, place.seed, inputs);
 }
 
 TensorMap training_expected(const CasePlace& place) {
@@ -40,6 +53,7 @@ Case pipeline_training_case() {
     inputs.tensors = inputs_of(data_for(place));
     return inputs;
   };
+  result.keep_own_part = keep_possible_layers;
   result.expected = training_expected;
   result.skip_reason = [](int size) {
     return size <= kMostPipelineRanks ? "" : fmt::format("the deepest model here has {} layers", kMostPipelineRanks);

@@ -3,10 +3,11 @@
 #include "optC_model_parallel/calls/chain_model.h"
 #include "optC_model_parallel/calls/stale_trial.h"
 #include "optC_model_parallel/cases/cases.h"
+#include "optC_model_parallel/cases/judged_parts.h"
 #include "optC_model_parallel/cases/pipeline_bounds.h"
 #include "optC_model_parallel/cases/pipeline_inputs.h"
+#include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/model/data/batches.h"
-#include "optC_model_parallel/model/training/single.h"
 
 namespace lab::optc {
 namespace {
@@ -44,6 +45,11 @@ Case stale_case(const std::string& task, const std::string& name, const std::str
         pipeline_inputs(stale_pipeline(schedule, place.size), random_images(kStaleImages, place.seed), place);
     inputs.seed = place.seed;
     return inputs;
+  };
+  result.keep_own_part = [](const CasePlace& place, TensorMap& inputs) {
+    keep_images_of_ends("input.", place, inputs);
+    keep_weights_of(uneven_plan(place.size, 1).layers(place.rank), inputs);
+    add_orders(kStaleImages, 1, place.seed, inputs);
   };
   result.expected = [schedule](const CasePlace& place) { return stale_expected(schedule, place); };
   result.bounds = [task, schedule](const CasePlace& place) {

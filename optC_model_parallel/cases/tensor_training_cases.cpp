@@ -1,12 +1,14 @@
 #include <limits>
 
 #include "common/base/errors.h"
+#include "common/tensor/exact_data.h"
 #include "optC_model_parallel/calls/case_inputs.h"
 #include "optC_model_parallel/calls/training_calls.h"
 #include "optC_model_parallel/cases/cases.h"
+#include "optC_model_parallel/cases/judged_parts.h"
+#include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/model/data/generated_images.h"
 #include "optC_model_parallel/model/parallel/parallel_strategies.h"
-#include "optC_model_parallel/model/training/single.h"
 #include "optC_model_parallel/model/training/training_loop.h"
 #include "optC_model_parallel/models.h"
 
@@ -31,6 +33,21 @@ CaseInputs training_inputs(const SmallTraining& training, const CasePlace& place
   return inputs;
 }
 
+/// A judged rank is sent its own shards, with the rest of each split tensor poisoned. The images are every rank's: all
+/// take whole batches, and what is not split is computed on each of them.
+void keep_shards(const SmallTraining& training, const CasePlace& place, TensorMap& inputs) {
+  const ModelSpec model = model_named(training.model);
+  add_first_weights(model, place.seed, inputs);
+  for (const LayerSpec& layer : model.layers) {
+    for (const ParameterSpec& spec : layer.parameters) {
+      if (spec.split_dim < 0) continue;
+      at::Tensor& whole = inputs.at("weight." + spec.name);
+      whole = only_part(whole, spec.split_dim, even_slice(whole.size(spec.split_dim), place.size, place.rank));
+    }
+  }
+  add_orders(training.num_train, kNumTrainingEpochs, place.seed, inputs);
+}
+
 Case training_case(const SmallTraining& training) {
   Case result;
   result.task = training.task;
@@ -49,6 +66,7 @@ Case training_case(const SmallTraining& training) {
     return "";
   };
   result.inputs = [=](const CasePlace& place) { return training_inputs(training, place); };
+  result.keep_own_part = [=](const CasePlace& place, TensorMap& inputs) { keep_shards(training, place, inputs); };
   result.expected = [=](const CasePlace& place) {
     const CaseInputs inputs = training_inputs(training, place);
     const TrainingOptions options = tensor_training_options(training.model, inputs);

@@ -4,12 +4,12 @@
 
 #include "common/base/files.h"
 #include "common/launch/one_rank.h"
+#include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/commands/commands.h"
 #include "optC_model_parallel/commands/curves.h"
 #include "optC_model_parallel/commands/lab_options.h"
 #include "optC_model_parallel/commands/training_progress.h"
 #include "optC_model_parallel/commands/training_run.h"
-#include "optC_model_parallel/model/training/single.h"
 #include "optC_model_parallel/model/training/training_loop.h"
 
 namespace lab::optc {

@@ -8,11 +8,11 @@
 #include "common/comm/lone_work.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/comparison.h"
+#include "optC_model_parallel/cases/reference/exact_step.h"
+#include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/commands/rank_shares.h"
 #include "optC_model_parallel/model/data/batches.h"
 #include "optC_model_parallel/model/training/batched_logits.h"
-#include "optC_model_parallel/model/training/exact_step.h"
-#include "optC_model_parallel/model/training/single.h"
 #include "optC_model_parallel/models.h"
 
 namespace lab::optc {
@@ -212,7 +212,7 @@ at::Tensor exact_logits(const TrainingRun& run, const TensorMap& own_weights, co
   const std::vector<at::Tensor> rows = comm.collectives().all_gather(shares.flat(own_weights, comm.rank(), false));
   for (int rank = 0; rank < comm.size(); ++rank)
     all.push_back(shares.from_flat(rows[static_cast<std::size_t>(rank)], rank, false));
-  Parameters parameters = first_parameters(shares.model(), /*seed=*/0, at::kDouble);
+  Parameters parameters = zero_parameters(shares.model(), at::kDouble);
   assign(shares.model(), parameters, shares.whole(all));
   // The same number for each rank, so that all parts have the same shape; the last ones may repeat some.
   const std::int64_t num_each = (images.size() + comm.size() - 1) / comm.size();

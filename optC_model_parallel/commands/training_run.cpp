@@ -6,9 +6,9 @@
 
 #include "common/base/errors.h"
 #include "common/tensor/describe.h"
+#include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/model/parallel/parallel_strategies.h"
 #include "optC_model_parallel/model/parallel/stage_plan.h"
-#include "optC_model_parallel/model/training/single.h"
 #include "optC_model_parallel/models.h"
 
 namespace lab::optc {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/comm/communicator.h"
-#include "optC_model_parallel/commands/training_options.h"
+#include "optC_model_parallel/model/training/training_options.h"
 #include "optC_model_parallel/strategy.h"
 
 namespace lab::optc {

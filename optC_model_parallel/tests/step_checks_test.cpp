@@ -4,11 +4,11 @@
 
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
+#include "optC_model_parallel/cases/reference/exact_step.h"
 #include "optC_model_parallel/commands/float32_checks.h"
 #include "optC_model_parallel/model/data/batches.h"
 #include "optC_model_parallel/model/data/generated_images.h"
 #include "optC_model_parallel/model/parallel/parallel_strategies.h"
-#include "optC_model_parallel/model/training/exact_step.h"
 #include "optC_model_parallel/models.h"
 
 // Float32 trainings: correct ones pass whatever a ReLU at a tie decides, and wrong ones fail.

@@ -69,7 +69,10 @@ std::vector<Section> sections(const std::string& only) {
 }
 
 std::vector<Case> all_cases() {
-  return cases_of(sections());
+  return with_costly(cases_of(sections()),
+                     {"AttnBlock_64", "AttnBlock_128", "AttnBlock_256", "AutoEncoder", "AutoEncoderUnevenDouble",
+                      "Conv2d_128to256_k3", "Decoder8HeadsDouble", "DecoderGradient", "DecoderTraffic", "DecoderUneven",
+                      "DecoderUnevenDouble", "GroupNorm_8of512", "GroupNorm_16of256", "Upsample_256"});
 }
 
 std::vector<LabStep> program_steps(const StepBody& serial_steps, const StepBody& reconstruct) {

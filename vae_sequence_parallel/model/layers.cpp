@@ -43,7 +43,8 @@ Conv2d::Conv2d(const Weights& weights, const Conv2dOptions& conv_options)
 
 at::Tensor convolve(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, std::int64_t stride,
                     at::IntArrayRef padding) {
-  const bool by_onednn = at::hasMKLDNN() && x.is_cpu() && x.scalar_type() == at::kFloat && x.numel() > 0;
+  const bool by_onednn = at::hasMKLDNN() && at::globalContext().userEnabledMkldnn() && x.is_cpu() &&
+                         x.scalar_type() == at::kFloat && x.numel() > 0;
   if (by_onednn && !at::GradMode::is_enabled())
     return at::mkldnn_convolution(x, weight, bias, padding, {stride, stride}, {1, 1}, 1);
   return at::conv2d(x, weight, bias, stride, padding);

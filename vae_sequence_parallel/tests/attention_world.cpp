@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "common/base/errors.h"
+#include "common/comm/messages/endpoint_of.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/describe.h"
 #include "common/tensor/partition.h"
@@ -254,7 +255,7 @@ void check_refused(int size, const std::string& text, const std::function<void(C
                             body(comm);
                           } catch (const ContractError& failure) {
                             if (std::string(failure.what()).find(text) == std::string::npos) throw;
-                            const LedgerEntry spent = comm.endpoint().ledger().total();
+                            const LedgerEntry spent = endpoint_of(comm).ledger().total();
                             if (spent.calls + spent.messages == 0) own.tensors["refused"] = at::ones({});
                           }
                         }));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "common/base/errors.h"
+#include "common/comm/messages/endpoint_of.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/exact_data.h"
 #include "common/tensor/memory_meter.h"
@@ -103,7 +104,7 @@ TEST_CASE("ParallelAttnBlock: which of the two moves the data shows in the ledge
       SeededWeights weights(1);
       const ParallelAttnBlock block(Weights(weights), 32, heads, comm);
       block.forward(split_width(seeded_randn({1, 32, 2, 4}, 1), comm.rank(), comm.size()));
-      const comm::Ledger& ledger = comm.endpoint().ledger();
+      const comm::Ledger& ledger = endpoint_of(comm).ledger();
       return TensorMap{{"all_to_all", at::tensor(static_cast<std::int64_t>(ledger.of("all_to_all").calls))},
                        {"message", at::tensor(static_cast<std::int64_t>(ledger.of("message").messages))}};
     });

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/base/errors.h"
+#include "common/comm/messages/endpoint_of.h"
 #include "common/tensor/exact_data.h"
 #include "common/tensor/memory_meter.h"
 #include "common/tensor/partition.h"
@@ -102,7 +103,7 @@ std::vector<Sent> sent_by_each(const Conv2dOptions& options, const WidthsOf& wid
   const auto outcome = launch::run_ranks(
       threads(static_cast<int>(widths.size())), launch::RankBody([&](Communicator& comm, launch::RankOutcome& own) {
         const auto count = [&](const char* name) {
-          const LedgerEntry total = comm.endpoint().ledger().total();
+          const LedgerEntry total = endpoint_of(comm).ledger().total();
           own.tensors[name] =
               at::tensor({static_cast<std::int64_t>(total.messages), static_cast<std::int64_t>(total.bytes_sent)});
         };

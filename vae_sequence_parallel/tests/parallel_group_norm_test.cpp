@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "common/base/errors.h"
+#include "common/comm/messages/endpoint_of.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/partition.h"
 #include "common/tensor/seeded.h"
@@ -106,8 +107,8 @@ TEST_CASE("cost: one all-gather of 3 doubles per group and picture, backward one
   for (const int size : {1, 2, 3, 4, 5, 8}) {
     const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
       const auto count = [&] {
-        const LedgerEntry gathers = comm.endpoint().ledger().of("all_gather");
-        const LedgerEntry total = comm.endpoint().ledger().total();
+        const LedgerEntry gathers = endpoint_of(comm).ledger().of("all_gather");
+        const LedgerEntry total = endpoint_of(comm).ledger().total();
         return at::tensor({static_cast<std::int64_t>(gathers.calls), static_cast<std::int64_t>(gathers.bytes_sent),
                            static_cast<std::int64_t>(total.calls), static_cast<std::int64_t>(total.bytes_sent)});
       };

@@ -1,5 +1,6 @@
 #include <c10/core/GradMode.h>
 
+#include "common/comm/messages/endpoint_of.h"
 #include "common/tensor/memory_meter.h"
 #include "common/tensor/seeded.h"
 #include "common/testing/test.h"
@@ -52,7 +53,7 @@ TEST_CASE("ring attention: cost, to the byte") {
     for (const std::vector<std::int64_t>& lengths : length_patterns(size)) {
       const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
         const auto spent = [&] {
-          const LedgerEntry cost = comm.endpoint().ledger().total();
+          const LedgerEntry cost = endpoint_of(comm).ledger().total();
           return at::tensor({static_cast<std::int64_t>(cost.messages), static_cast<std::int64_t>(cost.bytes_sent)});
         };
         const at::Tensor x = at::ones({2, 3, lengths[static_cast<std::size_t>(comm.rank())], 4}).requires_grad_();

@@ -1,3 +1,4 @@
+#include "common/comm/messages/endpoint_of.h"
 #include "vae_sequence_parallel/model/width_shard.h"
 
 #include "common/base/errors.h"
@@ -39,7 +40,7 @@ TEST_CASE("gather_width: the whole picture on every rank, for the bytes of the o
       const auto outcome = launch::run_ranks(threads(size), [&](Communicator& comm) {
         const at::Tensor own = own_columns(picture, widths, comm.rank());
         const at::Tensor whole = gather_width({own, widths}, comm.collectives());
-        const auto bytes = static_cast<std::int64_t>(comm.endpoint().ledger().total().bytes_sent);
+        const auto bytes = static_cast<std::int64_t>(endpoint_of(comm).ledger().total().bytes_sent);
         return TensorMap{{"whole", whole}, {"bytes", at::tensor(bytes)}};
       });
       CAPTURE(size);

@@ -30,6 +30,8 @@ using namespace c10d;                     // expect-error
 using Group = ::c10d::ProcessGroup;       // expect-error
 void barrier(c10d::ProcessGroup& group);  // expect-error
 
+void* ledger_of(lab::Communicator& comm) { return &comm.endpoint(); }  // expect-error
+
 void wait_a_little() { asm("nop"); }               // expect-error
 void wait_longer() { __asm__ __volatile__("nop"); }  // expect-error
 asm(".section .deplibs");                          // expect-error

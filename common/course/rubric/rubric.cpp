@@ -83,17 +83,24 @@ RubricHandIn read_hand_in(const TomlTable& table) {
   return {table.strings("sources"), table.strings("answers"), table.string("run", ""), table.string("snippets_in", "")};
 }
 
+std::vector<int> read_sizes(const TomlTable& table, const std::string& key, const std::vector<int>& before) {
+  if (!table.has(key)) return before;
+  std::vector<int> sizes;
+  for (const std::int64_t size : table.integers(key)) {
+    constexpr std::int64_t kTooMany = 1 << 20;  // check_rubric() knows the real bound
+    sizes.push_back(static_cast<int>(std::clamp<std::int64_t>(size, 0, kTooMany)));
+  }
+  return sizes;
+}
+
 /// Keys that the table does not have keep their values in `before`.
 RubricJudging read_judging(const TomlTable& table, const RubricJudging& before = {}) {
-  table.require_known({"ranks", "stall_seconds"});
-  RubricJudging judging = before;
+  table.require_known({"ranks", "cheap_ranks", "stall_seconds", "budget_seconds"});
+  RubricJudging judging;
+  judging.ranks = read_sizes(table, "ranks", before.ranks);
+  judging.cheap_ranks = read_sizes(table, "cheap_ranks", before.cheap_ranks);
   judging.stall_seconds = table.number("stall_seconds", before.stall_seconds);
-  if (!table.has("ranks")) return judging;
-  judging.ranks.clear();
-  for (const std::int64_t size : table.integers("ranks")) {
-    constexpr std::int64_t kTooMany = 1 << 20;  // check_rubric() knows the real bound
-    judging.ranks.push_back(static_cast<int>(std::clamp<std::int64_t>(size, 0, kTooMany)));
-  }
+  judging.budget_seconds = table.number("budget_seconds", before.budget_seconds);
   return judging;
 }
 

@@ -160,16 +160,22 @@ class RubricCheck {
             fmt::format("snippets_in: '{}' is not among the answers", snippets_in));
   }
 
-  void check_judging() const {
-    const std::vector<int>& ranks = rubric_.judging.ranks;
-    require(!ranks.empty() && std::set<int>(ranks.begin(), ranks.end()).size() == ranks.size(), "judging",
-            "ranks: expected some world sizes, each once");
-    for (const int size : ranks) {
+  void check_sizes(const std::string& key, const std::vector<int>& sizes) const {
+    require(std::set<int>(sizes.begin(), sizes.end()).size() == sizes.size(), "judging",
+            key + ": expected world sizes, each once");
+    for (const int size : sizes) {
       require(size >= 1 && size <= kMostRanks, "judging",
-              fmt::format("ranks: expected world sizes from 1 to {}, got {}", kMostRanks, size));
+              fmt::format("{}: expected world sizes from 1 to {}, got {}", key, kMostRanks, size));
     }
-    require(rubric_.judging.stall_seconds > 0, "judging",
-            fmt::format("stall_seconds: expected more than 0, got {}", rubric_.judging.stall_seconds));
+  }
+
+  void check_judging() const {
+    require(!rubric_.judging.ranks.empty(), "judging", "ranks: expected some world sizes");
+    check_sizes("ranks", rubric_.judging.ranks);
+    check_sizes("cheap_ranks", rubric_.judging.cheap_ranks);
+    for (const auto& [name, seconds] : {std::pair("stall_seconds", rubric_.judging.stall_seconds),
+                                        std::pair("budget_seconds", rubric_.judging.budget_seconds)})
+      require(seconds > 0, "judging", fmt::format("{}: expected more than 0, got {}", name, seconds));
   }
 
   void check_total(const char* key, double total, double sum) const {

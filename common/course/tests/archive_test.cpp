@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "common/course/tests/archive_builder.h"
+#include "common/testing/archive_builder.h"
 #include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
@@ -88,22 +88,24 @@ TEST_CASE("entries that would leave the folder, links and devices are left out, 
       .symlink("a9/student/link.cpp", "/etc/passwd")
       .hardlink("a9/student/hard.cpp", "/etc/passwd")
       .fifo("a9/student/pipe.cpp")
+      .device("a9/student/zero.cpp")
       .file("a9/student/bad\x01name.cpp", "control")
       .file("a9/student/latin\xe9.cpp", "not UTF-8")
       .file("a9/student/" + std::string(300, 'n'), "long")
       .file("a9/student/fine.cpp", "fine");
   const FileTree tree = read_archive(folder.file("x.tar.gz"));
   CHECK(tree.files == Files{{"a9/student/fine.cpp", "fine"}});
-  REQUIRE(tree.notes.size() == 9);
+  REQUIRE(tree.notes.size() == 10);
   CHECK(tree.notes[0] == "'/etc/passwd' was left out: its path is absolute");
   CHECK(tree.notes[1] == "'a9/../../up.cpp' was left out: its path has '..' in it");
   CHECK(tree.notes[2] == "'C:/windows.cpp' was left out: its path begins with a drive");
   CHECK(tree.notes[3] == "'a9/student/link.cpp' was left out: it is a link");
   CHECK(tree.notes[4] == "'a9/student/hard.cpp' was left out: it is a link");
   CHECK(tree.notes[5] == "'a9/student/pipe.cpp' was left out: it is not a regular file");
-  CHECK(tree.notes[6] == "'a9/student/bad?name.cpp' was left out: its name is not printable UTF-8");
-  CHECK(tree.notes[7] == "'a9/student/latin?.cpp' was left out: its name is not printable UTF-8");
-  CHECK(contains(tree.notes[8], "its name is too long"));
+  CHECK(tree.notes[6] == "'a9/student/zero.cpp' was left out: it is not a regular file");
+  CHECK(tree.notes[7] == "'a9/student/bad?name.cpp' was left out: its name is not printable UTF-8");
+  CHECK(tree.notes[8] == "'a9/student/latin?.cpp' was left out: its name is not printable UTF-8");
+  CHECK(contains(tree.notes[9], "its name is too long"));
 }
 
 TEST_CASE("a zip with '..', an absolute path and a link") {

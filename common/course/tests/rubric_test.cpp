@@ -195,6 +195,8 @@ id = "a0.words"
 marks = 1
 [judging]
 ranks = [8]
+cheap_ranks = [1]
+budget_seconds = 60
 )";
   const Rubric changed = overridden(rubric, std::string("lab = \"a0_pipes\"\n") + kChanges);
   CHECK(changed.total == 10 + 2 + 3 + 1);
@@ -203,6 +205,9 @@ ranks = [8]
   CHECK(changed.find_task("a0.tap")->needs.empty());
   CHECK(changed.find_task("a0.tap")->stand_in.empty());
   CHECK(changed.judging.ranks == std::vector<int>{8});
+  CHECK(changed.judging.cheap_ranks == std::vector<int>{1});
+  CHECK(changed.judging.budget_seconds == 60);
+  CHECK(changed.judging.stall_seconds == rubric.judging.stall_seconds);
   CHECK(overridden(rubric, std::string("lab = \"a9_collectives\"\n") + kChanges).total == rubric.total);
   CHECK(overridden(rubric, "[a9_collectives]\n[[a9_collectives.task]]\nid = \"a9.x\"\n").total == rubric.total);
   CHECK(overridden(rubric, "[a0_pipes]\n[[a0_pipes.task]]\nid = \"a0.pipe\"\nmarks = 0\n").total == 8);

@@ -1,3 +1,4 @@
+#include "common/comm/messages/endpoint_of.h"
 #include "common/tensor/exact_data.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
@@ -195,9 +196,9 @@ TEST_CASE_TEMPLATE("contract: rounds are counted from zero again after a restart
       if (comm.rank() == 1) comm.point_to_point().recv(at::zeros({1}), 0);
     };
     for (int message = 0; message < 3; ++message) pass();
-    comm.endpoint().restart_clock();
+    endpoint_of(comm).restart_clock();
     pass();
-    return TensorMap{{"rounds", at::full({1}, static_cast<std::int64_t>(comm.endpoint().ledger().total().rounds))}};
+    return TensorMap{{"rounds", at::full({1}, static_cast<std::int64_t>(endpoint_of(comm).ledger().total().rounds))}};
   });
   REQUIRE_FALSE(outcome.failure);
   for (int rank = 0; rank < 2; ++rank) CHECK(tensor_of_rank(outcome, rank, "rounds").item().toLong() == 3 + 1);

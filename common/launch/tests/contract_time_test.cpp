@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "common/comm/messages/endpoint_of.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 
@@ -12,7 +13,7 @@ constexpr double kRounding = 1e-9;    // of a clock that may count from the mach
 constexpr double kSimulatedExact = 1e-12;
 
 double time_of(Communicator& comm) {
-  return comm.endpoint().transport().now();
+  return endpoint_of(comm).transport().now();
 }
 
 at::Tensor one(double value) {
@@ -27,8 +28,8 @@ TEST_CASE_TEMPLATE("contract: time that a rank passes has passed on its clock", 
   for (const int size : {1, 3}) {
     const auto outcome = run_ranks(world_of<World>(size), [](Communicator& comm) {
       const double start = time_of(comm);
-      comm.endpoint().transport().pass_time(0);
-      comm.endpoint().transport().pass_time(kShort * (comm.rank() + 1));
+      endpoint_of(comm).transport().pass_time(0);
+      endpoint_of(comm).transport().pass_time(kShort * (comm.rank() + 1));
       return TensorMap{{"passed", one(time_of(comm) - start)}};
     });
     REQUIRE_FALSE(outcome.failure);
@@ -43,7 +44,7 @@ TEST_CASE_TEMPLATE("contract: a message arrives after the time that its sender p
     const at::Tensor value = at::zeros({1});
     const double start = time_of(comm);
     if (comm.rank() == 0) {
-      comm.endpoint().transport().pass_time(kShort);
+      endpoint_of(comm).transport().pass_time(kShort);
       const double passed = time_of(comm);
       comm.point_to_point().send(value, 1);
       return TensorMap{{"start", one(start)}, {"then", one(passed)}};
@@ -64,8 +65,8 @@ TEST_CASE_TEMPLATE("contract: a computation is traced with its operation, its tu
   const auto outcome = run_ranks(spec, [](Communicator& comm) {
     for (std::uint64_t turn = 0; turn < 2; ++turn) {
       const double start = time_of(comm);
-      comm.endpoint().transport().pass_time(kShort);
-      comm.endpoint().record_computation("F" + std::to_string(turn), 10 * turn + 7, start);
+      endpoint_of(comm).transport().pass_time(kShort);
+      endpoint_of(comm).record_computation("F" + std::to_string(turn), 10 * turn + 7, start);
     }
     return TensorMap{};
   });
@@ -87,7 +88,7 @@ TEST_CASE_TEMPLATE("contract: a computation is traced with its operation, its tu
 
 TEST_CASE_TEMPLATE("contract: untraced, a computation leaves nothing behind", World, LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
-    comm.endpoint().record_computation("F0", 0, time_of(comm));
+    endpoint_of(comm).record_computation("F0", 0, time_of(comm));
     return TensorMap{};
   });
   REQUIRE_FALSE(outcome.failure);
@@ -103,9 +104,9 @@ TEST_CASE("contract: simulated ranks pass time side by side, to the point<sim>")
   for (const int size : world_sizes()) {
     CAPTURE(size);
     const auto outcome = run_ranks(world_of<Sim>(size), [](Communicator& comm) {
-      comm.endpoint().transport().pass_time(5);
+      endpoint_of(comm).transport().pass_time(5);
       const double after_five = time_of(comm);
-      comm.endpoint().transport().pass_time(0.25 * comm.rank());
+      endpoint_of(comm).transport().pass_time(0.25 * comm.rank());
       return TensorMap{{"five", one(after_five)}, {"all", one(time_of(comm))}};
     });
     REQUIRE_FALSE(outcome.failure);
@@ -122,11 +123,11 @@ TEST_CASE("contract: simulated time that is passed and time that messages take a
   const auto outcome = run_ranks(spec, [](Communicator& comm) {
     const at::Tensor value = at::zeros({4});  // 16 bytes: half a second and one
     if (comm.rank() == 0) {
-      comm.endpoint().transport().pass_time(2);
+      endpoint_of(comm).transport().pass_time(2);
       comm.point_to_point().send(value, 1);
     } else {
       comm.point_to_point().recv(value, 0);
-      comm.endpoint().transport().pass_time(3);
+      endpoint_of(comm).transport().pass_time(3);
     }
     return TensorMap{{"then", one(time_of(comm))}};
   });
@@ -141,7 +142,7 @@ TEST_CASE("contract: while a rank passes simulated time, its messages travel<sim
   const auto outcome = run_ranks(spec, [](Communicator& comm) {
     const at::Tensor value = at::zeros({4});
     Request request = comm.rank() == 0 ? comm.point_to_point().isend(value, 1) : comm.point_to_point().irecv(value, 0);
-    comm.endpoint().transport().pass_time(comm.rank() == 0 ? 1 : 4);
+    endpoint_of(comm).transport().pass_time(comm.rank() == 0 ? 1 : 4);
     request.wait();
     return TensorMap{{"then", one(time_of(comm))}};
   });

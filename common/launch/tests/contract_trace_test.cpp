@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "common/comm/messages/endpoint_of.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 
@@ -69,7 +70,7 @@ TEST_CASE_TEMPLATE("contract: a trace knows when a message was there, however la
     if (p2p.rank() == 0) p2p.send(value, 1);
     if (p2p.rank() == 1) {
       Request request = p2p.irecv(value, 0);
-      comm.endpoint().transport().pass_time(kLate);
+      endpoint_of(comm).transport().pass_time(kLate);
       request.wait();
     }
     return TensorMap{};

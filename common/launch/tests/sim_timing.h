@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 
+#include "common/comm/messages/endpoint_of.h"
 #include "common/testing/worlds.h"
 
 // Timing helpers for tests of the simulated world: messages without memory, and each rank's clock.
@@ -21,7 +22,7 @@ inline at::Tensor bytes_on_meta(std::int64_t num_bytes) {
 }
 
 inline double now(Communicator& comm) {
-  return comm.endpoint().transport().now();
+  return endpoint_of(comm).transport().now();
 }
 
 /// How many simulated seconds the body takes on each rank.

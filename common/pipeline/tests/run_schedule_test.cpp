@@ -1,3 +1,4 @@
+#include "common/comm/messages/endpoint_of.h"
 #include "common/pipeline/run_schedule.h"
 
 #include <algorithm>
@@ -143,7 +144,7 @@ double simulated_makespan(const Schedule& schedule, const Costs& costs) {
   spec.network.bytes_per_second = 1 / costs.seconds_per_byte;
   const launch::WorldOutcome outcome = launch::run_ranks(spec, [&](Communicator& comm) {
     const at::Tensor activation = at::empty({costs.message_bytes}, at::TensorOptions(at::kMeta).dtype(at::kByte));
-    SimulatedStage work(schedule, costs, comm.endpoint(), activation);
+    SimulatedStage work(schedule, costs, endpoint_of(comm), activation);
     run_schedule(schedule, comm.point_to_point(), work, same_buffers(activation.sizes(), activation.options()));
     return TensorMap{};
   });

@@ -173,3 +173,12 @@ TEST_CASE("poison_: a view poisons only what it shows, and a parameter stays one
   at::Tensor parameter = at::zeros({2}).requires_grad_(true);
   CHECK(lab::poison_(parameter).requires_grad());
 }
+
+TEST_CASE("only_part: a copy with one part of a dimension, the rest poisoned") {
+  const at::Tensor whole = at::arange(12, at::kFloat).view({3, 4});
+  const at::Tensor left = lab::only_part(whole, -1, {1, 2});
+  CHECK(at::equal(left.narrow(1, 1, 2), whole.narrow(1, 1, 2)));
+  CHECK(left.isnan().sum().item<int64_t>() == 6);
+  CHECK(lab::only_part(whole, 0, {3, 0}).isnan().all().item<bool>());
+  CHECK_FALSE(whole.isnan().any().item<bool>());
+}

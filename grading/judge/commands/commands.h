@@ -15,5 +15,7 @@ void marks_command(cli::App& app);
 void answers_command(cli::App& app);
 /// `mutants [NAME...]`: judges wrong and unusual solutions, and returns 1 unless each gets what it must.
 void mutants_command(cli::App& app);
+/// `hostile [NAME...]`: grades hand-ins that attack the grading, and returns 1 unless each fails as it must.
+void hostile_command(cli::App& app);
 
 }  // namespace lab::grading

@@ -2,14 +2,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
+#include <optional>
 
 #include "common/base/files.h"
-#include "common/base/subprocess.h"
 #include "common/base/text.h"
-#include "common/launch/supervise/run_directory.h"
 #include "grading/judge/commands/commands.h"
+#include "grading/judge/commands/own_processes.h"
 #include "grading/judge/judge_lab.h"
 #include "grading/judge/judging_place.h"
 #include "grading/judge/mutant_verdict.h"
@@ -57,38 +56,29 @@ void print_row(const MutantVerdict& verdict, const Mutant& mutant) {
   std::fflush(stdout);
 }
 
-/// Judges each mutant in its own process, `jobs` at a time: this program with --result.
+/// Judges each mutant in its own process: this program with --result.
 std::vector<MutantVerdict> judge_all(const std::vector<Mutant>& mutants, const MutantOptions& options) {
-  const launch::RunDirectory work;
-  std::map<std::size_t, Subprocess> running;  // by mutant
   std::vector<MutantVerdict> verdicts(mutants.size());
-  const auto result_of = [&](std::size_t index) { return fmt::format("{}/{}", work.path(), index); };
-  std::size_t next = 0;
-  while (next < mutants.size() || !running.empty()) {
-    while (next < mutants.size() && running.size() < static_cast<std::size_t>(options.jobs)) {
-      ProcessSpec judge;
-      judge.argv = {own_program(),       "mutants", mutants[next].name,           "--result",
-                    result_of(next),     "--seed",  std::to_string(options.seed), "--source",
-                    options.place.source};
-      if (!options.place.build.empty()) judge.argv.insert(judge.argv.end(), {"--build", options.place.build});
-      if (options.place.no_sandbox) judge.argv.emplace_back("--no-sandbox");
-      judge.capture = false;
-      running.emplace(next++, judge);
-    }
-    const auto ended =
-        std::find_if(running.begin(), running.end(), [](auto& one) { return one.second.wait_for(0.02); });
-    if (ended == running.end()) continue;
-    const std::size_t index = ended->first;
-    const std::string result = result_of(index);
-    running.erase(ended);
-    if (std::filesystem::exists(result)) {
-      verdicts[index] = mutant_verdict_from_json(read_file(result));
+  OwnProcesses work;
+  work.count = mutants.size();
+  work.jobs = options.jobs;
+  work.arguments = [&](std::size_t item, const std::string& result_file) {
+    std::vector<std::string> arguments = {"mutants", mutants[item].name,           "--result", result_file,
+                                          "--seed",  std::to_string(options.seed), "--source", options.place.source};
+    if (!options.place.build.empty()) arguments.insert(arguments.end(), {"--build", options.place.build});
+    if (options.place.no_sandbox) arguments.emplace_back("--no-sandbox");
+    return arguments;
+  };
+  work.ended = [&](std::size_t item, const std::optional<std::string>& result) {
+    if (result) {
+      verdicts[item] = mutant_verdict_from_json(*result);
     } else {
-      verdicts[index].name = mutants[index].name;
-      verdicts[index].complaint = "the judge itself failed: see above";
+      verdicts[item].name = mutants[item].name;
+      verdicts[item].complaint = "the judge itself failed: see above";
     }
-    print_row(verdicts[index], mutants[index]);
-  }
+    print_row(verdicts[item], mutants[item]);
+  };
+  run_in_own_processes(work);
   return verdicts;
 }
 

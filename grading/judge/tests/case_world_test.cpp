@@ -1,4 +1,5 @@
 #include <cstdlib>
+#include <utility>
 
 #include "common/base/errors.h"
 #include "common/testing/message_of.h"
@@ -23,15 +24,24 @@ Case strange(const std::string& task, const std::string& name) {
   return test_case;
 }
 
-CaseWorld run(const std::vector<Case>& cases) {
+std::string strange_rank() {
   const char* const folder = std::getenv("LAB_BIN_DIR");
   REQUIRE(folder != nullptr);
+  return std::string(folder) + "/grading_strange_rank";
+}
+
+CaseWorld run_on(RankServers& servers, const std::vector<Case>& cases) {
   CaseWorldSpec spec;
-  spec.program = std::string(folder) + "/grading_strange_rank";
   spec.num_ranks = 2;
   spec.cases = cases;
   spec.stall_seconds = 2;
-  return run_case_world(Sandbox::detect(), spec);
+  return run_case_world(servers, spec);
+}
+
+CaseWorld run(const std::vector<Case>& cases) {
+  static const Sandbox sandbox = Sandbox::detect();
+  static RankServers servers(sandbox, strange_rank());
+  return run_on(servers, cases);
 }
 
 std::string failure_message(const CaseWorld& world) {
@@ -85,6 +95,40 @@ TEST_CASE("a failed run has a message: what the rank said, else how it ended and
   const CaseWorld deadlock = run({strange("waits", "Waits")});
   CHECK(contains(failure_message(deadlock), "deadlock: rank 0 waits to receive 24 B from rank 1"));
   CHECK(deadlock.failure->exit_code == static_cast<int>(ExitCode::kDeadlock));
+}
+
+TEST_CASE("a rank can do nothing but compute and send, under bubblewrap or not") {
+  for (const bool isolated : {true, false}) {
+    const Sandbox sandbox = Sandbox::detect(isolated);
+    RankServers servers(sandbox, strange_rank());
+    const CaseWorld world = run_on(servers, {strange("reaches_out", "Reaches")});
+    CHECK(failure_message(world) == "it has not failed");
+    for (const int rank : {0, 1}) {
+      const CaseRecord* record = world.find(rank, strange("reaches_out", "Reaches"));
+      REQUIRE(record != nullptr);
+      const at::Tensor& open_ways = record->results.at("open");
+      CAPTURE(open_ways);
+      CHECK(open_ways.numel() == 25);
+      CHECK(open_ways.sum().item<double>() == 0);
+    }
+  }
+}
+
+TEST_CASE("servers make the ranks of one world after the other, also after one that had to be killed") {
+  const Sandbox sandbox = Sandbox::detect();
+  RankServers servers(sandbox, strange_rank());
+  CaseWorldSpec spec;
+  spec.stall_seconds = 2;
+  for (const auto& [num_ranks, task] : {std::pair(2, "double"), std::pair(3, "spins"), std::pair(3, "double"),
+                                        std::pair(1, "double"), std::pair(4, "exits"), std::pair(4, "double")}) {
+    spec.num_ranks = num_ranks;
+    spec.cases = {strange(task, "Case")};
+    const CaseWorld world = run_case_world(servers, spec);
+    CAPTURE(num_ranks);
+    CAPTURE(task);
+    CHECK(world.num_started == num_ranks);
+    CHECK(world.failure.has_value() == (std::string(task) != "double"));
+  }
 }
 
 TEST_CASE("a run that brings nothing new is ended, and keeps what it had brought") {

@@ -92,16 +92,16 @@ TEST_CASE("the threads of a job are those of its process and of all below it, an
   proc.add(11, 10, 'R', 9);
   proc.add(12, 11, 'D', 0);
   proc.add(13, 1, 'R', 5);
-  const Threads threads = threads_below(10, proc.path());
+  const Threads threads = tree_below(10, proc.path()).threads;
   CHECK(threads.size() == 3);
   CHECK(threads.count(13) == 0);
   CHECK(threads.at(11).state == 'R');
   CHECK(threads.at(11).cpu_seconds == near(10.0 / static_cast<double>(::sysconf(_SC_CLK_TCK))));
-  CHECK(threads_below(99, proc.path()).empty());
+  CHECK(tree_below(99, proc.path()).threads.empty());
 }
 
 TEST_CASE("this process is seen in /proc") {
-  const Threads threads = threads_below(::getpid());
+  const Threads threads = tree_below(::getpid()).threads;
   REQUIRE(threads.count(::getpid()) == 1);
   CHECK(threads.at(::getpid()).state == 'R');
 }

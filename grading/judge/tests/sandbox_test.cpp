@@ -150,6 +150,30 @@ TEST_CASE("memory and file size have limits") {
   }
 }
 
+TEST_CASE("processes and memory of all together have limits, too") {
+  for (const Sandbox& sandbox : both()) {
+    const launch::RunDirectory work;
+    SandboxJob job = script(work.path(), "for i in $(seq 50); do sleep 300 & done; wait");
+    job.limits.threads = 20;
+    CHECK(sandbox.run(job).end == SandboxResult::End::kTooManyThreads);
+    job = script(work.path(), "x=$(head -c 100000000 /dev/zero | tr '\\0' a); sleep 300");
+    job.limits.total_memory_bytes = 50u << 20;
+    CHECK(sandbox.run(job).end == SandboxResult::End::kOutOfMemory);
+  }
+}
+
+TEST_CASE("the jobs of one submission share its time") {
+  const launch::RunDirectory work;
+  for (const Sandbox& sandbox : both()) {
+    const Sandbox limited = sandbox.within(0.5), other = sandbox.within(60);
+    CHECK_FALSE(limited.is_spent());
+    CHECK(limited.run(script(work.path(), "while :; do :; done")).end == SandboxResult::End::kBudgetSpent);
+    CHECK(limited.is_spent());
+    CHECK_FALSE(limited.run(script(work.path(), "sleep 300")).is_machines_fault());
+    CHECK(other.run(script(work.path(), "exit 3")).exit_code == 3);
+  }
+}
+
 TEST_CASE("a process that stays behind is gone when the job has ended") {
   for (const Sandbox& sandbox : both()) {
     const launch::RunDirectory work;
@@ -173,14 +197,16 @@ TEST_CASE("under bubblewrap there is no network, no file but those named, and hi
   CHECK(sandbox.run(job).out.find("42") == std::string::npos);
   job.readable = {secret.path()};
   CHECK(sandbox.run(job).out.find("42") != std::string::npos);
-  job.hidden = {secret.path()};
-  CHECK(sandbox.run(job).out.find("42") == std::string::npos);
+  for (const std::string& hidden : {secret.path(), secret.path() + "/answers"}) {
+    job.hidden = {hidden};
+    CHECK(sandbox.run(job).out.find("42") == std::string::npos);
+  }
 
-  // Another machine cannot be reached: there is no route.
+  // Another machine cannot be reached: there are no sockets.
   job = script(work.path(), "echo > /dev/tcp/192.0.2.1/80 && echo reached");
   const SandboxResult network = sandbox.run(job);
   CHECK(network.out.find("reached") == std::string::npos);
-  CHECK(network.err.find("unreachable") != std::string::npos);
+  CHECK(network.err.find("not permitted") != std::string::npos);
   // Nor can world-readable files be changed.
   CHECK(sandbox.run(script(work.path(), "touch /usr/mine")).exit_code != 0);
 }

@@ -1,19 +1,29 @@
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
+#include <thread>
+#include <vector>
 
 #include "common/base/errors.h"
+#include "common/comm/messages/endpoint_of.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/rank/rank_program.h"
 #include "common/rank/record.h"
+#include "common/rank/start/rank_server.h"
 
 // A rank's program whose tasks behave as submissions might: case_world_test.cpp asks for them.
 namespace lab::grading {
 namespace {
-
-int descriptor = -1;  // of the relay
 
 TensorMap doubled(Communicator&, const CaseInputs& inputs) {
   return {{"y", 2 * inputs.tensor("x")}};
@@ -22,7 +32,7 @@ TensorMap doubled(Communicator&, const CaseInputs& inputs) {
 /// Hands in these bytes before its own result.
 TaskCall handing_in(const std::string& bytes) {
   return [bytes](Communicator& comm, const CaseInputs& inputs) {
-    comm::RelayWorld::join_by(::dup(descriptor), comm.rank(), comm.size()).hand_in(bytes);
+    comm::RelayWorld::join_by(::dup(rank_seat().relay), comm.rank(), comm.size()).hand_in(bytes);
     return doubled(comm, inputs);
   };
 }
@@ -80,8 +90,47 @@ TensorMap spends(Communicator& comm, const CaseInputs& inputs) {
   }
   comm.collectives().all_reduce(x);
   comm.collectives().all_gather(x);
-  comm.endpoint().ledger() = comm::Ledger();
+  endpoint_of(comm).ledger() = comm::Ledger();
   return {{"y", x}};
+}
+
+/// Each way out of a rank: whether it is open.
+TensorMap reaches_out(Communicator&, const CaseInputs&) {
+  const auto works = [](long result) { return result >= 0 ? 1.0 : 0.0; };
+  std::vector<double> open_ways;
+  for (const char* path : {"/proc/self/cmdline", "/etc/passwd", "/usr/include/seccomp.h", "/dev/null", "/tmp"})
+    open_ways.push_back(works(::open(path, O_RDONLY)));
+  open_ways.push_back(works(::open("/tmp/note", O_CREAT | O_RDWR, 0600)));
+  struct stat found {};
+  open_ways.push_back(works(::stat("/usr", &found)));
+  for (const int family : {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK})
+    open_ways.push_back(works(::socket(family, SOCK_STREAM, 0)));
+  int ends[2];
+  open_ways.push_back(works(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends)));
+  open_ways.push_back(works(::pipe(ends)));
+  open_ways.push_back(works(::memfd_create("note", 0)));
+  open_ways.push_back(works(::kill(::getppid(), 0)));
+  open_ways.push_back(works(::syscall(SYS_tgkill, ::getppid(), ::getppid(), SIGCONT)));
+  open_ways.push_back(works(::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr)));
+  open_ways.push_back(works(::prctl(PR_SET_PDEATHSIG, 0)));
+  open_ways.push_back(works(::unshare(CLONE_NEWUSER)));
+  open_ways.push_back(works(::setsid()));
+  open_ways.push_back(works(::shmget(IPC_PRIVATE, 4096, 0600)));
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  CPU_SET(0, &cpus);
+  open_ways.push_back(works(::sched_setaffinity(0, sizeof cpus, &cpus)));
+  void* const code = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  open_ways.push_back(code != MAP_FAILED ? 1.0 : 0.0);
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  open_ways.push_back(works(child));
+  char program[] = "/bin/true";
+  char* arguments[] = {program, nullptr};
+  open_ways.push_back(works(::execv(program, arguments)));
+  // And what a rank does need: threads, memory, clocks.
+  std::thread([] {}).join();
+  return {{"open", at::tensor(open_ways, at::kDouble)}};
 }
 
 CallTable calls() {
@@ -94,6 +143,7 @@ CallTable calls() {
           {"a0.crashes", crashes},
           {"a0.spins", spins},
           {"a0.is_late", is_late},
+          {"a0.reaches_out", reaches_out},
           {"a0.waits", waits_for_nothing},
           {"a0.spends", spends}};
 }
@@ -101,7 +151,6 @@ CallTable calls() {
 }  // namespace
 }  // namespace lab::grading
 
-int main(int argc, char** argv) {
-  if (argc == 4) lab::grading::descriptor = std::atoi(argv[3]);
-  lab::rank_program(argc, argv, lab::grading::calls);
+int main() {
+  lab::rank_program(lab::grading::calls);
 }

@@ -28,6 +28,21 @@ refuses "an asm label for a process group" "c10d::ProcessGroup::getRank() const"
   'int rank_of(void*) asm("_ZNK4c10d12ProcessGroup7getRankEv"); int f(void* g) { return rank_of(g); }'
 refuses "an asm label for the ledger" "lab::comm::Ledger::add(lab::LedgerEntry const&)" \
   'void add(void*, void*) asm("_ZN3lab4comm6Ledger3addERKNS_11LedgerEntryE"); void f(void* l, void* e) { add(l, e); }'
+refuses "the way to a rank's ledger, declared by hand" "lab::comm::endpoint_of(lab::comm::Communicator&)" \
+  'namespace lab::comm { class Communicator; class Endpoint; Endpoint& endpoint_of(Communicator&); }
+   void* f(lab::comm::Communicator& comm) { return &endpoint_of(comm); }'
+refuses "a rank's descriptor" "lab::rank_seat()" 'namespace lab { struct RankSeat; const RankSeat& rank_seat(); }
+   const void* f() { return &lab::rank_seat(); }'
+refuses "what runs before all constructors" "a section of type PREINIT_ARRAY: .preinit_array" \
+  'void f(); [[gnu::section(".preinit_array"), gnu::used]] void (*first)() = f; void f() {}'
+refuses "what runs before other constructors" "a section of type INIT_ARRAY: .init_array.00101" \
+  'extern int x; [[gnu::constructor(101)]] void f() { x = 1; }'
+refuses "a function chosen by a resolver" "a function chosen when the program is loaded: f" \
+  'extern "C" { void g() {} void (*pick())() { return g; } void f() __attribute__((ifunc("pick"))); }'
+refuses "a function in place of the C library's" "takes the place of the C library's getenv" \
+  'extern "C" char* getenv(const char*) { return nullptr; }'
+refuses "a weak one" "takes the place of the C library's fork" \
+  'extern "C" __attribute__((weak)) int fork() { return 0; }'
 refuses "a symbol looked up at run time" "dlsym" \
   'extern "C" void* dlsym(void*, const char*); void* f() { return dlsym(nullptr, "x"); }'
 refuses "a library loaded, through a pointer" "dlopen" \

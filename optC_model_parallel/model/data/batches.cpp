@@ -3,27 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "common/base/errors.h"
-#include "common/tensor/mixing.h"
-#include "optC_model_parallel/model/data/portable_random.h"
 
 namespace lab::optc {
-
-std::vector<std::int64_t> epoch_order(std::int64_t num_images, std::uint64_t seed, std::int64_t epoch) {
-  if (num_images < 0) throw ContractError(fmt::format("An epoch has 0 images or more, got {}.", num_images));
-  std::vector<std::int64_t> order(static_cast<std::size_t>(num_images));
-  std::iota(order.begin(), order.end(), std::int64_t{0});
-  PortableRandom random(splitmix64(seed) + static_cast<std::uint64_t>(epoch));
-  // Fisher-Yates: positions after `last` are done; any of the others may still be drawn for `last`.
-  for (std::int64_t last = num_images - 1; last > 0; --last) {
-    const std::int64_t drawn = random.between(0, last);
-    std::swap(order[static_cast<std::size_t>(drawn)], order[static_cast<std::size_t>(last)]);
-  }
-  return order;
-}
 
 EpochBatches::EpochBatches(std::int64_t num_images, std::int64_t batch_size, std::uint64_t seed, std::int64_t epoch)
     : EpochBatches(at::tensor(epoch_order(num_images, seed, epoch), at::kLong), batch_size) {}

@@ -3,31 +3,12 @@
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "common/base/errors.h"
 #include "common/tensor/describe.h"
-#include "common/tensor/mixing.h"
-#include "common/tensor/seeded.h"
+#include "optC_model_parallel/model/draws.h"
 
 namespace lab::optc {
 namespace {
-
-/// A different seed for every name.
-std::uint64_t seed_of(const std::string& name, std::uint64_t seed) {
-  for (const char letter : name) seed = splitmix64(seed ^ static_cast<unsigned char>(letter));
-  return splitmix64(seed);
-}
-
-at::Tensor filled(const ParameterSpec& spec, std::uint64_t seed) {
-  at::Tensor tensor = at::zeros(spec.shape, at::kDouble);
-  if (spec.fill == Fill::kOnes) tensor.fill_(1);
-  if (spec.fill == Fill::kUniform || spec.fill == Fill::kHe) {
-    init_linear_uniform(tensor, spec.fan_in, make_generator(seed_of(spec.name, seed)));
-    if (spec.fill == Fill::kHe) tensor.mul_(std::sqrt(6.0));
-  }
-  return tensor;
-}
 
 /// The tensors that `make` returns for each parameter, as new leaves.
 template <class Make>
@@ -65,7 +46,13 @@ ModelSpec part_of(const ModelSpec& model, const Slice& layers) {
 
 Parameters first_parameters(const ModelSpec& model, std::uint64_t seed, at::ScalarType dtype) {
   return made_of(model, [&](const ParameterSpec& spec, std::size_t, std::size_t) {
-    return filled(spec, seed).to(dtype);  //
+    return draw_parameter(spec, seed).to(dtype);  //
+  });
+}
+
+Parameters zero_parameters(const ModelSpec& model, at::ScalarType dtype) {
+  return made_of(model, [&](const ParameterSpec& spec, std::size_t, std::size_t) {
+    return at::zeros(spec.shape, dtype);  //
   });
 }
 

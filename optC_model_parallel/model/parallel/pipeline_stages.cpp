@@ -1,11 +1,12 @@
 #include "optC_model_parallel/model/parallel/pipeline_stages.h"
+#include "common/comm/messages/endpoint_of.h"
 
 #include <utility>
 
 namespace lab::optc {
 
 PipelineStages::PipelineStages(const StagePlan& plan, const Parameters& weights, bool recompute, Communicator& comm)
-    : numbers_(plan.numbers()), endpoint_(comm.endpoint()) {
+    : numbers_(plan.numbers()), endpoint_(endpoint_of(comm)) {
   for (Parameters& of_chunk : by_chunk(plan, comm.rank(), weights)) {
     const int stage = numbers_.stage_of(comm.rank(), static_cast<int>(chunks_.size()));
     chunks_.push_back({ModelStage(plan, stage), std::move(of_chunk), LiveMicroBatches(recompute)});

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "optC_model_parallel/commands/training_options.h"
 #include "optC_model_parallel/model/parallel/stashed_stages.h"
+#include "optC_model_parallel/model/training/training_options.h"
 
 // The two kinds of pipelines, with given stages; parallel_strategies.h makes them with balanced ones.
 namespace lab::optc {

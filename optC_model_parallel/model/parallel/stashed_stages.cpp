@@ -1,4 +1,5 @@
 #include "optC_model_parallel/model/parallel/stashed_stages.h"
+#include "common/comm/messages/endpoint_of.h"
 
 #include <utility>
 
@@ -12,7 +13,7 @@ StashedStage::StashedStage(const StagePlan& plan, Learner& newest, VersionRule v
       version_of_(std::move(version_of)),
       data_(data),
       on_loss_(on_loss),
-      endpoint_(comm.endpoint()),
+      endpoint_(endpoint_of(comm)),
       versions_(copy_of(newest.parameters())),
       live_(/*recompute=*/false) {}
 

@@ -4,9 +4,9 @@
 #include <functional>
 #include <string>
 
-#include "optC_model_parallel/commands/training_options.h"
 #include "optC_model_parallel/model/data/images.h"
 #include "optC_model_parallel/model/training/checkpoint.h"
+#include "optC_model_parallel/model/training/training_options.h"
 #include "optC_model_parallel/model/training/training_record.h"
 #include "optC_model_parallel/strategy.h"
 

@@ -3,17 +3,8 @@
 #include <utility>
 
 #include "optC_model_parallel/model/training/batched_logits.h"
-#include "optC_model_parallel/models.h"
 
 namespace lab::optc {
-
-Learner whole_learner(const TrainingOptions& options) {
-  ModelSpec model = model_named(options.model);
-  Parameters first = first_parameters(model, options.seed, options.dtype);
-  return {std::move(model), std::move(first), options.optimizer};
-}
-
-WholeModel::WholeModel(const TrainingOptions& options) : WholeModel(options, whole_learner(options)) {}
 
 WholeModel::WholeModel(const TrainingOptions& options, Learner learner)
     : dtype_(options.dtype), learner_(std::move(learner)) {}

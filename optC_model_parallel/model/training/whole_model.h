@@ -4,20 +4,15 @@
 
 #include <utility>
 
-#include "optC_model_parallel/commands/training_options.h"
 #include "optC_model_parallel/model/training/learner.h"
+#include "optC_model_parallel/model/training/training_options.h"
 #include "optC_model_parallel/strategy.h"
 
 namespace lab::optc {
 
-/// The model named by the options, with its initial weights.
-Learner whole_learner(const TrainingOptions& options);
-
 /// Common base of strategies in which a process runs all layers, whole or as shards.
 class WholeModel : public Strategy {
  public:
-  explicit WholeModel(const TrainingOptions& options);
-  /// With the caller's layers.
   WholeModel(const TrainingOptions& options, Learner learner);
 
   at::Tensor logits(const Images& images, const OnBatch& on_batch = {}) override;

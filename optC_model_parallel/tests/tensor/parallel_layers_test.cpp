@@ -1,3 +1,4 @@
+#include "common/comm/messages/endpoint_of.h"
 #include "optC_model_parallel/parallel_layers.h"
 
 #include "common/comm/communicator.h"
@@ -42,7 +43,7 @@ std::vector<TensorMap> run_on(int size, const std::function<TensorMap(Communicat
 }
 
 std::int64_t num_all_reduces(Communicator& comm) {
-  return static_cast<std::int64_t>(comm.endpoint().ledger().of("all_reduce").calls);
+  return static_cast<std::int64_t>(endpoint_of(comm).ledger().of("all_reduce").calls);
 }
 
 at::Tensor counted(std::int64_t count) {

@@ -5,9 +5,9 @@
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
+#include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/model/data/generated_images.h"
 #include "optC_model_parallel/model/parallel/parallel_strategies.h"
-#include "optC_model_parallel/model/training/single.h"
 #include "optC_model_parallel/model/training/training_loop.h"
 #include "optC_model_parallel/models.h"
 

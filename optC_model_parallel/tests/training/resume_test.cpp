@@ -7,9 +7,9 @@
 
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
+#include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/model/data/generated_images.h"
 #include "optC_model_parallel/model/training/checkpoint.h"
-#include "optC_model_parallel/model/training/single.h"
 #include "optC_model_parallel/model/training/training_loop.h"
 
 // An interruption leaves no trace in a training.

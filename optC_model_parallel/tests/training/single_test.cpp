@@ -1,4 +1,4 @@
-#include "optC_model_parallel/model/training/single.h"
+#include "optC_model_parallel/cases/reference/single.h"
 
 #include <cmath>
 

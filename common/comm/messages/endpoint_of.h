@@ -1,0 +1,15 @@
+#pragma once
+
+#include "common/comm/communicator.h"
+
+namespace lab::comm {
+
+/// What a communicator's facets share: its ledger, clock and transport. For what runs and measures ranks; a student's
+/// communicator does not lead there.
+Endpoint& endpoint_of(Communicator& comm);
+
+}  // namespace lab::comm
+
+namespace lab {
+using comm::endpoint_of;
+}  // namespace lab

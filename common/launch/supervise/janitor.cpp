@@ -1,0 +1,97 @@
+#include "common/launch/supervise/janitor.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "common/base/captured_output.h"
+#include "common/base/errors.h"
+#include "common/base/option_value.h"
+
+namespace lab::launch {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Kills every process whose working directory is in the folder. Whether there was one.
+bool kill_those_in(const std::string& folder) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), ::closedir);
+  if (!proc) return false;
+  bool found = false;
+  while (const dirent* entry = ::readdir(proc.get())) {
+    const auto pid = option::integer<pid_t>(entry->d_name);
+    if (!pid) continue;
+    std::error_code gone;
+    const std::string place = fs::read_symlink(fmt::format("/proc/{}/cwd", *pid), gone).string();
+    if (gone || (place + "/").rfind(folder + "/", 0) != 0) continue;
+    found = ::kill(*pid, SIGKILL) == 0 || found;
+  }
+  return found;
+}
+
+/// Returns when the process has ended, or says through the pipe that it is about to. (The end of the pipe alone would not
+/// do: processes that it forked hold it, too.)
+void wait_for_end(int process, int pipe) {
+  std::array<pollfd, 2> ends = {pollfd{process, POLLIN, 0}, pollfd{pipe, POLLIN, 0}};
+  while (::poll(ends.data(), ends.size(), -1) < 0 && errno == EINTR) {
+  }
+}
+
+/// In a process of its own.
+[[noreturn]] void clean_up_after(const std::string& folder, int process, int pipe) {
+  ::setsid();  // what ends the other process by its group or terminal must not end this one
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(signal, SIG_IGN);
+  ::prctl(PR_SET_NAME, "janitor");
+  wait_for_end(process, pipe);
+  // Killed processes may still write for a moment.
+  std::error_code ignored;
+  for (int turn = 0; turn < 50; ++turn) {
+    const bool found = kill_those_in(folder);
+    fs::remove_all(folder, ignored);
+    if (!found && !fs::exists(folder, ignored)) break;
+    ::usleep(20'000);
+  }
+  ::_exit(0);
+}
+
+}  // namespace
+
+Janitor::Janitor() {
+  const std::string folder = fs::canonical(folder_.path()).string();
+  const UniqueFd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+  if (self.get() < 0) throw UsageError(fmt::format("cannot watch this process: {}", std::strerror(errno)));
+  UniqueFd seen;
+  std::tie(seen, alive_) = make_pipe();
+  process_ = ::fork();
+  if (process_ < 0) throw UsageError(fmt::format("cannot start another process: {}", std::strerror(errno)));
+  if (process_ == 0) {
+    alive_.reset();
+    // Whoever waits for the end of this process's output does not wait for the janitor's.
+    for (const int fd : {0, 1, 2}) ::close(fd);
+    clean_up_after(folder, self.get(), seen.get());
+  }
+  ::setenv("TMPDIR", folder.c_str(), 1);
+}
+
+Janitor::~Janitor() {
+  write_fully(alive_.get(), ".");
+  while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace lab::launch

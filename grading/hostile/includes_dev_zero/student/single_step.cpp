@@ -1,0 +1,2 @@
+// Includes a file that never ends.
+#include "/dev/zero"

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lab::grading {
+
+/// Work that is done item by item, each in a process of its own: this program with other arguments.
+struct OwnProcesses {
+  std::size_t count = 0;
+  int jobs = 1;  ///< at a time
+  /// What the program is started with for an item, to leave its result in this file.
+  std::function<std::vector<std::string>(std::size_t item, const std::string& result_file)> arguments;
+  /// Called when the process of an item has ended, with what it left; nothing: it failed, and has said why.
+  std::function<void(std::size_t item, const std::optional<std::string>& result)> ended;
+};
+
+/// Does all items, and calls `ended` in the order in which they end.
+/// Call      from the main thread, blocking
+/// Errors    UsageError: a process cannot be started
+void run_in_own_processes(const OwnProcesses& work);
+
+}  // namespace lab::grading

@@ -1,0 +1,124 @@
+#include "grading/judge/syscall_filter.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <initializer_list>
+#include <memory>
+#include <vector>
+
+#include "common/base/errors.h"
+#include "common/rank/start/rank_filter.h"
+
+namespace lab::grading {
+namespace {
+
+/// No judged program and no compiler needs these.
+constexpr std::initializer_list<const char*> kForNobody = {
+    // networks, and messages between processes that share nothing
+    "socket", "connect", "bind", "listen", "accept", "accept4", "shmget", "shmat", "shmctl", "semget", "semop",
+    "semctl", "semtimedop", "msgget", "msgsnd", "msgrcv", "msgctl", "mq_open", "mq_unlink", "mknod", "mknodat",
+    // other processes
+    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease", "pidfd_open",
+    "pidfd_getfd", "pidfd_send_signal", "kcmp", "sched_setaffinity", "setpriority", "ioprio_set", "migrate_pages",
+    "move_pages",
+    // namespaces, mounts, users
+    "unshare", "setns", "mount", "umount2", "pivot_root", "chroot", "open_tree", "move_mount", "fsopen", "fsconfig",
+    "fsmount", "fspick", "mount_setattr", "setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid",
+    "setgroups", "setfsuid", "setfsgid", "capset", "personality",
+    // parts of the kernel
+    "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register", "keyctl",
+    "add_key", "request_key", "init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot",
+    "swapon", "swapoff", "acct", "quotactl", "syslog", "settimeofday", "clock_settime", "adjtimex", "clock_adjtime",
+    "open_by_handle_at", "name_to_handle_at", "fanotify_init", "inotify_init", "inotify_init1", "lookup_dcookie",
+    "vhangup", "sethostname", "setdomainname", "iopl", "ioperm", "nfsservctl"};
+
+/// In addition, while a rank's program is loaded.
+constexpr std::initializer_list<const char*> kForTools = {"execve",          "execveat",          "kill",   "tkill",
+                                                          "rt_sigqueueinfo", "rt_tgsigqueueinfo", "setsid", "setpgid",
+                                                          "symlink",         "symlinkat",         "link",   "linkat"};
+
+/// All that a rank needs, besides what depends on arguments: found by tracing the references, the mutants and variants.
+constexpr std::initializer_list<const char*> kForRanks = {
+    // memory
+    "brk", "munmap", "madvise", "mremap",
+    // the descriptors that it has
+    "read", "readv", "write", "writev", "sendto", "recvfrom", "poll", "ppoll", "close", "dup", "fstat", "lseek",
+    // threads and signals of its own
+    "futex", "set_robust_list", "rseq", "set_tid_address", "gettid", "getpid", "sched_yield", "sched_getaffinity",
+    "getcpu", "membarrier", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "restart_syscall", "exit",
+    "exit_group",
+    // clocks, and what a program may know of its machine
+    "clock_gettime", "clock_getres", "gettimeofday", "time", "nanosleep", "clock_nanosleep", "getrandom", "uname",
+    "sysinfo", "getrusage", "times", "getuid", "geteuid", "getgid", "getegid"};
+
+struct Filter {
+  std::unique_ptr<void, void (*)(scmp_filter_ctx)> context;
+
+  explicit Filter(std::uint32_t otherwise) : context(seccomp_init(otherwise), seccomp_release) {
+    if (!context) throw UsageError("libseccomp cannot make a filter");
+  }
+
+  /// A call that this machine's kernel does not know by that name needs no rule.
+  void rule(std::uint32_t action, const char* name, const std::vector<scmp_arg_cmp>& arguments = {}) {
+    const int number = seccomp_syscall_resolve_name(name);
+    if (number == __NR_SCMP_ERROR || number < 0) return;
+    const int failure = seccomp_rule_add_array(context.get(), action, number, static_cast<unsigned>(arguments.size()),
+                                               arguments.data());
+    if (failure != 0)
+      throw UsageError(fmt::format("libseccomp refuses a rule for {}: {}", name, std::strerror(-failure)));
+  }
+};
+
+constexpr std::uint32_t kRefused = SCMP_ACT_ERRNO(EPERM);
+constexpr std::uint64_t kNewNamespaces =
+    CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWCGROUP;
+
+Filter deny_list(FilterKind kind) {
+  Filter filter(SCMP_ACT_ALLOW);
+  for (const char* name : kForNobody) filter.rule(kRefused, name);
+  if (kind == FilterKind::kFirst) {
+    for (const char* name : kForTools) filter.rule(kRefused, name);
+  }
+  for (std::uint64_t bit = 1; bit != 0 && bit <= kNewNamespaces; bit <<= 1) {
+    if ((kNewNamespaces & bit) != 0) filter.rule(kRefused, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, bit, bit)});
+  }
+  filter.rule(SCMP_ACT_ERRNO(ENOSYS), "clone3");  // its flags are in memory; the C library then uses clone
+  return filter;
+}
+
+Filter allow_list() {
+  Filter filter(kRefused);
+  for (const char* name : kForRanks) filter.rule(SCMP_ACT_ALLOW, name);
+  filter.rule(SCMP_ACT_ERRNO(ENOSYS), "clone3");
+  filter.rule(SCMP_ACT_ALLOW, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | kNewNamespaces, CLONE_THREAD)});
+  for (const char* name : {"mmap", "mmap2", "mprotect"})
+    filter.rule(SCMP_ACT_ALLOW, name, {SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)});
+  filter.rule(SCMP_ACT_ALLOW, "tgkill", {SCMP_A0(SCMP_CMP_EQ, kOwnProcess)});  // abort()
+  filter.rule(SCMP_ACT_ALLOW, "prctl", {SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME)});
+  filter.rule(SCMP_ACT_ALLOW, "prlimit64", {SCMP_A0(SCMP_CMP_EQ, 0), SCMP_A2(SCMP_CMP_EQ, 0)});  // only asks
+  for (const int command : {F_GETFL, F_GETFD})
+    filter.rule(SCMP_ACT_ALLOW, "fcntl", {SCMP_A1(SCMP_CMP_EQ, static_cast<scmp_datum_t>(command))});
+  return filter;
+}
+
+}  // namespace
+
+UniqueFd syscall_filter(FilterKind kind) {
+  const Filter filter = kind == FilterKind::kRank ? allow_list() : deny_list(kind);
+  UniqueFd file(::memfd_create("filter", MFD_CLOEXEC));
+  const int failure = file.get() < 0 ? -errno : seccomp_export_bpf(filter.context.get(), file.get());
+  if (failure != 0) throw UsageError(fmt::format("cannot write a filter of system calls: {}", std::strerror(-failure)));
+  ::lseek(file.get(), 0, SEEK_SET);
+  return file;
+}
+
+}  // namespace lab::grading

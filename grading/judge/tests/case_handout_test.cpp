@@ -1,0 +1,67 @@
+#include "grading/judge/case_handout.h"
+
+#include "common/rank/parcel.h"
+#include "common/tensor/exact_data.h"
+#include "common/testing/test.h"
+
+namespace lab::grading {
+namespace {
+
+constexpr std::uint64_t kRunSeed = 42;
+
+/// A case whose task gets a seed; all ranks' inputs follow from the run's.
+Case seeded(const std::string& name) {
+  Case test_case;
+  test_case.task = "a0.double";
+  test_case.name = name;
+  test_case.inputs = [](const CasePlace& place) {
+    CaseInputs inputs;
+    inputs.seed = place.seed;
+    inputs.tensors = {{"input.x", exact_values({place.size, 3}, at::kFloat, place.seed)},
+                      {"input.y", exact_values({2}, at::kFloat, place.seed)}};
+    return inputs;
+  };
+  test_case.keep_own_part = [](const CasePlace& place, TensorMap& inputs) {
+    inputs.at("input.x") = only_part(inputs.at("input.x"), 0, {place.rank, 1});
+    inputs.erase("input.y");
+  };
+  return test_case;
+}
+
+/// What the rank is sent next; it then hands in an empty record.
+CaseInputs sent_to(CaseHandout& handout, int rank) {
+  const std::optional<std::string> bytes = handout.next(rank);
+  REQUIRE(bytes);
+  const Parcel parcel = parcel_from_bytes(*bytes);
+  CaseRecord record;
+  record.task = parcel.task;
+  record.name = parcel.name;
+  handout.done(rank, bytes_of_record(record), {});
+  return parcel.inputs;
+}
+
+TEST_CASE("a rank is sent its own part of the inputs, as the run's seed gives it") {
+  CaseHandout handout({seeded("First")}, 2, kRunSeed);
+  const at::Tensor all = exact_values({2, 3}, at::kFloat, kRunSeed);
+  for (const int rank : {0, 1}) {
+    const CaseInputs inputs = sent_to(handout, rank);
+    CHECK(inputs.tensors.size() == 1);
+    CHECK(at::equal(inputs.tensor("input.x")[rank], all[rank]));
+    CHECK(inputs.tensor("input.x")[1 - rank].isnan().all().item<bool>());
+  }
+}
+
+TEST_CASE("the seed that a task gets is the same on every rank, another in each case, and not the run's") {
+  CaseHandout handout({seeded("First"), seeded("Second")}, 2, kRunSeed);
+  const std::uint64_t first = sent_to(handout, 0).seed, second = sent_to(handout, 0).seed;
+  CHECK(sent_to(handout, 1).seed == first);
+  CHECK(sent_to(handout, 1).seed == second);
+  CHECK(first != second);
+  CHECK(first != kRunSeed);
+  CHECK(second != kRunSeed);
+  CaseHandout other({seeded("First")}, 2, kRunSeed);
+  CHECK(sent_to(other, 0).seed != first);
+}
+
+}  // namespace
+}  // namespace lab::grading
