@@ -58,12 +58,13 @@ void wait_for_end(int process, int pipe) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(signal, SIG_IGN);
   ::prctl(PR_SET_NAME, "janitor");
   wait_for_end(process, pipe);
-  // Killed processes may still write for a moment.
+  // The folder first: once it is gone nobody moves into it, and who was there is found by the name that it had. Killed
+  // processes may still write for a moment.
   std::error_code ignored;
   for (int turn = 0; turn < 50; ++turn) {
-    const bool found = kill_those_in(folder);
     fs::remove_all(folder, ignored);
-    if (!found && !fs::exists(folder, ignored)) break;
+    const bool is_gone = !fs::exists(folder, ignored);
+    if (!kill_those_in(folder) && is_gone) break;
     ::usleep(20'000);
   }
   ::_exit(0);

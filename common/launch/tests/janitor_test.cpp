@@ -35,7 +35,8 @@ bool is_at_work(pid_t pid) {
   return file >> id >> name >> state && state != "Z" && state != "X";
 }
 
-/// A process with a janitor, a folder and a process of its own that works there; returns the latter once all are there.
+/// A process with a janitor, a folder and a process of its own that is about to work there; returns the latter once all
+/// are there.
 pid_t start_worker(const std::string& parent, pid_t& worker) {
   auto [read_end, write_end] = make_pipe();
   worker = ::fork();
@@ -48,6 +49,7 @@ pid_t start_worker(const std::string& parent, pid_t& worker) {
     std::ofstream(folder.path() + "/object.o") << "unfinished";
     const pid_t left_behind = ::fork();
     if (left_behind == 0) {
+      for (const int fd : {0, 1, 2}) ::close(fd);  // if it stays, nobody waits for its output
       ::setsid();
       if (::chdir(folder.path().c_str()) == 0) ::pause();
       ::_exit(0);
