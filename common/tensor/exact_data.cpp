@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "common/base/errors.h"
 #include "common/tensor/describe.h"
@@ -12,23 +16,55 @@ namespace lab {
 namespace {
 
 constexpr uint64_t kWideRange = 31;
-constexpr uint64_t kRankStride = 3;
-constexpr uint64_t kBlockStride = 7;
-constexpr uint64_t kFirstSlope = 8 * kRankStride;  // 8 ranks x 8 positions = 64 numbers, as long as there are as many
+constexpr uint64_t kNear = 8;  // the ranks and positions that are promised 64 numbers, where there are as many
 
-/// Wide ranges: a straight line in position and rank, which repeats no value among neighbours, with a new start and
-/// slope after every `count` positions, so that no two chunks agree. `count` is prime, so every slope visits all
-/// values.
-uint64_t line_value(uint64_t count, uint64_t seed, uint64_t rank, uint64_t position) {
-  const uint64_t block = position / count;
-  const uint64_t start = splitmix64(seed) % count + kBlockStride * (block % count);
-  const uint64_t slope = block == 0 ? kFirstSlope : 1 + splitmix64(splitmix64(seed) + block) % (count - 1);
-  return (start + slope * (position % count) + kRankStride * (rank % count)) % count;
+void shuffle(std::vector<uint64_t>& numbers, uint64_t begin, uint64_t seed) {
+  for (uint64_t i = numbers.size(); i > begin + 1; --i) {
+    std::swap(numbers[i - 1], numbers[begin + splitmix64(seed + i) % (i - begin)]);
+  }
 }
 
-/// Narrow ranges: on a line the sum over 3 or 5 ranks would be the same everywhere, so every value is a hash.
-uint64_t hashed_value(uint64_t count, uint64_t seed, uint64_t rank, uint64_t position) {
-  return (splitmix64(splitmix64(splitmix64(seed) + rank) + position) >> 8) % count;
+/// One block of a wide range: as many positions as there are values, in an order of its own on each rank.
+/// A position has a place on a wheel of all values, drawn as the values are, and each rank turns the wheel one further.
+/// So no rank repeats a value, no two have the same one in a position, and from one rank's values nothing follows about
+/// another's: which values are neighbours on the wheel shows only to who knows both.
+class Wheel {
+ public:
+  Wheel(uint64_t count, uint64_t seed) : values_(count), places_(count) {
+    std::iota(values_.begin(), values_.end(), 0);
+    shuffle(values_, 0, splitmix64(seed));
+    std::iota(places_.begin(), places_.end(), 0);
+    uint64_t begin = 0;
+    if (count >= kNear * kNear) {  // the first positions: every eighth place, so that eight ranks fill the gaps
+      for (; begin < kNear; ++begin) std::swap(places_[begin], places_[begin * kNear]);
+    }
+    shuffle(places_, begin, splitmix64(seed + 1));
+  }
+
+  uint64_t value(uint64_t rank, uint64_t position) const {
+    return values_[(places_[position] + rank) % values_.size()];
+  }
+
+ private:
+  std::vector<uint64_t> values_;
+  std::vector<uint64_t> places_;
+};
+
+/// Fills the values of a wide range, block by block.
+void draw_on_wheels(int64_t* values, int64_t num_values, uint64_t count, uint64_t seed, uint64_t rank) {
+  for (uint64_t begin = 0, block = 0; begin < static_cast<uint64_t>(num_values); begin += count, ++block) {
+    const Wheel wheel(count, splitmix64(splitmix64(seed) + block));
+    const uint64_t length = std::min(count, static_cast<uint64_t>(num_values) - begin);
+    for (uint64_t i = 0; i < length; ++i) values[begin + i] = static_cast<int64_t>(wheel.value(rank, i));
+  }
+}
+
+/// Narrow ranges have too few values for ranks to differ everywhere: every value is a hash.
+void draw_hashes(int64_t* values, int64_t num_values, uint64_t count, uint64_t seed, uint64_t rank) {
+  const uint64_t start = splitmix64(splitmix64(seed) + rank);
+  for (int64_t i = 0; i < num_values; ++i) {
+    values[i] = static_cast<int64_t>((splitmix64(start + static_cast<uint64_t>(i)) >> 8) % count);
+  }
 }
 
 }  // namespace
@@ -53,14 +89,10 @@ at::Tensor exact_values_for_rank(at::IntArrayRef sizes, at::ScalarType dtype, ui
   if (rank < 0) throw ContractError(fmt::format("A rank's values need a rank of 0 or more, got {}.", rank));
   const ExactRange range = exact_range(dtype);
   const auto count = static_cast<uint64_t>(range.highest - range.lowest + 1);
-  const auto value = count >= kWideRange ? line_value : hashed_value;
   at::Tensor values = at::empty(sizes, at::kLong);
-  int64_t* data = values.data_ptr<int64_t>();
-  for (int64_t i = 0; i < values.numel(); ++i) {
-    const uint64_t drawn = value(count, seed, static_cast<uint64_t>(rank), static_cast<uint64_t>(i));
-    data[i] = range.lowest + static_cast<int64_t>(drawn);
-  }
-  return values.to(dtype);
+  const auto draw = count >= kWideRange ? draw_on_wheels : draw_hashes;
+  draw(values.data_ptr<int64_t>(), values.numel(), count, seed, static_cast<uint64_t>(rank));
+  return values.add_(range.lowest).to(dtype);
 }
 
 at::Tensor exact_values(at::IntArrayRef sizes, at::ScalarType dtype, uint64_t seed) {

@@ -38,9 +38,9 @@ ExactRange exact_range(at::ScalarType dtype);
 /// Errors    ContractError: a dtype that is not in the table
 at::Tensor exact_values(at::IntArrayRef sizes, at::ScalarType dtype, uint64_t seed);
 
-/// Like exact_values(), but different on each rank. With 31 values or more to draw from, the first 8 ranks differ at
-/// every position; in float64, float32, int64 and int32 the first 8 elements of the first 8 ranks are 64 different
-/// numbers.
+/// Like exact_values(), but different on each rank. With 31 values or more to draw from, as many ranks as there are
+/// values differ at every position; in float64, float32, int64 and int32 the first 8 elements of the first 8 ranks are
+/// 64 different numbers. From one rank's values nothing follows about another's, unless the seed is known.
 /// Errors    ContractError: a dtype that is not in the table; a negative rank
 at::Tensor exact_values_for_rank(at::IntArrayRef sizes, at::ScalarType dtype, uint64_t seed, int64_t rank);
 

@@ -100,6 +100,27 @@ TEST_CASE("exact_values: 8 ranks differ at every position where the range is wid
   }
 }
 
+TEST_CASE("exact_values: another rank's values do not follow from one's own by an offset or a shift") {
+  // What holds between two ranks of one seed, as their difference here or as one's place in the other's order, must not
+  // hold under another seed.
+  const auto differences = [](uint64_t seed) {
+    const at::Tensor own = lab::exact_values_for_rank({127}, at::kFloat, seed, 0).to(at::kLong);
+    return (lab::exact_values_for_rank({127}, at::kFloat, seed, 1).to(at::kLong) - own).remainder(127);
+  };
+  const auto shifts = [](uint64_t seed) {
+    const at::Tensor own = lab::exact_values_for_rank({127}, at::kFloat, seed, 0);
+    const at::Tensor other = lab::exact_values_for_rank({127}, at::kFloat, seed, 1);
+    const at::Tensor found = other.unsqueeze(1).eq(own.unsqueeze(0)).to(at::kLong).argmax(1);
+    return (found - at::arange(127)).remainder(127);
+  };
+  for (const auto& relation : {at::stack({differences(1), differences(2)}), at::stack({shifts(1), shifts(2)})}) {
+    for (int64_t seed = 0; seed < 2; ++seed) {
+      CHECK(std::get<0>(at::_unique(relation[seed])).numel() > 60);  // of 127 drawn at random, about 80 differ
+    }
+    CHECK(relation[0].eq(relation[1]).sum().item<int64_t>() < 10);  // about 1 agrees
+  }
+}
+
 TEST_CASE("exact_values: no two ranks are alike, whatever the dtype") {
   for (const at::ScalarType dtype : kAll) {
     for (int64_t i = 1; i < 8; ++i) {
