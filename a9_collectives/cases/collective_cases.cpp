@@ -1,5 +1,6 @@
 #include "a9_collectives/cases/case_builders.h"
 #include "a9_collectives/cases/cases.h"
+#include "common/tensor/exact_data.h"
 
 namespace lab::a9 {
 namespace {
@@ -12,8 +13,14 @@ Input beyond_double(const std::vector<std::int64_t>& shape, std::uint64_t offset
   return input;
 }
 
-Input handout(const std::function<at::Tensor(int rank, int size)>& values) {
-  return {[values](const CasePlace& place, int rank) { return values(rank, place.size); },
+/// The handout's numbers, under the seed that is the default. Under any other as many drawn ones: who knows the handout
+/// must not know what a judged rank is sent.
+Input handout(const std::function<at::Tensor(int rank, int size)>& values, std::uint64_t offset) {
+  return {[=](const CasePlace& place, int rank) {
+            const at::Tensor given = values(rank, place.size);
+            if (place.seed == CasePlace{}.seed) return given;
+            return exact_values_for_rank(given.sizes(), given.scalar_type(), place.seed + offset, rank);
+          },
           [values](const CasePlace& place) { return static_cast<std::uint64_t>(values(0, place.size).nbytes()); }};
 }
 
@@ -28,12 +35,14 @@ int first_rank(int) {
 }  // namespace
 
 std::vector<Case> collective_cases() {
-  const auto one_float = handout([](int rank, int) { return values({10.0F * static_cast<float>(rank + 1)}); });
-  const auto counted = handout([](int rank, int) { return values({static_cast<float>(rank + 1)}); });
-  const auto pair = handout([](int rank, int) {
-    return values({static_cast<float>(rank), static_cast<float>(rank + 10)});
-  });
-  const auto arange = handout([](int rank, int size) { return at::arange(size, at::kFloat) + rank * size; });
+  const auto one_float = handout([](int rank, int) { return values({10.0F * static_cast<float>(rank + 1)}); }, 15);
+  const auto counted = handout([](int rank, int) { return values({static_cast<float>(rank + 1)}); }, 16);
+  const auto pair = handout(
+      [](int rank, int) {
+        return values({static_cast<float>(rank), static_cast<float>(rank + 10)});
+      },
+      17);
+  const auto arange = handout([](int rank, int size) { return at::arange(size, at::kFloat) + rank * size; }, 18);
   return {
       broadcast_case("a9.broadcast", "Broadcast", one_float, first_rank),
       broadcast_case("a9.broadcast", "BroadcastFromLast", exact({3, 5}, at::kLong, 1), last_rank),
