@@ -1,7 +1,8 @@
 #pragma once
 
-// Everything that student code may see, precompiled, followed by the names that it must not use. A unit that uses the
-// transport, a library's own collectives or inline assembler does not compile, however it got the header.
+// Everything that student code may see, precompiled, followed by the names that it must not use: the transport, what is
+// behind a communicator, a library's own collectives, inline assembler. A unit that uses one does not compile, however it
+// got the header.
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
@@ -23,4 +24,4 @@
 #include <immintrin.h>
 #endif
 
-#pragma GCC poison c10d gloo asm __asm __asm__
+#pragma GCC poison c10d gloo endpoint_of asm __asm __asm__
