@@ -98,7 +98,7 @@ std::vector<CheckedCase> CheckRunner::run(int num_ranks, const std::vector<Case>
   spec.seed = seed;
   spec.stall_seconds = stall_seconds;
   if (shaken) spec.shake_seed = (seed + static_cast<std::uint64_t>(num_ranks)) & 0xFFFFFFFF;
-  return check_apart(cases, seed, [&](const std::vector<Case>& some) {
+  const auto perform = [&](const std::vector<Case>& some) {
     spec.cases = some;
     if (servers->sandbox().is_spent()) throw BudgetSpent();
     CaseWorld world = run_case_world(*servers, spec);
@@ -107,7 +107,21 @@ std::vector<CheckedCase> CheckRunner::run(int num_ranks, const std::vector<Case>
       throw NotJudged(fmt::format("twice, on {}: {}", counted(num_ranks, "rank"),
                                   world.failure ? world.failure->message : "the machine kept it waiting"));
     return RecordedWorld(std::move(world));
-  });
+  };
+  // A rank that computes something alone is sent the whole of what others share in theirs: so never in one process.
+  std::vector<CheckedCase> checked(cases.size());
+  for (const bool alone : {true, false}) {
+    std::vector<std::size_t> places;
+    std::vector<Case> some;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      if (cases[i].only_rank_zero != alone) continue;
+      places.push_back(i);
+      some.push_back(cases[i]);
+    }
+    std::vector<CheckedCase> found = check_apart(some, seed, perform);
+    for (std::size_t i = 0; i < places.size(); ++i) checked[places[i]] = std::move(found[i]);
+  }
+  return checked;
 }
 
 }  // namespace lab::grading

@@ -131,6 +131,19 @@ TEST_CASE("servers make the ranks of one world after the other, also after one t
   }
 }
 
+TEST_CASE("who computes something alone, from the whole of the data, remembers nothing of it beside the others") {
+  const Sandbox sandbox = Sandbox::detect();
+  const CheckRunner runner{std::make_shared<RankServers>(sandbox, strange_rank()), 42, 2};
+  Case together = strange("remembers", "Together"), alone = strange("remembers", "Alone");
+  together.expected = alone.expected = [](const CasePlace&) { return TensorMap{{"calls", at::ones({}, at::kDouble)}}; };
+  alone.only_rank_zero = true;
+  for (const auto& cases : {std::vector<Case>{alone, together}, {together, alone}}) {
+    const std::vector<CheckedCase> checked = runner.run(2, cases);
+    CHECK(checked.at(0).right());
+    CHECK(checked.at(1).right());
+  }
+}
+
 TEST_CASE("a run that brings nothing new is ended, and keeps what it had brought") {
   const CaseWorld world = run({kDouble, strange("spins", "Spins")});
   CHECK(world.results[1].end == SandboxResult::End::kStalled);

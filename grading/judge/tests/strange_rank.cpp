@@ -78,6 +78,12 @@ TensorMap waits_for_nothing(Communicator& comm, const CaseInputs& inputs) {
   return {};
 }
 
+/// How often it was called in this process.
+TensorMap remembers(Communicator&, const CaseInputs&) {
+  static int num_calls = 0;
+  return {{"calls", at::scalar_tensor(++num_calls, at::kDouble)}};
+}
+
 /// One message of 24 B each way in two rounds, and two collectives; then claims to have spent nothing.
 TensorMap spends(Communicator& comm, const CaseInputs& inputs) {
   const at::Tensor x = inputs.tensor("x").clone();
@@ -144,6 +150,7 @@ CallTable calls() {
           {"a0.spins", spins},
           {"a0.is_late", is_late},
           {"a0.reaches_out", reaches_out},
+          {"a0.remembers", remembers},
           {"a0.waits", waits_for_nothing},
           {"a0.spends", spends}};
 }
