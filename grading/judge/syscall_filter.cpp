@@ -41,10 +41,15 @@ constexpr std::initializer_list<const char*> kForNobody = {
     "open_by_handle_at", "name_to_handle_at", "fanotify_init", "inotify_init", "inotify_init1", "lookup_dcookie",
     "vhangup", "sethostname", "setdomainname", "iopl", "ioperm", "nfsservctl"};
 
-/// In addition, while a rank's program is loaded.
-constexpr std::initializer_list<const char*> kForTools = {"execve",          "execveat",          "kill",   "tkill",
-                                                          "rt_sigqueueinfo", "rt_tgsigqueueinfo", "setsid", "setpgid",
-                                                          "symlink",         "symlinkat",         "link",   "linkat"};
+/// In addition, while a rank's program is loaded: other programs, signals, and all that changes files.
+constexpr std::initializer_list<const char*> kForTools = {
+    "execve",      "execveat",  "kill",      "tkill",     "rt_sigqueueinfo", "rt_tgsigqueueinfo",
+    "setsid",      "setpgid",   "openat2",   "creat",     "truncate",        "mkdir",
+    "mkdirat",     "rmdir",     "unlink",    "unlinkat",  "rename",          "renameat",
+    "renameat2",   "symlink",   "symlinkat", "link",      "linkat",          "chmod",
+    "fchmodat",    "chown",     "lchown",    "fchownat",  "utime",           "utimes",
+    "utimensat",   "futimesat", "setxattr",  "lsetxattr", "removexattr",     "lremovexattr",
+    "memfd_create"};
 
 /// All that a rank needs, besides what depends on arguments: found by tracing the references, the mutants and variants.
 constexpr std::initializer_list<const char*> kForRanks = {
@@ -87,6 +92,10 @@ Filter deny_list(FilterKind kind) {
   for (const char* name : kForNobody) filter.rule(kRefused, name);
   if (kind == FilterKind::kFirst) {
     for (const char* name : kForTools) filter.rule(kRefused, name);
+    for (const std::uint64_t writes : {O_WRONLY, O_RDWR, O_CREAT}) {
+      filter.rule(kRefused, "open", {SCMP_A1(SCMP_CMP_MASKED_EQ, writes, writes)});
+      filter.rule(kRefused, "openat", {SCMP_A2(SCMP_CMP_MASKED_EQ, writes, writes)});
+    }
   }
   for (std::uint64_t bit = 1; bit != 0 && bit <= kNewNamespaces; bit <<= 1) {
     if ((kNewNamespaces & bit) != 0) filter.rule(kRefused, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, bit, bit)});

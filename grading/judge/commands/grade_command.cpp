@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/prctl.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -131,6 +132,7 @@ void grade_command(cli::App& app) {
   app.add_seed("--seed", options.seed, "of the inputs: replays a grading");
   app.set_action([&] {
     if (!app.given("--seed")) options.seed = secret_seed();
+    ::prctl(PR_SET_DUMPABLE, 0);  // other processes of this user must not read what is expected in this one's memory
     return grade(options);
   });
 }

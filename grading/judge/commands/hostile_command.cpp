@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 #include "common/base/files.h"
 #include "common/base/text.h"
@@ -74,11 +75,12 @@ void print_row(const HostileVerdict& verdict, const HostileEntry& entry) {
 }
 
 /// Grades each entry in its own process: this program with --result. Returns how many are not as required.
-std::size_t grade_all(const std::vector<HostileEntry>& entries, const HostileOptions& options, const Sandbox& sandbox) {
+std::size_t grade_all(const std::vector<HostileEntry>& entries, int jobs, const HostileOptions& options,
+                      const Sandbox& sandbox) {
   std::size_t num_wrong = 0;
   OwnProcesses work;
   work.count = entries.size();
-  work.jobs = options.jobs;
+  work.jobs = jobs;
   work.arguments = [&](std::size_t item, const std::string& result_file) {
     std::vector<std::string> arguments = {"hostile",  entries[item].name,
                                           "--result", result_file,
@@ -103,6 +105,18 @@ std::size_t grade_all(const std::vector<HostileEntry>& entries, const HostileOpt
   return num_wrong;
 }
 
+/// One entry of each lab: the first to be graded compiles the starter's files, which the others find in the store.
+std::vector<HostileEntry> take_one_per_lab(std::vector<HostileEntry>& entries) {
+  std::vector<HostileEntry> taken;
+  std::set<std::string> labs;
+  const auto left = std::stable_partition(entries.begin(), entries.end(), [&](const HostileEntry& entry) {
+    return entry.archive.empty() && labs.insert(entry.lab).second;
+  });
+  taken.assign(entries.begin(), left);
+  entries.erase(entries.begin(), left);
+  return taken;
+}
+
 ExitCode run_hostile(const HostileOptions& options) {
   const Sandbox sandbox = sandbox_of(options.level);
   const std::vector<HostileEntry> entries = chosen_entries(options);
@@ -114,7 +128,9 @@ ExitCode run_hostile(const HostileOptions& options) {
   }
   fmt::print("isolation: {}\n", sandbox.level());
   std::fflush(stdout);
-  const std::size_t num_wrong = grade_all(entries, options, sandbox);
+  std::vector<HostileEntry> rest = entries;
+  const std::vector<HostileEntry> first = take_one_per_lab(rest);
+  const std::size_t num_wrong = grade_all(first, 1, options, sandbox) + grade_all(rest, options.jobs, options, sandbox);
   fmt::print("{} hostile hand-ins, {} not as required; isolation: {}\n", entries.size(), num_wrong, sandbox.level());
   return num_wrong == 0 ? ExitCode::kAllMatch : ExitCode::kMismatch;
 }
