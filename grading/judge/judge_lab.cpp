@@ -13,6 +13,7 @@
 #include "grading/judge/check_runs.h"
 #include "grading/judge/sandbox.h"
 #include "grading/judge/stand_ins.h"
+#include "grading/judge/withheld_tasks.h"
 
 namespace lab::grading {
 namespace {
@@ -220,6 +221,10 @@ void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const s
   if (build.program.empty()) outcome.notes.emplace_back("the program could not be linked, so nothing was run");
   runner.servers.reset();  // their memory is needed by those of the programs below
   note_replaced(build, rubric, outcome);
+  std::map<std::string, std::string> withheld;
+  for (const auto& [name, symbols] : build.needs_look) withheld[name] = build.replaced.at(name);
+  withhold_tasks(rubric, withheld, outcome);
+  outcome.needs_look = build.needs_look;
 
   const StudentBuild& own = build;
   std::map<std::set<std::string>, StudentBuild> helped;  // keyed by the reference files in it
@@ -241,6 +246,7 @@ void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const s
     return std::optional<TaskOutcome>(run_sizes(again, rubric, cases_of_task(cases, task)).at(task));
   };
   if (!build.program.empty()) stand_ins.apply(tasks, outcome);
+  withhold_dependents(rubric, withheld, outcome);
 }
 
 }  // namespace

@@ -56,8 +56,8 @@ Rubric JudgingPlace::rubric(const JudgedLab& lab) const {
   return rubric_of(lab, root_, rubric_);
 }
 
-StudentBuilder JudgingPlace::builder(const JudgedLab& lab) const {
-  return StudentBuilder(load_build_recipe(root_, build_, lab.folder), store_, sandbox_);
+StudentBuilder JudgingPlace::builder(const JudgedLab& lab, const AcceptedSymbols& accepted) const {
+  return StudentBuilder(load_build_recipe(root_, build_, lab.folder), store_, sandbox_, accepted);
 }
 
 }  // namespace lab::grading

@@ -48,7 +48,8 @@ class JudgingPlace {
   const Sandbox& sandbox() const { return sandbox_; }
   /// The lab's rubric, overridden by the instructor's file.
   Rubric rubric(const JudgedLab& lab) const;
-  StudentBuilder builder(const JudgedLab& lab) const;
+  /// `accepted`: what submissions may use in addition to what is listed.
+  StudentBuilder builder(const JudgedLab& lab, const AcceptedSymbols& accepted = AcceptedSymbols()) const;
 
  private:
   std::string root_, build_, rubric_;

@@ -1,6 +1,7 @@
 #include "grading/judge/student_build.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -38,8 +39,9 @@ SandboxJob tool_job(const std::string& folder, std::vector<std::string> argv) {
 
 }  // namespace
 
-StudentBuilder::StudentBuilder(BuildRecipe recipe, const ObjectStore& store, const Sandbox& sandbox)
-    : recipe_(std::move(recipe)), store_(store), sandbox_(sandbox) {}
+StudentBuilder::StudentBuilder(BuildRecipe recipe, const ObjectStore& store, const Sandbox& sandbox,
+                               AcceptedSymbols accepted)
+    : recipe_(std::move(recipe)), store_(store), sandbox_(sandbox), accepted_(std::move(accepted)) {}
 
 const std::set<std::string>& StudentBuilder::symbols_of_checks() const {
   if (!checks_.empty()) return checks_;
@@ -60,22 +62,31 @@ const std::set<std::string>& StudentBuilder::symbols_of_checks() const {
   return checks_;
 }
 
-std::string StudentBuilder::forbidden_symbols(const std::string& object) const {
+std::map<std::string, AuditedObject> StudentBuilder::audited(const std::set<std::string>& objects) const {
+  if (objects.empty()) return {};
   const launch::RunDirectory work;
-  const std::string script = recipe_.root + "/grading/judge/student_symbols.sh";
-  SandboxJob job = tool_job(work.path(), {"bash", script, "--may-end", object});
-  job.readable = {script, object};
+  const std::string rules = recipe_.root + "/common/course/audit";
+  SandboxJob job = tool_job(work.path(), {"bash", rules + "/student_symbols.sh", "--may-end"});
+  job.argv.insert(job.argv.end(), objects.begin(), objects.end());
+  job.readable = {rules};
+  job.readable.insert(job.readable.end(), objects.begin(), objects.end());
   const SandboxResult audit = sandbox_.run_or_give_up(job);
-  if (audit.exit_code != 0) {
-    std::string symbols;
-    int count = 0;
-    for (const std::string& line : lines_of(audit.out)) {
-      if (line.find(object) != 0 || count++ == 3) break;
-      symbols += (symbols.empty() ? "" : ", ") + one_line(line.substr(line.find(": ") + 2));
-    }
-    return fmt::format("it uses what student code must not use: {}", symbols);
+  constexpr int kClean = 0, kForbidden = 1, kUnlisted = 3;
+  if (audit.exit_code == kClean || audit.exit_code == kForbidden || audit.exit_code == kUnlisted)
+    return parse_symbol_audit(audit.out, objects);
+  // One object is too much for it: the others must not suffer.
+  std::map<std::string, AuditedObject> found;
+  if (objects.size() == 1) {
+    found[*objects.begin()].forbidden = {fmt::format("something that cannot be audited: the audit {}", audit.ending())};
+    return found;
   }
-  job.argv = {"nm", "-u", object};
+  for (const std::string& object : objects) found.merge(audited({object}));
+  return found;
+}
+
+std::string StudentBuilder::called_check(const std::string& object) const {
+  const launch::RunDirectory work;
+  SandboxJob job = tool_job(work.path(), {"nm", "-u", object});
   job.readable = {object};
   const SandboxResult undefined = sandbox_.run_or_give_up(job);
   std::istringstream lines(undefined.out);
@@ -85,9 +96,39 @@ std::string StudentBuilder::forbidden_symbols(const std::string& object) const {
     job.argv = {"c++filt", symbol};
     std::string name = sandbox_.run_or_give_up(job).out;
     while (!name.empty() && name.back() == '\n') name.pop_back();
-    return fmt::format("it calls {}, which belongs to the checks", name);
+    return name;
   }
   return "";
+}
+
+void StudentBuilder::add_compiled(const std::map<std::string, CompiledSource>& compiled, StudentBuild& result,
+                                  std::map<std::string, std::string>& objects) const {
+  std::set<std::string> all;
+  for (const auto& [name, source] : compiled) {
+    if (!source.object.empty()) all.insert(source.object);
+  }
+  std::map<std::string, AuditedObject> found = audited(all);
+  for (const auto& [name, source] : compiled) {
+    if (source.object.empty()) {
+      result.replaced[name] = "it does not compile:\n" + first_errors(source.errors);
+      continue;
+    }
+    std::vector<std::string> forbidden = found[source.object].forbidden;
+    forbidden.resize(std::min<std::size_t>(forbidden.size(), 3));
+    const std::set<std::string> unlisted = accepted_.others(found[source.object].unlisted);
+    if (!forbidden.empty()) {
+      result.replaced[name] = fmt::format("it uses what student code must not use: {}", fmt::join(forbidden, ", "));
+    } else if (const std::string check = called_check(source.object); !check.empty()) {
+      result.replaced[name] = fmt::format("it calls {}, which belongs to the checks", check);
+    } else if (!unlisted.empty()) {
+      result.replaced[name] =
+          fmt::format("needs a look: it uses {}, which nobody has listed as harmless", fmt::join(unlisted, ", "));
+      result.needs_look[name] = unlisted;
+    } else {
+      objects[name] = source.object;
+      result.changed.insert(name);
+    }
+  }
 }
 
 void StudentBuilder::add_stubs(const std::set<std::string>& names, std::map<std::string, std::string>& objects) const {
@@ -143,19 +184,7 @@ StudentBuild StudentBuilder::build(const std::map<std::string, std::string>& tex
       to_compile.insert(*text);
     }
   }
-  for (const auto& [name, compiled] : store_.compile(recipe_, to_compile)) {
-    if (compiled.object.empty()) {
-      result.replaced[name] = "it does not compile:\n" + first_errors(compiled.errors);
-      continue;
-    }
-    const std::string forbidden = forbidden_symbols(compiled.object);
-    if (!forbidden.empty()) {
-      result.replaced[name] = forbidden;
-      continue;
-    }
-    objects[name] = compiled.object;
-    result.changed.insert(name);
-  }
+  add_compiled(store_.compile(recipe_, to_compile), result, objects);
   for (const auto& [name, reason] : result.replaced) stubs.insert(name);
   add_stubs(stubs, objects);
   result.stubs = stubs;
@@ -168,6 +197,11 @@ StudentBuild StudentBuilder::build(const std::map<std::string, std::string>& tex
     for (const std::string& name : std::set<std::string>(result.changed)) {
       if (errors.find(objects[name]) == std::string::npos) continue;
       result.replaced[name] = "it cannot be linked:\n" + first_errors(errors);
+      // It may need a file that somebody has to look at.
+      if (!result.needs_look.empty()) {
+        result.replaced[name] = "needs a look, as others do: without them " + result.replaced[name];
+        result.needs_look[name] = {};
+      }
       result.changed.erase(name);
       stubs.insert(name);
     }

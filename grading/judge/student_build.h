@@ -9,6 +9,7 @@
 #include "grading/judge/build_recipe.h"
 #include "grading/judge/object_store.h"
 #include "grading/judge/sandbox.h"
+#include "grading/judge/symbol_audit.h"
 
 namespace lab::grading {
 
@@ -17,18 +18,21 @@ struct StudentBuild {
   std::shared_ptr<launch::RunDirectory> folder;  ///< holds the program as long as it is needed
   std::string program;                           ///< empty if there is none
   std::map<std::string, std::string> replaced;   ///< file -> why it was replaced by its stub
-  std::set<std::string> changed;                 ///< files that are neither the reference nor a stub
-  std::set<std::string> stubs;                   ///< files that are stubs, submitted or put in
+  /// Those of the replaced that may be fine: somebody has to look at these symbols of theirs first.
+  std::map<std::string, std::set<std::string>> needs_look;
+  std::set<std::string> changed;  ///< files that are neither the reference nor a stub
+  std::set<std::string> stubs;    ///< files that are stubs, submitted or put in
 
   /// Whether the file is the submission's, and more than a stub.
   bool is_own(const std::string& file) const { return stubs.count(file) == 0; }
 };
 
 /// Compiles and links. A file that is missing, does not compile, cannot be linked, or reaches around what it may use is
-/// replaced by its stub, so that the others are still judged.
+/// replaced by its stub, so that the others are still judged; so is one that uses what nobody has listed or accepted.
 class StudentBuilder {
  public:
-  StudentBuilder(BuildRecipe recipe, const ObjectStore& store, const Sandbox& sandbox);
+  StudentBuilder(BuildRecipe recipe, const ObjectStore& store, const Sandbox& sandbox,
+                 AcceptedSymbols accepted = AcceptedSymbols());
 
   const BuildRecipe& recipe() const { return recipe_; }
 
@@ -41,7 +45,13 @@ class StudentBuilder {
  private:
   /// The symbols that belong to the checks; looked up when they are first asked for.
   const std::set<std::string>& symbols_of_checks() const;
-  std::string forbidden_symbols(const std::string& object) const;
+  /// What the audit of symbols finds in these objects together: one may use what another defines.
+  std::map<std::string, AuditedObject> audited(const std::set<std::string>& objects) const;
+  /// Which of the checks' functions it calls; empty: none.
+  std::string called_check(const std::string& object) const;
+  /// Puts what was compiled among the objects, except for files that must not be, or wait to be, used.
+  void add_compiled(const std::map<std::string, CompiledSource>& compiled, StudentBuild& result,
+                    std::map<std::string, std::string>& objects) const;
   /// Puts the stubs of these files among the objects.
   void add_stubs(const std::set<std::string>& names, std::map<std::string, std::string>& objects) const;
   std::string link(const std::map<std::string, std::string>& objects, const std::string& program) const;
@@ -49,6 +59,7 @@ class StudentBuilder {
   BuildRecipe recipe_;
   const ObjectStore& store_;
   const Sandbox& sandbox_;
+  AcceptedSymbols accepted_;
   mutable std::set<std::string> checks_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,11 @@ struct CheckOutcome {
     kFailed,
     kTooExpensive,
     kSkipped,
-    kNotJudged  ///< the machine kept it from being judged: no marks yet; `reason` says how
+    kNotJudged  ///< the machine kept it from being judged, or somebody has to look first: no marks yet; see `reason`
   };
   std::string name;  ///< "BroadcastFromLast"
   State state = State::kNotRun;
-  std::string reason;       ///< the first thing that is wrong: "on 4 ranks: rank 2, result 'out', element [3]: ..."
+  std::string reason;      ///< the first thing that is wrong: "on 4 ranks: rank 2, result 'out', element [3]: ..."
   std::string symptom_id;  ///< empty: none
 };
 
@@ -28,12 +29,12 @@ struct TaskOutcome {
     kNotRun,          ///< no complete result: 0 marks; `reason` says why
     kNotImplemented,  ///< a TODO was reached
     kJudged,          ///< its checks say what is right
-    kNotJudged        ///< the machine kept it from being judged: no marks yet; `reason` says how
+    kNotJudged        ///< the machine kept it from being judged, or somebody has to look first; see `reason`
   };
   std::string id;
   State state = State::kNotRun;
   std::vector<CheckOutcome> checks;
-  std::string reason;            ///< "student/broadcast/flat.cpp does not compile: ..."
+  std::string reason;           ///< "student/broadcast/flat.cpp does not compile: ..."
   std::string skipped_because;  ///< the need that failed, if that may be why this failed: "a9.all_to_all"
   std::string stand_in;         ///< "the reference in place of student/all_to_all, since ..."; empty: no stand-in
 
@@ -50,7 +51,10 @@ struct LabOutcome {
   std::string seed;                ///< to replay: "--seed 123"
   double seconds = 0;
   std::map<std::string, std::string> evidence;  ///< logs that were handed in, by name -> what the check of each found
-  std::map<std::string, std::string> answers;   ///< hand-in files that are not code, by name: bytes
+  /// Files that were left out until somebody has looked at these symbols of theirs. For the grader at the terminal, and
+  /// not kept: the tasks' reasons say so, too.
+  std::map<std::string, std::set<std::string>> needs_look;
+  std::map<std::string, std::string> answers;  ///< hand-in files that are not code, by name: bytes
 };
 
 /// A line for each log: "a4_data_tensor.log is exactly the log of a right run on 4 ranks".

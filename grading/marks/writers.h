@@ -10,9 +10,10 @@
 // Text from a student's code and files is made safe and cut: see safe_text() in common/base/text.h.
 namespace lab::grading {
 
-/// What both say at the top if something was not judged.
+/// What both say at the top if something was not judged; the items say which of the two it was.
 constexpr char kNotJudgedNote[] =
-    "Some checks were not judged: the machine was too busy or out of memory. These marks are not final: grade again.";
+    "Some checks were not judged: the machine was too busy or out of memory, or a file needs a look. These marks are "
+    "not final: it will be graded again.";
 
 /// Gradescope's results.json: every field of its format. The score is the sum of the tests' scores, which are not
 /// rounded. Items that wait for a person have no `status` and say so in `output`; those that were not judged have no

@@ -7,7 +7,7 @@
 namespace lab::grading {
 
 /// `grade SUBMISSION`: builds, runs, judges and marks; writes a folder per lab. Returns ExitCode::kNotJudged if
-/// marks wait for another grading.
+/// marks wait for another grading, because of the machine or because a file needs a look.
 void grade_command(cli::App& app);
 /// `marks DIR`: recomputes the marks from the results of a grading: after marking by hand, or with another --rubric.
 void marks_command(cli::App& app);

@@ -38,7 +38,8 @@ bool is_named(const Mutant& mutant, const std::vector<std::string>& names) {
 MutantVerdict judge_mutant(const Mutant& mutant, const MutantOptions& options) {
   const JudgingPlace place(options.place);
   const JudgedLab& lab = judged_lab(mutant.lab);
-  const StudentBuilder builder = place.builder(lab);
+  // A variant may use only what is listed; a mutant must fail, whoever has looked at it.
+  const StudentBuilder builder = place.builder(lab, AcceptedSymbols(mutant.is_variant() ? "" : "*"));
   std::map<std::string, std::string> texts;
   for (const StudentSource& source : builder.recipe().sources) texts[source.name] = source.reference;
   texts = mutated(mutant, options.folder(), lab.folder, texts);
