@@ -24,8 +24,11 @@ help_on_tree() {
                           make the students' tree, of all labs or of some;
                           update the one that is in DIR
   grade SUBMISSION [--lab a9] [--task ID] [--out DIR] [--rubric FILE] [--seed S]
+        [--accept SYMBOL,...]
                           judge a folder, a zip or a5_answers.md; results go to
-                          out/grading
+                          out/grading; exit code 8: something is not judged
+                          --accept: also files that use these unlisted symbols,
+                          '*': whatever they use
   marks DIR [--rubric FILE]
                           recompute the marks of a grading, after marking by
                           hand or with another rubric

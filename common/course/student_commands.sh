@@ -10,8 +10,9 @@ help_on_course() {
                           to check it
   check [TASK or LAB]... [--nproc P] [--shake N]
                           build and check: what is wrong, on which rank, and
-                          what that looks like; nothing named: all; with
-                          --shake: N more runs in other orders of messages
+                          what that looks like; what the grading would refuse;
+                          nothing named: all; with --shake: N more runs in
+                          other orders of messages
   hint TASK [LEVEL]       a hint; the next call gives a clearer one, up to the
                           third
   watch [TASK or LAB] [--timeout SECONDS]
@@ -54,6 +55,9 @@ build_lab() {
   build release OFF "$1" >&2 || { say "$1 was not built: the compiler's errors are above" >&2; return 1; }
 }
 
+# audit_lab LAB: what the grading would refuse is wrong here, too.
+audit_lab() { "$root/common/course/audit/audit_lab.sh" "$root" "$1" >&2 || return 1; }
+
 # check_program LAB [TASK]: checks with the program as built, and remembers the results. Options are in $check_options;
 # $scratch/began has the time of the last build.
 check_program() {
@@ -64,12 +68,12 @@ check_program() {
   return "$code"
 }
 
-# check_lab LAB [TASK]...: builds and checks; all tasks if none is named. Returns the first exit code that is not 0.
+# check_lab LAB [TASK]...: builds, audits and checks; all tasks if none is named. Returns the first exit code that is not 0.
 check_lab() {
   local lab=$1 task code=0 first=0
   shift
   touch -- "$scratch/began"
-  build_lab "$lab" || return 1
+  build_lab "$lab" && audit_lab "$lab" || return 1
   [[ $# != 0 ]] || { check_program "$lab"; return; }
   for task; do
     code=0

@@ -11,7 +11,7 @@
 #                                                 be harmless, and somebody has to look. Without parameters
 # An archive's member is ARCHIVE:MEMBER. With --lines, SYMBOL is followed by " at PATH:LINE" if the object says where in a
 # folder student/ it is used. --may-end: the code may end its process, which only harms itself where it is judged.
-# Exit codes: 0 nothing, 1 something forbidden, 2 usage, 3 only unlisted ones.
+# Exit codes: 0 nothing, 1 something forbidden, 2 usage, or a file that cannot be read, 3 only unlisted ones.
 # usage: student_symbols.sh [--may-end] [--lines] OBJECT_OR_ARCHIVE...
 set -uo pipefail
 export LC_ALL=C
@@ -27,6 +27,7 @@ while [[ ${1:-} == --* ]]; do
 done
 [[ $# -gt 0 ]] || { echo "usage: student_symbols.sh [--may-end] [--lines] OBJECT_OR_ARCHIVE..."; exit 2; }
 for file; do [[ -r $file ]] || { echo "$file: cannot be read"; exit 2; }; done
+errors=$(nm -u "$@" 2>&1 >/dev/null) || { echo "these files cannot be read: $errors"; exit 2; }
 
 section_types='(NULL|PROGBITS|NOBITS|STRTAB|SYMTAB|RELA?|NOTE|GROUP|INIT_ARRAY|FINI_ARRAY|X86_64_UNWIND|LLVM_ADDRSIG|SYMTAB_SHNDX)'
 section_names='(\.(text|data|rodata|bss|tdata|tbss|gcc_except_table|note|debug_[a-z]+)([._].*)?|\.rela?\..*|\.(init|fini)_array|\.eh_frame|\.comment|\.group|\.(sym|str|shstr)tab|\.symtab_shndx|\.llvm_addrsig)'
@@ -143,11 +144,11 @@ by_search() {
 }
 
 offences=$({
-  by_name "$@"
-  by_search system_calls "a system call in machine code:" "functions of the C++ library" "$@"
-  by_search strange_sections "a section" "plain C++, without attributes or assembler" "$@"
-  by_search resolvers "a function chosen when the program is loaded:" "a function that chooses when it is called" "$@"
-} | sort -u)
+  by_name "$@" &&
+    by_search system_calls "a system call in machine code:" "functions of the C++ library" "$@" &&
+    by_search strange_sections "a section" "plain C++, without attributes or assembler" "$@" &&
+    by_search resolvers "a function chosen when the program is loaded:" "a function that chooses when it is called" "$@"
+} | sort -u) || { echo "the audit itself failed"; exit 2; }
 [[ ! $offences ]] || printf '%s\n' "$offences"
 num_forbidden=$(grep -c ': forbidden: ' <<<"$offences")
 num_unlisted=$(grep -c ': unlisted: ' <<<"$offences")

@@ -77,6 +77,8 @@ refuses "shared memory" "shm_open" '#include <sys/mman.h>
   int f() { return shm_open("/x", 0, 0); }'
 refuses "a mapped file" "mmap" '#include <sys/mman.h>
   void* f() { return mmap(nullptr, 1, 1, 1, 0, 0); }'
+refuses "a file in shared memory, as LibTorch's inline function calls it" "at::_ops::from_file::call(int)" \
+  'namespace at::_ops { struct from_file { static void call(int); }; } void f() { at::_ops::from_file::call(1); }'
 refuses "another program" "execvp" '#include <unistd.h>
   int f(char** a) { return execvp(a[0], a); }'
 refuses "a shell" "system" '#include <cstdlib>
@@ -216,6 +218,11 @@ object bad 'extern "C" int fork(); int f() { return fork(); }'
 ar rcs "$scratch/both.a" "$scratch/good.o" "$scratch/bad.o"
 expect "the offender among the members of an archive" 1 "both.a:bad.o: forbidden: fork" "$scratch/both.a"
 expect "a file that is not there" 2 "cannot be read" "$scratch/none.o"
+echo text >"$scratch/text.o"
+expect "a file that is no object" 2 "these files cannot be read" "$scratch/good.o" "$scratch/text.o"
+cp -r "$rules" "$scratch/rules"
+echo '[loading' >>"$scratch/rules/allowed_symbols.txt"
+audit=$scratch/rules/student_symbols.sh expect "rules that are no expressions" 2 "the audit itself failed" "$scratch/good.o"
 expect "no file" 2 "usage: " --may-end
 
 echo "$failures failures"

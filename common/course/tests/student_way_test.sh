@@ -22,7 +22,7 @@ verdict() { # verdict 0|1 WHAT
 tree=$scratch/tree
 cp -r "$source_dir/common/course/tests/student_way" "$tree"
 mkdir -p "$tree/common/course" "$tree/.lab-pristine/a0_pipes"
-cp "$source_dir"/common/course/*.sh "$tree/common/course"
+cp -r "$source_dir"/common/course/{*.sh,audit} "$tree/common/course"
 cp "$source_dir/lab" "$source_dir/CMakePresets.json" "$tree"
 cp -r "$tree/a0_pipes/student" "$tree/.lab-pristine/a0_pipes"
 
@@ -80,6 +80,13 @@ expect "check of a wrong solution" "$lab check a0.pipe" 1 '^a0.pipe: wrong'
 expect "status remembers" "$lab status" 0 'wrong +20[0-9-]+ a0.pipe' '- +- +a0.valve'
 save 'return water'
 expect "a compiler's error is shown" "$lab check a0.pipe" 1 'error: expected ' 'was not built'
+save 'int forks() __asm__("fork"); return forks() * water;'
+expect "what the grading would refuse is refused here" "$lab check a0.pipe" 1 \
+  '^a0_pipes/student/pipe.cpp:4: fork: .*; use instead: the ranks that the lab starts' 'the grading would refuse'
+save 'int id() __asm__("getpid"); return id() == 0 ? 0 : water;'
+expect "what nobody has listed is a note" "$lab check a0.pipe" 0 '^a0_pipes/student/pipe.cpp:4: note: getpid is not on the list'
+save 'return water + 1;'
+expect "... and that is that" "$lab check a0.pipe" 1 '^a0.pipe: wrong'
 expect "an unknown task" "$lab check a0.pip" 2 "did you mean 'a0.pipe'"
 
 types "$lab watch a0 --timeout 8"

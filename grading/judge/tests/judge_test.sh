@@ -64,6 +64,21 @@ reports "the report says so first" '^\*\*Some checks were not judged'
 grade
 scores "the same submission on a machine that works" a4_data_tensor 120
 
+# What nobody has listed: not judged until somebody has looked, and accepts it.
+submit a4_data_tensor
+printf '#include <unistd.h>\nnamespace lab::a4 { int process() { return getpid(); } }\n' >>"$a4/row_parallel.cpp"
+grade
+verdict "$([[ $code == 8 ]] && grep -q '"not_judged": 20' "$json" && grep -qE '^ *"score": 100' "$json"; echo $?)" \
+  "a file with an unlisted symbol is not judged: exit code 8, the others keep their marks"
+reports "the report says that it needs a look, and why" 'not judged: .*row_parallel\.cpp: needs a look: it uses getpid'
+verdict "$(grep -qF -- "--accept 'getpid'" "$scratch/out"; echo $?)" "the instructor is told how to accept it"
+grade --accept getuid
+verdict "$([[ $code == 8 ]]; echo $?)" "... which another symbol does not do"
+grade --accept getpid,getuid
+scores "what somebody has looked at is judged" a4_data_tensor 120
+grade --accept ,
+refuses "no name of a symbol" 2 '--accept: expected'
+
 # Before main begins, and from inside: neither reaches the judge.
 submit a4_data_tensor
 printf '#include <cstdlib>\nnamespace { const int kGone = (std::_Exit(0), 0); }\n' >>"$a4/row_parallel.cpp"
