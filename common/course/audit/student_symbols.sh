@@ -103,6 +103,10 @@ by_name() {
       if (symbol in in_library)
         print substr($0, 1, RSTART - 1) ": forbidden: takes the place of the C library\047s " symbol \
           "; use instead: another name"
+      # Not those that are given a place (", void*"), which are in a header.
+      if (symbol ~ /^operator (new|delete)(\[\])?\([a-z *]*(, (unsigned long|std::[a-z_]*( const&)?))*\)$/)
+        print substr($0, 1, RSTART - 1) ": forbidden: takes the place of the C++ library\047s " symbol \
+          "; use instead: that of a class"
       next
     }
     list == "uses" && match($0, /: +[UwvWV] /) {

@@ -63,6 +63,12 @@ refuses "a function in place of the C library's" "takes the place of the C libra
   'extern "C" char* getenv(const char*) { return nullptr; }'
 refuses "a weak one" "takes the place of the C library's fork" \
   'extern "C" __attribute__((weak)) int fork() { return 0; }'
+refuses "an allocator for everything" "takes the place of the C++ library's operator new(unsigned long)" \
+  '#include <cstdlib>
+   void* operator new(std::size_t size) { return std::malloc(size); }'
+refuses "a weak one" "takes the place of the C++ library's operator delete[](void*, std::nothrow_t const&)" \
+  '#include <new>
+   __attribute__((weak)) void operator delete[](void*, const std::nothrow_t&) noexcept {}'
 refuses "a symbol looked up at run time" "dlsym" \
   'extern "C" void* dlsym(void*, const char*); void* f() { return dlsym(nullptr, "x"); }'
 refuses "a library loaded, through a pointer" "dlopen" \
@@ -118,6 +124,10 @@ for class in $(tr '|' ' ' <<<"${classes#* }"); do
   failures=$((failures + 1))
 done
 
+accepts "an allocator of a class, and a place" '#include <new>
+  struct Pooled { static void* operator new(std::size_t size); };
+  void* Pooled::operator new(std::size_t size) { return ::operator new(size); }
+  int* f(void* place) { return new (place) int(1); }'
 accepts "names like forbidden ones" '#include <string>
   namespace lab { namespace a1 { struct Request { void wait(); }; Request send(const std::string&, int); Request connect(int); } }
   void f(const std::string& s) { lab::a1::send(s + "socket gloo", 1).wait(); lab::a1::connect(2).wait(); }'
