@@ -1,13 +1,17 @@
 #include "common/checks/check_run.h"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
+#include <future>
 #include <iterator>
 #include <utility>
 
 #include "common/base/errors.h"
 #include "common/base/failure.h"
 #include "common/checks/case.h"
+#include "common/launch/one_rank.h"
+#include "common/launch/supervise/cores.h"
 #include "common/rank/perform_and_keep.h"
 
 namespace lab {
@@ -124,17 +128,27 @@ std::vector<DecidingWorld> perform_apart(const std::vector<Case>& cases, const P
 
 std::vector<CheckedCase> check_apart(const std::vector<Case>& cases, std::uint64_t seed, const PerformWorld& perform) {
   const std::vector<DecidingWorld> deciding = perform_apart(cases, perform);
-  // Only now, after the last fork, may this process run backward().
-  std::vector<CheckedCase> checked;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const auto& [world, to_blame] = deciding[i];
-    CheckedCase one{world->judged(cases[i], seed), {}, {}};
-    if (to_blame) {
-      one.failure = world->failure;
-      one.rank_lines = world->rank_lines;
+  // Only now, after the last fork, may this process run backward(), or have threads.
+  std::vector<CheckedCase> checked(cases.size());
+  std::atomic<std::size_t> next = 0;
+  const auto judge_some = [&] {
+    for (std::size_t i = next++; i < cases.size(); i = next++) {
+      const auto& [world, to_blame] = deciding[i];
+      static_cast<CaseVerdict&>(checked[i]) = world->judged(cases[i], seed);
+      if (!to_blame) continue;
+      checked[i].failure = world->failure;
+      checked[i].rank_lines = world->rank_lines;
     }
-    checked.push_back(std::move(one));
+  };
+  std::vector<std::future<void>> others;  // expected results take as long as the ranks took
+  for (int core = 1; core < std::min(launch::usable_cores(), static_cast<int>(cases.size())); ++core) {
+    others.push_back(std::async(std::launch::async, [&] {
+      launch::use_threads(1);
+      judge_some();
+    }));
   }
+  judge_some();
+  for (std::future<void>& other : others) other.get();
   return checked;
 }
 
