@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/checks/check_run.h"
-#include "grading/judge/rank_servers.h"
+#include "grading/judge/sandbox/rank_servers.h"
 
 namespace lab::grading {
 

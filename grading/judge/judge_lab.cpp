@@ -11,7 +11,7 @@
 #include "common/checks/case.h"
 #include "common/launch/one_rank.h"
 #include "grading/judge/check_runs.h"
-#include "grading/judge/sandbox.h"
+#include "grading/judge/sandbox/sandbox.h"
 #include "grading/judge/stand_ins.h"
 #include "grading/judge/withheld_tasks.h"
 

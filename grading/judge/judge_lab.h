@@ -5,9 +5,9 @@
 #include <string>
 
 #include "common/course/rubric/rubric.h"
+#include "grading/judge/compile/student_build.h"
 #include "grading/judge/lab_table.h"
-#include "grading/judge/sandbox.h"
-#include "grading/judge/student_build.h"
+#include "grading/judge/sandbox/sandbox.h"
 #include "grading/marks/lab_outcome.h"
 
 namespace lab::grading {

@@ -4,10 +4,10 @@
 #include <string>
 
 #include "common/course/rubric/rubric.h"
+#include "grading/judge/compile/object_store.h"
+#include "grading/judge/compile/student_build.h"
 #include "grading/judge/lab_table.h"
-#include "grading/judge/object_store.h"
-#include "grading/judge/sandbox.h"
-#include "grading/judge/student_build.h"
+#include "grading/judge/sandbox/sandbox.h"
 
 namespace lab {
 namespace cli {

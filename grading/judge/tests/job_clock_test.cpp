@@ -1,4 +1,4 @@
-#include "grading/judge/job_clock.h"
+#include "grading/judge/sandbox/job_clock.h"
 
 #include <unistd.h>
 

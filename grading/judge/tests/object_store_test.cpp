@@ -1,4 +1,4 @@
-#include "grading/judge/object_store.h"
+#include "grading/judge/compile/object_store.h"
 
 #include <filesystem>
 #include <fstream>
@@ -6,7 +6,7 @@
 #include "common/base/files.h"
 #include "common/launch/supervise/run_directory.h"
 #include "common/testing/plain_test.h"
-#include "grading/judge/sandbox.h"
+#include "grading/judge/sandbox/sandbox.h"
 
 namespace lab::grading {
 namespace {

@@ -1,4 +1,4 @@
-#include "grading/judge/sandbox.h"
+#include "grading/judge/sandbox/sandbox.h"
 
 #include <fmt/format.h>
 #include <signal.h>

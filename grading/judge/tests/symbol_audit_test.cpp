@@ -1,4 +1,4 @@
-#include "grading/judge/symbol_audit.h"
+#include "grading/judge/compile/symbol_audit.h"
 
 #include "common/base/errors.h"
 #include "common/testing/plain_test.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "grading/judge/sandbox.h"
+#include "grading/judge/sandbox/sandbox.h"
 
 namespace lab::grading {
 

@@ -1,4 +1,4 @@
-#include "grading/judge/object_store.h"
+#include "grading/judge/compile/object_store.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +12,7 @@
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/launch/supervise/run_directory.h"
-#include "grading/judge/sandbox.h"
+#include "grading/judge/sandbox/sandbox.h"
 
 namespace lab::grading {
 namespace {

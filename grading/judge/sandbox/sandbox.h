@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/subprocess.h"
-#include "grading/judge/supervise_jobs.h"
+#include "grading/judge/sandbox/supervise_jobs.h"
 
 namespace lab::grading {
 

@@ -1,4 +1,4 @@
-#include "grading/judge/sandbox.h"
+#include "grading/judge/sandbox/sandbox.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 #include "common/base/errors.h"
 #include "common/base/subprocess.h"
 #include "common/launch/supervise/orphans.h"
-#include "grading/judge/syscall_filter.h"
+#include "grading/judge/sandbox/syscall_filter.h"
 
 namespace lab::grading {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "grading/judge/build_recipe.h"
-#include "grading/judge/sandbox.h"
+#include "grading/judge/compile/build_recipe.h"
+#include "grading/judge/sandbox/sandbox.h"
 
 namespace lab::grading {
 

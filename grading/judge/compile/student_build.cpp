@@ -1,4 +1,4 @@
-#include "grading/judge/student_build.h"
+#include "grading/judge/compile/student_build.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

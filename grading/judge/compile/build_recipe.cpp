@@ -1,4 +1,4 @@
-#include "grading/judge/build_recipe.h"
+#include "grading/judge/compile/build_recipe.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "grading/judge/supervise_jobs.h"
+#include "grading/judge/sandbox/supervise_jobs.h"
 
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -11,7 +11,7 @@
 
 #include "common/base/subprocess.h"
 #include "common/base/text.h"
-#include "grading/judge/job_clock.h"
+#include "grading/judge/sandbox/job_clock.h"
 
 namespace lab::grading {
 namespace {

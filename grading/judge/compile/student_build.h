@@ -6,10 +6,10 @@
 #include <string>
 
 #include "common/launch/supervise/run_directory.h"
-#include "grading/judge/build_recipe.h"
-#include "grading/judge/object_store.h"
-#include "grading/judge/sandbox.h"
-#include "grading/judge/symbol_audit.h"
+#include "grading/judge/compile/build_recipe.h"
+#include "grading/judge/compile/object_store.h"
+#include "grading/judge/compile/symbol_audit.h"
+#include "grading/judge/sandbox/sandbox.h"
 
 namespace lab::grading {
 

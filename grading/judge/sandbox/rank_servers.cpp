@@ -1,4 +1,4 @@
-#include "grading/judge/rank_servers.h"
+#include "grading/judge/sandbox/rank_servers.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 #include "common/base/captured_output.h"
 #include "common/base/errors.h"
 #include "common/rank/start/rank_server.h"
-#include "grading/judge/syscall_filter.h"
+#include "grading/judge/sandbox/syscall_filter.h"
 
 namespace lab::grading {
 namespace {

@@ -1,4 +1,4 @@
-#include "grading/judge/syscall_filter.h"
+#include "grading/judge/sandbox/syscall_filter.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
