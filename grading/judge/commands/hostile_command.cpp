@@ -118,16 +118,17 @@ std::vector<HostileEntry> take_one_per_lab(std::vector<HostileEntry>& entries) {
 }
 
 ExitCode run_hostile(const HostileOptions& options) {
-  const Sandbox sandbox = sandbox_of(options.level);
+  const Sandbox found = sandbox_of(options.level);
   const std::vector<HostileEntry> entries = chosen_entries(options);
   if (!options.result.empty()) {
     const HostileEntry& entry = entries.at(0);
     write_file_atomically(options.result, to_json(grade_hostile(entry, judged_lab(entry.lab).folder,
-                                                                suite_of(options, sandbox.isolates()))));
+                                                                suite_of(options, found.isolates()))));
     return ExitCode::kAllMatch;
   }
-  fmt::print("isolation: {}\n", sandbox.level());
+  fmt::print("isolation: {}\n", found.level());
   std::fflush(stdout);
+  const Sandbox sandbox = Sandbox::detect(found.isolates());  // as each entry is graded, which is told only that
   std::vector<HostileEntry> rest = entries;
   const std::vector<HostileEntry> first = take_one_per_lab(rest);
   const std::size_t num_wrong = grade_all(first, 1, options, sandbox) + grade_all(rest, options.jobs, options, sandbox);
