@@ -91,7 +91,11 @@ struct Encounter {
   std::vector<LedgerEntry> ledger;
 
   explicit Encounter(const std::function<void(int descriptor)>& stranger) {
-    RelayWorld world(2, {2, 1u << 20, 3u << 20});
+    RelayOptions options;
+    options.timeout_seconds = 2;
+    options.max_message_bytes = 1u << 20;
+    options.max_posted_bytes = 3u << 20;
+    RelayWorld world(2, options);
     UniqueFd own(::dup(world.rank_end(0))), other(::dup(world.rank_end(1)));
     std::thread rank_1([&] {
       const auto transport = RelayWorld::join_by(::dup(other.get()), 1, 2).transport;

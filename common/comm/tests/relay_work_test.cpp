@@ -41,7 +41,10 @@ struct WorkingRanks {
 
   explicit WorkingRanks(const std::function<void(const RelayEnd& end)>& work, int num_pieces = 2) {
     Pieces pieces(std::vector<std::string>(static_cast<std::size_t>(num_pieces), "piece"));
-    RelayWorld world(2, {2, 1u << 20, 1u << 20});
+    RelayOptions options;
+    options.timeout_seconds = 2;
+    options.max_message_bytes = options.max_posted_bytes = 1u << 20;
+    RelayWorld world(2, options);
     std::vector<std::thread> ranks;
     for (int rank = 0; rank < 2; ++rank) {
       ranks.emplace_back([&, rank, descriptor = ::dup(world.rank_end(rank))] {

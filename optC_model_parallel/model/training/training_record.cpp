@@ -31,11 +31,11 @@ struct EpochName {
 };
 
 EpochName epoch_name(const std::string& text) {
-  constexpr std::string_view kEpoch = "epoch";
+  constexpr std::string_view kPrefix = "epoch";
   const std::size_t dot = text.find('.');
   EpochName parts;
-  if (dot == std::string::npos || text.compare(0, kEpoch.size(), kEpoch) != 0) refuse_record(text);
-  const auto [end, error] = std::from_chars(text.data() + kEpoch.size(), text.data() + dot, parts.epoch);
+  if (dot == std::string::npos || text.compare(0, kPrefix.size(), kPrefix) != 0) refuse_record(text);
+  const auto [end, error] = std::from_chars(text.data() + kPrefix.size(), text.data() + dot, parts.epoch);
   if (error != std::errc() || end != text.data() + dot || parts.epoch < 1) refuse_record(text);
   parts.name = text.substr(dot + 1);
   return parts;
