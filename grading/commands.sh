@@ -24,11 +24,12 @@ help_on_tree() {
                           make the students' tree, of all labs or of some;
                           update the one that is in DIR
   grade SUBMISSION [--lab a9] [--task ID] [--out DIR] [--rubric FILE] [--seed S]
-        [--accept SYMBOL,...]
+        [--accept SYMBOL,...] [--believe]
                           judge a folder, a zip or a5_answers.md; results go to
                           out/grading; exit code 8: something is not judged
                           --accept: also files that use these unlisted symbols,
-                          '*': whatever they use
+                          '*': whatever they use; --believe: what ranks
+                          count of their own work and memory
   marks DIR [--rubric FILE]
                           recompute the marks of a grading, after marking by
                           hand or with another rubric

@@ -16,5 +16,38 @@ TEST_CASE("the reference passes every case within its bounds at P = 1 2 3 4 5 8"
   check_all_pass(4, 20231);
 }
 
+TEST_CASE("only the default seed gives the handout's numbers, any other gives numbers of its own") {
+  const std::vector<Case> cases = all_cases();
+  const auto input_of = [&](const char* name, int rank, std::uint64_t seed) {
+    const CaseInputs inputs = named_cases(cases, name, "check").at(0).inputs({rank, 4, seed});
+    REQUIRE(inputs.tensors.size() == 1);
+    return inputs.tensors.begin()->second;
+  };
+  const auto is = [](const at::Tensor& given, std::initializer_list<float> values) {
+    return given.view({-1}).equal(at::tensor(values));
+  };
+  CHECK(is(input_of("Broadcast", 0, 42), {10}));
+  CHECK(is(input_of("AllReduce", 2, 42), {3}));
+  CHECK(is(input_of("AllGather", 3, 42), {3, 13}));
+  CHECK(is(input_of("ReduceScatter", 1, 42), {4, 5, 6, 7}));
+  CHECK(is(input_of("AllToAll", 3, 42), {12, 13, 14, 15}));
+  for (const char* name : {"Broadcast", "AllReduce", "AllGather", "ReduceScatter", "AllToAll"}) {
+    CAPTURE(name);
+    for (const int rank : {0, 1, 2, 3}) {
+      const at::Tensor one = input_of(name, rank, 7), other = input_of(name, rank, 20231);
+      CHECK(one.sizes() == input_of(name, rank, 42).sizes());
+      CHECK((one.scalar_type() == at::kFloat));
+      // A single drawn number may be the handout's by chance; all four ranks' never are.
+      if (one.numel() > 1) CHECK_FALSE(one.equal(other));
+    }
+    std::vector<at::Tensor> given, drawn;
+    for (const int rank : {0, 1, 2, 3}) {
+      given.push_back(input_of(name, rank, 42));
+      drawn.push_back(input_of(name, rank, 7));
+    }
+    CHECK_FALSE(at::cat(given).equal(at::cat(drawn)));
+  }
+}
+
 }  // namespace
 }  // namespace lab::a9

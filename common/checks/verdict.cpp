@@ -152,6 +152,10 @@ CaseVerdict judge_case(const Case& test_case, int size, std::uint64_t seed,
       const std::optional<RankVerdict> known = judge_without_results(test_case, record);
       if (!known) expected[index] = test_case.expected({rank, size, seed});
       verdict.ranks.push_back(known ? *known : judge_results(test_case, {rank, size, seed}, *record, expected[index]));
+      if (!known) {
+        verdict.ranks.back().used = record->used;
+        verdict.ranks.back().seen = record->seen;
+      }
     }
   }
   if (!verdict.passed() && !verdict.skipped() && !verdict.not_implemented())

@@ -19,6 +19,8 @@ struct RankVerdict {
   std::string reason;
   std::string missing_task;  ///< kNotImplemented
   int exit_code = 0;         ///< kThrew, kNotImplemented: of what was thrown
+  ResourceUse used;          ///< of a rank that returned: by its own count
+  SeenUse seen;              ///< and as its judge saw it
 };
 
 /// One case, judged over all ranks.

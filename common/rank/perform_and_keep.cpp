@@ -28,6 +28,7 @@ void perform_and_keep(CaseRecord record, const std::function<CaseRun()>& perform
     if (abandoned.size() > num_abandoned) throw ContractError(abandoned[num_abandoned]);
     record.results = std::move(run.actual);
     record.spent = std::move(run.spent);
+    record.used = run.used;
     keep(record);
   } catch (const NotImplementedError& todo) {
     record.missing_task = todo.task_id();

@@ -55,6 +55,12 @@ std::string text_at(const json& object, const char* key) {
   return one_line(value.get<std::string>().substr(0, kMostTextBytes));
 }
 
+std::int64_t count_at(const json& object, const char* key) {
+  const json& value = field_of(object, key);
+  if (!value.is_number_integer() || value < 0) throw UsageError(fmt::format("its '{}' is not an integer >= 0", key));
+  return value.get<std::int64_t>();
+}
+
 const json& list_at(const json& object, const char* key) {
   const json& value = field_of(object, key);
   if (!value.is_array()) throw UsageError(fmt::format("its '{}' is not a list", key));
@@ -118,6 +124,8 @@ std::string text_of_record(const CaseRecord& record, const std::vector<std::stri
                          {"exit_code", record.exit_code},
                          {"missing_task", record.missing_task},
                          {"spent", spent},
+                         {"flops", record.used.flops},
+                         {"peak_bytes", record.used.peak_bytes},
                          {"undefined", undefined}};
   // The message of what was thrown may contain any bytes.
   return document.dump(-1, ' ', true, json::error_handler_t::replace);
@@ -136,6 +144,7 @@ CaseRecord record_from_text(const std::string& text, std::vector<std::string>& u
   if (!exit_code.is_number_integer() || exit_code < 0 || exit_code > 255)
     throw UsageError("its exit code is not an integer from 0 to 255");
   record.exit_code = exit_code.get<int>();
+  record.used = {count_at(document, "flops"), count_at(document, "peak_bytes")};
   for (const json& entry : list_at(document, "spent")) record.spent.push_back(ledger_entry_of(entry));
   for (const json& name : list_at(document, "undefined")) {
     if (!name.is_string()) throw UsageError("its 'undefined' has a name that is not a string");

@@ -6,6 +6,7 @@
 
 #include "common/base/files.h"
 #include "common/base/ledger_entry.h"
+#include "common/base/resource_use.h"
 #include "common/tensor/tensor_map.h"
 
 namespace lab {
@@ -22,6 +23,8 @@ struct CaseRecord {
   std::string missing_task;        ///< kNotImplemented: the id in not_implemented(), such as "a9.allreduce"
   TensorMap results;               ///< undefined tensors stay undefined; on the CPU
   std::vector<LedgerEntry> spent;  ///< during the case, by operation
+  ResourceUse used;                ///< the rank's own count
+  SeenUse seen;                    ///< filled in by a judge; not part of the record's text
 };
 
 /// A record without its tensors, as JSON in ASCII; its message is cut to 4000 characters.

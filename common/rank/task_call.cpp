@@ -10,6 +10,7 @@
 #include "common/base/failure.h"
 #include "common/comm/messages/endpoint_of.h"
 #include "common/tensor/describe.h"
+#include "common/tensor/memory_meter.h"
 
 namespace lab {
 namespace {
@@ -78,11 +79,13 @@ CaseRun perform_call(const CallTable& calls, const std::string& task, const std:
   endpoint_of(comm).transport().set_task(fmt::format("{}, {}", task, name));
   {
     const LedgerScope scope(endpoint_of(comm), task);
+    const MemoryScope memory;
     try {
       run.actual = call(comm, run.inputs);
       for (auto& [result, tensor] : run.actual) {
         if (tensor.defined()) tensor = tensor.cpu();
       }
+      run.used.peak_bytes = memory.reading().peak_bytes;
     } catch (const Error&) {
       throw;
     } catch (const std::exception& failure) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/ledger_entry.h"
+#include "common/base/resource_use.h"
 #include "common/comm/communicator.h"
 #include "common/tensor/tensor_map.h"
 
@@ -37,6 +38,7 @@ struct CaseRun {
   CaseInputs inputs;
   TensorMap actual;                ///< on the CPU
   std::vector<LedgerEntry> spent;  ///< by operation, during the case
+  ResourceUse used;
 };
 
 /// Runs the call of a task on these inputs, for the case of that name; all ranks together. The results are moved to the

@@ -57,7 +57,9 @@ std::set<pid_t> left_processes(const HostilePlace& place, const std::vector<pid_
 }
 
 std::string fault_of(const ProgramEnd& end) {
-  return end.well() ? "" : "the grading " + end.message();
+  const bool not_judged = WIFEXITED(end.status) && WEXITSTATUS(end.status) == static_cast<int>(ExitCode::kNotJudged);
+  const bool graded = end.well() || (not_judged && !end.timed_out);
+  return graded ? "" : "the grading " + end.message();
 }
 
 /// The texts of the results, but not the hand-in's own answers.

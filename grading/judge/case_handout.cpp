@@ -32,7 +32,7 @@ CaseInputs CaseHandout::inputs_of(std::size_t index, int rank) const {
   return inputs;
 }
 
-std::optional<std::string> CaseHandout::next(int rank) {
+std::optional<std::string> CaseHandout::next(int rank, pid_t process) {
   RankState& state = ranks_[static_cast<std::size_t>(rank)];
   num_started_ += state.has_started ? 0 : 1;
   state.has_started = true;
@@ -46,6 +46,7 @@ std::optional<std::string> CaseHandout::next(int rank) {
     skipped.message = skip_reason_of(test_case, size);
     if (skipped.message.empty()) {
       state.current = &test_case;
+      state.usage.case_begins(process);
       try {
         return bytes_of_parcel({test_case.task, test_case.name, inputs_of(index, rank)});
       } catch (...) {
@@ -61,7 +62,7 @@ std::optional<std::string> CaseHandout::next(int rank) {
   return std::nullopt;
 }
 
-void CaseHandout::done(int rank, std::string result, const std::vector<LedgerEntry>& spent) {
+void CaseHandout::done(int rank, pid_t process, std::string result, const std::vector<LedgerEntry>& spent) {
   RankState& state = ranks_[static_cast<std::size_t>(rank)];
   if (state.current == nullptr) throw UsageError("a result that was not asked for");
   CaseRecord record = record_from_bytes(result);
@@ -71,6 +72,8 @@ void CaseHandout::done(int rank, std::string result, const std::vector<LedgerEnt
   for (LedgerEntry& entry : record.spent) {
     if (entry.operation == "message") entry.operation = record.task;
   }
+  // A rank that failed ends at once, and earns nothing that would have to be explained.
+  if (record.state == CaseRecord::State::kReturned) record.seen = state.usage.case_ended(process);
   state.current = nullptr;
   state.records.push_back(std::move(record));
   ++num_done_;

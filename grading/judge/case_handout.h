@@ -10,19 +10,20 @@
 #include "common/checks/case.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/rank/record.h"
+#include "grading/judge/sandbox/process_usage.h"
 
 namespace lab::grading {
 
 /// Gives each rank of a world its inputs of one case after the other and keeps what it returns, with the costs that the
-/// relay has counted. Cases that a rank skips or is not asked for are not sent; nor is the seed from which inputs and
+/// relay has counted and what was seen of the rank's process. Cases that a rank skips or is not asked for are not sent; nor is the seed from which inputs and
 /// expected results follow: a task that expects one gets a random number, the same on every rank.
 class CaseHandout final : public comm::RelayWork {
  public:
   CaseHandout(std::vector<Case> cases, int num_ranks, std::uint64_t seed);
 
-  std::optional<std::string> next(int rank) override;
+  std::optional<std::string> next(int rank, pid_t process) override;
   /// Errors    UsageError: what came back is not a record of the case that was sent
-  void done(int rank, std::string result, const std::vector<LedgerEntry>& spent) override;
+  void done(int rank, pid_t process, std::string result, const std::vector<LedgerEntry>& spent) override;
 
   /// How many records have come back; may be asked by another thread.
   std::uint64_t num_done() const { return num_done_; }
@@ -38,6 +39,7 @@ class CaseHandout final : public comm::RelayWork {
     std::size_t next_case = 0;
     const Case* current = nullptr;  ///< was sent, and has not come back
     std::vector<CaseRecord> records;
+    ProcessUsage usage;
   };
 
   CaseInputs inputs_of(std::size_t index, int rank) const;

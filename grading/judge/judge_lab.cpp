@@ -11,6 +11,7 @@
 #include "common/checks/case.h"
 #include "common/launch/one_rank.h"
 #include "grading/judge/check_runs.h"
+#include "grading/judge/claims.h"
 #include "grading/judge/sandbox/sandbox.h"
 #include "grading/judge/stand_ins.h"
 #include "grading/judge/withheld_tasks.h"
@@ -91,9 +92,20 @@ TaskOutcome task_not_judged(const std::string& id, const NotJudged& fault) {
   return outcome;
 }
 
+/// Why a check that passed must wait for a look; empty: it need not.
+std::string reason_to_look(const ClaimCheck& claims, const Case& test_case, int num_ranks, const CheckedCase& run) {
+  try {
+    return claims.contradiction(test_case, num_ranks, run);
+  } catch (const NotJudged& fault) {
+    return fault.what();
+  } catch (const BudgetSpent& spent) {
+    return fmt::format("needs a look: a comparison with the reference was {}", spent.what());
+  }
+}
+
 /// Runs the checks on one size after the other, as long as they have something to lose.
 std::map<std::string, TaskOutcome> run_sizes(const CheckRunner& runner, const Rubric& rubric,
-                                             const std::vector<Case>& cases) {
+                                             const std::vector<Case>& cases, const ClaimCheck& claims) {
   std::map<std::string, TaskOutcome> outcomes;
   const std::vector<int>& all_cases = rubric.judging.ranks;
   std::vector<int> sizes = all_cases;
@@ -120,11 +132,16 @@ std::map<std::string, TaskOutcome> run_sizes(const CheckRunner& runner, const Ru
       for (const Case& test_case : still) note_failed(outcomes[test_case.task], test_case.name, spent.what());
       return outcomes;
     }
-    for (const CheckedCase& run : runs) {
+    for (std::size_t run_index = 0; run_index < runs.size(); ++run_index) {
+      const CheckedCase& run = runs[run_index];
       TaskOutcome& outcome = outcomes[run.task];
       if (outcome.state == TaskOutcome::State::kNotRun) outcome.state = TaskOutcome::State::kJudged;
-      add_run(check_of(outcome, run.name), run, num_ranks, shaken);
+      CheckOutcome& check = check_of(outcome, run.name);
+      add_run(check, run, num_ranks, shaken);
       note_todo(outcome, run);
+      if (check.state != CheckOutcome::State::kPassed) continue;
+      const std::string reason = reason_to_look(claims, still[run_index], num_ranks, run);
+      if (!reason.empty()) note_not_judged(outcome, run.name, NotJudged(reason));
     }
   }
   return outcomes;
@@ -203,18 +220,42 @@ struct Judging {
   const StudentBuilder& builder;
   const Sandbox& sandbox;
   const std::map<std::string, std::string>& texts;
-  std::uint64_t seed;
+  const GradeOptions& options;
 };
+
+std::set<std::string> student_files(const StudentBuilder& builder) {
+  std::set<std::string> files;
+  for (const StudentSource& source : builder.recipe().sources) files.insert(source.name);
+  return files;
+}
+
+/// Its program is built and started when it is first needed; `make_room` ends others before, for their memory.
+ClaimCheck::RunReference reference_runner(const Judging& judging, std::function<void()> make_room) {
+  if (judging.options.believes_ranks) return {};
+  return [&judging, make_room = std::move(make_room), program = std::make_shared<std::optional<StudentBuild>>()](
+             const Case& test_case, int num_ranks) {
+    if (!*program) *program = judging.builder.build(judging.texts, student_files(judging.builder));
+    make_room();
+    const CheckRunner reference{std::make_shared<RankServers>(judging.sandbox, (*program)->program),
+                                judging.options.seed, judging.rubric.judging.stall_seconds};
+    return reference.run(num_ranks, {test_case}).front();
+  };
+}
 
 /// Builds, runs and judges into `outcome`, which has an entry for each of the tasks.
 /// Errors    NotJudged: the submission could not be built because of the machine
 void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const std::vector<std::string>& tasks,
                  LabOutcome& outcome) {
-  const auto& [rubric, builder, sandbox, texts, seed] = judging;
+  const auto& [rubric, builder, sandbox, texts, options] = judging;
+  const std::uint64_t seed = options.seed;
   const double stall_seconds = rubric.judging.stall_seconds;
   auto [build, servers] = build_that_starts(builder, sandbox, stall_seconds, texts);
   CheckRunner runner{std::move(servers), seed, stall_seconds};
-  if (!build.program.empty()) outcome.tasks = run_sizes(runner, rubric, cases_of_tasks(cases, tasks));
+  const auto run_all_sizes = [&judging, &rubric = rubric](const CheckRunner& with, const std::vector<Case>& some) {
+    const ClaimCheck claims(reference_runner(judging, [&with] { with.servers->end(); }));
+    return run_sizes(with, rubric, some, claims);
+  };
+  if (!build.program.empty()) outcome.tasks = run_all_sizes(runner, cases_of_tasks(cases, tasks));
   for (const auto& [name, reason] : build.replaced) {
     if (texts.count(name) != 0) outcome.notes.push_back(fmt::format("{}: {}", name, reason));
   }
@@ -228,8 +269,7 @@ void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const s
 
   const StudentBuild& own = build;
   std::map<std::set<std::string>, StudentBuild> helped;  // keyed by the reference files in it
-  StandIns stand_ins{rubric, {}, [&](const std::string& file) { return own.is_own(file); }, {}};
-  for (const StudentSource& source : builder.recipe().sources) stand_ins.files.insert(source.name);
+  StandIns stand_ins{rubric, student_files(builder), [&](const std::string& file) { return own.is_own(file); }, {}};
   stand_ins.judge_again = [&](const std::string& task, const std::set<std::string>& reference) {
     auto found = helped.find(reference);
     try {
@@ -243,7 +283,7 @@ void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const s
                                         [&](const auto& replaced) { return own.replaced.count(replaced.first) != 0; });
     if (with_help.program.empty() || !same_files) return std::optional<TaskOutcome>();
     const CheckRunner again{std::make_shared<RankServers>(sandbox, with_help.program), seed, stall_seconds};
-    return std::optional<TaskOutcome>(run_sizes(again, rubric, cases_of_task(cases, task)).at(task));
+    return std::optional<TaskOutcome>(run_all_sizes(again, cases_of_task(cases, task)).at(task));
   };
   if (!build.program.empty()) stand_ins.apply(tasks, outcome);
   withhold_dependents(rubric, withheld, outcome);
@@ -265,7 +305,7 @@ LabOutcome judge_lab(const JudgedLab& lab, const Rubric& rubric, const StudentBu
 
   try {
     const Sandbox limited = sandbox.within(rubric.judging.budget_seconds);
-    judge_tasks({rubric, builder, limited, texts, options.seed}, cases, tasks, outcome);
+    judge_tasks({rubric, builder, limited, texts, options}, cases, tasks, outcome);
   } catch (const NotJudged& fault) {
     for (const std::string& task : tasks) outcome.tasks[task] = task_not_judged(task, fault);
   }

@@ -14,7 +14,8 @@ namespace lab::grading {
 
 struct GradeOptions {
   std::uint64_t seed = 42;
-  std::string only_task;  ///< empty: all
+  std::string only_task;        ///< empty: all
+  bool believes_ranks = false;  ///< what they count of their own work and memory, whatever was seen (claims.h)
 };
 
 /// Builds a submission's files, runs every task of the rubric on each of its world sizes, and judges what comes back.

@@ -33,6 +33,9 @@ RelayWorld::Hub::Hub(int num_ranks, const RelayOptions& options)
       throw UsageError("the relay cannot create a socket: " + std::string(std::strerror(errno)));
     member.relay_end = UniqueFd(ends[0]);
     member.rank_end = UniqueFd(ends[1]);
+    const int yes = 1;  // the kernel then names the process that each message is from
+    if (::setsockopt(member.relay_end.get(), SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) != 0)
+      throw UsageError("the relay's socket does not name its sender: " + std::string(std::strerror(errno)));
     member.reader = RelayFrameReader(options.max_message_bytes);
   }
 }
@@ -79,9 +82,22 @@ void RelayWorld::Hub::serve(RelayWork* work) {
 void RelayWorld::Hub::read_from(int rank) {
   Member& member = at(rank);
   char bytes[256 << 10];
-  const ssize_t got = ::recv(member.relay_end.get(), bytes, sizeof bytes, MSG_DONTWAIT);
+  iovec place = {bytes, sizeof bytes};
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(ucred))];
+  msghdr message = {};
+  message.msg_iov = &place;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = sizeof space;
+  const ssize_t got = ::recvmsg(member.relay_end.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
   if (got <= 0) return leave(rank, "its process has ended");
+  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_CREDENTIALS) {
+    ucred sender = {};
+    std::memcpy(&sender, CMSG_DATA(header), sizeof sender);
+    member.process = sender.pid;
+  }
   member.reader.add(bytes, static_cast<std::size_t>(got));
   try {
     while (auto received = member.reader.next()) take(rank, std::move(*received));

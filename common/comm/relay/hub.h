@@ -64,6 +64,7 @@ class RelayWorld::Hub {
   /// What the relay knows of one rank.
   struct Member {
     UniqueFd relay_end, rank_end;
+    pid_t process = 0;  ///< that wrote to us last
     RelayFrameReader reader{0};
     std::string outgoing;
     std::size_t num_written = 0;     ///< of these bytes

@@ -139,7 +139,7 @@ void RelayWorld::Hub::give_work(int rank) {
   member.clock = 0;
   RelayFrame answer;
   answer.kind = RelayFrame::Kind::kDone;
-  const std::optional<std::string> work = work_->next(rank);
+  const std::optional<std::string> work = work_->next(rank, member.process);
   if (!work) answer.text = "no more";
   member.works = work.has_value();
   send(rank, answer, work.value_or(""));
@@ -150,7 +150,7 @@ void RelayWorld::Hub::take_work(int rank, std::string result) {
   if (!member.works) throw ContractError("a result that was not asked for");
   member.works = false;
   // What a rank is told of a failure it has not paid for.
-  if (!member.told) work_->done(rank, std::move(result), member.ledger.entries());
+  if (!member.told) work_->done(rank, member.process, std::move(result), member.ledger.entries());
 }
 
 }  // namespace lab::comm

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -28,10 +30,11 @@ struct RelayOptions {
 class RelayWork {
  public:
   virtual ~RelayWork() = default;
-  /// The rank's next piece of work; none: it has done all. Its ledger and its clock begin at zero.
-  virtual std::optional<std::string> next(int rank) = 0;
+  /// The rank's next piece of work; none: it has done all. Its ledger and its clock begin at zero. `process` asks for
+  /// it, by the kernel's word, and waits for the answer.
+  virtual std::optional<std::string> next(int rank, pid_t process) = 0;
   /// What the rank made of it, which untrusted code may have written, and what it spent meanwhile by the relay's count.
-  virtual void done(int rank, std::string result, const std::vector<LedgerEntry>& spent) = 0;
+  virtual void done(int rank, pid_t process, std::string result, const std::vector<LedgerEntry>& spent) = 0;
 };
 
 /// Why a world ended early.

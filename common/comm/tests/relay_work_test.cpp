@@ -19,14 +19,16 @@ struct Pieces final : RelayWork {
   std::vector<std::string> pieces;
   std::vector<std::size_t> num_given = {0, 0};
   std::vector<std::string> results;
+  std::vector<pid_t> processes;  ///< of which they came
 
   explicit Pieces(std::vector<std::string> all) : pieces(std::move(all)) {}
-  std::optional<std::string> next(int rank) override {
+  std::optional<std::string> next(int rank, pid_t) override {
     std::size_t& given = num_given[static_cast<std::size_t>(rank)];
     if (given == pieces.size()) return std::nullopt;
     return pieces[given++];
   }
-  void done(int rank, std::string result, const std::vector<LedgerEntry>& spent) override {
+  void done(int rank, pid_t process, std::string result, const std::vector<LedgerEntry>& spent) override {
+    processes.push_back(process);
     std::uint64_t bytes = 0;
     for (const LedgerEntry& entry : spent) bytes += entry.bytes_sent;
     results.push_back(fmt::format("{}: {}, {}", rank, result, bytes));
@@ -57,6 +59,7 @@ struct WorkingRanks {
     }
     world.serve(&pieces);
     for (std::thread& rank : ranks) rank.join();
+    for (const pid_t process : pieces.processes) CHECK(process == ::getpid());
     results = pieces.results;
     std::sort(results.begin(), results.end());
     failure = world.failure();

@@ -24,6 +24,7 @@ namespace {
 struct GradeArguments {
   PlaceOptions place;
   std::string submission, lab, task, out, accepted;
+  bool believes = false;
   std::uint64_t seed = 0;
 };
 
@@ -92,9 +93,10 @@ bool grade_lab(const JudgingPlace& place, const JudgedLab& lab, const SubmittedL
                const GradeArguments& options) {
   const Rubric rubric = place.rubric(lab);
   const AcceptedSymbols accepted(options.accepted);
-  LabOutcome outcome = submitted.fault.empty() ? judge_lab(lab, rubric, place.builder(lab, accepted), place.sandbox(),
-                                                           submitted.sources, {options.seed, options.task})
-                                               : unreadable_outcome(rubric, submitted.fault);
+  LabOutcome outcome = submitted.fault.empty()
+                           ? judge_lab(lab, rubric, place.builder(lab, accepted), place.sandbox(), submitted.sources,
+                                       {options.seed, options.task, options.believes})
+                           : unreadable_outcome(rubric, submitted.fault);
   outcome.notes.insert(outcome.notes.begin(), submitted.notes.begin(), submitted.notes.end());
   outcome.answers = submitted.answers;
   outcome.evidence = evidence_of_logs(submitted.answers, lab.expected_log);
@@ -146,6 +148,7 @@ void grade_command(cli::App& app) {
   app.add_text("--out", options.out, "DIR", "where the results go (default: out/grading/WHO)");
   app.add_text("--accept", options.accepted, "SYMBOL[,SYMBOL]...",
                "judge files that use these unlisted symbols, too, such as getenv; '*': whatever they use");
+  app.add_flag("--believe", options.believes, "what ranks count of their own work and memory, whatever is seen of it");
   app.add_seed("--seed", options.seed, "of the inputs: replays a grading");
   app.set_action([&] {
     if (!app.given("--seed")) options.seed = secret_seed();

@@ -1,42 +1,16 @@
 #include "grading/judge/sandbox/job_clock.h"
 
 #include <dirent.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <memory>
-#include <optional>
-#include <sstream>
 #include <vector>
 
 #include "common/base/option_value.h"
+#include "grading/judge/sandbox/proc_files.h"
 
 namespace lab::grading {
 namespace {
-
-struct Stat {
-  char state = 'S';
-  pid_t parent = 0;
-  double cpu_seconds = 0;
-};
-
-std::optional<Stat> read_stat(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  const std::size_t end_of_name = line.rfind(')');  // the name may hold spaces and parentheses
-  if (end_of_name == std::string::npos) return std::nullopt;
-  std::istringstream fields(line.substr(end_of_name + 1));
-  Stat stat;
-  fields >> stat.state >> stat.parent;
-  double skipped = 0, user = 0, system = 0;
-  for (int field = 5; field < 14; ++field) fields >> skipped;
-  fields >> user >> system;
-  stat.cpu_seconds = (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
-  if (!fields) return std::nullopt;
-  return stat;
-}
 
 std::vector<pid_t> numbered_entries(const std::string& folder) {
   std::vector<pid_t> found;
@@ -46,18 +20,6 @@ std::vector<pid_t> numbered_entries(const std::string& folder) {
     if (const auto number = option::integer<pid_t>(entry->d_name)) found.push_back(*number);
   }
   return found;
-}
-
-/// Resident anonymous and shared memory of a process; 0 if it is gone.
-std::uint64_t memory_of(const std::string& status) {
-  std::ifstream file(status);
-  std::uint64_t kibibytes = 0, number = 0;
-  for (std::string line; std::getline(file, line);) {
-    if (line.rfind("RssAnon:", 0) != 0 && line.rfind("RssShmem:", 0) != 0) continue;
-    std::istringstream(line.substr(line.find(':') + 1)) >> number;
-    kibibytes += number;
-  }
-  return kibibytes << 10;
 }
 
 bool wants_to_run(char state) {
@@ -79,7 +41,8 @@ JobTree tree_below(pid_t root, const std::string& proc) {
       if (const auto stat = read_stat(tasks + "/" + std::to_string(thread) + "/stat"))
         tree.threads[thread] = {stat->state, stat->cpu_seconds};
     }
-    tree.memory_bytes += memory_of(proc + "/" + std::to_string(processes[next]) + "/status");
+    tree.memory_bytes +=
+        status_bytes(proc + "/" + std::to_string(processes[next]) + "/status", {"RssAnon", "RssShmem"});
     const auto [begin, end] = children.equal_range(processes[next]);
     for (auto child = begin; child != end; ++child) processes.push_back(child->second);
   }

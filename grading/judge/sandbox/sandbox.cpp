@@ -44,9 +44,20 @@ void add(std::vector<std::string>& argv, std::initializer_list<std::string> argu
   argv.insert(argv.end(), arguments);
 }
 
-std::vector<std::string> bubblewrap(const SandboxJob& job, int filter) {
-  std::vector<std::string> argv = {
-      "bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"};
+/// Becomes a user without rights, and then the job.
+void add_nobody(std::vector<std::string>& argv) {
+  add(argv, {"setpriv", "--reuid", kNobody, "--regid", kNobody, "--clear-groups", "--pdeathsig", "KILL", "--"});
+}
+
+std::vector<std::string> bubblewrap(const SandboxJob& job, bool nobody_inside, int filter) {
+  std::vector<std::string> argv = {"bwrap", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"};
+  if (nobody_inside) {
+    // Without a user namespace of its own, in which there would be only one user to become.
+    add(argv, {"--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"});
+    add(argv, {"--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"});
+  } else {
+    add(argv, {"--unshare-all"});
+  }
   for (const std::string& word : environment()) {
     const std::size_t equals = word.find('=');
     add(argv, {"--setenv", word.substr(0, equals), word.substr(equals + 1)});
@@ -59,9 +70,10 @@ std::vector<std::string> bubblewrap(const SandboxJob& job, int filter) {
       add(argv, {"--ro-bind-try", folder, folder});
     }
   }
+  add(argv, {"--perms", "0755", "--dir", "/etc"});
   for (const char* path : {"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"})
     add(argv, {"--ro-bind-try", path, path});
-  add(argv, {"--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"});
+  add(argv, {"--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"});
   for (const std::string& path : job.readable) add(argv, {"--ro-bind", path, path});
   for (const std::string& path : job.hidden) {
     if (std::filesystem::is_directory(path)) {
@@ -73,15 +85,17 @@ std::vector<std::string> bubblewrap(const SandboxJob& job, int filter) {
   if (!job.folder.empty()) add(argv, {"--bind", job.folder, job.folder});
   if (job.program >= 0) add(argv, {"--perms", "0555", "--ro-bind-data", std::to_string(job.program), "/program"});
   add(argv, {"--chdir", job.folder.empty() ? "/" : job.folder, "--seccomp", std::to_string(filter), "--"});
+  if (nobody_inside) add_nobody(argv);
   return argv;
 }
 
-std::vector<std::string> command_line(const SandboxJob& job, bool isolated, int filter) {
+std::vector<std::string> command_line(const SandboxJob& job, Sandbox::Wall wall, int filter) {
   std::vector<std::string> argv = limited(job.limits);
-  if (job.is_student_code && ::geteuid() == 0)
-    add(argv, {"setpriv", "--reuid", kNobody, "--regid", kNobody, "--clear-groups", "--pdeathsig", "KILL", "--"});
+  const bool as_nobody = job.is_student_code && ::geteuid() == 0;
+  const bool isolated = wall != Sandbox::Wall::kLimits, inside = wall == Sandbox::Wall::kRootsBubblewrap;
+  if (as_nobody && !inside) add_nobody(argv);
   if (isolated) {
-    const std::vector<std::string> wrap = bubblewrap(job, filter);
+    const std::vector<std::string> wrap = bubblewrap(job, as_nobody && inside, filter);
     argv.insert(argv.end(), wrap.begin(), wrap.end());
   } else {
     add(argv, {"env", "-i", "-C", job.folder.empty() ? "/" : job.folder});
@@ -93,11 +107,15 @@ std::vector<std::string> command_line(const SandboxJob& job, bool isolated, int 
   return argv;
 }
 
-std::unique_ptr<Subprocess> start_in(const SandboxJob& job, bool isolated) {
+std::unique_ptr<Subprocess> start_in(const SandboxJob& job, Sandbox::Wall wall) {
+  const bool isolated = wall != Sandbox::Wall::kLimits;
   UniqueFd filter;
-  if (isolated) filter = syscall_filter(FilterKind::kTools);
+  if (isolated) {
+    const bool nobody_inside = wall == Sandbox::Wall::kRootsBubblewrap && job.is_student_code;
+    filter = syscall_filter(nobody_inside ? FilterKind::kToNobody : FilterKind::kTools);
+  }
   ProcessSpec command;
-  command.argv = command_line(job, isolated, filter.get());
+  command.argv = command_line(job, wall, filter.get());
   command.inherited = job.inherited;
   if (job.program >= 0) command.inherited.push_back(job.program);
   if (isolated) command.inherited.push_back(filter.get());
@@ -106,18 +124,17 @@ std::unique_ptr<Subprocess> start_in(const SandboxJob& job, bool isolated) {
   return std::make_unique<Subprocess>(command);
 }
 
-/// Why bubblewrap cannot be used; empty if it can. It must also let a program start that is started as student code.
-std::string bubblewrap_is_missing() {
-  if (!is_in_path("bwrap")) return "bubblewrap is not installed";
+/// Whether bubblewrap can be used this way. It must also let a program start that is started as student code.
+bool works(Sandbox::Wall wall) {
   const UniqueFd program(::open("/bin/true", O_RDONLY | O_CLOEXEC));
   SandboxJob job;
   job.argv = {"true"};
   job.program = program.get();
   job.is_student_code = true;
-  const std::unique_ptr<Subprocess> trial = start_in(job, true);
+  const std::unique_ptr<Subprocess> trial = start_in(job, wall);
   while (!trial->wait_for(10)) {
   }
-  return trial->status() == 0 ? "" : "bubblewrap cannot create namespaces here";
+  return trial->status() == 0;
 }
 
 /// A program that was started for one job.
@@ -142,8 +159,18 @@ class ProgramJob : public RunningJob {
 Sandbox Sandbox::detect(bool wanted, double most_wall_seconds) {
   Sandbox sandbox;
   sandbox.most_wall_seconds_ = most_wall_seconds;
-  const std::string reason = wanted ? bubblewrap_is_missing() : "bubblewrap was turned off";
-  sandbox.isolates_ = reason.empty();
+  std::string reason;
+  if (!wanted) {
+    reason = "bubblewrap was turned off";
+  } else if (!is_in_path("bwrap")) {
+    reason = "bubblewrap is not installed";
+  } else if (works(Wall::kBubblewrap)) {
+    sandbox.wall_ = Wall::kBubblewrap;
+  } else if (::geteuid() == 0 && works(Wall::kRootsBubblewrap)) {
+    sandbox.wall_ = Wall::kRootsBubblewrap;
+  } else {
+    reason = "bubblewrap cannot create namespaces here";
+  }
   sandbox.level_ =
       reason.empty() ? "bubblewrap: no network, no other processes, no files but the lab's; few system calls; limits "
                        "on time, memory, threads and output"
@@ -179,12 +206,12 @@ SandboxResult Sandbox::run_or_give_up(const SandboxJob& job) const {
 }
 
 std::unique_ptr<Subprocess> Sandbox::start(const SandboxJob& job) const {
-  return start_in(job, isolates_);
+  return start_in(job, wall_);
 }
 
 std::vector<SandboxResult> Sandbox::supervise(const std::vector<StartedJob>& jobs, const SandboxLimits& limits,
                                               const std::function<std::uint64_t()>& progress) const {
-  return supervise_jobs(jobs, {limits, progress, most_wall_seconds_, isolates_, budget_.get()});
+  return supervise_jobs(jobs, {limits, progress, most_wall_seconds_, isolates(), budget_.get()});
 }
 
 }  // namespace lab::grading

@@ -33,6 +33,14 @@ constexpr double kMostWallSeconds = 1800;
 /// Source    https://github.com/containers/bubblewrap; the only place that starts bwrap
 class Sandbox {
  public:
+  /// What stands around a job.
+  enum class Wall {
+    kLimits,      ///< no bubblewrap
+    kBubblewrap,  ///< run by who runs the job: started by root, student code's is run as a user without rights
+    /// As root, for student code too, which becomes such a user inside: where only root may create namespaces.
+    kRootsBubblewrap
+  };
+
   /// Tries bubblewrap out. If `wanted` is false, goes without it, as on a machine that does not have it.
   static Sandbox detect(bool wanted = true, double most_wall_seconds = kMostWallSeconds);
 
@@ -41,7 +49,7 @@ class Sandbox {
   /// Whether the submission's time is used up.
   bool is_spent() const { return budget_ && budget_->left() == 0; }
 
-  bool isolates() const { return isolates_; }
+  bool isolates() const { return wall_ != Wall::kLimits; }
   /// "bubblewrap: no network, no files but the lab's, ..." or "none but limits: bubblewrap is not installed".
   const std::string& level() const { return level_; }
 
@@ -58,7 +66,7 @@ class Sandbox {
                                        const std::function<std::uint64_t()>& progress) const;
 
  private:
-  bool isolates_ = false;
+  Wall wall_ = Wall::kLimits;
   std::string level_;
   double most_wall_seconds_ = kMostWallSeconds;
   std::shared_ptr<Budget> budget_;

@@ -32,14 +32,17 @@ constexpr std::initializer_list<const char*> kForNobody = {
     "move_pages",
     // namespaces, mounts, users
     "unshare", "setns", "mount", "umount2", "pivot_root", "chroot", "open_tree", "move_mount", "fsopen", "fsconfig",
-    "fsmount", "fspick", "mount_setattr", "setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid",
-    "setgroups", "setfsuid", "setfsgid", "capset", "personality",
+    "fsmount", "fspick", "mount_setattr", "setuid", "setgid", "setreuid", "setregid", "setfsuid", "setfsgid",
+    "personality",
     // parts of the kernel
     "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register", "keyctl",
     "add_key", "request_key", "init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot",
     "swapon", "swapoff", "acct", "quotactl", "syslog", "settimeofday", "clock_settime", "adjtimex", "clock_adjtime",
     "open_by_handle_at", "name_to_handle_at", "fanotify_init", "inotify_init", "inotify_init1", "lookup_dcookie",
     "vhangup", "sethostname", "setdomainname", "iopl", "ioperm", "nfsservctl"};
+
+/// In addition, for all but what becomes another user, after which they give no rights back.
+constexpr std::initializer_list<const char*> kToBecomeAnother = {"setresuid", "setresgid", "setgroups", "capset"};
 
 /// In addition, while a rank's program is loaded: other programs, signals, and all that changes files.
 constexpr std::initializer_list<const char*> kForTools = {
@@ -90,6 +93,9 @@ constexpr std::uint64_t kNewNamespaces =
 Filter deny_list(FilterKind kind) {
   Filter filter(SCMP_ACT_ALLOW);
   for (const char* name : kForNobody) filter.rule(kRefused, name);
+  if (kind != FilterKind::kToNobody) {
+    for (const char* name : kToBecomeAnother) filter.rule(kRefused, name);
+  }
   if (kind == FilterKind::kFirst) {
     for (const char* name : kForTools) filter.rule(kRefused, name);
     for (const std::uint64_t writes : {O_WRONLY, O_RDWR, O_CREAT}) {

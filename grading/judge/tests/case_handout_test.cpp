@@ -30,13 +30,13 @@ Case seeded(const std::string& name) {
 
 /// What the rank is sent next; it then hands in an empty record.
 CaseInputs sent_to(CaseHandout& handout, int rank) {
-  const std::optional<std::string> bytes = handout.next(rank);
+  const std::optional<std::string> bytes = handout.next(rank, ::getpid());
   REQUIRE(bytes);
   const Parcel parcel = parcel_from_bytes(*bytes);
   CaseRecord record;
   record.task = parcel.task;
   record.name = parcel.name;
-  handout.done(rank, bytes_of_record(record), {});
+  handout.done(rank, ::getpid(), bytes_of_record(record), {});
   return parcel.inputs;
 }
 

@@ -72,6 +72,25 @@ TEST_CASE("records come back by rank, and a run that ends in order has not faile
   CHECK(world.find(0, strange("double", "Other")) == nullptr);
 }
 
+TEST_CASE("what a rank uses is seen, whatever it counts") {
+  const Case unseen = strange("works_unseen", "Unseen");
+  const CaseWorld world = run({kDouble, unseen, strange("double", "Again")});
+  CHECK(failure_message(world) == "it has not failed");
+  const auto record_of = [&](int rank, const Case& test_case) {
+    const CaseRecord* record = world.find(rank, test_case);
+    REQUIRE(record != nullptr);
+    return *record;
+  };
+  const CaseRecord honest = record_of(0, unseen), busy = record_of(1, unseen);
+  CHECK(busy.seen.cpu_seconds > 0.9);
+  CHECK(busy.seen.peak_bytes > (190 << 20));
+  CHECK(busy.used.peak_bytes < 1000);
+  CHECK(busy.used.peak_bytes >= 24);
+  CHECK(honest.seen.cpu_seconds < 0.5);
+  CHECK(honest.seen.peak_bytes < (64 << 20));
+  CHECK(record_of(1, strange("double", "Again")).seen.cpu_seconds < 0.5);
+}
+
 TEST_CASE("printed text is not a record") {
   const CaseWorld world = run({strange("prints", "Double")});
   CHECK(contains(failure_message(world), "exited with code 0"));

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -109,6 +110,42 @@ TEST_CASE("a job whose process the kernel kills because memory runs out is not t
   CAPTURE(result.ending());
   CHECK(result.end == SandboxResult::End::kMachineOutOfMemory);
   CHECK(result.is_machines_fault());
+}
+
+/// Is first in PATH while it lives: bubblewrap as on a machine on which only root may create namespaces.
+class RootsBubblewrap {
+ public:
+  RootsBubblewrap() : path_before_(std::getenv("PATH")) {
+    const std::string name = folder_.path() + "/bwrap";
+    std::ofstream(name) << "#!/bin/sh\n[ $(id -u) = 0 ] || exit 1\nPATH='" << path_before_ << "' exec bwrap \"$@\"\n";
+    ::chmod(name.c_str(), 0755);
+    ::chmod(folder_.path().c_str(), 0755);
+    ::setenv("PATH", (folder_.path() + ":" + path_before_).c_str(), 1);
+  }
+  ~RootsBubblewrap() { ::setenv("PATH", path_before_.c_str(), 1); }
+
+ private:
+  const std::string path_before_;
+  const launch::RunDirectory folder_;
+};
+
+TEST_CASE("where only root may create namespaces, student code is isolated all the same, and not root") {
+  if (::geteuid() != 0 || !Sandbox::detect().isolates()) {
+    MESSAGE("skipped: needs root, and namespaces");
+    return;
+  }
+  const RootsBubblewrap instead;
+  const Sandbox sandbox = Sandbox::detect();
+  CHECK(sandbox.isolates());
+  SandboxJob job =
+      script("",
+             "id -u; id -g; grep -c : /proc/net/dev; grep CapEff /proc/self/status; ls /etc/alternatives >/dev/null; "
+             "ls /root");
+  job.is_student_code = true;
+  const SandboxResult result = sandbox.run(job);
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 2);  // there is no /root
+  CHECK(result.out == "65534\n65534\n1\nCapEff:\t0000000000000000\n");
 }
 
 TEST_CASE("a program that cannot be started is the machine's fault") {

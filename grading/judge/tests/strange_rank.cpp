@@ -11,6 +11,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <thread>
 #include <vector>
 
@@ -140,6 +141,18 @@ TensorMap reaches_out(Communicator&, const CaseInputs&) {
   return {{"open", at::tensor(open_ways, at::kDouble)}};
 }
 
+/// A second and 200 MiB that neither LibTorch's operators nor its allocator know of.
+TensorMap works_unseen(Communicator& comm, const CaseInputs& inputs) {
+  if (comm.rank() == 1) {
+    std::vector<char> memory(200 << 20);
+    volatile char* const bytes = memory.data();
+    for (const std::clock_t begin = std::clock(); std::clock() < begin + CLOCKS_PER_SEC;) {
+      for (std::size_t i = 0; i < memory.size(); i += 4096) bytes[i] = 1;
+    }
+  }
+  return doubled(comm, inputs);
+}
+
 CallTable calls() {
   return {{"a0.double", doubled},
           {"a0.twice", handing_in(record_of("a0.twice", "Twice"))},
@@ -153,7 +166,8 @@ CallTable calls() {
           {"a0.reaches_out", reaches_out},
           {"a0.remembers", remembers},
           {"a0.waits", waits_for_nothing},
-          {"a0.spends", spends}};
+          {"a0.spends", spends},
+          {"a0.works_unseen", works_unseen}};
 }
 
 }  // namespace

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+namespace lab {
+
+/// What a call used besides messages, as counted on its rank.
+struct ResourceUse {
+  std::int64_t flops = 0;       ///< floating-point operations, by the work meter
+  std::int64_t peak_bytes = 0;  ///< of tensors made meanwhile, by the memory meter
+};
+
+/// What a process was seen to use meanwhile, by the kernel's count: whatever it says itself.
+struct SeenUse {
+  double cpu_seconds = 0;
+  std::int64_t peak_bytes = 0;  ///< resident, beyond what it held before its first case
+};
+
+}  // namespace lab
