@@ -11,6 +11,8 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O1 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
 # For student code, in every preset: an exception there is reported with its line (common/base/throw_site.h).
 set(LAB_LINE_TABLES -g1)
+# In every preset, too: a request that is dropped without a wait (comm/point_to_point.h) must not compile.
+set(LAB_STUDENT_OPTIONS ${LAB_LINE_TABLES} -Werror=unused-result)
 
 option(LAB_WERROR "Treat warnings as errors" OFF)
 option(LAB_SANITIZE "Build with the address and undefined-behaviour sanitizers" OFF)

@@ -40,13 +40,13 @@ scores "another rubric gives other marks, and nothing is run" a4_data_tensor 130
 
 # One file does not compile, one prints what the lab would and leaves, one is missing; the others keep what they earn.
 submit a4_data_tensor
-echo 'int broken( {' >>"$a4/row_parallel.cpp"
+echo '[[nodiscard]] int request(); void drops_it() { request(); }' >>"$a4/row_parallel.cpp"
 sed -i 's|.*BEGIN SOLUTION a4.data_parallel.*|std::fputs("[DataParallel][Rank 0] Tensors match: True\\n", stdout); std::exit(0);|; 1i #include <cstdio>\n#include <cstdlib>' "$a4/data_parallel.cpp"
 rm "$a4/accumulation.cpp"
 echo notes >"$a4/notes.txt"
 grade
 scores "what compiles and returns is judged all the same" a4_data_tensor 65
-reports "the compiler's words are in the report" 'error: expected'
+reports "the compiler's words are in the report" 'error: ignoring return value'
 reports "so is how the program ended" 'exited with code 0'
 reports "a missing file is named" 'missing.*accumulation\.cpp'
 reports "a further file is named" 'notes\.txt'
