@@ -19,15 +19,26 @@ std::uint64_t doubling_rounds(int size) {
 
 using Count = std::uint64_t (*)(int size);
 
-Limit at_most_rounds(Count rounds) {
-  return [rounds](const CasePlace& place, CostBound& bound) { bound.max_rounds = rounds(place.size); };
-}
-
-/// Doubling sends one message per round; a rank that also has another's data, one more.
+/// Another partner in each round, to send to and to receive from; ranks beyond a power of two have one, and those that
+/// take on their data one more.
 Limit doubles(Count rounds) {
   return [rounds](const CasePlace& place, CostBound& bound) {
-    bound.max_rounds = bound.max_messages = rounds(place.size);
+    bound.max_rounds = rounds(place.size);
+    bound.max_destinations = down(place.size) + (place.size == floor_power_of_two(place.size) ? 0 : 1);
+    bound.partners = CostBound::Partners::kBothWays;
   };
+}
+
+/// Bruck's ranks send as far one way as they receive from the other way. On 3 ranks, both ways lead to the same two.
+void one_way(const CasePlace& place, CostBound& bound) {
+  bound.max_rounds = bound.max_destinations = up(place.size);
+  if (place.size > 3) bound.partners = CostBound::Partners::kOneWay;
+}
+
+/// The root of a binomial tree has as many children as there are rounds.
+void in_a_tree(const CasePlace& place, CostBound& bound) {
+  bound.max_rounds = bound.max_destinations = up(place.size);
+  if (place.rank == last_rank(place.size)) bound.min_destinations = up(place.size);
 }
 
 /// One message per round, never two in flight; at least `rounds` rounds.
@@ -42,12 +53,14 @@ Limit one_by_one(Count rounds) {
 /// whichever way it goes, for chunks as even as possible (the longer ones first or last), for chunks padded to one
 /// length, and for floor(n / P) each with the rest in the last one: P - 1 chunks, the last among them, have
 /// (P - 1) floor(n / P) + n mod P elements, which is no more than (P - 1) ceil(n / P). A chunk may travel in segments,
-/// so messages are not counted: the bound on bytes rules out anything that sends more than its share.
+/// so messages are not counted: the bound on bytes rules out anything that sends more than its share. Two neighbours, for
+/// a row of which one half goes each way.
 Limit in_a_ring(std::uint64_t passes, std::int64_t num_elements, std::int64_t element_bytes) {
   return [=](const CasePlace& place, CostBound& bound) {
     const std::int64_t longest = (num_elements + place.size - 1) / place.size;
     bound.min_rounds = passes * static_cast<std::uint64_t>(place.size - 1);
     bound.max_bytes_sent = bound.min_rounds * static_cast<std::uint64_t>(longest * element_bytes);
+    bound.max_destinations = 2;
   };
 }
 
@@ -69,10 +82,11 @@ std::vector<Case> algorithm_cases() {
   const auto row = exact({1001}, at::kFloat, 20);  // 4004 bytes; few world sizes divide 1001
   const auto rows = exact({-101}, at::kFloat, 21);
   return {
-      broadcast_case("a9.broadcast_binomial", "BroadcastBinomial", row, last_rank, at_most_rounds(up)),
+      broadcast_case("a9.broadcast_binomial", "BroadcastBinomial", row, last_rank, in_a_tree),
       broadcast_case("a9.broadcast_chain", "BroadcastChain", exact({kLongElements}, at::kFloat, 22), last_rank,
                      [](const CasePlace& place, CostBound& bound) {
                        bound.max_bytes_sent = kLongElements * 4;
+                       bound.max_destinations = 1;
                        bound.max_rounds =
                            static_cast<std::uint64_t>(place.size - 2 + broadcast_chain_segments(kLongElements * 4));
                      }),
@@ -80,7 +94,8 @@ std::vector<Case> algorithm_cases() {
       allreduce_case("a9.allreduce_ring", "AllReduceRing", row, in_a_ring(2, 1001, 4)),
       allreduce_case("a9.allreduce_rabenseifner", "AllReduceRabenseifner", row,
                      [](const CasePlace& place, CostBound& bound) {
-                       bound.max_rounds = bound.max_messages = doubling_rounds(place.size) + down(place.size);
+                       doubles(doubling_rounds)(place, bound);
+                       bound.max_rounds += down(place.size);
                        const auto power = static_cast<std::uint64_t>(floor_power_of_two(place.size));
                        // 2 (p-1)/p n, the longest chunks; n more for a rank that also has another's data.
                        bound.max_bytes_sent = 2 * (power - 1) * ((1001 + power - 1) / power) * 4;
@@ -91,7 +106,7 @@ std::vector<Case> algorithm_cases() {
           "a9.allgather_ring", "AllGatherRing", row,
           [](const CasePlace& place, CostBound& bound) { in_a_ring(1, 1001 * place.size, 4)(place, bound); }),
       allgather_case("a9.allgather_recursive_doubling", "AllGatherRecursiveDoubling", row, doubles(doubling_rounds)),
-      allgather_case("a9.allgather_bruck", "AllGatherBruck", row, doubles(up)),
+      allgather_case("a9.allgather_bruck", "AllGatherBruck", row, one_way),
       allgather_case("a9.allgather_direct", "AllGatherDirect", row, at_once(1)),
       reduce_scatter_case(
           "a9.reduce_scatter_ring", "ReduceScatterRing", rows,

@@ -1,6 +1,7 @@
 #include "common/checks/case.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -60,6 +61,12 @@ LedgerEntry entry_of(const std::vector<LedgerEntry>& entries, const std::string&
   return spent;
 }
 
+/// "1, 3"; "none"
+std::string names_of(const RankSet& ranks) {
+  const std::vector<int> all = ranks.ranks();
+  return all.empty() ? "none" : fmt::format("{}", fmt::join(all, ", "));
+}
+
 /// Why the bound is violated; empty: it is not.
 std::string beyond(const CostBound& bound, const LedgerEntry& spent) {
   const struct {
@@ -69,13 +76,21 @@ std::string beyond(const CostBound& bound, const LedgerEntry& spent) {
                 {"messages sent", spent.messages, bound.min_messages, bound.max_messages},
                 {"bytes sent", spent.bytes_sent, 0, bound.max_bytes_sent},
                 {"bytes received", spent.bytes_received, bound.min_bytes_received, CostBound::kAny},
-                {"rounds", spent.rounds, bound.min_rounds, bound.max_rounds}};
+                {"rounds", spent.rounds, bound.min_rounds, bound.max_rounds},
+                {"destinations", spent.destinations.size(), bound.min_destinations, bound.max_destinations}};
   const std::string of = bound.operation.empty() ? "in all" : "of " + bound.operation;
   for (const auto& count : counts) {
     if (count.spent > count.most)
       return fmt::format("{} {} {}, expected at most {}", count.spent, count.what, of, count.most);
     if (count.spent < count.least)
       return fmt::format("{} {} {}, expected at least {}", count.spent, count.what, of, count.least);
+  }
+  using Partners = CostBound::Partners;
+  const bool both_ways = spent.destinations == spent.sources;
+  if (bound.partners != Partners::kAny && both_ways != (bound.partners == Partners::kBothWays)) {
+    return fmt::format("messages {} to {} and from {}, expected {}", of, names_of(spent.destinations),
+                       names_of(spent.sources),
+                       both_ways ? "other ranks to send to than to receive from" : "the same ranks both ways");
   }
   return "";
 }

@@ -35,7 +35,10 @@ struct CostBound {
   std::uint64_t max_rounds = kAny;  ///< messages that wait for each other, counted from the beginning of the case
   std::uint64_t min_messages = 0;   ///< sent
   std::uint64_t min_rounds = 0;
-  std::uint64_t min_bytes_received = 0;  ///< the result cannot arrive with less
+  std::uint64_t min_bytes_received = 0;                         ///< the result cannot arrive with less
+  std::uint64_t min_destinations = 0, max_destinations = kAny;  ///< ranks that it sends to
+  /// Whether it must, or must not, receive from exactly those that it sends to.
+  enum class Partners { kAny, kBothWays, kOneWay } partners = Partners::kAny;
 };
 
 /// What a case may cost a rank.

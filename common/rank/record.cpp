@@ -67,15 +67,28 @@ const json& list_at(const json& object, const char* key) {
   return value;
 }
 
+RankSet rank_set_of(const json& ranks) {
+  constexpr int kMostRanks = 1 << 16;
+  RankSet set;
+  if (!ranks.is_array()) throw UsageError("its ledger has ranks that are not a list");
+  for (const json& rank : ranks) {
+    if (!rank.is_number_integer() || rank < 0 || rank >= kMostRanks)
+      throw UsageError("its ledger has a rank that is not one");
+    set.add(rank.get<int>());
+  }
+  return set;
+}
+
 LedgerEntry ledger_entry_of(const json& entry) {
-  if (!entry.is_array() || entry.size() != 6 || !entry[0].is_string())
-    throw UsageError("its ledger has an entry that is not an operation with five counts");
+  if (!entry.is_array() || entry.size() != 8 || !entry[0].is_string())
+    throw UsageError("its ledger has an entry that is not an operation with five counts and two lists of ranks");
   std::array<std::uint64_t, 5> counts = {};
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (!entry[i + 1].is_number_unsigned()) throw UsageError("its ledger has a count that is not an integer >= 0");
     counts[i] = entry[i + 1].get<std::uint64_t>();
   }
-  return {entry[0].get<std::string>(), counts[0], counts[1], counts[2], counts[3], counts[4]};
+  return {entry[0].get<std::string>(), counts[0], counts[1], counts[2], counts[3], counts[4], rank_set_of(entry[6]),
+          rank_set_of(entry[7])};
 }
 
 constexpr std::uint64_t kLengthBytes = 8;
@@ -114,8 +127,8 @@ std::uint64_t size_of_file(int descriptor) {
 std::string text_of_record(const CaseRecord& record, const std::vector<std::string>& undefined) {
   json spent = json::array();
   for (const LedgerEntry& entry : record.spent) {
-    spent.push_back(
-        {entry.operation, entry.calls, entry.messages, entry.bytes_sent, entry.bytes_received, entry.rounds});
+    spent.push_back({entry.operation, entry.calls, entry.messages, entry.bytes_sent, entry.bytes_received, entry.rounds,
+                     entry.destinations.ranks(), entry.sources.ranks()});
   }
   const json document = {{"task", record.task},
                          {"name", record.name},

@@ -22,20 +22,22 @@ const typename Map::mapped_type& require(const Map& map, const std::string& name
   return found->second;
 }
 
-/// What the ledger counted between two readings.
-std::vector<LedgerEntry> spent_between(const std::vector<LedgerEntry>& before, const std::vector<LedgerEntry>& after) {
-  std::vector<LedgerEntry> spent;
-  for (const LedgerEntry& later : after) {
-    LedgerEntry earlier;
-    for (const LedgerEntry& entry : before) {
-      if (entry.operation == later.operation) earlier = entry;
-    }
-    spent.push_back({later.operation, later.calls - earlier.calls, later.messages - earlier.messages,
-                     later.bytes_sent - earlier.bytes_sent, later.bytes_received - earlier.bytes_received,
-                     later.rounds - earlier.rounds});
+/// While it lives, an endpoint's ledger holds only what was counted meanwhile.
+class LedgerPeriod {
+ public:
+  explicit LedgerPeriod(Endpoint& endpoint)
+      : endpoint_(endpoint), before_(std::exchange(endpoint.ledger(), comm::Ledger())) {}
+  ~LedgerPeriod() {
+    before_.add(endpoint_.ledger());
+    endpoint_.ledger() = std::move(before_);
   }
-  return spent;
-}
+  LedgerPeriod(const LedgerPeriod&) = delete;
+  LedgerPeriod& operator=(const LedgerPeriod&) = delete;
+
+ private:
+  Endpoint& endpoint_;
+  comm::Ledger before_;
+};
 
 /// "input.x float32 [4, 6], weight.W float32 [3, 6]"
 std::string shapes_of(const TensorMap& tensors) {
@@ -74,7 +76,7 @@ CaseRun perform_call(const CallTable& calls, const std::string& task, const std:
   const TaskCall& call = require(calls, task, "the call of task");
   CaseRun run;
   run.inputs = std::move(inputs);
-  const std::vector<LedgerEntry> before = endpoint_of(comm).ledger().entries();
+  const LedgerPeriod period(endpoint_of(comm));
   endpoint_of(comm).restart_clock();
   endpoint_of(comm).transport().set_task(fmt::format("{}, {}", task, name));
   {
@@ -95,7 +97,7 @@ CaseRun perform_call(const CallTable& calls, const std::string& task, const std:
     }
   }
   endpoint_of(comm).transport().set_task("");
-  run.spent = spent_between(before, endpoint_of(comm).ledger().entries());
+  run.spent = endpoint_of(comm).ledger().entries();
   return run;
 }
 

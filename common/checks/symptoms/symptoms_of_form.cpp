@@ -163,10 +163,24 @@ Explanation ended_with_stray_message(const CaseEvidence& evidence) {
          "receive has not filled its tensor. Keep every Request and wait for it";
 }
 
+/// Whether a violated bound is about who waits for whom or sends to whom, not about how much is sent.
+bool is_of_pattern(const std::string& message) {
+  for (const char* part : {" rounds ", " destinations ", "both ways", "other ranks to send to"}) {
+    if (message.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
+Explanation another_pattern(const CaseEvidence& evidence) {
+  if (!numbers_are_right(evidence) || !any_rank(evidence.over_budget, is_of_pattern)) return std::nullopt;
+  return "the numbers are right, but the messages are not those of the algorithm that this task is about: they go to "
+         "other ranks, or wait for each other where they need not";
+}
+
 Explanation gathers_everything(const CaseEvidence& evidence) {
   const auto beyond_most = [](const std::string& message) {
-    // More rounds do not mean more bytes.
-    return message.find("at most") != std::string::npos && message.find(" rounds of ") == std::string::npos;
+    // More rounds or partners do not mean more bytes.
+    return message.find("at most") != std::string::npos && !is_of_pattern(message);
   };
   if (!numbers_are_right(evidence) || !any_rank(evidence.over_budget, beyond_most)) return std::nullopt;
   return "the numbers are right, but more is sent than necessary: whole tensors are gathered where the contract asks "

@@ -153,6 +153,28 @@ TEST_CASE("messages, bytes and rounds are bounded from both sides, and rounds co
         "12 bytes received of a0.double, expected at least 13");
   CHECK(complaint([](CostBound& bound) { bound.min_rounds = 2; }) == "1 rounds of a0.double, expected at least 2");
   CHECK(complaint([](CostBound& bound) { bound.max_rounds = 0; }) == "1 rounds of a0.double, expected at most 0");
+  CHECK(complaint([](CostBound& bound) { bound.max_destinations = 0; }) ==
+        "1 destinations of a0.double, expected at most 0");
+  CHECK(complaint([](CostBound& bound) { bound.min_destinations = 2; }) ==
+        "1 destinations of a0.double, expected at least 2");
+  CHECK(complaint([](CostBound& bound) { bound.partners = CostBound::Partners::kBothWays; }).empty());
+  CHECK(complaint([](CostBound& bound) { bound.partners = CostBound::Partners::kOneWay; }) ==
+        "messages of a0.double to 0 and from 0, expected other ranks to send to than to receive from");
+}
+
+TEST_CASE("ranks that are sent to and received from are told apart") {
+  Case test_case = doubling();
+  CostBound bound;
+  bound.operation = "a0.double";
+  bound.partners = CostBound::Partners::kBothWays;
+  test_case.bounds = on_every_rank({bound});
+  const auto to_the_right = [](Communicator& comm, const CaseInputs& inputs) {
+    if (comm.rank() == 0) comm.point_to_point().send(inputs.tensor("input.x"), 1);
+    if (comm.rank() == 1) comm.point_to_point().recv(at::zeros({3}), 0);
+    return TensorMap{{"y", inputs.tensor("input.x") * 2}};
+  };
+  CHECK(run_on_two(test_case, to_the_right).over_budget ==
+        "messages of a0.double to none and from 0, expected the same ranks both ways");
 }
 
 TEST_CASE("a case that does not fit the world size is skipped with its reason") {

@@ -198,10 +198,28 @@ std::vector<WrongSolution> wrong_endings() {
   least.operation = "all_reduce";
   least.min_bytes_received = 1;
   received.test_case.bounds = on_every_rank({least});
+  SmallTask to_one = sum_task();
+  CostBound one;
+  one.max_destinations = 1;
+  to_one.test_case.bounds = on_every_rank({one});
   const auto expected = received.test_case.expected;
   return {{"nothing_received", received,
            [expected](Communicator& comm, const CaseInputs&) {
              return expected({comm.rank(), comm.size(), 42});  // by the formula that made the inputs
+           }},
+          {"another_pattern", to_one,
+           [](Communicator& comm, const CaseInputs& inputs) {
+             const at::Tensor own = x_of(inputs), sum = own.clone();
+             std::vector<at::Tensor> parts;
+             std::vector<Request> requests;
+             for (int rank = 0; rank < comm.size(); ++rank) {
+               if (rank == comm.rank()) continue;
+               requests.push_back(comm.point_to_point().irecv(parts.emplace_back(at::empty_like(own)), rank));
+               requests.push_back(comm.point_to_point().isend(own, rank));
+             }
+             for (Request& request : requests) request.wait();
+             for (const at::Tensor& part : parts) sum.add_(part);
+             return in_place(sum);
            }},
           {"deadlock", sum_task(),
            [](Communicator& comm, const CaseInputs& inputs) {

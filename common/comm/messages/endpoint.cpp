@@ -7,12 +7,7 @@ namespace lab::comm {
 Endpoint::Posted Endpoint::post(Message message) {
   const bool sends = message.direction == Direction::kSend;
   message.step = clock_ + 1;
-  LedgerEntry cost;
-  cost.operation = label_;
-  cost.calls = 1;
-  cost.messages = sends ? 1 : 0;
-  (sends ? cost.bytes_sent : cost.bytes_received) = message.num_bytes();
-  ledger_.add(cost);
+  ledger_.add_message(label_, sends, message.peer, message.num_bytes());
 
   Posted posted;
   if (traced_) {

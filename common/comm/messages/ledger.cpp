@@ -17,6 +17,19 @@ void Ledger::add(const LedgerEntry& cost) {
   entry += cost;
 }
 
+void Ledger::add_message(const std::string& operation, bool sends, int peer, std::uint64_t bytes) {
+  LedgerEntry& entry = entries_[operation];
+  entry.operation = operation;
+  ++entry.calls;
+  entry.messages += sends ? 1 : 0;
+  (sends ? entry.bytes_sent : entry.bytes_received) += bytes;
+  (sends ? entry.destinations : entry.sources).add(peer);
+}
+
+void Ledger::add(const Ledger& other) {
+  for (const auto& [operation, entry] : other.entries_) add(entry);
+}
+
 LedgerEntry Ledger::of(const std::string& operation) const {
   const auto found = entries_.find(operation);
   if (found != entries_.end()) return found->second;

@@ -17,6 +17,10 @@ class Ledger {
  public:
   /// Adds to the entry of cost.operation.
   void add(const LedgerEntry& cost);
+  /// Counts one end of a message with that rank.
+  void add_message(const std::string& operation, bool sends, int peer, std::uint64_t bytes);
+  /// Adds all of the other's entries.
+  void add(const Ledger& other);
   LedgerEntry of(const std::string& operation) const;
   LedgerEntry total() const;
   std::vector<LedgerEntry> entries() const;

@@ -121,7 +121,6 @@ class RelayWorld::Hub {
   void disagree(int rank, const std::string& violation) { table_.fail(rank, ExitCode::kContract, violation); }
   /// A tensor with the frame's payload, or without memory of its own for a receive.
   at::Tensor tensor_of(const RelayFrame& frame, std::string payload) const;
-  static void count(Member& member, const Message& message);
   void collect(int rank, RelayFrameReader::Received received);
   void give_work(int rank);
   void take_work(int rank, std::string result);

@@ -33,7 +33,10 @@ void RelayWorld::Hub::post(int rank, RelayFrameReader::Received received) {
   message.step = frame.step;  // the rank's own clock, which its peer hears of; the relay counts by another
   // What collectives agree on before they begin costs nothing. All else is a message, whatever the rank calls it.
   const bool counts = !message.contract_only;
-  if (counts) count(member, message);
+  if (counts) {
+    const bool sends = message.direction == Direction::kSend;
+    member.ledger.add_message("message", sends, message.peer, message.num_bytes());
+  }
   member.posted_bytes += static_cast<std::uint64_t>(message.tensor.nbytes());
   if (member.posted_bytes > options_.max_posted_bytes)
     throw ContractError(fmt::format("messages of {} B that it has not waited for", member.posted_bytes));
@@ -90,16 +93,6 @@ at::Tensor RelayWorld::Hub::tensor_of(const RelayFrame& frame, std::string paylo
     return payload_tensor(frame.dtype, frame.sizes, std::move(payload));
   if (!payload.empty()) throw ContractError(fmt::format("a payload of {} B for nothing", payload.size()));
   return at::empty(frame.sizes, at::TensorOptions(static_cast<at::ScalarType>(frame.dtype)));
-}
-
-void RelayWorld::Hub::count(Member& member, const Message& message) {
-  const bool sends = message.direction == Direction::kSend;
-  LedgerEntry cost;
-  cost.operation = "message";
-  cost.calls = 1;
-  cost.messages = sends ? 1 : 0;
-  (sends ? cost.bytes_sent : cost.bytes_received) = message.num_bytes();
-  member.ledger.add(cost);
 }
 
 void RelayWorld::Hub::collect(int rank, RelayFrameReader::Received received) {

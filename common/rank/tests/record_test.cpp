@@ -20,6 +20,9 @@ CaseRecord some_record() {
                     {"nothing", at::zeros({0, 4})},
                     {"x.grad", at::Tensor()}};
   record.spent = {{"a0.double", 1, 2, 300, 400, 5}, {"all_reduce", 6, 0, ~std::uint64_t{0}, 0, 0}};
+  for (const int rank : {2, 70}) record.spent[0].destinations.add(rank);
+  record.spent[0].sources.add(1);
+  record.used = {std::int64_t{1} << 40, 4096};
   return record;
 }
 
@@ -82,6 +85,11 @@ TEST_CASE("records come back as they were written, in order") {
   CHECK(first.spent[0].operation == "a0.double");
   CHECK(first.spent[0].bytes_received == 400);
   CHECK(first.spent[0].rounds == 5);
+  CHECK(first.spent[0].destinations.ranks() == std::vector<int>{2, 70});
+  CHECK(first.spent[0].sources.ranks() == std::vector<int>{1});
+  CHECK(first.spent[1].sources.ranks().empty());
+  CHECK(first.used.flops == std::int64_t{1} << 40);
+  CHECK(first.used.peak_bytes == 4096);
   CHECK(first.spent[1].bytes_sent == ~std::uint64_t{0});
   const CaseRecord& second = read.records[1];
   CHECK(second.state == CaseRecord::State::kNotImplemented);
@@ -156,6 +164,10 @@ TEST_CASE("a text that is not as it should be is refused, whatever is wrong with
   CHECK(contains(refusal("300", "3.5"), "its ledger has a count"));
   CHECK(contains(refusal("300", "NaN"), "its text is not valid JSON"));
   CHECK(contains(refusal("300,", ""), "its ledger has an entry"));
+  CHECK(contains(refusal("[2,70]", "[2,-1]"), "its ledger has a rank"));
+  CHECK(contains(refusal("[2,70]", "2"), "its ledger has ranks"));
+  CHECK(contains(refusal("\"peak_bytes\":4096", "\"peak_bytes\":-1"), "its 'peak_bytes'"));
+  CHECK(contains(refusal("\"peak_bytes\":4096", "\"peak_bytes\":1e300"), "its 'peak_bytes'"));
   CHECK(contains(refusal("\"spent\":[", "\"spent\":{}, \"x\":["), "its 'spent' is not a list"));
   CHECK(contains(refusal("\"words\"", "\"word\""), "it has no 'words'"));
   CHECK(contains(refusal("[\"x.grad\"]", "[[]]"), "its 'undefined'"));
