@@ -15,6 +15,15 @@ struct Family {
   std::function<std::int64_t(WorkArguments)> flops;
 };
 
+std::int64_t nothing(WorkArguments /*arguments*/) {
+  return 0;
+}
+
+/// where() of a condition alone is indexing.
+std::int64_t chosen_elements(WorkArguments arguments) {
+  return arguments.size() < 3 ? 0 : Elementwise{0, 3}(arguments);
+}
+
 std::vector<Family> families() {
   return {
       {"mm bmm mv dot vdot", products},
@@ -43,7 +52,8 @@ std::vector<Family> families() {
        "logaddexp2 "
        "clamp_min clamp_max prelu _prelu_kernel",
        Elementwise{0, 2}},
-      {"addcmul addcdiv lerp clamp where", Elementwise{0, 3}},
+      {"addcmul addcdiv lerp clamp", Elementwise{0, 3}},
+      {"where", chosen_elements},
       {"sigmoid_backward tanh_backward logit_backward elu_backward leaky_relu_backward threshold_backward "
        "hardtanh_backward hardsigmoid_backward hardswish_backward softplus_backward softshrink_backward "
        "hardshrink_backward gelu_backward silu_backward mish_backward log_sigmoid_backward prelu_backward "
@@ -75,6 +85,9 @@ std::vector<Family> families() {
       // differences for the input's gradient. In full, whichever gradients are asked for.
       {"native_layer_norm_backward native_group_norm_backward native_batch_norm_backward batch_norm_backward",
        Elementwise{1, 1, 13}},
+
+      // Random numbers, indices and masks, although LibTorch makes them of operators that count.
+      {"multinomial masked_select one_hot isfinite isinf isclose", nothing},
 
       // One term per target.
       {"nll_loss_forward nll_loss2d_forward", Elementwise{1, 1}},
