@@ -2,6 +2,7 @@
 #include "common/cli/app.h"
 #include "common/comm/lone_work.h"
 #include "common/tensor/memory_meter.h"
+#include "common/tensor/work_meter.h"
 #include "vae_sequence_parallel/cases/cases.h"
 #include "vae_sequence_parallel/commands/commands.h"
 #include "vae_sequence_parallel/commands/markdown_log.h"
@@ -30,6 +31,7 @@ void run_serial_steps(RankRun& run, const StepOptions& steps) {
   if (run.comm.rank() == 0) {
     work = [&](const comm::ReportProgress& report) {
       const UnchargedScope no_part_of_the_ranks_peak;
+      const UncountedWork no_part_of_the_ranks_work;
       require_width(latent_width(steps), run.comm.size());
       encode_step(steps, report);
       baseline_step(steps, report);

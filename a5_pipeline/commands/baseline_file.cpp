@@ -14,6 +14,7 @@
 #include "common/launch/supervise/run_directory.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/tensor/memory_meter.h"
+#include "common/tensor/work_meter.h"
 
 namespace lab::a5 {
 namespace {
@@ -61,7 +62,8 @@ at::Tensor BaselineFile::read(const std::string& name) const {
 BaselineFile run_baseline(const PipelineArguments& arguments, const std::function<void()>& report) {
   UniqueFd file;
   {
-    const UnchargedScope no_part_of_a_stage;
+    const UnchargedScope not_held_by_a_stage;
+    const UncountedWork not_done_by_a_stage;
     const TensorMap results = baseline(arguments, report);
     // Created only now, and briefly: a rank that is killed during the baseline leaves nothing behind.
     const launch::RunDirectory folder("/var/tmp");  // on disk, while other temporary folders may be in memory

@@ -7,6 +7,7 @@
 #include "common/comm/messages/endpoint.h"
 #include "common/tensor/describe.h"
 #include "common/tensor/partition.h"
+#include "common/tensor/work_meter.h"
 
 namespace lab::comm {
 namespace {
@@ -41,7 +42,10 @@ at::Tensor Collectives::all_reduce(const at::Tensor& tensor, SourceLine where) {
   require_defined(tensor, rank(), "all_reduce", where);
   const at::Tensor moved = on_wire(tensor);
   const Call call = agree("all_reduce", moved, where);
-  if (size() > 1) backend_->all_reduce(moved, group_);
+  {
+    const UncountedWork part_of_the_message;
+    if (size() > 1) backend_->all_reduce(moved, group_);
+  }
   account(call, static_cast<std::int64_t>(moved.nbytes()));
   return back_in(tensor, moved);
 }
@@ -76,6 +80,7 @@ at::Tensor Collectives::reduce_scatter(const at::Tensor& tensor, SourceLine wher
   if (size() > 1) {
     std::vector<std::int64_t> chunked = shape;
     chunked.insert(chunked.begin(), size());
+    const UncountedWork part_of_the_message;
     backend_->reduce_scatter(moved.view(chunked), out, group_);
   } else {
     out.copy_(moved);

@@ -6,7 +6,6 @@
 #include "common/launch/one_rank.h"
 #include "common/launch/outcome_files.h"
 #include "common/launch/supervise/cores.h"
-#include "common/tensor/memory_meter.h"
 
 namespace lab::launch {
 namespace {
@@ -48,7 +47,7 @@ std::vector<RankOutcome> gather(Communicator& comm, const RankOutcome& own) {
 
 WorldOutcome join_world(const RankEnvironment& environment, const WorldSpec& spec, const RankBody& body,
                         bool gather_reports) {
-  install_memory_meter();
+  install_meters();
   use_threads(threads_per_rank(environment.local_size));
   comm::ProcessWorldOptions options;
   options.rank = environment.rank;

@@ -10,6 +10,7 @@
 #include "common/base/failure.h"
 #include "common/base/throw_site.h"
 #include "common/tensor/memory_meter.h"
+#include "common/tensor/work_meter.h"
 
 namespace lab::launch {
 namespace {
@@ -36,6 +37,11 @@ void keep_freed_memory() {
 
 }  // namespace
 
+void install_meters() {
+  install_memory_meter();
+  install_work_meter();
+}
+
 void run_one_rank(const std::shared_ptr<comm::Transport>& transport,
                   const std::shared_ptr<comm::CollectiveBackend>& collectives, const WorldSpec& spec,
                   const RankBody& body, RankOutcome& outcome) {
@@ -48,7 +54,8 @@ void run_one_rank(const std::shared_ptr<comm::Transport>& transport,
     transport->fail(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
   };
   {
-    MemoryScope memory;
+    const MemoryScope memory;
+    const WorkScope work;
     try {
       Communicator comm(endpoint, collectives);
       body(comm, outcome);
@@ -59,6 +66,7 @@ void run_one_rank(const std::shared_ptr<comm::Transport>& transport,
       record_failure(nullptr);
     }
     outcome.report.peak_tensor_bytes = memory.reading().peak_bytes;
+    outcome.report.flops = work.flops();
   }
   outcome.report.ledger = endpoint->ledger().entries();
   outcome.trace = endpoint->trace();

@@ -5,6 +5,9 @@
 
 namespace lab::launch {
 
+/// Installs the meters of memory and work: before run_one_rank(), and before a second thread works with tensors.
+void install_meters();
+
 /// Runs body as this rank of a world: makes its communicator, shuts down in order, and turns any exception into the
 /// outcome's failure, which all other ranks are told. Never throws.
 void run_one_rank(const std::shared_ptr<comm::Transport>& transport,

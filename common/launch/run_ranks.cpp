@@ -26,7 +26,6 @@
 #include "common/launch/supervise/memory_file.h"
 #include "common/launch/supervise/rank_output.h"
 #include "common/launch/supervise/supervisor.h"
-#include "common/tensor/memory_meter.h"
 
 namespace lab::launch {
 namespace {
@@ -255,7 +254,7 @@ int WorldOutcome::exit_code() const {
 
 WorldOutcome run_ranks(const WorldSpec& spec, const RankBody& body) {
   if (spec.num_ranks < 1) throw UsageError(fmt::format("expected at least one rank, got {}", spec.num_ranks));
-  install_memory_meter();
+  install_meters();
   WorldOutcome outcome = run_world(spec, body);
   if (!outcome.failure) {
     const int cause = find_cause(outcome.ranks);

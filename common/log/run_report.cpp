@@ -72,7 +72,8 @@ Json from_rank(const RankReport& report) {
           {"lines", std::move(lines)},
           {"error", report.error},
           {"ledger", std::move(ledger)},
-          {"peak_tensor_bytes", report.peak_tensor_bytes}};
+          {"peak_tensor_bytes", report.peak_tensor_bytes},
+          {"flops", report.flops}};
 }
 
 RankReport to_rank(const Json& json) {
@@ -86,6 +87,7 @@ RankReport to_rank(const Json& json) {
                              entry.at("bytes_received").get<std::uint64_t>(), entry.at("rounds").get<std::uint64_t>()});
   }
   report.peak_tensor_bytes = json.at("peak_tensor_bytes").get<std::int64_t>();
+  report.flops = json.at("flops").get<std::int64_t>();
   return report;
 }
 

@@ -18,6 +18,7 @@ struct RankReport {
   std::string error;  ///< the message it failed with; empty when it returned
   std::vector<LedgerEntry> ledger;
   std::int64_t peak_tensor_bytes = 0;
+  std::int64_t flops = 0;  ///< floating-point operations, without those of the built-in collectives
 };
 
 struct RunReport {

@@ -13,14 +13,13 @@
 #include "common/rank/perform_and_keep.h"
 #include "common/rank/sent_tensors.h"
 #include "common/rank/start/rank_server.h"
-#include "common/tensor/memory_meter.h"
 
 namespace lab {
 namespace {
 
 /// Performs one case after the other, as they are sent.
 int run_rank(const comm::RelayEnd& end, CallTable (*calls)()) {
-  install_memory_meter();
+  launch::install_meters();
   const CallTable table = calls();
   launch::WorldSpec spec;
   spec.num_ranks = end.transport->size();

@@ -24,7 +24,7 @@ struct WorkReading {
 /// Backward  the operators of the backward pass, and the additions (aten::add_) by which gradients are accumulated. A
 ///           graph on the CPU runs on the thread that called backward(), and is counted there; one on a GPU does not,
 ///           and is not counted.
-/// Cost      see work_meter.cpp
+/// Cost      about 0.2 us per operator, mostly LibTorch's own for any callback; in no scope, too
 void install_work_meter();
 
 /// The account that this thread's work is counted in: the innermost WorkScope's, or null. For worlds whose ranks take

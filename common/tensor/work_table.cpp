@@ -46,11 +46,10 @@ std::vector<Family> families() {
       {"neg abs reciprocal sqrt rsqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh "
        "asinh acosh atanh erf erfc erfinv lgamma digamma sinc sigmoid logit ceil floor round trunc frac "
        "relu elu leaky_relu threshold hardtanh hardsigmoid hardswish softplus softshrink hardshrink gelu silu mish "
-       "log_sigmoid_forward",
+       "log_sigmoid_forward prelu _prelu_kernel",
        Elementwise{0, 1}},
-      {"add sub mul div pow atan2 hypot fmod remainder floor_divide maximum minimum fmax fmin xlogy logaddexp "
-       "logaddexp2 "
-       "clamp_min clamp_max prelu _prelu_kernel",
+      {"add sub mul div pow atan2 hypot fmod remainder floor_divide maximum minimum fmax fmin xlogy "
+       "logaddexp logaddexp2 clamp_min clamp_max",
        Elementwise{0, 2}},
       {"addcmul addcdiv lerp clamp", Elementwise{0, 3}},
       {"where", chosen_elements},
@@ -63,7 +62,7 @@ std::vector<Family> families() {
       {"glu", Elementwise{0, 1}},
       {"glu_backward", Elementwise{1, 1}},
 
-      // Reductions and scans: each element of the input enters one. `max` and `min` of two tensors are element-wise.
+      // Reductions and scans: each element of the input enters one. `max` and `min` are element-wise, too: of two tensors.
       {"sum nansum mean prod amax amin aminmax logsumexp norm linalg_vector_norm var std var_mean std_mean "
        "cumsum cumprod logcumsumexp",
        Elementwise{0, 1}},

@@ -8,10 +8,11 @@
 #include <thread>
 
 #include "common/tensor/memory_meter.h"
+#include "common/tensor/work_meter.h"
 
 namespace lab::comm {
 
-ThreadState::ThreadState() : memory_owner_(memory_owner()) {
+ThreadState::ThreadState() : memory_owner_(memory_owner()), work_owner_(work_owner()) {
   // The Itanium C++ ABI (2.2.2) fixes this layout but does not expose it.
   std::memcpy(&exceptions_, abi::__cxa_get_globals(), sizeof(exceptions_));
 }
@@ -25,6 +26,7 @@ ThreadState ThreadState::fresh() {
 void ThreadState::put_back() const {
   at::ThreadLocalState::setThreadLocalState(torch_);
   set_memory_owner(memory_owner_);
+  set_work_owner(work_owner_);
   std::memcpy(static_cast<void*>(abi::__cxa_get_globals()), &exceptions_, sizeof(exceptions_));
 }
 

@@ -4,12 +4,13 @@
 
 namespace lab {
 class MemoryAccount;
-}
+class WorkAccount;
+}  // namespace lab
 
 namespace lab::comm {
 
-/// Per-thread state besides the stack: LibTorch's modes (grad mode, saved-tensor hooks, dispatch keys ...), the account
-/// that the memory meter charges, and the exceptions that catch blocks are handling. Where ranks take turns on one
+/// Per-thread state besides the stack: LibTorch's modes (grad mode, saved-tensor hooks, dispatch keys ...), the accounts
+/// of the meters of memory and work, and the exceptions that catch blocks are handling. Where ranks take turns on one
 /// thread, it belongs to the rank: saved when the rank yields the thread, restored when it resumes.
 class ThreadState {
  public:
@@ -30,6 +31,7 @@ class ThreadState {
 
   at::ThreadLocalState torch_;
   MemoryAccount* memory_owner_;
+  WorkAccount* work_owner_;
   Exceptions exceptions_;
 };
 

@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "common/tensor/memory_meter.h"
+#include "common/tensor/work_meter.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 
@@ -59,6 +60,23 @@ TEST_CASE("sim: each rank's tensors are charged to that rank") {
     CHECK(tensor_of_rank(outcome, rank, "current").item<std::int64_t>() == 8000 * (rank + 1));
     CHECK(outcome.ranks[static_cast<std::size_t>(rank)].report.peak_tensor_bytes >= 8000 * (rank + 1));
     CHECK(outcome.ranks[static_cast<std::size_t>(rank)].report.peak_tensor_bytes < 8000 * (rank + 1) + 1000);
+  }
+}
+
+TEST_CASE("sim: each rank's work is counted for that rank") {
+  const auto outcome = run_ranks(world_of<Sim>(3), [](Communicator& comm) {
+    const WorkScope scope;
+    const at::Tensor mine = at::ones({1000 * (comm.rank() + 1)});
+    mine.add_(1);
+    comm.collectives().barrier();
+    mine.add_(1);
+    comm.collectives().barrier();
+    return TensorMap{{"flops", at::full({1}, scope.flops())}};
+  });
+  REQUIRE_FALSE(outcome.failure);
+  for (int rank = 0; rank < 3; ++rank) {
+    CHECK(tensor_of_rank(outcome, rank, "flops").item<std::int64_t>() == 2000 * (rank + 1));
+    CHECK(outcome.ranks[static_cast<std::size_t>(rank)].report.flops == 2000 * (rank + 1));
   }
 }
 

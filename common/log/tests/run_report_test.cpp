@@ -21,6 +21,7 @@ lab::log::RankReport sample_rank() {
   report.error = "rank 2 failed";
   report.ledger.push_back({"all_reduce", 1, 2, 18446744073709551615ull, 4, 5});
   report.peak_tensor_bytes = 1ll << 40;
+  report.flops = (1ll << 60) + 1;
   return report;
 }
 
@@ -30,6 +31,7 @@ void check_same(const lab::log::RankReport& a, const lab::log::RankReport& b) {
   for (std::size_t i = 0; i < a.lines.size(); ++i) CHECK(a.lines[i].index() == b.lines[i].index());
   CHECK(a.error == b.error);
   CHECK(a.peak_tensor_bytes == b.peak_tensor_bytes);
+  CHECK(a.flops == b.flops);
   CHECK(lab::log::to_json(a) == lab::log::to_json(b));
 }
 

@@ -176,6 +176,7 @@ TEST_CASE("work meter: element-wise operators count the elements of their result
   CHECK(flops_in([&] { at::add_out(result, a, b); }) == 12);
   CHECK(flops_in([&] { at::ones({5}, at::kLong) + 1; }) == 5);
   CHECK(flops_in([&] { at::glu(at::ones({2, 6})); }) == 12);
+  CHECK(flops_in([&] { at::prelu(at::ones({2, 3, 5}), b); }) == 30);
 }
 
 TEST_CASE("work meter: activations' backward counts once per element") {
