@@ -62,7 +62,7 @@ std::vector<Family> families() {
       {"glu", Elementwise{0, 1}},
       {"glu_backward", Elementwise{1, 1}},
 
-      // Reductions and scans: each element of the input enters one. `max` and `min` are element-wise, too: of two tensors.
+      // Reductions and scans: each element of the input enters one. `max` and `min` of two tensors are element-wise.
       {"sum nansum mean prod amax amin aminmax logsumexp norm linalg_vector_norm var std var_mean std_mean "
        "cumsum cumprod logcumsumexp",
        Elementwise{0, 1}},
