@@ -1,4 +1,5 @@
 #include "a4_data_tensor/cases/cases.h"
+#include "a4_data_tensor/cases/work_bounds.h"
 #include "common/tensor/exact_data.h"
 #include "common/tensor/partition.h"
 
@@ -81,6 +82,7 @@ Case column_case(const LabSizes& sizes, const std::string& name, bool with_bias)
     if (with_bias) expected["bias.grad"] = columns_of(data.grad_out.sum(0), place);
     return expected;
   };
+  result.work = layer_work(sizes, kBatch, 3);
   return result;
 }
 
@@ -156,6 +158,7 @@ Case row_case(const LabSizes& sizes) {
                      {"bias.grad", data.grad_out.sum(0)}};
   };
   result.bounds = sums_of({kBatch, sizes.step.output_dim}, 1);
+  result.work = layer_work(sizes, kBatch, 3);
   return result;
 }
 
@@ -187,6 +190,7 @@ Case pair_case(const LabSizes& sizes) {
                      {"W2.grad", rows_of(at::matmul(hidden.t(), grad_out), place)}};
   };
   result.bounds = sums_of({kBatch, sizes.step.input_dim}, 2);
+  result.work = layer_work(sizes, kBatch, 6);
   return result;
 }
 

@@ -1,4 +1,5 @@
 #include "a4_data_tensor/cases/cases.h"
+#include "a4_data_tensor/cases/work_bounds.h"
 #include "common/tensor/batch.h"
 #include "common/tensor/exact_data.h"
 #include "common/tensor/partition.h"
@@ -94,6 +95,8 @@ std::vector<Case> handout_cases(const LabSizes& sizes) {
   // The first two run on one rank, which reads everything.
   cases[2].keep_own_part = keep_rows_of_batch;
   cases[3].keep_own_part = keep_columns_of_weight;
+  cases[2].work = data_parallel_work(sizes);
+  cases[3].work = column_step_work(sizes);
   cases[1].known_mistakes = {first_rows_everywhere(
       sizes, "only the first micro-batch counts: every iteration takes its rows instead of the next ones",
       [sizes](const CasePlace&) { return sizes.accumulation_steps; })};

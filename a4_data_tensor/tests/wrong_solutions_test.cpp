@@ -173,6 +173,63 @@ TEST_CASE("wrong: row parallel adds the bias on every rank before the sum") {
         }) == "bias_times_world_size");
 }
 
+TEST_CASE("wrong: every rank does the whole work; right numbers, but nothing is shared") {
+  const TaskCall whole_step = [](Communicator&, const CaseInputs& inputs) {
+    return TensorMap{{"W", single_step(step_options(inputs)).updated_weight}};
+  };
+  CHECK(symptom("DataParallel", whole_step) == "works_for_all");
+  CHECK(symptom("FullColumnParallel", whole_step) == "works_for_all");
+  const auto own_part = [](const at::Tensor& whole, std::int64_t dim, const Communicator& comm) {
+    const Slice slice = even_slice(whole.size(dim), comm.size(), comm.rank());
+    return whole.narrow(dim, slice.begin, slice.size).contiguous();
+  };
+  CHECK(symptom("InputGrad", [&](Communicator& comm, const CaseInputs& inputs) {
+          const at::Tensor x = leaf(inputs, "input.x"), weight = leaf(inputs, "weight.W");
+          const at::Tensor out = at::matmul(x, weight);
+          out.backward(inputs.tensor("input.grad_out"));
+          return TensorMap{{"out", out.detach()}, {"x.grad", x.grad()}, {"W.grad", own_part(weight.grad(), 1, comm)}};
+        }) == "works_for_all");
+  CHECK(symptom("RowParallel", [&](Communicator& comm, const CaseInputs& inputs) {
+          const at::Tensor x = at::cat(comm.collectives().all_gather(inputs.tensor("input.x_shard")), 1);
+          const at::Tensor weight = inputs.tensor("weight.W"), grad_out = inputs.tensor("input.grad_out");
+          return TensorMap{{"out", at::matmul(x, weight) + inputs.tensor("weight.bias")},
+                           {"x_shard.grad", own_part(at::matmul(grad_out, weight.t()), 1, comm)},
+                           {"W.grad", own_part(at::matmul(x.t(), grad_out), 0, comm)},
+                           {"bias.grad", grad_out.sum(0)}};
+        }) == "works_for_all");
+  CHECK(symptom("ColumnRow", [&](Communicator& comm, const CaseInputs& inputs) {
+          const at::Tensor x = leaf(inputs, "input.x");
+          const at::Tensor first = leaf(inputs, "weight.W1"), second = leaf(inputs, "weight.W2");
+          const at::Tensor out = at::matmul(at::relu(at::matmul(x, first)), second);
+          out.backward(inputs.tensor("input.grad_out"));
+          return TensorMap{{"out", out.detach()},
+                           {"x.grad", x.grad()},
+                           {"W1.grad", own_part(first.grad(), 1, comm)},
+                           {"W2.grad", own_part(second.grad(), 0, comm)}};
+        }) == "works_for_all");
+}
+
+TEST_CASE("right: other ways to compute a rank's part stay within its work") {
+  CHECK(verdict("DataParallel", [](Communicator& comm, const CaseInputs& inputs) {
+          const StepOptions options = step_options(inputs);
+          const Slice rows = even_slice(options.global_batch_size, comm.size(), comm.rank());
+          const at::Tensor own = updated_by_rows(options, rows), weight = initial_weight(options);
+          const at::Tensor sum = comm.collectives().all_reduce(own - weight);
+          return TensorMap{{"W", weight + sum / comm.size()}};
+        }) == "passed");
+  CHECK(verdict("FullColumnParallel", [](Communicator& comm, const CaseInputs& inputs) {
+          const StepOptions options = step_options(inputs);
+          const Slice columns = even_slice(options.output_dim, comm.size(), comm.rank());
+          const Batch batch = create_batch(options);
+          const at::Tensor weight = initial_weight(options).narrow(1, columns.begin, columns.size);
+          const at::Tensor error =
+              at::matmul(batch.inputs, weight) - batch.targets.narrow(1, columns.begin, columns.size);
+          const double scale = 2.0 / static_cast<double>(options.global_batch_size * options.output_dim);
+          const at::Tensor own = weight - options.learning_rate * scale * at::matmul(batch.inputs.t(), error);
+          return TensorMap{{"W", at::cat(comm.collectives().all_gather(own.contiguous()), 1)}};
+        }) == "passed");
+}
+
 TEST_CASE("wrong: the pair gathers the hidden activations; right numbers, but over its budget") {
   CHECK(symptom("ColumnRow", [](Communicator& comm, const CaseInputs& inputs) {
           Collectives& collectives = comm.collectives();

@@ -95,6 +95,18 @@ std::string beyond(const CostBound& bound, const LedgerEntry& spent) {
   return "";
 }
 
+/// "does 0.98 of one process's work, expected at most 0.27"; empty: no more than it may.
+std::string beyond_work(const Case& test_case, const CasePlace& place, const ResourceUse& used) {
+  if (!test_case.work) return "";
+  const WorkBound bound = test_case.work(place);
+  if (used.flops <= bound.max_flops) return "";
+  const auto share = [&](std::int64_t flops) {
+    return static_cast<double>(flops) / static_cast<double>(std::max<std::int64_t>(bound.of_one_process, 1));
+  };
+  return fmt::format("does {:.2f} of one process's work ({} floating-point operations), expected at most {:.2f}",
+                     share(used.flops), used.flops, share(bound.max_flops));
+}
+
 /// The first bound that the case's costs on a rank violate; empty: none.
 std::string beyond_bounds(const Case& test_case, const CasePlace& place, const std::vector<LedgerEntry>& spent) {
   if (!test_case.bounds) return "";
@@ -172,7 +184,7 @@ CaseRun perform_case(const Case& test_case, const CallTable& calls, Communicator
 }
 
 CaseComparison compare_case(const Case& test_case, const CasePlace& place, const TensorMap& expected,
-                            const TensorMap& actual, const std::vector<LedgerEntry>& spent) {
+                            const TensorMap& actual, const std::vector<LedgerEntry>& spent, const ResourceUse& used) {
   CaseComparison found;
   CombinedComparison all;
   const auto note = [](std::string& first, const std::string& reason) {
@@ -212,6 +224,7 @@ CaseComparison compare_case(const Case& test_case, const CasePlace& place, const
   found.comparison = all.result();
   found.comparison.close = found.wrong.empty();
   found.over_budget = beyond_bounds(test_case, place, spent);
+  if (found.over_budget.empty()) found.over_budget = beyond_work(test_case, place, used);
   return found;
 }
 
@@ -223,7 +236,8 @@ CaseResult run_case(const Case& test_case, const CallTable& calls, Communicator&
   const CasePlace place{comm.rank(), comm.size(), seed};
   CaseRun run = perform_case(test_case, calls, comm, seed, device);
   result.expected = test_case.expected(place);
-  static_cast<CaseComparison&>(result) = compare_case(test_case, place, result.expected, run.actual, run.spent);
+  static_cast<CaseComparison&>(result) =
+      compare_case(test_case, place, result.expected, run.actual, run.spent, run.used);
   if (!result.malformed.empty()) throw ContractError(result.malformed);
   result.inputs = std::move(run.inputs);
   result.actual = std::move(run.actual);

@@ -49,6 +49,12 @@ inline CostBounds on_every_rank(const std::vector<CostBound>& bounds) {
   return [bounds](const CasePlace&) { return bounds; };
 }
 
+/// What a rank may compute, in floating-point operations by the work meter (tensor/work_meter.h).
+struct WorkBound {
+  std::int64_t of_one_process = 0;  ///< which does the whole task: what the message compares with
+  std::int64_t max_flops = 0;
+};
+
 /// A well-known wrong result of a case. The judging process computes it, for any rank.
 struct KnownMistake {
   std::string id;       ///< "local_variance"
@@ -76,6 +82,8 @@ struct Case {
   Tolerance tolerance;
   /// What it may cost this rank; empty: anything.
   CostBounds bounds;
+  /// What this rank may compute; empty: anything.
+  std::function<WorkBound(const CasePlace&)> work;
   bool inside_backward = false;  ///< communicates inside backward(), which the simulated world refuses
   /// The reason not to run on `size` ranks; empty: run.
   std::function<std::string(int size)> skip_reason;
@@ -115,9 +123,10 @@ struct CaseComparison {
   std::string over_budget;  ///< the first bound violated: "3 calls of all_reduce, expected at most 2"; empty: none
 };
 
-/// Compares what a rank returned and spent with what the case expects there. Whatever is in `actual`, it throws nothing.
+/// Compares what a rank returned, spent and used with what the case expects there. Whatever is in `actual`, it throws
+/// nothing.
 CaseComparison compare_case(const Case& test_case, const CasePlace& place, const TensorMap& expected,
-                            const TensorMap& actual, const std::vector<LedgerEntry>& spent);
+                            const TensorMap& actual, const std::vector<LedgerEntry>& spent, const ResourceUse& used);
 
 /// The outcome of one case on one rank.
 struct CaseResult : CaseComparison {

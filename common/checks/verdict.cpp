@@ -32,7 +32,7 @@ RankVerdict verdict_of(Finding state, const std::string& reason) {
 
 RankVerdict judge_results(const Case& test_case, const CasePlace& place, const CaseRecord& record,
                           const TensorMap& expected) {
-  const CaseComparison found = compare_case(test_case, place, expected, record.results, record.spent);
+  const CaseComparison found = compare_case(test_case, place, expected, record.results, record.spent, record.used);
   if (!found.wrong.empty()) return verdict_of(Finding::kWrong, found.wrong);
   if (!found.over_budget.empty()) return verdict_of(Finding::kTooExpensive, found.over_budget);
   return verdict_of(Finding::kRight, "");

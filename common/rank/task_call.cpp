@@ -11,6 +11,7 @@
 #include "common/comm/messages/endpoint_of.h"
 #include "common/tensor/describe.h"
 #include "common/tensor/memory_meter.h"
+#include "common/tensor/work_meter.h"
 
 namespace lab {
 namespace {
@@ -82,12 +83,13 @@ CaseRun perform_call(const CallTable& calls, const std::string& task, const std:
   {
     const LedgerScope scope(endpoint_of(comm), task);
     const MemoryScope memory;
+    const WorkScope work;
     try {
       run.actual = call(comm, run.inputs);
       for (auto& [result, tensor] : run.actual) {
         if (tensor.defined()) tensor = tensor.cpu();
       }
-      run.used.peak_bytes = memory.reading().peak_bytes;
+      run.used = {work.flops(), memory.reading().peak_bytes};
     } catch (const Error&) {
       throw;
     } catch (const std::exception& failure) {

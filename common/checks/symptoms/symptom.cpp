@@ -15,6 +15,7 @@ struct EndingKind {
 const EndingKind kEndingKinds[] = {{"deadlock", symptoms::ended_in_deadlock},
                                    {"stray_message", symptoms::ended_with_stray_message},
                                    {"another_pattern", symptoms::another_pattern},
+                                   {"works_for_all", symptoms::works_for_all},
                                    {"gathers_everything", symptoms::gathers_everything},
                                    {"nothing_received", symptoms::nothing_received}};
 

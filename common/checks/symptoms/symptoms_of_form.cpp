@@ -177,10 +177,20 @@ Explanation another_pattern(const CaseEvidence& evidence) {
          "other ranks, or wait for each other where they need not";
 }
 
+/// Whether a violated bound is about what a rank computes.
+bool is_of_work(const std::string& message) {
+  return message.find(" of one process's work") != std::string::npos;
+}
+
+Explanation works_for_all(const CaseEvidence& evidence) {
+  if (!numbers_are_right(evidence) || !any_rank(evidence.over_budget, is_of_work)) return std::nullopt;
+  return "the numbers are right, but the work is not shared: a rank computes more than its part, perhaps the whole";
+}
+
 Explanation gathers_everything(const CaseEvidence& evidence) {
   const auto beyond_most = [](const std::string& message) {
     // More rounds or partners do not mean more bytes.
-    return message.find("at most") != std::string::npos && !is_of_pattern(message);
+    return message.find("at most") != std::string::npos && !is_of_pattern(message) && !is_of_work(message);
   };
   if (!numbers_are_right(evidence) || !any_rank(evidence.over_budget, beyond_most)) return std::nullopt;
   return "the numbers are right, but more is sent than necessary: whole tensors are gathered where the contract asks "

@@ -162,6 +162,17 @@ TEST_CASE("messages, bytes and rounds are bounded from both sides, and rounds co
         "messages of a0.double to 0 and from 0, expected other ranks to send to than to receive from");
 }
 
+TEST_CASE("work is bounded by the rank's part of what one process does") {
+  Case test_case = doubling();
+  test_case.work = [](const CasePlace&) { return WorkBound{6, 3}; };
+  CHECK(run_on_two(test_case, times(2)).passed());  // three elements, multiplied once
+  const auto twice = [](Communicator&, const CaseInputs& inputs) {
+    return TensorMap{{"y", (inputs.tensor("input.x") * 4).div(2)}};
+  };
+  CHECK(run_on_two(test_case, twice).over_budget ==
+        "does 1.00 of one process's work (6 floating-point operations), expected at most 0.50");
+}
+
 TEST_CASE("ranks that are sent to and received from are told apart") {
   Case test_case = doubling();
   CostBound bound;

@@ -202,10 +202,18 @@ std::vector<WrongSolution> wrong_endings() {
   CostBound one;
   one.max_destinations = 1;
   to_one.test_case.bounds = on_every_rank({one});
+  SmallTask small_part = sum_task();
+  small_part.test_case.work = [](const CasePlace& place) { return WorkBound{36, 36 / place.size}; };
   const auto expected = received.test_case.expected;
   return {{"nothing_received", received,
            [expected](Communicator& comm, const CaseInputs&) {
              return expected({comm.rank(), comm.size(), 42});  // by the formula that made the inputs
+           }},
+          {"works_for_all", small_part,
+           [](Communicator& comm, const CaseInputs& inputs) {
+             const at::Tensor sum = at::zeros({12, 3}, at::kDouble);
+             for (const at::Tensor& each : comm.collectives().all_gather(x_of(inputs))) sum.add_(each);
+             return in_place(sum);
            }},
           {"another_pattern", to_one,
            [](Communicator& comm, const CaseInputs& inputs) {

@@ -53,6 +53,8 @@ refuses "the way to a rank's ledger, declared by hand" "lab::comm::endpoint_of(l
    void* f(lab::comm::Communicator& comm) { return &endpoint_of(comm); }'
 refuses "a rank's descriptor" "lab::rank_seat()" 'namespace lab { struct RankSeat; const RankSeat& rank_seat(); }
    const void* f() { return &lab::rank_seat(); }'
+refuses "work that is not counted" "lab::set_work_owner(lab::WorkAccount*)" \
+  'namespace lab { class WorkAccount; void set_work_owner(WorkAccount*); } void f() { lab::set_work_owner(nullptr); }'
 refuses "what runs before all constructors" "a section of type PREINIT_ARRAY: .preinit_array" \
   'void f(); [[gnu::section(".preinit_array"), gnu::used]] void (*first)() = f; void f() {}'
 refuses "what runs before other constructors" "a section of type INIT_ARRAY: .init_array.00101" \

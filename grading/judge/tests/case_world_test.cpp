@@ -86,6 +86,7 @@ TEST_CASE("what a rank uses is seen, whatever it counts") {
   CHECK(busy.seen.peak_bytes > (190 << 20));
   CHECK(busy.used.peak_bytes < 1000);
   CHECK(busy.used.peak_bytes >= 24);
+  CHECK(busy.used.flops == 3);  // three elements are doubled
   CHECK(honest.seen.cpu_seconds < 0.5);
   CHECK(honest.seen.peak_bytes < (64 << 20));
   CHECK(record_of(1, strange("double", "Again")).seen.cpu_seconds < 0.5);
