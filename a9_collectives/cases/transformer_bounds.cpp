@@ -30,6 +30,16 @@ std::uint64_t four_all_to_alls(std::uint64_t bytes_of_x, std::uint64_t size) {
   return 4 * (size - 1) * chunk_bytes;
 }
 
+WorkBound work_of_blocks(const BlockSizes& sizes, std::int64_t num_blocks, const CasePlace& place) {
+  const std::int64_t d = sizes.options.d_model, f = sizes.options.d_ff, heads = sizes.options.num_heads;
+  const std::int64_t positions = sizes.batch * sizes.sequence;
+  const std::int64_t pairs = sizes.batch * sizes.sequence * sizes.sequence;
+  const std::int64_t products = num_blocks * (2 * positions * (4 * d * d + 2 * d * f) + 4 * pairs * d);
+  const std::int64_t per_element = num_blocks * (24 * positions * d + 8 * heads * pairs + 3 * positions * f);
+  const std::int64_t own_sums = num_blocks * 2 * (place.size - 1) * positions * d;
+  return {products + per_element, products / place.size + per_element + own_sums};
+}
+
 }  // namespace
 
 CostBounds no_communication(const std::string& task) {
@@ -66,6 +76,19 @@ CostBounds design_bounds(const std::string& task, std::uint64_t bytes_of_x) {
     std::vector<CostBound> bounds = no_built_ins();
     bounds.push_back(sent(task, min_messages, two_all_reduces(bytes_of_x, size) + four_all_to_alls(bytes_of_x, size)));
     return bounds;
+  };
+}
+
+std::function<WorkBound(const CasePlace&)> block_work(const BlockSizes& sizes, std::int64_t num_blocks) {
+  return [=](const CasePlace& place) { return work_of_blocks(sizes, num_blocks, place); };
+}
+
+std::function<WorkBound(const CasePlace&)> block_and_gradient_work(const BlockSizes& sizes) {
+  return [sizes](const CasePlace& place) {
+    WorkBound bound = work_of_blocks(sizes, 3, place);
+    const std::int64_t d = sizes.options.d_model, f = sizes.options.d_ff;
+    bound.max_flops += (place.size - 1) * (4 * d * d + 2 * d * f + 5 * d + f);
+    return bound;
   };
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "a9_collectives/transformer.h"
 #include "common/checks/case.h"
 
 // What the Transformer's tasks may send. bytes_of_x: bytes of the whole input, all positions.
@@ -24,5 +25,20 @@ CostBounds ulysses_gradient_bounds(const std::string& task);
 
 /// Tensor parallel and then Ulysses, and no built-in collective.
 CostBounds design_bounds(const std::string& task, std::uint64_t bytes_of_x);
+
+/// The sizes that a block's work follows from: b s positions of width d, h heads, f wide inside.
+struct BlockSizes {
+  TransformerOptions options;
+  std::int64_t batch = 1, sequence = 1;
+};
+
+/// What a rank may compute of `num_blocks` forward passes (a backward pass counts as two):
+///   products      (2 b s (4 d^2 + 2 d f) + 4 b s^2 d) / P       projections, the two linear layers, attention
+///   per element   24 b s d + 8 b h s^2 + 3 b s f                norms, softmax, biases and sums, perhaps on every rank
+///   its own sums  2 (P-1) b s d                                 as the root of two all-reduces
+std::function<WorkBound(const CasePlace&)> block_work(const BlockSizes& sizes, std::int64_t num_blocks);
+
+/// The same for forward and backward, after which the root of an all-reduce sums the weights' gradients as well.
+std::function<WorkBound(const CasePlace&)> block_and_gradient_work(const BlockSizes& sizes);
 
 }  // namespace lab::a9

@@ -102,6 +102,10 @@ std::uint64_t bytes_of_x(const Setup& setup) {
          c10::elementSize(setup.dtype);
 }
 
+BlockSizes sizes_of(const Setup& setup) {
+  return {setup.options, setup.batch, setup.sequence};
+}
+
 Case shards_case(const Setup& setup) {
   Case result = block_case("a9.tensor_parallel_shards", "TensorParallelShards", setup);
   result.tolerance.rtol = result.tolerance.atol = 0;
@@ -120,6 +124,7 @@ Case forward_case(const std::string& task, const std::string& name, const Setup&
   };
   result.bounds = split == Split::kSequence ? ulysses_bounds(task, bytes_of_x(setup))
                                             : tensor_parallel_bounds(task, bytes_of_x(setup), 1);
+  result.work = block_work(sizes_of(setup), 1);
   return result;
 }
 
@@ -135,6 +140,7 @@ Case design_case(const Setup& setup) {
     return TensorMap{{"tensor_parallel", out}, {"ulysses", part_of(out, 1, place)}};
   };
   result.bounds = design_bounds(result.task, bytes_of_x(setup));
+  result.work = block_work(sizes_of(setup), 2);
   return result;
 }
 
@@ -177,6 +183,7 @@ Case gradient_case(const std::string& name, const Setup& setup, Split split) {
   };
   result.bounds = split == Split::kSequence ? ulysses_gradient_bounds(result.task)
                                             : tensor_parallel_bounds(result.task, bytes_of_x(setup), 2);
+  result.work = block_and_gradient_work(sizes_of(setup));
   return result;
 }
 

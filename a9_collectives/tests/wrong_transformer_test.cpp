@@ -170,6 +170,30 @@ TaskCall call_of(const TensorParallel& variant) {
   };
 }
 
+TEST_CASE("wrong: every rank computes the whole block; right numbers, but the work is not shared") {
+  const auto works_for_all = [](const std::string& case_name, const TaskCall& call, int num_ranks) {
+    const std::string said = block_verdict(case_name, call, num_ranks);
+    INFO(case_name << " on " << num_ranks << " ranks: " << said);
+    CHECK(testing::contains(said, " of one process's work"));
+  };
+  const TaskCall whole = [](Communicator&, const CaseInputs& inputs) {
+    return TensorMap{{"out", block_of(inputs).forward(inputs.tensor("input.x")).detach()}};
+  };
+  works_for_all("TensorParallel", whole, 2);
+  works_for_all("TensorParallel", whole, 4);
+  const TaskCall gathered = [](Communicator& comm, const CaseInputs& inputs) {
+    const at::Tensor x_shard = inputs.tensor("input.x_shard");
+    // As many messages as an all-to-all there and back would have.
+    const at::Tensor turned = my_all_to_all(x_shard, 2, 1, comm.point_to_point());
+    const at::Tensor out_of_turn = my_all_to_all(turned, 1, 2, comm.point_to_point());
+    const at::Tensor rows = out_of_turn.transpose(0, 1).contiguous();
+    const at::Tensor x = my_allgather(rows, comm.point_to_point()).transpose(0, 1).contiguous();
+    const at::Tensor out = block_of(inputs).forward(x).detach();
+    return TensorMap{{"out", out.chunk(comm.size(), 1)[static_cast<std::size_t>(comm.rank())].contiguous()}};
+  };
+  works_for_all("Ulysses", gathered, 2);  // on more ranks, it sends too many bytes as well
+}
+
 TaskCall gradient_call_of(const TensorParallel& variant) {
   return [variant](Communicator& comm, const CaseInputs& inputs) {
     Block block = block_of(inputs);
