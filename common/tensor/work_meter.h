@@ -14,13 +14,13 @@ struct WorkReading {
   std::map<std::string, std::int64_t> by_operator;  ///< such as "aten::addmm"; only operators that were counted
 };
 
-/// Counts the floating-point operations of LibTorch's operators from now on, in the scopes below. The numbers follow
-/// from shapes alone: they are the same with any number of threads, any load and any strides.
+/// Counts the floating-point operations of LibTorch's operators from now on, in the scopes below. The number of
+/// each follows from shapes alone: the same with any number of threads, any load and any strides.
 /// Call      once per process, before a second thread works with tensors; a further call does nothing. Never undone:
 ///           LibTorch has one list of callbacks that every thread runs.
 /// Counted   what work_table.h lists. An operator that is not in it counts nothing itself, but the operators that it
-///           calls do: matmul counts as mm or bmm. Of operators inside each other only the outermost one in the table
-///           counts. One that throws counts as if it had returned.
+///           calls do, as LibTorch chooses them: matmul counts as mm or bmm. Of operators inside each other only the
+///           outermost one in the table counts. One that throws counts as if it had returned.
 /// Backward  the operators of the backward pass, and the additions (aten::add_) by which gradients are accumulated. A
 ///           graph on the CPU runs on the thread that called backward(), and is counted there; one on a GPU does not,
 ///           and is not counted.

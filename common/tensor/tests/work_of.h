@@ -1,0 +1,39 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "common/tensor/work_meter.h"
+#include "common/testing/test.h"
+
+namespace lab_test {
+
+using ByOperator = std::map<std::string, std::int64_t>;
+
+/// What `work` counts.
+template <typename Work>
+lab::WorkReading work_of(const Work& work) {
+  lab::install_work_meter();
+  const lab::WorkScope scope;
+  work();
+  const lab::WorkReading reading = scope.reading();
+  CHECK(reading.flops == scope.flops());
+  std::int64_t sum = 0;
+  for (const auto& [name, flops] : reading.by_operator) sum += flops;
+  CHECK(sum == reading.flops);
+  return reading;
+}
+
+template <typename Work>
+std::int64_t flops_in(const Work& work) {
+  return work_of(work).flops;
+}
+
+inline at::Tensor tracked(at::IntArrayRef sizes) {
+  return at::ones(sizes).set_requires_grad(true);
+}
+
+}  // namespace lab_test
