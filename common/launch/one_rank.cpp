@@ -28,13 +28,6 @@ RankFailure failure_of_body(const std::exception* failure) {
   return {static_cast<int>(of_suite ? ExitCode::kInternal : ExitCode::kStudentCode), student_message(failure)};
 }
 
-/// Keeps freed memory in this process. A large tensor would otherwise be returned to the kernel each time, and each new
-/// one zeroed page by page before a byte of it is received: half the time of a large collective.
-void keep_freed_memory() {
-  mallopt(M_MMAP_MAX, 0);
-  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
-}
-
 }  // namespace
 
 void install_meters() {
@@ -84,6 +77,11 @@ RankOutcome run_process_rank(const comm::ProcessWorldOptions& options, const Wor
     outcome.report.error = outcome.failure->message;
   }
   return outcome;
+}
+
+void keep_freed_memory() {
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 }
 
 void use_threads(int num_threads) {

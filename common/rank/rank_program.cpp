@@ -20,6 +20,7 @@ namespace {
 /// Performs one case after the other, as they are sent.
 int run_rank(const comm::RelayEnd& end, CallTable (*calls)()) {
   launch::install_meters();
+  launch::keep_freed_memory();
   const CallTable table = calls();
   launch::WorldSpec spec;
   spec.num_ranks = end.transport->size();

@@ -294,6 +294,7 @@ void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const s
 LabOutcome judge_lab(const JudgedLab& lab, const Rubric& rubric, const StudentBuilder& builder, const Sandbox& sandbox,
                      const std::map<std::string, std::string>& texts, const GradeOptions& options) {
   const auto start = std::chrono::steady_clock::now();
+  launch::keep_freed_memory();
   launch::use_threads(1);  // results are small, and a pool of threads would compete with the ranks
   const std::vector<Case> cases = lab.cases();
   const std::vector<std::string> tasks = tasks_to_run(rubric, cases, options.only_task);

@@ -2,13 +2,16 @@
 #include <fmt/ranges.h>
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <random>
 #include <vector>
 
 #include "common/base/text.h"
+#include "common/launch/supervise/cores.h"
 #include "grading/judge/commands/commands.h"
+#include "grading/judge/commands/own_processes.h"
 #include "grading/judge/judge_lab.h"
 #include "grading/judge/judging_place.h"
 #include "grading/judge/log_evidence.h"
@@ -47,6 +50,14 @@ LabOutcome with_task(const std::string& folder, const std::string& task, const L
   outcome.seconds = again.seconds;
   outcome.seed = fmt::format("{}; {}: {}", outcome.seed.substr(0, outcome.seed.find(';')), task, again.seed);
   return outcome;
+}
+
+/// That of a grading that failed, else 8 if something was not judged.
+int worst_of(const std::vector<int>& exit_codes) {
+  const auto failed = std::find_if(exit_codes.begin(), exit_codes.end(), [](int code) {
+    return code != static_cast<int>(ExitCode::kAllMatch) && code != static_cast<int>(ExitCode::kNotJudged);
+  });
+  return failed != exit_codes.end() ? *failed : *std::max_element(exit_codes.begin(), exit_codes.end());
 }
 
 void require_task(const std::string& task, const std::vector<KnownLab>& labs) {
@@ -127,14 +138,18 @@ ExitCode grade(GradeArguments options) {
     options.out = results_folder("out/grading", options.submission, submission.identity, known);
     keep_owner(options.out, options.submission, submission.identity);
   }
-  bool all_judged = true;
-  for (SubmittedLab lab : submission.labs) {
+  const auto grade_item = [&](std::size_t item) {
+    SubmittedLab lab = submission.labs[item];
     if (!submission.identity.empty())
       lab.notes.insert(lab.notes.begin(), "handed in by " + to_text(submission.identity));
     lab.notes.insert(lab.notes.end(), submission.notes.begin(), submission.notes.end());
-    all_judged = grade_lab(place, judged_lab(lab.lab), lab, options) && all_judged;
-  }
-  return all_judged ? ExitCode::kAllMatch : ExitCode::kNotJudged;
+    const bool all_judged = grade_lab(place, judged_lab(lab.lab), lab, options);
+    return static_cast<int>(all_judged ? ExitCode::kAllMatch : ExitCode::kNotJudged);
+  };
+  if (submission.labs.size() == 1) return static_cast<ExitCode>(grade_item(0));
+  // One lab alone leaves cores idle, while its program is linked or its ranks wait for each other.
+  const std::vector<int> codes = run_forked(submission.labs.size(), launch::usable_cores(), grade_item);
+  return codes.empty() ? ExitCode::kAllMatch : static_cast<ExitCode>(worst_of(codes));
 }
 
 }  // namespace

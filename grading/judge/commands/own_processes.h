@@ -23,4 +23,10 @@ struct OwnProcesses {
 /// Errors    UsageError: a process cannot be started
 void run_in_own_processes(const OwnProcesses& work);
 
+/// Does each item in a process forked from this one, and prints what it has printed in the order of the items.
+/// Returns   the exit code of each
+/// Call      from the main thread, blocking, before any work with tensors
+/// Errors    UsageError: a process or a file cannot be created
+std::vector<int> run_forked(std::size_t count, int jobs, const std::function<int(std::size_t item)>& body);
+
 }  // namespace lab::grading
