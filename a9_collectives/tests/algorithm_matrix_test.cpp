@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "a9_collectives/all_to_all.h"
@@ -68,6 +70,10 @@ std::string verdict_of(const char* case_name, const Run& run, int size) {
   return testing::verdict(algorithm_cases(), case_name, call, size);
 }
 
+std::string said(const char* case_name, const char* algorithm, int size, const std::string& verdict) {
+  return fmt::format("{} by {} on {} ranks: {}", case_name, algorithm, size, verdict);
+}
+
 TEST_CASE("no algorithm passes under another's name on 4, 6 and 8 ranks") {
   for (const std::vector<NamedAlgorithm>& collective : all_collectives()) {
     for (const NamedAlgorithm& asked : collective) {
@@ -75,7 +81,7 @@ TEST_CASE("no algorithm passes under another's name on 4, 6 and 8 ranks") {
       for (const NamedAlgorithm& given : collective) {
         for (const int size : {4, 6, 8}) {
           const std::string verdict = verdict_of(asked.case_name, given.run, size);
-          INFO(asked.case_name << " by " << given.name << " on " << size << " ranks: " << verdict);
+          INFO(said(asked.case_name, given.name, size, verdict));
           CHECK((verdict == "passed") == (asked.name == given.name));
           CHECK(verdict != "mismatch");
         }
@@ -191,7 +197,7 @@ TEST_CASE("variants of libraries and textbooks pass under their algorithm's name
   for (const NamedAlgorithm& variant : variants) {
     for (const int size : {1, 2, 3, 4, 5, 6, 7, 8}) {
       const std::string verdict = verdict_of(variant.case_name, variant.run, size);
-      INFO(variant.case_name << ", " << variant.name << ", on " << size << " ranks: " << verdict);
+      INFO(said(variant.case_name, variant.name, size, verdict));
       CHECK(verdict == "passed");
     }
   }
