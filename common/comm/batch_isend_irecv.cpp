@@ -1,5 +1,7 @@
 #include "common/comm/batch_isend_irecv.h"
 
+#include <algorithm>
+
 namespace lab::comm {
 
 BatchIsendIrecv::~BatchIsendIrecv() {
@@ -7,11 +9,15 @@ BatchIsendIrecv::~BatchIsendIrecv() {
 }
 
 void BatchIsendIrecv::wait() {
-  for (const auto& pending : pending_) transport_.wait(*pending);
+  for (const auto& pending : pending_) {
+    transport_.wait(*pending);
+    latest_model_time_ = std::max(latest_model_time_, pending->peer_model_posted);
+  }
   pending_.clear();
 }
 
-void BatchIsendIrecv::post(Direction direction, const at::Tensor& tensor, int member, bool contract_only) {
+void BatchIsendIrecv::post(Direction direction, const at::Tensor& tensor, int member,
+                           std::optional<std::int64_t> model_time) {
   Message message;
   message.direction = direction;
   message.peer = group_.world_rank(member);
@@ -19,7 +25,8 @@ void BatchIsendIrecv::post(Direction direction, const at::Tensor& tensor, int me
   message.operation = operation_;
   message.where = where_;
   message.tensor = tensor;
-  message.contract_only = contract_only;
+  message.contract_only = model_time.has_value();
+  message.model_posted = model_time.value_or(0);
   pending_.push_back(direction == Direction::kSend ? transport_.start_send(std::move(message))
                                                    : transport_.start_recv(std::move(message)));
 }

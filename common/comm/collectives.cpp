@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "common/comm/batch_isend_irecv.h"
-#include "common/comm/messages/endpoint.h"
+#include "common/comm/messages/agreement.h"
 #include "common/tensor/describe.h"
 #include "common/tensor/partition.h"
 #include "common/tensor/work_meter.h"
@@ -32,28 +32,30 @@ at::Tensor Collectives::broadcast(const at::Tensor& tensor, int src_rank, Source
   }
   require_defined(tensor, rank(), "broadcast", where);
   const at::Tensor moved = on_wire(tensor);
-  const Call call = agree("broadcast", moved, where);
+  const auto begun = begin("broadcast", moved, where);
   if (size() > 1) backend_->broadcast(moved, src_rank, group_);
-  account(call, static_cast<std::int64_t>(moved.nbytes()), rank() == src_rank);
+  const auto bytes = static_cast<std::int64_t>(moved.nbytes());
+  account(nominal_cost("broadcast", size(), bytes, rank() == src_rank), bytes, begun);
   return back_in(tensor, moved);
 }
 
 at::Tensor Collectives::all_reduce(const at::Tensor& tensor, SourceLine where) {
   require_defined(tensor, rank(), "all_reduce", where);
   const at::Tensor moved = on_wire(tensor);
-  const Call call = agree("all_reduce", moved, where);
+  const auto begun = begin("all_reduce", moved, where);
   {
     const UncountedWork part_of_the_message;
     if (size() > 1) backend_->all_reduce(moved, group_);
   }
-  account(call, static_cast<std::int64_t>(moved.nbytes()));
+  const auto bytes = static_cast<std::int64_t>(moved.nbytes());
+  account(nominal_cost("all_reduce", size(), bytes), bytes, begun);
   return back_in(tensor, moved);
 }
 
 std::vector<at::Tensor> Collectives::all_gather(const at::Tensor& tensor, SourceLine where) {
   require_defined(tensor, rank(), "all_gather", where);
   const at::Tensor moved = on_wire(tensor);
-  const Call call = agree("all_gather", moved, where);
+  const auto begun = begin("all_gather", moved, where);
   std::vector<std::int64_t> shape = moved.sizes().vec();
   shape.insert(shape.begin(), size());
   const at::Tensor out = at::empty(shape, moved.options());
@@ -62,7 +64,8 @@ std::vector<at::Tensor> Collectives::all_gather(const at::Tensor& tensor, Source
   } else {
     out.copy_(moved.unsqueeze(0));
   }
-  account(call, static_cast<std::int64_t>(out.nbytes()));
+  const auto bytes = static_cast<std::int64_t>(out.nbytes());
+  account(nominal_cost("all_gather", size(), bytes), bytes, begun);
   return out.to(tensor.device()).unbind(0);
 }
 
@@ -73,7 +76,7 @@ at::Tensor Collectives::reduce_scatter(const at::Tensor& tensor, SourceLine wher
                                     where.text(), size(), size(), describe(tensor)));
   }
   const at::Tensor moved = on_wire(tensor);
-  const Call call = agree("reduce_scatter", moved, where);
+  const auto begun = begin("reduce_scatter", moved, where);
   std::vector<std::int64_t> shape = moved.sizes().vec();
   shape[0] /= size();
   const at::Tensor out = at::empty(shape, moved.options());
@@ -85,7 +88,8 @@ at::Tensor Collectives::reduce_scatter(const at::Tensor& tensor, SourceLine wher
   } else {
     out.copy_(moved);
   }
-  account(call, static_cast<std::int64_t>(moved.nbytes()));
+  const auto bytes = static_cast<std::int64_t>(moved.nbytes());
+  account(nominal_cost("reduce_scatter", size(), bytes), bytes, begun);
   return out.to(tensor.device());
 }
 
@@ -100,7 +104,7 @@ std::vector<at::Tensor> Collectives::all_to_all(const std::vector<at::Tensor>& p
   for (std::size_t dst = 0; dst < parts.size(); ++dst)
     require_defined(parts[dst], rank(), fmt::format("all_to_all its part for rank {}", dst), where);
   const auto self = static_cast<std::size_t>(rank());
-  const double start_seconds = endpoint_->transport().now();
+  const auto begun = begin_exchange(parts[self], where);
   std::vector<at::Tensor> sent, received;
   std::uint64_t bytes_sent = 0, bytes_received = 0;
   for (std::size_t member = 0; member < parts.size(); ++member) {
@@ -113,31 +117,43 @@ std::vector<at::Tensor> Collectives::all_to_all(const std::vector<at::Tensor>& p
   }
   if (size() > 1) backend_->all_to_all(sent, received, group_, where);
   for (at::Tensor& part : received) part = part.to(parts[self].device());
-  endpoint_->record_collective(exchange_cost(size(), bytes_sent, bytes_received), group_,
-                               static_cast<std::int64_t>(bytes_sent), where, start_seconds);
+  account(exchange_cost(size(), bytes_sent, bytes_received), static_cast<std::int64_t>(bytes_sent), begun);
   return received;
 }
 
 void Collectives::barrier(SourceLine where) {
-  const Call call = agree("barrier", at::empty({0}, at::kByte), where);
+  const auto begun = begin("barrier", at::empty({0}, at::kByte), where);
   if (size() > 1) backend_->barrier(group_);
-  account(call, 0);
+  account(nominal_cost("barrier", size(), 0), 0, begun);
 }
 
-Collectives::Call Collectives::agree(const char* operation, const at::Tensor& tensor, SourceLine where) {
+Endpoint::BegunCollective Collectives::begin(const char* operation, const at::Tensor& tensor, SourceLine where) {
+  if (endpoint_->careful()) return begin_carefully(operation, tensor, where);
+  const Endpoint::BegunCollective begun = endpoint_->begin_collective(where);
+  if (size() == 1) return begun;
   // Each rank compares with the next one: if all neighbours on a ring are equal, all ranks are.
-  const Call call{operation, where, endpoint_->transport().now()};
-  if (size() == 1) return call;
   BatchIsendIrecv step(endpoint_->transport(), group_, operation, where);
   step.recv_contract(tensor, (rank() + size() - 1) % size());
   step.send_contract(tensor, (rank() + 1) % size());
   step.wait();
-  return call;
+  return begun;
 }
 
-void Collectives::account(const Call& call, std::int64_t bytes, bool is_source) {
-  endpoint_->record_collective(nominal_cost(call.operation, size(), bytes, is_source), group_, bytes, call.where,
-                               call.start_seconds);
+Endpoint::BegunCollective Collectives::begin_carefully(const char* operation, const at::Tensor& tensor,
+                                                       SourceLine where) {
+  Endpoint::BegunCollective begun = endpoint_->begin_collective(where);
+  begun.model_began = comm::agree(endpoint_->transport(), group_, operation, tensor, where, begun.model_began);
+  return begun;
+}
+
+Endpoint::BegunCollective Collectives::begin_exchange(const at::Tensor& part, SourceLine where) {
+  if (!endpoint_->careful()) return endpoint_->begin_collective(where);
+  return begin_carefully("all_to_all", on_wire(at::empty({0}, part.options())), where);
+}
+
+void Collectives::account(const LedgerEntry& cost, std::int64_t bytes, Endpoint::BegunCollective begun) {
+  if (size() > 1) begun.model_began = backend_->model_began().value_or(begun.model_began);
+  endpoint_->record_collective(cost, group_, bytes, begun);
 }
 
 }  // namespace lab::comm

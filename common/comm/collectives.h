@@ -6,16 +6,17 @@
 #include <vector>
 
 #include "common/comm/messages/collective_backend.h"
+#include "common/comm/messages/endpoint.h"
 #include "common/comm/source_line.h"
 
 namespace lab::comm {
 
-class Endpoint;
-
 /// The built-in collectives of one group, for labs that do not implement them. Every member calls the same operation
-/// with the same shape and dtype in the same order; neighbours compare these before any data moves, so a mismatch is a
+/// with the same shape and dtype in the same order; these are compared before any data moves, so a mismatch is a
 /// ContractError on the ranks that see it and a CommError on the others, never a hang or a torn buffer. None of them is
 /// differentiable: autograd functions are built on top. All errors of Request::wait() apply.
+/// In model time (model_time.md) a collective begins on all members when the last of them has called it. Where the world
+/// is not careful, members do not hear of each other's clocks, and each begins at its own.
 class Collectives final {
  public:
   Collectives(std::shared_ptr<Endpoint> endpoint, std::shared_ptr<CollectiveBackend> backend, Group group);
@@ -49,13 +50,11 @@ class Collectives final {
 
  private:
   /// Begins once every member is known to have called the same operation; counted and traced by account().
-  struct Call {
-    const char* operation;
-    SourceLine where;
-    double start_seconds;
-  };
-  Call agree(const char* operation, const at::Tensor& tensor, SourceLine where);
-  void account(const Call& call, std::int64_t bytes, bool is_source = false);
+  Endpoint::BegunCollective begin(const char* operation, const at::Tensor& tensor, SourceLine where);
+  Endpoint::BegunCollective begin_carefully(const char* operation, const at::Tensor& tensor, SourceLine where);
+  /// Of an all_to_all, whose members need not have equal shapes.
+  Endpoint::BegunCollective begin_exchange(const at::Tensor& part, SourceLine where);
+  void account(const LedgerEntry& cost, std::int64_t bytes, Endpoint::BegunCollective begun);
 
   std::shared_ptr<Endpoint> endpoint_;
   std::shared_ptr<CollectiveBackend> backend_;

@@ -5,7 +5,7 @@
 
 #include <exception>
 
-#include "common/comm/batch_isend_irecv.h"
+#include "common/comm/messages/agreement.h"
 #include "common/comm/messages/endpoint.h"
 
 namespace lab::comm {
@@ -89,14 +89,7 @@ void PointToPoint::agree(const std::string& operation, const at::Tensor& tensor,
   if (!endpoint_->careful()) return;
   const at::Tensor moved =
       tensor.is_cpu() || tensor.is_meta() ? tensor : at::empty(tensor.sizes(), tensor.options().device(at::kMeta));
-  // A rank that completes the last round has heard, indirectly, from all ranks; one that sees a difference stops
-  // sending.
-  for (int distance = 1; distance < size(); distance *= 2) {
-    BatchIsendIrecv step(endpoint_->transport(), group_, operation, where);
-    step.send_contract(moved, (rank() + distance) % size());
-    step.recv_contract(moved, (rank() - distance + size()) % size());
-    step.wait();
-  }
+  comm::agree(endpoint_->transport(), group_, operation, moved, where);
 }
 
 Request PointToPoint::post(Direction direction, const at::Tensor& user_tensor, const at::Tensor& moved, int world_rank,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "common/comm/messages/message.h"
@@ -15,6 +16,9 @@ class Pending {
   std::uint64_t peer_step = 0;
   /// When the message arrived, on the transport's clock; negative where the world cannot tell.
   double arrived_seconds = -1;
+  /// The other end's Message::model_posted; valid after wait(). Messages on collectives' channels tell it to the
+  /// receiver only.
+  std::int64_t peer_model_posted = 0;
 };
 
 /// One rank's end of a world: moves messages and nothing else. The worlds `processes`, `threads`, `sim` and `relay`
@@ -43,6 +47,10 @@ class Transport {
 
   /// Sets what this rank works on from now on, for reports on why a run ended: "a9.allreduce, AllReduceLarge".
   virtual void set_task(const std::string& /*task*/) {}
+
+  /// How many floating-point operations this rank has done so far: for a world that keeps its ranks' model time itself.
+  /// Called on the rank's thread, until it is replaced by an empty function.
+  virtual void set_work_counter(std::function<std::int64_t()> /*flops*/) {}
 
   /// Seconds since an origin that all ranks of the world share; simulated seconds in `sim`.
   virtual double now() const = 0;

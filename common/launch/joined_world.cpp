@@ -63,15 +63,18 @@ WorldOutcome join_world(const RankEnvironment& environment, const WorldSpec& spe
   options.rendezvous.attempt = environment.attempt;
 
   std::vector<RankOutcome> others;
+  ModelTime model_time;  // without what gathering takes
   WorldOutcome outcome;
   outcome.ranks.push_back(run_process_rank(options, spec, [&](Communicator& comm, RankOutcome& own) {
     body(comm, own);
     if (!gather_reports) return;
     own.report.rank = comm.rank();
     own.report.ledger = endpoint_of(comm).ledger().entries();
+    own.report.model_time = model_time = endpoint_of(comm).model_time();
     own.trace = endpoint_of(comm).trace();
     others = gather(comm, own);
   }));
+  if (gather_reports && !outcome.ranks[0].failure) outcome.ranks[0].report.model_time = model_time;
   outcome.failure = outcome.ranks[0].failure;
   for (RankOutcome& other : others) outcome.ranks.push_back(std::move(other));
   return outcome;

@@ -39,7 +39,9 @@ void run_one_rank(const std::shared_ptr<comm::Transport>& transport,
                   const std::shared_ptr<comm::CollectiveBackend>& collectives, const WorldSpec& spec,
                   const RankBody& body, RankOutcome& outcome) {
   outcome.report.rank = transport->rank();
-  const auto endpoint = std::make_shared<Endpoint>(transport, spec.traced, spec.payload_label);
+  const WorkScope work;
+  const auto endpoint = std::make_shared<Endpoint>(
+      transport, spec.traced, spec.payload_label, [&work] { return work.flops(); }, spec.model_rates);
   endpoint->set_careful(spec.careful);
   const auto record_failure = [&](const std::exception* failure) {
     outcome.failure = failure_of_body(failure);
@@ -48,7 +50,6 @@ void run_one_rank(const std::shared_ptr<comm::Transport>& transport,
   };
   {
     const MemoryScope memory;
-    const WorkScope work;
     try {
       Communicator comm(endpoint, collectives);
       body(comm, outcome);
@@ -60,9 +61,11 @@ void run_one_rank(const std::shared_ptr<comm::Transport>& transport,
     }
     outcome.report.peak_tensor_bytes = memory.reading().peak_bytes;
     outcome.report.flops = work.flops();
+    outcome.report.model_time = endpoint->model_time();
   }
   outcome.report.ledger = endpoint->ledger().entries();
   outcome.trace = endpoint->trace();
+  transport->set_work_counter({});
 }
 
 RankOutcome run_process_rank(const comm::ProcessWorldOptions& options, const WorldSpec& spec, const RankBody& body) {

@@ -25,7 +25,8 @@ json trace_to_json(const std::vector<comm::TraceEvent>& trace) {
   for (const comm::TraceEvent& event : trace) {
     list.push_back({event.rank, event.direction == comm::Direction::kSend, event.peer, event.group, event.tag,
                     event.sequence, event.bytes, event.operation, event.where, event.start_seconds, event.end_seconds,
-                    event.kind, event.round, event.label, event.arrived_seconds});
+                    event.kind, event.round, event.label, event.arrived_seconds, event.model_start, event.model_end,
+                    event.model_arrived});
   }
   return list;
 }
@@ -47,6 +48,9 @@ comm::TraceEvent trace_event_from_json(const json& entry) {
   event.round = entry.at(12);
   event.label = entry.at(13);
   event.arrived_seconds = entry.at(14);
+  event.model_start = entry.at(15);
+  event.model_end = entry.at(16);
+  event.model_arrived = entry.at(17);
   return event;
 }
 

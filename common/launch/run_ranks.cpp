@@ -205,6 +205,7 @@ WorldOutcome run_relayed_ranks(const WorldSpec& spec, const RankBody& body) {
   comm::RelayOptions options;
   options.timeout_seconds = spec.timeout_seconds;
   options.shake_seed = spec.shake_seed;
+  options.model_rates = spec.model_rates;
   comm::RelayWorld world(spec.num_ranks, options);
   std::vector<MemoryFile> results;
   for (int rank = 0; rank < spec.num_ranks; ++rank) results.emplace_back("results");

@@ -27,6 +27,7 @@ struct WorldSpec {
   PayloadLabel payload_label;  ///< of every traced message; empty: none
   std::string log_dir;  ///< processes only: a .log and a .err file per rank; empty: ranks share this process's output
   comm::SimNetwork network;                 ///< sim only
+  comm::ModelRates model_rates;             ///< of the machine that model time is about
   std::optional<std::uint64_t> shake_seed;  ///< relay only: see RelayOptions
 };
 

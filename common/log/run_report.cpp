@@ -73,7 +73,12 @@ Json from_rank(const RankReport& report) {
           {"error", report.error},
           {"ledger", std::move(ledger)},
           {"peak_tensor_bytes", report.peak_tensor_bytes},
-          {"flops", report.flops}};
+          {"flops", report.flops},
+          {"model_time_ps",
+           {{"total", report.model_time.total},
+            {"work", report.model_time.work},
+            {"waiting", report.model_time.waiting},
+            {"overhead", report.model_time.overhead}}}};
 }
 
 RankReport to_rank(const Json& json) {
@@ -88,6 +93,9 @@ RankReport to_rank(const Json& json) {
   }
   report.peak_tensor_bytes = json.at("peak_tensor_bytes").get<std::int64_t>();
   report.flops = json.at("flops").get<std::int64_t>();
+  const Json& model = json.at("model_time_ps");
+  report.model_time = {model.at("total").get<std::int64_t>(), model.at("work").get<std::int64_t>(),
+                       model.at("waiting").get<std::int64_t>(), model.at("overhead").get<std::int64_t>()};
   return report;
 }
 

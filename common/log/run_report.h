@@ -6,6 +6,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/ledger_entry.h"
+#include "common/base/model_time.h"
 #include "common/log/printed_line.h"
 
 // What `--json FILE` holds, as plain data and as JSON text.
@@ -19,6 +20,7 @@ struct RankReport {
   std::vector<LedgerEntry> ledger;
   std::int64_t peak_tensor_bytes = 0;
   std::int64_t flops = 0;  ///< floating-point operations, without those of the built-in collectives
+  ModelTime model_time;    ///< since the rank last restarted it
 };
 
 struct RunReport {

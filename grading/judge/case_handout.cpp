@@ -62,13 +62,13 @@ std::optional<std::string> CaseHandout::next(int rank, pid_t process) {
   return std::nullopt;
 }
 
-void CaseHandout::done(int rank, pid_t process, std::string result, const std::vector<LedgerEntry>& spent) {
+void CaseHandout::done(int rank, pid_t process, std::string result, const comm::RelayCost& spent) {
   RankState& state = ranks_[static_cast<std::size_t>(rank)];
   if (state.current == nullptr) throw UsageError("a result that was not asked for");
   CaseRecord record = record_from_bytes(result);
   if (record.task != state.current->task || record.name != state.current->name)
     throw UsageError(fmt::format("a result of {} in place of {}", record.name, state.current->name));
-  record.spent = spent;  // what the record says is only what the rank claims
+  record.spent = spent.ledger;  // what the record says is only what the rank claims
   for (LedgerEntry& entry : record.spent) {
     if (entry.operation == "message") entry.operation = record.task;
   }

@@ -23,7 +23,7 @@ class CaseHandout final : public comm::RelayWork {
 
   std::optional<std::string> next(int rank, pid_t process) override;
   /// Errors    UsageError: what came back is not a record of the case that was sent
-  void done(int rank, pid_t process, std::string result, const std::vector<LedgerEntry>& spent) override;
+  void done(int rank, pid_t process, std::string result, const comm::RelayCost& spent) override;
 
   /// How many records have come back; may be asked by another thread.
   std::uint64_t num_done() const { return num_done_; }

@@ -18,8 +18,14 @@
 #include "common/comm/process_world.h"
 
 // The protocol. A message is a frame (header, and the payload if it is short) on its channel's slot, and a long payload
-// on its own slot. Both parts are posted with the operation, so that anything both sides have posted completes without
+// on its own slot. The receiver acknowledges it on a slot of its own: with the model time of its receive, as soon as
+// that is posted. All parts are posted with the operation, so that anything both sides have posted completes without
 // help from this thread, in whatever order the waits come.
+//
+// The sender expects the acknowledgement before it sends the frame. Gloo delivers in the order of posting between two
+// ranks, so once a frame is here its acknowledgement can leave, and waiting for that takes no help from the sender's
+// thread either. From a channel's second message on, the sender expects the next acknowledgement one message ahead:
+// then it leaves with the receive that it acknowledges, without asking first.
 namespace lab::comm {
 namespace {
 
@@ -36,11 +42,21 @@ struct Frame {
   std::unique_ptr<UnboundBuffer> buffer;
 };
 
+/// What the receiver tells the sender, registered with Gloo once and reused.
+struct Acknowledgement {
+  explicit Acknowledgement(gloo::Context& context)
+      : buffer(context.createUnboundBuffer(&model_posted, sizeof(model_posted))) {}
+
+  std::int64_t model_posted = 0;
+  std::unique_ptr<UnboundBuffer> buffer;
+};
+
 struct GlooPending final : Pending {
   Message message;
   std::uint64_t sequence = 0;
   std::unique_ptr<Frame> frame;
-  std::unique_ptr<UnboundBuffer> payload;  ///< null when the payload is in the frame
+  std::unique_ptr<UnboundBuffer> payload;            ///< null when the payload is in the frame
+  std::unique_ptr<Acknowledgement> acknowledgement;  ///< null for parts of collectives
   int event_slot = -1;
 };
 
@@ -62,6 +78,7 @@ class GlooTransport final : public Transport {
     const bool fits = num_bytes <= kInlineBytes;
     if (fits && num_bytes > 0) std::memcpy(pending->frame->payload(), m.tensor.data_ptr(), num_bytes);
     post(*pending, [&] {
+      if (is_acknowledged(m)) pending->acknowledgement = expect_acknowledgement(m, pending->sequence);
       pending->frame->buffer->send(m.peer, frame_slot(m.group, m.tag), 0, sizeof(FrameHeader) + (fits ? num_bytes : 0));
       if (!fits) pending->payload->send(m.peer, payload_slot(m, pending->sequence), 0, num_bytes);
     });
@@ -73,6 +90,7 @@ class GlooTransport final : public Transport {
     const Message& m = pending->message;
     make_header(m);  // rejects what the sender could not have sent
     post(*pending, [&] {
+      if (is_acknowledged(m)) acknowledge(*pending);
       pending->frame->buffer->recv(m.peer, frame_slot(m.group, m.tag), 0, kFrameBytes);
       if (pending->payload) pending->payload->recv(m.peer, payload_slot(m, pending->sequence), 0, m.num_bytes());
     });
@@ -83,9 +101,16 @@ class GlooTransport final : public Transport {
     auto& pending = static_cast<GlooPending&>(base);
     const Message& m = pending.message;
     if (events_ != nullptr && pending.event_slot >= 0) events_->waiting(pending.event_slot);
-    lifeline_.wait(*pending.frame->buffer, m, pending.sequence);
-    if (m.direction == Direction::kRecv) accept_frame(pending);
-    if (pending.payload) lifeline_.wait(*pending.payload, m, pending.sequence);
+    const bool sends = m.direction == Direction::kSend;
+    lifeline_.wait(*pending.frame->buffer, m.direction, m, pending.sequence);
+    if (!sends) accept_frame(pending);
+    if (pending.payload) lifeline_.wait(*pending.payload, m.direction, m, pending.sequence);
+    if (pending.acknowledgement) {
+      lifeline_.wait(*pending.acknowledgement->buffer, sends ? Direction::kRecv : Direction::kSend, m,
+                     pending.sequence);
+      if (sends) pending.peer_model_posted = pending.acknowledgement->model_posted;
+      idle_acknowledgements_.push_back(std::move(pending.acknowledgement));
+    }
     if (events_ != nullptr && pending.event_slot >= 0) {
       events_->resumed();
       events_->completed(pending.event_slot);
@@ -161,8 +186,37 @@ class GlooTransport final : public Transport {
       throw ContractError(contract_violation(m.peer, contract_of(header), rank(), m.contract()));
     }
     pending.peer_step = header.step;
+    pending.peer_model_posted = header.model_posted;
     if (!pending.payload && m.num_bytes() > 0)
       std::memcpy(m.tensor.data_ptr(), pending.frame->payload(), m.num_bytes());
+  }
+
+  void acknowledge(GlooPending& pending) {
+    const Message& m = pending.message;
+    pending.acknowledgement = idle_acknowledgement();
+    pending.acknowledgement->model_posted = m.model_posted;
+    pending.acknowledgement->buffer->send(m.peer, acknowledgement_slot(m, pending.sequence));
+  }
+
+  /// The acknowledgement of the channel's n-th message, which may have been expected before.
+  std::unique_ptr<Acknowledgement> expect_acknowledgement(const Message& message, std::uint64_t sequence) {
+    const auto expect = [&](std::uint64_t number) {
+      std::unique_ptr<Acknowledgement> expected = idle_acknowledgement();
+      expected->buffer->recv(message.peer, acknowledgement_slot(message, number));
+      return expected;
+    };
+    if (sequence == 0) return expect(0);
+    std::unique_ptr<Acknowledgement>& next = expected_next_[message];
+    std::unique_ptr<Acknowledgement> mine = next ? std::move(next) : expect(sequence);
+    next = expect(sequence + 1);
+    return mine;
+  }
+
+  std::unique_ptr<Acknowledgement> idle_acknowledgement() {
+    if (idle_acknowledgements_.empty()) return std::make_unique<Acknowledgement>(*context_);
+    std::unique_ptr<Acknowledgement> idle = std::move(idle_acknowledgements_.back());
+    idle_acknowledgements_.pop_back();
+    return idle;
   }
 
   const ProcessWorldOptions options_;
@@ -171,6 +225,8 @@ class GlooTransport final : public Transport {
   RankEvents* events_;
   std::unordered_map<Channel, std::uint64_t, ChannelHash> num_posted_;
   std::vector<std::unique_ptr<Frame>> idle_frames_;
+  std::vector<std::unique_ptr<Acknowledgement>> idle_acknowledgements_;
+  std::unordered_map<Channel, std::unique_ptr<Acknowledgement>, ChannelHash> expected_next_;
   std::vector<std::shared_ptr<Pending>> graveyard_;
   int involved_rank_ = -1;  ///< the other side of a contract mismatch found by this rank
 };

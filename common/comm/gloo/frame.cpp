@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "common/comm/group.h"
+
 namespace lab::comm {
 namespace {
 
@@ -43,6 +45,7 @@ FrameHeader make_header(const Message& message) {
   header.line = message.where.line;
   header.num_bytes = message.num_bytes();
   header.step = message.step;
+  header.model_posted = message.model_posted;
   header.tag = message.tag;
   header.dtype = static_cast<std::int8_t>(message.tensor.scalar_type());
   const auto sizes = message.tensor.sizes();
@@ -81,6 +84,14 @@ Contract contract_of(const FrameHeader& header) {
 
 std::uint64_t frame_slot(std::uint32_t group, int tag) {
   return slot(0x40, channel_hash(group, tag));
+}
+
+bool is_acknowledged(const Message& message) {
+  return (message.group & kCollectiveChannel) == 0;
+}
+
+std::uint64_t acknowledgement_slot(const Message& message, std::uint64_t sequence) {
+  return slot(0x42, mix(channel_hash(message.group, message.tag), sequence));
 }
 
 std::uint64_t payload_slot(const Message& message, std::uint64_t sequence) {

@@ -16,6 +16,7 @@ struct FrameHeader {
   std::int32_t line;
   std::uint64_t num_bytes;
   std::uint64_t step;
+  std::int64_t model_posted;
   std::int32_t tag;
   std::int8_t dtype;
   std::uint8_t num_dims;
@@ -23,7 +24,7 @@ struct FrameHeader {
   std::uint8_t unused;
   std::int64_t shape[8];
   char operation[24];
-  char file[136];
+  char file[128];
 };
 static_assert(sizeof(FrameHeader) == 256, "the frame header is 256 bytes on every platform");
 
@@ -44,6 +45,13 @@ std::uint64_t frame_slot(std::uint32_t group, int tag);
 /// The slot of one long payload. Its contract is part of it, so that unequal contracts never match: Gloo would abort
 /// the receiver on a payload that is too long, and silently deliver a shorter one.
 std::uint64_t payload_slot(const Message& message, std::uint64_t sequence);
+
+/// Whether the receiver tells the sender when it posted its receive, in model time. Both ends know it: messages that
+/// are parts of collectives have channels of their own.
+bool is_acknowledged(const Message& message);
+
+/// The slot of the acknowledgement of a channel's n-th message.
+std::uint64_t acknowledgement_slot(const Message& message, std::uint64_t sequence);
 
 /// Where the sentinels' records travel.
 constexpr std::uint64_t kSentinelSlot = std::uint64_t{0x4F} << 56;

@@ -64,17 +64,17 @@ Lifeline::Lifeline(gloo::rendezvous::Context& context, double timeout_seconds, E
   timekeeper_ = std::thread([this] { keep_time(); });
 }
 
-void Lifeline::wait(gloo::transport::UnboundBuffer& buffer, const Message& message, std::uint64_t sequence) {
+void Lifeline::wait(gloo::transport::UnboundBuffer& buffer, Direction direction, const Message& message,
+                    std::uint64_t sequence) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (failure_) throw_failure();
-    current_ = CurrentWait{&buffer, &message, sequence, monotonic_seconds() + timeout_seconds_, 0};
+    current_ = CurrentWait{&buffer, direction, &message, sequence, monotonic_seconds() + timeout_seconds_, 0};
   }
   bool complete = false;
   bool lost = false;
   try {
-    complete =
-        message.direction == Direction::kSend ? buffer.waitSend(nullptr, kForGloo) : buffer.waitRecv(nullptr, kForGloo);
+    complete = direction == Direction::kSend ? buffer.waitSend(nullptr, kForGloo) : buffer.waitRecv(nullptr, kForGloo);
   } catch (const gloo::Exception&) {
     lost = true;
   }
@@ -312,7 +312,7 @@ std::vector<int> Lifeline::unfinished_ranks() const {
 void Lifeline::declare(Failure failure) {
   if (!failure_) failure_ = std::move(failure);
   if (current_) {
-    if (current_->message->direction == Direction::kSend) {
+    if (current_->direction == Direction::kSend) {
       current_->buffer->abortWaitSend();
     } else {
       current_->buffer->abortWaitRecv();

@@ -29,8 +29,10 @@ class Lifeline {
   /// `events` may be null; otherwise it must outlive this object.
   Lifeline(gloo::rendezvous::Context& context, double timeout_seconds, EventFile* events);
 
-  /// Waits for a buffer's send or receive on behalf of a message. Errors: see Transport::wait.
-  void wait(gloo::transport::UnboundBuffer& buffer, const Message& message, std::uint64_t sequence);
+  /// Waits for a buffer's send or receive on behalf of a message: that of its acknowledgement has the other direction.
+  /// Errors: see Transport::wait.
+  void wait(gloo::transport::UnboundBuffer& buffer, Direction direction, const Message& message,
+            std::uint64_t sequence);
 
   /// Throws when this rank already knows that the world has failed.
   void check();
@@ -59,6 +61,7 @@ class Lifeline {
   };
   struct CurrentWait {
     gloo::transport::UnboundBuffer* buffer;
+    Direction direction;  ///< of the buffer's operation
     const Message* message;
     std::uint64_t sequence;
     double deadline;

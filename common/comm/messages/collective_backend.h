@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "common/comm/group.h"
@@ -25,6 +27,9 @@ class CollectiveBackend {
   /// shapes yet: ContractError, naming `where`, if the two sides of a part disagree.
   virtual void all_to_all(const std::vector<at::Tensor>& parts, const std::vector<at::Tensor>& received,
                           const Group& group, SourceLine where) = 0;
+  /// The model time at which the last collective began on all its members, in a world that keeps the ranks' clocks
+  /// itself; none: they find it out.
+  virtual std::optional<std::int64_t> model_began() const { return std::nullopt; }
 };
 
 }  // namespace lab::comm

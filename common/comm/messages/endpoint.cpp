@@ -4,12 +4,26 @@
 
 namespace lab::comm {
 
+Endpoint::Endpoint(std::shared_ptr<Transport> transport, bool traced, PayloadLabel label, WorkCounter flops,
+                   const ModelRates& rates)
+    : transport_(std::move(transport)),
+      traced_(traced),
+      payload_label_(std::move(label)),
+      work_counter_(std::move(flops)),
+      model_(rates) {
+  transport_->set_work_counter(work_counter_);
+  restart_clock();
+}
+
 Endpoint::Posted Endpoint::post(Message message) {
   const bool sends = message.direction == Direction::kSend;
   message.step = clock_ + 1;
   ledger_.add_message(label_, sends, message.peer, message.num_bytes());
 
   Posted posted;
+  model_.work(flops());
+  posted.model_start = model_.now();
+  message.model_posted = sends ? model_.post_send(message.num_bytes()) : model_.post_recv();
   if (traced_) {
     posted.sequence = sequences_[message]++;
     posted.start_seconds = transport_->now();
@@ -21,10 +35,15 @@ Endpoint::Posted Endpoint::post(Message message) {
 }
 
 void Endpoint::finish(const Posted& posted) {
+  model_.work(flops());
   transport_->wait(*posted.pending);
   const Message& message = posted.message;
+  const bool sends = message.direction == Direction::kSend;
+  const std::int64_t peer_posted = posted.pending->peer_model_posted;
+  const std::int64_t model_arrived = sends ? model_.wait_send(message.model_posted, peer_posted, message.num_bytes())
+                                           : model_.wait_recv(peer_posted, message.model_posted, message.num_bytes());
   // The sender's step travels with the message, so the clock is the length of the longest chain of messages up to here.
-  const std::uint64_t step = message.direction == Direction::kSend ? message.step : posted.pending->peer_step;
+  const std::uint64_t step = sends ? message.step : posted.pending->peer_step;
   if (step > clock_) {
     LedgerEntry cost;
     cost.operation = label_;
@@ -39,17 +58,25 @@ void Endpoint::finish(const Posted& posted) {
   event.sequence = op.sequence;
   event.round = step;
   event.label = posted.payload_label;
-  if (message.direction == Direction::kRecv && payload_label_) event.label = payload_label_(message.tensor);
+  if (!sends && payload_label_) event.label = payload_label_(message.tensor);
   event.bytes = static_cast<std::int64_t>(op.bytes);
   event.operation = op.operation;
   event.where = op.where;
   event.arrived_seconds = posted.pending->arrived_seconds;
-  keep(std::move(event), posted.start_seconds);
+  event.model_arrived = model_arrived;
+  keep(std::move(event), posted.start_seconds, posted.model_start);
 }
 
-void Endpoint::record_collective(const LedgerEntry& cost, const Group& group, std::int64_t bytes, SourceLine where,
-                                 double start_seconds) {
+Endpoint::BegunCollective Endpoint::begin_collective(SourceLine where) {
+  model_.work(flops());
+  return {where, transport_->now(), model_.now()};
+}
+
+void Endpoint::record_collective(const LedgerEntry& cost, const Group& group, std::int64_t bytes,
+                                 const BegunCollective& begun) {
   ledger_.add(cost);
+  const std::int64_t model_start = model_.now();
+  model_.collective(begun.model_began, cost);
   if (!traced_) return;
   TraceEvent event;
   event.kind = TraceKind::kCollective;
@@ -57,25 +84,39 @@ void Endpoint::record_collective(const LedgerEntry& cost, const Group& group, st
   event.group = group.id;
   event.bytes = bytes;
   event.operation = cost.operation;
-  event.where = where.text();
-  keep(std::move(event), start_seconds);
+  event.where = begun.where.text();
+  keep(std::move(event), begun.start_seconds, model_start);
 }
 
 void Endpoint::record_computation(const std::string& operation, std::uint64_t turn, double start_seconds) {
   if (!traced_) return;
+  const std::int64_t model_start = model_.now();
+  model_.work(flops());
   TraceEvent event;
   event.kind = TraceKind::kComputation;
   event.peer = -1;
   event.sequence = turn;
   event.operation = operation;
-  keep(std::move(event), start_seconds);
+  keep(std::move(event), start_seconds, model_start);
 }
 
-void Endpoint::keep(TraceEvent event, double start_seconds) {
+void Endpoint::keep(TraceEvent event, double start_seconds, std::int64_t model_start) {
   event.rank = transport_->rank();
   event.start_seconds = start_seconds;
   event.end_seconds = transport_->now();
+  event.model_start = model_start;
+  event.model_end = model_.now();
   trace_.push_back(std::move(event));
+}
+
+void Endpoint::restart_clock() {
+  clock_ = 0;
+  model_.restart(flops());
+}
+
+ModelTime Endpoint::model_time() {
+  model_.work(flops());
+  return model_.time();
 }
 
 void Endpoint::abandon(const Posted& posted) {

@@ -8,6 +8,7 @@
 
 #include "common/comm/group.h"
 #include "common/comm/messages/ledger.h"
+#include "common/comm/messages/model_time.h"
 #include "common/comm/trace/trace.h"
 #include "common/comm/transport.h"
 
@@ -16,12 +17,16 @@ namespace lab::comm {
 /// What the tracer writes about a message's payload, e.g. "chunks 2 3"; called with the tensor that is sent.
 using PayloadLabel = std::function<std::string(const at::Tensor&)>;
 
-/// Per-rank state below the facets: its transport, its ledger, its trace and its logical clock.
+/// The floating-point operations of this rank so far.
+using WorkCounter = std::function<std::int64_t()>;
+
+/// Per-rank state below the facets: its transport, its ledger, its trace, its logical clock and its model time.
 class Endpoint {
  public:
   /// When traced, `label` is called for each message: for a send when it is posted, for a receive when it is complete.
-  Endpoint(std::shared_ptr<Transport> transport, bool traced, PayloadLabel label = {})
-      : transport_(std::move(transport)), traced_(traced), payload_label_(std::move(label)) {}
+  /// Without `flops`, work takes no model time.
+  Endpoint(std::shared_ptr<Transport> transport, bool traced, PayloadLabel label = {}, WorkCounter flops = {},
+           const ModelRates& rates = {});
 
   Transport& transport() { return *transport_; }
   Ledger& ledger() { return ledger_; }
@@ -37,6 +42,7 @@ class Endpoint {
     std::shared_ptr<Pending> pending;
     std::uint64_t sequence = 0;
     double start_seconds = 0;
+    std::int64_t model_start = 0;
     std::string payload_label;  ///< of a send
   };
 
@@ -44,19 +50,30 @@ class Endpoint {
   Posted post(Message message);
   /// Waits for it, advances the clock and records it in ledger and trace.
   void finish(const Posted& posted);
-  /// Counts a built-in collective that began at start_seconds and has just ended, and traces it.
-  void record_collective(const LedgerEntry& cost, const Group& group, std::int64_t bytes, SourceLine where,
-                         double start_seconds);
+
+  /// A built-in collective that this rank has begun.
+  struct BegunCollective {
+    SourceLine where;
+    double start_seconds = 0;
+    std::int64_t model_began = 0;  ///< the latest clock of its members; this rank's own until they have agreed on it
+  };
+  BegunCollective begin_collective(SourceLine where);
+  /// Counts it, now that it has ended, in ledger and model time, and traces it.
+  void record_collective(const LedgerEntry& cost, const Group& group, std::int64_t bytes, const BegunCollective& begun);
   /// Traces a computation that began at start_seconds and has just ended. `turn` is its micro-batch, which determines
-  /// its colour in a picture.
+  /// its colour in a picture. In model time it is the work since the rank's last message, collective or computation.
   void record_computation(const std::string& operation, std::uint64_t turn, double start_seconds);
   /// Abandons it; close() then reports it.
   void abandon(const Posted& posted);
   /// One line for each message that was abandoned.
   const std::vector<std::string>& abandoned() const { return abandoned_; }
 
-  /// Counts rounds from zero again. Every rank does it at the same point of its work, with no message in flight.
-  void restart_clock() { clock_ = 0; }
+  /// Counts rounds and model time from zero again. Every rank does it at the same point of its work, with no message in
+  /// flight.
+  void restart_clock();
+
+  /// This rank's model time until now, since it was last restarted.
+  ModelTime model_time();
 
   /// Name under which point-to-point messages are counted; "message" unless a LedgerScope says otherwise.
   void set_label(std::string label) { label_ = std::move(label); }
@@ -67,17 +84,20 @@ class Endpoint {
   void close();
 
  private:
+  std::int64_t flops() const { return work_counter_ ? work_counter_() : 0; }
   /// Keeps an event that has just ended.
-  void keep(TraceEvent event, double start_seconds);
+  void keep(TraceEvent event, double start_seconds, std::int64_t model_start);
 
   std::shared_ptr<Transport> transport_;
   bool traced_;
   bool careful_ = true;
   PayloadLabel payload_label_;
+  WorkCounter work_counter_;
   Ledger ledger_;
   std::vector<TraceEvent> trace_;
   std::unordered_map<Channel, std::uint64_t, ChannelHash> sequences_;  ///< posted so far, if traced
   std::uint64_t clock_ = 0;
+  ModelClock model_;
   std::string label_ = "message";
   std::vector<std::string> abandoned_;
 };
@@ -103,4 +123,5 @@ namespace lab {
 using comm::Endpoint;
 using comm::LedgerScope;
 using comm::PayloadLabel;
+using comm::WorkCounter;
 }  // namespace lab

@@ -16,6 +16,8 @@ void Match::copy_payload() const {
 void Match::complete(double now_seconds) const {
   source->arrived_seconds = target->arrived_seconds = now_seconds;
   target->peer_step = source->message.step;
+  target->peer_model_posted = source->message.model_posted;
+  source->peer_model_posted = target->message.model_posted;
   source->stage = target->stage = LocalPending::Stage::kDone;
 }
 

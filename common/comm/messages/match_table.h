@@ -34,7 +34,7 @@ struct Match {
   std::uint64_t num_bytes() const { return source->message.num_bytes(); }
   /// Copies the payload; a meta tensor has none.
   void copy_payload() const;
-  /// Passes the sender's step to the receiver; both ends are then done, at that time.
+  /// Passes the sender's step to the receiver and each end's model time to the other; both are then done, at that time.
   void complete(double now_seconds) const;
 };
 

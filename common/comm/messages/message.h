@@ -27,6 +27,9 @@ struct Message : Channel {
   at::Tensor tensor;
   bool contract_only = false;  ///< compare operation, dtype and shape; move no bytes
   std::uint64_t step = 0;      ///< the sender's logical clock, delivered with the message
+  /// Model time: when the bytes of a send may leave, or when a receive was posted; delivered to the other end. Of a
+  /// contract, the latest clock that the sender knows of.
+  std::int64_t model_posted = 0;
 
   std::uint64_t num_bytes() const { return contract_only ? 0 : static_cast<std::uint64_t>(tensor.nbytes()); }
   Contract contract() const;

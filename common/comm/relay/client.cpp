@@ -44,8 +44,10 @@ class RelayTransport final : public Transport {
     RelayFrame request;
     request.kind = RelayFrame::Kind::kWait;
     request.id = mine.id;
+    request.flops = flops();
     const RelayFrameReader::Received answer = ask(request);
     mine.peer_step = answer.frame.step;
+    mine.peer_model_posted = answer.frame.model_time;
     mine.arrived_seconds = answer.frame.seconds;
     if (mine.target.defined() && answer.payload.size() == static_cast<std::size_t>(mine.target.nbytes()))
       std::copy(answer.payload.begin(), answer.payload.end(), static_cast<char*>(mine.target.data_ptr()));
@@ -60,16 +62,20 @@ class RelayTransport final : public Transport {
     send(frame);
   }
 
-  /// This rank's part in a collective; returns what the relay makes of all parts.
-  std::string collect(RelayFrame frame, const std::string& payload) {
+  void set_work_counter(std::function<std::int64_t()> flops) override { work_counter_ = std::move(flops); }
+
+  /// This rank's part in a collective; returns what the relay makes of all parts, and the model time of its beginning.
+  RelayFrameReader::Received collect(RelayFrame frame, const std::string& payload) {
     frame.kind = RelayFrame::Kind::kCollect;
+    frame.flops = flops();
     frame.payload_bytes = payload.size();
-    return ask(frame, payload).payload;
+    return ask(frame, payload);
   }
 
   std::optional<std::string> next_work() {
     RelayFrame frame;
     frame.kind = RelayFrame::Kind::kNext;
+    frame.flops = flops();
     RelayFrameReader::Received answer = ask(frame);
     if (!answer.frame.text.empty()) return std::nullopt;
     return std::move(answer.payload);
@@ -78,6 +84,7 @@ class RelayTransport final : public Transport {
   void hand_in(const std::string& result) {
     RelayFrame frame;
     frame.kind = RelayFrame::Kind::kHandIn;
+    frame.flops = flops();
     frame.payload_bytes = result.size();
     send(frame);
     send(result.data(), result.size());
@@ -107,6 +114,8 @@ class RelayTransport final : public Transport {
   }
 
  private:
+  std::int64_t flops() const { return work_counter_ ? work_counter_() : 0; }
+
   std::shared_ptr<Pending> post(const Message& message) {
     if (!message.contract_only) require_data(message.tensor, message.where.text());
     const bool sends = message.direction == Direction::kSend;
@@ -130,6 +139,7 @@ class RelayTransport final : public Transport {
     frame.sizes = message.tensor.sizes().vec();
     frame.contract_only = message.contract_only;
     frame.step = message.step;
+    frame.flops = flops();
     frame.payload_later = sends && shaken_ && message.num_bytes() > 0;
     if (frame.payload_later) to_be_pulled_[id] = message.tensor;
     if (sends && !frame.payload_later) frame.payload_bytes = message.num_bytes();
@@ -190,6 +200,7 @@ class RelayTransport final : public Transport {
   UniqueFd socket_;
   const int rank_, size_;
   const bool shaken_;
+  std::function<std::int64_t()> work_counter_;
   std::map<std::uint64_t, at::Tensor> to_be_pulled_;
   std::uint64_t num_posted_ = 0;
   RelayFrameReader reader_{std::uint64_t{1} << 40};  // it is the relay that sends
@@ -208,20 +219,18 @@ class RelayCollectives final : public CollectiveBackend {
     RelayFrame frame = frame_of("broadcast", tensor, group);
     frame.channel.peer = src_rank;
     const bool sends = src_rank == group.rank;
-    take(transport_->collect(frame, sends ? bytes_of(tensor) : ""), sends ? at::Tensor() : tensor);
+    take(collect(frame, sends ? bytes_of(tensor) : ""), sends ? at::Tensor() : tensor);
   }
   void all_reduce(const at::Tensor& tensor, const Group& group) override {
-    take(transport_->collect(frame_of("all_reduce", tensor, group), bytes_of(tensor)), tensor);
+    take(collect(frame_of("all_reduce", tensor, group), bytes_of(tensor)), tensor);
   }
   void all_gather(const at::Tensor& in, const at::Tensor& out, const Group& group) override {
-    take(transport_->collect(frame_of("all_gather", in, group), bytes_of(in)), out);
+    take(collect(frame_of("all_gather", in, group), bytes_of(in)), out);
   }
   void reduce_scatter(const at::Tensor& in, const at::Tensor& out, const Group& group) override {
-    take(transport_->collect(frame_of("reduce_scatter", in, group), bytes_of(in)), out);
+    take(collect(frame_of("reduce_scatter", in, group), bytes_of(in)), out);
   }
-  void barrier(const Group& group) override {
-    transport_->collect(frame_of("barrier", at::empty({0}, at::kByte), group), "");
-  }
+  void barrier(const Group& group) override { collect(frame_of("barrier", at::empty({0}, at::kByte), group), ""); }
   void all_to_all(const std::vector<at::Tensor>& parts, const std::vector<at::Tensor>& received, const Group& group,
                   SourceLine where) override {
     RelayFrame frame = frame_of("all_to_all", parts[0], group);
@@ -238,7 +247,7 @@ class RelayCollectives final : public CollectiveBackend {
     for (std::size_t dst = 0; dst < parts.size(); ++dst) {
       if (static_cast<int>(dst) != group.rank) payload += bytes_of(parts[dst]);
     }
-    const std::string bytes = transport_->collect(frame, payload);
+    const std::string bytes = collect(frame, payload);
     std::size_t next = 0;
     for (std::size_t src = 0; src < received.size(); ++src) {
       if (static_cast<int>(src) == group.rank) continue;
@@ -246,8 +255,15 @@ class RelayCollectives final : public CollectiveBackend {
       next += received[src].nbytes();
     }
   }
+  std::optional<std::int64_t> model_began() const override { return model_began_; }
 
  private:
+  std::string collect(const RelayFrame& frame, const std::string& payload) {
+    RelayFrameReader::Received answer = transport_->collect(frame, payload);
+    model_began_ = answer.frame.model_time;
+    return std::move(answer.payload);
+  }
+
   static RelayFrame frame_of(const char* operation, const at::Tensor& tensor, const Group& group) {
     require_data(tensor, operation);
     RelayFrame frame;
@@ -267,6 +283,7 @@ class RelayCollectives final : public CollectiveBackend {
   }
 
   std::shared_ptr<RelayTransport> transport_;
+  std::int64_t model_began_ = 0;
 };
 
 }  // namespace

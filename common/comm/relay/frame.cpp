@@ -35,6 +35,8 @@ RelayFrame frame_of(const Json& fields) {
   take(frame.contract_only);
   take(frame.payload_later);
   take(frame.step);
+  take(frame.flops);
+  take(frame.model_time);
   take(frame.seconds);
   take(frame.exit_code);
   take(frame.text);
@@ -63,6 +65,8 @@ std::string to_bytes(const RelayFrame& frame) {
                        frame.contract_only,
                        frame.payload_later,
                        frame.step,
+                       frame.flops,
+                       frame.model_time,
                        frame.seconds,
                        frame.exit_code,
                        frame.text,

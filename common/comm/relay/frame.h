@@ -37,9 +37,11 @@ struct RelayFrame {
   int dtype = 0;                    ///< at::ScalarType
   std::vector<std::int64_t> sizes;  ///< of an all_to_all, see gathering.cpp
   bool contract_only = false;
-  bool payload_later = false;  ///< a send in a shaken world
-  std::uint64_t step = 0;      ///< the sender's logical clock
-  double seconds = 0;          ///< when the message was complete
+  bool payload_later = false;   ///< a send in a shaken world
+  std::uint64_t step = 0;       ///< the sender's logical clock
+  std::int64_t flops = 0;       ///< rank: its floating-point operations so far, a claim
+  std::int64_t model_time = 0;  ///< relay: of a message, when the other end was posted; of a collective, when it began
+  double seconds = 0;           ///< when the message was complete
   int exit_code = 0;
   std::string text;
   std::uint64_t payload_bytes = 0;  ///< what follows the frame

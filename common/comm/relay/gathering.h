@@ -15,10 +15,11 @@ namespace lab::comm {
 
 /// What a collective gives one of its members.
 struct CollectiveResult {
-  int rank = 0;           ///< world rank
-  std::string payload;    ///< what it receives, without its own part of an all_to_all
-  LedgerEntry cost;       ///< as Ledger counts it
-  std::string violation;  ///< why the members do not agree; if set, there is no payload
+  int rank = 0;                  ///< world rank
+  std::string payload;           ///< what it receives, without its own part of an all_to_all
+  LedgerEntry cost;              ///< as Ledger counts it
+  std::int64_t model_began = 0;  ///< when the last member began it, in model time
+  std::string violation;         ///< why the members do not agree; if set, there is no payload
 };
 
 /// The collective operations that some of their members have begun. Those of one group are in order: the n-th of one

@@ -28,6 +28,7 @@ RelayWorld::Hub::Hub(int num_ranks, const RelayOptions& options)
     : options_(options), table_(num_ranks), delays_(options.shake_seed.value_or(0)) {
   for (int rank = 0; rank < num_ranks; ++rank) {
     Member& member = members_.emplace_back();
+    member.model = ModelClock(options.model_rates);
     int ends[2] = {-1, -1};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
       throw UsageError("the relay cannot create a socket: " + std::string(std::strerror(errno)));
@@ -124,6 +125,7 @@ void RelayWorld::Hub::take(int rank, RelayFrameReader::Received received) {
   switch (frame.kind) {
     case Kind::kPost: return post(rank, std::move(received));
     case Kind::kWait: {
+      member.model.work(frame.flops);
       const auto found = member.posted.find(frame.id);
       if (found == member.posted.end()) throw ContractError("a wait for a message that was never posted");
       member.waits_for = found->second;
@@ -134,8 +136,8 @@ void RelayWorld::Hub::take(int rank, RelayFrameReader::Received received) {
     }
     case Kind::kCollect: return collect(rank, std::move(received));
     case Kind::kTask: return;
-    case Kind::kNext: return give_work(rank);
-    case Kind::kHandIn: return take_work(rank, std::move(received.payload));
+    case Kind::kNext: return give_work(rank, frame);
+    case Kind::kHandIn: return take_work(rank, std::move(received));
     case Kind::kClose:
       member.closes = true;
       // The time-out restarts with each rank that returns.
@@ -204,10 +206,19 @@ void RelayWorld::Hub::answer_wait(int rank) {
       member.clock = pending->relay_step;
     }
     if (pending->collected) {
+      answer.model_time = pending->collected->model_began;
       member.ledger.add(pending->collected->cost);
       payload = std::move(pending->collected->payload);
     } else if (message.direction == Direction::kRecv && message.num_bytes() > 0) {
       payload.assign(static_cast<const char*>(message.tensor.data_ptr()), message.num_bytes());
+    }
+    if (!member.gathers && !message.contract_only) {
+      answer.model_time = pending->peer_model_posted;
+      if (message.direction == Direction::kSend) {
+        member.model.wait_send(message.model_posted, pending->peer_model_posted, message.num_bytes());
+      } else {
+        member.model.wait_recv(pending->peer_model_posted, message.model_posted, message.num_bytes());
+      }
     }
     if (!member.gathers) {
       member.posted_bytes -= static_cast<std::uint64_t>(message.tensor.nbytes());
@@ -297,6 +308,9 @@ void RelayWorld::serve(RelayWork* work) {
 }
 std::vector<LedgerEntry> RelayWorld::ledger_of(int rank) const {
   return hub_->ledger_of(rank);
+}
+ModelTime RelayWorld::model_time_of(int rank) const {
+  return hub_->model_time_of(rank);
 }
 std::optional<RelayFailure> RelayWorld::failure() const {
   return hub_->failure();

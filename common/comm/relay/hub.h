@@ -34,6 +34,7 @@ class RelayWorld::Hub {
   int rank_end(int rank) const { return at(rank).rank_end.get(); }
   UniqueFd take_rank_end(int rank);
   std::vector<LedgerEntry> ledger_of(int rank) const { return at(rank).ledger.entries(); }
+  ModelTime model_time_of(int rank) const { return at(rank).model.time(); }
   std::optional<RelayFailure> failure() const;
 
   void serve(RelayWork* work);
@@ -80,6 +81,7 @@ class RelayWorld::Hub {
     bool closes = false;
     bool over = false;  ///< it has closed, failed or gone
     std::uint64_t clock = 0;
+    ModelClock model;
     Ledger ledger;
   };
 
@@ -122,8 +124,10 @@ class RelayWorld::Hub {
   /// A tensor with the frame's payload, or without memory of its own for a receive.
   at::Tensor tensor_of(const RelayFrame& frame, std::string payload) const;
   void collect(int rank, RelayFrameReader::Received received);
-  void give_work(int rank);
-  void take_work(int rank, std::string result);
+  /// Begins it on all members' clocks, at the latest of them.
+  void begin_in_model_time(std::vector<CollectiveResult>& results);
+  void give_work(int rank, const RelayFrame& frame);
+  void take_work(int rank, RelayFrameReader::Received received);
 
   const RelayOptions options_;
   MatchTable table_;

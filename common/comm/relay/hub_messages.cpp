@@ -20,6 +20,7 @@ void RelayWorld::Hub::post(int rank, RelayFrameReader::Received received) {
   Member& member = at(rank);
   check_works(member);
   const RelayFrame& frame = received.frame;
+  member.model.work(frame.flops);
   if (frame.channel.peer < 0 || frame.channel.peer >= size() || frame.channel.peer == rank)
     throw ContractError(fmt::format("a message for rank {}", frame.channel.peer));
   if (member.posted.size() >= kMaxPosted || !member.posted.emplace(frame.id, nullptr).second)
@@ -36,6 +37,7 @@ void RelayWorld::Hub::post(int rank, RelayFrameReader::Received received) {
   if (counts) {
     const bool sends = message.direction == Direction::kSend;
     member.ledger.add_message("message", sends, message.peer, message.num_bytes());
+    message.model_posted = sends ? member.model.post_send(message.num_bytes()) : member.model.post_recv();
   }
   member.posted_bytes += static_cast<std::uint64_t>(message.tensor.nbytes());
   if (member.posted_bytes > options_.max_posted_bytes)
@@ -103,12 +105,14 @@ void RelayWorld::Hub::collect(int rank, RelayFrameReader::Received received) {
   message.where = {names_.keep(received.frame.file), received.frame.line};
   message.tensor = at::empty({0}, at::kByte);
   check_works(at(rank));
+  at(rank).model.work(received.frame.flops);
   auto results = gatherings_.begin(rank, size(), std::move(received.frame), std::move(received.payload));
   Member& mine = at(rank);
   mine.waits_for = mine.gathers = std::make_shared<Relayed>(rank, std::move(message));
   mine.waits_since = relay_seconds();
   if (results) {
     if (!results->front().violation.empty()) disagree(rank, results->front().violation);
+    begin_in_model_time(*results);
     for (CollectiveResult& result : *results) {
       Relayed& pending = *at(result.rank).gathers;
       pending.stage = LocalPending::Stage::kDone;
@@ -125,11 +129,22 @@ void RelayWorld::Hub::collect(int rank, RelayFrameReader::Received received) {
   }
 }
 
-void RelayWorld::Hub::give_work(int rank) {
+void RelayWorld::Hub::begin_in_model_time(std::vector<CollectiveResult>& results) {
+  std::int64_t began = 0;
+  for (const CollectiveResult& result : results) began = std::max(began, at(result.rank).model.now());
+  for (CollectiveResult& result : results) {
+    result.model_began = began;
+    at(result.rank).model.collective(began, result.cost);
+  }
+}
+
+void RelayWorld::Hub::give_work(int rank, const RelayFrame& frame) {
   if (work_ == nullptr) throw ContractError("work was asked for, but there is none");
   Member& member = at(rank);
   member.ledger = Ledger();
   member.clock = 0;
+  member.model.work(frame.flops);
+  member.model.restart(frame.flops);
   RelayFrame answer;
   answer.kind = RelayFrame::Kind::kDone;
   const std::optional<std::string> work = work_->next(rank, member.process);
@@ -138,12 +153,14 @@ void RelayWorld::Hub::give_work(int rank) {
   send(rank, answer, work.value_or(""));
 }
 
-void RelayWorld::Hub::take_work(int rank, std::string result) {
+void RelayWorld::Hub::take_work(int rank, RelayFrameReader::Received received) {
   Member& member = at(rank);
   if (!member.works) throw ContractError("a result that was not asked for");
   member.works = false;
+  member.model.work(received.frame.flops);
   // What a rank is told of a failure it has not paid for.
-  if (!member.told) work_->done(rank, member.process, std::move(result), member.ledger.entries());
+  if (!member.told)
+    work_->done(rank, member.process, std::move(received.payload), {member.ledger.entries(), member.model.time()});
 }
 
 }  // namespace lab::comm

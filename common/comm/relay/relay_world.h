@@ -11,6 +11,7 @@
 #include "common/base/files.h"
 #include "common/base/ledger_entry.h"
 #include "common/comm/messages/collective_backend.h"
+#include "common/comm/messages/model_time.h"
 #include "common/comm/transport.h"
 
 namespace lab::comm {
@@ -24,6 +25,13 @@ struct RelayOptions {
   /// its send is complete, fails.
   std::optional<std::uint64_t> shake_seed;
   double max_delay_seconds = 0.002;
+  ModelRates model_rates;
+};
+
+/// What a rank has spent on one piece of work, by the relay's count.
+struct RelayCost {
+  std::vector<LedgerEntry> ledger;
+  ModelTime model_time;  ///< the relay's clock; how much the rank computed is the rank's claim
 };
 
 /// What the ranks of a world are given to do, one piece after the other, and give back. Called by RelayWorld::serve().
@@ -33,8 +41,8 @@ class RelayWork {
   /// The rank's next piece of work; none: it has done all. Its ledger and its clock begin at zero. `process` asks for
   /// it, by the kernel's word, and waits for the answer.
   virtual std::optional<std::string> next(int rank, pid_t process) = 0;
-  /// What the rank made of it, which untrusted code may have written, and what it spent meanwhile by the relay's count.
-  virtual void done(int rank, pid_t process, std::string result, const std::vector<LedgerEntry>& spent) = 0;
+  /// What the rank made of it, which untrusted code may have written, and what it spent meanwhile.
+  virtual void done(int rank, pid_t process, std::string result, const RelayCost& spent) = 0;
 };
 
 /// Why a world ended early.
@@ -79,6 +87,8 @@ class RelayWorld {
   /// What a rank has spent since it last asked for work, as its own Ledger would count it: "message" for its own
   /// messages, a collective under its name.
   std::vector<LedgerEntry> ledger_of(int rank) const;
+  /// Its model time since then, until it last posted, waited, joined a collective or handed in.
+  ModelTime model_time_of(int rank) const;
   /// Why it ended early, once served; none: it did not.
   std::optional<RelayFailure> failure() const;
 

@@ -28,6 +28,8 @@ RelayFrame sample_frame() {
   frame.sizes = {2, 0, 3};
   frame.contract_only = true;
   frame.step = std::uint64_t{1} << 40;
+  frame.flops = std::int64_t{1} << 41;
+  frame.model_time = -(std::int64_t{1} << 42);
   frame.seconds = 0.1;
   frame.exit_code = 6;
   frame.text = "why\n\xff";
@@ -58,6 +60,8 @@ TEST_CASE("relay frames: read back wherever the stream is cut") {
     CHECK(got.sizes == sent.sizes);
     CHECK(got.contract_only == sent.contract_only);
     CHECK(got.step == sent.step);
+    CHECK(got.flops == sent.flops);
+    CHECK(got.model_time == sent.model_time);
     CHECK(got.seconds == sent.seconds);
     CHECK(got.exit_code == sent.exit_code);
     CHECK(got.text == sent.text);

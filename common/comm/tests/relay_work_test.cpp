@@ -27,10 +27,10 @@ struct Pieces final : RelayWork {
     if (given == pieces.size()) return std::nullopt;
     return pieces[given++];
   }
-  void done(int rank, pid_t process, std::string result, const std::vector<LedgerEntry>& spent) override {
+  void done(int rank, pid_t process, std::string result, const RelayCost& spent) override {
     processes.push_back(process);
     std::uint64_t bytes = 0;
-    for (const LedgerEntry& entry : spent) bytes += entry.bytes_sent;
+    for (const LedgerEntry& entry : spent.ledger) bytes += entry.bytes_sent;
     results.push_back(fmt::format("{}: {}, {}", rank, result, bytes));
   }
 };

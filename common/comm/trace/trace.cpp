@@ -119,6 +119,8 @@ std::string chrome_trace_json(const std::vector<TraceEvent>& events) {
                     {"group", event.group},
                     {"round", event.round},
                     {"where", event.where}}}});
+    slice["args"].update({{"model_start_ps", event.model_start}, {"model_end_ps", event.model_end}});
+    if (event.model_arrived >= 0) slice["args"]["model_arrived_ps"] = event.model_arrived;
     if (!event.label.empty()) slice["args"]["label"] = event.label;
     list.push_back(slice);
     if (event.kind != TraceKind::kMessage) continue;
@@ -148,12 +150,15 @@ std::string trace_csv(const std::vector<TraceEvent>& events) {
   const double first = origin(events);
   const bool labelled =
       std::any_of(events.begin(), events.end(), [](const TraceEvent& event) { return !event.label.empty(); });
-  std::string text = "rank,direction,peer,group,tag,sequence,round,bytes,operation,where,start_seconds,end_seconds";
+  std::string text =
+      "rank,direction,peer,group,tag,sequence,round,bytes,operation,where,start_seconds,end_seconds,model_start_ps,"
+      "model_end_ps,model_arrived_ps";
   text += labelled ? ",label\n" : "\n";
   for (const TraceEvent& event : events) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{:.9f},{:.9f}", event.rank, direction_name(event), event.peer,
-                        event.group, event.tag, event.sequence, event.round, event.bytes, event.operation, event.where,
-                        event.start_seconds - first, event.end_seconds - first);
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{:.9f},{:.9f},{},{},{}", event.rank, direction_name(event),
+                        event.peer, event.group, event.tag, event.sequence, event.round, event.bytes, event.operation,
+                        event.where, event.start_seconds - first, event.end_seconds - first, event.model_start,
+                        event.model_end, event.model_arrived);
     text += labelled ? "," + quoted_cell(event.label) + "\n" : "\n";
   }
   return text;

@@ -25,6 +25,10 @@ struct TraceEvent : Channel {
   double start_seconds = 0;     ///< when it was posted
   double end_seconds = 0;       ///< when its wait returned
   double arrived_seconds = -1;  ///< of a message: when it arrived, waited for or not; negative: unknown
+  /// The same in model time (model_time.md), in picoseconds. A send does not know when the receiver's port was free.
+  std::int64_t model_start = 0;
+  std::int64_t model_end = 0;
+  std::int64_t model_arrived = -1;  ///< of a message; else negative
 };
 
 /// The two ends of one message in a trace; null if the trace does not contain that end.

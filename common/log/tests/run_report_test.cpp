@@ -22,6 +22,7 @@ lab::log::RankReport sample_rank() {
   report.ledger.push_back({"all_reduce", 1, 2, 18446744073709551615ull, 4, 5});
   report.peak_tensor_bytes = 1ll << 40;
   report.flops = (1ll << 60) + 1;
+  report.model_time = {(1ll << 61) + 1, 2, 3, 4};
   return report;
 }
 
@@ -32,6 +33,7 @@ void check_same(const lab::log::RankReport& a, const lab::log::RankReport& b) {
   CHECK(a.error == b.error);
   CHECK(a.peak_tensor_bytes == b.peak_tensor_bytes);
   CHECK(a.flops == b.flops);
+  CHECK(a.model_time == b.model_time);
   CHECK(lab::log::to_json(a) == lab::log::to_json(b));
 }
 
