@@ -2,6 +2,7 @@
 #include <set>
 
 #include "common/comm/gloo/frame.h"
+#include "common/comm/group.h"
 #include "common/testing/test.h"
 
 namespace lab::comm {
@@ -81,6 +82,30 @@ TEST_CASE("payloads of unequal contracts never share a slot, nor do channels") {
   for (const std::uint64_t slot : slots) CHECK((slot >> 56) == 0x41);
   CHECK(frame_slot(0, 1) != frame_slot(1, 0));
   CHECK((frame_slot(0, 1) >> 56) == 0x40);
+}
+
+TEST_CASE("acknowledgements have slots of their own, by channel and number; parts of collectives have none") {
+  std::set<std::uint64_t> slots;
+  for (const std::uint32_t group : {0u, 1u}) {
+    for (const int tag : {0, 1, -1}) {
+      for (const std::uint64_t sequence : {0, 1, 2}) {
+        Message message = message_of({1}, at::kFloat);
+        message.group = group;
+        message.tag = tag;
+        CHECK(is_acknowledged(message));
+        slots.insert(acknowledgement_slot(message, sequence));
+      }
+    }
+  }
+  CHECK(slots.size() == 2 * 3 * 3);
+  for (const std::uint64_t slot : slots) CHECK((slot >> 56) == 0x42);
+  Message part = message_of({1}, at::kFloat);
+  part.group = 1 | kCollectiveChannel;
+  CHECK_FALSE(is_acknowledged(part));
+  // Both ends name the same slot, whatever they think the message is.
+  Message other = message_of({2, 3}, at::kInt);
+  other.direction = Direction::kRecv;
+  CHECK(acknowledgement_slot(other, 4) == acknowledgement_slot(message_of({1}, at::kFloat), 4));
 }
 
 }  // namespace

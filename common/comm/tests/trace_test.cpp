@@ -31,6 +31,10 @@ std::vector<TraceEvent> two_ends() {
   received.peer = 0;
   received.operation = "recv";
   received.start_seconds = 100.25;
+  sent.model_start = 1'000'000;
+  sent.model_end = sent.model_arrived = 2'000'000'000'000;
+  received.model_end = 7;
+  received.model_arrived = 6;
   return {sent, received};
 }
 
@@ -50,6 +54,9 @@ TEST_CASE("the Chrome trace has a process per rank, a slice per end and one arro
         CHECK(event.at("name") == "send to 3");
         CHECK(event.at("ts").get<double>() == doctest::Approx(250000));  // from the first event on, in microseconds
         CHECK(event.at("dur").get<double>() == doctest::Approx(250000));
+        CHECK(event.at("args").at("model_start_ps") == 1'000'000);
+        CHECK(event.at("args").at("model_end_ps") == 2'000'000'000'000);
+        CHECK(event.at("args").at("model_arrived_ps") == 2'000'000'000'000);
       }
     }
     if (phase == "s" || phase == "f") arrow_ids.push_back(event.at("id"));
@@ -89,6 +96,7 @@ TEST_CASE("a collective is a slice of its own row, without an arrow") {
     if (each.at("ph") != "X") continue;
     ++slices;
     CHECK(each.at("name") == "all_reduce");
+    CHECK_FALSE(each.at("args").contains("model_arrived_ps"));
     CHECK(each.at("cat") == "collective");
   }
   CHECK(slices == 1);
@@ -122,14 +130,15 @@ TEST_CASE("a computation is a slice of its own row, too, with its operation as i
     if (each.at("name") == "thread_name" && each.at("tid") == row) names.push_back(each.at("args").at("name"));
   }
   CHECK(names == std::vector<std::string>{"compute"});
-  CHECK(contains(trace_csv({event}), "\n2,compute,-1,0,0,6,0,0,F6,,0.000000000,0.500000000\n"));
+  CHECK(contains(trace_csv({event}), "\n2,compute,-1,0,0,6,0,0,F6,,0.000000000,0.500000000,0,0,-1\n"));
 }
 
 TEST_CASE("the table has a header and a line per end") {
   CHECK(trace_csv(two_ends()) ==
-        "rank,direction,peer,group,tag,sequence,round,bytes,operation,where,start_seconds,end_seconds\n"
-        "0,send,3,0,7,0,5,1024,send,ring.cpp:12,0.250000000,0.500000000\n"
-        "3,recv,0,0,7,0,5,1024,recv,ring.cpp:12,0.000000000,0.500000000\n");
+        "rank,direction,peer,group,tag,sequence,round,bytes,operation,where,start_seconds,end_seconds,"
+        "model_start_ps,model_end_ps,model_arrived_ps\n"
+        "0,send,3,0,7,0,5,1024,send,ring.cpp:12,0.250000000,0.500000000,1000000,2000000000000,2000000000000\n"
+        "3,recv,0,0,7,0,5,1024,recv,ring.cpp:12,0.000000000,0.500000000,0,7,6\n");
   CHECK(trace_csv({}).find('\n') + 1 == trace_csv({}).size());
 }
 
@@ -137,9 +146,11 @@ TEST_CASE("a label is written where there is one") {
   std::vector<TraceEvent> events = two_ends();
   events[0].label = "chunks 1, \"2\"";
   CHECK(trace_csv(events) ==
-        "rank,direction,peer,group,tag,sequence,round,bytes,operation,where,start_seconds,end_seconds,label\n"
-        "0,send,3,0,7,0,5,1024,send,ring.cpp:12,0.250000000,0.500000000,\"chunks 1, \"\"2\"\"\"\n"
-        "3,recv,0,0,7,0,5,1024,recv,ring.cpp:12,0.000000000,0.500000000,\"\"\n");
+        "rank,direction,peer,group,tag,sequence,round,bytes,operation,where,start_seconds,end_seconds,"
+        "model_start_ps,model_end_ps,model_arrived_ps,label\n"
+        "0,send,3,0,7,0,5,1024,send,ring.cpp:12,0.250000000,0.500000000,1000000,2000000000000,2000000000000,\"chunks "
+        "1, \"\"2\"\"\"\n"
+        "3,recv,0,0,7,0,5,1024,recv,ring.cpp:12,0.000000000,0.500000000,0,7,6,\"\"\n");
   int labels = 0;
   const auto parsed = nlohmann::json::parse(chrome_trace_json(events));
   for (const auto& event : parsed.at("traceEvents")) {

@@ -1,0 +1,151 @@
+#include <unistd.h>
+
+#include <functional>
+#include <limits>
+#include <map>
+#include <thread>
+
+#include "common/base/errors.h"
+#include "common/comm/communicator.h"
+#include "common/comm/relay/relay_world.h"
+#include "common/testing/message_of.h"
+#include "common/testing/test.h"
+
+// The relay keeps its ranks' model time itself: the ranks only say how much they have computed.
+namespace lab::comm {
+namespace {
+
+constexpr std::int64_t kUs = 1'000'000;  // picoseconds
+constexpr std::int64_t kFlopsPerUs = 10'000;
+
+/// Two pieces of work for each rank.
+struct TwoPieces final : RelayWork {
+  std::map<int, int> num_given;
+  std::map<int, std::vector<ModelTime>> spent;  ///< by rank
+
+  std::optional<std::string> next(int rank, pid_t) override {
+    if (num_given[rank]++ == 2) return std::nullopt;
+    return "piece";
+  }
+  void done(int rank, pid_t, std::string, const RelayCost& cost) override { spent[rank].push_back(cost.model_time); }
+};
+
+/// A rank of the test, which says itself how much it computes.
+struct CountingRank {
+  const RelayEnd& end;
+  std::int64_t& flops;
+  Endpoint& endpoint;
+  Communicator& comm;
+};
+
+/// Two ranks, as threads, and what the relay makes of them.
+struct CountedWorld {
+  TwoPieces pieces;
+  std::vector<ModelTime> last = {{}, {}};
+  std::optional<RelayFailure> failure;
+
+  explicit CountedWorld(const std::function<void(CountingRank)>& body, bool gives_work = true) {
+    RelayOptions options;
+    options.timeout_seconds = 5;
+    RelayWorld world(2, options);
+    std::vector<std::thread> ranks;
+    for (int rank = 0; rank < 2; ++rank) {
+      ranks.emplace_back([&, rank, descriptor = ::dup(world.rank_end(rank))] {
+        std::int64_t flops = 0;
+        const RelayEnd end = RelayWorld::join_by(descriptor, rank, 2);
+        const auto endpoint = std::make_shared<Endpoint>(end.transport, false, PayloadLabel(), [&] { return flops; });
+        Communicator comm(endpoint, end.collectives);
+        testing::message_of<Error>([&] {
+          body({end, flops, *endpoint, comm});
+          endpoint->close();
+        });
+      });
+    }
+    world.serve(gives_work ? &pieces : nullptr);
+    for (std::thread& rank : ranks) rank.join();
+    failure = world.failure();
+    for (int rank = 0; rank < 2; ++rank) last[static_cast<std::size_t>(rank)] = world.model_time_of(rank);
+  }
+};
+
+/// Each rank computes 10 us more than the one before, and one sends 20,000 bytes to the other.
+void compute_and_send(const CountingRank& self, int turn) {
+  PointToPoint& p2p = self.comm.point_to_point();
+  const at::Tensor data = at::zeros({20'000}, at::kByte);
+  self.flops += (10 * (p2p.rank() + 1) + turn) * kFlopsPerUs;
+  if (p2p.rank() == turn) p2p.send(data, 1 - turn);
+  if (p2p.rank() != turn) p2p.recv(data, 1 - turn);
+  self.flops += 5 * kFlopsPerUs;
+  self.comm.collectives().all_reduce(at::zeros({500}));
+}
+
+TEST_CASE("relay: keeps the same model time as the ranks themselves, from zero for each piece of work") {
+  std::vector<std::vector<ModelTime>> own(2);
+  const CountedWorld world([&](CountingRank self) {
+    for (int turn = 0; self.end.next_work(); ++turn) {
+      self.endpoint.restart_clock();
+      compute_and_send(self, turn);
+      self.flops += 100 * kFlopsPerUs;  // belongs to the piece until it is handed in
+      own[static_cast<std::size_t>(self.comm.rank())].push_back(self.endpoint.model_time());
+      self.end.hand_in("done");
+      self.flops += 1000 * kFlopsPerUs;  // belongs to none
+    }
+  });
+  REQUIRE_FALSE(world.failure);
+  for (int rank = 0; rank < 2; ++rank) {
+    const std::vector<ModelTime>& spent = world.pieces.spent.at(rank);
+    REQUIRE(spent.size() == 2);
+    CHECK(spent == own[static_cast<std::size_t>(rank)]);
+  }
+  // Piece 0: the message moves from 20, when it is expected, and arrives at 50; the collective begins at 57.
+  CHECK(world.pieces.spent.at(1)[0] == ModelTime{206 * kUs, 125 * kUs, (30 + 41) * kUs, 10 * kUs});
+}
+
+TEST_CASE("relay: a rank that claims to compute less changes its own clock, and waits for the others") {
+  const CountedWorld world(
+      [](CountingRank self) {
+        self.flops = self.comm.rank() == 0 ? 100 * kFlopsPerUs : 0;
+        self.comm.collectives().barrier();
+      },
+      false);
+  REQUIRE_FALSE(world.failure);
+  for (const ModelTime& time : world.last) CHECK(time.total == 124 * kUs);
+}
+
+TEST_CASE("relay: work that goes backwards, or that nobody can have done, ends the rank") {
+  using testing::contains;
+  const auto failed = [](std::int64_t first, std::int64_t then, const std::function<void(CountingRank)>& next) {
+    const CountedWorld world([&](CountingRank self) {
+      if (self.comm.rank() == 1) {
+        while (self.end.next_work()) self.end.hand_in("done");
+        return;
+      }
+      self.flops = first;
+      self.end.next_work();
+      self.flops = then;
+      next(self);
+      self.end.next_work();
+    });
+    return world.failure ? world.failure->message : "";
+  };
+  const auto hands_in = [](CountingRank self) { self.end.hand_in("done"); };
+  const auto says_nothing = [](CountingRank) {};
+  CHECK(contains(failed(10, 9, hands_in), "9 floating-point operations so far, 10 before"));
+  CHECK(contains(failed(10, 9, says_nothing), "9 floating-point operations so far, 10 before"));
+  CHECK(contains(failed(-1, 0, hands_in), "-1 floating-point operations so far, 0 before"));
+  CHECK(contains(failed(0, kMaxModelFlops + 1, hands_in), "expected no fewer, and at most 1000000000000000"));
+  CHECK(contains(failed(0, std::numeric_limits<std::int64_t>::max(), hands_in), "expected no fewer, and at most"));
+  CHECK(contains(failed(10, 9,
+                        [](CountingRank self) {
+                          Message message;
+                          message.peer = 1;
+                          message.tensor = at::zeros({1});
+                          self.end.transport->start_send(message);
+                        }),
+                 "9 floating-point operations so far, 10 before"));
+  CHECK(contains(failed(10, 9, [](CountingRank self) { self.end.collectives->barrier(whole_world(0, 2)); }),
+                 "9 floating-point operations so far, 10 before"));
+}
+
+}  // namespace
+}  // namespace lab::comm
