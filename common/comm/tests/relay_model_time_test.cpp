@@ -15,8 +15,8 @@
 namespace lab::comm {
 namespace {
 
-constexpr std::int64_t kUs = 1'000'000;  // picoseconds
-constexpr std::int64_t kFlopsPerUs = 10'000;
+constexpr std::int64_t kMicrosecond = 1'000'000;  // picoseconds
+constexpr std::int64_t kFlopsPerMicrosecond = 10'000;
 
 /// Two pieces of work for each rank.
 struct TwoPieces final : RelayWork {
@@ -72,10 +72,10 @@ struct CountedWorld {
 void compute_and_send(const CountingRank& self, int turn) {
   PointToPoint& p2p = self.comm.point_to_point();
   const at::Tensor data = at::zeros({20'000}, at::kByte);
-  self.flops += (10 * (p2p.rank() + 1) + turn) * kFlopsPerUs;
+  self.flops += (10 * (p2p.rank() + 1) + turn) * kFlopsPerMicrosecond;
   if (p2p.rank() == turn) p2p.send(data, 1 - turn);
-  if (p2p.rank() != turn) p2p.recv(data, 1 - turn);
-  self.flops += 5 * kFlopsPerUs;
+  if (p2p.rank() != turn) p2p.recv(data, turn);
+  self.flops += 5 * kFlopsPerMicrosecond;
   self.comm.collectives().all_reduce(at::zeros({500}));
 }
 
@@ -85,31 +85,33 @@ TEST_CASE("relay: keeps the same model time as the ranks themselves, from zero f
     for (int turn = 0; self.end.next_work(); ++turn) {
       self.endpoint.restart_clock();
       compute_and_send(self, turn);
-      self.flops += 100 * kFlopsPerUs;  // belongs to the piece until it is handed in
+      self.flops += 100 * kFlopsPerMicrosecond;  // belongs to the piece until it is handed in
       own[static_cast<std::size_t>(self.comm.rank())].push_back(self.endpoint.model_time());
       self.end.hand_in("done");
-      self.flops += 1000 * kFlopsPerUs;  // belongs to none
+      self.flops += 1000 * kFlopsPerMicrosecond;  // belongs to none
     }
   });
   REQUIRE_FALSE(world.failure);
   for (int rank = 0; rank < 2; ++rank) {
     const std::vector<ModelTime>& spent = world.pieces.spent.at(rank);
     REQUIRE(spent.size() == 2);
-    CHECK(spent == own[static_cast<std::size_t>(rank)]);
+    for (std::size_t piece = 0; piece < 2; ++piece)
+      CHECK(spent[piece] == own[static_cast<std::size_t>(rank)].at(piece));
   }
   // Piece 0: the message moves from 20, when it is expected, and arrives at 50; the collective begins at 57.
-  CHECK(world.pieces.spent.at(1)[0] == ModelTime{206 * kUs, 125 * kUs, (30 + 41) * kUs, 10 * kUs});
+  CHECK(world.pieces.spent.at(1)[0] ==
+        ModelTime{206 * kMicrosecond, 125 * kMicrosecond, (30 + 41) * kMicrosecond, 10 * kMicrosecond});
 }
 
 TEST_CASE("relay: a rank that claims to compute less changes its own clock, and waits for the others") {
   const CountedWorld world(
       [](CountingRank self) {
-        self.flops = self.comm.rank() == 0 ? 100 * kFlopsPerUs : 0;
+        self.flops = self.comm.rank() == 0 ? 100 * kFlopsPerMicrosecond : 0;
         self.comm.collectives().barrier();
       },
       false);
   REQUIRE_FALSE(world.failure);
-  for (const ModelTime& time : world.last) CHECK(time.total == 124 * kUs);
+  for (const ModelTime& time : world.last) CHECK(time.total == 124 * kMicrosecond);
 }
 
 TEST_CASE("relay: work that goes backwards, or that nobody can have done, ends the rank") {
