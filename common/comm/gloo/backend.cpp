@@ -70,9 +70,9 @@ class GlooTransport final : public Transport {
   int size() const override { return options_.size; }
 
   std::shared_ptr<Pending> start_send(Message message) override {
+    const FrameHeader header = make_header(message);
     auto pending = prepare(std::move(message));
     const Message& m = pending->message;
-    const FrameHeader header = make_header(m);
     std::memcpy(pending->frame->memory.get(), &header, sizeof(header));
     const std::uint64_t num_bytes = m.num_bytes();
     const bool fits = num_bytes <= kInlineBytes;
@@ -81,14 +81,16 @@ class GlooTransport final : public Transport {
       if (is_acknowledged(m)) pending->acknowledgement = expect_acknowledgement(m, pending->sequence);
       pending->frame->buffer->send(m.peer, frame_slot(m.group, m.tag), 0, sizeof(FrameHeader) + (fits ? num_bytes : 0));
       if (!fits) pending->payload->send(m.peer, payload_slot(m, pending->sequence), 0, num_bytes);
+      if (is_acknowledged(m) && pending->sequence > 0)
+        expected_next_[m] = expect_acknowledgement(m, pending->sequence + 1);
     });
     return pending;
   }
 
   std::shared_ptr<Pending> start_recv(Message message) override {
+    make_header(message);  // rejects what the sender could not have sent
     auto pending = prepare(std::move(message));
     const Message& m = pending->message;
-    make_header(m);  // rejects what the sender could not have sent
     post(*pending, [&] {
       if (is_acknowledged(m)) acknowledge(*pending);
       pending->frame->buffer->recv(m.peer, frame_slot(m.group, m.tag), 0, kFrameBytes);
@@ -200,16 +202,10 @@ class GlooTransport final : public Transport {
 
   /// The acknowledgement of the channel's n-th message, which may have been expected before.
   std::unique_ptr<Acknowledgement> expect_acknowledgement(const Message& message, std::uint64_t sequence) {
-    const auto expect = [&](std::uint64_t number) {
-      std::unique_ptr<Acknowledgement> expected = idle_acknowledgement();
-      expected->buffer->recv(message.peer, acknowledgement_slot(message, number));
-      return expected;
-    };
-    if (sequence == 0) return expect(0);
-    std::unique_ptr<Acknowledgement>& next = expected_next_[message];
-    std::unique_ptr<Acknowledgement> mine = next ? std::move(next) : expect(sequence);
-    next = expect(sequence + 1);
-    return mine;
+    if (std::unique_ptr<Acknowledgement>& next = expected_next_[message]) return std::move(next);
+    std::unique_ptr<Acknowledgement> expected = idle_acknowledgement();
+    expected->buffer->recv(message.peer, acknowledgement_slot(message, sequence));
+    return expected;
   }
 
   std::unique_ptr<Acknowledgement> idle_acknowledgement() {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace lab::comm {
 
 Endpoint::Endpoint(std::shared_ptr<Transport> transport, bool traced, PayloadLabel label, WorkCounter flops,
@@ -9,7 +11,7 @@ Endpoint::Endpoint(std::shared_ptr<Transport> transport, bool traced, PayloadLab
     : transport_(std::move(transport)),
       traced_(traced),
       payload_label_(std::move(label)),
-      work_counter_(std::move(flops)),
+      work_counter_([flops = std::move(flops)] { return flops ? std::min(flops(), kMaxModelFlops) : 0; }),
       model_(rates) {
   transport_->set_work_counter(work_counter_);
   restart_clock();

@@ -24,7 +24,8 @@ using WorkCounter = std::function<std::int64_t()>;
 class Endpoint {
  public:
   /// When traced, `label` is called for each message: for a send when it is posted, for a receive when it is complete.
-  /// Without `flops`, work takes no model time.
+  /// Without `flops`, work takes no model time; nor do operations after the first kMaxModelFlops, which only tensors
+  /// without data can need.
   Endpoint(std::shared_ptr<Transport> transport, bool traced, PayloadLabel label = {}, WorkCounter flops = {},
            const ModelRates& rates = {});
 
@@ -84,7 +85,7 @@ class Endpoint {
   void close();
 
  private:
-  std::int64_t flops() const { return work_counter_ ? work_counter_() : 0; }
+  std::int64_t flops() const { return work_counter_(); }
   /// Keeps an event that has just ended.
   void keep(TraceEvent event, double start_seconds, std::int64_t model_start);
 

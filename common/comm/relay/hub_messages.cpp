@@ -32,7 +32,8 @@ void RelayWorld::Hub::post(int rank, RelayFrameReader::Received received) {
   message.tensor = tensor_of(frame, std::move(received.payload));
   message.contract_only = frame.contract_only;
   message.step = frame.step;  // the rank's own clock, which its peer hears of; the relay counts by another
-  // What collectives agree on before they begin costs nothing. All else is a message, whatever the rank calls it.
+  // What collectives agree on before they begin costs nothing, and tells nobody the rank's model time, which the relay
+  // knows. All else is a message, whatever the rank calls it.
   const bool counts = !message.contract_only;
   if (counts) {
     const bool sends = message.direction == Direction::kSend;

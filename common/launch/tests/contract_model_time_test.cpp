@@ -1,42 +1,9 @@
-#include <ATen/ATen.h>
-
-#include <algorithm>
-
 #include "common/comm/messages/endpoint_of.h"
-#include "common/comm/messages/ledger.h"
-#include "common/testing/test.h"
-#include "common/testing/worlds.h"
+#include "common/launch/tests/model_timing.h"
 
-// Every world keeps the same model time, to the picosecond: that of the formulas in comm/model_time.md.
+// Every world keeps the same model time of messages and work, to the picosecond.
 namespace lab::launch {
 namespace {
-
-constexpr std::int64_t kUs = 1'000'000;  // picoseconds
-constexpr std::int64_t kL = 20 * kUs, kO = 2 * kUs;
-constexpr std::int64_t kFlopsPerUs = 10'000;
-constexpr int kSizes[] = {2, 3, 4, 5, 8};
-
-void work_us(std::int64_t microseconds) {
-  if (microseconds > 0) at::ones({microseconds * kFlopsPerUs}).add_(1);
-}
-
-/// 2,000 bytes take a microsecond. 40 us have a payload of their own, in every world.
-at::Tensor data_us(std::int64_t microseconds) {
-  return at::zeros({microseconds * 2000}, at::kByte);
-}
-
-ModelTime time_of_rank(const WorldOutcome& outcome, int rank) {
-  return outcome.ranks[static_cast<std::size_t>(rank)].report.model_time;
-}
-
-void check_us(const WorldOutcome& outcome, int rank, std::int64_t work, std::int64_t waiting, std::int64_t overhead) {
-  CAPTURE(rank);
-  const ModelTime time = time_of_rank(outcome, rank);
-  CHECK(time.work == work * kUs);
-  CHECK(time.waiting == waiting * kUs);
-  CHECK(time.overhead == overhead * kUs);
-  CHECK(time.total == (work + waiting + overhead) * kUs);
-}
 
 TEST_CASE_TEMPLATE("contract: model time of one message, short or long", World, LAB_ALL_WORLDS) {
   for (const std::int64_t length : {1, 40}) {
@@ -160,67 +127,6 @@ TEST_CASE_TEMPLATE("contract: model time of one rank that sends to all, and of o
   }
 }
 
-TEST_CASE_TEMPLATE("contract: in model time, a collective begins when its last member has called it", World,
-                   LAB_ALL_WORLDS) {
-  for (const int size : kSizes) {
-    CAPTURE(size);
-    const auto outcome = run_ranks(world_of<World>(size), [&](Communicator& comm) {
-      Collectives& c = comm.collectives();
-      const int last = (size - 1) / 2;
-      const auto late = [&] { work_us(comm.rank() == last ? 100 : 10 * (comm.rank() % 3)); };
-      late();
-      c.broadcast(data_us(2), 1 % size);
-      late();
-      c.all_reduce(at::zeros({size, 500}));  // `size` us
-      late();
-      c.all_gather(data_us(2));
-      late();
-      c.reduce_scatter(at::zeros({size, 500}));
-      late();
-      c.all_to_all(std::vector<at::Tensor>(static_cast<std::size_t>(size), data_us(2)),
-                   std::vector<std::vector<std::int64_t>>(static_cast<std::size_t>(size), {4000}));
-      late();
-      c.barrier();
-      return TensorMap{};
-    });
-    REQUIRE_FALSE(outcome.failure);
-    std::int64_t log2 = 0;
-    while ((1 << log2) < size) ++log2;
-    const std::int64_t rounds = 2 * log2 + 5 * (size - 1);
-    const std::int64_t data = 2 + 2 * (size - 1) + 2 * (size - 1) + (size - 1) + 2 * (size - 1);
-    for (int rank = 0; rank < size; ++rank) {
-      CHECK(time_of_rank(outcome, rank).total == 600 * kUs + rounds * (2 * kO + kL) + data * kUs);
-      CHECK(time_of_rank(outcome, rank).overhead == rounds * 2 * kO);
-    }
-  }
-}
-
-TEST_CASE_TEMPLATE("contract: model time of an uneven all_to_all: each rank's own bytes", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
-    // Rank 0 sends 4 us of data to each other rank; they send nothing.
-    const std::int64_t sent = comm.rank() == 0 ? 4 : 0;
-    comm.collectives().all_to_all(std::vector<at::Tensor>(3, data_us(sent)), {{comm.rank() == 0 ? 0 : 8000}, {0}, {0}});
-    return TensorMap{};
-  });
-  REQUIRE_FALSE(outcome.failure);
-  CHECK(time_of_rank(outcome, 0).total == 2 * (2 * kO + kL) + 8 * kUs);
-  for (const int rank : {1, 2}) CHECK(time_of_rank(outcome, rank).total == 2 * (2 * kO + kL) + 4 * kUs);
-}
-
-TEST_CASE_TEMPLATE("contract: in model time, members of a sub-group wait for each other only", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(5), [](Communicator& comm) {
-    work_us(10 * (comm.rank() + 1));
-    const bool even = comm.rank() % 2 == 0;
-    Communicator group = comm.subgroup(even ? std::vector<int>{4, 0, 2} : std::vector<int>{3, 1});
-    group.collectives().barrier();
-    group.collectives().all_gather(data_us(1));
-    return TensorMap{};
-  });
-  REQUIRE_FALSE(outcome.failure);
-  for (const int rank : {0, 2, 4}) CHECK(time_of_rank(outcome, rank).total == (50 + 4 * 24 + 2) * kUs);
-  for (const int rank : {1, 3}) CHECK(time_of_rank(outcome, rank).total == (40 + 2 * 24 + 1) * kUs);
-}
-
 TEST_CASE_TEMPLATE("contract: one rank's model time is its work", World, LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(1), [](Communicator& comm) {
     work_us(3);
@@ -230,6 +136,21 @@ TEST_CASE_TEMPLATE("contract: one rank's model time is its work", World, LAB_ALL
   });
   REQUIRE_FALSE(outcome.failure);
   check_us(outcome, 0, 3, 0, 0);
+}
+
+TEST_CASE_TEMPLATE("contract: model time of more work than a rank can do ends at a bound", World, LAB_ALL_WORLDS) {
+  const auto outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
+    const at::Tensor large = at::empty({1 << 20, 1 << 20}, at::TensorOptions().device(at::kMeta));
+    at::mm(large, large);  // 2^61 operations
+    comm.collectives().barrier();
+    return TensorMap{};
+  });
+  REQUIRE_FALSE(outcome.failure);
+  for (int rank = 0; rank < 2; ++rank) {
+    CHECK(outcome.ranks[static_cast<std::size_t>(rank)].report.flops == std::int64_t{1} << 61);
+    CHECK(time_of_rank(outcome, rank).work == comm::kMaxModelFlops * 100);
+    CHECK(time_of_rank(outcome, rank).total == comm::kMaxModelFlops * 100 + 2 * kO + kL);
+  }
 }
 
 TEST_CASE_TEMPLATE("contract: model time starts at zero again when the clock is restarted", World, LAB_ALL_WORLDS) {
@@ -315,33 +236,6 @@ TEST_CASE("relay: model times are the same when the order of things is shaken") 
     REQUIRE_FALSE(outcome.failure);
     for (int rank = 0; rank < 5; ++rank) CHECK(time_of_rank(outcome, rank) == time_of_rank(expected, rank));
   }
-}
-
-TEST_CASE_TEMPLATE("contract: where ranks do not agree first, each begins a collective at its own model time", World,
-                   Threads, Processes) {
-  WorldSpec spec = world_of<World>(3);
-  spec.careful = false;
-  const auto outcome = run_ranks(spec, [](Communicator& comm) {
-    work_us(10 * comm.rank());
-    comm.collectives().all_reduce(at::zeros({1500}));
-    return TensorMap{};
-  });
-  REQUIRE_FALSE(outcome.failure);
-  for (int rank = 0; rank < 3; ++rank)
-    CHECK(time_of_rank(outcome, rank).total == 10 * rank * kUs + 4 * (2 * kO + kL) + 4 * kUs);
-}
-
-TEST_CASE_TEMPLATE("contract: members that call all_to_all and something else hear of it", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) {
-    if (comm.rank() == 1) comm.collectives().all_gather(at::zeros({2}));
-    if (comm.rank() != 1)
-      comm.collectives().all_to_all(std::vector<at::Tensor>(3, at::zeros({2})),
-                                    std::vector<std::vector<std::int64_t>>(3, {2}));
-    return TensorMap{};
-  });
-  REQUIRE(outcome.failure);
-  CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
-  CHECK(contains(outcome.failure->message, "operation mismatch"));
 }
 
 }  // namespace
