@@ -65,21 +65,25 @@ class PerDim {
   const std::vector<std::int64_t> numbers_;
 };
 
-/// Batch times spatial positions of a convolution's result.
-std::int64_t num_output_positions(WorkArguments arguments, const at::Tensor& input, const at::Tensor& weight) {
-  const PerDim stride(arguments[3]);
-  const PerDim padding(arguments[4]);
-  const PerDim dilation(arguments[5]);
-  const bool transposed = arguments[6].toBool();
-  const PerDim output_padding(arguments[7]);
+/// Batch times spatial positions of the result of a convolution that is not transposed.
+std::int64_t num_output_positions(const at::Tensor& input, const at::Tensor& weight, const PerDim& stride,
+                                  const PerDim& padding, const PerDim& dilation) {
   std::int64_t num = input.size(0);
   for (std::int64_t dim = 0; dim + 2 < input.dim(); ++dim) {
-    const std::int64_t width = input.size(dim + 2);
-    const std::int64_t reach = dilation[dim] * (weight.size(dim + 2) - 1);
-    const std::int64_t step = std::max<std::int64_t>(stride[dim], 1);
-    const std::int64_t last = width + 2 * padding[dim] - reach - 1;  // where the kernel can start
-    num *= transposed ? (width - 1) * step - 2 * padding[dim] + reach + output_padding[dim] + 1
-                      : (last < 0 ? 0 : last / step + 1);
+    const std::int64_t reach = std::max<std::int64_t>(dilation[dim], 1) * (weight.size(dim + 2) - 1);
+    const std::int64_t last = input.size(dim + 2) + 2 * padding[dim] - reach - 1;  // where the kernel can start
+    num *= last < 0 ? 0 : last / std::max<std::int64_t>(stride[dim], 1) + 1;
+  }
+  return num;
+}
+
+/// The same of a transposed one, from the arguments of aten::convolution.
+std::int64_t num_transposed_positions(WorkArguments arguments, const at::Tensor& input, const at::Tensor& weight) {
+  const PerDim stride(arguments[3]), padding(arguments[4]), dilation(arguments[5]), output_padding(arguments[7]);
+  std::int64_t num = input.size(0);
+  for (std::int64_t dim = 0; dim + 2 < input.dim(); ++dim) {
+    num *= (input.size(dim + 2) - 1) * std::max<std::int64_t>(stride[dim], 1) - 2 * padding[dim] +
+           dilation[dim] * (weight.size(dim + 2) - 1) + output_padding[dim] + 1;
   }
   return num;
 }
@@ -155,11 +159,27 @@ std::int64_t convolution(WorkArguments arguments) {
   const at::Tensor* weight = tensor_at(arguments, 1);
   if (arguments.size() < 9 || !are_convolved(input, weight)) return 0;
   const bool transposed = arguments[6].toBool();
-  const std::int64_t num_outputs = num_output_positions(arguments, *input, *weight);
+  const std::int64_t num_outputs = transposed ? num_transposed_positions(arguments, *input, *weight)
+                                              : num_output_positions(*input, *weight, PerDim(arguments[3]),
+                                                                     PerDim(arguments[4]), PerDim(arguments[5]));
   const std::int64_t flops = 2 * (transposed ? num_positions(*input) : num_outputs) * weight->numel();
   if (tensor_at(arguments, 2) == nullptr) return flops;
   const std::int64_t out_channels = transposed ? weight->size(1) * arguments[8].toInt() : weight->size(0);
   return flops + num_outputs * out_channels;
+}
+
+std::int64_t BackendConvolution::operator()(WorkArguments arguments) const {
+  const at::Tensor* input = tensor_at(arguments, 0);
+  const at::Tensor* weight = tensor_at(arguments, 1);
+  if (!are_convolved(input, weight)) return 0;
+  const auto numbers_at = [&](int place) {
+    const bool there = place >= 0 && static_cast<std::size_t>(place) < arguments.size();
+    return PerDim(there && arguments[place].isIntList() ? arguments[place] : c10::IValue(std::vector<std::int64_t>()));
+  };
+  const std::int64_t num_outputs =
+      num_output_positions(*input, *weight, numbers_at(stride), numbers_at(padding), numbers_at(dilation));
+  const bool has_bias = bias >= 0 && tensor_at(arguments, static_cast<std::size_t>(bias)) != nullptr;
+  return num_outputs * (2 * weight->numel() + (has_bias ? weight->size(0) : 0));
 }
 
 std::int64_t convolution_backward(WorkArguments arguments) {
@@ -171,9 +191,10 @@ std::int64_t convolution_backward(WorkArguments arguments) {
   const auto is_mask = [](const c10::IValue& value) { return value.isBoolList() && value.toBoolList().size() == 3; };
   const auto transposed = std::find_if(arguments.begin(), arguments.end(), is_flag);
   const auto mask = std::find_if(arguments.begin(), arguments.end(), is_mask);
-  if (transposed == arguments.end() || mask == arguments.end()) return 0;
-  const auto asked_for = mask->toBoolList();  // input, weight, bias
-  const std::int64_t products = 2 * num_positions(transposed->toBool() ? *input : *grad_output) * weight->numel();
+  if (mask == arguments.end()) return 0;
+  const bool is_transposed = transposed != arguments.end() && transposed->toBool();  // a backend's own: never
+  const auto asked_for = mask->toBoolList();                                         // input, weight, bias
+  const std::int64_t products = 2 * num_positions(is_transposed ? *input : *grad_output) * weight->numel();
   return (asked_for[0] ? products : 0) + (asked_for[1] ? products : 0) + (asked_for[2] ? grad_output->numel() : 0);
 }
 

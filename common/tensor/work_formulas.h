@@ -31,6 +31,11 @@ std::int64_t linear(WorkArguments arguments);                      ///< input [.
 /// input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
 std::int64_t convolution(WorkArguments arguments);
 /// grad_output, input, weight, sizes of the bias (not in every operator), ..., transposed, ..., output_mask
+/// A backend's own convolution, called directly: input, weight, and where the other arguments are; -1: there is none.
+struct BackendConvolution {
+  int bias = -1, stride = -1, padding = -1, dilation = -1;
+  std::int64_t operator()(WorkArguments arguments) const;
+};
 std::int64_t convolution_backward(WorkArguments arguments);
 
 std::int64_t attention(WorkArguments arguments);           ///< query [B, H, Lq, D], key, value [B, H, Lk, Dv]

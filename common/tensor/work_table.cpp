@@ -33,7 +33,12 @@ std::vector<Family> families() {
       {"mkldnn_linear", linear},
 
       {"convolution _convolution convolution_overrideable", convolution},
-      {"convolution_backward convolution_backward_overrideable", convolution_backward},
+      {"mkldnn_convolution", BackendConvolution{2, 4, 3, 5}},
+      {"_nnpack_spatial_convolution", BackendConvolution{2, 4, 3}},
+      {"_slow_conv2d_forward slow_conv3d_forward", BackendConvolution{3, 4, 5}},
+      {"slow_conv_dilated2d slow_conv_dilated3d _conv_depthwise2d conv_depthwise3d", BackendConvolution{3, 4, 5, 6}},
+      {"cudnn_convolution", BackendConvolution{-1, 3, 2, 4}},
+      {"convolution_backward convolution_backward_overrideable _slow_conv2d_backward", convolution_backward},
 
       {"_scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_flash_attention "
        "_scaled_dot_product_efficient_attention _scaled_dot_product_cudnn_attention",

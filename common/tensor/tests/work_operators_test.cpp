@@ -70,6 +70,23 @@ TEST_CASE("work of operators: convolution with stride, padding, dilation and gro
   CHECK(flops_in([&] { at::conv2d(x, at::ones({6, 4, 3, 3}), {}, 1, "same"); }) == 2 * (2 * 6 * 9 * 7) * 4 * 9);
 }
 
+TEST_CASE("work of operators: a backend's own convolution counts as the one that chooses a backend") {
+  const c10::NoGradGuard no_grad;
+  const at::Tensor x = at::ones({2, 4, 9, 7}), weight = at::ones({6, 4, 3, 3}), bias = at::ones({6});
+  const std::int64_t expected = flops_in([&] { at::conv2d(x, weight, bias, {2, 1}, {1, 2}, {1, 2}); });
+  CHECK(expected == 2 * 6 * 5 * 7 * (2 * 4 * 9 + 1));
+  if (at::hasMKLDNN()) {
+    const auto reading = work_of([&] { at::mkldnn_convolution(x, weight, bias, {1, 2}, {2, 1}, {1, 2}, 1); });
+    CHECK(reading.by_operator == ByOperator{{"aten::mkldnn_convolution", expected}});
+  }
+  CHECK(flops_in([&] { at::slow_conv_dilated2d(x, weight, {3, 3}, bias, {2, 1}, {1, 2}, {1, 2}); }) == expected);
+  CHECK(flops_in([&] {
+          at::thnn_conv2d(x, weight, {3, 3}, bias, {2, 1}, {1, 2});
+        }) == flops_in([&] {
+          at::conv2d(x, weight, bias, {2, 1}, {1, 2});
+        }));
+}
+
 TEST_CASE("work of operators: convolution's backward counts the gradients that are asked for") {
   const at::Tensor weight = tracked({6, 2, 3, 3});
   const at::Tensor bias = tracked({6});
