@@ -23,10 +23,27 @@ using nlohmann::json;
 json trace_to_json(const std::vector<comm::TraceEvent>& trace) {
   json list = json::array();
   for (const comm::TraceEvent& event : trace) {
-    list.push_back({event.rank, event.direction == comm::Direction::kSend, event.peer, event.group, event.tag,
-                    event.sequence, event.bytes, event.operation, event.where, event.start_seconds, event.end_seconds,
-                    event.kind, event.round, event.label, event.arrived_seconds, event.model_start, event.model_end,
-                    event.model_arrived});
+    list.push_back({event.rank,
+                    event.direction == comm::Direction::kSend,
+                    event.peer,
+                    event.group,
+                    event.tag,
+                    event.sequence,
+                    event.bytes,
+                    event.operation,
+                    event.where,
+                    event.start_seconds,
+                    event.end_seconds,
+                    event.kind,
+                    event.round,
+                    event.label,
+                    event.arrived_seconds,
+                    event.model_start,
+                    event.model_end,
+                    event.model_arrived,
+                    event.model_posted,
+                    event.model_waited,
+                    event.model_period});
   }
   return list;
 }
@@ -51,6 +68,9 @@ comm::TraceEvent trace_event_from_json(const json& entry) {
   event.model_start = entry.at(15);
   event.model_end = entry.at(16);
   event.model_arrived = entry.at(17);
+  event.model_posted = entry.at(18);
+  event.model_waited = entry.at(19);
+  event.model_period = entry.at(20);
   return event;
 }
 

@@ -72,6 +72,8 @@ Range range_of(const Diagram& diagram, const DiagramAxis& axis, Range content) {
   return drawable({content.low - margin, content.high + margin}, false);
 }
 
+constexpr double kTopTicksRoom = 26, kTopTitleRoom = 22;
+
 /// Errors    UsageError: as diagram_script
 DiagramLayout layout_of(const Diagram& diagram) {
   check_size(diagram.width_px, diagram.height_px);
@@ -88,7 +90,8 @@ DiagramLayout layout_of(const Diagram& diagram) {
   frame.left =
       14 + (diagram.y.title.empty() ? 0 : 26) + (diagram.y.ticks.empty() ? 0 : 14 + ticks_width(diagram.y.ticks));
   frame.right = 18;
-  frame.top = 10 + title_room + (diagram.x_ticks_on_top ? x_ticks_room : 0);
+  frame.top = 10 + title_room + (diagram.x_ticks_on_top ? x_ticks_room : 0) +
+              (diagram.x_top.ticks.empty() ? 0 : kTopTicksRoom) + (diagram.x_top.title.empty() ? 0 : kTopTitleRoom);
   frame.bottom = 14 + (diagram.x_ticks_on_top ? 0 : x_ticks_room) + (diagram.x.title.empty() ? 0 : 24) +
                  kLegendRowHeight * static_cast<double>(layout.legend_rows.size());
   return layout;
@@ -188,6 +191,7 @@ std::string axes_script(const Diagram& diagram, const DiagramLayout& layout) {
   script += border == 0 ? "unset border\n" : fmt::format("set border {} back linecolor rgb '#555555'\n", border);
   script += "unset xtics\nunset x2tics\n";
   script += ticks_script(layout.frame, on_top ? Side::kTop : Side::kBottom, diagram.x.ticks, layout.x);
+  script += ticks_script(layout.frame, Side::kTop, diagram.x_top.ticks, layout.x);
   script += ticks_script(layout.frame, Side::kLeft, diagram.y.ticks, layout.y);
   return script;
 }
@@ -200,6 +204,8 @@ std::string titles_script(const Diagram& diagram, const DiagramLayout& layout) {
   const double x_title_y = frame.height - 16 - kLegendRowHeight * static_cast<double>(layout.legend_rows.size());
   script += label_script(frame, {"graph 0.5", frame.screen_y(x_title_y), diagram.x.title,
                                  fitted_px(diagram.x.title, kLabelPx, frame.inner_width())});
+  script += label_script(frame, {"graph 0.5", frame.screen_y(frame.top - kTopTicksRoom - kTopTitleRoom / 2),
+                                 diagram.x_top.title, fitted_px(diagram.x_top.title, kLabelPx, frame.inner_width())});
   Label y_title{frame.screen_x(16), "graph 0.5", diagram.y.title,
                 fitted_px(diagram.y.title, kLabelPx, frame.inner_height())};
   y_title.upward = true;

@@ -61,6 +61,7 @@ struct DiagramAxis {
 struct Diagram {
   std::string title;
   DiagramAxis x;
+  DiagramAxis x_top;  ///< another scale along the top: its ticks are at places of x, its range is x's
   DiagramAxis y;
   bool y_down = false;          ///< y grows downwards, as time does in a message diagram
   bool x_ticks_on_top = false;  ///< ticks as the headings of columns; the axis' title stays below

@@ -38,6 +38,7 @@ Endpoint::Posted Endpoint::post(Message message) {
 
 void Endpoint::finish(const Posted& posted) {
   model_.work(flops());
+  const std::int64_t waited_before = model_.time().waiting;
   transport_->wait(*posted.pending);
   const Message& message = posted.message;
   const bool sends = message.direction == Direction::kSend;
@@ -66,7 +67,8 @@ void Endpoint::finish(const Posted& posted) {
   event.where = op.where;
   event.arrived_seconds = posted.pending->arrived_seconds;
   event.model_arrived = model_arrived;
-  keep(std::move(event), posted.start_seconds, posted.model_start);
+  event.model_posted = message.model_posted;
+  keep(std::move(event), posted.start_seconds, posted.model_start, waited_before);
 }
 
 Endpoint::BegunCollective Endpoint::begin_collective(SourceLine where) {
@@ -77,7 +79,7 @@ Endpoint::BegunCollective Endpoint::begin_collective(SourceLine where) {
 void Endpoint::record_collective(const LedgerEntry& cost, const Group& group, std::int64_t bytes,
                                  const BegunCollective& begun) {
   ledger_.add(cost);
-  const std::int64_t model_start = model_.now();
+  const std::int64_t model_start = model_.now(), waited_before = model_.time().waiting;
   model_.collective(begun.model_began, cost);
   if (!traced_) return;
   TraceEvent event;
@@ -87,7 +89,8 @@ void Endpoint::record_collective(const LedgerEntry& cost, const Group& group, st
   event.bytes = bytes;
   event.operation = cost.operation;
   event.where = begun.where.text();
-  keep(std::move(event), begun.start_seconds, model_start);
+  event.model_posted = begun.model_began;
+  keep(std::move(event), begun.start_seconds, model_start, waited_before);
 }
 
 void Endpoint::record_computation(const std::string& operation, std::uint64_t turn, double start_seconds) {
@@ -99,20 +102,23 @@ void Endpoint::record_computation(const std::string& operation, std::uint64_t tu
   event.peer = -1;
   event.sequence = turn;
   event.operation = operation;
-  keep(std::move(event), start_seconds, model_start);
+  keep(std::move(event), start_seconds, model_start, model_.time().waiting);
 }
 
-void Endpoint::keep(TraceEvent event, double start_seconds, std::int64_t model_start) {
+void Endpoint::keep(TraceEvent event, double start_seconds, std::int64_t model_start, std::int64_t waited_before) {
   event.rank = transport_->rank();
   event.start_seconds = start_seconds;
   event.end_seconds = transport_->now();
   event.model_start = model_start;
   event.model_end = model_.now();
+  event.model_waited = model_.time().waiting - waited_before;
+  event.model_period = model_period_;
   trace_.push_back(std::move(event));
 }
 
 void Endpoint::restart_clock() {
   clock_ = 0;
+  ++model_period_;
   model_.restart(flops());
 }
 

@@ -87,7 +87,8 @@ class Endpoint {
  private:
   std::int64_t flops() const { return work_counter_(); }
   /// Keeps an event that has just ended.
-  void keep(TraceEvent event, double start_seconds, std::int64_t model_start);
+  /// `waited_before`: the model time that this rank had waited when it began.
+  void keep(TraceEvent event, double start_seconds, std::int64_t model_start, std::int64_t waited_before);
 
   std::shared_ptr<Transport> transport_;
   bool traced_;
@@ -99,6 +100,7 @@ class Endpoint {
   std::unordered_map<Channel, std::uint64_t, ChannelHash> sequences_;  ///< posted so far, if traced
   std::uint64_t clock_ = 0;
   ModelClock model_;
+  std::uint32_t model_period_ = 0;
   std::string label_ = "message";
   std::vector<std::string> abandoned_;
 };

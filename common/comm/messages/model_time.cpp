@@ -16,6 +16,19 @@ constexpr std::size_t kMostIntervals = 1024;
 
 }  // namespace
 
+std::string rates_text(const ModelRates& rates) {
+  const auto per_second = [](std::int64_t picoseconds) { return 1e3 / static_cast<double>(picoseconds); };
+  const auto microseconds = [](std::int64_t picoseconds) { return static_cast<double>(picoseconds) * 1e-6; };
+  return fmt::format("{:g} GFLOP/s, {:g} GB/s, latency {:g} us, overhead {:g} us", per_second(rates.ps_per_flop),
+                     per_second(rates.ps_per_byte), microseconds(rates.latency_ps), microseconds(rates.overhead_ps));
+}
+
+ModelTime model_time_of(std::int64_t flops, const ModelRates& rates) {
+  ModelTime time;
+  time.total = time.work = flops * rates.ps_per_flop;
+  return time;
+}
+
 void ModelClock::work(std::int64_t flops_so_far) {
   if (flops_so_far < flops_ || flops_so_far > kMaxModelFlops) {
     throw ContractError(fmt::format("{} floating-point operations so far, {} before; expected no fewer, and at most {}",

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 
 #include "common/base/ledger_entry.h"
 #include "common/base/model_time.h"
@@ -17,9 +18,15 @@ struct ModelRates {
   std::int64_t overhead_ps = 2'000'000;  ///< o: 2 us for each message a rank posts or takes
 };
 
+/// "10 GFLOP/s, 2 GB/s, latency 20 us, overhead 2 us"
+std::string rates_text(const ModelRates& rates);
+
 /// The most floating-point operations that a rank may have done: 28 hours at 10 GFLOP/s. Sums of the clocks of any
 /// chain of ranks that are tested or judged stay far below 2^63 ps.
 constexpr std::int64_t kMaxModelFlops = 1'000'000'000'000'000;
+
+/// The time of one process that does this work.
+ModelTime model_time_of(std::int64_t flops, const ModelRates& rates = {});
 
 /// One rank's clock: LogGP for messages, work / rate for what happens in between. It knows no transport: the times of
 /// a message's two ends are arguments.

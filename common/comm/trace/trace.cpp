@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "common/base/files.h"
-#include "common/comm/trace/trace_diagram.h"
+#include "common/comm/trace/trace_picture.h"
 #include "common/plot/plot.h"
 
 namespace lab::comm {
@@ -21,31 +20,10 @@ double origin(const std::vector<TraceEvent>& events) {
   return events.empty() ? 0 : first;
 }
 
-/// Equal for the two ends of one message and different for any two messages.
-std::string flow_id(const TraceEvent& event) {
-  const bool sends = event.direction == Direction::kSend;
-  return fmt::format("{}>{}/{}/{}/{}", sends ? event.rank : event.peer, sends ? event.peer : event.rank, event.group,
-                     event.tag, event.sequence);
-}
-
 const char* direction_name(const TraceEvent& event) {
   if (event.kind == TraceKind::kComputation) return "compute";
   if (event.kind == TraceKind::kCollective) return "all";
   return event.direction == Direction::kSend ? "send" : "recv";
-}
-
-const char* category(const TraceEvent& event) {
-  if (event.kind == TraceKind::kComputation) return "computation";
-  return event.kind == TraceKind::kCollective ? "collective" : "message";
-}
-
-/// Sends and receives of one rank overlap, so each kind of event has its own row; this gives their order.
-constexpr const char* kRows[] = {"send", "recv", "collective", "compute"};
-
-int row_of(const TraceEvent& event) {
-  if (event.kind == TraceKind::kComputation) return 3;
-  if (event.kind == TraceKind::kCollective) return 2;
-  return event.direction == Direction::kSend ? 0 : 1;
 }
 
 /// A label may contain anything, including commas.
@@ -92,60 +70,6 @@ std::vector<MessageEnds> message_ends(const std::vector<TraceEvent>& events) {
   return all;
 }
 
-std::string chrome_trace_json(const std::vector<TraceEvent>& events) {
-  using nlohmann::json;
-  const double first = origin(events);
-  const auto microseconds = [first](double seconds) { return (seconds - first) * 1e6; };
-  json list = json::array();
-  std::vector<int> ranks;
-  for (const TraceEvent& event : events) {
-    if (std::find(ranks.begin(), ranks.end(), event.rank) == ranks.end()) ranks.push_back(event.rank);
-    const bool sends = event.direction == Direction::kSend;
-    const std::string name = event.kind != TraceKind::kMessage
-                                 ? event.operation
-                                 : fmt::format("{} {} {}", event.operation, sends ? "to" : "from", event.peer);
-    const double start = microseconds(event.start_seconds);
-    const double end = microseconds(event.end_seconds);
-    const json place = {{"pid", event.rank}, {"tid", row_of(event)}};
-    json slice = place;
-    slice.update({{"ph", "X"},
-                  {"cat", category(event)},
-                  {"name", name},
-                  {"ts", start},
-                  {"dur", end - start},
-                  {"args",
-                   {{"bytes", event.bytes},
-                    {"tag", event.tag},
-                    {"group", event.group},
-                    {"round", event.round},
-                    {"where", event.where}}}});
-    slice["args"].update({{"model_start_ps", event.model_start}, {"model_end_ps", event.model_end}});
-    if (event.model_arrived >= 0) slice["args"]["model_arrived_ps"] = event.model_arrived;
-    if (!event.label.empty()) slice["args"]["label"] = event.label;
-    list.push_back(slice);
-    if (event.kind != TraceKind::kMessage) continue;
-    json flow = place;
-    flow.update({{"ph", sends ? "s" : "f"},
-                 {"cat", "message"},
-                 {"name", "message"},
-                 {"id", flow_id(event)},
-                 {"ts", sends                       ? start
-                        : event.arrived_seconds < 0 ? end
-                                                    : microseconds(event.arrived_seconds)}});
-    if (!sends) flow["bp"] = "e";
-    list.push_back(flow);
-  }
-  for (const int rank : ranks) {
-    list.push_back(
-        {{"ph", "M"}, {"name", "process_name"}, {"pid", rank}, {"args", {{"name", fmt::format("rank {}", rank)}}}});
-    int row = 0;
-    for (const char* name : kRows) {
-      list.push_back({{"ph", "M"}, {"name", "thread_name"}, {"pid", rank}, {"tid", row++}, {"args", {{"name", name}}}});
-    }
-  }
-  return json{{"displayTimeUnit", "ms"}, {"traceEvents", list}}.dump(1) + "\n";
-}
-
 std::string trace_csv(const std::vector<TraceEvent>& events) {
   const double first = origin(events);
   const bool labelled =
@@ -172,7 +96,7 @@ void check_trace_name(const std::string& path) {
 }
 
 void write_trace(const std::string& path, const std::vector<TraceEvent>& events) {
-  if (is_picture(path)) return plot::draw(trace_diagram(events), path);
+  if (is_picture(path)) return plot::draw(trace_picture(events), path);
   check_trace_name(path);
   write_file_atomically(path, ends_with(path, ".json") ? chrome_trace_json(events) : trace_csv(events));
 }

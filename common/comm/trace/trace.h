@@ -29,6 +29,10 @@ struct TraceEvent : Channel {
   std::int64_t model_start = 0;
   std::int64_t model_end = 0;
   std::int64_t model_arrived = -1;  ///< of a message; else negative
+  std::int64_t model_posted = 0;    ///< of a send: when its bytes could leave; of a receive: when it was posted;
+                                    ///< of a collective: when the last member began it
+  std::int64_t model_waited = 0;    ///< how long its wait, or a collective's, had to wait for other ranks
+  std::uint32_t model_period = 0;   ///< how often this rank had restarted its clock before
 };
 
 /// The two ends of one message in a trace; null if the trace does not contain that end.
@@ -49,7 +53,8 @@ struct MessageEnds {
 std::vector<MessageEnds> message_ends(const std::vector<TraceEvent>& events);
 
 /// Chrome Trace Event JSON: opens in Perfetto and chrome://tracing. One process per rank, one slice per message end,
-/// per collective and per computation, one flow arrow per message. Times are relative to the first event.
+/// per collective and per computation, one flow arrow per message. Times are relative to the first event. A trace with
+/// model time has these again as further processes, "rank 0, model time", and a row for the critical path.
 /// Source    "Trace Event Format", the Chromium project.
 std::string chrome_trace_json(const std::vector<TraceEvent>& events);
 
@@ -61,7 +66,7 @@ std::string trace_csv(const std::vector<TraceEvent>& events);
 void check_trace_name(const std::string& path);
 
 /// Writes the trace in the format given by the file's ending: .json (chrome_trace_json), .csv (trace_csv), .png,
-/// .svg or .pdf (trace_diagram). Errors: UsageError: another ending, the file cannot be written, or gnuplot, needed for
+/// .svg or .pdf (trace_picture.h). Errors: UsageError: another ending, the file cannot be written, or gnuplot, needed for
 /// a picture, is missing.
 void write_trace(const std::string& path, const std::vector<TraceEvent>& events);
 

@@ -24,6 +24,8 @@ constexpr int kNumTurnColours = plot::kNumColours - 2;  ///< without near-black 
 constexpr double kHalfBox = 0.32;
 constexpr plot::Colour kCollectiveColour{0xE4E4E4};
 constexpr plot::Colour kArrowColour{0x555555};
+constexpr plot::Colour kPathColour{0xC8102E};
+constexpr double kPathBelow = 0.41, kHalfPath = 0.03;
 
 struct TracedMessage {
   int src_rank = 0;
@@ -91,7 +93,7 @@ std::string meaning_of(const std::string& operation) {
 
 class Drawing {
  public:
-  explicit Drawing(const std::vector<TraceEvent>& events) : messages_(matched(events)) {
+  Drawing(const std::vector<TraceEvent>& events, const TraceView& view) : view_(view), messages_(matched(events)) {
     if (!events.empty()) first_seconds_ = events.front().start_seconds;
     for (const TraceEvent& event : events) {
       num_ranks_ = std::max({num_ranks_, event.rank + 1, event.peer + 1});
@@ -99,6 +101,7 @@ class Drawing {
       if (event.kind != TraceKind::kMessage) boxes_.push_back(event);
       if (event.kind == TraceKind::kComputation) has_computations_ = true;
     }
+    first_seconds_ = view.origin_seconds.value_or(first_seconds_);
     // Of boxes that begin together the longest is drawn first: the others go on top.
     std::stable_sort(boxes_.begin(), boxes_.end(), [](const TraceEvent& a, const TraceEvent& b) {
       return std::pair(a.start_seconds, -a.end_seconds) < std::pair(b.start_seconds, -b.end_seconds);
@@ -119,6 +122,7 @@ class Drawing {
       picture_.title += fmt::format("; makespan {:.3g} {}", makespan_seconds / unit.seconds, unit.name);
     for (const TraceEvent& box : boxes_) box.kind == TraceKind::kComputation ? computation(box) : collective(box);
     for (const TracedMessage& message : messages_) arrow(message);
+    for (const PathStep& step : view_.path) path(step);
     if (num_traced == 0)
       picture_.texts.push_back({0.5, 0, "nothing was traced", 14, plot::Align::kCentre, plot::kBlack, true});
     axes(x(last_seconds()));
@@ -225,9 +229,27 @@ class Drawing {
     picture_.arrows.push_back(arrow);
   }
 
+  void path(const PathStep& step) {
+    const double begin = x(static_cast<double>(step.begin) * 1e-12), end = x(static_cast<double>(step.end) * 1e-12);
+    if (end > x(last_seconds())) return;                      // beyond what is drawn
+    const double below = has_computations_ ? kPathBelow : 0;  // else on the line, as the arrows
+    const double src = step.src_rank + below, dst = step.dst_rank + below;
+    if (step.src_rank == step.dst_rank) {
+      picture_.boxes.push_back({begin, src - kHalfPath, end, src + kHalfPath, kPathColour});
+      return;
+    }
+    plot::Arrow arrow;
+    arrow.x0 = begin;
+    arrow.y0 = src;
+    arrow.x1 = end;
+    arrow.y1 = dst;
+    arrow.colour = kPathColour;
+    picture_.arrows.push_back(arrow);
+  }
+
   void axes(double last_x) {
     const double end = last_x > 0 ? last_x : 1;  // in simulated time everything may happen at once
-    picture_.x.title = fmt::format("time since the first event, {}", unit_.name);
+    picture_.x.title = fmt::format("{}, {}", view_.axis, unit_.name);
     picture_.x.ticks = plot::ticks({0, end}, false, plot::Unit::kPlain);
     picture_.x.range = plot::Range{-0.01 * end, 1.02 * end};
     picture_.y_down = true;
@@ -265,6 +287,7 @@ class Drawing {
     picture_.height_px = static_cast<int>(140 + num_ranks_ * row_px());
   }
 
+  const TraceView& view_;
   std::vector<TraceEvent> boxes_;  ///< ordered by start, like the messages
   std::vector<TracedMessage> messages_;
   int num_ranks_ = 1;
@@ -279,8 +302,8 @@ class Drawing {
 
 }  // namespace
 
-plot::Diagram trace_diagram(const std::vector<TraceEvent>& events) {
-  return Drawing(events).diagram();
+plot::Diagram trace_diagram(const std::vector<TraceEvent>& events, const TraceView& view) {
+  return Drawing(events, view).diagram();
 }
 
 }  // namespace lab::comm

@@ -1,11 +1,21 @@
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "common/comm/trace/critical_path.h"
 #include "common/comm/trace/trace.h"
 #include "common/plot/plot_diagram.h"
 
 namespace lab::comm {
+
+/// How a trace is drawn.
+struct TraceView {
+  std::string axis = "time since the first event";
+  std::optional<double> origin_seconds;  ///< empty: the first event
+  std::vector<PathStep> path;            ///< drawn in red on the ranks' lines, or below their computations
+};
 
 /// Rank over time: a row per rank, rank 0 on top, time to the right from the first event.
 ///
@@ -16,6 +26,6 @@ namespace lab::comm {
 /// there is room, it is labelled with the payload's label, or else its size. If there is more than a picture can show,
 /// the earliest are drawn, and the title says so. An empty trace, as of a run that fails early, gives a picture that
 /// says so.
-plot::Diagram trace_diagram(const std::vector<TraceEvent>& events);
+plot::Diagram trace_diagram(const std::vector<TraceEvent>& events, const TraceView& view = {});
 
 }  // namespace lab::comm
