@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   };
   program.validate = [&](int num_ranks) { a4::validate(sizes, num_ranks); };
   program.steps = [&] { return a4::program_steps(sizes); };
-  program.cases = a4::all_cases();
+  program.cases = [&] { return a4::all_cases(sizes); };
   program.calls = a4::calls();
   return lab_main(argc, argv, program);
 }

@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
     a5::model_schedule(options.arguments, options.schedule, options.num_chunks, num_ranks);
   };
   program.steps = [&] { return a5::program_steps(options, baseline); };
-  program.cases = a5::all_cases();
+  program.cases = a5::all_cases;
   program.calls = a5::calls();
   program.commands = {{"schedule", "draws a schedule, and says what it costs", a5::schedule_command},
                       {"bench", "times the schedules, next to the cost model", a5::bench_command}};

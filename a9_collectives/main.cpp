@@ -8,7 +8,7 @@ int main(int argc, char** argv) {
   program.name = "a9_collectives";
   program.description = "Assignment 9: collectives made of send and recv, and a parallel Transformer block on top.";
   program.steps = a9::program_steps;
-  program.cases = a9::all_cases();
+  program.cases = a9::all_cases;
   program.calls = a9::calls();
   program.commands = {{"bench", "times all algorithms against Gloo and Open MPI", a9::bench_command},
                       {"sim", "runs algorithms on a simulated network", a9::sim_command},

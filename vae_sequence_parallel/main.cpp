@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
     return vae::program_steps([&](RankRun& run) { vae::run_serial_steps(run, lab.steps); },
                               [&](RankRun& run) { vae::reconstruct(run, lab.steps); });
   };
-  program.cases = vae::all_cases();
+  program.cases = vae::all_cases;
   program.calls = vae::calls();
   program.commands = {{"encode", "encodes a picture to a latent, in one process", vae::encode_command},
                       {"baseline", "decodes the latent in one process", vae::baseline_command},

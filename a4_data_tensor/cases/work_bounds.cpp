@@ -3,7 +3,9 @@
 namespace lab::a4 {
 namespace {
 
-// Of a loss and its gradient, of an update of a weight: written out, they take up to this many operators per element.
+// Operations per element of a loss with its gradient, and of an update of a weight, by LibTorch's operators.
+constexpr std::int64_t kOfLoss = 6, kOfUpdate = 2;
+// Written out, either takes up to this many operators.
 constexpr std::int64_t kPerElement = 12;
 
 /// The part of a rank, rounded up.
@@ -13,33 +15,35 @@ std::int64_t part(std::int64_t whole, const CasePlace& place) {
 
 }  // namespace
 
-std::function<WorkBound(const CasePlace&)> data_parallel_work(const LabSizes& sizes) {
+std::function<ShareBound(const CasePlace&)> data_parallel_work(const LabSizes& sizes) {
   const StepOptions step = sizes.step;
   return [step](const CasePlace& place) {
     const std::int64_t products = 4 * step.global_batch_size * step.input_dim * step.output_dim;
-    const std::int64_t loss = kPerElement * step.global_batch_size * step.output_dim;
-    const std::int64_t update = kPerElement * step.input_dim * step.output_dim;
-    return WorkBound{products + loss + update, part(products, place) + part(loss, place) + update};
+    const std::int64_t outputs = step.global_batch_size * step.output_dim;
+    const std::int64_t weights = step.input_dim * step.output_dim;
+    return ShareBound{products + kOfLoss * outputs + kOfUpdate * weights,
+                      part(products, place) + part(kPerElement * outputs, place) + kPerElement * weights};
   };
 }
 
-std::function<WorkBound(const CasePlace&)> column_step_work(const LabSizes& sizes) {
+std::function<ShareBound(const CasePlace&)> column_step_work(const LabSizes& sizes) {
   const StepOptions step = sizes.step;
   return [step](const CasePlace& place) {
     const std::int64_t products = 4 * step.global_batch_size * step.input_dim * step.output_dim;
-    const std::int64_t loss = kPerElement * step.global_batch_size * step.output_dim;
-    const std::int64_t update = kPerElement * step.input_dim * step.output_dim;
-    return WorkBound{products + loss + update, part(products, place) + loss + part(update, place)};
+    const std::int64_t outputs = step.global_batch_size * step.output_dim;
+    const std::int64_t weights = step.input_dim * step.output_dim;
+    return ShareBound{products + kOfLoss * outputs + kOfUpdate * weights,
+                      part(products, place) + kPerElement * outputs + part(kPerElement * weights, place)};
   };
 }
 
-std::function<WorkBound(const CasePlace&)> layer_work(const LabSizes& sizes, std::int64_t batch,
-                                                      std::int64_t num_products) {
+std::function<ShareBound(const CasePlace&)> layer_work(const LabSizes& sizes, std::int64_t batch,
+                                                       std::int64_t num_products) {
   const std::int64_t in = sizes.step.input_dim, out = sizes.step.output_dim;
   return [=](const CasePlace& place) {
     const std::int64_t products = 2 * num_products * batch * in * out;
     const std::int64_t others = 4 * batch * (in + out) + part(2 * in * out, place);
-    return WorkBound{products + others, part(products, place) + others};
+    return ShareBound{products, part(products, place) + others};
   };
 }
 

@@ -13,7 +13,7 @@ namespace lab::a5 {
 std::vector<Section> sections_before_comparison();
 std::vector<Section> sections_after_comparison();
 
-/// The cases of all sections.
+/// The cases of all sections, and those that only `check` and the judge run.
 std::vector<Case> all_cases();
 
 /// For the judge.
@@ -33,5 +33,8 @@ std::vector<Case> pipeline_cases();
 
 /// The pipeline with schedules as data.
 std::vector<Case> schedule_cases();
+
+/// Q8, with stages that compute for long: whether they do so at the same time. Not among the lab's lines.
+Case long_pipeline_case();
 
 }  // namespace lab::a5

@@ -7,7 +7,9 @@
 #include "a5_pipeline/comparisons.h"
 #include "a5_pipeline/data_loader.h"
 #include "a5_pipeline/model.h"
+#include "common/checks/once_per_world.h"
 #include "common/pipeline/generators.h"
+#include "common/pipeline/model_costs.h"
 #include "common/tensor/partition.h"
 
 namespace lab::a5 {
@@ -18,6 +20,7 @@ struct Setup {
   at::ScalarType dtype = at::kFloat;
   std::string kind;  ///< of the schedule; empty: the student's own loop
   int num_chunks = 1;
+  bool computes_long = false;  ///< equal stages whose work takes many times as long as their messages
 
   /// The handout's ReLU only where no rounding flips it: of its 10^5 inputs one in 10^15 is that close to 0.
   Activation activation() const { return dtype == at::kDouble ? Activation::kRelu : Activation::kTanh; }
@@ -29,8 +32,14 @@ PipelineArguments arguments_of(const Setup& setup, const CasePlace& place) {
   arguments.hidden_size = 16;
   arguments.intermediate_size = 40;
   arguments.number_of_layers = std::max(2, setup.num_chunks) * place.size + 1;
+  if (setup.computes_long) {
+    arguments.sequence_length = 32;
+    arguments.hidden_size = 64;
+    arguments.intermediate_size = 128;
+    arguments.number_of_layers = setup.num_chunks * place.size;
+  }
   // Interleaved takes micro-batches in groups of one per rank.
-  const std::int64_t num_micro_batches = setup.num_chunks > 1 ? 2 * place.size : 5;
+  const std::int64_t num_micro_batches = setup.num_chunks > 1 ? 2 * place.size : setup.computes_long ? 8 : 5;
   arguments.global_batch_size = num_micro_batches * arguments.micro_batch_size;
   arguments.seed = place.seed;
   arguments.dtype = setup.dtype;
@@ -138,6 +147,49 @@ TensorMap part_of(const Reference& reference, const PipelineArguments& arguments
   return results;
 }
 
+/// What each stage computes for a micro-batch of x rows: two products of 2 x H I operations forward, and for each a
+/// gradient of its input and one of its weight.
+std::vector<pipeline::StageWorkload> workloads(const PipelineArguments& arguments, int num_stages) {
+  const std::int64_t product =
+      2 * arguments.micro_batch_size * arguments.sequence_length * arguments.hidden_size * arguments.intermediate_size;
+  std::vector<pipeline::StageWorkload> stages;
+  for (int stage = 0; stage < num_stages; ++stage) {
+    const std::int64_t products = 2 * product * uneven_slice(arguments.number_of_layers, num_stages, stage).size;
+    stages.push_back({products, products, products});
+  }
+  return stages;
+}
+
+/// The products of a rank's stages, and a quarter more for what is not a product.
+ShareBound work_of(const Setup& setup, const CasePlace& place) {
+  const PipelineArguments arguments = arguments_of(setup, place);
+  const std::vector<pipeline::StageWorkload> stages = workloads(arguments, place.size * setup.num_chunks);
+  std::int64_t all = 0, own = 0;
+  for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+    const std::int64_t flops = 3 * stages[stage].forward * arguments.number_of_micro_batches();
+    all += flops;
+    if (static_cast<int>(stage) % place.size == place.rank) own += flops;
+  }
+  return {all, own + own / 4};
+}
+
+/// A pipeline's makespan, and a quarter more for what is not a product and for messages that are awaited in place.
+/// One stage after the other takes over twice as long on 3 ranks or more, and 16/9 on 2.
+TimeBound time_of(const Setup& setup, int size) {
+  const PipelineArguments arguments = arguments_of(setup, {0, size, 0});
+  pipeline::ScheduleOptions options;
+  if (!setup.kind.empty()) options.kind = setup.kind;
+  options.num_ranks = size;
+  options.num_micro_batches = static_cast<int>(arguments.number_of_micro_batches());
+  options.num_chunks = setup.num_chunks;
+  const pipeline::Schedule schedule = pipeline::make_schedule(options);
+  const std::int64_t elements = arguments.micro_batch_size * arguments.sequence_length * arguments.hidden_size;
+  const std::int64_t needed = makespan_ps(
+      schedule, pipeline::costs_in_model_time(workloads(arguments, schedule.num_stages()),
+                                              elements * static_cast<std::int64_t>(c10::elementSize(setup.dtype))));
+  return {needed, needed + needed / 4, "stage"};
+}
+
 /// What travels: each micro-batch once over each border between stages of different ranks, in each direction.
 CostBound traffic(const Setup& setup, const std::string& task, const CasePlace& place) {
   const PipelineArguments arguments = arguments_of(setup, place);
@@ -157,11 +209,15 @@ CostBound traffic(const Setup& setup, const std::string& task, const CasePlace& 
 Case pipeline_case(const std::string& task, const std::string& name, const Setup& setup) {
   Case result = case_of(task, name, setup);
   result.keep_own_part = [setup](const CasePlace& place, TensorMap& inputs) { keep_own_stages(setup, place, inputs); };
-  result.expected = [setup](const CasePlace& place) {
-    const PipelineArguments arguments = arguments_of(setup, place);
-    return part_of(reference_of(arguments), arguments, setup.num_chunks, place);
+  const OncePerWorld<Reference> whole([setup](int size, std::uint64_t seed) {
+    return reference_of(arguments_of(setup, {0, size, seed}));
+  });
+  result.expected = [setup, whole](const CasePlace& place) {
+    return part_of(*whole.at(place), arguments_of(setup, place), setup.num_chunks, place);
   };
   result.bounds = [setup, task](const CasePlace& place) { return std::vector<CostBound>{traffic(setup, task, place)}; };
+  result.work = [setup](const CasePlace& place) { return work_of(setup, place); };
+  if (setup.computes_long) result.time = [setup](int size, std::uint64_t) { return time_of(setup, size); };
   return result;
 }
 
@@ -183,6 +239,12 @@ std::vector<Case> schedule_cases() {
           pipeline_case(task, "Interleaved", {at::kFloat, "interleaved", 2}),
           pipeline_case(task, "ZeroBubbleH1", {at::kFloat, "zb-h1", 1}),
           pipeline_case(task, "ZeroBubbleH1_64", {at::kDouble, "zb-h1", 1})};
+}
+
+Case long_pipeline_case() {
+  Case result = pipeline_case("a5.all_forward_all_backward", "AllForwardAllBackwardLong", {at::kFloat, "", 1, true});
+  result.costly = true;
+  return result;
 }
 
 }  // namespace lab::a5

@@ -12,9 +12,8 @@
 #include "a5_pipeline/baseline.h"
 #include "common/base/errors.h"
 #include "common/launch/supervise/run_directory.h"
+#include "common/rank/measured_use.h"
 #include "common/tensor/files/safetensors.h"
-#include "common/tensor/memory_meter.h"
-#include "common/tensor/work_meter.h"
 
 namespace lab::a5 {
 namespace {
@@ -61,10 +60,10 @@ at::Tensor BaselineFile::read(const std::string& name) const {
 
 BaselineFile run_baseline(const PipelineArguments& arguments, const std::function<void()>& report) {
   UniqueFd file;
+  ResourceUse used;
   {
-    const UnchargedScope not_held_by_a_stage;
-    const UncountedWork not_done_by_a_stage;
-    const TensorMap results = baseline(arguments, report);
+    TensorMap results;
+    used = measured_use_of_one_process([&] { results = baseline(arguments, report); });
     // Created only now, and briefly: a rank that is killed during the baseline leaves nothing behind.
     const launch::RunDirectory folder("/var/tmp");  // on disk, while other temporary folders may be in memory
     const std::string path = folder.path() + "/baseline.safetensors";
@@ -73,7 +72,7 @@ BaselineFile run_baseline(const PipelineArguments& arguments, const std::functio
     if (file.get() < 0) throw UsageError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
   }
   ::malloc_trim(0);
-  return BaselineFile(std::move(file));
+  return BaselineFile(std::move(file), used);
 }
 
 }  // namespace lab::a5

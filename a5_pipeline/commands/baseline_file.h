@@ -6,6 +6,7 @@
 
 #include "a5_pipeline/arguments.h"
 #include "common/base/files.h"
+#include "common/base/resource_use.h"
 
 namespace lab::a5 {
 
@@ -14,7 +15,7 @@ namespace lab::a5 {
 class BaselineFile {
  public:
   BaselineFile() = default;  ///< empty
-  explicit BaselineFile(UniqueFd file) : file_(std::move(file)) {}
+  explicit BaselineFile(UniqueFd file, const ResourceUse& used = {}) : file_(std::move(file)), used_(used) {}
 
   bool empty() const { return file_.get() < 0; }
 
@@ -22,8 +23,12 @@ class BaselineFile {
   /// Errors    ContractError: there is no tensor of this name
   at::Tensor read(const std::string& name) const;
 
+  /// What the model's passes used, and the model itself.
+  const ResourceUse& used() const { return used_; }
+
  private:
   UniqueFd file_;
+  ResourceUse used_;
 };
 
 /// Runs the baseline and leaves its results in a file, and nothing in memory: the whole model and the stages are never

@@ -10,6 +10,7 @@
 #include "a5_pipeline/comparisons.h"
 #include "a5_pipeline/data_loader.h"
 #include "common/comm/lone_work.h"
+#include "common/rank/measured_use.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/comparison.h"
 #include "common/tensor/partition.h"
@@ -184,8 +185,12 @@ void compare_with_baseline(RankRun& run, const LabOptions& options, const Baseli
     run.print(kPipelineLine, run.comm.size(), options.schedule, options.dtype, tolerance_of(arguments).relative_norm);
   }
   run.print(kLayersLine, layers_of_rank(arguments, schedule, run.comm.rank()));
-  const PipelineResult result = options.schedule == "afab" ? run_handout_pipeline(arguments, run.comm)
-                                                           : run_scheduled_pipeline(arguments, schedule, run.comm);
+  PipelineResult result;
+  const ResourceUse used = measured_use(run.comm, [&] {
+    result = options.schedule == "afab" ? run_handout_pipeline(arguments, run.comm)
+                                        : run_scheduled_pipeline(arguments, schedule, run.comm);
+  });
+  run.note_part("Pipeline " + options.schedule, used, baseline.used());
   BaselineReader reader(run, baseline);
   compare_outputs(run, arguments, result.outputs, reader);
   save_data(run, arguments);

@@ -62,7 +62,7 @@ TEST_CASE("the lab's comparison: outputs follow from the data and the weights th
                             log::Printer printer(silent);
                             TensorMap& saved = of_ranks[static_cast<std::size_t>(comm.rank())];
                             const CallTable no_calls;
-                            RankRun run{comm, printer, common, no_calls, "N/A", comm.rank(), at::kCPU, saved};
+                            RankRun run{comm, printer, common, no_calls, "N/A", comm.rank(), at::kCPU, saved, own.report.parts};
                             compare_with_baseline(run, options, file);
                             own.exit_code = printer.exit_code();
                           }));

@@ -30,7 +30,7 @@ std::uint64_t four_all_to_alls(std::uint64_t bytes_of_x, std::uint64_t size) {
   return 4 * (size - 1) * chunk_bytes;
 }
 
-WorkBound work_of_blocks(const BlockSizes& sizes, std::int64_t num_blocks, const CasePlace& place) {
+ShareBound work_of_blocks(const BlockSizes& sizes, std::int64_t num_blocks, const CasePlace& place) {
   const std::int64_t d = sizes.options.d_model, f = sizes.options.d_ff, heads = sizes.options.num_heads;
   const std::int64_t positions = sizes.batch * sizes.sequence;
   const std::int64_t pairs = sizes.batch * sizes.sequence * sizes.sequence;
@@ -79,15 +79,15 @@ CostBounds design_bounds(const std::string& task, std::uint64_t bytes_of_x) {
   };
 }
 
-std::function<WorkBound(const CasePlace&)> block_work(const BlockSizes& sizes, std::int64_t num_blocks) {
+std::function<ShareBound(const CasePlace&)> block_work(const BlockSizes& sizes, std::int64_t num_blocks) {
   return [=](const CasePlace& place) { return work_of_blocks(sizes, num_blocks, place); };
 }
 
-std::function<WorkBound(const CasePlace&)> block_and_gradient_work(const BlockSizes& sizes) {
+std::function<ShareBound(const CasePlace&)> block_and_gradient_work(const BlockSizes& sizes) {
   return [sizes](const CasePlace& place) {
-    WorkBound bound = work_of_blocks(sizes, 3, place);
+    ShareBound bound = work_of_blocks(sizes, 3, place);
     const std::int64_t d = sizes.options.d_model, f = sizes.options.d_ff;
-    bound.max_flops += (place.size - 1) * (4 * d * d + 2 * d * f + 5 * d + f);
+    bound.most += (place.size - 1) * (4 * d * d + 2 * d * f + 5 * d + f);
     return bound;
   };
 }

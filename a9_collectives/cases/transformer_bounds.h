@@ -36,9 +36,9 @@ struct BlockSizes {
 ///   products      (2 b s (4 d^2 + 2 d f) + 4 b s^2 d) / P       projections, the two linear layers, attention
 ///   per element   24 b s d + 8 b h s^2 + 3 b s f                norms, softmax, biases and sums, perhaps on every rank
 ///   its own sums  2 (P-1) b s d                                 as the root of two all-reduces
-std::function<WorkBound(const CasePlace&)> block_work(const BlockSizes& sizes, std::int64_t num_blocks);
+std::function<ShareBound(const CasePlace&)> block_work(const BlockSizes& sizes, std::int64_t num_blocks);
 
 /// The same for forward and backward, after which the root of an all-reduce sums the weights' gradients as well.
-std::function<WorkBound(const CasePlace&)> block_and_gradient_work(const BlockSizes& sizes);
+std::function<ShareBound(const CasePlace&)> block_and_gradient_work(const BlockSizes& sizes);
 
 }  // namespace lab::a9

@@ -12,6 +12,7 @@
 #include "common/base/errors.h"
 #include "common/base/failure.h"
 #include "common/base/text.h"
+#include "common/comm/messages/model_time.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/comparison.h"
 #include "common/tensor/describe.h"
@@ -95,16 +96,26 @@ std::string beyond(const CostBound& bound, const LedgerEntry& spent) {
   return "";
 }
 
-/// "does 0.98 of one process's work, expected at most 0.27"; empty: no more than it may.
-std::string beyond_work(const Case& test_case, const CasePlace& place, const ResourceUse& used) {
-  if (!test_case.work) return "";
-  const WorkBound bound = test_case.work(place);
-  if (used.flops <= bound.max_flops) return "";
-  const auto share = [&](std::int64_t flops) {
-    return static_cast<double>(flops) / static_cast<double>(std::max<std::int64_t>(bound.of_one_process, 1));
+/// "does 0.98 of one process's work (7864320 floating-point operations), expected at most 0.27"; empty: no more than it
+/// may.
+std::string beyond_share(const std::function<ShareBound(const CasePlace&)>& bound_at, const CasePlace& place,
+                         std::int64_t used, const char* line) {
+  if (!bound_at) return "";
+  const ShareBound bound = bound_at(place);
+  if (used <= bound.most) return "";
+  const auto share = [&](std::int64_t amount) {
+    return static_cast<double>(amount) / static_cast<double>(std::max<std::int64_t>(bound.of_one_process, 1));
   };
-  return fmt::format("does {:.2f} of one process's work ({} floating-point operations), expected at most {:.2f}",
-                     share(used.flops), used.flops, share(bound.max_flops));
+  return fmt::format(line, share(used), used, share(bound.most));
+}
+
+std::string beyond_shares(const Case& test_case, const CasePlace& place, const ResourceUse& used) {
+  const std::string reason =
+      beyond_share(test_case.work, place, used.flops,
+                   "does {:.2f} of one process's work ({} floating-point operations), expected at most {:.2f}");
+  if (!reason.empty()) return reason;
+  return beyond_share(test_case.memory, place, used.peak_bytes,
+                      "holds {:.2f} of one process's memory ({} bytes), expected at most {:.2f}");
 }
 
 /// The first bound that the case's costs on a rank violate; empty: none.
@@ -163,6 +174,14 @@ std::vector<Case> with_costly(std::vector<Case> cases, const std::vector<std::st
     found->costly = true;
   }
   return cases;
+}
+
+ResourceUse use_of_one_process(const Case& test_case, const CasePlace& place) {
+  ResourceUse use;
+  if (test_case.work) use.flops = test_case.work(place).of_one_process;
+  if (test_case.memory) use.peak_bytes = test_case.memory(place).of_one_process;
+  use.model_time = comm::model_time_of(use.flops);
+  return use;
 }
 
 bool is_asked(const Case& test_case, int rank) {
@@ -224,7 +243,7 @@ CaseComparison compare_case(const Case& test_case, const CasePlace& place, const
   found.comparison = all.result();
   found.comparison.close = found.wrong.empty();
   found.over_budget = beyond_bounds(test_case, place, spent);
-  if (found.over_budget.empty()) found.over_budget = beyond_work(test_case, place, used);
+  if (found.over_budget.empty()) found.over_budget = beyond_shares(test_case, place, used);
   return found;
 }
 
@@ -239,6 +258,7 @@ CaseResult run_case(const Case& test_case, const CallTable& calls, Communicator&
   static_cast<CaseComparison&>(result) =
       compare_case(test_case, place, result.expected, run.actual, run.spent, run.used);
   if (!result.malformed.empty()) throw ContractError(result.malformed);
+  result.used = run.used;
   result.inputs = std::move(run.inputs);
   result.actual = std::move(run.actual);
   return result;

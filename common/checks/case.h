@@ -49,10 +49,19 @@ inline CostBounds on_every_rank(const std::vector<CostBound>& bounds) {
   return [bounds](const CasePlace&) { return bounds; };
 }
 
-/// What a rank may compute, in floating-point operations by the work meter (tensor/work_meter.h).
-struct WorkBound {
-  std::int64_t of_one_process = 0;  ///< which does the whole task: what the message compares with
-  std::int64_t max_flops = 0;
+/// How much a rank may compute or hold, and how much one process does or holds that does the whole task alone, which is
+/// what a message compares with.
+struct ShareBound {
+  std::int64_t of_one_process = 0;
+  std::int64_t most = 0;
+};
+
+/// How long all ranks together may take, in model time (comm/model_time.md). The time in which they could do it, such as
+/// the makespan of a schedule, is what the message compares with.
+struct TimeBound {
+  std::int64_t needed_ps = 0;
+  std::int64_t max_ps = 0;
+  std::string unit = "rank";  ///< what the ranks are called here: "stage"
 };
 
 /// A well-known wrong result of a case. The judging process computes it, for any rank.
@@ -82,8 +91,12 @@ struct Case {
   Tolerance tolerance;
   /// What it may cost this rank; empty: anything.
   CostBounds bounds;
-  /// What this rank may compute; empty: anything.
-  std::function<WorkBound(const CasePlace&)> work;
+  /// What this rank may compute, in floating-point operations by the work meter (tensor/work_meter.h); empty: anything.
+  std::function<ShareBound(const CasePlace&)> work;
+  /// The most bytes of tensors made by the call that this rank may hold at a time; empty: any number.
+  std::function<ShareBound(const CasePlace&)> memory;
+  /// How long it may take; empty: any time.
+  std::function<TimeBound(int size, std::uint64_t seed)> time;
   bool inside_backward = false;  ///< communicates inside backward(), which the simulated world refuses
   /// The reason not to run on `size` ranks; empty: run.
   std::function<std::string(int size)> skip_reason;
@@ -97,6 +110,10 @@ std::vector<Case> with_costly(std::vector<Case> cases, const std::vector<std::st
 
 /// The reason that the case is skipped on `size` ranks; empty: it runs.
 std::string skip_reason_of(const Case& test_case, int size);
+
+/// What one process uses that does the whole case, by its bounds: operations, the model time that these take, and peak
+/// bytes; 0 where there is no bound.
+ResourceUse use_of_one_process(const Case& test_case, const CasePlace& place);
 
 /// True on the ranks that run the case.
 bool is_asked(const Case& test_case, int rank);
@@ -134,6 +151,7 @@ struct CaseResult : CaseComparison {
   CaseInputs inputs;
   TensorMap expected;
   TensorMap actual;
+  ResourceUse used;
 
   bool passed() const { return skipped.empty() && over_budget.empty() && comparison.close; }
 };

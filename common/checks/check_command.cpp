@@ -17,10 +17,12 @@
 #include "common/checks/check_run.h"
 #include "common/checks/lab_main.h"
 #include "common/cli/app.h"
+#include "common/comm/messages/model_time.h"
 #include "common/launch/one_rank.h"
 #include "common/launch/supervise/memory_file.h"
 #include "common/launch/supervise/run_in_child.h"
 #include "common/log/check_log.h"
+#include "common/log/sharing.h"
 
 namespace lab {
 namespace {
@@ -42,6 +44,23 @@ constexpr const char* kMessageIndent = "           ";  // aligns with the messag
 
 bool reached_todo(const TaskCheck& check) {
   return !check.missing_task().empty();
+}
+
+/// How the ranks shared the case's work, if that is known.
+std::optional<log::Sharing> sharing_of_case(const CheckedCase& checked) {
+  std::vector<ResourceUse> by_rank;
+  for (const RankVerdict& rank : checked.ranks) by_rank.push_back(rank.used);
+  if (!checked.right() || checked.of_one_process.flops == 0 || by_rank.size() < 2) return std::nullopt;
+  return log::sharing_of(checked.name, by_rank, checked.of_one_process);
+}
+
+/// A line about the largest of a task's cases.
+std::string text_of_sharing(const std::vector<CheckedCase>& cases) {
+  const auto largest = std::max_element(cases.begin(), cases.end(), [](const CheckedCase& a, const CheckedCase& b) {
+    return a.of_one_process.flops < b.of_one_process.flops;
+  });
+  const std::optional<log::Sharing> sharing = sharing_of_case(*largest);
+  return sharing ? fmt::format("  {}: {}\n", sharing->name, text_of(*sharing)) : "";
 }
 
 std::string label_of(const CheckedCase& checked) {
@@ -77,13 +96,21 @@ std::string headline(const TaskCheck& check) {
                      static_cast<std::ptrdiff_t>(check.cases.size()) - num_skipped, where);
 }
 
+nlohmann::json json_of_use(const ResourceUse& use) {
+  return {{"flops", use.flops}, {"peak_tensor_bytes", use.peak_bytes}, {"model_time_ps", use.model_time.total}};
+}
+
 nlohmann::json json_of_case(const CheckedCase& checked) {
+  nlohmann::json ranks = nlohmann::json::array();
+  for (const RankVerdict& rank : checked.ranks) ranks.push_back(json_of_use(rank.used));
   return {{"name", checked.name},
           {"passed", checked.right()},
           {"skipped", checked.skipped()},
           {"words", message_of_case(checked)},
           {"symptom", checked.symptom ? checked.symptom->id : ""},
-          {"likely", checked.symptom ? checked.symptom->message : ""}};
+          {"likely", checked.symptom ? checked.symptom->message : ""},
+          {"used", ranks},
+          {"of_one_process", json_of_use(checked.of_one_process)}};
 }
 
 ExitCode compare_log(const LabProgram& program, const std::string& path, int num_ranks) {
@@ -119,7 +146,7 @@ std::string check_text(const TaskCheck& check) {
   for (const CheckedCase& checked : check.cases) {
     if (!checked.right() && !checked.skipped()) text += text_of_case(checked);
   }
-  return text;
+  return text + text_of_sharing(check.cases);
 }
 
 std::string summary_text(const std::vector<TaskCheck>& checks) {
@@ -170,6 +197,9 @@ CheckReport report_of(const std::vector<TaskCheck>& checks) {
     report.text += check_text(check);
     if (report.exit_code == 0) report.exit_code = check.exit_code();
   }
+  const bool shared = std::any_of(checks.begin(), checks.end(),
+                                  [](const TaskCheck& check) { return !text_of_sharing(check.cases).empty(); });
+  if (shared) report.text += fmt::format("model time: {}\n", rates_text(comm::ModelRates()));
   if (checks.size() > 1) report.text += summary_text(checks);
   report.json = check_json(checks);
   return report;
@@ -213,8 +243,8 @@ CheckReport shaken_report(const std::vector<Case>& cases, const LabProgram& prog
 ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
   launch::use_threads(1);  // there must be no thread pool before a fork
   if (program.validate) program.validate(options.world.num_ranks);
-  const std::vector<Case> cases =
-      options.name.empty() ? program.cases : named_cases(program.cases, options.name, "check");
+  const std::vector<Case> all = program.cases();
+  const std::vector<Case> cases = options.name.empty() ? all : named_cases(all, options.name, "check");
   if (!options.json_file.empty()) AtomicFile{options.json_file};  // cannot be written: reported before the run
 
   const CheckReport report = options.num_shaken == 0

@@ -22,6 +22,7 @@
 #include "common/launch/joined_world.h"
 #include "common/launch/run_ranks.h"
 #include "common/launch/supervise/rank_environment.h"
+#include "common/log/sharing.h"
 #include "common/tensor/files/safetensors.h"
 
 namespace lab {
@@ -39,13 +40,8 @@ struct Run {
 };
 
 /// The steps of `LAB run NAME`: the cases of that name, without headings.
-std::vector<LabStep> steps_named(const std::vector<LabStep>& steps, const std::string& name) {
-  std::vector<Case> named;
-  for (const LabStep& step : steps) {
-    std::copy_if(step.cases.begin(), step.cases.end(), std::back_inserter(named),
-                 [&](const Case& test_case) { return is_named(test_case, name); });
-  }
-  return {announcement(), checks({{"", named}}), done()};
+std::vector<LabStep> steps_named(const LabProgram& program, const std::string& name) {
+  return {announcement(), checks({{"", named_cases(program.cases(), name, "run")}}), done()};
 }
 
 launch::WorldSpec world_of(const cli::CommonOptions& options, int num_ranks) {
@@ -91,8 +87,16 @@ launch::RankBody body_of(const Run& run, const std::string& node, const std::fun
     TensorMap saved;
     for (int turn = 0; turn < run.options.repeat; ++turn) {
       const int local_rank = local_rank_of(comm.rank());
-      RankRun rank_run{
-          comm, printer, run.options, run.program.calls, node, local_rank, device_of(run.options, local_rank), saved};
+      outcome.report.parts.clear();  // those of the last turn count
+      RankRun rank_run{comm,
+                       printer,
+                       run.options,
+                       run.program.calls,
+                       node,
+                       local_rank,
+                       device_of(run.options, local_rank),
+                       saved,
+                       outcome.report.parts};
       for (const LabStep& step : run.steps) step.run(rank_run);
     }
     outcome.report.lines = printer.lines();
@@ -121,10 +125,25 @@ void write_results(const Run& run, const launch::WorldOutcome& outcome, double w
     report.exit_code = static_cast<ExitCode>(outcome.exit_code());
     report.error = outcome.failure ? outcome.failure->message : "";
     report.wall_seconds = wall_seconds;
+    report.model_rates = rates_text(run.world.model_rates);
     for (const launch::RankOutcome& rank : outcome.ranks) report.ranks.push_back(rank.report);
     if (!run.options.json_file.empty()) write_file_atomically(run.options.json_file, to_json(report));
     if (run.program.after) run.program.after(run.options, report);
   }
+}
+
+/// Says on stderr how the ranks shared their work.
+void print_sharing(const Run& run, const launch::WorldOutcome& outcome) {
+  if (run.options.quiet || outcome.failure) return;
+  std::vector<log::RankReport> ranks;
+  for (const launch::RankOutcome& rank : outcome.ranks) ranks.push_back(rank.report);
+  const std::vector<log::Sharing> parts = log::main_parts(log::sharing_of(ranks));
+  if (parts.empty()) return;
+  std::string text = fmt::format("{}: in model time ({}):\n", run.program.name, rates_text(run.world.model_rates));
+  std::size_t width = 0;
+  for (const log::Sharing& part : parts) width = std::max(width, part.name.size());
+  for (const log::Sharing& part : parts) text += fmt::format("  {:<{}}  {}\n", part.name, width, text_of(part));
+  fmt::print(stderr, "{}", text);
 }
 
 /// Started without a launcher: this process starts the ranks.
@@ -132,6 +151,7 @@ int launch(Run& run) {
   const auto start = Clock::now();
   const launch::WorldOutcome outcome = launch::run_ranks(run.world, body_of(run, "N/A", [](int rank) { return rank; }));
   explain_failure(run.program.name, outcome);
+  print_sharing(run, outcome);
   write_results(run, outcome, std::chrono::duration<double>(Clock::now() - start).count());
   return outcome.exit_code();
 }
@@ -142,14 +162,16 @@ int join(Run& run, const launch::RankEnvironment& environment) {
   if (environment.rank == 0) {
     fmt::print(stderr, "{}: rank 0 of {}, as told by {}\n", run.program.name, environment.size, environment.source);
   }
-  const bool reports = !run.options.json_file.empty() || run.world.traced || run.program.after;
   const auto local_rank_of = [&](int) { return environment.local_rank; };
   const launch::WorldOutcome outcome =
-      launch::join_world(environment, run.world, body_of(run, environment.node, local_rank_of), reports);
+      launch::join_world(environment, run.world, body_of(run, environment.node, local_rank_of));
   if (outcome.failure) {
     fmt::print(stderr, "{}: error: rank {}: {}\n", run.program.name, environment.rank, outcome.failure->message);
   }
-  if (environment.rank == 0) write_results(run, outcome, std::chrono::duration<double>(Clock::now() - start).count());
+  if (environment.rank == 0) {
+    print_sharing(run, outcome);
+    write_results(run, outcome, std::chrono::duration<double>(Clock::now() - start).count());
+  }
   return outcome.exit_code();
 }
 
@@ -169,7 +191,7 @@ std::string fingerprint_of(const LabProgram& program, const cli::App& app, const
 int run_lab(const cli::App& app, const LabProgram& program, cli::CommonOptions& options, int num_ranks_by_own_word,
             const std::string& only) {
   at::set_num_threads(1);  // there must be no thread pool before a fork; each rank sets its own number
-  if (!only.empty()) named_cases(program.cases, only, "run");  // refuses a name that matches no case
+  const std::vector<LabStep> named = only.empty() ? std::vector<LabStep>() : steps_named(program, only);
   const std::string ranks_word =
       program.ranks_option.empty() || !app.given(program.ranks_option) ? "--nproc" : program.ranks_option;
   if (ranks_word != "--nproc") {
@@ -195,8 +217,7 @@ int run_lab(const cli::App& app, const LabProgram& program, cli::CommonOptions& 
     launch::start_under_debugger(app.arguments(), num_ranks, options.debug_rank);
 
   if (program.prepare && only.empty()) program.prepare(options, num_ranks, environment ? environment->rank : 0);
-  Run run{program, options, world_of(options, num_ranks), nullptr, program.steps()};
-  if (!only.empty()) run.steps = steps_named(run.steps, only);
+  Run run{program, options, world_of(options, num_ranks), nullptr, only.empty() ? program.steps() : named};
   run.world.fingerprint = fingerprint_of(program, app, only);
   if (run.world.kind == launch::WorldKind::kThreads) run.line_lock = std::make_shared<std::mutex>();
   return environment ? join(run, *environment) : launch(run);
@@ -231,7 +252,7 @@ void add_lab(cli::App& app, const LabProgram& program) {
   const auto with_program = [&program](void (*set_up)(cli::App&, const LabProgram&)) {
     return [&program, set_up](cli::App& command) { set_up(command, program); };
   };
-  if (!program.cases.empty()) {
+  if (program.cases) {
     app.add_commands({{"run", "runs the cases of one task, or one case", with_program(run_command)},
                       {"check", "checks a task, or all, and says what is wrong", with_program(check_command)}});
   }

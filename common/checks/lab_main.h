@@ -33,8 +33,8 @@ struct LabProgram {
   /// Called once when all ranks have ended, with what they printed: by the process that started them, or by rank 0
   /// under a launcher. Also called after a failure. May be empty.
   std::function<void(const cli::CommonOptions&, const log::RunReport&)> after;
-  /// What `check` runs, by task or by name; empty: the lab has neither that nor `run NAME`.
-  std::vector<Case> cases;
+  /// What `check` and `run NAME` run, by task or by name. Called as `steps` is. Empty: the lab has neither.
+  std::function<std::vector<Case>()> cases;
   CallTable calls;  ///< task -> student function
   std::vector<cli::Command> commands;
 };

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "common/comm/messages/model_time.h"
+
 namespace lab {
 namespace {
 
@@ -23,7 +25,15 @@ void RankRun::check(const Case& test_case) {
     out.skipped({test_case.prefix, comm.rank(), "the simulated world has no communication inside backward()"});
     return;
   }
-  report(test_case, run_case(test_case, calls, comm, options.seed, device));
+  const CaseResult result = run_case(test_case, calls, comm, options.seed, device);
+  report(test_case, result);
+  if (result.skipped.empty() && test_case.work)
+    note_part(test_case.name, result.used, use_of_one_process(test_case, {comm.rank(), comm.size(), options.seed}));
+}
+
+void RankRun::note_part(const std::string& name, const ResourceUse& used, ResourceUse of_one_process) {
+  of_one_process.model_time = comm::model_time_of(of_one_process.flops);
+  parts.push_back({name, used, of_one_process});
 }
 
 void RankRun::save(const Case& test_case, const CaseResult& result) {
@@ -77,7 +87,6 @@ std::vector<Case> cases_of(const std::vector<Section>& sections) {
 
 LabStep checks(const std::vector<Section>& sections, std::optional<double> max_bound) {
   LabStep step;
-  step.cases = cases_of(sections);
   step.run = [sections](RankRun& run) {
     for (const Section& section : sections) {
       if (run.comm.rank() == 0 && !section.message.empty()) run.out.text(0, section.message);

@@ -11,6 +11,7 @@
 #include "common/log/line_template.h"
 #include "common/log/log_expectation.h"
 #include "common/log/printer.h"
+#include "common/log/run_report.h"
 
 // A lab's program is a list of steps. Each step prints its lines, and knows which lines a log of a right run holds.
 namespace lab {
@@ -24,7 +25,8 @@ struct RankRun {
   std::string node;        ///< SLURM_NODEID, or "N/A"
   int local_rank = 0;
   at::Device device = at::kCPU;
-  TensorMap& saved;  ///< goes to DIR/rank<r>.safetensors with --save DIR
+  TensorMap& saved;                     ///< goes to DIR/rank<r>.safetensors with --save DIR
+  std::vector<log::PartReport>& parts;  ///< what it used for what; printed at the end of the run
 
   /// Prints "[Rank r] " and the template, filled in. The step expects rank_text() of the same template.
   template <class... Values>
@@ -35,6 +37,9 @@ struct RankRun {
   void check(const Case& test_case);
   /// Prints the case's match line (or skipped line) and saves its tensors.
   void report(const Case& test_case, const CaseResult& result);
+  /// Notes what this rank used for a part of the run, and what one process uses that does all of it: its model time
+  /// follows from its operations.
+  void note_part(const std::string& name, const ResourceUse& used, ResourceUse of_one_process);
   /// Saves its tensors only: <name>.input.*, <name>.weight.*, <name>.expected.*, <name>.actual.*
   void save(const Case& test_case, const CaseResult& result);
 };
@@ -45,8 +50,7 @@ using StepBody = std::function<void(RankRun&)>;
 struct LabStep {
   StepBody run;  ///< on every rank
   std::function<void(log::LogExpectation&)>
-      expect;               ///< adds the lines that run() prints when all is right; empty: none
-  std::vector<Case> cases;  ///< what run() checks, for `LAB run NAME` to choose from
+      expect;  ///< adds the lines that run() prints when all is right; empty: none
 };
 
 /// Prints where each rank runs, and on rank 0, once all ranks have arrived, that they are ready.

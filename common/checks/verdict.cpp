@@ -6,6 +6,8 @@
 #include <exception>
 #include <initializer_list>
 
+#include "common/checks/time_bound.h"
+
 namespace lab {
 namespace {
 
@@ -57,6 +59,20 @@ std::optional<RankVerdict> judge_without_results(const Case& test_case, const st
   RankVerdict thrown = verdict_of(Finding::kThrew, record->message);
   thrown.exit_code = record->exit_code;
   return thrown;
+}
+
+/// Ranks that are all right may have taken too long together: then the slowest one is too expensive.
+void judge_time(const Case& test_case, std::uint64_t seed, std::vector<RankVerdict>& ranks) {
+  if (!test_case.time || !has_only(ranks, {Finding::kRight})) return;
+  std::vector<ModelTime> times;
+  for (const RankVerdict& rank : ranks) times.push_back(rank.used.model_time);
+  const std::string reason = beyond_time(test_case.time(static_cast<int>(ranks.size()), seed), times);
+  if (reason.empty()) return;
+  RankVerdict& slowest = *std::max_element(ranks.begin(), ranks.end(), [](const RankVerdict& a, const RankVerdict& b) {
+    return a.used.model_time.total < b.used.model_time.total;
+  });
+  slowest.state = Finding::kTooExpensive;
+  slowest.reason = reason;
 }
 
 /// With inputs, which only symptoms need.
@@ -140,6 +156,7 @@ CaseVerdict judge_case(const Case& test_case, int size, std::uint64_t seed,
   verdict.task = test_case.task;
   verdict.name = test_case.name;
   const std::string skip_reason = skip_reason_of(test_case, size);
+  if (skip_reason.empty()) verdict.of_one_process = use_of_one_process(test_case, {0, size, seed});
   std::vector<TensorMap> expected(static_cast<std::size_t>(size));
   for (int rank = 0; rank < size; ++rank) {
     const auto index = static_cast<std::size_t>(rank);
@@ -158,6 +175,7 @@ CaseVerdict judge_case(const Case& test_case, int size, std::uint64_t seed,
       }
     }
   }
+  judge_time(test_case, seed, verdict.ranks);
   if (!verdict.passed() && !verdict.skipped() && !verdict.not_implemented())
     verdict.symptom = symptom_of(evidence_of(test_case, size, seed, expected, by_rank, verdict.ranks));
   return verdict;

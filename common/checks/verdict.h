@@ -27,6 +27,7 @@ struct RankVerdict {
 struct CaseVerdict {
   std::string task, name;
   std::vector<RankVerdict> ranks;
+  ResourceUse of_one_process;  ///< see use_of_one_process()
   std::optional<Symptom> symptom;
 
   bool passed() const;           ///< right on every rank that was asked, and on at least one

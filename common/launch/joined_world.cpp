@@ -45,8 +45,7 @@ std::vector<RankOutcome> gather(Communicator& comm, const RankOutcome& own) {
 
 }  // namespace
 
-WorldOutcome join_world(const RankEnvironment& environment, const WorldSpec& spec, const RankBody& body,
-                        bool gather_reports) {
+WorldOutcome join_world(const RankEnvironment& environment, const WorldSpec& spec, const RankBody& body) {
   install_meters();
   use_threads(threads_per_rank(environment.local_size));
   comm::ProcessWorldOptions options;
@@ -67,14 +66,13 @@ WorldOutcome join_world(const RankEnvironment& environment, const WorldSpec& spe
   WorldOutcome outcome;
   outcome.ranks.push_back(run_process_rank(options, spec, [&](Communicator& comm, RankOutcome& own) {
     body(comm, own);
-    if (!gather_reports) return;
     own.report.rank = comm.rank();
     own.report.ledger = endpoint_of(comm).ledger().entries();
     own.report.model_time = model_time = endpoint_of(comm).model_time();
     own.trace = endpoint_of(comm).trace();
     others = gather(comm, own);
   }));
-  if (gather_reports && !outcome.ranks[0].failure) outcome.ranks[0].report.model_time = model_time;
+  if (!outcome.ranks[0].failure) outcome.ranks[0].report.model_time = model_time;
   outcome.failure = outcome.ranks[0].failure;
   for (RankOutcome& other : others) outcome.ranks.push_back(std::move(other));
   return outcome;

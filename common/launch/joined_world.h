@@ -6,8 +6,7 @@
 namespace lab::launch {
 
 /// Runs body as the rank that the environment assigns to this process. The outcome contains this rank only or, on rank
-/// 0 with `gather_reports`, the reports of all ranks (without tensors), sent there at the end of the run.
-WorldOutcome join_world(const RankEnvironment& environment, const WorldSpec& spec, const RankBody& body,
-                        bool gather_reports);
+/// 0, the reports of all ranks (without tensors), sent there at the end of the run.
+WorldOutcome join_world(const RankEnvironment& environment, const WorldSpec& spec, const RankBody& body);
 
 }  // namespace lab::launch

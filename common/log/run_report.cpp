@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/failure.h"
+#include "common/log/sharing.h"
 
 namespace lab::log {
 namespace {
@@ -56,6 +57,32 @@ PrintedLine to_line(const Json& json) {
   return JudgedLine{line, json.at("expected").get<bool>() ? Expect::kMatch : Expect::kDiffer};
 }
 
+Json from_model_time(const ModelTime& time) {
+  return {{"total", time.total}, {"work", time.work}, {"waiting", time.waiting}, {"overhead", time.overhead}};
+}
+
+ModelTime to_model_time(const Json& json) {
+  return {json.at("total").get<std::int64_t>(), json.at("work").get<std::int64_t>(),
+          json.at("waiting").get<std::int64_t>(), json.at("overhead").get<std::int64_t>()};
+}
+
+Json from_sharing(const Sharing& part) {
+  const auto known = [](double figure) { return figure > 0 ? Json(figure) : Json(); };
+  return {{"name", part.name},        {"model_seconds", part.model_seconds},
+          {"waiting", part.waiting},  {"speed_up", known(part.speed_up)},
+          {"work", known(part.work)}, {"peak", known(part.peak)}};
+}
+
+Json from_use(const ResourceUse& use) {
+  return {
+      {"flops", use.flops}, {"peak_tensor_bytes", use.peak_bytes}, {"model_time_ps", from_model_time(use.model_time)}};
+}
+
+ResourceUse to_use(const Json& json) {
+  return {json.at("flops").get<std::int64_t>(), json.at("peak_tensor_bytes").get<std::int64_t>(),
+          to_model_time(json.at("model_time_ps"))};
+}
+
 Json from_rank(const RankReport& report) {
   Json lines = Json::array();
   for (const PrintedLine& line : report.lines) lines.push_back(std::visit(LineWriter{}, line));
@@ -68,17 +95,19 @@ Json from_rank(const RankReport& report) {
                       {"bytes_received", entry.bytes_received},
                       {"rounds", entry.rounds}});
   }
+  Json parts = Json::array();
+  for (const PartReport& part : report.parts) {
+    parts.push_back(
+        {{"name", part.name}, {"used", from_use(part.used)}, {"of_one_process", from_use(part.of_one_process)}});
+  }
   return {{"rank", report.rank},
           {"lines", std::move(lines)},
           {"error", report.error},
           {"ledger", std::move(ledger)},
           {"peak_tensor_bytes", report.peak_tensor_bytes},
           {"flops", report.flops},
-          {"model_time_ps",
-           {{"total", report.model_time.total},
-            {"work", report.model_time.work},
-            {"waiting", report.model_time.waiting},
-            {"overhead", report.model_time.overhead}}}};
+          {"model_time_ps", from_model_time(report.model_time)},
+          {"parts", std::move(parts)}};
 }
 
 RankReport to_rank(const Json& json) {
@@ -93,9 +122,10 @@ RankReport to_rank(const Json& json) {
   }
   report.peak_tensor_bytes = json.at("peak_tensor_bytes").get<std::int64_t>();
   report.flops = json.at("flops").get<std::int64_t>();
-  const Json& model = json.at("model_time_ps");
-  report.model_time = {model.at("total").get<std::int64_t>(), model.at("work").get<std::int64_t>(),
-                       model.at("waiting").get<std::int64_t>(), model.at("overhead").get<std::int64_t>()};
+  report.model_time = to_model_time(json.at("model_time_ps"));
+  for (const Json& part : json.at("parts"))
+    report.parts.push_back(
+        {part.at("name").get<std::string>(), to_use(part.at("used")), to_use(part.at("of_one_process"))});
   return report;
 }
 
@@ -122,6 +152,8 @@ std::string to_json(const RankReport& report) {
 std::string to_json(const RunReport& report) {
   Json ranks = Json::array();
   for (const RankReport& rank : report.ranks) ranks.push_back(from_rank(rank));
+  Json sharing = Json::array();
+  for (const Sharing& part : sharing_of(report.ranks)) sharing.push_back(from_sharing(part));
   return dump({{"program", report.program},
                {"version", report.version},
                {"world", report.world},
@@ -130,6 +162,8 @@ std::string to_json(const RunReport& report) {
                {"exit_code", static_cast<int>(report.exit_code)},
                {"error", report.error},
                {"wall_seconds", from_double(report.wall_seconds)},
+               {"model_rates", report.model_rates},
+               {"sharing", std::move(sharing)},
                {"ranks", std::move(ranks)}},
               2);
 }

@@ -7,10 +7,18 @@
 #include "common/base/errors.h"
 #include "common/base/ledger_entry.h"
 #include "common/base/model_time.h"
+#include "common/base/resource_use.h"
 #include "common/log/printed_line.h"
 
 // What `--json FILE` holds, as plain data and as JSON text.
 namespace lab::log {
+
+/// A piece of work that all ranks shared: what one rank used for it, and what one process uses that does all of it.
+struct PartReport {
+  std::string name;  ///< of a case, or what it is: "pipeline 1f1b"
+  ResourceUse used;
+  ResourceUse of_one_process;  ///< 0: unknown
+};
 
 /// One rank's part; also how a rank process passes its result to the launcher.
 struct RankReport {
@@ -21,6 +29,7 @@ struct RankReport {
   std::int64_t peak_tensor_bytes = 0;
   std::int64_t flops = 0;  ///< floating-point operations, without those of the built-in collectives
   ModelTime model_time;    ///< since the rank last restarted it
+  std::vector<PartReport> parts;
 };
 
 struct RunReport {
@@ -32,6 +41,7 @@ struct RunReport {
   ExitCode exit_code = ExitCode::kAllMatch;
   std::string error;  ///< one message; empty on success
   double wall_seconds = 0.0;
+  std::string model_rates;  ///< of the machine that model time is about
   std::vector<RankReport> ranks;
 };
 

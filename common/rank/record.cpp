@@ -130,16 +130,20 @@ std::string text_of_record(const CaseRecord& record, const std::vector<std::stri
     spent.push_back({entry.operation, entry.calls, entry.messages, entry.bytes_sent, entry.bytes_received, entry.rounds,
                      entry.destinations.ranks(), entry.sources.ranks()});
   }
-  const json document = {{"task", record.task},
-                         {"name", record.name},
-                         {"state", name_of_state(record.state)},
-                         {"words", record.message.substr(0, kMostTextBytes)},
-                         {"exit_code", record.exit_code},
-                         {"missing_task", record.missing_task},
-                         {"spent", spent},
-                         {"flops", record.used.flops},
-                         {"peak_bytes", record.used.peak_bytes},
-                         {"undefined", undefined}};
+  const ModelTime& time = record.used.model_time;
+  const json document = {
+      {"task", record.task},
+      {"name", record.name},
+      {"state", name_of_state(record.state)},
+      {"words", record.message.substr(0, kMostTextBytes)},
+      {"exit_code", record.exit_code},
+      {"missing_task", record.missing_task},
+      {"spent", spent},
+      {"flops", record.used.flops},
+      {"peak_bytes", record.used.peak_bytes},
+      {"model_time_ps",
+       {{"total", time.total}, {"work", time.work}, {"waiting", time.waiting}, {"overhead", time.overhead}}},
+      {"undefined", undefined}};
   // The message of what was thrown may contain any bytes.
   return document.dump(-1, ' ', true, json::error_handler_t::replace);
 }
@@ -157,7 +161,11 @@ CaseRecord record_from_text(const std::string& text, std::vector<std::string>& u
   if (!exit_code.is_number_integer() || exit_code < 0 || exit_code > 255)
     throw UsageError("its exit code is not an integer from 0 to 255");
   record.exit_code = exit_code.get<int>();
-  record.used = {count_at(document, "flops"), count_at(document, "peak_bytes")};
+  const json& time = field_of(document, "model_time_ps");
+  record.used = {
+      count_at(document, "flops"),
+      count_at(document, "peak_bytes"),
+      {count_at(time, "total"), count_at(time, "work"), count_at(time, "waiting"), count_at(time, "overhead")}};
   for (const json& entry : list_at(document, "spent")) record.spent.push_back(ledger_entry_of(entry));
   for (const json& name : list_at(document, "undefined")) {
     if (!name.is_string()) throw UsageError("its 'undefined' has a name that is not a string");

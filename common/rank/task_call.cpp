@@ -9,9 +9,8 @@
 #include "common/base/errors.h"
 #include "common/base/failure.h"
 #include "common/comm/messages/endpoint_of.h"
+#include "common/rank/measured_use.h"
 #include "common/tensor/describe.h"
-#include "common/tensor/memory_meter.h"
-#include "common/tensor/work_meter.h"
 
 namespace lab {
 namespace {
@@ -78,18 +77,16 @@ CaseRun perform_call(const CallTable& calls, const std::string& task, const std:
   CaseRun run;
   run.inputs = std::move(inputs);
   const LedgerPeriod period(endpoint_of(comm));
-  endpoint_of(comm).restart_clock();
   endpoint_of(comm).transport().set_task(fmt::format("{}, {}", task, name));
   {
     const LedgerScope scope(endpoint_of(comm), task);
-    const MemoryScope memory;
-    const WorkScope work;
     try {
-      run.actual = call(comm, run.inputs);
-      for (auto& [result, tensor] : run.actual) {
-        if (tensor.defined()) tensor = tensor.cpu();
-      }
-      run.used = {work.flops(), memory.reading().peak_bytes};
+      run.used = measured_use(comm, [&] {
+        run.actual = call(comm, run.inputs);
+        for (auto& [result, tensor] : run.actual) {
+          if (tensor.defined()) tensor = tensor.cpu();
+        }
+      });
     } catch (const Error&) {
       throw;
     } catch (const std::exception& failure) {

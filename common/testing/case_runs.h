@@ -8,10 +8,24 @@
 #include <vector>
 
 #include "common/checks/case.h"
+#include "common/checks/time_bound.h"
 #include "common/testing/worlds.h"
 
 // Runs a lab's cases on every rank of a world, with the lab's own calls or with wrong ones.
 namespace lab::testing {
+
+/// Why the ranks of one run of the case took too long together; empty: they did not. The times are those of the part of
+/// each rank's report that has the case's name.
+inline std::string late_ranks(const Case& test_case, const launch::WorldOutcome& outcome, std::uint64_t seed) {
+  if (!test_case.time) return "";
+  std::vector<ModelTime> times;
+  for (const launch::RankOutcome& rank : outcome.ranks) {
+    for (const log::PartReport& part : rank.report.parts) {
+      if (part.name == test_case.name) times.push_back(part.used.model_time);
+    }
+  }
+  return beyond_time(test_case.time(static_cast<int>(times.size()), seed), times);
+}
 
 /// Runs all cases on every rank of a world; empty if each rank passed all that it must run, but those that it skips for
 /// the world's size, otherwise why not.
@@ -27,6 +41,7 @@ inline std::string problem_of_cases(const std::vector<Case>& cases, const CallTa
             fmt::format("{}: max diff {} {}", test_case.name, result.comparison.max_diff, result.over_budget));
       }
       num_passed += result.skipped.empty() ? 1 : 0;
+      own.report.parts.push_back({test_case.name, result.used, {}});
     }
     own.tensors["passed"] = at::full({1}, num_passed, at::kLong);
   };
@@ -40,6 +55,10 @@ inline std::string problem_of_cases(const std::vector<Case>& cases, const CallTa
     const auto got = tensor_of_rank(outcome, rank, "passed").item<std::int64_t>();
     if (got != expected) return fmt::format("{}rank {}: expected {} cases, got {}", where, rank, expected, got);
   }
+  for (const Case& test_case : cases) {
+    const std::string late = late_ranks(test_case, outcome, seed);
+    if (!late.empty()) return where + test_case.name + ": " + late;
+  }
   return "";
 }
 
@@ -50,20 +69,22 @@ inline std::string verdict(const std::vector<Case>& cases, const std::string& na
   for (const Case& test_case : cases) {
     if (test_case.name != name) continue;
     std::vector<std::string> verdicts(static_cast<std::size_t>(num_ranks), "passed");
-    const auto outcome = launch::run_ranks(threads(num_ranks), [&](Communicator& comm) {
-      if (!is_asked(test_case, comm.rank())) return TensorMap{};
+    const auto run = [&](Communicator& comm, launch::RankOutcome& own) {
+      if (!is_asked(test_case, comm.rank())) return;
       const CaseResult result = run_case(test_case, {{test_case.task, call}}, comm, 42);
       if (!result.passed())
         verdicts[static_cast<std::size_t>(comm.rank())] = result.comparison.close ? result.over_budget : "mismatch";
-      return TensorMap{};
-    });
+      own.report.parts.push_back({test_case.name, result.used, {}});
+    };
+    const auto outcome = launch::run_ranks(threads(num_ranks), launch::RankBody(run));
     if (outcome.failure) return outcome.failure->message;
     std::string worst = "passed";
     for (const std::string& of_rank : verdicts) {
       if (of_rank == "mismatch") return of_rank;
       if (worst == "passed") worst = of_rank;
     }
-    return worst;
+    const std::string late = worst == "passed" ? late_ranks(test_case, outcome, 42) : "";
+    return late.empty() ? worst : late;
   }
   return "unknown case";
 }

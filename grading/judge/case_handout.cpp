@@ -69,6 +69,7 @@ void CaseHandout::done(int rank, pid_t process, std::string result, const comm::
   if (record.task != state.current->task || record.name != state.current->name)
     throw UsageError(fmt::format("a result of {} in place of {}", record.name, state.current->name));
   record.spent = spent.ledger;  // what the record says is only what the rank claims
+  record.used.model_time = spent.model_time;
   for (LedgerEntry& entry : record.spent) {
     if (entry.operation == "message") entry.operation = record.task;
   }

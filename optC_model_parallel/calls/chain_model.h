@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "common/rank/task_call.h"
 #include "optC_model_parallel/model.h"
 #include "optC_model_parallel/model/parallel/stage_plan.h"
 
@@ -13,5 +14,12 @@ ModelSpec chain_model(std::int64_t num_layers);
 
 /// Such a model cut into uneven stages, the same on every rank.
 StagePlan uneven_plan(int num_ranks, int num_chunks);
+
+/// Another one, of wide layers, in stages that compute for equally long, and many times as long as their messages take
+/// in model time.
+StagePlan long_plan(int num_ranks, int num_chunks);
+
+/// The plan that the inputs name by "num_chunks" and "computes_long".
+StagePlan plan_of_trial(const CaseInputs& inputs, int num_ranks);
 
 }  // namespace lab::optc

@@ -43,7 +43,7 @@ class CountedStages : public WholePasses {
 TensorMap pass_trial(Communicator& comm, const CaseInputs& inputs, const GpipeFunction& gpipe) {
   const PipelineOptions options = pipeline_options_of(inputs);
   const auto m = static_cast<int>(options.num_micro_batches);
-  const StagePlan plan = uneven_plan(comm.size(), options.num_chunks);
+  const StagePlan plan = plan_of_trial(inputs, comm.size());
   const ModelSpec own = layers_of_rank(plan, comm.rank());
   const Parameters weights = weights_of(own, inputs);
   const Images images = images_of(inputs);

@@ -23,7 +23,7 @@ TensorMap gpipe_alone_trial(Communicator& comm, const CaseInputs& inputs, const 
 /// and each of three micro-batches, of which the third has no images.
 std::vector<std::int64_t> alone_shape(int stage, int micro_batch);
 
-/// The inputs' batch through uneven_plan(), with the student's stages. With 1F1B and interleaved, `gpipe` is not called.
+/// The inputs' batch through plan_of_trial(), with the student's stages. With 1F1B and interleaved, `gpipe` is not called.
 /// Results: the loss, on the last rank; the gradients of this rank's weights; how many micro-batches were live, at most
 /// and at the end.
 TensorMap pass_trial(Communicator& comm, const CaseInputs& inputs, const GpipeFunction& gpipe);

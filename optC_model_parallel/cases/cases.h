@@ -17,7 +17,7 @@ std::vector<Section> pipeline_sections();
 /// All checks of the lab's tasks, in the order of the log.
 std::vector<Section> sections();
 
-/// The cases of all sections.
+/// The cases of all sections, and those that only `check` and the judge run.
 std::vector<Case> all_cases();
 
 /// For the judge.

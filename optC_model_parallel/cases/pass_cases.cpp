@@ -23,7 +23,13 @@ constexpr std::int64_t kAloneMicroBatches = 6;
 struct PassSetup {
   std::int64_t num_images = 29;
   PipelineOptions options;
+  bool computes_long = false;  ///< through long_plan(), with bounds on work and time
 };
+
+StagePlan plan_of(const PassSetup& setup, int num_ranks) {
+  return setup.computes_long ? long_plan(num_ranks, setup.options.num_chunks)
+                             : uneven_plan(num_ranks, setup.options.num_chunks);
+}
 
 PipelineOptions options_of(const PassSetup& setup, const CasePlace& place) {
   PipelineOptions options = setup.options;
@@ -58,7 +64,7 @@ std::int64_t most_live(const PipelineOptions& options, const CasePlace& place) {
 
 TensorMap pass_results(const PassSetup& setup, const CasePlace& place, const at::Tensor& shares) {
   const PipelineOptions options = options_of(setup, place);
-  const StagePlan plan = uneven_plan(place.size, options.num_chunks);
+  const StagePlan plan = plan_of(setup, place.size);
   const TensorMap whole = whole_batch(plan, random_images(setup.num_images, place.seed), place.seed, shares);
   TensorMap results = {{"num_live_at_the_end", count_of(0)}, {"most_live", count_of(most_live(options, place))}};
   if (place.rank == place.size - 1) results["loss"] = whole.at("loss");
@@ -109,11 +115,12 @@ Case pass_case(const std::string& task, const std::string& name, const PassSetup
   result.name = result.prefix = name;
   result.tolerance = by_norm(1e-12);
   result.inputs = [setup](const CasePlace& place) {
-    return pipeline_inputs(options_of(setup, place), random_images(setup.num_images, place.seed), place);
+    return pipeline_inputs(options_of(setup, place), random_images(setup.num_images, place.seed), place,
+                           setup.computes_long);
   };
   result.keep_own_part = [setup](const CasePlace& place, TensorMap& inputs) {
     keep_images_of_ends("input.", place, inputs);
-    keep_weights_of(layers_of_rank(uneven_plan(place.size, setup.options.num_chunks), place.rank), inputs);
+    keep_weights_of(layers_of_rank(plan_of(setup, place.size), place.rank), inputs);
   };
   result.expected = [setup](const CasePlace& place) { return pass_results(setup, place, {}); };
   result.known_mistakes = {
@@ -130,13 +137,27 @@ Case pass_case(const std::string& task, const std::string& name, const PassSetup
           [](std::int64_t) { return 1.0; })};
   result.bounds = [task, setup](const CasePlace& place) {
     const PipelineOptions options = options_of(setup, place);
-    return pipeline_bounds(task, uneven_plan(place.size, options.num_chunks), place.rank, setup.num_images,
-                           options.num_micro_batches);
+    return pipeline_bounds(task, plan_of(setup, place.size), place.rank, setup.num_images, options.num_micro_batches);
   };
+  if (setup.computes_long) {
+    result.work = [setup](const CasePlace& place) {
+      return pipeline_work(plan_of(setup, place.size), place.rank, setup.num_images);
+    };
+    result.time = [setup](int size, std::uint64_t) {
+      return pipeline_time(plan_of(setup, size), setup.options.schedule, setup.num_images,
+                           setup.options.num_micro_batches);
+    };
+  }
   return result;
 }
 
 }  // namespace
+
+Case gpipe_long_case() {
+  Case result = pass_case("optC.gpipe", "GpipeLong", {256, {"gpipe", 8}, true});
+  result.costly = true;
+  return result;
+}
 
 Case gpipe_alone_case() {
   Case result;

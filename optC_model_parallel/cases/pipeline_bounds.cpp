@@ -1,8 +1,20 @@
 #include "optC_model_parallel/cases/pipeline_bounds.h"
 
+#include "common/pipeline/generators.h"
+#include "common/pipeline/model_costs.h"
 #include "optC_model_parallel/cases/tensor_bounds.h"
 
 namespace lab::optc {
+namespace {
+
+/// The products of the stage's layers.
+std::int64_t forward_flops(const StagePlan& plan, int stage, std::int64_t num_images) {
+  double multiply_adds = 0;
+  for (const LayerSpec& layer : plan.layers(stage).layers) multiply_adds += layer.multiply_adds;
+  return 2 * num_images * static_cast<std::int64_t>(multiply_adds);
+}
+
+}  // namespace
 
 std::vector<CostBound> pipeline_bounds(const std::string& task, const StagePlan& plan, int rank,
                                        std::int64_t num_images, std::int64_t num_micro_batches) {
@@ -23,6 +35,35 @@ std::vector<CostBound> pipeline_bounds(const std::string& task, const StagePlan&
   std::vector<CostBound> bounds = at_most("message", {}, plan.num_ranks);
   bounds.push_back(own);
   return bounds;
+}
+
+ShareBound pipeline_work(const StagePlan& plan, int rank, std::int64_t num_images) {
+  std::int64_t all = 0, own = 0;
+  for (int stage = 0; stage < plan.num_stages(); ++stage) {
+    const std::int64_t flops = 3 * forward_flops(plan, stage, num_images);
+    all += flops;
+    if (plan.numbers().rank_of_stage(stage) == rank) own += flops;
+  }
+  return {all, own + own / 4};
+}
+
+TimeBound pipeline_time(const StagePlan& plan, const std::string& schedule, std::int64_t num_images,
+                        std::int64_t num_micro_batches) {
+  pipeline::ScheduleOptions options;
+  options.kind = schedule == "gpipe" ? "afab" : schedule;
+  options.num_ranks = plan.num_ranks;
+  options.num_micro_batches = static_cast<int>(num_micro_batches);
+  options.num_chunks = plan.num_chunks();
+  const std::int64_t images = num_images / num_micro_batches;
+  std::vector<pipeline::StageWorkload> stages;
+  for (int stage = 0; stage < plan.num_stages(); ++stage) {
+    const std::int64_t flops = forward_flops(plan, stage, images);
+    stages.push_back({flops, flops, flops});
+  }
+  const auto bytes = images * plan.out_shape(0).front() * static_cast<std::int64_t>(sizeof(double));
+  const std::int64_t needed =
+      makespan_ps(pipeline::make_schedule(options), pipeline::costs_in_model_time(stages, bytes));
+  return {needed, needed + needed / 4, "stage"};
 }
 
 }  // namespace lab::optc

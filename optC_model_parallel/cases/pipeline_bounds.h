@@ -14,4 +14,13 @@ namespace lab::optc {
 std::vector<CostBound> pipeline_bounds(const std::string& task, const StagePlan& plan, int rank,
                                        std::int64_t num_images, std::int64_t num_micro_batches);
 
+/// What the given rank computes for a batch, forward and backward: three times the products of its stages' forward
+/// passes, and a quarter more for what is not a product.
+ShareBound pipeline_work(const StagePlan& plan, int rank, std::int64_t num_images);
+
+/// The makespan of the schedule, and a quarter more for what is not a product and for messages that are awaited in
+/// place.
+TimeBound pipeline_time(const StagePlan& plan, const std::string& schedule, std::int64_t num_images,
+                        std::int64_t num_micro_batches);
+
 }  // namespace lab::optc

@@ -12,7 +12,8 @@ namespace lab::optc {
 /// Random images and labels from the seed, with nothing to learn.
 Images random_images(std::int64_t count, std::uint64_t seed);
 
-/// Options, images, and the weights of uneven_plan(), which follow from the place's seed.
-CaseInputs pipeline_inputs(const PipelineOptions& options, const Images& images, const CasePlace& place);
+/// Options, images, and the weights of plan_of_trial(), which follow from the place's seed.
+CaseInputs pipeline_inputs(const PipelineOptions& options, const Images& images, const CasePlace& place,
+                           bool computes_long = false);
 
 }  // namespace lab::optc

@@ -140,7 +140,7 @@ int lab_program(int argc, char** argv) {
     add_training_options(app, lab.options);
     add_pipeline_options(app, lab.options);
   };
-  program.cases = all_cases();
+  program.cases = all_cases;
   program.calls = calls();
   program.commands = {
       {"single", "trains in one process: what the others must equal", single_command},

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/comm/lone_work.h"
+#include "common/rank/measured_use.h"
 #include "optC_model_parallel/commands/training_progress.h"
 #include "optC_model_parallel/model/data/batches.h"
 #include "optC_model_parallel/model/training/doubles.h"
@@ -36,6 +37,8 @@ void share_record(TrainingRecord& record, const TrainingRun& run, const Dataset&
         parameters[spec.name] = share(parameters[spec.name], spec.shape, training.dtype);
     }
   }
+  const at::Tensor used = share(at::tensor({record.used.flops, record.used.peak_bytes}, at::kLong), {2}, at::kLong);
+  record.used = {used[0].item<std::int64_t>(), used[1].item<std::int64_t>(), {}};
   if (num_epochs > 0) record.predictions = share(record.predictions, {data.test.size()}, at::kLong);
 }
 
@@ -53,7 +56,10 @@ TrainingRecord train_reference(const TrainingRun& run, const Dataset& data, int 
   };
   events.on_batch = report;
   Checkpoints drains({"", run.checkpoint_every, false, ""}, 0, 1);
-  return run_training(run.training, data, *strategy, &drains, events);
+  TrainingRecord record;
+  record.used =
+      measured_use_of_one_process([&] { record = run_training(run.training, data, *strategy, &drains, events); });
+  return record;
 }
 
 std::vector<TrainingRecord> train_references(const std::vector<TrainingRun>& runs, const Dataset& data,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "common/rank/measured_use.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/describe.h"
 #include "optC_model_parallel/commands/float32_checks.h"
@@ -228,7 +229,10 @@ TrainingRecord train_and_compare(RankRun& lab_run, const CheckedTraining& traini
     fmt::print(stderr, "optC_model_parallel: rank {}: {}: {}\n", comm.rank(), training.title, note);
   };
   Float32Checks checks(training.run, data, *strategy, comm, events);
-  const TrainingRecord record = run_training(training.run.training, data, *strategy, &checkpoints, events);
+  TrainingRecord record;
+  const ResourceUse used =
+      measured_use(comm, [&] { record = run_training(training.run.training, data, *strategy, &checkpoints, events); });
+  lab_run.note_part(fmt::format("{} {}", training.title, training.run.name), used, reference.used);
   const std::string speed = progress.text();
   checks.finish(record);
   for (std::size_t i = 0; i < record.parameters.size(); ++i)

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "common/launch/one_rank.h"
 #include "common/testing/message_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
@@ -76,6 +77,7 @@ TEST_CASE("runs with the same numbers share a reference, and no others do") {
 
 TEST_CASE("training a reference reports after each step and each batch of an evaluation") {
   const Dataset data = generated_images(50, 300, 1);
+  launch::install_meters();
   int num_reports = 0;
   train_reference(run_named("gpipe", short_training(), {}), data, 2, [&] { ++num_reports; });
   CHECK(num_reports == 2 * (3 + 2));

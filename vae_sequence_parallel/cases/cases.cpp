@@ -76,7 +76,7 @@ std::vector<Case> all_cases() {
 }
 
 std::vector<LabStep> program_steps(const StepBody& serial_steps, const StepBody& reconstruct) {
-  return {announcement(), {serial_steps, {}, {}}, checks(sections()), reconstruction(reconstruct), done()};
+  return {announcement(), {serial_steps, {}}, checks(sections()), reconstruction(reconstruct), done()};
 }
 
 std::vector<LabStep> modules_steps(const std::string& only) {

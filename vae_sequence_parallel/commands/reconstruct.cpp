@@ -5,6 +5,7 @@
 
 #include "common/base/files.h"
 #include "common/checks/lab_step.h"
+#include "common/rank/measured_use.h"
 #include "common/tensor/compare.h"
 #include "common/tensor/files/picture.h"
 #include "common/tensor/files/safetensors.h"
@@ -51,8 +52,10 @@ Given given_to_all(const StepOptions& options, const AutoEncoderConfig& config, 
   }
   given.latent.z = shared(given.latent.z, collectives);
   given.baseline.image = shared(given.baseline.image, collectives);
-  at::Tensor peak = at::full({1}, given.baseline.peak_activation_bytes, at::kLong);
-  given.baseline.peak_activation_bytes = collectives.broadcast(peak, 0).item<std::int64_t>();
+  at::Tensor used = at::tensor({given.baseline.peak_activation_bytes, given.baseline.flops}, at::kLong);
+  used = collectives.broadcast(used, 0);
+  given.baseline.peak_activation_bytes = used[0].item<std::int64_t>();
+  given.baseline.flops = used[1].item<std::int64_t>();
   return given;
 }
 
@@ -87,8 +90,11 @@ void reconstruct(RankRun& run, const StepOptions& options) {
 
   const at::Tensor z = given.latent.z.to(run.device);
   PeakMemory memory(run.device);
-  at::Tensor image = model.decode(z);
+  at::Tensor image;
+  const ResourceUse used = measured_use(run.comm, [&] { image = model.decode(z); });
   const std::int64_t peak_bytes = memory.peak_bytes();
+  run.note_part(fmt::format("Decoder {}x{}", image.size(-2), image.size(-1)), used,
+                {given.baseline.flops, given.baseline.peak_activation_bytes, {}});
   image = image.cpu().contiguous();
 
   Case test_case;

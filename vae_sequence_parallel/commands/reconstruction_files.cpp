@@ -14,6 +14,7 @@ namespace lab::vae {
 namespace {
 
 constexpr const char* kCheckpointKey = "checkpoint_digest";
+constexpr const char* kFlopsKey = "flops";
 
 void require_step(const std::string& path, const char* step) {
   if (!std::filesystem::exists(path))
@@ -98,9 +99,10 @@ void require_checkpoint(const Latent& latent, const std::string& digest, const R
 
 void save_baseline(const ReconstructionFiles& files, const Latent& latent, const Baseline& baseline,
                    const std::string& checkpoint_digest) {
-  save_safetensors(
-      files.baseline, {{"image", baseline.image}, {"latent", latent.z}},
-      {{"peak_activation_bytes", std::to_string(baseline.peak_activation_bytes)}, {kCheckpointKey, checkpoint_digest}});
+  save_safetensors(files.baseline, {{"image", baseline.image}, {"latent", latent.z}},
+                   {{"peak_activation_bytes", std::to_string(baseline.peak_activation_bytes)},
+                    {kFlopsKey, std::to_string(baseline.flops)},
+                    {kCheckpointKey, checkpoint_digest}});
 }
 
 Baseline load_baseline(const ReconstructionFiles& files, const Latent& latent, const std::string& checkpoint_digest) {
@@ -119,6 +121,7 @@ Baseline load_baseline(const ReconstructionFiles& files, const Latent& latent, c
   Baseline baseline;
   baseline.image = tensor_of(tensors, "image", files.baseline);
   baseline.peak_activation_bytes = whole_of(metadata, "peak_activation_bytes", files.baseline);
+  if (metadata.count(kFlopsKey) != 0) baseline.flops = whole_of(metadata, kFlopsKey, files.baseline);
   return baseline;
 }
 

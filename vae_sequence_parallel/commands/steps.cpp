@@ -8,9 +8,9 @@
 #include "common/base/files.h"
 #include "common/launch/one_rank.h"
 #include "common/launch/supervise/cores.h"
+#include "common/rank/measured_use.h"
 #include "common/tensor/describe.h"
 #include "common/tensor/files/picture.h"
-#include "common/tensor/memory_meter.h"
 #include "vae_sequence_parallel/commands/reconstruction_files.h"
 #include "vae_sequence_parallel/generated_picture.h"
 #include "vae_sequence_parallel/model/autoencoder.h"
@@ -66,18 +66,16 @@ std::string encode_step(const StepOptions& options, const comm::ReportProgress& 
 std::string baseline_step(const StepOptions& options, const comm::ReportProgress& report) {
   const c10::NoGradGuard no_gradient;
   const AllCores all_cores;
-  install_memory_meter();
+  launch::install_meters();
   const auto model = load_model<AutoEncoder>(options.checkpoint, at::kCPU, report);
   const ReconstructionFiles files(options.out_dir);
   const Latent latent = load_latent(files, model.config);
   const std::string digest = checkpoint_digest(options.checkpoint);
   require_checkpoint(latent, digest, files, options.checkpoint);
   Baseline baseline;
-  {
-    const MemoryScope scope;
-    baseline.image = model.decode(latent.z).contiguous();
-    baseline.peak_activation_bytes = scope.reading().peak_bytes;
-  }
+  const ResourceUse used = measured_use_of_one_process([&] { baseline.image = model.decode(latent.z).contiguous(); });
+  baseline.peak_activation_bytes = used.peak_bytes;
+  baseline.flops = used.flops;
   const at::Tensor picture = to_picture(baseline.image, latent.height, latent.width);
   save_baseline(files, latent, baseline, digest);
   write_picture(files.baseline_jpg, picture);

@@ -16,6 +16,8 @@ const EndingKind kEndingKinds[] = {{"deadlock", symptoms::ended_in_deadlock},
                                    {"stray_message", symptoms::ended_with_stray_message},
                                    {"another_pattern", symptoms::another_pattern},
                                    {"works_for_all", symptoms::works_for_all},
+                                   {"holds_for_all", symptoms::holds_for_all},
+                                   {"one_after_the_other", symptoms::one_after_the_other},
                                    {"gathers_everything", symptoms::gathers_everything},
                                    {"nothing_received", symptoms::nothing_received}};
 

@@ -91,6 +91,8 @@ Explanation ended_in_deadlock(const CaseEvidence& evidence);
 Explanation ended_with_stray_message(const CaseEvidence& evidence);
 Explanation another_pattern(const CaseEvidence& evidence);
 Explanation works_for_all(const CaseEvidence& evidence);
+Explanation holds_for_all(const CaseEvidence& evidence);
+Explanation one_after_the_other(const CaseEvidence& evidence);
 Explanation gathers_everything(const CaseEvidence& evidence);
 Explanation nothing_received(const CaseEvidence& evidence);
 

@@ -177,9 +177,15 @@ Explanation another_pattern(const CaseEvidence& evidence) {
          "other ranks, or wait for each other where they need not";
 }
 
-/// Whether a violated bound is about what a rank computes.
+/// Whether a violated bound is about what a rank computes, what it holds, how long the ranks take.
 bool is_of_work(const std::string& message) {
   return message.find(" of one process's work") != std::string::npos;
+}
+bool is_of_memory(const std::string& message) {
+  return message.find(" of one process's memory") != std::string::npos;
+}
+bool is_of_time(const std::string& message) {
+  return message.find(" of model time") != std::string::npos;
 }
 
 Explanation works_for_all(const CaseEvidence& evidence) {
@@ -187,10 +193,22 @@ Explanation works_for_all(const CaseEvidence& evidence) {
   return "the numbers are right, but the work is not shared: a rank computes more than its part, perhaps the whole";
 }
 
+Explanation holds_for_all(const CaseEvidence& evidence) {
+  if (!numbers_are_right(evidence) || !any_rank(evidence.over_budget, is_of_memory)) return std::nullopt;
+  return "the numbers are right, but the memory is not shared: a rank holds more than its part, perhaps whole tensors";
+}
+
+Explanation one_after_the_other(const CaseEvidence& evidence) {
+  if (!numbers_are_right(evidence) || !any_rank(evidence.over_budget, is_of_time)) return std::nullopt;
+  return "the numbers are right, but ranks wait for each other where they could work at the same time: post receives "
+         "early, and send each result as soon as it is there";
+}
+
 Explanation gathers_everything(const CaseEvidence& evidence) {
   const auto beyond_most = [](const std::string& message) {
     // More rounds or partners do not mean more bytes.
-    return message.find("at most") != std::string::npos && !is_of_pattern(message) && !is_of_work(message);
+    return message.find("at most") != std::string::npos && !is_of_pattern(message) && !is_of_work(message) &&
+           !is_of_memory(message) && !is_of_time(message);
   };
   if (!numbers_are_right(evidence) || !any_rank(evidence.over_budget, beyond_most)) return std::nullopt;
   return "the numbers are right, but more is sent than necessary: whole tensors are gathered where the contract asks "

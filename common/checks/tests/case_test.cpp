@@ -164,7 +164,7 @@ TEST_CASE("messages, bytes and rounds are bounded from both sides, and rounds co
 
 TEST_CASE("work is bounded by the rank's part of what one process does") {
   Case test_case = doubling();
-  test_case.work = [](const CasePlace&) { return WorkBound{6, 3}; };
+  test_case.work = [](const CasePlace&) { return ShareBound{6, 3}; };
   CHECK(run_on_two(test_case, times(2)).passed());  // three elements, multiplied once
   const auto twice = [](Communicator&, const CaseInputs& inputs) {
     return TensorMap{{"y", (inputs.tensor("input.x") * 4).div(2)}};

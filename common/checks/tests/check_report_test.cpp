@@ -42,6 +42,19 @@ TEST_CASE("a task that is right is one line") {
   CHECK(check.exit_code() == 0);
 }
 
+TEST_CASE("the largest case of which it is known what one process does gets a line about how the ranks shared it") {
+  CheckedCase small = kRight, large = kRight;
+  small.of_one_process = {100, 0, {10'000, 10'000, 0, 0}};
+  large.name = "Large";
+  large.of_one_process = {2000, 80, {200'000, 200'000, 0, 0}};
+  for (RankVerdict& rank : large.ranks) rank.used = {1000, 60, {125'000, 100'000, 20'000, 5'000}};
+  CHECK(check_text(check_of({small, large, kRight})) ==
+        "a0.task: 3 of 3 checks right on 2 ranks\n"
+        "  Large: speed-up 1.60 of 2 | work 2.00 | waiting 16 % | peak 0.75 of serial\n");
+  large.ranks[1].state = State::kWrong;
+  CHECK_FALSE(contains(check_text(check_of({small, large})), "speed-up"));
+}
+
 TEST_CASE("what is wrong, costly or skipped is told apart, with the likely cause below") {
   CheckedCase wrong = verdict_with("Wrong", State::kWrong, State::kRight, "result 'out' is missing");
   wrong.symptom = Symptom{"zeros", "nothing was written"};

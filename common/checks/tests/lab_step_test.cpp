@@ -25,17 +25,17 @@ struct Text {
 std::string log_of(const std::vector<LabStep>& steps, const CallTable& calls, int num_ranks) {
   launch::WorldSpec spec;
   spec.num_ranks = num_ranks;
-  const launch::WorldOutcome outcome =
-      launch::run_ranks(spec, launch::RankBody([&](Communicator& comm, launch::RankOutcome& own) {
-                          log::PrinterOptions silent;
-                          silent.fd = -1;
-                          log::Printer printer(silent);
-                          const cli::CommonOptions options;
-                          TensorMap saved;
-                          RankRun run{comm, printer, options, calls, "N/A", comm.rank(), at::kCPU, saved};
-                          for (const LabStep& step : steps) step.run(run);
-                          own.report.lines = printer.lines();
-                        }));
+  const launch::WorldOutcome outcome = launch::run_ranks(
+      spec, launch::RankBody([&](Communicator& comm, launch::RankOutcome& own) {
+        log::PrinterOptions silent;
+        silent.fd = -1;
+        log::Printer printer(silent);
+        const cli::CommonOptions options;
+        TensorMap saved;
+        RankRun run{comm, printer, options, calls, "N/A", comm.rank(), at::kCPU, saved, own.report.parts};
+        for (const LabStep& step : steps) step.run(run);
+        own.report.lines = printer.lines();
+      }));
   REQUIRE_FALSE(outcome.failure);
   std::string log;
   for (auto rank = outcome.ranks.rbegin(); rank != outcome.ranks.rend(); ++rank) {

@@ -56,6 +56,32 @@ TEST_CASE("right on all ranks passes, with nothing to say") {
   CHECK(verdict.message().empty());
 }
 
+TEST_CASE("ranks that are right but take too long together are too expensive: the slowest says so") {
+  Case limited = tens();
+  limited.time = [](int size, std::uint64_t) { return TimeBound{4'000'000'000 / size, 5'000'000'000 / size, "stage"}; };
+  const auto with_times = [&](const ModelTime& first, const ModelTime& second) {
+    ByRank by_rank = {right(0), right(1)};
+    by_rank[0]->used.model_time = first;
+    by_rank[1]->used.model_time = second;
+    return judge_case(limited, 2, 42, by_rank);
+  };
+  const ModelTime half = {2'500'000'000, 2'000'000'000, 500'000'000, 0};
+  CHECK(with_times(half, half).passed());
+  const CaseVerdict serial =
+      with_times({3'000'000'000, 2'000'000'000, 1'000'000'000, 0}, {4'000'000'000, 2'000'000'000, 2'000'000'000, 0});
+  CHECK(serial.too_expensive());
+  CHECK(serial.reason() ==
+        "rank 1: takes 4 ms of model time, expected at most 2.5 (it can be done in 2): one stage at work at a time: "
+        "1.0 of 2 stages idle");
+  const CaseVerdict slow = with_times({3'000'000'000, 2'500'000'000, 500'000'000, 0}, half);
+  CHECK(slow.reason() ==
+        "rank 0: takes 3 ms of model time, expected at most 2.5 (it can be done in 2): 0.5 of 2 stages idle");
+  // A wrong result comes first.
+  ByRank wrong = {right(0), returned({{"y", at::zeros({2}, at::kDouble)}})};
+  for (auto& record : wrong) record->used.model_time.total = 9'000'000'000;
+  CHECK((judge_case(limited, 2, 42, wrong).ranks[0].state == State::kRight));
+}
+
 TEST_CASE("a wrong rank is described at its first wrong element") {
   CHECK(words_for({{"y", at::tensor({10.0, 2.5}, at::kDouble)}}) ==
         "rank 1, result 'y', element [1]: expected 10, got 2.5 (max diff 7.5; 1 of 2 elements differ)");

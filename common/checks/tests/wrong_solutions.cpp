@@ -203,7 +203,11 @@ std::vector<WrongSolution> wrong_endings() {
   one.max_destinations = 1;
   to_one.test_case.bounds = on_every_rank({one});
   SmallTask small_part = sum_task();
-  small_part.test_case.work = [](const CasePlace& place) { return WorkBound{36, 36 / place.size}; };
+  small_part.test_case.work = [](const CasePlace& place) { return ShareBound{36, 36 / place.size}; };
+  SmallTask small_memory = sum_task();
+  small_memory.test_case.memory = [](const CasePlace& place) { return ShareBound{4000 * place.size, 4000}; };
+  SmallTask together = sum_task();
+  together.test_case.time = [](int, std::uint64_t) { return TimeBound{1'000'000'000, 1'500'000'000}; };
   const auto expected = received.test_case.expected;
   return {{"nothing_received", received,
            [expected](Communicator& comm, const CaseInputs&) {
@@ -214,6 +218,21 @@ std::vector<WrongSolution> wrong_endings() {
              const at::Tensor sum = at::zeros({12, 3}, at::kDouble);
              for (const at::Tensor& each : comm.collectives().all_gather(x_of(inputs))) sum.add_(each);
              return in_place(sum);
+           }},
+          {"holds_for_all", small_memory,
+           [](Communicator& comm, const CaseInputs& inputs) {
+             const at::Tensor whole = at::zeros({12 * comm.size(), 1000}, at::kDouble);
+             return in_place(summed(comm, x_of(inputs)) + whole[0][0]);
+           }},
+          {"one_after_the_other", together,
+           [](Communicator& comm, const CaseInputs& inputs) {
+             // 2 * 170^3 operations: 1 ms, on one rank after the other.
+             const at::Tensor matrix = at::ones({170, 170}, at::kDouble);
+             for (int rank = 0; rank < comm.size(); ++rank) {
+               if (rank == comm.rank()) at::mm(matrix, matrix);
+               comm.collectives().barrier();
+             }
+             return in_place(summed(comm, x_of(inputs)));
            }},
           {"another_pattern", to_one,
            [](Communicator& comm, const CaseInputs& inputs) {

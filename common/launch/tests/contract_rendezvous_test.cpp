@@ -57,8 +57,7 @@ class Launch {
       const auto max = static_cast<rlim_t>(num_open_descriptors() + free_descriptors);
       const rlimit limit = {max, max};
       if (free_descriptors > 0 && setrlimit(RLIMIT_NOFILE, &limit) != 0) return 1;
-      const WorldOutcome outcome = join_world(
-          environment, spec, [&](Communicator& comm, RankOutcome&) { body(comm); }, false);
+      const WorldOutcome outcome = join_world(environment, spec, [&](Communicator& comm, RankOutcome&) { body(comm); });
       if (outcome.failure) std::ofstream(file) << outcome.failure->message << "\n";
       return outcome.exit_code();
     }));

@@ -33,7 +33,9 @@ TensorMap doubled(Communicator&, const CaseInputs& inputs) {
 /// Hands in these bytes before its own result.
 TaskCall handing_in(const std::string& bytes) {
   return [bytes](Communicator& comm, const CaseInputs& inputs) {
-    comm::RelayWorld::join_by(::dup(rank_seat().relay), comm.rank(), comm.size()).hand_in(bytes);
+    const comm::RelayEnd end = comm::RelayWorld::join_by(::dup(rank_seat().relay), comm.rank(), comm.size());
+    end.transport->set_work_counter([] { return std::int64_t{1} << 40; });  // more than the rank has counted
+    end.hand_in(bytes);
     return doubled(comm, inputs);
   };
 }

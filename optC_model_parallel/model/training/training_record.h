@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/resource_use.h"
 #include "common/tensor/tensor_map.h"
 
 namespace lab::optc {
@@ -16,6 +17,7 @@ struct TrainingRecord {
   std::vector<double> test_losses;    ///< after each epoch, mean over the test images; likewise
   std::vector<double> accuracies;     ///< after each epoch, of the test images, from 0 to 1; likewise
   std::vector<TensorMap> parameters;  ///< after each epoch: this rank's, whole or shards
+  ResourceUse used;                   ///< by the training, where it was measured; not part of the record's file
   at::Tensor predictions;             ///< [num_test] int64, after the last epoch; undefined if not known
 };
 

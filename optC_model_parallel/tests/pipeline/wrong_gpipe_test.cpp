@@ -12,7 +12,7 @@ using testing::contains;
 
 /// The verdict on the named case with this call instead of its own, the same on 2 and on 4 ranks.
 std::string gpipe_verdict(const std::string& case_name, const TaskCall& call) {
-  const std::vector<Case> cases = cases_of(pipeline_sections());
+  const std::vector<Case> cases = all_cases();
   const std::string on_two = testing::verdict(cases, case_name, call, 2);
   const std::string on_four = testing::verdict(cases, case_name, call, 4);
   return on_two == on_four ? on_two : on_two + " / " + on_four;
@@ -25,7 +25,8 @@ std::string verdict_on_gpipe(const std::string& case_name, const GpipeFunction& 
 }
 
 TEST_CASE("the reference passes by the same road") {
-  for (const char* name : {"GpipeAlone", "Gpipe", "GpipeFewImages", "GpipeOneMicroBatch", "GpipeRecompute"})
+  for (const char* name :
+       {"GpipeAlone", "Gpipe", "GpipeFewImages", "GpipeOneMicroBatch", "GpipeRecompute", "GpipeLong"})
     CHECK(verdict_on_gpipe(name, gpipe) == "passed");
 }
 
@@ -72,7 +73,7 @@ GpipeFunction backward_in_order(const std::function<int(int place, int m, bool l
 }
 
 TEST_CASE("right: blocking messages, and the way back in the opposite order on all stages") {
-  for (const char* name : {"GpipeAlone", "Gpipe"}) {
+  for (const char* name : {"GpipeAlone", "Gpipe", "GpipeLong"}) {
     CHECK(verdict_on_gpipe(name, backward_in_order([](int place, int, bool) { return place; })) == "passed");
     CHECK(verdict_on_gpipe(name, backward_in_order([](int place, int m, bool) { return m - 1 - place; })) == "passed");
   }
@@ -146,6 +147,21 @@ TEST_CASE("wrong: no micro-batch begins before the one before it is back") {
   for (const char* name : {"GpipeAlone", "Gpipe", "GpipeRecompute"})
     CHECK(verdict_on_gpipe(name, one_by_one) == "mismatch");
   CHECK(verdict_on_gpipe("GpipeOneMicroBatch", one_by_one) == "passed");
+}
+
+TEST_CASE("wrong: no output leaves before the last micro-batch is computed, so that one stage works at a time") {
+  const GpipeFunction late = [](pipeline::StageWork& work, PointToPoint& p2p, int m, const pipeline::Buffers& buffers) {
+    Neighbours neighbours(p2p, buffers);
+    std::vector<at::Tensor> outputs, input_grads;
+    for (int i = 0; i < m; ++i) outputs.push_back(work.forward(0, i, neighbours.input(i, i)));
+    for (int i = 0; i < m; ++i) neighbours.give_output(outputs[static_cast<std::size_t>(i)], i);
+    for (int i = 0; i < m; ++i) input_grads.push_back(work.backward(0, i, neighbours.output_grad(i, i)));
+    for (int i = 0; i < m; ++i) neighbours.give_input_grad(input_grads[static_cast<std::size_t>(i)], i);
+  };
+  CHECK(verdict_on_gpipe("Gpipe", late) == "passed");  // too small for that
+  const std::string said = verdict_on_gpipe("GpipeLong", late);
+  CHECK(contains(said, "one stage at work at a time: 1.1 of 2 stages idle"));
+  CHECK(contains(said, "one stage at work at a time: 3.1 of 4 stages idle"));
 }
 
 TEST_CASE("wrong: the last micro-batch is forgotten on the way back") {
