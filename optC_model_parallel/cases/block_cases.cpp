@@ -20,6 +20,10 @@ ShardedLayer mlp_layer(int size) {
   layer.serial = serial_blocks().mlp;
   layer.forward.all_reduces = {kBlockBatch * kBlockTokens * kBlockOutDim};
   layer.backward.all_reduces = {kBlockBatch * kBlockTokens * kBlockDim};
+  constexpr std::int64_t rows = kBlockBatch * kBlockTokens;
+  layer.product_flops = 2 * rows * hidden * (kBlockDim + kBlockOutDim);
+  layer.num_values = 2 * rows * hidden;
+  layer.num_whole_values = rows * (kBlockDim + kBlockOutDim);
   return layer;
 }
 
@@ -32,6 +36,7 @@ ShardedLayer norm_mlp_layer(int size) {
   for (Traffic* traffic : {&layer.forward, &layer.backward})
     traffic->all_reduces.insert(traffic->all_reduces.end(), 2, kBlockBatch * kBlockTokens);
   layer.may_send_less = true;
+  layer.num_values += 4 * kBlockBatch * kBlockTokens * hidden;
   return layer;
 }
 
@@ -49,6 +54,11 @@ ShardedLayer attention_layer(int size) {
   };
   layer.forward.all_reduces = layer.backward.all_reduces = {kBlockBatch * kBlockTokens * width};
   layer.numbers = {{"head_dim", head_dim}};
+  constexpr std::int64_t num_rows = kBlockBatch * kBlockTokens;
+  const std::int64_t scores = num_rows * kBlockTokens * (width / head_dim);
+  layer.product_flops = 4 * 2 * num_rows * width * width + 2 * 2 * scores * head_dim;
+  layer.num_values = 4 * num_rows * width + 2 * scores;
+  layer.num_whole_values = 2 * num_rows * width;
   return layer;
 }
 
@@ -65,6 +75,10 @@ ShardedLayerFor residual_layer(Mode mode) {
       return serial_blocks().residual(x, tensors, mode);
     };
     layer.forward.all_reduces = layer.backward.all_reduces = {kBlockBatch * channels * side * side};
+    constexpr std::int64_t pixels = kBlockBatch * side * side;
+    layer.product_flops = 2 * 2 * pixels * 9 * channels * middle;
+    layer.num_values = 5 * pixels * middle;
+    layer.num_whole_values = 2 * pixels * channels;
     layer.numbers = {{"training", mode == Mode::kTraining ? 1 : 0}};
     return layer;
   };

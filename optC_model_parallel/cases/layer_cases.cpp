@@ -29,6 +29,9 @@ ShardedLayerFor column_layer(bool gather_output) {
     if (gather_output) layer.forward.all_gathers = {kLayerRows * features};
     layer.backward.all_reduces = {kLayerRows * kInFeatures};
     layer.numbers = {{"gather_output", gather_output ? 1 : 0}};
+    layer.product_flops = 2 * kLayerRows * kInFeatures * features;
+    layer.num_values = kLayerRows * features;
+    layer.num_whole_values = kLayerRows * (kInFeatures + (gather_output ? features : 0));
     return layer;
   };
 }
@@ -42,6 +45,9 @@ ShardedLayer row_layer(int size) {
   layer.x_is_split = true;
   layer.serial = serial_linear;
   layer.forward.all_reduces = {kLayerRows * kOutFeatures};
+  layer.product_flops = 2 * kLayerRows * features * kOutFeatures;
+  layer.num_values = kLayerRows * features;
+  layer.num_whole_values = kLayerRows * kOutFeatures;
   return layer;
 }
 
@@ -50,6 +56,8 @@ ShardedLayerFor with_many_dims(const ShardedLayerFor& layer_for) {
   return [=](int size) {
     ShardedLayer layer = layer_for(size);
     layer.x_shape = {kManyDims[0], kManyDims[1], kManyDims[2], layer.x_shape.back()};
+    for (std::int64_t* count : {&layer.product_flops, &layer.num_values, &layer.num_whole_values})
+      *count *= kManyDims[0] * kManyDims[1];
     for (Traffic* traffic : {&layer.forward, &layer.backward}) {
       for (std::int64_t& count : traffic->all_reduces) count *= kManyDims[0] * kManyDims[1];
       for (std::int64_t& count : traffic->all_gathers) count *= kManyDims[0] * kManyDims[1];

@@ -96,6 +96,14 @@ TensorMap layer_results(const ShardedLayer& layer, bool with_gradient, const Cas
   return results;
 }
 
+/// A rank's part of the products, with a gradient of each factor; and operations on each value, generously.
+ShareBound layer_work(const ShardedLayer& layer, bool with_gradient, int size) {
+  const std::int64_t products = layer.product_flops * (with_gradient ? 3 : 1);
+  const std::int64_t values = layer.num_values / size + layer.num_whole_values;
+  constexpr std::int64_t kPerValue = 6;
+  return {products, products / size + kPerValue * (with_gradient ? 2 : 1) * values};
+}
+
 Case layer_case(const std::string& task, const std::string& name, const ShardedLayerFor& layer_for,
                 bool with_gradient) {
   Case result;
@@ -106,6 +114,9 @@ Case layer_case(const std::string& task, const std::string& name, const ShardedL
   result.tolerance.rtol = result.tolerance.atol = 1e-11;
   result.inputs = [=](const CasePlace& place) { return layer_inputs(layer_for(place.size), with_gradient, place); };
   result.expected = [=](const CasePlace& place) { return layer_results(layer_for(place.size), with_gradient, place); };
+  if (layer_for(1).product_flops > 0) {
+    result.work = [=](const CasePlace& place) { return layer_work(layer_for(place.size), with_gradient, place.size); };
+  }
   result.bounds = [=](const CasePlace& place) {
     const ShardedLayer layer = layer_for(place.size);
     const Traffic traffic = with_gradient ? layer.forward + layer.backward : layer.forward;

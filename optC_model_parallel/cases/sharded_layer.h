@@ -33,6 +33,9 @@ struct ShardedLayer {
   std::function<at::Tensor(const at::Tensor& x, const Tensors& tensors)> serial;
   Traffic forward, backward;
   bool may_send_less = false;
+  std::int64_t product_flops = 0;         ///< of a forward pass in one process; ranks share them evenly
+  std::int64_t num_values = 0;            ///< of all outputs within the layer that ranks share
+  std::int64_t num_whole_values = 0;      ///< of those that every rank has
   std::map<std::string, double> numbers;  ///< further inputs of the case
 };
 

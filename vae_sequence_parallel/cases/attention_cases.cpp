@@ -64,7 +64,7 @@ TensorMap expected_of(const AttentionCase& test_case, const CasePlace& place) {
   return results;
 }
 
-std::vector<CostBound> attention_bounds(const AttentionCase& test_case, const CasePlace& place) {
+PictureCost attention_cost(const AttentionCase& test_case, const CasePlace& place) {
   PictureCost cost;
   cost.rank = place.rank;
   cost.batch = kBatch;
@@ -72,9 +72,16 @@ std::vector<CostBound> attention_bounds(const AttentionCase& test_case, const Ca
   cost.value_bytes = static_cast<std::int64_t>(c10::elementSize(test_case.dtype));
   cost.with_gradient = test_case.with_gradient;
   const std::int64_t heads = test_case.num_heads(place.size);
-  cost = test_case.by == By::kRing ? with_ring(std::move(cost), heads, kHeadChannels)
+  return test_case.by == By::kRing ? with_ring(std::move(cost), heads, kHeadChannels)
                                    : with_ulysses(std::move(cost), heads, kHeadChannels);
-  return vae::bounds_of(cost, test_case.task);
+}
+
+/// All ranks together do what one process does.
+ShareBound attention_work(const AttentionCase& test_case, const CasePlace& place) {
+  std::int64_t all = 0;
+  for (int rank = 0; rank < place.size; ++rank)
+    all += attention_cost(test_case, {rank, place.size, place.seed}).product_flops;
+  return {all * (test_case.with_gradient ? 3 : 1), most_work(attention_cost(test_case, place))};
 }
 
 Case attention_case(const AttentionCase& test_case) {
@@ -85,8 +92,12 @@ Case attention_case(const AttentionCase& test_case) {
   result.inside_backward = test_case.with_gradient;
   result.inputs = [test_case](const CasePlace& place) { return inputs_of(test_case, place); };
   result.expected = [test_case](const CasePlace& place) { return expected_of(test_case, place); };
-  if (test_case.costed)
-    result.bounds = [test_case](const CasePlace& place) { return attention_bounds(test_case, place); };
+  result.work = [test_case](const CasePlace& place) { return attention_work(test_case, place); };
+  if (test_case.costed) {
+    result.bounds = [test_case](const CasePlace& place) {
+      return bounds_of(attention_cost(test_case, place), test_case.task);
+    };
+  }
   return result;
 }
 

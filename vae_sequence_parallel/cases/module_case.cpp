@@ -16,7 +16,7 @@ struct Whole {
   at::Tensor x, grad_out;  ///< grad_out only with_gradient
 };
 
-PictureCost cost_of(const ModuleCase& test_case, const CasePlace& place) {
+PictureCost picture_in(const ModuleCase& test_case, const CasePlace& place) {
   const PictureSetup& picture = test_case.picture;
   PictureCost cost;
   cost.rank = place.rank;
@@ -25,7 +25,11 @@ PictureCost cost_of(const ModuleCase& test_case, const CasePlace& place) {
   cost.widths = picture.widths(place.size);
   cost.value_bytes = static_cast<std::int64_t>(c10::elementSize(picture.dtype));
   cost.with_gradient = test_case.with_gradient;
-  return test_case.module.cost(cost);
+  return cost;
+}
+
+PictureCost cost_of(const ModuleCase& test_case, const CasePlace& place) {
+  return test_case.module.cost(picture_in(test_case, place));
 }
 
 /// Parameter gradients are sums over all positions. They should be about 1, and not near 0, where cancellation in
@@ -101,6 +105,10 @@ Case case_of(ModuleCase test_case) {
   result.inside_backward = test_case.with_gradient;
   result.inputs = [test_case](const CasePlace& place) { return inputs_of(test_case, place); };
   result.expected = [test_case](const CasePlace& place) { return expected_of(test_case, place); };
+  result.work = [test_case](const CasePlace& place) {
+    const PictureCost whole = test_case.module.cost(in_one_process(picture_in(test_case, place)));
+    return ShareBound{whole.product_flops * (test_case.with_gradient ? 3 : 1), most_work(cost_of(test_case, place))};
+  };
   if (test_case.costed) {
     result.bounds = [test_case](const CasePlace& place) {
       return bounds_of(cost_of(test_case, place), test_case.task);
@@ -120,6 +128,7 @@ Case every_other_rank(const Case& test_case) {
     return inputs;
   };
   result.expected = [=](const CasePlace& place) { return test_case.expected(inside(place)); };
+  if (test_case.work) result.work = [=](const CasePlace& place) { return test_case.work(inside(place)); };
   if (test_case.bounds) result.bounds = [=](const CasePlace& place) { return test_case.bounds(inside(place)); };
   for (KnownMistake& mistake : result.known_mistakes)
     mistake.wrong = [inside, wrong = mistake.wrong](const CasePlace& place) { return wrong(inside(place)); };

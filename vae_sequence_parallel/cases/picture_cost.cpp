@@ -52,6 +52,12 @@ void spend(LedgerEntry& entry, std::int64_t messages, std::int64_t values_sent, 
   entry.bytes_received += static_cast<std::uint64_t>(values_received * value_bytes);
 }
 
+/// The scores of `own` queries with `all` keys, and as many sums of values; the softmax in between.
+void attend(PictureCost& x, std::int64_t heads, std::int64_t own, std::int64_t all, std::int64_t head_channels) {
+  x.product_flops += 4 * x.batch * heads * own * all * head_channels;
+  x.num_values += x.batch * heads * own * (all + head_channels);
+}
+
 CostBound bound_of(const LedgerEntry& spent, const std::string& operation) {
   CostBound bound;
   bound.operation = operation;
@@ -79,6 +85,18 @@ std::vector<CostBound> bounds_of(const PictureCost& cost, const std::string& tas
   return bounds;
 }
 
+std::int64_t most_work(const PictureCost& cost) {
+  constexpr std::int64_t kPerValue = 40;
+  return (cost.product_flops + cost.product_flops / 4 + cost.border_flops) * (cost.with_gradient ? 3 : 1) +
+         kPerValue * (cost.with_gradient ? 2 : 1) * cost.num_values;
+}
+
+PictureCost in_one_process(PictureCost cost) {
+  cost.widths = {cost.total_width()};
+  cost.rank = 0;
+  return cost;
+}
+
 PictureCost Conv2dCost::forward(PictureCost x) const {
   const Halos halos = halos_of(x.widths, options);
   const auto self = static_cast<std::size_t>(x.rank);
@@ -90,6 +108,11 @@ PictureCost Conv2dCost::forward(PictureCost x) const {
   }
   x.height = (x.height + 2 * options.padding - options.kernel) / options.stride + 1;
   x.widths = halos.out_widths;
+  const std::int64_t column_outputs = x.batch * options.out_channels * x.height;
+  const std::int64_t column_flops = 2 * column_outputs * options.kernel * options.kernel * options.in_channels;
+  x.product_flops += column_flops * x.own_width();
+  x.border_flops += column_flops * options.kernel;
+  x.num_values += column_outputs * (x.own_width() + options.kernel);
   return x;
 }
 
@@ -100,6 +123,7 @@ PictureCost GroupNormCost::forward(PictureCost x) const {
   };
   gather(3);
   if (x.with_gradient) gather(2);
+  x.num_values += x.batch * (channels * x.height * x.own_width() + groups * x.size());
   return x;
 }
 
@@ -115,10 +139,12 @@ PictureCost with_ulysses(PictureCost x, std::int64_t heads, std::int64_t head_ch
     spend(x.all_to_all, 0, own_to_all, others_to_own, x.value_bytes);
     spend(x.all_to_all, 0, 3 * others_to_own, 3 * own_to_all, x.value_bytes);
   }
+  attend(x, heads / x.size(), x.height * x.total_width(), x.height * x.total_width(), head_channels);
   return x;
 }
 
 PictureCost with_ring(PictureCost x, std::int64_t heads, std::int64_t head_channels) {
+  attend(x, heads, x.height * x.own_width(), x.height * x.total_width(), head_channels);
   if (x.size() == 1) return x;
   const std::int64_t position_values = 2 * x.batch * heads * head_channels;  // a key and a value
   const auto positions_of = [&](std::int64_t rank) {

@@ -20,6 +20,11 @@ struct PictureCost {
   std::int64_t value_bytes = 4;
   bool with_gradient = false;  ///< count the backward pass as well
   LedgerEntry messages, all_gather, all_to_all;
+  std::int64_t product_flops = 0;  ///< of convolutions and attention on this rank, forward
+  std::int64_t border_flops = 0;   ///< of convolutions, of as many more columns as the kernel has
+  std::int64_t num_values = 0;     ///< of all layers' outputs and moments on this rank
+
+  std::int64_t own_width() const { return widths[static_cast<std::size_t>(rank)]; }
 
   std::int64_t size() const { return static_cast<std::int64_t>(widths.size()); }
   std::int64_t total_width() const;
@@ -28,6 +33,14 @@ struct PictureCost {
 /// The cost as bounds: at most these calls, messages and bytes sent, at least these bytes received. No other
 /// collectives, except all-reduces of parameter gradients with a backward pass.
 std::vector<CostBound> bounds_of(const PictureCost& cost, const std::string& task);
+
+/// What a rank may compute: the products of its own columns, twice as often again with a backward pass, and a quarter
+/// more; as many more columns as a kernel has, for those who convolve a halo and cut it off; and 40 operations for each
+/// value of each layer, for norms, activations and sums of gradients.
+std::int64_t most_work(const PictureCost& cost);
+
+/// The same picture in one process.
+PictureCost in_one_process(PictureCost cost);
 
 /// The halo: columns of other ranks that a rank's output is computed from, one message from each rank that has some.
 struct Conv2dCost {
@@ -39,10 +52,11 @@ struct Conv2dCost {
 
 /// One all-gather of 3 doubles per group and picture; backward, of 2.
 struct GroupNormCost {
-  GroupNormCost(const Weights&, std::int64_t, std::int64_t num_groups = kNumGroups) : groups(num_groups) {}
+  GroupNormCost(const Weights&, std::int64_t num_channels, std::int64_t num_groups = kNumGroups)
+      : channels(num_channels), groups(num_groups) {}
   PictureCost forward(PictureCost x) const;
 
-  std::int64_t groups;
+  std::int64_t channels, groups;
 };
 
 /// Attention alone, with `heads` heads of `head_channels` channels, among all positions of the picture.

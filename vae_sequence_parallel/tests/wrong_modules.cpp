@@ -43,6 +43,10 @@ std::string verdict(const std::string& case_name, const ModuleMaker& make) {
   return testing::verdict(all_cases(), case_name, module_call(make), 4);
 }
 
+bool but_for_work(const std::string& verdict) {
+  return testing::contains(verdict, "does 1.0") && testing::contains(verdict, " of one process's work");
+}
+
 std::string symptom(const std::string& case_name, const ModuleMaker& make) {
   return testing::symptom_of(all_cases(), case_name, module_call(make), 4);
 }

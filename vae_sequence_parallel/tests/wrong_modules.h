@@ -29,6 +29,10 @@ ShardFunction by_gathering(const Serial& module, Communicator& comm) {
 /// The verdict on the named case, on 4 ranks, with such a module instead of the student's; see testing::verdict.
 std::string verdict(const std::string& case_name, const ModuleMaker& make);
 
+/// Whether this verdict says that a rank does at least as much as one process: values are checked before work, so that
+/// they are right.
+bool but_for_work(const std::string& verdict);
+
 /// The id of the symptom that the case shows; empty: none.
 std::string symptom(const std::string& case_name, const ModuleMaker& make);
 
