@@ -10,6 +10,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/text.h"
+#include "grading/judge/compile/link_objects.h"
 
 namespace lab::grading {
 namespace {
@@ -26,15 +27,6 @@ std::string first_errors(const std::string& output) {
     kept.append(without_line_break(line).substr(0, 300)).append("\n");
   }
   return kept.empty() ? output.substr(0, 1000) : kept;
-}
-
-SandboxJob tool_job(const std::string& folder, std::vector<std::string> argv) {
-  SandboxJob job;
-  job.folder = folder;
-  job.argv = std::move(argv);
-  job.limits.run_seconds = 60;
-  job.limits.output_bytes = 8u << 20;
-  return job;
 }
 
 }  // namespace
@@ -141,28 +133,6 @@ void StudentBuilder::add_stubs(const std::set<std::string>& names, std::map<std:
   }
 }
 
-/// Returns the linker's errors; empty if it succeeded.
-std::string StudentBuilder::link(const std::map<std::string, std::string>& objects, const std::string& program) const {
-  SandboxJob job = tool_job(std::filesystem::path(program).parent_path().string(), {"env", "-C", recipe_.folder});
-  job.readable = {recipe_.folder};
-  for (const std::string& argument : recipe_.link) {
-    if (argument == kObjectsPlace) {
-      for (const auto& [name, object] : objects) {
-        job.argv.push_back(object);
-        job.readable.push_back(object);
-      }
-    } else {
-      job.argv.push_back(argument == kProgramPlace ? program : argument);
-    }
-  }
-  // An object may ask lld for further libraries (.deplibs), such as the reference's.
-  if (std::find(recipe_.link.begin(), recipe_.link.end(), "-fuse-ld=lld") != recipe_.link.end())
-    job.argv.push_back("-Wl,--no-dependent-libraries");
-  const SandboxResult result = sandbox_.run_or_give_up(job);
-  if (result.exit_code == 0) return "";
-  return result.err.empty() ? fmt::format("the linker {}", result.ending()) : result.err;
-}
-
 StudentBuild StudentBuilder::build(const std::map<std::string, std::string>& texts,
                                    const std::set<std::string>& use_reference,
                                    const std::set<std::string>& use_stubs) const {
@@ -192,7 +162,7 @@ StudentBuild StudentBuilder::build(const std::map<std::string, std::string>& tex
   result.folder = std::make_shared<launch::RunDirectory>();
   const std::string program = result.folder->path() + "/" + recipe_.lab;
   // The linker names the objects that it cannot use.
-  for (std::string errors = link(objects, program); !errors.empty(); errors = link(objects, program)) {
+  for (std::string errors = link_objects(recipe_, objects, program, sandbox_); !errors.empty(); errors = link_objects(recipe_, objects, program, sandbox_)) {
     stubs.clear();
     for (const std::string& name : std::set<std::string>(result.changed)) {
       if (errors.find(objects[name]) == std::string::npos) continue;

@@ -54,7 +54,6 @@ class StudentBuilder {
                     std::map<std::string, std::string>& objects) const;
   /// Puts the stubs of these files among the objects.
   void add_stubs(const std::set<std::string>& names, std::map<std::string, std::string>& objects) const;
-  std::string link(const std::map<std::string, std::string>& objects, const std::string& program) const;
 
   BuildRecipe recipe_;
   const ObjectStore& store_;

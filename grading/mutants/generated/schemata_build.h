@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/launch/supervise/run_directory.h"
+#include "grading/judge/compile/build_recipe.h"
+#include "grading/judge/compile/object_store.h"
+#include "grading/mutants/generated/source_mutants.h"
+
+namespace lab::grading::generated {
+
+using Sources = std::vector<std::unique_ptr<MutatedSource>>;
+
+/// The mutants that the compiler's messages name, in the file "mutant"; where there are none, those of them that touch
+/// the lines that messages about `file` name.
+std::set<int> mutants_named(const std::string& errors, const MutatedSource& source,
+                            const std::vector<const SourceMutant*>& some);
+
+/// Compiles files: names -> texts.
+using CompileFiles =
+    std::function<std::map<std::string, CompiledSource>(const std::map<std::string, std::string>& texts)>;
+
+/// Objects of files with as many of their mutants as compile.
+struct CompiledSchemata {
+  std::map<std::string, std::string> objects;  ///< by file
+  std::set<int> left_out;                      ///< mutants that do not compile
+  int rounds = 0;
+};
+
+/// Compiles all files with all their mutants, takes out those that the compiler refuses, and compiles again, until all
+/// files compile.
+/// Errors    UsageError: a file does not compile, and no mutant is to blame
+CompiledSchemata compile_schemata(const Sources& sources, const CompileFiles& compile);
+
+/// A lab's trial program with mutants in it.
+struct SchemataProgram {
+  std::shared_ptr<launch::RunDirectory> folder;  ///< holds the program as long as it is needed
+  std::string program;
+  std::set<int> left_out;
+  int rounds = 0;
+};
+SchemataProgram build_schemata(BuildRecipe recipe, const Sources& sources, const ObjectStore& store,
+                               const Sandbox& sandbox);
+
+/// Where a build folder has the labs' trial programs.
+constexpr char kTrialFolder[] = "trials/";
+
+}  // namespace lab::grading::generated

@@ -1,0 +1,167 @@
+#include "grading/mutants/generated/trials/trial_program.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <iterator>
+#include <list>
+#include <thread>
+
+#include "common/base/files.h"
+#include "common/base/subprocess.h"
+#include "common/base/text.h"
+#include "common/launch/one_rank.h"
+#include "common/launch/supervise/memory_file.h"
+#include "grading/judge/sandbox/job_clock.h"
+#include "grading/mutants/generated/trials/chosen_mutant.h"
+#include "grading/mutants/generated/trials/orders.h"
+#include "grading/mutants/generated/trials/trial_run.h"
+
+namespace lab::grading::generated {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kBetweenLooks{2};
+constexpr double kLookSeconds = 0.2;  // /proc counts in hundredths
+// A run may take so much longer than the reference's before its trial is ended as stuck; of time in which it could run.
+constexpr double kLeastPatience = 3, kMostSlower = 20;
+constexpr rlim_t kMostMemory = rlim_t{5} << 30;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+struct Work {
+  const TrialOrder& order;
+  const std::vector<Case>& cases;
+  const CallTable& calls;
+};
+
+/// In the child: performs the runs, and writes a line for each.
+int perform(const Work& work, const Trial& trial, int results) {
+  const rlimit memory = {kMostMemory, kMostMemory}, none = {0, 0};
+  ::setrlimit(RLIMIT_DATA, &memory);
+  ::setrlimit(RLIMIT_CORE, &none);
+  choose_mutant(trial.id);
+  for (const int run : trial.runs) {
+    const TrialRun& place = work.order.runs[static_cast<std::size_t>(run)];
+    if (work.order.notes_places) note_places(work.order.num_mutants);
+    RunReport report = performed(work.cases[static_cast<std::size_t>(place.case_index)], place, work.calls);
+    report.run = run;
+    if (work.order.notes_places) report.places = noted_places();
+    const auto expected = work.order.expected.find(run);
+    const bool differs = expected != work.order.expected.end() && expected->second != report.fingerprint;
+    const bool ends = work.order.until == TrialOrder::Until::kWrong ? !report.right && !report.skipped : differs;
+    write_fully(results, to_json(report) + "\n");
+    if (ends) break;
+  }
+  return 0;
+}
+
+/// A trial that is under way.
+class RunningTrial {
+ public:
+  RunningTrial(const Work& work, const Trial& trial, int silence) : work_(work), trial_(trial) {
+    ProcessOptions options;
+    options.stdout_fd = options.stderr_fd = silence;
+    pid_ = fork_process([&] { return perform(work, trial, results_.fd()); }, options);
+  }
+
+  /// The report, as soon as the trial has ended.
+  std::optional<TrialReport> ended() {
+    int status = 0;
+    if (::waitpid(pid_, &status, WNOHANG) == pid_) return report(status == 0 ? "" : describe_status(status));
+    if (!is_stuck()) return std::nullopt;
+    ::kill(-pid_, SIGKILL);
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, &status, 0);
+    return report("came to nothing for too long");
+  }
+
+ private:
+  bool is_stuck() {
+    const double passed = seconds_since(looked_);
+    if (passed < kLookSeconds) return false;
+    looked_ = Clock::now();
+    clock_.look(passed, tree_below(pid_).threads);
+    const std::string written = launch::bytes_of(results_.fd());
+    const auto num_done = static_cast<std::size_t>(std::count(written.begin(), written.end(), '\n'));
+    if (num_done != num_done_) {
+      num_done_ = num_done;
+      own_at_progress_ = clock_.own_seconds();
+    }
+    if (num_done_ >= trial_.runs.size()) return false;
+    const double reference = work_.order.runs[static_cast<std::size_t>(trial_.runs[num_done_])].seconds;
+    return clock_.own_seconds() - own_at_progress_ > kLeastPatience + kMostSlower * reference;
+  }
+
+  TrialReport report(const std::string& how) {
+    TrialReport report;
+    report.id = trial_.id;
+    report.ended = how;
+    for (const std::string& line : lines_of(launch::bytes_of(results_.fd()))) {
+      if (line.back() == '\n') report.runs.push_back(run_from_json(line));
+    }
+    return report;
+  }
+
+  const Work& work_;
+  const Trial& trial_;
+  launch::MemoryFile results_{"trial"};
+  pid_t pid_ = -1;
+  JobClock clock_;
+  Clock::time_point looked_ = Clock::now();
+  std::size_t num_done_ = 0;
+  double own_at_progress_ = 0;
+};
+
+void perform_all(const Work& work) {
+  const UniqueFd silence(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  std::list<RunningTrial> running;
+  std::size_t next = 0;
+  while (next < work.order.trials.size() || !running.empty()) {
+    while (next < work.order.trials.size() && running.size() < static_cast<std::size_t>(work.order.jobs))
+      running.emplace_back(work, work.order.trials[next++], silence.get());
+    bool any = false;
+    for (auto one = running.begin(); one != running.end();) {
+      const std::optional<TrialReport> report = one->ended();
+      if (report) {
+        fmt::print("{}\n", to_json(*report));
+        std::fflush(stdout);
+        any = true;
+      }
+      one = report ? running.erase(one) : std::next(one);
+    }
+    if (!any) std::this_thread::sleep_for(kBetweenLooks);
+  }
+}
+
+}  // namespace
+
+void trial_program(const std::vector<Case>& cases, CallTable (*calls)()) {
+  int exit_code = 0;
+  try {
+    launch::use_threads(1);  // no pool of threads before a fork
+    launch::install_meters();
+    const TrialOrder order = order_from_json(std::string(std::istreambuf_iterator<char>(std::cin), {}));
+    const CallTable table = calls();
+    perform_all({order, cases, table});
+  } catch (const std::exception& failure) {
+    fmt::print(stderr, "error: {}\n", failure.what());
+    exit_code = 2;
+  }
+  std::fflush(nullptr);
+  ::_exit(exit_code);
+}
+
+}  // namespace lab::grading::generated
