@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "common/base/errors.h"
 #include "common/base/subprocess.h"
 #include "common/launch/supervise/orphans.h"
 #include "common/launch/supervise/run_directory.h"

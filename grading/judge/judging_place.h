@@ -45,6 +45,7 @@ class JudgingPlace {
   explicit JudgingPlace(const PlaceOptions& options);
 
   const std::string& root() const { return root_; }
+  const std::string& build() const { return build_; }
   const Sandbox& sandbox() const { return sandbox_; }
   /// The lab's rubric, overridden by the instructor's file.
   Rubric rubric(const JudgedLab& lab) const;

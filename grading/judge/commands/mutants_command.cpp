@@ -8,6 +8,7 @@
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "grading/judge/commands/commands.h"
+#include "grading/judge/commands/generated_mutants.h"
 #include "grading/judge/commands/own_processes.h"
 #include "grading/judge/judge_lab.h"
 #include "grading/judge/judging_place.h"
@@ -24,6 +25,8 @@ struct MutantOptions {
   int jobs = 2;
   bool quick = false;  ///< without the nightly ones
   std::string result;  ///< judge one mutant in this process, and leave its verdict there
+  bool generated = false;
+  GeneratedMutantsOptions made;  ///< what only those that are made by rule have
 
   std::string folder() const { return place.source + "/grading/mutants"; }
 };
@@ -112,7 +115,28 @@ void mutants_command(cli::App& app) {
   app.add_flag("--quick", options.quick, "without those that are marked as nightly");
   app.add_integer("--jobs", options.jobs, {1, 64}, "mutants at a time");
   app.add_text("--result", options.result, "FILE", "judge one here, and leave its verdict as JSON");
-  app.set_action([&] { return judge_mutants(options); });
+  app.add_flag("--generated", options.generated,
+               "mutants that are made by rule, of the labs that are named; none: all");
+  GeneratedMutantsOptions& made = options.made;
+  app.add_integer("--sample", made.sample, {0, 1 << 20}, "with --generated: so many of each lab, by --seed; 0: all");
+  app.add_flag("--list", made.list, "with --generated: prints them, and runs none");
+  app.add_text("--only", made.only, "ID", "with --generated: one, such as a9:17");
+  app.add_text("--task", made.tasks, "ID", "with --only and --result: judge this task alone");
+  app.add_flag("--no-judge", made.no_judge, "with --generated: only what `lab check` runs, on all sizes");
+  app.add_text("--json", made.report, "FILE", "with --generated: what became of each, as JSON");
+  app.add_number("--expect-check", made.least_check, {-1, 100, "PERCENT"},
+                 "with --generated: the least share that `lab check` must catch");
+  app.add_number("--expect-judge", made.least_judge, {-1, 100, "PERCENT"},
+                 "with --generated: the least share that the judge must catch");
+  app.set_action([&] {
+    if (!options.generated) return judge_mutants(options);
+    options.made.place = options.place;
+    options.made.labs = options.names;
+    options.made.seed = options.seed;
+    options.made.jobs = options.jobs;
+    options.made.result = options.result;
+    return judge_generated_mutants(options.made);
+  });
 }
 
 }  // namespace lab::grading

@@ -41,17 +41,21 @@ std::set<int> mutants_named(const std::string& errors, const MutatedSource& sour
   return named;
 }
 
-CompiledSchemata compile_schemata(const Sources& sources, const CompileFiles& compile) {
+CompiledSchemata compile_schemata(const Sources& sources, const std::set<int>& chosen, const CompileFiles& compile) {
   CompiledSchemata result;
   std::map<std::string, const MutatedSource*> missing;
-  for (const auto& source : sources) missing[source->file()] = source.get();
+  for (const auto& source : sources) {
+    const std::vector<SourceMutant>& all = source->mutants();
+    if (std::any_of(all.begin(), all.end(), [&](const SourceMutant& one) { return chosen.count(one.id) != 0; }))
+      missing[source->file()] = source.get();
+  }
   while (!missing.empty()) {
     ++result.rounds;
     std::map<std::string, std::string> texts;
     std::map<std::string, std::vector<const SourceMutant*>> mutants;
     for (const auto& [file, source] : missing) {
       for (const SourceMutant& mutant : source->mutants()) {
-        if (result.left_out.count(mutant.id) == 0) mutants[file].push_back(&mutant);
+        if (chosen.count(mutant.id) != 0 && result.left_out.count(mutant.id) == 0) mutants[file].push_back(&mutant);
       }
       texts[file] = source->schemata(mutants[file]);
     }
@@ -65,21 +69,22 @@ CompiledSchemata compile_schemata(const Sources& sources, const CompileFiles& co
       const std::size_t before = result.left_out.size();
       result.left_out.insert(named.begin(), named.end());
       if (result.left_out.size() == before)
-        throw UsageError(fmt::format("{} does not compile with its mutants: {}", file, compiled.errors.substr(0, 2000)));
+        throw UsageError(
+            fmt::format("{} does not compile with its mutants: {}", file, compiled.errors.substr(0, 2000)));
     }
   }
   return result;
 }
 
-SchemataProgram build_schemata(BuildRecipe recipe, const Sources& sources, const ObjectStore& store,
-                               const Sandbox& sandbox) {
+SchemataProgram build_schemata(BuildRecipe recipe, const Sources& sources, const std::set<int>& chosen,
+                               const ObjectStore& store, const Sandbox& sandbox) {
   for (StudentSource& source : recipe.sources) {
     // Every error, each on a line; mutants need not please.
     for (const char* option : {"-w", "-fno-diagnostics-show-caret", "-fdiagnostics-color=never"})
       source.compile.emplace_back(option);
   }
   const CompiledSchemata compiled =
-      compile_schemata(sources, [&](const auto& texts) { return store.compile(recipe, texts); });
+      compile_schemata(sources, chosen, [&](const auto& texts) { return store.compile(recipe, texts); });
   std::map<std::string, std::string> objects = compiled.objects;
   for (const StudentSource& source : recipe.sources) objects.emplace(source.name, source.reference_object);
   SchemataProgram result;

@@ -32,10 +32,10 @@ struct CompiledSchemata {
   int rounds = 0;
 };
 
-/// Compiles all files with all their mutants, takes out those that the compiler refuses, and compiles again, until all
+/// Compiles all files with those of their mutants that are chosen, takes out those that the compiler refuses, and compiles again, until all
 /// files compile.
 /// Errors    UsageError: a file does not compile, and no mutant is to blame
-CompiledSchemata compile_schemata(const Sources& sources, const CompileFiles& compile);
+CompiledSchemata compile_schemata(const Sources& sources, const std::set<int>& chosen, const CompileFiles& compile);
 
 /// A lab's trial program with mutants in it.
 struct SchemataProgram {
@@ -44,8 +44,8 @@ struct SchemataProgram {
   std::set<int> left_out;
   int rounds = 0;
 };
-SchemataProgram build_schemata(BuildRecipe recipe, const Sources& sources, const ObjectStore& store,
-                               const Sandbox& sandbox);
+SchemataProgram build_schemata(BuildRecipe recipe, const Sources& sources, const std::set<int>& chosen,
+                               const ObjectStore& store, const Sandbox& sandbox);
 
 /// Where a build folder has the labs' trial programs.
 constexpr char kTrialFolder[] = "trials/";

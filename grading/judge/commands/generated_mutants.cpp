@@ -1,0 +1,215 @@
+#include "grading/judge/commands/generated_mutants.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "common/base/files.h"
+#include "common/base/subprocess.h"
+#include "common/base/text.h"
+#include "grading/judge/commands/own_processes.h"
+#include "grading/judge/judge_lab.h"
+#include "grading/mutants/generated/campaign.h"
+#include "grading/mutants/generated/fates_report.h"
+#include "grading/mutants/generated/lab_mutants.h"
+#include "grading/mutants/generated/schemata_build.h"
+
+namespace lab::grading {
+namespace {
+
+using namespace generated;  // NOLINT: what this command is about
+
+constexpr double kMostEquivalent = 10;  // percent
+
+std::string short_name(const JudgedLab& lab) {
+  return lab.folder.substr(0, lab.folder.find('_'));
+}
+
+/// "a9:17"
+std::pair<std::string, int> lab_and_id(const std::string& name) {
+  const std::size_t colon = name.find(':');
+  const int id = colon == std::string::npos ? 0 : std::atoi(name.c_str() + colon + 1);
+  if (id <= 0) throw UsageError(fmt::format("--only {}: expected a lab and a number, such as a9:17", name));
+  return {name.substr(0, colon), id};
+}
+
+/// What this command has of a lab.
+struct MutatedLab {
+  const JudgedLab& lab;
+  Rubric rubric;
+  BuildRecipe recipe;
+  LabMutants mutants;
+};
+
+MutatedLab mutated_lab(const JudgingPlace& place, const JudgedLab& lab, const char* programs) {
+  Rubric rubric = place.rubric(lab);
+  BuildRecipe recipe = load_build_recipe(place.root(), place.build(), lab.folder, programs);
+  LabMutants mutants = generated_mutants(short_name(lab), recipe, rubric);
+  return {lab, std::move(rubric), std::move(recipe), std::move(mutants)};
+}
+
+std::string first_loss(const TaskOutcome& task) {
+  for (const CheckOutcome& check : task.checks) {
+    if (check.state != CheckOutcome::State::kPassed && check.state != CheckOutcome::State::kSkipped)
+      return fmt::format("{}: {}: {}", task.id, check.name, check.reason);
+  }
+  return fmt::format("{}: {}", task.id, task.reason);
+}
+
+/// Judges one mutant as a submission, in this process.
+JudgedMutant judged_here(const GeneratedMutantsOptions& options) {
+  const JudgingPlace place(options.place);
+  const auto [lab_name, id] = lab_and_id(options.only);
+  const MutatedLab lab = mutated_lab(place, judged_lab(lab_name), kRankFolder);
+  const SourceMutant* mutant = lab.mutants.find(id);
+  if (mutant == nullptr) throw UsageError(fmt::format("--only {}: there is no such mutant", options.only));
+  GradeOptions order;
+  order.seed = options.seed;
+  order.only_task = options.tasks;
+  const StudentBuilder builder = place.builder(lab.lab, AcceptedSymbols("*"));
+  const LabOutcome outcome =
+      judge_lab(lab.lab, lab.rubric, builder, place.sandbox(), lab.mutants.submission(*mutant, lab.recipe), order);
+  JudgedMutant judged;
+  for (const auto& [task, result] : outcome.tasks) {
+    if (result.passed() || (judged.caught && !judged.by.empty())) continue;
+    // What the machine kept from being judged says nothing.
+    judged.caught = !result.not_judged();
+    judged.by = one_line(first_loss(result)).substr(0, 300);
+  }
+  return judged;
+}
+
+std::vector<JudgedMutant> judged_apart(const GeneratedMutantsOptions& options, const std::string& lab,
+                                       const std::vector<std::pair<int, std::set<std::string>>>& mutants) {
+  std::vector<JudgedMutant> judged(mutants.size());
+  OwnProcesses work;
+  work.count = mutants.size();
+  work.jobs = options.jobs;
+  work.arguments = [&](std::size_t item, const std::string& result_file) {
+    const auto& [id, tasks] = mutants[item];
+    std::vector<std::string> arguments = {"mutants",  "--generated",       "--only", fmt::format("{}:{}", lab, id),
+                                          "--result", result_file,         "--seed", std::to_string(options.seed),
+                                          "--source", options.place.source};
+    if (tasks.size() == 1) arguments.insert(arguments.end(), {"--task", *tasks.begin()});
+    if (!options.place.build.empty()) arguments.insert(arguments.end(), {"--build", options.place.build});
+    if (options.place.no_sandbox) arguments.emplace_back("--no-sandbox");
+    return arguments;
+  };
+  work.ended = [&](std::size_t item, const std::optional<std::string>& result) {
+    if (!result) {
+      judged[item].by = "the judge itself failed: see above";
+      return;
+    }
+    const auto json = nlohmann::json::parse(*result);
+    judged[item] = {json.at("caught").get<bool>(), json.at("by").get<std::string>()};
+  };
+  run_in_own_processes(work);
+  return judged;
+}
+
+std::vector<TrialReport> performed_by(const std::string& program, const TrialOrder& order) {
+  if (order.trials.empty()) return {};
+  ProcessSpec command;
+  command.argv = {program};
+  command.input = to_json(order);
+  const ProgramEnd end = run_program(command);
+  if (!end.well()) throw UsageError(fmt::format("{} {}", program, end.message()));
+  std::vector<TrialReport> reports;
+  for (const std::string& line : lines_of(end.out)) reports.push_back(report_from_json(line));
+  return reports;
+}
+
+std::vector<int> chosen_ids(const GeneratedMutantsOptions& options, const LabMutants& mutants) {
+  const std::vector<const SourceMutant*> all = mutants.all();
+  if (!options.only.empty()) return {lab_and_id(options.only).second};
+  std::vector<int> ids;
+  const auto count = options.sample == 0 ? all.size() : static_cast<std::size_t>(options.sample);
+  for (const std::size_t index : sample_of(all.size(), count, options.seed)) ids.push_back(all[index]->id);
+  return ids;
+}
+
+std::vector<Fate> fates_of(const GeneratedMutantsOptions& options, const JudgingPlace& place, const MutatedLab& lab,
+                           const std::vector<Equivalent>& equivalents) {
+  const std::vector<int> ids = chosen_ids(options, lab.mutants);
+  const ObjectStore store(place.build() + "/grading/objects", place.sandbox());
+  const auto say = [&](const std::string& what) {
+    fmt::print("{}: {}\n", lab.mutants.lab, what);
+    std::fflush(stdout);
+  };
+  const SchemataProgram built =
+      build_schemata(lab.recipe, lab.mutants.sources, std::set<int>(ids.begin(), ids.end()), store, place.sandbox());
+  say(fmt::format("{} made, {} of them do not compile; {} rounds of compiling", ids.size(), built.left_out.size(),
+                  built.rounds));
+  const std::vector<Case> cases = lab.lab.cases();
+  Campaign campaign{cases, lab.rubric, lab.mutants, equivalents, lab.lab.folder, options.jobs, 42, {}, {}, say};
+  campaign.perform = [&](const TrialOrder& order) { return performed_by(built.program, order); };
+  if (!options.no_judge)
+    campaign.judge = [&](const auto& some) { return judged_apart(options, lab.mutants.lab, some); };
+  return campaign.run(ids, built.left_out);
+}
+
+bool is_asked(const GeneratedMutantsOptions& options, const JudgedLab& lab) {
+  const std::string name = short_name(lab);
+  if (!options.only.empty()) return lab_and_id(options.only).first == name;
+  return options.labs.empty() || std::any_of(options.labs.begin(), options.labs.end(),
+                                             [&](const std::string& asked) { return &judged_lab(asked) == &lab; });
+}
+
+}  // namespace
+
+ExitCode judge_generated_mutants(const GeneratedMutantsOptions& options) {
+  if (!options.result.empty()) {
+    const JudgedMutant judged = judged_here(options);
+    write_file_atomically(options.result, nlohmann::json{{"caught", judged.caught}, {"by", judged.by}}.dump(
+                                              -1, ' ', false, nlohmann::json::error_handler_t::replace));
+    return ExitCode::kAllMatch;
+  }
+  const JudgingPlace place(options.place);
+  const std::vector<Equivalent> equivalents =
+      load_equivalents(place.root() + "/grading/mutants/generated/equivalent.toml");
+  std::vector<std::pair<std::string, Tally>> rows;
+  Tally sum;
+  std::string survivors;
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const JudgedLab& lab : judged_labs()) {
+    if (!is_asked(options, lab)) continue;
+    const auto start = std::chrono::steady_clock::now();
+    const MutatedLab mutated = mutated_lab(place, lab, kTrialFolder);
+    if (options.list) {
+      for (const int id : chosen_ids(options, mutated.mutants)) {
+        const SourceMutant& one = *mutated.mutants.find(id);
+        fmt::print("{}:{}  {}/{}:{}  {}  {}: {}\n", mutated.mutants.lab, id, lab.folder, one.file, one.line, one.task,
+                   one.rule, one.what);
+      }
+      continue;
+    }
+    const std::vector<Fate> fates = fates_of(options, place, mutated, equivalents);
+    std::map<std::string, std::vector<Fate>> by_task;
+    for (const Fate& fate : fates) by_task[fate.mutant->task].push_back(fate);
+    for (const auto& [task, some] : by_task) rows.emplace_back("  " + task, tally_of(some));
+    Tally tally = tally_of(fates);
+    tally.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    rows.emplace_back(mutated.mutants.lab, tally);
+    sum += tally;
+    survivors += text_of_survivors(lab.folder, mutated.mutants.lab, fates);
+    for (auto& fate : nlohmann::ordered_json::parse(json_of(mutated.mutants.lab, fates))) all.push_back(fate);
+  }
+  if (options.list) return ExitCode::kAllMatch;
+  rows.emplace_back("all", sum);
+  fmt::print("{}\n{}", survivors, table_of(rows));
+  if (!options.report.empty()) write_file_atomically(options.report, all.dump(1) + "\n");
+  const bool enough = sum.check_share() >= options.least_check &&
+                      (options.no_judge || sum.judge_share() >= options.least_judge) &&
+                      sum.equivalent_share() <= kMostEquivalent;
+  fmt::print(
+      "caught by check {:.1f} %, expected {:.1f}; with the judge {:.1f} %, expected {:.1f}; equivalent {:.1f} %, "
+      "at most {:.0f}\n",
+      sum.check_share(), options.least_check, sum.judge_share(), options.least_judge, sum.equivalent_share(),
+      kMostEquivalent);
+  return enough ? ExitCode::kAllMatch : ExitCode::kMismatch;
+}
+
+}  // namespace lab::grading

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/base/errors.h"
+#include "grading/judge/judging_place.h"
+
+namespace lab::grading {
+
+/// What `mutants --generated` is told.
+struct GeneratedMutantsOptions {
+  PlaceOptions place;
+  std::vector<std::string> labs;  ///< empty: all
+  int sample = 0;                 ///< of each lab; 0: all
+  std::uint64_t seed = 7;         ///< of the sample, and of the inputs that the judge draws
+  int jobs = 2;
+  bool list = false;                          ///< only print them
+  bool no_judge = false;                      ///< only the trials
+  std::string only;                           ///< "a9:17"
+  std::string result;                         ///< judge `only` here, and leave the verdict there
+  std::string tasks;                          ///< of the judge; empty: all
+  std::string report;                         ///< a file for all fates as JSON
+  double least_check = 95, least_judge = 98;  ///< percent
+};
+
+/// Makes mutants by rule, runs them, prints what caught how many and every one that nothing caught.
+/// Returns   kMismatch if fewer are caught than expected, or more than a tenth are equivalent
+ExitCode judge_generated_mutants(const GeneratedMutantsOptions& options);
+
+}  // namespace lab::grading

@@ -1,0 +1,231 @@
+#include "grading/mutants/generated/campaign.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/base/errors.h"
+#include "common/base/text.h"
+
+namespace lab::grading::generated {
+namespace {
+
+const std::vector<int> kSweptSizes = {1, 2, 3, 4, 5, 6, 7, 8};
+
+Fate* fate_of(std::vector<Fate>& fates, int id) {
+  const auto found = std::find_if(fates.begin(), fates.end(), [&](const Fate& fate) { return fate.mutant->id == id; });
+  return found == fates.end() ? nullptr : &*found;
+}
+
+bool passes(const RunReport& reference, int id) {
+  return std::binary_search(reference.places.begin(), reference.places.end(), id);
+}
+
+/// "time 120 140 -> 120 160", shortened.
+std::string difference(const std::string& kind, const std::string& before, const std::string& after) {
+  constexpr std::size_t kMost = 160;
+  std::string text = fmt::format("{} {} -> {}", kind, before, after);
+  return kind == "results" || text.size() > kMost
+             ? kind + " " + (kind == "results" ? "" : text.substr(kind.size() + 1, kMost))
+             : text;
+}
+
+}  // namespace
+
+std::string Campaign::place_of(const TrialRun& run) const {
+  const std::string at_seed = run.seed == seed ? "" : fmt::format(" with seed {}", run.seed);
+  return fmt::format("{} on {}{}", cases[static_cast<std::size_t>(run.case_index)].name, counted(run.num_ranks, "rank"),
+                     at_seed);
+}
+
+std::vector<TrialRun> Campaign::runs_on(const std::vector<int>& sizes, const std::vector<std::uint64_t>& seeds) const {
+  const std::vector<int>& judged = rubric.judging.ranks;
+  std::vector<TrialRun> runs;
+  for (const std::uint64_t each_seed : seeds) {
+    for (const int size : sizes) {
+      const bool all = std::find(judged.begin(), judged.end(), size) != judged.end();
+      for (std::size_t i = 0; i < cases.size(); ++i) {
+        if (!cases[i].costly || (all && each_seed == seed)) runs.push_back({static_cast<int>(i), size, each_seed, 0});
+      }
+    }
+  }
+  return runs;
+}
+
+std::vector<RunReport> Campaign::reference_reports(std::vector<TrialRun>& runs, bool must_be_right) const {
+  TrialOrder order;
+  order.notes_places = true;
+  order.num_mutants = mutants.all().back()->id;
+  order.jobs = jobs;
+  order.runs = runs;
+  for (std::size_t i = 0; i < runs.size(); ++i) order.trials.push_back({0, {static_cast<int>(i)}});
+  RunReport none;
+  none.skipped = true;
+  std::vector<RunReport> reports(runs.size(), none);
+  for (const TrialReport& report : perform(order)) {
+    if (report.runs.empty()) {
+      if (must_be_right) throw UsageError(fmt::format("the reference itself {} in a case", report.ended));
+      continue;
+    }
+    const RunReport& run = report.runs.front();
+    const auto index = static_cast<std::size_t>(run.run);
+    if (!run.right && !run.skipped && must_be_right)
+      throw UsageError(fmt::format("the reference itself fails in {}: {}", place_of(runs[index]), run.why));
+    runs[index].seconds = run.seconds;
+    reports[index] = run;
+    reports[index].skipped = run.skipped || !run.right;
+  }
+  return reports;
+}
+
+std::vector<int> Campaign::runs_for(int id, const std::vector<TrialRun>& runs, const std::vector<RunReport>& reference,
+                                    const std::function<bool(const TrialRun&)>& wanted) const {
+  const std::string& task = mutants.find(id)->task;
+  std::vector<int> chosen;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!reference[i].skipped && passes(reference[i], id) && wanted(runs[i])) chosen.push_back(static_cast<int>(i));
+  }
+  // The task's own cases see most; then the quickest.
+  std::stable_sort(chosen.begin(), chosen.end(), [&](int a, int b) {
+    const auto key = [&](int run) {
+      const TrialRun& place = runs[static_cast<std::size_t>(run)];
+      return std::make_tuple(cases[static_cast<std::size_t>(place.case_index)].task != task, place.seconds);
+    };
+    return key(a) < key(b);
+  });
+  return chosen;
+}
+
+void Campaign::try_on(const std::vector<TrialRun>& runs, const std::vector<RunReport>& reference,
+                      const std::function<bool(const TrialRun&)>& wanted, Fate::Kind kind,
+                      std::vector<Fate>& fates) const {
+  TrialOrder order;
+  order.jobs = jobs;
+  order.runs = runs;
+  for (Fate& fate : fates) {
+    if (fate.kind != Fate::Kind::kSurvived) continue;
+    const std::vector<int> chosen = runs_for(fate.mutant->id, runs, reference, wanted);
+    fate.reached = fate.reached || !chosen.empty();
+    if (!chosen.empty()) order.trials.push_back({fate.mutant->id, chosen});
+  }
+  for (const TrialReport& report : perform(order)) {
+    Fate& fate = *fate_of(fates, report.id);
+    const auto wrong = std::find_if(report.runs.begin(), report.runs.end(),
+                                    [](const RunReport& run) { return !run.right && !run.skipped; });
+    if (wrong != report.runs.end()) {
+      fate.kind = kind;
+      fate.symptom = wrong->symptom;
+      fate.by = fmt::format("{}: {}: {}", place_of(runs[static_cast<std::size_t>(wrong->run)]), wrong->how, wrong->why);
+    } else if (!report.ended.empty()) {
+      const auto trial =
+          std::find_if(order.trials.begin(), order.trials.end(), [&](const Trial& one) { return one.id == report.id; });
+      const auto run = static_cast<std::size_t>(trial->runs[std::min(report.runs.size(), trial->runs.size() - 1)]);
+      fate.kind = kind;
+      fate.by = fmt::format("{}: {}", place_of(runs[run]), report.ended);
+    }
+  }
+}
+
+void Campaign::judge_rest(const std::vector<TrialRun>& runs, const std::vector<RunReport>& reference,
+                          std::vector<Fate>& fates) const {
+  if (!judge) return;
+  std::vector<std::pair<int, std::set<std::string>>> rest;
+  for (const Fate& fate : fates) {
+    if (fate.kind != Fate::Kind::kSurvived || !fate.reached) continue;
+    std::set<std::string> tasks;
+    for (const int run : runs_for(fate.mutant->id, runs, reference, [](const TrialRun&) { return true; }))
+      tasks.insert(cases[static_cast<std::size_t>(runs[static_cast<std::size_t>(run)].case_index)].task);
+    rest.emplace_back(fate.mutant->id, tasks);
+  }
+  if (rest.empty()) return;
+  const std::vector<JudgedMutant> judged = judge(rest);
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    Fate& fate = *fate_of(fates, rest[i].first);
+    fate.by = judged[i].by;
+    if (judged[i].caught) fate.kind = Fate::Kind::kByJudge;
+  }
+}
+
+void Campaign::sweep(std::vector<Fate>& fates) const {
+  TrialOrder order;
+  order.until = TrialOrder::Until::kDiffers;
+  order.jobs = jobs;
+  order.runs = runs_on(kSweptSizes, {seed, seed + 1});
+  if (std::none_of(fates.begin(), fates.end(), [](const Fate& fate) { return fate.kind == Fate::Kind::kSurvived; }))
+    return;
+  const std::vector<RunReport> reference = reference_reports(order.runs, false);
+  // What differs between two runs of the reference shows nothing.
+  const std::vector<RunReport> again = reference_reports(order.runs, false);
+  std::set<std::pair<int, std::string>> unsteady;
+  for (std::size_t i = 0; i < reference.size(); ++i) {
+    if (reference[i].skipped || again[i].skipped) continue;
+    for (const auto& [kind, print] : reference[i].fingerprint) {
+      if (again[i].fingerprint.at(kind) != print) unsteady.emplace(static_cast<int>(i), kind);
+    }
+    order.expected[static_cast<int>(i)] = reference[i].fingerprint;
+  }
+  for (const auto& [run, kind] : unsteady) {
+    say(fmt::format("{} of the reference differs between runs: {}", kind,
+                    place_of(order.runs[static_cast<std::size_t>(run)])));
+    order.expected.erase(run);
+  }
+  for (const Fate& fate : fates) {
+    if (fate.kind != Fate::Kind::kSurvived) continue;
+    const std::vector<int> chosen =
+        runs_for(fate.mutant->id, order.runs, reference, [](const TrialRun&) { return true; });
+    order.trials.push_back({fate.mutant->id, chosen});
+  }
+  for (const TrialReport& report : perform(order)) {
+    Fate& fate = *fate_of(fates, report.id);
+    if (!report.ended.empty()) fate.differs.insert("end");
+    for (const RunReport& run : report.runs) {
+      const auto expected = order.expected.find(run.run);
+      if (expected == order.expected.end()) continue;
+      for (const auto& [kind, print] : expected->second) {
+        const auto found = run.fingerprint.find(kind);
+        const std::string now = found == run.fingerprint.end() ? "none" : found->second;
+        if (now == print) continue;
+        fate.differs.insert(kind);
+        const std::string at = place_of(order.runs[static_cast<std::size_t>(run.run)]);
+        fate.differs_at +=
+            fmt::format("{}{}", fate.differs_at.empty() ? at + ": " : "; ", difference(kind, print, now));
+      }
+    }
+    if (!fate.differs.empty()) continue;
+    fate.kind = Fate::Kind::kEqual;
+    fate.reason = reason_of(equivalents, lab_folder, *fate.mutant);
+  }
+}
+
+std::vector<Fate> Campaign::run(const std::vector<int>& ids, const std::set<int>& left_out) const {
+  std::vector<Fate> fates;
+  for (const int id : ids) {
+    Fate fate;
+    fate.mutant = mutants.find(id);
+    if (left_out.count(id) != 0) fate.kind = Fate::Kind::kNotCompiled;
+    fates.push_back(std::move(fate));
+  }
+  std::vector<int> sizes = rubric.judging.ranks;
+  for (const int size : rubric.judging.cheap_ranks) {
+    if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
+  }
+  const auto left = [&] {
+    return std::count_if(fates.begin(), fates.end(),
+                         [](const Fate& fate) { return fate.kind == Fate::Kind::kSurvived; });
+  };
+  std::vector<TrialRun> runs = runs_on(sizes, {seed});
+  const std::vector<RunReport> reference = reference_reports(runs, true);
+  say(fmt::format("{} runs of the reference; {} mutants on {}", runs.size(), left(), counted(sizes.front(), "rank")));
+  const auto is_usual = [&](const TrialRun& run) { return run.num_ranks == sizes.front(); };
+  try_on(runs, reference, is_usual, Fate::Kind::kByCheck, fates);
+  say(fmt::format("{} left for the other sizes", left()));
+  try_on(
+      runs, reference, [&](const TrialRun& run) { return !is_usual(run); }, Fate::Kind::kByJudge, fates);
+  say(fmt::format("{} left for the judge", left()));
+  judge_rest(runs, reference, fates);
+  say(fmt::format("{} left for the sweep", left()));
+  sweep(fates);
+  return fates;
+}
+
+}  // namespace lab::grading::generated

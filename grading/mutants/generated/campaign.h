@@ -1,0 +1,76 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/checks/case.h"
+#include "common/course/rubric/rubric.h"
+#include "grading/mutants/generated/lab_mutants.h"
+#include "grading/mutants/generated/trials/orders.h"
+
+namespace lab::grading::generated {
+
+/// What became of a mutant.
+struct Fate {
+  enum class Kind {
+    kNotCompiled,
+    kByCheck,  ///< caught by what `lab check` runs
+    kByJudge,  ///< caught on the rubric's other sizes, or by the judge itself
+    kEqual,    ///< not caught; does the same as the original, to the bit, in every run of the sweep
+    kSurvived  ///< not caught, although it does something else
+  };
+  const SourceMutant* mutant = nullptr;
+  Kind kind = Kind::kSurvived;
+  std::string by;                 ///< "Broadcast on 4 ranks: wrong: ...": what caught it
+  std::string symptom;            ///< id, where a case caught it
+  bool reached = false;           ///< by some case
+  std::set<std::string> differs;  ///< kSurvived: in what; "messages", "time"
+  std::string differs_at;         ///< the first such run, and how: "Ring on 3 ranks: time 120 140 -> 120 160"
+  std::string reason;             ///< kEqual: why, by equivalent.toml; empty: nobody has said
+};
+
+/// What the judge says of a mutant.
+struct JudgedMutant {
+  bool caught = false;
+  std::string by;
+};
+
+/// Runs all stages for some mutants of a lab.
+struct Campaign {
+  const std::vector<Case>& cases;
+  const Rubric& rubric;
+  const LabMutants& mutants;
+  const std::vector<Equivalent>& equivalents;
+  std::string lab_folder;
+  int jobs = 2;
+  std::uint64_t seed = 42;  ///< of inputs, as `lab check` draws them
+  /// Runs an order in the trial program.
+  std::function<std::vector<TrialReport>(const TrialOrder&)> perform;
+  /// Judges these mutants as submissions, in order; each with the tasks whose cases reach it.
+  std::function<std::vector<JudgedMutant>(const std::vector<std::pair<int, std::set<std::string>>>&)> judge;
+  /// Told what is being done.
+  std::function<void(const std::string&)> say;
+
+  /// The fates of the mutants with these ids, in order; `left_out`: those that did not compile.
+  /// Errors    UsageError: a case fails with the reference
+  std::vector<Fate> run(const std::vector<int>& ids, const std::set<int>& left_out) const;
+
+ private:
+  std::vector<TrialRun> runs_on(const std::vector<int>& sizes, const std::vector<std::uint64_t>& seeds) const;
+  /// What the reference does in these runs, which are given its times. Runs in which it is not right, such as on a size
+  /// that the lab does not have, count as skipped unless they must be.
+  std::vector<RunReport> reference_reports(std::vector<TrialRun>& runs, bool must_be_right) const;
+  std::vector<int> runs_for(int id, const std::vector<TrialRun>& runs, const std::vector<RunReport>& reference,
+                            const std::function<bool(const TrialRun&)>& wanted) const;
+  void try_on(const std::vector<TrialRun>& runs, const std::vector<RunReport>& reference,
+              const std::function<bool(const TrialRun&)>& wanted, Fate::Kind kind, std::vector<Fate>& fates) const;
+  void judge_rest(const std::vector<TrialRun>& runs, const std::vector<RunReport>& reference,
+                  std::vector<Fate>& fates) const;
+  void sweep(std::vector<Fate>& fates) const;
+  std::string place_of(const TrialRun& run) const;
+};
+
+}  // namespace lab::grading::generated

@@ -1,0 +1,92 @@
+#include "grading/mutants/generated/lab_mutants.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "common/base/errors.h"
+#include "common/course/rubric/toml_table.h"
+
+namespace lab::grading::generated {
+
+std::vector<const SourceMutant*> LabMutants::all() const {
+  std::vector<const SourceMutant*> mutants;
+  for (const auto& source : sources) {
+    for (const SourceMutant& mutant : source->mutants()) mutants.push_back(&mutant);
+  }
+  return mutants;
+}
+
+const SourceMutant* LabMutants::find(int id) const {
+  for (const SourceMutant* mutant : all()) {
+    if (mutant->id == id) return mutant;
+  }
+  return nullptr;
+}
+
+std::map<std::string, std::string> LabMutants::submission(const SourceMutant& mutant, const BuildRecipe& recipe) const {
+  std::map<std::string, std::string> texts;
+  for (const StudentSource& source : recipe.sources) texts[source.name] = source.reference;
+  for (const auto& source : sources) {
+    if (source->file() == mutant.file) texts[mutant.file] = source->plain(mutant);
+  }
+  return texts;
+}
+
+LabMutants generated_mutants(const std::string& lab, const BuildRecipe& recipe, const Rubric& rubric) {
+  std::set<std::string> tasks;
+  for (const RubricTask& task : rubric.tasks) tasks.insert(task.id);
+  LabMutants made;
+  made.lab = lab;
+  int next = 1;
+  for (const StudentSource& source : recipe.sources) {
+    try {
+      auto mutated = std::make_unique<MutatedSource>(source.name, source.reference, tasks, next);
+      if (mutated->mutants().empty()) continue;
+      next = mutated->mutants().back().id + 1;
+      made.sources.push_back(std::move(mutated));
+    } catch (const UsageError& failure) {
+      throw UsageError(fmt::format("{}/{}: {}", recipe.lab, source.name, failure.what()));
+    }
+  }
+  return made;
+}
+
+std::vector<std::size_t> sample_of(std::size_t num_items, std::size_t count, std::uint64_t seed) {
+  std::vector<std::size_t> items(num_items);
+  std::iota(items.begin(), items.end(), std::size_t{0});
+  std::mt19937_64 random(seed);
+  // Fisher and Yates by hand: std::shuffle may differ between libraries.
+  for (std::size_t i = 0; i < std::min(count, num_items); ++i) {
+    const std::size_t other = i + static_cast<std::size_t>(random() % (num_items - i));
+    std::swap(items[i], items[other]);
+  }
+  items.resize(std::min(count, num_items));
+  std::sort(items.begin(), items.end());
+  return items;
+}
+
+std::vector<Equivalent> load_equivalents(const std::string& path) {
+  const TomlTable file = TomlTable::load(path);
+  file.require_known({"equivalent"});
+  std::vector<Equivalent> list;
+  for (const TomlTable& table : file.tables("equivalent")) {
+    table.require_known({"file", "line", "rule", "what", "why"});
+    list.push_back({table.string("file"), table.string("line"), table.string("rule", ""), table.string("what", ""),
+                    table.string("why")});
+    if (list.back().why.empty()) throw UsageError(table.place() + ": expected a reason");
+  }
+  return list;
+}
+
+std::string reason_of(const std::vector<Equivalent>& list, const std::string& lab_folder, const SourceMutant& mutant) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const Equivalent& one) {
+    return one.file == lab_folder + "/" + mutant.file && one.line_text == mutant.line_text &&
+           (one.rule.empty() || one.rule == mutant.rule) && mutant.what.compare(0, one.what.size(), one.what) == 0;
+  });
+  return found == list.end() ? "" : found->why;
+}
+
+}  // namespace lab::grading::generated

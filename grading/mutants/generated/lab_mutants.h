@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/course/rubric/rubric.h"
+#include "grading/judge/compile/build_recipe.h"
+#include "grading/mutants/generated/schemata_build.h"
+
+namespace lab::grading::generated {
+
+/// All generated mutants of a lab's reference, in the order of files and places; ids are 1, 2, ...
+struct LabMutants {
+  std::string lab;  ///< "a9": short name
+  Sources sources;
+
+  std::vector<const SourceMutant*> all() const;
+  const SourceMutant* find(int id) const;  ///< nullptr: there is none
+  /// The lab's student files with one mutant, as a submission.
+  std::map<std::string, std::string> submission(const SourceMutant& mutant, const BuildRecipe& recipe) const;
+};
+
+/// Mutates what is between the markers of the rubric's tasks.
+LabMutants generated_mutants(const std::string& lab, const BuildRecipe& recipe, const Rubric& rubric);
+
+/// `count` of the items, chosen by a seed, in their order; all if there are no more.
+std::vector<std::size_t> sample_of(std::size_t num_items, std::size_t count, std::uint64_t seed);
+
+/// A mutant that does what the original does, and why.
+struct Equivalent {
+  std::string file;       ///< "a9_collectives/student/broadcast/flat.cpp"
+  std::string line_text;  ///< the line, without the spaces around it
+  std::string rule;       ///< empty: any
+  std::string what;       ///< the beginning of the mutant's text; empty: any
+  std::string why;
+};
+
+/// Reads equivalent.toml.
+/// Errors    UsageError: what is wrong, and where
+std::vector<Equivalent> load_equivalents(const std::string& path);
+
+/// Why this mutant is equivalent, as the list says; empty: it does not say.
+std::string reason_of(const std::vector<Equivalent>& list, const std::string& lab_folder, const SourceMutant& mutant);
+
+}  // namespace lab::grading::generated
