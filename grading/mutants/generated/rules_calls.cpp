@@ -86,7 +86,7 @@ std::vector<Proposal> scaled_sums(const Region& region) {
     const std::string whole = region.text.source(call.begin, call.end);
     if (is_one_of(call.name, {"all_reduce", "my_allreduce", "reduce_parallel", "reduce_from_region",
                               "reduce_within_region", "mse_loss", "mean"}))
-      propose(region, proposals, call.begin, call.end, whole + ".mul(2)");
+      propose(region, proposals, call.begin, call.end, whole + ".mul_(2)");
     if (call.name == "all_reduce" && call.object_end != 0) {
       const std::string object = region.text.source(call.begin, call.object_end + 1);
       propose(region, proposals, call.begin, call.end, fmt::format("{}.div_({}size())", whole, object));
@@ -94,7 +94,7 @@ std::vector<Proposal> scaled_sums(const Region& region) {
     if (is_one_of(call.name, {"my_allreduce", "reduce_parallel", "reduce_from_region", "reduce_within_region"}) &&
         call.arguments.size() == 2)
       propose(region, proposals, call.begin, call.end,
-              fmt::format("{}.div({}.size())", whole, argument(region, call, 1)));
+              fmt::format("{}.div_({}.size())", whole, argument(region, call, 1)));
     if (is_one_of(call.name, {"add_", "sub_"}) && call.object_end != 0 && call.arguments.size() == 1) {
       const auto [begin, end] = call.arguments[0];
       propose(region, proposals, begin, end, fmt::format("({}) * 2", argument(region, call, 0)));
@@ -176,6 +176,8 @@ std::vector<Proposal> dropped_arguments(const Region& region) {
   for (const Call& call : calls_in(region)) {
     if (call.arguments.size() < 2) continue;
     const std::size_t last = call.arguments.size() - 1;
+    // A text only names something in a message.
+    if (region.text[call.arguments[last].first].kind == Token::Kind::kString) continue;
     propose(region, proposals, call.arguments[last - 1].second, call.arguments[last].second, "");
   }
   return proposals;

@@ -160,6 +160,7 @@ std::vector<Proposal> swapped_arguments(const Region& region) {
                       (text[i - 1].is_name() || text.is(i - 1, ">"));
     const bool list = text.is(i, "{") && (text.is(i - 1, "return") || text.is(i - 1, "=") || text.is(i - 1, "("));
     if (!call && !list) continue;
+    if (is_one_of(text.at(i - 1), {"mse_loss", "max", "min", "maximum", "overlap"})) continue;  // symmetric
     const auto arguments = split_at_commas(text, i + 1, text[i].partner);
     for (std::size_t a = 0; a < arguments.size(); ++a) {
       // Neighbours; and what two messages of one call have in common.

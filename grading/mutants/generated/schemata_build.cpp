@@ -29,11 +29,13 @@ std::set<int> lines_named(const std::string& errors, const std::string& file, co
 
 std::set<int> mutants_named(const std::string& errors, const MutatedSource& source,
                             const std::vector<const SourceMutant*>& some) {
-  std::set<int> named = lines_named(errors, "mutant", {"error:"});
-  if (named.empty()) named = lines_named(errors, "mutant", {"required from"});
+  std::set<int> lines = lines_named(errors, "mutant", {"error:"});
+  if (lines.empty()) lines = lines_named(errors, "mutant", {"required from"});
+  std::set<int> named;
+  for (const int line : lines) named.insert(line / kLinesOfMutant);
   if (!named.empty()) return named;
   // What is wrong with a choice as a whole is reported at the original's line.
-  const std::set<int> lines = lines_named(errors, source.file(), {"error:"});
+  lines = lines_named(errors, source.file(), {"error:"});
   for (const SourceMutant* mutant : some) {
     const auto [first, last] = source.lines_of_edits(*mutant);
     if (lines.lower_bound(first) != lines.upper_bound(last)) named.insert(mutant->id);

@@ -55,7 +55,7 @@ std::string line_directive(int line, const std::string& file) {
 }
 
 std::string mutants_line(int id) {
-  return line_directive(id, "mutant");
+  return line_directive(id * kLinesOfMutant, "mutant");
 }
 
 /// What goes around a statement, or a slot of one, so that each of the edits can be chosen.

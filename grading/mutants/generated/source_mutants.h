@@ -23,6 +23,8 @@ struct SourceMutant {
   std::vector<Edit> edits;
 };
 
+constexpr int kLinesOfMutant = 100;  ///< more than any has
+
 /// A student file, cut up, with its mutants.
 class MutatedSource {
  public:
@@ -41,8 +43,8 @@ class MutatedSource {
   /// The file with one mutant, as somebody would write it.
   std::string plain(const SourceMutant& mutant) const;
   /// The file with all of these mutants, each chosen at run time by its id: `bool lab_mutant(int id)` says which. With
-  /// none chosen it does what the original does. What the compiler says about a mutant is at its id's line of the file
-  /// "mutant"; all else keeps its line.
+  /// none chosen it does what the original does. What the compiler says about a mutant is in the file "mutant", from
+  /// line id * kLinesOfMutant on; all else keeps its line.
   std::string schemata(const std::vector<const SourceMutant*>& some) const;
 
  private:

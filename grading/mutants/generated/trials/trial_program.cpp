@@ -50,6 +50,8 @@ struct Work {
 /// In the child: performs the runs, and writes a line for each.
 int perform(const Work& work, const Trial& trial, int results) {
   const rlimit memory = {kMostMemory, kMostMemory}, none = {0, 0};
+  // LibTorch makes its pool anew at its first use after a fork, which must not be by several ranks at once.
+  launch::use_threads(1);
   ::setrlimit(RLIMIT_DATA, &memory);
   ::setrlimit(RLIMIT_CORE, &none);
   choose_mutant(trial.id);
