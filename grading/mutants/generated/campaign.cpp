@@ -131,7 +131,8 @@ void Campaign::judge_rest(const std::vector<TrialRun>& runs, const std::vector<R
   if (!judge) return;
   std::vector<std::pair<int, std::set<std::string>>> rest;
   for (const Fate& fate : fates) {
-    if (fate.kind != Fate::Kind::kSurvived || !fate.reached) continue;
+    const bool open = fate.kind == Fate::Kind::kSurvived || (fate.kind == Fate::Kind::kEqual && fate.reason.empty());
+    if (!open || !fate.reached) continue;
     std::set<std::string> tasks;
     for (const int run : runs_for(fate.mutant->id, runs, reference, [](const TrialRun&) { return true; }))
       tasks.insert(cases[static_cast<std::size_t>(runs[static_cast<std::size_t>(run)].case_index)].task);
@@ -221,10 +222,10 @@ std::vector<Fate> Campaign::run(const std::vector<int>& ids, const std::set<int>
   say(fmt::format("{} left for the other sizes", left()));
   try_on(
       runs, reference, [&](const TrialRun& run) { return !is_usual(run); }, Fate::Kind::kByJudge, fates);
-  say(fmt::format("{} left for the judge", left()));
-  judge_rest(runs, reference, fates);
   say(fmt::format("{} left for the sweep", left()));
   sweep(fates);
+  say(fmt::format("{} left for the judge", left()));
+  judge_rest(runs, reference, fates);
   return fates;
 }
 

@@ -60,6 +60,21 @@ bool is_read(const Region& region, std::size_t i) {
   return !changed;
 }
 
+/// The name in front of a call's (, over template arguments.
+std::string_view function_called_at(const TokenizedText& text, std::size_t open) {
+  std::size_t i = open - 1;
+  if (text.is(i, ">")) {
+    while (i > 0 && !text.is(i, "<")) --i;
+    if (i > 0) --i;
+  }
+  return text.at(i);
+}
+
+/// Whether the order of a function's arguments is of no importance.
+bool is_symmetric(std::string_view function) {
+  return is_one_of(function, {"mse_loss", "max", "min", "maximum", "overlap", "transpose"});
+}
+
 }  // namespace
 
 std::vector<Proposal> other_ranks(const Region& region) {
@@ -98,12 +113,25 @@ std::vector<Proposal> other_sizes(const Region& region) {
 }
 
 std::vector<Proposal> other_neighbours(const Region& region) {
-  static const std::map<std::string, std::string, std::less<>> others = {
-      {"left", "right"},       {"right", "left"},       {"src_rank", "dst_rank"}, {"dst_rank", "src_rank"},
-      {"before", "next"},      {"next", "before"},      {"src", "dst"},           {"dst", "src"},
-      {"peer", "rank"},        {"kept", "given"},       {"given", "kept"},        {"have", "lacking"},
-      {"lacking", "have"},     {"first", "last"},       {"last", "first"},        {"from_peer", "to_peer"},
-      {"to_peer", "from_peer"}, {"scatter_dim", "gather_dim"}, {"gather_dim", "scatter_dim"}};
+  static const std::map<std::string, std::string, std::less<>> others = {{"left", "right"},
+                                                                         {"right", "left"},
+                                                                         {"src_rank", "dst_rank"},
+                                                                         {"dst_rank", "src_rank"},
+                                                                         {"before", "next"},
+                                                                         {"next", "before"},
+                                                                         {"src", "dst"},
+                                                                         {"dst", "src"},
+                                                                         {"peer", "rank"},
+                                                                         {"kept", "given"},
+                                                                         {"given", "kept"},
+                                                                         {"have", "lacking"},
+                                                                         {"lacking", "have"},
+                                                                         {"first", "last"},
+                                                                         {"last", "first"},
+                                                                         {"from_peer", "to_peer"},
+                                                                         {"to_peer", "from_peer"},
+                                                                         {"scatter_dim", "gather_dim"},
+                                                                         {"gather_dim", "scatter_dim"}};
   std::vector<Proposal> proposals;
   for (std::size_t i = region.begin; i < region.end; ++i) {
     if (!is_variable(region.text, i) || !is_read(region, i)) continue;
@@ -156,11 +184,11 @@ std::vector<Proposal> swapped_arguments(const Region& region) {
   std::vector<Proposal> proposals;
   const TokenizedText& text = region.text;
   for (std::size_t i = region.begin + 1; i < region.end; ++i) {
-    const bool call = text.is(i, "(") && text[i].begin == text[i - 1].end &&
-                      (text[i - 1].is_name() || text.is(i - 1, ">"));
+    const bool call =
+        text.is(i, "(") && text[i].begin == text[i - 1].end && (text[i - 1].is_name() || text.is(i - 1, ">"));
     const bool list = text.is(i, "{") && (text.is(i - 1, "return") || text.is(i - 1, "=") || text.is(i - 1, "("));
     if (!call && !list) continue;
-    if (is_one_of(text.at(i - 1), {"mse_loss", "max", "min", "maximum", "overlap"})) continue;  // symmetric
+    if (is_symmetric(function_called_at(text, i))) continue;
     const auto arguments = split_at_commas(text, i + 1, text[i].partner);
     for (std::size_t a = 0; a < arguments.size(); ++a) {
       // Neighbours; and what two messages of one call have in common.

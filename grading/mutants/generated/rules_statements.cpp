@@ -72,6 +72,28 @@ bool posts_message(const Region& region, std::size_t statement) {
   return false;
 }
 
+/// Whether it is an assignment, which changes nothing the second time.
+bool assigns(const Region& region, std::size_t statement) {
+  const Statement& one = region.statements[statement];
+  if (one.kind != Kind::kExpression) return false;
+  const std::size_t left = operand_end(region.text, one.begin);
+  if (!region.text.is(left, "=")) return false;
+  for (std::size_t i = left; i < one.end; ++i) {  // unless what it assigns does something
+    if (region.text.is(i, "(")) return false;
+  }
+  return true;
+}
+
+/// Whether both mention a variable, without which their order is of no importance.
+bool share_variable(const Region& region, std::size_t a, std::size_t b) {
+  std::vector<std::string> names;
+  for (std::size_t i = region.statements[a].begin; i < region.statements[a].end; ++i) {
+    if (is_variable(region.text, i) || (region.text[i].is_name() && region.text.is(i + 1, ".")))
+      names.emplace_back(region.text.at(i));
+  }
+  return region.mentions(b, names);
+}
+
 std::string shortened(const std::string& line) {
   constexpr std::size_t kMost = 100;
   return line.size() <= kMost ? line : line.substr(0, kMost - 3) + "...";
@@ -98,7 +120,8 @@ std::vector<Proposal> doubled_statements(const Region& region) {
   std::vector<Proposal> proposals;
   for (std::size_t i = 0; i < region.statements.size(); ++i) {
     const Statement& one = region.statements[i];
-    const bool once_is_enough = one.kind == Kind::kReturn || one.kind == Kind::kJump || one.kind == Kind::kIf;
+    const bool once_is_enough =
+        one.kind == Kind::kReturn || one.kind == Kind::kJump || one.kind == Kind::kIf || assigns(region, i);
     if (!may_go(region, i) || once_is_enough) continue;
     const std::string text = source_of(region, i);
     proposals.push_back(
@@ -111,20 +134,20 @@ std::vector<Proposal> swapped_statements(const Region& region) {
   std::vector<Proposal> proposals;
   for (const auto& [first, second] : neighbours(region)) {
     const Statement &one = region.statements[first], &two = region.statements[second];
-    const bool ends = one.kind == Kind::kReturn || one.kind == Kind::kJump || two.kind == Kind::kReturn ||
-                      two.kind == Kind::kJump;
-    if (ends || is_guard(region, first) || is_guard(region, second)) continue;
-    const std::string what =
-        fmt::format("before it: {}", shortened(line_of(region, second)));
+    const bool ends =
+        one.kind == Kind::kReturn || one.kind == Kind::kJump || two.kind == Kind::kReturn || two.kind == Kind::kJump;
+    if (ends || is_guard(region, first) || is_guard(region, second) || !share_variable(region, first, second)) continue;
+    const std::string what = fmt::format("before it: {}", shortened(line_of(region, second)));
     if (may_go(region, first) && may_go(region, second)) {
-      proposals.push_back({one.begin, what, {instead(first, source_of(region, second)),
-                                             instead(second, source_of(region, first))}});
+      proposals.push_back(
+          {one.begin, what, {instead(first, source_of(region, second)), instead(second, source_of(region, first))}});
     } else if (one.kind == Kind::kDeclaration && may_go(region, second) && !region.mentions(second, one.names)) {
-      proposals.push_back({one.begin, what, {{Edit::Place::kBefore, first, -1, source_of(region, second), false},
-                                             instead(second, "")}});
+      proposals.push_back({one.begin,
+                           what,
+                           {{Edit::Place::kBefore, first, -1, source_of(region, second), false}, instead(second, "")}});
     } else if (two.kind == Kind::kDeclaration && may_go(region, first) && !region.mentions(first, two.names)) {
-      proposals.push_back({one.begin, what, {instead(first, ""),
-                                             {Edit::Place::kAfter, second, -1, source_of(region, first), false}}});
+      proposals.push_back(
+          {one.begin, what, {instead(first, ""), {Edit::Place::kAfter, second, -1, source_of(region, first), false}}});
     }
   }
   return proposals;
@@ -173,7 +196,8 @@ std::vector<Proposal> early_waits(const Region& region) {
     for (std::size_t token = one.begin; token + 1 < one.end; ++token) {
       if (!text.is(token, "push_back") || !text.is(token + 1, "(")) continue;
       const std::string message = text.source(token + 2, text[token + 1].partner);
-      proposals.push_back({one.begin, fmt::format("waits at once: {}", shortened(message)),
+      proposals.push_back({one.begin,
+                           fmt::format("waits at once: {}", shortened(message)),
                            {instead(i, fmt::format("({}).wait();", message))}});
     }
   }

@@ -15,9 +15,9 @@ bool makes(const Texts& made, const std::string& what) {
 }  // namespace
 
 TEST_CASE("generated rules: ranks, sizes, neighbours, indices, variables") {
-  CHECK(made_by(other_ranks, "g(p2p.rank());") ==
-        Texts{"p2p.rank() -> 0", "p2p.rank() -> ((p2p.rank() + 1) % p2p.size())",
-              "p2p.rank() -> (p2p.size() - 1 - p2p.rank())"});
+  CHECK(made_by(other_ranks, "g(p2p.rank());") == Texts{"p2p.rank() -> 0",
+                                                        "p2p.rank() -> ((p2p.rank() + 1) % p2p.size())",
+                                                        "p2p.rank() -> (p2p.size() - 1 - p2p.rank())"});
   CHECK(made_by(other_ranks, "g(parts.rank(), rank);") == Texts{"rank -> 0"});
   CHECK(makes(made_by(other_sizes, "return comm.size();"), "comm.size() -> 4"));
   CHECK(made_by(other_sizes, "return parts.size();") ==
@@ -38,7 +38,8 @@ TEST_CASE("generated rules: numbers, dimensions, operators, conditions") {
         Texts{"&& -> ||", "< -> <=", "< -> >", "! -> nothing", "- -> nothing"});
   CHECK(made_by(dropped_operands, "a = (b - f(c)[0] + d) % e;") ==
         Texts{"- f(c)[0] -> nothing", "+ d -> nothing", "f(c)[0] + -> nothing", "% e -> nothing"});
-  CHECK(made_by(other_conditions, "if (a == b) g();") == Texts{"a == b -> !(a == b)", "a == b -> false", "a == b -> true"});
+  CHECK(made_by(other_conditions, "if (a == b) g();") ==
+        Texts{"a == b -> !(a == b)", "a == b -> false", "a == b -> true"});
   CHECK_FALSE(makes(made_by(other_conditions, "while (a) g();"), "a -> true"));  // has no end
   CHECK(makes(made_by(other_conditions, "x = a < b ? c : d;"), "a < b -> true"));
 }
@@ -52,9 +53,11 @@ TEST_CASE("generated rules: arguments") {
 
 TEST_CASE("generated rules: copies, means, scales") {
   CHECK(made_by(views_for_copies, "y = x.clone();") == Texts{".clone() -> nothing"});
-  CHECK(made_by(views_for_copies, "y = at::empty_like(x); y.add_(x);") == Texts{"at::empty_like(x) -> x", "add_ -> add"});
+  CHECK(made_by(views_for_copies, "y = at::empty_like(x); y.add_(x);") ==
+        Texts{"at::empty_like(x) -> x", "add_ -> add"});
   CHECK(made_by(sums_for_means, "l = x.mean(); s = x.sum(-1);") == Texts{"mean -> sum", "sum -> mean"});
-  CHECK(makes(made_by(scaled_sums, "comm.all_reduce(x);"), "comm.all_reduce(x) -> comm.all_reduce(x).div_(comm.size())"));
+  CHECK(
+      makes(made_by(scaled_sums, "comm.all_reduce(x);"), "comm.all_reduce(x) -> comm.all_reduce(x).div_(comm.size())"));
   CHECK(made_by(other_calls, "n = std::min(a, b);") == Texts{"min -> max"});
   CHECK(made_by(copies_for_moves, "f(std::move(x));") == Texts{"std::move(x) -> x"});
 }
@@ -66,8 +69,10 @@ TEST_CASE("generated rules: statements") {
         Texts{"without: return b;"});  // not the last one: a function must end with it
   CHECK(made_by(dropped_statements, "check(x, {1}); throw E();") == Texts{"without: throw E();"});
   CHECK(made_by(doubled_statements, "a(); return b;") == Texts{"twice: a();"});
-  CHECK(made_by(swapped_statements, "a(); b(); int c = 1; d(c); e();") ==
-        Texts{"before it: b();", "before it: int c = 1;", "before it: e();"});
+  CHECK(made_by(doubled_statements, "a = b; a = g(); a += b;") == Texts{"twice: a = g();", "twice: a += b;"});
+  CHECK(made_by(swapped_statements, "a.f(x); b(x); int c = g(x); d(c); e();") ==
+        Texts{"before it: b(x);", "before it: int c = g(x);"});
+  CHECK(made_by(swapped_arguments, "std::max<int>(a, b); x.transpose(1, 2);").empty());
 }
 
 TEST_CASE("generated rules: the order of messages") {
@@ -81,9 +86,9 @@ TEST_CASE("generated rules: the order of messages") {
 TEST_CASE("generated rules: nothing is mutated in checks and messages of errors, nor outside of the markers") {
   for (const Rule& rule : rules()) {
     CAPTURE(rule.name);
-    for (const std::string& made : made_by(rule.find, "check(x, {rank + 1, size});\n(void)other;"))
-      FAIL_CHECK(made);
-    const TokenizedText text("int f(int a) { return a + 1; }\n// BEGIN SOLUTION t.two\na + 1;\n// END SOLUTION t.two\n");
+    for (const std::string& made : made_by(rule.find, "check(x, {rank + 1, size});\n(void)other;")) FAIL_CHECK(made);
+    const TokenizedText text(
+        "int f(int a) { return a + 1; }\n// BEGIN SOLUTION t.two\na + 1;\n// END SOLUTION t.two\n");
     CHECK(regions_of(text, {"t.one"}).empty());
   }
 }
