@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "common/base/errors.h"
 #include "common/base/text.h"
@@ -52,7 +53,7 @@ std::vector<TrialRun> Campaign::runs_on(const std::vector<int>& sizes, const std
   return runs;
 }
 
-std::vector<RunReport> Campaign::reference_reports(std::vector<TrialRun>& runs, bool must_be_right) const {
+Campaign::Known Campaign::with_reference(std::vector<TrialRun> runs, bool must_be_right) const {
   TrialOrder order;
   order.notes_places = true;
   order.num_mutants = mutants.all().back()->id;
@@ -61,7 +62,8 @@ std::vector<RunReport> Campaign::reference_reports(std::vector<TrialRun>& runs, 
   for (std::size_t i = 0; i < runs.size(); ++i) order.trials.push_back({0, {static_cast<int>(i)}});
   RunReport none;
   none.skipped = true;
-  std::vector<RunReport> reports(runs.size(), none);
+  Known known{std::move(runs), {}};
+  known.reference.resize(known.runs.size(), none);
   for (const TrialReport& report : perform(order)) {
     if (report.runs.empty()) {
       if (must_be_right) throw UsageError(fmt::format("the reference itself {} in a case", report.ended));
@@ -70,25 +72,24 @@ std::vector<RunReport> Campaign::reference_reports(std::vector<TrialRun>& runs, 
     const RunReport& run = report.runs.front();
     const auto index = static_cast<std::size_t>(run.run);
     if (!run.right && !run.skipped && must_be_right)
-      throw UsageError(fmt::format("the reference itself fails in {}: {}", place_of(runs[index]), run.why));
-    runs[index].seconds = run.seconds;
-    reports[index] = run;
-    reports[index].skipped = run.skipped || !run.right;
+      throw UsageError(fmt::format("the reference itself fails in {}: {}", place_of(known.runs[index]), run.why));
+    known.runs[index].seconds = run.seconds;
+    known.reference[index] = run;
+    known.reference[index].skipped = run.skipped || !run.right;
   }
-  return reports;
+  return known;
 }
 
-std::vector<int> Campaign::runs_for(int id, const std::vector<TrialRun>& runs, const std::vector<RunReport>& reference,
-                                    const std::function<bool(const TrialRun&)>& wanted) const {
+std::vector<int> Campaign::runs_for(int id, const Known& known) const {
   const std::string& task = mutants.find(id)->task;
   std::vector<int> chosen;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (!reference[i].skipped && passes(reference[i], id) && wanted(runs[i])) chosen.push_back(static_cast<int>(i));
+  for (std::size_t i = 0; i < known.runs.size(); ++i) {
+    if (!known.reference[i].skipped && passes(known.reference[i], id)) chosen.push_back(static_cast<int>(i));
   }
   // The task's own cases see most; then the quickest.
   std::stable_sort(chosen.begin(), chosen.end(), [&](int a, int b) {
     const auto key = [&](int run) {
-      const TrialRun& place = runs[static_cast<std::size_t>(run)];
+      const TrialRun& place = known.runs[static_cast<std::size_t>(run)];
       return std::make_tuple(cases[static_cast<std::size_t>(place.case_index)].task != task, place.seconds);
     };
     return key(a) < key(b);
@@ -96,15 +97,19 @@ std::vector<int> Campaign::runs_for(int id, const std::vector<TrialRun>& runs, c
   return chosen;
 }
 
-void Campaign::try_on(const std::vector<TrialRun>& runs, const std::vector<RunReport>& reference,
-                      const std::function<bool(const TrialRun&)>& wanted, Fate::Kind kind,
-                      std::vector<Fate>& fates) const {
+std::set<int> Campaign::cases_for(int id, const Known& known) const {
+  std::set<int> indices;
+  for (const int run : runs_for(id, known)) indices.insert(known.runs[static_cast<std::size_t>(run)].case_index);
+  return indices;
+}
+
+void Campaign::try_on(const Known& known, Fate::Kind kind, std::vector<Fate>& fates) const {
   TrialOrder order;
   order.jobs = jobs;
-  order.runs = runs;
+  order.runs = known.runs;
   for (Fate& fate : fates) {
     if (fate.kind != Fate::Kind::kSurvived) continue;
-    const std::vector<int> chosen = runs_for(fate.mutant->id, runs, reference, wanted);
+    const std::vector<int> chosen = runs_for(fate.mutant->id, known);
     fate.reached = fate.reached || !chosen.empty();
     if (!chosen.empty()) order.trials.push_back({fate.mutant->id, chosen});
   }
@@ -115,27 +120,26 @@ void Campaign::try_on(const std::vector<TrialRun>& runs, const std::vector<RunRe
     if (wrong != report.runs.end()) {
       fate.kind = kind;
       fate.symptom = wrong->symptom;
-      fate.by = fmt::format("{}: {}: {}", place_of(runs[static_cast<std::size_t>(wrong->run)]), wrong->how, wrong->why);
+      fate.by =
+          fmt::format("{}: {}: {}", place_of(known.runs[static_cast<std::size_t>(wrong->run)]), wrong->how, wrong->why);
     } else if (!report.ended.empty()) {
       const auto trial =
           std::find_if(order.trials.begin(), order.trials.end(), [&](const Trial& one) { return one.id == report.id; });
       const auto run = static_cast<std::size_t>(trial->runs[std::min(report.runs.size(), trial->runs.size() - 1)]);
       fate.kind = kind;
-      fate.by = fmt::format("{}: {}", place_of(runs[run]), report.ended);
+      fate.by = fmt::format("{}: {}", place_of(known.runs[run]), report.ended);
     }
   }
 }
 
-void Campaign::judge_rest(const std::vector<TrialRun>& runs, const std::vector<RunReport>& reference,
-                          std::vector<Fate>& fates) const {
+void Campaign::judge_rest(const Known& known, std::vector<Fate>& fates) const {
   if (!judge) return;
   std::vector<std::pair<int, std::set<std::string>>> rest;
   for (const Fate& fate : fates) {
     const bool open = fate.kind == Fate::Kind::kSurvived || (fate.kind == Fate::Kind::kEqual && fate.reason.empty());
     if (!open || !fate.reached) continue;
     std::set<std::string> tasks;
-    for (const int run : runs_for(fate.mutant->id, runs, reference, [](const TrialRun&) { return true; }))
-      tasks.insert(cases[static_cast<std::size_t>(runs[static_cast<std::size_t>(run)].case_index)].task);
+    for (const int index : cases_for(fate.mutant->id, known)) tasks.insert(cases[static_cast<std::size_t>(index)].task);
     rest.emplace_back(fate.mutant->id, tasks);
   }
   if (rest.empty()) return;
@@ -147,34 +151,33 @@ void Campaign::judge_rest(const std::vector<TrialRun>& runs, const std::vector<R
   }
 }
 
-void Campaign::sweep(std::vector<Fate>& fates) const {
+void Campaign::sweep(const Known& known, std::vector<Fate>& fates) const {
+  std::set<int> indices;  // of cases
+  for (const Fate& fate : fates) {
+    if (fate.kind == Fate::Kind::kSurvived) indices.merge(cases_for(fate.mutant->id, known));
+  }
+  std::vector<TrialRun> runs = runs_on(kSweptSizes, {seed, seed + 1});
+  runs.erase(
+      std::remove_if(runs.begin(), runs.end(), [&](const TrialRun& run) { return indices.count(run.case_index) == 0; }),
+      runs.end());
+  const Known swept = with_reference(std::move(runs), false);
+  // What differs between two runs of the reference shows nothing.
+  const Known again = with_reference(swept.runs, false);
   TrialOrder order;
   order.until = TrialOrder::Until::kDiffers;
   order.jobs = jobs;
-  order.runs = runs_on(kSweptSizes, {seed, seed + 1});
-  if (std::none_of(fates.begin(), fates.end(), [](const Fate& fate) { return fate.kind == Fate::Kind::kSurvived; }))
-    return;
-  const std::vector<RunReport> reference = reference_reports(order.runs, false);
-  // What differs between two runs of the reference shows nothing.
-  const std::vector<RunReport> again = reference_reports(order.runs, false);
-  std::set<std::pair<int, std::string>> unsteady;
-  for (std::size_t i = 0; i < reference.size(); ++i) {
-    if (reference[i].skipped || again[i].skipped) continue;
-    for (const auto& [kind, print] : reference[i].fingerprint) {
-      if (again[i].fingerprint.at(kind) != print) unsteady.emplace(static_cast<int>(i), kind);
+  order.runs = swept.runs;
+  for (std::size_t i = 0; i < swept.runs.size(); ++i) {
+    const RunReport &one = swept.reference[i], &other = again.reference[i];
+    if (one.skipped) continue;
+    if (one.fingerprint == other.fingerprint) {
+      order.expected[static_cast<int>(i)] = one.fingerprint;
+    } else {
+      say(fmt::format("the reference is not the same twice: {}", place_of(swept.runs[i])));
     }
-    order.expected[static_cast<int>(i)] = reference[i].fingerprint;
-  }
-  for (const auto& [run, kind] : unsteady) {
-    say(fmt::format("{} of the reference differs between runs: {}", kind,
-                    place_of(order.runs[static_cast<std::size_t>(run)])));
-    order.expected.erase(run);
   }
   for (const Fate& fate : fates) {
-    if (fate.kind != Fate::Kind::kSurvived) continue;
-    const std::vector<int> chosen =
-        runs_for(fate.mutant->id, order.runs, reference, [](const TrialRun&) { return true; });
-    order.trials.push_back({fate.mutant->id, chosen});
+    if (fate.kind == Fate::Kind::kSurvived) order.trials.push_back({fate.mutant->id, runs_for(fate.mutant->id, swept)});
   }
   for (const TrialReport& report : perform(order)) {
     Fate& fate = *fate_of(fates, report.id);
@@ -191,6 +194,7 @@ void Campaign::sweep(std::vector<Fate>& fates) const {
         fate.differs_at +=
             fmt::format("{}{}", fate.differs_at.empty() ? at + ": " : "; ", difference(kind, print, now));
       }
+      if (!fate.differs.empty()) break;
     }
     if (!fate.differs.empty()) continue;
     fate.kind = Fate::Kind::kEqual;
@@ -214,18 +218,21 @@ std::vector<Fate> Campaign::run(const std::vector<int>& ids, const std::set<int>
     return std::count_if(fates.begin(), fates.end(),
                          [](const Fate& fate) { return fate.kind == Fate::Kind::kSurvived; });
   };
-  std::vector<TrialRun> runs = runs_on(sizes, {seed});
-  const std::vector<RunReport> reference = reference_reports(runs, true);
-  say(fmt::format("{} runs of the reference; {} mutants on {}", runs.size(), left(), counted(sizes.front(), "rank")));
-  const auto is_usual = [&](const TrialRun& run) { return run.num_ranks == sizes.front(); };
-  try_on(runs, reference, is_usual, Fate::Kind::kByCheck, fates);
+  Known known = with_reference(runs_on({sizes.front()}, {seed}), true);
+  say(fmt::format("{} runs of the reference; {} mutants on {}", known.runs.size(), left(),
+                  counted(sizes.front(), "rank")));
+  try_on(known, Fate::Kind::kByCheck, fates);
+  if (left() == 0) return fates;
   say(fmt::format("{} left for the other sizes", left()));
-  try_on(
-      runs, reference, [&](const TrialRun& run) { return !is_usual(run); }, Fate::Kind::kByJudge, fates);
+  const Known others = with_reference(runs_on({sizes.begin() + 1, sizes.end()}, {seed}), true);
+  try_on(others, Fate::Kind::kByJudge, fates);
+  known.runs.insert(known.runs.end(), others.runs.begin(), others.runs.end());
+  known.reference.insert(known.reference.end(), others.reference.begin(), others.reference.end());
+  if (left() == 0) return fates;
   say(fmt::format("{} left for the sweep", left()));
-  sweep(fates);
+  sweep(known, fates);
   say(fmt::format("{} left for the judge", left()));
-  judge_rest(runs, reference, fates);
+  judge_rest(known, fates);
   return fates;
 }
 

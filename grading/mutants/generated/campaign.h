@@ -59,17 +59,22 @@ struct Campaign {
   std::vector<Fate> run(const std::vector<int>& ids, const std::set<int>& left_out) const;
 
  private:
+  /// Runs, and what the reference did in them.
+  struct Known {
+    std::vector<TrialRun> runs;
+    std::vector<RunReport> reference;
+  };
+
   std::vector<TrialRun> runs_on(const std::vector<int>& sizes, const std::vector<std::uint64_t>& seeds) const;
-  /// What the reference does in these runs, which are given its times. Runs in which it is not right, such as on a size
-  /// that the lab does not have, count as skipped unless they must be.
-  std::vector<RunReport> reference_reports(std::vector<TrialRun>& runs, bool must_be_right) const;
-  std::vector<int> runs_for(int id, const std::vector<TrialRun>& runs, const std::vector<RunReport>& reference,
-                            const std::function<bool(const TrialRun&)>& wanted) const;
-  void try_on(const std::vector<TrialRun>& runs, const std::vector<RunReport>& reference,
-              const std::function<bool(const TrialRun&)>& wanted, Fate::Kind kind, std::vector<Fate>& fates) const;
-  void judge_rest(const std::vector<TrialRun>& runs, const std::vector<RunReport>& reference,
-                  std::vector<Fate>& fates) const;
-  void sweep(std::vector<Fate>& fates) const;
+  /// Runs in which the reference is not right, such as on a size that the lab does not have, count as skipped unless they
+  /// must be.
+  Known with_reference(std::vector<TrialRun> runs, bool must_be_right) const;
+  /// Those that reach the mutant, what sees most and is quickest first.
+  std::vector<int> runs_for(int id, const Known& known) const;
+  std::set<int> cases_for(int id, const Known& known) const;
+  void try_on(const Known& known, Fate::Kind kind, std::vector<Fate>& fates) const;
+  void sweep(const Known& known, std::vector<Fate>& fates) const;
+  void judge_rest(const Known& known, std::vector<Fate>& fates) const;
   std::string place_of(const TrialRun& run) const;
 };
 
