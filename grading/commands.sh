@@ -36,6 +36,9 @@ help_on_tree() {
   answers LAB             print the answer key
   mutants [NAME...]       judge the wrong and the unusual solutions in
                           grading/mutants: does the judge catch what it must?
+  mutants --generated [LAB...] [--sample N] [--seed S] [--list] [--only ID]
+                          the same with mutants made by rule: prints the share
+                          that is caught, and each that is not
   hostile [NAME...] [--quick] [--level full|limits]
                           grade the hand-ins in grading/hostile, which attack
                           the grading: none may get anywhere

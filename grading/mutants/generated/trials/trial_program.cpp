@@ -21,6 +21,7 @@
 #include "common/base/text.h"
 #include "common/launch/one_rank.h"
 #include "common/launch/supervise/memory_file.h"
+#include "common/rank/start/warm_up.h"
 #include "grading/judge/sandbox/job_clock.h"
 #include "grading/mutants/generated/trials/chosen_mutant.h"
 #include "grading/mutants/generated/trials/orders.h"
@@ -154,7 +155,9 @@ void trial_program(const std::vector<Case>& cases, CallTable (*calls)()) {
   int exit_code = 0;
   try {
     launch::use_threads(1);  // no pool of threads before a fork
+    launch::keep_freed_memory();
     launch::install_meters();
+    warm_up();
     const TrialOrder order = order_from_json(std::string(std::istreambuf_iterator<char>(std::cin), {}));
     const CallTable table = calls();
     perform_all({order, cases, table});
