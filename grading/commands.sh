@@ -146,10 +146,12 @@ command_starter() {
   start labstarter --source "$root" "$@"
 }
 
+judging_targets=(programs labgrade)
+
 # judge COMMAND [arguments]: runs labgrade, after building everything that it builds submissions from.
 judge() {
   ensure_packages "${program_packages[@]}" >&2
-  build release OFF programs labgrade >&2
+  build release OFF "${judging_targets[@]}" >&2
   exec "$root/build/release/bin/labgrade" "$@" --source "$root"
 }
 
@@ -177,6 +179,7 @@ command_answers() {
 
 command_mutants() {
   ensure_packages "${program_packages[@]}" patch >&2
+  judging_targets+=(trials)
   judge mutants "$@"
 }
 
