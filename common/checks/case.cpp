@@ -114,8 +114,11 @@ std::string beyond_shares(const Case& test_case, const CasePlace& place, const R
       beyond_share(test_case.work, place, used.flops,
                    "does {:.2f} of one process's work ({} floating-point operations), expected at most {:.2f}");
   if (!reason.empty()) return reason;
-  return beyond_share(test_case.memory, place, used.peak_bytes,
-                      "holds {:.2f} of one process's memory ({} bytes), expected at most {:.2f}");
+  const std::string held = beyond_share(test_case.memory, place, used.peak_bytes,
+                                        "holds {:.2f} of one process's memory ({} bytes), expected at most {:.2f}");
+  if (!held.empty() || used.retained_bytes == 0) return held;
+  return fmt::format("still holds {} bytes of tensors after it has returned, expected none but its results",
+                     used.retained_bytes);
 }
 
 /// The first bound that the case's costs on a rank violate; empty: none.

@@ -93,7 +93,8 @@ struct Case {
   CostBounds bounds;
   /// What this rank may compute, in floating-point operations by the work meter (tensor/work_meter.h); empty: anything.
   std::function<ShareBound(const CasePlace&)> work;
-  /// The most bytes of tensors made by the call that this rank may hold at a time; empty: any number.
+  /// The most bytes of tensors made by the call that this rank may hold at a time; empty: any number. Afterwards it may
+  /// hold none but its results, in any case.
   std::function<ShareBound(const CasePlace&)> memory;
   /// How long it may take; empty: any time.
   std::function<TimeBound(int size, std::uint64_t seed)> time;

@@ -97,7 +97,10 @@ std::string headline(const TaskCheck& check) {
 }
 
 nlohmann::json json_of_use(const ResourceUse& use) {
-  return {{"flops", use.flops}, {"peak_tensor_bytes", use.peak_bytes}, {"model_time_ps", use.model_time.total}};
+  return {{"flops", use.flops},
+          {"peak_tensor_bytes", use.peak_bytes},
+          {"retained_tensor_bytes", use.retained_bytes},
+          {"model_time_ps", use.model_time.total}};
 }
 
 nlohmann::json json_of_case(const CheckedCase& checked) {

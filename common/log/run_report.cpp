@@ -80,7 +80,7 @@ Json from_use(const ResourceUse& use) {
 
 ResourceUse to_use(const Json& json) {
   return {json.at("flops").get<std::int64_t>(), json.at("peak_tensor_bytes").get<std::int64_t>(),
-          to_model_time(json.at("model_time_ps"))};
+          to_model_time(json.at("model_time_ps")), 0};
 }
 
 Json from_rank(const RankReport& report) {

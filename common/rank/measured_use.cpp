@@ -12,7 +12,8 @@ ResourceUse measured_use(Communicator& comm, const std::function<void()>& body) 
   const MemoryScope memory;
   const WorkScope work;
   body();
-  return {work.flops(), memory.reading().peak_bytes, endpoint_of(comm).model_time()};
+  const MeterReading held = memory.reading();
+  return {work.flops(), held.peak_bytes, endpoint_of(comm).model_time(), held.current_bytes};
 }
 
 ResourceUse measured_use_of_one_process(const std::function<void()>& body) {
@@ -21,7 +22,7 @@ ResourceUse measured_use_of_one_process(const std::function<void()>& body) {
   const MemoryScope memory;
   const WorkScope work;
   body();
-  return {work.flops(), memory.reading().peak_bytes, comm::model_time_of(work.flops())};
+  return {work.flops(), memory.reading().peak_bytes, comm::model_time_of(work.flops()), 0};
 }
 
 }  // namespace lab

@@ -7,7 +7,8 @@
 
 namespace lab {
 
-/// What the body uses on this rank. The rank's clocks begin at zero with it.
+/// What the body uses on this rank; `retained_bytes` counts all that it made and that lives on. The rank's clocks begin
+/// at zero with it.
 /// Call      on every rank of the world at the same point, with no message in flight
 ResourceUse measured_use(Communicator& comm, const std::function<void()>& body);
 

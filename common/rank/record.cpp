@@ -141,6 +141,7 @@ std::string text_of_record(const CaseRecord& record, const std::vector<std::stri
       {"spent", spent},
       {"flops", record.used.flops},
       {"peak_bytes", record.used.peak_bytes},
+      {"retained_bytes", record.used.retained_bytes},
       {"model_time_ps",
        {{"total", time.total}, {"work", time.work}, {"waiting", time.waiting}, {"overhead", time.overhead}}},
       {"undefined", undefined}};
@@ -165,7 +166,8 @@ CaseRecord record_from_text(const std::string& text, std::vector<std::string>& u
   record.used = {
       count_at(document, "flops"),
       count_at(document, "peak_bytes"),
-      {count_at(time, "total"), count_at(time, "work"), count_at(time, "waiting"), count_at(time, "overhead")}};
+      {count_at(time, "total"), count_at(time, "work"), count_at(time, "waiting"), count_at(time, "overhead")},
+      count_at(document, "retained_bytes")};
   for (const json& entry : list_at(document, "spent")) record.spent.push_back(ledger_entry_of(entry));
   for (const json& name : list_at(document, "undefined")) {
     if (!name.is_string()) throw UsageError("its 'undefined' has a name that is not a string");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <set>
 #include <utility>
 
 #include "common/base/errors.h"
@@ -51,6 +52,20 @@ std::string shapes_of(const TensorMap& tensors) {
   return text.empty() ? "none" : text;
 }
 
+/// The bytes of the storages that these results refer to and the inputs do not, each once.
+std::int64_t bytes_of_results(const TensorMap& results, const TensorMap& inputs) {
+  std::set<const void*> counted;
+  for (const auto& [name, tensor] : inputs) {
+    if (tensor.defined()) counted.insert(tensor.storage().data());
+  }
+  std::int64_t bytes = 0;
+  for (const auto& [name, tensor] : results) {
+    if (tensor.defined() && counted.insert(tensor.storage().data()).second)
+      bytes += static_cast<std::int64_t>(tensor.storage().nbytes());
+  }
+  return bytes;
+}
+
 /// What the task's call threw, as the error of exit code 7 that names the case. Null: no exception.
 Error thrown_by_student(const std::string& task, const std::string& name, const CaseInputs& inputs,
                         const std::exception* failure) {
@@ -84,9 +99,11 @@ CaseRun perform_call(const CallTable& calls, const std::string& task, const std:
       run.used = measured_use(comm, [&] {
         run.actual = call(comm, run.inputs);
         for (auto& [result, tensor] : run.actual) {
-          if (tensor.defined()) tensor = tensor.cpu();
+          if (tensor.defined()) tensor = tensor.cpu().detach();  // what led to a result is not part of it
         }
       });
+      const std::int64_t returned = bytes_of_results(run.actual, run.inputs.tensors);
+      run.used.retained_bytes = std::max<std::int64_t>(0, run.used.retained_bytes - returned);
     } catch (const Error&) {
       throw;
     } catch (const std::exception& failure) {

@@ -1,5 +1,6 @@
 #include "common/checks/case.h"
 
+#include <array>
 #include <cmath>
 
 #include "common/testing/test.h"
@@ -60,6 +61,35 @@ TEST_CASE("a result left undefined or full of NaN never passes") {
   const CaseResult poisoned = run_on_two(doubling(), times(std::nan("")));
   CHECK_FALSE(poisoned.passed());
   CHECK(std::isnan(poisoned.comparison.max_diff));
+}
+
+TEST_CASE("nothing that a call made may live on but its results, wherever it is kept") {
+  std::array<at::Tensor, 2> kept;  // of each rank: static variables
+  const CaseResult hoarding = run_on_two(doubling(), [&](Communicator& comm, const CaseInputs& inputs) {
+    kept[static_cast<std::size_t>(comm.rank())] = at::zeros({4});
+    return TensorMap{{"y", inputs.tensor("input.x") * 2}};
+  });
+  CHECK_FALSE(hoarding.passed());
+  CHECK(hoarding.comparison.close);
+  CHECK(hoarding.over_budget == "still holds 16 bytes of tensors after it has returned, expected none but its results");
+}
+
+TEST_CASE("a result may be part of something larger, an input, or have a graph: none of this lives on") {
+  const auto passes = [](const std::function<at::Tensor(const at::Tensor& x)>& doubled) {
+    const CaseResult result = run_on_two(doubling(), [&](Communicator&, const CaseInputs& inputs) {
+      return TensorMap{{"y", doubled(inputs.tensor("input.x"))}};
+    });
+    CHECK(result.over_budget.empty());
+    return result.passed();
+  };
+  CHECK(passes([](const at::Tensor& x) { return at::cat({x, x * 2, x}).narrow(0, 3, 3); }));
+  CHECK(passes([](const at::Tensor& x) { return at::Tensor(x).mul_(2); }));
+  CHECK(passes([](const at::Tensor& x) { return x.clone().requires_grad_() * at::full({3}, 2.0); }));
+  CHECK(passes([](const at::Tensor& x) {
+    const at::Tensor leaf = x.clone().requires_grad_();
+    (leaf * leaf).sum().backward();
+    return leaf.grad();
+  }));
 }
 
 TEST_CASE("a missing, unknown or mis-shaped result is an error that names it") {

@@ -22,7 +22,7 @@ CaseRecord some_record() {
   record.spent = {{"a0.double", 1, 2, 300, 400, 5}, {"all_reduce", 6, 0, ~std::uint64_t{0}, 0, 0}};
   for (const int rank : {2, 70}) record.spent[0].destinations.add(rank);
   record.spent[0].sources.add(1);
-  record.used = {std::int64_t{1} << 40, 4096, {(std::int64_t{1} << 60) + 1, 2, 3, 4}};
+  record.used = {std::int64_t{1} << 40, 4096, {(std::int64_t{1} << 60) + 1, 2, 3, 4}, 96};
   return record;
 }
 
@@ -90,6 +90,7 @@ TEST_CASE("records come back as they were written, in order") {
   CHECK(first.spent[1].sources.ranks().empty());
   CHECK(first.used.flops == std::int64_t{1} << 40);
   CHECK(first.used.peak_bytes == 4096);
+  CHECK(first.used.retained_bytes == 96);
   CHECK(first.used.model_time == ModelTime{(std::int64_t{1} << 60) + 1, 2, 3, 4});
   CHECK(first.spent[1].bytes_sent == ~std::uint64_t{0});
   const CaseRecord& second = read.records[1];
