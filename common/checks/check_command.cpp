@@ -9,6 +9,9 @@
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "common/base/files.h"
@@ -152,15 +155,17 @@ std::string check_text(const TaskCheck& check) {
   return text + text_of_sharing(check.cases);
 }
 
-std::string summary_text(const std::vector<TaskCheck>& checks) {
-  const auto num_passed =
-      std::count_if(checks.begin(), checks.end(), [](const TaskCheck& check) { return check.passed(); });
-  const auto num_skipped =
-      std::count_if(checks.begin(), checks.end(), [](const TaskCheck& check) { return check.skipped(); });
-  const auto num_todo = std::count_if(checks.begin(), checks.end(), reached_todo);
-  std::string text = fmt::format("{} of {} tasks right", num_passed, checks.size());
-  if (num_todo > 0) text += fmt::format(", {} not implemented", num_todo);
-  if (num_skipped > 0) text += fmt::format(", {} skipped", num_skipped);
+void Summary::add(bool passed, bool todo, bool skipped) {
+  ++num_tasks_;
+  if (passed) ++num_passed_;
+  if (todo) ++num_todo_;
+  if (skipped) ++num_skipped_;
+}
+
+std::string Summary::text() const {
+  std::string text = fmt::format("{} of {} tasks right", num_passed_, num_tasks_);
+  if (num_todo_ > 0) text += fmt::format(", {} not implemented", num_todo_);
+  if (num_skipped_ > 0) text += fmt::format(", {} skipped", num_skipped_);
   return text + "\n";
 }
 
@@ -174,6 +179,7 @@ std::string check_json(const std::vector<TaskCheck>& checks) {
                         {"skipped", check.skipped()},
                         {"exit_code", check.exit_code()},
                         {"words", headline(check)},
+                        {"ranks", check.cases.front().ranks.size()},
                         {"checks", cases}});
   }
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
@@ -183,79 +189,177 @@ namespace {
 
 struct CheckOptions {
   launch::WorldSpec world;
+  int num_ranks = 0;  ///< on so many alone; 0: on all sizes
   std::uint64_t seed = 0;
   int num_shaken = 0;
   std::string name, json_file;
 };
 
-/// What the author of a solution is told of one run.
-struct CheckReport {
+/// What the author of a solution is told of one task, and whether to go on to its next run.
+struct TaskReport {
+  std::string task, text;
+  nlohmann::json json;
   int exit_code = 0;
-  std::string text, json;
+  bool passed = false, skipped = false, todo = false, shares = false;
 };
 
-CheckReport report_of(const std::vector<TaskCheck>& checks) {
-  CheckReport report;
-  for (const TaskCheck& check : checks) {
-    report.text += check_text(check);
-    if (report.exit_code == 0) report.exit_code = check.exit_code();
-  }
-  const bool shared = std::any_of(checks.begin(), checks.end(),
-                                  [](const TaskCheck& check) { return !text_of_sharing(check.cases).empty(); });
-  if (shared) report.text += fmt::format("model time: {}\n", rates_text(comm::ModelRates()));
-  if (checks.size() > 1) report.text += summary_text(checks);
-  report.json = check_json(checks);
-  return report;
+TaskReport report_of(const TaskCheck& check) {
+  return {check.task,
+          check_text(check),
+          nlohmann::json::parse(check_json({check})).front(),
+          check.exit_code(),
+          check.passed(),
+          check.skipped(),
+          reached_todo(check),
+          !text_of_sharing(check.cases).empty()};
+}
+
+nlohmann::json json_of(const TaskReport& one) {
+  return {one.task, one.text, one.json, one.exit_code, one.passed, one.skipped, one.todo, one.shares};
+}
+
+TaskReport report_from(const nlohmann::json& one) {
+  return {one.at(0), one.at(1), one.at(2), one.at(3), one.at(4), one.at(5), one.at(6), one.at(7)};
 }
 
 /// Runs the checks in another process: this one can fork no ranks any more once it has judged results.
-CheckReport report_of_child(const std::string& what, const std::function<std::vector<TaskCheck>()>& checks) {
+std::vector<TaskReport> run_in_its_process(const std::string& what, const std::vector<Case>& cases,
+                                           const CallTable& calls, const launch::WorldSpec& world, std::uint64_t seed) {
   const launch::MemoryFile file("report");
   launch::run_in_child(what, [&] {
-    const CheckReport report = report_of(checks());
-    write_fully(file.fd(), nlohmann::json{report.exit_code, report.text, report.json}.dump(
-                               -1, ' ', false, nlohmann::json::error_handler_t::replace));
+    nlohmann::json reports = nlohmann::json::array();
+    for (const TaskCheck& check : run_checks(cases, calls, world, seed)) reports.push_back(json_of(report_of(check)));
+    write_fully(file.fd(), reports.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   });
-  const auto fields = nlohmann::json::parse(launch::bytes_of(file.fd()));
-  return {fields.at(0).get<int>(), fields.at(1).get<std::string>(), fields.at(2).get<std::string>()};
+  std::vector<TaskReport> reports;
+  for (const nlohmann::json& one : nlohmann::json::parse(launch::bytes_of(file.fd())))
+    reports.push_back(report_from(one));
+  return reports;
 }
 
-/// The report of the usual run; of the first shaken run that goes wrong, if there is one.
-CheckReport shaken_report(const std::vector<Case>& cases, const LabProgram& program, const CheckOptions& options) {
-  CheckReport usual = report_of_child("the run that is not shaken",
-                                      [&] { return run_checks(cases, program.calls, options.world, options.seed); });
-  if (usual.exit_code != 0) return usual;
+std::vector<int> sizes_of(const LabProgram& program, const CheckOptions& options) {
+  return options.num_ranks > 0 ? std::vector<int>{options.num_ranks} : program.sizes.all();
+}
+
+/// A world in which tasks are checked, and what its failures mean.
+struct CheckedWorld {
+  launch::WorldSpec spec;
+  std::string name;     ///< "the run on 3 ranks"
+  std::string heading;  ///< above what goes wrong there; may be empty
+};
+
+/// All sizes, or one; then the shaken runs.
+std::vector<CheckedWorld> worlds_of(const LabProgram& program, const CheckOptions& options) {
+  std::vector<CheckedWorld> worlds;
   launch::WorldSpec world = options.world;
+  for (const int size : sizes_of(program, options)) {
+    world.num_ranks = size;
+    worlds.push_back({world, fmt::format("the run on {}", counted(size, "rank")), ""});
+  }
+  world = worlds.front().spec;
   world.kind = launch::WorldKind::kRelay;
   for (int run = 1; run <= options.num_shaken; ++run) {
     world.shake_seed = static_cast<std::uint64_t>(run);
     const std::string name = fmt::format("shaken run {} of {}", run, options.num_shaken);
-    CheckReport shaken = report_of_child(name, [&] { return run_checks(cases, program.calls, world, options.seed); });
-    if (shaken.exit_code == 0) continue;
-    shaken.text =
-        fmt::format("{} ({}):\n{}", name,
-                    "the usual run is right, so the result depends on the order in which messages arrive, or a "
-                    "tensor is changed or read before its message is complete",
-                    shaken.text);
-    return shaken;
+    worlds.push_back({world, name,
+                      name + " (the usual run is right, so the result depends on the order in which messages arrive, "
+                             "or a tensor is changed or read before its message is complete):\n"});
   }
-  usual.text += fmt::format("the same in {}\n", counted(options.num_shaken, "shaken run"));
-  return usual;
+  return worlds;
+}
+
+/// A task's reports in one: the first that is not right, or else the first, with the sizes on which it is right.
+class TaskHistory {
+ public:
+  explicit TaskHistory(std::string task) : task_(std::move(task)) {}
+
+  const std::string& task() const { return task_; }
+  const TaskReport& report() const { return *report_; }
+  bool goes_on() const { return !report_ || report_->passed || report_->skipped; }
+
+  void add(TaskReport report, int num_ranks, const std::string& heading) {
+    if (report.passed) sizes_.insert(num_ranks);
+    const bool says_more = !report_ || (!report.skipped && (!report.passed || report_->skipped));
+    if (!says_more) return;
+    report.text = heading.empty() || report.passed ? report.text : heading + report.text;
+    report_ = std::move(report);
+  }
+
+  /// "a9.allreduce: 4 of 4 checks right on 4 ranks, and on 1 2 3 5 7 8"
+  std::string text() const {
+    std::string text = report_->text;
+    const auto at = static_cast<int>(report_->json.at("ranks"));
+    std::set<int> others = sizes_;
+    others.erase(at);
+    if (report_->passed && !others.empty())
+      text.insert(text.find('\n'), fmt::format(", and on {}", fmt::join(others, " ")));
+    return text;
+  }
+
+  nlohmann::json json() const {
+    nlohmann::json json = report_->json;
+    json["right_on"] = sizes_;
+    return json;
+  }
+
+ private:
+  std::string task_;
+  std::optional<TaskReport> report_;
+  std::set<int> sizes_;
+};
+
+std::vector<TaskHistory> histories_of(const std::vector<Case>& cases, const LabProgram& program,
+                                      const CheckOptions& options) {
+  std::vector<TaskHistory> histories;
+  for (const std::string& task : tasks_of(cases)) histories.emplace_back(task);
+  for (const CheckedWorld& world : worlds_of(program, options)) {
+    std::vector<Case> some;
+    for (const Case& test_case : cases) {
+      const auto history = std::find_if(histories.begin(), histories.end(),
+                                        [&](const TaskHistory& one) { return one.task() == test_case.task; });
+      const bool fits = options.num_ranks > 0 || program.sizes.include(test_case, world.spec.num_ranks);
+      if (history->goes_on() && fits) some.push_back(test_case);
+    }
+    if (some.empty()) continue;
+    for (TaskReport& report : run_in_its_process(world.name, some, program.calls, world.spec, options.seed)) {
+      const auto history = std::find_if(histories.begin(), histories.end(),
+                                        [&](const TaskHistory& one) { return one.task() == report.task; });
+      history->add(std::move(report), world.spec.num_ranks, world.heading);
+    }
+  }
+  return histories;
 }
 
 ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
   launch::use_threads(1);  // there must be no thread pool before a fork
-  if (program.validate) program.validate(options.world.num_ranks);
+  for (const int size : sizes_of(program, options)) {
+    if (program.validate) program.validate(size);
+  }
   const std::vector<Case> all = program.cases();
   const std::vector<Case> cases = options.name.empty() ? all : named_cases(all, options.name, "check");
   if (!options.json_file.empty()) AtomicFile{options.json_file};  // cannot be written: reported before the run
 
-  const CheckReport report = options.num_shaken == 0
-                                 ? report_of(run_checks(cases, program.calls, options.world, options.seed))
-                                 : shaken_report(cases, program, options);
-  fmt::print("{}", report.text);
-  if (!options.json_file.empty()) write_file_atomically(options.json_file, report.json);
-  return static_cast<ExitCode>(report.exit_code);
+  const std::vector<TaskHistory> histories = histories_of(cases, program, options);
+  int exit_code = 0;
+  bool any_shares = false;
+  Summary summary;
+  nlohmann::json document = nlohmann::json::array();
+  for (const TaskHistory& history : histories) {
+    const TaskReport& report = history.report();
+    fmt::print("{}", history.text());
+    document.push_back(history.json());
+    if (exit_code == 0) exit_code = report.exit_code;
+    any_shares = any_shares || report.shares;
+    summary.add(report.passed, report.todo, report.skipped);
+  }
+  if (any_shares) fmt::print("model time: {}\n", rates_text(comm::ModelRates()));
+  if (options.num_shaken > 0 && exit_code == 0)
+    fmt::print("the same in {}\n", counted(options.num_shaken, "shaken run"));
+  if (histories.size() > 1) fmt::print("{}", summary.text());
+  if (!options.json_file.empty())
+    write_file_atomically(options.json_file,
+                          document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  return static_cast<ExitCode>(exit_code);
 }
 
 }  // namespace
@@ -265,9 +369,11 @@ void check_command(cli::App& app, const LabProgram& program) {
   options.world = usual_world(program);
   options.seed = program.defaults.seed;
   app.add_argument("[TASK]", options.name, "a task, or one of its cases; none: all");
-  app.add_integer("--nproc", options.world.num_ranks, {1, 4096}, "ranks to start");
+  app.add_integer(
+      "--nproc", options.num_ranks, {1, 4096},
+      fmt::format("ranks to start; without it {}, one after the other", fmt::join(program.sizes.all(), " ")));
   if (!program.ranks_option.empty())
-    app.add_integer(program.ranks_option, options.world.num_ranks, {1, 4096}, "the same as --nproc");
+    app.add_integer(program.ranks_option, options.num_ranks, {1, 4096}, "the same as --nproc");
   app.add_seed("--seed", options.seed, "of weights and data");
   app.add_timeout(options.world.timeout_seconds);
   app.add_integer("--shake", options.num_shaken, {0, 10000}, "more runs, in which messages arrive in other orders");

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "common/checks/case.h"
+#include "common/checks/checked_sizes.h"
 #include "common/log/log_expectation.h"
 
 namespace lab {
@@ -11,6 +11,7 @@ namespace lab {
 struct GradedLab {
   std::vector<Case> (*cases)() = nullptr;
   log::LogExpectation (*expected_log)(int num_ranks) = nullptr;  ///< nullptr: its hand-in has no log
+  CheckedSizes sizes = {};
 };
 
 }  // namespace lab

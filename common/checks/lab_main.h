@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/checks/checked_sizes.h"
 #include "common/checks/lab_step.h"
 #include "common/cli/app.h"
 #include "common/log/run_report.h"
@@ -35,7 +36,8 @@ struct LabProgram {
   std::function<void(const cli::CommonOptions&, const log::RunReport&)> after;
   /// What `check` and `run NAME` run, by task or by name. Called as `steps` is. Empty: the lab has neither.
   std::function<std::vector<Case>()> cases;
-  CallTable calls;  ///< task -> student function
+  CheckedSizes sizes;  ///< the numbers of ranks on which `check` runs them
+  CallTable calls;     ///< task -> student function
   std::vector<cli::Command> commands;
 };
 

@@ -104,19 +104,14 @@ std::string reason_to_look(const ClaimCheck& claims, const Case& test_case, int 
 }
 
 /// Runs the checks on one size after the other, as long as they have something to lose.
-std::map<std::string, TaskOutcome> run_sizes(const CheckRunner& runner, const Rubric& rubric,
+std::map<std::string, TaskOutcome> run_sizes(const CheckRunner& runner, const CheckedSizes& sizes,
                                              const std::vector<Case>& cases, const ClaimCheck& claims) {
   std::map<std::string, TaskOutcome> outcomes;
-  const std::vector<int>& all_cases = rubric.judging.ranks;
-  std::vector<int> sizes = all_cases;
-  for (const int size : rubric.judging.cheap_ranks)
-    if (std::find(all_cases.begin(), all_cases.end(), size) == all_cases.end()) sizes.push_back(size);
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const int num_ranks = sizes[i];
-    const bool shaken = i != 0;  // what fails in order needs no disorder
+  for (const int num_ranks : sizes.all()) {
+    const bool shaken = num_ranks != sizes.all().front();  // what fails in order needs no disorder
     std::vector<Case> still;
     for (const Case& test_case : cases) {
-      if (i >= all_cases.size() && test_case.costly) continue;
+      if (!sizes.include(test_case, num_ranks)) continue;
       TaskOutcome& outcome = outcomes[test_case.task];
       outcome.id = test_case.task;
       if (outcome.state != TaskOutcome::State::kNotImplemented && may_still_pass(check_of(outcome, test_case.name)))
@@ -216,6 +211,7 @@ void note_replaced(const StudentBuild& build, const Rubric& rubric, LabOutcome& 
 }
 
 struct Judging {
+  const JudgedLab& lab;
   const Rubric& rubric;
   const StudentBuilder& builder;
   const Sandbox& sandbox;
@@ -246,14 +242,14 @@ ClaimCheck::RunReference reference_runner(const Judging& judging, std::function<
 /// Errors    NotJudged: the submission could not be built because of the machine
 void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const std::vector<std::string>& tasks,
                  LabOutcome& outcome) {
-  const auto& [rubric, builder, sandbox, texts, options] = judging;
+  const auto& [lab, rubric, builder, sandbox, texts, options] = judging;
   const std::uint64_t seed = options.seed;
   const double stall_seconds = rubric.judging.stall_seconds;
   auto [build, servers] = build_that_starts(builder, sandbox, stall_seconds, texts);
   CheckRunner runner{std::move(servers), seed, stall_seconds};
-  const auto run_all_sizes = [&judging, &rubric = rubric](const CheckRunner& with, const std::vector<Case>& some) {
+  const auto run_all_sizes = [&judging](const CheckRunner& with, const std::vector<Case>& some) {
     const ClaimCheck claims(reference_runner(judging, [&with] { with.servers->end(); }));
-    return run_sizes(with, rubric, some, claims);
+    return run_sizes(with, judged_sizes(judging.lab, judging.rubric), some, claims);
   };
   if (!build.program.empty()) outcome.tasks = run_all_sizes(runner, cases_of_tasks(cases, tasks));
   for (const auto& [name, reason] : build.replaced) {
@@ -306,7 +302,7 @@ LabOutcome judge_lab(const JudgedLab& lab, const Rubric& rubric, const StudentBu
 
   try {
     const Sandbox limited = sandbox.within(rubric.judging.budget_seconds);
-    judge_tasks({rubric, builder, limited, texts, options}, cases, tasks, outcome);
+    judge_tasks({lab, rubric, builder, limited, texts, options}, cases, tasks, outcome);
   } catch (const NotJudged& fault) {
     for (const std::string& task : tasks) outcome.tasks[task] = task_not_judged(task, fault);
   }

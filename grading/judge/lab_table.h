@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/checks/graded_lab.h"
+#include "common/course/rubric/rubric.h"
 
 namespace lab::grading {
 
@@ -11,6 +12,9 @@ namespace lab::grading {
 struct JudgedLab : GradedLab {
   std::string folder;  ///< "a9_collectives"
 };
+
+/// The lab's own sizes, or those that the rubric has instead.
+CheckedSizes judged_sizes(const JudgedLab& lab, const Rubric& rubric);
 
 /// All labs of the tree, by name.
 const std::vector<JudgedLab>& judged_labs();

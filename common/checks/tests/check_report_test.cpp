@@ -113,6 +113,7 @@ TEST_CASE("the JSON has for each task what became of it and of its checks") {
   CHECK(document[0]["passed"] == true);
   CHECK(document[1]["passed"] == false);
   CHECK(document[1]["exit_code"] == 1);
+  CHECK(document[1]["ranks"] == 2);
   CHECK(document[1]["words"] == "1 of 2 checks right on 2 ranks");
   CHECK(document[1]["checks"][0]["passed"] == true);
   CHECK(document[1]["checks"][1]["name"] == "Wrong");
@@ -122,12 +123,13 @@ TEST_CASE("the JSON has for each task what became of it and of its checks") {
 }
 
 TEST_CASE("the summary counts what is right, to be done, and skipped") {
-  CheckedCase todo = verdict_with("Todo", State::kNotImplemented, State::kNotImplemented);
-  todo.ranks[0].missing_task = "a0.task";
-  const CheckedCase skipped = verdict_with("Skipped", State::kSkipped, State::kSkipped);
-  CHECK(summary_text({check_of({kRight}), check_of({todo}), check_of({skipped}), check_of({stuck(kRight)})}) ==
-        "1 of 4 tasks right, 1 not implemented, 1 skipped\n");
-  CHECK(summary_text({check_of({kRight})}) == "1 of 1 tasks right\n");
+  Summary summary;
+  summary.add(true, false, false);
+  CHECK(summary.text() == "1 of 1 tasks right\n");
+  summary.add(false, true, false);
+  summary.add(false, false, true);
+  summary.add(false, false, false);
+  CHECK(summary.text() == "1 of 4 tasks right, 1 not implemented, 1 skipped\n");
 }
 
 }  // namespace

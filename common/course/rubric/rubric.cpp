@@ -83,7 +83,8 @@ RubricHandIn read_hand_in(const TomlTable& table) {
   return {table.strings("sources"), table.strings("answers"), table.string("run", ""), table.string("snippets_in", "")};
 }
 
-std::vector<int> read_sizes(const TomlTable& table, const std::string& key, const std::vector<int>& before) {
+std::optional<std::vector<int>> read_sizes(const TomlTable& table, const std::string& key,
+                                           const std::optional<std::vector<int>>& before) {
   if (!table.has(key)) return before;
   std::vector<int> sizes;
   for (const std::int64_t size : table.integers(key)) {

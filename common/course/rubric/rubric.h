@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,10 +63,10 @@ struct RubricHandIn {
 
 /// How the lab is judged.
 struct RubricJudging {
-  std::vector<int> ranks = {4, 3};        ///< world sizes on which every case must be right
-  std::vector<int> cheap_ranks = {1, 2};  ///< further ones, for all cases but the costly ones
-  double stall_seconds = 10;              ///< the longest time without a new result before a run is ended
-  double budget_seconds = 900;            ///< for all runs of a submission
+  std::optional<std::vector<int>> ranks;        ///< world sizes on which every case must be right; none: the lab's own
+  std::optional<std::vector<int>> cheap_ranks;  ///< further ones, for all cases but the costly ones
+  double stall_seconds = 10;                    ///< the longest time without a new result before a run is ended
+  double budget_seconds = 900;                  ///< for all runs of a submission
 };
 
 struct Rubric {

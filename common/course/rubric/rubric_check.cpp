@@ -160,7 +160,9 @@ class RubricCheck {
             fmt::format("snippets_in: '{}' is not among the answers", snippets_in));
   }
 
-  void check_sizes(const std::string& key, const std::vector<int>& sizes) const {
+  void check_sizes(const std::string& key, const std::optional<std::vector<int>>& given) const {
+    if (!given) return;
+    const std::vector<int>& sizes = *given;
     require(std::set<int>(sizes.begin(), sizes.end()).size() == sizes.size(), "judging",
             key + ": expected world sizes, each once");
     for (const int size : sizes) {
@@ -170,7 +172,7 @@ class RubricCheck {
   }
 
   void check_judging() const {
-    require(!rubric_.judging.ranks.empty(), "judging", "ranks: expected some world sizes");
+    require(!rubric_.judging.ranks || !rubric_.judging.ranks->empty(), "judging", "ranks: expected some world sizes");
     check_sizes("ranks", rubric_.judging.ranks);
     check_sizes("cheap_ranks", rubric_.judging.cheap_ranks);
     for (const auto& [name, seconds] : {std::pair("stall_seconds", rubric_.judging.stall_seconds),

@@ -144,7 +144,7 @@ std::vector<Fate> fates_of(const GeneratedMutantsOptions& options, const Judging
   say(fmt::format("{} made, {} of them do not compile; {} rounds of compiling", ids.size(), built.left_out.size(),
                   built.rounds));
   const std::vector<Case> cases = lab.lab.cases();
-  Campaign campaign{cases, lab.rubric, lab.mutants, equivalents, lab.lab.folder, options.jobs, 42, {}, {}, say};
+  Campaign campaign{cases, judged_sizes(lab.lab, lab.rubric), lab.mutants, equivalents, lab.lab.folder, options.jobs, 42, {}, {}, say};
   campaign.perform = [&](const TrialOrder& order) { return performed_by(built.program, order); };
   if (!options.no_judge)
     campaign.judge = [&](const auto& some) { return judged_apart(options, lab.mutants.lab, some); };

@@ -39,14 +39,14 @@ std::string Campaign::place_of(const TrialRun& run) const {
                      at_seed);
 }
 
-std::vector<TrialRun> Campaign::runs_on(const std::vector<int>& sizes, const std::vector<std::uint64_t>& seeds) const {
-  const std::vector<int>& judged = rubric.judging.ranks;
+std::vector<TrialRun> Campaign::runs_on(const std::vector<int>& on_sizes,
+                                        const std::vector<std::uint64_t>& seeds) const {
   std::vector<TrialRun> runs;
   for (const std::uint64_t each_seed : seeds) {
-    for (const int size : sizes) {
-      const bool all = std::find(judged.begin(), judged.end(), size) != judged.end();
+    for (const int size : on_sizes) {
       for (std::size_t i = 0; i < cases.size(); ++i) {
-        if (!cases[i].costly || (all && each_seed == seed)) runs.push_back({static_cast<int>(i), size, each_seed, 0});
+        const bool affordable = each_seed == seed && sizes.include(cases[i], size);
+        if (!cases[i].costly || affordable) runs.push_back({static_cast<int>(i), size, each_seed, 0});
       }
     }
   }
@@ -103,7 +103,7 @@ std::set<int> Campaign::cases_for(int id, const Known& known) const {
   return indices;
 }
 
-void Campaign::try_on(const Known& known, Fate::Kind kind, std::vector<Fate>& fates) const {
+void Campaign::try_on(const Known& known, std::vector<Fate>& fates) const {
   TrialOrder order;
   order.jobs = jobs;
   order.runs = known.runs;
@@ -118,7 +118,7 @@ void Campaign::try_on(const Known& known, Fate::Kind kind, std::vector<Fate>& fa
     const auto wrong = std::find_if(report.runs.begin(), report.runs.end(),
                                     [](const RunReport& run) { return !run.right && !run.skipped; });
     if (wrong != report.runs.end()) {
-      fate.kind = kind;
+      fate.kind = Fate::Kind::kByCheck;
       fate.symptom = wrong->symptom;
       fate.by =
           fmt::format("{}: {}: {}", place_of(known.runs[static_cast<std::size_t>(wrong->run)]), wrong->how, wrong->why);
@@ -126,7 +126,7 @@ void Campaign::try_on(const Known& known, Fate::Kind kind, std::vector<Fate>& fa
       const auto trial =
           std::find_if(order.trials.begin(), order.trials.end(), [&](const Trial& one) { return one.id == report.id; });
       const auto run = static_cast<std::size_t>(trial->runs[std::min(report.runs.size(), trial->runs.size() - 1)]);
-      fate.kind = kind;
+      fate.kind = Fate::Kind::kByCheck;
       fate.by = fmt::format("{}: {}", place_of(known.runs[run]), report.ended);
     }
   }
@@ -210,22 +210,19 @@ std::vector<Fate> Campaign::run(const std::vector<int>& ids, const std::set<int>
     if (left_out.count(id) != 0) fate.kind = Fate::Kind::kNotCompiled;
     fates.push_back(std::move(fate));
   }
-  std::vector<int> sizes = rubric.judging.ranks;
-  for (const int size : rubric.judging.cheap_ranks) {
-    if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
-  }
+  const std::vector<int> checked = sizes.all();
   const auto left = [&] {
     return std::count_if(fates.begin(), fates.end(),
                          [](const Fate& fate) { return fate.kind == Fate::Kind::kSurvived; });
   };
-  Known known = with_reference(runs_on({sizes.front()}, {seed}), true);
+  Known known = with_reference(runs_on({checked.front()}, {seed}), true);
   say(fmt::format("{} runs of the reference; {} mutants on {}", known.runs.size(), left(),
-                  counted(sizes.front(), "rank")));
-  try_on(known, Fate::Kind::kByCheck, fates);
+                  counted(checked.front(), "rank")));
+  try_on(known, fates);
   if (left() == 0) return fates;
   say(fmt::format("{} left for the other sizes", left()));
-  const Known others = with_reference(runs_on({sizes.begin() + 1, sizes.end()}, {seed}), true);
-  try_on(others, Fate::Kind::kByJudge, fates);
+  const Known others = with_reference(runs_on({checked.begin() + 1, checked.end()}, {seed}), true);
+  try_on(others, fates);
   known.runs.insert(known.runs.end(), others.runs.begin(), others.runs.end());
   known.reference.insert(known.reference.end(), others.reference.begin(), others.reference.end());
   if (left() == 0) return fates;

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/checks/case.h"
-#include "common/course/rubric/rubric.h"
+#include "common/checks/checked_sizes.h"
 #include "grading/mutants/generated/lab_mutants.h"
 #include "grading/mutants/generated/trials/orders.h"
 
@@ -18,7 +17,7 @@ struct Fate {
   enum class Kind {
     kNotCompiled,
     kByCheck,  ///< caught by what `lab check` runs
-    kByJudge,  ///< caught on the rubric's other sizes, or by the judge itself
+    kByJudge,  ///< caught by the judge only
     kEqual,    ///< not caught; does the same as the original, to the bit, in every run of the sweep
     kSurvived  ///< not caught, although it does something else
   };
@@ -41,7 +40,7 @@ struct JudgedMutant {
 /// Runs all stages for some mutants of a lab.
 struct Campaign {
   const std::vector<Case>& cases;
-  const Rubric& rubric;
+  CheckedSizes sizes;
   const LabMutants& mutants;
   const std::vector<Equivalent>& equivalents;
   std::string lab_folder;
@@ -65,14 +64,14 @@ struct Campaign {
     std::vector<RunReport> reference;
   };
 
-  std::vector<TrialRun> runs_on(const std::vector<int>& sizes, const std::vector<std::uint64_t>& seeds) const;
+  std::vector<TrialRun> runs_on(const std::vector<int>& on_sizes, const std::vector<std::uint64_t>& seeds) const;
   /// Runs in which the reference is not right, such as on a size that the lab does not have, count as skipped unless they
   /// must be.
   Known with_reference(std::vector<TrialRun> runs, bool must_be_right) const;
   /// Those that reach the mutant, what sees most and is quickest first.
   std::vector<int> runs_for(int id, const Known& known) const;
   std::set<int> cases_for(int id, const Known& known) const;
-  void try_on(const Known& known, Fate::Kind kind, std::vector<Fate>& fates) const;
+  void try_on(const Known& known, std::vector<Fate>& fates) const;
   void sweep(const Known& known, std::vector<Fate>& fates) const;
   void judge_rest(const Known& known, std::vector<Fate>& fates) const;
   std::string place_of(const TrialRun& run) const;

@@ -26,12 +26,10 @@ struct SmallLab {
       one.name = name;
       cases.push_back(one);
     }
-    rubric.judging.ranks = {4};
-    rubric.judging.cheap_ranks = {2};
   }
 
   std::vector<Fate> run(const std::vector<int>& ids, const std::set<int>& left_out = {}) {
-    Campaign campaign{cases, rubric, mutants, equivalents, "t1_lab", 2, 42, {}, {}, [](const std::string&) {}};
+    Campaign campaign{cases, {{4}, {2}}, mutants, equivalents, "t1_lab", 2, 42, {}, {}, [](const std::string&) {}};
     campaign.perform = [&](const TrialOrder& order) {
       std::vector<TrialReport> reports;
       for (const Trial& trial : order.trials) {
@@ -72,7 +70,6 @@ struct SmallLab {
 
   LabMutants mutants;
   std::vector<Case> cases;
-  Rubric rubric;
   std::vector<Equivalent> equivalents;
   bool reference_fails = false;
 };
@@ -89,7 +86,7 @@ TEST_CASE("generated campaign: what each stage catches, and what nothing does") 
   REQUIRE(fates.size() == 7);
   CHECK(fates[0].kind == Kind::kByCheck);
   CHECK(fates[0].by.find("Second on 4 ranks: wrong") == 0);
-  CHECK(fates[1].kind == Kind::kByJudge);
+  CHECK(fates[1].kind == Kind::kByCheck);
   CHECK(fates[1].by.find("First on 2 ranks") == 0);
   CHECK(fates[2].kind == Kind::kSurvived);
   CHECK(fates[2].differs == std::set<std::string>{"work"});
@@ -104,7 +101,7 @@ TEST_CASE("generated campaign: what each stage catches, and what nothing does") 
   const Tally tally = tally_of(fates);
   CHECK(tally.made == 7);
   CHECK(tally.compiled == 6);
-  CHECK(tally.check_share() == 20.0);  // of five that are not equivalent
+  CHECK(tally.check_share() == 40.0);  // of five that are not equivalent
   CHECK(tally.judge_share() == 60.0);  // the unexplained one counts as not caught
   CHECK(tally.equivalent_share() == doctest::Approx(100.0 / 6));
   const std::string text = text_of_survivors("t1_lab", "t1", fates);

@@ -1,0 +1,28 @@
+#include "common/checks/checked_sizes.h"
+
+#include <algorithm>
+
+namespace lab {
+namespace {
+
+bool has(const std::vector<int>& sizes, int size) {
+  return std::find(sizes.begin(), sizes.end(), size) != sizes.end();
+}
+
+}  // namespace
+
+std::vector<int> CheckedSizes::all() const {
+  std::vector<int> sizes;
+  for (const std::vector<int>& some : {for_all, for_cheap}) {
+    for (const int size : some) {
+      if (!has(sizes, size)) sizes.push_back(size);
+    }
+  }
+  return sizes;
+}
+
+bool CheckedSizes::include(const Case& test_case, int size) const {
+  return has(for_all, size) || (!test_case.costly && has(for_cheap, size));
+}
+
+}  // namespace lab
