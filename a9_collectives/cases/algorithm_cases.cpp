@@ -36,9 +36,9 @@ void one_way(const CasePlace& place, CostBound& bound) {
 }
 
 /// The root of a binomial tree has as many children as there are rounds.
-void in_a_tree(const CasePlace& place, CostBound& bound) {
+void in_a_tree(int root, const CasePlace& place, CostBound& bound) {
   bound.max_rounds = bound.max_destinations = up(place.size);
-  if (place.rank == last_rank(place.size)) bound.min_destinations = up(place.size);
+  if (place.rank == root) bound.min_destinations = up(place.size);
 }
 
 /// One message per round, never two in flight; at least `rounds` rounds.
@@ -76,46 +76,89 @@ std::uint64_t one_pass(int size) {
   return static_cast<std::uint64_t>(size - 1);
 }
 
+std::int64_t product_of(const std::vector<std::int64_t>& shape) {
+  std::int64_t product = 1;
+  for (const std::int64_t size : shape) product *= size;
+  return product;
+}
+
+int middle_rank(int size) {
+  return size / 2;
+}
+
+/// What the algorithms are given. Shapes as for exact().
+struct AlgorithmData {
+  std::vector<std::int64_t> row, rows, picture, long_row;  ///< `rows`: of each rank, one after the other
+  at::ScalarType dtype = at::kFloat;
+  std::int64_t scatter_dim = 0, gather_dim = 0;  ///< of the picture
+  int (*src_rank)(int size) = nullptr;
+  std::string suffix;  ///< of the cases' names
+};
+
+std::vector<Case> cases_on(const AlgorithmData& data) {
+  const Input row = exact(data.row, data.dtype, 20), rows = exact(data.rows, data.dtype, 21);
+  const auto element_bytes = static_cast<std::int64_t>(c10::elementSize(data.dtype));
+  const auto row_elements = product_of(data.row);
+  const auto part_elements = -product_of(data.rows);
+  const auto long_bytes = product_of(data.long_row) * 4;
+  const auto named = [&](const char* name) { return name + data.suffix; };
+  return {
+      broadcast_case("a9.broadcast_binomial", named("BroadcastBinomial"), row, data.src_rank,
+                     [src_rank = data.src_rank](const CasePlace& place, CostBound& bound) {
+                       in_a_tree(src_rank(place.size), place, bound);
+                     }),
+      broadcast_case("a9.broadcast_chain", named("BroadcastChain"), exact(data.long_row, at::kFloat, 22), data.src_rank,
+                     [=](const CasePlace& place, CostBound& bound) {
+                       bound.max_bytes_sent = static_cast<std::uint64_t>(long_bytes);
+                       bound.max_destinations = 1;
+                       bound.max_rounds =
+                           static_cast<std::uint64_t>(place.size - 2 + broadcast_chain_segments(long_bytes));
+                     }),
+      allreduce_case("a9.allreduce_recursive_doubling", named("AllReduceRecursiveDoubling"), row,
+                     doubles(doubling_rounds)),
+      allreduce_case("a9.allreduce_ring", named("AllReduceRing"), row, in_a_ring(2, row_elements, element_bytes)),
+      allreduce_case("a9.allreduce_rabenseifner", named("AllReduceRabenseifner"), row,
+                     [=](const CasePlace& place, CostBound& bound) {
+                       doubles(doubling_rounds)(place, bound);
+                       bound.max_rounds += down(place.size);
+                       const int power = floor_power_of_two(place.size);
+                       // 2 (p-1)/p n, the longest chunks; n more for a rank that also has another's data.
+                       std::int64_t most = 2 * (power - 1) * ((row_elements + power - 1) / power);
+                       if (place.size != power) most += row_elements;
+                       bound.max_bytes_sent = static_cast<std::uint64_t>(most * element_bytes);
+                     }),
+      allreduce_case("a9.allreduce_direct", named("AllReduceDirect"), row, at_once(2)),
+      allgather_case("a9.allgather_ring", named("AllGatherRing"), row,
+                     [=](const CasePlace& place, CostBound& bound) {
+                       in_a_ring(1, row_elements * place.size, element_bytes)(place, bound);
+                     }),
+      allgather_case("a9.allgather_recursive_doubling", named("AllGatherRecursiveDoubling"), row,
+                     doubles(doubling_rounds)),
+      allgather_case("a9.allgather_bruck", named("AllGatherBruck"), row, one_way),
+      allgather_case("a9.allgather_direct", named("AllGatherDirect"), row, at_once(1)),
+      reduce_scatter_case("a9.reduce_scatter_ring", named("ReduceScatterRing"), rows,
+                          [=](const CasePlace& place, CostBound& bound) {
+                            in_a_ring(1, part_elements * place.size, element_bytes)(place, bound);
+                          }),
+      reduce_scatter_case("a9.reduce_scatter_recursive_halving", named("ReduceScatterRecursiveHalving"), rows,
+                          doubles(doubling_rounds)),
+      all_to_all_case("a9.all_to_all_pairwise", named("AllToAllPairwise"), exact(data.picture, data.dtype, 23),
+                      data.scatter_dim, data.gather_dim, one_by_one(one_pass)),
+  };
+}
+
 }  // namespace
 
 std::vector<Case> algorithm_cases() {
-  const auto row = exact({1001}, at::kFloat, 20);  // 4004 bytes; few world sizes divide 1001
-  const auto rows = exact({-101}, at::kFloat, 21);
-  return {
-      broadcast_case("a9.broadcast_binomial", "BroadcastBinomial", row, last_rank, in_a_tree),
-      broadcast_case("a9.broadcast_chain", "BroadcastChain", exact({kLongElements}, at::kFloat, 22), last_rank,
-                     [](const CasePlace& place, CostBound& bound) {
-                       bound.max_bytes_sent = kLongElements * 4;
-                       bound.max_destinations = 1;
-                       bound.max_rounds =
-                           static_cast<std::uint64_t>(place.size - 2 + broadcast_chain_segments(kLongElements * 4));
-                     }),
-      allreduce_case("a9.allreduce_recursive_doubling", "AllReduceRecursiveDoubling", row, doubles(doubling_rounds)),
-      allreduce_case("a9.allreduce_ring", "AllReduceRing", row, in_a_ring(2, 1001, 4)),
-      allreduce_case("a9.allreduce_rabenseifner", "AllReduceRabenseifner", row,
-                     [](const CasePlace& place, CostBound& bound) {
-                       doubles(doubling_rounds)(place, bound);
-                       bound.max_rounds += down(place.size);
-                       const auto power = static_cast<std::uint64_t>(floor_power_of_two(place.size));
-                       // 2 (p-1)/p n, the longest chunks; n more for a rank that also has another's data.
-                       bound.max_bytes_sent = 2 * (power - 1) * ((1001 + power - 1) / power) * 4;
-                       if (place.size != floor_power_of_two(place.size)) bound.max_bytes_sent += 4004;
-                     }),
-      allreduce_case("a9.allreduce_direct", "AllReduceDirect", row, at_once(2)),
-      allgather_case(
-          "a9.allgather_ring", "AllGatherRing", row,
-          [](const CasePlace& place, CostBound& bound) { in_a_ring(1, 1001 * place.size, 4)(place, bound); }),
-      allgather_case("a9.allgather_recursive_doubling", "AllGatherRecursiveDoubling", row, doubles(doubling_rounds)),
-      allgather_case("a9.allgather_bruck", "AllGatherBruck", row, one_way),
-      allgather_case("a9.allgather_direct", "AllGatherDirect", row, at_once(1)),
-      reduce_scatter_case(
-          "a9.reduce_scatter_ring", "ReduceScatterRing", rows,
-          [](const CasePlace& place, CostBound& bound) { in_a_ring(1, 101 * place.size, 4)(place, bound); }),
-      reduce_scatter_case("a9.reduce_scatter_recursive_halving", "ReduceScatterRecursiveHalving", rows,
-                          doubles(doubling_rounds)),
-      all_to_all_case("a9.all_to_all_pairwise", "AllToAllPairwise", exact({-2, 3, 101}, at::kFloat, 23), 0, 2,
-                      one_by_one(one_pass)),
-  };
+  // A row of 4004 bytes; few world sizes divide 1001.
+  return cases_on({{1001}, {-101}, {-2, 3, 101}, {kLongElements}, at::kFloat, 0, 2, last_rank, ""});
+}
+
+std::vector<Case> strided_algorithm_cases() {
+  std::vector<Case> cases =
+      cases_on({{7, 13}, {-5, 3}, {3, 2, -7}, {2, 1 << 17}, at::kLong, 2, 1, middle_rank, "Strided"});
+  for (Case& test_case : cases) test_case = transposed(test_case);
+  return cases;
 }
 
 }  // namespace lab::a9

@@ -9,7 +9,10 @@ std::vector<Section> sections() {
 }
 
 std::vector<Case> all_cases() {
-  return with_costly(cases_of(sections()), {"BroadcastChain", "BroadcastLarge", "OwnCollectives", "UlyssesGrad"});
+  std::vector<Case> cases = cases_of(sections());
+  for (const Case& further : strided_algorithm_cases()) cases.push_back(further);
+  return with_costly(cases,
+                     {"BroadcastChain", "BroadcastChainStrided", "BroadcastLarge", "OwnCollectives", "UlyssesGrad"});
 }
 
 std::vector<LabStep> program_steps() {

@@ -11,7 +11,7 @@ namespace lab::a9 {
 /// Everything that the lab checks, in the order of its log.
 std::vector<Section> sections();
 
-/// The cases of all sections.
+/// The cases of all sections, and those that are no part of a run.
 std::vector<Case> all_cases();
 
 /// The program.
@@ -22,6 +22,9 @@ GradedLab graded_lab();
 
 /// The better algorithms by name, with bounds on what makes them better: rounds, messages or bytes.
 std::vector<Case> algorithm_cases();
+
+/// The same on transposed tensors of another dtype and shape, broadcast from the rank in the middle; not part of a run.
+std::vector<Case> strided_algorithm_cases();
 
 /// The five collectives: each at least once on the handout's numbers, and on data of other shapes, dtypes and
 /// strides, from other ranks and along other dimensions. Their bounds require the result to have arrived by

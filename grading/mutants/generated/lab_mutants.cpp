@@ -74,16 +74,19 @@ std::vector<Equivalent> load_equivalents(const std::string& path) {
   std::vector<Equivalent> list;
   for (const TomlTable& table : file.tables("equivalent")) {
     table.require_known({"file", "line", "rule", "what", "why"});
-    list.push_back({table.string("file"), table.string("line"), table.string("rule", ""), table.string("what", ""),
+    list.push_back({table.string("file"), table.string("line", ""), table.string("rule", ""), table.string("what", ""),
                     table.string("why")});
     if (list.back().why.empty()) throw UsageError(table.place() + ": expected a reason");
+    if (list.back().file.empty()) throw UsageError(table.place() + ": expected a file, or a folder with / at its end");
   }
   return list;
 }
 
 std::string reason_of(const std::vector<Equivalent>& list, const std::string& lab_folder, const SourceMutant& mutant) {
   const auto found = std::find_if(list.begin(), list.end(), [&](const Equivalent& one) {
-    return one.file == lab_folder + "/" + mutant.file && one.line_text == mutant.line_text &&
+    const std::string file = lab_folder + "/" + mutant.file;
+    const bool same_file = one.file.back() == '/' ? file.compare(0, one.file.size(), one.file) == 0 : one.file == file;
+    return same_file && (one.line_text.empty() || one.line_text == mutant.line_text) &&
            (one.rule.empty() || one.rule == mutant.rule) && mutant.what.compare(0, one.what.size(), one.what) == 0;
   });
   return found == list.end() ? "" : found->why;

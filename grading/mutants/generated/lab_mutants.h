@@ -30,8 +30,8 @@ std::vector<std::size_t> sample_of(std::size_t num_items, std::size_t count, std
 
 /// A mutant that does what the original does, and why.
 struct Equivalent {
-  std::string file;       ///< "a9_collectives/student/broadcast/flat.cpp"
-  std::string line_text;  ///< the line, without the spaces around it
+  std::string file;       ///< "a9_collectives/student/broadcast/flat.cpp"; "a9_collectives/": all below
+  std::string line_text;  ///< the line, without the spaces around it; empty: any
   std::string rule;       ///< empty: any
   std::string what;       ///< the beginning of the mutant's text; empty: any
   std::string why;
