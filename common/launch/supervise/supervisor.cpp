@@ -146,7 +146,9 @@ struct Supervisor::State {
                  : rank.exit.exit_code == static_cast<int>(ExitCode::kCommunication) ? Blame::kPeerFailed
                                                                                      : Blame::kOwnFault;
     if (blamed == nullptr || rank.blame > blamed->blame) blamed = &rank;
-    if (!returned && phase == Phase::kRunning) enter(Phase::kGrace, options.grace_seconds);
+    // Each end gives those that are left as long again: on a busy machine they end one after the other, and the one
+    // whose message explains all may be the last.
+    if (!returned && phase <= Phase::kGrace) enter(Phase::kGrace, options.grace_seconds);
   }
 
   void look_for_proof(comm::EventFile* events) {

@@ -20,7 +20,7 @@ struct Child {
 };
 
 struct SupervisorOptions {
-  double grace_seconds = 2;       ///< after a failure: for the other ranks to exit with their own messages
+  double grace_seconds = 2;       ///< after each failure: for the other ranks to exit with their own messages
   double kill_seconds = 1;        ///< from SIGTERM to SIGKILL
   double timeout_seconds = 0;     ///< of the whole run; 0: none
   bool obey_interrupt = true;     ///< false: SIGINT belongs to a debugger

@@ -116,6 +116,22 @@ TEST_CASE("a rank with code 5 is not the cause where another failed by itself, e
   CHECK(supervised({returning(0), returning(5)}).exit_code == 5);
 }
 
+TEST_CASE("each end within the grace gives those that are left as long again") {
+  const testing::TemporaryFolder folder;
+  auto events = comm::EventFile::create(folder.file("events"), 3);
+  const auto ends_after = [&events](int other, int code) {
+    return [&events, other, code] {
+      while (events->exit_reason(other).empty()) ::usleep(1000);
+      ::usleep(1'800'000);  // two of them take longer than the grace
+      return code;
+    };
+  };
+  const SuperviseResult result =
+      supervised({ends_after(1, 4), ends_after(2, 5), returning(5)}, events.get(), {3, kLong, 0, true});
+  CHECK(result.first_failed_rank == 0);
+  CHECK(result.exit_code == 4);
+}
+
 TEST_CASE("a rank that has returned and reports a mismatch stops no other rank") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("events");
