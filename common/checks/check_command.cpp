@@ -227,6 +227,7 @@ std::vector<TaskReport> run_in_its_process(const std::string& what, const std::v
                                            const CallTable& calls, const launch::WorldSpec& world, std::uint64_t seed) {
   const launch::MemoryFile file("report");
   launch::run_in_child(what, [&] {
+    launch::use_threads(1);  // makes the pool that a fork does not copy, before two threads could both make it
     nlohmann::json reports = nlohmann::json::array();
     for (const TaskCheck& check : run_checks(cases, calls, world, seed)) reports.push_back(json_of(report_of(check)));
     write_fully(file.fd(), reports.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));

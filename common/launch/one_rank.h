@@ -21,8 +21,9 @@ RankOutcome run_process_rank(const comm::ProcessWorldOptions& options, const Wor
 /// one zeroed page by page before a byte of it is received: half the time of a large collective.
 void keep_freed_memory();
 
-/// Makes LibTorch and its BLAS use this many threads in this process. A rank that is a process calls it before any
-/// work.
+/// Makes LibTorch and its BLAS use this many threads in this process. Order: a forked process calls it before it starts
+/// a thread. The first use of LibTorch's pool after a fork makes it anew, and two threads that both do so end with
+/// "Invalid thread pool!" or corrupt memory (a rank that is a process has only one thread before its first work).
 void use_threads(int num_threads);
 
 }  // namespace lab::launch
