@@ -16,7 +16,6 @@ namespace lab::a5 {
 /// Q5. The layers of one stage: consecutive, split as evenly as possible; if the number does not divide, the first
 /// stages get one more. All stages together have each layer once, in order.
 /// Call      local
-/// Errors    ContractError: pp_rank outside [0, pp_size)
 /// Example   distribute_layers(10, 1, 4): {3, 4, 5}; of 10 layers, 4 stages get 3 3 2 2
 std::vector<std::int64_t> distribute_layers(std::int64_t number_of_layers, int pp_rank, int pp_size);
 

@@ -35,7 +35,9 @@ LabStep update_step(const Case& baseline) {
 
 std::vector<Case> all_cases(const LabSizes& sizes) {
   std::vector<Case> all = handout_cases(sizes);
-  for (const Case& test_case : further_cases(sizes)) all.push_back(test_case);
+  for (const std::vector<Case>& more : {further_cases(sizes), other_sizes_cases()}) {
+    for (const Case& test_case : more) all.push_back(test_case);
+  }
   return all;
 }
 

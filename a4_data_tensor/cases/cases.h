@@ -23,7 +23,10 @@ std::vector<Case> handout_cases(const LabSizes& sizes);
 /// row parallel, and the column-row pair limited to one all_reduce each way.
 std::vector<Case> further_cases(const LabSizes& sizes);
 
-/// Both, the handout's first.
+/// The same on other sizes, with another learning rate and other steps than the handout's; a run does not print them.
+std::vector<Case> other_sizes_cases();
+
+/// All of them, the handout's first.
 std::vector<Case> all_cases(const LabSizes& sizes);
 /// With the default sizes.
 std::vector<Case> all_cases();

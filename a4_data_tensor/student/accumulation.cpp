@@ -13,6 +13,7 @@ at::Tensor single_step_with_grad_accumulation(const StepOptions& options, std::i
   torch::optim::SGD optimizer({model.W}, options.learning_rate);
   const Batch batch = create_batch(options);
   optimizer.zero_grad();
+  (void)even_slice(options.global_batch_size, accumulation_steps, 0, "global batch size");  // throws if uneven
 
   // BEGIN SOLUTION a4.accumulation
   // STUB // TODO(a4.accumulation): for each of accumulation_steps equal slices of the batch (even_slice,

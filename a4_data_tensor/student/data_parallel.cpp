@@ -14,6 +14,7 @@ at::Tensor data_parallel_single_step(const StepOptions& options, Collectives& co
   torch::optim::SGD optimizer({model.W}, options.learning_rate);
   const Batch batch = create_batch(options);
   optimizer.zero_grad();
+  (void)even_slice(options.global_batch_size, collectives.size(), 0, "global batch size");  // throws if uneven
 
   // BEGIN SOLUTION a4.data_parallel
   // STUB // TODO(a4.data_parallel): take this rank's slice of the batch (even_slice with collectives.rank() and

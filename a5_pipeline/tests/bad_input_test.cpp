@@ -85,11 +85,6 @@ TEST_CASE("the arguments: a layer for each stage, whole micro-batches") {
   CHECK_THROWS_AS(check_arguments(arguments, 2), UsageError);
 }
 
-TEST_CASE("distribute_layers: a stage that does not exist") {
-  for (const int pp_rank : {-1, 4}) CHECK_THROWS_AS(distribute_layers(10, pp_rank, 4), ContractError);
-  CHECK(distribute_layers(10, 1, 4) == std::vector<std::int64_t>{3, 4, 5});
-}
-
 TEST_CASE("the data loader: beyond its end, and on a rank that must not have one") {
   DataLoader data(small_arguments());
   data.next();
