@@ -30,7 +30,7 @@ class BasicTransformerBlock {
 
   /// x + O(attention(Q, K, V)) of LN1(x), then the same of FC2(relu(FC1)) of LN2: the reference for the other two.
   /// Call      local, differentiable
-  /// Shapes    x and out [B, S, D]
+  /// Shapes    x [B, S, D], out the same
   at::Tensor forward(const at::Tensor& x) const;
 
   /// Cuts this rank's shards out of the whole weights. Each is a separate tensor that requires a gradient and does not

@@ -8,6 +8,7 @@
 #include "a9_collectives/broadcast.h"
 #include "a9_collectives/reduce_scatter.h"
 #include "a9_collectives/transformer_parallel_functions.h"
+#include "common/base/errors.h"
 #include "common/tensor/exact_data.h"
 
 namespace lab::a9 {
@@ -115,29 +116,52 @@ int src_rank_of(const CaseInputs& inputs) {
   return static_cast<int>(inputs.integer("src_rank"));
 }
 
-// Each returns the argument, too: it holds the result if the contract says `in place`, otherwise it is unchanged.
-TaskCall on_tensor(at::Tensor (*function)(at::Tensor, PointToPoint&)) {
-  return [function](Communicator& comm, const CaseInputs& inputs) {
+/// What the contract of a collective says of its result.
+enum class Result { kInPlace, kNew };
+
+/// The result and the argument, which holds the same if the contract says `in place`, and otherwise is unchanged.
+/// Errors    ContractError: the result is not where the contract says
+TensorMap results_of(const at::Tensor& x, const at::Tensor& out, Result expected) {
+  if (out.defined()) {
+    const bool in_place = out.is_alias_of(x);
+    if (expected == Result::kInPlace && !in_place)
+      throw ContractError("returns another tensor than its argument, expected the argument itself: it works in place");
+    if (expected == Result::kNew && in_place)
+      throw ContractError("returns its argument, or a view of it, expected a new tensor");
+    if (expected == Result::kNew && !out.is_contiguous())
+      throw ContractError("returns a tensor that is not contiguous, expected a contiguous one");
+  }
+  return {{"out", out}, {"x", x}};
+}
+
+TaskCall on_tensor(at::Tensor (*function)(at::Tensor, PointToPoint&), Result expected) {
+  return [=](Communicator& comm, const CaseInputs& inputs) {
     const at::Tensor x = input_of(inputs);
-    const at::Tensor out = function(x, comm.point_to_point());
-    return TensorMap{{"out", out}, {"x", x}};
+    return results_of(x, function(x, comm.point_to_point()), expected);
   };
 }
 
+TaskCall in_place(at::Tensor (*function)(at::Tensor, PointToPoint&)) {
+  return on_tensor(function, Result::kInPlace);
+}
+
+TaskCall made_new(at::Tensor (*function)(at::Tensor, PointToPoint&)) {
+  return on_tensor(function, Result::kNew);
+}
+
 TaskCall from_rank(at::Tensor (*function)(at::Tensor, int, PointToPoint&)) {
-  return [function](Communicator& comm, const CaseInputs& inputs) {
+  return [=](Communicator& comm, const CaseInputs& inputs) {
     const at::Tensor x = input_of(inputs);
-    const at::Tensor out = function(x, src_rank_of(inputs), comm.point_to_point());
-    return TensorMap{{"out", out}, {"x", x}};
+    return results_of(x, function(x, src_rank_of(inputs), comm.point_to_point()), Result::kInPlace);
   };
 }
 
 TaskCall along_dims(at::Tensor (*function)(at::Tensor, std::int64_t, std::int64_t, PointToPoint&)) {
-  return [function](Communicator& comm, const CaseInputs& inputs) {
+  return [=](Communicator& comm, const CaseInputs& inputs) {
     const at::Tensor x = input_of(inputs);
     const at::Tensor out =
         function(x, inputs.integer("scatter_dim"), inputs.integer("gather_dim"), comm.point_to_point());
-    return TensorMap{{"out", out}, {"x", x}};
+    return results_of(x, out, Result::kNew);
   };
 }
 
@@ -166,19 +190,19 @@ CallTable calls() {
   return {{"a9.broadcast", from_rank(my_broadcast)},
           {"a9.broadcast_binomial", from_rank(broadcast_binomial)},
           {"a9.broadcast_chain", from_rank(broadcast_chain)},
-          {"a9.allreduce", on_tensor(my_allreduce)},
-          {"a9.allreduce_recursive_doubling", on_tensor(allreduce_recursive_doubling)},
-          {"a9.allreduce_ring", on_tensor(allreduce_ring)},
-          {"a9.allreduce_rabenseifner", on_tensor(allreduce_rabenseifner)},
-          {"a9.allreduce_direct", on_tensor(allreduce_direct)},
-          {"a9.allgather", on_tensor(my_allgather)},
-          {"a9.allgather_ring", on_tensor(allgather_ring)},
-          {"a9.allgather_recursive_doubling", on_tensor(allgather_recursive_doubling)},
-          {"a9.allgather_bruck", on_tensor(allgather_bruck)},
-          {"a9.allgather_direct", on_tensor(allgather_direct)},
-          {"a9.reduce_scatter", on_tensor(my_reduce_scatter)},
-          {"a9.reduce_scatter_ring", on_tensor(reduce_scatter_ring)},
-          {"a9.reduce_scatter_recursive_halving", on_tensor(reduce_scatter_recursive_halving)},
+          {"a9.allreduce", in_place(my_allreduce)},
+          {"a9.allreduce_recursive_doubling", in_place(allreduce_recursive_doubling)},
+          {"a9.allreduce_ring", in_place(allreduce_ring)},
+          {"a9.allreduce_rabenseifner", in_place(allreduce_rabenseifner)},
+          {"a9.allreduce_direct", in_place(allreduce_direct)},
+          {"a9.allgather", made_new(my_allgather)},
+          {"a9.allgather_ring", made_new(allgather_ring)},
+          {"a9.allgather_recursive_doubling", made_new(allgather_recursive_doubling)},
+          {"a9.allgather_bruck", made_new(allgather_bruck)},
+          {"a9.allgather_direct", made_new(allgather_direct)},
+          {"a9.reduce_scatter", made_new(my_reduce_scatter)},
+          {"a9.reduce_scatter_ring", made_new(reduce_scatter_ring)},
+          {"a9.reduce_scatter_recursive_halving", made_new(reduce_scatter_recursive_halving)},
           {"a9.all_to_all", along_dims(my_all_to_all)},
           {"a9.all_to_all_pairwise", along_dims(all_to_all_pairwise)},
           {"a9.tensor_parallel_shards", shards_call},

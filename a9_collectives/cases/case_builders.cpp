@@ -40,13 +40,17 @@ Case with(Case test_case, const std::string& name, const std::function<double(co
   return test_case;
 }
 
-/// Requires the task's messages to deliver at least `least_bytes`; `limit` may add further bounds.
-Case received(Case test_case, const std::function<std::uint64_t(const CasePlace&)>& least_bytes, const Limit& limit) {
+/// Requires the task's messages to deliver at least `least_bytes`, and no rank to send more than the most wasteful of
+/// the usual ways: a root that sends all of `whole_bytes` to everyone, in each of two phases. An algorithm has a
+/// `limit` of its own.
+Case received(Case test_case, const std::function<std::uint64_t(const CasePlace&)>& least_bytes,
+              const std::function<std::uint64_t(const CasePlace&)>& whole_bytes, const Limit& limit) {
   const std::string task = test_case.task;
-  test_case.bounds = [task, least_bytes, limit](const CasePlace& place) {
+  test_case.bounds = [task, least_bytes, whole_bytes, limit](const CasePlace& place) {
     CostBound bound;
     bound.operation = task;
     bound.min_bytes_received = place.size == 1 ? 0 : least_bytes(place);
+    bound.max_bytes_sent = 2 * static_cast<std::uint64_t>(place.size - 1) * whole_bytes(place);
     if (limit) limit(place, bound);
     return std::vector<CostBound>{bound};
   };
@@ -89,7 +93,7 @@ Case broadcast_case(const std::string& task, const std::string& name, const Inpu
       [input, src_rank_of](const CasePlace& place) {
         return place.rank == src_rank_of(place.size) ? 0 : input.bytes(place);
       },
-      limit);
+      input.bytes, limit);
 }
 
 Case allreduce_case(const std::string& task, const std::string& name, const Input& input, const Limit& limit) {
@@ -98,8 +102,7 @@ Case allreduce_case(const std::string& task, const std::string& name, const Inpu
     const at::Tensor sum = sum_of_all(input, place);
     return TensorMap{{"out", sum}, {"x", sum}};
   };
-  return received(
-      result, [input](const CasePlace& place) { return input.bytes(place); }, limit);
+  return received(result, input.bytes, input.bytes, limit);
 }
 
 Case allgather_case(const std::string& task, const std::string& name, const Input& input, const Limit& limit) {
@@ -112,7 +115,7 @@ Case allgather_case(const std::string& task, const std::string& name, const Inpu
   return received(
       result,
       [input](const CasePlace& place) { return static_cast<std::uint64_t>(place.size - 1) * input.bytes(place); },
-      limit);
+      [input](const CasePlace& place) { return static_cast<std::uint64_t>(place.size) * input.bytes(place); }, limit);
 }
 
 Case reduce_scatter_case(const std::string& task, const std::string& name, const Input& input, const Limit& limit) {
@@ -122,7 +125,7 @@ Case reduce_scatter_case(const std::string& task, const std::string& name, const
   };
   return received(
       result, [input](const CasePlace& place) { return input.bytes(place) / static_cast<std::uint64_t>(place.size); },
-      limit);
+      input.bytes, limit);
 }
 
 Case all_to_all_case(const std::string& task, const std::string& name, const Input& input, std::int64_t scatter_dim,
@@ -141,7 +144,7 @@ Case all_to_all_case(const std::string& task, const std::string& name, const Inp
         const std::uint64_t bytes = input.bytes(place);
         return bytes - bytes / static_cast<std::uint64_t>(place.size);
       },
-      limit);
+      input.bytes, limit);
 }
 
 Case transposed(const Case& test_case) {
