@@ -47,7 +47,10 @@ struct MutatedLab {
 MutatedLab mutated_lab(const JudgingPlace& place, const JudgedLab& lab, const char* programs) {
   Rubric rubric = place.rubric(lab);
   BuildRecipe recipe = load_build_recipe(place.root(), place.build(), lab.folder, programs);
-  LabMutants mutants = generated_mutants(short_name(lab), recipe, rubric);
+  const std::string name = short_name(lab);
+  const std::vector<Contract> contracts =
+      load_contracts(fmt::format("{}/grading/mutants/contracts/{}.toml", place.root(), name));
+  LabMutants mutants = generated_mutants(name, recipe, rubric, contracts);
   return {lab, std::move(rubric), std::move(recipe), std::move(mutants)};
 }
 
@@ -126,6 +129,12 @@ std::vector<int> chosen_ids(const GeneratedMutantsOptions& options, const LabMut
   const std::vector<const SourceMutant*> all = mutants.all();
   if (!options.only.empty()) return {lab_and_id(options.only).second};
   std::vector<int> ids;
+  if (options.contracts) {
+    for (const SourceMutant* mutant : all) {
+      if (mutant->rule == kWrittenRule) ids.push_back(mutant->id);
+    }
+    return ids;
+  }
   const auto count = options.sample == 0 ? all.size() : static_cast<std::size_t>(options.sample);
   for (const std::size_t index : sample_of(all.size(), count, options.seed)) ids.push_back(all[index]->id);
   return ids;
@@ -144,7 +153,9 @@ std::vector<Fate> fates_of(const GeneratedMutantsOptions& options, const Judging
   say(fmt::format("{} made, {} of them do not compile; {} rounds of compiling", ids.size(), built.left_out.size(),
                   built.rounds));
   const std::vector<Case> cases = lab.lab.cases();
-  Campaign campaign{cases, judged_sizes(lab.lab, lab.rubric), lab.mutants, equivalents, lab.lab.folder, options.jobs, 42, {}, {}, say};
+  Campaign campaign{
+      cases, judged_sizes(lab.lab, lab.rubric), lab.mutants, equivalents, lab.lab.folder, options.jobs, 42, {}, {},
+      say};
   campaign.perform = [&](const TrialOrder& order) { return performed_by(built.program, order); };
   if (!options.no_judge)
     campaign.judge = [&](const auto& some) { return judged_apart(options, lab.mutants.lab, some); };
@@ -201,6 +212,10 @@ ExitCode judge_generated_mutants(const GeneratedMutantsOptions& options) {
   rows.emplace_back("all", sum);
   fmt::print("{}\n{}", survivors, table_of(rows));
   if (!options.report.empty()) write_file_atomically(options.report, all.dump(1) + "\n");
+  if (options.contracts) {
+    fmt::print("{} of {} broken sentences caught\n", sum.by_check + sum.by_judge, sum.made);
+    return sum.by_check + sum.by_judge == sum.made ? ExitCode::kAllMatch : ExitCode::kMismatch;
+  }
   const bool enough = sum.check_share() >= options.least_check &&
                       (options.no_judge || sum.judge_share() >= options.least_judge) &&
                       sum.equivalent_share() <= kMostEquivalent;

@@ -35,7 +35,21 @@ std::map<std::string, std::string> LabMutants::submission(const SourceMutant& mu
   return texts;
 }
 
-LabMutants generated_mutants(const std::string& lab, const BuildRecipe& recipe, const Rubric& rubric) {
+namespace {
+
+std::vector<WrittenChange> changes_of(const std::string& file, const std::vector<Contract>& contracts) {
+  std::vector<WrittenChange> changes;
+  for (const Contract& one : contracts) {
+    if (one.file == file)
+      changes.push_back({one.task, one.replace, one.with, fmt::format("{}: {}", one.header, one.sentence), one.place});
+  }
+  return changes;
+}
+
+}  // namespace
+
+LabMutants generated_mutants(const std::string& lab, const BuildRecipe& recipe, const Rubric& rubric,
+                             const std::vector<Contract>& contracts) {
   std::set<std::string> tasks;
   for (const RubricTask& task : rubric.tasks) tasks.insert(task.id);
   LabMutants made;
@@ -43,7 +57,8 @@ LabMutants generated_mutants(const std::string& lab, const BuildRecipe& recipe, 
   int next = 1;
   for (const StudentSource& source : recipe.sources) {
     try {
-      auto mutated = std::make_unique<MutatedSource>(source.name, source.reference, tasks, next);
+      auto mutated = std::make_unique<MutatedSource>(source.name, source.reference, tasks, next,
+                                                     changes_of(recipe.lab + "/" + source.name, contracts));
       if (mutated->mutants().empty()) continue;
       next = mutated->mutants().back().id + 1;
       made.sources.push_back(std::move(mutated));

@@ -7,6 +7,7 @@
 
 #include "common/course/rubric/rubric.h"
 #include "grading/judge/compile/build_recipe.h"
+#include "grading/mutants/contracts/contracts.h"
 #include "grading/mutants/generated/schemata_build.h"
 
 namespace lab::grading::generated {
@@ -22,8 +23,10 @@ struct LabMutants {
   std::map<std::string, std::string> submission(const SourceMutant& mutant, const BuildRecipe& recipe) const;
 };
 
-/// Mutates what is between the markers of the rubric's tasks.
-LabMutants generated_mutants(const std::string& lab, const BuildRecipe& recipe, const Rubric& rubric);
+/// Mutates what is between the markers of the rubric's tasks, by rule and as contracts say.
+/// Errors    UsageError: a file cannot be cut into statements; a contract does not fit its file
+LabMutants generated_mutants(const std::string& lab, const BuildRecipe& recipe, const Rubric& rubric,
+                             const std::vector<Contract>& contracts);
 
 /// `count` of the items, chosen by a seed, in their order; all if there are no more.
 std::vector<std::size_t> sample_of(std::size_t num_items, std::size_t count, std::uint64_t seed);

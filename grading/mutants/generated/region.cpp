@@ -122,9 +122,8 @@ std::optional<Edit> Region::replaced(std::size_t first, std::size_t last, const 
   edit.statement = *index;
   std::size_t from = one.begin, to = one.end;
   if (one.kind != Kind::kExpression && one.kind != Kind::kReturn) {
-    const auto slot = std::find_if(one.slots.begin(), one.slots.end(), [&](const Slot& each) {
-      return each.begin <= first && last <= each.end;
-    });
+    const auto slot = std::find_if(one.slots.begin(), one.slots.end(),
+                                   [&](const Slot& each) { return each.begin <= first && last <= each.end; });
     if (slot == one.slots.end()) return std::nullopt;
     edit.slot = static_cast<int>(slot - one.slots.begin());
     from = slot->begin;
@@ -223,8 +222,8 @@ std::size_t operand_begin(const TokenizedText& text, std::size_t last) {
     const auto joined = [&](std::size_t at) { return at > 0 && text[at - 1].end == text[at].begin; };
     if (text.is(i, ")") || text.is(i, "]") || text.is(i, "}")) {
       i = text[i].partner;
-      const bool called = joined(i) && (text[i - 1].is_name() || text.is(i - 1, ">") || text.is(i - 1, ")") ||
-                                        text.is(i - 1, "]"));
+      const bool called =
+          joined(i) && (text[i - 1].is_name() || text.is(i - 1, ">") || text.is(i - 1, ")") || text.is(i - 1, "]"));
       if (!called) break;
       --i;
     } else if (text.is(i, ">")) {
@@ -241,8 +240,8 @@ std::size_t operand_begin(const TokenizedText& text, std::size_t last) {
     }
   }
   while (i > 0 && is_unary(text, i - 1) && text[i - 1].end == text[i].begin) {
-    const bool infix = i > 1 && (text[i - 2].is_name() || text.is(i - 2, ")") || text.is(i - 2, "]")) &&
-                       !text.is(i - 2, "return");
+    const bool infix =
+        i > 1 && (text[i - 2].is_name() || text.is(i - 2, ")") || text.is(i - 2, "]")) && !text.is(i - 2, "return");
     if (infix) break;
     --i;
   }
@@ -250,8 +249,8 @@ std::size_t operand_begin(const TokenizedText& text, std::size_t last) {
 }
 
 bool is_binary(const TokenizedText& text, std::size_t i) {
-  constexpr std::string_view kOperators[] = {"+", "-", "*", "/", "%", "<", ">", "<=", ">=", "==",
-                                             "!=", "&&", "||", "&", "|", "^"};
+  constexpr std::string_view kOperators[] = {
+      "+", "-", "*", "/", "%", "<", ">", "<=", ">=", "==", "!=", "&&", "||", "&", "|", "^"};
   return text[i].spaced && std::find(std::begin(kOperators), std::end(kOperators), text.at(i)) != std::end(kOperators);
 }
 

@@ -49,8 +49,8 @@ std::string function_of_argument(const TokenizedText& text, std::size_t begin, s
 /// Whether a function takes dimensions.
 bool takes_dims(const std::string& function) {
   static const std::vector<std::string> known = {
-      "narrow", "chunk",   "cat",     "stack",   "select",  "transpose", "sum",     "mean",       "softmax",
-      "size",   "flatten", "permute", "amax",    "unbind",  "split",     "unsqueeze", "squeeze", "split_with_sizes",
+      "narrow", "chunk",      "cat",     "stack", "select", "transpose", "sum",       "mean",    "softmax",
+      "size",   "flatten",    "permute", "amax",  "unbind", "split",     "unsqueeze", "squeeze", "split_with_sizes",
       "shard",  "require_dim"};
   return std::find(known.begin(), known.end(), function) != known.end();
 }
@@ -63,9 +63,9 @@ bool is_dim(const TokenizedText& text, const IntegerLiteral& literal) {
 
 std::vector<Proposal> other_operators(const Region& region) {
   static const std::map<std::string, std::vector<std::string>, std::less<>> others = {
-      {"+", {"-"}},       {"-", {"+"}},       {"*", {"/"}},        {"/", {"*"}},  {"%", {"/"}},
-      {"<", {"<=", ">"}}, {"<=", {"<", ">"}}, {">", {">=", "<"}},  {">=", {">", "<"}}, {"==", {"!="}},
-      {"!=", {"=="}},     {"&&", {"||"}},     {"||", {"&&"}},      {"^", {"|", "&"}},  {"&", {"|"}},
+      {"+", {"-"}},       {"-", {"+"}},        {"*", {"/"}},        {"/", {"*"}},        {"%", {"/"}},
+      {"<", {"<=", ">"}}, {"<=", {"<", ">"}},  {">", {">=", "<"}},  {">=", {">", "<"}},  {"==", {"!="}},
+      {"!=", {"=="}},     {"&&", {"||"}},      {"||", {"&&"}},      {"^", {"|", "&"}},   {"&", {"|"}},
       {"|", {"&"}},       {"+=", {"-=", "="}}, {"-=", {"+=", "="}}, {"*=", {"/=", "="}}, {"/=", {"*=", "="}}};
   std::vector<Proposal> proposals;
   for (std::size_t i = region.begin; i < region.end; ++i) {

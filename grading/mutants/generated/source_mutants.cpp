@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "common/base/errors.h"
 #include "common/base/text.h"
 #include "grading/mutants/generated/rules.h"
 
@@ -108,29 +109,47 @@ void hide_word(const Region& region, std::size_t statement, const char* word, co
 }  // namespace
 
 MutatedSource::MutatedSource(const std::string& file, const std::string& text, const std::set<std::string>& tasks,
-                             int first_id)
-    : file_(file), text_(text), regions_(regions_of(text_, tasks)) {
-  std::vector<std::string> lines;
-  for (const std::string& line : lines_of(text)) lines.push_back(one_line(line));
-  std::set<std::string> made;
+                             int first_id, const std::vector<WrittenChange>& written)
+    : file_(file), text_(text), regions_(regions_of(text_, tasks)), first_id_(first_id) {
+  for (const WrittenChange& change : written) add_written(change);
   for (std::size_t index = 0; index < regions_.size(); ++index) {
-    const Region& region = regions_[index];
     for (const Rule& rule : rules()) {
-      for (Proposal& proposal : rule.find(region)) {
-        SourceMutant mutant;
-        mutant.id = first_id + static_cast<int>(mutants_.size());
-        mutant.file = file;
-        mutant.line = text_[proposal.token].line;
-        mutant.line_text = lines[static_cast<std::size_t>(mutant.line - 1)];
-        mutant.task = region.task;
-        mutant.rule = rule.name;
-        mutant.what = one_line(proposal.what);
-        mutant.region = index;
-        mutant.edits = std::move(proposal.edits);
-        if (made.insert(plain(mutant)).second) mutants_.push_back(std::move(mutant));
-      }
+      for (Proposal& proposal : rule.find(regions_[index])) add(index, rule.name, std::move(proposal));
     }
   }
+}
+
+void MutatedSource::add(std::size_t region, const std::string& rule, Proposal proposal) {
+  SourceMutant mutant;
+  mutant.id = first_id_ + static_cast<int>(mutants_.size());
+  mutant.file = file_;
+  mutant.line = text_[proposal.token].line;
+  mutant.line_text = one_line(lines_of(text_.text())[static_cast<std::size_t>(mutant.line - 1)]);
+  mutant.task = regions_[region].task;
+  mutant.rule = rule;
+  mutant.what = one_line(proposal.what);
+  mutant.region = region;
+  mutant.edits = std::move(proposal.edits);
+  if (made_.insert(plain(mutant)).second) mutants_.push_back(std::move(mutant));
+}
+
+void MutatedSource::add_written(const WrittenChange& change) {
+  int times = 0;
+  for (std::size_t index = 0; index < regions_.size(); ++index) {
+    const Region& region = regions_[index];
+    if (!change.task.empty() && change.task != region.task) continue;
+    for (std::size_t begin = region.begin; begin < region.end; ++begin) {
+      if (text_.text().compare(text_[begin].begin, change.replace.size(), change.replace) != 0) continue;
+      std::size_t end = begin;
+      while (end < region.end && text_[end].end <= text_[begin].begin + change.replace.size()) ++end;
+      const std::optional<Edit> edit = region.replaced(begin, end, change.with);
+      if (!edit) throw UsageError(fmt::format("{}: '{}' is no part of one statement", change.place, change.replace));
+      if (++times == 1) add(index, kWrittenRule, {begin, change.what, {*edit}});
+    }
+  }
+  if (times != 1)
+    throw UsageError(fmt::format("{}: expected '{}' once between the markers of {}, found it {} times", change.place,
+                                 change.replace, file_, times));
 }
 
 std::pair<int, int> MutatedSource::lines_of_edits(const SourceMutant& mutant) const {
@@ -194,7 +213,8 @@ std::string MutatedSource::schemata(const std::vector<const SourceMutant*>& some
       }
     }
     for (const auto& [place, edits] : choices) add_choice(region, file_, place.first, place.second, edits, insertions);
-    for (const std::size_t statement : chosen_at_run_time) hide_word(region, statement, "constexpr", "const", insertions);
+    for (const std::size_t statement : chosen_at_run_time)
+      hide_word(region, statement, "constexpr", "const", insertions);
     for (const std::size_t statement : assigned) hide_word(region, statement, "const", "", insertions);
   }
   return "bool lab_mutant(int id) noexcept;\n#line 1\n" + insertions.applied(text_.text());

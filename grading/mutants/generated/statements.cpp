@@ -83,8 +83,8 @@ class Parser {
       one.kind = Kind::kReturn;
     } else if (first == "break" || first == "continue" || first == "throw") {
       one.kind = Kind::kJump;
-    } else if (first == "using" || first == "class" || first == "struct" || first == "static_assert" ||
-               first == "do" || first == "try" || first == "goto") {
+    } else if (first == "using" || first == "class" || first == "struct" || first == "static_assert" || first == "do" ||
+               first == "try" || first == "goto") {
       one.kind = Kind::kOther;
     } else if (const DeclaredType type = declared_type(begin, one.end); type.name != 0) {
       one.kind = Kind::kDeclaration;
@@ -103,7 +103,10 @@ class Parser {
     if (text_.is(open, "constexpr")) ++open;
     const std::size_t close = text_[open].partner, body = close + 1;
     const std::string_view first = text_.at(one.begin);
-    one.kind = first == "if" ? Kind::kIf : first == "while" ? Kind::kWhile : first == "switch" ? Kind::kSwitch : Kind::kFor;
+    one.kind = first == "if"       ? Kind::kIf
+               : first == "while"  ? Kind::kWhile
+               : first == "switch" ? Kind::kSwitch
+                                   : Kind::kFor;
     if (one.kind == Kind::kFor) {
       for_header(one, open + 1, close);
     } else if (one.kind != Kind::kSwitch) {

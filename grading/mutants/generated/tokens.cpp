@@ -47,7 +47,9 @@ class Scanner {
 
  private:
   bool starts(std::string_view with) const { return text_.compare(at_, with.size(), with) == 0; }
-  [[noreturn]] void refuse(const char* what, int line) const { throw UsageError(fmt::format("line {}: {}", line, what)); }
+  [[noreturn]] void refuse(const char* what, int line) const {
+    throw UsageError(fmt::format("line {}: {}", line, what));
+  }
 
   void advance(std::size_t to) {
     to = std::min(to, text_.size());
@@ -111,8 +113,8 @@ class Scanner {
       take_string(false);
       return Token::Kind::kString;
     }
-    const auto found = std::find_if(kLongMarks.begin(), kLongMarks.end(),
-                                    [&](std::string_view mark) { return starts(mark); });
+    const auto found =
+        std::find_if(kLongMarks.begin(), kLongMarks.end(), [&](std::string_view mark) { return starts(mark); });
     at_ += found == kLongMarks.end() ? 1 : found->size();
     return Token::Kind::kMark;
   }
@@ -125,7 +127,8 @@ class Scanner {
   void take_number() {
     for (++at_; at_ < text_.size(); ++at_) {
       const char letter = text_[at_], last = text_[at_ - 1];
-      const bool exponent = (letter == '+' || letter == '-') && (last == 'e' || last == 'E' || last == 'p' || last == 'P');
+      const bool exponent =
+          (letter == '+' || letter == '-') && (last == 'e' || last == 'E' || last == 'p' || last == 'P');
       const bool separator = letter == '\'' && at_ + 1 < text_.size() && continues_name(text_[at_ + 1]);
       if (!continues_name(letter) && letter != '.' && !separator && !exponent) break;
     }

@@ -13,7 +13,8 @@ struct Token {
   Kind kind = Kind::kMark;
   std::size_t begin = 0, end = 0;  ///< bytes of the text
   int line = 1;
-  bool spaced = false;  ///< white space before and after it: how formatted code writes binary operators, and no template
+  bool spaced =
+      false;  ///< white space before and after it: how formatted code writes binary operators, and no template
   std::size_t partner = 0;  ///< of a bracket ( [ {: the token that closes or opens it
 
   bool is_name() const { return kind == Kind::kName; }
