@@ -42,13 +42,21 @@ std::optional<launch::RankFailure> failure_of(const comm::RelayWorld& relay,
   const std::optional<comm::RelayFailure> seen = relay.failure();
   if (!seen) return std::nullopt;
   if (seen->rank < 0) return launch::RankFailure{static_cast<int>(seen->exit_code), seen->message};
-  const SandboxResult& result = results[static_cast<std::size_t>(seen->rank)];
+  int rank = seen->rank;
+  // All were stopped because of one of them, and the relay noticed another one first.
+  if (results[static_cast<std::size_t>(rank)].end == End::kStoppedWithOthers) {
+    const auto cause = std::find_if(results.begin(), results.end(), [](const SandboxResult& one) {
+      return one.end == End::kPrintedTooMuch || one.end == End::kTooManyThreads || one.end == End::kOutOfMemory;
+    });
+    if (cause != results.end()) rank = static_cast<int>(cause - results.begin());
+  }
+  const SandboxResult& result = results[static_cast<std::size_t>(rank)];
   // It ended by itself, for a reason that it had told the relay.
   if (result.end == End::kExited && result.exit_code == static_cast<int>(seen->exit_code))
-    return launch::RankFailure{result.exit_code, fmt::format("rank {}: {}", seen->rank, seen->message)};
+    return launch::RankFailure{result.exit_code, fmt::format("rank {}: {}", rank, seen->message)};
   const std::string printed = printed_by(result);
   return launch::RankFailure{result.exit_code,
-                             fmt::format("rank {} {}{}", seen->rank, result.ending(),
+                             fmt::format("rank {} {}{}", rank, result.ending(),
                                          printed.empty() ? "" : fmt::format("; it printed: {}", printed))};
 }
 

@@ -55,7 +55,7 @@ class Supervisor {
     std::vector<SandboxResult> results(jobs_.size());
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
       if (reached && jobs_[i].job && !jobs_[i].job->wait_for(0)) {
-        results[i].end = *reached;
+        results[i].end = is_to_blame(*reached, i) ? *reached : End::kStoppedWithOthers;
         jobs_[i].job->kill();
       }
     }
@@ -79,9 +79,11 @@ class Supervisor {
     const double now = seconds_since(start_);
     if (ended || now - looked_ >= kLookSeconds) {
       JobTree all;
-      for (const StartedJob& one : jobs_) {
-        if (!one.job || ended) continue;
-        JobTree tree = tree_below(one.job->pid());
+      shares_.assign(jobs_.size(), {});
+      for (std::size_t i = 0; i < jobs_.size(); ++i) {
+        if (!jobs_[i].job || ended) continue;
+        JobTree tree = tree_below(jobs_[i].job->pid());
+        shares_[i] = {tree.threads.size(), tree.memory_bytes};
         all.threads.merge(tree.threads);
         all.memory_bytes += tree.memory_bytes;
       }
@@ -111,6 +113,20 @@ class Supervisor {
     return std::nullopt;
   }
 
+  /// Whether it is this job that reached the limit: of a limit on all together, whichever used most.
+  bool is_to_blame(End reached, std::size_t job) const {
+    const auto is_most = [&](auto Share::*of) {
+      return std::all_of(shares_.begin(), shares_.end(),
+                         [&](const Share& other) { return shares_[job].*of >= other.*of; });
+    };
+    switch (reached) {
+      case End::kPrintedTooMuch: return jobs_[job].job->dropped_bytes() > supervision_.limits.dropped_bytes;
+      case End::kTooManyThreads: return is_most(&Share::threads);
+      case End::kOutOfMemory: return is_most(&Share::memory_bytes);
+      default: return true;
+    }
+  }
+
   void describe(const StartedJob& one, SandboxResult& result) const {
     result.seconds = seconds_since(start_);
     result.starved_seconds = clock_.starved_seconds();
@@ -138,6 +154,12 @@ class Supervisor {
     }
   }
 
+  /// What one job had when it was last looked at.
+  struct Share {
+    std::size_t threads = 0;
+    std::uint64_t memory_bytes = 0;
+  };
+
   const std::vector<StartedJob>& jobs_;
   const Supervision& supervision_;
   const Clock::time_point start_ = Clock::now();
@@ -146,6 +168,7 @@ class Supervisor {
   double looked_ = 0, own_at_progress_ = 0, progress_at_ = 0;
   std::uint64_t progress_ = 0, memory_bytes_ = 0;
   std::size_t num_threads_ = 0;
+  std::vector<Share> shares_;
 };
 
 }  // namespace
@@ -159,6 +182,7 @@ std::string SandboxResult::ending() const {
     case End::kTooManyThreads: return "was stopped: too many processes and threads";
     case End::kOutOfMemory: return "was stopped: it used more memory than it may";
     case End::kBudgetSpent: return "was stopped: the submission has used up its time";
+    case End::kStoppedWithOthers: return "was stopped with the others";
     case End::kSignalled: return fmt::format("was killed by signal {}", exit_code - 128);
     case End::kKeptWaiting:
       return fmt::format("was kept waiting for a CPU for {:.0f} of {:.0f} s", starved_seconds, seconds);

@@ -37,6 +37,7 @@ struct SandboxResult {
     kTooManyThreads,      ///< threads
     kOutOfMemory,         ///< total_memory_bytes
     kBudgetSpent,         ///< of the whole submission
+    kStoppedWithOthers,   ///< one that ran together with it was stopped for what that one had printed or used
     kKeptWaiting,         ///< the sandbox's own limit by the clock: the machine did not let it run
     kMachineOutOfMemory,  ///< it failed while the kernel killed processes because the machine's memory ran out
     kNotStarted           ///< the system refused a process, or bubblewrap its namespaces; `err` says why

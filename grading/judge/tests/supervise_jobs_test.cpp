@@ -1,0 +1,46 @@
+#include "grading/judge/sandbox/supervise_jobs.h"
+
+#include <unistd.h>
+
+#include <memory>
+
+#include "common/testing/plain_test.h"
+
+namespace lab::grading {
+namespace {
+
+/// A job that has printed so much, and runs until it is killed.
+class Printer final : public RunningJob {
+ public:
+  explicit Printer(std::uint64_t dropped_bytes) : dropped_bytes_(dropped_bytes) {}
+  pid_t pid() const override { return ::getpid(); }
+  bool wait_for(double) override { return killed_; }
+  void kill() override { killed_ = true; }
+  int status() const override { return 0; }
+  std::string out() const override { return ""; }
+  std::string err() const override { return ""; }
+  std::uint64_t dropped_bytes() const override { return dropped_bytes_; }
+
+ private:
+  const std::uint64_t dropped_bytes_;
+  bool killed_ = false;
+};
+
+TEST_CASE("of jobs that run together, the one that printed too much is to blame, not those stopped with it") {
+  std::vector<StartedJob> jobs;
+  for (const std::uint64_t megabytes : {1, 2, 65, 3}) {
+    jobs.emplace_back();
+    jobs.back().job = std::make_unique<Printer>(megabytes << 20);
+  }
+  Supervision supervision;
+  supervision.most_wall_seconds = 60;
+  const std::vector<SandboxResult> results = supervise_jobs(jobs, supervision);
+  REQUIRE(results.size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(results[i].ending() == (i == 2 ? "was stopped after printing 65 MiB" : "was stopped with the others"));
+    CHECK_FALSE(results[i].is_machines_fault());
+  }
+}
+
+}  // namespace
+}  // namespace lab::grading
