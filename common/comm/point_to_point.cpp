@@ -48,7 +48,7 @@ at::Tensor Request::wait() {
   try {
     state->endpoint->finish(state->posted);
   } catch (...) {
-    state->endpoint->transport().abandon(state->posted.pending);
+    state->endpoint->forget(state->posted);
     throw;
   }
   const at::Tensor& moved = state->posted.message.tensor;
@@ -63,25 +63,47 @@ PointToPoint::PointToPoint(std::shared_ptr<Endpoint> endpoint, Group group)
     : endpoint_(std::move(endpoint)), group_(std::move(group)) {}
 
 void PointToPoint::send(const at::Tensor& tensor, int dst_rank, int tag, SourceLine where) {
-  isend(tensor, dst_rank, tag, where).wait();
+  post_send(tensor, dst_rank, tag, where, true).wait();
 }
 
 void PointToPoint::recv(const at::Tensor& tensor, int src_rank, int tag, SourceLine where) {
-  irecv(tensor, src_rank, tag, where).wait();
+  post_recv(tensor, src_rank, tag, where, true).wait();
 }
 
 Request PointToPoint::isend(const at::Tensor& tensor, int dst_rank, int tag, SourceLine where) {
-  const int peer_rank = peer("send to", dst_rank, where);
-  require_defined(tensor, rank(), fmt::format("send to rank {}", dst_rank), where);
-  return post(Direction::kSend, tensor, travels_itself(tensor) ? tensor : on_wire(tensor), peer_rank, tag, where);
+  return post_send(tensor, dst_rank, tag, where, false);
 }
 
 Request PointToPoint::irecv(const at::Tensor& tensor, int src_rank, int tag, SourceLine where) {
+  return post_recv(tensor, src_rank, tag, where, false);
+}
+
+Request PointToPoint::post_send(const at::Tensor& tensor, int dst_rank, int tag, SourceLine where, bool at_once) {
+  const int peer_rank = peer("send to", dst_rank, where);
+  require_defined(tensor, rank(), fmt::format("send to rank {}", dst_rank), where);
+  return post({Direction::kSend, peer_rank, tag, where, at_once}, tensor,
+              travels_itself(tensor) ? tensor : on_wire(tensor));
+}
+
+Request PointToPoint::post_recv(const at::Tensor& tensor, int src_rank, int tag, SourceLine where, bool at_once) {
   const int peer_rank = peer("receive from", src_rank, where);
   require_defined(tensor, rank(), fmt::format("receive from rank {}", src_rank), where);
   const at::Tensor target =
       travels_itself(tensor) ? tensor : at::empty(tensor.sizes(), tensor.options().device(wire_device(tensor)));
-  return post(Direction::kRecv, tensor, target, peer_rank, tag, where);
+  return post({Direction::kRecv, peer_rank, tag, where, at_once}, tensor, target);
+}
+
+Request PointToPoint::post(const Envelope& envelope, const at::Tensor& user_tensor, const at::Tensor& moved) {
+  Message message;
+  message.direction = envelope.direction;
+  message.peer = envelope.world_rank;
+  message.group = group_.id;
+  message.tag = envelope.tag;
+  message.where = envelope.where;
+  message.tensor = moved;
+  auto state = std::make_unique<Request::State>(Request::State{endpoint_, {}, user_tensor});
+  state->posted = endpoint_->post(std::move(message), envelope.at_once);
+  return Request(std::move(state));
 }
 
 void PointToPoint::agree(const std::string& operation, const at::Tensor& tensor, SourceLine where) {
@@ -90,20 +112,6 @@ void PointToPoint::agree(const std::string& operation, const at::Tensor& tensor,
   const at::Tensor moved =
       tensor.is_cpu() || tensor.is_meta() ? tensor : at::empty(tensor.sizes(), tensor.options().device(at::kMeta));
   comm::agree(endpoint_->transport(), group_, operation, moved, where);
-}
-
-Request PointToPoint::post(Direction direction, const at::Tensor& user_tensor, const at::Tensor& moved, int world_rank,
-                           int tag, SourceLine where) {
-  Message message;
-  message.direction = direction;
-  message.peer = world_rank;
-  message.group = group_.id;
-  message.tag = tag;
-  message.where = where;
-  message.tensor = moved;
-  auto state = std::make_unique<Request::State>(Request::State{endpoint_, {}, user_tensor});
-  state->posted = endpoint_->post(std::move(message));
-  return Request(std::move(state));
 }
 
 int PointToPoint::peer(const char* what, int rank, SourceLine where) const {

@@ -53,11 +53,13 @@ class PointToPoint final {
   /// Blocks until the tensor holds what `src_rank` sent. Errors as for send.
   void recv(const at::Tensor& tensor, int src_rank, int tag = 0, SourceLine where = SourceLine::current());
 
-  /// Posts a send and returns at once; the tensor must not change before wait().
+  /// Posts a send and returns at once; the tensor must not change before wait(), nor be received into.
+  /// Errors    as for send; ContractError: an irecv into the same memory is under way. wait(): the tensor was changed
   [[nodiscard]] Request isend(const at::Tensor& tensor, int dst_rank, int tag = 0,
                               SourceLine where = SourceLine::current());
 
   /// Posts a receive and returns at once; the tensor must not be read before wait().
+  /// Errors    as for recv; ContractError: an isend of the same memory, or an irecv into it, is under way
   [[nodiscard]] Request irecv(const at::Tensor& tensor, int src_rank, int tag = 0,
                               SourceLine where = SourceLine::current());
 
@@ -69,9 +71,17 @@ class PointToPoint final {
   void agree(const std::string& operation, const at::Tensor& tensor, SourceLine where = SourceLine::current());
 
  private:
+  struct Envelope {
+    Direction direction;
+    int world_rank;
+    int tag;
+    SourceLine where;
+    bool at_once;  ///< the caller waits for it before anything else happens
+  };
+  Request post_send(const at::Tensor& tensor, int dst_rank, int tag, SourceLine where, bool at_once);
+  Request post_recv(const at::Tensor& tensor, int src_rank, int tag, SourceLine where, bool at_once);
   /// `moved` is what travels: the user's tensor, or a contiguous copy on the CPU.
-  Request post(Direction direction, const at::Tensor& user_tensor, const at::Tensor& moved, int world_rank, int tag,
-               SourceLine where);
+  Request post(const Envelope& envelope, const at::Tensor& user_tensor, const at::Tensor& moved);
   int peer(const char* what, int rank, SourceLine where) const;
 
   std::shared_ptr<Endpoint> endpoint_;

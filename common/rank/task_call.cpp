@@ -104,6 +104,9 @@ CaseRun perform_call(const CallTable& calls, const std::string& task, const std:
       });
       const std::int64_t returned = bytes_of_results(run.actual, run.inputs.tensors);
       run.used.retained_bytes = std::max<std::int64_t>(0, run.used.retained_bytes - returned);
+      endpoint_of(comm).require_all_finished();
+    } catch (const ResultError& failure) {
+      throw ContractError(fmt::format("{} [{}]: {}", task, name, failure.what()));
     } catch (const Error&) {
       throw;
     } catch (const std::exception& failure) {

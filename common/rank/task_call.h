@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/errors.h"
 #include "common/base/ledger_entry.h"
 #include "common/base/resource_use.h"
 #include "common/comm/communicator.h"
@@ -33,6 +34,12 @@ using TaskCall = std::function<TensorMap(Communicator&, const CaseInputs&)>;
 /// Task id -> student function: what a lab's calls() provides.
 using CallTable = std::map<std::string, TaskCall>;
 
+/// What a call throws if student code returned something that is not what the contract says, such as a view of its
+/// argument; perform_call() adds the task and the case to the message.
+struct ResultError : ContractError {
+  using ContractError::ContractError;
+};
+
 /// What a case's call did on one rank: nothing is judged.
 struct CaseRun {
   CaseInputs inputs;
@@ -43,7 +50,7 @@ struct CaseRun {
 
 /// Runs the call of a task on these inputs, for the case of that name; all ranks together. The results are moved to the
 /// CPU.
-/// Errors    ContractError: the task has no call
+/// Errors    ContractError: the task has no call; a message was posted and not waited for
 ///           what the call throws: a lab::Error as it is, anything else as an Error of exit code 7 with the task, the
 ///           case, the line in student code and the inputs' shapes
 CaseRun perform_call(const CallTable& calls, const std::string& task, const std::string& name, CaseInputs inputs,

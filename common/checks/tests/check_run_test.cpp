@@ -54,14 +54,24 @@ TensorMap littering_sum(Communicator& comm, const CaseInputs& inputs) {
   return {{"out", sum}, {"x", sum}};
 }
 
-/// The sum of two ranks; changes what it sends before the send is complete.
+/// The sum of two ranks; reads what it receives before that is complete.
 TensorMap hasty_sum(Communicator& comm, const CaseInputs& inputs) {
   PointToPoint& p2p = comm.point_to_point();
-  const at::Tensor own = x_of(inputs).clone(), sent = own.clone(), theirs = at::empty_like(own);
-  Request send = p2p.isend(sent, 1 - comm.rank());
-  sent.zero_();
+  const at::Tensor own = x_of(inputs).clone(), theirs = at::zeros_like(own);
+  Request receive = p2p.irecv(theirs, 1 - comm.rank());
+  p2p.send(own, 1 - comm.rank());
+  const at::Tensor sum = own + theirs;
+  receive.wait();
+  return {{"out", sum}, {"x", sum}};
+}
+
+/// The sum of two ranks; keeps the request of its send, and never waits for it.
+TensorMap forgetful_sum(Communicator& comm, const CaseInputs& inputs) {
+  static std::vector<Request> kept;
+  PointToPoint& p2p = comm.point_to_point();
+  const at::Tensor own = x_of(inputs).clone(), theirs = at::zeros_like(own);
+  kept.push_back(p2p.isend(own, 1 - comm.rank()));
   p2p.recv(theirs, 1 - comm.rank());
-  send.wait();
   return {{"out", own + theirs}, {"x", own + theirs}};
 }
 
@@ -151,6 +161,20 @@ TEST_CASE("a task alone that fails is not run twice") {
   REQUIRE(checks.size() == 1);
   CHECK(checks[0].exit_code() == 6);
   CHECK_FALSE(checks[0].passed());
+}
+
+TEST_CASE("a request that is kept and never waited for is refused, with the line that posted it") {
+  Table table;
+  table.add("a0.forgetful", forgetful_sum);
+  for (const launch::WorldKind kind : {launch::WorldKind::kProcesses, launch::WorldKind::kRelay}) {
+    launch::WorldSpec world;
+    world.kind = kind;
+    world.num_ranks = 2;
+    const std::vector<TaskCheck> checks = run_checks(table.cases, table.calls, world, 42);
+    REQUIRE(checks.size() == 1);
+    CHECK(checks[0].exit_code() == static_cast<int>(ExitCode::kContract));
+    CHECK(contains(checks[0].cases[0].reason(), "has not waited for its isend to rank"));
+  }
 }
 
 TEST_CASE("a shaken world finds the code whose result depends on when a message leaves, and no other") {

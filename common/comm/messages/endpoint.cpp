@@ -17,7 +17,8 @@ Endpoint::Endpoint(std::shared_ptr<Transport> transport, bool traced, PayloadLab
   restart_clock();
 }
 
-Endpoint::Posted Endpoint::post(Message message) {
+Endpoint::Posted Endpoint::post(Message message, bool at_once) {
+  if (careful_) under_way_.require_apart(message, transport_->rank());
   const bool sends = message.direction == Direction::kSend;
   message.step = clock_ + 1;
   ledger_.add_message(label_, sends, message.peer, message.num_bytes());
@@ -33,6 +34,7 @@ Endpoint::Posted Endpoint::post(Message message) {
   }
   posted.message = message;
   posted.pending = sends ? transport_->start_send(std::move(message)) : transport_->start_recv(std::move(message));
+  under_way_.add(posted.pending.get(), posted.message, careful_ && !at_once);
   return posted;
 }
 
@@ -42,6 +44,11 @@ void Endpoint::finish(const Posted& posted) {
   transport_->wait(*posted.pending);
   const Message& message = posted.message;
   const bool sends = message.direction == Direction::kSend;
+  if (under_way_.ended(posted.pending.get()))
+    throw ContractError(
+        fmt::format("rank {}: the tensor of its isend to rank {} ({}) was changed before wait(); hint: "
+                    "wait() first, or send a copy",
+                    transport_->rank(), message.peer, message.where.text()));
   const std::int64_t peer_posted = posted.pending->peer_model_posted;
   const std::int64_t model_arrived = sends ? model_.wait_send(message.model_posted, peer_posted, message.num_bytes())
                                            : model_.wait_recv(peer_posted, message.model_posted, message.num_bytes());
@@ -133,7 +140,20 @@ void Endpoint::abandon(const Posted& posted) {
   abandoned_.push_back(fmt::format(
       "rank {} dropped its {} {} rank {} ({}) without waiting for it; hint: keep the Request and call wait()",
       transport_->rank(), sends ? "isend" : "irecv", sends ? "to" : "from", message.peer, message.where.text()));
+  forget(posted);
+}
+
+void Endpoint::forget(const Posted& posted) {
+  under_way_.ended(posted.pending.get());
   transport_->abandon(posted.pending);
+}
+
+void Endpoint::require_all_finished() const {
+  const std::string first = under_way_.first();
+  if (!first.empty())
+    throw ContractError(
+        fmt::format("rank {} has not waited for its {}; hint: wait() for each Request before you return",
+                    transport_->rank(), first));
 }
 
 void Endpoint::close() {

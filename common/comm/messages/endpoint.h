@@ -9,6 +9,7 @@
 #include "common/comm/group.h"
 #include "common/comm/messages/ledger.h"
 #include "common/comm/messages/model_time.h"
+#include "common/comm/messages/under_way.h"
 #include "common/comm/trace/trace.h"
 #include "common/comm/transport.h"
 
@@ -33,7 +34,8 @@ class Endpoint {
   Ledger& ledger() { return ledger_; }
   const std::vector<TraceEvent>& trace() const { return trace_; }
 
-  /// Whether collectives check before they begin that all ranks agree.
+  /// Whether collectives check before they begin that all ranks agree, and messages that nobody touches their memory
+  /// while they are under way.
   bool careful() const { return careful_; }
   void set_careful(bool careful) { careful_ = careful; }
 
@@ -47,10 +49,15 @@ class Endpoint {
     std::string payload_label;  ///< of a send
   };
 
-  /// Posts the message with the clock's next step and counts it in the ledger.
-  Posted post(Message message);
+  /// Posts the message with the clock's next step and counts it in the ledger. `at_once`: the caller waits for it before
+  /// anything else happens.
+  /// Errors    ContractError, nothing posted: its memory is that of another message under way, in a careful world
+  Posted post(Message message, bool at_once = false);
   /// Waits for it, advances the clock and records it in ledger and trace.
+  /// Errors    ContractError: what was sent has been changed meanwhile, in a careful world; those of Transport::wait()
   void finish(const Posted& posted);
+  /// Errors    ContractError that names the first message that is posted and not yet waited for
+  void require_all_finished() const;
 
   /// A built-in collective that this rank has begun.
   struct BegunCollective {
@@ -66,6 +73,8 @@ class Endpoint {
   void record_computation(const std::string& operation, std::uint64_t turn, double start_seconds);
   /// Abandons it; close() then reports it.
   void abandon(const Posted& posted);
+  /// The same for a message whose wait has failed, which was reported then.
+  void forget(const Posted& posted);
   /// One line for each message that was abandoned.
   const std::vector<std::string>& abandoned() const { return abandoned_; }
 
@@ -102,6 +111,7 @@ class Endpoint {
   ModelClock model_;
   std::uint32_t model_period_ = 0;
   std::string label_ = "message";
+  UnderWay under_way_;
   std::vector<std::string> abandoned_;
 };
 
