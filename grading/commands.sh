@@ -64,6 +64,7 @@ demo() {
   done
   say "drawing four pipeline schedules, what a9_collectives did and would do on 64 simulated ranks, and a decoder's memory"
   draw "$out"
+  show_memory_limit "$out"
   say "set-up $((set_up - start)) s, build $((built - set_up)) s, runs, checks and pictures $((SECONDS - built)) s"
   say "4 ranks computed everything in parallel and $matches comparisons matched, as they should; the pictures are in $out"
 }
@@ -81,6 +82,16 @@ draw() {
   "$program" sim --collective allreduce --ranks 64 --sweep --out "$1" | grep -E '^(from|drawn)' ||
     say "this build has no simulated network (package libsimgrid-dev)"
   "$root/build/release/bin/vae_sequence_parallel" memory --config small --out "$1"
+}
+
+# show_memory_limit FOLDER: a picture that does not fit one rank's memory, but that of four.
+show_memory_limit() {
+  local program=$root/build/release/bin/vae_sequence_parallel megabytes=24 code=0
+  say "decoding the VAE's picture with at most $megabytes MB on a rank: one rank cannot"
+  "$program" test --nproc 1 --memory-limit "$megabytes" --out "$1" >/dev/null || code=$?
+  [[ $code == 2 ]] || { say "expected exit code 2, got $code" >&2; exit 1; }
+  say "... and four can: $1/reconstructed_parallel.jpg"
+  "$program" test --nproc 4 --memory-limit "$megabytes" --out "$1" | grep -E 'Reconstruction|held at most'
 }
 
 run_tests() {

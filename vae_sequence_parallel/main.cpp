@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "common/checks/lab_main.h"
 #include "common/cli/app.h"
 #include "common/comm/lone_work.h"
@@ -62,8 +64,16 @@ void modules_command(cli::App& app) {
 void test_command(cli::App& app) {
   auto& lab = app.own(Lab());
   auto& program = app.own(program_of("vae_sequence_parallel test"));
-  program.add_options = [&](cli::App& options) { add_step_options(options, lab.steps); };
-  program.prepare = [&](const cli::CommonOptions& common, int, int) { finish(lab.steps, common); };
+  program.add_options = [&](cli::App& options) {
+    add_step_options(options, lab.steps);
+    add_memory_limit(options, lab.steps);
+  };
+  program.prepare = [&](const cli::CommonOptions& common, int, int) {
+    if (lab.steps.memory_limit_mb > 0 && common.device != "cpu")
+      throw UsageError(
+          fmt::format("--memory-limit: expected --device cpu, got {}: a GPU's tensors are not limited", common.device));
+    finish(lab.steps, common);
+  };
   program.steps = [&lab] { return test_steps([&lab](RankRun& run) { reconstruct(run, lab.steps); }); };
   add_lab(app, program);
 }

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/CPUAllocator.h>
+#include <fmt/format.h>
 
 #include <atomic>
 #include <cstddef>
@@ -12,8 +13,6 @@
 #include <mutex>
 #include <new>
 
-#include "common/base/errors.h"
-
 namespace lab {
 
 /// What one owner of memory holds. It lives as long as its scope, its blocks and the accounts inside it, whichever is
@@ -22,13 +21,15 @@ namespace lab {
 class MemoryAccount {
  public:
   /// Starts with one holder, the caller. Whatever is charged here is charged to `outer` too.
-  explicit MemoryAccount(MemoryAccount* outer);
+  MemoryAccount(MemoryAccount* outer, int64_t most_bytes);
   MemoryAccount(const MemoryAccount&) = delete;
   MemoryAccount& operator=(const MemoryAccount&) = delete;
 
   void hold() { holders_.fetch_add(1, std::memory_order_relaxed); }
   void let_go();
 
+  /// Errors    MemoryLimitError: more than this account, or one around it, may hold
+  void require_room(int64_t bytes) const;
   void charge(int64_t bytes);
   void refund(int64_t bytes);
 
@@ -40,12 +41,13 @@ class MemoryAccount {
   ~MemoryAccount() = default;
 
   MemoryAccount* const outer_;
+  const int64_t most_bytes_;
   std::atomic<int64_t> holders_{1};
   std::atomic<int64_t> current_bytes_{0};
   std::atomic<int64_t> peak_bytes_{0};
 };
 
-MemoryAccount::MemoryAccount(MemoryAccount* outer) : outer_(outer) {
+MemoryAccount::MemoryAccount(MemoryAccount* outer, int64_t most_bytes) : outer_(outer), most_bytes_(most_bytes) {
   if (outer_ != nullptr) outer_->hold();
 }
 
@@ -55,6 +57,18 @@ void MemoryAccount::let_go() {
     MemoryAccount* const outer = account->outer_;
     delete account;
     account = outer;
+  }
+}
+
+void MemoryAccount::require_room(int64_t bytes) const {
+  constexpr double kMegabyte = 1e6;
+  for (const MemoryAccount* account = this; account != nullptr; account = account->outer_) {
+    const int64_t held = account->current_bytes();
+    if (bytes <= account->most_bytes_ - held) continue;
+    throw MemoryLimitError(
+        fmt::format("cannot allocate {:.1f} MB: {:.1f} MB of tensors are held, at most {:.1f} MB may be",
+                    static_cast<double>(bytes) / kMegabyte, static_cast<double>(held) / kMegabyte,
+                    static_cast<double>(account->most_bytes_) / kMegabyte));
   }
 }
 
@@ -113,6 +127,8 @@ void free_block(void* data) {
 c10::DataPtr allocate_block(size_t bytes) {
   // The context equals the data pointer: raw_allocate, which oneDNN's convolutions use, requires it.
   if (bytes == 0) return {nullptr, nullptr, &free_block, at::Device(at::kCPU)};
+  if (owner_of_this_thread != nullptr && bytes <= std::numeric_limits<int64_t>::max())
+    owner_of_this_thread->require_room(static_cast<int64_t>(bytes));
   constexpr size_t kMoreBytes = kHeaderBytes + kAlignment;
   constexpr size_t kMostBytes = std::numeric_limits<std::ptrdiff_t>::max() - kMoreBytes;  // malloc's own limit
   void* start = bytes <= kMostBytes ? std::malloc(bytes + kMoreBytes) : nullptr;
@@ -140,11 +156,11 @@ struct MeteredAllocator final : c10::Allocator {
 };
 // NOLINTEND(modernize-use-override)
 
-MemoryAccount* open_account(MemoryAccount* outer) {
+MemoryAccount* open_account(MemoryAccount* outer, int64_t most_bytes) {
   if (!installed.load(std::memory_order_acquire)) {
     throw ContractError("A MemoryScope counts nothing before install_memory_meter() was called.");
   }
-  return new MemoryAccount(outer);
+  return new MemoryAccount(outer, most_bytes);
 }
 
 }  // namespace
@@ -166,7 +182,8 @@ void set_memory_owner(MemoryAccount* owner) {
   owner_of_this_thread = owner;
 }
 
-MemoryScope::MemoryScope() : outer_(owner_of_this_thread), account_(open_account(outer_)) {
+MemoryScope::MemoryScope(std::int64_t most_bytes)
+    : outer_(owner_of_this_thread), account_(open_account(outer_, most_bytes)) {
   owner_of_this_thread = account_;
 }
 

@@ -1,10 +1,18 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+
+#include "common/base/errors.h"
 
 namespace lab {
 
 class MemoryAccount;
+
+/// An allocation that a MemoryScope with a limit refused. Nothing was allocated.
+struct MemoryLimitError : UsageError {
+  using UsageError::UsageError;
+};
 
 struct MeterReading {
   int64_t current_bytes = 0;
@@ -31,7 +39,10 @@ void set_memory_owner(MemoryAccount* owner);
 /// Example   MemoryScope scope; at::empty({256}); scope.reading(): current 0, peak 1024 bytes
 class MemoryScope {
  public:
-  MemoryScope();
+  static constexpr std::int64_t kAnyBytes = std::numeric_limits<std::int64_t>::max();
+
+  /// While it is an owner, an allocation with which it would hold more than `most_bytes` throws MemoryLimitError.
+  explicit MemoryScope(std::int64_t most_bytes = kAnyBytes);
   ~MemoryScope();
   MemoryScope(const MemoryScope&) = delete;
   MemoryScope& operator=(const MemoryScope&) = delete;

@@ -8,6 +8,9 @@ namespace lab::vae {
 /// The options of a reconstruction, except those shared by all labs: --image, --size, --checkpoint.
 void add_step_options(cli::App& app, StepOptions& options);
 
+/// --memory-limit, of `baseline` and `test`.
+void add_memory_limit(cli::App& app, StepOptions& options);
+
 // Each function gives a command its options and its action.
 
 /// `encode [--image FILE] ...` and `baseline ...`, each in this process alone.

@@ -91,7 +91,10 @@ void reconstruct(RankRun& run, const StepOptions& options) {
   const at::Tensor z = given.latent.z.to(run.device);
   PeakMemory memory(run.device);
   at::Tensor image;
-  const ResourceUse used = measured_use(run.comm, [&] { image = model.decode(z); });
+  const ResourceUse used = measured_use(run.comm, [&] {
+    image = decoded_within_limit(options, fmt::format("rank {} of {}", rank, run.comm.size()),
+                                 [&] { return model.decode(z); });
+  });
   const std::int64_t peak_bytes = memory.peak_bytes();
   run.note_part(fmt::format("Decoder {}x{}", image.size(-2), image.size(-1)), used,
                 {given.baseline.flops, given.baseline.peak_activation_bytes, {}});

@@ -69,6 +69,11 @@ void add_step_options(cli::App& app, StepOptions& options) {
   add_picture(app, options);
 }
 
+void add_memory_limit(cli::App& app, StepOptions& options) {
+  app.add_integer("--memory-limit", options.memory_limit_mb, {0, 1'000'000},
+                  "most MB of tensors that a rank may hold to decode, besides parameters; 0: any number");
+}
+
 void encode_command(cli::App& app) {
   auto& options = app.own(StepOptions());
   add_step_options(app, options);
@@ -80,6 +85,7 @@ void encode_command(cli::App& app) {
 void baseline_command(cli::App& app) {
   auto& options = app.own(StepOptions());
   add_checkpoint(app, options);
+  add_memory_limit(app, options);
   add_folder(app, options);
   app.set_action([&] { return perform_step("baseline", options); });
 }

@@ -11,6 +11,7 @@
 #include "common/rank/measured_use.h"
 #include "common/tensor/describe.h"
 #include "common/tensor/files/picture.h"
+#include "common/tensor/memory_meter.h"
 #include "vae_sequence_parallel/commands/reconstruction_files.h"
 #include "vae_sequence_parallel/generated_picture.h"
 #include "vae_sequence_parallel/model/autoencoder.h"
@@ -25,6 +26,8 @@ at::Tensor picture_of(const StepOptions& options) {
   return options.image.empty() ? generated_picture(options.size, options.size, options.seed)
                                : read_picture(options.image);
 }
+
+constexpr std::int64_t kMegabyte = 1'000'000;
 
 std::string source_of(const StepOptions& options) {
   return options.image.empty() ? fmt::format("generated, seed {}", options.seed) : options.image;
@@ -73,7 +76,9 @@ std::string baseline_step(const StepOptions& options, const comm::ReportProgress
   const std::string digest = checkpoint_digest(options.checkpoint);
   require_checkpoint(latent, digest, files, options.checkpoint);
   Baseline baseline;
-  const ResourceUse used = measured_use_of_one_process([&] { baseline.image = model.decode(latent.z).contiguous(); });
+  const ResourceUse used = measured_use_of_one_process([&] {
+    baseline.image = decoded_within_limit(options, "one process", [&] { return model.decode(latent.z).contiguous(); });
+  });
   baseline.peak_activation_bytes = used.peak_bytes;
   baseline.flops = used.flops;
   const at::Tensor picture = to_picture(baseline.image, latent.height, latent.width);
@@ -84,6 +89,20 @@ std::string baseline_step(const StepOptions& options, const comm::ReportProgress
     return fmt::format("{}, PSNR {:.2f} dB to {}", made, psnr(picture, read_picture(files.picture)), files.picture);
   } catch (const Error&) {  // a latent from elsewhere: no such picture, or one of another size
     return made;
+  }
+}
+
+at::Tensor decoded_within_limit(const StepOptions& options, const std::string& who,
+                                const std::function<at::Tensor()>& decode) {
+  if (options.memory_limit_mb == 0) return decode();
+  try {
+    const MemoryScope limited(options.memory_limit_mb * kMegabyte);
+    return decode();
+  } catch (const MemoryLimitError& error) {
+    throw UsageError(
+        fmt::format("--memory-limit {}: {} cannot decode this picture: {}; hint: more ranks, each with "
+                    "fewer columns, or a larger limit",
+                    options.memory_limit_mb, who, error.what()));
   }
 }
 

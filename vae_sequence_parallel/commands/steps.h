@@ -1,6 +1,9 @@
 #pragma once
 
+#include <ATen/ATen.h>
+
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "common/comm/lone_work.h"
@@ -13,10 +16,11 @@ namespace lab::vae {
 
 /// The options of a reconstruction.
 struct StepOptions {
-  std::string image;        ///< --image: a PNG or JPEG; empty: a generated picture
-  std::int64_t size = 256;  ///< --size: the side of the generated picture, pixels
-  std::uint64_t seed = 2;   ///< of the generated picture
-  std::string checkpoint;   ///< --checkpoint
+  std::string image;                 ///< --image: a PNG or JPEG; empty: a generated picture
+  std::int64_t size = 256;           ///< --size: the side of the generated picture, pixels
+  std::uint64_t seed = 2;            ///< of the generated picture
+  std::string checkpoint;            ///< --checkpoint
+  std::int64_t memory_limit_mb = 0;  ///< --memory-limit: of the tensors that decoding makes, 10^6 bytes; 0: none
   std::string out_dir = "out";
 };
 
@@ -33,6 +37,11 @@ std::string encode_step(const StepOptions& options, const comm::ReportProgress& 
 
 /// Decodes the latent with the serial decoder: writes reconstructed_baseline.jpg and .safetensors.
 std::string baseline_step(const StepOptions& options, const comm::ReportProgress& report = {});
+
+/// What `decode` returns, or why it holds more than the options allow.
+/// Errors    UsageError: more than the limit
+at::Tensor decoded_within_limit(const StepOptions& options, const std::string& who,
+                                const std::function<at::Tensor()>& decode);
 
 /// The test step: all ranks decode the latent together, and each compares the picture with the baseline's. Each rank
 /// prints a match line and its peak activation memory next to that of one process; rank 0 writes

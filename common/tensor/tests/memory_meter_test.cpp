@@ -187,3 +187,20 @@ TEST_CASE("memory meter: the raw interface, which convolutions use") {
   CHECK(result[0][0][5][5].item<float>() == 72);
   CHECK(scope.reading().current_bytes == before + 16 * 32 * 32 * 4);
 }
+
+TEST_CASE("memory meter: a scope with a limit refuses what it cannot hold, and nothing is held of it") {
+  lab::install_memory_meter();
+  const lab::MemoryScope limited(4096);
+  const at::Tensor first = at::empty({512});
+  CHECK_THROWS_WITH_AS(at::empty({513}), "cannot allocate 0.0 MB: 0.0 MB of tensors are held, at most 0.0 MB may be",
+                       lab::MemoryLimitError);
+  CHECK(limited.reading().current_bytes == 2048);
+  CHECK(at::empty({512}).numel() == 512);
+  {
+    const lab::MemoryScope inner;
+    CHECK_THROWS_AS(first + at::empty({512}), lab::MemoryLimitError);
+    const lab::UnchargedScope elsewhere;
+    CHECK(at::empty({100000}).numel() == 100000);
+  }
+  CHECK(limited.reading().current_bytes == 2048);
+}
