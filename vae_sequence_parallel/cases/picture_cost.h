@@ -9,8 +9,8 @@
 
 // Allowed cost of the parallel modules per rank, as documented in parallel_layers.h and sequence_attention.h: modules
 // of the same structure whose forward passes count instead of computing. What a layer may hold is what a solution holds
-// that takes every step in a tensor of its own. On 1 to 8 ranks, with LibTorch 1.13, the reference holds 0.15 to 0.73
-// of that; one that moves nothing, works nowhere in place and has channels first in memory, up to 0.93.
+// that takes every step in a tensor of its own. On 1 to 8 ranks, with LibTorch 1.13, the reference holds 0.15 to 0.73 of
+// that; one that moves nothing, works nowhere in place and has channels first in memory, up to 0.93.
 namespace lab::vae {
 
 /// A picture on its way through the layers of one rank: its current size and its cost so far, forward but for traffic.
@@ -60,8 +60,8 @@ PictureCost in_one_process(PictureCost cost);
 
 /// The halo: columns of other ranks that a rank's output is computed from, one message from each rank that has some.
 /// Holds its input; the same with the halo next to it; its output; and one copy more of the larger of these two, such
-/// as in another layout. Besides, LibTorch's copy of the kernel and 64 KiB of buffers, which differ by CPU; and where
-/// it does not convolve by oneDNN, an input value for each element of the kernel and output position.
+/// as in another layout. Besides, LibTorch's copy of the kernel and 64 KiB of buffers, which differ by CPU; and where it
+/// does not convolve by oneDNN, an input value for each element of the kernel and output position.
 struct Conv2dCost {
   Conv2dCost(const Weights&, const Conv2dOptions& conv_options) : options(conv_options) {}
   PictureCost forward(PictureCost x) const;
@@ -83,9 +83,9 @@ struct GroupNormCost {
 /// the scores of its own heads in float64, 3 times: scores, exponentials, and one copy more; q, k and v as they were
 /// given, stacked, as parts to send, as received, and joined; and queries, keys, values and result in float64.
 /// The ring holds the scores of its own positions with another rank's, as often; of its own positions 8 vectors in
-/// float64: q, k, v, q scaled, output, its product with the new weights, what replaces it, and the result; of others'
-/// 8: keys and values of this block and of the next, both in float64, and one copy more. Backward, twice as many of
-/// each: scores, weights and the gradients of both.
+/// float64: q, k, v, q scaled, output, its product with the new weights, what replaces it, and the result; of others' 8:
+/// keys and values of this block and of the next, both in float64, and one copy more. Backward, twice as many of each:
+/// scores, weights and the gradients of both.
 PictureCost with_ulysses(PictureCost x, std::int64_t heads, std::int64_t head_channels);
 PictureCost with_ring(PictureCost x, std::int64_t heads, std::int64_t head_channels);
 

@@ -91,7 +91,7 @@ class GatherColumns : public torch::autograd::Function<GatherColumns> {
 };
 
 // BEGIN SOLUTION vae.conv2d_overlap
-// STUB // TODO(vae.conv2d_overlap), a bonus: what convolves the inner columns while the halo travels fits here.
+// STUB // TODO(vae.conv2d_overlap), a bonus: what it takes to convolve the inner columns while the halo travels fits here.
 /// The output columns whose input this rank has; size 0: none.
 Slice inner_columns(const ConvColumns& mine, const Conv2dOptions& options) {
   const std::int64_t first = mine.own.begin + options.padding, last = mine.own.end() + options.padding - options.kernel;
@@ -158,9 +158,9 @@ WidthShard ParallelConv2d::forward(WidthShard x) const {
   // All columns are here.
   if (mine.own.size == x.total_width()) return {Conv2d::forward(x.columns), out_widths};
   // BEGIN SOLUTION vae.conv2d_overlap
-  // STUB // TODO(vae.conv2d_overlap), a bonus: where no gradients are needed, post the halo's messages, convolve the
-  // STUB // inner columns, which need none of it, while it travels, then those at the borders, and join them. Below, the
-  // STUB // halo is waited for first.
+  // STUB // TODO(vae.conv2d_overlap), a bonus: where no gradients are needed, post the halo's messages, convolve the inner
+  // STUB // columns, which need none of it, while it travels, then those at the borders, and join them. Below, the halo is
+  // STUB // waited for first.
   const bool for_gradients = at::GradMode::is_enabled() &&
                              (x.columns.requires_grad() || weight.requires_grad() || bias.requires_grad());
   const Slice inner = inner_columns(mine, options);

@@ -105,12 +105,12 @@ report=$results/a9_collectives/report.md
 verdict "$(grep -qE 'a9.all_to_all`\) \| 0 \| 7 \|' "$report" && grep -qE 'a9.ulysses`\) \| 20 \| 20 \|' "$report"; echo $?)" \
   "a wrong all-to-all costs its own marks and not those of Ulysses"
 
-# A check that throws costs that check: 0.5 of 6 here, and nothing of the Transformer that sums with it.
+# A check that throws costs that check: 1.5 of 6 here, and nothing of the Transformer that sums with it.
 submit a9_collectives
 sed -i 's|  return broadcast_flat(tensor, 0, p2p);|  tensor.view({-1});\n&|' "$scratch/alice/a9_collectives/student/allreduce/gather_broadcast.cpp"
 sed -i 's|.*BEGIN SOLUTION a9.allreduce_choice.*|  if (num_bytes + num_ranks >= 0) return "gather_broadcast";|' "$scratch/alice/a9_collectives/student/allreduce/my_allreduce.cpp"
 grade --task a9.allreduce
-verdict "$(grep -qE 'a9.allreduce`\) \| 5.5 \| 6 \|' "$report" && [[ $(grep -c 'AllReduceStrided' "$report") == 1 ]] && ! grep -q 'AllReduceLarge' "$report"; echo $?)" \
+verdict "$(grep -qE 'a9.allreduce`\) \| 4.5 \| 6 \|' "$report" && [[ $(grep -c 'AllReduceStrided' "$report") == 1 ]] && ! grep -q 'AllReduceLarge' "$report"; echo $?)" \
   "a check that throws costs that check, and is reported once"
 
 # Marks by hand stay when a submission is graded again.
