@@ -19,7 +19,6 @@
 #include "common/checks/case.h"
 #include "common/checks/check_run.h"
 #include "common/checks/lab_main.h"
-#include "common/checks/score.h"
 #include "common/cli/app.h"
 #include "common/comm/messages/model_time.h"
 #include "common/launch/one_rank.h"
@@ -74,12 +73,7 @@ std::string label_of(const CheckedCase& checked) {
 
 std::string message_of_case(const CheckedCase& checked) {
   if (checked.right() || checked.skipped()) return "";
-  const std::string reason = checked.reason();
-  if (!checked.failure) return reason;
-  const std::string with_rank = ": " + checked.failure->message;  // that all ranks threw, and so has no rank's number
-  if (reason.size() > with_rank.size() &&
-      reason.compare(reason.size() - with_rank.size(), with_rank.size(), with_rank) == 0)
-    return reason;
+  if (!checked.failure) return checked.reason();
   // Right results, but its world failed afterwards: for instance, a message was never received.
   return (checked.passed() ? "after it had returned: " : "") + checked.failure->message;
 }
@@ -199,7 +193,6 @@ struct CheckOptions {
   std::uint64_t seed = 0;
   int num_shaken = 0;
   std::string name, json_file;
-  std::string score_file, figures_file;  ///< of the reference: to compare with, to write
 };
 
 /// What the author of a solution is told of one task, and whether to go on to its next run.
@@ -208,39 +201,35 @@ struct TaskReport {
   nlohmann::json json;
   int exit_code = 0;
   bool passed = false, skipped = false, todo = false, shares = false;
-  std::string figures;  ///< text_of_figures()
 };
 
-TaskReport report_of(const TaskCheck& check, const std::optional<FiguresByCase>& reference) {
+TaskReport report_of(const TaskCheck& check) {
   return {check.task,
-          check_text(check) + (reference ? score_text(check, *reference) : ""),
+          check_text(check),
           nlohmann::json::parse(check_json({check})).front(),
           check.exit_code(),
           check.passed(),
           check.skipped(),
           reached_todo(check),
-          !text_of_sharing(check.cases).empty(),
-          text_of_figures(figures_of({check}))};
+          !text_of_sharing(check.cases).empty()};
 }
 
 nlohmann::json json_of(const TaskReport& one) {
-  return {one.task, one.text, one.json, one.exit_code, one.passed, one.skipped, one.todo, one.shares, one.figures};
+  return {one.task, one.text, one.json, one.exit_code, one.passed, one.skipped, one.todo, one.shares};
 }
 
 TaskReport report_from(const nlohmann::json& one) {
-  return {one.at(0), one.at(1), one.at(2), one.at(3), one.at(4), one.at(5), one.at(6), one.at(7), one.at(8)};
+  return {one.at(0), one.at(1), one.at(2), one.at(3), one.at(4), one.at(5), one.at(6), one.at(7)};
 }
 
 /// Runs the checks in another process: this one can fork no ranks any more once it has judged results.
 std::vector<TaskReport> run_in_its_process(const std::string& what, const std::vector<Case>& cases,
-                                           const CallTable& calls, const launch::WorldSpec& world, std::uint64_t seed,
-                                           const std::optional<FiguresByCase>& reference) {
+                                           const CallTable& calls, const launch::WorldSpec& world, std::uint64_t seed) {
   const launch::MemoryFile file("report");
   launch::run_in_child(what, [&] {
     launch::use_threads(1);  // makes the pool that a fork does not copy, before two threads could both make it
     nlohmann::json reports = nlohmann::json::array();
-    for (const TaskCheck& check : run_checks(cases, calls, world, seed))
-      reports.push_back(json_of(report_of(check, reference)));
+    for (const TaskCheck& check : run_checks(cases, calls, world, seed)) reports.push_back(json_of(report_of(check)));
     write_fully(file.fd(), reports.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   });
   std::vector<TaskReport> reports;
@@ -322,11 +311,6 @@ class TaskHistory {
 
 std::vector<TaskHistory> histories_of(const std::vector<Case>& cases, const LabProgram& program,
                                       const CheckOptions& options) {
-  std::optional<FiguresByCase> reference, without;
-  if (!options.score_file.empty()) {
-    reference = load_figures(options.score_file);
-    without.emplace();
-  }
   std::vector<TaskHistory> histories;
   for (const std::string& task : tasks_of(cases)) histories.emplace_back(task);
   for (const CheckedWorld& world : worlds_of(program, options)) {
@@ -338,9 +322,7 @@ std::vector<TaskHistory> histories_of(const std::vector<Case>& cases, const LabP
       if (history->goes_on() && fits) some.push_back(test_case);
     }
     if (some.empty()) continue;
-    const bool at_default = world.spec.num_ranks == program.defaults.num_ranks;  // the reference's
-    for (TaskReport& report : run_in_its_process(world.name, some, program.calls, world.spec, options.seed,
-                                                 reference && at_default ? reference : without)) {
+    for (TaskReport& report : run_in_its_process(world.name, some, program.calls, world.spec, options.seed)) {
       const auto history = std::find_if(histories.begin(), histories.end(),
                                         [&](const TaskHistory& one) { return one.task() == report.task; });
       history->add(std::move(report), world.spec.num_ranks, world.heading);
@@ -361,7 +343,6 @@ ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
   const std::vector<TaskHistory> histories = histories_of(cases, program, options);
   int exit_code = 0;
   bool any_shares = false;
-  FiguresByCase figures;
   Summary summary;
   nlohmann::json document = nlohmann::json::array();
   for (const TaskHistory& history : histories) {
@@ -370,14 +351,12 @@ ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
     document.push_back(history.json());
     if (exit_code == 0) exit_code = report.exit_code;
     any_shares = any_shares || report.shares;
-    figures.merge(figures_from(report.figures));
     summary.add(report.passed, report.todo, report.skipped);
   }
   if (any_shares) fmt::print("model time: {}\n", rates_text(comm::ModelRates()));
   if (options.num_shaken > 0 && exit_code == 0)
     fmt::print("the same in {}\n", counted(options.num_shaken, "shaken run"));
   if (histories.size() > 1) fmt::print("{}", summary.text());
-  if (!options.figures_file.empty()) write_file_atomically(options.figures_file, text_of_figures(figures));
   if (!options.json_file.empty())
     write_file_atomically(options.json_file,
                           document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
@@ -400,9 +379,6 @@ void check_command(cli::App& app, const LabProgram& program) {
   app.add_timeout(options.world.timeout_seconds);
   app.add_integer("--shake", options.num_shaken, {0, 10000}, "more runs, in which messages arrive in other orders");
   app.add_text("--json", options.json_file, "FILE", "the results as JSON");
-  app.add_text("--score", options.score_file, "FILE",
-               "also print what each right check costs, next to the reference's figures in FILE and the bound");
-  app.add_text("--figures", options.figures_file, "FILE", "what each right check costs, for --score");
   app.set_action([&] { return check_tasks(program, options); });
 }
 

@@ -8,12 +8,11 @@ help_on_course() {
   cat <<'TEXT'
   next [LAB]              name the next task, where to edit, what to read, how
                           to check it
-  check [TASK or LAB]... [--nproc P] [--shake N] [--score]
+  check [TASK or LAB]... [--nproc P] [--shake N]
                           build and check: what is wrong, on which rank, and
                           what that looks like; what the grading would refuse;
                           nothing named: all; with --shake: N more runs in
-                          other orders of messages; with --score: what each
-                          right check costs, next to the reference
+                          other orders of messages
   hint TASK [LEVEL]       a hint; the next call gives a clearer one, up to the
                           third
   watch [TASK or LAB] [--timeout SECONDS]
@@ -62,13 +61,9 @@ audit_lab() { "$root/common/course/audit/audit_lab.sh" "$root" "$1" >&2 || retur
 # check_program LAB [TASK]: checks with the program as built, and remembers the results. Options are in $check_options;
 # $scratch/began has the time of the last build.
 check_program() {
-  local code=0 option options=()
-  for option in "${check_options[@]}"; do
-    options+=("$option")
-    [[ $option != --score ]] || options+=("$root/$1/reference_figures.json")
-  done
+  local code=0
   rm -f -- "$scratch/results.json"
-  "$programs_folder/$1" check "${@:2}" --json "$scratch/results.json" "${options[@]}" || code=$?
+  "$programs_folder/$1" check "${@:2}" --json "$scratch/results.json" "${check_options[@]}" || code=$?
   [[ ! -s $scratch/results.json ]] || course record "$scratch/results.json" --since "$scratch/began"
   return "$code"
 }

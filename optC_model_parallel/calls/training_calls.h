@@ -12,7 +12,6 @@
 namespace lab::optc {
 
 constexpr std::int64_t kNumTrainingEpochs = 2;
-constexpr std::int64_t kTrainingMicroBatches = 5;  ///< in a pipeline: 32 images are not a multiple of it
 
 /// A model with at least one layer for each of up to 8 ranks.
 TrainingOptions pipeline_training_options(int num_ranks, std::uint64_t seed);
