@@ -68,17 +68,16 @@ check_program() {
   return "$code"
 }
 
-# check_lab LAB [TASK]...: builds, audits and checks; all tasks if none is named. Returns the first exit code that is not
-# 0. What the grading would refuse in one file keeps no other file's tasks from being checked.
+# check_lab LAB [TASK]...: builds, audits and checks; all tasks if none is named. Returns the first exit code that is not 0.
 check_lab() {
-  local lab=$1 task code=0 first=0 tasks=("${@:2}")
+  local lab=$1 task code=0 first=0
+  shift
   touch -- "$scratch/began"
-  build_lab "$lab" || return 1
-  audit_lab "$lab" || first=1
-  [[ ${#tasks[@]} != 0 ]] || tasks=('')
-  for task in "${tasks[@]}"; do
+  build_lab "$lab" && audit_lab "$lab" || return 1
+  [[ $# != 0 ]] || { check_program "$lab"; return; }
+  for task; do
     code=0
-    check_program "$lab" ${task:+"$task"} || code=$?
+    check_program "$lab" "$task" || code=$?
     [[ $first != 0 ]] || first=$code
   done
   return "$first"
