@@ -8,7 +8,6 @@
 #include "a9_collectives/broadcast.h"
 #include "a9_collectives/reduce_scatter.h"
 #include "a9_collectives/transformer_parallel_functions.h"
-#include "common/base/errors.h"
 #include "common/tensor/exact_data.h"
 
 namespace lab::a9 {
@@ -120,16 +119,16 @@ int src_rank_of(const CaseInputs& inputs) {
 enum class Result { kInPlace, kNew };
 
 /// The result and the argument, which holds the same if the contract says `in place`, and otherwise is unchanged.
-/// Errors    ContractError: the result is not where the contract says
+/// Errors    ResultError: the result is not where the contract says
 TensorMap results_of(const at::Tensor& x, const at::Tensor& out, Result expected) {
   if (out.defined()) {
     const bool in_place = out.is_alias_of(x);
     if (expected == Result::kInPlace && !in_place)
-      throw ContractError("returns another tensor than its argument, expected the argument itself: it works in place");
+      throw ResultError("returns another tensor than its argument, expected the argument itself: it works in place");
     if (expected == Result::kNew && in_place)
-      throw ContractError("returns its argument, or a view of it, expected a new tensor");
+      throw ResultError("returns its argument, or a view of it, expected a new tensor");
     if (expected == Result::kNew && !out.is_contiguous())
-      throw ContractError("returns a tensor that is not contiguous, expected a contiguous one");
+      throw ResultError("returns a tensor that is not contiguous, expected a contiguous one");
   }
   return {{"out", out}, {"x", x}};
 }
