@@ -34,7 +34,7 @@ class Endpoint {
   Ledger& ledger() { return ledger_; }
   const std::vector<TraceEvent>& trace() const { return trace_; }
 
-  /// Whether collectives first check that all ranks agree, and messages that their memory is not changed or reused
+  /// Whether collectives check before they begin that all ranks agree, and messages that nobody touches their memory
   /// while they are under way.
   bool careful() const { return careful_; }
   void set_careful(bool careful) { careful_ = careful; }

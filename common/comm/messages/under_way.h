@@ -10,7 +10,7 @@ namespace lab::comm {
 
 class Pending;
 
-/// A rank's messages that are posted and not yet waited for. Detects memory that is reused or changed meanwhile.
+/// A rank's messages that are posted and not yet waited for, and that nobody touches their memory meanwhile.
 class UnderWay {
  public:
   /// Errors    ContractError, nothing added: the message's memory overlaps that of another one under way and either of

@@ -1,4 +1,4 @@
-#include "common/launch/tests/model_timing.h"
+#include "common/launch/tests/contract/model_timing.h"
 
 // Every world keeps the same model time of the built-in collectives, to the picosecond.
 namespace lab::launch {

@@ -15,7 +15,7 @@ namespace {
 
 /// With "@" for this file's lines, so that whole messages can be compared.
 std::string without_lines(const std::string& message) {
-  return std::regex_replace(message, std::regex("contract_failures_test\\.cpp:[0-9]+"), "@");
+  return std::regex_replace(message, std::regex("failures_test\\.cpp:[0-9]+"), "@");
 }
 
 TEST_CASE_TEMPLATE("contract: head-to-head sends are a deadlock, however small", World, LAB_ALL_WORLDS) {
@@ -80,8 +80,8 @@ TEST_CASE_TEMPLATE("contract: an unequal shape or dtype is refused on both sides
         CHECK(exit_code_of_rank(outcome, rank) == static_cast<int>(ExitCode::kContract));
         CHECK(contains(message_of_rank(outcome, rank), wrong_dtype ? "dtype mismatch: rank 0 sends float32 ["
                                                                    : "shape mismatch: rank 0 sends float32 ["));
-        CHECK(contains(message_of_rank(outcome, rank), "to rank 1 (contract_failures_test.cpp:"));
-        CHECK(contains(message_of_rank(outcome, rank), ", 1] (contract_failures_test.cpp:"));
+        CHECK(contains(message_of_rank(outcome, rank), "to rank 1 (failures_test.cpp:"));
+        CHECK(contains(message_of_rank(outcome, rank), ", 1] (failures_test.cpp:"));
       }
     }
   }
@@ -173,7 +173,7 @@ TEST_CASE_TEMPLATE("contract: no wait outlasts the time-out, and it says what fo
   REQUIRE(outcome.failure);
   CHECK(exit_code_of_rank(outcome, 1) == static_cast<int>(ExitCode::kCommunication));
   CHECK(contains(message_of_rank(outcome, 1),
-                 "timed out after 0.3 s: rank 1 waits to receive 1 KiB from rank 0 (contract_failures_test.cpp:"));
+                 "timed out after 0.3 s: rank 1 waits to receive 1 KiB from rank 0 (failures_test.cpp:"));
   CAPTURE(message_of_rank(outcome, 0));
   CHECK(contains(message_of_rank(outcome, 0), "timed out after 0.3 s: rank 1 waits"));  // not its own wait
 }
@@ -247,7 +247,7 @@ TEST_CASE_TEMPLATE("contract: an undefined tensor is refused with rank and line"
     });
     CAPTURE(message_of_rank(outcome, 1));
     CHECK(exit_code_of_rank(outcome, 1) == static_cast<int>(ExitCode::kContract));
-    CHECK(message_of_rank(outcome, 1).rfind("contract_failures_test.cpp:", 0) == 0);
+    CHECK(message_of_rank(outcome, 1).rfind("failures_test.cpp:", 0) == 0);
     CHECK(contains(message_of_rank(outcome, 1), "rank 1 cannot " + action + ": the tensor is undefined; hint: "));
   }
 }

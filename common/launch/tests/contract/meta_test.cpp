@@ -34,7 +34,7 @@ TEST_CASE_TEMPLATE("contract: a meta tensor travels as its sizes alone", World, 
     for (int rank = 0; rank < 2; ++rank) {
       CHECK(exit_code_of_rank(outcome, rank) == static_cast<int>(ExitCode::kContract));
       CHECK(contains(message_of_rank(outcome, rank), "device mismatch: rank 0 sends a meta tensor to rank 1 ("));
-      CHECK(contains(message_of_rank(outcome, rank), "which expects data (contract_meta_test.cpp:"));
+      CHECK(contains(message_of_rank(outcome, rank), "which expects data (meta_test.cpp:"));
     }
   }
 }

@@ -52,7 +52,7 @@ TEST_CASE_TEMPLATE("contract: a trace holds both ends of every message", World, 
     CHECK(received.sequence == i);
     CHECK(sent.tag == 9);
     CHECK(received.bytes == 100);
-    CHECK(contains(sent.where, "contract_trace_test.cpp:"));
+    CHECK(contains(sent.where, "trace_test.cpp:"));
     CHECK(sent.start_seconds <= sent.end_seconds);
     CHECK(sent.start_seconds <= received.end_seconds);  // one clock for all ranks
   }

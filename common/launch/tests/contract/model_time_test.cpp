@@ -1,5 +1,5 @@
 #include "common/comm/messages/endpoint_of.h"
-#include "common/launch/tests/model_timing.h"
+#include "common/launch/tests/contract/model_timing.h"
 
 // Every world keeps the same model time of messages and work, to the picosecond.
 namespace lab::launch {
