@@ -28,9 +28,10 @@ std::string todo_in(const std::string& line) {
   return line.substr(begin, line.find(')', begin) - begin);
 }
 
-bool ends_block(const std::string& line, std::size_t indentation) {
+/// Whether a TODO that began with this indentation has ended: outside all blocks, at the first empty line.
+bool ends_todo(const std::string& line, std::size_t indentation) {
   const std::size_t first = line.find_first_not_of(" \t\r\n");
-  return first != std::string::npos && first < indentation;
+  return indentation == 0 ? first == std::string::npos : first != std::string::npos && first < indentation;
 }
 
 /// A piece of the pristine file: provided lines, or a task's TODO.
@@ -49,7 +50,7 @@ std::vector<PristinePiece> pieces_of_pristine(const std::string& text) {
       if (!pieces.back().task.empty()) pieces.emplace_back();
       pieces.push_back({task, {}});
       indentation = line.find_first_not_of(" \t");
-    } else if (!pieces.back().task.empty() && ends_block(line, indentation)) {
+    } else if (!pieces.back().task.empty() && ends_todo(line, indentation)) {
       pieces.emplace_back();
     }
     pieces.back().lines.push_back(line);

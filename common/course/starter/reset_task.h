@@ -14,9 +14,9 @@ std::vector<std::string> todos_in(const std::string& text);
 /// The student's file with the task's TODO as it was handed out, and all other work as it is; nullopt if these cannot
 /// be told apart: the provided lines around the task's were changed as well, or fit in two places.
 ///
-/// A TODO reaches from its line to the next TODO, or to the brace that closes the block around it. Every other line of
-/// the pristine file is provided: if all of these are found in the student's file, in order and in only one way, the
-/// lines between two pieces are the student's.
+/// A TODO reaches from its line to the next TODO, or to the brace that closes the block around it (outside all blocks:
+/// to the next empty line). Every other line of the pristine file is provided: if all of these are found in the
+/// student's file, in order and in only one way, the lines between two pieces are the student's.
 std::optional<std::string> with_stub_again(const std::string& pristine, const std::string& current,
                                            const std::string& task);
 

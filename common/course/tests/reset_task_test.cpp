@@ -56,6 +56,16 @@ TEST_CASE("one task's TODO comes back, the other's work stays") {
   CHECK(todos_in(kPristine) == std::vector<std::string>{"a0.valve", "a0.tap"});
 }
 
+TEST_CASE("a TODO outside all blocks ends at the first empty line") {
+  const std::string pristine = "// TODO(a0.pump): functions\n// that help fit here.\n\n" + kPristine;
+  const std::string with_functions = "int twice(int x) {\n  return 2 * x;\n}\n\nint half(int x) {\n  return x / 2;\n}\n\n";
+  CHECK(with_stub_again(pristine, with_functions + kPristine, "a0.pump") == pristine);
+  const auto other = with_stub_again(pristine, with_functions + solved(), "a0.tap");
+  REQUIRE(other);
+  CHECK(contains(*other, with_functions));
+  CHECK(contains(*other, "TODO(a0.tap)"));
+}
+
 TEST_CASE("where the provided lines were changed, or stand there twice, nothing is guessed") {
   CHECK_FALSE(
       with_stub_again(kPristine, replaced(solved(), "int close_valve(int pressure)", "int close(int p)"), "a0.valve"));
