@@ -36,21 +36,37 @@ bool is_keyword_of_control(std::string_view name) {
   return name == "if" || name == "for" || name == "while" || name == "switch" || name == "catch";
 }
 
+/// The ( of the parameters of the function whose body begins at the token; 0: none does.
+std::size_t parameters_of_body(const TokenizedText& text, std::size_t token) {
+  if (!text.is(token, "{") || token == 0) return 0;
+  std::size_t close = token - 1;
+  while (close > 0 && (text.is(close, "const") || text.is(close, "override") || text.is(close, "noexcept"))) --close;
+  if (!text.is(close, ")")) return 0;
+  const std::size_t open = text[close].partner;
+  return open > 0 && !is_keyword_of_control(text.at(open - 1)) ? open : 0;
+}
+
 /// The ( of the parameters of the function whose body holds a token, and the body's {; 0, 0: not in a function.
 std::pair<std::size_t, std::size_t> function_around(const TokenizedText& text, std::size_t token) {
   for (std::size_t i = token; i-- > 0;) {
     if (text.is(i, ")") || text.is(i, "]") || text.is(i, "}")) {
       i = text[i].partner;
-      continue;
+    } else if (const std::size_t parameters = parameters_of_body(text, i); parameters != 0) {
+      return {parameters, i};
     }
-    if (!text.is(i, "{") || i == 0) continue;
-    std::size_t close = i - 1;
-    while (close > 0 && (text.is(close, "const") || text.is(close, "override") || text.is(close, "noexcept"))) --close;
-    if (!text.is(close, ")")) continue;
-    const std::size_t open = text[close].partner;
-    if (open > 0 && !is_keyword_of_control(text.at(open - 1))) return {open, i};
   }
   return {0, 0};
+}
+
+/// The { of the bodies of the functions among tokens [begin, end), which are in no function.
+std::vector<std::size_t> bodies_of(const TokenizedText& text, std::size_t begin, std::size_t end) {
+  std::vector<std::size_t> bodies;
+  for (std::size_t i = begin; i < end; ++i) {
+    if (!text.is(i, "{")) continue;
+    if (parameters_of_body(text, i) != 0) bodies.push_back(i);
+    i = text[i].partner;
+  }
+  return bodies;
 }
 
 void add_parameters(const TokenizedText& text, std::size_t open, std::vector<Declared>& declared) {
@@ -74,15 +90,9 @@ void add_declared(const TokenizedText& text, const std::vector<Statement>& state
   }
 }
 
-Region region_of(const TokenizedText& text, const Marked& part) {
-  Region region{text, part.task, 0, 0, {}, {}};
-  const auto token_at = [&](std::size_t byte) {
-    const auto found = std::find_if(text.tokens().begin(), text.tokens().end(),
-                                    [&](const Token& token) { return token.begin >= byte; });
-    return static_cast<std::size_t>(found - text.tokens().begin());
-  };
-  region.begin = token_at(part.begin);
-  region.end = token_at(part.end);
+/// The part of a region that is tokens [begin, end): a list of statements.
+Region region_of(const TokenizedText& text, const std::string& task, std::size_t begin, std::size_t end) {
+  Region region{text, task, begin, end, {}, {}};
   region.statements = statements_of(text, region.begin, region.end);
   const auto [parameters, body] = function_around(text, region.begin);
   if (body != 0) {
@@ -95,6 +105,21 @@ Region region_of(const TokenizedText& text, const Marked& part) {
   }
   add_declared(text, region.statements, region.declared);
   return region;
+}
+
+void add_regions(const TokenizedText& text, const Marked& part, std::vector<Region>& regions) {
+  const auto token_at = [&](std::size_t byte) {
+    const auto found = std::find_if(text.tokens().begin(), text.tokens().end(),
+                                    [&](const Token& token) { return token.begin >= byte; });
+    return static_cast<std::size_t>(found - text.tokens().begin());
+  };
+  const std::size_t begin = token_at(part.begin), end = token_at(part.end);
+  if (function_around(text, begin).second != 0) {
+    regions.push_back(region_of(text, part.task, begin, end));
+    return;
+  }
+  for (const std::size_t body : bodies_of(text, begin, end))
+    regions.push_back(region_of(text, part.task, body + 1, text[body].partner));
 }
 
 bool is_unary(const TokenizedText& text, std::size_t i) {
@@ -186,7 +211,7 @@ std::string Region::type_of(std::string_view name, std::size_t token) const {
 std::vector<Region> regions_of(const TokenizedText& text, const std::set<std::string>& tasks) {
   std::vector<Region> regions;
   for (const Marked& part : marked_parts(text.text())) {
-    if (tasks.count(part.task) != 0) regions.push_back(region_of(text, part));
+    if (tasks.count(part.task) != 0) add_regions(text, part, regions);
   }
   return regions;
 }

@@ -57,7 +57,8 @@ struct Region {
   std::string type_of(std::string_view name, std::size_t token) const;
 };
 
-/// All regions of a file between `// BEGIN SOLUTION task` and `// END SOLUTION task` for these tasks, in order.
+/// All regions of a file between `// BEGIN SOLUTION task` and `// END SOLUTION task` for these tasks, in order. Where
+/// whole functions are between them, each body is a region.
 /// Errors    UsageError
 std::vector<Region> regions_of(const TokenizedText& text, const std::set<std::string>& tasks);
 

@@ -143,7 +143,7 @@ void MutatedSource::add_written(const WrittenChange& change) {
       std::size_t end = begin;
       while (end < region.end && text_[end].end <= text_[begin].begin + change.replace.size()) ++end;
       const std::optional<Edit> edit = region.replaced(begin, end, change.with);
-      if (!edit) throw UsageError(fmt::format("{}: '{}' is no part of one statement", change.place, change.replace));
+      if (!edit) throw UsageError(fmt::format("{}: '{}' is not within one statement", change.place, change.replace));
       if (++times == 1) add(index, kWrittenRule, {begin, change.what, {*edit}});
     }
   }

@@ -83,6 +83,21 @@ TEST_CASE("generated rules: the order of messages") {
   CHECK(made_by(early_waits, "list.push_back(p2p.isend(x, 1));") == Texts{"waits at once: p2p.isend(x, 1)"});
 }
 
+TEST_CASE("generated rules: where whole functions are between the markers, in each body, and in nothing else") {
+  const TokenizedText text(
+      "// BEGIN SOLUTION t.one\nstruct S {\n  int n = 1 + 2;\n};\nint f(int rank) {\n  return rank + 3;\n}\n"
+      "int g(const S& other) {\n  if (other.n > 4) return 5;\n  return f(6);\n}\n// END SOLUTION t.one\n"
+      "int h() {\n  return 7;\n}\n");
+  const std::vector<Region> regions = regions_of(text, {"t.one"});
+  REQUIRE(regions.size() == 2);
+  Texts made;
+  for (const Region& region : regions) {
+    CHECK(region.task == "t.one");
+    for (const Proposal& proposal : other_numbers(region)) made.push_back(proposal.what);
+  }
+  CHECK(made == Texts{"3 -> 4", "3 -> 2", "4 -> 5", "4 -> 3", "5 -> 6", "5 -> 4", "6 -> 7", "6 -> 5"});
+}
+
 TEST_CASE("generated rules: nothing is mutated in checks and messages of errors, nor outside of the markers") {
   for (const Rule& rule : rules()) {
     CAPTURE(rule.name);
