@@ -16,6 +16,7 @@
 #include "grading/mutants/generated/fates_report.h"
 #include "grading/mutants/generated/lab_mutants.h"
 #include "grading/mutants/generated/schemata_build.h"
+#include "grading/mutants/generated/share.h"
 
 namespace lab::grading {
 namespace {
@@ -216,14 +217,18 @@ ExitCode judge_generated_mutants(const GeneratedMutantsOptions& options) {
     fmt::print("{} of {} broken sentences caught\n", sum.by_check + sum.by_judge, sum.made);
     return sum.by_check + sum.by_judge == sum.made ? ExitCode::kAllMatch : ExitCode::kMismatch;
   }
-  const bool enough = sum.check_share() >= options.least_check &&
-                      (options.no_judge || sum.judge_share() >= options.least_judge) &&
-                      sum.equivalent_share() <= kMostEquivalent;
+  const auto is_enough = [&](double percent, int found, int tried) {
+    return is_share_at_least(percent, found, tried, options.sample > 0);
+  };
+  const bool enough = is_enough(options.least_check, sum.by_check, sum.compiled - sum.explained) &&
+                      (options.no_judge || is_enough(options.least_judge, sum.by_check + sum.by_judge,
+                                                     sum.compiled - sum.explained)) &&
+                      is_enough(100 - kMostEquivalent, sum.compiled - sum.explained, sum.compiled);
   fmt::print(
       "caught by check {:.1f} %, expected {:.1f}; with the judge {:.1f} %, expected {:.1f}; equivalent {:.1f} %, "
-      "at most {:.0f}\n",
+      "at most {:.0f}{}\n",
       sum.check_share(), options.least_check, sum.judge_share(), options.least_judge, sum.equivalent_share(),
-      kMostEquivalent);
+      kMostEquivalent, options.sample > 0 ? "; a sample may miss them by chance" : "");
   return enough ? ExitCode::kAllMatch : ExitCode::kMismatch;
 }
 

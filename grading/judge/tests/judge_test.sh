@@ -6,8 +6,9 @@ root=$LAB_SOURCE_DIR build=${LAB_BIN_DIR%/bin}
 results=$scratch/results
 run_seconds=300  # the first time, stubs are compiled
 
+two_sizes=()  # most of what is tested here does not depend on the number of ranks
 # grade ARGUMENTS...: of the submission in $scratch/alice
-grade() { run "$bin/labgrade" grade "$scratch/alice" --source "$root" --build "$build" --out "$results" --seed 5 "$@"; }
+grade() { run "$bin/labgrade" grade "$scratch/alice" --source "$root" --build "$build" --out "$results" --seed 5 "${two_sizes[@]}" "$@"; }
 
 # submit LAB: the reference's student files, as a submission of that lab
 submit() {
@@ -37,6 +38,13 @@ reports "the report says how to replay" 'seed 5'
 printf 'lab = "a4_data_tensor"\n[[task]]\nid = "a4.single_step"\nmarks = 25\n' >"$scratch/rubric.toml"
 run "$bin/labgrade" marks "$results" --source "$root" --rubric "$scratch/rubric.toml"
 scores "another rubric gives other marks, and nothing is run" a4_data_tensor 130
+
+# on_two_sizes LAB: what is graded next is judged on 4 and 3 ranks only.
+on_two_sizes() {
+  printf 'lab = "%s"\n[judging]\nranks = [4, 3]\ncheap_ranks = []\n' "$1" >"$scratch/two_sizes.toml"
+  two_sizes=(--rubric "$scratch/two_sizes.toml")
+}
+on_two_sizes a4_data_tensor
 
 # One file does not compile, one prints what the lab would and leaves, one is missing; the others keep what they earn.
 submit a4_data_tensor
@@ -97,6 +105,8 @@ grade
 scores "code that calls the checks is left out" a4_data_tensor 100
 reports "and named, too" 'belongs to the checks'
 
+on_two_sizes a9_collectives
+
 # No mistake costs twice: with a wrong all-to-all, Ulysses is judged with the reference's.
 submit a9_collectives
 sed -i 's|result.part(src_rank)|result.part((src_rank + 1) % p2p.size())|' "$scratch/alice/a9_collectives/student/all_to_all/direct.cpp"
@@ -105,12 +115,12 @@ report=$results/a9_collectives/report.md
 verdict "$(grep -qE 'a9.all_to_all`\) \| 0 \| 7 \|' "$report" && grep -qE 'a9.ulysses`\) \| 20 \| 20 \|' "$report"; echo $?)" \
   "a wrong all-to-all costs its own marks and not those of Ulysses"
 
-# A check that throws costs that check: 1.5 of 6 here, and nothing of the Transformer that sums with it.
+# A check that throws costs that check: 0.5 of 6 here, and nothing of the Transformer that sums with it.
 submit a9_collectives
 sed -i 's|  return broadcast_flat(tensor, 0, p2p);|  tensor.view({-1});\n&|' "$scratch/alice/a9_collectives/student/allreduce/gather_broadcast.cpp"
 sed -i 's|.*BEGIN SOLUTION a9.allreduce_choice.*|  if (num_bytes + num_ranks >= 0) return "gather_broadcast";|' "$scratch/alice/a9_collectives/student/allreduce/my_allreduce.cpp"
 grade --task a9.allreduce
-verdict "$(grep -qE 'a9.allreduce`\) \| 4.5 \| 6 \|' "$report" && [[ $(grep -c 'AllReduceStrided' "$report") == 1 ]] && ! grep -q 'AllReduceLarge' "$report"; echo $?)" \
+verdict "$(grep -qE 'a9.allreduce`\) \| 5.5 \| 6 \|' "$report" && [[ $(grep -c 'AllReduceStrided' "$report") == 1 ]] && ! grep -q 'AllReduceLarge' "$report"; echo $?)" \
   "a check that throws costs that check, and is reported once"
 
 # Marks by hand stay when a submission is graded again.

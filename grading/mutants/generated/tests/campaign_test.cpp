@@ -5,6 +5,7 @@
 #include "common/base/errors.h"
 #include "common/testing/test.h"
 #include "grading/mutants/generated/fates_report.h"
+#include "grading/mutants/generated/share.h"
 
 namespace {
 
@@ -109,6 +110,18 @@ TEST_CASE("generated campaign: what each stage catches, and what nothing does") 
   CHECK(text.find("equal, no reason given: 1") != std::string::npos);
   CHECK(text.find("t1:3  t1_lab/student/f.cpp:4") != std::string::npos);
   CHECK(text.find("t1:1 ") == std::string::npos);
+}
+
+TEST_CASE("generated campaign: of all mutants a share must be reached, of a sample it may be missed by chance") {
+  CHECK(is_share_at_least(90, 90, 100, false));
+  CHECK_FALSE(is_share_at_least(90, 89, 100, false));
+  CHECK(is_share_at_least(90, 14, 16, true));  // 87.5 %: in 49 samples of 100 there are no more
+  CHECK(is_share_at_least(90, 12, 16, true));  // 7 of 100
+  CHECK_FALSE(is_share_at_least(90, 10, 16, true));  // 3 of 1000
+  CHECK(is_share_at_least(100, 16, 16, true));
+  CHECK_FALSE(is_share_at_least(100, 15, 16, true));
+  CHECK(is_share_at_least(98, 0, 0, true));
+  CHECK(is_share_at_least(-1, 0, 10, true));  // nothing is expected
 }
 
 TEST_CASE("generated campaign: a reference that fails is an error") {
