@@ -7,19 +7,19 @@
 namespace lab::a4 {
 namespace {
 
-void validate(const LabSizes& sizes, int num_ranks) {
-  const auto must_divide = [](std::int64_t total, std::int64_t parts, const char* what, const char* hint) {
-    if (total % parts == 0) return;
-    throw UsageError(fmt::format("{} {} is not divisible by {} {}", what, total, parts, hint));
-  };
-  must_divide(sizes.step.global_batch_size, num_ranks, "the global batch size",
+void must_divide(std::int64_t total, std::int64_t parts, const char* what, const char* hint) {
+  if (total % parts == 0) return;
+  throw UsageError(fmt::format("{} {} is not divisible by {} {}", what, total, parts, hint));
+}
+
+/// For a run of everything. Single cases, and checks, are skipped where they do not divide.
+void check_ranks(const StepOptions& step, int num_ranks) {
+  must_divide(step.global_batch_size, num_ranks, "the global batch size",
               "ranks; hint: choose --nproc or --global-batch-size so that it is");
-  must_divide(sizes.step.output_dim, num_ranks, "the output dimension",
+  must_divide(step.output_dim, num_ranks, "the output dimension",
               "ranks; hint: choose --nproc or --output-dim so that it is");
-  must_divide(sizes.step.input_dim, num_ranks, "the input dimension",
+  must_divide(step.input_dim, num_ranks, "the input dimension",
               "ranks; hint: choose --nproc or --input-dim so that it is");
-  must_divide(sizes.step.global_batch_size, sizes.accumulation_steps, "the global batch size",
-              "accumulation steps; hint: choose --accumulation-steps so that it is");
 }
 
 }  // namespace
@@ -39,7 +39,11 @@ int main(int argc, char** argv) {
     app.add_integer("--accumulation-steps", sizes.accumulation_steps, {1, 1 << 20},
                     "micro-batches of the accumulation");
   };
-  program.validate = [&](int num_ranks) { a4::validate(sizes, num_ranks); };
+  program.validate = [&](int) {
+    a4::must_divide(sizes.step.global_batch_size, sizes.accumulation_steps, "the global batch size",
+                    "accumulation steps; hint: choose --accumulation-steps so that it is");
+  };
+  program.prepare = [&](const cli::CommonOptions&, int num_ranks, int) { a4::check_ranks(sizes.step, num_ranks); };
   program.steps = [&] { return a4::program_steps(sizes); };
   program.cases = [&] { return a4::all_cases(sizes); };
   program.sizes = a4::graded_lab().sizes;

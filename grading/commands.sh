@@ -34,6 +34,8 @@ help_on_tree() {
                           recompute the marks of a grading, after marking by
                           hand or with another rubric
   answers LAB             print the answer key
+  figures                 write what the references cost, for check --score,
+                          into each lab's reference_figures.json
   mutants [NAME...]       judge the wrong and the unusual solutions in
                           grading/mutants: does the judge catch what it must?
   mutants --generated [LAB...] [--sample N] [--seed S] [--list] [--only ID]
@@ -176,6 +178,16 @@ command_grade() {
   needs_argument grade "a submission: a folder, a zip or a5_answers.md" "$@"
   cannot_install || ensure_packages "${program_packages[@]}" bubblewrap >&2
   judge grade "$@"
+}
+
+command_figures() {
+  [[ $# == 0 ]] || die "figures takes no arguments"
+  local lab
+  ensure_packages "${program_packages[@]}"
+  build release OFF programs
+  for lab in $(all_labs); do
+    "$root/build/release/bin/$lab" check --nproc 4 --figures "$root/$lab/reference_figures.json" || exit
+  done
 }
 
 command_marks() {

@@ -1,6 +1,7 @@
 #include "a4_data_tensor/calls/calls.h"
 
 #include "a4_data_tensor/accumulation.h"
+#include "a4_data_tensor/calls/layer_calls.h"
 #include "a4_data_tensor/column_parallel.h"
 #include "a4_data_tensor/data_parallel.h"
 #include "a4_data_tensor/parallel_functions.h"
@@ -9,10 +10,6 @@
 
 namespace lab::a4 {
 namespace {
-
-at::Tensor leaf(const CaseInputs& inputs, const std::string& name) {
-  return inputs.tensor(name).clone().requires_grad_();
-}
 
 at::Tensor optional_tensor(const CaseInputs& inputs, const std::string& name) {
   const auto found = inputs.tensors.find(name);
@@ -32,52 +29,28 @@ TensorMap data_parallel_call(Communicator& comm, const CaseInputs& inputs) {
   return {{"W", data_parallel_single_step(step_options(inputs), comm.collectives())}};
 }
 
-TensorMap broadcast_call(Communicator& comm, const CaseInputs& inputs) {
-  const at::Tensor x = leaf(inputs, "input.x");
-  const at::Tensor grad_out = inputs.tensor("input.grad_out").clone();
-  const at::Tensor out = broadcast_parallel(x, comm.collectives());
-  out.backward(grad_out);
-  return {{"out", out.detach()}, {"x.grad", x.grad()}, {"grad_out", grad_out}};
-}
-
-TensorMap gather_call(Communicator& comm, const CaseInputs& inputs) {
-  const at::Tensor x = leaf(inputs, "input.x");
-  const at::Tensor out = gather_parallel(x, comm.collectives());
-  out.backward(inputs.tensor("input.grad_out"));
-  return {{"out", out.detach()}, {"x.grad", x.grad()}};
-}
-
 TensorMap column_call(Communicator& comm, const CaseInputs& inputs) {
   if (inputs.tensors.count("input.x") == 0) {
     return {{"W", full_column_parallel_single_step(step_options(inputs), comm.collectives())}};
   }
-  const at::Tensor x = leaf(inputs, "input.x");
   const FullColumnParallelLinear layer(inputs.tensor("weight.W"), optional_tensor(inputs, "weight.bias"),
                                        comm.collectives());
-  const at::Tensor out = layer.forward(x);
-  out.backward(inputs.tensor("input.grad_out"));
-  TensorMap results = {{"out", out.detach()}, {"x.grad", x.grad()}, {"W.grad", layer.W.grad()}};
-  if (layer.bias.defined()) results["bias.grad"] = layer.bias.grad();
-  return results;
+  return layer_results(inputs, "x",
+                       {[&](const at::Tensor& x) { return layer.forward(x); }, {{"W", layer.W}, {"bias", layer.bias}}});
 }
 
+/// g by itself, or the layer that uses it.
 TensorMap row_call(Communicator& comm, const CaseInputs& inputs) {
-  const at::Tensor x_shard = leaf(inputs, "input.x_shard");
+  if (inputs.tensors.count("weight.W") == 0) return function_call(reduce_parallel)(comm, inputs);
   const RowParallelLinear layer(inputs.tensor("weight.W"), inputs.tensor("weight.bias"), comm.collectives());
-  const at::Tensor out = layer.forward(x_shard);
-  out.backward(inputs.tensor("input.grad_out"));
-  return {{"out", out.detach()},
-          {"x_shard.grad", x_shard.grad()},
-          {"W.grad", layer.W.grad()},
-          {"bias.grad", layer.bias.grad()}};
+  return layer_results(inputs, "x_shard",
+                       {[&](const at::Tensor& x) { return layer.forward(x); }, {{"W", layer.W}, {"bias", layer.bias}}});
 }
 
 TensorMap pair_call(Communicator& comm, const CaseInputs& inputs) {
-  const at::Tensor x = leaf(inputs, "input.x");
   const ColumnRowPair pair(inputs.tensor("weight.W1"), inputs.tensor("weight.W2"), comm.collectives());
-  const at::Tensor out = pair.forward(x);
-  out.backward(inputs.tensor("input.grad_out"));
-  return {{"out", out.detach()}, {"x.grad", x.grad()}, {"W1.grad", pair.W1.grad()}, {"W2.grad", pair.second.W.grad()}};
+  return layer_results(
+      inputs, "x", {[&](const at::Tensor& x) { return pair.forward(x); }, {{"W1", pair.W1}, {"W2", pair.second.W}}});
 }
 
 }  // namespace
@@ -97,8 +70,8 @@ CallTable calls() {
   return {{"a4.single_step", single_step_call},
           {"a4.accumulation", accumulation_call},
           {"a4.data_parallel", data_parallel_call},
-          {"a4.broadcast_parallel", broadcast_call},
-          {"a4.gather_parallel", gather_call},
+          {"a4.broadcast_parallel", function_call(broadcast_parallel)},
+          {"a4.gather_parallel", function_call(gather_parallel)},
           {"a4.column_parallel", column_call},
           {"a4.row_parallel", row_call},
           {"a4.column_row", pair_call}};

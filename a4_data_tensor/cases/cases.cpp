@@ -35,7 +35,7 @@ LabStep update_step(const Case& baseline) {
 
 std::vector<Case> all_cases(const LabSizes& sizes) {
   std::vector<Case> all = handout_cases(sizes);
-  for (const std::vector<Case>& more : {further_cases(sizes), other_sizes_cases()}) {
+  for (const std::vector<Case>& more : {further_cases(sizes), unprinted_cases()}) {
     for (const Case& test_case : more) all.push_back(test_case);
   }
   return all;
@@ -62,7 +62,7 @@ log::LogExpectation expected_log(int num_ranks) {
 }
 
 GradedLab graded_lab() {
-  return {all_cases, expected_log, {{4, 2}, {1, 8}}};  // the handout's sizes divide by these
+  return {all_cases, expected_log, {{4, 3, 2}, {1, 6, 8}}};  // the handout's sizes divide by all but 3 and 6
 }
 
 }  // namespace lab::a4

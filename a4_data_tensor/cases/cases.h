@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "a4_data_tensor/calls/calls.h"
@@ -13,18 +14,29 @@ namespace lab::a4 {
 struct LabSizes {
   StepOptions step;
   std::int64_t accumulation_steps = 4;
+  std::int64_t layer_batch = 12;  ///< of a layer alone; few world sizes divide it: tensor parallelism does not split it
 };
 
+/// The sizes that a case has on a number of ranks.
+using SizesFor = std::function<LabSizes(int num_ranks)>;
+
 /// The handout's four parts, in its order: Baseline, Accumulation, DataParallel, FullColumnParallel. Results: W, and
-/// the baseline's initial and updated.
+/// the baseline's initial and updated. Skipped where the number of ranks does not divide what is split.
 std::vector<Case> handout_cases(const LabSizes& sizes);
+std::vector<Case> handout_cases_for(const SizesFor& sizes_for);
 
 /// What the handout's check misses: integers whose sums are exact, gradients with respect to the input, bias,
 /// row parallel, and the column-row pair limited to one all_reduce each way.
 std::vector<Case> further_cases(const LabSizes& sizes);
+/// Of these, the layers: InputGrad, Bias, RowParallel, ColumnRow.
+std::vector<Case> layer_cases_for(const SizesFor& sizes_for);
 
-/// The same on other sizes, with another learning rate and other steps than the handout's; a run does not print them.
-std::vector<Case> other_sizes_cases();
+/// g by itself, which the layers use on a tensor of their own.
+Case reduce_parallel_case();
+
+/// What a run does not print: g by itself; all on other sizes, with another learning rate and other steps than the
+/// handout's, for any number of ranks; and on sizes at which it shows what a rank holds.
+std::vector<Case> unprinted_cases();
 
 /// All of them, the handout's first.
 std::vector<Case> all_cases(const LabSizes& sizes);

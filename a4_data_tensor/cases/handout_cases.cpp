@@ -1,4 +1,7 @@
 #include "a4_data_tensor/cases/cases.h"
+#include "a4_data_tensor/cases/division.h"
+#include "a4_data_tensor/cases/memory_bounds.h"
+#include "a4_data_tensor/cases/traffic_bounds.h"
 #include "a4_data_tensor/cases/work_bounds.h"
 #include "common/tensor/batch.h"
 #include "common/tensor/exact_data.h"
@@ -7,14 +10,14 @@
 namespace lab::a4 {
 namespace {
 
-StepOptions seeded(const StepOptions& step, const CasePlace& place) {
-  StepOptions options = step;
+StepOptions options_at(const SizesFor& sizes_for, const CasePlace& place) {
+  StepOptions options = sizes_for(place.size).step;
   options.seed = place.seed;
   return options;
 }
 
-CaseInputs handout_inputs(const LabSizes& sizes, const CasePlace& place) {
-  const StepOptions options = seeded(sizes.step, place);
+CaseInputs handout_inputs(const SizesFor& sizes_for, const CasePlace& place) {
+  const StepOptions options = options_at(sizes_for, place);
   const Batch batch = create_batch(options);
   CaseInputs inputs;
   inputs.seed = place.seed;
@@ -24,18 +27,18 @@ CaseInputs handout_inputs(const LabSizes& sizes, const CasePlace& place) {
                     {"input_dim", static_cast<double>(options.input_dim)},
                     {"output_dim", static_cast<double>(options.output_dim)},
                     {"learning_rate", options.learning_rate},
-                    {"accumulation_steps", static_cast<double>(sizes.accumulation_steps)}};
+                    {"accumulation_steps", static_cast<double>(sizes_for(place.size).accumulation_steps)}};
   return inputs;
 }
 
-Case handout_case(const LabSizes& sizes, const std::string& task, const std::string& name) {
+Case handout_case(const SizesFor& sizes_for, const std::string& task, const std::string& name) {
   Case result;
   result.task = task;
   result.name = name;
   result.prefix = name;
-  result.inputs = [sizes](const CasePlace& place) { return handout_inputs(sizes, place); };
-  result.expected = [sizes](const CasePlace& place) {
-    return TensorMap{{"W", updated_by_hand(seeded(sizes.step, place))}};
+  result.inputs = [sizes_for](const CasePlace& place) { return handout_inputs(sizes_for, place); };
+  result.expected = [sizes_for](const CasePlace& place) {
+    return TensorMap{{"W", updated_by_hand(options_at(sizes_for, place))}};
   };
   return result;
 }
@@ -66,10 +69,10 @@ at::Tensor updated_by_rows(const StepOptions& options, const Slice& rows) {
 }
 
 /// The first part of the batch used in place of every part.
-KnownMistake first_rows_everywhere(const LabSizes& sizes, const std::string& message,
+KnownMistake first_rows_everywhere(const SizesFor& sizes_for, const std::string& message,
                                    const std::function<std::int64_t(const CasePlace&)>& num_parts) {
-  return {"first_slice_everywhere", message, [sizes, num_parts](const CasePlace& place) {
-            const StepOptions options = seeded(sizes.step, place);
+  return {"first_slice_everywhere", message, [sizes_for, num_parts](const CasePlace& place) {
+            const StepOptions options = options_at(sizes_for, place);
             const Slice first = even_slice(options.global_batch_size, num_parts(place), 0);
             return TensorMap{{"W", updated_by_rows(options, first)}};
           }};
@@ -82,27 +85,41 @@ at::Tensor updated_by_hand(const StepOptions& options) {
 }
 
 std::vector<Case> handout_cases(const LabSizes& sizes) {
-  std::vector<Case> cases = {handout_case(sizes, "a4.single_step", "Baseline"),
-                             handout_case(sizes, "a4.accumulation", "Accumulation"),
-                             handout_case(sizes, "a4.data_parallel", "DataParallel"),
-                             handout_case(sizes, "a4.column_parallel", "FullColumnParallel")};
+  return handout_cases_for([sizes](int) { return sizes; });
+}
+
+std::vector<Case> handout_cases_for(const SizesFor& sizes_for) {
+  std::vector<Case> cases = {handout_case(sizes_for, "a4.single_step", "Baseline"),
+                             handout_case(sizes_for, "a4.accumulation", "Accumulation"),
+                             handout_case(sizes_for, "a4.data_parallel", "DataParallel"),
+                             handout_case(sizes_for, "a4.column_parallel", "FullColumnParallel")};
+  // The first two run on one rank, which reads everything.
   cases[0].only_rank_zero = cases[1].only_rank_zero = true;
   cases[0].prefix = cases[1].prefix = "";
-  cases[0].expected = [sizes](const CasePlace& place) {
-    const StepOptions options = seeded(sizes.step, place);
+  cases[0].expected = [sizes_for](const CasePlace& place) {
+    const StepOptions options = options_at(sizes_for, place);
     return TensorMap{{"initial", initial_weight(options)}, {"updated", updated_by_hand(options)}};
   };
-  // The first two run on one rank, which reads everything.
-  cases[2].keep_own_part = keep_rows_of_batch;
-  cases[3].keep_own_part = keep_columns_of_weight;
-  cases[2].work = data_parallel_work(sizes);
-  cases[3].work = column_step_work(sizes);
   cases[1].known_mistakes = {first_rows_everywhere(
-      sizes, "only the first micro-batch counts: every iteration takes its rows instead of the next ones",
-      [sizes](const CasePlace&) { return sizes.accumulation_steps; })};
-  cases[2].known_mistakes = {first_rows_everywhere(
-      sizes, "only the first rank's rows of the batch count: every rank takes those instead of its own",
+      sizes_for, "only the first micro-batch counts: every iteration takes its rows instead of the next ones",
+      [sizes_for](const CasePlace& place) { return sizes_for(place.size).accumulation_steps; })};
+
+  Case &data = cases[2], &column = cases[3];
+  data.keep_own_part = keep_rows_of_batch;
+  data.skip_reason = if_not_divided(sizes_for, &StepOptions::global_batch_size);
+  data.bounds = data_parallel_traffic(sizes_for);
+  data.work = data_parallel_work(sizes_for);
+  data.memory = data_parallel_memory(sizes_for);
+  data.known_mistakes = {first_rows_everywhere(
+      sizes_for, "only the first rank's rows of the batch count: every rank takes those instead of its own",
       [](const CasePlace& place) { return place.size; })};
+  column.keep_own_part = keep_columns_of_weight;
+  column.skip_reason = if_not_divided(sizes_for, &StepOptions::output_dim);
+  column.bounds = column_step_traffic(sizes_for);
+  column.work = column_step_work(sizes_for);
+  column.memory = column_step_memory(sizes_for);
+  // Ranks that update by different sums drift apart.
+  data.same_on_all_ranks = column.same_on_all_ranks = {"W"};
   return cases;
 }
 

@@ -5,10 +5,12 @@
 #include "a4_data_tensor/single_step.h"
 #include "common/log/match_line.h"
 #include "common/tensor/compare.h"
+#include "common/testing/case_names.h"
+#include "common/testing/case_runs.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 
-// The reference solution passes every case, at every world size that divides.
+// The reference solution passes every case, at every world size.
 namespace lab::a4 {
 namespace {
 
@@ -20,28 +22,56 @@ TEST_CASE("the baseline's figures are those of the handout's Python code") {
   CHECK(log::format_figure(moved.mean_diff) == "3.029096e-02");
 }
 
-TEST_CASE("the reference passes every case at world sizes 1 2 4 8 and with another seed") {
-  std::vector<Case> cases = handout_cases({});
-  for (const Case& further : further_cases({})) cases.push_back(further);
-  REQUIRE(cases.size() == 10);
-  const CallTable table = calls();
-  for (const int size : {1, 2, 4, 8}) {
+/// Cases of the handout's sizes that a number of ranks does not divide.
+std::size_t num_skipped(int num_ranks) {
+  std::size_t count = 0;
+  for (const Case& test_case : all_cases()) count += skip_reason_of(test_case, num_ranks).empty() ? 0 : 1;
+  return count;
+}
+
+TEST_CASE("the reference passes every case at world sizes 1 to 8 and with another seed") {
+  for (const int size : {1, 2, 3, 4, 5, 6, 7, 8}) {
     for (const std::uint64_t seed : {42, 20231}) {
-      const auto outcome =
-          launch::run_ranks(threads(size), launch::RankBody([&](Communicator& comm, launch::RankOutcome& own) {
-                              for (const Case& test_case : cases) {
-                                const CaseResult result = run_case(test_case, table, comm, seed);
-                                if (!result.passed() || result.comparison.max_diff > 1e-6) {
-                                  throw std::runtime_error(fmt::format("{}: max diff {} {}", test_case.name,
-                                                                       result.comparison.max_diff, result.over_budget));
-                                }
-                                own.tensors[test_case.name] = result.actual.begin()->second;
-                              }
-                            }));
-      CAPTURE(size);
-      CAPTURE(seed);
-      if (outcome.failure) FAIL_CHECK(outcome.failure->message);
-      for (const launch::RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.size() == cases.size());
+      CHECK(testing::problem_of_cases(all_cases(), calls(), launch::WorldKind::kThreads, size, seed,
+                                      num_skipped(size)) == "");
+    }
+  }
+}
+
+TEST_CASE("the lines of a run differ from the expected ones by at most 1e-6") {
+  std::vector<Case> printed = handout_cases({});
+  for (const Case& further : further_cases({})) printed.push_back(further);
+  REQUIRE(printed.size() == 10);
+  const auto outcome = launch::run_ranks(threads(4), launch::RankBody([&](Communicator& comm, launch::RankOutcome&) {
+                                           for (const Case& test_case : printed) {
+                                             const CaseResult result = run_case(test_case, calls(), comm, 42);
+                                             if (result.comparison.max_diff <= 1e-6) continue;
+                                             throw std::runtime_error(test_case.name);
+                                           }
+                                         }));
+  CHECK_MESSAGE(!outcome.failure, (outcome.failure ? outcome.failure->message : ""));
+}
+
+TEST_CASE("every case runs on any number of ranks, or on all that divide the handout's sizes") {
+  for (const int size : {1, 2, 4, 8}) CHECK(num_skipped(size) == 0);
+  for (const int size : {3, 5, 6, 7}) {
+    CAPTURE(size);
+    CHECK(num_skipped(size) == 6);
+    for (const Case& test_case : all_cases()) {
+      const std::string reason = skip_reason_of(test_case, size);
+      if (!reason.empty()) CHECK(reason.find(fmt::format(" does not divide by {} ranks", size)) != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("every task runs on all sizes that are judged, in a case that is not skipped") {
+  for (const int size : graded_lab().sizes.all()) {
+    for (const std::string& task : tasks_of(all_cases())) {
+      std::size_t num_run = 0;
+      for (const Case& test_case : cases_of_task(all_cases(), task))
+        num_run += skip_reason_of(test_case, size).empty() ? 1 : 0;
+      CAPTURE(task);
+      CHECK(num_run > 0);
     }
   }
 }
@@ -51,7 +81,7 @@ TEST_CASE("sizes that do not divide are refused on every rank, with the numbers"
     const std::vector<Case> cases = handout_cases({});
     const auto outcome = launch::run_ranks(threads(3), launch::RankBody([&](Communicator& comm, launch::RankOutcome&) {
                                              for (const Case& test_case : cases) {
-                                               if (test_case.name == name) run_case(test_case, calls(), comm, 42);
+                                               if (test_case.name == name) perform_case(test_case, calls(), comm, 42);
                                              }
                                            }));
     REQUIRE(outcome.failure);
@@ -60,6 +90,10 @@ TEST_CASE("sizes that do not divide are refused on every rank, with the numbers"
     CHECK(outcome.failure->exit_code == static_cast<int>(ExitCode::kContract));
     CHECK(outcome.failure->message.find('3') != std::string::npos);
   }
+}
+
+TEST_CASE("every case has a call and a unique name") {
+  CHECK(testing::misnamed_case(all_cases(), calls()) == "");
 }
 
 TEST_CASE("the update by hand is the update") {

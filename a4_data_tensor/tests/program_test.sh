@@ -19,9 +19,12 @@ done
 
 run "$program" check --nproc 4
 verdict "$([[ $code == 0 && $(tail -n 1 "$scratch/out") == '8 of 8 tasks right' ]]; echo $?)" "check"
-run "$program" check --nproc 3; refuses "check on ranks that do not divide" 2 "is not divisible by 3 ranks"
+run "$program" check --nproc 3
+verdict "$([[ $code == 0 && $(tail -n 1 "$scratch/out") == '8 of 8 tasks right' ]]; echo $?)" "check on ranks that do not divide the handout's sizes"
+run "$program" run column_parallel --nproc 3 --quiet
+verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 12 && $(grep -c 'skipped: 32 does not divide by 3 ranks' "$scratch/out") == 9 ]]; echo $?)" "run TASK on ranks that do not divide the handout's sizes: the other cases"
 run "$program" run column_parallel --nproc 2 --quiet
-verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 12 ]]; echo $?)" "run TASK runs all its cases on each rank"
+verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 14 ]]; echo $?)" "run TASK runs all its cases on each rank"
 
 "$program" --nproc 2 --json "$scratch/closed.json" <&- >&- 2>&-
 code=$?

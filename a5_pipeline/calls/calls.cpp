@@ -1,11 +1,16 @@
 #include "a5_pipeline/calls/calls.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "a5_pipeline/baseline.h"
+#include "a5_pipeline/calls/communicate_trial.h"
 #include "a5_pipeline/calls/trials.h"
 #include "a5_pipeline/comparisons.h"
-#include "a5_pipeline/pipeline_communicate.h"
 #include "a5_pipeline/pipeline_stage.h"
 #include "common/base/errors.h"
+#include "common/tensor/describe.h"
 
 namespace lab::a5 {
 namespace {
@@ -60,8 +65,18 @@ TensorMap dataloader_call(Communicator&, const CaseInputs& inputs) {
   return {{"needs", needs}};
 }
 
+/// Undefined if one of them is, or if there is none.
+/// Errors    ResultError: they are not of one shape and dtype
 at::Tensor stacked(const std::vector<at::Tensor>& outputs) {
-  return outputs.empty() ? at::Tensor() : at::stack(outputs).detach();
+  const auto is_undefined = [](const at::Tensor& output) { return !output.defined(); };
+  if (outputs.empty() || std::any_of(outputs.begin(), outputs.end(), is_undefined)) return {};
+  const at::Tensor& first = outputs.front();
+  for (std::size_t i = 1; i < outputs.size(); ++i) {
+    if (outputs[i].sizes() != first.sizes() || outputs[i].scalar_type() != first.scalar_type())
+      throw ResultError(fmt::format("output 0 is {}, output {} is {}: expected one [B, S, H] per micro-batch",
+                                    describe(first), i, describe(outputs[i])));
+  }
+  return at::stack(outputs).detach();
 }
 
 TensorMap baseline_call(Communicator&, const CaseInputs& inputs) {
@@ -74,28 +89,7 @@ TensorMap baseline_call(Communicator&, const CaseInputs& inputs) {
 }
 
 TensorMap communicate_call(Communicator& comm, const CaseInputs& inputs) {
-  const at::Tensor& output = inputs.tensor("input.output");
-  PipelineArguments arguments;
-  arguments.micro_batch_size = output.size(0);
-  arguments.sequence_length = output.size(1);
-  arguments.hidden_size = output.size(2);
-  arguments.device = inputs.device;
-  PointToPoint& p2p = comm.point_to_point();
-  const at::Tensor input = pipeline_communicate(PipelineOperation::kRecvForward, p2p, arguments);
-  const at::Tensor nothing = pipeline_communicate(PipelineOperation::kSendForward, p2p, arguments, output);
-  const at::Tensor output_grad = pipeline_communicate(PipelineOperation::kRecvBackward, p2p, arguments);
-  const at::Tensor nothing_either =
-      pipeline_communicate(PipelineOperation::kSendBackward, p2p, arguments, inputs.tensor("input.input_grad"));
-  const auto received = [&](const at::Tensor& tensor) {
-    return tensor.defined() ? tensor.detach() : at::zeros(output.sizes(), output.options());
-  };
-  const auto requires_grad = [](const at::Tensor& tensor) { return tensor.defined() && tensor.requires_grad(); };
-  const std::vector<std::int64_t> returned = {input.defined(),       requires_grad(input),
-                                              output_grad.defined(), requires_grad(output_grad),
-                                              nothing.defined(),     nothing_either.defined()};
-  return {{"input", received(input)},
-          {"output_grad", received(output_grad)},
-          {"returned", at::tensor(returned, at::kLong)}};
+  return communicate_trial(comm, inputs, pipeline_communicate);
 }
 
 TensorMap pipeline_call(Communicator& comm, const CaseInputs& inputs) {
@@ -111,7 +105,7 @@ TensorMap outputs_call(Communicator&, const CaseInputs& inputs) {
   std::vector<std::int64_t> verdicts;
   for (const OutputsTrial& trial : outputs_trials_of(inputs)) {
     const std::optional<bool> match =
-        outputs_match(trial.outputs, trial.baseline, tolerance_of(at::kFloat), trial.pp_rank, trial.pp_size);
+        outputs_match(trial.outputs, trial.baseline, trial.tolerance, trial.pp_rank, trial.pp_size);
     verdicts.push_back(!match ? -1 : *match ? 1 : 0);
   }
   return {{"verdicts", at::tensor(verdicts, at::kLong)}};
@@ -120,8 +114,7 @@ TensorMap outputs_call(Communicator&, const CaseInputs& inputs) {
 TensorMap gradients_call(Communicator&, const CaseInputs& inputs) {
   std::vector<std::int64_t> verdicts;
   for (const GradientsTrial& trial : gradients_trials_of(inputs)) {
-    const std::map<std::string, bool> matches =
-        gradients_match(trial.gradients, trial.baseline, tolerance_of(at::kFloat));
+    const std::map<std::string, bool> matches = gradients_match(trial.gradients, trial.baseline, trial.tolerance);
     const bool complete = matches.size() == trial.gradients.size();
     for (const auto& [name, gradient] : trial.gradients) {
       const auto found = matches.find(name);

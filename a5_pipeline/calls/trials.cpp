@@ -11,6 +11,16 @@ std::string trial_key(std::size_t trial, const char* part) {
   return fmt::format("input.trial{}.{}", trial, part);
 }
 
+at::Tensor sent_tolerance(const Tolerance& tolerance) {
+  return at::full({1}, tolerance.relative_norm, at::kDouble);
+}
+
+Tolerance read_tolerance(std::size_t trial, const CaseInputs& inputs) {
+  Tolerance tolerance = tolerance_of(at::kFloat);
+  tolerance.relative_norm = inputs.tensor(trial_key(trial, "tolerance")).item<double>();
+  return tolerance;
+}
+
 at::Tensor stacked_or_empty(const std::vector<at::Tensor>& tensors) {
   return tensors.empty() ? at::empty({0}) : at::stack(tensors);
 }
@@ -37,6 +47,7 @@ CaseInputs inputs_of_trials(const std::vector<OutputsTrial>& trials) {
     inputs.tensors[trial_key(i, "outputs")] = stacked_or_empty(trials[i].outputs);
     inputs.tensors[trial_key(i, "baseline")] = stacked_or_empty(trials[i].baseline);
     inputs.tensors[trial_key(i, "stage")] = at::tensor({trials[i].pp_rank, trials[i].pp_size}, at::kLong);
+    inputs.tensors[trial_key(i, "tolerance")] = sent_tolerance(trials[i].tolerance);
   }
   return inputs;
 }
@@ -46,7 +57,7 @@ std::vector<OutputsTrial> outputs_trials_of(const CaseInputs& inputs) {
   for (std::size_t i = 0; inputs.tensors.count(trial_key(i, "stage")) != 0; ++i) {
     const at::Tensor& stage = inputs.tensor(trial_key(i, "stage"));
     trials.push_back({inputs.tensor(trial_key(i, "outputs")).unbind(), inputs.tensor(trial_key(i, "baseline")).unbind(),
-                      stage[0].item<int>(), stage[1].item<int>()});
+                      stage[0].item<int>(), stage[1].item<int>(), read_tolerance(i, inputs)});
   }
   return trials;
 }
@@ -56,18 +67,18 @@ CaseInputs inputs_of_trials(const std::vector<GradientsTrial>& trials) {
   for (std::size_t i = 0; i < trials.size(); ++i) {
     add_named(trial_key(i, "gradient."), trials[i].gradients, inputs);
     add_named(trial_key(i, "baseline."), trials[i].baseline, inputs);
+    inputs.tensors[trial_key(i, "tolerance")] = sent_tolerance(trials[i].tolerance);
   }
   return inputs;
 }
 
 std::vector<GradientsTrial> gradients_trials_of(const CaseInputs& inputs) {
   std::vector<GradientsTrial> trials;
-  while (true) {
-    const std::size_t i = trials.size();
-    GradientsTrial trial{read_named(trial_key(i, "gradient."), inputs), read_named(trial_key(i, "baseline."), inputs)};
-    if (trial.gradients.empty()) return trials;
-    trials.push_back(std::move(trial));
+  for (std::size_t i = 0; inputs.tensors.count(trial_key(i, "tolerance")) != 0; ++i) {
+    trials.push_back({read_named(trial_key(i, "gradient."), inputs), read_named(trial_key(i, "baseline."), inputs),
+                      read_tolerance(i, inputs)});
   }
+  return trials;
 }
 
 }  // namespace lab::a5

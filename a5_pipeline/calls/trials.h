@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "a5_pipeline/comparisons.h"
 #include "common/rank/task_call.h"
 #include "common/tensor/tensor_map.h"
 
@@ -14,9 +15,11 @@ struct OutputsTrial {
   std::vector<at::Tensor> baseline;
   int pp_rank = 3;
   int pp_size = 4;
+  Tolerance tolerance = tolerance_of(at::kFloat);  ///< of the norm
 };
 
-/// Trial i as "input.trial<i>.outputs" and ".baseline", stacked, and ".stage": its rank and the number of stages.
+/// Trial i as "input.trial<i>.outputs" and ".baseline", stacked, ".stage": its rank and the number of stages, and
+/// ".tolerance".
 CaseInputs inputs_of_trials(const std::vector<OutputsTrial>& trials);
 
 /// The reverse.
@@ -26,9 +29,11 @@ std::vector<OutputsTrial> outputs_trials_of(const CaseInputs& inputs);
 struct GradientsTrial {
   TensorMap gradients;  ///< one that never arrived is undefined
   TensorMap baseline;
+  Tolerance tolerance = tolerance_of(at::kFloat);  ///< of the norm
 };
 
-/// Trial i as "input.trial<i>.gradient.<name>" and ".baseline.<name>". An undefined tensor is sent as an empty one.
+/// Trial i as "input.trial<i>.gradient.<name>", ".baseline.<name>" and ".tolerance". An undefined tensor is sent as an
+/// empty one.
 CaseInputs inputs_of_trials(const std::vector<GradientsTrial>& trials);
 
 /// The reverse.

@@ -17,10 +17,51 @@ std::vector<at::Tensor> outputs_of(std::uint64_t seed, double size) {
   return outputs;
 }
 
-/// With one of them off by this fraction.
-std::vector<at::Tensor> with_one_off(std::vector<at::Tensor> outputs, std::size_t which, double part) {
-  outputs[which] = outputs[which] * (1 + part);
+/// With another one in the place of one of them.
+std::vector<at::Tensor> with_one(std::vector<at::Tensor> outputs, std::size_t which, const at::Tensor& other) {
+  outputs[which] = other;
   return outputs;
+}
+
+/// With one of them off by this fraction.
+std::vector<at::Tensor> with_one_off(const std::vector<at::Tensor>& outputs, std::size_t which, double part) {
+  return with_one(outputs, which, outputs[which] * (1 + part));
+}
+
+/// The same values, each in the place of its neighbour: of the same norm and the same sum.
+at::Tensor rolled(const at::Tensor& tensor) {
+  return tensor.reshape(-1).roll(1).view(tensor.sizes());
+}
+
+/// With another value in one place.
+at::Tensor with_element(const at::Tensor& tensor, std::int64_t place, double value) {
+  const at::Tensor changed = tensor.clone();
+  changed.view(-1)[place] = value;
+  return changed;
+}
+
+/// With one element of the other sign, the one that is largest: of the same norm.
+at::Tensor with_sign_changed(const at::Tensor& tensor) {
+  const auto place = tensor.abs().argmax().item<std::int64_t>();
+  return with_element(tensor, place, -tensor.view(-1)[place].item<double>());
+}
+
+/// With one element that is not 0, but far below what the norm may be off by.
+at::Tensor with_speck(const at::Tensor& tensor) {
+  return with_element(tensor, 3, kRounding * kRounding * tensor.norm().item<double>());
+}
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// A tolerance says how far a norm may be off, whatever the tensors' dtype: the trials have it of all dtypes.
+const Tolerance kOfFloat64 = tolerance_of(at::kDouble), kOfBfloat16 = tolerance_of(at::kBFloat16);
+
+/// Off by so much that one tolerance accepts it and the next one refuses it.
+double half_of(const Tolerance& tolerance) {
+  return tolerance.relative_norm / 2;
+}
+double twice(const Tolerance& tolerance) {
+  return tolerance.relative_norm * 2;
 }
 
 }  // namespace
@@ -28,22 +69,48 @@ std::vector<at::Tensor> with_one_off(std::vector<at::Tensor> outputs, std::size_
 std::vector<JudgedOutputs> outputs_trials(std::uint64_t seed) {
   const std::vector<at::Tensor> right = outputs_of(seed, 1), tiny = outputs_of(seed, 1e-7);
   const std::vector<at::Tensor> zeros(3, at::zeros({2, 3, 8}));
-  std::vector<at::Tensor> with_nan = right;
-  with_nan[1] = with_nan[1].clone();
-  with_nan[1].view(-1).narrow(0, 5, 1).fill_(std::numeric_limits<double>::quiet_NaN());
+  const std::vector<at::Tensor> with_nan = with_one(right, 1, with_element(right[1], 5, kNaN));
+  // No two of these can be told apart by their norms or sums.
+  const std::vector<at::Tensor> alike = {right[0], rolled(right[0]), rolled(rolled(right[0]))};
+  // A micro-batch that is small beside the others: the norm of all together does not show it.
+  const std::vector<at::Tensor> one_small = {right[0], right[1] * 1e-8, right[2]};
+  const std::vector<at::Tensor> with_hole = with_one(right, 2, with_element(right[2], 3, 0));
+  std::vector<at::Tensor> exact;
+  for (const at::Tensor& output : right) exact.push_back(output.to(at::kDouble));
   return {{"the same", {right, right}, 1},
           {"the same but for rounding", {with_one_off(right, 1, kRounding), right}, 1},
           {"the last micro-batch off", {with_one_off(right, 2, kWrong), right}, 0},
           {"the first micro-batch off", {with_one_off(right, 0, kWrong), right}, 0},
           {"two micro-batches exchanged", {{right[1], right[0], right[2]}, right}, 0},
+          {"two micro-batches of the same norm and sum exchanged", {{alike[0], alike[2], alike[1]}, alike}, 0},
+          {"one micro-batch of the wrong sign", {with_one(right, 1, -right[1]), right}, 0},
+          {"one micro-batch rolled by one element", {with_one(right, 2, rolled(right[2])), right}, 0},
+          {"one element of the wrong sign", {with_one(right, 0, with_sign_changed(right[0])), right}, 0},
+          {"one element next to 0, off by far less than the norm",
+           {with_one(right, 2, with_speck(with_hole[2])), with_hole},
+           1},
+          {"a small micro-batch of the wrong sign", {with_one(one_small, 1, -one_small[1]), one_small}, 0},
           {"one micro-batch missing", {{right[0], right[1]}, right}, 0},
+          {"one micro-batch more", {{right[0], right[1], right[2], right[2]}, right}, 0},
           {"a NaN", {with_nan, right}, 0},
+          {"a NaN in the baseline", {right, with_nan}, 0},
           {"a NaN on both sides", {with_nan, with_nan}, 0},
           {"tiny values, the same", {tiny, tiny}, 1},
           {"tiny values, nothing right", {{tiny[2], tiny[0], tiny[1]}, tiny}, 0},
           {"zeros on both sides", {zeros, zeros}, 0},
           {"a rank that has none", {{}, right, 1, 4}, -1},
-          {"the only rank", {right, right, 0, 1}, 1}};
+          {"the only rank", {right, right, 0, 1}, 1},
+          {"the last of two ranks, off", {with_one_off(right, 1, kWrong), right, 1, 2}, 0},
+          {"the first of two ranks", {{}, right, 0, 2}, -1},
+          {"float64, the same", {exact, exact, 3, 4, kOfFloat64}, 1},
+          {"float64, off by float32's rounding", {with_one_off(exact, 2, kRounding), exact, 3, 4, kOfFloat64}, 0},
+          {"float64, off by half", {with_one_off(exact, 2, half_of(kOfFloat64)), exact, 3, 4, kOfFloat64}, 1},
+          {"bfloat16's tolerance, off by half",
+           {with_one_off(right, 1, half_of(kOfBfloat16)), right, 3, 4, kOfBfloat16},
+           1},
+          {"bfloat16's tolerance, off by twice",
+           {with_one_off(right, 1, twice(kOfBfloat16)), right, 3, 4, kOfBfloat16},
+           0}};
 }
 
 std::vector<JudgedGradients> gradients_trials(std::uint64_t seed) {
@@ -51,9 +118,10 @@ std::vector<JudgedGradients> gradients_trials(std::uint64_t seed) {
   TensorMap whole;
   std::uint64_t offset = 100;
   for (const char* layer : {"layer0", "layer1", "layer2", "layer3"}) {
-    for (const char* weight : {".fc1", ".fc2"})
-      whole[std::string(layer) + weight] = seeded_randn({6, 4}, seed + offset++) * 1e-6;
+    whole[std::string(layer) + ".fc1"] = seeded_randn({6, 4}, seed + offset++) * 1e-6;
+    whole[std::string(layer) + ".fc2"] = seeded_randn({4, 6}, seed + offset++) * 1e-6;
   }
+  whole["layer3.fc2"] = rolled(whole["layer2.fc2"]);  // these two cannot be told apart by their norms or sums
   const TensorMap stage = {{"layer2.fc1", whole["layer2.fc1"]},
                            {"layer2.fc2", whole["layer2.fc2"]},
                            {"layer3.fc1", whole["layer3.fc1"]},
@@ -63,19 +131,42 @@ std::vector<JudgedGradients> gradients_trials(std::uint64_t seed) {
     gradients[name] = gradient;
     return gradients;
   };
+  const auto off = [&](const std::string& name, double part) { return changed(name, stage.at(name) * (1 + part)); };
   const auto verdicts = [](std::int64_t fc1_2, std::int64_t fc2_2, std::int64_t fc1_3, std::int64_t fc2_3) {
     return std::map<std::string, std::int64_t>{
         {"layer2.fc1", fc1_2}, {"layer2.fc2", fc2_2}, {"layer3.fc1", fc1_3}, {"layer3.fc2", fc2_3}};
   };
   TensorMap silent = whole;
-  silent["layer2.fc2"] = at::zeros({6, 4});
-  return {{"the same", {stage, whole}, verdicts(1, 1, 1, 1)},
-          {"rounding", {changed("layer2.fc1", stage.at("layer2.fc1") * (1 + kRounding)), whole}, verdicts(1, 1, 1, 1)},
-          {"not the last layer's", {changed("layer2.fc1", stage.at("layer2.fc1") * 2), whole}, verdicts(0, 1, 1, 1)},
-          {"divided by m", {changed("layer3.fc2", stage.at("layer3.fc2") / 8), whole}, verdicts(1, 1, 1, 0)},
-          {"all zero", {changed("layer2.fc2", at::zeros({6, 4})), whole}, verdicts(1, 0, 1, 1)},
-          {"never arrived", {changed("layer3.fc1", at::Tensor()), whole}, verdicts(1, 1, 0, 1)},
-          {"zero on both sides", {changed("layer2.fc2", at::zeros({6, 4})), silent}, verdicts(1, 0, 1, 1)}};
+  silent["layer2.fc2"] = at::zeros({4, 6});
+  TensorMap exchanged = stage;
+  std::swap(exchanged["layer2.fc2"], exchanged["layer3.fc2"]);
+  TensorMap with_hole = whole;
+  with_hole["layer3.fc1"] = with_element(whole["layer3.fc1"], 3, 0);
+  const at::Tensor &first = stage.at("layer2.fc1"), &last = stage.at("layer3.fc2");
+  return {
+      {"the same", {stage, whole}, verdicts(1, 1, 1, 1)},
+      {"rounding", {off("layer2.fc1", kRounding), whole}, verdicts(1, 1, 1, 1)},
+      {"not the last layer's", {changed("layer2.fc1", first * 2), whole}, verdicts(0, 1, 1, 1)},
+      {"divided by m", {changed("layer3.fc2", last / 8), whole}, verdicts(1, 1, 1, 0)},
+      {"of the wrong sign", {changed("layer3.fc2", -last), whole}, verdicts(1, 1, 1, 0)},
+      {"rolled by one element", {changed("layer2.fc1", rolled(first)), whole}, verdicts(0, 1, 1, 1)},
+      {"two weights' exchanged, of the same norm and sum", {exchanged, whole}, verdicts(1, 0, 1, 0)},
+      {"one element of the wrong sign", {changed("layer2.fc1", with_sign_changed(first)), whole}, verdicts(0, 1, 1, 1)},
+      {"one element next to 0, off by far less than the norm",
+       {changed("layer3.fc1", with_speck(with_hole["layer3.fc1"])), with_hole},
+       verdicts(1, 1, 1, 1)},
+      {"a NaN", {changed("layer3.fc1", with_element(stage.at("layer3.fc1"), 5, kNaN)), whole}, verdicts(1, 1, 0, 1)},
+      {"all zero", {changed("layer2.fc2", at::zeros({4, 6})), whole}, verdicts(1, 0, 1, 1)},
+      {"never arrived", {changed("layer3.fc1", at::Tensor()), whole}, verdicts(1, 1, 0, 1)},
+      {"zero on both sides", {changed("layer2.fc2", at::zeros({4, 6})), silent}, verdicts(1, 0, 1, 1)},
+      {"float64's tolerance, the same", {stage, whole, kOfFloat64}, verdicts(1, 1, 1, 1)},
+      {"float64's tolerance, rounding", {off("layer3.fc1", 2 * kRounding), whole, kOfFloat64}, verdicts(1, 1, 0, 1)},
+      {"bfloat16's tolerance, off by half",
+       {off("layer2.fc2", half_of(kOfBfloat16)), whole, kOfBfloat16},
+       verdicts(1, 1, 1, 1)},
+      {"bfloat16's tolerance, off by twice",
+       {off("layer2.fc2", twice(kOfBfloat16)), whole, kOfBfloat16},
+       verdicts(1, 0, 1, 1)}};
 }
 
 }  // namespace lab::a5

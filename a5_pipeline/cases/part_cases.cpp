@@ -110,6 +110,9 @@ Case communicate_case() {
     return TensorMap{
         {"input", first ? nothing : message_of(place, place.rank - 1, true)},
         {"output_grad", last ? nothing : message_of(place, place.rank + 1, false)},
+        // What is sent must not change.
+        {"output", message_of(place, place.rank, true)},
+        {"input_grad", message_of(place, place.rank, false)},
         // of the two receives: returned a tensor, and it requires a gradient; of the two sends: returned a tensor
         {"returned", integers({!first, !first, !last, !last, 0, 0})}};
   };

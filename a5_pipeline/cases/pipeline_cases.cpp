@@ -18,28 +18,46 @@ namespace {
 /// A case's model and schedule. More layers than stages, unevenly split, for any number of ranks.
 struct Setup {
   at::ScalarType dtype = at::kFloat;
-  std::string kind;  ///< of the schedule; empty: the student's own loop
+  std::string kind = {};  ///< of the schedule; empty: the student's own loop
   int num_chunks = 1;
   bool computes_long = false;  ///< equal stages whose work takes many times as long as their messages
+  std::int64_t micro_batch_size = 2;
+  bool other_sizes = false;  ///< none is that of the first case
 
   /// The handout's ReLU only where no rounding flips it: of its 10^5 inputs one in 10^15 is that close to 0.
   Activation activation() const { return dtype == at::kDouble ? Activation::kRelu : Activation::kTanh; }
 };
 
+Setup with_other_sizes(Setup setup, std::int64_t micro_batch_size) {
+  setup.micro_batch_size = micro_batch_size;
+  setup.other_sizes = true;
+  return setup;
+}
+
 PipelineArguments arguments_of(const Setup& setup, const CasePlace& place) {
   PipelineArguments arguments;
+  arguments.micro_batch_size = setup.micro_batch_size;
   arguments.sequence_length = 3;
   arguments.hidden_size = 16;
   arguments.intermediate_size = 40;
   arguments.number_of_layers = std::max(2, setup.num_chunks) * place.size + 1;
+  std::int64_t num_micro_batches = 5;
+  if (setup.other_sizes) {
+    arguments.sequence_length = 4;
+    arguments.hidden_size = 10;
+    arguments.intermediate_size = 24;
+    arguments.number_of_layers += place.size;
+    num_micro_batches = 4;
+  }
   if (setup.computes_long) {
-    arguments.sequence_length = 32;
+    arguments.sequence_length = 64 / setup.micro_batch_size;
     arguments.hidden_size = 64;
     arguments.intermediate_size = 128;
     arguments.number_of_layers = setup.num_chunks * place.size;
+    num_micro_batches = 8;
   }
   // Interleaved takes micro-batches in groups of one per rank.
-  const std::int64_t num_micro_batches = setup.num_chunks > 1 ? 2 * place.size : setup.computes_long ? 8 : 5;
+  if (setup.num_chunks > 1) num_micro_batches = 2 * place.size;
   arguments.global_batch_size = num_micro_batches * arguments.micro_batch_size;
   arguments.seed = place.seed;
   arguments.dtype = setup.dtype;
@@ -173,6 +191,22 @@ ShareBound work_of(const Setup& setup, const CasePlace& place) {
   return {all, own + own / 4};
 }
 
+/// A stage's weights and their gradients, and what a micro-batch keeps alive until its backward pass: the input of each
+/// layer, what its activation returns, and the stage's output. All micro-batches are live when the last one has gone
+/// forward; two more, and twice the largest layer's weights, for what is made on the way.
+ShareBound memory_of(const Setup& setup, const CasePlace& place) {
+  const PipelineArguments arguments = arguments_of(setup, place);
+  const auto element_bytes = static_cast<std::int64_t>(c10::elementSize(setup.dtype));
+  const std::int64_t hidden = arguments.hidden_size * element_bytes;
+  const std::int64_t rows = arguments.micro_batch_size * arguments.sequence_length;
+  const std::int64_t weights = 2 * hidden * arguments.intermediate_size;
+  const std::int64_t of_layer = rows * (hidden + arguments.intermediate_size * element_bytes);
+  const std::int64_t num_layers = arguments.number_of_layers, m = arguments.number_of_micro_batches();
+  const std::int64_t own_layers = uneven_slice(num_layers, place.size, place.rank).size;
+  return {2 * num_layers * weights + m * (num_layers * of_layer + rows * hidden),
+          2 * (own_layers + 1) * weights + (m + 2) * (own_layers * of_layer + rows * hidden)};
+}
+
 /// A pipeline's makespan, and a quarter more for what is not a product and for messages that are awaited in place.
 /// One stage after the other takes over twice as long on 3 ranks or more, and 16/9 on 2.
 TimeBound time_of(const Setup& setup, int size) {
@@ -221,28 +255,34 @@ Case pipeline_case(const std::string& task, const std::string& name, const Setup
   return result;
 }
 
+/// The student's own loop. The provided schedules are not bounded in memory: memory_test.cpp shows what they hold.
+Case all_forward_all_backward_case(const std::string& name, const Setup& setup) {
+  Case result = pipeline_case("a5.all_forward_all_backward", name, setup);
+  result.memory = [setup](const CasePlace& place) { return memory_of(setup, place); };
+  return result;
+}
+
 }  // namespace
 
 std::vector<Case> baseline_cases() {
-  return {baseline_case("Baseline", {}), baseline_case("Baseline64", {at::kDouble, "", 1})};
+  return {baseline_case("Baseline", {}), baseline_case("Baseline64", with_other_sizes({at::kDouble}, 3))};
 }
 
 std::vector<Case> pipeline_cases() {
-  const std::string task = "a5.all_forward_all_backward";
-  return {pipeline_case(task, "AllForwardAllBackward", {}),
-          pipeline_case(task, "AllForwardAllBackward64", {at::kDouble, "", 1})};
+  return {all_forward_all_backward_case("AllForwardAllBackward", {}),
+          all_forward_all_backward_case("AllForwardAllBackward64", with_other_sizes({at::kDouble}, 3))};
 }
 
 std::vector<Case> schedule_cases() {
   const std::string task = "a5.schedules";
   return {pipeline_case(task, "OneForwardOneBackward", {at::kFloat, "1f1b", 1}),
-          pipeline_case(task, "Interleaved", {at::kFloat, "interleaved", 2}),
+          pipeline_case(task, "Interleaved", with_other_sizes({at::kFloat, "interleaved", 2}, 3)),
           pipeline_case(task, "ZeroBubbleH1", {at::kFloat, "zb-h1", 1}),
-          pipeline_case(task, "ZeroBubbleH1_64", {at::kDouble, "zb-h1", 1})};
+          pipeline_case(task, "ZeroBubbleH1_64", with_other_sizes({at::kDouble, "zb-h1"}, 1))};
 }
 
 Case long_pipeline_case() {
-  Case result = pipeline_case("a5.all_forward_all_backward", "AllForwardAllBackwardLong", {at::kFloat, "", 1, true});
+  Case result = all_forward_all_backward_case("AllForwardAllBackwardLong", {at::kFloat, "", 1, true, 1});
   result.costly = true;
   return result;
 }

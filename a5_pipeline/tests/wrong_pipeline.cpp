@@ -30,7 +30,9 @@ class WrongLoop {
         data_(first_ || is(Mistake::kDataOnEveryStage) ? DataLoader(arguments) : DataLoader::none(arguments)) {}
 
   std::vector<at::Tensor> run() {
-    const std::int64_t m = arguments_.number_of_micro_batches() - (is(Mistake::kLastMicroBatchMissing) ? 1 : 0);
+    const std::int64_t m = is(Mistake::kTwoPerMicroBatch)
+                               ? arguments_.global_batch_size / 2
+                               : arguments_.number_of_micro_batches() - (is(Mistake::kLastMicroBatchMissing) ? 1 : 0);
     for (std::int64_t i = 0; i < m; ++i) forward();
     for (std::int64_t i = 0; i < m; ++i)
       backward(static_cast<std::size_t>(last_ && is(Mistake::kBackwardReversed) ? m - 1 - i : i));
@@ -44,11 +46,19 @@ class WrongLoop {
     at::Tensor input = pipeline_communicate(PipelineOperation::kRecvForward, p2p_, arguments_);
     if (first_ || is(Mistake::kDataOnEveryStage) || is(Mistake::kAsksAbsentLoader))
       input = data_.next().requires_grad_(!is(Mistake::kNoGradOnFirstStage));
-    const at::Tensor output = stage_.forward(input);
+    const at::Tensor output = is(Mistake::kKeepsActivations) ? forward_and_keep(input) : stage_.forward(input);
     pipeline_communicate(PipelineOperation::kSendForward, p2p_, arguments_, output);
     if (last_ || is(Mistake::kOutputsOnEveryRank)) results_.push_back(output.detach());
     inputs_.push_back(input);
     outputs_.push_back(output);
+  }
+
+  at::Tensor forward_and_keep(const at::Tensor& input) {
+    const auto linear = [&](const at::Tensor& x, const at::Tensor& weight) {
+      kept_.push_back(x.detach().clone());
+      return at::linear(x, weight);
+    };
+    return stage_.model().forward_with(linear, input);
   }
 
   void backward(std::size_t i) {
@@ -66,7 +76,7 @@ class WrongLoop {
   const Mistake mistake_;
   const bool first_, last_;
   DataLoader data_;
-  std::vector<at::Tensor> inputs_, outputs_, results_;
+  std::vector<at::Tensor> inputs_, outputs_, results_, kept_;
 };
 
 }  // namespace

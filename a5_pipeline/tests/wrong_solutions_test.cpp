@@ -1,15 +1,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <regex>
 
+#include "a5_pipeline/calls/communicate_trial.h"
 #include "a5_pipeline/calls/trials.h"
 #include "a5_pipeline/cases/cases.h"
 #include "a5_pipeline/cases/reference.h"
+#include "a5_pipeline/comparisons.h"
 #include "a5_pipeline/pipeline_communicate.h"
 #include "a5_pipeline/tests/wrong_pipeline.h"
 #include "common/pipeline/run_schedule.h"
 #include "common/testing/case_runs.h"
+#include "common/testing/judged_case.h"
 #include "common/testing/test.h"
 
 // Each mistake that the README warns of, as a wrong solution, and the case that catches it, on 2 and on 4 stages.
@@ -71,6 +75,71 @@ TEST_CASE("wrong: a micro-batch is missing") {
   CHECK(contains(verdict(Mistake::kLastMicroBatchMissing), "result 'outputs': "));
 }
 
+TEST_CASE("wrong: micro-batches of two, whatever the arguments say: only other sizes show it") {
+  CHECK(verdict("AllForwardAllBackward", with(Mistake::kTwoPerMicroBatch)) == "passed");
+  CHECK(contains(verdict("AllForwardAllBackward64", with(Mistake::kTwoPerMicroBatch)),
+                 "the data loader was asked for micro-batch 4; it has 0 to 3"));
+}
+
+TEST_CASE("wrong: a copy of every activation is kept: only the memory shows it") {
+  for (const char* name : {"AllForwardAllBackward", "AllForwardAllBackward64", "AllForwardAllBackwardLong"}) {
+    for (const int num_ranks : {2, 3, 4, 8}) {
+      CAPTURE(name);
+      CAPTURE(num_ranks);
+      CHECK(contains(testing::verdict(all_cases(), name, with(Mistake::kKeepsActivations), num_ranks),
+                     " of one process's memory ("));
+    }
+  }
+}
+
+/// The message about results like these on 4 ranks.
+std::string message_about(const std::vector<at::Tensor>& outputs) {
+  const TaskCall call = [&](Communicator& comm, const CaseInputs& inputs) {
+    PipelineResult result = run_handout_pipeline(arguments_of(inputs), comm);
+    if (comm.rank() == comm.size() - 1) result.outputs = outputs;
+    return results_of(result, comm);
+  };
+  return testing::judged(pipeline_cases().front(), call, 4).message();
+}
+
+TEST_CASE("wrong: outputs that are undefined, or not of one shape, are named with their rank") {
+  const at::Tensor one = at::ones({2, 3, 16});
+  CHECK(contains(message_about({one, one, {}, one, one}),
+                 "rank 3, result 'outputs' is undefined, expected float32 [5, 2, 3, 16]"));
+  CHECK(
+      contains(message_about({one, at::ones({2, 16, 3}), one}),
+               "rank 3: a5.all_forward_all_backward [AllForwardAllBackward]: output 0 is float32 [2, 3, 16], output 1 "
+               "is float32 [2, 16, 3]: expected one [B, S, H] per micro-batch"));
+}
+
+/// The verdict on these four messages, on 4 ranks.
+std::string verdict_on_messages(const CommunicateFunction& communicate) {
+  return testing::verdict(
+      all_cases(), "Communicate",
+      [&](Communicator& comm, const CaseInputs& inputs) { return communicate_trial(comm, inputs, communicate); }, 4);
+}
+
+TEST_CASE("wrong: a message that changes what it sends, or is received where the one before it was") {
+  CHECK(verdict_on_messages(pipeline_communicate) == "passed");
+  CHECK(verdict_on_messages([](PipelineOperation operation, PointToPoint& p2p, const PipelineArguments& arguments,
+                               const at::Tensor& tensor) {
+          const at::Tensor result = pipeline_communicate(operation, p2p, arguments, tensor);
+          if (tensor.defined()) tensor.zero_();  // to have its memory back
+          return result;
+        }) == "mismatch");
+  CHECK(contains(verdict_on_messages([](PipelineOperation operation, PointToPoint& p2p,
+                                        const PipelineArguments& arguments, const at::Tensor& tensor) {
+                   thread_local at::Tensor buffer;  // of this rank
+                   const at::Tensor received = pipeline_communicate(operation, p2p, arguments, tensor);
+                   if (!received.defined()) return received;
+                   if (!buffer.defined()) buffer = at::empty_like(received);
+                   buffer.copy_(received.detach());
+                   return buffer.detach().requires_grad_();
+                 }),
+                 "a5.pipeline_communicate [Communicate]: two receives returned the same memory, expected a new tensor "
+                 "each time"));
+}
+
 TEST_CASE("wrong: no pipeline at all: each rank computes the whole model, and returns its part") {
   const TaskCall alone = [](Communicator& comm, const CaseInputs& inputs) {
     const PipelineArguments arguments = arguments_of(inputs);
@@ -123,14 +192,32 @@ TEST_CASE("wrong: layers / stages layers for each stage, so that some are droppe
         }) == "mismatch");
 }
 
+/// A comparison of two tensors by a relative norm.
+using Compare = std::function<bool(const at::Tensor& actual, const at::Tensor& expected, double tolerance)>;
+
 /// The verdicts on Q9's trials of this comparison of one micro-batch's output.
-TaskCall outputs_compared(const std::function<bool(const at::Tensor&, const at::Tensor&)>& same) {
+TaskCall outputs_compared(const Compare& same) {
   return [same](Communicator&, const CaseInputs& inputs) {
     std::vector<std::int64_t> verdicts;
     for (const OutputsTrial& trial : outputs_trials_of(inputs)) {
-      const auto& [outputs, baseline] = std::tie(trial.outputs, trial.baseline);
+      const double tolerance = trial.tolerance.relative_norm;
+      bool all = trial.outputs.size() == trial.baseline.size();
+      for (std::size_t i = 0; all && i < trial.outputs.size(); ++i)
+        all = same(trial.outputs[i], trial.baseline[i], tolerance);
+      verdicts.push_back(trial.pp_rank != trial.pp_size - 1 ? -1 : all ? 1 : 0);
+    }
+    return TensorMap{{"verdicts", at::tensor(verdicts, at::kLong)}};
+  };
+}
+
+/// The same of all outputs at once.
+TaskCall all_outputs_compared(
+    const std::function<bool(const std::vector<at::Tensor>&, const std::vector<at::Tensor>&, double tolerance)>& same) {
+  return [same](Communicator&, const CaseInputs& inputs) {
+    std::vector<std::int64_t> verdicts;
+    for (const OutputsTrial& trial : outputs_trials_of(inputs)) {
       const bool all =
-          outputs.size() == baseline.size() && std::equal(outputs.begin(), outputs.end(), baseline.begin(), same);
+          trial.pp_rank == trial.pp_size - 1 && same(trial.outputs, trial.baseline, trial.tolerance.relative_norm);
       verdicts.push_back(trial.pp_rank != trial.pp_size - 1 ? -1 : all ? 1 : 0);
     }
     return TensorMap{{"verdicts", at::tensor(verdicts, at::kLong)}};
@@ -138,53 +225,131 @@ TaskCall outputs_compared(const std::function<bool(const at::Tensor&, const at::
 }
 
 /// The same for Q10; `same` also gets the weight's name.
-TaskCall gradients_compared(const std::function<bool(const std::string&, const at::Tensor&, const at::Tensor&)>& same) {
+TaskCall gradients_compared_by_name(
+    const std::function<bool(const std::string&, const at::Tensor&, const at::Tensor&, double tolerance)>& same) {
   return [same](Communicator&, const CaseInputs& inputs) {
     std::vector<std::int64_t> verdicts;
     for (const GradientsTrial& trial : gradients_trials_of(inputs)) {
       for (const auto& [name, gradient] : trial.gradients)
-        verdicts.push_back(same(name, gradient, trial.baseline.at(name)) ? 1 : 0);
+        verdicts.push_back(same(name, gradient, trial.baseline.at(name), trial.tolerance.relative_norm) ? 1 : 0);
     }
     return TensorMap{{"verdicts", at::tensor(verdicts, at::kLong)}};
   };
 }
 
+TaskCall gradients_compared(const Compare& same) {
+  return gradients_compared_by_name([same](const std::string&, const at::Tensor& actual, const at::Tensor& expected,
+                                           double tolerance) { return same(actual, expected, tolerance); });
+}
+
 /// torch.testing.assert_close of float32.
-bool assert_close(const at::Tensor& actual, const at::Tensor& expected) {
-  return actual.defined() && at::allclose(actual, expected, 1.3e-6, 1e-5);
+bool assert_close(const at::Tensor& actual, const at::Tensor& expected, double) {
+  return actual.defined() && at::allclose(actual, expected.to(actual.scalar_type()), 1.3e-6, 1e-5);
+}
+
+double norm_of(const at::Tensor& tensor) {
+  return tensor.norm().item<double>();
 }
 
 /// The comparison that the tasks ask for.
-bool near(const at::Tensor& actual, const at::Tensor& expected) {
-  return actual.defined() && expected.norm().item<double>() > 0 &&
-         (actual - expected).norm().item<double>() <= 1e-6 * expected.norm().item<double>();
+bool near(const at::Tensor& actual, const at::Tensor& expected, double tolerance) {
+  return actual.defined() && norm_of(expected) > 0 && norm_of(actual - expected) <= tolerance * norm_of(expected);
+}
+
+TEST_CASE("right: the comparison that the tasks ask for") {
+  CHECK(verdict("CompareOutputs", outputs_compared(near)) == "passed");
+  CHECK(verdict("CompareGradients", gradients_compared(near)) == "passed");
 }
 
 TEST_CASE("wrong: a comparison with an absolute tolerance") {
   CHECK(verdict("CompareOutputs", outputs_compared(assert_close)) == "mismatch");
-  CHECK(verdict("CompareGradients",
-                gradients_compared([](const std::string&, const at::Tensor& actual, const at::Tensor& expected) {
-                  return assert_close(actual, expected);
+  CHECK(verdict("CompareGradients", gradients_compared(assert_close)) == "mismatch");
+}
+
+TEST_CASE("wrong: only a figure of each tensor is compared: its norm, its sum, its largest value, or all three") {
+  const auto figures = [](const at::Tensor& tensor) {
+    return std::vector<double>{norm_of(tensor), tensor.sum().item<double>(), tensor.abs().max().item<double>()};
+  };
+  const auto by = [&](const std::vector<std::size_t>& which) -> Compare {
+    return [=](const at::Tensor& actual, const at::Tensor& expected, double tolerance) {
+      if (!actual.defined() || norm_of(expected) == 0) return false;
+      const std::vector<double> got = figures(actual), want = figures(expected);
+      return std::all_of(which.begin(), which.end(),
+                         [&](std::size_t i) { return std::abs(got[i] - want[i]) <= tolerance * norm_of(expected); });
+    };
+  };
+  for (const std::vector<std::size_t>& which : std::vector<std::vector<std::size_t>>{{0}, {1}, {2}, {0, 1, 2}}) {
+    CHECK(verdict("CompareOutputs", outputs_compared(by(which))) == "mismatch");
+    CHECK(verdict("CompareGradients", gradients_compared(by(which))) == "mismatch");
+  }
+}
+
+TEST_CASE("wrong: only some micro-batches are compared: the first, or the last") {
+  for (const bool first : {true, false}) {
+    CHECK(
+        verdict("CompareOutputs", all_outputs_compared([&](const std::vector<at::Tensor>& outputs,
+                                                           const std::vector<at::Tensor>& baseline, double tolerance) {
+                  if (outputs.size() != baseline.size()) return false;
+                  return first ? near(outputs.front(), baseline.front(), tolerance)
+                               : near(outputs.back(), baseline.back(), tolerance);
                 })) == "mismatch");
-  CHECK(verdict("CompareOutputs", outputs_compared(near)) == "passed");
+  }
+}
+
+TEST_CASE("wrong: micro-batches that only one side has are left out") {
+  CHECK(verdict("CompareOutputs", all_outputs_compared([](const std::vector<at::Tensor>& outputs,
+                                                          const std::vector<at::Tensor>& baseline, double tolerance) {
+                  for (std::size_t i = 0; i < std::min(outputs.size(), baseline.size()); ++i) {
+                    if (!near(outputs[i], baseline[i], tolerance)) return false;
+                  }
+                  return true;
+                })) == "mismatch");
+}
+
+TEST_CASE("wrong: one norm of all micro-batches together") {
+  CHECK(verdict("CompareOutputs", all_outputs_compared([](const std::vector<at::Tensor>& outputs,
+                                                          const std::vector<at::Tensor>& baseline, double tolerance) {
+                  return outputs.size() == baseline.size() && near(at::stack(outputs), at::stack(baseline), tolerance);
+                })) == "mismatch");
+}
+
+TEST_CASE("wrong: the tolerance is not the argument, but float32's, or none at all, or that of each element") {
+  const Compare wrong[] = {
+      [](const at::Tensor& actual, const at::Tensor& expected, double) { return near(actual, expected, 1e-6); },
+      [](const at::Tensor& actual, const at::Tensor& expected, double) {
+        return near(actual, expected, tolerance_of(expected.scalar_type()).relative_norm);
+      },
+      [](const at::Tensor& actual, const at::Tensor& expected, double) { return near(actual, expected, 0); },
+      [](const at::Tensor& actual, const at::Tensor& expected, double tolerance) {
+        return actual.defined() && norm_of(expected) > 0 && at::allclose(actual, expected, tolerance, 0);
+      }};
+  for (const Compare& compare : wrong) {
+    CHECK(verdict("CompareOutputs", outputs_compared(compare)) == "mismatch");
+    CHECK(verdict("CompareGradients", gradients_compared(compare)) == "mismatch");
+  }
+}
+
+TEST_CASE("wrong: a difference that is not a number is taken as small") {
+  const Compare compare = [](const at::Tensor& actual, const at::Tensor& expected, double tolerance) {
+    if (!actual.defined() || norm_of(expected) == 0) return false;
+    return !(norm_of(actual - expected) > tolerance * norm_of(expected));
+  };
+  CHECK(verdict("CompareOutputs", outputs_compared(compare)) == "mismatch");
+  CHECK(verdict("CompareGradients", gradients_compared(compare)) == "mismatch");
 }
 
 TEST_CASE("wrong: a gradient that never arrived is taken as right") {
   CHECK(verdict("CompareGradients",
-                gradients_compared([](const std::string&, const at::Tensor& actual, const at::Tensor& expected) {
-                  return !actual.defined() || near(actual, expected);
+                gradients_compared([](const at::Tensor& actual, const at::Tensor& expected, double tolerance) {
+                  return !actual.defined() || near(actual, expected, tolerance);
                 })) == "mismatch");
 }
 
 TEST_CASE("wrong: only the last layer's gradients are compared") {
-  const auto compared = [](bool only_last) {
-    return gradients_compared(
-        [only_last](const std::string& name, const at::Tensor& actual, const at::Tensor& expected) {
-          return near(actual, expected) || (only_last && !contains(name, "layer3"));
-        });
-  };
-  CHECK(verdict("CompareGradients", compared(true)) == "mismatch");
-  CHECK(verdict("CompareGradients", compared(false)) == "passed");
+  CHECK(verdict("CompareGradients", gradients_compared_by_name([](const std::string& name, const at::Tensor& actual,
+                                                                  const at::Tensor& expected, double tolerance) {
+                  return near(actual, expected, tolerance) || !contains(name, "layer3");
+                })) == "mismatch");
 }
 
 std::string without_lines(const std::string& message) {

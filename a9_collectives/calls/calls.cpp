@@ -17,6 +17,13 @@ at::Tensor leaf(const CaseInputs& inputs, const std::string& name) {
   return inputs.tensor(name).clone().requires_grad_();
 }
 
+/// Those that every rank has whole.
+TensorMap replicated_weights(const BasicTransformerBlock& block) {
+  TensorMap replicated = block.weights();
+  for (const auto& [name, shard] : block.shards()) replicated.erase(name.substr(0, name.rfind("_shard")));
+  return replicated;
+}
+
 TensorMap shards_call(Communicator& comm, const CaseInputs& inputs) {
   BasicTransformerBlock block = block_of(inputs);
   block.init_tensor_parallel_shards(comm);
@@ -27,30 +34,24 @@ TensorMap shards_call(Communicator& comm, const CaseInputs& inputs) {
   return results;
 }
 
-at::Tensor tensor_parallel(Communicator& comm, const CaseInputs& inputs) {
+TensorMap tensor_parallel_call(Communicator& comm, const CaseInputs& inputs) {
+  const c10::NoGradGuard no_grad;
   BasicTransformerBlock block = block_of(inputs);
   block.init_tensor_parallel_shards(comm);
   poison_sharded_weights(block);
-  return block.forward_tensor_parallel(inputs.tensor("input.x"), comm);
-}
-
-at::Tensor ulysses(Communicator& comm, const CaseInputs& inputs) {
-  return block_of(inputs).forward_ulysses(inputs.tensor("input.x_shard"), comm);
-}
-
-TensorMap tensor_parallel_call(Communicator& comm, const CaseInputs& inputs) {
-  const c10::NoGradGuard no_grad;
-  return {{"out", tensor_parallel(comm, inputs)}};
+  const at::Tensor out = block.forward_tensor_parallel(inputs.tensor("input.x"), comm);
+  return tensor_parallel_results(block, inputs, out);
 }
 
 TensorMap ulysses_call(Communicator& comm, const CaseInputs& inputs) {
   const c10::NoGradGuard no_grad;
-  return {{"out", ulysses(comm, inputs)}};
+  const BasicTransformerBlock block = block_of(inputs);
+  return ulysses_results(block, inputs, block.forward_ulysses(inputs.tensor("input.x_shard"), comm));
 }
 
 TensorMap design_call(Communicator& comm, const CaseInputs& inputs) {
-  const c10::NoGradGuard no_grad;
-  return {{"tensor_parallel", tensor_parallel(comm, inputs)}, {"ulysses", ulysses(comm, inputs)}};
+  return {{"tensor_parallel", tensor_parallel_call(comm, inputs).at("out")},
+          {"ulysses", ulysses_call(comm, inputs).at("out")}};
 }
 
 TensorMap functions_alone(Communicator& comm, const CaseInputs& inputs) {
@@ -80,11 +81,7 @@ TensorMap tensor_parallel_gradients(Communicator& comm, const CaseInputs& inputs
   out.backward(inputs.tensor("input.grad_out"));
   TensorMap results = {{"out", out.detach()}, {"x.grad", x.grad()}};
   add_gradients(block.shards(), results);
-  TensorMap kept;
-  for (const auto& [name, weight] : block.weights()) {
-    if (block.shards().count(name + "_shard") == 0) kept[name] = weight;
-  }
-  add_gradients(kept, results);
+  add_gradients(replicated_weights(block), results);
   return results;
 }
 
@@ -105,62 +102,38 @@ TensorMap gradients_call(Communicator& comm, const CaseInputs& inputs) {
   return functions_alone(comm, inputs);
 }
 
-/// The case's tensor; transposed in memory if the case asks for it.
-at::Tensor input_of(const CaseInputs& inputs) {
-  const at::Tensor x = inputs.tensor("input.x").clone();
-  return inputs.numbers.count("transposed") == 0 ? x : x.transpose(0, -1).contiguous().transpose(0, -1);
-}
-
 int src_rank_of(const CaseInputs& inputs) {
   return static_cast<int>(inputs.integer("src_rank"));
 }
 
-/// What the contract of a collective says of its result.
-enum class Result { kInPlace, kNew };
-
-/// The result and the argument, which holds the same if the contract says `in place`, and otherwise is unchanged.
-/// Errors    ResultError: the result is not where the contract says
-TensorMap results_of(const at::Tensor& x, const at::Tensor& out, Result expected) {
-  if (out.defined()) {
-    const bool in_place = out.is_alias_of(x);
-    if (expected == Result::kInPlace && !in_place)
-      throw ResultError("returns another tensor than its argument, expected the argument itself: it works in place");
-    if (expected == Result::kNew && in_place)
-      throw ResultError("returns its argument, or a view of it, expected a new tensor");
-    if (expected == Result::kNew && !out.is_contiguous())
-      throw ResultError("returns a tensor that is not contiguous, expected a contiguous one");
-  }
-  return {{"out", out}, {"x", x}};
-}
-
-TaskCall on_tensor(at::Tensor (*function)(at::Tensor, PointToPoint&), Result expected) {
+TaskCall on_tensor(at::Tensor (*function)(at::Tensor, PointToPoint&), Place place) {
   return [=](Communicator& comm, const CaseInputs& inputs) {
-    const at::Tensor x = input_of(inputs);
-    return results_of(x, function(x, comm.point_to_point()), expected);
+    const at::Tensor x = case_tensor(inputs);
+    return results_of(x, function(x, comm.point_to_point()), place);
   };
 }
 
 TaskCall in_place(at::Tensor (*function)(at::Tensor, PointToPoint&)) {
-  return on_tensor(function, Result::kInPlace);
+  return on_tensor(function, Place::kInPlace);
 }
 
 TaskCall made_new(at::Tensor (*function)(at::Tensor, PointToPoint&)) {
-  return on_tensor(function, Result::kNew);
+  return on_tensor(function, Place::kNew);
 }
 
 TaskCall from_rank(at::Tensor (*function)(at::Tensor, int, PointToPoint&)) {
   return [=](Communicator& comm, const CaseInputs& inputs) {
-    const at::Tensor x = input_of(inputs);
-    return results_of(x, function(x, src_rank_of(inputs), comm.point_to_point()), Result::kInPlace);
+    const at::Tensor x = case_tensor(inputs);
+    return results_of(x, function(x, src_rank_of(inputs), comm.point_to_point()), Place::kInPlace);
   };
 }
 
 TaskCall along_dims(at::Tensor (*function)(at::Tensor, std::int64_t, std::int64_t, PointToPoint&)) {
   return [=](Communicator& comm, const CaseInputs& inputs) {
-    const at::Tensor x = input_of(inputs);
+    const at::Tensor x = case_tensor(inputs);
     const at::Tensor out =
         function(x, inputs.integer("scatter_dim"), inputs.integer("gather_dim"), comm.point_to_point());
-    return results_of(x, out, Result::kNew);
+    return results_of(x, out, Place::kNewContiguous);
   };
 }
 
@@ -176,9 +149,45 @@ BasicTransformerBlock block_of(const CaseInputs& inputs) {
                                weights);
 }
 
+TensorMap results_of(const at::Tensor& x, const at::Tensor& out, Place place) {
+  if (out.defined()) {
+    const bool shares = out.is_alias_of(x);
+    if (place == Place::kInPlace && !shares)
+      throw ResultError("returns another tensor than its argument, expected the argument itself: it works in place");
+    if (place != Place::kInPlace && shares)
+      throw ResultError("returns its argument, or a view of it, expected a new tensor");
+    if (place == Place::kNewContiguous && !out.is_contiguous())
+      throw ResultError("returns a tensor that is not contiguous, expected a contiguous one");
+  }
+  return {{"out", out}, {"x", x}};
+}
+
+at::Tensor case_tensor(const CaseInputs& inputs) {
+  const at::Tensor& given = inputs.tensor("input.x");
+  if (inputs.numbers.count("transposed") > 0)
+    return given.transpose(0, -1).clone(at::MemoryFormat::Contiguous).transpose(0, -1);
+  if (inputs.numbers.count("sliced") == 0) return given.clone();
+  constexpr std::int64_t kMargin = 3;  // elements in front and behind
+  const at::Tensor storage = poison_(at::empty({given.numel() + 2 * kMargin}, given.options()));
+  return storage.narrow(0, kMargin, given.numel()).view(given.sizes()).copy_(given);
+}
+
 void poison_sharded_weights(const BasicTransformerBlock& block) {
   const TensorMap weights = block.weights();
   for (const char* name : {"q_proj", "k_proj", "v_proj", "o_proj", "fc1", "fc1_bias", "fc2"}) poison_(weights.at(name));
+}
+
+TensorMap tensor_parallel_results(const BasicTransformerBlock& block, const CaseInputs& inputs, const at::Tensor& out) {
+  TensorMap results = replicated_weights(block);
+  results.merge(block.shards());
+  results.insert({{"out", out}, {"x", inputs.tensor("input.x")}});
+  return results;
+}
+
+TensorMap ulysses_results(const BasicTransformerBlock& block, const CaseInputs& inputs, const at::Tensor& out) {
+  TensorMap results = block.weights();
+  results.insert({{"out", out}, {"x_shard", inputs.tensor("input.x_shard")}});
+  return results;
 }
 
 void add_gradients(const TensorMap& parameters, TensorMap& results) {

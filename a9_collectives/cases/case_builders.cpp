@@ -1,6 +1,7 @@
 #include "a9_collectives/cases/case_builders.h"
 
 #include "common/tensor/exact_data.h"
+#include "common/tensor/seeded.h"
 
 namespace lab::a9 {
 namespace {
@@ -42,7 +43,7 @@ Case with(Case test_case, const std::string& name, const std::function<double(co
 
 /// Requires the task's messages to deliver at least `least_bytes`, and no rank to send more than the most wasteful of
 /// the usual ways: a root that sends all of `whole_bytes` to everyone, in each of two phases. An algorithm has a
-/// `limit` of its own.
+/// `limit` of its own. What a rank computes is not bounded: to gather all tensors and add them up is a right all-reduce.
 Case received(Case test_case, const std::function<std::uint64_t(const CasePlace&)>& least_bytes,
               const std::function<std::uint64_t(const CasePlace&)>& whole_bytes, const Limit& limit) {
   const std::string task = test_case.task;
@@ -70,6 +71,25 @@ Input exact(const std::vector<std::int64_t>& shape, at::ScalarType dtype, std::u
           },
           [=](const CasePlace& place) {
             return static_cast<std::uint64_t>(c10::multiply_integers(sizes_of(place))) * c10::elementSize(dtype);
+          }};
+}
+
+Input long_row(const std::function<std::int64_t(int size)>& num_elements, std::uint64_t offset) {
+  return {[=](const CasePlace& place, int rank) {
+            constexpr std::int64_t kTile = 10007;
+            const std::int64_t length = num_elements(place.size);
+            const at::Tensor tile = exact_values_for_rank({kTile}, at::kFloat, place.seed + offset, rank);
+            return tile.repeat({length / kTile + 1}).narrow(0, 0, length).contiguous();
+          },
+          [=](const CasePlace& place) {
+            return static_cast<std::uint64_t>(num_elements(place.size)) * c10::elementSize(at::kFloat);
+          }};
+}
+
+Input rounded(const std::vector<std::int64_t>& shape, std::uint64_t offset) {
+  return {[=](const CasePlace& place, int rank) { return seeded_randn(shape, rank_seed(place.seed + offset, rank)); },
+          [=](const CasePlace&) {
+            return static_cast<std::uint64_t>(c10::multiply_integers(shape)) * c10::elementSize(at::kFloat);
           }};
 }
 
@@ -149,6 +169,10 @@ Case all_to_all_case(const std::string& task, const std::string& name, const Inp
 
 Case transposed(const Case& test_case) {
   return with(test_case, "transposed", [](const CasePlace&) { return 1.0; });
+}
+
+Case sliced(const Case& test_case) {
+  return with(test_case, "sliced", [](const CasePlace&) { return 1.0; });
 }
 
 int last_rank(int size) {

@@ -22,6 +22,13 @@ Input exact(const std::vector<std::int64_t>& shape, at::ScalarType dtype, std::u
 /// More than a million bytes of float32; few world sizes divide the number of elements.
 constexpr std::int64_t kLongElements = (1 << 18) + 3;
 
+/// A row of float32 integers, made faster than by exact() if it is long: the same 10007 of them over and over, a prime
+/// number, so that parts of the row differ.
+Input long_row(const std::function<std::int64_t(int size)>& num_elements, std::uint64_t offset);
+
+/// Random numbers, whose sums are rounded.
+Input rounded(const std::vector<std::int64_t>& shape, std::uint64_t offset);
+
 /// Further bounds that an algorithm must keep.
 using Limit = std::function<void(const CasePlace&, CostBound&)>;
 
@@ -35,6 +42,9 @@ Case all_to_all_case(const std::string& task, const std::string& name, const Inp
 
 /// The case on a transposed tensor, whose strides differ from a new one's.
 Case transposed(const Case& test_case);
+
+/// The case on a tensor in the middle of a larger storage.
+Case sliced(const Case& test_case);
 
 int last_rank(int size);
 

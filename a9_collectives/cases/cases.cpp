@@ -10,9 +10,9 @@ std::vector<Section> sections() {
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases = cases_of(sections());
-  for (const Case& further : strided_algorithm_cases()) cases.push_back(further);
-  return with_costly(cases,
-                     {"BroadcastChain", "BroadcastChainStrided", "BroadcastLarge", "OwnCollectives", "UlyssesGrad"});
+  for (const std::vector<Case>& further : {further_collective_cases(), strided_algorithm_cases()})
+    cases.insert(cases.end(), further.begin(), further.end());
+  return with_costly(cases, {"BroadcastChain", "BroadcastChainStrided", "BroadcastLarge"});
 }
 
 std::vector<LabStep> program_steps() {

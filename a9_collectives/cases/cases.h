@@ -31,8 +31,13 @@ std::vector<Case> strided_algorithm_cases();
 /// messages.
 std::vector<Case> collective_cases();
 
-/// The handout's checks of the Transformer: TensorParallelShards, TensorParallel and Ulysses, at its sizes in float32
-/// and with 8 heads in float64, and OwnCollectives. Cases that do not divide by the number of ranks are skipped.
+/// What a solution may have left out, besides: bfloat16, empty tensors, scalars, slices of a storage, dimensions that
+/// are equal or counted from the end, sizes up to 8 MiB, and the bits of rounded sums; not part of a run.
+std::vector<Case> further_collective_cases();
+
+/// The handout's checks of the Transformer: TensorParallelShards, TensorParallel and Ulysses, at its sizes in float32,
+/// which are skipped where its 4 heads do not divide by the number of ranks; with 2 heads on each rank in float64; and
+/// OwnCollectives.
 std::vector<Case> transformer_cases();
 
 /// Beyond the handout: gradients. ParallelFunctions on exact data, TensorParallelGrad, UlyssesGrad.

@@ -32,6 +32,32 @@ int first_rank(int) {
   return 0;
 }
 
+/// Random numbers: in which order they were added shows in the last bits, and these must be the same on all ranks. Any
+/// order is right: P numbers of at most 6 (a larger one is drawn once in 10^9) are added with P - 1 roundings of at most
+/// 2^-24 of 6 P each, and so are those of the expected sum. That is for 8 ranks; in practice, errors are far smaller.
+Case same_bits_case() {
+  Case result = allreduce_case("a9.allreduce", "AllReduceSameBits", rounded({1001}, 24));
+  result.tolerance = {0, 2 * 7 * 8 * 6 * 0x1p-24};
+  result.same_on_all_ranks = {"out"};
+  return result;
+}
+
+/// Every collective where the larger of input and result has a little more than so many bytes: a solution that chooses
+/// its algorithm by size may be wrong from any size on.
+std::vector<Case> long_cases(const std::string& suffix, std::int64_t bytes, std::uint64_t offset) {
+  const std::int64_t whole = bytes / 4 + 3;
+  const auto part = [whole](int size) { return whole / size + 1; };
+  const Input row = long_row([whole](int) { return whole; }, offset), one_part = long_row(part, offset + 1),
+              parts = long_row([part](int size) { return size * part(size); }, offset + 2);
+  std::vector<Case> cases = {broadcast_case("a9.broadcast", "Broadcast" + suffix, row, last_rank),
+                             allreduce_case("a9.allreduce", "AllReduce" + suffix, row),
+                             allgather_case("a9.allgather", "AllGather" + suffix, one_part),
+                             reduce_scatter_case("a9.reduce_scatter", "ReduceScatter" + suffix, parts),
+                             all_to_all_case("a9.all_to_all", "AllToAll" + suffix, parts, 0, 0)};
+  for (Case& test_case : cases) test_case.costly = bytes >= std::int64_t{1} << 20;
+  return cases;
+}
+
 }  // namespace
 
 std::vector<Case> collective_cases() {
@@ -64,6 +90,48 @@ std::vector<Case> collective_cases() {
       transposed(all_to_all_case("a9.all_to_all", "AllToAllStrided", exact({3, 2, -1}, at::kLong, 13), 2, 0)),
       all_to_all_case("a9.all_to_all", "AllToAllLarge", exact({-5003}, at::kFloat, 14), 0, 0),
   };
+}
+
+std::vector<Case> further_collective_cases() {
+  const at::ScalarType bf16 = at::kBFloat16;
+  const auto slice = [](std::uint64_t offset) { return exact({-2, 3}, at::kFloat, offset); };
+  const auto empty = [](std::uint64_t offset) { return exact({0, 3}, at::kFloat, offset); };
+  const auto idle = [](Case test_case) {
+    test_case.earns_alone = false;
+    return test_case;
+  };
+  std::vector<Case> cases = {
+      broadcast_case("a9.broadcast", "BroadcastBFloat16", exact({3, 5}, bf16, 25), last_rank),
+      broadcast_case("a9.broadcast", "BroadcastScalar", exact({}, at::kFloat, 26), last_rank),
+      idle(broadcast_case("a9.broadcast", "BroadcastEmpty", empty(27), last_rank)),
+      sliced(broadcast_case("a9.broadcast", "BroadcastSlice", slice(28), last_rank)),
+      allreduce_case("a9.allreduce", "AllReduceBFloat16", exact({7, 3}, bf16, 29)),
+      allreduce_case("a9.allreduce", "AllReduceScalar", exact({}, at::kFloat, 30)),
+      idle(allreduce_case("a9.allreduce", "AllReduceEmpty", empty(31))),
+      sliced(allreduce_case("a9.allreduce", "AllReduceSlice", slice(32))),
+      same_bits_case(),
+      allgather_case("a9.allgather", "AllGatherBFloat16", exact({3, 5}, bf16, 33)),
+      idle(allgather_case("a9.allgather", "AllGatherEmpty", empty(34))),
+      sliced(allgather_case("a9.allgather", "AllGatherSlice", slice(35))),
+      reduce_scatter_case("a9.reduce_scatter", "ReduceScatterBFloat16", exact({-3, 5}, bf16, 36)),
+      idle(reduce_scatter_case("a9.reduce_scatter", "ReduceScatterEmpty", empty(37))),
+      sliced(reduce_scatter_case("a9.reduce_scatter", "ReduceScatterSlice", slice(38))),
+      all_to_all_case("a9.all_to_all", "AllToAllBFloat16", exact({3, -1, 5}, bf16, 39), 1, 0),
+      idle(all_to_all_case("a9.all_to_all", "AllToAllEmpty", empty(40), 0, 1)),
+      sliced(all_to_all_case("a9.all_to_all", "AllToAllSlice", slice(41), 0, 1)),
+      all_to_all_case("a9.all_to_all", "AllToAllWithinMiddle", exact({2, -3, 5}, at::kFloat, 42), 1, 1),
+      all_to_all_case("a9.all_to_all", "AllToAllWithinLast", exact({3, 2, -2}, at::kFloat, 43), 2, 2),
+      all_to_all_case("a9.all_to_all", "AllToAllFromTheEnd", exact({2, 3, -2}, at::kFloat, 44), -1, -3)};
+  const auto add = [&](const std::vector<Case>& more) { cases.insert(cases.end(), more.begin(), more.end()); };
+  add(long_cases("256KiB", std::int64_t{256} << 10, 45));
+  add(long_cases("1MiB", std::int64_t{1} << 20, 48));
+  std::vector<Case> longest = long_cases("8MiB", std::int64_t{8} << 20, 51);
+  longest.resize(3);  // the others would take as long again
+  for (Case& test_case : longest) {
+    test_case.skip_reason = [](int size) { return size == 4 ? "" : "8 MiB are sent among 4 ranks only"; };
+  }
+  add(longest);
+  return cases;
 }
 
 }  // namespace lab::a9

@@ -8,26 +8,25 @@ std::vector<CostBound> no_built_ins() {
           {"reduce_scatter", 0}, {"all_to_all", 0}, {"barrier", 0}};
 }
 
-std::uint64_t size_of(const CasePlace& place) {
-  return static_cast<std::uint64_t>(place.size);
-}
+constexpr std::uint64_t kNotesBytes = 64;  // a few numbers for another rank: eight integers
 
-/// Of a task's own messages, or of a built-in collective.
-CostBound sent(const std::string& operation, std::uint64_t min_messages, std::uint64_t max_bytes_sent) {
+CostBound at_most(const std::string& operation, std::uint64_t max_bytes_sent) {
   CostBound bound;
   bound.operation = operation;
-  bound.min_messages = min_messages;
   bound.max_bytes_sent = max_bytes_sent;
   return bound;
 }
 
-std::uint64_t two_all_reduces(std::uint64_t bytes_of_x, std::uint64_t size) {
-  return 2 * (size - 1) * bytes_of_x;
+std::uint64_t others_than_one(int size) {
+  return static_cast<std::uint64_t>(size - 1);
 }
 
-std::uint64_t four_all_to_alls(std::uint64_t bytes_of_x, std::uint64_t size) {
-  const std::uint64_t chunk_bytes = bytes_of_x / size / size;
-  return 4 * (size - 1) * chunk_bytes;
+/// All that is summed and exchanged, under the name of one operation, or of all together.
+CostBound whole_traffic(const std::string& operation, const Traffic& traffic, int size) {
+  const std::uint64_t num_others = others_than_one(size);
+  CostBound bound = at_most(operation, num_others * (traffic.bytes_summed + kNotesBytes) + traffic.bytes_exchanged);
+  bound.min_bytes_received = num_others == 0 ? 0 : traffic.bytes_summed + traffic.bytes_exchanged;
+  return bound;
 }
 
 ShareBound work_of_blocks(const BlockSizes& sizes, std::int64_t num_blocks, const CasePlace& place) {
@@ -48,43 +47,49 @@ CostBounds no_communication(const std::string& task) {
   return on_every_rank(bounds);
 }
 
-CostBounds tensor_parallel_bounds(const std::string& task, std::uint64_t bytes_of_x, std::uint64_t num_passes) {
+Traffic tensor_parallel_traffic(std::uint64_t bytes_of_x, std::uint64_t num_passes) {
+  return {2 * num_passes * bytes_of_x, 0};
+}
+
+Traffic ulysses_traffic(std::uint64_t bytes_of_x, std::uint64_t num_passes, int size) {
+  const auto num_ranks = static_cast<std::uint64_t>(size);
+  const std::uint64_t chunk_bytes = bytes_of_x / num_ranks / num_ranks;
+  return {0, num_passes * 4 * (num_ranks - 1) * chunk_bytes};
+}
+
+CostBounds sums_by_any_means(const std::string& task, const TrafficOf& traffic_of) {
   return [=](const CasePlace& place) {
-    const std::uint64_t bytes = num_passes * two_all_reduces(bytes_of_x, size_of(place));
-    return std::vector<CostBound>{sent(task, 0, bytes), sent("all_gather", 0, bytes), {"all_reduce", 2 * num_passes}};
+    const Traffic traffic = traffic_of(place.size);
+    CostBound own = whole_traffic(task, traffic, place.size);
+    own.min_bytes_received = traffic.bytes_exchanged;
+    const std::uint64_t num_others = others_than_one(place.size), notes = num_others * kNotesBytes;
+    // As the ledger counts a built-in all_reduce of n bytes: 2 (P-1)/P n.
+    const std::uint64_t reduced = 2 * traffic.bytes_summed * num_others / (num_others + 1);
+    return std::vector<CostBound>{own,
+                                  at_most("all_reduce", reduced + notes),
+                                  at_most("reduce_scatter", reduced),
+                                  at_most("all_gather", num_others * traffic.bytes_summed + notes),
+                                  {"broadcast", 0},
+                                  {"all_to_all", 0},
+                                  whole_traffic("", traffic, place.size)};
   };
 }
 
-CostBounds ulysses_bounds(const std::string& task, std::uint64_t bytes_of_x) {
+CostBounds own_collectives(const std::string& task, const TrafficOf& traffic_of) {
   return [=](const CasePlace& place) {
-    const std::uint64_t size = size_of(place);
-    return std::vector<CostBound>{sent(task, 2 * (size - 1), four_all_to_alls(bytes_of_x, size)), {"all_to_all", 0}};
-  };
-}
-
-CostBounds ulysses_gradient_bounds(const std::string& task) {
-  return [=](const CasePlace& place) {
-    return std::vector<CostBound>{sent(task, 4 * (size_of(place) - 1), CostBound::kAny), {"all_to_all", 0}};
-  };
-}
-
-CostBounds design_bounds(const std::string& task, std::uint64_t bytes_of_x) {
-  return [=](const CasePlace& place) {
-    const std::uint64_t size = size_of(place);
-    // An all-reduce takes at least one message, an all-to-all one to each peer.
-    const std::uint64_t min_messages = size == 1 ? 0 : 2 + 2 * (size - 1);
     std::vector<CostBound> bounds = no_built_ins();
-    bounds.push_back(sent(task, min_messages, two_all_reduces(bytes_of_x, size) + four_all_to_alls(bytes_of_x, size)));
+    bounds.push_back(whole_traffic(task, traffic_of(place.size), place.size));
     return bounds;
   };
 }
 
-std::function<ShareBound(const CasePlace&)> block_work(const BlockSizes& sizes, std::int64_t num_blocks) {
-  return [=](const CasePlace& place) { return work_of_blocks(sizes, num_blocks, place); };
+std::function<ShareBound(const CasePlace&)> block_work(const BlockSizesOf& sizes_of, std::int64_t num_blocks) {
+  return [=](const CasePlace& place) { return work_of_blocks(sizes_of(place.size), num_blocks, place); };
 }
 
-std::function<ShareBound(const CasePlace&)> block_and_gradient_work(const BlockSizes& sizes) {
-  return [sizes](const CasePlace& place) {
+std::function<ShareBound(const CasePlace&)> block_and_gradient_work(const BlockSizesOf& sizes_of) {
+  return [sizes_of](const CasePlace& place) {
+    const BlockSizes sizes = sizes_of(place.size);
     ShareBound bound = work_of_blocks(sizes, 3, place);
     const std::int64_t d = sizes.options.d_model, f = sizes.options.d_ff;
     bound.most += (place.size - 1) * (4 * d * d + 2 * d * f + 5 * d + f);

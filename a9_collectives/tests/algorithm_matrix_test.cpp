@@ -9,6 +9,7 @@
 #include "a9_collectives/cases/cases.h"
 #include "a9_collectives/chunks.h"
 #include "a9_collectives/reduce_scatter.h"
+#include "a9_collectives/tests/wrong_collective.h"
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
 
@@ -62,10 +63,9 @@ std::vector<std::vector<NamedAlgorithm>> all_collectives() {
 }
 
 std::string verdict_of(const char* case_name, const Run& run, int size) {
-  const TaskCall call = [&run](Communicator& comm, const CaseInputs& inputs) {
-    const at::Tensor x = inputs.tensor("input.x").clone();
-    const at::Tensor out = run(x, inputs, comm.point_to_point());
-    return TensorMap{{"out", out}, {"x", x}};
+  const TaskCall call = [&](Communicator& comm, const CaseInputs& inputs) {
+    const at::Tensor x = case_tensor(inputs);
+    return results_of(x, run(x, inputs, comm.point_to_point()), place_of(case_name));
   };
   return testing::verdict(algorithm_cases(), case_name, call, size);
 }

@@ -8,12 +8,15 @@ namespace lab::a9 {
 namespace {
 
 TEST_CASE("the reference passes every case within its bounds at P = 1 2 3 4 5 8") {
-  const auto check_all_pass = [](int size, std::uint64_t seed) {
-    const std::size_t num_skipped = size == 3 || size == 5 ? 8 : size == 8 ? 2 : 0;
-    CHECK(testing::problem_of_cases(all_cases(), calls(), launch::WorldKind::kThreads, size, seed, num_skipped) == "");
-  };
-  for (const int size : {1, 2, 3, 4, 5, 8}) check_all_pass(size, 42);
-  check_all_pass(4, 20231);
+  const std::vector<Case> cases = all_cases();
+  for (const int size : {1, 2, 3, 4, 5, 8}) {
+    // The handout's block has 4 heads; 8 MiB are sent among 4 ranks.
+    const std::size_t num_skipped = (4 % size == 0 ? 0 : 2) + (size == 4 ? 0 : 3);
+    CHECK(testing::problem_of_cases(cases, calls(), launch::WorldKind::kThreads, size, 42, num_skipped) == "");
+  }
+  std::vector<Case> cheap;
+  std::copy_if(cases.begin(), cases.end(), std::back_inserter(cheap), [](const Case& one) { return !one.costly; });
+  CHECK(testing::problem_of_cases(cheap, calls(), launch::WorldKind::kThreads, 4, 20231) == "");
 }
 
 TEST_CASE("only the default seed gives the handout's numbers, any other gives numbers of its own") {

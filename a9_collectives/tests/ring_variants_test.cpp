@@ -3,6 +3,7 @@
 #include "a9_collectives/cases/cases.h"
 #include "a9_collectives/chunks.h"
 #include "a9_collectives/reduce_scatter.h"
+#include "a9_collectives/tests/wrong_collective.h"
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
 
@@ -16,9 +17,8 @@ using Function = at::Tensor (*)(at::Tensor, PointToPoint&);
 std::string ring_verdict(const std::string& name, const std::function<at::Tensor(at::Tensor, PointToPoint&)>& function,
                          int size) {
   const TaskCall call = [&](Communicator& comm, const CaseInputs& inputs) {
-    const at::Tensor x = inputs.tensor("input.x").clone();
-    const at::Tensor out = function(x, comm.point_to_point());
-    return TensorMap{{"out", out}, {"x", x}};
+    const at::Tensor x = case_tensor(inputs);
+    return results_of(x, function(x, comm.point_to_point()), place_of(name));
   };
   return testing::verdict(algorithm_cases(), name, call, size);
 }

@@ -12,7 +12,7 @@
 // Wrong student programs, each a collective with one mistake: ranks that wait for something that never comes, messages
 // and requests at fault, and ranks that end in the middle. Each ends on every rank, with a message that says who waits
 // for whom, or which rank is to blame, and where in the student's file. What a single call can get wrong is in
-// common/launch/tests/contract_failures_test.cpp.
+// common/launch/tests/contract/failures_test.cpp.
 namespace lab::a9 {
 namespace {
 

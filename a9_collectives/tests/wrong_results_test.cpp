@@ -1,12 +1,8 @@
 #include "a9_collectives/all_to_all.h"
-#include "a9_collectives/allgather.h"
 #include "a9_collectives/allreduce.h"
 #include "a9_collectives/broadcast.h"
-#include "a9_collectives/cases/cases.h"
-#include "a9_collectives/chunks.h"
 #include "a9_collectives/reduce_scatter.h"
-#include "common/testing/case_runs.h"
-#include "common/testing/judged_case.h"
+#include "a9_collectives/tests/wrong_collective.h"
 #include "common/testing/test.h"
 
 // Wrong solutions that run to the end: each computes something else, or claims to be an algorithm that it is not, and
@@ -16,48 +12,6 @@ namespace {
 
 using testing::contains;
 
-/// The verdict on the wrong call in place of the named case's own.
-std::string result_verdict(const std::string& case_name, const TaskCall& call, int size = 4) {
-  std::vector<Case> cases = collective_cases();
-  for (const Case& further : algorithm_cases()) cases.push_back(further);
-  return testing::verdict(cases, case_name, call, size);
-}
-
-/// What find_symptom() says of it.
-std::string symptom(const std::string& case_name, const TaskCall& call, int size = 4) {
-  return testing::symptom_of(collective_cases(), case_name, call, size);
-}
-
-/// As a student would write it: given the case's tensor (with its strides) and the messages.
-using OnTensor = std::function<at::Tensor(at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs)>;
-
-TaskCall call_of(const OnTensor& function) {
-  return [function](Communicator& comm, const CaseInputs& inputs) {
-    at::Tensor x = inputs.tensor("input.x").clone();
-    if (inputs.numbers.count("transposed") > 0) x = x.transpose(0, -1).contiguous().transpose(0, -1);
-    const at::Tensor out = function(x, comm.point_to_point(), inputs);
-    return TensorMap{{"out", out}, {"x", x}};
-  };
-}
-
-/// Another algorithm under the case's name.
-TaskCall claims(at::Tensor (*function)(at::Tensor, PointToPoint&)) {
-  return call_of([function](at::Tensor x, PointToPoint& p2p, const CaseInputs&) { return function(x, p2p); });
-}
-
-int src_rank_of(const CaseInputs& inputs) {
-  return static_cast<int>(inputs.integer("src_rank"));
-}
-
-/// Every rank's tensor, by messages.
-std::vector<at::Tensor> everybodys(const at::Tensor& x, PointToPoint& p2p) {
-  return allgather_direct(x.contiguous().view({1, -1}), p2p).chunk(p2p.size(), 0);
-}
-
-at::Tensor sum_of(const std::vector<at::Tensor>& rows, at::IntArrayRef shape) {
-  return at::cat(rows).sum(0, false, rows[0].scalar_type()).view(shape);
-}
-
 TEST_CASE("the reference passes the same way") {
   CHECK(result_verdict("Broadcast", calls().at("a9.broadcast")) == "passed");
   CHECK(result_verdict("AllReduceInt64", calls().at("a9.allreduce")) == "passed");
@@ -66,29 +20,22 @@ TEST_CASE("the reference passes the same way") {
 }
 
 TEST_CASE("wrong: broadcast always from rank 0, which the handout's numbers do not show") {
-  const auto from_zero =
-      call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) { return broadcast_flat(x, 0, p2p); });
+  const OnTensor from_zero = [](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
+    return broadcast_flat(x, 0, p2p);
+  };
   CHECK(result_verdict("Broadcast", from_zero) == "passed");
   CHECK(result_verdict("BroadcastFromLast", from_zero) == "mismatch");
   CHECK(symptom("BroadcastFromLast", from_zero) == "one_input_everywhere");
 }
 
-TEST_CASE("wrong: the result is returned and the argument left as it was") {
-  CHECK(symptom("Broadcast", call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs) {
-                  return broadcast_flat(x.clone(), src_rank_of(inputs), p2p);
-                })) == "argument_unchanged");
-  CHECK(symptom("AllReduce", call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
-                  return allreduce_gather_broadcast(x.clone(), p2p);
-                })) == "argument_unchanged");
-}
-
 TEST_CASE("wrong: only rank 0 gets the sum, or it is divided by P, or the own part counts twice") {
-  const auto changed = [](const std::function<at::Tensor(at::Tensor own, at::Tensor sum, PointToPoint&)>& change) {
-    return call_of([change](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
+  const auto changed =
+      [](const std::function<at::Tensor(at::Tensor own, at::Tensor sum, PointToPoint&)>& change) -> OnTensor {
+    return [change](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
       const at::Tensor own = x.clone();
       const at::Tensor sum = allreduce_gather_broadcast(x, p2p).clone();
       return x.copy_(change(own, sum, p2p));
-    });
+    };
   };
   for (const std::string name : {"AllReduce", "AllReduceInt64", "AllReduceLarge"}) {
     CHECK(symptom(name, changed([](at::Tensor own, at::Tensor sum, PointToPoint& p2p) {
@@ -103,10 +50,10 @@ TEST_CASE("wrong: only rank 0 gets the sum, or it is divided by P, or the own pa
 }
 
 /// Sums integers in a floating-point dtype.
-TaskCall allreduce_in(at::ScalarType summed_in) {
-  return call_of([summed_in](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
+OnTensor allreduce_in(at::ScalarType summed_in) {
+  return [summed_in](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
     return x.copy_(allreduce_gather_broadcast(x.to(summed_in), p2p));
-  });
+  };
 }
 
 TEST_CASE("wrong: integers are summed in floating point") {
@@ -117,18 +64,18 @@ TEST_CASE("wrong: integers are summed in floating point") {
 
 TEST_CASE("wrong: the parts of an all-gather start at the own rank") {
   for (const std::string name : {"AllGather", "AllGatherStrided", "AllGatherLarge"}) {
-    CHECK(symptom(name, call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
-                    return allgather_direct(x, p2p).roll(-p2p.rank() * x.size(0), 0);
-                  })) == "chunks_out_of_order");
+    CHECK(symptom(name, [](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
+            return allgather_direct(x, p2p).roll(-p2p.rank() * x.size(0), 0);
+          }) == "chunks_out_of_order");
   }
 }
 
 TEST_CASE("wrong: the parts of an all-gather are joined along dim 1") {
-  const auto along_one = [](bool reshaped) {
-    return call_of([reshaped](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
+  const auto along_one = [](bool reshaped) -> OnTensor {
+    return [reshaped](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
       const at::Tensor whole = at::cat(allgather_direct(x, p2p).chunk(p2p.size(), 0), 1);
       return reshaped ? whole.reshape({p2p.size() * x.size(0), x.size(1), x.size(2)}) : whole;
-    });
+    };
   };
   CHECK(contains(result_verdict("AllGatherStrided", along_one(false)), "[AllGatherStrided], result 'out'"));
   CHECK(result_verdict("AllGatherStrided", along_one(true)) == "mismatch");
@@ -137,20 +84,20 @@ TEST_CASE("wrong: the parts of an all-gather are joined along dim 1") {
 
 TEST_CASE("wrong: a reduce-scatter that keeps the neighbour's chunk, or sums in its argument") {
   for (const std::string name : {"ReduceScatter", "ReduceScatterStrided", "ReduceScatterLarge"}) {
-    CHECK(symptom(name, call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
-                    const at::Tensor sum = sum_of(everybodys(x, p2p), x.sizes());
-                    return sum.chunk(p2p.size(), 0)[static_cast<std::size_t>((p2p.rank() + 1) % p2p.size())];
-                  })) == "ranks_shifted");
-    CHECK(symptom(name, call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
-                    x.copy_(sum_of(everybodys(x, p2p), x.sizes()));
-                    return x.chunk(p2p.size(), 0)[static_cast<std::size_t>(p2p.rank())].clone();
-                  })) == "argument_changed");
+    CHECK(symptom(name, [](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
+            const at::Tensor sum = sum_of(everybodys(x, p2p), x.sizes());
+            return sum.chunk(p2p.size(), 0)[static_cast<std::size_t>((p2p.rank() + 1) % p2p.size())];
+          }) == "ranks_shifted");
+    CHECK(symptom(name, [](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
+            x.copy_(sum_of(everybodys(x, p2p), x.sizes()));
+            return x.chunk(p2p.size(), 0)[static_cast<std::size_t>(p2p.rank())].clone();
+          }) == "argument_changed");
   }
 }
 
 /// An all-to-all from all ranks' whole tensors, cut and joined as requested.
-TaskCall all_to_all_that(bool ignores_gather_dim, bool ignores_strides, bool reverses) {
-  return call_of([=](at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs) {
+OnTensor all_to_all_that(bool ignores_gather_dim, bool ignores_strides, bool reverses) {
+  return [=](at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs) {
     const std::int64_t scatter_dim = inputs.integer("scatter_dim"), gather_dim = inputs.integer("gather_dim");
     const at::Tensor read = ignores_strides ? at::from_blob(x.data_ptr(), x.sizes(), x.options()).clone() : x;
     std::vector<at::Tensor> parts;
@@ -161,7 +108,7 @@ TaskCall all_to_all_that(bool ignores_gather_dim, bool ignores_strides, bool rev
     if (reverses) std::reverse(parts.begin(), parts.end());
     const at::Tensor wanted = at::cat(parts, gather_dim);
     return ignores_gather_dim ? at::cat(parts, scatter_dim).reshape(wanted.sizes()) : wanted;
-  });
+  };
 }
 
 TEST_CASE("wrong: an all-to-all that joins where it cut, or in another order, or reads memory and not elements") {
@@ -172,21 +119,12 @@ TEST_CASE("wrong: an all-to-all that joins where it cut, or in another order, or
   CHECK(result_verdict("AllToAllStrided", all_to_all_that(false, true, false)) == "mismatch");
 }
 
-TEST_CASE("wrong: strides are ignored: a copy is filled and not given back") {
-  CHECK(result_verdict("BroadcastStrided", call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs) {
-                         return broadcast_flat(x.reshape({-1}), src_rank_of(inputs), p2p).view(x.sizes());
-                       })) == "mismatch");
-  CHECK(result_verdict("AllReduceStrided", call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs&) {
-                         return allreduce_gather_broadcast(x.contiguous(), p2p);
-                       })) == "mismatch");
-}
-
 TEST_CASE("wrong: an algorithm that is another one") {
-  const auto flat = call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs) {
+  const OnTensor flat = [](at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs) {
     return broadcast_flat(x, src_rank_of(inputs), p2p);
-  });
+  };
   // Whether the case refuses it by its bounds: messages, bytes or rounds.
-  const auto refused = [](const std::string& case_name, const TaskCall& call, int size = 4) {
+  const auto refused = [](const std::string& case_name, const OnTensor& call, int size = 4) {
     const std::string found = result_verdict(case_name, call, size);
     return contains(found, " of a9.") && contains(found, ", expected at ");
   };
@@ -211,9 +149,9 @@ TEST_CASE("wrong: an algorithm that is another one") {
   CHECK(refused("AllGatherDirect", claims(allgather_ring)));
   CHECK(refused("ReduceScatterRecursiveHalving", claims(reduce_scatter_ring), 8));
   CHECK(refused("ReduceScatterRing", claims(reduce_scatter_recursive_halving)));
-  const auto direct = call_of([](at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs) {
+  const OnTensor direct = [](at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs) {
     return all_to_all_direct(x, inputs.integer("scatter_dim"), inputs.integer("gather_dim"), p2p);
-  });
+  };
   CHECK(refused("AllToAllPairwise", direct));
 }
 

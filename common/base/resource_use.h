@@ -17,7 +17,7 @@ struct ResourceUse {
 /// What a process was seen to use meanwhile, by the kernel's count: whatever it says itself.
 struct SeenUse {
   double cpu_seconds = 0;
-  std::int64_t peak_bytes = 0;  ///< resident, beyond what it held before its first case
+  std::int64_t peak_bytes = 0;  ///< resident, beyond what it held before its first case and what earlier ones reached
 };
 
 }  // namespace lab

@@ -124,8 +124,20 @@ std::string beyond_shares(const Case& test_case, const CasePlace& place, const R
 /// The first bound that the case's costs on a rank violate; empty: none.
 std::string beyond_bounds(const Case& test_case, const CasePlace& place, const std::vector<LedgerEntry>& spent) {
   if (!test_case.bounds) return "";
-  for (const CostBound& bound : test_case.bounds(place)) {
+  const std::vector<CostBound> bounds = test_case.bounds(place);
+  for (const CostBound& bound : bounds) {
     const std::string reason = beyond(bound, entry_of(spent, bound.operation));
+    if (!reason.empty()) return reason;
+  }
+  for (const LedgerEntry& entry : spent) {
+    const bool named = std::any_of(bounds.begin(), bounds.end(), [&](const CostBound& bound) {
+      return bound.operation.empty() || bound.operation == entry.operation;
+    });
+    if (named) continue;
+    CostBound none;
+    none.operation = entry.operation;
+    none.max_calls = none.max_messages = 0;
+    const std::string reason = beyond(none, entry);
     if (!reason.empty()) return reason;
   }
   return "";
@@ -199,7 +211,7 @@ CaseInputs judged_inputs(const Case& test_case, const CasePlace& place) {
 
 CaseRun perform_case(const Case& test_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
                      at::Device device) {
-  CaseInputs inputs = test_case.inputs({comm.rank(), comm.size(), seed});
+  CaseInputs inputs = judged_inputs(test_case, {comm.rank(), comm.size(), seed});
   inputs.device = device;
   for (auto& [name, tensor] : inputs.tensors) tensor = tensor.to(device);
   return perform_call(calls, test_case.task, test_case.name, std::move(inputs), comm);
@@ -262,7 +274,7 @@ CaseResult run_case(const Case& test_case, const CallTable& calls, Communicator&
       compare_case(test_case, place, result.expected, run.actual, run.spent, run.used);
   if (!result.malformed.empty()) throw ContractError(result.malformed);
   result.used = run.used;
-  result.inputs = std::move(run.inputs);
+  result.inputs = test_case.keep_own_part ? test_case.inputs(place) : std::move(run.inputs);
   result.actual = std::move(run.actual);
   return result;
 }

@@ -79,17 +79,21 @@ struct Case {
   std::string prefix;           ///< of its match line: the name, except where a handout prints none
   bool only_rank_zero = false;  ///< needs no other rank, and only rank 0 runs and prints it
   bool costly = false;          ///< takes so long that it is judged on few world sizes (RubricJudging::cheap_ranks)
+  bool earns_alone = true;      ///< false: who does nothing is right here, which earns no marks by itself
   /// This rank's inputs.
   std::function<CaseInputs(const CasePlace&)> inputs;
-  /// Leaves of this rank's inputs what a judged rank is sent: what a right solution may read here. The rest, such as
-  /// other ranks' rows of a batch, is poisoned (tensor/exact_data.h) or erased. If the task gets a seed, everything
-  /// that its provided functions return must be among them (rank/sent_tensors.h). Empty: all is sent.
+  /// Leaves of this rank's inputs what a right solution may read here. The rest, such as other ranks' rows of a batch,
+  /// is poisoned (tensor/exact_data.h) or erased. If the task gets a seed, everything that its provided functions return
+  /// must be among them: a judged rank gets it from there (rank/sent_tensors.h). Empty: all is kept.
   std::function<void(const CasePlace&, TensorMap& inputs)> keep_own_part;
   /// What the task must return on this rank, from the inputs alone; may also look at the inputs of other ranks through
   /// `inputs`.
   std::function<TensorMap(const CasePlace&)> expected;
   Tolerance tolerance;
-  /// What it may cost this rank; empty: anything.
+  /// Names of results that must be equal to the bit on all ranks, although sums are rounded in some order. Known once
+  /// all ranks have returned, so a match line does not depend on it.
+  std::vector<std::string> same_on_all_ranks;
+  /// What it may cost this rank; operations that no bound names must not happen. Empty: anything.
   CostBounds bounds;
   /// What this rank may compute, in floating-point operations by the work meter (tensor/work_meter.h); empty: anything.
   std::function<ShareBound(const CasePlace&)> work;
@@ -119,7 +123,7 @@ ResourceUse use_of_one_process(const Case& test_case, const CasePlace& place);
 /// True on the ranks that run the case.
 bool is_asked(const Case& test_case, int rank);
 
-/// What a judged rank is sent of the case's inputs. The seed is still the place's.
+/// What a rank gets of the case's inputs. The seed is still the place's.
 CaseInputs judged_inputs(const Case& test_case, const CasePlace& place);
 
 /// Runs the call of the case's task on the case's inputs; all ranks together. Inputs are moved to the device, results
@@ -149,7 +153,7 @@ CaseComparison compare_case(const Case& test_case, const CasePlace& place, const
 /// The outcome of one case on one rank.
 struct CaseResult : CaseComparison {
   std::string skipped;  ///< reason; empty when it ran
-  CaseInputs inputs;
+  CaseInputs inputs;    ///< whole, also what the rank did not get
   TensorMap expected;
   TensorMap actual;
   ResourceUse used;

@@ -17,15 +17,16 @@
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/checks/case.h"
+#include "common/checks/check_report.h"
 #include "common/checks/check_run.h"
 #include "common/checks/lab_main.h"
+#include "common/checks/score.h"
 #include "common/cli/app.h"
 #include "common/comm/messages/model_time.h"
 #include "common/launch/one_rank.h"
 #include "common/launch/supervise/memory_file.h"
 #include "common/launch/supervise/run_in_child.h"
 #include "common/log/check_log.h"
-#include "common/log/sharing.h"
 
 namespace lab {
 namespace {
@@ -41,82 +42,6 @@ std::string read_log(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw UsageError(fmt::format("check-log: cannot read {}; expected the log of a run, or -", path));
   return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
-constexpr const char* kMessageIndent = "           ";  // aligns with the message of a check
-
-bool reached_todo(const TaskCheck& check) {
-  return !check.missing_task().empty();
-}
-
-/// How the ranks shared the case's work, if that is known.
-std::optional<log::Sharing> sharing_of_case(const CheckedCase& checked) {
-  std::vector<ResourceUse> by_rank;
-  for (const RankVerdict& rank : checked.ranks) by_rank.push_back(rank.used);
-  if (!checked.right() || checked.of_one_process.flops == 0 || by_rank.size() < 2) return std::nullopt;
-  return log::sharing_of(checked.name, by_rank, checked.of_one_process);
-}
-
-/// A line about the largest of a task's cases.
-std::string text_of_sharing(const std::vector<CheckedCase>& cases) {
-  const auto largest = std::max_element(cases.begin(), cases.end(), [](const CheckedCase& a, const CheckedCase& b) {
-    return a.of_one_process.flops < b.of_one_process.flops;
-  });
-  const std::optional<log::Sharing> sharing = sharing_of_case(*largest);
-  return sharing ? fmt::format("  {}: {}\n", sharing->name, text_of(*sharing)) : "";
-}
-
-std::string label_of(const CheckedCase& checked) {
-  if (checked.failure) return "failed";
-  return checked.too_expensive() ? "costly" : "wrong";
-}
-
-std::string message_of_case(const CheckedCase& checked) {
-  if (checked.right() || checked.skipped()) return "";
-  if (!checked.failure) return checked.reason();
-  // Right results, but its world failed afterwards: for instance, a message was never received.
-  return (checked.passed() ? "after it had returned: " : "") + checked.failure->message;
-}
-
-std::string text_of_case(const CheckedCase& checked) {
-  std::string text = fmt::format("  {:<7}  {}: {}\n", label_of(checked), checked.name, message_of_case(checked));
-  for (const std::string& line : checked.rank_lines) text += fmt::format("{}{}\n", kMessageIndent, line);
-  if (checked.symptom) text += fmt::format("{}likely: {}\n", kMessageIndent, checked.symptom->message);
-  return text;
-}
-
-/// The text after the task's id.
-std::string headline(const TaskCheck& check) {
-  const std::size_t num_ranks = check.cases.front().ranks.size();
-  const std::string where = fmt::format("on {} rank{}", num_ranks, num_ranks == 1 ? "" : "s");
-  if (reached_todo(check)) return fmt::format("not implemented: stops at TODO({})", check.missing_task());
-  if (check.skipped()) return fmt::format("skipped {}: {}", where, check.cases.front().ranks.front().reason);
-  const auto num_skipped = std::count_if(check.cases.begin(), check.cases.end(),
-                                         [](const CheckedCase& checked) { return checked.skipped(); });
-  const auto num_right =
-      std::count_if(check.cases.begin(), check.cases.end(), [](const CheckedCase& checked) { return checked.right(); });
-  return fmt::format("{} of {} checks right {}", num_right,
-                     static_cast<std::ptrdiff_t>(check.cases.size()) - num_skipped, where);
-}
-
-nlohmann::json json_of_use(const ResourceUse& use) {
-  return {{"flops", use.flops},
-          {"peak_tensor_bytes", use.peak_bytes},
-          {"retained_tensor_bytes", use.retained_bytes},
-          {"model_time_ps", use.model_time.total}};
-}
-
-nlohmann::json json_of_case(const CheckedCase& checked) {
-  nlohmann::json ranks = nlohmann::json::array();
-  for (const RankVerdict& rank : checked.ranks) ranks.push_back(json_of_use(rank.used));
-  return {{"name", checked.name},
-          {"passed", checked.right()},
-          {"skipped", checked.skipped()},
-          {"words", message_of_case(checked)},
-          {"symptom", checked.symptom ? checked.symptom->id : ""},
-          {"likely", checked.symptom ? checked.symptom->message : ""},
-          {"used", ranks},
-          {"of_one_process", json_of_use(checked.of_one_process)}};
 }
 
 ExitCode compare_log(const LabProgram& program, const std::string& path, int num_ranks) {
@@ -146,45 +71,6 @@ void check_log_command(cli::App& app, const LabProgram& program) {
   app.set_action([&] { return compare_log(program, path, num_ranks); });
 }
 
-std::string check_text(const TaskCheck& check) {
-  std::string text = fmt::format("{}: {}\n", check.task, headline(check));
-  if (reached_todo(check)) return text;
-  for (const CheckedCase& checked : check.cases) {
-    if (!checked.right() && !checked.skipped()) text += text_of_case(checked);
-  }
-  return text + text_of_sharing(check.cases);
-}
-
-void Summary::add(bool passed, bool todo, bool skipped) {
-  ++num_tasks_;
-  if (passed) ++num_passed_;
-  if (todo) ++num_todo_;
-  if (skipped) ++num_skipped_;
-}
-
-std::string Summary::text() const {
-  std::string text = fmt::format("{} of {} tasks right", num_passed_, num_tasks_);
-  if (num_todo_ > 0) text += fmt::format(", {} not implemented", num_todo_);
-  if (num_skipped_ > 0) text += fmt::format(", {} skipped", num_skipped_);
-  return text + "\n";
-}
-
-std::string check_json(const std::vector<TaskCheck>& checks) {
-  nlohmann::json document = nlohmann::json::array();
-  for (const TaskCheck& check : checks) {
-    nlohmann::json cases = nlohmann::json::array();
-    for (const CheckedCase& checked : check.cases) cases.push_back(json_of_case(checked));
-    document.push_back({{"task", check.task},
-                        {"passed", check.passed()},
-                        {"skipped", check.skipped()},
-                        {"exit_code", check.exit_code()},
-                        {"words", headline(check)},
-                        {"ranks", check.cases.front().ranks.size()},
-                        {"checks", cases}});
-  }
-  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
-
 namespace {
 
 struct CheckOptions {
@@ -193,6 +79,7 @@ struct CheckOptions {
   std::uint64_t seed = 0;
   int num_shaken = 0;
   std::string name, json_file;
+  std::string score_file, figures_file;  ///< of the reference: to compare with, to write
 };
 
 /// What the author of a solution is told of one task, and whether to go on to its next run.
@@ -201,35 +88,39 @@ struct TaskReport {
   nlohmann::json json;
   int exit_code = 0;
   bool passed = false, skipped = false, todo = false, shares = false;
+  std::string figures;  ///< text_of_figures()
 };
 
-TaskReport report_of(const TaskCheck& check) {
+TaskReport report_of(const TaskCheck& check, const std::optional<FiguresByCase>& reference) {
   return {check.task,
-          check_text(check),
+          check_text(check) + (reference ? score_text(check, *reference) : ""),
           nlohmann::json::parse(check_json({check})).front(),
           check.exit_code(),
           check.passed(),
           check.skipped(),
           reached_todo(check),
-          !text_of_sharing(check.cases).empty()};
+          !text_of_sharing(check.cases).empty(),
+          text_of_figures(figures_of({check}))};
 }
 
 nlohmann::json json_of(const TaskReport& one) {
-  return {one.task, one.text, one.json, one.exit_code, one.passed, one.skipped, one.todo, one.shares};
+  return {one.task, one.text, one.json, one.exit_code, one.passed, one.skipped, one.todo, one.shares, one.figures};
 }
 
 TaskReport report_from(const nlohmann::json& one) {
-  return {one.at(0), one.at(1), one.at(2), one.at(3), one.at(4), one.at(5), one.at(6), one.at(7)};
+  return {one.at(0), one.at(1), one.at(2), one.at(3), one.at(4), one.at(5), one.at(6), one.at(7), one.at(8)};
 }
 
 /// Runs the checks in another process: this one can fork no ranks any more once it has judged results.
 std::vector<TaskReport> run_in_its_process(const std::string& what, const std::vector<Case>& cases,
-                                           const CallTable& calls, const launch::WorldSpec& world, std::uint64_t seed) {
+                                           const CallTable& calls, const launch::WorldSpec& world, std::uint64_t seed,
+                                           const std::optional<FiguresByCase>& reference) {
   const launch::MemoryFile file("report");
   launch::run_in_child(what, [&] {
     launch::use_threads(1);  // makes the pool that a fork does not copy, before two threads could both make it
     nlohmann::json reports = nlohmann::json::array();
-    for (const TaskCheck& check : run_checks(cases, calls, world, seed)) reports.push_back(json_of(report_of(check)));
+    for (const TaskCheck& check : run_checks(cases, calls, world, seed))
+      reports.push_back(json_of(report_of(check, reference)));
     write_fully(file.fd(), reports.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   });
   std::vector<TaskReport> reports;
@@ -311,6 +202,11 @@ class TaskHistory {
 
 std::vector<TaskHistory> histories_of(const std::vector<Case>& cases, const LabProgram& program,
                                       const CheckOptions& options) {
+  std::optional<FiguresByCase> reference, without;
+  if (!options.score_file.empty()) {
+    reference = load_figures(options.score_file);
+    without.emplace();
+  }
   std::vector<TaskHistory> histories;
   for (const std::string& task : tasks_of(cases)) histories.emplace_back(task);
   for (const CheckedWorld& world : worlds_of(program, options)) {
@@ -322,7 +218,9 @@ std::vector<TaskHistory> histories_of(const std::vector<Case>& cases, const LabP
       if (history->goes_on() && fits) some.push_back(test_case);
     }
     if (some.empty()) continue;
-    for (TaskReport& report : run_in_its_process(world.name, some, program.calls, world.spec, options.seed)) {
+    const bool at_default = world.spec.num_ranks == program.defaults.num_ranks;  // the reference's
+    for (TaskReport& report : run_in_its_process(world.name, some, program.calls, world.spec, options.seed,
+                                                 reference && at_default ? reference : without)) {
       const auto history = std::find_if(histories.begin(), histories.end(),
                                         [&](const TaskHistory& one) { return one.task() == report.task; });
       history->add(std::move(report), world.spec.num_ranks, world.heading);
@@ -343,6 +241,7 @@ ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
   const std::vector<TaskHistory> histories = histories_of(cases, program, options);
   int exit_code = 0;
   bool any_shares = false;
+  FiguresByCase figures;
   Summary summary;
   nlohmann::json document = nlohmann::json::array();
   for (const TaskHistory& history : histories) {
@@ -351,12 +250,14 @@ ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
     document.push_back(history.json());
     if (exit_code == 0) exit_code = report.exit_code;
     any_shares = any_shares || report.shares;
+    figures.merge(figures_from(report.figures));
     summary.add(report.passed, report.todo, report.skipped);
   }
   if (any_shares) fmt::print("model time: {}\n", rates_text(comm::ModelRates()));
   if (options.num_shaken > 0 && exit_code == 0)
     fmt::print("the same in {}\n", counted(options.num_shaken, "shaken run"));
   if (histories.size() > 1) fmt::print("{}", summary.text());
+  if (!options.figures_file.empty()) write_file_atomically(options.figures_file, text_of_figures(figures));
   if (!options.json_file.empty())
     write_file_atomically(options.json_file,
                           document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
@@ -379,6 +280,9 @@ void check_command(cli::App& app, const LabProgram& program) {
   app.add_timeout(options.world.timeout_seconds);
   app.add_integer("--shake", options.num_shaken, {0, 10000}, "more runs, in which messages arrive in other orders");
   app.add_text("--json", options.json_file, "FILE", "the results as JSON");
+  app.add_text("--score", options.score_file, "FILE",
+               "also print what each right check costs, next to the reference's figures in FILE and the bound");
+  app.add_text("--figures", options.figures_file, "FILE", "what each right check costs, for --score");
   app.set_action([&] { return check_tasks(program, options); });
 }
 

@@ -7,9 +7,9 @@
 namespace lab {
 
 /// The numbers of ranks that a lab's cases are checked and judged on: a mistake that 4 ranks hide shows on 3, on one
-/// rank, or where their number is no power of two.
+/// rank, on more than 4, or where their number is no power of two.
 struct CheckedSizes {
-  std::vector<int> for_all = {4, 3};
+  std::vector<int> for_all = {4, 3, 6};
   std::vector<int> for_cheap = {1, 2, 5, 7, 8};  ///< further ones, for all cases but the costly ones
 
   /// Each once, in this order.

@@ -7,6 +7,8 @@
 #include <initializer_list>
 
 #include "common/checks/time_bound.h"
+#include "common/tensor/compare.h"
+#include "common/tensor/describe.h"
 
 namespace lab {
 namespace {
@@ -73,6 +75,63 @@ void judge_time(const Case& test_case, std::uint64_t seed, std::vector<RankVerdi
   });
   slowest.state = Finding::kTooExpensive;
   slowest.reason = reason;
+}
+
+/// Results that must be the same everywhere: a rank that is right, but has other bits than rank 0, is wrong.
+void judge_sameness(const Case& test_case, const std::vector<std::optional<CaseRecord>>& by_rank,
+                    std::vector<RankVerdict>& ranks) {
+  if (!has_only(ranks, {Finding::kRight})) return;
+  for (const std::string& name : test_case.same_on_all_ranks) {
+    const at::Tensor& first = by_rank.front()->results.at(name);
+    for (std::size_t rank = 1; rank < ranks.size(); ++rank) {
+      const at::Tensor& here = by_rank[rank]->results.at(name);
+      if (at::equal(here, first)) continue;
+      Tolerance exact;
+      exact.rtol = exact.atol = 0;
+      const std::optional<FirstDifference> found = first_difference(here, first, exact);
+      ranks[rank] = verdict_of(Finding::kWrong,
+                               fmt::format("result '{}'{}: expected the same bits on all ranks", name,
+                                           found ? fmt::format(", element {}: {}, but {} on rank 0",
+                                                               shape_text(found->index), found->actual, found->expected)
+                                                 : " differs from that of rank 0"));
+      return;
+    }
+  }
+}
+
+/// The most bytes that a rank may send, by its bounds: what no bound names it may not send.
+std::int64_t most_bytes_sent(const std::vector<CostBound>& bounds) {
+  std::uint64_t most = 0;
+  for (const CostBound& bound : bounds) {
+    if (bound.max_calls == 0 || bound.max_messages == 0) continue;
+    if (bound.max_bytes_sent == CostBound::kAny) return CaseFigures::kAny;
+    if (bound.operation.empty()) return static_cast<std::int64_t>(bound.max_bytes_sent);
+    most += bound.max_bytes_sent;
+  }
+  return static_cast<std::int64_t>(most);
+}
+
+CaseFigures limits_of(const Case& test_case, int size, std::uint64_t seed) {
+  CaseFigures limits;
+  if (test_case.time) limits.model_time_ps = test_case.time(size, seed).max_ps;
+  if (test_case.bounds) limits.bytes_sent = 0;
+  if (test_case.memory) limits.peak_bytes = 0;
+  for (int rank = 0; rank < size; ++rank) {
+    if (!is_asked(test_case, rank)) continue;
+    const CasePlace place{rank, size, seed};
+    if (test_case.bounds) limits.bytes_sent = std::max(limits.bytes_sent, most_bytes_sent(test_case.bounds(place)));
+    if (test_case.memory) limits.peak_bytes = std::max(limits.peak_bytes, test_case.memory(place).most);
+  }
+  return limits;
+}
+
+/// Adds what one rank used.
+void add_use(CaseFigures& used, const CaseRecord& record) {
+  std::int64_t bytes_sent = 0;
+  for (const LedgerEntry& entry : record.spent) bytes_sent += static_cast<std::int64_t>(entry.bytes_sent);
+  used.model_time_ps = std::max(used.model_time_ps, record.used.model_time.total);
+  used.bytes_sent = std::max(used.bytes_sent, bytes_sent);
+  used.peak_bytes = std::max(used.peak_bytes, record.used.peak_bytes);
 }
 
 /// With inputs, which only symptoms need.
@@ -156,7 +215,10 @@ CaseVerdict judge_case(const Case& test_case, int size, std::uint64_t seed,
   verdict.task = test_case.task;
   verdict.name = test_case.name;
   const std::string skip_reason = skip_reason_of(test_case, size);
-  if (skip_reason.empty()) verdict.of_one_process = use_of_one_process(test_case, {0, size, seed});
+  if (skip_reason.empty()) {
+    verdict.of_one_process = use_of_one_process(test_case, {0, size, seed});
+    verdict.limits = limits_of(test_case, size, seed);
+  }
   std::vector<TensorMap> expected(static_cast<std::size_t>(size));
   for (int rank = 0; rank < size; ++rank) {
     const auto index = static_cast<std::size_t>(rank);
@@ -172,10 +234,12 @@ CaseVerdict judge_case(const Case& test_case, int size, std::uint64_t seed,
       if (!known) {
         verdict.ranks.back().used = record->used;
         verdict.ranks.back().seen = record->seen;
+        add_use(verdict.used, *record);
       }
     }
   }
   judge_time(test_case, seed, verdict.ranks);
+  judge_sameness(test_case, by_rank, verdict.ranks);
   if (!verdict.passed() && !verdict.skipped() && !verdict.not_implemented())
     verdict.symptom = symptom_of(evidence_of(test_case, size, seed, expected, by_rank, verdict.ranks));
   return verdict;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,11 +25,22 @@ struct RankVerdict {
   SeenUse seen;              ///< and as its judge saw it
 };
 
+/// What a case cost, or may cost, the rank that has most of each.
+struct CaseFigures {
+  static constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+
+  std::int64_t model_time_ps = kAny;
+  std::int64_t bytes_sent = kAny;
+  std::int64_t peak_bytes = kAny;  ///< of tensors that the call made
+};
+
 /// One case, judged over all ranks.
 struct CaseVerdict {
   std::string task, name;
   std::vector<RankVerdict> ranks;
   ResourceUse of_one_process;  ///< see use_of_one_process()
+  CaseFigures used = {0, 0, 0};
+  CaseFigures limits;  ///< of its bounds
   std::optional<Symptom> symptom;
 
   bool passed() const;           ///< right on every rank that was asked, and on at least one

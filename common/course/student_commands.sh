@@ -8,11 +8,12 @@ help_on_course() {
   cat <<'TEXT'
   next [LAB]              name the next task, where to edit, what to read, how
                           to check it
-  check [TASK or LAB]... [--nproc P] [--shake N]
+  check [TASK or LAB]... [--nproc P] [--shake N] [--score]
                           build and check: what is wrong, on which rank, and
                           what that looks like; what the grading would refuse;
                           nothing named: all; with --shake: N more runs in
-                          other orders of messages
+                          other orders of messages; with --score: what each
+                          right check costs, next to the reference
   hint TASK [LEVEL]       a hint; the next call gives a clearer one, up to the
                           third
   watch [TASK or LAB] [--timeout SECONDS]
@@ -61,23 +62,28 @@ audit_lab() { "$root/common/course/audit/audit_lab.sh" "$root" "$1" >&2 || retur
 # check_program LAB [TASK]: checks with the program as built, and remembers the results. Options are in $check_options;
 # $scratch/began has the time of the last build.
 check_program() {
-  local code=0
+  local code=0 option options=()
+  for option in "${check_options[@]}"; do
+    options+=("$option")
+    [[ $option != --score ]] || options+=("$root/$1/reference_figures.json")
+  done
   rm -f -- "$scratch/results.json"
-  "$programs_folder/$1" check "${@:2}" --json "$scratch/results.json" "${check_options[@]}" || code=$?
+  "$programs_folder/$1" check "${@:2}" --json "$scratch/results.json" "${options[@]}" || code=$?
   [[ ! -s $scratch/results.json ]] || course record "$scratch/results.json" --since "$scratch/began"
   return "$code"
 }
 
-# check_lab LAB [TASK]...: builds, audits and checks; all tasks if none is named. Returns the first exit code that is not 0.
+# check_lab LAB [TASK]...: builds, audits and checks; all tasks if none is named. Returns the first exit code that is not
+# 0. What the grading would refuse in one file keeps no other file's tasks from being checked.
 check_lab() {
-  local lab=$1 task code=0 first=0
-  shift
+  local lab=$1 task code=0 first=0 tasks=("${@:2}")
   touch -- "$scratch/began"
-  build_lab "$lab" && audit_lab "$lab" || return 1
-  [[ $# != 0 ]] || { check_program "$lab"; return; }
-  for task; do
+  build_lab "$lab" || return 1
+  audit_lab "$lab" || first=1
+  [[ ${#tasks[@]} != 0 ]] || tasks=('')
+  for task in "${tasks[@]}"; do
     code=0
-    check_program "$lab" "$task" || code=$?
+    check_program "$lab" ${task:+"$task"} || code=$?
     [[ $first != 0 ]] || first=$code
   done
   return "$first"

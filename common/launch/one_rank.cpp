@@ -1,5 +1,6 @@
 #include "common/launch/one_rank.h"
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <dlfcn.h>
 #include <malloc.h>
@@ -85,6 +86,10 @@ RankOutcome run_process_rank(const comm::ProcessWorldOptions& options, const Wor
 void keep_freed_memory() {
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+}
+
+void compute_without_onednn() {
+  at::globalContext().setUserEnabledMkldnn(false);
 }
 
 void use_threads(int num_threads) {

@@ -26,4 +26,8 @@ void keep_freed_memory();
 /// "Invalid thread pool!" or corrupt memory (a rank that is a process has only one thread before its first work).
 void use_threads(int num_threads);
 
+/// From now on LibTorch computes with its own kernels only: oneDNN's compiler writes machine code, which a judged rank may
+/// not. They need more memory for a convolution, on which bounds depend.
+void compute_without_onednn();
+
 }  // namespace lab::launch

@@ -66,6 +66,17 @@ std::int64_t bytes_of_results(const TensorMap& results, const TensorMap& inputs)
   return bytes;
 }
 
+/// Refuses what cannot be compared with any expected result.
+void require_plain(const std::string& result, const at::Tensor& tensor, at::Device device) {
+  const bool elsewhere = !tensor.is_cpu() && tensor.device().type() != device.type();
+  if (elsewhere)
+    throw ResultError(
+        fmt::format("result '{}' is on device {}, expected {}", result, tensor.device().str(), device.str()));
+  if (tensor.is_complex() || tensor.is_quantized() || tensor.layout() != at::kStrided)
+    throw ResultError(
+        fmt::format("result '{}' is {}, expected a dense tensor of real numbers", result, describe(tensor)));
+}
+
 /// What the task's call threw, as the error of exit code 7 that names the case. Null: no exception.
 Error thrown_by_student(const std::string& task, const std::string& name, const CaseInputs& inputs,
                         const std::exception* failure) {
@@ -99,7 +110,9 @@ CaseRun perform_call(const CallTable& calls, const std::string& task, const std:
       run.used = measured_use(comm, [&] {
         run.actual = call(comm, run.inputs);
         for (auto& [result, tensor] : run.actual) {
-          if (tensor.defined()) tensor = tensor.cpu().detach();  // what led to a result is not part of it
+          if (!tensor.defined()) continue;
+          require_plain(result, tensor, run.inputs.device);
+          tensor = tensor.cpu().detach();  // what led to a result is not part of it
         }
       });
       const std::int64_t returned = bytes_of_results(run.actual, run.inputs.tensors);

@@ -103,6 +103,28 @@ std::string reason_to_look(const ClaimCheck& claims, const Case& test_case, int 
   }
 }
 
+/// Takes back what a task passed only where nothing had to be done.
+void take_back_idle(const std::vector<Case>& cases, std::map<std::string, TaskOutcome>& outcomes) {
+  using State = CheckOutcome::State;
+  std::map<std::string, std::vector<CheckOutcome*>> idle;
+  std::set<std::string> earning;  // tasks, by a check that has passed or may still
+  for (const Case& test_case : cases) {
+    TaskOutcome& outcome = outcomes[test_case.task];
+    if (outcome.state != TaskOutcome::State::kJudged) continue;
+    CheckOutcome& check = check_of(outcome, test_case.name);
+    if (check.state != State::kPassed && check.state != State::kNotJudged) continue;
+    if (test_case.earns_alone) earning.insert(test_case.task);
+    if (!test_case.earns_alone) idle[test_case.task].push_back(&check);
+  }
+  for (const auto& [task, checks] : idle) {
+    for (CheckOutcome* check : checks) {
+      if (earning.count(task) != 0 || check->state != State::kPassed) continue;
+      check->state = State::kFailed;
+      check->reason = "right, but so is who does nothing: counts only if another check is right";
+    }
+  }
+}
+
 /// Runs the checks on one size after the other, as long as they have something to lose.
 std::map<std::string, TaskOutcome> run_sizes(const CheckRunner& runner, const CheckedSizes& sizes,
                                              const std::vector<Case>& cases, const ClaimCheck& claims) {
@@ -139,6 +161,7 @@ std::map<std::string, TaskOutcome> run_sizes(const CheckRunner& runner, const Ch
       if (!reason.empty()) note_not_judged(outcome, run.name, NotJudged(reason));
     }
   }
+  take_back_idle(cases, outcomes);
   return outcomes;
 }
 
@@ -292,6 +315,7 @@ LabOutcome judge_lab(const JudgedLab& lab, const Rubric& rubric, const StudentBu
   const auto start = std::chrono::steady_clock::now();
   launch::keep_freed_memory();
   launch::use_threads(1);  // results are small, and a pool of threads would compete with the ranks
+  launch::compute_without_onednn();  // as the ranks do
   const std::vector<Case> cases = lab.cases();
   const std::vector<std::string> tasks = tasks_to_run(rubric, cases, options.only_task);
   LabOutcome outcome;

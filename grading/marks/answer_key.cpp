@@ -70,7 +70,8 @@ std::string manuals_of(const Rubric& rubric) {
   std::string lines;
   for (const RubricManual& manual : rubric.manuals) {
     lines += fmt::format("  {}: {}", manual.id, manual.title);
-    if (manual.marks > 0) lines += fmt::format(", {} marks", shown_marks(manual.marks));
+    if (manual.marks > 0)
+      lines += fmt::format(", {} marks{}", shown_marks(manual.marks), manual.bonus ? " on top" : "");
     lines += fmt::format("; {}{}{}\n    look for: {}\n", manual.file, manual.also.empty() ? "" : ", ",
                          fmt::join(manual.also, ", "), manual.look_for);
   }

@@ -35,13 +35,17 @@ Dataset dataset_of(const CaseInputs& inputs) {
   return {images_at(inputs, "input.train."), images_at(inputs, "input.test.")};
 }
 
+at::ScalarType dtype_of(const CaseInputs& inputs) {
+  return inputs.integer("is_float32") != 0 ? at::kFloat : at::kDouble;
+}
+
 Parameters weights_of(const ModelSpec& layers, const CaseInputs& inputs) {
   const std::string prefix = "weight.";
   TensorMap values;
   for (const auto& [name, tensor] : inputs.tensors) {
     if (name.rfind(prefix, 0) == 0) values[name.substr(prefix.size())] = tensor;
   }
-  Parameters weights = zero_parameters(layers, at::kDouble);
+  Parameters weights = zero_parameters(layers, dtype_of(inputs));
   assign(layers, weights, values);
   return weights;
 }

@@ -19,7 +19,10 @@ Images images_of(const CaseInputs& inputs);
 TensorMap inputs_of(const Dataset& data);
 Dataset dataset_of(const CaseInputs& inputs);
 
-/// The weights of these layers, each "weight.<name>", float64, as new leaves.
+/// What the inputs say that a model is computed in: float32 if "is_float32" is 1, or else float64.
+at::ScalarType dtype_of(const CaseInputs& inputs);
+
+/// The weights of these layers, each "weight.<name>", in dtype_of(inputs), as new leaves.
 /// Errors    UsageError: one is missing, or has another shape or dtype
 Parameters weights_of(const ModelSpec& layers, const CaseInputs& inputs);
 

@@ -45,13 +45,13 @@ StagePlan uneven_plan(int num_ranks, int num_chunks) {
   return plan;
 }
 
-StagePlan long_plan(int num_ranks, int num_chunks) {
-  // The first and the last layer are small: each is with its neighbour.
-  const std::int64_t num_stages = num_ranks * num_chunks, num_layers = num_stages + 2;
+StagePlan long_plan(int num_ranks, int num_chunks, std::int64_t layers_per_stage) {
+  // The first and the last layer are small: each is with its neighbours.
+  const std::int64_t num_stages = num_ranks * num_chunks, num_layers = num_stages * layers_per_stage + 2;
   StagePlan plan{chain_of_widths(num_layers, [](std::int64_t) { return kLongWidth; }), {}, num_ranks};
   std::int64_t begin = 0;
   for (std::int64_t stage = 0; stage < num_stages; ++stage) {
-    const std::int64_t end = stage == num_stages - 1 ? num_layers : stage + 2;
+    const std::int64_t end = stage == num_stages - 1 ? num_layers : (stage + 1) * layers_per_stage + 1;
     plan.stages.push_back({begin, end - begin});
     begin = end;
   }
@@ -60,7 +60,8 @@ StagePlan long_plan(int num_ranks, int num_chunks) {
 
 StagePlan plan_of_trial(const CaseInputs& inputs, int num_ranks) {
   const auto num_chunks = static_cast<int>(inputs.integer("num_chunks"));
-  return inputs.integer("computes_long") != 0 ? long_plan(num_ranks, num_chunks) : uneven_plan(num_ranks, num_chunks);
+  const std::int64_t long_layers = inputs.integer("long_layers");
+  return long_layers > 0 ? long_plan(num_ranks, num_chunks, long_layers) : uneven_plan(num_ranks, num_chunks);
 }
 
 }  // namespace lab::optc

@@ -15,11 +15,11 @@ ModelSpec chain_model(std::int64_t num_layers);
 /// Such a model cut into uneven stages, the same on every rank.
 StagePlan uneven_plan(int num_ranks, int num_chunks);
 
-/// Another one, of wide layers, in stages that compute for equally long, and many times as long as their messages take
-/// in model time.
-StagePlan long_plan(int num_ranks, int num_chunks);
+/// Another one, of wide layers, in stages of so many, which compute for equally long, and many times as long as their
+/// messages take in model time.
+StagePlan long_plan(int num_ranks, int num_chunks, std::int64_t layers_per_stage);
 
-/// The plan that the inputs name by "num_chunks" and "computes_long".
+/// The plan that the inputs name by "num_chunks" and "long_layers": of each stage of a long_plan(), or 0.
 StagePlan plan_of_trial(const CaseInputs& inputs, int num_ranks);
 
 }  // namespace lab::optc

@@ -8,13 +8,27 @@ bool is_statistic(const std::string& tensor_name) {
   return tensor_name.find("running_") != std::string::npos;
 }
 
+namespace {
+
+/// Backward from `out`, if that is possible: a missing graph, and another shape, show in the results.
+void go_backward(const at::Tensor& out, const at::Tensor& grad_out) {
+  if (out.defined() && out.requires_grad() && out.sizes() == grad_out.sizes()) out.backward(grad_out);
+}
+
+at::Tensor without_graph(const at::Tensor& tensor) {
+  return tensor.defined() ? tensor.detach() : tensor;
+}
+
+}  // namespace
+
 TaskCall function_call(const std::function<at::Tensor(const at::Tensor& x, Collectives& comm)>& function) {
   return [=](Communicator& comm, const CaseInputs& inputs) {
     const at::Tensor x = inputs.tensor("input.x").clone().requires_grad_();
     const at::Tensor grad_out = inputs.tensor("input.grad_out").clone();
     const at::Tensor out = function(x, comm.collectives());
-    TensorMap results = {{"out", out.detach().clone()}, {"x", x.detach()}};
-    if (out.requires_grad()) out.backward(grad_out);
+    // Copied before the backward pass, which must change neither.
+    TensorMap results = {{"out", out.defined() ? out.detach().clone() : out}, {"x", x.detach()}};
+    go_backward(out, grad_out);
     results["x.grad"] = x.grad();
     results["grad_out"] = grad_out;
     return results;
@@ -32,19 +46,14 @@ TaskCall sharded_layer_call(const std::vector<std::string>& names, const Sharded
                                           : inputs.tensor("weight." + name).clone().requires_grad_(with_gradient));
     }
     const at::Tensor out = forward(x, shards, inputs, comm.collectives());
-    TensorMap results = {{"out", out.detach()}};
+    TensorMap results = {{"out", without_graph(out)}, {"x", x.detach()}};
     if (with_gradient) {
-      const at::Tensor& grad_out = inputs.tensor("input.grad_out");
-      // A different shape, or a missing graph, shows in the results.
-      if (out.requires_grad() && out.sizes() == grad_out.sizes()) out.backward(grad_out.clone());
+      go_backward(out, inputs.tensor("input.grad_out").clone());
       results["x.grad"] = x.grad();
     }
     for (std::size_t i = 0; i < names.size(); ++i) {
-      if (is_statistic(names[i])) {
-        results[names[i]] = shards[i];
-      } else if (with_gradient) {
-        results[names[i] + ".grad"] = shards[i].grad();
-      }
+      results[names[i]] = shards[i].detach();
+      if (with_gradient && !is_statistic(names[i])) results[names[i] + ".grad"] = shards[i].grad();
     }
     return results;
   };

@@ -31,8 +31,8 @@ using ShardedForward =
     std::function<at::Tensor(const at::Tensor& x, const Tensors& shards, const CaseInputs& inputs, Collectives& comm)>;
 
 /// The call of a task whose layer has tensors of these names. Inputs "input.x", "weight.<tensor>" (running statistics:
-/// "input.<tensor>"), and for gradients "input.grad_out"; results "out", running statistics by their names, and with
-/// gradients "x.grad" and "<tensor>.grad".
+/// "input.<tensor>"), and for gradients "input.grad_out"; results "out", "x" and all tensors by their names as they are
+/// afterwards, and with gradients "x.grad" and "<tensor>.grad".
 TaskCall sharded_layer_call(const std::vector<std::string>& names, const ShardedForward& forward);
 
 /// A running statistic, which does not learn.

@@ -13,16 +13,16 @@ namespace {
 /// The stages, and how many micro-batches they had live at a time.
 class CountedStages : public WholePasses {
  public:
-  CountedStages(PipelineStages& stages, int num_chunks) : stages_(stages), num_chunks_(num_chunks) {}
+  CountedStages(StagesUnderTest& stages, int num_chunks) : stages_(stages), num_chunks_(num_chunks) {}
 
   at::Tensor forward(int chunk, int micro_batch, const at::Tensor& input) override {
-    at::Tensor output = stages_.forward(chunk, micro_batch, input);
+    at::Tensor output = stages_.work->forward(chunk, micro_batch, input);
     most_live = std::max(most_live, num_live());
     return output;
   }
 
   at::Tensor backward(int chunk, int micro_batch, const at::Tensor& output_grad) override {
-    return stages_.backward(chunk, micro_batch, output_grad);
+    return stages_.work->backward(chunk, micro_batch, output_grad);
   }
 
   std::int64_t num_live() const {
@@ -34,22 +34,29 @@ class CountedStages : public WholePasses {
   std::int64_t most_live = 0;
 
  private:
-  PipelineStages& stages_;
+  StagesUnderTest& stages_;
   const int num_chunks_;
 };
 
 }  // namespace
 
-TensorMap pass_trial(Communicator& comm, const CaseInputs& inputs, const GpipeFunction& gpipe) {
+StagesUnderTest pipeline_stages(const StagePlan& plan, const Parameters& weights, bool recompute,
+                                const MicroBatchData& batch, Communicator& comm) {
+  const auto stages = std::make_shared<PipelineStages>(plan, weights, recompute, comm);
+  stages->begin(batch);
+  return {stages, [stages](int chunk) { return stages->num_live(chunk); }, [stages] { return stages->loss(); }};
+}
+
+TensorMap pass_trial(Communicator& comm, const CaseInputs& inputs, const GpipeFunction& gpipe,
+                     const MakeStages& make_stages) {
   const PipelineOptions options = pipeline_options_of(inputs);
   const auto m = static_cast<int>(options.num_micro_batches);
   const StagePlan plan = plan_of_trial(inputs, comm.size());
   const ModelSpec own = layers_of_rank(plan, comm.rank());
   const Parameters weights = weights_of(own, inputs);
   const Images images = images_of(inputs);
-  const MicroBatchData batch(images, {at::arange(images.size(), at::kLong)}, m, at::kDouble);
-  PipelineStages stages(plan, weights, options.recompute, comm);
-  stages.begin(batch);
+  const MicroBatchData batch(images, {at::arange(images.size(), at::kLong)}, m, dtype_of(inputs));
+  StagesUnderTest stages = make_stages(plan, weights, options.recompute, batch, comm);
   CountedStages counted(stages, options.num_chunks);
   const pipeline::Buffers buffers = stage_buffers(plan, batch);
   if (options.schedule == "gpipe") {

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "common/pipeline/run_schedule.h"
 #include "common/rank/task_call.h"
+#include "optC_model_parallel/model/parallel/model_stage.h"
 
 // Trials of one batch, forward and backward.
 namespace lab::optc {
@@ -23,9 +25,23 @@ TensorMap gpipe_alone_trial(Communicator& comm, const CaseInputs& inputs, const 
 /// and each of three micro-batches, of which the third has no images.
 std::vector<std::int64_t> alone_shape(int stage, int micro_batch);
 
-/// The inputs' batch through plan_of_trial(), with the student's stages. With 1F1B and interleaved, `gpipe` is not called.
-/// Results: the loss, on the last rank; the gradients of this rank's weights; how many micro-batches were live, at most
-/// and at the end.
-TensorMap pass_trial(Communicator& comm, const CaseInputs& inputs, const GpipeFunction& gpipe);
+/// PipelineStages at work on one batch, or a replacement.
+struct StagesUnderTest {
+  std::shared_ptr<pipeline::StageWork> work;
+  std::function<std::size_t(int chunk)> num_live;
+  std::function<double()> loss;
+};
+using MakeStages = std::function<StagesUnderTest(const StagePlan&, const Parameters& weights, bool recompute,
+                                                 const MicroBatchData& batch, Communicator&)>;
+
+/// The student's stages.
+StagesUnderTest pipeline_stages(const StagePlan& plan, const Parameters& weights, bool recompute,
+                                const MicroBatchData& batch, Communicator& comm);
+
+/// The inputs' batch through plan_of_trial(). With 1F1B and interleaved, `gpipe` is not called. Results: the loss, on the
+/// last rank; the gradients of this rank's weights; how many micro-batches were live, at most and at the end, as the
+/// stages themselves have it.
+TensorMap pass_trial(Communicator& comm, const CaseInputs& inputs, const GpipeFunction& gpipe,
+                     const MakeStages& make_stages = pipeline_stages);
 
 }  // namespace lab::optc

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "common/tensor/describe.h"
 #include "common/tensor/peak_memory.h"
 
 namespace lab::optc {
@@ -24,6 +25,18 @@ std::int64_t faults_of(const std::vector<Slice>& stages, std::int64_t num_layers
     layer = stage.end();
   }
   return faults + (layer != num_layers);
+}
+
+/// Undefined if one of them is.
+/// Errors    ResultError: they are not all scalars of one dtype
+at::Tensor stacked(const std::vector<at::Tensor>& losses) {
+  for (const at::Tensor& loss : losses) {
+    if (!loss.defined()) return {};
+    if (loss.dim() != 0 || loss.scalar_type() != losses.front().scalar_type())
+      throw ResultError(
+          fmt::format("a micro-batch's loss is {}, expected a scalar of the logits' dtype", describe(loss)));
+  }
+  return at::stack(losses);
 }
 
 double cost_of(const Slice& stage, const std::vector<double>& costs) {
@@ -80,7 +93,8 @@ TensorMap loss_trial(const CaseInputs& inputs, const LossFunction& loss) {
     parts.push_back(loss(logits.narrow(0, begin, images), labels.narrow(0, begin, images), labels.size(0)));
     begin += images;
   }
-  const at::Tensor all = at::stack(parts);
+  const at::Tensor all = stacked(parts);
+  if (!all.defined()) return {{"parts", all}, {"logits.grad", at::Tensor()}};
   if (all.requires_grad()) all.sum().backward();
   return {{"parts", all.detach()}, {"logits.grad", logits.grad()}};
 }
@@ -105,8 +119,8 @@ TensorMap stage_trial(const CaseInputs& inputs, const MakeLive& make) {
       if (step[1].item<bool>()) {
         const at::Tensor x = inputs.tensor(fmt::format("input.x{}", i)).clone();
         const at::Tensor output = live.forward(i, x, is_last ? last : middle);
-        num_attached += output.requires_grad();
-        results[name + ".output"] = output.detach();
+        num_attached += output.defined() && output.requires_grad();
+        results[name + ".output"] = output.defined() ? output.detach() : output;
       } else {
         const at::Tensor grad = is_last ? at::Tensor() : inputs.tensor(fmt::format("input.output_grad{}", i));
         results[name + ".input.grad"] = live.backward(i, grad);

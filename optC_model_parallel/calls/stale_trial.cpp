@@ -5,23 +5,17 @@
 #include "optC_model_parallel/model/data/batches.h"
 
 namespace lab::optc {
-namespace {
 
-constexpr std::int64_t kStaleBatch = 4;
-constexpr std::int64_t kFirstSteps = 9;  // then the pipeline is drained, and training continues
-
-}  // namespace
-
-TrainingOptions stale_training(std::uint64_t seed) {
+TrainingOptions stale_training(std::int64_t batch_size, std::uint64_t seed) {
   TrainingOptions options;
   options.seed = seed;
-  options.batch_size = kStaleBatch;
+  options.batch_size = batch_size;
   options.optimizer = {"sgd", 0.05, 0.5};
   return options;
 }
 
-std::vector<double> train_in_two(Strategy& strategy, const Images& images, std::uint64_t seed) {
-  const EpochBatches batches(images.size(), kStaleBatch, seed, 0);
+std::vector<double> train_in_two(Strategy& strategy, const Images& images, const TrainingOptions& options) {
+  const EpochBatches batches(images.size(), options.batch_size, options.seed, 0);
   std::vector<double> losses;
   const OnLoss note = [&](double loss) { losses.push_back(loss); };
   strategy.train(images, batches, {0, kFirstSteps}, note);
@@ -31,10 +25,11 @@ std::vector<double> train_in_two(Strategy& strategy, const Images& images, std::
 
 TensorMap stale_trial(Communicator& comm, const CaseInputs& inputs, const MakeVersionRule& make_rule) {
   const PipelineOptions options = pipeline_options_of(inputs);
-  const StagePlan plan = uneven_plan(comm.size(), 1);
-  const auto strategy = asynchronous_pipeline(plan, stale_training(inputs.seed), options.num_micro_batches,
+  const TrainingOptions training = stale_training(inputs.integer("batch_size"), inputs.seed);
+  const StagePlan plan = plan_of_trial(inputs, comm.size());
+  const auto strategy = asynchronous_pipeline(plan, training, options.num_micro_batches,
                                               make_rule(options, comm.rank(), comm.size()), comm);
-  const std::vector<double> losses = train_in_two(*strategy, images_of(inputs), inputs.seed);
+  const std::vector<double> losses = train_in_two(*strategy, images_of(inputs), training);
   TensorMap results = strategy->parameters();
   if (comm.rank() == comm.size() - 1) results["losses"] = at::tensor(losses, at::kDouble);
   return results;

@@ -11,12 +11,6 @@
 namespace lab::optc {
 namespace {
 
-PipelineOptions gpipe_of_five() {
-  PipelineOptions options;
-  options.num_micro_batches = 5;  // 32 is not a multiple of it
-  return options;
-}
-
 /// The whole model's tensors. split_layers() decides which rank has which layer: each must be on exactly one. A layer on
 /// two ranks is twice as large here, one on none is 0.
 TensorMap sum_over_ranks(const TensorMap& own, const TrainingOptions& options, Collectives& comm) {
@@ -55,10 +49,20 @@ TensorMap pipeline_training_results(const TrainingRecord& record, bool is_last_r
   return results;
 }
 
+PipelineOptions gpipe_of_five() {
+  PipelineOptions options;
+  options.num_micro_batches = kTrainingMicroBatches;
+  return options;
+}
+
 TensorMap pipeline_training_trial(Communicator& comm, const CaseInputs& inputs) {
   const TrainingOptions options = pipeline_training_options(comm.size(), inputs.seed);
-  const auto strategy = pipeline_parallel(options, gpipe_of_five(), comm);
-  TrainingRecord record = run_training(options, dataset_of(inputs), *strategy, nullptr, {});
+  return pipeline_training_of(*pipeline_parallel(options, gpipe_of_five(), comm), comm, inputs);
+}
+
+TensorMap pipeline_training_of(Strategy& strategy, Communicator& comm, const CaseInputs& inputs) {
+  const TrainingOptions options = pipeline_training_options(comm.size(), inputs.seed);
+  TrainingRecord record = run_training(options, dataset_of(inputs), strategy, nullptr, {});
   for (TensorMap& parameters : record.parameters) parameters = sum_over_ranks(parameters, options, comm.collectives());
   return pipeline_training_results(record, comm.rank() == comm.size() - 1);
 }

@@ -12,6 +12,7 @@
 namespace lab::optc {
 
 constexpr std::int64_t kNumTrainingEpochs = 2;
+constexpr std::int64_t kTrainingMicroBatches = 5;  ///< in a pipeline: 32 images are not a multiple of it
 
 /// A model with at least one layer for each of up to 8 ranks.
 TrainingOptions pipeline_training_options(int num_ranks, std::uint64_t seed);
@@ -22,6 +23,9 @@ TensorMap pipeline_training_results(const TrainingRecord& record, bool is_last_r
 
 /// Trains in a pipeline. The parameters are those of the whole model, on every rank.
 TensorMap pipeline_training_trial(Communicator& comm, const CaseInputs& inputs);
+/// The same by another strategy, such as one with other stages.
+TensorMap pipeline_training_of(Strategy& strategy, Communicator& comm, const CaseInputs& inputs);
+PipelineOptions gpipe_of_five();
 
 /// The training of a model that the inputs' numbers describe.
 TrainingOptions tensor_training_options(const std::string& model, const CaseInputs& inputs);

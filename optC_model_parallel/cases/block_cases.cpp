@@ -23,6 +23,7 @@ ShardedLayer mlp_layer(int size) {
   constexpr std::int64_t rows = kBlockBatch * kBlockTokens;
   layer.product_flops = 2 * rows * hidden * (kBlockDim + kBlockOutDim);
   layer.num_values = 2 * rows * hidden;
+  layer.num_hidden = rows * hidden;
   layer.num_whole_values = rows * (kBlockDim + kBlockOutDim);
   return layer;
 }
@@ -35,8 +36,9 @@ ShardedLayer norm_mlp_layer(int size) {
   layer.serial = serial_blocks().norm_mlp;
   for (Traffic* traffic : {&layer.forward, &layer.backward})
     traffic->all_reduces.insert(traffic->all_reduces.end(), 2, kBlockBatch * kBlockTokens);
-  layer.may_send_less = true;
+  layer.sends = ShardedLayer::Sends::kAtMost;
   layer.num_values += 4 * kBlockBatch * kBlockTokens * hidden;
+  layer.num_hidden += 2 * hidden;  // with the norm's weight and bias
   return layer;
 }
 
@@ -79,29 +81,35 @@ ShardedLayerFor residual_layer(Mode mode) {
     layer.product_flops = 2 * 2 * pixels * 9 * channels * middle;
     layer.num_values = 5 * pixels * middle;
     layer.num_whole_values = 2 * pixels * channels;
+    layer.bounds_memory = false;  // the workspaces of convolutions
     layer.numbers = {{"training", mode == Mode::kTraining ? 1 : 0}};
     return layer;
   };
 }
 
-/// Without bounds on traffic.
-Case numbers_only(Case test_case) {
-  test_case.bounds = nullptr;
-  return test_case;
+/// The same, in which ranks may also gather what they could keep to themselves.
+ShardedLayerFor generous(const ShardedLayerFor& layer_for) {
+  return [=](int size) {
+    ShardedLayer layer = layer_for(size);
+    layer.sends = ShardedLayer::Sends::kGenerously;
+    return layer;
+  };
 }
+
+constexpr LayerData kFloat32{at::kFloat}, kExactFloat32{at::kFloat, true};
 
 }  // namespace
 
 std::vector<Case> mlp_cases() {
   const std::string task = "optC.parallel_mlp";
-  return {numbers_only(forward_case(task, "ParallelMlp", mlp_layer)),
-          numbers_only(gradient_case(task, "ParallelMlpGradient", mlp_layer))};
+  return {forward_case(task, "ParallelMlp", generous(mlp_layer)),
+          gradient_case(task, "ParallelMlpGradient", generous(mlp_layer))};
 }
 
 std::vector<Case> norm_mlp_cases() {
   const std::string task = "optC.parallel_norm_mlp";
-  return {numbers_only(forward_case(task, "ParallelNormMlp", norm_mlp_layer)),
-          numbers_only(gradient_case(task, "ParallelNormMlpGradient", norm_mlp_layer))};
+  return {forward_case(task, "ParallelNormMlp", generous(norm_mlp_layer)),
+          gradient_case(task, "ParallelNormMlpGradient", generous(norm_mlp_layer))};
 }
 
 std::vector<Case> column_row_cases() {
@@ -123,6 +131,15 @@ std::vector<Case> residual_cases() {
           gradient_case(task, "ParallelResidualGradient", residual_layer(Mode::kTraining)),
           forward_case(task, "ParallelResidualEvaluation", residual_layer(Mode::kEvaluation)),
           gradient_case(task, "ParallelResidualEvaluationGradient", residual_layer(Mode::kEvaluation))};
+}
+
+std::vector<Case> block_float32_cases() {
+  // Where relu's input is rounded, only the forward pass is compared: its derivative jumps at 0.
+  return {gradient_case("optC.parallel_mlp", "ParallelMlpFloat32", generous(mlp_layer), kExactFloat32),
+          forward_case("optC.parallel_norm_mlp", "ParallelNormMlpFloat32", generous(norm_mlp_layer), kFloat32),
+          gradient_case("optC.column_row", "ColumnRowFloat32", mlp_layer, kExactFloat32),
+          gradient_case("optC.parallel_attention", "ParallelAttentionFloat32", attention_layer, kFloat32),
+          forward_case("optC.parallel_residual", "ParallelResidualFloat32", residual_layer(Mode::kTraining), kFloat32)};
 }
 
 }  // namespace lab::optc

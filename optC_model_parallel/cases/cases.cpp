@@ -47,7 +47,14 @@ std::vector<Section> sections() {
 
 std::vector<Case> all_cases() {
   std::vector<Case> all = cases_of(sections());
-  all.push_back(gpipe_long_case());
+  for (std::vector<Case>& more :
+       std::vector<std::vector<Case>>{unprinted_pass_cases(),
+                                      function_dtype_cases(),
+                                      unprinted_layer_cases(),
+                                      block_float32_cases(),
+                                      {pipedream_long_case(), micro_batch_loss_float32_case()}}) {
+    for (Case& test_case : more) all.push_back(std::move(test_case));
+  }
   return with_costly(std::move(all), {"PipelineTraining", "TensorTraining", "TransformerTraining", "ResnetTraining",
                                       "PipeDream2bw", "VerticalSync", "PipeDream", "InterleavedThreeChunks"});
 }

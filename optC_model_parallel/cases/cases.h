@@ -26,7 +26,7 @@ GradedLab graded_lab();
 // Each block compared with Blocks in one process: outputs, gradients, running statistics.
 std::vector<Case> mlp_cases();
 std::vector<Case> norm_mlp_cases();
-/// Both of them again, now with bounds on what they may send: one round for two layers.
+/// Both of them again, which now may send no more than one round for two layers.
 std::vector<Case> column_row_cases();
 std::vector<Case> attention_cases();
 std::vector<Case> residual_cases();
@@ -41,11 +41,19 @@ std::vector<Case> linear_cases();
 /// LayerNorm over features that are split.
 std::vector<Case> norm_cases();
 
+// Of these functions and layers what a run does not print: other dtypes, and sizes at which it shows what a rank holds.
+std::vector<Case> function_dtype_cases();
+std::vector<Case> unprinted_layer_cases();
+std::vector<Case> block_float32_cases();
+
 /// A comparison by norm, for sums of float64 values in any order.
 Tolerance by_norm(double relative_norm);
 
 /// The functions of a pipeline that need no other rank, each by itself.
 std::vector<Case> pipeline_part_cases();
+
+/// The loss in float32. Not among the lab's lines.
+Case micro_batch_loss_float32_case();
 
 /// The same for the functions of schedules with stale weights.
 std::vector<Case> version_cases();

@@ -7,48 +7,58 @@
 namespace lab::optc {
 namespace {
 
-constexpr std::int64_t kInFeatures = 7;
-constexpr std::int64_t kOutFeatures = 4;
-constexpr std::int64_t kFeaturesPerRank = 6;  // features of each rank
-constexpr std::int64_t kLayerRows = 5;        // of x
+constexpr std::int64_t kFeaturesPerRank = 6;
+constexpr std::int64_t kLayerRows = 5;  // of x
 const std::vector<std::int64_t> kManyDims = {2, 3, kLayerRows};
 
 at::Tensor serial_linear(const at::Tensor& x, const Tensors& tensors) {
   return at::linear(x, tensors[0], tensors[1]);
 }
 
-ShardedLayerFor column_layer(bool gather_output) {
+/// The sizes of a linear layer.
+struct LinearSizes {
+  std::int64_t rows = 5;            ///< of x
+  std::int64_t in = 7, out = 4;     ///< features that are not split
+  std::int64_t split_per_rank = 6;  ///< those that are
+};
+
+/// Weights that outweigh what goes through them by far.
+constexpr LinearSizes kWide{2, 64, 64, 64};
+
+ShardedLayerFor column_layer(bool gather_output, const LinearSizes& sizes = {}) {
   return [=](int size) {
-    const std::int64_t features = kFeaturesPerRank * size;
+    const std::int64_t features = sizes.split_per_rank * size;
     ShardedLayer layer;
     layer.names = kWeightAndBias;
-    layer.splits = {{{features, kInFeatures}, 0}, {{features}, 0}};
-    layer.x_shape = {kLayerRows, kInFeatures};
+    layer.splits = {{{features, sizes.in}, 0}, {{features}, 0}};
+    layer.x_shape = {sizes.rows, sizes.in};
     layer.out_is_split = !gather_output;
     layer.serial = serial_linear;
-    if (gather_output) layer.forward.all_gathers = {kLayerRows * features};
-    layer.backward.all_reduces = {kLayerRows * kInFeatures};
+    if (gather_output) layer.forward.all_gathers = {sizes.rows * features};
+    layer.backward.all_reduces = {sizes.rows * sizes.in};
     layer.numbers = {{"gather_output", gather_output ? 1 : 0}};
-    layer.product_flops = 2 * kLayerRows * kInFeatures * features;
-    layer.num_values = kLayerRows * features;
-    layer.num_whole_values = kLayerRows * (kInFeatures + (gather_output ? features : 0));
+    layer.product_flops = 2 * sizes.rows * sizes.in * features;
+    layer.num_values = sizes.rows * features;
+    layer.num_whole_values = sizes.rows * (sizes.in + (gather_output ? features : 0));
     return layer;
   };
 }
 
-ShardedLayer row_layer(int size) {
-  const std::int64_t features = kFeaturesPerRank * size;
-  ShardedLayer layer;
-  layer.names = kWeightAndBias;
-  layer.splits = {{{kOutFeatures, features}, 1}, {{kOutFeatures}}};
-  layer.x_shape = {kLayerRows, features};
-  layer.x_is_split = true;
-  layer.serial = serial_linear;
-  layer.forward.all_reduces = {kLayerRows * kOutFeatures};
-  layer.product_flops = 2 * kLayerRows * features * kOutFeatures;
-  layer.num_values = kLayerRows * features;
-  layer.num_whole_values = kLayerRows * kOutFeatures;
-  return layer;
+ShardedLayerFor row_layer(const LinearSizes& sizes = {}) {
+  return [=](int size) {
+    const std::int64_t features = sizes.split_per_rank * size;
+    ShardedLayer layer;
+    layer.names = kWeightAndBias;
+    layer.splits = {{{sizes.out, features}, 1}, {{sizes.out}}};
+    layer.x_shape = {sizes.rows, features};
+    layer.x_is_split = true;
+    layer.serial = serial_linear;
+    layer.forward.all_reduces = {sizes.rows * sizes.out};
+    layer.product_flops = 2 * sizes.rows * features * sizes.out;
+    layer.num_values = sizes.rows * features;
+    layer.num_whole_values = sizes.rows * sizes.out;
+    return layer;
+  };
 }
 
 /// x with further leading dimensions, and correspondingly more values.
@@ -79,7 +89,9 @@ ShardedLayerFor norm_layer(double x_mean) {
       return at::layer_norm(x, {x.size(-1)}, tensors[0], tensors[1], kNormEpsilon);
     };
     layer.forward.all_reduces = layer.backward.all_reduces = {kLayerRows, kLayerRows};
-    layer.may_send_less = true;
+    layer.sends = ShardedLayer::Sends::kAtMost;
+    layer.num_values = 6 * kLayerRows * features;
+    layer.num_whole_values = 4 * kLayerRows;
     return layer;
   };
 }
@@ -99,8 +111,18 @@ std::vector<Case> linear_cases() {
           gradient_case(column, "ColumnLinearGradient", column_layer(false)),
           forward_case(column, "ColumnLinearGathered", with_many_dims(column_layer(true))),
           gradient_case(column, "ColumnLinearGatheredGradient", with_many_dims(column_layer(true))),
-          forward_case(row, "RowLinear", row_layer),
-          gradient_case(row, "RowLinearGradient", with_many_dims(row_layer))};
+          forward_case(row, "RowLinear", row_layer()),
+          gradient_case(row, "RowLinearGradient", with_many_dims(row_layer()))};
+}
+
+std::vector<Case> unprinted_layer_cases() {
+  const std::string column = "optC.column_linear", row = "optC.row_linear";
+  constexpr LayerData float32{at::kFloat}, exact_float32{at::kFloat, true};
+  return {gradient_case(column, "ColumnLinearFloat32", with_many_dims(column_layer(true)), exact_float32),
+          gradient_case(row, "RowLinearFloat32", with_many_dims(row_layer()), exact_float32),
+          gradient_case("optC.parallel_layer_norm", "LayerNormFloat32", norm_layer(0), float32),
+          gradient_case(column, "ColumnLinearWide", column_layer(false, kWide)),
+          gradient_case(row, "RowLinearWide", row_layer(kWide))};
 }
 
 std::vector<Case> norm_cases() {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/checks/once_per_world.h"
 #include "common/tensor/exact_data.h"
 #include "optC_model_parallel/calls/case_inputs.h"
 #include "optC_model_parallel/calls/chain_model.h"
@@ -12,6 +13,7 @@
 #include "optC_model_parallel/cases/judged_parts.h"
 #include "optC_model_parallel/cases/pipeline_bounds.h"
 #include "optC_model_parallel/cases/pipeline_inputs.h"
+#include "optC_model_parallel/cases/tensor_bounds.h"
 #include "optC_model_parallel/model/data/batches.h"
 
 namespace lab::optc {
@@ -23,24 +25,41 @@ constexpr std::int64_t kAloneMicroBatches = 6;
 struct PassSetup {
   std::int64_t num_images = 29;
   PipelineOptions options;
-  bool computes_long = false;  ///< through long_plan(), with bounds on work and time
+  TrialModel model = {};  ///< long_layers > 0: with bounds on work and time
 };
 
-StagePlan plan_of(const PassSetup& setup, int num_ranks) {
-  return setup.computes_long ? long_plan(num_ranks, setup.options.num_chunks)
-                             : uneven_plan(num_ranks, setup.options.num_chunks);
+constexpr std::int64_t kImagesOfLongMicroBatch = 32;
+
+bool computes_long(const PassSetup& setup) {
+  return setup.model.long_layers > 0;
 }
 
-PipelineOptions options_of(const PassSetup& setup, const CasePlace& place) {
+PipelineOptions options_of(const PassSetup& setup, int num_ranks) {
   PipelineOptions options = setup.options;
-  // Interleaved processes micro-batches in groups of `size`.
-  if (options.schedule == "interleaved") options.num_micro_batches = 2 * place.size;
+  // Interleaved processes micro-batches in groups of as many as there are ranks.
+  if (options.schedule == "interleaved") options.num_micro_batches = (computes_long(setup) ? 4 : 2) * num_ranks;
   return options;
 }
 
+/// On a number of ranks.
+PipelineLoad load_of(const PassSetup& setup, int num_ranks) {
+  const PipelineOptions options = options_of(setup, num_ranks);
+  const StagePlan plan = computes_long(setup) ? long_plan(num_ranks, options.num_chunks, setup.model.long_layers)
+                                              : uneven_plan(num_ranks, options.num_chunks);
+  const std::int64_t num_images =
+      computes_long(setup) ? kImagesOfLongMicroBatch * options.num_micro_batches : setup.num_images;
+  return {plan, num_images, options.num_micro_batches, setup.model.dtype, options.recompute};
+}
+
 /// The whole model and the whole batch at once. `shares`: each image's weight in the loss, [N]; undefined: the mean.
-TensorMap whole_batch(const StagePlan& plan, const Images& images, std::uint64_t seed, const at::Tensor& shares = {}) {
-  const Parameters weights = first_parameters(plan.model, seed, at::kDouble);
+TensorMap whole_batch(const PipelineLoad& load, std::uint64_t seed, const at::Tensor& shares = {}) {
+  const StagePlan& plan = load.plan;
+  const Images images = random_images(load.num_images, seed);
+  // With the values that the weights have in the case's dtype.
+  Parameters weights = zero_parameters(plan.model, at::kDouble);
+  TensorMap first = named(plan.model, first_parameters(plan.model, seed, load.dtype));
+  for (auto& [name, tensor] : first) tensor = tensor.to(at::kDouble);
+  assign(plan.model, weights, first);
   const at::Tensor x = normalized(images, at::arange(images.size(), at::kLong), at::kDouble);
   const at::Tensor log_probabilities = run_layers(plan.model, weights, x, Mode::kTraining).log_softmax(1);
   const at::Tensor picked = log_probabilities.gather(1, images.labels.unsqueeze(1));
@@ -49,7 +68,7 @@ TensorMap whole_batch(const StagePlan& plan, const Images& images, std::uint64_t
   TensorMap results = {{"loss", loss.detach().view({1})}};
   const std::vector<std::string> names = learning_names(plan.model);
   const Tensors tensors = learning(plan.model, weights);
-  for (std::size_t i = 0; i < names.size(); ++i) results[names[i] + ".grad"] = tensors[i].grad();
+  for (std::size_t i = 0; i < names.size(); ++i) results[names[i] + ".grad"] = tensors[i].grad().to(load.dtype);
   return results;
 }
 
@@ -62,13 +81,13 @@ std::int64_t most_live(const PipelineOptions& options, const CasePlace& place) {
   return std::min(total, 2 * behind + (options.num_chunks - 1) * place.size + 1);
 }
 
-TensorMap pass_results(const PassSetup& setup, const CasePlace& place, const at::Tensor& shares) {
-  const PipelineOptions options = options_of(setup, place);
-  const StagePlan plan = plan_of(setup, place.size);
-  const TensorMap whole = whole_batch(plan, random_images(setup.num_images, place.seed), place.seed, shares);
-  TensorMap results = {{"num_live_at_the_end", count_of(0)}, {"most_live", count_of(most_live(options, place))}};
+/// A rank's part of what whole_batch() returns.
+TensorMap pass_results(const PassSetup& setup, const CasePlace& place, const TensorMap& whole) {
+  const PipelineLoad load = load_of(setup, place.size);
+  TensorMap results = {{"num_live_at_the_end", count_of(0)},
+                       {"most_live", count_of(most_live(options_of(setup, place.size), place))}};
   if (place.rank == place.size - 1) results["loss"] = whole.at("loss");
-  for (const std::string& name : learning_names(layers_of_rank(plan, place.rank)))
+  for (const std::string& name : learning_names(layers_of_rank(load.plan, place.rank)))
     results[name + ".grad"] = whole.at(name + ".grad");
   return results;
 }
@@ -76,13 +95,14 @@ TensorMap pass_results(const PassSetup& setup, const CasePlace& place, const at:
 /// The loss as the sum over micro-batches of their means, each times the weight.
 KnownMistake summed_means(const PassSetup& setup, const std::string& id, const std::string& message,
                           const std::function<double(std::int64_t num_micro_batches)>& weight) {
-  return {id, message, [=](const CasePlace& place) {
-            const std::int64_t num_micro_batches = options_of(setup, place).num_micro_batches;
-            std::vector<at::Tensor> shares;
-            for (const std::int64_t size : uneven_sizes(setup.num_images, num_micro_batches))
-              shares.push_back(at::full({size}, weight(num_micro_batches) / static_cast<double>(size), at::kDouble));
-            return pass_results(setup, place, at::cat(shares));
-          }};
+  return {
+      id, message, [=](const CasePlace& place) {
+        const PipelineLoad load = load_of(setup, place.size);
+        std::vector<at::Tensor> shares;
+        for (const std::int64_t size : uneven_sizes(load.num_images, load.num_micro_batches))
+          shares.push_back(at::full({size}, weight(load.num_micro_batches) / static_cast<double>(size), at::kDouble));
+        return pass_results(setup, place, whole_batch(load, place.seed, at::cat(shares)));
+      }};
 }
 
 /// The first micro-batch used in place of each.
@@ -90,11 +110,12 @@ KnownMistake first_micro_batch_everywhere(const PassSetup& setup) {
   return {"first_slice_everywhere",
           "only the first micro-batch counts: each turn takes its images, and not those of its own index",
           [=](const CasePlace& place) {
-            const std::int64_t num_micro_batches = options_of(setup, place).num_micro_batches;
-            const std::int64_t first = uneven_sizes(setup.num_images, num_micro_batches).front();
-            const at::Tensor shares = at::zeros({setup.num_images}, at::kDouble);
-            shares.narrow(0, 0, first).fill_(static_cast<double>(num_micro_batches) / setup.num_images);
-            return pass_results(setup, place, shares);
+            const PipelineLoad load = load_of(setup, place.size);
+            const std::int64_t first = uneven_sizes(load.num_images, load.num_micro_batches).front();
+            const at::Tensor shares = at::zeros({load.num_images}, at::kDouble);
+            shares.narrow(0, 0, first)
+                .fill_(static_cast<double>(load.num_micro_batches) / static_cast<double>(load.num_images));
+            return pass_results(setup, place, whole_batch(load, place.seed, shares));
           }};
 }
 
@@ -113,16 +134,19 @@ Case pass_case(const std::string& task, const std::string& name, const PassSetup
   Case result;
   result.task = task;
   result.name = result.prefix = name;
-  result.tolerance = by_norm(1e-12);
+  // In float32: of sums in any order, through up to 17 layers forward and back.
+  result.tolerance = by_norm(setup.model.dtype == at::kDouble ? 1e-12 : 1e-4);
   result.inputs = [setup](const CasePlace& place) {
-    return pipeline_inputs(options_of(setup, place), random_images(setup.num_images, place.seed), place,
-                           setup.computes_long);
+    return pipeline_inputs(options_of(setup, place.size),
+                           random_images(load_of(setup, place.size).num_images, place.seed), place, setup.model);
   };
   result.keep_own_part = [setup](const CasePlace& place, TensorMap& inputs) {
     keep_images_of_ends("input.", place, inputs);
-    keep_weights_of(layers_of_rank(plan_of(setup, place.size), place.rank), inputs);
+    keep_weights_of(layers_of_rank(load_of(setup, place.size).plan, place.rank), inputs);
   };
-  result.expected = [setup](const CasePlace& place) { return pass_results(setup, place, {}); };
+  const OncePerWorld<TensorMap> whole(
+      [setup](int size, std::uint64_t seed) { return whole_batch(load_of(setup, size), seed); });
+  result.expected = [=](const CasePlace& place) { return pass_results(setup, place, *whole.at(place)); };
   result.known_mistakes = {
       first_micro_batch_everywhere(setup),
       summed_means(
@@ -135,28 +159,52 @@ Case pass_case(const std::string& task, const std::string& name, const PassSetup
           "the loss is the sum of the micro-batches' means: each micro-batch is divided by its own size, not by "
           "that of the whole batch",
           [](std::int64_t) { return 1.0; })};
-  result.bounds = [task, setup](const CasePlace& place) {
-    const PipelineOptions options = options_of(setup, place);
-    return pipeline_bounds(task, plan_of(setup, place.size), place.rank, setup.num_images, options.num_micro_batches);
+  result.bounds = [=](const CasePlace& place) { return pipeline_bounds(task, load_of(setup, place.size), place.rank); };
+  result.memory = [setup](const CasePlace& place) {
+    return pipeline_memory(load_of(setup, place.size), place.rank, most_live(options_of(setup, place.size), place));
   };
-  if (setup.computes_long) {
-    result.work = [setup](const CasePlace& place) {
-      return pipeline_work(plan_of(setup, place.size), place.rank, setup.num_images);
-    };
+  if (computes_long(setup)) {
+    result.costly = true;
+    result.work = [setup](const CasePlace& place) { return pipeline_work(load_of(setup, place.size), place.rank); };
     result.time = [setup](int size, std::uint64_t) {
-      return pipeline_time(plan_of(setup, size), setup.options.schedule, setup.num_images,
-                           setup.options.num_micro_batches);
+      return pipeline_time(load_of(setup, size), setup.options.schedule);
     };
   }
   return result;
 }
 
+/// Each micro-batch's tensors once to each neighbour: outputs to the next rank, gradients to the previous one.
+std::vector<CostBound> alone_bounds(const CasePlace& place) {
+  CostBound own;
+  own.operation = "optC.gpipe";
+  own.max_bytes_sent = own.min_bytes_received = 0;
+  for (const int border : {place.rank, place.rank + 1}) {  // the stage after it
+    if (border == 0 || border == place.size) continue;
+    own.min_messages += kAloneMicroBatches;
+    for (int i = 0; i < kAloneMicroBatches; ++i)
+      own.max_bytes_sent += static_cast<std::uint64_t>(c10::multiply_integers(alone_shape(border, i))) * sizeof(double);
+  }
+  own.max_messages = own.min_messages;
+  own.min_bytes_received = own.max_bytes_sent;  // over each border as much goes out as comes in
+  std::vector<CostBound> bounds = at_most("message", {}, place.size);
+  bounds.push_back(own);
+  return bounds;
+}
+
 }  // namespace
 
-Case gpipe_long_case() {
-  Case result = pass_case("optC.gpipe", "GpipeLong", {256, {"gpipe", 8}, true});
-  result.costly = true;
-  return result;
+std::vector<Case> unprinted_pass_cases() {
+  const std::string one_forward_one_backward = "optC.one_forward_one_backward";
+  const TrialModel one_layer{1}, four_layers{4}, float32{0, at::kFloat};
+  return {pass_case("optC.gpipe", "GpipeLong", {0, {"gpipe", 8}, one_layer}),
+          // So many micro-batches that all of them are far more than a stage may have live.
+          pass_case(one_forward_one_backward, "OneForwardOneBackwardLong", {0, {"1f1b", 16}, one_layer}),
+          // Stages whose activations are far more than their input.
+          pass_case("optC.recompute", "GpipeRecomputeLong", {0, {"gpipe", 8, 1, true}, four_layers}),
+          pass_case("optC.interleaved", "InterleavedLong", {0, {"interleaved", 0, 2}, one_layer}),
+          pass_case("optC.gpipe", "GpipeFloat32", {29, {"gpipe", 4}, float32}),
+          pass_case(one_forward_one_backward, "OneForwardOneBackwardFloat32", {29, {"1f1b", 6}, float32}),
+          pass_case("optC.recompute", "GpipeRecomputeFloat32", {29, {"gpipe", 6, 1, true}, float32})};
 }
 
 Case gpipe_alone_case() {
@@ -188,6 +236,7 @@ Case gpipe_alone_case() {
     }
     return expected;
   };
+  result.bounds = alone_bounds;
   return result;
 }
 

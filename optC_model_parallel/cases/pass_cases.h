@@ -9,8 +9,9 @@ namespace lab::optc {
 /// gpipe() and nothing else of the lab.
 Case gpipe_alone_case();
 
-/// One batch through stages that compute for long: whether they do so at the same time. Not among the lab's lines.
-Case gpipe_long_case();
+/// One batch through stages that compute for long: whether they do so at the same time, and hold no more than they must;
+/// and through others in float32. Not among the lab's lines.
+std::vector<Case> unprinted_pass_cases();
 
 /// One batch forward and backward through a small model: the loss, the gradients of all weights, and what is sent.
 /// GPipe with micro-batches of every kind.

@@ -1,11 +1,18 @@
 #include "optC_model_parallel/cases/pipeline_bounds.h"
 
+#include <algorithm>
+
 #include "common/pipeline/generators.h"
 #include "common/pipeline/model_costs.h"
 #include "optC_model_parallel/cases/tensor_bounds.h"
+#include "optC_model_parallel/model/data/images.h"
 
 namespace lab::optc {
 namespace {
+
+std::int64_t element_bytes(const PipelineLoad& load) {
+  return static_cast<std::int64_t>(c10::elementSize(load.dtype));
+}
 
 /// The products of the stage's layers.
 std::int64_t forward_flops(const StagePlan& plan, int stage, std::int64_t num_images) {
@@ -14,10 +21,41 @@ std::int64_t forward_flops(const StagePlan& plan, int stage, std::int64_t num_im
   return 2 * num_images * static_cast<std::int64_t>(multiply_adds);
 }
 
+/// How often a forward pass's products are computed in all.
+std::int64_t passes(const PipelineLoad& load) {
+  return load.recompute ? 4 : 3;
+}
+
+std::int64_t num_elements(const LayerSpec& layer) {
+  std::int64_t count = 0;
+  for (const ParameterSpec& spec : layer.parameters) count += c10::multiply_integers(spec.shape);
+  return count;
+}
+
+/// Of layers that are linear: of their weights' shape [out, in].
+std::int64_t values_into(const LayerSpec& layer) {
+  return layer.parameters.front().shape.back();
+}
+
+/// Of one image: what goes into a stage and comes out of it, and what autograd keeps in between, with both.
+struct StageValues {
+  std::int64_t ends = 0, kept = 0;
+};
+
+StageValues values_of(const StagePlan& plan, int stage) {
+  const std::vector<LayerSpec> layers = plan.layers(stage).layers;
+  StageValues values;
+  if (stage > 0) values.ends = values_into(layers.front());  // the first stage loads its images itself
+  values.ends += layers.back().out_shape.front();
+  for (const LayerSpec& layer : layers) values.kept += values_into(layer);
+  values.kept += layers.back().out_shape.front();
+  return values;
+}
+
 }  // namespace
 
-std::vector<CostBound> pipeline_bounds(const std::string& task, const StagePlan& plan, int rank,
-                                       std::int64_t num_images, std::int64_t num_micro_batches) {
+std::vector<CostBound> pipeline_bounds(const std::string& task, const PipelineLoad& load, int rank) {
+  const StagePlan& plan = load.plan;
   std::int64_t num_borders = 0, values_of_image = 0;
   for (int chunk = 0; chunk < plan.num_chunks() && plan.num_ranks > 1; ++chunk) {
     const int stage = plan.numbers().stage_of(rank, chunk);
@@ -29,38 +67,63 @@ std::vector<CostBound> pipeline_bounds(const std::string& task, const StagePlan&
   }
   CostBound own;
   own.operation = task;
-  own.min_messages = own.max_messages = static_cast<std::uint64_t>(num_borders * num_micro_batches);
-  own.max_bytes_sent = static_cast<std::uint64_t>(num_images * values_of_image) * sizeof(double);
+  own.min_messages = own.max_messages = static_cast<std::uint64_t>(num_borders * load.num_micro_batches);
+  own.max_bytes_sent = static_cast<std::uint64_t>(load.num_images * values_of_image * element_bytes(load));
   own.min_bytes_received = own.max_bytes_sent;  // over each border as much goes out as comes in
   std::vector<CostBound> bounds = at_most("message", {}, plan.num_ranks);
   bounds.push_back(own);
   return bounds;
 }
 
-ShareBound pipeline_work(const StagePlan& plan, int rank, std::int64_t num_images) {
+ShareBound pipeline_work(const PipelineLoad& load, int rank) {
   std::int64_t all = 0, own = 0;
-  for (int stage = 0; stage < plan.num_stages(); ++stage) {
-    const std::int64_t flops = 3 * forward_flops(plan, stage, num_images);
+  for (int stage = 0; stage < load.plan.num_stages(); ++stage) {
+    const std::int64_t flops = passes(load) * forward_flops(load.plan, stage, load.num_images);
     all += flops;
-    if (plan.numbers().rank_of_stage(stage) == rank) own += flops;
+    if (load.plan.numbers().rank_of_stage(stage) == rank) own += flops;
   }
   return {all, own + own / 4};
 }
 
-TimeBound pipeline_time(const StagePlan& plan, const std::string& schedule, std::int64_t num_images,
-                        std::int64_t num_micro_batches) {
+ShareBound pipeline_memory(const PipelineLoad& load, int rank, std::int64_t num_live) {
+  const StagePlan& plan = load.plan;
+  const std::int64_t images = (load.num_images + load.num_micro_batches - 1) / load.num_micro_batches;
+  std::int64_t all_weights = 0, own_weights = 0, largest = 0, all_kept = 0;
+  StageValues widest;  // of this rank's stages
+  for (int stage = 0; stage < plan.num_stages(); ++stage) {
+    const bool is_own = plan.numbers().rank_of_stage(stage) == rank;
+    for (const LayerSpec& layer : plan.layers(stage).layers) {
+      all_weights += num_elements(layer);
+      if (!is_own) continue;
+      own_weights += num_elements(layer);
+      largest = std::max(largest, num_elements(layer));
+    }
+    const StageValues values = values_of(plan, stage);
+    all_kept += values.kept;
+    if (is_own) widest = {std::max(widest.ends, values.ends), std::max(widest.kept, values.kept)};
+  }
+  const std::int64_t others = 2 + 6 * (plan.num_chunks() - 1);
+  const std::int64_t live = num_live * (load.recompute ? widest.ends : widest.kept) + others * widest.kept;
+  // As bytes, and then as numbers.
+  const std::int64_t pixels = rank == 0 ? images * kImageChannels * kImageSide * kImageSide : 0;
+  return {element_bytes(load) * (2 * all_weights + load.num_images * all_kept),
+          element_bytes(load) * (2 * own_weights + 2 * largest + images * live) + pixels * (1 + element_bytes(load))};
+}
+
+TimeBound pipeline_time(const PipelineLoad& load, const std::string& schedule) {
+  const StagePlan& plan = load.plan;
   pipeline::ScheduleOptions options;
   options.kind = schedule == "gpipe" ? "afab" : schedule;
   options.num_ranks = plan.num_ranks;
-  options.num_micro_batches = static_cast<int>(num_micro_batches);
+  options.num_micro_batches = static_cast<int>(load.num_micro_batches);
   options.num_chunks = plan.num_chunks();
-  const std::int64_t images = num_images / num_micro_batches;
+  const std::int64_t images = load.num_images / load.num_micro_batches;
   std::vector<pipeline::StageWorkload> stages;
   for (int stage = 0; stage < plan.num_stages(); ++stage) {
     const std::int64_t flops = forward_flops(plan, stage, images);
-    stages.push_back({flops, flops, flops});
+    stages.push_back({flops, (passes(load) - 2) * flops, flops});
   }
-  const auto bytes = images * plan.out_shape(0).front() * static_cast<std::int64_t>(sizeof(double));
+  const std::int64_t bytes = images * plan.out_shape(0).front() * element_bytes(load);
   const std::int64_t needed =
       makespan_ps(pipeline::make_schedule(options), pipeline::costs_in_model_time(stages, bytes));
   return {needed, needed + needed / 4, "stage"};

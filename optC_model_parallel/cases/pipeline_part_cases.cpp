@@ -111,21 +111,22 @@ Case cut_case() {
   return result;
 }
 
-CaseInputs loss_inputs(const CasePlace& place) {
+CaseInputs loss_inputs(const CasePlace& place, at::ScalarType dtype) {
   CaseInputs inputs;
   // Labels in order, so that the parts differ as much as possible.
-  inputs.tensors = {{"input.logits", seeded_randn({29, 10}, place.seed, at::kDouble).mul(2)},
+  inputs.tensors = {{"input.logits", seeded_randn({29, 10}, place.seed, at::kDouble).mul(2).to(dtype)},
                     {"input.labels", at::arange(29, at::kLong).div(3, "floor")},
                     {"input.sizes", at::tensor(std::vector<std::int64_t>{8, 7, 7, 0, 6, 1}, at::kLong)}};
   return inputs;
 }
 
-Case loss_case() {
-  Case result = local_case("optC.micro_batch_loss", "MicroBatchLoss", by_norm(1e-12));
-  result.inputs = loss_inputs;
-  result.expected = [](const CasePlace& place) {
-    const CaseInputs inputs = loss_inputs(place);
-    const at::Tensor& logits = inputs.tensor("input.logits");
+Case loss_case(const std::string& name, at::ScalarType dtype) {
+  // Sums of 10 terms, and of up to 8 of these, in any order.
+  Case result = local_case("optC.micro_batch_loss", name, by_norm(dtype == at::kDouble ? 1e-12 : 1e-5));
+  result.inputs = [dtype](const CasePlace& place) { return loss_inputs(place, dtype); };
+  result.expected = [dtype](const CasePlace& place) {
+    const CaseInputs inputs = loss_inputs(place, dtype);
+    const at::Tensor logits = inputs.tensor("input.logits").to(at::kDouble);
     const at::Tensor is_label = at::one_hot(inputs.tensor("input.labels"), 10).to(at::kDouble);
     const at::Tensor probabilities = logits.exp() / logits.exp().sum(1, true);
     const at::Tensor of_images = -(probabilities.log() * is_label).sum(1) / 29;
@@ -135,7 +136,8 @@ Case loss_case() {
       parts.push_back(of_images.narrow(0, begin, size.item<std::int64_t>()).sum());
       begin += size.item<std::int64_t>();
     }
-    return TensorMap{{"parts", at::stack(parts)}, {"logits.grad", (probabilities - is_label) / 29}};
+    return TensorMap{{"parts", at::stack(parts).to(dtype)},
+                     {"logits.grad", ((probabilities - is_label) / 29).to(dtype)}};
   };
   return result;
 }
@@ -205,11 +207,15 @@ Tolerance by_norm(double relative_norm) {
   return {0, std::numeric_limits<double>::infinity(), relative_norm};
 }
 
+Case micro_batch_loss_float32_case() {
+  return loss_case("MicroBatchLossFloat32", at::kFloat);
+}
+
 std::vector<Case> pipeline_part_cases() {
   return {split_case("SplitLayersConsecutive", false),
           split_case("SplitLayers", true),
           cut_case(),
-          loss_case(),
+          loss_case("MicroBatchLoss", at::kDouble),
           stage_case("optC.stage", "Stage", false),
           stage_case("optC.recompute", "Recompute", true)};
 }

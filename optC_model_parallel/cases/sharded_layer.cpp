@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "common/tensor/exact_data.h"
 #include "common/tensor/partition.h"
 #include "common/tensor/seeded.h"
 
@@ -22,6 +23,11 @@ at::Tensor feature_ramp(at::IntArrayRef shape) {
   return at::linspace(-3, 3, shape.back(), at::kDouble).expand(shape);
 }
 
+/// From -2 to 2.
+at::Tensor small_integers(at::IntArrayRef shape, std::uint64_t seed) {
+  return exact_values(shape, at::kHalf, seed).to(at::kDouble);
+}
+
 at::Tensor drawn_tensor(const std::string& name, at::IntArrayRef shape, std::uint64_t seed) {
   const at::Tensor noise = seeded_randn(shape, seed, at::kDouble);
   if (name == "norm.running_var") return noise.square() + 0.5;
@@ -36,12 +42,21 @@ at::Tensor serial_out(const ShardedLayer& layer, const WholeLayer& whole) {
   return layer.serial(whole.x, tensors);
 }
 
-WholeLayer whole_layer(const ShardedLayer& layer, std::uint64_t seed) {
+/// In float64, with values that the dtype has.
+WholeLayer whole_layer(const ShardedLayer& layer, const LayerData& data, std::uint64_t seed) {
+  const auto rounded = [&](const at::Tensor& tensor) { return tensor.to(data.dtype).to(at::kDouble); };
   WholeLayer whole;
-  whole.x = seeded_randn(layer.x_shape, seed, at::kDouble) + feature_ramp(layer.x_shape) + layer.x_mean;
-  for (std::size_t i = 0; i < layer.names.size(); ++i)
-    whole.tensors.push_back(drawn_tensor(layer.names[i], layer.splits[i].shape, seed + 1 + i));
-  whole.grad_out = seeded_randn(serial_out(layer, whole).sizes(), seed + 100, at::kDouble);
+  whole.x = data.exact
+                ? small_integers(layer.x_shape, seed)
+                : rounded(seeded_randn(layer.x_shape, seed, at::kDouble) + feature_ramp(layer.x_shape) + layer.x_mean);
+  for (std::size_t i = 0; i < layer.names.size(); ++i) {
+    const std::vector<std::int64_t>& shape = layer.splits[i].shape;
+    whole.tensors.push_back(data.exact ? small_integers(shape, seed + 1 + i)
+                                       : rounded(drawn_tensor(layer.names[i], shape, seed + 1 + i)));
+  }
+  const std::vector<std::int64_t> out_shape = serial_out(layer, whole).sizes().vec();
+  whole.grad_out =
+      data.exact ? small_integers(out_shape, seed + 100) : rounded(seeded_randn(out_shape, seed + 100, at::kDouble));
   return whole;
 }
 
@@ -60,8 +75,8 @@ at::Tensor own_shard(const ShardedLayer& layer, std::size_t i, const at::Tensor&
   return shard_of(spec, tensor, place.rank, place.size);
 }
 
-CaseInputs layer_inputs(const ShardedLayer& layer, bool with_gradient, const CasePlace& place) {
-  const WholeLayer whole = whole_layer(layer, place.seed);
+CaseInputs layer_inputs(const ShardedLayer& layer, const LayerData& data, bool with_gradient, const CasePlace& place) {
+  const WholeLayer whole = whole_layer(layer, data, place.seed);
   CaseInputs inputs;
   inputs.numbers = layer.numbers;
   inputs.tensors["input.x"] = own_part(whole.x, layer.x_is_split, place);
@@ -70,30 +85,42 @@ CaseInputs layer_inputs(const ShardedLayer& layer, bool with_gradient, const Cas
     const std::string prefix = is_statistic(layer.names[i]) ? "input." : "weight.";
     inputs.tensors[prefix + layer.names[i]] = own_shard(layer, i, whole.tensors[i], place);
   }
+  for (auto& [name, tensor] : inputs.tensors) tensor = tensor.to(data.dtype);
   return inputs;
 }
 
-TensorMap layer_results(const ShardedLayer& layer, bool with_gradient, const CasePlace& place) {
-  const WholeLayer whole = whole_layer(layer, place.seed);
+TensorMap layer_results(const ShardedLayer& layer, const LayerData& data, bool with_gradient, const CasePlace& place) {
+  const WholeLayer whole = whole_layer(layer, data, place.seed);
   const c10::AutoGradMode grad_mode(with_gradient);
   const at::Tensor x = whole.x.clone().requires_grad_(with_gradient);
   Tensors tensors;
   for (std::size_t i = 0; i < whole.tensors.size(); ++i)
     tensors.push_back(whole.tensors[i].clone().requires_grad_(with_gradient && !is_statistic(layer.names[i])));
   const at::Tensor out = layer.serial(x, tensors);
-  TensorMap results = {{"out", own_part(out.detach(), layer.out_is_split, place)}};
+  TensorMap results = {{"out", own_part(out.detach(), layer.out_is_split, place)},
+                       {"x", own_part(whole.x, layer.x_is_split, place)}};
   if (with_gradient) {
     out.backward(whole.grad_out);
     results["x.grad"] = own_part(x.grad(), layer.x_is_split, place);
   }
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if (is_statistic(layer.names[i])) {
-      results[layer.names[i]] = own_shard(layer, i, tensors[i], place);
-    } else if (with_gradient) {
+    results[layer.names[i]] = own_shard(layer, i, tensors[i].detach(), place);
+    if (with_gradient && !is_statistic(layer.names[i]))
       results[layer.names[i] + ".grad"] = own_shard(layer, i, tensors[i].grad(), place);
-    }
   }
+  for (auto& [name, tensor] : results) tensor = tensor.to(data.dtype);
   return results;
+}
+
+/// What every rank has in full, computed from the same bits or summed up over all ranks.
+std::vector<std::string> results_of_all_ranks(const ShardedLayer& layer, bool with_gradient) {
+  std::vector<std::string> names;
+  if (!layer.out_is_split) names.emplace_back("out");
+  if (with_gradient && !layer.x_is_split) names.emplace_back("x.grad");
+  for (std::size_t i = 0; i < layer.names.size(); ++i) {
+    if (with_gradient && layer.splits[i].dim < 0) names.push_back(layer.names[i] + ".grad");
+  }
+  return names;
 }
 
 /// A rank's part of the products, with a gradient of each factor; and operations on each value, generously.
@@ -104,35 +131,73 @@ ShareBound layer_work(const ShardedLayer& layer, bool with_gradient, int size) {
   return {products, products / size + kPerValue * (with_gradient ? 2 : 1) * values};
 }
 
+/// Of the shards: a copy, the gradient, and one of both on the way; of a rank's values, and of those that every rank
+/// has: several kinds, and the latter also from all ranks, gathered and stacked to be added up.
+ShareBound layer_memory(const ShardedLayer& layer, bool with_gradient, at::ScalarType dtype, int size) {
+  std::int64_t shards = 0, whole_tensors = 0;
+  for (const Split& split : layer.splits)
+    (split.dim < 0 ? whole_tensors : shards) += c10::multiply_integers(split.shape);
+  const std::int64_t times = with_gradient ? 2 : 1, bytes = static_cast<std::int64_t>(c10::elementSize(dtype));
+  const std::int64_t x = c10::multiply_integers(layer.x_shape) / (layer.x_is_split ? size : 1);
+  const std::int64_t whole = 4 * whole_tensors + (8 + 2 * size) * times * (layer.num_whole_values + x);
+  // Who gathers what ranks could keep to themselves holds all of it.
+  const std::int64_t hidden = layer.sends == ShardedLayer::Sends::kGenerously ? 4 * times * layer.num_hidden : 0;
+  return {bytes * (4 * shards + 4 * times * layer.num_values + whole),
+          bytes * (4 * shards / size + 4 * times * layer.num_values / size + whole + hidden)};
+}
+
+Tolerance tolerance_of(const LayerData& data) {
+  Tolerance tolerance;
+  // Sums in another order, of values and gradients of about the size of 1: about 50,000 rounding errors of float64,
+  // over 1,000 of float32.
+  tolerance.rtol = tolerance.atol = data.exact ? 0 : data.dtype == at::kDouble ? 1e-11 : 1e-4;
+  return tolerance;
+}
+
 Case layer_case(const std::string& task, const std::string& name, const ShardedLayerFor& layer_for,
-                bool with_gradient) {
+                const LayerData& data, bool with_gradient) {
   Case result;
   result.task = task;
   result.name = result.prefix = name;
   result.inside_backward = with_gradient;
-  // About 50,000 rounding errors of float64: sums in another order, of values and gradients of about the size of 1.
-  result.tolerance.rtol = result.tolerance.atol = 1e-11;
-  result.inputs = [=](const CasePlace& place) { return layer_inputs(layer_for(place.size), with_gradient, place); };
-  result.expected = [=](const CasePlace& place) { return layer_results(layer_for(place.size), with_gradient, place); };
+  result.tolerance = tolerance_of(data);
+  result.same_on_all_ranks = results_of_all_ranks(layer_for(1), with_gradient);
+  result.inputs = [=](const CasePlace& place) {
+    return layer_inputs(layer_for(place.size), data, with_gradient, place);
+  };
+  result.expected = [=](const CasePlace& place) {
+    return layer_results(layer_for(place.size), data, with_gradient, place);
+  };
   if (layer_for(1).product_flops > 0) {
     result.work = [=](const CasePlace& place) { return layer_work(layer_for(place.size), with_gradient, place.size); };
+  }
+  if (layer_for(1).bounds_memory) {
+    result.memory = [=](const CasePlace& place) {
+      return layer_memory(layer_for(place.size), with_gradient, data.dtype, place.size);
+    };
   }
   result.bounds = [=](const CasePlace& place) {
     const ShardedLayer layer = layer_for(place.size);
     const Traffic traffic = with_gradient ? layer.forward + layer.backward : layer.forward;
-    return layer.may_send_less ? at_most(task, traffic, place.size) : exactly(task, traffic, place.size);
+    switch (layer.sends) {
+      case ShardedLayer::Sends::kExactly: return exactly(task, traffic, place.size, data.dtype);
+      case ShardedLayer::Sends::kAtMost: return at_most(task, traffic, place.size, data.dtype);
+      default: return generously(task, traffic, layer.num_hidden, place.size, data.dtype);
+    }
   };
   return result;
 }
 
 }  // namespace
 
-Case forward_case(const std::string& task, const std::string& name, const ShardedLayerFor& layer) {
-  return layer_case(task, name, layer, false);
+Case forward_case(const std::string& task, const std::string& name, const ShardedLayerFor& layer,
+                  const LayerData& data) {
+  return layer_case(task, name, layer, data, false);
 }
 
-Case gradient_case(const std::string& task, const std::string& name, const ShardedLayerFor& layer) {
-  return layer_case(task, name, layer, true);
+Case gradient_case(const std::string& task, const std::string& name, const ShardedLayerFor& layer,
+                   const LayerData& data) {
+  return layer_case(task, name, layer, data, true);
 }
 
 }  // namespace lab::optc

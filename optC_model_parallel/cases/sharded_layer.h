@@ -32,21 +32,32 @@ struct ShardedLayer {
   double x_mean = 0;
   std::function<at::Tensor(const at::Tensor& x, const Tensors& tensors)> serial;
   Traffic forward, backward;
-  bool may_send_less = false;
+  enum class Sends { kExactly, kAtMost, kGenerously } sends = Sends::kExactly;  ///< this traffic: see tensor_bounds.h
+  std::int64_t num_hidden = 0;                                                  ///< as generously() takes it
   std::int64_t product_flops = 0;         ///< of a forward pass in one process; ranks share them evenly
   std::int64_t num_values = 0;            ///< of all outputs within the layer that ranks share
   std::int64_t num_whole_values = 0;      ///< of those that every rank has
+  bool bounds_memory = true;              ///< false: what its operators hold depends on the CPU
   std::map<std::string, double> numbers;  ///< further inputs of the case
 };
 
 /// The layer for `size` ranks: with widths that they divide.
 using ShardedLayerFor = std::function<ShardedLayer(int size)>;
 
+/// What the tensors of a case hold.
+struct LayerData {
+  at::ScalarType dtype = at::kDouble;
+  bool exact = false;  ///< small integers, whose sums of products are exact in float32: results are equal to the bit
+};
+
 /// Inputs "input.x", "weight.<tensor>" (running statistics: "input.<tensor>"), whole or this rank's part. Expected:
-/// "out", and running statistics by their names. In float64, as are all of these cases.
-Case forward_case(const std::string& task, const std::string& name, const ShardedLayerFor& layer);
+/// "out", and "x" and the tensors by their names as they are afterwards, of which only statistics may have changed.
+/// What every rank has in full must be the same on all ranks, to the bit.
+Case forward_case(const std::string& task, const std::string& name, const ShardedLayerFor& layer,
+                  const LayerData& data = {});
 
 /// The same with "input.grad_out", the gradient that arrives at `out`; expected also "x.grad" and "<tensor>.grad".
-Case gradient_case(const std::string& task, const std::string& name, const ShardedLayerFor& layer);
+Case gradient_case(const std::string& task, const std::string& name, const ShardedLayerFor& layer,
+                   const LayerData& data = {});
 
 }  // namespace lab::optc

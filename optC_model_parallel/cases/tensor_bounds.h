@@ -1,5 +1,7 @@
 #pragma once
 
+#include <c10/core/ScalarType.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,11 +19,19 @@ struct Traffic {
 /// The traffic of both.
 Traffic operator+(Traffic first, const Traffic& second);
 
-/// Bounds of a task that runs these collectives on float64 values, on each of `size` ranks, and nothing else: no more
-/// calls and bytes, and in total no fewer.
-std::vector<CostBound> exactly(const std::string& task, const Traffic& traffic, int size);
+/// Bounds of a task that runs these collectives on each of `size` ranks, and nothing else: no more calls and bytes, and
+/// in total no fewer.
+std::vector<CostBound> exactly(const std::string& task, const Traffic& traffic, int size,
+                               at::ScalarType dtype = at::kDouble);
 
-/// The same without the lower bounds.
-std::vector<CostBound> at_most(const std::string& task, const Traffic& traffic, int size);
+/// The same; at least, every value of the largest of them must arrive.
+std::vector<CostBound> at_most(const std::string& task, const Traffic& traffic, int size,
+                               at::ScalarType dtype = at::kDouble);
+
+/// Bounds of a task that may compute the sums in `traffic` in any way that a textbook has: as all-reduces or halves of
+/// them, by gathering the terms, or by gathering and summing up the `num_hidden` values that ranks could keep to
+/// themselves; each twice. At least, every value of the largest sum must arrive. No broadcast, no message.
+std::vector<CostBound> generously(const std::string& task, const Traffic& traffic, std::int64_t num_hidden, int size,
+                                  at::ScalarType dtype = at::kDouble);
 
 }  // namespace lab::optc

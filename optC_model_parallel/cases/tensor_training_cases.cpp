@@ -1,12 +1,17 @@
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <limits>
 
 #include "common/base/errors.h"
+#include "common/checks/once_per_world.h"
 #include "common/tensor/exact_data.h"
 #include "optC_model_parallel/calls/case_inputs.h"
 #include "optC_model_parallel/calls/training_calls.h"
 #include "optC_model_parallel/cases/cases.h"
 #include "optC_model_parallel/cases/judged_parts.h"
 #include "optC_model_parallel/cases/reference/single.h"
+#include "optC_model_parallel/cases/tensor_bounds.h"
 #include "optC_model_parallel/model/data/generated_images.h"
 #include "optC_model_parallel/model/parallel/parallel_strategies.h"
 #include "optC_model_parallel/model/training/training_loop.h"
@@ -48,6 +53,74 @@ void keep_shards(const SmallTraining& training, const CasePlace& place, TensorMa
   add_orders(training.num_train, kNumTrainingEpochs, place.seed, inputs);
 }
 
+/// What a split block of a model has for one image.
+struct BlockValues {
+  std::int64_t in = 0, out = 0;  ///< whole on every rank
+  std::int64_t hidden = 0;       ///< in between, split over ranks
+  std::int64_t statistics = 0;   ///< of a split norm: sums over ranks, each way
+};
+
+/// Of models.h.
+std::vector<BlockValues> blocks_of(const std::string& model) {
+  if (model == "pair-norm") return {{400, 84, 120, 2}};
+  constexpr std::int64_t places = 64, width = 48, channels = 24;
+  if (model == "resnet") {
+    const auto block = [](std::int64_t side) {
+      const std::int64_t values = channels * side * side;
+      return BlockValues{values, values, values};
+    };
+    return {block(8), block(4), block(4)};
+  }
+  constexpr std::int64_t values = places * width;
+  const BlockValues attention{values, values, 4 * values}, mlp{values, values, values};
+  return {attention, mlp, attention, mlp};
+}
+
+/// Each image goes forward and back once in an epoch, and each test image forward after it: through each block with a sum
+/// of the output on its way forward and of the input's gradient on its way back, by any textbook way. At least, each of
+/// these sums must arrive.
+std::vector<CostBound> training_bounds(const SmallTraining& training, const CasePlace& place) {
+  Traffic traffic;
+  std::int64_t hidden = 0, least_values = 0;
+  const std::int64_t images = kNumTrainingEpochs * training.num_train, tests = kNumTrainingEpochs * training.num_test;
+  for (const BlockValues& block : blocks_of(training.model)) {
+    traffic.all_reduces.insert(traffic.all_reduces.end(), {(images + tests) * (block.out + block.statistics),
+                                                           images * (block.in + block.statistics)});
+    hidden += (2 * images + tests) * block.hidden;
+    least_values += (images + tests) * block.out + images * block.in;
+  }
+  std::vector<CostBound> bounds = generously(training.task, traffic, hidden, place.size);
+  if (place.size > 1) bounds.back().min_bytes_received = static_cast<std::uint64_t>(least_values) * sizeof(double);
+  return bounds;
+}
+
+/// The products of the shards, and of the layers that every rank runs whole, forward and back; a quarter more for what is
+/// not a product, and as much again for norms, softmax and what every rank does with whole tensors.
+ShareBound training_work(const SmallTraining& training, const CasePlace& place) {
+  double shared = 0, whole = 0;
+  for (const LayerSpec& layer : model_named(training.model).layers) {
+    const bool is_split = std::any_of(layer.parameters.begin(), layer.parameters.end(),
+                                      [](const ParameterSpec& spec) { return spec.split_dim >= 0; });
+    (is_split ? shared : whole) += layer.multiply_adds;
+  }
+  const auto passes = static_cast<double>(kNumTrainingEpochs * (3 * training.num_train + training.num_test));
+  const double all = 2 * passes * (shared + whole), own = 2 * passes * (shared / place.size + whole);
+  return {static_cast<std::int64_t>(all), static_cast<std::int64_t>(1.25 * own + 0.25 * all)};
+}
+
+/// Trained by the same gradients, what every rank has whole stays the same on all of them.
+std::vector<std::string> whole_tensors(const SmallTraining& training) {
+  std::vector<std::string> names = {"losses", "test_losses", "predictions"};
+  for (const LayerSpec& layer : model_named(training.model).layers) {
+    for (const ParameterSpec& spec : layer.parameters) {
+      if (spec.split_dim >= 0) continue;
+      for (std::int64_t epoch = 1; epoch <= kNumTrainingEpochs; ++epoch)
+        names.push_back(fmt::format("epoch{}.{}", epoch, spec.name));
+    }
+  }
+  return names;
+}
+
 Case training_case(const SmallTraining& training) {
   Case result;
   result.task = training.task;
@@ -67,11 +140,17 @@ Case training_case(const SmallTraining& training) {
   };
   result.inputs = [=](const CasePlace& place) { return training_inputs(training, place); };
   result.keep_own_part = [=](const CasePlace& place, TensorMap& inputs) { keep_shards(training, place, inputs); };
-  result.expected = [=](const CasePlace& place) {
-    const CaseInputs inputs = training_inputs(training, place);
+  result.bounds = [=](const CasePlace& place) { return training_bounds(training, place); };
+  result.work = [=](const CasePlace& place) { return training_work(training, place); };
+  result.same_on_all_ranks = whole_tensors(training);
+  const OncePerWorld<TrainingRecord> alone([=](int size, std::uint64_t seed) {
+    const CaseInputs inputs = training_inputs(training, {0, size, seed});
     const TrainingOptions options = tensor_training_options(training.model, inputs);
     const auto single = single_process(options);
-    TrainingRecord record = run_training(options, dataset_of(inputs), *single, nullptr, {});
+    return run_training(options, dataset_of(inputs), *single, nullptr, {});
+  });
+  result.expected = [=](const CasePlace& place) {
+    TrainingRecord record = *alone.at(place);
     for (TensorMap& tensors : record.parameters)
       tensors = shard_of(model_named(training.model), tensors, place.rank, place.size);
     return tensors_of(record);

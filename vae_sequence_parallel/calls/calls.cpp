@@ -1,12 +1,9 @@
 #include "vae_sequence_parallel/calls/calls.h"
 
-#include <c10/core/GradMode.h>
-
+#include "vae_sequence_parallel/calls/attention_call.h"
+#include "vae_sequence_parallel/calls/autoencoder_call.h"
 #include "vae_sequence_parallel/calls/case_inputs.h"
-#include "vae_sequence_parallel/calls/leaf_weights.h"
 #include "vae_sequence_parallel/calls/module_call.h"
-#include "vae_sequence_parallel/model/checkpoint.h"
-#include "vae_sequence_parallel/parallel_autoencoder.h"
 #include "vae_sequence_parallel/peak_bytes.h"
 #include "vae_sequence_parallel/sequence_attention.h"
 
@@ -34,32 +31,10 @@ ShardFunction make_module(const Weights& weights, const CaseInputs& inputs, Comm
   return forward_of(ParallelDecoder(weights, config_of(inputs), comm));
 }
 
-TensorMap attention_call(Communicator& comm, const CaseInputs& inputs) {
-  const bool with_gradient = inputs.tensors.count("input.grad_out") != 0;
-  const c10::AutoGradMode grad_mode(with_gradient);
-  const std::vector<std::int64_t> lengths = integers(inputs, "input.lengths");
-  const auto leaf = [&](const char* name) { return inputs.tensor(name).clone().requires_grad_(with_gradient); };
-  const at::Tensor q = leaf("input.q"), k = leaf("input.k"), v = leaf("input.v");
-  const at::Tensor out = inputs.integer("by_ring") != 0 ? ring_attention(q, k, v, lengths, comm.point_to_point())
-                                                        : ulysses_attention(q, k, v, lengths, comm.collectives());
-  TensorMap results = {{"out", out.detach()}};
-  if (!with_gradient) return results;
-  if (out.requires_grad()) out.backward(inputs.tensor("input.grad_out"));
-  results["q.grad"] = q.grad();
-  results["k.grad"] = k.grad();
-  results["v.grad"] = v.grad();
-  return results;
-}
-
-TensorMap autoencoder_call(Communicator& comm, const CaseInputs& inputs) {
-  const c10::NoGradGuard no_grad;
-  const auto picture = [&](const char* name) { return inputs.tensor(name).contiguous(at::MemoryFormat::ChannelsLast); };
-  const at::Tensor latent = picture("input.latent");
-  CheckpointWeights source(weights_of(inputs), "the serial module's parameters", latent.scalar_type());
-  LeafWeights on_device(source, inputs.device);
-  const ParallelAutoEncoder model(Weights(on_device), config_of(inputs), comm);
-  source.finish();
-  return {{"latent", model.encode(picture("input.picture"))}, {"picture", model.decode(latent)}};
+at::Tensor by_either(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                     const std::vector<std::int64_t>& lengths, Communicator& comm, const CaseInputs& inputs) {
+  return inputs.integer("by_ring") != 0 ? ring_attention(q, k, v, lengths, comm.point_to_point())
+                                        : ulysses_attention(q, k, v, lengths, comm.collectives());
 }
 
 constexpr std::int64_t kMiB = 1 << 20;
@@ -92,24 +67,28 @@ TensorMap memory_call(Communicator&, const CaseInputs& inputs) {
 
 CallTable calls() {
   const TaskCall module = module_call(make_module);
+  const TaskCall attention = attention_call(by_either);
+  const TaskCall autoencoder = autoencoder_call(
+      [](const ParallelAutoEncoder& model, const at::Tensor& z, Communicator&) { return model.decode(z); });
   return {{"vae.conv2d", module},
           {"vae.conv2d_halo", module},
+          {"vae.conv2d_overlap", module},
           {"vae.conv2d_gradient", module},
           {"vae.group_norm", module},
           {"vae.group_norm_moments", module},
           {"vae.group_norm_gradient", module},
           {"vae.upsample", module},
-          {"vae.ulysses", attention_call},
-          {"vae.ulysses_messages", attention_call},
-          {"vae.ring_attention", attention_call},
-          {"vae.ring_messages", attention_call},
-          {"vae.attention_gradient", attention_call},
+          {"vae.ulysses", attention},
+          {"vae.ulysses_messages", attention},
+          {"vae.ring_attention", attention},
+          {"vae.ring_messages", attention},
+          {"vae.attention_gradient", attention},
           {"vae.attn_block", module},
           {"vae.resnet_block", module},
           {"vae.decoder", module},
           {"vae.decoder_gathers_nothing", module},
           {"vae.decoder_gradient", module},
-          {"vae.autoencoder", autoencoder_call},
+          {"vae.autoencoder", autoencoder},
           {"vae.memory", memory_call}};
 }
 

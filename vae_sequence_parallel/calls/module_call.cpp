@@ -2,6 +2,7 @@
 
 #include <c10/core/GradMode.h>
 
+#include "common/tensor/memory_meter.h"
 #include "vae_sequence_parallel/calls/case_inputs.h"
 #include "vae_sequence_parallel/calls/leaf_weights.h"
 #include "vae_sequence_parallel/model/checkpoint.h"
@@ -27,9 +28,9 @@ Communicator of_case(Communicator& comm, const CaseInputs& inputs) {
   return comm.subgroup(ranks);
 }
 
-TensorMap forward(const ShardFunction& module, const WidthShard& x) {
+TensorMap forward(const ShardFunction& module, WidthShard x) {
   const c10::NoGradGuard no_grad;
-  return outcome_of(module(x));
+  return outcome_of(module(std::move(x)));
 }
 
 TensorMap backward(const ShardFunction& module, WidthShard x, const at::Tensor& grad_out, const LeafWeights& leaves,
@@ -46,6 +47,10 @@ TensorMap backward(const ShardFunction& module, WidthShard x, const at::Tensor& 
 
 }  // namespace
 
+bool keeps_its_input(const CaseInputs& inputs) {
+  return module_kind_of(inputs) == ModuleKind::kGroupNorm;
+}
+
 TaskCall module_call(const ModuleMaker& make) {
   return [make](Communicator& whole_world, const CaseInputs& inputs) {
     Communicator comm = of_case(whole_world, inputs);
@@ -54,12 +59,19 @@ TaskCall module_call(const ModuleMaker& make) {
     WidthShard x = {picture("input.x"), integers(inputs, "input.widths")};
     CheckpointWeights source(weights_of(inputs), "the serial module's parameters", x.columns.scalar_type());
     LeafWeights leaves(source, inputs.device);
-    const ShardFunction module = make(Weights(leaves), inputs, comm);
+    const ShardFunction module = [&] {
+      const UnchargedScope parameters;  // which every rank has whole
+      return make(Weights(leaves), inputs, comm);
+    }();
     source.finish();
     if (inputs.numbers.count("only_difference_of_first_column") != 0)
-      return difference_of_first_column(forward(module, x).at("out"), comm);
-    if (inputs.tensors.count("input.grad_out") == 0) return forward(module, x);
-    return backward(module, std::move(x), picture("input.grad_out"), leaves, comm);
+      return difference_of_first_column(forward(module, std::move(x)).at("out"), comm);
+    const at::Tensor kept = keeps_its_input(inputs) ? x.columns : at::Tensor();
+    TensorMap results = inputs.tensors.count("input.grad_out") == 0
+                            ? forward(module, std::move(x))
+                            : backward(module, std::move(x), picture("input.grad_out"), leaves, comm);
+    if (kept.defined()) results["x"] = kept.detach();
+    return results;
   };
 }
 

@@ -1,4 +1,6 @@
-#include "common/tensor/seeded.h"
+#include <cmath>
+#include <numeric>
+
 #include "vae_sequence_parallel/cases/cases.h"
 #include "vae_sequence_parallel/cases/module_case.h"
 #include "vae_sequence_parallel/layers.h"
@@ -6,10 +8,15 @@
 namespace lab::vae {
 namespace {
 
-constexpr std::int64_t kBatch = 2;
-constexpr std::int64_t kHeadChannels = 8;
-
 enum class By { kUlysses, kRing };
+
+enum class Scores {
+  kSmall,
+  kLarge,  ///< about 1100, but close to each other
+  /// About 800 of the keys on ranks 0, 2, ... and -200 of the others: from block to block the maximum rises and falls
+  /// by more than exp() can express in float64, which is 709.
+  kAlternating,
+};
 
 struct AttentionCase {
   std::string task, name;
@@ -17,23 +24,39 @@ struct AttentionCase {
   Widths lengths = spread(37);  ///< positions of each rank
   at::ScalarType dtype = at::kFloat;
   bool with_gradient = false;
-  bool costed = false;
-  bool large_scores = false;  ///< about 1100, but close to each other
+  bool costed = false;  ///< checked against its cost bounds, and for what it holds
+  Scores scores = Scores::kSmall;
+  std::int64_t batch = 2;
+  std::int64_t head_channels = 8;
 
   /// An odd number for the ring; for Ulysses, a multiple of the number of ranks.
   std::int64_t num_heads(int size) const { return by == By::kRing ? 3 : 2 * size; }
 };
+
+/// Adds `level[n]` to all scores of key n, through the vectors' first channel.
+void add_to_scores(TensorMap& whole, const at::Tensor& level) {
+  constexpr double kQuery = 16;
+  whole["q"].select(3, 0).fill_(kQuery);
+  const double scale = std::sqrt(static_cast<double>(whole["q"].size(3)));
+  whole["k"].select(3, 0).copy_(level * (scale / kQuery));
+}
 
 /// Whole "q", "k", "v", "grad_out". All grow along the positions, so that the last ranks have the largest scores.
 TensorMap whole_of(const AttentionCase& test_case, const CasePlace& place) {
   TensorMap whole;
   std::uint64_t seed = place.seed;
   for (const char* name : {"q", "k", "v", "grad_out"}) {
-    PictureSetup setup = {kBatch, test_case.num_heads(place.size), kHeadChannels, test_case.lengths, test_case.dtype};
+    PictureSetup setup = {test_case.batch, test_case.num_heads(place.size), test_case.head_channels, test_case.lengths,
+                          test_case.dtype};
     const bool is_key = name == std::string("k"), is_query = name == std::string("q");
-    if (test_case.large_scores && (is_key || is_query)) setup.mean = 20;
-    if (test_case.large_scores && is_key) setup.deviation = 0.1;
+    if (test_case.scores == Scores::kLarge && (is_key || is_query)) setup.mean = 20;
+    if (test_case.scores == Scores::kLarge && is_key) setup.deviation = 0.1;
     whole[name] = picture_of(setup, place.size, seed++).transpose(2, 3).contiguous();
+  }
+  if (test_case.scores == Scores::kAlternating) {
+    const std::vector<std::int64_t> lengths = test_case.lengths(place.size);
+    const at::Tensor of_ranks = 300 + 500 * (1 - 2 * at::arange(place.size, at::kDouble).remainder(2));
+    add_to_scores(whole, of_ranks.repeat_interleave(at::tensor(lengths, at::kLong)));
   }
   return whole;
 }
@@ -51,37 +74,54 @@ CaseInputs inputs_of(const AttentionCase& test_case, const CasePlace& place) {
 }
 
 TensorMap expected_of(const AttentionCase& test_case, const CasePlace& place) {
-  TensorMap whole = whole_of(test_case, place);
+  const auto own = [&](const at::Tensor& all) { return own_part(all, 2, test_case.lengths(place.size), place.rank); };
+  TensorMap results, whole = whole_of(test_case, place);
+  for (const std::string name : {"q", "k", "v"}) results[name] = own(whole[name]);  // as they were
   for (auto& [name, tensor] : whole) tensor = tensor.to(at::kDouble).requires_grad_(test_case.with_gradient);
-  const at::Tensor out = attention(whole["q"], whole["k"], whole["v"]);
-  TensorMap results = {{"out", out.detach()}};
   if (test_case.with_gradient) {
+    const at::Tensor out = attention(whole["q"], whole["k"], whole["v"]);
     out.backward(whole["grad_out"]);
-    for (const std::string name : {"q", "k", "v"}) results[name + ".grad"] = whole[name].grad();
+    results["out"] = own(out.detach());
+    for (const std::string name : {"q", "k", "v"}) results[name + ".grad"] = own(whole[name].grad());
+  } else {
+    results["out"] = attention(own(whole["q"]), whole["k"], whole["v"]);
   }
-  for (auto& [name, tensor] : results)
-    tensor = own_part(tensor, 2, test_case.lengths(place.size), place.rank).to(test_case.dtype).contiguous();
+  for (auto& [name, tensor] : results) tensor = tensor.to(test_case.dtype).contiguous();
   return results;
 }
 
+PictureCost picture_in(const AttentionCase& test_case, const CasePlace& place) {
+  PictureCost picture;
+  picture.rank = place.rank;
+  picture.batch = test_case.batch;
+  picture.widths = test_case.lengths(place.size);
+  picture.value_bytes = static_cast<std::int64_t>(c10::elementSize(test_case.dtype));
+  picture.with_gradient = test_case.with_gradient;
+  return picture;
+}
+
+PictureCost cost_of(const AttentionCase& test_case, PictureCost picture, int num_ranks) {
+  const std::int64_t heads = test_case.num_heads(num_ranks);
+  return test_case.by == By::kRing ? with_ring(std::move(picture), heads, test_case.head_channels)
+                                   : with_ulysses(std::move(picture), heads, test_case.head_channels);
+}
+
 PictureCost attention_cost(const AttentionCase& test_case, const CasePlace& place) {
-  PictureCost cost;
-  cost.rank = place.rank;
-  cost.batch = kBatch;
-  cost.widths = test_case.lengths(place.size);
-  cost.value_bytes = static_cast<std::int64_t>(c10::elementSize(test_case.dtype));
-  cost.with_gradient = test_case.with_gradient;
-  const std::int64_t heads = test_case.num_heads(place.size);
-  return test_case.by == By::kRing ? with_ring(std::move(cost), heads, kHeadChannels)
-                                   : with_ulysses(std::move(cost), heads, kHeadChannels);
+  return cost_of(test_case, picture_in(test_case, place), place.size);
 }
 
 /// All ranks together do what one process does.
 ShareBound attention_work(const AttentionCase& test_case, const CasePlace& place) {
   std::int64_t all = 0;
   for (int rank = 0; rank < place.size; ++rank)
-    all += attention_cost(test_case, {rank, place.size, place.seed}).product_flops;
-  return {all * (test_case.with_gradient ? 3 : 1), most_work(attention_cost(test_case, place))};
+    all += least_work(attention_cost(test_case, {rank, place.size, place.seed}));
+  return {all, most_work(attention_cost(test_case, place))};
+}
+
+/// Compared with the same in one process, which holds all scores of all heads.
+ShareBound attention_memory(const AttentionCase& test_case, const CasePlace& place) {
+  const PictureCost whole = in_one_process(picture_in(test_case, place));
+  return {cost_of(test_case, whole, place.size).least_held, attention_cost(test_case, place).most_held};
 }
 
 Case attention_case(const AttentionCase& test_case) {
@@ -98,10 +138,13 @@ Case attention_case(const AttentionCase& test_case) {
       return bounds_of(attention_cost(test_case, place), test_case.task);
     };
   }
+  const bool both_passes_of_ulysses = test_case.by == By::kUlysses && test_case.with_gradient;
+  if (test_case.costed && !both_passes_of_ulysses)
+    result.memory = [test_case](const CasePlace& place) { return attention_memory(test_case, place); };
   return result;
 }
 
-Case messages_case(By by, bool with_gradient) {
+AttentionCase costed_case(By by, bool with_gradient) {
   AttentionCase test_case;
   test_case.by = by;
   test_case.task = by == By::kRing ? "vae.ring_messages" : "vae.ulysses_messages";
@@ -113,6 +156,28 @@ Case messages_case(By by, bool with_gradient) {
   test_case.dtype = with_gradient ? at::kDouble : at::kFloat;
   test_case.with_gradient = with_gradient;
   test_case.costed = true;
+  return test_case;
+}
+
+/// Positions enough that most of what a rank holds are scores.
+Case ring_messages_case(bool with_gradient) {
+  AttentionCase test_case = costed_case(By::kRing, with_gradient);
+  test_case.lengths = spread_per_rank(with_gradient ? 64 : 128);
+  test_case.batch = 1;
+  test_case.head_channels = 5;
+  return attention_case(test_case);
+}
+
+/// Vectors so long that most of what a rank holds are vectors.
+Case ulysses_messages_case(bool with_gradient) {
+  AttentionCase test_case = costed_case(By::kUlysses, with_gradient);
+  test_case.head_channels = 32;
+  return attention_case(test_case);
+}
+
+Case with_scores(AttentionCase test_case, Scores scores) {
+  test_case.dtype = at::kDouble;
+  test_case.scores = scores;
   return attention_case(test_case);
 }
 
@@ -120,24 +185,30 @@ Case messages_case(By by, bool with_gradient) {
 
 std::vector<Case> attention_cases() {
   const std::string ulysses = "vae.ulysses", ring = "vae.ring_attention";
-  return {attention_case(AttentionCase{ulysses, "Ulysses", By::kUlysses, spread(40)}),
-          attention_case(AttentionCase{ulysses, "UlyssesUnevenDouble", By::kUlysses, rising_widths, at::kDouble}),
-          attention_case(AttentionCase{ulysses, "UlyssesEmptySlices", By::kUlysses, gapped_widths}),
-          messages_case(By::kUlysses, false),
-          attention_case(AttentionCase{ring, "RingAttention", By::kRing, spread(40)}),
-          attention_case(AttentionCase{ring, "RingAttentionUnevenDouble", By::kRing, rising_widths, at::kDouble}),
-          attention_case(AttentionCase{ring, "RingAttentionEmptySlices", By::kRing, gapped_widths}),
-          attention_case(
-              AttentionCase{ring, "RingAttentionLargeScores", By::kRing, spread(37), at::kDouble, false, false, true}),
-          messages_case(By::kRing, false)};
+  AttentionCase ulysses_of_one = {ulysses, "UlyssesUnevenDouble", By::kUlysses, rising_widths, at::kDouble};
+  AttentionCase ring_of_three = {ring, "RingAttentionUnevenDouble", By::kRing, rising_widths, at::kDouble};
+  ulysses_of_one.batch = 1;
+  ring_of_three.batch = 3;
+  return {attention_case({ulysses, "Ulysses", By::kUlysses, spread(40)}),
+          attention_case(ulysses_of_one),
+          attention_case({ulysses, "UlyssesEmptySlices", By::kUlysses, gapped_widths}),
+          ulysses_messages_case(false),
+          attention_case({ring, "RingAttention", By::kRing, spread(40)}),
+          attention_case(ring_of_three),
+          attention_case({ring, "RingAttentionEmptySlices", By::kRing, gapped_widths}),
+          with_scores({ring, "RingAttentionLargeScores"}, Scores::kLarge),
+          with_scores({ring, "RingAttentionAlternatingScores"}, Scores::kAlternating),
+          ring_messages_case(false)};
 }
 
 std::vector<Case> attention_gradient_cases() {
   const std::string task = "vae.attention_gradient";
-  return {attention_case(AttentionCase{task, "UlyssesGradient", By::kUlysses, gapped_widths, at::kDouble, true}),
-          messages_case(By::kUlysses, true),
-          attention_case(AttentionCase{task, "RingAttentionGradient", By::kRing, gapped_widths, at::kDouble, true}),
-          messages_case(By::kRing, true)};
+  AttentionCase alternating = {task, "RingAttentionAlternatingScoresGradient"};
+  alternating.with_gradient = true;
+  return {attention_case({task, "UlyssesGradient", By::kUlysses, gapped_widths, at::kDouble, true}),
+          ulysses_messages_case(true),
+          attention_case({task, "RingAttentionGradient", By::kRing, gapped_widths, at::kDouble, true}),
+          with_scores(alternating, Scores::kAlternating), ring_messages_case(true)};
 }
 
 }  // namespace lab::vae

@@ -11,6 +11,10 @@ Widths spread(std::int64_t total) {
   return [total](int size) { return uneven_sizes(total, size, "width"); };
 }
 
+Widths spread_per_rank(std::int64_t each) {
+  return [each](int size) { return uneven_sizes(each * size + 3, size, "width"); };
+}
+
 std::vector<std::int64_t> narrow_widths(int size) {
   return uneven_sizes(size + 1, size, "width");
 }

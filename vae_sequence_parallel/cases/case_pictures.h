@@ -12,6 +12,8 @@ using Widths = std::function<std::vector<std::int64_t>(int size)>;
 
 /// `total` columns, as evenly as possible.
 Widths spread(std::int64_t total);
+/// So many on each rank, and three more, as evenly as possible.
+Widths spread_per_rank(std::int64_t each);
 /// 2 1 1 1: narrower than a wide kernel's halo.
 std::vector<std::int64_t> narrow_widths(int size);
 /// 1 2 3 4.

@@ -58,7 +58,8 @@ std::vector<Case> block_traffic_cases();
 /// vae.decoder_gradient, for these modules.
 std::vector<Case> block_gradient_cases();
 
-/// vae.conv2d, vae.conv2d_halo: the handout's sizes; other kernels, strides and paddings; and the cost of halos.
+/// vae.conv2d, vae.conv2d_halo, vae.conv2d_overlap: the handout's sizes; other kernels, strides and paddings; the cost
+/// of halos; and model time.
 std::vector<Case> conv_cases();
 /// vae.conv2d_gradient.
 std::vector<Case> conv_gradient_cases();

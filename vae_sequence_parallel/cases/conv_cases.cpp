@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "common/comm/messages/model_time.h"
 #include "vae_sequence_parallel/cases/cases.h"
 #include "vae_sequence_parallel/cases/module_case.h"
 
@@ -37,9 +40,57 @@ Case conv_case(const std::string& name, const Widths& widths, const Window& wind
   return case_of(small_conv(kConvTask, name, widths, window, dtype));
 }
 
-Case halo_case(const std::string& name, const Widths& widths, const Window& window) {
+ModuleCase halo_case(const std::string& name, const Widths& widths, const Window& window) {
   ModuleCase test_case = small_conv("vae.conv2d_halo", name, widths, window, at::kFloat);
   test_case.costed = true;
+  return test_case;
+}
+
+/// A picture so wide that who holds all of its columns exceeds what a rank may hold.
+Case wide_halo_case() {
+  ModuleCase test_case = halo_case("Conv2dHalo", spread(151), {3, 1, 1});
+  test_case.module = conv2d_under_test({7, 5, 3, 1, 1});
+  test_case.picture.batch = 3;
+  test_case.picture.height = 32;
+  return case_of(test_case);
+}
+
+/// The time of a rank's convolution and of its border columns once more, for those who convolve all columns at once and
+/// replace the borders later; of posting its sends and taking as many receives; and half the time in which the fastest
+/// message travels. Who waits for the halo before convolving needs all of that time.
+TimeBound time_of_hidden_halo(const ModuleCase& test_case, int size, std::uint64_t seed) {
+  const comm::ModelRates rates;
+  TimeBound bound;
+  for (int rank = 0; rank < size; ++rank) {
+    const PictureCost cost = cost_of(test_case, {rank, size, seed});
+    const std::int64_t bias_flops = cost.values(test_case.module.in_channels);  // as many channels as come out
+    const std::int64_t needed_ps = (cost.product_flops + bias_flops) * rates.ps_per_flop;
+    const auto num_overheads = static_cast<std::int64_t>(2 * cost.messages.messages);
+    const std::int64_t more_ps =
+        cost.border_flops * rates.ps_per_flop + num_overheads * rates.overhead_ps + rates.latency_ps / 2;
+    bound.needed_ps = std::max(bound.needed_ps, needed_ps);
+    bound.max_ps = std::max(bound.max_ps, needed_ps + more_ps);
+  }
+  return bound;
+}
+
+/// A rank's inner columns take 50 us and more, a halo 21.
+Case overlap_case() {
+  ModuleCase test_case;
+  test_case.task = "vae.conv2d_overlap";
+  test_case.name = "Conv2dOverlap";
+  test_case.module = conv2d_under_test({8, 8, 3, 1, 1});
+  test_case.picture.height = 6;
+  test_case.picture.widths = spread_per_rank(40);
+  test_case.costed = true;
+  Case result = case_of(test_case);
+  result.time = [test_case](int size, std::uint64_t seed) { return time_of_hidden_halo(test_case, size, seed); };
+  return result;
+}
+
+Case of_batch(ModuleCase test_case, std::int64_t batch, std::int64_t height) {
+  test_case.picture.batch = batch;
+  test_case.picture.height = height;
   return case_of(test_case);
 }
 
@@ -56,9 +107,9 @@ std::vector<Case> conv_cases() {
   return {conv_at_full_size("Conv2d_32to64_k3", {32, 64, 3, 1, 1}),
           conv_at_full_size("Conv2d_64to64_k1", {64, 64, 1, 1, 0}),
           conv_at_full_size("Conv2d_128to256_k3", {128, 256, 3, 1, 1}),
-          conv_case("Conv2dUneven", spread(37), {3, 1, 1}),
+          of_batch(small_conv(kConvTask, "Conv2dUneven", spread(37), {3, 1, 1}, at::kFloat), 3, 4),
           conv_case("Conv2dUnevenDouble", spread(37), {3, 1, 1}, at::kDouble),
-          conv_case("Conv2dRisingWidths", rising_widths, {3, 1, 1}),
+          of_batch(small_conv(kConvTask, "Conv2dRisingWidths", rising_widths, {3, 1, 1}, at::kFloat), 1, 11),
           conv_case("Conv2dEmptySlices", gapped_widths, {3, 1, 1}),
           conv_case("Conv2dKernel5", narrow_widths, {5, 1, 2}),
           conv_case("Conv2dKernel7", narrow_widths, {7, 1, 3}),
@@ -67,10 +118,11 @@ std::vector<Case> conv_cases() {
           conv_case("Conv2dStride2", spread(37), {3, 2, 1}),
           conv_case("Conv2dStride2Kernel5", narrow_widths, {5, 2, 2}),
           every_other_rank(conv_case("Conv2dSubgroups", spread(37), {3, 1, 1})),
-          halo_case("Conv2dHalo", spread(37), {3, 1, 1}),
-          halo_case("Conv2dHaloKernel1", spread(37), {1, 1, 0}),
-          halo_case("Conv2dHaloKernel7", narrow_widths, {7, 1, 3}),
-          halo_case("Conv2dHaloStride2", rising_widths, {3, 2, 1})};
+          wide_halo_case(),
+          case_of(halo_case("Conv2dHaloKernel1", spread(37), {1, 1, 0})),
+          case_of(halo_case("Conv2dHaloKernel7", narrow_widths, {7, 1, 3})),
+          case_of(halo_case("Conv2dHaloStride2", rising_widths, {3, 2, 1})),
+          overlap_case()};
 }
 
 std::vector<Case> conv_gradient_cases() {

@@ -1,5 +1,6 @@
 #include <c10/core/GradMode.h>
 
+#include "common/tensor/partition.h"
 #include "vae_sequence_parallel/calls/case_inputs.h"
 #include "vae_sequence_parallel/cases/cases.h"
 #include "vae_sequence_parallel/cases/module_case.h"
@@ -27,6 +28,14 @@ PictureSetup latent_picture(const Widths& widths, at::ScalarType dtype = at::kFl
   picture.height = 6;
   picture.widths = widths;
   picture.dtype = dtype;
+  return picture;
+}
+
+/// So wide that a rank's columns are most of what it holds, next to halos and kernels.
+PictureSetup wide_latent() {
+  PictureSetup picture = latent_picture(spread(40));
+  picture.batch = 3;
+  picture.height = 2;
   return picture;
 }
 
@@ -58,6 +67,55 @@ CaseInputs autoencoder_inputs(const PictureSetup& setup, const CasePlace& place)
   return inputs;
 }
 
+/// The cost of decoding, as it is on one of `size` ranks.
+PictureCost decoding(const PictureSetup& setup, int rank, int size) {
+  PictureCost cost;
+  cost.rank = rank;
+  cost.batch = setup.batch;
+  cost.height = setup.height;
+  cost.widths = uneven_sizes(setup.widths(1).front(), size, "width");
+  cost.value_bytes = static_cast<std::int64_t>(c10::elementSize(setup.dtype));
+  const std::int64_t latent_values = cost.batch * tiny_config().z_channels * cost.height * cost.total_width();
+  cost.kept_values = 2 * latent_values;  // as it was given, and unscaled
+  SeededWeights unused(0);
+  cost = DecoderCost(Weights(unused), tiny_config()).forward(std::move(cost));
+  const std::int64_t picture_values = cost.batch * tiny_config().out_channels * cost.height * cost.total_width();
+  // The whole picture as received, joined, and in another layout; and what was sent of it.
+  cost.most_held = std::max(cost.most_held, (cost.kept_values + 4 * picture_values) * cost.value_bytes);
+  return cost;
+}
+
+/// What the decoder's layers send, and then the picture's columns, once and by any operation: an all-to-all; an
+/// all-gather of columns that are padded to the widest; a broadcast from each rank; messages, to each rank or around a
+/// ring; or an all-reduce of pictures that are 0 elsewhere, which sends twice as many bytes as the others.
+std::vector<CostBound> decoding_bounds(const PictureSetup& setup, const CasePlace& place, const std::string& task) {
+  const PictureCost cost = decoding(setup, place.rank, place.size);
+  const std::int64_t column_bytes = cost.value_bytes * cost.batch * tiny_config().out_channels * cost.height;
+  const auto bytes_of = [&](std::int64_t width) { return static_cast<std::uint64_t>(width * column_bytes); };
+  const std::uint64_t most_sent = 2 * bytes_of(cost.total_width());
+  CostBound in_all;
+  in_all.max_bytes_sent = most_sent;
+  in_all.min_bytes_received = bytes_of(cost.total_width() - cost.own_width());
+  const auto once_more = [&](const LedgerEntry& spent, const std::string& operation, std::uint64_t max_calls) {
+    CostBound bound = bound_of(spent, operation);
+    bound.max_calls = max_calls;
+    bound.max_bytes_sent += most_sent;
+    in_all.max_bytes_sent += spent.bytes_sent;
+    in_all.min_bytes_received += spent.bytes_received;
+    return bound;
+  };
+  const auto num_ranks = static_cast<std::uint64_t>(place.size);
+  std::vector<CostBound> bounds = {{"reduce_scatter", 0}, {"barrier", 0}};
+  bounds.push_back(once_more({}, "all_reduce", 1));
+  bounds.push_back(once_more({}, "broadcast", num_ranks));
+  bounds.push_back(once_more(cost.all_gather, "all_gather", cost.all_gather.calls + 1));
+  bounds.push_back(once_more(cost.all_to_all, "all_to_all", cost.all_to_all.calls + 1));
+  bounds.push_back(once_more(cost.messages, task, CostBound::kAny));
+  bounds.back().max_messages = cost.messages.messages + num_ranks - 1;
+  bounds.push_back(in_all);
+  return bounds;
+}
+
 Case autoencoder_case(const std::string& name, const PictureSetup& setup) {
   Case result;
   result.task = "vae.autoencoder";
@@ -71,7 +129,15 @@ Case autoencoder_case(const std::string& name, const PictureSetup& setup) {
     const AutoEncoder model(Weights(weights), tiny_config());
     const auto in_float64 = [&](const char* input) { return inputs.tensor(input).to(at::kDouble); };
     return TensorMap{{"latent", model.encode(in_float64("input.picture")).to(setup.dtype)},
-                     {"picture", model.decode(in_float64("input.latent")).to(setup.dtype)}};
+                     {"picture", model.decode(in_float64("input.latent")).to(setup.dtype)},
+                     {"z", inputs.tensor("input.latent")}};
+  };
+  result.bounds = [=](const CasePlace& place) { return decoding_bounds(setup, place, "vae.autoencoder"); };
+  result.work = [=](const CasePlace& place) {
+    return ShareBound{least_work(decoding(setup, 0, 1)), most_work(decoding(setup, place.rank, place.size))};
+  };
+  result.memory = [=](const CasePlace& place) {
+    return ShareBound{decoding(setup, 0, 1).least_held, decoding(setup, place.rank, place.size).most_held};
   };
   return setup.dtype == at::kFloat ? within_1e5(result) : result;
 }
@@ -88,13 +154,14 @@ std::vector<Case> decoder_cases() {
 }
 
 std::vector<Case> autoencoder_cases() {
-  return {autoencoder_case("AutoEncoder", latent_picture(spread(16))),
-          autoencoder_case("AutoEncoderUnevenDouble", latent_picture(spread(13), at::kDouble))};
+  PictureSetup alone = latent_picture(spread(13), at::kDouble);
+  alone.batch = 1;
+  return {autoencoder_case("AutoEncoder", wide_latent()), autoencoder_case("AutoEncoderUnevenDouble", alone)};
 }
 
 std::vector<Case> decoder_traffic_cases() {
   ModuleCase one_head = {"vae.decoder_gathers_nothing", "DecoderTraffic", decoder_under_test(tiny_config()),
-                         latent_picture(spread(13))};
+                         wide_latent()};
   ModuleCase eight_heads = {"vae.decoder_gathers_nothing", "Decoder8HeadsTraffic", decoder_under_test(tiny_config(8)),
                             latent_picture(narrow_widths)};
   one_head.costed = eight_heads.costed = true;

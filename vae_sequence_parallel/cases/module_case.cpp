@@ -2,8 +2,10 @@
 
 #include <c10/core/GradMode.h>
 
+#include "common/comm/messages/ledger.h"
 #include "common/tensor/seeded.h"
 #include "vae_sequence_parallel/calls/leaf_weights.h"
+#include "vae_sequence_parallel/calls/module_call.h"
 #include "vae_sequence_parallel/model/checkpoint.h"
 #include "vae_sequence_parallel/model/seeded_weights.h"
 
@@ -26,10 +28,6 @@ PictureCost picture_in(const ModuleCase& test_case, const CasePlace& place) {
   cost.value_bytes = static_cast<std::int64_t>(c10::elementSize(picture.dtype));
   cost.with_gradient = test_case.with_gradient;
   return cost;
-}
-
-PictureCost cost_of(const ModuleCase& test_case, const CasePlace& place) {
-  return test_case.module.cost(picture_in(test_case, place));
 }
 
 /// Parameter gradients are sums over all positions. They should be about 1, and not near 0, where cancellation in
@@ -91,10 +89,27 @@ TensorMap expected_of(const ModuleCase& test_case, const CasePlace& place) {
   expected["widths"] = at::tensor(widths, at::kLong);
   if (test_case.with_gradient)
     expected["x.grad"] = own_columns(expected["x.grad"], test_case.picture.widths(place.size), place.rank);
+  const CaseInputs inputs = inputs_of(test_case, place);
+  if (keeps_its_input(inputs)) expected["x"] = inputs.tensor("input.x");
   return expected;
 }
 
+/// What module_call() sends itself: an all-reduce of each parameter's gradient.
+CostBound sums_of_gradients(const ModuleCase& test_case, int size) {
+  SeededWeights weights(0, test_case.picture.dtype);
+  LeafWeights leaves(weights);
+  test_case.module.serial(Weights(leaves));
+  LedgerEntry spent;
+  for (const auto& [name, gradient] : leaves.gradients())
+    spent += comm::nominal_cost("all_reduce", size, static_cast<std::int64_t>(gradient.nbytes()));
+  return bound_of(spent, "all_reduce");
+}
+
 }  // namespace
+
+PictureCost cost_of(const ModuleCase& test_case, const CasePlace& place) {
+  return test_case.module.cost(picture_in(test_case, place));
+}
 
 Case case_of(ModuleCase test_case) {
   test_case.picture.channels = test_case.module.in_channels;
@@ -107,13 +122,20 @@ Case case_of(ModuleCase test_case) {
   result.expected = [test_case](const CasePlace& place) { return expected_of(test_case, place); };
   result.work = [test_case](const CasePlace& place) {
     const PictureCost whole = test_case.module.cost(in_one_process(picture_in(test_case, place)));
-    return ShareBound{whole.product_flops * (test_case.with_gradient ? 3 : 1), most_work(cost_of(test_case, place))};
+    return ShareBound{least_work(whole), most_work(cost_of(test_case, place), test_case.flops_per_value)};
   };
-  if (test_case.costed) {
-    result.bounds = [test_case](const CasePlace& place) {
-      return bounds_of(cost_of(test_case, place), test_case.task);
-    };
-  }
+  if (!test_case.costed) return result;
+  result.bounds = [test_case](const CasePlace& place) {
+    std::vector<CostBound> of_call =
+        test_case.costs_of_call ? test_case.costs_of_call(place) : std::vector<CostBound>();
+    if (test_case.with_gradient) of_call.push_back(sums_of_gradients(test_case, place.size));
+    return bounds_of(cost_of(test_case, place), test_case.task, of_call);
+  };
+  if (test_case.with_gradient) return result;
+  result.memory = [test_case](const CasePlace& place) {
+    const PictureCost whole = test_case.module.cost(in_one_process(picture_in(test_case, place)));
+    return ShareBound{whole.least_held, cost_of(test_case, place).most_held};
+  };
   return result;
 }
 
@@ -129,6 +151,7 @@ Case every_other_rank(const Case& test_case) {
   };
   result.expected = [=](const CasePlace& place) { return test_case.expected(inside(place)); };
   if (test_case.work) result.work = [=](const CasePlace& place) { return test_case.work(inside(place)); };
+  if (test_case.memory) result.memory = [=](const CasePlace& place) { return test_case.memory(inside(place)); };
   if (test_case.bounds) result.bounds = [=](const CasePlace& place) { return test_case.bounds(inside(place)); };
   for (KnownMistake& mistake : result.known_mistakes)
     mistake.wrong = [inside, wrong = mistake.wrong](const CasePlace& place) { return wrong(inside(place)); };

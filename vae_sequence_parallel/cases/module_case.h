@@ -10,12 +10,17 @@ namespace lab::vae {
 struct ModuleCase {
   std::string task, name;
   ModuleUnderTest module;
-  PictureSetup picture;        ///< its channels are those of the module
-  bool with_gradient = false;  ///< "input.grad_out" and the gradients as well
-  bool costed = false;         ///< checked against its cost bounds
-  bool in_float64 = true;      ///< false: compare in float32, if the module's own error is near the tolerance
+  PictureSetup picture;               ///< its channels are those of the module
+  bool with_gradient = false;         ///< "input.grad_out" and the gradients as well
+  bool costed = false;                ///< checked against its cost bounds and, without gradients, for what it holds
+  std::int64_t flops_per_value = 40;  ///< see most_work()
+  CostBounds costs_of_call = {};      ///< what module_call() sends itself, but for sums of gradients
+  bool in_float64 = true;             ///< false: compare in float32, if the module's own error is near the tolerance
 };
 Case case_of(ModuleCase test_case);
+
+/// The cost of the case's module on a rank.
+PictureCost cost_of(const ModuleCase& test_case, const CasePlace& place);
 
 /// The same on the even ranks and, at the same time, on the odd ranks: "every_other_rank" is 1.
 Case every_other_rank(const Case& test_case);

@@ -4,12 +4,13 @@
 
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
-#include "vae_sequence_parallel/calls/case_inputs.h"
+#include "vae_sequence_parallel/calls/attention_call.h"
 #include "vae_sequence_parallel/cases/cases.h"
 #include "vae_sequence_parallel/layers.h"
 #include "vae_sequence_parallel/model/width_shard.h"
 #include "vae_sequence_parallel/sequence_attention.h"
 #include "vae_sequence_parallel/tests/attention_world.h"
+#include "vae_sequence_parallel/tests/wrong_modules.h"
 
 // Each mistake with attention that the README warns about, as a wrong solution: which data reveal it and which let it
 // pass, and the case that finds it.
@@ -82,10 +83,24 @@ Blocks blocks_of_ring(const at::Tensor& k, const at::Tensor& v, const std::vecto
   return {go_around(k), go_around(v)};
 }
 
+/// The same, all with gradients.
+Blocks blocks_with_gradients(const at::Tensor& k, const at::Tensor& v, const std::vector<std::int64_t>& lengths,
+                             Communicator& comm) {
+  const auto go_around = [&](const at::Tensor& own) {
+    const at::Tensor all = gathered({own.transpose(2, 3), lengths}, comm).transpose(2, 3);
+    std::vector<at::Tensor> seen = all.split_with_sizes(lengths, 2);
+    std::reverse(seen.begin(), seen.end());  // in a ring, that of rank - 1 comes after the own one
+    std::rotate(seen.begin(), seen.end() - 1 - comm.rank(), seen.end());
+    return seen;
+  };
+  return {go_around(k), go_around(v)};
+}
+
 /// Online softmax, correct by default.
 struct Ring {
   std::function<Blocks(Blocks)> blocks = [](Blocks all) { return all; };
-  double scale = 1;  ///< on top of 1/sqrt(d)
+  bool with_gradients = false;  ///< of other ranks' blocks, too
+  double scale = 1;             ///< on top of 1/sqrt(d)
   bool corrects_sum = true, corrects_out = true;
   /// From the maximum so far and that of the block.
   std::function<at::Tensor(const at::Tensor&, const at::Tensor&)> new_max = [](const at::Tensor& max,
@@ -95,10 +110,12 @@ struct Ring {
 
   at::Tensor operator()(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                         const std::vector<std::int64_t>& lengths, Communicator& comm) const {
-    const Blocks seen = blocks(blocks_of_ring(k, v, lengths, comm));
+    const auto go_around = with_gradients ? blocks_with_gradients : blocks_of_ring;
+    const Blocks seen = blocks(go_around(k, v, lengths, comm));
     const double factor = scale / std::sqrt(static_cast<double>(q.size(3)));
     at::Tensor max, sum, out;
     for (std::size_t i = 0; i < seen.k.size(); ++i) {
+      if (seen.k[i].size(2) == 0) continue;  // no maximum
       const at::Tensor scores = at::matmul(q * factor, seen.k[i].transpose(2, 3));
       const at::Tensor next = new_max(max, scores.amax(-1, true).detach());
       const at::Tensor weights = at::exp(scores - next);
@@ -136,6 +153,16 @@ Ring without_maximum() {
   });
 }
 
+/// The first block's maximum, whatever comes after it.
+at::Tensor first_maximum(const at::Tensor& max, const at::Tensor& of_block) {
+  return max.defined() ? max : of_block;
+}
+
+/// The latest block's, also where an earlier one's was larger.
+at::Tensor latest_maximum(const at::Tensor&, const at::Tensor& of_block) {
+  return of_block;
+}
+
 Ring without_correction() {
   return ring_with([](Ring& ring) { ring.corrects_sum = ring.corrects_out = false; });
 }
@@ -151,7 +178,6 @@ TEST_CASE("wrong: what a ring can get wrong is seen, but not with equal keys or 
       return all;
     });
   };
-  const auto first = [](const at::Tensor& max, const at::Tensor& of_block) { return max.defined() ? max : of_block; };
   // On random, large, equal keys, equal values:
   check_seen(data,
              {
@@ -172,7 +198,8 @@ TEST_CASE("wrong: what a ring can get wrong is seen, but not with equal keys or 
                  {"no scale", "xx..", ring_with([](Ring& r) { r.scale = std::sqrt(1.0 * kChannels); })},
                  {"the scale of all heads", "xx..", ring_with([](Ring& r) { r.scale = 1 / std::sqrt(1.0 * kHeads); })},
                  {"no maximum", ".x..", without_maximum()},
-                 {"the first block's maximum", ".x..", ring_with([&](Ring& r) { r.new_max = first; })},
+                 {"the first block's maximum", ".x..", ring_with([](Ring& r) { r.new_max = first_maximum; })},
+                 {"the latest block's maximum", ".x..", ring_with([](Ring& r) { r.new_max = latest_maximum; })},
              });
 }
 
@@ -249,15 +276,14 @@ TEST_CASE("wrong: what Ulysses can get wrong is seen, but not with heads or posi
       });
 }
 
+TaskCall attention_call_of(const AttentionCall& by) {
+  return attention_call([by](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                             const std::vector<std::int64_t>& lengths, Communicator& comm,
+                             const CaseInputs&) { return by(q, k, v, lengths, comm); });
+}
+
 std::string attention_verdict(const std::string& case_name, const AttentionCall& by) {
-  return testing::verdict(
-      all_cases(), case_name,
-      [by](Communicator& comm, const CaseInputs& inputs) {
-        return TensorMap{{"out", by(inputs.tensor("input.q"), inputs.tensor("input.k"), inputs.tensor("input.v"),
-                                    integers(inputs, "input.lengths"), comm)
-                                     .detach()}};
-      },
-      4);
+  return testing::verdict(all_cases(), case_name, attention_call_of(by), 4);
 }
 
 /// The positions of all ranks.
@@ -276,7 +302,7 @@ TEST_CASE("right but for what it sends: keys and values gathered") {
   CHECK(attention_verdict("RingMessages", by_gathered_keys) == "2 calls of all_to_all, expected at most 0");
   // Two all-to-alls, as many as Ulysses needs, but of all heads.
   CHECK(attention_verdict("UlyssesMessages", by_gathered_keys) ==
-        "30720 bytes sent of all_to_all, expected at most 14976");
+        "122880 bytes sent of all_to_all, expected at most 59904");
 }
 
 TEST_CASE("right but for what it sends: q, k and v exchanged one by one") {
@@ -294,6 +320,112 @@ TEST_CASE("wrong: a ring's softmax without a maximum, which small scores hide, w
   CHECK(attention_verdict("RingAttentionLargeScores", without_maximum()) == "mismatch");
   CHECK(attention_verdict("RingAttention", without_correction()) == "mismatch");
   CHECK(attention_verdict("RingAttention", averaged) == "mismatch");
+}
+
+TEST_CASE("wrong: the first block's maximum kept, or the latest one's, which only maxima that rise and fall show") {
+  const char* const cases[] = {"RingAttention", "RingAttentionLargeScores", "RingAttentionGradient",
+                               "RingAttentionAlternatingScores", "RingAttentionAlternatingScoresGradient"};
+  for (const auto new_max : {first_maximum, latest_maximum}) {
+    const Ring ring = ring_with([new_max](Ring& r) {
+      r.with_gradients = true;
+      r.new_max = new_max;
+    });
+    for (const std::string name : cases) {
+      CAPTURE(name);
+      CHECK(attention_verdict(name, ring) == (testing::contains(name, "Alternating") ? "mismatch" : "passed"));
+    }
+  }
+  const Ring right = ring_with([](Ring& r) { r.with_gradients = true; });
+  for (const char* name : cases) CHECK(attention_verdict(name, right) == "passed");
+}
+
+/// Passes keys and values on like a ring, and keeps them all.
+at::Tensor by_collected_blocks(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                               const std::vector<std::int64_t>& lengths, Communicator& comm) {
+  PointToPoint& p2p = comm.point_to_point();
+  const int size = comm.size(), next = (comm.rank() + 1) % size, previous = (comm.rank() + size - 1) % size;
+  std::vector<at::Tensor> blocks = {at::stack({k, v})};
+  for (int step = 1; step < size; ++step) {
+    std::vector<std::int64_t> shape = blocks.back().sizes().vec();
+    shape[3] = lengths[static_cast<std::size_t>((comm.rank() + size - step) % size)];
+    blocks.push_back(at::empty(shape, k.options()));
+    Request arriving = p2p.irecv(blocks.back(), previous);
+    p2p.send(blocks[blocks.size() - 2], next);
+    arriving.wait();
+  }
+  const at::Tensor all = at::cat(blocks, 3);
+  return attention(q, all[0], all[1]);
+}
+
+TEST_CASE("right but for what it holds: all keys and values, collected by the messages of a ring") {
+  CHECK(attention_verdict("RingAttention", by_collected_blocks) == "passed");
+  CHECK(testing::contains(attention_verdict("RingMessages", by_collected_blocks), " of one process's memory"));
+}
+
+TEST_CASE("right but for what it holds, if it sent no more than a ring: keys and values gathered, with gradients") {
+  const AttentionCall by = [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                              const std::vector<std::int64_t>& lengths, Communicator& comm) {
+    const auto all = [&](const at::Tensor& own) {
+      return gathered({own.transpose(2, 3), lengths}, comm).transpose(2, 3);
+    };
+    return attention(q, all(k), all(v));
+  };
+  CHECK(attention_verdict("RingAttentionGradient", by) == "passed");
+  CHECK(testing::contains(
+      testing::verdict(with_free_messages(all_cases()), "RingMessagesGradient", attention_call_of(by), 4),
+      " of one process's memory"));
+}
+
+TEST_CASE("right but for what it holds: Ulysses with room for all heads, of which other ranks' are 0") {
+  const AttentionCall by = [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                              const std::vector<std::int64_t>& lengths, Communicator& comm) {
+    const std::int64_t own_heads = q.size(1) / comm.size(), first = comm.rank() * own_heads;
+    const auto exchange = [&](const std::vector<at::Tensor>& parts, std::int64_t dim,
+                              const std::vector<std::int64_t>& sizes) {
+      std::vector<std::vector<std::int64_t>> shapes(lengths.size(), parts[0].sizes().vec());
+      for (std::size_t rank = 0; rank < shapes.size(); ++rank) {
+        shapes[rank] = parts[static_cast<std::size_t>(comm.rank())].sizes().vec();
+        shapes[rank][static_cast<std::size_t>(dim)] = sizes[rank];
+      }
+      return at::cat(comm.collectives().all_to_all(parts, shapes), dim);
+    };
+    const at::Tensor received = exchange(at::stack({q, k, v}).chunk(comm.size(), 2), 3, lengths);
+    std::vector<std::int64_t> shape = received.sizes().vec();
+    shape[2] = q.size(1);
+    const at::Tensor all = at::zeros(shape, q.options());
+    const at::Tensor own = all.narrow(2, first, own_heads).copy_(received);
+    const at::Tensor found = attention(own[0], own[1], own[2]);
+    return exchange(found.split_with_sizes(lengths, 2), 1, std::vector<std::int64_t>(lengths.size(), own_heads));
+  };
+  CHECK(attention_verdict("Ulysses", by) == "passed");
+  CHECK(testing::contains(attention_verdict("UlyssesMessages", by), " of one process's memory"));
+}
+
+TEST_CASE("wrong: q is scaled in place, or the result is written over it") {
+  const auto with = [](bool returns_q) -> AttentionCall {
+    return [returns_q](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                       const std::vector<std::int64_t>& lengths, Communicator& comm) {
+      const at::Tensor out = Ulysses()(q, k, v, lengths, comm);
+      return returns_q ? q.copy_(out) : (q.mul_(0.5), out);
+    };
+  };
+  CHECK(attention_verdict("Ulysses", Ulysses()) == "passed");
+  CHECK(attention_verdict("Ulysses", with(false)) == "mismatch");
+  CHECK(testing::contains(attention_verdict("Ulysses", with(true)),
+                          "vae.ulysses [Ulysses]: expected a new tensor, got one that shares memory with q"));
+}
+
+TEST_CASE("right but for what it sends: ranks that meet before and after, or add up their gradients") {
+  CHECK(attention_verdict("UlyssesMessages", [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                                const std::vector<std::int64_t>& lengths, Communicator& comm) {
+          comm.collectives().barrier();
+          return ulysses_attention(q, k, v, lengths, comm.collectives());
+        }) == "1 calls of barrier, expected at most 0");
+  CHECK(attention_verdict("RingMessagesGradient", [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                                     const std::vector<std::int64_t>& lengths, Communicator& comm) {
+          comm.collectives().all_reduce(at::zeros({1}));
+          return ring_attention(q, k, v, lengths, comm.point_to_point());
+        }) == "1 calls of all_reduce, expected at most 0");
 }
 
 TEST_CASE("right but for what it sends: keys and values in separate messages") {

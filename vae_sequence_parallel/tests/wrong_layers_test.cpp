@@ -6,6 +6,7 @@
 #include "vae_sequence_parallel/cases/case_pictures.h"
 #include "vae_sequence_parallel/cases/cases.h"
 #include "vae_sequence_parallel/conv_columns.h"
+#include "vae_sequence_parallel/moments.h"
 #include "vae_sequence_parallel/parallel_layers.h"
 #include "vae_sequence_parallel/tests/wrong_modules.h"
 
@@ -105,10 +106,126 @@ TEST_CASE("right but for what it sends and computes: whole slices by message, to
       return by_messages(conv, x, comm, distance);
     });
     CHECK(but_for_work(verdict("Conv2dUneven", make)));
-    // 2 * 5 * 9 * 10 floats, where one column would do.
-    CHECK(verdict("Conv2dHalo", make) == (distance == 3 ? "3 messages sent of vae.conv2d_halo, expected at most 1"
-                                                        : "3600 bytes sent of vae.conv2d_halo, expected at most 360"));
+    // 3 * 7 * 32 * 38 floats, where one column would do.
+    CHECK(verdict("Conv2dHalo", make) == (distance == 3
+                                              ? "3 messages sent of vae.conv2d_halo, expected at most 1"
+                                              : "102144 bytes sent of vae.conv2d_halo, expected at most 2688"));
   }
+}
+
+/// Receives the halo into its place in a picture of all columns, 0 elsewhere, and convolves the columns that it needs.
+WidthShard on_a_canvas(const Conv2d& conv, const WidthShard& x, Communicator& comm) {
+  const std::vector<ConvColumns> columns = conv_columns(x.widths, conv.options);
+  const auto self = static_cast<std::size_t>(comm.rank());
+  const ConvColumns& mine = columns[self];
+  const std::int64_t beyond = conv.options.padding;
+  std::vector<std::int64_t> shape = x.columns.sizes().vec();
+  shape[3] = x.total_width() + 2 * beyond;
+  const at::Tensor canvas = at::zeros(shape, x.columns.options());
+  const auto part = [&](const Slice& some) { return canvas.narrow(3, some.begin + beyond, some.size); };
+  part(mine.own).copy_(x.columns);
+  std::vector<Request> requests;
+  for (std::size_t peer = 0; peer < columns.size(); ++peer) {
+    const Slice from_peer = overlap(mine.needed, columns[peer].own), to_peer = overlap(mine.own, columns[peer].needed);
+    if (peer == self) continue;
+    const int rank = static_cast<int>(peer);
+    if (from_peer.size > 0) requests.push_back(comm.point_to_point().irecv(part(from_peer), rank));
+    if (to_peer.size > 0) requests.push_back(comm.point_to_point().isend(part(to_peer), rank));
+  }
+  for (Request& request : requests) request.wait();
+  WidthShard out = {convolve(part(mine.needed), conv.weight, conv.bias, conv.options.stride, {beyond, 0}), {}};
+  for (const ConvColumns& each : columns) out.widths.push_back(each.output.size);
+  return out;
+}
+
+TEST_CASE("right but for what it holds: a picture of all columns, of which only the halo is filled in") {
+  for (const char* name : {"Conv2dUneven", "Conv2dHaloKernel1"}) CHECK(verdict(name, conv_by(on_a_canvas)) == "passed");
+  CHECK(contains(verdict("Conv2dHalo", conv_by(on_a_canvas)), " of one process's memory"));
+}
+
+TEST_CASE("right but for what it sends: a barrier, or a sum that is the caller's business") {
+  const auto with = [](const std::function<void(Collectives&)>& more) -> ModuleMaker {
+    return [more](const Weights& weights, const CaseInputs& inputs, Communicator& comm) -> ShardFunction {
+      return [=, &comm, conv = ParallelConv2d(weights, conv_options_of(inputs), comm)](WidthShard x) {
+        more(comm.collectives());
+        return conv.forward(std::move(x));
+      };
+    };
+  };
+  const ModuleMaker meets = with([](Collectives& collectives) { collectives.barrier(); });
+  const ModuleMaker adds = with([](Collectives& collectives) { collectives.all_reduce(at::zeros({1})); });
+  for (const char* name : {"Conv2dHalo", "Conv2dGradient"})
+    CHECK(verdict(name, meets) == "1 calls of barrier, expected at most 0");
+  CHECK(verdict("Conv2dGradient", adds) == "3 calls of all_reduce, expected at most 2");
+  CHECK(verdict("Conv2dUneven", meets) == "passed");
+}
+
+/// How a convolution with a kernel of 3 goes about its messages.
+struct HaloOrder {
+  bool waits_first = false;    ///< before it convolves anything
+  bool sends_first = false;    ///< posts them before the receives
+  bool whole_at_once = false;  ///< convolves all columns, with zeros for the halo, and then those at the borders again
+  bool one_by_one = false;     ///< takes the left halo, convolves the left border, and only then takes the right halo
+};
+
+WidthShard by_inner_columns(const Conv2d& conv, const WidthShard& x, Communicator& comm, const HaloOrder& order) {
+  PointToPoint& p2p = comm.point_to_point();
+  const int size = comm.size(), rank = comm.rank();
+  const std::int64_t width = x.columns.size(3);
+  std::vector<std::int64_t> shape = x.columns.sizes().vec();
+  shape[3] = 1;
+  const at::Tensor left = at::zeros(shape, x.columns.options()), right = at::zeros(shape, x.columns.options());
+  std::vector<Request> sends, from_left, from_right;
+  const auto send = [&] {
+    if (rank > 0) sends.push_back(p2p.isend(x.columns.narrow(3, 0, 1).contiguous(), rank - 1));
+    if (rank + 1 < size) sends.push_back(p2p.isend(x.columns.narrow(3, width - 1, 1).contiguous(), rank + 1));
+  };
+  if (order.sends_first) send();
+  if (rank + 1 < size) from_right.push_back(p2p.irecv(right, rank + 1));
+  if (rank > 0) from_left.push_back(p2p.irecv(left, rank - 1));
+  if (!order.sends_first) send();
+  const auto wait = [](std::vector<Request>& requests) {
+    for (Request& request : requests) request.wait();
+    requests.clear();
+  };
+  const auto convolved = [&](const at::Tensor& input, std::int64_t columns_around) {
+    return convolve(input, conv.weight, conv.bias, 1, {1, columns_around});
+  };
+  if (order.waits_first)
+    for (std::vector<Request>* requests : {&from_left, &from_right}) wait(*requests);
+  at::Tensor inner = convolved(x.columns, order.whole_at_once ? 1 : 0);
+  if (order.whole_at_once) inner = inner.narrow(3, 1, width - 2);
+  wait(from_left);
+  if (!order.one_by_one) wait(from_right);
+  const at::Tensor at_left = convolved(at::cat({left, x.columns.narrow(3, 0, 2)}, 3), 0);
+  wait(from_right);
+  const at::Tensor at_right = convolved(at::cat({x.columns.narrow(3, width - 2, 2), right}, 3), 0);
+  wait(sends);
+  return {joined(at_left, inner, at_right), x.widths};
+}
+
+std::string overlap_verdict(const HaloOrder& order, int num_ranks) {
+  const ModuleMaker make = conv_by([order](const Conv2d& conv, const WidthShard& x, Communicator& comm) {
+    return by_inner_columns(conv, x, comm, order);
+  });
+  return testing::verdict(all_cases(), "Conv2dOverlap", module_call(make), num_ranks);
+}
+
+TEST_CASE("right but for its time: the halo waited for before the inner columns are convolved") {
+  HaloOrder hides, waits;
+  waits.waits_first = true;
+  for (const int num_ranks : {2, 3, 4, 8}) {
+    CAPTURE(num_ranks);
+    CHECK(contains(overlap_verdict(waits, num_ranks), " ms of model time, expected at most 0.0"));
+    for (bool HaloOrder::*const differs :
+         {&HaloOrder::sends_first, &HaloOrder::whole_at_once, &HaloOrder::one_by_one}) {
+      HaloOrder other = hides;
+      other.*differs = true;
+      CHECK(overlap_verdict(other, num_ranks) == "passed");
+    }
+    CHECK(overlap_verdict(hides, num_ranks) == "passed");
+  }
+  CHECK(verdict("Conv2dOverlap", window_conv(kNothing)) == "1 calls of all_to_all, expected at most 0");
 }
 
 TEST_CASE("wrong: zeros at the borders of slices, no halo") {
@@ -163,8 +280,8 @@ ModuleMaker with_edges(const std::function<at::Tensor(const at::Tensor&, std::in
 
 TEST_CASE("wrong: at the picture's edges the border's own column, or the other edge's, instead of zeros") {
   CHECK(but_for_work(verdict("Conv2dUneven", with_edges([](const at::Tensor& x, std::int64_t padding) {
-                                         return at::constant_pad_nd(x, {padding, padding});
-                                       }))));
+                               return at::constant_pad_nd(x, {padding, padding});
+                             }))));
   CHECK(verdict("Conv2dUneven", with_edges([](const at::Tensor& x, std::int64_t padding) {
                   return at::replication_pad2d(x, {padding, padding, 0, 0});
                 })) == "mismatch");
@@ -204,6 +321,21 @@ TEST_CASE("wrong: stride 1, and the result cut to size") {
     return own_share(all.narrow(2, 0, (all.size(2) + 1) / 2).narrow(3, 0, width), widths, comm);
   });
   CHECK(verdict("Conv2dStride2", make) == "mismatch");
+}
+
+TEST_CASE("wrong: two pictures, whatever comes") {
+  const auto of_two = [](const ModuleMaker& make) -> ModuleMaker {
+    return [make](const Weights& weights, const CaseInputs& inputs, Communicator& comm) -> ShardFunction {
+      return [module = make(weights, inputs, comm)](WidthShard x) {
+        x.columns = x.columns.narrow(0, 0, 2);
+        return module(std::move(x));
+      };
+    };
+  };
+  const ModuleMaker conv = of_two(window_conv(kNothing));
+  CHECK(verdict("Conv2dUnevenDouble", conv) == "passed");
+  CHECK(contains(verdict("Conv2dUneven", conv), "result 'out'"));
+  CHECK(contains(verdict("Conv2dRisingWidths", conv), "exceeds dimension size (1)"));
 }
 
 TEST_CASE("wrong: at a border the neighbour's gradient takes the place of the own one; outputs are right") {
@@ -360,7 +492,38 @@ TEST_CASE("right but for what it sends: statistics of the gathered picture") {
   for (const char* name : {"GroupNormUneven", "GroupNormMean1000", "GroupNormEpsilon", "GroupNorm_32of128"})
     CHECK(verdict(name, norm_by(right)) == "passed");
   CHECK(verdict("GroupNormGradient", norm_by(right)) == "passed");
-  CHECK(verdict("GroupNormMoments", norm_by(right)) == "0 bytes received of all_gather, expected at least 576");
+  CHECK(verdict("GroupNormMoments", norm_by(right)) == "0 bytes received of all_gather, expected at least 864");
+}
+
+std::string verdict_among(const std::vector<Case>& cases, const std::string& name, const ModuleMaker& make) {
+  return testing::verdict(cases, name, module_call(make), 4);
+}
+
+TEST_CASE(
+    "right but for all that it costs: statistics of the gathered picture, where only moments should be gathered") {
+  for (const char* name : {"GroupNormMoments", "GroupNormSameEverywhere"}) {
+    CAPTURE(name);
+    CHECK(contains(verdict(name, norm_by(right)), "0 bytes received of all_gather, expected at least "));
+    CHECK(contains(verdict_among(with_free_messages(all_cases()), name, norm_by(right)), " of one process's work"));
+    CHECK(contains(verdict_among(with_free_messages(all_cases(), true), name, norm_by(right)),
+                   " of one process's memory"));
+  }
+}
+
+TEST_CASE("wrong: the norm is written over its input, which a residual block adds to it later") {
+  const auto norm = [](bool in_place) -> ModuleMaker {
+    return [in_place](const Weights& weights, const CaseInputs& inputs, Communicator& comm) -> ShardFunction {
+      const ParallelGroupNorm layer(weights, inputs.integer("channels"), comm, inputs.integer("groups"));
+      return [=](const WidthShard& x) {
+        const WidthShard out = layer.forward(x);
+        return in_place ? WidthShard{x.columns.copy_(out.columns), x.widths} : out;
+      };
+    };
+  };
+  for (const char* name : {"GroupNormUneven", "GroupNormMoments"}) {
+    CHECK(verdict(name, norm(false)) == "passed");
+    CHECK(verdict(name, norm(true)) == "mismatch");
+  }
 }
 
 /// A mean by one collective, then the squares by another.
@@ -457,14 +620,16 @@ TEST_CASE("wrong: a slice without columns, whose mean is not a number") {
 }
 
 TEST_CASE("wrong: moments are merged beginning with the own ones; the ranks' statistics differ in their last bits") {
-  const auto merged = [](bool own_first) {
-    return norm_by([own_first](const GroupsOfRanks& groups, int rank) {
-      const std::size_t size = groups.of_rank.size(), first = own_first ? static_cast<std::size_t>(rank) : 0;
-      at::Tensor sum = at::zeros({1}, groups.of_rank[0].options());
-      for (std::size_t i = 0; i < size; ++i) sum = sum + groups.of_rank[(first + i) % size].sum(2, true);
-      const auto n = static_cast<double>(groups.all().size(2));
-      return Statistics{sum / n, (groups.all() - sum / n).square().mean(2, true)};
-    });
+  const auto merged = [](bool own_first) -> ModuleMaker {
+    return [own_first](const Weights& weights, const CaseInputs& inputs, Communicator& comm) -> ShardFunction {
+      const GroupNorm layer(weights, inputs.integer("channels"), inputs.integer("groups"));
+      return [=, &comm](const WidthShard& x) {
+        std::vector<at::Tensor> parts = comm.collectives().all_gather(local_moments(x.columns, layer.num_groups));
+        if (own_first) std::rotate(parts.begin(), parts.begin() + comm.rank(), parts.end());
+        const GroupStatistics statistics(merged_moments(parts), GroupNorm::kEpsilon);
+        return WidthShard{normalized(x.columns, statistics, layer.weight, layer.bias), x.widths};
+      };
+    };
   };
   CHECK(verdict("GroupNormSameEverywhere", merged(false)) == "passed");
   CHECK(verdict("GroupNormSameEverywhere", merged(true)) == "mismatch");

@@ -2,9 +2,13 @@
 
 #include <cmath>
 
+#include "common/tensor/memory_meter.h"
+#include "common/tensor/work_meter.h"
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
+#include "vae_sequence_parallel/calls/autoencoder_call.h"
 #include "vae_sequence_parallel/calls/case_inputs.h"
+#include "vae_sequence_parallel/cases/case_pictures.h"
 #include "vae_sequence_parallel/cases/cases.h"
 #include "vae_sequence_parallel/model/autoencoder.h"
 #include "vae_sequence_parallel/model/checkpoint.h"
@@ -179,19 +183,9 @@ TEST_CASE("wrong: the whole decoder on every rank; right numbers, but none of it
   CHECK(contains(verdict("DecoderTraffic", make), "0 bytes received of all_gather, expected at least "));
 }
 
-using Decode = std::function<at::Tensor(const ParallelAutoEncoder&, const at::Tensor& z, Communicator&)>;
-
-std::string autoencoder_verdict(const Decode& decode) {
-  return testing::verdict(
-      all_cases(), "AutoEncoderUnevenDouble",
-      [decode](Communicator& comm, const CaseInputs& inputs) {
-        const c10::NoGradGuard no_grad;
-        CheckpointWeights source(weights_of(inputs), "the case", at::kDouble);
-        const ParallelAutoEncoder model(Weights(source), config_of(inputs), comm);
-        return TensorMap{{"latent", model.encode(inputs.tensor("input.picture"))},
-                         {"picture", decode(model, inputs.tensor("input.latent"), comm)}};
-      },
-      4);
+std::string autoencoder_verdict(const DecodeFunction& decode, const std::vector<Case>& cases = all_cases(),
+                                const std::string& name = "AutoEncoderUnevenDouble") {
+  return testing::verdict(cases, name, autoencoder_call(decode), 4);
 }
 
 at::Tensor decoded(const ParallelAutoEncoder& model, const at::Tensor& z, Communicator& comm) {
@@ -221,6 +215,112 @@ TEST_CASE("wrong: columns joined in another order, or only the own ones returned
                  return model.decoder.forward(split_width(unscaled(z, model.config), comm.rank(), comm.size())).columns;
                }),
                "result 'picture'"));
+}
+
+/// The serial decoder with the case's parameters, which are not part of what the rank is measured for.
+AutoEncoder serial_model(const std::string& case_name) {
+  const UnchargedScope parameters;
+  const UncountedWork not_decoding;
+  const CaseInputs inputs = named_cases(all_cases(), case_name, "test").front().inputs({0, 1, 42});
+  CheckpointWeights source(weights_of(inputs), case_name, inputs.tensor("input.latent").scalar_type());
+  return {Weights(source), config_of(inputs)};
+}
+
+/// Decodes everything on every rank, or on rank 0, which sends the picture to the others.
+DecodeFunction decoding_everything(const std::string& case_name, bool everywhere) {
+  return [=](const ParallelAutoEncoder&, const at::Tensor& z, Communicator& comm) {
+    const AutoEncoder model = serial_model(case_name);
+    if (everywhere) return model.decode(z);
+    const std::int64_t factor = model.config.downsampling();
+    const std::vector<std::int64_t> shape = {z.size(0), model.config.out_channels, z.size(2) * factor,
+                                             z.size(3) * factor};
+    const at::Tensor picture = comm.rank() == 0 ? model.decode(z).contiguous() : at::empty(shape, z.options());
+    return comm.collectives().broadcast(picture, 0);
+  };
+}
+
+TEST_CASE("right but for what it sends, computes and holds: every rank decodes everything, or rank 0 for all") {
+  for (const std::string name : {"AutoEncoder", "AutoEncoderUnevenDouble"}) {
+    for (const bool everywhere : {true, false}) {
+      CAPTURE(name);
+      CAPTURE(everywhere);
+      const DecodeFunction decode = decoding_everything(name, everywhere);
+      CHECK(contains(autoencoder_verdict(decode, all_cases(), name), "0 bytes received of "));
+      const std::string work = autoencoder_verdict(decode, with_free_messages(all_cases()), name);
+      CHECK(but_for_work(work));
+      if (name == "AutoEncoder")  // the other one is too small to tell
+        CHECK(contains(autoencoder_verdict(decode, with_free_messages(all_cases(), true), name),
+                       " of one process's memory"));
+    }
+  }
+}
+
+TEST_CASE("right: the picture joined by any operation, but not twice") {
+  const auto joining = [](const std::function<at::Tensor(const WidthShard&, Communicator&)>& join) {
+    return autoencoder_verdict([join](const ParallelAutoEncoder& model, const at::Tensor& z, Communicator& comm) {
+      return join(model.decoder.forward(split_width(unscaled(z, model.config), comm.rank(), comm.size())), comm);
+    });
+  };
+  const auto on_a_canvas = [](const WidthShard& x, Communicator& comm) {
+    std::vector<std::int64_t> shape = x.columns.sizes().vec();
+    shape[3] = x.total_width();
+    const at::Tensor whole = at::zeros(shape, x.columns.options());
+    own_part(whole, 3, x.widths, comm.rank()).copy_(x.columns);
+    return whole;
+  };
+  CHECK(joining([&](const WidthShard& x, Communicator& comm) {
+          return comm.collectives().all_reduce(on_a_canvas(x, comm));
+        }) == "passed");
+  CHECK(joining([&](const WidthShard& x, Communicator& comm) {
+          const at::Tensor whole = on_a_canvas(x, comm);
+          for (int rank = 0; rank < comm.size(); ++rank) {
+            const at::Tensor part = own_part(whole, 3, x.widths, rank);
+            part.copy_(comm.collectives().broadcast(part.contiguous(), rank));
+          }
+          return whole;
+        }) == "passed");
+  CHECK(joining([](const WidthShard& x, Communicator& comm) {
+          const std::int64_t widest = *std::max_element(x.widths.begin(), x.widths.end());
+          std::vector<at::Tensor> parts = comm.collectives().all_gather(
+              at::constant_pad_nd(x.columns, {0, widest - x.columns.size(3)}).contiguous());
+          for (std::size_t rank = 0; rank < parts.size(); ++rank)
+            parts[rank] = parts[rank].narrow(3, 0, x.widths[rank]);
+          return at::cat(parts, 3);
+        }) == "passed");
+  CHECK(joining([](const WidthShard& x, Communicator& comm) {
+          std::vector<at::Tensor> parts;
+          std::vector<Request> requests;
+          for (int rank = 0; rank < comm.size(); ++rank) {
+            std::vector<std::int64_t> shape = x.columns.sizes().vec();
+            shape[3] = x.widths[static_cast<std::size_t>(rank)];
+            parts.push_back(rank == comm.rank() ? x.columns : at::empty(shape, x.columns.options()));
+            if (rank == comm.rank()) continue;
+            requests.push_back(comm.point_to_point().irecv(parts.back(), rank));
+            requests.push_back(comm.point_to_point().isend(x.columns, rank));
+          }
+          for (Request& request : requests) request.wait();
+          return at::cat(parts, 3);
+        }) == "passed");
+  CHECK(contains(joining([](const WidthShard& x, Communicator& comm) {
+                   gather_width(x, comm.collectives());
+                   return gather_width(x, comm.collectives());
+                 }),
+                 "2 calls of all_to_all, expected at most 1"));
+}
+
+TEST_CASE("wrong: the latent is unscaled in place") {
+  CHECK(autoencoder_verdict([](const ParallelAutoEncoder& model, const at::Tensor& z, Communicator& comm) {
+          z.copy_(unscaled(z, model.config));
+          return decoded(model, z, comm);
+        }) == "mismatch");
+}
+
+TEST_CASE("right but for what it holds, if it sent and computed no more: a decoder of the gathered picture") {
+  const ModuleMaker make = [](const Weights& weights, const CaseInputs& inputs, Communicator& comm) -> ShardFunction {
+    return by_gathering(Decoder(weights, config_of(inputs)), comm);
+  };
+  CHECK(contains(testing::verdict(with_free_messages(all_cases(), true), "DecoderTraffic", module_call(make), 4),
+                 " of one process's memory"));
 }
 
 }  // namespace

@@ -43,6 +43,14 @@ std::string verdict(const std::string& case_name, const ModuleMaker& make) {
   return testing::verdict(all_cases(), case_name, module_call(make), 4);
 }
 
+std::vector<Case> with_free_messages(std::vector<Case> cases, bool any_work) {
+  for (Case& test_case : cases) {
+    test_case.bounds = {};
+    if (any_work) test_case.work = {};
+  }
+  return cases;
+}
+
 bool but_for_work(const std::string& verdict) {
   return testing::contains(verdict, "does 1.0") && testing::contains(verdict, " of one process's work");
 }

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "common/checks/case.h"
 #include "vae_sequence_parallel/calls/module_call.h"
 #include "vae_sequence_parallel/layers.h"
 
@@ -28,6 +30,10 @@ ShardFunction by_gathering(const Serial& module, Communicator& comm) {
 
 /// The verdict on the named case, on 4 ranks, with such a module instead of the student's; see testing::verdict.
 std::string verdict(const std::string& case_name, const ModuleMaker& make);
+
+/// The cases without bounds on what is sent, for what a solution computes and holds; with `any_work`, only for what it
+/// holds.
+std::vector<Case> with_free_messages(std::vector<Case> cases, bool any_work = false);
 
 /// Whether this verdict says that a rank does at least as much as one process: values are checked before work, so that
 /// they are right.

@@ -1,6 +1,8 @@
 #include <nlohmann/json.hpp>
 
-#include "common/checks/check_command.h"
+#include "common/base/errors.h"
+#include "common/checks/check_report.h"
+#include "common/checks/score.h"
 #include "common/testing/test.h"
 
 namespace lab::testing {
@@ -53,6 +55,35 @@ TEST_CASE("the largest case of which it is known what one process does gets a li
         "  Large: speed-up 1.60 of 2 | work 2.00 | waiting 16 % | peak 0.75 of serial\n");
   large.ranks[1].state = State::kWrong;
   CHECK_FALSE(contains(check_text(check_of({small, large})), "speed-up"));
+}
+
+TEST_CASE("the score of a right case: its own figures, the reference's and the bound, where they are known") {
+  CheckedCase scored = kRight, wrong = verdict_with("Wrong", State::kWrong, State::kRight), silent = kRight;
+  scored.name = "Scored";
+  scored.used = {1'500'000, 4096, 1000};
+  scored.limits.bytes_sent = 8192;
+  wrong.used = {1, 2, 3};
+  silent.name = "Silent";
+  const TaskCheck check = check_of({scored, wrong, silent});
+  CHECK(score_text(check, {{"Scored", {1'000'000, 4096, 2000}}}) ==
+        "  Scored                              yours      reference        at most\n"
+        "    model time, us                      1.5            1.0              -\n"
+        "    bytes sent                         4096           4096           8192\n"
+        "    peak tensor bytes                  1000           2000              -\n");
+  CHECK(contains(score_text(check, {}), "    bytes sent                         4096              -           8192\n"));
+  CHECK(figures_of({check}).size() == 1);
+}
+
+TEST_CASE("figures survive being written and read; anything else is refused") {
+  const FiguresByCase figures = {{"One", {1, 2, 3}}, {"Two", {CaseFigures::kAny, 0, 7}}};
+  const FiguresByCase read = figures_from(text_of_figures(figures));
+  REQUIRE(read.size() == 2);
+  CHECK(read.at("Two").model_time_ps == CaseFigures::kAny);
+  CHECK(read.at("One").peak_bytes == 3);
+  CHECK(figures_from(text_of_figures({})).empty());
+  for (const char* text : {"", "{", "[]x", R"({"One": [1, 2]})", R"({"One": "1"})", R"({"One": [1, 2, "x"]})"})
+    CHECK_THROWS_AS(figures_from(text), UsageError);
+  CHECK_THROWS_AS(load_figures("/nowhere/figures.json"), UsageError);
 }
 
 TEST_CASE("what is wrong, costly or skipped is told apart, with the likely cause below") {

@@ -56,6 +56,44 @@ TEST_CASE("right on all ranks passes, with nothing to say") {
   CHECK(verdict.message().empty());
 }
 
+TEST_CASE("results that must have the same bits everywhere: close is not enough") {
+  Case same = tens();
+  same.expected = [](const CasePlace&) { return TensorMap{{"y", at::full({2}, 0.1)}}; };
+  same.same_on_all_ranks = {"y"};
+  const auto judged = [&](float on_rank_one) {
+    return judge_case(same, 2, 42,
+                      ByRank{returned({{"y", at::full({2}, 0.1)}}), returned({{"y", at::full({2}, on_rank_one)}})});
+  };
+  CHECK(judged(0.1F).passed());
+  const CaseVerdict close = judged(0.10000001F);
+  CHECK_FALSE(close.passed());
+  CHECK(close.reason().find("rank 1, result 'y', element [0]: 0.10000001") == 0);
+  CHECK(close.reason().find("expected the same bits on all ranks") != std::string::npos);
+  CHECK(judged(0.2F).reason().find("expected 0.1") != std::string::npos);
+}
+
+TEST_CASE("an operation that no bound names must not happen; without bounds, anything may") {
+  Case bounded = tens();
+  CaseRecord record = right(1);
+  LedgerEntry gathered;
+  gathered.operation = "all_gather";
+  gathered.calls = 2;
+  record.spent = {gathered};
+  CHECK(with_rank_one(record, bounded).passed());
+  CostBound sums;
+  sums.operation = "all_reduce";
+  bounded.bounds = on_every_rank({sums});
+  CHECK(with_rank_one(record, bounded).reason() == "rank 1: 2 calls of all_gather, expected at most 0");
+  bounded.bounds = on_every_rank({CostBound()});  // of all operations together
+  CHECK(with_rank_one(record, bounded).passed());
+  gathered = {};
+  gathered.operation = "a0.tens";
+  gathered.messages = 3;
+  record.spent = {gathered};
+  bounded.bounds = on_every_rank({sums});
+  CHECK(with_rank_one(record, bounded).reason() == "rank 1: 3 messages sent of a0.tens, expected at most 0");
+}
+
 TEST_CASE("ranks that are right but take too long together are too expensive: the slowest says so") {
   Case limited = tens();
   limited.time = [](int size, std::uint64_t) { return TimeBound{4'000'000'000 / size, 5'000'000'000 / size, "stage"}; };

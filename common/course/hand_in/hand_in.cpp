@@ -141,7 +141,7 @@ std::string cost_of(const Rubric& lab, const std::string& file) {
     if (is_below_one_of(file, {task.file})) add(task.marks, task.bonus);
   }
   for (const RubricManual& manual : lab.manuals) {
-    if (manual.file == file) add(manual.marks, false);
+    if (manual.file == file) add(manual.marks, manual.bonus);
   }
   if (marks > 0 && bonus > 0) return fmt::format("costs up to {} marks and {} bonus marks", marks, bonus);
   if (marks > 0) return fmt::format("costs up to {} marks", marks);

@@ -46,13 +46,14 @@ RubricTask read_task(const TomlTable& table) {
 }
 
 RubricManual read_manual(const TomlTable& table) {
-  table.require_known({"id", "title", "file", "also", "marks", "look_for"});
+  table.require_known({"id", "title", "file", "also", "marks", "bonus", "look_for"});
   RubricManual manual;
   manual.id = table.string("id");
   manual.title = table.string("title");
   manual.file = table.string("file");
   manual.also = table.strings("also");
   manual.marks = table.number("marks", 0);
+  manual.bonus = table.boolean("bonus", false);
   manual.look_for = table.string("look_for", "");
   return manual;
 }
@@ -164,8 +165,9 @@ void change_task(const TomlTable& table, RubricTask& task) {
 }
 
 void change_manual(const TomlTable& table, RubricManual& manual) {
-  table.require_known({"id", "marks"});
+  table.require_known({"id", "marks", "bonus"});
   manual.marks = table.number("marks", manual.marks);
+  manual.bonus = table.boolean("bonus", manual.bonus);
 }
 
 /// The rungs keep their share of the total.

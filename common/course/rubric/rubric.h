@@ -31,6 +31,7 @@ struct RubricManual {
   std::string id, title, file;
   std::vector<std::string> also;  ///< files that may take the place of `file`, or belong to it
   double marks = 0;               ///< 0 where a ladder counts it
+  bool bonus = false;             ///< counts above the total
   std::string look_for;           ///< for the grader; empty in a starter
 };
 

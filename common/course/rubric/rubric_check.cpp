@@ -196,7 +196,7 @@ class RubricCheck {
 double marks_without_bonus(const Rubric& rubric) {
   double sum = 0;
   for (const RubricTask& task : rubric.tasks) sum += task.bonus ? 0 : task.marks;
-  for (const RubricManual& manual : rubric.manuals) sum += manual.marks;
+  for (const RubricManual& manual : rubric.manuals) sum += manual.bonus ? 0 : manual.marks;
   for (const RubricLadder& ladder : rubric.ladders) sum += ladder.total;
   return sum;
 }
@@ -204,6 +204,7 @@ double marks_without_bonus(const Rubric& rubric) {
 double bonus_marks(const Rubric& rubric) {
   double sum = 0;
   for (const RubricTask& task : rubric.tasks) sum += task.bonus ? task.marks : 0;
+  for (const RubricManual& manual : rubric.manuals) sum += manual.bonus ? manual.marks : 0;
   for (const RubricBonus& bonus : rubric.bonuses) sum += bonus.marks;
   return sum;
 }

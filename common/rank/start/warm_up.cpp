@@ -11,8 +11,7 @@ namespace lab {
 
 void warm_up() {
   launch::use_threads(1);
-  // Its just-in-time compiler writes machine code, which a rank may not.
-  at::globalContext().setUserEnabledMkldnn(false);
+  launch::compute_without_onednn();
   for (const at::ScalarType dtype : {at::kFloat, at::kDouble}) {
     const at::Tensor x = at::ones({1, 2, 8, 8}, dtype);
     const at::Tensor rows = x.reshape({16, 8});

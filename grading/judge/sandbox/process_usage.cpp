@@ -27,7 +27,8 @@ std::uint64_t resident_bytes_of(const std::string& proc, pid_t process, const ch
 }  // namespace
 
 void ProcessUsage::case_begins(pid_t process) {
-  if (process != process_) resident_before_ = resident_bytes_of(proc_, process, "VmRSS");
+  // What an earlier case has reached was seen then.
+  resident_before_ = resident_bytes_of(proc_, process, process == process_ ? "VmHWM" : "VmRSS");
   process_ = process;
   cpu_before_ = cpu_seconds_of(proc_, process);
 }

@@ -14,11 +14,11 @@ class ProcessUsage {
  public:
   explicit ProcessUsage(std::string proc = "/proc") : proc_(std::move(proc)) {}
 
-  /// A case begins. The process's first case also sets what its memory is measured against.
+  /// A case begins.
   void case_begins(pid_t process);
   /// It has ended: the CPU time of all its threads since then, in steps of 10 ms, and how far the memory of the process
-  /// has been beyond that of the beginning. Memory that an earlier case used may be in it, as nobody outside can tell
-  /// what is free there.
+  /// has been beyond that of the beginning of its first case, and beyond what any earlier case has reached: nobody
+  /// outside can tell how much of that is free.
   /// Errors    UsageError: another process began, or this one is gone
   SeenUse case_ended(pid_t process) const;
 

@@ -9,7 +9,7 @@ namespace {
 constexpr std::int64_t kMebibyte = 1 << 20;
 
 RankUse use(double cpu_seconds, std::int64_t seen_mebibytes, std::int64_t flops, std::int64_t claimed_mebibytes) {
-  return {{flops, claimed_mebibytes * kMebibyte}, {cpu_seconds, seen_mebibytes * kMebibyte}};
+  return {{flops, claimed_mebibytes * kMebibyte, {}, 0}, {cpu_seconds, seen_mebibytes * kMebibyte}};
 }
 
 CheckedCase returned(const std::vector<RankUse>& uses) {

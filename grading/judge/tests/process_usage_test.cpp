@@ -40,7 +40,7 @@ TEST_CASE("what a process uses in a case is seen from outside") {
   usage.case_begins(::getpid());
   const SeenUse next = usage.case_ended(::getpid());
   CHECK(next.cpu_seconds < 0.15);
-  CHECK(next.peak_bytes >= seen.peak_bytes);  // since the first case
+  CHECK(next.peak_bytes < (1 << 20));  // an earlier case had reached as much
 }
 
 TEST_CASE("a process that is gone, or another one, has no use") {

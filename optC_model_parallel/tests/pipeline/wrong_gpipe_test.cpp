@@ -1,3 +1,8 @@
+#include <c10/core/GradMode.h>
+
+#include <map>
+#include <memory>
+
 #include "common/testing/case_runs.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/calls/pass_trial.h"
@@ -162,6 +167,239 @@ TEST_CASE("wrong: no output leaves before the last micro-batch is computed, so t
   const std::string said = verdict_on_gpipe("GpipeLong", late);
   CHECK(contains(said, "one stage at work at a time: 1.1 of 2 stages idle"));
   CHECK(contains(said, "one stage at work at a time: 3.1 of 4 stages idle"));
+}
+
+/// A pass of 1F1B's or interleaved's case in another order of work.
+TaskCall in_order(const GpipeFunction& order) {
+  return [order](Communicator& comm, const CaseInputs& inputs) {
+    CaseInputs changed = inputs;
+    changed.numbers["schedule"] = 0;  // gpipe: the function below
+    return pass_trial(comm, changed, order);
+  };
+}
+
+GpipeFunction one_micro_batch_at_a_time() {
+  return [](pipeline::StageWork& work, PointToPoint& p2p, int m, const pipeline::Buffers& buffers) {
+    Neighbours neighbours(p2p, buffers);
+    for (int i = 0; i < m; ++i) {
+      neighbours.give_output(work.forward(0, i, neighbours.input(i, i)), i);
+      neighbours.give_input_grad(work.backward(0, i, neighbours.output_grad(i, i)), i);
+    }
+  };
+}
+
+/// Interleaved's chunks, each micro-batch through all of them before the next one begins.
+GpipeFunction one_micro_batch_through_all_chunks(int num_chunks) {
+  return [num_chunks](pipeline::StageWork& work, PointToPoint& p2p, int m, const pipeline::Buffers& buffers) {
+    const int p = p2p.size(), last_stage = p * num_chunks - 1;
+    const int next = (p2p.rank() + 1) % p, previous = (p2p.rank() + p - 1) % p;
+    for (int i = 0; i < m; ++i) {
+      for (int chunk = 0; chunk < num_chunks; ++chunk) {
+        const int stage = chunk * p + p2p.rank();
+        at::Tensor input;
+        if (stage > 0) p2p.recv(input = buffers(stage, i), previous, stage);
+        const at::Tensor output = work.forward(chunk, i, input);
+        if (stage < last_stage) p2p.send(output, next, stage + 1);
+      }
+      for (int chunk = num_chunks - 1; chunk >= 0; --chunk) {
+        const int stage = chunk * p + p2p.rank();
+        at::Tensor grad;
+        if (stage < last_stage) p2p.recv(grad = buffers(stage + 1, i), next, stage + 1);
+        const at::Tensor input_grad = work.backward(chunk, i, grad);
+        if (stage > 0) p2p.send(input_grad, previous, stage);
+      }
+    }
+  };
+}
+
+/// With what the stages themselves say of their live micro-batches left out.
+std::string verdict_without_counts(const std::string& case_name, const TaskCall& call, int num_ranks) {
+  std::vector<Case> cases = all_cases();
+  for (Case& test_case : cases) {
+    if (test_case.name != case_name) continue;
+    test_case.expected = [expected = test_case.expected](const CasePlace& place) {
+      TensorMap results = expected(place);
+      results.erase("most_live");
+      return results;
+    };
+  }
+  return testing::verdict(
+      cases, case_name,
+      [&](Communicator& comm, const CaseInputs& inputs) {
+        TensorMap results = call(comm, inputs);
+        results.erase("most_live");
+        return results;
+      },
+      num_ranks);
+}
+
+TEST_CASE("wrong: 1F1B and interleaved one micro-batch at a time: numbers and messages are right") {
+  const TaskCall one_by_one = in_order(one_micro_batch_at_a_time());
+  const TaskCall through_all = in_order(one_micro_batch_through_all_chunks(2));
+  for (const int num_ranks : {2, 4}) {
+    CAPTURE(num_ranks);
+    CHECK(verdict_without_counts("OneForwardOneBackward", one_by_one, num_ranks) == "passed");  // too small for that
+    CHECK(verdict_without_counts("Interleaved", through_all, num_ranks) == "passed");
+    CHECK(contains(verdict_without_counts("OneForwardOneBackwardLong", one_by_one, num_ranks),
+                   "one stage at work at a time: "));
+    CHECK(contains(verdict_without_counts("InterleavedLong", through_all, num_ranks), "one stage at work at a time: "));
+  }
+}
+
+TEST_CASE("wrong: all forward, all backward in 1F1B's place holds too much, as its memory shows") {
+  const TaskCall all_forward = in_order(gpipe);
+  for (const int num_ranks : {2, 4}) {
+    CAPTURE(num_ranks);
+    CHECK(contains(verdict_without_counts("OneForwardOneBackwardLong", all_forward, num_ranks),
+                   " of one process's memory ("));
+  }
+}
+
+/// What a stage does wrong with its live micro-batches.
+enum class Habit {
+  kNothing,           ///< as the reference
+  kEverything,        ///< every micro-batch's graph, in a vector, until the end
+  kCopies,            ///< a copy of every input and output
+  kActivations,       ///< with recomputation, the graph as well
+  kNothingRecomputes  ///< recomputes although it is not told to
+};
+
+/// PipelineStages again, of the last kind.
+class KeepingStages : public WholePasses {
+ public:
+  KeepingStages(const StagePlan& plan, const Parameters& weights, bool recompute, const MicroBatchData& batch,
+                Communicator& comm, Habit habit)
+      : batch_(batch), habit_(habit), recompute_(recompute || habit == Habit::kNothingRecomputes) {
+    for (Parameters& of_chunk : by_chunk(plan, comm.rank(), weights)) {
+      const int stage = plan.numbers().stage_of(comm.rank(), static_cast<int>(chunks_.size()));
+      chunks_.push_back({ModelStage(plan, stage), std::move(of_chunk), {}});
+    }
+  }
+
+  at::Tensor forward(int chunk, int i, const at::Tensor& input) override {
+    Chunk& self = chunks_[static_cast<std::size_t>(chunk)];
+    Live& one = self.live[i];
+    one.input = self.stage.input(input);
+    one.function = self.stage.training(self.weights, batch_, i);
+    at::Tensor output;
+    if (recompute_ && habit_ != Habit::kActivations) {
+      const c10::NoGradGuard no_graph;
+      output = one.function(one.input);
+    } else {
+      one.output = output = one.function(one.input.requires_grad_());
+    }
+    if (habit_ == Habit::kEverything) kept_.push_back(output);
+    if (habit_ == Habit::kCopies) kept_.insert(kept_.end(), {one.input.detach().clone(), output.detach().clone()});
+    if (self.stage.is_last()) loss_ += output.item<double>();
+    return output.detach();
+  }
+
+  at::Tensor backward(int chunk, int i, const at::Tensor& output_grad) override {
+    Chunk& self = chunks_[static_cast<std::size_t>(chunk)];
+    Live one = std::move(self.live.at(i));
+    self.live.erase(i);
+    if (recompute_) one.output = one.function(one.input.requires_grad_());
+    one.output.backward(output_grad, /*retain_graph=*/habit_ == Habit::kEverything);
+    return one.input.grad();
+  }
+
+  std::size_t num_live(int chunk) const { return chunks_[static_cast<std::size_t>(chunk)].live.size(); }
+  double loss() const { return loss_; }
+
+ private:
+  struct Live {
+    at::Tensor input, output;
+    StageFunction function;
+  };
+  struct Chunk {
+    ModelStage stage;
+    Parameters weights;
+    std::map<int, Live> live;
+  };
+
+  const MicroBatchData& batch_;
+  const Habit habit_;
+  const bool recompute_;
+  std::vector<Chunk> chunks_;
+  std::vector<at::Tensor> kept_;
+  double loss_ = 0;
+};
+
+TaskCall with_stages(Habit habit) {
+  const MakeStages make = [habit](const StagePlan& plan, const Parameters& weights, bool recompute,
+                                  const MicroBatchData& batch, Communicator& comm) -> StagesUnderTest {
+    const auto stages = std::make_shared<KeepingStages>(plan, weights, recompute, batch, comm, habit);
+    return {stages, [stages](int chunk) { return stages->num_live(chunk); }, [stages] { return stages->loss(); }};
+  };
+  return [make](Communicator& comm, const CaseInputs& inputs) { return pass_trial(comm, inputs, gpipe, make); };
+}
+
+TEST_CASE("right: the same stages, which keep nothing that they need not") {
+  for (const char* name : {"Gpipe", "GpipeLong", "GpipeRecomputeLong", "OneForwardOneBackwardLong", "InterleavedLong",
+                           "GpipeFloat32", "OneForwardOneBackwardFloat32"})
+    CHECK(gpipe_verdict(name, with_stages(Habit::kNothing)) == "passed");
+}
+
+TEST_CASE("wrong: 1F1B's graphs are kept until the end, which the stages' own count does not show") {
+  for (const int num_ranks : {2, 4}) {
+    CAPTURE(num_ranks);
+    CHECK(
+        contains(testing::verdict(all_cases(), "OneForwardOneBackwardLong", with_stages(Habit::kEverything), num_ranks),
+                 " of one process's memory ("));
+  }
+  CHECK(contains(testing::verdict(all_cases(), "InterleavedLong", with_stages(Habit::kEverything), 4),
+                 " of one process's memory ("));
+}
+
+TEST_CASE("wrong: GPipe keeps copies of all inputs and outputs next to its graphs") {
+  for (const int num_ranks : {3, 4}) {
+    CAPTURE(num_ranks);
+    CHECK(contains(testing::verdict(all_cases(), "GpipeLong", with_stages(Habit::kCopies), num_ranks),
+                   " of one process's memory ("));
+  }
+}
+
+TEST_CASE("wrong: recomputation that keeps all activations, in a pipeline") {
+  for (const int num_ranks : {2, 4}) {
+    CAPTURE(num_ranks);
+    CHECK(contains(testing::verdict(all_cases(), "GpipeRecomputeLong", with_stages(Habit::kActivations), num_ranks),
+                   " of one process's memory ("));
+  }
+}
+
+TEST_CASE("wrong: recomputation where nobody asked for it is a third more work") {
+  for (const char* name : {"GpipeLong", "OneForwardOneBackwardLong", "InterleavedLong"}) {
+    CHECK(contains(testing::verdict(all_cases(), name, with_stages(Habit::kNothingRecomputes), 4),
+                   " of one process's work ("));
+  }
+}
+
+TEST_CASE("wrong: buffers of float64 whatever is sent: only float32 shows it") {
+  const GpipeFunction in_float64 = [](pipeline::StageWork& work, PointToPoint& p2p, int m,
+                                      const pipeline::Buffers& buffers) {
+    gpipe(work, p2p, m, [&](int stage, int i) { return at::empty(buffers(stage, i).sizes(), at::kDouble); });
+  };
+  CHECK(verdict_on_gpipe("Gpipe", in_float64) == "passed");
+  CHECK(contains(verdict_on_gpipe("GpipeFloat32", in_float64), "dtype mismatch: rank "));
+}
+
+TEST_CASE("wrong: every message is sent twice, to be on the safe side") {
+  const GpipeFunction twice = [](pipeline::StageWork& work, PointToPoint& p2p, int m,
+                                 const pipeline::Buffers& buffers) {
+    Neighbours neighbours(p2p, buffers);
+    for (int i = 0; i < m; ++i) {
+      neighbours.input(i, i);
+      const at::Tensor output = work.forward(0, i, neighbours.input(i, i));
+      for (int turn = 0; turn < 2; ++turn) neighbours.give_output(output, i);
+    }
+    for (int i = 0; i < m; ++i) {
+      neighbours.output_grad(i, i);
+      const at::Tensor grad = work.backward(0, i, neighbours.output_grad(i, i));
+      for (int turn = 0; turn < 2; ++turn) neighbours.give_input_grad(grad, i);
+    }
+  };
+  CHECK(contains(verdict_on_gpipe("GpipeAlone", twice), " messages sent of optC.gpipe, expected at most "));
+  CHECK(contains(verdict_on_gpipe("Gpipe", twice), " messages sent of optC.gpipe, expected at most "));
 }
 
 TEST_CASE("wrong: the last micro-batch is forgotten on the way back") {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/testing/case_runs.h"
+#include "common/testing/judged_case.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/calls/pipeline_part_trials.h"
 #include "optC_model_parallel/cases/cases.h"
@@ -20,7 +21,7 @@ namespace {
 
 /// On one rank, as only rank 0 has these cases.
 std::string parts_verdict(const std::string& case_name, const TaskCall& call) {
-  return testing::verdict(cases_of(pipeline_sections()), case_name, call, 1);
+  return testing::verdict(all_cases(), case_name, call, 1);
 }
 
 std::string verdict_on_split(const SplitFunction& split, const std::string& case_name = "SplitLayers") {
@@ -31,9 +32,8 @@ std::string verdict_on_cut(const CutFunction& cut) {
   return parts_verdict("MicroBatches", [&](Communicator&, const CaseInputs& inputs) { return cut_trial(inputs, cut); });
 }
 
-std::string verdict_on_loss(const LossFunction& loss) {
-  return parts_verdict("MicroBatchLoss",
-                       [&](Communicator&, const CaseInputs& inputs) { return loss_trial(inputs, loss); });
+std::string verdict_on_loss(const LossFunction& loss, const std::string& case_name = "MicroBatchLoss") {
+  return parts_verdict(case_name, [&](Communicator&, const CaseInputs& inputs) { return loss_trial(inputs, loss); });
 }
 
 TEST_CASE("the reference passes by the same road") {
@@ -130,6 +130,38 @@ TEST_CASE("wrong: right but for an empty micro-batch, whose mean is 0 / 0") {
 }
 
 using testing::contains;
+
+TEST_CASE("wrong: a loss in float64 whatever the logits are: only float32 shows it") {
+  const LossFunction in_float64 = [](const at::Tensor& logits, const at::Tensor& labels, std::int64_t batch_size) {
+    return micro_batch_loss(logits.to(at::kDouble), labels, batch_size);
+  };
+  CHECK(verdict_on_loss(in_float64) == "passed");
+  CHECK(verdict_on_loss(micro_batch_loss, "MicroBatchLossFloat32") == "passed");
+  CHECK(testing::contains(verdict_on_loss(in_float64, "MicroBatchLossFloat32"), "float64 [6]"));
+}
+
+TEST_CASE("wrong: a loss or an output that is undefined, or no scalar, is named") {
+  const auto message = [](const std::string& case_name, const TaskCall& call) {
+    for (const Case& test_case : all_cases()) {
+      if (test_case.name == case_name) return testing::judged(test_case, call, 1).message();
+    }
+    return std::string("unknown case");
+  };
+  const auto on_loss = [&](const LossFunction& loss) {
+    return message("MicroBatchLoss", [&](Communicator&, const CaseInputs& inputs) { return loss_trial(inputs, loss); });
+  };
+  CHECK(testing::contains(on_loss([](const at::Tensor&, const at::Tensor&, std::int64_t) { return at::Tensor(); }),
+                          " is undefined, expected float64 ["));
+  CHECK(testing::contains(on_loss([](const at::Tensor& logits, const at::Tensor&, std::int64_t) { return logits; }),
+                          "a micro-batch's loss is float64 [8, 10], expected a scalar of the logits' dtype"));
+  const MakeLive nothing = [](bool) {
+    return LiveUnderTest{[](int, const at::Tensor&, const StageFunction&) { return at::Tensor(); },
+                         [](int, const at::Tensor&) { return at::Tensor(); }, [] { return std::size_t{0}; }};
+  };
+  CHECK(testing::contains(
+      message("Stage", [&](Communicator&, const CaseInputs& inputs) { return stage_trial(inputs, nothing); }),
+      " is undefined, expected float64 ["));
+}
 
 /// LiveMicroBatches again, with hooks for mistakes.
 struct Stage {

@@ -206,6 +206,43 @@ TEST_CASE("wrong: vertical sync as plain PipeDream, and the other way round") {
   CHECK(trained("PipeDream", synced) == "mismatch");
 }
 
+/// version_rule(), with something done besides at each forward pass of a rank.
+std::string trained_long(const std::function<void(const CaseInputs&, std::vector<at::Tensor>& kept)>& besides,
+                         int num_ranks) {
+  const TaskCall call = [&](Communicator& comm, const CaseInputs& inputs) {
+    std::vector<at::Tensor> kept;
+    return stale_trial(comm, inputs, [&](const PipelineOptions& pipeline, int stage, int num_stages) -> VersionRule {
+      return [&, rule = version_rule(pipeline, stage, num_stages)](std::int64_t i) {
+        besides(inputs, kept);
+        return rule(i);
+      };
+    });
+  };
+  return testing::verdict(all_cases(), "PipeDreamLong", call, num_ranks);
+}
+
+TEST_CASE("wrong: a copy of the weights is kept for each mini-batch, or more is computed; numbers are right") {
+  for (const int num_ranks : {1, 2, 4}) {
+    CAPTURE(num_ranks);
+    CHECK(trained_long([](const CaseInputs&, std::vector<at::Tensor>&) {}, num_ranks) == "passed");
+    CHECK(contains(trained_long(
+                       [](const CaseInputs& inputs, std::vector<at::Tensor>& kept) {
+                         for (const auto& [name, tensor] : inputs.tensors) {
+                           if (name.rfind("weight.", 0) == 0) kept.push_back(tensor.clone());
+                         }
+                       },
+                       num_ranks),
+                   " of one process's memory ("));
+  }
+  CHECK(contains(trained_long(
+                     [](const CaseInputs&, std::vector<at::Tensor>&) {
+                       for (int pass = 0; pass < 2; ++pass)  // as if a stage computed its output again
+                         at::matmul(at::ones({32, 192}, at::kDouble), at::ones({192, 192}, at::kDouble));
+                     },
+                     4),
+                 " of one process's work ("));
+}
+
 TEST_CASE("wrong: the first weights forever") {
   const MakeVersionRule first_for_ever = [](const PipelineOptions&, int, int) -> VersionRule {
     return [](std::int64_t) { return std::int64_t{0}; };

@@ -1,11 +1,13 @@
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
 #include "common/comm/autograd_facet.h"
 #include "common/comm/collectives.h"
 #include "common/testing/case_runs.h"
+#include "common/testing/judged_case.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "optC_model_parallel/calls/layer_calls.h"
@@ -21,7 +23,7 @@ namespace {
 using testing::contains;
 
 std::string verdict_of(const std::string& name, const TaskCall& call, int num_ranks = 4) {
-  return testing::verdict(cases_of(tensor_sections()), name, call, num_ranks);
+  return testing::verdict(all_cases(), name, call, num_ranks);
 }
 
 bool passes(const std::string& name, const TaskCall& call) {
@@ -367,6 +369,172 @@ TEST_CASE("wrong: the pair's norm of each rank's own features, or after relu") {
   CHECK(passes("ParallelNormMlpGradient", norm_mlp_call(false, false)));
   CHECK(differs("ParallelNormMlp", norm_mlp_call(true, false)));
   CHECK(differs("ParallelNormMlp", norm_mlp_call(false, true)));
+}
+
+/// Why the ranks fail together, with the first rank to blame.
+std::string message_of_case(const std::string& name, const TaskCall& call, int num_ranks = 4,
+                            const std::function<void(Case&)>& change = {}) {
+  for (Case& test_case : all_cases()) {
+    if (test_case.name != name) continue;
+    if (change) change(test_case);
+    return testing::judged(test_case, call, num_ranks).message();
+  }
+  return "unknown case";
+}
+
+void without_costs(Case& test_case) {
+  test_case.bounds = nullptr;
+  test_case.work = nullptr;
+}
+
+TEST_CASE("wrong: float64 whatever comes; cases in float64 do not show it") {
+  const TaskCall sums_in_float64 =
+      function_call([](const at::Tensor& x, Collectives& comm) { return reduce_from_region(x.to(at::kDouble), comm); });
+  CHECK(passes("ReduceFromRegion", sums_in_float64));
+  for (const std::string dtype : {"Float32", "Bfloat16"})
+    CHECK(contains(verdict_of("ReduceFromRegion" + dtype, sums_in_float64), "float64"));
+  const TaskCall row = row_call([](const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {
+    const at::Tensor sum = at::zeros({x.size(0), x.size(1), x.size(2), shards[0].size(0)}, at::kDouble);
+    return sum + row_parallel_linear(x, shards[0], shards[1], comm);
+  });
+  CHECK(passes("RowLinearGradient", row));
+  CHECK(contains(verdict_of("RowLinearFloat32", row), "float64 [2, 3, 5, 4]"));
+  const TaskCall norm = norm_call([](const at::Tensor& x, Collectives& comm) {
+    const at::Tensor exact = x.to(at::kDouble), mean = mean_of_all(exact, comm);
+    return normalized_by(exact, mean, mean_of_all((exact - mean).square(), comm));
+  });
+  CHECK(passes("LayerNormGradient", norm));
+  CHECK(contains(verdict_of("LayerNormFloat32", norm), "float64 [5, 6]"));
+}
+
+TEST_CASE("wrong: float32 on the way; right numbers in float32 only") {
+  const TaskCall sums_in_float32 = function_call([](const at::Tensor& x, Collectives& comm) {
+    return reduce_from_region(x.to(at::kFloat), comm).to(x.scalar_type());
+  });
+  CHECK(passes("ReduceFromRegionFloat32", sums_in_float32));
+  CHECK(contains(verdict_of("ReduceFromRegion", sums_in_float32), "bytes received of all_reduce, expected at least"));
+}
+
+/// A layer, and then a change of its input or of its first tensor.
+TaskCall clobbering(const std::vector<std::string>& names, const ShardedForward& forward, bool input) {
+  return sharded_layer_call(
+      names, [=](const at::Tensor& x, const Tensors& shards, const CaseInputs& inputs, Collectives& comm) {
+        Tensors copies;
+        for (const at::Tensor& shard : shards) copies.push_back(shard.clone());
+        const at::Tensor out = forward(x.clone(), copies, inputs, comm);
+        const c10::NoGradGuard no_grad;
+        at::Tensor changed = (input ? x : shards.front()).detach();
+        changed += 1;
+        return out;
+      });
+}
+
+TEST_CASE("wrong: a layer changes its input, or a weight; numbers are right") {
+  const ShardedForward column = [](const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {
+    return column_parallel_linear(x, shards[0], shards[1], false, comm);
+  };
+  const ShardedForward row = [](const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {
+    return row_parallel_linear(x, shards[0], shards[1], comm);
+  };
+  const ShardedForward mlp = [](const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {
+    return parallel_mlp(x, shards, comm);
+  };
+  const ShardedForward norm = [](const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {
+    return parallel_layer_norm(x, shards[0], shards[1], comm);
+  };
+  for (const bool input : {true, false}) {
+    CHECK(differs("ColumnLinear", clobbering(kWeightAndBias, column, input)));
+    CHECK(differs("ColumnLinearGradient", clobbering(kWeightAndBias, column, input)));
+    CHECK(differs("RowLinearGradient", clobbering(kWeightAndBias, row, input)));
+    CHECK(differs("LayerNormGradient", clobbering(kWeightAndBias, norm, input)));
+    CHECK(differs("ParallelMlp", clobbering(kMlpTensors, mlp, input)));
+    CHECK(differs("ColumnRowGradient", clobbering(kMlpTensors, mlp, input)));
+  }
+}
+
+TEST_CASE("wrong: the sum over ranks made in x itself: only the input shows it") {
+  const TaskCall call = norm_call([](const at::Tensor& x, Collectives& comm) {
+    const at::Tensor mean = comm.all_reduce(x.sum(-1, true)) / (x.size(-1) * comm.size());
+    at::Tensor centred = x.detach();
+    centred -= mean;
+    return centred * (mean_of_all(centred.square(), comm) + kNormEpsilon).rsqrt();
+  });
+  CHECK(differs("LayerNorm", call));
+}
+
+TEST_CASE("wrong: nothing is returned: the result is named, with its rank and what was expected") {
+  const TaskCall function = function_call([](const at::Tensor&, Collectives&) { return at::Tensor(); });
+  CHECK(contains(message_of_case("CopyToRegion", function),
+                 "rank 0, result 'out' is undefined, expected float64 [2, 3, 5]"));
+  const ShardedForward nothing = [](const at::Tensor&, const Tensors&, const CaseInputs&, Collectives&) {
+    return at::Tensor();
+  };
+  CHECK(contains(message_of_case("ColumnLinear", sharded_layer_call(kWeightAndBias, nothing)),
+                 "rank 0, result 'out' is undefined, expected float64 [5, 6]"));
+  CHECK(contains(message_of_case("ParallelMlp", sharded_layer_call(kMlpTensors, nothing)),
+                 "rank 0, result 'out' is undefined, expected float64 [3, 5, 4]"));
+  CHECK(contains(message_of_case("ParallelMlpGradient", sharded_layer_call(kMlpTensors, nothing)),
+                 " is undefined, expected float64 ["));
+  CHECK(contains(message_of_case("ParallelAttention", sharded_layer_call(kAttentionTensors, nothing)),
+                 "rank 0, result 'out' is undefined, expected float64 [3, 5, 24]"));
+}
+
+TEST_CASE("wrong: ranks whose copies of what is whole differ in their last digits") {
+  const auto drifting = [](Collectives& comm, const at::Tensor& out) { return out * (1 + 1e-14 * comm.rank()); };
+  const TaskCall row = row_call([&](const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {
+    return drifting(comm, row_parallel_linear(x, shards[0], shards[1], comm));
+  });
+  CHECK(passes("RowLinear", row));
+  CHECK(contains(message_of_case("RowLinear", row), ": expected the same bits on all ranks"));
+  // Sums of what was gathered, each rank's own term first.
+  const TaskCall own_first =
+      mlp_call([](const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {
+        const at::Tensor hidden = at::relu(column_parallel_linear(x, shards[0], shards[1], false, comm));
+        std::vector<at::Tensor> terms = comm.all_gather(at::linear(hidden, shards[2]));
+        std::rotate(terms.begin(), terms.begin() + comm.rank(), terms.end());
+        at::Tensor sum = terms.front().clone();
+        for (std::size_t i = 1; i < terms.size(); ++i) sum += terms[i];
+        return sum + shards[3];
+      });
+  CHECK(passes("ParallelMlp", own_first));
+  CHECK(contains(message_of_case("ParallelMlp", own_first), "result 'out', element ["));
+  CHECK(contains(message_of_case("ParallelMlp", own_first), ": expected the same bits on all ranks"));
+}
+
+TEST_CASE("wrong: the pair sends more than any textbook way does, or by other means") {
+  const auto with = [](const std::function<void(const at::Tensor& x, Collectives& comm)>& besides) {
+    return mlp_call([=](const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {
+      besides(x, comm);
+      return parallel_mlp(x, shards, comm);
+    });
+  };
+  CHECK(verdict_of("ParallelMlp", with([](const at::Tensor& x, Collectives& comm) {
+                     comm.broadcast(x.detach().clone(), 0);  // as if the ranks did not have it
+                   })) == "1 calls of broadcast, expected at most 0");
+  CHECK(contains(verdict_of("ParallelMlp", with([](const at::Tensor& x, Collectives& comm) {
+                              for (int i = 0; i < 20; ++i) comm.all_reduce(x.detach().clone());
+                            })),
+                 "bytes sent in all, expected at most "));
+}
+
+TEST_CASE("wrong: a rank holds the whole weight: gathered, or its shard filled up with zeros") {
+  const TaskCall gathers = sharded_layer_call(
+      kWeightAndBias, [](const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {
+        const at::Tensor whole = at::cat(comm.all_gather(shards[0].detach().contiguous()));
+        return column_parallel_linear(x, shards[0], shards[1], false, comm) + 0 * whole.sum();
+      });
+  const TaskCall fills = row_call([](const at::Tensor& x, const Tensors& shards, const CaseInputs&, Collectives& comm) {
+    const std::int64_t width = shards[0].size(1), before = width * comm.rank();
+    const std::int64_t after = width * (comm.size() - 1 - comm.rank());
+    const auto filled = [&](const at::Tensor& own) { return at::constant_pad_nd(own, {before, after}); };
+    return row_parallel_linear(filled(x), filled(shards[0]), shards[1], comm);
+  });
+  for (const int num_ranks : {3, 4, 6, 8}) {
+    CAPTURE(num_ranks);
+    CHECK(
+        contains(message_of_case("ColumnLinearWide", gathers, num_ranks, without_costs), " of one process's memory ("));
+    CHECK(contains(message_of_case("RowLinearWide", fills, num_ranks, without_costs), " of one process's memory ("));
+  }
 }
 
 /// Attention with switches for the usual mistakes.

@@ -1,0 +1,64 @@
+#include "a4_data_tensor/cases/cases.h"
+
+namespace lab::a4 {
+namespace {
+
+/// Nothing is as in the handout, and all that is split divides by any number of ranks.
+LabSizes other_sizes(int num_ranks) {
+  LabSizes sizes;
+  sizes.step.global_batch_size = 12 * num_ranks;
+  sizes.step.input_dim = 10 * num_ranks;
+  sizes.step.output_dim = 6 * num_ranks;
+  sizes.step.learning_rate = 0.375;
+  sizes.accumulation_steps = 6;
+  return sizes;
+}
+
+/// A batch that outweighs the weight by far.
+LabSizes tall(int num_ranks) {
+  LabSizes sizes;
+  sizes.step.global_batch_size = 256 * num_ranks;
+  sizes.step.input_dim = 16;
+  sizes.step.output_dim = 2;
+  return sizes;
+}
+
+/// A weight that outweighs what goes through it by far.
+LabSizes wide(int num_ranks) {
+  LabSizes sizes;
+  sizes.step.input_dim = sizes.step.output_dim = 64 * num_ranks;
+  sizes.layer_batch = 2;
+  return sizes;
+}
+
+std::vector<Case> renamed(std::vector<Case> cases, const std::string& suffix) {
+  for (Case& test_case : cases) {
+    test_case.name += suffix;
+    test_case.prefix = test_case.name;
+  }
+  return cases;
+}
+
+/// Those that show whether a rank holds more than its share.
+std::vector<Case> memory_cases() {
+  std::vector<Case> cases;
+  for (const Case& test_case : renamed(handout_cases_for(tall), "Tall")) {
+    if (test_case.task == "a4.data_parallel") cases.push_back(test_case);
+  }
+  for (const Case& test_case : renamed(layer_cases_for(wide), "Wide")) {
+    if (test_case.name != "BiasWide") cases.push_back(test_case);
+  }
+  return cases;
+}
+
+}  // namespace
+
+std::vector<Case> unprinted_cases() {
+  std::vector<Case> cases = {reduce_parallel_case()};
+  for (const std::vector<Case>& more : {renamed(handout_cases_for(other_sizes), "OtherSizes"),
+                                        renamed(layer_cases_for(other_sizes), "OtherSizes"), memory_cases()})
+    cases.insert(cases.end(), more.begin(), more.end());
+  return cases;
+}
+
+}  // namespace lab::a4

@@ -1,0 +1,135 @@
+#include "common/checks/check_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "common/log/sharing.h"
+
+namespace lab {
+namespace {
+
+constexpr const char* kMessageIndent = "           ";  // aligns with the message of a check
+
+/// How the ranks shared the case's work, if that is known.
+std::optional<log::Sharing> sharing_of_case(const CheckedCase& checked) {
+  std::vector<ResourceUse> by_rank;
+  for (const RankVerdict& rank : checked.ranks) by_rank.push_back(rank.used);
+  if (!checked.right() || checked.of_one_process.flops == 0 || by_rank.size() < 2) return std::nullopt;
+  return log::sharing_of(checked.name, by_rank, checked.of_one_process);
+}
+
+std::string label_of(const CheckedCase& checked) {
+  if (checked.failure) return "failed";
+  return checked.too_expensive() ? "costly" : "wrong";
+}
+
+std::string message_of_case(const CheckedCase& checked) {
+  if (checked.right() || checked.skipped()) return "";
+  const std::string reason = checked.reason();
+  if (!checked.failure) return reason;
+  const std::string with_rank = ": " + checked.failure->message;  // that all ranks threw, and so has no rank's number
+  if (reason.size() > with_rank.size() &&
+      reason.compare(reason.size() - with_rank.size(), with_rank.size(), with_rank) == 0)
+    return reason;
+  // Right results, but its world failed afterwards: for instance, a message was never received.
+  return (checked.passed() ? "after it had returned: " : "") + checked.failure->message;
+}
+
+std::string text_of_case(const CheckedCase& checked) {
+  std::string text = fmt::format("  {:<7}  {}: {}\n", label_of(checked), checked.name, message_of_case(checked));
+  for (const std::string& line : checked.rank_lines) text += fmt::format("{}{}\n", kMessageIndent, line);
+  if (checked.symptom) text += fmt::format("{}likely: {}\n", kMessageIndent, checked.symptom->message);
+  return text;
+}
+
+/// The text after the task's id.
+std::string headline(const TaskCheck& check) {
+  const std::size_t num_ranks = check.cases.front().ranks.size();
+  const std::string where = fmt::format("on {} rank{}", num_ranks, num_ranks == 1 ? "" : "s");
+  if (reached_todo(check)) return fmt::format("not implemented: stops at TODO({})", check.missing_task());
+  if (check.skipped()) return fmt::format("skipped {}: {}", where, check.cases.front().ranks.front().reason);
+  const auto num_skipped = std::count_if(check.cases.begin(), check.cases.end(),
+                                         [](const CheckedCase& checked) { return checked.skipped(); });
+  const auto num_right =
+      std::count_if(check.cases.begin(), check.cases.end(), [](const CheckedCase& checked) { return checked.right(); });
+  return fmt::format("{} of {} checks right {}", num_right,
+                     static_cast<std::ptrdiff_t>(check.cases.size()) - num_skipped, where);
+}
+
+nlohmann::json json_of_use(const ResourceUse& use) {
+  return {{"flops", use.flops},
+          {"peak_tensor_bytes", use.peak_bytes},
+          {"retained_tensor_bytes", use.retained_bytes},
+          {"model_time_ps", use.model_time.total}};
+}
+
+nlohmann::json json_of_case(const CheckedCase& checked) {
+  nlohmann::json ranks = nlohmann::json::array();
+  for (const RankVerdict& rank : checked.ranks) ranks.push_back(json_of_use(rank.used));
+  return {{"name", checked.name},
+          {"passed", checked.right()},
+          {"skipped", checked.skipped()},
+          {"words", message_of_case(checked)},
+          {"symptom", checked.symptom ? checked.symptom->id : ""},
+          {"likely", checked.symptom ? checked.symptom->message : ""},
+          {"used", ranks},
+          {"of_one_process", json_of_use(checked.of_one_process)}};
+}
+
+}  // namespace
+
+bool reached_todo(const TaskCheck& check) {
+  return !check.missing_task().empty();
+}
+
+std::string text_of_sharing(const std::vector<CheckedCase>& cases) {
+  const auto largest = std::max_element(cases.begin(), cases.end(), [](const CheckedCase& a, const CheckedCase& b) {
+    return a.of_one_process.flops < b.of_one_process.flops;
+  });
+  const std::optional<log::Sharing> sharing = sharing_of_case(*largest);
+  return sharing ? fmt::format("  {}: {}\n", sharing->name, text_of(*sharing)) : "";
+}
+
+std::string check_text(const TaskCheck& check) {
+  std::string text = fmt::format("{}: {}\n", check.task, headline(check));
+  if (reached_todo(check)) return text;
+  for (const CheckedCase& checked : check.cases) {
+    if (!checked.right() && !checked.skipped()) text += text_of_case(checked);
+  }
+  return text + text_of_sharing(check.cases);
+}
+
+void Summary::add(bool passed, bool todo, bool skipped) {
+  ++num_tasks_;
+  if (passed) ++num_passed_;
+  if (todo) ++num_todo_;
+  if (skipped) ++num_skipped_;
+}
+
+std::string Summary::text() const {
+  std::string text = fmt::format("{} of {} tasks right", num_passed_, num_tasks_);
+  if (num_todo_ > 0) text += fmt::format(", {} not implemented", num_todo_);
+  if (num_skipped_ > 0) text += fmt::format(", {} skipped", num_skipped_);
+  return text + "\n";
+}
+
+std::string check_json(const std::vector<TaskCheck>& checks) {
+  nlohmann::json document = nlohmann::json::array();
+  for (const TaskCheck& check : checks) {
+    nlohmann::json cases = nlohmann::json::array();
+    for (const CheckedCase& checked : check.cases) cases.push_back(json_of_case(checked));
+    document.push_back({{"task", check.task},
+                        {"passed", check.passed()},
+                        {"skipped", check.skipped()},
+                        {"exit_code", check.exit_code()},
+                        {"words", headline(check)},
+                        {"ranks", check.cases.front().ranks.size()},
+                        {"checks", cases}});
+  }
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lab

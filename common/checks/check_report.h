@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/checks/check_run.h"
+
+// What `lab check` says of tasks, as text and as JSON.
+namespace lab {
+
+/// A TODO was reached in some check.
+bool reached_todo(const TaskCheck& check);
+
+/// How the ranks shared the work of the largest of these cases, as a line; empty: that is not known.
+std::string text_of_sharing(const std::vector<CheckedCase>& cases);
+
+/// A task's checks as its author sees them, with a line for each that is wrong:
+///
+///     a9.broadcast: 3 of 4 checks right on 4 ranks
+///       wrong    BroadcastFromLast: rank 0, result 'out', element [0, 0]: expected 12, got 3 (...)
+///                likely: every rank has what rank 0 had before: src_rank is not used
+///     a9.design: not implemented: stops at TODO(a9.tensor_parallel_shards)
+std::string check_text(const TaskCheck& check);
+
+/// "12 of 31 tasks right", and how many are not implemented or were skipped.
+class Summary {
+ public:
+  void add(bool passed, bool todo, bool skipped);
+  std::string text() const;
+
+ private:
+  int num_tasks_ = 0, num_passed_ = 0, num_todo_ = 0, num_skipped_ = 0;
+};
+
+/// [{task, passed, skipped, exit_code, words, ranks, checks: [{name, passed, skipped, words, symptom, likely}]}]:
+/// `symptom` is an id, `likely` its message, `words` of a task the first line of check_text() after the id.
+std::string check_json(const std::vector<TaskCheck>& checks);
+
+}  // namespace lab
