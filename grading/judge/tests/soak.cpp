@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
@@ -7,8 +8,9 @@
 #include "grading/judge/check_runs.h"
 #include "grading/judge/lab_table.h"
 
-// soak LAB PROGRAM RANKS COUNT: all checks of a lab's reference, COUNT times, each time with messages delayed by another
-// seed. A right solution must pass each time; the first failure is printed with its seed.
+// soak LAB PROGRAM RANKS COUNT: the checks of a lab's reference, COUNT times, each time with messages delayed by another
+// seed. A right solution must pass each time; the first failure is printed with its seed. Costly checks are left out:
+// their time goes into bytes, and they see no other orders.
 int main(int argc, char** argv) {
   using namespace lab;
   const auto number = [&](int i) { return option::integer<int>(argv[i]).value_or(0); };
@@ -19,7 +21,8 @@ int main(int argc, char** argv) {
   try {
     const grading::Sandbox sandbox = grading::Sandbox::detect();
     grading::CheckRunner runner{std::make_shared<grading::RankServers>(sandbox, argv[2])};
-    const std::vector<Case> cases = grading::judged_lab(argv[1]).cases();
+    std::vector<Case> cases = grading::judged_lab(argv[1]).cases();
+    cases.erase(std::remove_if(cases.begin(), cases.end(), [](const Case& one) { return one.costly; }), cases.end());
     const int num_ranks = number(3), count = number(4);
     for (int i = 0; i < count; ++i) {
       runner.seed = static_cast<std::uint64_t>(i);
