@@ -50,7 +50,7 @@ std::vector<CostBound> bounds_of(const Traffic& traffic) {
   return {{"broadcast", 0}, {"all_to_all", 0}, all};
 }
 
-/// The same, with at most so many calls of each collective that may be half of a sum.
+/// The same, with at most `num_calls` calls of each collective that can be half of an all-reduce.
 std::vector<CostBound> bounds_of(const Traffic& traffic, std::uint64_t num_calls) {
   std::vector<CostBound> bounds = {{"all_reduce", num_calls}, {"all_gather", num_calls}, {"reduce_scatter", num_calls}};
   for (const CostBound& bound : bounds_of(traffic)) bounds.push_back(bound);

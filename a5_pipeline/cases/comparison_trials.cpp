@@ -72,7 +72,7 @@ std::vector<JudgedOutputs> outputs_trials(std::uint64_t seed) {
   const std::vector<at::Tensor> with_nan = with_one(right, 1, with_element(right[1], 5, kNaN));
   // No two of these can be told apart by their norms or sums.
   const std::vector<at::Tensor> alike = {right[0], rolled(right[0]), rolled(rolled(right[0]))};
-  // A micro-batch that is small beside the others: the norm of all together does not show it.
+  // One micro-batch is far smaller than the others, so a norm over all of them does not show its errors.
   const std::vector<at::Tensor> one_small = {right[0], right[1] * 1e-8, right[2]};
   const std::vector<at::Tensor> with_hole = with_one(right, 2, with_element(right[2], 3, 0));
   std::vector<at::Tensor> exact;

@@ -19,7 +19,7 @@ struct Setup {
   at::ScalarType dtype = at::kFloat;
 };
 
-/// What a case is run with on so many ranks.
+/// What a case is run with, by the number of ranks.
 using SetupOf = std::function<Setup(int size)>;
 
 // The handout's: the same on any number of ranks.
@@ -56,7 +56,7 @@ TensorMap shards_of(const TensorMap& whole, const CasePlace& place);
 /// A case that runs where the number of ranks divides the heads.
 Case block_case(const std::string& task, const std::string& name, const SetupOf& setup_of);
 
-/// What so many passes through the block must bring from rank to rank.
+/// What `num_passes` passes through the block must bring from rank to rank.
 Traffic traffic_of(const Setup& setup, Split split, std::uint64_t num_passes, int size);
 
 /// Of all weights together.

@@ -42,8 +42,8 @@ Case same_bits_case() {
   return result;
 }
 
-/// Every collective where the larger of input and result has a little more than so many bytes: a solution that chooses
-/// its algorithm by size may be wrong from any size on.
+/// Every collective where the larger of input and result has a little more than `bytes`: a solution that chooses its
+/// algorithm by size may be wrong from any size on.
 std::vector<Case> long_cases(const std::string& suffix, std::int64_t bytes, std::uint64_t offset) {
   const std::int64_t whole = bytes / 4 + 3;
   const auto part = [whole](int size) { return whole / size + 1; };

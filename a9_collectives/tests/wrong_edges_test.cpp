@@ -148,7 +148,7 @@ TEST_CASE("wrong: dimensions that are equal are taken for the first, or must not
   });
 }
 
-/// Right up to so many bytes of the larger of input and result.
+/// Right while the larger of input and result has at most `num_bytes`.
 OnTensor wrong_beyond(const std::string& collective, std::int64_t num_bytes) {
   return [=](at::Tensor x, PointToPoint& p2p, const CaseInputs& inputs) {
     const at::Tensor out = right_result(collective, x, p2p, inputs);

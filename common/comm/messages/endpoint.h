@@ -34,8 +34,8 @@ class Endpoint {
   Ledger& ledger() { return ledger_; }
   const std::vector<TraceEvent>& trace() const { return trace_; }
 
-  /// Whether collectives check before they begin that all ranks agree, and messages that nobody touches their memory
-  /// while they are under way.
+  /// Whether collectives check, before they begin, that all ranks agree, and whether a message's memory is watched
+  /// while it is under way.
   bool careful() const { return careful_; }
   void set_careful(bool careful) { careful_ = careful; }
 
