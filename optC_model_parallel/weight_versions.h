@@ -23,7 +23,8 @@ class WeightVersions {
   /// Errors    ContractError: the micro-batch is not in flight (checked before the region)
   const Parameters& of(std::int64_t micro_batch) const;
 
-  /// The micro-batch's backward pass is done.
+  /// The micro-batch's backward pass is done. The version that only it used is dropped if it is older than the one that
+  /// was asked for last.
   void finish(std::int64_t micro_batch);
 
   /// Adds the next version.

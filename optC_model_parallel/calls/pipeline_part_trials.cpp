@@ -148,14 +148,18 @@ TensorMap versions_trial(const CaseInputs& inputs, const MakeVersions& make) {
   const at::Tensor& stages = inputs.tensor("input.stages");
   const std::int64_t num_stages = wanted.size(0), num_micro_batches = wanted.size(1);
   const at::Tensor forward = at::full(wanted.sizes(), -1, at::kLong), backward = forward.clone();
-  const at::Tensor num_same = at::zeros({num_stages}, at::kLong), most_kept = num_same.clone();
+  const at::Tensor num_same = at::zeros({num_stages}, at::kLong), during_forward = num_same.clone(),
+                   after_backward = num_same.clone();
   const auto version = [](std::int64_t number) { return Parameters{{{at::full({1}, number, at::kLong)}}}; };
   for (std::int64_t stage = 0; stage < num_stages; ++stage) {
     const auto num_in_flight = stages[stage][0].item<std::int64_t>(),
                per_update = stages[stage][1].item<std::int64_t>();
     const VersionsUnderTest versions = make(version(0));
     std::vector<at::Tensor> given;
-    std::int64_t newest = 0, most = 0;
+    std::int64_t newest = 0;
+    const auto note_kept = [&](const at::Tensor& most) {
+      most[stage].clamp_min_(static_cast<std::int64_t>(versions.num_kept()));
+    };
     const auto go_forward = [&](std::int64_t i) {
       given.push_back(versions.start(i, wanted[stage][i].item<std::int64_t>()).layers[0][0]);
       forward[stage][i] = given.back()[0];
@@ -165,18 +169,22 @@ TensorMap versions_trial(const CaseInputs& inputs, const MakeVersions& make) {
       backward[stage][i] = stashed[0];
       num_same[stage] += stashed.is_same(given[static_cast<std::size_t>(i)]);
       versions.finish(i);
+      note_kept(after_backward);
       if ((i + 1) % per_update == 0) versions.add(version(++newest));
     };
     for (std::int64_t i = 0; i < num_micro_batches + num_in_flight - 1; ++i) {
       if (i < num_micro_batches) {
         go_forward(i);
-        most = std::max(most, static_cast<std::int64_t>(versions.num_kept()));
+        note_kept(during_forward);
       }
       if (i >= num_in_flight - 1) go_backward(i - (num_in_flight - 1));
     }
-    most_kept[stage] = most;
   }
-  return {{"forward", forward}, {"backward", backward}, {"num_same", num_same}, {"most_kept", most_kept}};
+  return {{"forward", forward},
+          {"backward", backward},
+          {"num_same", num_same},
+          {"most_during_forward", during_forward},
+          {"most_after_backward", after_backward}};
 }
 
 TensorMap stage_versions_trial(const CaseInputs& inputs, const StageVersion& version_of) {

@@ -35,19 +35,33 @@ std::int64_t version_of(const StaleStage& stage, std::int64_t micro_batch) {
   return std::max<std::int64_t>(0, micro_batch / stage.per_update - stage.staleness);
 }
 
-/// The most versions during a forward pass: those that are in use, and from the one asked for last to the newest, as
-/// any of these may be asked for next.
-std::int64_t most_versions(const StaleStage& stage) {
-  std::size_t most = 0;
+/// How many versions there are when micro-batches before `num_done` are done and those up to `latest` have begun: those
+/// that are in use, and from the one asked for last to the newest, as any of these may be asked for next.
+std::int64_t num_kept(const StaleStage& stage, std::int64_t latest, std::int64_t num_done, std::int64_t newest) {
+  std::set<std::int64_t> kept;
+  for (std::int64_t i = num_done; i <= latest; ++i) kept.insert(version_of(stage, i));
+  for (std::int64_t version = version_of(stage, latest); version <= newest; ++version) kept.insert(version);
+  return static_cast<std::int64_t>(kept.size());
+}
+
+/// The most versions during a forward pass.
+std::int64_t most_during_forward(const StaleStage& stage) {
+  std::int64_t most = 0;
   for (std::int64_t latest = 0; latest < kNumMicroBatches; ++latest) {
     const std::int64_t num_done = std::max<std::int64_t>(0, latest - (stage.num_in_flight - 1));
-    std::set<std::int64_t> kept;
-    for (std::int64_t i = num_done; i <= latest; ++i) kept.insert(version_of(stage, i));
-    for (std::int64_t version = version_of(stage, latest); version <= num_done / stage.per_update; ++version)
-      kept.insert(version);
-    most = std::max(most, kept.size());
+    most = std::max(most, num_kept(stage, latest, num_done, num_done / stage.per_update));
   }
-  return static_cast<std::int64_t>(most);
+  return most;
+}
+
+/// The most versions when a backward pass is done, and its update not yet made.
+std::int64_t most_after_backward(const StaleStage& stage) {
+  std::int64_t most = 0;
+  for (std::int64_t num_done = 1; num_done <= kNumMicroBatches; ++num_done) {
+    const std::int64_t latest = std::min(kNumMicroBatches, num_done + stage.num_in_flight - 1) - 1;
+    most = std::max(most, num_kept(stage, latest, num_done, (num_done - 1) / stage.per_update));
+  }
+  return most;
 }
 
 CaseInputs versions_inputs() {
@@ -69,12 +83,16 @@ Case versions_case() {
   result.inputs = [](const CasePlace&) { return versions_inputs(); };
   result.expected = [](const CasePlace&) {
     const at::Tensor versions = versions_inputs().tensor("input.versions");
-    std::vector<std::int64_t> most_kept;
-    for (const StaleStage& stage : kStaleStages) most_kept.push_back(most_versions(stage));
+    std::vector<std::int64_t> during_forward, after_backward;
+    for (const StaleStage& stage : kStaleStages) {
+      during_forward.push_back(most_during_forward(stage));
+      after_backward.push_back(most_after_backward(stage));
+    }
     return TensorMap{{"forward", versions},
                      {"backward", versions},
                      {"num_same", at::full({kNumStaleStages}, kNumMicroBatches, at::kLong)},
-                     {"most_kept", at::tensor(most_kept, at::kLong)}};
+                     {"most_during_forward", at::tensor(during_forward, at::kLong)},
+                     {"most_after_backward", at::tensor(after_backward, at::kLong)}};
   };
   return result;
 }

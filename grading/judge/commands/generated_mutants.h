@@ -16,7 +16,7 @@ struct GeneratedMutantsOptions {
   int sample = 0;                 ///< of each lab; 0: all
   std::uint64_t seed = 7;         ///< of the sample, and of the inputs that the judge draws
   int jobs = 2;
-  bool contracts = false;                     ///< only those that break a contract; all must be caught
+  bool contracts = false;                     ///< those that break a contract; all must be caught
   bool list = false;                          ///< only print them
   bool no_judge = false;                      ///< only the trials
   std::string only;                           ///< "a9:17"

@@ -126,9 +126,9 @@ void mutants_command(cli::App& app) {
   app.add_flag("--generated", options.generated,
                "mutants that are made by rule, of the labs that are named; none: all");
   GeneratedMutantsOptions& made = options.made;
-  app.add_integer("--sample", made.sample, {0, 1 << 20}, "with --generated: so many of each lab, by --seed; 0: all");
+  app.add_integer("--sample", made.sample, {0, 1 << 20}, "with --generated: so many of each lab, by --seed; 0: all, or none with --contracts");
   app.add_flag("--contracts", made.contracts,
-               "with --generated: only those that break a sentence of a header; all must be caught");
+               "with --generated: those that break a sentence of a header, all of which must be caught");
   app.add_flag("--list", made.list, "with --generated: prints them, and runs none");
   app.add_text("--only", made.only, "ID", "with --generated: one, such as a9:17");
   app.add_text("--task", made.tasks, "ID", "with --only and --result: judge this task alone");
