@@ -56,6 +56,15 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 // A tolerance says how far a norm may be off, whatever the tensors' dtype: the trials have it of all dtypes.
 const Tolerance kOfFloat64 = tolerance_of(at::kDouble), kOfBfloat16 = tolerance_of(at::kBFloat16);
 
+/// So wide that it matters of which side it is a part, the baseline's or the other one's.
+Tolerance quarter() {
+  Tolerance tolerance = kOfBfloat16;
+  tolerance.relative_norm = 0.25;
+  return tolerance;
+}
+constexpr double kMoreThanAQuarter = 0.3;   ///< less than one of what it is added to
+constexpr double kLessThanAQuarter = -0.22;  ///< more than one of what it is taken from
+
 /// Off by so much that one tolerance accepts it and the next one refuses it.
 double half_of(const Tolerance& tolerance) {
   return tolerance.relative_norm / 2;
@@ -110,7 +119,13 @@ std::vector<JudgedOutputs> outputs_trials(std::uint64_t seed) {
            1},
           {"bfloat16's tolerance, off by twice",
            {with_one_off(right, 1, twice(kOfBfloat16)), right, 3, 4, kOfBfloat16},
-           0}};
+           0},
+          {"off by more than a quarter of the baseline",
+           {with_one_off(right, 1, kMoreThanAQuarter), right, 3, 4, quarter()},
+           0},
+          {"off by less than a quarter of the baseline",
+           {with_one_off(right, 0, kLessThanAQuarter), right, 3, 4, quarter()},
+           1}};
 }
 
 std::vector<JudgedGradients> gradients_trials(std::uint64_t seed) {
@@ -166,7 +181,13 @@ std::vector<JudgedGradients> gradients_trials(std::uint64_t seed) {
        verdicts(1, 1, 1, 1)},
       {"bfloat16's tolerance, off by twice",
        {off("layer2.fc2", twice(kOfBfloat16)), whole, kOfBfloat16},
-       verdicts(1, 0, 1, 1)}};
+       verdicts(1, 0, 1, 1)},
+      {"off by more than a quarter of the baseline",
+       {off("layer2.fc1", kMoreThanAQuarter), whole, quarter()},
+       verdicts(0, 1, 1, 1)},
+      {"off by less than a quarter of the baseline",
+       {off("layer3.fc1", kLessThanAQuarter), whole, quarter()},
+       verdicts(1, 1, 1, 1)}};
 }
 
 }  // namespace lab::a5

@@ -40,15 +40,22 @@ bool is_named(const Mutant& mutant, const std::vector<std::string>& names) {
          });
 }
 
+/// The student files of a mutant, as it would be handed in.
+/// Errors    UsageError: its patch does not apply to the reference
+std::map<std::string, std::string> texts_of(const Mutant& mutant, const MutantOptions& options,
+                                            const BuildRecipe& recipe) {
+  std::map<std::string, std::string> reference;
+  for (const StudentSource& source : recipe.sources) reference[source.name] = source.reference;
+  return mutated(mutant, options.folder(), recipe.lab, reference);
+}
+
 /// Judges one mutant as a submission.
 MutantVerdict judge_mutant(const Mutant& mutant, const MutantOptions& options) {
   const JudgingPlace place(options.place);
   const JudgedLab& lab = judged_lab(mutant.lab);
   // A variant may use only what is listed; a mutant must fail, whoever has looked at it.
   const StudentBuilder builder = place.builder(lab, AcceptedSymbols(mutant.is_variant() ? "" : "*"));
-  std::map<std::string, std::string> texts;
-  for (const StudentSource& source : builder.recipe().sources) texts[source.name] = source.reference;
-  texts = mutated(mutant, options.folder(), lab.folder, texts);
+  const std::map<std::string, std::string> texts = texts_of(mutant, options, builder.recipe());
   Rubric rubric = place.rubric(lab);
   if (options.quick) {
     rubric.judging.ranks = kQuickSizes;
@@ -94,11 +101,23 @@ std::vector<MutantVerdict> judge_all(const std::vector<Mutant>& mutants, const M
   return verdicts;
 }
 
-ExitCode judge_mutants(const MutantOptions& options) {
-  std::vector<Mutant> mutants;
-  for (const Mutant& mutant : load_mutants(options.folder())) {
-    if (is_named(mutant, options.names) && !(options.quick && mutant.nightly)) mutants.push_back(mutant);
+/// Errors    UsageError: a patch that does not apply to the reference
+void require_patches(const std::vector<Mutant>& mutants, const MutantOptions& options) {
+  const JudgingPlace place(options.place);
+  std::map<std::string, BuildRecipe> recipes;
+  for (const Mutant& mutant : mutants) {
+    BuildRecipe& recipe = recipes[mutant.lab];
+    if (recipe.lab.empty()) recipe = load_build_recipe(place.root(), place.build(), judged_lab(mutant.lab).folder);
+    texts_of(mutant, options, recipe);
   }
+}
+
+ExitCode judge_mutants(const MutantOptions& options) {
+  std::vector<Mutant> mutants, left_out;
+  for (const Mutant& mutant : load_mutants(options.folder())) {
+    if (is_named(mutant, options.names)) (options.quick && mutant.nightly ? left_out : mutants).push_back(mutant);
+  }
+  require_patches(left_out, options);
   if (mutants.empty()) throw UsageError(fmt::format("mutants: there is no {}", fmt::join(options.names, " or ")));
   if (!options.result.empty()) {
     write_file_atomically(options.result, to_json(judge_mutant(mutants[0], options)));
