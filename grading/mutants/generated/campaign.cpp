@@ -22,6 +22,11 @@ bool passes(const RunReport& reference, int id) {
   return std::binary_search(reference.places.begin(), reference.places.end(), id);
 }
 
+/// Not caught, and no difference is known yet.
+bool is_open(const Fate& fate) {
+  return fate.kind == Fate::Kind::kSurvived && fate.differs.empty();
+}
+
 /// "time 120 140 -> 120 160", shortened.
 std::string difference(const std::string& kind, const std::string& before, const std::string& after) {
   constexpr std::size_t kMost = 160;
@@ -62,7 +67,7 @@ Campaign::Known Campaign::with_reference(std::vector<TrialRun> runs, bool must_b
   for (std::size_t i = 0; i < runs.size(); ++i) order.trials.push_back({0, {static_cast<int>(i)}});
   RunReport none;
   none.skipped = true;
-  Known known{std::move(runs), {}};
+  Known known{std::move(runs), {}, {}};
   known.reference.resize(known.runs.size(), none);
   for (const TrialReport& report : perform(order)) {
     if (report.runs.empty()) {
@@ -76,6 +81,21 @@ Campaign::Known Campaign::with_reference(std::vector<TrialRun> runs, bool must_b
     known.runs[index].seconds = run.seconds;
     known.reference[index] = run;
     known.reference[index].skipped = run.skipped || !run.right;
+  }
+  order.notes_places = false;
+  order.trials.clear();
+  for (std::size_t i = 0; i < known.runs.size(); ++i) {
+    if (!known.reference[i].skipped) order.trials.push_back({0, {static_cast<int>(i)}});
+  }
+  for (const TrialReport& report : perform(order)) {
+    for (const RunReport& again : report.runs) {
+      const auto index = static_cast<std::size_t>(again.run);
+      if (again.fingerprint == known.reference[index].fingerprint) {
+        known.same[again.run] = again.fingerprint;
+      } else {
+        say(fmt::format("the reference is not the same twice: {}", place_of(known.runs[index])));
+      }
+    }
   }
   return known;
 }
@@ -128,7 +148,27 @@ void Campaign::try_on(const Known& known, std::vector<Fate>& fates) const {
       const auto run = static_cast<std::size_t>(trial->runs[std::min(report.runs.size(), trial->runs.size() - 1)]);
       fate.kind = Fate::Kind::kByCheck;
       fate.by = fmt::format("{}: {}", place_of(known.runs[run]), report.ended);
+    } else {
+      compare(known, report, fate);
     }
+  }
+}
+
+void Campaign::compare(const Known& known, const TrialReport& report, Fate& fate) const {
+  if (!fate.differs.empty()) return;
+  for (const RunReport& run : report.runs) {
+    const auto expected = known.same.find(run.run);
+    if (expected == known.same.end()) continue;
+    for (const auto& [kind, print] : expected->second) {
+      const auto found = run.fingerprint.find(kind);
+      const std::string now = found == run.fingerprint.end() ? "none" : found->second;
+      if (now == print) continue;
+      fate.differs.insert(kind);
+      const std::string at = place_of(known.runs[static_cast<std::size_t>(run.run)]);
+      fate.differs_at +=
+          fmt::format("{}{}", fate.differs_at.empty() ? at + ": " : "; ", difference(kind, print, now));
+    }
+    if (!fate.differs.empty()) return;
   }
 }
 
@@ -154,51 +194,34 @@ void Campaign::judge_rest(const Known& known, std::vector<Fate>& fates) const {
 void Campaign::sweep(const Known& known, std::vector<Fate>& fates) const {
   std::set<int> indices;  // of cases
   for (const Fate& fate : fates) {
-    if (fate.kind == Fate::Kind::kSurvived) indices.merge(cases_for(fate.mutant->id, known));
+    if (is_open(fate)) indices.merge(cases_for(fate.mutant->id, known));
   }
+  const auto key = [](const TrialRun& run) { return std::make_tuple(run.case_index, run.num_ranks, run.seed); };
+  std::set<std::tuple<int, int, std::uint64_t>> done;
+  for (const TrialRun& run : known.runs) done.insert(key(run));
   std::vector<TrialRun> runs = runs_on(kSweptSizes, {seed, seed + 1});
-  runs.erase(
-      std::remove_if(runs.begin(), runs.end(), [&](const TrialRun& run) { return indices.count(run.case_index) == 0; }),
-      runs.end());
+  runs.erase(std::remove_if(
+                 runs.begin(), runs.end(),
+                 [&](const TrialRun& run) { return indices.count(run.case_index) == 0 || done.count(key(run)) != 0; }),
+             runs.end());
   const Known swept = with_reference(std::move(runs), false);
-  // What differs between two runs of the reference shows nothing.
-  const Known again = with_reference(swept.runs, false);
   TrialOrder order;
   order.until = TrialOrder::Until::kDiffers;
   order.jobs = jobs;
   order.runs = swept.runs;
-  for (std::size_t i = 0; i < swept.runs.size(); ++i) {
-    const RunReport &one = swept.reference[i], &other = again.reference[i];
-    if (one.skipped) continue;
-    if (one.fingerprint == other.fingerprint) {
-      order.expected[static_cast<int>(i)] = one.fingerprint;
-    } else {
-      say(fmt::format("the reference is not the same twice: {}", place_of(swept.runs[i])));
-    }
-  }
-  for (const Fate& fate : fates) {
-    if (fate.kind == Fate::Kind::kSurvived) order.trials.push_back({fate.mutant->id, runs_for(fate.mutant->id, swept)});
+  order.expected = swept.same;
+  for (Fate& fate : fates) {
+    if (!is_open(fate)) continue;
+    fate.kind = Fate::Kind::kEqual;
+    fate.reason = reason_of(equivalents, lab_folder, *fate.mutant);
+    const std::vector<int> chosen = runs_for(fate.mutant->id, swept);
+    if (!chosen.empty()) order.trials.push_back({fate.mutant->id, chosen});
   }
   for (const TrialReport& report : perform(order)) {
     Fate& fate = *fate_of(fates, report.id);
     if (!report.ended.empty()) fate.differs.insert("end");
-    for (const RunReport& run : report.runs) {
-      const auto expected = order.expected.find(run.run);
-      if (expected == order.expected.end()) continue;
-      for (const auto& [kind, print] : expected->second) {
-        const auto found = run.fingerprint.find(kind);
-        const std::string now = found == run.fingerprint.end() ? "none" : found->second;
-        if (now == print) continue;
-        fate.differs.insert(kind);
-        const std::string at = place_of(order.runs[static_cast<std::size_t>(run.run)]);
-        fate.differs_at +=
-            fmt::format("{}{}", fate.differs_at.empty() ? at + ": " : "; ", difference(kind, print, now));
-      }
-      if (!fate.differs.empty()) break;
-    }
-    if (!fate.differs.empty()) continue;
-    fate.kind = Fate::Kind::kEqual;
-    fate.reason = reason_of(equivalents, lab_folder, *fate.mutant);
+    compare(swept, report, fate);
+    if (!fate.differs.empty()) fate.kind = Fate::Kind::kSurvived;
   }
 }
 
@@ -223,10 +246,12 @@ std::vector<Fate> Campaign::run(const std::vector<int>& ids, const std::set<int>
   say(fmt::format("{} left for the other sizes", left()));
   const Known others = with_reference(runs_on({checked.begin() + 1, checked.end()}, {seed}), true);
   try_on(others, fates);
+  const auto num_before = static_cast<int>(known.runs.size());
   known.runs.insert(known.runs.end(), others.runs.begin(), others.runs.end());
   known.reference.insert(known.reference.end(), others.reference.begin(), others.reference.end());
+  for (const auto& [run, fingerprint] : others.same) known.same[num_before + run] = fingerprint;
   if (left() == 0) return fates;
-  say(fmt::format("{} left for the sweep", left()));
+  say(fmt::format("{} left for the sweep", std::count_if(fates.begin(), fates.end(), is_open)));
   sweep(known, fates);
   say(fmt::format("{} left for the judge", left()));
   judge_rest(known, fates);

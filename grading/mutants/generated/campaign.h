@@ -62,16 +62,20 @@ struct Campaign {
   struct Known {
     std::vector<TrialRun> runs;
     std::vector<RunReport> reference;
+    std::map<int, std::map<std::string, std::string>> same;  ///< fingerprints that it left twice, by run
   };
 
   std::vector<TrialRun> runs_on(const std::vector<int>& on_sizes, const std::vector<std::uint64_t>& seeds) const;
   /// Runs in which the reference is not right, such as on a size that the lab does not have, count as skipped unless they
-  /// must be.
+  /// must be. What differs between two runs of the reference shows nothing, and is not among the fingerprints.
   Known with_reference(std::vector<TrialRun> runs, bool must_be_right) const;
   /// Those that reach the mutant, what sees most and is quickest first.
   std::vector<int> runs_for(int id, const Known& known) const;
   std::set<int> cases_for(int id, const Known& known) const;
   void try_on(const Known& known, std::vector<Fate>& fates) const;
+  /// Notes the first run in which a mutant did not leave the reference's fingerprint.
+  void compare(const Known& known, const TrialReport& report, Fate& fate) const;
+  /// Compares those that differ nowhere yet in the runs that are not known yet; what differs nowhere then is equal.
   void sweep(const Known& known, std::vector<Fate>& fates) const;
   void judge_rest(const Known& known, std::vector<Fate>& fates) const;
   std::string place_of(const TrialRun& run) const;

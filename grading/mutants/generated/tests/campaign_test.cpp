@@ -1,6 +1,8 @@
 #include "grading/mutants/generated/campaign.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "common/base/errors.h"
 #include "common/testing/test.h"
@@ -40,6 +42,7 @@ struct SmallLab {
           const TrialRun& place = order.runs[static_cast<std::size_t>(index)];
           RunReport one = behave(trial.id, place);
           one.run = index;
+          if (trial.id != 0) ++times[{trial.id, place.case_index, place.num_ranks, place.seed}];
           if (order.notes_places) one.places = {1, 2, 3, 4, 5, 6};
           report.runs.push_back(one);
           if (order.until == TrialOrder::Until::kWrong && !one.right) break;
@@ -73,6 +76,7 @@ struct SmallLab {
   std::vector<Case> cases;
   std::vector<Equivalent> equivalents;
   bool reference_fails = false;
+  std::map<std::tuple<int, int, int, std::uint64_t>, int> times;  ///< how often a mutant performed a run
 };
 
 }  // namespace
@@ -98,6 +102,11 @@ TEST_CASE("generated campaign: what each stage catches, and what nothing does") 
   CHECK(fates[5].kind == Kind::kEqual);
   CHECK(fates[5].reason == "adding is like this");
   CHECK(fates[6].kind == Kind::kNotCompiled);
+
+  CHECK(std::all_of(lab.times.begin(), lab.times.end(), [](const auto& run) { return run.second == 1; }));
+  for (const std::uint64_t seed : {42, 43}) {
+    for (int num_ranks = 1; num_ranks <= 8; ++num_ranks) CHECK(lab.times[{5, 0, num_ranks, seed}] == 1);
+  }
 
   const Tally tally = tally_of(fates);
   CHECK(tally.made == 7);
