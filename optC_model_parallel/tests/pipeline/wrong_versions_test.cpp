@@ -103,6 +103,14 @@ TEST_CASE("wrong: versions are never dropped") {
   CHECK(verdict_on_versions<KeepsAll>() == "mismatch");
 }
 
+TEST_CASE("wrong: versions are dropped only when the next micro-batch begins, so that an update finds one more") {
+  struct TooLate : Versions {
+    using Versions::Versions;
+    void finish(std::int64_t i) override { used_by.erase(i); }
+  };
+  CHECK(verdict_on_versions<TooLate>() == "mismatch");
+}
+
 TEST_CASE("wrong: versions are dropped while a micro-batch uses them") {
   struct TooEarly : Versions {
     using Versions::Versions;
