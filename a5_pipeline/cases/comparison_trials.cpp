@@ -62,7 +62,7 @@ Tolerance quarter() {
   tolerance.relative_norm = 0.25;
   return tolerance;
 }
-constexpr double kMoreThanAQuarter = 0.3;   ///< less than one of what it is added to
+constexpr double kMoreThanAQuarter = 0.3;    ///< less than one of what it is added to
 constexpr double kLessThanAQuarter = -0.22;  ///< more than one of what it is taken from
 
 /// Off by so much that one tolerance accepts it and the next one refuses it.

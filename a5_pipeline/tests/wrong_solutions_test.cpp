@@ -329,6 +329,21 @@ TEST_CASE("wrong: the tolerance is not the argument, but float32's, or none at a
   }
 }
 
+TEST_CASE("wrong: the tolerance is a part of the pipeline's tensor, or of the larger or smaller of both") {
+  const auto of_norm = [](double (*pick)(double actual, double expected)) {
+    return [pick](const at::Tensor& actual, const at::Tensor& expected, double tolerance) {
+      if (!actual.defined() || norm_of(expected) == 0) return false;
+      return norm_of(actual - expected) <= tolerance * pick(norm_of(actual), norm_of(expected));
+    };
+  };
+  for (const Compare& compare : {Compare(of_norm([](double actual, double) { return actual; })),
+                                 Compare(of_norm([](double a, double b) { return std::max(a, b); })),
+                                 Compare(of_norm([](double a, double b) { return std::min(a, b); }))}) {
+    CHECK(verdict("CompareOutputs", outputs_compared(compare)) == "mismatch");
+    CHECK(verdict("CompareGradients", gradients_compared(compare)) == "mismatch");
+  }
+}
+
 TEST_CASE("wrong: a difference that is not a number is taken as small") {
   const Compare compare = [](const at::Tensor& actual, const at::Tensor& expected, double tolerance) {
     if (!actual.defined() || norm_of(expected) == 0) return false;

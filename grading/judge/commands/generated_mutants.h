@@ -13,7 +13,7 @@ namespace lab::grading {
 struct GeneratedMutantsOptions {
   PlaceOptions place;
   std::vector<std::string> labs;  ///< empty: all
-  int sample = 0;                 ///< of each lab; 0: all
+  int sample = 0;                 ///< of each lab; 0: all, or none if `contracts`
   std::uint64_t seed = 7;         ///< of the sample, and of the inputs that the judge draws
   int jobs = 2;
   bool contracts = false;                     ///< those that break a contract; all must be caught

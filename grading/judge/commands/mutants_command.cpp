@@ -145,7 +145,8 @@ void mutants_command(cli::App& app) {
   app.add_flag("--generated", options.generated,
                "mutants that are made by rule, of the labs that are named; none: all");
   GeneratedMutantsOptions& made = options.made;
-  app.add_integer("--sample", made.sample, {0, 1 << 20}, "with --generated: so many of each lab, by --seed; 0: all, or none with --contracts");
+  app.add_integer("--sample", made.sample, {0, 1 << 20},
+                  "with --generated: try only so many of each lab, drawn by --seed");
   app.add_flag("--contracts", made.contracts,
                "with --generated: those that break a sentence of a header, all of which must be caught");
   app.add_flag("--list", made.list, "with --generated: prints them, and runs none");
