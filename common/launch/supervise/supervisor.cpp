@@ -63,6 +63,7 @@ struct Supervisor::State {
   }
 
   void enter(Phase next, double seconds) {
+    if (phase == Phase::kRunning) end_of_reports = after(options.report_seconds);
     phase = next;
     deadline = after(seconds);
   }
@@ -81,11 +82,20 @@ struct Supervisor::State {
     }
   }
 
-  void take_next_step_when_due() {
+  // A rank that has failed tells every other why, one after the other, before it ends: on a busy machine that may take
+  // longer than the grace period, and the others, which know by then, end before it.
+  bool someone_reports(const comm::EventFile* events) const {
+    return events != nullptr && std::any_of(ranks.begin(), ranks.end(), [events](const Rank& rank) {
+             return rank.alive && events->read(rank.exit.rank, nullptr).activity == comm::RankActivity::kFailed;
+           });
+  }
+
+  void take_next_step_when_due(const comm::EventFile* events) {
     if (phase == Phase::kRunning) return;
     kill_stopped_ranks();
     if (Clock::now() < deadline) return;
     if (phase == Phase::kGrace) {
+      if (Clock::now() < end_of_reports && someone_reports(events)) return;
       signal_living(SIGTERM);
       enter(Phase::kTerminated, options.kill_seconds);
     } else {
@@ -209,7 +219,7 @@ struct Supervisor::State {
   void skip_suspension() {
     const auto now = Clock::now();
     if (now - last_turn > kSuspension) {
-      for (Clock::time_point* moment : {&deadline, &end_of_time, &last_move}) *moment += now - last_turn;
+      for (Clock::time_point* moment : {&deadline, &end_of_reports, &end_of_time, &last_move}) *moment += now - last_turn;
       for (Rank& rank : ranks) rank.stopped_since += now - last_turn;
     }
     last_turn = now;
@@ -250,6 +260,7 @@ struct Supervisor::State {
   std::vector<Rank> ranks;
   Phase phase = Phase::kRunning;
   Clock::time_point deadline;
+  Clock::time_point end_of_reports;
   Clock::time_point end_of_time;
   const Rank* blamed = nullptr;
   int interrupted_by = 0;
@@ -290,7 +301,7 @@ SuperviseResult Supervisor::supervise(comm::EventFile* events) {
     state.look_at_the_clock(events);
     state.look_for_stopped_ranks(events);
     state.look_for_a_stall(events);
-    state.take_next_step_when_due();
+    state.take_next_step_when_due(events);
     state.signals.wait(kTick);
   }
   state.orphans.kill_all();

@@ -25,6 +25,7 @@ struct SupervisorOptions {
   double timeout_seconds = 0;     ///< of the whole run; 0: none
   bool obey_interrupt = true;     ///< false: SIGINT belongs to a debugger
   double min_stall_seconds = 60;  ///< see stall_seconds(); 0: no stall detection, as a debugger may pause ranks
+  double report_seconds = 30;     ///< from the first failure: for a rank that has failed to tell the others why
 };
 
 /// How one rank ended.
@@ -65,7 +66,8 @@ class Supervisor {
 
   /// Returns when every rank has ended. Records each end in the event file, and the verdict once the ranks are proved
   /// stuck, a rank stays stopped by a signal for its time-out, or several ranks all stall for stall_seconds(). When a
-  /// rank fails, or the run is stuck, the others get the grace period; then SIGTERM and SIGKILL. A rank that has
+  /// rank fails, or the run is stuck, the others get the grace period, and one that tells the others why it failed
+  /// gets report_seconds; then SIGTERM and SIGKILL. A rank that has
   /// returned (kFinished in the event file) and then exits with a nonzero code, as after a mismatch, stops no other.
   ///
   /// The exit code is the first of these that applies:

@@ -132,6 +132,35 @@ TEST_CASE("each end within the grace gives those that are left as long again") {
   CHECK(result.exit_code == 4);
 }
 
+TEST_CASE("a rank that still tells the others why it failed is not stopped, and is the one to blame") {
+  const testing::TemporaryFolder folder;
+  auto events = comm::EventFile::create(folder.file("events"), 2);
+  const auto slow_to_report = [&events] {
+    events->rank(0)->set_activity(comm::RankActivity::kFailed, "4 rows do not divide by 3");
+    while (events->exit_reason(1).empty()) ::usleep(1000);
+    ::usleep(500 * 1000);  // longer than grace and kill time together
+    return 2;
+  };
+  const auto told = [&events] {
+    while (events->read(0, nullptr).activity != comm::RankActivity::kFailed) ::usleep(1000);
+    return 5;
+  };
+  const SuperviseResult result = supervised({slow_to_report, told}, events.get());
+  CHECK(result.first_failed_rank == 0);
+  CHECK(result.exit_code == 2);
+  SUBCASE("but not for ever") {
+    const auto reports_for_ever = [&events] {
+      events->rank(0)->set_activity(comm::RankActivity::kFailed, "4 rows do not divide by 3");
+      return wait_for_ever();
+    };
+    SupervisorOptions brief{0.1, 0.1, 0, true};
+    brief.report_seconds = 0.5;
+    const SuperviseResult ended = supervised({reports_for_ever, told}, events.get(), brief);
+    CHECK(ended.exits[0].stopped);
+    CHECK(ended.exit_code == 5);
+  }
+}
+
 TEST_CASE("a rank that has returned and reports a mismatch stops no other rank") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("events");
