@@ -36,7 +36,8 @@ at::Tensor ulysses_attention(const at::Tensor& q, const at::Tensor& k, const at:
 ///           give the same bits, but not those of one process
 /// Cost      P-1 messages, each with the k and v of one rank, all but the next one's: 2 * B * heads * (N - N_(r+1)) * d
 ///           values. Backward: the same again, and P messages with the gradients of k and v of every rank, which return
-///           home in the last one: 2 * B * heads * N * d more. Nothing for P = 1
+///           home in the last one: 2 * B * heads * N * d more. Nothing for P = 1. All but that last one travel while a block
+///           is at work, so that hardly any time passes waiting
 /// Source    Ring attention, arXiv:2310.01889; the softmax: Milakov and Gimelshein, arXiv:1805.02867
 at::Tensor ring_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const std::vector<std::int64_t>& lengths, PointToPoint& p2p);

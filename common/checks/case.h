@@ -59,9 +59,13 @@ struct ShareBound {
 /// How long all ranks together may take, in model time (comm/model_time.md). The time in which they could do it, such as
 /// the makespan of a schedule, is what the message compares with.
 struct TimeBound {
+  static constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+
   std::int64_t needed_ps = 0;
   std::int64_t max_ps = 0;
   std::string unit = "rank";  ///< what the ranks are called here: "stage"
+  /// How long each rank may wait for messages: what decides where these should travel while the rank works.
+  std::int64_t max_waiting_ps = kAny;
 };
 
 /// A well-known wrong result of a case. The judging process computes it, for any rank.

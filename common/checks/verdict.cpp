@@ -63,18 +63,16 @@ std::optional<RankVerdict> judge_without_results(const Case& test_case, const st
   return thrown;
 }
 
-/// Ranks that are all right may have taken too long together: then the slowest one is too expensive.
+/// Ranks that are all right may have taken too long together, or one may have waited too long: then the slowest one, or
+/// that one, is too expensive.
 void judge_time(const Case& test_case, std::uint64_t seed, std::vector<RankVerdict>& ranks) {
   if (!test_case.time || !has_only(ranks, {Finding::kRight})) return;
   std::vector<ModelTime> times;
   for (const RankVerdict& rank : ranks) times.push_back(rank.used.model_time);
-  const std::string reason = beyond_time(test_case.time(static_cast<int>(ranks.size()), seed), times);
-  if (reason.empty()) return;
-  RankVerdict& slowest = *std::max_element(ranks.begin(), ranks.end(), [](const RankVerdict& a, const RankVerdict& b) {
-    return a.used.model_time.total < b.used.model_time.total;
-  });
-  slowest.state = Finding::kTooExpensive;
-  slowest.reason = reason;
+  const auto excess = beyond_time(test_case.time(static_cast<int>(ranks.size()), seed), times);
+  if (!excess) return;
+  ranks[excess->rank].state = Finding::kTooExpensive;
+  ranks[excess->rank].reason = excess->reason;
 }
 
 /// Results that must be the same everywhere: a rank that is right, but has other bits than rank 0, is wrong.

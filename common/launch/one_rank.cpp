@@ -50,7 +50,8 @@ void run_one_rank(const std::shared_ptr<comm::Transport>& transport,
     transport->fail(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
   };
   {
-    const MemoryScope memory;
+    const MemoryScope memory(MemoryScope::kAnyBytes,
+                             spec.careful ? MemoryScope::Fresh::kNan : MemoryScope::Fresh::kAnything);
     try {
       Communicator comm(endpoint, collectives);
       body(comm, outcome);

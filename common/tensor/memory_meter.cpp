@@ -21,7 +21,7 @@ namespace lab {
 class MemoryAccount {
  public:
   /// Starts with one holder, the caller. Whatever is charged here is charged to `outer` too.
-  MemoryAccount(MemoryAccount* outer, int64_t most_bytes);
+  MemoryAccount(MemoryAccount* outer, int64_t most_bytes, bool spoils);
   MemoryAccount(const MemoryAccount&) = delete;
   MemoryAccount& operator=(const MemoryAccount&) = delete;
 
@@ -35,6 +35,7 @@ class MemoryAccount {
 
   int64_t current_bytes() const { return current_bytes_.load(std::memory_order_relaxed); }
   int64_t peak_bytes() const { return peak_bytes_.load(std::memory_order_relaxed); }
+  bool spoils() const { return spoils_; }
   void reset_peak() { peak_bytes_.store(current_bytes(), std::memory_order_relaxed); }
 
  private:
@@ -42,12 +43,14 @@ class MemoryAccount {
 
   MemoryAccount* const outer_;
   const int64_t most_bytes_;
+  const bool spoils_;
   std::atomic<int64_t> holders_{1};
   std::atomic<int64_t> current_bytes_{0};
   std::atomic<int64_t> peak_bytes_{0};
 };
 
-MemoryAccount::MemoryAccount(MemoryAccount* outer, int64_t most_bytes) : outer_(outer), most_bytes_(most_bytes) {
+MemoryAccount::MemoryAccount(MemoryAccount* outer, int64_t most_bytes, bool spoils)
+    : outer_(outer), most_bytes_(most_bytes), spoils_(spoils || (outer != nullptr && outer->spoils())) {
   if (outer_ != nullptr) outer_->hold();
 }
 
@@ -140,6 +143,8 @@ c10::DataPtr allocate_block(size_t bytes) {
     header->owner->charge(header->bytes);
   }
   void* data = block + kHeaderBytes;
+  constexpr int kNan = 0xFF;  // in each byte: a NaN of any floating-point type, -1 as an integer
+  if (header->owner != nullptr && header->owner->spoils()) std::memset(data, kNan, bytes);
   return {data, data, &free_block, at::Device(at::kCPU)};
 }
 
@@ -156,11 +161,11 @@ struct MeteredAllocator final : c10::Allocator {
 };
 // NOLINTEND(modernize-use-override)
 
-MemoryAccount* open_account(MemoryAccount* outer, int64_t most_bytes) {
+MemoryAccount* open_account(MemoryAccount* outer, int64_t most_bytes, bool spoils) {
   if (!installed.load(std::memory_order_acquire)) {
     throw ContractError("A MemoryScope counts nothing before install_memory_meter() was called.");
   }
-  return new MemoryAccount(outer, most_bytes);
+  return new MemoryAccount(outer, most_bytes, spoils);
 }
 
 }  // namespace
@@ -182,8 +187,8 @@ void set_memory_owner(MemoryAccount* owner) {
   owner_of_this_thread = owner;
 }
 
-MemoryScope::MemoryScope(std::int64_t most_bytes)
-    : outer_(owner_of_this_thread), account_(open_account(outer_, most_bytes)) {
+MemoryScope::MemoryScope(std::int64_t most_bytes, Fresh fresh)
+    : outer_(owner_of_this_thread), account_(open_account(outer_, most_bytes, fresh == Fresh::kNan)) {
   owner_of_this_thread = account_;
 }
 

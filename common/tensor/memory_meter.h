@@ -41,8 +41,12 @@ class MemoryScope {
  public:
   static constexpr std::int64_t kAnyBytes = std::numeric_limits<std::int64_t>::max();
 
+  /// What a new tensor holds before it is written: whatever was there, or NaN (-1 for integers), which reveals who reads
+  /// what at::empty() gave. Scopes inside do the same.
+  enum class Fresh { kAnything, kNan };
+
   /// While it is an owner, an allocation with which it would hold more than `most_bytes` throws MemoryLimitError.
-  explicit MemoryScope(std::int64_t most_bytes = kAnyBytes);
+  explicit MemoryScope(std::int64_t most_bytes = kAnyBytes, Fresh fresh = Fresh::kAnything);
   ~MemoryScope();
   MemoryScope(const MemoryScope&) = delete;
   MemoryScope& operator=(const MemoryScope&) = delete;

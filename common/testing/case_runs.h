@@ -24,7 +24,8 @@ inline std::string late_ranks(const Case& test_case, const launch::WorldOutcome&
       if (part.name == test_case.name) times.push_back(part.used.model_time);
     }
   }
-  return beyond_time(test_case.time(static_cast<int>(times.size()), seed), times);
+  const auto excess = beyond_time(test_case.time(static_cast<int>(times.size()), seed), times);
+  return excess ? excess->reason : "";
 }
 
 /// Runs all cases on every rank of a world; empty if each rank passed all that it must run, but those that it skips for

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "common/comm/messages/model_time.h"
 #include "vae_sequence_parallel/cases/cases.h"
 #include "vae_sequence_parallel/cases/module_case.h"
 #include "vae_sequence_parallel/layers.h"
@@ -13,8 +15,9 @@ enum class By { kUlysses, kRing };
 enum class Scores {
   kSmall,
   kLarge,  ///< about 1100, but close to each other
-  /// About 800 of the keys on ranks 0, 2, ... and -200 of the others: from block to block the maximum rises and falls
-  /// by more than exp() can express in float64, which is 709.
+  /// On ranks 0, 2, ... about 800 of every second key, on the others -200; 900 less of the keys between: from block to
+  /// block the maximum rises and falls, and within a block scores differ, by more than exp() can express in float64,
+  /// which is 709.
   kAlternating,
 };
 
@@ -56,7 +59,8 @@ TensorMap whole_of(const AttentionCase& test_case, const CasePlace& place) {
   if (test_case.scores == Scores::kAlternating) {
     const std::vector<std::int64_t> lengths = test_case.lengths(place.size);
     const at::Tensor of_ranks = 300 + 500 * (1 - 2 * at::arange(place.size, at::kDouble).remainder(2));
-    add_to_scores(whole, of_ranks.repeat_interleave(at::tensor(lengths, at::kLong)));
+    const at::Tensor of_keys = of_ranks.repeat_interleave(at::tensor(lengths, at::kLong));
+    add_to_scores(whole, of_keys - 900 * at::arange(of_keys.numel(), at::kDouble).remainder(2));
   }
   return whole;
 }
@@ -159,13 +163,32 @@ AttentionCase costed_case(By by, bool with_gradient) {
   return test_case;
 }
 
-/// Positions enough that most of what a rank holds are scores.
+/// What a rank may wait for the blocks of the others: half the latency in each step, as each block can travel while the
+/// one before is at work, which takes longer. The gradients of a rank's own block come home last, after all work.
+TimeBound time_of_hidden_blocks(const AttentionCase& test_case, int size, std::uint64_t seed) {
+  const comm::ModelRates rates;
+  TimeBound bound{0, TimeBound::kAny};
+  bound.max_waiting_ps = (size - 1) * rates.latency_ps / 2;
+  if (!test_case.with_gradient || size == 1) return bound;
+  std::int64_t most_bytes = 0;
+  for (int rank = 0; rank < size; ++rank) {
+    const PictureCost picture = picture_in(test_case, {rank, size, seed});
+    most_bytes = std::max(most_bytes, 2 * picture.value_bytes *
+                                          picture.values(test_case.num_heads(size) * test_case.head_channels));
+  }
+  bound.max_waiting_ps += bound.max_waiting_ps + rates.latency_ps + most_bytes * rates.ps_per_byte;
+  return bound;
+}
+
+/// Positions enough that most of what a rank holds are scores, and that a step takes longer than a message.
 Case ring_messages_case(bool with_gradient) {
   AttentionCase test_case = costed_case(By::kRing, with_gradient);
   test_case.lengths = spread_per_rank(with_gradient ? 64 : 128);
   test_case.batch = 1;
   test_case.head_channels = 5;
-  return attention_case(test_case);
+  Case result = attention_case(test_case);
+  result.time = [test_case](int size, std::uint64_t seed) { return time_of_hidden_blocks(test_case, size, seed); };
+  return result;
 }
 
 /// Vectors so long that most of what a rank holds are vectors.
@@ -208,6 +231,7 @@ std::vector<Case> attention_gradient_cases() {
   return {attention_case({task, "UlyssesGradient", By::kUlysses, gapped_widths, at::kDouble, true}),
           ulysses_messages_case(true),
           attention_case({task, "RingAttentionGradient", By::kRing, gapped_widths, at::kDouble, true}),
+          attention_case({task, "RingAttentionFloatGradient", By::kRing, spread(37), at::kFloat, true}),
           with_scores(alternating, Scores::kAlternating), ring_messages_case(true)};
 }
 

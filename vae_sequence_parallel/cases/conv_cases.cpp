@@ -109,13 +109,15 @@ std::vector<Case> conv_cases() {
           conv_at_full_size("Conv2d_128to256_k3", {128, 256, 3, 1, 1}),
           of_batch(small_conv(kConvTask, "Conv2dUneven", spread(37), {3, 1, 1}, at::kFloat), 3, 4),
           conv_case("Conv2dUnevenDouble", spread(37), {3, 1, 1}, at::kDouble),
-          of_batch(small_conv(kConvTask, "Conv2dRisingWidths", rising_widths, {3, 1, 1}, at::kFloat), 1, 11),
+          of_batch(small_conv(kConvTask, "Conv2dRisingWidths", rising_widths, {3, 1, 1}, at::kFloat), 3, 33),
           conv_case("Conv2dEmptySlices", gapped_widths, {3, 1, 1}),
           conv_case("Conv2dKernel5", narrow_widths, {5, 1, 2}),
           conv_case("Conv2dKernel7", narrow_widths, {7, 1, 3}),
           conv_case("Conv2dNoPadding", spread(37), {3, 1, 0}),
           conv_case("Conv2dWidePadding", spread(37), {3, 1, 2}),
           conv_case("Conv2dStride2", spread(37), {3, 2, 1}),
+          conv_case("Conv2dStride2Kernel1", spread(37), {1, 2, 0}),
+          of_batch(small_conv(kConvTask, "Conv2dStride2Kernel7", spread(37), {7, 2, 0}, at::kFloat), 1, 64),
           conv_case("Conv2dStride2Kernel5", narrow_widths, {5, 2, 2}),
           every_other_rank(conv_case("Conv2dSubgroups", spread(37), {3, 1, 1})),
           wide_halo_case(),
@@ -129,6 +131,7 @@ std::vector<Case> conv_gradient_cases() {
   return {conv_gradient_case("Conv2dGradient", spread(37), {3, 1, 1}, at::kFloat),
           conv_gradient_case("Conv2dKernel7Gradient", narrow_widths, {7, 1, 3}, at::kDouble),
           conv_gradient_case("Conv2dStride2Gradient", narrow_widths, {3, 2, 1}, at::kDouble),
+          conv_gradient_case("Conv2dStride2Kernel1Gradient", spread(37), {1, 2, 0}, at::kFloat),
           conv_gradient_case("Conv2dEmptySlicesGradient", gapped_widths, {5, 1, 2}, at::kDouble)};
 }
 

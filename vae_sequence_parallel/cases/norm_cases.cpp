@@ -90,10 +90,13 @@ ModuleCase small_norm(const std::string& name, const PictureSetup& picture) {
 }
 
 /// A mean of `ratio` times the deviation. Rounding of the mean itself, in float32, shows in the result.
-Case large_mean(const std::string& name, double ratio) {
+Case large_mean(const std::string& name, double ratio, bool with_gradient = false) {
   PictureSetup picture = small_picture(spread(37));
   picture.mean = ratio;
-  Case result = with_norm_suspects(case_of(small_norm(name, picture)));
+  ModuleCase test_case = small_norm(name, picture);
+  if (with_gradient) test_case.task = "vae.group_norm_gradient";
+  test_case.with_gradient = with_gradient;
+  Case result = with_norm_suspects(case_of(test_case));
   result.tolerance.relative_norm = 1e-6 + 1e-7 * ratio;
   result.tolerance.atol = 10 * result.tolerance.relative_norm;  // values are normal, none above 10
   return result;
@@ -104,6 +107,23 @@ Case small_spread() {
   PictureSetup picture = small_picture(spread(37));
   picture.deviation = 1e-3;
   return with_norm_suspects(case_of(small_norm("GroupNormEpsilon", picture)));
+}
+
+/// No value on any rank but the last, which has one of each group: its output is the bias. What is merged first are the
+/// moments of nothing with those of nothing.
+Case one_value() {
+  PictureSetup picture;
+  picture.batch = 1;
+  picture.channels = 4;
+  picture.height = 1;
+  picture.dtype = at::kDouble;
+  picture.deviation = 0.1;
+  picture.widths = [](int size) {
+    std::vector<std::int64_t> widths(static_cast<std::size_t>(size));
+    widths.back() = 1;
+    return widths;
+  };
+  return with_norm_suspects(case_of(small_norm("GroupNormOneValue", picture)));
 }
 
 /// A norm of moments. Its 14 operations for each of a rank's own values are enough for any way to take two passes for
@@ -170,6 +190,7 @@ std::vector<Case> norm_cases() {
           large_mean("GroupNormMean100", 100),
           large_mean("GroupNormMean1000", 1000),
           small_spread(),
+          one_value(),
           every_other_rank(with_norm_suspects(case_of(small_norm("GroupNormSubgroups", small_picture(spread(37)))))),
           moments_case(),
           same_everywhere()};
@@ -182,7 +203,8 @@ std::vector<Case> norm_gradient_cases() {
     test_case->task = "vae.group_norm_gradient";
     test_case->with_gradient = true;
   }
-  return {with_norm_suspects(case_of(in_float32)), with_norm_suspects(case_of(with_gaps)), moments_gradient_case()};
+  return {with_norm_suspects(case_of(in_float32)), with_norm_suspects(case_of(with_gaps)),
+          large_mean("GroupNormMean1000Gradient", 1000, true), moments_gradient_case()};
 }
 
 }  // namespace lab::vae

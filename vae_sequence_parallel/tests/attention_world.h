@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/checks/case.h"
 #include "common/comm/communicator.h"
 #include "common/tensor/tensor_map.h"
 
@@ -30,6 +31,10 @@ AttentionData data_with_levels(at::IntArrayRef shape, at::ScalarType dtype, cons
 /// ulysses_attention(), ring_attention() or a wrong one.
 using AttentionCall = std::function<at::Tensor(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                                const std::vector<std::int64_t>& lengths, Communicator& comm)>;
+
+/// What testing::verdict() says of it in one of all_cases().
+std::string attention_verdict(const std::string& case_name, const AttentionCall& by, int num_ranks = 4);
+TaskCall attention_call_of(const AttentionCall& by);
 
 /// "out" and the gradients "q", "k" and "v" of all positions, from attention() in float64.
 TensorMap serial_results(const AttentionData& data);

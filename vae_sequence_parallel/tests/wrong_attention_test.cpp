@@ -276,16 +276,6 @@ TEST_CASE("wrong: what Ulysses can get wrong is seen, but not with heads or posi
       });
 }
 
-TaskCall attention_call_of(const AttentionCall& by) {
-  return attention_call([by](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                             const std::vector<std::int64_t>& lengths, Communicator& comm,
-                             const CaseInputs&) { return by(q, k, v, lengths, comm); });
-}
-
-std::string attention_verdict(const std::string& case_name, const AttentionCall& by) {
-  return testing::verdict(all_cases(), case_name, attention_call_of(by), 4);
-}
-
 /// The positions of all ranks.
 at::Tensor all_positions(const at::Tensor& own, const std::vector<std::int64_t>& lengths, Communicator& comm) {
   return gather_width({own.transpose(2, 3), lengths}, comm.collectives()).transpose(2, 3);
@@ -337,29 +327,6 @@ TEST_CASE("wrong: the first block's maximum kept, or the latest one's, which onl
   }
   const Ring right = ring_with([](Ring& r) { r.with_gradients = true; });
   for (const char* name : cases) CHECK(attention_verdict(name, right) == "passed");
-}
-
-/// Passes keys and values on like a ring, and keeps them all.
-at::Tensor by_collected_blocks(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                               const std::vector<std::int64_t>& lengths, Communicator& comm) {
-  PointToPoint& p2p = comm.point_to_point();
-  const int size = comm.size(), next = (comm.rank() + 1) % size, previous = (comm.rank() + size - 1) % size;
-  std::vector<at::Tensor> blocks = {at::stack({k, v})};
-  for (int step = 1; step < size; ++step) {
-    std::vector<std::int64_t> shape = blocks.back().sizes().vec();
-    shape[3] = lengths[static_cast<std::size_t>((comm.rank() + size - step) % size)];
-    blocks.push_back(at::empty(shape, k.options()));
-    Request arriving = p2p.irecv(blocks.back(), previous);
-    p2p.send(blocks[blocks.size() - 2], next);
-    arriving.wait();
-  }
-  const at::Tensor all = at::cat(blocks, 3);
-  return attention(q, all[0], all[1]);
-}
-
-TEST_CASE("right but for what it holds: all keys and values, collected by the messages of a ring") {
-  CHECK(attention_verdict("RingAttention", by_collected_blocks) == "passed");
-  CHECK(testing::contains(attention_verdict("RingMessages", by_collected_blocks), " of one process's memory"));
 }
 
 TEST_CASE("right but for what it holds, if it sent no more than a ring: keys and values gathered, with gradients") {
@@ -426,30 +393,6 @@ TEST_CASE("right but for what it sends: ranks that meet before and after, or add
           comm.collectives().all_reduce(at::zeros({1}));
           return ring_attention(q, k, v, lengths, comm.point_to_point());
         }) == "1 calls of all_reduce, expected at most 0");
-}
-
-TEST_CASE("right but for what it sends: keys and values in separate messages") {
-  const AttentionCall by = [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                              const std::vector<std::int64_t>& lengths, Communicator& comm) {
-    PointToPoint& p2p = comm.point_to_point();
-    const int next = (comm.rank() + 1) % comm.size(), previous = (comm.rank() + comm.size() - 1) % comm.size();
-    std::vector<at::Tensor> keys(lengths.size()), values(lengths.size());
-    const auto self = static_cast<std::size_t>(comm.rank());
-    keys[self] = k, values[self] = v;
-    for (std::size_t step = 1; step < lengths.size(); ++step) {
-      const std::size_t held = (self + lengths.size() + 1 - step) % lengths.size();
-      const std::size_t coming = (held + lengths.size() - 1) % lengths.size();
-      for (std::vector<at::Tensor>* blocks : {&keys, &values}) {
-        (*blocks)[coming] = at::empty({q.size(0), q.size(1), lengths[coming], q.size(3)}, q.options());
-        Request arriving = p2p.irecv((*blocks)[coming], previous);
-        p2p.isend((*blocks)[held].contiguous(), next).wait();
-        arriving.wait();
-      }
-    }
-    return attention(q, at::cat(keys, 2), at::cat(values, 2));
-  };
-  CHECK(attention_verdict("RingAttentionUnevenDouble", by) == "passed");
-  CHECK(attention_verdict("RingMessages", by) == "6 messages sent of vae.ring_messages, expected at most 3");
 }
 
 }  // namespace

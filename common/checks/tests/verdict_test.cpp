@@ -114,7 +114,18 @@ TEST_CASE("ranks that are right but take too long together are too expensive: th
   const CaseVerdict slow = with_times({3'000'000'000, 2'500'000'000, 500'000'000, 0}, half);
   CHECK(slow.reason() ==
         "rank 0: takes 3 ms of model time, expected at most 2.5 (it can be done in 2): 0.5 of 2 stages idle");
+  limited.time = [](int, std::uint64_t) {
+    TimeBound hidden{0, TimeBound::kAny};
+    hidden.max_waiting_ps = 1'500'000'000;
+    return hidden;
+  };
+  CHECK(with_times(half, {9'000'000'000, 7'500'000'000, 1'500'000'000, 0}).passed());
+  CHECK(with_times({9'000'000'000, 8'000'000'000, 1'000'000'000, 0}, {4'000'000'000, 2'000'000'000, 2'000'000'000, 0})
+            .reason() ==
+        "rank 1: waits 2 ms of model time for messages, expected at most 1.5: post them earlier, so that they travel "
+        "while the rank works");
   // A wrong result comes first.
+  limited.time = [](int, std::uint64_t) { return TimeBound{1, 1}; };
   ByRank wrong = {right(0), returned({{"y", at::zeros({2}, at::kDouble)}})};
   for (auto& record : wrong) record->used.model_time.total = 9'000'000'000;
   CHECK((judge_case(limited, 2, 42, wrong).ranks[0].state == State::kRight));

@@ -204,3 +204,14 @@ TEST_CASE("memory meter: a scope with a limit refuses what it cannot hold, and n
   }
   CHECK(limited.reading().current_bytes == 2048);
 }
+
+TEST_CASE("memory meter: what nobody has written is NaN where a scope says so, and in the scopes inside") {
+  lab::install_memory_meter();
+  const lab::MemoryScope spoils(lab::MemoryScope::kAnyBytes, lab::MemoryScope::Fresh::kNan);
+  for (const at::ScalarType dtype : {at::kFloat, at::kDouble, at::kBFloat16, at::kHalf})
+    CHECK(at::empty({33}, dtype).isnan().all().item<bool>());
+  CHECK(at::empty({3}, at::kLong).eq(-1).all().item<bool>());
+  CHECK(at::zeros({33}).eq(0).all().item<bool>());
+  const lab::MemoryScope inner;
+  CHECK(at::empty({33}).isnan().all().item<bool>());
+}

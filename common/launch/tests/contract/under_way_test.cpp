@@ -4,7 +4,7 @@
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 
-// Nobody touches the memory of a message under way, in a careful world of any kind.
+// What careful worlds of any kind see: memory of a message under way that is touched, and memory that was never written.
 namespace lab::launch {
 namespace {
 
@@ -64,6 +64,17 @@ TEST_CASE_TEMPLATE("contract: one tensor to several ranks, parts next to each ot
   REQUIRE_FALSE(outcome.failure);
   CHECK(tensor_of_rank(outcome, 0, "received").sum().template item<float>() == 12);
   CHECK(tensor_of_rank(outcome, 0, "row").sum().template item<float>() == 12);
+}
+
+TEST_CASE_TEMPLATE("contract: a new tensor that nobody has written is NaN, so that who adds to it sees so", World,
+                   LAB_ALL_WORLDS) {
+  const WorldOutcome outcome = run_ranks(world_of<World>(2), [](Communicator& comm) {
+    const at::Tensor sum = at::empty({100});
+    for (int i = 0; i < 3; ++i) sum.add_(comm.rank());
+    return TensorMap{{"sum", sum}};
+  });
+  REQUIRE_FALSE(outcome.failure);
+  CHECK(tensor_of_rank(outcome, 1, "sum").isnan().all().template item<bool>());
 }
 
 }  // namespace
