@@ -41,7 +41,7 @@ class MemoryScope {
  public:
   static constexpr std::int64_t kAnyBytes = std::numeric_limits<std::int64_t>::max();
 
-  /// What a new tensor holds before it is written: whatever was there, or NaN (-1 for integers), which reveals who reads
+  /// What a new tensor holds before it is written: whatever was there, or NaN (-1 in integers), which shows who reads
   /// what at::empty() gave. Scopes inside do the same.
   enum class Fresh { kAnything, kNan };
 

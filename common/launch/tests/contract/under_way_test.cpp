@@ -4,7 +4,7 @@
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
 
-// What careful worlds of any kind see: memory of a message under way that is touched, and memory that was never written.
+// What careful worlds of any kind see: memory of a message under way that is touched, and memory never written.
 namespace lab::launch {
 namespace {
 
