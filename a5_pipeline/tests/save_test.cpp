@@ -55,17 +55,17 @@ TEST_CASE("the lab's comparison: outputs follow from the data and the weights th
     cli::CommonOptions common;
     common.save_dir = folder.file(".");
     std::vector<TensorMap> of_ranks(static_cast<std::size_t>(num_ranks));
-    const launch::WorldOutcome outcome =
-        launch::run_ranks(threads(num_ranks), launch::RankBody([&](Communicator& comm, launch::RankOutcome& own) {
-                            log::PrinterOptions silent;
-                            silent.fd = -1;
-                            log::Printer printer(silent);
-                            TensorMap& saved = of_ranks[static_cast<std::size_t>(comm.rank())];
-                            const CallTable no_calls;
-                            RankRun run{comm, printer, common, no_calls, "N/A", comm.rank(), at::kCPU, saved, own.report.parts};
-                            compare_with_baseline(run, options, file);
-                            own.exit_code = printer.exit_code();
-                          }));
+    const launch::WorldOutcome outcome = launch::run_ranks(
+        threads(num_ranks), launch::RankBody([&](Communicator& comm, launch::RankOutcome& own) {
+          log::PrinterOptions silent;
+          silent.fd = -1;
+          log::Printer printer(silent);
+          TensorMap& saved = of_ranks[static_cast<std::size_t>(comm.rank())];
+          const CallTable no_calls;
+          RankRun run{comm, printer, common, no_calls, "N/A", comm.rank(), at::kCPU, saved, own.report.parts};
+          compare_with_baseline(run, options, file);
+          own.exit_code = printer.exit_code();
+        }));
     CHECK(outcome.exit_code() == 0);
     TensorMap saved;
     for (TensorMap& of_rank : of_ranks) saved.merge(of_rank);

@@ -12,9 +12,8 @@ double milliseconds(std::int64_t picoseconds) {
 }
 
 std::size_t longest(const std::vector<ModelTime>& by_rank, std::int64_t ModelTime::*part) {
-  const auto found = std::max_element(by_rank.begin(), by_rank.end(), [part](const ModelTime& a, const ModelTime& b) {
-    return a.*part < b.*part;
-  });
+  const auto found = std::max_element(by_rank.begin(), by_rank.end(),
+                                      [part](const ModelTime& a, const ModelTime& b) { return a.*part < b.*part; });
   return static_cast<std::size_t>(found - by_rank.begin());
 }
 

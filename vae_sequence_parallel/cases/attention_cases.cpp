@@ -173,8 +173,8 @@ TimeBound time_of_hidden_blocks(const AttentionCase& test_case, int size, std::u
   std::int64_t most_bytes = 0;
   for (int rank = 0; rank < size; ++rank) {
     const PictureCost picture = picture_in(test_case, {rank, size, seed});
-    most_bytes = std::max(most_bytes, 2 * picture.value_bytes *
-                                          picture.values(test_case.num_heads(size) * test_case.head_channels));
+    most_bytes = std::max(
+        most_bytes, 2 * picture.value_bytes * picture.values(test_case.num_heads(size) * test_case.head_channels));
   }
   bound.max_waiting_ps += bound.max_waiting_ps + rates.latency_ps + most_bytes * rates.ps_per_byte;
   return bound;
@@ -232,7 +232,8 @@ std::vector<Case> attention_gradient_cases() {
           ulysses_messages_case(true),
           attention_case({task, "RingAttentionGradient", By::kRing, gapped_widths, at::kDouble, true}),
           attention_case({task, "RingAttentionFloatGradient", By::kRing, spread(37), at::kFloat, true}),
-          with_scores(alternating, Scores::kAlternating), ring_messages_case(true)};
+          with_scores(alternating, Scores::kAlternating),
+          ring_messages_case(true)};
 }
 
 }  // namespace lab::vae

@@ -219,7 +219,8 @@ struct Supervisor::State {
   void skip_suspension() {
     const auto now = Clock::now();
     if (now - last_turn > kSuspension) {
-      for (Clock::time_point* moment : {&deadline, &end_of_reports, &end_of_time, &last_move}) *moment += now - last_turn;
+      for (Clock::time_point* moment : {&deadline, &end_of_reports, &end_of_time, &last_move})
+        *moment += now - last_turn;
       for (Rank& rank : ranks) rank.stopped_since += now - last_turn;
     }
     last_turn = now;

@@ -12,9 +12,9 @@ std::string text_of(const json& document) {
 }
 
 json json_of(const RunReport& report) {
-  return {{"run", report.run},         {"right", report.right},     {"skipped", report.skipped},
-          {"how", report.how},         {"why", report.why},         {"symptom", report.symptom},
-          {"seconds", report.seconds}, {"places", report.places},   {"fingerprint", report.fingerprint}};
+  return {{"run", report.run},         {"right", report.right},   {"skipped", report.skipped},
+          {"how", report.how},         {"why", report.why},       {"symptom", report.symptom},
+          {"seconds", report.seconds}, {"places", report.places}, {"fingerprint", report.fingerprint}};
 }
 
 RunReport run_of(const json& one) {

@@ -41,9 +41,9 @@ struct RunReport {
   int run = 0;
   bool right = false;
   bool skipped = false;
-  std::string how;       ///< where it is not right: "wrong", "costly", "failed"
-  std::string why;       ///< one line
-  std::string symptom;   ///< id
+  std::string how;      ///< where it is not right: "wrong", "costly", "failed"
+  std::string why;      ///< one line
+  std::string symptom;  ///< id
   double seconds = 0;
   std::vector<int> places;  ///< of mutants, as far as they are noted
   /// What the ranks did, to the bit: "results", "messages", "work", "memory", "time".
