@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <regex>
 
 #include "common/base/errors.h"
 #include "common/base/text.h"
@@ -25,10 +26,30 @@ std::set<int> lines_named(const std::string& errors, const std::string& file, co
   return numbers;
 }
 
+/// Without the errors that follow from a declaration with a mutant in it that does not compile: what it declares is then
+/// unknown in the original's lines, and in all mutants after it.
+std::string without_consequences(const std::string& errors, const std::string& file) {
+  static const std::regex undeclared("error: \\W+(\\w+)\\W+ was not declared");
+  std::set<std::string> lost;
+  std::smatch found;
+  for (const std::string& line : lines_of(errors)) {
+    if (line.find(file + ":") == 0 && std::regex_search(line, found, undeclared)) lost.insert(found[1]);
+  }
+  std::string kept;
+  for (const std::string& line : lines_of(errors)) {
+    const bool follows = line.find("<expression error>") != std::string::npos ||
+                         (std::regex_search(line, found, undeclared) && lost.count(found[1]) != 0);
+    if (!follows) kept += line + "\n";
+  }
+  return kept;
+}
+
 }  // namespace
 
-std::set<int> mutants_named(const std::string& errors, const MutatedSource& source,
+std::set<int> mutants_named(const std::string& all_errors, const MutatedSource& source,
                             const std::vector<const SourceMutant*>& some) {
+  const std::string causes = without_consequences(all_errors, source.file());
+  const std::string& errors = lines_named(causes, "mutant", {"error:"}).empty() ? all_errors : causes;
   std::set<int> lines = lines_named(errors, "mutant", {"error:"});
   if (lines.empty()) lines = lines_named(errors, "mutant", {"required from"});
   std::set<int> named;

@@ -16,9 +16,10 @@ namespace lab::grading::generated {
 
 using Sources = std::vector<std::unique_ptr<MutatedSource>>;
 
-/// The mutants that the compiler's messages name, in the file "mutant"; where there are none, those of them that touch
-/// the lines that messages about `file` name.
-std::set<int> mutants_named(const std::string& errors, const MutatedSource& source,
+/// The mutants that the compiler's messages name, in the file "mutant", but for those that only use what a broken
+/// declaration has left undeclared; where there are none, those of them that touch the lines that messages about `file`
+/// name.
+std::set<int> mutants_named(const std::string& all_errors, const MutatedSource& source,
                             const std::vector<const SourceMutant*>& some);
 
 /// Compiles files: names -> texts.
