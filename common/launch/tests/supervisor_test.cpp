@@ -148,7 +148,7 @@ TEST_CASE("a rank that still tells the others why it failed is not stopped, and 
   const SuperviseResult result = supervised({slow_to_report, told}, events.get());
   CHECK(result.first_failed_rank == 0);
   CHECK(result.exit_code == 2);
-  SUBCASE("but not for ever") {
+  SUBCASE("unless it takes longer than report_seconds") {
     const auto reports_for_ever = [&events] {
       events->rank(0)->set_activity(comm::RankActivity::kFailed, "4 rows do not divide by 3");
       return wait_for_ever();

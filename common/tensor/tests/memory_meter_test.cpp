@@ -205,7 +205,7 @@ TEST_CASE("memory meter: a scope with a limit refuses what it cannot hold, and n
   CHECK(limited.reading().current_bytes == 2048);
 }
 
-TEST_CASE("memory meter: what nobody has written is NaN where a scope says so, and in the scopes inside") {
+TEST_CASE("memory meter: unwritten tensors are NaN in a scope that asks for it, and in scopes inside it") {
   lab::install_memory_meter();
   const lab::MemoryScope spoils(lab::MemoryScope::kAnyBytes, lab::MemoryScope::Fresh::kNan);
   for (const at::ScalarType dtype : {at::kFloat, at::kDouble, at::kBFloat16, at::kHalf})

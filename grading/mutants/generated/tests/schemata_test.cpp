@@ -137,7 +137,7 @@ TEST_CASE("generated schemata: the compiler's messages keep the file's lines, an
                       all_of(source)) == std::set<int>{101});
   CHECK(mutants_named("x.h:3:1: error: no\nmutant:10201:9:   required from here\n", source, all_of(source)) ==
         std::set<int>{102});
-  // What a broken declaration leaves undeclared is no fault of those that use it.
+  // Mutants that only use what a broken declaration should have declared are not named.
   CHECK(mutants_named("mutant:10100:7: error: no\nf.cpp:6:1: error: 'mean' was not declared in this scope\n"
                       "mutant:10200:7: error: 'mean' was not declared in this scope\n"
                       "mutant:10200:9: error: could not convert '{<expression error>}'\n"
