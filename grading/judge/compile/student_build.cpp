@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 #include <vector>
 
@@ -133,6 +134,26 @@ void StudentBuilder::add_stubs(const std::set<std::string>& names, std::map<std:
   }
 }
 
+bool StudentBuilder::link_as_one(const std::map<std::string, std::string>& texts,
+                                 std::map<std::string, std::string> objects, StudentBuild& result) const {
+  if (texts.size() < 2) return false;
+  const std::optional<std::string> unit = store_.compile_as_one(recipe_, texts);
+  if (!unit) return false;
+  const std::map<std::string, AuditedObject> found = audited({*unit});
+  if (const auto in_unit = found.find(*unit); in_unit != found.end()) {
+    if (!in_unit->second.forbidden.empty() || !accepted_.others(in_unit->second.unlisted).empty()) return false;
+  }
+  if (!called_check(*unit).empty()) return false;
+  objects["student"] = *unit;
+  const auto folder = std::make_shared<launch::RunDirectory>();
+  const std::string program = folder->path() + "/" + recipe_.lab;
+  if (!link_objects(recipe_, objects, program, sandbox_).empty()) return false;
+  for (const auto& [name, text] : texts) result.changed.insert(name);
+  result.folder = folder;
+  result.program = program;
+  return true;
+}
+
 StudentBuild StudentBuilder::build(const std::map<std::string, std::string>& texts,
                                    const std::set<std::string>& use_reference,
                                    const std::set<std::string>& use_stubs) const {
@@ -154,15 +175,23 @@ StudentBuild StudentBuilder::build(const std::map<std::string, std::string>& tex
       to_compile.insert(*text);
     }
   }
-  add_compiled(store_.compile(recipe_, to_compile), result, objects);
   for (const auto& [name, reason] : result.replaced) stubs.insert(name);
   add_stubs(stubs, objects);
   result.stubs = stubs;
+  if (link_as_one(to_compile, objects, result)) return result;
+
+  add_compiled(store_.compile(recipe_, to_compile), result, objects);
+  stubs.clear();
+  for (const auto& [name, reason] : result.replaced) {
+    if (result.stubs.insert(name).second) stubs.insert(name);
+  }
+  add_stubs(stubs, objects);
 
   result.folder = std::make_shared<launch::RunDirectory>();
   const std::string program = result.folder->path() + "/" + recipe_.lab;
   // The linker names the objects that it cannot use.
-  for (std::string errors = link_objects(recipe_, objects, program, sandbox_); !errors.empty(); errors = link_objects(recipe_, objects, program, sandbox_)) {
+  for (std::string errors = link_objects(recipe_, objects, program, sandbox_); !errors.empty();
+       errors = link_objects(recipe_, objects, program, sandbox_)) {
     stubs.clear();
     for (const std::string& name : std::set<std::string>(result.changed)) {
       if (errors.find(objects[name]) == std::string::npos) continue;

@@ -52,6 +52,10 @@ class StudentBuilder {
   /// Puts what was compiled among the objects, except for files that must not be, or wait to be, used.
   void add_compiled(const std::map<std::string, CompiledSource>& compiled, StudentBuild& result,
                     std::map<std::string, std::string>& objects) const;
+  /// Compiles these files as one, and links them to the objects. False, with nothing changed: they need to be compiled,
+  /// checked or blamed one by one.
+  bool link_as_one(const std::map<std::string, std::string>& texts, std::map<std::string, std::string> objects,
+                   StudentBuild& result) const;
   /// Puts the stubs of these files among the objects.
   void add_stubs(const std::set<std::string>& names, std::map<std::string, std::string>& objects) const;
 

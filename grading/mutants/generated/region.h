@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "grading/mutants/generated/statements.h"
-#include "grading/mutants/generated/tokens.h"
+#include "grading/tokens/tokens.h"
 
 namespace lab::grading::generated {
 

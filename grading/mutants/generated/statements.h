@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "grading/mutants/generated/tokens.h"
+#include "grading/tokens/tokens.h"
 
 namespace lab::grading::generated {
 

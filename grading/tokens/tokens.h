@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lab::grading::generated {
+namespace lab::grading {
 
 /// A token of a C++ text that was not preprocessed.
 struct Token {
@@ -44,4 +44,4 @@ class TokenizedText {
   std::vector<Token> tokens_;
 };
 
-}  // namespace lab::grading::generated
+}  // namespace lab::grading

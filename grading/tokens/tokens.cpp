@@ -1,4 +1,4 @@
-#include "grading/mutants/generated/tokens.h"
+#include "grading/tokens/tokens.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "common/base/errors.h"
 
-namespace lab::grading::generated {
+namespace lab::grading {
 namespace {
 
 bool begins_name(char letter) {
@@ -199,4 +199,4 @@ std::string TokenizedText::line_of(std::size_t begin, std::size_t end) const {
   return line;
 }
 
-}  // namespace lab::grading::generated
+}  // namespace lab::grading

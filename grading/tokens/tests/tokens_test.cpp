@@ -1,11 +1,11 @@
-#include "grading/mutants/generated/tokens.h"
+#include "grading/tokens/tokens.h"
 
 #include "common/base/errors.h"
 #include "common/testing/plain_test.h"
 
 namespace {
 
-using namespace lab::grading::generated;
+using namespace lab::grading;
 
 std::vector<std::string> tokens_in(const std::string& text) {
   const TokenizedText tokens(text);
@@ -20,7 +20,8 @@ using Texts = std::vector<std::string>;
 
 TEST_CASE("generated tokens: comments, strings and preprocessor lines") {
   CHECK(tokens_in("a // b \"c\n/* d ) */ e") == Texts{"a", "e"});
-  CHECK(tokens_in("f(\"a // \\\" b\", 'x', '\\'')") == Texts{"f", "(", "\"a // \\\" b\"", ",", "'x'", ",", "'\\''", ")"});
+  CHECK(tokens_in("f(\"a // \\\" b\", 'x', '\\'')") ==
+        Texts{"f", "(", "\"a // \\\" b\"", ",", "'x'", ",", "'\\''", ")"});
   CHECK(tokens_in("x = R\"(a ) \" b)\";") == Texts{"x", "=", "R\"(a ) \" b)\"", ";"});
   CHECK(tokens_in("u8R\"z()\" )z\" y") == Texts{"u8R\"z()\" )z\"", "y"});
   CHECK(tokens_in("#include <a>\n#define B \\\n  ( \nc") == Texts{"c"});

@@ -1,0 +1,112 @@
+#include "grading/judge/compile/one_unit.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <vector>
+
+#include "common/base/errors.h"
+#include "grading/tokens/namespace_names.h"
+
+namespace lab::grading {
+namespace {
+
+using HeaderOf = std::function<std::optional<std::string>(const std::string&)>;
+
+/// What cannot be cut into tokens has no names, and these are not all.
+NamespaceNames names_in(const std::string& text) {
+  try {
+    return namespace_names(text);
+  } catch (const UsageError&) {
+    NamespaceNames unknown;
+    unknown.is_complete = false;
+    return unknown;
+  }
+}
+
+/// The headers of the tree, each read once.
+class Headers {
+ public:
+  explicit Headers(const HeaderOf& header) : header_(header) {}
+
+  /// What is included in quotes from the file at `from`, with all that this includes. False: something is not there.
+  bool add_all(const std::vector<std::string>& includes, const std::string& from, std::set<std::string>& all) {
+    return std::all_of(includes.begin(), includes.end(), [&](const std::string& include) {
+      const std::filesystem::path beside = std::filesystem::path(from).parent_path() / include;
+      for (const std::string& path : {beside.lexically_normal().string(), include}) {
+        if (!read(path)) continue;
+        return !all.insert(path).second || add_all(names_.at(path).includes, path, all);
+      }
+      return false;
+    });
+  }
+
+  const std::map<std::string, std::string>& declared(const std::string& path) const { return names_.at(path).declared; }
+
+ private:
+  bool read(const std::string& path) {
+    if (names_.count(path) != 0) return true;
+    const std::optional<std::string> text = header_(path);
+    if (!text) return false;
+    names_[path] = names_in(*text);  // complete or not: macros and operators in the suite's own headers harm nobody
+    return true;
+  }
+
+  const HeaderOf& header_;
+  std::map<std::string, NamespaceNames> names_;
+};
+
+using Declared = std::map<std::string, std::string>;
+
+bool declares_one_of(const Declared& declared, const std::set<std::string>& used) {
+  return std::any_of(declared.begin(), declared.end(), [&](const auto& one) { return used.count(one.first) != 0; });
+}
+
+/// Whether the text uses a name that another one declares, unless both mean the same by it.
+bool could_mean(const NamespaceNames& text, const std::string& name, const std::string& whole_name) {
+  if (text.used.count(name) == 0) return false;
+  const auto own = text.declared.find(name);
+  return whole_name.empty() || own == text.declared.end() || own->second != whole_name;
+}
+
+}  // namespace
+
+bool mean_the_same_as_one(const std::map<std::string, UnitFile>& files, const HeaderOf& header,
+                          const std::string& always) {
+  struct File {
+    NamespaceNames names;
+    Declared promised;
+    std::set<std::string> headers;  // that it includes, directly or not
+  };
+  Headers headers(header);
+  std::set<std::string> everywhere;
+  if (!headers.add_all({always}, "", everywhere)) return false;
+  std::vector<File> all;
+  std::set<std::string> any_header;
+  for (const auto& [path, file] : files) {
+    File read{names_in(file.text), names_in(file.reference).declared, everywhere};
+    if (!read.names.is_complete) return false;
+    if (!headers.add_all(read.names.includes, path, read.headers)) return false;
+    any_header.insert(read.headers.begin(), read.headers.end());
+    all.push_back(std::move(read));
+  }
+  Declared of_headers;
+  for (const std::string& path : any_header)
+    of_headers.insert(headers.declared(path).begin(), headers.declared(path).end());
+  for (const File& one : all) {
+    for (const std::string& path : any_header) {
+      if (one.headers.count(path) == 0 && declares_one_of(headers.declared(path), one.names.used)) return false;
+    }
+    for (const auto& [name, whole_name] : one.names.declared) {
+      if (one.promised.count(name) != 0 && of_headers.count(name) != 0) continue;
+      const bool is_used =
+          std::any_of(all.begin(), all.end(), [&, &name = name, &whole_name = whole_name](const File& other) {
+            return &other != &one && could_mean(other.names, name, whole_name);
+          });
+      if (is_used) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace lab::grading

@@ -1,0 +1,59 @@
+#include "grading/judge/compile/one_unit.h"
+
+#include "common/testing/plain_test.h"
+
+namespace lab::grading {
+namespace {
+
+std::optional<std::string> header(const std::string& path) {
+  const std::map<std::string, std::string> headers = {
+      {"common/always.h", "#include \"common/slice.h\"\n"},
+      {"common/slice.h", "struct Slice { int begin; };\nSlice even_slice(int size);\n"},
+      {"lab/ring.h", "#include \"lab/types.h\"\nvoid ring(int rank);\n"},
+      {"lab/direct.h", "void direct(int rank);\nint rounds_of(int size);\n"},
+      {"lab/types.h", "using Rank = int;\n"}};
+  const auto found = headers.find(path);
+  if (found == headers.end()) return std::nullopt;
+  return found->second;
+}
+
+/// Two files of a lab whose reference defines ring() and direct().
+bool are_one(const std::string& ring, const std::string& direct) {
+  return mean_the_same_as_one(
+      {{"lab/student/ring.cpp", {ring, "#include \"lab/ring.h\"\nvoid ring(int rank) {}\n"}},
+       {"lab/student/direct.cpp", {direct, "#include \"lab/direct.h\"\nvoid direct(int) {}\n"}}},
+      header, "common/always.h");
+}
+
+const std::string kRing = "#include \"lab/ring.h\"\nvoid ring(int rank) { even_slice(rank); }\n";
+const std::string kDirect = "#include \"lab/direct.h\"\nvoid direct(int rank) { even_slice(rank); }\n";
+
+TEST_CASE("files that do not know each other are one unit") {
+  CHECK(are_one(kRing, kDirect));
+  CHECK(are_one(kRing + "namespace { int left(int rank) { return rank - 1; } }\n", kDirect));
+  // Each other's promises are known by their headers, and so is what relative paths include.
+  CHECK(are_one(kRing, "#include \"../direct.h\"\n#include \"../ring.h\"\nvoid direct(int rank) { ring(rank); }\n"));
+}
+
+TEST_CASE("a name of one file that the other uses, too, keeps them apart") {
+  const std::string helper = "namespace { int part(double x) { return 1; } }\n";
+  CHECK_FALSE(are_one(kRing + helper, kDirect + "namespace { int part(int x) { return 2; } }\n"));
+  CHECK_FALSE(are_one(kRing + helper, kDirect + "int f(int part) { return part; }\n"));
+  CHECK_FALSE(are_one(kRing + "namespace { int even_slice(long size) { return 1; } }\n", kDirect));
+  // Another overload of what somebody else promises.
+  CHECK_FALSE(are_one(kRing + "void direct(long rank) {}\n", kDirect));
+}
+
+TEST_CASE("a header that only one file includes must mean nothing to the other") {
+  CHECK_FALSE(are_one(kRing + "int f() { return rounds_of(3); }\n", kDirect));
+  CHECK_FALSE(are_one(kRing, kDirect + "int f(int Rank) { return Rank; }\n"));
+  CHECK_FALSE(are_one(kRing, kDirect + "#include \"lab/none.h\"\n"));
+}
+
+TEST_CASE("what cannot be known keeps them apart") {
+  CHECK_FALSE(are_one("#define even_slice odd_slice\n" + kRing, kDirect));
+  CHECK_FALSE(are_one(kRing + "int f( {\n", kDirect));
+}
+
+}  // namespace
+}  // namespace lab::grading
