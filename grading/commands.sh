@@ -3,7 +3,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # set by ./lab
 
-program_packages+=(libseccomp-dev)  # for the judge's sandbox
+# For the judge's sandbox, and for the hand-ins of a class.
+program_packages+=(libseccomp-dev libsqlitecpp-dev libsqlite3-dev libcsv-dev libyaml-cpp-dev)
 readonly program_packages
 readonly test_packages=(doctest-dev procps tmux patch bubblewrap)
 readonly has_tests=ON
@@ -30,6 +31,12 @@ help_on_tree() {
                           --accept: also files that use these unlisted symbols,
                           '*': whatever they use; --believe: what ranks
                           count of their own work and memory
+  grade-all FOLDER|ZIP [--out DIR] [--roster FILE] [--jobs N] [--only WHO,...]
+        [--changed] [--again]
+                          judge a class: a folder of submissions, or a bulk
+                          download of Canvas, Moodle or Gradescope; goes on
+                          where it was stopped; results, and all marks as CSV,
+                          in out/class
   marks DIR [--rubric FILE]
                           recompute the marks of a grading, after marking by
                           hand or with another rubric
@@ -178,6 +185,12 @@ command_grade() {
   needs_argument grade "a submission: a folder, a zip or a5_answers.md" "$@"
   cannot_install || ensure_packages "${program_packages[@]}" bubblewrap >&2
   judge grade "$@"
+}
+
+command_grade-all() {
+  needs_argument grade-all "a folder of submissions, or the archive of them that a learning platform makes" "$@"
+  cannot_install || ensure_packages "${program_packages[@]}" bubblewrap >&2
+  judge grade-all "$@"
 }
 
 command_figures() {

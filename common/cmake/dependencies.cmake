@@ -165,7 +165,8 @@ add_library(lab::archive ALIAS lab_archive)
 target_include_directories(lab_archive SYSTEM INTERFACE "${LAB_ARCHIVE_INCLUDE}")
 target_link_libraries(lab_archive INTERFACE "${LAB_ARCHIVE_LIBRARY}")
 
-# libseccomp, which makes the filters of system calls that judged programs run under. A starter judges nobody.
+# What only the judge needs; a starter judges nobody. libseccomp makes the filters of system calls that judged programs
+# run under; the others are for many hand-ins: results in SQLite, rosters in CSV, Gradescope's YAML.
 if(EXISTS "${PROJECT_SOURCE_DIR}/grading")
   lab_require_path(LAB_SECCOMP_INCLUDE seccomp.h libseccomp-dev)
   lab_require_library(LAB_SECCOMP_LIBRARY seccomp libseccomp-dev)
@@ -173,6 +174,26 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/grading")
   add_library(lab::seccomp ALIAS lab_seccomp)
   target_include_directories(lab_seccomp SYSTEM INTERFACE "${LAB_SECCOMP_INCLUDE}")
   target_link_libraries(lab_seccomp INTERFACE "${LAB_SECCOMP_LIBRARY}")
+
+  lab_require_path(LAB_SQLITE_INCLUDE SQLiteCpp/SQLiteCpp.h libsqlitecpp-dev)
+  lab_require_library(LAB_SQLITECPP_LIBRARY SQLiteCpp libsqlitecpp-dev)
+  lab_require_library(LAB_SQLITE_LIBRARY sqlite3 libsqlite3-dev)
+  add_library(lab_sqlite INTERFACE)
+  add_library(lab::sqlite ALIAS lab_sqlite)
+  target_include_directories(lab_sqlite SYSTEM INTERFACE "${LAB_SQLITE_INCLUDE}")
+  target_link_libraries(lab_sqlite INTERFACE "${LAB_SQLITECPP_LIBRARY}" "${LAB_SQLITE_LIBRARY}")
+
+  lab_require_path(LAB_CSV_INCLUDE csv.h libcsv-dev)
+  lab_require_library(LAB_CSV_LIBRARY csv libcsv-dev)
+  lab_require_path(LAB_YAML_INCLUDE yaml-cpp/yaml.h libyaml-cpp-dev)
+  lab_require_library(LAB_YAML_LIBRARY yaml-cpp libyaml-cpp-dev)
+  foreach(name IN ITEMS CSV YAML)
+    string(TOLOWER ${name} target)
+    add_library(lab_${target} INTERFACE)
+    add_library(lab::${target} ALIAS lab_${target})
+    target_include_directories(lab_${target} SYSTEM INTERFACE "${LAB_${name}_INCLUDE}")
+    target_link_libraries(lab_${target} INTERFACE "${LAB_${name}_LIBRARY}")
+  endforeach()
 endif()
 
 # Command line, text, JSON, TOML, tests: headers, and fmt's library.

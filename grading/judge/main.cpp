@@ -14,6 +14,11 @@ ExitCode run(int argc, char** argv) {
                      "judges a folder, a zip or a5_answers.md\n"
                      "It is built and run; results.json and report.md are left for each lab.",
                      grade_command},
+                    {"grade-all",
+                     "judges the submissions of a class\n"
+                     "A folder of them, or a bulk download of Canvas, Moodle or Gradescope. What is graded already is\n"
+                     "not graded again, so it goes on where it was stopped.",
+                     grade_all_command},
                     {"marks", "recomputes a grading's marks, running nothing", marks_command},
                     {"answers",
                      "prints the answer key\n"

@@ -61,10 +61,8 @@ bool looks_like(const KnownLab& lab, const Files& files, const std::string& pref
                      [&](const std::string& name) { return files.count(prefix + name) != 0; });
 }
 
-/// What a folder or file is called: "a9" for "a9.tar.gz" and "hw/a9/".
-std::string stem_of(const std::string& path) {
-  const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
-  const std::string name = (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+/// "a9" for "a9.tar.gz".
+std::string stem_of(const std::string& name) {
   return name.substr(0, name.find('.'));
 }
 
@@ -75,7 +73,7 @@ std::optional<LabPlace> bare_lab(const SubmissionLabel& label, const Files& file
   std::vector<std::string> prefixes = {""};
   if (folders.size() == 1) prefixes.push_back(*folders.begin());
   for (const std::string& prefix : prefixes) {
-    const std::string name = prefix.empty() ? stem_of(label.path) : prefix.substr(0, prefix.size() - 1);
+    const std::string name = prefix.empty() ? stem_of(label.called) : prefix.substr(0, prefix.size() - 1);
     const std::optional<std::size_t> named = find_lab(name, folders_of(labs));
     for (const KnownLab* lab : wanted) {
       // A folder named after a lab belongs to that lab; the caller decides about any other.
@@ -141,8 +139,8 @@ std::vector<LabPlace> find_labs(const SubmissionLabel& label, const Files& files
   throw UnreadableSubmission(message);
 }
 
-const KnownLab* lab_called(const std::string& path, const std::vector<KnownLab>& labs) {
-  const std::optional<std::size_t> found = find_lab(stem_of(path), folders_of(labs));
+const KnownLab* lab_called(const std::string& name, const std::vector<KnownLab>& labs) {
+  const std::optional<std::size_t> found = find_lab(stem_of(name), folders_of(labs));
   return found ? &labs[*found] : nullptr;
 }
 

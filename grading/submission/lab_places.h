@@ -16,7 +16,8 @@ struct LabPlace {
 
 /// What is known about a submission apart from its files.
 struct SubmissionLabel {
-  std::string path;      ///< for messages; its name may say which lab it is
+  std::string path;      ///< for messages
+  std::string called;    ///< a file's or folder's name, which may say which lab it is
   std::string only_lab;  ///< empty: all labs that are there
 };
 
@@ -29,7 +30,7 @@ std::vector<LabPlace> find_labs(const SubmissionLabel& label, const std::map<std
 /// Errors    UsageError: there is none, with the nearest
 const KnownLab& lab_named(const std::string& name, const std::vector<KnownLab>& labs);
 
-/// The lab that a file or folder is called after: A9 for "hw/a9.tar.gz"; nullptr for any other name.
-const KnownLab* lab_called(const std::string& path, const std::vector<KnownLab>& labs);
+/// The lab that a file or folder is called after: A9 for "a9.tar.gz"; nullptr for any other name.
+const KnownLab* lab_called(const std::string& name, const std::vector<KnownLab>& labs);
 
 }  // namespace lab::grading

@@ -23,12 +23,13 @@ namespace lab::grading {
 namespace {
 
 /// A single file of answers, as if it were alone in its lab's folder.
-FileTree single_file(const std::string& path) {
+FileTree single_file(const SubmissionFile& file) {
+  const std::string& path = file.path;
   constexpr std::uintmax_t kMaxBytes = ArchiveLimits{}.max_file_bytes;
   std::error_code error;
   if (const std::uintmax_t bytes = std::filesystem::file_size(path, error); !error && bytes > kMaxBytes)
     throw UnreadableSubmission(fmt::format("{}: is {} bytes, expected at most {}", path, bytes, kMaxBytes));
-  return {{{std::filesystem::path(path).filename().string(), read_file(path)}}, {}};
+  return {{{file.called, read_file(path)}}, {}};
 }
 
 bool is_folder(const std::string& path) {
@@ -40,9 +41,10 @@ bool is_single_file(const std::string& path) {
   return is_markdown(path) && !is_folder(path);
 }
 
-FileTree read_tree(const std::string& path) {
+FileTree read_tree(const SubmissionFile& file) {
+  const std::string& path = file.path;
   if (is_folder(path)) return read_folder(path);
-  if (is_single_file(path)) return single_file(path);
+  if (is_single_file(path)) return single_file(file);
   try {
     return read_archive(path);
   } catch (const UsageError& error) {
@@ -160,9 +162,17 @@ KnownLab known_lab(const Rubric& rubric, const std::string& lab_folder) {
   return lab;
 }
 
-Submission read_submission(const std::string& path, const std::vector<KnownLab>& labs, const std::string& only_lab) {
-  FileTree tree = read_tree(path);
-  SubmissionLabel label = {path, only_lab};
+SubmissionFile::SubmissionFile(std::string where, std::string called_by_its_author)
+    : path(std::move(where)), called(std::move(called_by_its_author)) {
+  if (!called.empty()) return;
+  const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
+  called = (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+}
+
+Submission read_submission(const SubmissionFile& file, const std::vector<KnownLab>& labs, const std::string& only_lab) {
+  const std::string& path = file.path;
+  FileTree tree = read_tree(file);
+  SubmissionLabel label = {path, file.called, only_lab};
   if (is_single_file(path)) {
     if (only_lab.empty()) {
       label.only_lab = lab_of_answer(tree.files.begin()->first, labs);
@@ -190,9 +200,9 @@ Submission read_submission(const std::string& path, const std::vector<KnownLab>&
   return submission;
 }
 
-Submission unreadable_submission(const std::string& path, const std::vector<KnownLab>& labs,
+Submission unreadable_submission(const SubmissionFile& file, const std::vector<KnownLab>& labs,
                                  const std::string& only_lab, const std::string& reason) {
-  const KnownLab* meant = only_lab.empty() ? lab_called(path, labs) : &lab_named(only_lab, labs);
+  const KnownLab* meant = only_lab.empty() ? lab_called(file.called, labs) : &lab_named(only_lab, labs);
   Submission submission;
   for (const KnownLab& lab : labs) {
     if (meant != nullptr && meant != &lab) continue;

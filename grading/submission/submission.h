@@ -46,6 +46,16 @@ class UnreadableSubmission : public UsageError {
   using UsageError::UsageError;
 };
 
+/// Where a submission is, and what its author called it, which may say which lab it is: learning platforms rename what
+/// is handed in.
+struct SubmissionFile {
+  std::string path, called;
+
+  /// `called` empty: as it is called there.
+  SubmissionFile(std::string where, std::string called_by_its_author = "");  // NOLINT(google-explicit-constructor)
+  SubmissionFile(const char* where) : SubmissionFile(std::string(where)) {}  // NOLINT(google-explicit-constructor)
+};
+
 /// Reads a folder, an archive, or a single file of answers (A5's, with the code in it). A lab is a folder of its name,
 /// at the top or in one folder around everything; or the whole, where `only_lab` or the submission's name says which
 /// lab it is. Sources come from the blocks of the lab's markdown where there is no student/.
@@ -55,12 +65,12 @@ class UnreadableSubmission : public UsageError {
 ///           UsageError: it does not exist; it contains no lab, or more than one submission; an unknown `only_lab`,
 ///           with the nearest
 /// Example   a9.zip with hw/a9_collectives/student/broadcast/flat.cpp: a9_collectives, and a note on 'hw'
-Submission read_submission(const std::string& path, const std::vector<KnownLab>& labs,
+Submission read_submission(const SubmissionFile& file, const std::vector<KnownLab>& labs,
                            const std::string& only_lab = "");
 
 /// What is graded in place of a submission that could not be read: the lab that was asked for or that its name says, or
 /// else every lab, with nothing handed in.
-Submission unreadable_submission(const std::string& path, const std::vector<KnownLab>& labs,
+Submission unreadable_submission(const SubmissionFile& file, const std::vector<KnownLab>& labs,
                                  const std::string& only_lab, const std::string& reason);
 
 }  // namespace lab::grading

@@ -9,6 +9,8 @@ namespace lab::grading {
 /// `grade SUBMISSION`: builds, runs, judges and marks; writes a folder per lab. Returns ExitCode::kNotJudged if
 /// marks wait for another grading, because of the machine or because a file needs a look.
 void grade_command(cli::App& app);
+/// `grade-all FOLDER`: the same for each submission of a class; see grading/batch.
+void grade_all_command(cli::App& app);
 /// `marks DIR`: recomputes the marks from the results of a grading: after marking by hand, or with another --rubric.
 void marks_command(cli::App& app);
 /// `answers LAB`: prints the answer key.

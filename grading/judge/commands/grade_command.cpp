@@ -5,16 +5,15 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <random>
+#include <optional>
 #include <vector>
 
 #include "common/base/text.h"
 #include "common/launch/supervise/cores.h"
 #include "grading/judge/commands/commands.h"
 #include "grading/judge/commands/own_processes.h"
-#include "grading/judge/judge_lab.h"
+#include "grading/judge/grade_hand_in.h"
 #include "grading/judge/judging_place.h"
-#include "grading/judge/log_evidence.h"
 #include "grading/judge/result_files.h"
 #include "grading/marks/shown_marks.h"
 #include "grading/marks/writers.h"
@@ -26,16 +25,9 @@ namespace {
 
 struct GradeArguments {
   PlaceOptions place;
-  std::string submission, lab, task, out, accepted;
-  bool believes = false;
-  std::uint64_t seed = 0;
+  std::string submission, lab, out;
+  HandInOptions how;
 };
-
-/// A seed that the submission's authors cannot know.
-std::uint64_t secret_seed() {
-  std::random_device source;
-  return source() % 1'000'000'000;
-}
 
 /// The outcome of an earlier grading, with one task judged again.
 LabOutcome with_task(const std::string& folder, const std::string& task, const LabOutcome& again) {
@@ -67,29 +59,6 @@ void require_task(const std::string& task, const std::vector<KnownLab>& labs) {
   throw UsageError(fmt::format("--task {}: expected the id of a task, such as a9.broadcast", task));
 }
 
-/// The outcome of a submission that could not be read: the reason, in every task.
-LabOutcome unreadable_outcome(const Rubric& rubric, const std::string& reason) {
-  LabOutcome outcome;
-  outcome.lab = rubric.lab;
-  for (const RubricTask& task : rubric.tasks) {
-    TaskOutcome& result = outcome.tasks[task.id];
-    result.id = task.id;
-    result.reason = reason;
-  }
-  outcome.notes = {reason};
-  return outcome;
-}
-
-/// What is in the submission; if it cannot be read, nothing, with the reason.
-Submission read_or_explain(const std::string& path, const std::vector<KnownLab>& known, const std::string& only_lab) {
-  try {
-    return read_submission(path, known, only_lab);
-  } catch (const UnreadableSubmission& error) {
-    fmt::print(stderr, "lab grade: {}; it gets 0 marks\n", error.what());
-    return unreadable_submission(path, known, only_lab, error.what());
-  }
-}
-
 /// What the instructor can do about files that were left out.
 void print_needs_look(const LabOutcome& outcome) {
   for (const auto& [file, symbols] : outcome.needs_look) {
@@ -100,38 +69,54 @@ void print_needs_look(const LabOutcome& outcome) {
 }
 
 /// Returns whether everything was judged.
-bool grade_lab(const JudgingPlace& place, const JudgedLab& lab, const SubmittedLab& submitted,
+bool grade_lab(const JudgingPlace& place, const Submission& submission, std::size_t item,
                const GradeArguments& options) {
-  const Rubric rubric = place.rubric(lab);
-  const AcceptedSymbols accepted(options.accepted);
-  LabOutcome outcome = submitted.fault.empty()
-                           ? judge_lab(lab, rubric, place.builder(lab, accepted), place.sandbox(), submitted.sources,
-                                       {options.seed, options.task, options.believes})
-                           : unreadable_outcome(rubric, submitted.fault);
-  outcome.notes.insert(outcome.notes.begin(), submitted.notes.begin(), submitted.notes.end());
-  outcome.answers = submitted.answers;
-  outcome.evidence = evidence_of_logs(submitted.answers, lab.expected_log);
+  const JudgedLab& lab = judged_lab(submission.labs[item].lab);
+  LabOutcome outcome = outcome_of(place, submission, item, options.how);
   const std::string folder = options.out + "/" + lab.folder;
-  if (!options.task.empty()) outcome = with_task(folder, options.task, outcome);
-  const LabMarks marks = write_results(folder, rubric, outcome);
+  if (!options.how.judging.only_task.empty()) outcome = with_task(folder, options.how.judging.only_task, outcome);
+  const LabMarks marks = write_results(folder, place.rubric(lab), outcome);
   fmt::print("{}  {:.1f} s  {}/report.md\n", headline(marks), outcome.seconds, folder);
-  for (const MarkedItem& item : marks.items) {
-    if (item.marked_before)
-      fmt::print("  {} was marked by hand for another version; see {}/manual.toml\n", item.id, folder);
+  for (const MarkedItem& marked : marks.items) {
+    if (marked.marked_before)
+      fmt::print("  {} was marked by hand for another version; see {}/manual.toml\n", marked.id, folder);
   }
   print_needs_look(outcome);
   std::fflush(stdout);
   return marks.not_judged == 0;
 }
 
+/// Prints what the labs' processes have written in the order of the labs.
+class InOrder {
+ public:
+  explicit InOrder(std::size_t count) : ends_(count) {}
+
+  void add(std::size_t item, const ForkedEnd& end) {
+    ends_[item] = end;
+    for (; num_shown_ < ends_.size() && ends_[num_shown_]; ++num_shown_) {
+      fmt::print(stderr, "{}", ends_[num_shown_]->err);
+      fmt::print("{}", ends_[num_shown_]->out);
+      std::fflush(stdout);
+    }
+  }
+  std::vector<int> exit_codes() const {
+    std::vector<int> codes;
+    for (const auto& end : ends_) codes.push_back(end->exit_code);
+    return codes;
+  }
+
+ private:
+  std::vector<std::optional<ForkedEnd>> ends_;
+  std::size_t num_shown_ = 0;
+};
+
 ExitCode grade(GradeArguments options) {
   const JudgingPlace place(options.place);
-  std::vector<KnownLab> known;
-  for (const JudgedLab& lab : judged_labs())
-    known.push_back(known_lab(place.rubric(lab), place.root() + "/" + lab.folder));
-  if (!options.task.empty()) {
-    require_task(options.task, known);
-    if (options.lab.empty()) options.lab = options.task.substr(0, options.task.find('.'));
+  const std::vector<KnownLab> known = known_labs(place);
+  if (!options.how.judging.only_task.empty()) {
+    require_task(options.how.judging.only_task, known);
+    if (options.lab.empty())
+      options.lab = options.how.judging.only_task.substr(0, options.how.judging.only_task.find('.'));
   }
   const Submission submission = read_or_explain(options.submission, known, options.lab);
   if (options.out.empty()) {
@@ -139,16 +124,16 @@ ExitCode grade(GradeArguments options) {
     keep_owner(options.out, options.submission, submission.identity);
   }
   const auto grade_item = [&](std::size_t item) {
-    SubmittedLab lab = submission.labs[item];
-    if (!submission.identity.empty())
-      lab.notes.insert(lab.notes.begin(), "handed in by " + to_text(submission.identity));
-    lab.notes.insert(lab.notes.end(), submission.notes.begin(), submission.notes.end());
-    const bool all_judged = grade_lab(place, judged_lab(lab.lab), lab, options);
+    const bool all_judged = grade_lab(place, submission, item, options);
     return static_cast<int>(all_judged ? ExitCode::kAllMatch : ExitCode::kNotJudged);
   };
   if (submission.labs.size() == 1) return static_cast<ExitCode>(grade_item(0));
   // One lab alone leaves cores idle, while its program is linked or its ranks wait for each other.
-  const std::vector<int> codes = run_forked(submission.labs.size(), launch::usable_cores(), grade_item);
+  InOrder shown(submission.labs.size());
+  const std::optional<int> signal = run_forked({submission.labs.size(), launch::usable_cores(), grade_item,
+                                                [&](std::size_t item, const ForkedEnd& end) { shown.add(item, end); }});
+  if (signal) return static_cast<ExitCode>(128 + *signal);
+  const std::vector<int> codes = shown.exit_codes();
   return codes.empty() ? ExitCode::kAllMatch : static_cast<ExitCode>(worst_of(codes));
 }
 
@@ -159,14 +144,16 @@ void grade_command(cli::App& app) {
   options.place.add_to(app);
   app.add_argument("SUBMISSION", options.submission, "a folder, a zip or a tar, or a5_answers.md");
   app.add_text("--lab", options.lab, "LAB", "only this lab, such as a9");
-  app.add_text("--task", options.task, "ID", "only this task, such as a9.broadcast; the other marks stay as they were");
+  app.add_text("--task", options.how.judging.only_task, "ID",
+               "only this task, such as a9.broadcast; the other marks stay as they were");
   app.add_text("--out", options.out, "DIR", "where the results go (default: out/grading/WHO)");
-  app.add_text("--accept", options.accepted, "SYMBOL[,SYMBOL]...",
+  app.add_text("--accept", options.how.accepted, "SYMBOL[,SYMBOL]...",
                "judge files that use these unlisted symbols, too, such as getenv; '*': whatever they use");
-  app.add_flag("--believe", options.believes, "what ranks count of their own work and memory, whatever is seen of it");
-  app.add_seed("--seed", options.seed, "of the inputs: replays a grading");
+  app.add_flag("--believe", options.how.judging.believes_ranks,
+               "what ranks count of their own work and memory, whatever is seen of it");
+  app.add_seed("--seed", options.how.judging.seed, "of the inputs: replays a grading");
   app.set_action([&] {
-    if (!app.given("--seed")) options.seed = secret_seed();
+    if (!app.given("--seed")) options.how.judging.seed = secret_seed();
     ::prctl(PR_SET_DUMPABLE, 0);  // other processes of this user must not read what is expected in this one's memory
     return grade(options);
   });

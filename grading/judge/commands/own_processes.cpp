@@ -1,20 +1,20 @@
 #include "grading/judge/commands/own_processes.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <map>
-#include <thread>
 
 #include "common/base/errors.h"
 #include "common/base/files.h"
 #include "common/base/subprocess.h"
+#include "common/launch/supervise/launcher_signals.h"
 #include "common/launch/supervise/run_directory.h"
 
 namespace lab::grading {
@@ -41,42 +41,82 @@ void run_in_own_processes(const OwnProcesses& work) {
   }
 }
 
-std::vector<int> run_forked(std::size_t count, int jobs, const std::function<int(std::size_t item)>& body) {
-  constexpr std::chrono::milliseconds kBetweenLooks{10};
-  struct Item {
-    pid_t pid = -1;
-    bool ended = false;
-    UniqueFd printed;
-  };
-  std::vector<Item> items(count);
-  std::vector<int> exit_codes(count, 0);
-  std::fflush(nullptr);  // otherwise each child would print it, too
-  std::size_t num_running = 0, num_shown = 0;
-  // The last ones first: courses put the short assignments first, and a long one at the end would run alone.
-  for (std::size_t num_left = count; num_shown < count; std::this_thread::sleep_for(kBetweenLooks)) {
-    while (num_left > 0 && num_running < static_cast<std::size_t>(jobs)) {
-      Item& item = items[--num_left];
-      item.printed = UniqueFd(::memfd_create("printed", MFD_CLOEXEC));
-      if (item.printed.get() < 0) throw UsageError("the system refuses a file in memory");
+namespace {
+
+/// A file without a name.
+UniqueFd memory_file() {
+  UniqueFd file(::memfd_create("written", MFD_CLOEXEC));
+  if (file.get() < 0) throw UsageError("the system refuses a file in memory");
+  return file;
+}
+
+std::string content_of(const UniqueFd& file) {
+  return read_file(fmt::format("/proc/self/fd/{}", file.get()));
+}
+
+class ForkedItems {
+ public:
+  explicit ForkedItems(const ForkedWork& work) : work_(work), num_left_(work.count) {}
+
+  ~ForkedItems() {
+    for (const auto& [item, process] : running_) ::kill(-process.pid, SIGKILL);
+    for (const auto& [item, process] : running_) ::waitpid(process.pid, nullptr, 0);
+  }
+  ForkedItems(const ForkedItems&) = delete;
+  ForkedItems& operator=(const ForkedItems&) = delete;
+
+  bool are_done() const { return num_left_ == 0 && running_.empty(); }
+
+  void start() {
+    while (num_left_ > 0 && running_.size() < static_cast<std::size_t>(work_.jobs)) {
+      // The last ones first: courses put the short assignments first, and a long one at the end would run alone.
+      const std::size_t item = --num_left_;
+      Process process{-1, memory_file(), memory_file()};
       ProcessOptions options;
-      options.stdout_fd = item.printed.get();
-      item.pid = fork_process([&, index = num_left] { return body(index); }, options);
-      ++num_running;
-    }
-    for (std::size_t index = num_left; index < count; ++index) {
-      int status = 0;
-      if (items[index].ended || ::waitpid(items[index].pid, &status, WNOHANG) != items[index].pid) continue;
-      items[index].ended = true;
-      exit_codes[index] = exit_code_of_status(status);
-      --num_running;
-    }
-    for (; num_shown < count && items[num_shown].ended; ++num_shown) {
-      const std::string text = read_file(fmt::format("/proc/self/fd/{}", items[num_shown].printed.get()));
-      fmt::print("{}", text);
-      std::fflush(stdout);
+      options.stdout_fd = process.out.get();
+      options.stderr_fd = process.err.get();
+      std::fflush(nullptr);  // otherwise the child would print it, too
+      process.pid = fork_process([&] { return work_.body(item); }, options);
+      running_.emplace(item, std::move(process));
     }
   }
-  return exit_codes;
+
+  void collect() {
+    for (auto at = running_.begin(); at != running_.end();) {
+      int status = 0;
+      if (::waitpid(at->second.pid, &status, WNOHANG) != at->second.pid) {
+        ++at;
+        continue;
+      }
+      const std::size_t item = at->first;
+      const ForkedEnd end{exit_code_of_status(status), content_of(at->second.out), content_of(at->second.err)};
+      at = running_.erase(at);
+      work_.ended(item, end);
+    }
+  }
+
+ private:
+  struct Process {
+    pid_t pid = -1;
+    UniqueFd out, err;
+  };
+
+  const ForkedWork& work_;
+  std::size_t num_left_;
+  std::map<std::size_t, Process> running_;
+};
+
+}  // namespace
+
+std::optional<int> run_forked(const ForkedWork& work) {
+  constexpr std::chrono::milliseconds kBetweenLooks{200};  // the end of a process interrupts it
+  launch::LauncherSignals signals;
+  for (ForkedItems items(work);; signals.wait(kBetweenLooks)) {
+    if (const auto signal = signals.next()) return signal;
+    items.collect();
+    items.start();
+    if (items.are_done()) return std::nullopt;
+  }
 }
 
 }  // namespace lab::grading

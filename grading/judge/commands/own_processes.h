@@ -23,10 +23,25 @@ struct OwnProcesses {
 /// Errors    UsageError: a process cannot be started
 void run_in_own_processes(const OwnProcesses& work);
 
-/// Does each item in a process forked from this one, and prints what it has printed in the order of the items.
-/// Returns   the exit code of each
+/// How the process of an item has ended, and what it has written.
+struct ForkedEnd {
+  int exit_code = 0;
+  std::string out, err;
+};
+
+/// Work that is done item by item, each in a process forked from this one.
+struct ForkedWork {
+  std::size_t count = 0;
+  int jobs = 1;                                                       ///< at a time
+  std::function<int(std::size_t item)> body;                          ///< returns the exit code
+  std::function<void(std::size_t item, const ForkedEnd& end)> ended;  ///< called here, in the order in which they end
+};
+
+/// Does all items, the last ones first, or stops at a signal that would end this process: then those that are at work
+/// are killed.
+/// Returns   that signal; nothing: all is done
 /// Call      from the main thread, blocking, before any work with tensors
 /// Errors    UsageError: a process or a file cannot be created
-std::vector<int> run_forked(std::size_t count, int jobs, const std::function<int(std::size_t item)>& body);
+std::optional<int> run_forked(const ForkedWork& work);
 
 }  // namespace lab::grading

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/course/hand_in/identity.h"
+#include "grading/batch/roster.h"
+#include "grading/marks/lab_marks.h"
+
+namespace lab::grading {
+
+/// One student of a class, with all that was handed in.
+struct MarkedStudent {
+  std::optional<std::size_t> roster_row;
+  Identity identity;
+  std::string who;                       ///< the folder of the results; empty: nothing was handed in
+  std::vector<std::string> hand_ins;     ///< those that count
+  bool is_late = false;                  ///< one of them is, by the platform
+  std::vector<std::string> remarks;      ///< why there are no marks, or what to look at
+  std::map<std::string, LabMarks> labs;  ///< by lab
+};
+
+/// A table of marks: the roster's columns if there is one, then those below, four of them for each lab. Marks are not
+/// rounded.
+/// Returns   CSV that is safe to open in a spreadsheet
+/// Example   ID,Student,who,hand-in,late,a9 marks,a9 of,a9 pending,a9 not judged,remarks
+std::string marks_csv(const Roster* roster, const std::vector<MarkedStudent>& students,
+                      const std::vector<std::string>& labs);
+
+}  // namespace lab::grading

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/course/hand_in/identity.h"
+#include "grading/batch/hand_ins.h"
+#include "grading/batch/result_store.h"
+#include "grading/batch/roster.h"
+#include "grading/batch/scanned_hand_in.h"
+
+namespace lab::grading {
+
+/// A hand-in with what is known about it.
+struct PlannedHandIn {
+  HandIn hand_in;
+  ScannedHandIn scanned;
+  std::vector<std::size_t> roster_rows;  ///< of those who handed it in
+  Identity identity;                     ///< of the student that its results are kept under; may be empty
+  std::string who;                       ///< the folder of its results, within that of all
+  /// Labs whose results come from this hand-in. Of several hand-ins of a student for a lab only the last counts.
+  std::vector<std::string> labs;
+  std::vector<std::string> due;    ///< those of them that have to be judged
+  std::vector<std::string> notes;  ///< for the instructor: replaced, signed with another's id
+};
+
+/// What a class has handed in.
+struct ClassPlan {
+  std::vector<PlannedHandIn> hand_ins;
+  std::vector<std::size_t> missing;  ///< rows of the roster without any hand-in
+};
+
+/// What is chosen of a class.
+struct ClassChoice {
+  std::vector<std::string> only;  ///< students or hand-ins, by any of their names; empty: all
+  bool changed = false;           ///< only what has been graded, and was then handed in differently
+  bool again = false;             ///< whatever has been graded
+};
+
+/// Whose each hand-in is: by its learning platform's names and the roster, or else by what it says itself. `folder_of`
+/// names the folder of a student's results, from the hand-in and an identity that may be empty.
+/// `judging`: by lab, what an outcome depends on apart from the hand-in, see StoredResult.
+/// Errors    UsageError: `only` has a name that fits no hand-in, with the nearest
+ClassPlan plan_class(const HandIns& hand_ins, const std::vector<ScannedHandIn>& scanned, const Roster* roster,
+                     const std::function<std::string(const HandIn&, const Identity&)>& folder_of);
+
+/// Fills in what is due: labs without a stored result, or with one of other files or another judging.
+void choose_due(ClassPlan& plan, const ClassChoice& choice, const std::vector<StoredResult>& stored,
+                const std::map<std::string, std::string>& judging);
+
+}  // namespace lab::grading

@@ -1,0 +1,72 @@
+#include "grading/batch/csv.h"
+
+#include <csv.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "common/base/errors.h"
+#include "common/base/option_value.h"
+
+namespace lab::grading {
+namespace {
+
+struct Rows {
+  std::vector<CsvRow> done;
+  CsvRow current;
+};
+
+void add_field(void* field, std::size_t size, void* rows) {
+  static_cast<Rows*>(rows)->current.emplace_back(static_cast<const char*>(field), size);
+}
+
+void end_row(int, void* rows) {
+  auto* const all = static_cast<Rows*>(rows);
+  all->done.push_back(std::move(all->current));
+  all->current.clear();
+}
+
+bool is_formula(const std::string& field) {
+  constexpr std::string_view kBeginnings = "=+-@\t\r";
+  return !field.empty() && kBeginnings.find(field.front()) != std::string_view::npos && !option::integer<double>(field);
+}
+
+}  // namespace
+
+std::vector<CsvRow> parse_csv(std::string_view text, const std::string& path) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) text.remove_prefix(kByteOrderMark.size());
+  const std::string_view first = text.substr(0, text.find('\n'));
+  const auto num = [&](char separator) { return std::count(first.begin(), first.end(), separator); };
+
+  csv_parser parser;
+  if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) != 0) throw UsageError(path + ": no memory to read it");
+  const std::unique_ptr<csv_parser, void (*)(csv_parser*)> freed(&parser, csv_free);
+  if (num(';') > num(',')) csv_set_delim(&parser, ';');
+  Rows rows;
+  const bool read = csv_parse(&parser, text.data(), text.size(), add_field, end_row, &rows) == text.size() &&
+                    csv_fini(&parser, add_field, end_row, &rows) == 0;
+  if (!read)
+    throw UsageError(fmt::format("{}: row {}: {}; expected comma-separated values as a spreadsheet saves them", path,
+                                 rows.done.size() + 1, csv_strerror(csv_error(&parser))));
+  return rows.done;
+}
+
+std::string csv_line(const CsvRow& fields) {
+  std::string line;
+  for (const std::string& field : fields) {
+    if (!line.empty() || &field != &fields.front()) line += ',';
+    const std::string safe = is_formula(field) ? "'" + field : field;
+    if (safe.find_first_of(",;\"\r\n") == std::string::npos) {
+      line += safe;
+      continue;
+    }
+    std::string quoted(csv_write(nullptr, 0, safe.data(), safe.size()), '\0');
+    csv_write(quoted.data(), quoted.size(), safe.data(), safe.size());
+    line += quoted;
+  }
+  return line + "\n";
+}
+
+}  // namespace lab::grading

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <regex>
+#include <string>
+#include <vector>
+
+// What learning platforms call the files of a bulk download. Nothing here looks at a disk.
+namespace lab::grading {
+
+/// A student as a learning platform names one; what it does not say is empty.
+struct Student {
+  std::string id;    ///< the platform's, or the university's
+  std::string name;  ///< "Ada Lovelace"; Canvas writes "lovelaceada"
+  std::string email;
+
+  bool empty() const { return id.empty() && name.empty() && email.empty(); }
+};
+
+/// A file's name in a bulk download, taken apart.
+struct DownloadName {
+  Student student;
+  std::string file;          ///< as the student called it: "a9.zip"; empty: the whole folder
+  bool is_late = false;      ///< the platform says so
+  std::int64_t version = 0;  ///< of one student's files, the largest is the last
+};
+
+/// Canvas: "lovelaceada_LATE_4711_98765_a9-1.zip", with the user's id and the upload's; "-1" is Canvas', for the second
+/// upload of a file. Nothing: no such name.
+std::optional<DownloadName> canvas_name(const std::string& name);
+
+/// Moodle: "Ada Lovelace_4711_assignsubmission_file_" for a folder, or with the file's name at the end, where it was
+/// downloaded without folders. Nothing: no such name.
+std::optional<DownloadName> moodle_name(const std::string& name);
+
+/// Names of other platforms: text with {id}, {name}, {file} and {any}, each of which stands for at least one character,
+/// and for as few as the rest permits.
+/// Example   "{id}-{any}-{file}" and "s1234-2026-a9.zip": id "s1234", file "a9.zip"
+class NamePattern {
+ public:
+  /// Errors    UsageError: an unknown or repeated placeholder; neither {id} nor {name}
+  explicit NamePattern(const std::string& text);
+  std::optional<DownloadName> match(const std::string& name) const;
+
+ private:
+  std::regex expression_;
+  std::vector<std::string> placeholders_;  ///< of its groups, in order
+};
+
+}  // namespace lab::grading

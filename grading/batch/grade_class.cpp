@@ -1,0 +1,364 @@
+#include "grading/batch/grade_class.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "common/base/checksum.h"
+#include "common/base/files.h"
+#include "common/base/option_value.h"
+#include "common/base/subprocess.h"
+#include "common/base/text.h"
+#include "common/launch/supervise/run_directory.h"
+#include "grading/batch/class_marks.h"
+#include "grading/batch/unpack_download.h"
+#include "grading/judge/commands/own_processes.h"
+#include "grading/judge/result_files.h"
+#include "grading/marks/shown_marks.h"
+#include "grading/submission/results_folder.h"
+
+namespace lab::grading {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string first_line(const std::string& text) {
+  return one_line(text.substr(0, text.find('\n')));
+}
+
+/// A rubric's part that an outcome depends on. Marks are computed from the outcome, again and again.
+std::string judging_part(const Rubric& rubric) {
+  Json tasks = Json::array();
+  for (const RubricTask& task : rubric.tasks)
+    tasks.push_back({task.id, task.file, task.needs, task.stand_in, task.judges_cost_of});
+  const RubricJudging& judging = rubric.judging;
+  return Json({tasks, judging.ranks.value_or(std::vector<int>()), judging.cheap_ranks.value_or(std::vector<int>()),
+               judging.stall_seconds, judging.budget_seconds, rubric.hand_in.sources, rubric.hand_in.answers})
+      .dump();
+}
+
+std::string checksum_of_file(const std::string& path) {
+  return fmt::format("{:016x}", checksum_of(read_file(path)));
+}
+
+/// Minutes and seconds, roughly.
+std::string about(double seconds) {
+  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
+  return fmt::format("{:.0f} min", seconds / 60);
+}
+
+class GradingOfClass {
+ public:
+  GradingOfClass(const JudgingPlace& place, ClassOrder order)
+      : place_(place), order_(std::move(order)), known_(known_labs(place)) {
+    if (!order_.roster.empty())
+      roster_ = std::make_unique<Roster>(read_file(order_.roster), order_.roster, order_.roster_id);
+    if (!order_.names.empty()) names_ = NamePattern(order_.names);
+    make_folder("--out", order_.out);
+    store_ = std::make_unique<ResultStore>(order_.out + "/results.sqlite");
+    choose_seed();
+  }
+
+  ExitCode run() {
+    const HandIns hand_ins = find();
+    for (const std::string& note : hand_ins.notes) fmt::print("  {}\n", note);
+    const std::vector<ScannedHandIn> scanned = scan_all(hand_ins);
+    if (signal_) return stopped();
+    plan_ = plan_class(hand_ins, scanned, roster_.get(),
+                       [&](const HandIn& one, const Identity& identity) { return folder_for(one, identity); });
+    choose_due(plan_, order_.choice, store_->all_without_outcomes(), judging_of_labs());
+    say_plan();
+    grade_due();
+    if (signal_) return stopped();
+    write_marks();
+    return num_open_ == 0 ? ExitCode::kAllMatch : ExitCode::kNotJudged;
+  }
+
+ private:
+  void choose_seed() {
+    const std::optional<std::string> kept = store_->note("seed");
+    if (!order_.has_seed) {
+      const auto seed = kept ? option::integer<std::uint64_t>(*kept) : std::nullopt;
+      order_.how.judging.seed = seed.value_or(secret_seed());
+    }
+    store_->set_note("seed", std::to_string(order_.how.judging.seed));
+  }
+
+  HandIns find() {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(order_.folder, ignored)) return find_hand_ins(order_.folder, names_);
+    std::vector<std::string> notes = unpack_download(order_.folder, unpacked_.path());
+    HandIns found = find_hand_ins(unpacked_.path(), names_);
+    found.notes.insert(found.notes.begin(), notes.begin(), notes.end());
+    return found;
+  }
+
+  Submission read(const HandIn& hand_in) const {
+    const SubmissionFile file(hand_in.path, hand_in.called);
+    try {
+      return read_submission(file, known_, order_.only_lab);
+    } catch (const UnreadableSubmission& error) {
+      return unreadable_submission(file, known_, order_.only_lab, without_place(error.what(), hand_in));
+    }
+  }
+
+  /// A message with the hand-in's name in place of where it happens to lie.
+  static std::string without_place(std::string message, const HandIn& hand_in) {
+    for (std::size_t at; (at = message.find(hand_in.path)) != std::string::npos;)
+      message.replace(at, hand_in.path.size(), hand_in.shown);
+    return message;
+  }
+
+  /// Reads every hand-in in a process of its own: who knows what is in it.
+  std::vector<ScannedHandIn> scan_all(const HandIns& hand_ins) {
+    std::vector<ScannedHandIn> scanned(hand_ins.found.size());
+    ForkedWork work;
+    work.count = scanned.size();
+    work.jobs = order_.jobs;
+    work.body = [&](std::size_t item) {
+      ScannedHandIn found;
+      try {
+        found = scan(read(hand_ins.found[item]));
+      } catch (const UsageError& error) {
+        found.problem = without_place(error.what(), hand_ins.found[item]);
+      }
+      fmt::print("{}", scanned_to_json(found));
+      return 0;
+    };
+    work.ended = [&](std::size_t item, const ForkedEnd& end) {
+      if (end.exit_code == 0) {
+        scanned[item] = scanned_from_json(end.out);
+      } else {
+        scanned[item].problem = fmt::format("could not be read: exit code {}: {}", end.exit_code, first_line(end.err));
+      }
+    };
+    signal_ = run_forked(work);
+    return scanned;
+  }
+
+  /// The folder's name within the folder of all results, which belongs to this student from now on.
+  std::string folder_for(const HandIn& hand_in, const Identity& identity) const {
+    const std::string folder = results_folder(order_.out, hand_in.path, identity, known_);
+    keep_owner(folder, hand_in.shown, identity);
+    return std::filesystem::path(folder).filename().string();
+  }
+
+  std::map<std::string, std::string> judging_of_labs() const {
+    const std::string own = checksum_of_file(own_program());
+    std::map<std::string, std::string> judging;
+    for (const KnownLab& lab : known_) {
+      const std::string& name = lab.rubric.lab;
+      judging[name] =
+          fmt::format("{} {} {:016x} seed {}{}{} {}", own, checksum_of_file(place_.build() + "/" + kRankFolder + name),
+                      checksum_of(judging_part(lab.rubric)), order_.how.judging.seed,
+                      order_.how.judging.believes_ranks ? " believed" : "",
+                      order_.how.accepted.empty() ? "" : " accepted " + order_.how.accepted, place_.sandbox().level());
+    }
+    return judging;
+  }
+
+  std::string files_of(const PlannedHandIn& one, const std::string& lab) const {
+    return order_.out + "/" + one.who + "/" + lab;
+  }
+
+  /// Results whose files have not survived: the machine may have gone down after they were kept.
+  std::vector<std::string> lost_files(const PlannedHandIn& one) const {
+    std::vector<std::string> lost;
+    for (const std::string& lab : one.labs) {
+      if (std::find(one.due.begin(), one.due.end(), lab) != one.due.end() || !store_->find(one.who, lab)) continue;
+      const std::string file = files_of(one, lab) + "/outcome.json";
+      std::error_code missing;
+      if (std::filesystem::file_size(file, missing) == 0 || missing) lost.push_back(lab);
+    }
+    return lost;
+  }
+
+  void say_plan() {
+    std::size_t num_labs = 0;
+    for (const PlannedHandIn& one : plan_.hand_ins) num_labs += one.labs.size();
+    for (std::size_t i = 0; i < plan_.hand_ins.size(); ++i) {
+      const PlannedHandIn& one = plan_.hand_ins[i];
+      if (!one.scanned.problem.empty()) {
+        fmt::print("  {}: not graded: {}\n", one.hand_in.shown, safe_text(one.scanned.problem, 500));
+        ++num_open_;
+      }
+      for (const std::string& note : one.notes) fmt::print("  {}\n", safe_text(note, 500));
+      lost_[i] = lost_files(one);
+      if (!one.due.empty() || !lost_[i].empty()) to_do_.push_back(i);
+      num_due_ += one.due.size();
+    }
+    const std::string missing =
+        plan_.missing.empty() ? "" : fmt::format(", {} of the roster without one", plan_.missing.size());
+    fmt::print("{}{}: {} to grade, {} as before; seed {}\n", counted(plan_.hand_ins.size(), "hand-in"), missing,
+               num_due_, num_labs - num_due_, order_.how.judging.seed);
+    std::fflush(stdout);
+  }
+
+  /// In the process of one hand-in: judges what is due, and leaves files and, on stdout, what is to be kept.
+  int grade_one(const PlannedHandIn& one, const std::map<std::string, std::string>& stored) const {
+    const Submission submission = read(one.hand_in);
+    Json results = Json::array();
+    for (std::size_t i = 0; i < submission.labs.size(); ++i) {
+      const std::string& lab = submission.labs[i].lab;
+      const auto kept = stored.find(lab);
+      const bool is_due = std::find(one.due.begin(), one.due.end(), lab) != one.due.end();
+      if (!is_due && kept == stored.end()) continue;
+      LabOutcome outcome;
+      if (is_due) {
+        outcome = outcome_of(place_, submission, i, order_.how);
+      } else {
+        outcome = outcome_from_json(kept->second, lab);
+        outcome.answers = submission.labs[i].answers;
+      }
+      const LabMarks marks = write_results(files_of(one, lab), place_.rubric(judged_lab(lab)), outcome);
+      std::vector<std::string> to_look_at;
+      for (const auto& [file, symbols] : outcome.needs_look) to_look_at.push_back(file);
+      results.push_back({{"lab", lab},
+                         {"headline", headline(marks)},
+                         {"seconds", outcome.seconds},
+                         {"needs a look", to_look_at},
+                         {"outcome", outcome_to_json(outcome)}});
+    }
+    fmt::print("{}", results.dump(-1, ' ', false, Json::error_handler_t::replace));
+    return 0;
+  }
+
+  void grade_due() {
+    const auto start = std::chrono::steady_clock::now();
+    std::map<std::size_t, std::map<std::string, std::string>> stored;  // outcomes whose files are written again
+    for (const std::size_t i : to_do_) {
+      for (const std::string& lab : lost_[i]) stored[i][lab] = store_->find(plan_.hand_ins[i].who, lab)->outcome;
+    }
+    const std::map<std::string, std::string> judging = judging_of_labs();
+    std::size_t num_done = 0;
+    ForkedWork work;
+    work.count = to_do_.size();
+    work.jobs = order_.jobs;
+    // run_forked() begins with the last item.
+    const auto planned = [&](std::size_t item) { return to_do_[to_do_.size() - 1 - item]; };
+    work.body = [&](std::size_t item) { return grade_one(plan_.hand_ins[planned(item)], stored[planned(item)]); };
+    work.ended = [&](std::size_t item, const ForkedEnd& end) {
+      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      const double per_item = seconds / static_cast<double>(++num_done);
+      const double left = per_item * static_cast<double>(to_do_.size() - num_done);
+      fmt::print("[{}/{}, about {} left] ", num_done, to_do_.size(), about(left));
+      keep(plan_.hand_ins[planned(item)], judging, end);
+      std::fflush(stdout);
+    };
+    signal_ = run_forked(work);
+  }
+
+  void keep(const PlannedHandIn& one, const std::map<std::string, std::string>& judging, const ForkedEnd& end) {
+    if (end.exit_code != 0) {
+      fmt::print("{}: could not be graded: exit code {}: {}\n", one.who, end.exit_code,
+                 safe_text(first_line(end.err), 500));
+      ++num_open_;
+      return;
+    }
+    std::vector<StoredResult> results;
+    bool is_first = true;
+    for (const Json& result : Json::parse(end.out)) {
+      const auto lab = result.at("lab").get<std::string>();
+      fmt::print("{}{}  {}  {:.1f} s  {}/report.md\n", is_first ? "" : "  ", one.who,
+                 result.at("headline").get<std::string>(), result.at("seconds").get<double>(), files_of(one, lab));
+      is_first = false;
+      for (const Json& file : result.at("needs a look"))
+        fmt::print("  {} needs a look: lab grade {} --lab {} says at what\n", file.get<std::string>(),
+                   one.hand_in.shown, lab);
+      if (std::find(one.due.begin(), one.due.end(), lab) == one.due.end()) continue;
+      results.push_back({one.who, lab, one.hand_in.shown, one.scanned.versions.at(lab), judging.at(lab),
+                         result.at("outcome").get<std::string>()});
+    }
+    store_->keep(results);
+  }
+
+  /// Of all results that are kept, with what was marked by hand meanwhile.
+  void write_marks() {
+    std::vector<MarkedStudent> students = students_of_plan();
+    std::vector<std::string> labs;
+    for (const KnownLab& lab : known_) {
+      const std::string& name = lab.rubric.lab;
+      bool any = false;
+      for (MarkedStudent& student : students) {
+        const std::string folder = order_.out + "/" + student.who + "/" + name;
+        if (student.who.empty() || !store_->find(student.who, name)) continue;
+        any = true;
+        try {
+          const LabMarks marks = write_results(folder, lab.rubric, read_results(folder));
+          if (marks.not_judged > 0) ++num_open_;
+          student.labs[name] = marks;
+        } catch (const UsageError& error) {
+          fmt::print("{}: {}\n", student.who, error.what());
+          student.remarks.emplace_back(error.what());
+          ++num_open_;
+        }
+      }
+      if (any) labs.push_back(name);
+    }
+    write_file_atomically(order_.out + "/marks.csv", marks_csv(roster_.get(), students, labs));
+    fmt::print("{}/marks.csv: {}{}\n", order_.out, counted(students.size(), "student"),
+               num_open_ == 0 ? "" : fmt::format("; {} to look at or grade again", num_open_));
+  }
+
+  /// A row for each student: in the roster's order, then the others by name.
+  std::vector<MarkedStudent> students_of_plan() const {
+    std::map<std::pair<std::size_t, std::string>, MarkedStudent> rows;  // by place in the roster, and folder
+    const std::size_t after_roster = roster_ == nullptr ? 0 : roster_->size();
+    const auto add = [&](const PlannedHandIn& one, std::optional<std::size_t> row) {
+      MarkedStudent& student = rows[{row.value_or(after_roster), one.who}];
+      student.roster_row = row;
+      student.identity = one.identity;
+      student.who = one.who;
+      if (!one.labs.empty()) student.hand_ins.push_back(one.hand_in.shown);
+      student.is_late = student.is_late || (one.hand_in.is_late && !one.labs.empty());
+      if (!one.scanned.problem.empty()) student.remarks.push_back("not graded: " + one.scanned.problem);
+      student.remarks.insert(student.remarks.end(), one.notes.begin(), one.notes.end());
+    };
+    for (const PlannedHandIn& one : plan_.hand_ins) {
+      if (one.roster_rows.empty()) add(one, std::nullopt);
+      for (const std::size_t row : one.roster_rows) add(one, row);
+    }
+    for (const std::size_t row : plan_.missing) {
+      MarkedStudent& student = rows[{row, ""}];
+      student.roster_row = row;
+      student.remarks.emplace_back("nothing handed in");
+    }
+    std::vector<MarkedStudent> students;
+    for (auto& [place, student] : rows) students.push_back(std::move(student));
+    return students;
+  }
+
+  ExitCode stopped() const {
+    fmt::print(stderr, "lab grade-all: stopped; what is graded is kept: the same command goes on\n");
+    return static_cast<ExitCode>(128 + *signal_);
+  }
+
+  const JudgingPlace& place_;
+  ClassOrder order_;
+  const std::vector<KnownLab> known_;
+  std::unique_ptr<Roster> roster_;
+  std::optional<NamePattern> names_;
+  std::unique_ptr<ResultStore> store_;
+  launch::RunDirectory unpacked_;
+  ClassPlan plan_;
+  std::map<std::size_t, std::vector<std::string>> lost_;  ///< by hand-in
+  std::vector<std::size_t> to_do_;                        ///< hand-ins of which something is due or lost
+  std::size_t num_due_ = 0;
+  std::size_t num_open_ = 0;  ///< what waits for another grading, or for somebody to look
+  std::optional<int> signal_;
+};
+
+}  // namespace
+
+ExitCode grade_class(const JudgingPlace& place, ClassOrder order) {
+  return GradingOfClass(place, std::move(order)).run();
+}
+
+}  // namespace lab::grading

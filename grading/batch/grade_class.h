@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "common/base/errors.h"
+#include "grading/batch/class_plan.h"
+#include "grading/judge/grade_hand_in.h"
+
+namespace lab::grading {
+
+/// A class's hand-ins, and how they are graded.
+struct ClassOrder {
+  std::string folder;  ///< of all hand-ins, or the platform's archive of it
+  std::string out;
+  std::string only_lab;                  ///< where hand-ins do not say which lab they are; empty: they do
+  std::string roster, roster_id, names;  ///< files and options; empty: none
+  ClassChoice choice;
+  HandInOptions how;
+  bool has_seed = false;  ///< otherwise it is the one of the earlier results, or a new one
+  int jobs = 1;           ///< hand-ins at a time
+};
+
+/// Grades what is due of a class's hand-ins. Each has a process of its own, which leaves the files of `lab grade` in
+/// OUT/WHO/LAB; then its results are kept in OUT/results.sqlite, and last OUT/marks.csv is written, with the marks that
+/// were given by hand meanwhile. Interrupted, however roughly, it goes on where it was.
+/// Returns   kNotJudged if something waits for another grading or could not be graded; 128 + signal if it was stopped
+/// Errors    UsageError: nothing to grade; a roster, pattern or store that cannot be used
+ExitCode grade_class(const JudgingPlace& place, ClassOrder order);
+
+}  // namespace lab::grading

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grading/batch/csv.h"
+#include "grading/batch/download_name.h"
+
+namespace lab::grading {
+
+/// The students of a course: a CSV file with headings, such as a gradebook that a learning platform exports. All its
+/// columns are kept.
+class Roster {
+ public:
+  /// `id_column`: the heading of the column that students are called by; empty: the first of the usual ones that is
+  /// there (SIS User ID, SIS Login ID, Student ID, SID, ID number, Username, Identifier, ID, Email address, Email).
+  /// Errors    UsageError: not CSV, no rows, no such column (with the nearest), an id twice or missing
+  Roster(const std::string& csv, const std::string& path, const std::string& id_column = "");
+
+  std::size_t size() const { return rows_.size(); }
+  const CsvRow& headings() const { return headings_; }
+  const CsvRow& row(std::size_t index) const { return rows_[index]; }
+  /// What the student of a row is called here.
+  std::string id_of(std::size_t index) const { return rows_[index][id_column_]; }
+  /// The row's cell under a heading that a platform uses for names; empty: there is none.
+  std::string name_of(std::size_t index) const;
+
+  /// The row of a student: the only one with a cell that is the id ("4711", or Moodle's "Participant 4711"), or else the
+  /// email, or else the name ("Ada Lovelace", "Lovelace, Ada", Canvas' "lovelaceada"). Nothing: there is none, or more
+  /// than one.
+  std::optional<std::size_t> find(const Student& student) const;
+
+ private:
+  CsvRow headings_;
+  std::vector<CsvRow> rows_;
+  std::size_t id_column_ = 0;
+};
+
+}  // namespace lab::grading

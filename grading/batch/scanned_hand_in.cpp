@@ -1,0 +1,71 @@
+#include "grading/batch/scanned_hand_in.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/base/checksum.h"
+#include "common/base/errors.h"
+
+namespace lab::grading {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Each text with its length, so that no two lists of texts are the same.
+void add(std::string& all, const std::string& text) {
+  all += fmt::format("{}:", text.size());
+  all += text;
+}
+
+std::string version_of(const Submission& submission, const SubmittedLab& lab) {
+  std::string all;
+  for (const std::string* text : {&submission.identity.name, &submission.identity.id, &lab.lab, &lab.fault})
+    add(all, *text);
+  for (const auto* files : {&lab.sources, &lab.answers}) {
+    add(all, std::to_string(files->size()));
+    for (const auto& [name, bytes] : *files) {
+      add(all, name);
+      add(all, bytes);
+    }
+  }
+  for (const auto* notes : {&submission.notes, &lab.notes}) {
+    add(all, std::to_string(notes->size()));
+    for (const std::string& note : *notes) add(all, note);
+  }
+  return fmt::format("{:016x}-{}", checksum_of(all), all.size());
+}
+
+}  // namespace
+
+ScannedHandIn scan(const Submission& submission) {
+  ScannedHandIn scanned;
+  scanned.identity = submission.identity;
+  for (const SubmittedLab& lab : submission.labs) scanned.versions[lab.lab] = version_of(submission, lab);
+  return scanned;
+}
+
+std::string scanned_to_json(const ScannedHandIn& scanned) {
+  return Json({{"problem", scanned.problem},
+               {"name", scanned.identity.name},
+               {"id", scanned.identity.id},
+               {"versions", scanned.versions}})
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+ScannedHandIn scanned_from_json(const std::string& json) {
+  try {
+    const Json read = Json::parse(json);
+    ScannedHandIn scanned;
+    read.at("problem").get_to(scanned.problem);
+    read.at("name").get_to(scanned.identity.name);
+    read.at("id").get_to(scanned.identity.id);
+    read.at("versions").get_to(scanned.versions);
+    return scanned;
+  } catch (const Json::exception& failure) {
+    throw UsageError(
+        fmt::format("expected what was found in a hand-in as JSON, got something else: {}", failure.what()));
+  }
+}
+
+}  // namespace lab::grading

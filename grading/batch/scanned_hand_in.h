@@ -1,0 +1,25 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "common/course/hand_in/identity.h"
+#include "grading/submission/submission.h"
+
+namespace lab::grading {
+
+/// What grading many hand-ins needs to know of one before it is graded. Small, whatever is in the hand-in.
+struct ScannedHandIn {
+  std::string problem;                          ///< why nothing of it can be graded, not even as 0; empty: it can
+  Identity identity;                            ///< that it says it has
+  std::map<std::string, std::string> versions;  ///< lab -> a checksum of all that was handed in for it
+};
+
+ScannedHandIn scan(const Submission& submission);
+
+/// As JSON, from the process that read the hand-in to the one that plans, and back.
+/// Errors    UsageError: not such JSON
+std::string scanned_to_json(const ScannedHandIn& scanned);
+ScannedHandIn scanned_from_json(const std::string& json);
+
+}  // namespace lab::grading

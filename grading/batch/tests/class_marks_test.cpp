@@ -1,0 +1,49 @@
+#include "grading/batch/class_marks.h"
+
+#include "common/testing/plain_test.h"
+#include "grading/batch/csv.h"
+
+namespace lab::grading {
+namespace {
+
+LabMarks marks(double reached, double total) {
+  LabMarks of_lab;
+  of_lab.marks = reached;
+  of_lab.total = total;
+  of_lab.pending = 2.5;
+  return of_lab;
+}
+
+std::vector<MarkedStudent> two_students() {
+  MarkedStudent ada;
+  ada.roster_row = 0;
+  ada.identity = {"Ada", "s1"};
+  ada.who = "s1";
+  ada.hand_ins = {"x.zip", "y.zip"};
+  ada.is_late = true;
+  ada.labs["a9_collectives"] = marks(61.25, 100);
+  MarkedStudent eve;
+  eve.identity = {"=Eve", "e"};
+  eve.who = "e";
+  eve.remarks = {"not graded: a, b"};
+  return {ada, eve};
+}
+
+TEST_CASE("marks as CSV: the roster's columns, then ours") {
+  const Roster roster("ID,Section\ns1,\"A, B\"\n", "r.csv");
+  const std::vector<CsvRow> rows =
+      parse_csv(marks_csv(&roster, two_students(), {"a4_data_tensor", "a9_collectives"}), "m.csv");
+  CHECK(rows ==
+        std::vector<CsvRow>{{"ID", "Section", "who", "hand-in", "late", "a4 marks", "a4 of", "a4 pending",
+                             "a4 not judged", "a9 marks", "a9 of", "a9 pending", "a9 not judged", "remarks"},
+                            {"s1", "A, B", "s1", "x.zip y.zip", "late", "", "", "", "", "61.25", "100", "2.5", "0", ""},
+                            {"", "", "e", "", "", "", "", "", "", "", "", "", "", "not graded: a, b"}});
+}
+
+TEST_CASE("marks as CSV without a roster: id and name as handed in, which no spreadsheet executes") {
+  CHECK(marks_csv(nullptr, two_students(), {}) ==
+        "id,name,who,hand-in,late,remarks\ns1,Ada,s1,x.zip y.zip,late,\ne,'=Eve,e,,,\"not graded: a, b\"\n");
+}
+
+}  // namespace
+}  // namespace lab::grading

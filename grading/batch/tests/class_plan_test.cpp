@@ -1,0 +1,132 @@
+#include "grading/batch/class_plan.h"
+
+#include "common/base/errors.h"
+#include "common/testing/message_of.h"
+#include "common/testing/plain_test.h"
+
+namespace lab::grading {
+namespace {
+
+using lab::testing::message_of;
+
+HandIn hand_in(const std::string& shown, const std::vector<Student>& students = {}, std::int64_t version = 0) {
+  return {"/x/" + shown, shown, shown, students, false, version};
+}
+
+ScannedHandIn scanned(const Identity& identity, const std::map<std::string, std::string>& versions) {
+  return {"", identity, versions};
+}
+
+std::string folder_of(const HandIn& hand_in, const Identity& identity) {
+  return identity.id.empty() ? identity.name.empty() ? hand_in.shown : identity.name : identity.id;
+}
+
+const std::map<std::string, std::string> kJudging = {{"a4", "j"}, {"a9", "j"}};
+
+/// "WHO:LAB LAB" for each hand-in.
+std::vector<std::string> labs_of(const ClassPlan& plan, std::vector<std::string> PlannedHandIn::*labs) {
+  std::vector<std::string> lines;
+  for (const PlannedHandIn& one : plan.hand_ins) {
+    std::string line = one.who + ":";
+    for (const std::string& lab : one.*labs) line += " " + lab;
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST_CASE("whose a hand-in is: by the platform and the roster, else by its signature, else by its name") {
+  const Roster roster(
+      "Student,ID,SIS User ID\n\"Lovelace, Ada\",4711,s1\n\"Hopper, Grace\",4712,s2\n\"Turing, Alan\",4713,s3\n",
+      "r.csv");
+  const HandIns all = {{hand_in("a.zip", {{"4711", "lovelaceada", ""}}), hand_in("b.zip", {{"99", "x", ""}}),
+                        hand_in("c.zip"), hand_in("d.zip"), hand_in("e.zip", {{"4712", "hoppergrace", ""}})},
+                       {}};
+  const std::vector<ScannedHandIn> found = {scanned({"Ada", "s1"}, {{"a4", "1"}}), scanned({}, {{"a4", "1"}}),
+                                            scanned({"G", "s2"}, {{"a9", "1"}}), scanned({}, {{"a4", "1"}}),
+                                            scanned({"Ada", "s1"}, {{"a4", "1"}})};
+  const ClassPlan plan = plan_class(all, found, &roster, folder_of);
+  CHECK(labs_of(plan, &PlannedHandIn::labs) ==
+        std::vector<std::string>{"s1: a4", "99: a4", "s2: a9", "d.zip: a4", "s2: a4"});
+  CHECK(plan.missing == std::vector<std::size_t>{2});
+  CHECK(plan.hand_ins[0].notes.empty());
+  CHECK(plan.hand_ins[4].notes ==
+        std::vector<std::string>{"e.zip is signed by Ada (s1), and was handed in by Hopper, Grace (s2)"});
+  const ClassPlan without = plan_class(all, found, nullptr, folder_of);
+  CHECK(without.hand_ins[0].who == "4711");
+  CHECK(without.hand_ins[2].who == "s2");
+}
+
+TEST_CASE("of several hand-ins of a lab the last counts, lab by lab") {
+  const Student ada{"1", "", ""};
+  const HandIns all = {{hand_in("a9-1.zip", {ada}, 20), hand_in("a9.zip", {ada}, 10), hand_in("b.zip", {ada}, 15)}, {}};
+  const std::vector<ScannedHandIn> found = {scanned({}, {{"a9", "2"}}), scanned({}, {{"a4", "1"}, {"a9", "1"}}),
+                                            scanned({}, {{"a4", "2"}})};
+  const ClassPlan plan = plan_class(all, found, nullptr, folder_of);
+  CHECK(labs_of(plan, &PlannedHandIn::labs) == std::vector<std::string>{"1: a9", "1:", "1: a4"});
+  CHECK(plan.hand_ins[1].notes == std::vector<std::string>{"a9.zip: a9 was handed in again: a9-1.zip counts",
+                                                           "a9.zip: a4 was handed in again: b.zip counts"});
+}
+
+TEST_CASE("due is what is new, handed in differently or judged differently") {
+  const HandIns all = {{hand_in("a", {{"1", "", ""}}), hand_in("b", {{"2", "", ""}})}, {}};
+  const std::vector<ScannedHandIn> found = {scanned({}, {{"a4", "v2"}, {"a9", "v1"}}), scanned({}, {{"a4", "v1"}})};
+  const std::vector<StoredResult> stored = {{"1", "a4", "", "v1", "j", ""}, {"1", "a9", "", "v1", "j", ""}};
+  const auto due = [&](const ClassChoice& choice, const std::map<std::string, std::string>& judging = kJudging) {
+    ClassPlan plan = plan_class(all, found, nullptr, folder_of);
+    choose_due(plan, choice, stored, judging);
+    return labs_of(plan, &PlannedHandIn::due);
+  };
+  using Lines = std::vector<std::string>;
+  CHECK(due({}) == Lines{"1: a4", "2: a4"});
+  CHECK(due({}, {{"a4", "j"}, {"a9", "other"}}) == Lines{"1: a4 a9", "2: a4"});
+  CHECK(due({{}, true, false}) == Lines{"1: a4", "2:"});
+  CHECK(due({{}, false, true}) == Lines{"1: a4 a9", "2: a4"});
+  CHECK(due({{"2"}, false, true}) == Lines{"1:", "2: a4"});
+  CHECK(due({{"a"}, false, false}) == Lines{"1: a4", "2:"});
+  CHECK(message_of([&] {
+          due({{"nobody"}, false, false});
+        }) == "--only nobody: expected a student's id or name, or a hand-in");
+}
+
+TEST_CASE("what was found in a hand-in survives the way through JSON") {
+  Submission submission;
+  submission.identity = {"Ada", "s1"};
+  SubmittedLab lab;
+  lab.lab = "a9_collectives";
+  lab.sources = {{"student/x.cpp", "int x;"}};
+  submission.labs = {lab};
+  const ScannedHandIn before = scan(submission);
+  const ScannedHandIn after = scanned_from_json(scanned_to_json(before));
+  CHECK(after.identity.id == "s1");
+  CHECK(after.versions == before.versions);
+  CHECK_THROWS_AS(scanned_from_json("{}"), UsageError);
+
+  // Another version for each thing that can differ.
+  std::set<std::string> versions = {before.versions.at("a9_collectives")};
+  const auto add = [&](const Submission& other) { versions.insert(scan(other).versions.at("a9_collectives")); };
+  Submission other = submission;
+  other.labs[0].sources["student/x.cpp"] = "int y;";
+  add(other);
+  other = submission;
+  other.labs[0].sources = {{"student/x.cp", "pint x;"}};
+  add(other);
+  other = submission;
+  other.labs[0].answers = {{"a.md", ""}};
+  add(other);
+  other = submission;
+  other.labs[0].notes = {"n"};
+  add(other);
+  other = submission;
+  other.notes = {"n"};
+  add(other);
+  other = submission;
+  other.identity.name = "Eve";
+  add(other);
+  other = submission;
+  other.labs[0].fault = "broken";
+  add(other);
+  CHECK(versions.size() == 8);
+}
+
+}  // namespace
+}  // namespace lab::grading

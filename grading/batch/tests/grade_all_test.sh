@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# Grades a class as an instructor would: a bulk download with right, wrong, late, repeated and broken hand-ins; stopped,
+# killed and resumed; changed and graded again. Needs LAB_SOURCE_DIR, and the labs' programs in LAB_BIN_DIR.
+source "$LAB_SOURCE_DIR/common/testing/program_checks.sh"
+root=$LAB_SOURCE_DIR build=${LAB_BIN_DIR%/bin}
+class=$scratch/class out=$scratch/results
+run_seconds=600  # the first time, stubs are compiled
+mkdir -p "$class"
+printf 'lab = "a4_data_tensor"\n[judging]\nranks = [3]\ncheap_ranks = []\n' >"$scratch/one_size.toml"
+how=(--source "$root" --build "$build" --rubric "$scratch/one_size.toml")
+
+# hand_in FILE [SED_SCRIPT]: the reference, with every line of single_step.cpp edited, as an archive in the class.
+hand_in() {
+  rm -rf "$scratch/hw" && mkdir -p "$scratch/hw/a4_data_tensor"
+  cp -r "$root/a4_data_tensor/student" "$scratch/hw/a4_data_tensor/"
+  [[ $# == 1 ]] || sed -i "$2" "$scratch/hw/a4_data_tensor/student/single_step.cpp"
+  tar -C "$scratch/hw" -czf "$class/$1" a4_data_tensor
+}
+grade_all() { run "$bin/labgrade" grade-all "$class" --out "$out" --seed 5 "${how[@]}" "$@"; }
+# says WHAT PATTERN / marks WHAT PATTERN: the output, or marks.csv, has a line like it.
+says() { verdict "$(grep -qE -- "$2" "$scratch/out"; echo $?)" "$1"; }
+marks() { verdict "$(grep -qE -- "$2" "$out/marks.csv"; echo $?)" "$1"; }
+# judged N WHAT: the last run judged N hand-ins.
+judged() { verdict "$([[ $(grep -c 'report\.md$' "$scratch/out") == "$1" ]]; echo $?)" "$2"; }
+
+# results_of FOLDER: what was found about each student, without durations.
+results_of() {
+  (cd "$1" && for file in */*/results.json */*/report.md */*/outcome.json; do
+    echo "$file"
+    sed -E 's/^ *"(seconds|execution_time)":.*//; s/^- seconds: .*//' "$file"
+  done)
+}
+
+hand_in lovelaceada_11_101_a4.tar.gz
+hand_in hopper_LATE_12_102_a4.tar.gz 's/BEGIN SOLUTION a4.single_step/&\n  throw 1;/'
+hand_in hopper_12_103_a4-1.tar.gz '$a // the second time'
+hand_in turing_13_104_hw.tar.gz 's/BEGIN SOLUTION a4.single_step/&\n  throw 1;/'
+echo 'no archive' >"$class/noether_14_105_a4.zip"
+tar -C "$scratch" -czf "$class/curie_15_106_x.tar.gz" one_size.toml
+echo 'hello' >"$class/notes.txt"
+cat >"$scratch/roster.csv" <<'END'
+Student,ID,SIS User ID,Section
+"    Points Possible",,,
+"Lovelace, Ada",11,s11,=A
+"Hopper, Grace",12,s12,B
+"Turing, Alan",13,s13,B
+"Noether, Emmy",14,s14,B
+"Curie, Marie",15,s15,B
+"Franklin, Rosalind",16,s16,B
+END
+roster=(--roster "$scratch/roster.csv")
+
+grade_all "${roster[@]}"
+verdict "$([[ $code == 8 ]]; echo $?)" "one hand-in that cannot be graded does not stop the others: exit code $code"
+says "... and is named, with the reason" '^  curie_15_106_x\.tar\.gz: not graded: .*no lab is in it'
+says "what is no hand-in is named" '^  notes\.txt is not an archive: left out'
+says "what a student has replaced is named" 'hopper_LATE_12_102.*a4_data_tensor was handed in again: hopper_12_103'
+marks "the roster's columns are kept, and no cell is a formula" "^\"?Lovelace, Ada\"?,11,s11,'=A,s11,lovelaceada_11_101_a4.tar.gz,,120,100,"
+marks "the last version counts, which was not late" '^"Hopper, Grace",12,s12,B,s12,hopper_12_103_a4-1.tar.gz,,120,'
+marks "a task that throws costs its marks" '^"Turing, Alan",13,s13,B,s13,turing_13_104_hw.tar.gz,,1[01][0-9],100,'
+marks "what cannot be read earns 0" '^"Noether, Emmy",14,s14,B,s14,noether_14_105_a4.zip,,0,100,'
+marks "what was not graded has no marks" '^"Curie, Marie",15,s15,B,[^,]*,,,,,,,"?not graded'
+marks "who handed in nothing has a row" '^"Franklin, Rosalind",16,s16,B,,,,,,,,nothing handed in'
+results_of "$out" >"$scratch/unbroken"
+
+for student in s11:lovelaceada_11_101_a4.tar.gz s13:turing_13_104_hw.tar.gz; do
+  run "$bin/labgrade" grade "$class/${student#*:}" --out "$scratch/alone/${student%%:*}" --seed 5 "${how[@]}"
+done
+results_of "$scratch/alone" >"$scratch/one_by_one"
+(cd "$out" && rm -rf ../two && mkdir ../two && cp -r s11 s13 ../two)
+results_of "$scratch/two" >"$scratch/of_class"
+verdict "$(cmp -s "$scratch/one_by_one" "$scratch/of_class" && [[ -s $scratch/of_class ]]; echo $?)" \
+  "the same as graded one by one, to the byte"
+
+grade_all "${roster[@]}"
+judged 0 "nothing is graded twice"
+says "... and the run says so" '6 hand-ins, 1 of the roster without one: 0 to grade, 4 as before; seed 5'
+rm "$out/s11/a4_data_tensor/outcome.json"
+grade_all "${roster[@]}"
+judged 1 "files that are lost are written again"
+results_of "$out" >"$scratch/again"
+verdict "$(cmp -s "$scratch/unbroken" "$scratch/again"; echo $?)" "... from what is kept"
+hand_in turing_13_104_hw.tar.gz
+hand_in newton_17_107_a4.tar.gz '$a // new'
+grade_all "${roster[@]}" --changed
+judged 1 "--changed grades what was graded before and is different now"
+marks "... with its new marks" '^"Turing, Alan",13,s13,B,s13,turing_13_104_hw.tar.gz,,120,'
+grade_all "${roster[@]}" --only s12 --again
+judged 1 "--only and --again grade one student again"
+grade_all "${roster[@]}" --only s112
+refuses "--only knows whom it does not know" 2 "--only s112: expected a student's id or name, or a hand-in; did you mean 's1[0-9]'\?"
+grade_all "${roster[@]}" --rubric "$root/no_such_rubric.toml"
+verdict "$([[ $code == 2 ]]; echo $?)" "a rubric that is not there is refused"
+
+# Killed at any moment, and resumed.
+hand_in turing_13_104_hw.tar.gz 's/BEGIN SOLUTION a4.single_step/&\n  throw 1;/'
+rm "$class/newton_17_107_a4.tar.gz"
+rm -rf "$out"
+for moment in 0.3 1.5 3 4; do
+  "$bin/labgrade" grade-all "$class" --out "$out" --seed 5 --jobs 1 "${how[@]}" "${roster[@]}" >>"$scratch/broken" 2>&1 &
+  grading=$!
+  sleep "$moment"
+  kill -KILL "$grading" 2>/dev/null
+  wait "$grading" 2>/dev/null
+done
+grade_all "${roster[@]}" --jobs 1
+cat "$scratch/out" >>"$scratch/broken"
+results_of "$out" >"$scratch/resumed"
+verdict "$(cmp -s "$scratch/unbroken" "$scratch/resumed"; echo $?)" "killed four times and resumed: the same results"
+rm -rf "$out"
+how=(--source "$root" --build "$build")  # on all sizes, which takes longer
+"$bin/labgrade" grade-all "$class" --out "$out" --seed 5 --jobs 1 "${how[@]}" >"$scratch/first" 2>&1 &
+grading=$!
+for _ in $(seq 600); do grep -q 'report.md$' "$scratch/first" && break; sleep 0.05; done
+grade_all
+refuses "a second grading of the same class is refused" 2 'another grading is at work with these results'
+kill -INT "$grading"
+wait "$grading"
+code=$?
+verdict "$([[ $code == 130 ]] && grep -q 'stopped; what is graded is kept' "$scratch/first"; echo $?)" \
+  "Ctrl-C: what is graded is kept, exit code $code"
+done_before=$(grep -c 'report\.md$' "$scratch/first")
+grade_all
+judged $((4 - done_before)) "... and the rest is graded by the same command"
+
+# As the platform packs it.
+how+=(--rubric "$scratch/one_size.toml")
+tar -C "$class" -czf "$scratch/all.tar.gz" .
+class=$scratch/all.tar.gz
+rm -rf "$out"
+grade_all "${roster[@]}"
+results_of "$out" >"$scratch/packed"
+verdict "$(cmp -s "$scratch/unbroken" "$scratch/packed"; echo $?)" "a bulk download is graded as its folder is"
+finish

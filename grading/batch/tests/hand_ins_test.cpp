@@ -1,0 +1,97 @@
+#include "grading/batch/hand_ins.h"
+
+#include <filesystem>
+
+#include "common/base/errors.h"
+#include "common/testing/plain_test.h"
+#include "grading/submission/tests/sample_labs.h"
+
+namespace lab::grading {
+namespace {
+
+using lab::testing::TemporaryFolder;
+using lab::testing::write_bytes;
+using testing::written_to;
+
+/// "SHOWN called CALLED by IDS" for each.
+std::vector<std::string> found_in(const std::string& folder, const std::optional<NamePattern>& names = {}) {
+  std::vector<std::string> found;
+  for (const HandIn& one : find_hand_ins(folder, names).found) {
+    std::string line = one.shown + " called " + one.called + " by";
+    for (const Student& student : one.students) line += " " + (student.id.empty() ? student.name : student.id);
+    found.push_back(line + (one.is_late ? " late" : ""));
+  }
+  return found;
+}
+
+TEST_CASE("hand-ins: files and folders of any names") {
+  const TemporaryFolder folder;
+  const std::string all = written_to(folder, "all",
+                                     {{"alice.zip", "x"},
+                                      {"bob/a9_collectives/student/x.cpp", "x"},
+                                      {"carol/a9.zip", "x"},
+                                      {"carol/a5_answers.md", "x"},
+                                      {"carol/notes.txt", "x"},
+                                      {"dave/student/x.cpp", "x"},
+                                      {"dave/old.zip", "x"},
+                                      {"eve/flat.cpp", "x"},
+                                      {"eve/writtenanswers.md", "x"},
+                                      {"grades.csv", "x"},
+                                      {".hidden", "x"},
+                                      {"__MACOSX/._x", "x"}});
+  std::filesystem::create_directory(all + "/frank");
+  std::filesystem::create_symlink("/etc/passwd", all + "/g.zip");
+  CHECK(found_in(all) == std::vector<std::string>{"alice.zip called alice.zip by", "bob called bob by",
+                                                  "carol/a5_answers.md called a5_answers.md by",
+                                                  "carol/a9.zip called a9.zip by", "dave called dave by",
+                                                  "eve called eve by", "frank called frank by"});
+  CHECK(find_hand_ins(all, {}).notes ==
+        std::vector<std::string>{"g.zip is a link, or no file: left out", "grades.csv is not an archive: left out"});
+}
+
+TEST_CASE("hand-ins: downloads of Canvas, Moodle and Gradescope") {
+  const TemporaryFolder folder;
+  const std::string canvas = written_to(folder, "canvas",
+                                        {{"lovelaceada_4711_98765_a9.zip", "x"},
+                                         {"hoppergrace_LATE_4712_98766_a5_answers-1.md", "x"},
+                                         {"turingalan_4713_98767_a9.rar", "x"}});
+  CHECK(found_in(canvas) ==
+        std::vector<std::string>{"hoppergrace_LATE_4712_98766_a5_answers-1.md called a5_answers.md by 4712 late",
+                                 "lovelaceada_4711_98765_a9.zip called a9.zip by 4711",
+                                 "turingalan_4713_98767_a9.rar called a9.rar by 4713"});
+  const std::string moodle = written_to(folder, "moodle",
+                                        {{"Ada Lovelace_11_assignsubmission_file_/a9.zip", "x"},
+                                         {"Grace Hopper_12_assignsubmission_file_/a9_collectives/student/x.cpp", "x"},
+                                         {"Alan Turing_13_assignsubmission_file_a9.zip", "x"}});
+  CHECK(found_in(moodle) ==
+        std::vector<std::string>{
+            "Ada Lovelace_11_assignsubmission_file_/a9.zip called a9.zip by 11",
+            "Alan Turing_13_assignsubmission_file_a9.zip called a9.zip by 13",
+            "Grace Hopper_12_assignsubmission_file_ called Grace Hopper_12_assignsubmission_file_ by 12"});
+  const std::string metadata =
+      "---\nsubmission_1:\n  :submitters:\n  - :name: Ada Lovelace\n    :sid: '0017'\n    :email: ada@x.org\n"
+      "  - :name: Grace Hopper\n    :sid:\n    :email: grace@x.org\n  :status: processed\nsubmission_2:\n"
+      "  :submitters:\n  - :name: Alan\n    :sid: 18\n    :email: a@x\n";
+  const std::string gradescope = written_to(
+      folder, "gradescope",
+      {{"submission_metadata.yml", metadata}, {"submission_1/student/x.cpp", "x"}, {"submission_2/a9.zip", "x"}});
+  CHECK(found_in(gradescope) == std::vector<std::string>{"submission_1 called submission_1 by 0017 Grace Hopper",
+                                                         "submission_2/a9.zip called a9.zip by 18"});
+  write_bytes(gradescope + "/submission_metadata.yml", "- a: [\n");
+  CHECK_THROWS_AS(find_hand_ins(gradescope, {}), UsageError);
+}
+
+TEST_CASE("hand-ins: names by a pattern, and what is no class") {
+  const TemporaryFolder folder;
+  const std::string all =
+      written_to(folder, "all", {{"hw3-s17-a9.zip", "x"}, {"hw3-s18-late.rar", "x"}, {"lovelaceada_1_2_a9.zip", "x"}});
+  CHECK(found_in(all, NamePattern("hw3-{id}-{file}")) ==
+        std::vector<std::string>{"hw3-s17-a9.zip called a9.zip by s17", "hw3-s18-late.rar called late.rar by s18",
+                                 "lovelaceada_1_2_a9.zip called lovelaceada_1_2_a9.zip by"});
+  CHECK_THROWS_AS(find_hand_ins(folder.file("none"), {}), UsageError);
+  std::filesystem::create_directory(folder.file("empty"));
+  CHECK_THROWS_AS(find_hand_ins(folder.file("empty"), {}), UsageError);
+}
+
+}  // namespace
+}  // namespace lab::grading

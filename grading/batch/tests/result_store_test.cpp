@@ -1,0 +1,73 @@
+#include "grading/batch/result_store.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base/errors.h"
+#include "common/testing/plain_test.h"
+#include "common/testing/temporary_folder.h"
+
+namespace lab::grading {
+namespace {
+
+using lab::testing::TemporaryFolder;
+
+StoredResult result(const std::string& who, const std::string& lab, const std::string& outcome) {
+  return {who, lab, who + ".zip", "v1", "j1", outcome};
+}
+
+TEST_CASE("stored results are there again, the last of each lab of each student") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("results.sqlite");
+  {
+    ResultStore store(path);
+    CHECK_FALSE(store.note("seed"));
+    store.set_note("seed", "17");
+    store.keep({result("alice", "a4", "old"), result("alice", "a9", "'; DROP TABLE result; --")});
+    store.keep({result("alice", "a4", "new"), result("bob", "a4", "b")});
+  }
+  const ResultStore store(path);
+  CHECK(store.note("seed") == "17");
+  CHECK(store.find("alice", "a4")->outcome == "new");
+  CHECK(store.find("alice", "a9")->outcome == "'; DROP TABLE result; --");
+  CHECK_FALSE(store.find("bob", "a9"));
+  std::string all;
+  for (const StoredResult& one : store.all_without_outcomes()) all += one.who + " " + one.lab + one.outcome + ";";
+  CHECK(all == "alice a4;alice a9;bob a4;");
+}
+
+TEST_CASE("a process that is killed leaves what it has kept, and nothing half") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("results.sqlite");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ResultStore store(path);
+    for (int i = 0;; ++i) {
+      store.keep({result("s" + std::to_string(i), "a4", "x"), result("s" + std::to_string(i), "a9", "x")});
+      if (i == 5) ::kill(::getpid(), SIGKILL);
+    }
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(WIFSIGNALED(status));
+  CHECK(ResultStore(path).all_without_outcomes().size() == 12);
+}
+
+TEST_CASE("a file that is no store, or of another version, is refused and not changed") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("results.sqlite");
+  lab::testing::write_bytes(path, "marks of last year, by hand\n" + std::string(2000, 'x'));
+  CHECK_THROWS_AS(ResultStore{path}, UsageError);
+  CHECK(lab::testing::read_bytes(path).substr(0, 5) == "marks");
+  CHECK_THROWS_AS(ResultStore(folder.file("no/such/folder.sqlite")), UsageError);
+}
+
+TEST_CASE("a second grading of the same class is refused while the first is at work") {
+  const TemporaryFolder folder;
+  ResultStore first(folder.file("results.sqlite"));
+  first.set_note("seed", "1");
+  CHECK_THROWS_AS(ResultStore(folder.file("results.sqlite")), UsageError);
+}
+
+}  // namespace
+}  // namespace lab::grading

@@ -1,0 +1,58 @@
+#include <sys/prctl.h>
+
+#include "common/base/text.h"
+#include "common/launch/supervise/cores.h"
+#include "grading/batch/grade_class.h"
+#include "grading/judge/commands/commands.h"
+
+namespace lab::grading {
+namespace {
+
+struct GradeAllArguments {
+  PlaceOptions place;
+  ClassOrder order;
+  std::string only;
+};
+
+std::vector<std::string> names_in(const std::string& list) {
+  std::vector<std::string> names;
+  for (const std::string_view name : split(list, ',')) {
+    if (!name.empty()) names.emplace_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+void grade_all_command(cli::App& app) {
+  auto& options = app.own(GradeAllArguments());
+  ClassOrder& order = options.order;
+  order.out = "out/class";
+  order.jobs = launch::usable_cores();
+  options.place.add_to(app);
+  app.add_argument("FOLDER", order.folder, "submissions, or the archive of them that a learning platform makes");
+  app.add_text("--out", order.out, "DIR", "where the results go");
+  app.add_integer("--jobs", order.jobs, {1, 1024}, "submissions at a time");
+  app.add_text("--roster", order.roster, "FILE", "the course's students as CSV; its columns are kept in marks.csv");
+  app.add_text("--roster-id", order.roster_id, "COLUMN", "the roster's column that students are called by");
+  app.add_text("--names", order.names, "PATTERN",
+               "how files are named, if not as by Canvas, Moodle or Gradescope: '{id}_{any}_{file}'");
+  app.add_text("--lab", order.only_lab, "LAB", "only this lab, such as a9; also where submissions do not say which");
+  app.add_text("--only", options.only, "WHO[,WHO]...", "only these students or submissions");
+  app.add_flag("--changed", order.choice.changed, "only what was graded before and is different now");
+  app.add_flag("--again", order.choice.again, "also what is graded already");
+  app.add_text("--accept", order.how.accepted, "SYMBOL[,SYMBOL]...",
+               "judge files that use these unlisted symbols, too, such as getenv; '*': whatever they use");
+  app.add_flag("--believe", order.how.judging.believes_ranks,
+               "what ranks count of their own work and memory, whatever is seen of it");
+  app.add_seed("--seed", order.how.judging.seed, "of the inputs (default: that of the earlier results, or a new one)");
+  app.set_action([&] {
+    order.choice.only = names_in(options.only);
+    order.has_seed = app.given("--seed");
+    const JudgingPlace place(options.place);
+    ::prctl(PR_SET_DUMPABLE, 0);  // other processes of this user must not read what is expected in this one's memory
+    return grade_class(place, order);
+  });
+}
+
+}  // namespace lab::grading

@@ -1,0 +1,69 @@
+#include "grading/judge/grade_hand_in.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <random>
+
+#include "grading/judge/log_evidence.h"
+
+namespace lab::grading {
+namespace {
+
+/// The outcome of a submission that could not be read: the reason, in every task.
+LabOutcome unreadable_outcome(const Rubric& rubric, const std::string& reason) {
+  LabOutcome outcome;
+  outcome.lab = rubric.lab;
+  for (const RubricTask& task : rubric.tasks) {
+    TaskOutcome& result = outcome.tasks[task.id];
+    result.id = task.id;
+    result.reason = reason;
+  }
+  outcome.notes = {reason};
+  return outcome;
+}
+
+}  // namespace
+
+std::uint64_t secret_seed() {
+  std::random_device source;
+  return source() % 1'000'000'000;
+}
+
+std::vector<KnownLab> known_labs(const JudgingPlace& place) {
+  std::vector<KnownLab> known;
+  for (const JudgedLab& lab : judged_labs())
+    known.push_back(known_lab(place.rubric(lab), place.root() + "/" + lab.folder));
+  return known;
+}
+
+Submission read_or_explain(const SubmissionFile& file, const std::vector<KnownLab>& known,
+                           const std::string& only_lab) {
+  try {
+    return read_submission(file, known, only_lab);
+  } catch (const UnreadableSubmission& error) {
+    fmt::print(stderr, "lab grade: {}; it gets 0 marks\n", error.what());
+    return unreadable_submission(file, known, only_lab, error.what());
+  }
+}
+
+LabOutcome outcome_of(const JudgingPlace& place, const Submission& submission, std::size_t item,
+                      const HandInOptions& options) {
+  const SubmittedLab& submitted = submission.labs[item];
+  const JudgedLab& lab = judged_lab(submitted.lab);
+  const Rubric rubric = place.rubric(lab);
+  const AcceptedSymbols accepted(options.accepted);
+  LabOutcome outcome = submitted.fault.empty() ? judge_lab(lab, rubric, place.builder(lab, accepted), place.sandbox(),
+                                                           submitted.sources, options.judging)
+                                               : unreadable_outcome(rubric, submitted.fault);
+  std::vector<std::string> notes;
+  if (!submission.identity.empty()) notes.push_back("handed in by " + to_text(submission.identity));
+  notes.insert(notes.end(), submitted.notes.begin(), submitted.notes.end());
+  notes.insert(notes.end(), submission.notes.begin(), submission.notes.end());
+  outcome.notes.insert(outcome.notes.begin(), notes.begin(), notes.end());
+  outcome.answers = submitted.answers;
+  outcome.evidence = evidence_of_logs(submitted.answers, lab.expected_log);
+  return outcome;
+}
+
+}  // namespace lab::grading

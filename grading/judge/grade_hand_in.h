@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "grading/judge/judge_lab.h"
+#include "grading/judge/judging_place.h"
+#include "grading/submission/submission.h"
+
+namespace lab::grading {
+
+/// How hand-ins are graded.
+struct HandInOptions {
+  GradeOptions judging;
+  std::string accepted;  ///< see AcceptedSymbols
+};
+
+/// A seed that the submission's authors cannot know.
+std::uint64_t secret_seed();
+
+/// The labs that may be handed in, with the rubrics of the place.
+std::vector<KnownLab> known_labs(const JudgingPlace& place);
+
+/// What is in the submission; if it cannot be read, nothing, and the reason, which is also printed.
+/// Errors    UsageError: as read_submission(), apart from a submission that cannot be read
+Submission read_or_explain(const SubmissionFile& file, const std::vector<KnownLab>& known, const std::string& only_lab);
+
+/// Judges one lab of a submission, with the notes on how it was handed in, its answers and the evidence of its logs.
+/// Call      as judge_lab()
+/// Errors    as judge_lab()
+LabOutcome outcome_of(const JudgingPlace& place, const Submission& submission, std::size_t item,
+                      const HandInOptions& options);
+
+}  // namespace lab::grading
