@@ -87,6 +87,31 @@ scores "what somebody has looked at is judged" a4_data_tensor 120
 grade --accept ,
 refuses "no name of a symbol" 2 '--accept: expected'
 
+# Where all files are a student's own they are compiled as one, which must not show.
+all_own() { submit a4_data_tensor; for file in "$a4"/*.cpp; do echo '// my own' >>"$file"; done; }
+all_own
+sed -i '/include "a4_data_tensor\/parallel_functions.h"/d' "$a4/row_parallel.cpp"
+grade
+scores "among a student's own files, one that is not valid alone is left out" a4_data_tensor 100
+reports "... with the compiler's words" "row_parallel\.cpp:[0-9]+:[0-9]+: error: .broadcast_parallel. was not declared"
+all_own
+helper='[[maybe_unused]] int which(TYPE) { return NUMBER; }'
+sed -i "0,/^namespace lab/s//namespace { ${helper//TYPE/double} }\n&/; s/NUMBER/1/" "$a4/accumulation.cpp"
+sed -i "0,/^namespace lab/s//namespace { ${helper//TYPE/int} }\n&/; s/NUMBER/2/; s/BEGIN SOLUTION a4.single_step/&\n  if (which(1.5) != 2) throw 1;/" "$a4/single_step.cpp"
+verdict "$(grep -q 'which(1.5)' "$a4/single_step.cpp" && grep -q 'which(double)' "$a4/accumulation.cpp"; echo $?)" "(the files are as meant)"
+grade
+scores "... and a helper is not taken for another file's" a4_data_tensor 120
+all_own
+printf '#include <unistd.h>\nnamespace lab::a4 { int process() { return getpid(); } }\n' >>"$a4/row_parallel.cpp"
+grade
+reports "... a file that needs a look is the one that is named" 'not judged: .*row_parallel\.cpp: needs a look: it uses getpid'
+verdict "$([[ $code == 8 ]] && grep -qE '^ *"score": 100' "$json"; echo $?)" "... and the others keep their marks"
+all_own
+printf '#include "a4_data_tensor/cases/cases.h"\nnamespace lab::a4 { auto cheat() { return all_cases()[0].expected; } }\n' >>"$a4/row_parallel.cpp"
+grade
+reports "... and so is one that includes the checks" 'row_parallel\.cpp.*cases/cases.h: No such file|cases/cases.h: No such file'
+scores "... which alone is left out" a4_data_tensor 100
+
 # Before main begins, and from inside: neither reaches the judge.
 submit a4_data_tensor
 printf '#include <cstdlib>\nnamespace { const int kGone = (std::_Exit(0), 0); }\n' >>"$a4/row_parallel.cpp"
