@@ -218,12 +218,10 @@ class GradingOfClass {
         outcome.answers = submission.labs[i].answers;
       }
       const LabMarks marks = write_results(files_of(one, lab), place_.rubric(judged_lab(lab)), outcome);
-      std::vector<std::string> to_look_at;
-      for (const auto& [file, symbols] : outcome.needs_look) to_look_at.push_back(file);
       results.push_back({{"lab", lab},
                          {"headline", headline(marks)},
                          {"seconds", outcome.seconds},
-                         {"needs a look", to_look_at},
+                         {"needs_look", lines_of_needs_look(outcome)},
                          {"outcome", outcome_to_json(outcome)}});
     }
     fmt::print("{}", results.dump(-1, ' ', false, Json::error_handler_t::replace));
@@ -269,9 +267,7 @@ class GradingOfClass {
       fmt::print("{}{}  {}  {:.1f} s  {}/report.md\n", is_first ? "" : "  ", one.who,
                  result.at("headline").get<std::string>(), result.at("seconds").get<double>(), files_of(one, lab));
       is_first = false;
-      for (const Json& file : result.at("needs a look"))
-        fmt::print("  {} needs a look: lab grade {} --lab {} says at what\n", file.get<std::string>(),
-                   one.hand_in.shown, lab);
+      fmt::print("{}", result.at("needs_look").get<std::string>());
       if (std::find(one.due.begin(), one.due.end(), lab) == one.due.end()) continue;
       results.push_back({one.who, lab, one.hand_in.shown, one.scanned.versions.at(lab), judging.at(lab),
                          result.at("outcome").get<std::string>()});

@@ -1,11 +1,14 @@
 #include "grading/judge/grade_hand_in.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <random>
 
+#include "common/base/text.h"
 #include "grading/judge/log_evidence.h"
+#include "grading/marks/writers.h"
 
 namespace lab::grading {
 namespace {
@@ -64,6 +67,16 @@ LabOutcome outcome_of(const JudgingPlace& place, const Submission& submission, s
   outcome.answers = submitted.answers;
   outcome.evidence = evidence_of_logs(submitted.answers, lab.expected_log);
   return outcome;
+}
+
+std::string lines_of_needs_look(const LabOutcome& outcome) {
+  std::string lines;
+  for (const auto& [file, symbols] : outcome.needs_look) {
+    if (symbols.empty()) continue;  // it waits for one of the others
+    const std::string names = safe_text(fmt::format("{}", fmt::join(symbols, ",")), ReportLimits::kFindingBytes);
+    lines += fmt::format("  {} needs a look: not judged; if these are harmless: --accept '{}'\n", file, names);
+  }
+  return lines;
 }
 
 }  // namespace lab::grading

@@ -33,4 +33,7 @@ Submission read_or_explain(const SubmissionFile& file, const std::vector<KnownLa
 LabOutcome outcome_of(const JudgingPlace& place, const Submission& submission, std::size_t item,
                       const HandInOptions& options);
 
+/// For the terminal, a line for each file that was left out until somebody has looked at it: how to accept what it uses.
+std::string lines_of_needs_look(const LabOutcome& outcome);
+
 }  // namespace lab::grading

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
@@ -16,7 +15,6 @@
 #include "grading/judge/judging_place.h"
 #include "grading/judge/result_files.h"
 #include "grading/marks/shown_marks.h"
-#include "grading/marks/writers.h"
 #include "grading/submission/results_folder.h"
 #include "grading/submission/submission.h"
 
@@ -59,15 +57,6 @@ void require_task(const std::string& task, const std::vector<KnownLab>& labs) {
   throw UsageError(fmt::format("--task {}: expected the id of a task, such as a9.broadcast", task));
 }
 
-/// What the instructor can do about files that were left out.
-void print_needs_look(const LabOutcome& outcome) {
-  for (const auto& [file, symbols] : outcome.needs_look) {
-    if (symbols.empty()) continue;  // it waits for one of the others
-    const std::string names = safe_text(fmt::format("{}", fmt::join(symbols, ",")), ReportLimits::kFindingBytes);
-    fmt::print("  {} needs a look: not judged; if these are harmless: --accept '{}'\n", file, names);
-  }
-}
-
 /// Returns whether everything was judged.
 bool grade_lab(const JudgingPlace& place, const Submission& submission, std::size_t item,
                const GradeArguments& options) {
@@ -81,7 +70,7 @@ bool grade_lab(const JudgingPlace& place, const Submission& submission, std::siz
     if (marked.marked_before)
       fmt::print("  {} was marked by hand for another version; see {}/manual.toml\n", marked.id, folder);
   }
-  print_needs_look(outcome);
+  fmt::print("{}", lines_of_needs_look(outcome));
   std::fflush(stdout);
   return marks.not_judged == 0;
 }
