@@ -93,11 +93,23 @@ class GradingOfClass {
 
   HandIns find() {
     std::error_code ignored;
-    if (std::filesystem::is_directory(order_.folder, ignored)) return find_hand_ins(order_.folder, names_);
+    if (std::filesystem::is_directory(order_.folder, ignored))
+      return without_results(find_hand_ins(order_.folder, names_));
     std::vector<std::string> notes = unpack_download(order_.folder, unpacked_.path());
     HandIns found = find_hand_ins(unpacked_.path(), names_);
     found.notes.insert(found.notes.begin(), notes.begin(), notes.end());
     return found;
+  }
+
+  /// Without the folder of results, if it is among the hand-ins.
+  HandIns without_results(HandIns all) const {
+    const std::string out = std::filesystem::canonical(order_.out).string() + "/";
+    const auto holds_results = [&](const HandIn& one) {
+      return out.rfind(std::filesystem::canonical(one.path).string() + "/", 0) == 0;
+    };
+    all.found.erase(std::remove_if(all.found.begin(), all.found.end(), holds_results), all.found.end());
+    if (all.found.empty()) throw UsageError(order_.folder + ": expected submissions in it, found only earlier results");
+    return all;
   }
 
   Submission read(const HandIn& hand_in) const {

@@ -69,7 +69,11 @@ class Finder {
     return {};
   }
 
-  std::string shown(const fs::path& path) const { return path.lexically_relative(root_).string(); }
+  /// Names come from students, and are printed.
+  std::string shown(const fs::path& path) const {
+    constexpr std::size_t kMaxBytes = 300;
+    return one_line(safe_text(path.lexically_relative(root_).string(), kMaxBytes));
+  }
 
   void add_hand_in(const fs::path& path, const DownloadName& said, const std::vector<Student>& students) {
     HandIn one = {path.string(), shown(path), said.file, students, said.is_late, said.version};
@@ -114,7 +118,7 @@ class Finder {
   }
 
   void leave_out(const std::string& name, const char* why) {
-    all_.notes.push_back(fmt::format("{} {}: left out", safe_text(name, 100), why));
+    all_.notes.push_back(fmt::format("{} {}: left out", one_line(safe_text(name, 100)), why));
   }
 
   const fs::path root_;

@@ -81,6 +81,14 @@ TEST_CASE("hand-ins: downloads of Canvas, Moodle and Gradescope") {
   CHECK_THROWS_AS(find_hand_ins(gradescope, {}), UsageError);
 }
 
+TEST_CASE("hand-ins: what is shown of a name cannot reach a terminal's controls") {
+  const TemporaryFolder folder;
+  const std::string all = written_to(folder, "all", {{"a\x1B[2J\n.zip", "x"}, {"b\x1B]0;x.txt", "x"}});
+  const HandIns found = find_hand_ins(all, {});
+  CHECK(found.found.at(0).shown == "a\xEF\xBF\xBD[2J .zip");
+  CHECK(found.notes.at(0).find('\x1B') == std::string::npos);
+}
+
 TEST_CASE("hand-ins: names by a pattern, and what is no class") {
   const TemporaryFolder folder;
   const std::string all =
