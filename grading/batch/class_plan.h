@@ -43,12 +43,12 @@ struct ClassChoice {
 
 /// Whose each hand-in is: by its learning platform's names and the roster, or else by what it says itself. `folder_of`
 /// names the folder of a student's results, from the hand-in and an identity that may be empty.
-/// `judging`: by lab, what an outcome depends on apart from the hand-in, see StoredResult.
-/// Errors    UsageError: `only` has a name that fits no hand-in, with the nearest
 ClassPlan plan_class(const HandIns& hand_ins, const std::vector<ScannedHandIn>& scanned, const Roster* roster,
                      const std::function<std::string(const HandIn&, const Identity&)>& folder_of);
 
-/// Fills in what is due: labs without a stored result, or with one of other files or another judging.
+/// Fills in what is due: labs without a stored result, or with one of other files or another judging. `judging`: by lab,
+/// what an outcome depends on apart from the hand-in, see StoredResult.
+/// Errors    UsageError: `only` has a name that fits no hand-in, with the nearest
 void choose_due(ClassPlan& plan, const ClassChoice& choice, const std::vector<StoredResult>& stored,
                 const std::map<std::string, std::string>& judging);
 

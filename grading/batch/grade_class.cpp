@@ -123,7 +123,7 @@ class GradingOfClass {
 
   /// A message with the hand-in's name in place of where it happens to lie.
   static std::string without_place(std::string message, const HandIn& hand_in) {
-    for (std::size_t at; (at = message.find(hand_in.path)) != std::string::npos;)
+    for (std::size_t at = 0; (at = message.find(hand_in.path, at)) != std::string::npos; at += hand_in.shown.size())
       message.replace(at, hand_in.path.size(), hand_in.shown);
     return message;
   }

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "common/base/text.h"
+#include "common/cli/app.h"
 #include "grading/judge/log_evidence.h"
 #include "grading/marks/writers.h"
 
@@ -27,6 +28,13 @@ LabOutcome unreadable_outcome(const Rubric& rubric, const std::string& reason) {
 }
 
 }  // namespace
+
+void HandInOptions::add_to(cli::App& app) {
+  app.add_text("--accept", accepted, "SYMBOL[,SYMBOL]...",
+               "judge files that use these unlisted symbols, too, such as getenv; '*': whatever they use");
+  app.add_flag("--believe", judging.believes_ranks,
+               "what ranks count of their own work and memory, whatever is seen of it");
+}
 
 std::uint64_t secret_seed() {
   std::random_device source;

@@ -15,6 +15,9 @@ namespace lab::grading {
 struct HandInOptions {
   GradeOptions judging;
   std::string accepted;  ///< see AcceptedSymbols
+
+  /// --accept and --believe.
+  void add_to(cli::App& app);
 };
 
 /// A seed that the submission's authors cannot know.

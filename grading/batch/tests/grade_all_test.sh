@@ -53,8 +53,8 @@ roster=(--roster "$scratch/roster.csv")
 grade_all "${roster[@]}"
 verdict "$([[ $code == 8 ]]; echo $?)" "one hand-in that cannot be graded does not stop the others: exit code $code"
 says "... and is named, with the reason" '^  curie_15_106_x\.tar\.gz: not graded: .*no lab is in it'
-says "what is no hand-in is named" '^  notes\.txt is not an archive: left out'
-says "what a student has replaced is named" 'hopper_LATE_12_102.*a4_data_tensor was handed in again: hopper_12_103'
+says "a file that is not a hand-in is listed" '^  notes\.txt is not an archive: left out'
+says "a hand-in that was replaced is listed" 'hopper_LATE_12_102.*a4_data_tensor was handed in again: hopper_12_103'
 marks "the roster's columns are kept, and no cell is a formula" "^\"?Lovelace, Ada\"?,11,s11,'=A,s11,lovelaceada_11_101_a4.tar.gz,,120,100,"
 marks "the last version counts, which was not late" '^"Hopper, Grace",12,s12,B,s12,hopper_12_103_a4-1.tar.gz,,120,'
 marks "a task that throws costs its marks" '^"Turing, Alan",13,s13,B,s13,turing_13_104_hw.tar.gz,,1[01][0-9],100,'
@@ -125,7 +125,7 @@ judged $((4 - done_before)) "... and the rest is graded by the same command"
 
 mv "$out" "$class/results"
 run "$bin/labgrade" grade-all "$class" --out "$class/results" --seed 5 "${how[@]}"
-says "the folder of results is no hand-in" '^6 hand-ins: 0 to grade'
+says "the folder of results is not taken for a hand-in" '^6 hand-ins: 0 to grade'
 mv "$class/results" "$out"
 
 # As the platform packs it.

@@ -89,7 +89,7 @@ TEST_CASE("hand-ins: what is shown of a name cannot reach a terminal's controls"
   CHECK(found.notes.at(0).find('\x1B') == std::string::npos);
 }
 
-TEST_CASE("hand-ins: names by a pattern, and what is no class") {
+TEST_CASE("hand-ins: names by a pattern; a folder without hand-ins is refused") {
   const TemporaryFolder folder;
   const std::string all =
       written_to(folder, "all", {{"hw3-s17-a9.zip", "x"}, {"hw3-s18-late.rar", "x"}, {"lovelaceada_1_2_a9.zip", "x"}});

@@ -53,7 +53,7 @@ TEST_CASE("a process that is killed leaves what it has kept, and nothing half") 
   CHECK(ResultStore(path).all_without_outcomes().size() == 12);
 }
 
-TEST_CASE("a file that is no store, or of another version, is refused and not changed") {
+TEST_CASE("a file that is not a result store is refused and left unchanged") {
   const TemporaryFolder folder;
   const std::string path = folder.file("results.sqlite");
   lab::testing::write_bytes(path, "marks of last year, by hand\n" + std::string(2000, 'x'));

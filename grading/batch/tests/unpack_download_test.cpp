@@ -34,7 +34,7 @@ TEST_CASE("a bulk download is unpacked into its folder and nowhere else") {
   CHECK(num_files == 2);
 }
 
-TEST_CASE("what is no archive, or a broken one, is refused") {
+TEST_CASE("a file that is not an archive is refused") {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.file("out"));
   lab::testing::write_bytes(folder.file("x.zip"), "no archive");

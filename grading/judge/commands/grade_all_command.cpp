@@ -41,10 +41,7 @@ void grade_all_command(cli::App& app) {
   app.add_text("--only", options.only, "WHO[,WHO]...", "only these students or submissions");
   app.add_flag("--changed", order.choice.changed, "only what was graded before and is different now");
   app.add_flag("--again", order.choice.again, "also what is graded already");
-  app.add_text("--accept", order.how.accepted, "SYMBOL[,SYMBOL]...",
-               "judge files that use these unlisted symbols, too, such as getenv; '*': whatever they use");
-  app.add_flag("--believe", order.how.judging.believes_ranks,
-               "what ranks count of their own work and memory, whatever is seen of it");
+  order.how.add_to(app);
   app.add_seed("--seed", order.how.judging.seed, "of the inputs (default: that of the earlier results, or a new one)");
   app.set_action([&] {
     order.choice.only = names_in(options.only);

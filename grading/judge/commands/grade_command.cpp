@@ -136,10 +136,7 @@ void grade_command(cli::App& app) {
   app.add_text("--task", options.how.judging.only_task, "ID",
                "only this task, such as a9.broadcast; the other marks stay as they were");
   app.add_text("--out", options.out, "DIR", "where the results go (default: out/grading/WHO)");
-  app.add_text("--accept", options.how.accepted, "SYMBOL[,SYMBOL]...",
-               "judge files that use these unlisted symbols, too, such as getenv; '*': whatever they use");
-  app.add_flag("--believe", options.how.judging.believes_ranks,
-               "what ranks count of their own work and memory, whatever is seen of it");
+  options.how.add_to(app);
   app.add_seed("--seed", options.how.judging.seed, "of the inputs: replays a grading");
   app.set_action([&] {
     if (!app.given("--seed")) options.how.judging.seed = secret_seed();
