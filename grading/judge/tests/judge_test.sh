@@ -95,6 +95,11 @@ grade
 scores "among a student's own files, one that is not valid alone is left out" a4_data_tensor 100
 reports "... with the compiler's words" "row_parallel\.cpp:[0-9]+:[0-9]+: error: .broadcast_parallel. was not declared"
 all_own
+sed -i '1i #include <valarray>' "$a4/accumulation.cpp"
+sed -i 's/BEGIN SOLUTION a4.row_parallel/&\n  const std::valarray<int> none;/' "$a4/row_parallel.cpp"
+grade
+scores "... also one that would be valid after another's system header" a4_data_tensor 100
+all_own
 helper='[[maybe_unused]] int which(TYPE) { return NUMBER; }'
 sed -i "0,/^namespace lab/s//namespace { ${helper//TYPE/double} }\n&/; s/NUMBER/1/" "$a4/accumulation.cpp"
 sed -i "0,/^namespace lab/s//namespace { ${helper//TYPE/int} }\n&/; s/NUMBER/2/; s/BEGIN SOLUTION a4.single_step/&\n  if (which(1.5) != 2) throw 1;/" "$a4/single_step.cpp"
