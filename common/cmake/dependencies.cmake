@@ -196,12 +196,13 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/grading")
   endforeach()
 endif()
 
-# Command line, text, JSON, TOML, tests: headers, and fmt's library.
+# Command line, text, JSON, TOML, HTML templates, tests: headers, and fmt's library.
 find_package(fmt REQUIRED)
 lab_require_path(LAB_CLI11_INCLUDE CLI/CLI.hpp libcli11-dev)
 lab_require_path(LAB_JSON_INCLUDE nlohmann/json.hpp nlohmann-json3-dev)
 lab_require_path(LAB_TOML_INCLUDE toml++/toml.h libtomlplusplus-dev)
-foreach(name IN ITEMS CLI11 JSON TOML)
+lab_require_path(LAB_MUSTACHE_INCLUDE kainjow/mustache.hpp libkainjow-mustache-dev)
+foreach(name IN ITEMS CLI11 JSON TOML MUSTACHE)
   string(TOLOWER ${name} target)
   add_library(lab_${target} INTERFACE)
   add_library(lab::${target} ALIAS lab_${target})
