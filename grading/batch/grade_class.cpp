@@ -69,6 +69,8 @@ class GradingOfClass {
       gradebook_ = std::make_unique<GradebookImport>(*roster_, lab_names(), order_.columns);
     } else if (!order_.columns.empty()) {
       throw UsageError("--column: expected --roster FILE as well, which has the column");
+    } else if (order_.with_pending) {
+      throw UsageError("--with-pending: expected --roster FILE as well, a platform's gradebook to fill in");
     }
     if (!order_.names.empty()) names_ = NamePattern(order_.names);
     make_folder("--out", order_.out);

@@ -91,10 +91,11 @@ grade_all --roster "$scratch/gradebook.csv" --column 'a4=A4 Step (77)'
 refuses "... or is not there" 2 "no column 'A4 Step \(77\)'.*did you mean 'A4 Steps \(77\)'"
 grade_all --column 'a4=A4 Steps (77)'
 refuses "... or is in no roster" 2 'expected --roster FILE'
-sed -e 1s/.*/Identifier,Full\ name,Grade,Maximum\ Grade/ -e 2d -e 's/^\("[^"]*"\),\([0-9]*\),.*/Participant \2,\1,,120.00/' \
-  "$scratch/roster.csv" >"$scratch/worksheet.csv"
-grade_all --roster "$scratch/worksheet.csv" --roster-id 'Full name'
-imports "Moodle: the worksheet" 'Participant 11,"Lovelace, Ada",120,120.00' moodle
+sed -e '1s/.*/Identifier,Full name,ID number,Grade,Maximum Grade/' -e 2d \
+  -e 's/^\("[^"]*"\),\([0-9]*\),\(s[0-9]*\),.*/Participant \2,\1,\3,,120.00/' "$scratch/roster.csv" >"$scratch/worksheet.csv"
+grade_all --roster "$scratch/worksheet.csv"
+judged 0 "another roster grades nobody again"
+imports "Moodle: the worksheet" 'Participant 11,"Lovelace, Ada",s11,120,120.00' moodle
 says "... and what does not fit is said" 'moodle.csv of a4: the platform counts 120 marks, the rubric 100'
 grade_all "${roster[@]}"
 rm "$out/s11/a4_data_tensor/outcome.json"
