@@ -132,8 +132,9 @@ std::optional<double> total_of(const std::vector<MarkedStudent>& students, const
 
 /// What the platform says is the most for a column: Canvas above the students, Moodle in each row.
 std::optional<double> most_in(const Roster& roster, std::optional<std::size_t> column) {
-  const CsvRow& row = roster.points_possible().empty() ? roster.row(0) : roster.points_possible();
-  if (!column || *column >= row.size()) return std::nullopt;
+  const bool is_above = !roster.points_possible().empty();
+  if (!column || (!is_above && roster.size() == 0)) return std::nullopt;
+  const CsvRow& row = is_above ? roster.points_possible() : roster.row(0);
   return option::integer<double>(one_line(row[*column]));
 }
 
@@ -192,31 +193,42 @@ std::vector<std::string> GradebookImport::names_of(const std::vector<std::size_t
   return names;
 }
 
+std::vector<std::size_t> GradebookImport::candidates_for(const std::string& lab,
+                                                         const std::vector<std::string>& graded_labs) const {
+  std::vector<std::size_t> candidates;
+  const std::string word = *words_in(short_name_of(lab)).rbegin();
+  for (const std::size_t column : assignments_) {
+    const bool taken =
+        std::any_of(columns_.begin(), columns_.end(), [&](const auto& one) { return one.second == column; });
+    const bool fits = file_ == kMoodle ? graded_labs.size() == 1
+                                       : words_in(assignment_name(roster_.headings()[column])).count(word) != 0;
+    if (fits && !taken) candidates.push_back(column);
+  }
+  return candidates;
+}
+
 std::map<std::string, std::size_t> GradebookImport::columns_of(const std::vector<std::string>& graded_labs,
                                                                std::vector<std::string>& notes) const {
   std::map<std::string, std::size_t> filled;
-  std::set<std::size_t> taken;
-  for (const auto& [lab, column] : columns_) {
-    taken.insert(column);
-    if (std::find(graded_labs.begin(), graded_labs.end(), lab) != graded_labs.end()) filled[lab] = column;
-  }
+  std::map<std::size_t, int> num_labs;  // that could go into a column
   for (const std::string& lab : graded_labs) {
     if (columns_.count(lab) != 0) continue;
-    const std::string name = short_name_of(lab);
-    std::vector<std::size_t> candidates;
-    for (const std::size_t column : assignments_) {
-      const bool fits =
-          file_ == kMoodle ? graded_labs.size() == 1
-                           : words_in(assignment_name(roster_.headings()[column])).count(*words_in(name).rbegin()) != 0;
-      if (fits && taken.count(column) == 0) candidates.push_back(column);
+    for (const std::size_t column : candidates_for(lab, graded_labs)) ++num_labs[column];
+  }
+  for (const std::string& lab : graded_labs) {
+    if (const auto named = columns_.find(lab); named != columns_.end()) {
+      filled[lab] = named->second;
+      continue;
     }
-    if (candidates.size() == 1) {
+    const std::vector<std::size_t> candidates = candidates_for(lab, graded_labs);
+    if (candidates.size() == 1 && num_labs[candidates.front()] == 1) {
       filled[lab] = candidates.front();
       continue;
     }
     if (file_ == kMoodle && !columns_.empty()) continue;  // the worksheet is that of another lab
     const std::vector<std::string> names = names_of(candidates.empty() ? assignments_ : candidates);
     if (names.empty()) continue;
+    const std::string name = short_name_of(lab);
     notes.push_back(
         fmt::format("{} of {}: expected its column, such as --column '{}={}'", file_, name, name, names[0]) +
         (names.size() > 1 ? fmt::format("; there are: {}", fmt::join(names, ", ")) : ""));

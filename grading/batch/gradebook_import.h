@@ -38,6 +38,7 @@ class GradebookImport {
 
  private:
   void choose(const std::string& text, const std::vector<std::string>& labs);
+  std::vector<std::size_t> candidates_for(const std::string& lab, const std::vector<std::string>& graded_labs) const;
   /// The column of each lab that has one; the others are in the notes.
   std::map<std::string, std::size_t> columns_of(const std::vector<std::string>& graded_labs,
                                                 std::vector<std::string>& notes) const;

@@ -103,6 +103,17 @@ TEST_CASE("a column is named, or guessed where only one fits; else the lab is le
         "(2)");
 }
 
+TEST_CASE("a column that fits two labs is neither's, and a roster without students is no problem") {
+  const Roster both("Student,ID,Section,A4 and A9 (1)\nA,1,B,\n", "r.csv");
+  const auto result =
+      GradebookImport(both, kLabs, {})
+          .of({student_with(0, "a9_collectives", mark_of(60))}, {"a4_data_tensor", "a9_collectives"}, false);
+  CHECK(result.csv.empty());
+  CHECK(result.notes.size() == 2);
+  const Roster nobody("Student,ID,Section,A9 (1)\n,,,Manual Posting\n", "r.csv");
+  CHECK(GradebookImport(nobody, kLabs, {}).of({}, {"a9_collectives"}, false).csv == "Student,ID,Section,A9 (1)\n");
+}
+
 TEST_CASE("a wrong --column is refused before anything is graded") {
   const Roster roster(kCanvas, "r.csv");
   const auto refusal = [&](const std::vector<std::string>& columns) {
