@@ -90,6 +90,7 @@ seam 'CLI/' '^common/cli/(app|app_names|tests/app_test)\.cpp|^common/launch/supe
 seam 'stb/' '^common/tensor/files/picture'
 seam 'c10/cuda/' '^common/tensor/cuda_memory\.cpp'
 seam 'archive(_entry)?\.h[">]' '^common/(base/archive_reader|course/hand_in/archive|testing/archive_builder)'
+seam 'pugixml' '^common/(base/junit_xml|testing/junit_schema)\.cpp'
 seam 'toml\+\+/' '^common/course/rubric/toml_table\.cpp'
 seam 'kainjow/' '^common/page/template\.cpp'
 seam 'doctest/' '^common/testing/'

@@ -18,6 +18,7 @@
 #include "common/base/text.h"
 #include "common/launch/supervise/run_directory.h"
 #include "grading/batch/class_marks.h"
+#include "grading/batch/gradebook_import.h"
 #include "grading/batch/unpack_download.h"
 #include "grading/judge/commands/own_processes.h"
 #include "grading/judge/result_files.h"
@@ -48,6 +49,11 @@ std::string checksum_of_file(const std::string& path) {
   return fmt::format("{:016x}", checksum_of(read_file(path)));
 }
 
+/// A line that may begin with what students name.
+void say_note(const std::string& note) {
+  fmt::print("  {}\n", without_commands(safe_text(one_line(note), 1000)));
+}
+
 /// Minutes and seconds, roughly.
 std::string about(double seconds) {
   if (seconds < 90) return fmt::format("{:.0f} s", seconds);
@@ -58,8 +64,14 @@ class GradingOfClass {
  public:
   GradingOfClass(const JudgingPlace& place, ClassOrder order)
       : place_(place), order_(std::move(order)), known_(known_labs(place)) {
-    if (!order_.roster.empty())
-      roster_ = std::make_unique<Roster>(read_file(order_.roster), order_.roster, order_.roster_id);
+    if (!order_.roster.empty()) roster_ = std::make_unique<Roster>(Roster::load(order_.roster, order_.roster_id));
+    if (roster_ != nullptr) {
+      gradebook_ = std::make_unique<GradebookImport>(*roster_, lab_names(), order_.columns);
+    } else if (!order_.columns.empty()) {
+      throw UsageError("--column: expected --roster FILE as well, which has the column");
+    } else if (order_.with_pending) {
+      throw UsageError("--with-pending: expected --roster FILE as well, a platform's gradebook to fill in");
+    }
     if (!order_.names.empty()) names_ = NamePattern(order_.names);
     make_folder("--out", order_.out);
     store_ = std::make_unique<ResultStore>(order_.out + "/results.sqlite");
@@ -68,7 +80,7 @@ class GradingOfClass {
 
   ExitCode run() {
     const HandIns hand_ins = find();
-    for (const std::string& note : hand_ins.notes) fmt::print("  {}\n", note);
+    for (const std::string& note : hand_ins.notes) say_note(note);
     const std::vector<ScannedHandIn> scanned = scan_all(hand_ins);
     if (signal_) return stopped();
     plan_ = plan_class(hand_ins, scanned, roster_.get(),
@@ -198,10 +210,10 @@ class GradingOfClass {
     for (std::size_t i = 0; i < plan_.hand_ins.size(); ++i) {
       const PlannedHandIn& one = plan_.hand_ins[i];
       if (!one.scanned.problem.empty()) {
-        fmt::print("  {}: not graded: {}\n", one.hand_in.shown, safe_text(one.scanned.problem, 500));
+        say_note(one.hand_in.shown + ": not graded: " + one.scanned.problem);
         ++num_open_;
       }
-      for (const std::string& note : one.notes) fmt::print("  {}\n", safe_text(note, 500));
+      for (const std::string& note : one.notes) say_note(note);
       lost_[i] = lost_files(one);
       if (!one.due.empty() || !lost_[i].empty()) to_do_.push_back(i);
       num_due_ += one.due.size();
@@ -268,7 +280,7 @@ class GradingOfClass {
   void keep(const PlannedHandIn& one, const std::map<std::string, std::string>& judging, const ForkedEnd& end) {
     if (end.exit_code != 0) {
       fmt::print("{}: could not be graded: exit code {}: {}\n", one.who, end.exit_code,
-                 safe_text(first_line(end.err), 500));
+                 without_commands(safe_text(first_line(end.err), 500)));
       ++num_open_;
       return;
     }
@@ -279,7 +291,7 @@ class GradingOfClass {
       fmt::print("{}{}  {}  {:.1f} s  {}/report.md\n", is_first ? "" : "  ", one.who,
                  result.at("headline").get<std::string>(), result.at("seconds").get<double>(), files_of(one, lab));
       is_first = false;
-      fmt::print("{}", result.at("needs_look").get<std::string>());
+      fmt::print("{}", without_commands(result.at("needs_look").get<std::string>()));
       if (std::find(one.due.begin(), one.due.end(), lab) == one.due.end()) continue;
       results.push_back({one.who, lab, one.hand_in.shown, one.scanned.versions.at(lab), judging.at(lab),
                          result.at("outcome").get<std::string>()});
@@ -313,6 +325,26 @@ class GradingOfClass {
     write_file_atomically(order_.out + "/marks.csv", marks_csv(roster_.get(), students, labs));
     fmt::print("{}/marks.csv: {}{}\n", order_.out, counted(students.size(), "student"),
                num_open_ == 0 ? "" : fmt::format("; {} to look at or grade again", num_open_));
+    if (gradebook_ != nullptr) write_gradebook(students, labs);
+  }
+
+  /// Without a column to fill in, there is no file: not an earlier one either.
+  void write_gradebook(const std::vector<MarkedStudent>& students, const std::vector<std::string>& labs) const {
+    const GradebookImport::Result result = gradebook_->of(students, labs, order_.with_pending);
+    const std::string file = order_.out + "/" + gradebook_->file();
+    if (!result.csv.empty()) {
+      write_file_atomically(file, result.csv);
+      fmt::print("{}: to be imported\n", file);
+    } else if (!gradebook_->file().empty()) {
+      std::filesystem::remove(file);
+    }
+    for (const std::string& note : result.notes) say_note(note);
+  }
+
+  std::vector<std::string> lab_names() const {
+    std::vector<std::string> names;
+    for (const KnownLab& lab : known_) names.push_back(lab.rubric.lab);
+    return names;
   }
 
   /// A row for each student: in the roster's order, then the others by name.
@@ -352,6 +384,7 @@ class GradingOfClass {
   ClassOrder order_;
   const std::vector<KnownLab> known_;
   std::unique_ptr<Roster> roster_;
+  std::unique_ptr<GradebookImport> gradebook_;  ///< if there is a roster
   std::optional<NamePattern> names_;
   std::unique_ptr<ResultStore> store_;
   launch::RunDirectory unpacked_;

@@ -35,6 +35,10 @@ void grade_all_command(cli::App& app) {
   app.add_integer("--jobs", order.jobs, {1, 1024}, "submissions at a time");
   app.add_text("--roster", order.roster, "FILE", "the course's students as CSV; its columns are kept in marks.csv");
   app.add_text("--roster-id", order.roster_id, "COLUMN", "the roster's column that students are called by");
+  app.add_texts(
+      "--column", order.columns, "LAB=COLUMN",
+      "the column of Canvas' gradebook for a lab: 'a9=A9 Collectives (123456)'; of Moodle's worksheet: a9=Grade");
+  app.add_flag("--with-pending", order.with_pending, "fill in marks of which some are pending, as they are so far");
   app.add_text("--names", order.names, "PATTERN",
                "how files are named, if not as by Canvas, Moodle or Gradescope: '{id}_{any}_{file}'");
   app.add_text("--lab", order.only_lab, "LAB", "only this lab, such as a9; also where submissions do not say which");
