@@ -30,6 +30,9 @@ bool is_utf8(std::string_view text);
 /// says how much.
 std::string safe_text(std::string_view text, std::size_t max_bytes);
 
+/// Puts `by` in the place of every `word`, which must not be empty.
+void replace_all(std::string& text, std::string_view word, std::string_view by);
+
 /// The parts between the separators, one more than there are separators: an empty text has one, empty part.
 /// Example   split("a,,b", ','): "a", "", "b"
 std::vector<std::string_view> split(std::string_view text, char separator);
