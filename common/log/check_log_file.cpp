@@ -21,12 +21,12 @@
 namespace lab::log {
 namespace {
 
-constexpr std::size_t kMostShown = 10;                // problems: the rest usually follows from the first ones
-constexpr std::size_t kMostBytesShown = 1000;         // of a problem: a line of a log may have any length
-constexpr std::size_t kMostBytes = 64 * 1024 * 1024;  // of a log: the labs' have some 100 KB
+constexpr std::size_t kMostShown = 10;               // problems: the rest usually follows from the first ones
+constexpr std::size_t kMostBytesShown = 1000;        // of a problem: a line of a log may have any length
+constexpr std::size_t kMostBytes = 4 * 1024 * 1024;  // of a log: the VAE's has 500 KB on 64 ranks
 
 std::string shown(const std::string& path) {
-  return path == "-" ? "standard input" : safe_text(path, kMostBytesShown);
+  return path == "-" ? "standard input" : one_line(safe_text(path, kMostBytesShown));
 }
 
 std::string read_log(const std::string& path) {
@@ -52,7 +52,7 @@ std::string read_log(const std::string& path) {
     if (count < 0) refuse(std::strerror(errno));
     if (count == 0) return text;
     text.append(part.data(), static_cast<std::size_t>(count));
-    if (text.size() > kMostBytes) refuse("it has more than 64 MiB");
+    if (text.size() > kMostBytes) refuse("it has more than 4 MiB");
   }
 }
 

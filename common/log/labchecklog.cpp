@@ -64,7 +64,7 @@ const ExpectedRun& run_with(const std::vector<std::string>& options, const std::
   const std::string others = known.empty() ? "" : fmt::format(", or {}", fmt::join(known, ", "));
   throw UsageError(
       fmt::format("a run of {} with '{}': expected no options{}; hint: leave out those that change no line", lab,
-                  safe_text(fmt::format("{}", fmt::join(options, " ")), 200), others));
+                  one_line(safe_text(fmt::format("{}", fmt::join(options, " ")), 200)), others));
 }
 
 ExitCode check(const Wanted& wanted) {

@@ -45,7 +45,7 @@ run "$program" a4 "$scratch" --nproc 2; refuses "a folder" 2 'it is a folder; ex
 run bash -c "'$program' a4 - <'$scratch'"; refuses "a folder as standard input" 2 'cannot read standard input: it is a folder'
 run "$program" a4 "$scratch/none.log"; refuses "a file that is not there" 2 'cannot read .*/none\.log: No such file or directory; expected the log of a run, or -$'
 run "$program" a4 "$program"; refuses "a program" 2 'it is not text; expected the log of a run'
-run "$program" a4 /dev/zero; refuses "an endless file" 2 'it has more than 64 MiB'
+run "$program" a4 /dev/zero; refuses "an endless file" 2 'it has more than 4 MiB'
 run "$program" a77 "$scratch/right.log"; refuses "a lab that there is not" 2 "unknown lab 'a77'"
 run "$program" a4 "$scratch/right.log" --nproc 3; refuses "a number of ranks on which the lab does not run" 2 'a run on 3 ranks: expected one of the numbers of ranks whose lines are known, 1-2,4'
 run "$program" a4 "$scratch/right.log" -- --seed 7; refuses "options without a list of lines" 2 "a4_data_tensor with '--seed 7'"
