@@ -17,7 +17,7 @@
 #include "common/log/expected_logs.h"
 #include "common/log/expected_run.h"
 
-// `lab check-log`: a log against the lines that a lab is known to print. Without the lab: builds in seconds.
+// `lab check-log`: compares a log with the lines that a lab is known to print. Without the lab: it builds in seconds.
 namespace lab::log {
 namespace {
 

@@ -15,18 +15,18 @@ run "$bin/a4_data_tensor" check-log "$scratch/right.log" --nproc 2
 says "the lab itself agrees" 0 ': accepted: exactly the lines of a right run on 2 ranks$'
 
 # As terminals, CI services and editors leave it.
-dressed() { # dressed WHAT COMMAND...: the right log, through a filter
-  "${@:2}" <"$scratch/right.log" >"$scratch/dressed.log"
-  run "$program" a4 "$scratch/dressed.log" --nproc 2; says "a right log $1" 0 ': accepted'
+captured() { # captured WHAT COMMAND...: the right log, through a filter
+  "${@:2}" <"$scratch/right.log" >"$scratch/captured.log"
+  run "$program" a4 "$scratch/captured.log" --nproc 2; says "a right log $1" 0 ': accepted'
 }
-dressed "with CR LF" sed 's/$/\r/'
-dressed "with a byte order mark" sed '1s/^/\xEF\xBB\xBF/'
-dressed "of GitHub Actions" sed 's/^/2025-01-31T12:34:56.1234567Z /'
-dressed "with the time" sed 's/^/12:34:56 /'
-dressed "of torchrun --tee" sed 's/^/[default0]:/'
-dressed "in colours" sed 's/^\(.*\)$/\x1B[32m\1\x1B[0m/'
-dressed "in UTF-16" iconv -f UTF-8 -t UTF-16
-dressed "in UTF-16, big endian, with CR LF" bash -c 'printf "\xFE\xFF"; sed "s/\$/\r/" | iconv -f UTF-8 -t UTF-16BE'
+captured "with CR LF" sed 's/$/\r/'
+captured "with a byte order mark" sed '1s/^/\xEF\xBB\xBF/'
+captured "of GitHub Actions" sed 's/^/2025-01-31T12:34:56.1234567Z /'
+captured "with the time" sed 's/^/12:34:56 /'
+captured "of torchrun --tee" sed 's/^/[default0]:/'
+captured "in colours" sed 's/^\(.*\)$/\x1B[32m\1\x1B[0m/'
+captured "in UTF-16" iconv -f UTF-8 -t UTF-16
+captured "in UTF-16, big endian, with CR LF" bash -c 'printf "\xFE\xFF"; sed "s/\$/\r/" | iconv -f UTF-8 -t UTF-16BE'
 
 # At most ten problems.
 sed 's/True/False/; s/] done/] dome/' "$scratch/right.log" >"$scratch/wrong.log"

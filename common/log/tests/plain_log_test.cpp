@@ -92,16 +92,16 @@ TEST_CASE("plain log: time stamps and what launchers put in front of a line") {
   }
 }
 
-TEST_CASE("plain log: what is right, or wrong, stays so in another dress") {
+TEST_CASE("plain log: a right log is right, and a wrong one wrong, however it was captured") {
   const std::string log = testing::sample_log();
-  std::string dressed = "\xEF\xBB\xBF", wrong;
+  std::string captured = "\xEF\xBB\xBF", wrong;
   for (std::size_t at = 0; at < log.size();) {
     const std::size_t end = log.find('\n', at);
-    dressed += "2025-01-31T12:34:56.1234567Z \x1B[32m" + log.substr(at, end - at) + "\x1B[0m\r\n";
+    captured += "2025-01-31T12:34:56.1234567Z \x1B[32m" + log.substr(at, end - at) + "\x1B[0m\r\n";
     at = end + 1;
   }
-  CHECK(check_log(plain(dressed), testing::sample_expectation()).empty());
-  wrong = dressed;
+  CHECK(check_log(plain(captured), testing::sample_expectation()).empty());
+  wrong = captured;
   wrong.replace(wrong.find("True"), 4, "False");
   CHECK(check_log(plain(wrong), testing::sample_expectation()).size() == 1);
 }

@@ -31,7 +31,7 @@ std::string evidence(const std::string& name, const std::string& text) {
   return found.count(name) != 0 ? found.at(name) : "none";
 }
 
-TEST_CASE("log evidence: a right log is one, on its own number of ranks and in any dress") {
+TEST_CASE("log evidence: a right log is one, on its own number of ranks, however it was captured") {
   for (const int num_ranks : {1, 3, 4}) {
     CHECK(evidence("a4.log", right_log(num_ranks)) ==
           "is exactly the log of a right run on " + counted(num_ranks, "rank"));
