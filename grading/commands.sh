@@ -216,6 +216,7 @@ command_expected-logs() {
   for lab in $(all_labs); do
     expected_log "$root/build/release/bin/$lab" "$root/$lab/expected_log.txt" >"$scratch/$lab" || exit
     cp -- "$scratch/$lab" "$root/$lab/expected_log.txt"
+    say "written: $lab/expected_log.txt"
   done
 }
 
