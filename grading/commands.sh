@@ -43,6 +43,8 @@ help_on_tree() {
   answers LAB             print the answer key
   figures                 write what the references cost, for check --score,
                           into each lab's reference_figures.json
+  expected-logs           write what right runs print, for check-log, into each
+                          lab's expected_log.txt
   mutants [NAME...]       judge the wrong and the unusual solutions in
                           grading/mutants: does the judge catch what it must?
   mutants --generated [LAB...] [--sample N] [--seed S] [--list] [--only ID]
@@ -68,7 +70,7 @@ demo() {
     log=$root/build/demo/$name.log code=0
     "$root/build/release/bin/$name" --nproc 4 --out "$out" | tee -- "$log" || code=${PIPESTATUS[0]}
     [[ $code == 0 ]] || { say "the run ended with exit code $code; the README says what that means" >&2; exit "$code"; }
-    "$root/build/release/bin/$name" check-log "$log" --nproc 4
+    "$root/build/release/bin/labchecklog" "$name" "$log" --nproc 4
     matches=$((matches + $(grep -c 'Tensors match: True' "$log")))
   done
   say "drawing four pipeline schedules, what a9_collectives did and would do on 64 simulated ranks, and a decoder's memory"
@@ -200,6 +202,21 @@ command_figures() {
   build release OFF programs
   for lab in $(all_labs); do
     "$root/build/release/bin/$lab" check --nproc 4 --figures "$root/$lab/reference_figures.json" || exit
+  done
+}
+
+command_expected-logs() {
+  [[ $# == 0 ]] || die "expected-logs takes no arguments"
+  local lab
+  source "$root/common/log/expected_log.sh"
+  ensure_packages "${program_packages[@]}"
+  build release OFF programs
+  scratch_folder
+  cd -- "$scratch"
+  for lab in $(all_labs); do
+    expected_log "$root/build/release/bin/$lab" "$root/$lab/expected_log.txt" >"$scratch/$lab" || exit
+    cp -- "$scratch/$lab" "$root/$lab/expected_log.txt"
+    say "written: $lab/expected_log.txt"
   done
 }
 

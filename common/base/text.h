@@ -36,6 +36,9 @@ std::string safe_text(std::string_view text, std::size_t max_bytes);
 /// Source    actions/runner, ActionCommand.cs: blanks before "::" are ignored
 std::string without_commands(std::string_view text);
 
+/// Puts `by` in the place of every `word`, which must not be empty.
+void replace_all(std::string& text, std::string_view word, std::string_view by);
+
 /// The parts between the separators, one more than there are separators: an empty text has one, empty part.
 /// Example   split("a,,b", ','): "a", "", "b"
 std::vector<std::string_view> split(std::string_view text, char separator);

@@ -3,11 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iostream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -27,31 +23,10 @@
 #include "common/launch/one_rank.h"
 #include "common/launch/supervise/memory_file.h"
 #include "common/launch/supervise/run_in_child.h"
-#include "common/log/check_log.h"
+#include "common/log/check_log_file.h"
 
 namespace lab {
 namespace {
-
-std::string read_log(const std::string& path) {
-  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    throw UsageError(
-        fmt::format("check-log: cannot read {}: it is a folder; expected the log of a run, such as {}/NAME.log, or -",
-                    path, path.substr(0, path.find_last_not_of('/') + 1)));
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw UsageError(fmt::format("check-log: cannot read {}; expected the log of a run, or -", path));
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
-ExitCode compare_log(const LabProgram& program, const std::string& path, int num_ranks) {
-  const std::vector<std::string> problems = log::check_log(read_log(path), expectation_of(program.steps(), num_ranks));
-  for (const std::string& problem : problems) fmt::print("{}: {}\n", path, problem);
-  if (!problems.empty()) return ExitCode::kMismatch;
-  fmt::print("{}: accepted: exactly the lines of a right run on {}\n", path, counted(num_ranks, "rank"));
-  return ExitCode::kAllMatch;
-}
 
 /// Processes, as many as the lab has by default.
 launch::WorldSpec usual_world(const LabProgram& program) {
@@ -69,7 +44,7 @@ void check_log_command(cli::App& app, const LabProgram& program) {
   auto& num_ranks = app.own(program.defaults.num_ranks);
   app.add_argument("FILE", path, "the log; - reads standard input");
   app.add_integer("--nproc", num_ranks, {1, 4096}, "ranks of the run");
-  app.set_action([&] { return compare_log(program, path, num_ranks); });
+  app.set_action([&] { return log::check_log_file(path, expectation_of(program.steps(), num_ranks)); });
 }
 
 namespace {

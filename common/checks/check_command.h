@@ -9,9 +9,7 @@ struct LabProgram;
 
 // Each function gives a command its options and its action; the program must live as long as the App.
 
-/// `LAB check-log FILE --nproc P`: prints what is wrong with the log, one line each, or that it is accepted.
-/// Returns   0 for an accepted log, 1 for a refused one
-/// Errors    UsageError: options; a file that cannot be read
+/// `LAB check-log FILE --nproc P`: log::check_log_file() with the lines of the lab's steps.
 void check_log_command(cli::App& app, const LabProgram& program);
 
 /// `LAB check [TASK or case] [--nproc P] [--seed S] [--timeout T] [--shake N] [--json FILE] [--junit FILE] [--score FILE]`:

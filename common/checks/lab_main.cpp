@@ -17,6 +17,7 @@
 #include "common/base/text.h"
 #include "common/checks/case.h"
 #include "common/checks/check_command.h"
+#include "common/checks/expected_log_command.h"
 #include "common/comm/rendezvous/fingerprint.h"
 #include "common/launch/debug_rank.h"
 #include "common/launch/joined_world.h"
@@ -233,6 +234,12 @@ void add_run(cli::App& app, const LabProgram& program, const std::string& only) 
   app.set_action([&] { return static_cast<ExitCode>(run_lab(app, program, options, num_ranks_by_own_word, only)); });
 }
 
+void expected_log_command(cli::App& app, const LabProgram& program) {
+  const cli::CommonOptions& common = app.add_common_options(program.defaults);
+  if (program.add_options) program.add_options(app);
+  app.set_action([&] { return print_expected_log(app, program, common); });
+}
+
 void run_command(cli::App& app, const LabProgram& program) {
   std::string& only = app.own(std::string());
   app.add_argument("NAME", only, "a task, or one of its cases");
@@ -256,10 +263,12 @@ void add_lab(cli::App& app, const LabProgram& program) {
     app.add_commands({{"run", "runs the cases of one task, or one case", with_program(run_command)},
                       {"check", "checks a task, or all, and says what is wrong", with_program(check_command)}});
   }
-  app.add_commands({{"check-log",
-                     "compares a log with the lines of a right run\n"
-                     "The run is one on the same number of ranks, with default options otherwise.",
-                     with_program(check_log_command)}});
+  app.add_commands(
+      {{"check-log",
+        "compares a log with the lines of a right run\n"
+        "The run is one on the same number of ranks, with default options otherwise.",
+        with_program(check_log_command)},
+       {"expected-log", "prints the lines of right runs, for check-log", with_program(expected_log_command)}});
   app.add_commands(program.commands);
 }
 

@@ -50,6 +50,7 @@ void explain_failure(const std::string& program, const launch::WorldOutcome& out
 ///     LAB, LAB run NAME              a run of everything, or of some cases
 ///     LAB check                      runs cases and judges them (check_command.h)
 ///     LAB check-log FILE --nproc P   compares a log with what the steps expect
+///     LAB expected-log               prints these lines, for labchecklog (expected_log_command.h)
 ///     LAB COMMAND                    one of `commands`
 ///
 /// A run starts the ranks (or joins those that a launcher started), runs the steps on each and writes what was asked

@@ -11,8 +11,15 @@ constexpr const char* kInitialized = "[Distributed Init] Rank {rank} initialized
 constexpr const char* kReady = "All ranks ready!";
 constexpr const char* kDone = "done";
 
-log::ExpectedLine line_of(const Case& test_case, int num_ranks, std::optional<double> max_bound) {
-  const std::string reason = skip_reason_of(test_case, num_ranks);
+/// Why this world cannot run the case; empty if it can.
+std::string reason_of_world(const Case& test_case, const std::string& world) {
+  const bool cannot = test_case.inside_backward && world == "sim";
+  return cannot ? "the simulated world has no communication inside backward()" : "";
+}
+
+log::ExpectedLine line_of(const Case& test_case, const log::LogExpectation& log, std::optional<double> max_bound) {
+  std::string reason = reason_of_world(test_case, log.world);
+  if (reason.empty()) reason = skip_reason_of(test_case, log.num_ranks());
   if (!reason.empty()) return log::ExpectedSkip{test_case.prefix, reason};
   const double atol = test_case.tolerance.atol;
   return log::ExpectedMatch{test_case.prefix, true, max_bound.value_or(std::isfinite(atol) ? atol : 1e-5), "", ""};
@@ -21,8 +28,8 @@ log::ExpectedLine line_of(const Case& test_case, int num_ranks, std::optional<do
 }  // namespace
 
 void RankRun::check(const Case& test_case) {
-  if (test_case.inside_backward && options.world == "sim") {
-    out.skipped({test_case.prefix, comm.rank(), "the simulated world has no communication inside backward()"});
+  if (const std::string reason = reason_of_world(test_case, options.world); !reason.empty()) {
+    out.skipped({test_case.prefix, comm.rank(), reason});
     return;
   }
   const CaseResult result = run_case(test_case, calls, comm, options.seed, device);
@@ -99,7 +106,7 @@ LabStep checks(const std::vector<Section>& sections, std::optional<double> max_b
     for (const Section& section : sections) {
       if (!section.message.empty()) log.add(0, log::rank_text(section.message));
       for (const Case& test_case : section.cases) {
-        const log::ExpectedLine line = line_of(test_case, log.num_ranks(), max_bound);
+        const log::ExpectedLine line = line_of(test_case, log, max_bound);
         for (int rank = 0; rank < log.num_ranks(); ++rank) {
           if (is_asked(test_case, rank)) log.add(rank, line);
         }
@@ -109,8 +116,8 @@ LabStep checks(const std::vector<Section>& sections, std::optional<double> max_b
   return step;
 }
 
-log::LogExpectation expectation_of(const std::vector<LabStep>& steps, int num_ranks) {
-  log::LogExpectation log(num_ranks);
+log::LogExpectation expectation_of(const std::vector<LabStep>& steps, int num_ranks, const std::string& world) {
+  log::LogExpectation log(num_ranks, world);
   for (const LabStep& step : steps) {
     if (step.expect) step.expect(log);
   }

@@ -73,7 +73,8 @@ std::vector<Case> cases_of(const std::vector<Section>& sections);
 /// its norm within 1e-5, as its data are of order 1 or smaller.
 LabStep checks(const std::vector<Section>& sections, std::optional<double> max_bound = {});
 
-/// The lines that the steps print on `num_ranks` ranks when all is right.
-log::LogExpectation expectation_of(const std::vector<LabStep>& steps, int num_ranks);
+/// The lines that the steps print on `num_ranks` ranks when all is right. `world`: a run's --world.
+log::LogExpectation expectation_of(const std::vector<LabStep>& steps, int num_ranks,
+                                   const std::string& world = "processes");
 
 }  // namespace lab

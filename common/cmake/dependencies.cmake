@@ -18,7 +18,33 @@ function(lab_require_library var name package)
   endif()
 endfunction()
 
+# What every program needs: threads, text, a command line.
 find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+lab_require_path(LAB_CLI11_INCLUDE CLI/CLI.hpp libcli11-dev)
+add_library(lab_cli11 INTERFACE)
+add_library(lab::cli11 ALIAS lab_cli11)
+target_include_directories(lab_cli11 SYSTEM INTERFACE "${LAB_CLI11_INCLUDE}")
+
+include(CheckCXXSourceCompiles)
+# libbacktrace, which finds the source line of a call: optional. It is part of Debian's g++ (libgcc-12-dev), header and
+# library, so there is no package to name.
+set(CMAKE_REQUIRED_LIBRARIES backtrace)
+check_cxx_source_compiles("#include <backtrace.h>
+  int main() { return backtrace_create_state(nullptr, 1, nullptr, nullptr) == nullptr; }" LAB_HAS_BACKTRACE)
+unset(CMAKE_REQUIRED_LIBRARIES)
+add_library(lab_backtrace INTERFACE)
+add_library(lab::backtrace ALIAS lab_backtrace)
+if(LAB_HAS_BACKTRACE)
+  target_link_libraries(lab_backtrace INTERFACE backtrace)
+else()
+  message(STATUS "libbacktrace was not found (g++ has it): an exception in student code is reported without its line")
+endif()
+
+if(LAB_ONLY_CHECK_LOG)
+  set(CMAKE_CXX_STANDARD 17)
+  return()
+endif()
 
 # LibTorch. Its own TorchConfig pulls in build-time packages that a user does not need, so only headers and
 # libraries are looked up.
@@ -52,7 +78,6 @@ if(LAB_TORCH_CUDA_LIBRARY)
 endif()
 
 # C++17 if LibTorch accepts it, else C++20.
-include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_INCLUDES "${LAB_TORCH_INCLUDE}" "${LAB_TORCH_API_INCLUDE}")
 set(CMAKE_REQUIRED_FLAGS "-std=c++17")
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
@@ -75,20 +100,6 @@ add_library(lab_gloo INTERFACE)
 add_library(lab::gloo ALIAS lab_gloo)
 target_include_directories(lab_gloo SYSTEM INTERFACE "${LAB_GLOO_INCLUDE}")
 target_link_libraries(lab_gloo INTERFACE "${LAB_GLOO_LIBRARY}")
-
-# libbacktrace, which finds the source line of a call: optional. It is part of Debian's g++ (libgcc-12-dev), header and
-# library, so there is no package to name.
-set(CMAKE_REQUIRED_LIBRARIES backtrace)
-check_cxx_source_compiles("#include <backtrace.h>
-  int main() { return backtrace_create_state(nullptr, 1, nullptr, nullptr) == nullptr; }" LAB_HAS_BACKTRACE)
-unset(CMAKE_REQUIRED_LIBRARIES)
-add_library(lab_backtrace INTERFACE)
-add_library(lab::backtrace ALIAS lab_backtrace)
-if(LAB_HAS_BACKTRACE)
-  target_link_libraries(lab_backtrace INTERFACE backtrace)
-else()
-  message(STATUS "libbacktrace was not found (g++ has it): an exception in student code is reported without its line")
-endif()
 
 # SimGrid, for the simulated world: optional. Its kernel's interface changes between versions, so the installed
 # version is tried.
@@ -204,13 +215,11 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/grading")
   endforeach()
 endif()
 
-# Command line, text, JSON, TOML, HTML templates, tests: headers, and fmt's library.
-find_package(fmt REQUIRED)
-lab_require_path(LAB_CLI11_INCLUDE CLI/CLI.hpp libcli11-dev)
+# JSON, TOML, HTML templates: headers.
 lab_require_path(LAB_JSON_INCLUDE nlohmann/json.hpp nlohmann-json3-dev)
 lab_require_path(LAB_TOML_INCLUDE toml++/toml.h libtomlplusplus-dev)
 lab_require_path(LAB_MUSTACHE_INCLUDE kainjow/mustache.hpp libkainjow-mustache-dev)
-foreach(name IN ITEMS CLI11 JSON TOML MUSTACHE)
+foreach(name IN ITEMS JSON TOML MUSTACHE)
   string(TOLOWER ${name} target)
   add_library(lab_${target} INTERFACE)
   add_library(lab::${target} ALIAS lab_${target})

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,13 +12,6 @@ struct TaskOfLab {
   const Rubric* lab = nullptr;
   const RubricTask* task = nullptr;
 };
-
-/// Which of these folders of labs a name means: a folder's name, or the part before its first underscore ("a9").
-std::optional<std::size_t> find_lab(const std::string& name, const std::vector<std::string>& folders);
-
-/// The same.
-/// Errors    UsageError: there is none; names the nearest
-std::size_t lab_named(const std::string& name, const std::vector<std::string>& folders);
 
 /// The labs of a tree, as their rubrics describe them: what the student's commands know.
 class CourseTree {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/base/lab_names.h"
 #include "common/course/rubric/rubric_check.h"
 #include "common/course/starter/what_to_read.h"
 #include "common/course/student_files.h"

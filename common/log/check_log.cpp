@@ -146,7 +146,7 @@ std::vector<LogProblem> align_rank(int rank, const std::vector<ExpectedLine>& ex
 std::string problem_with_file(std::string_view text) {
   if (text.empty()) return "the log is empty; expected the output of a run";
   const auto line_of = [text](std::size_t at) { return 1 + std::count(text.begin(), text.begin() + at, '\n'); };
-  const std::size_t carriage = text.find('\r');
+  const std::size_t carriage = text.find("\r\n");
   if (carriage != std::string_view::npos) {
     return fmt::format(
         "line {}: ends in a carriage return (Windows line end); convert the log with: sed -i 's/\\r$//' FILE",

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "common/base/text.h"
 #include "common/log/line_template.h"
 #include "common/log/match_line.h"
 
@@ -13,6 +14,12 @@ namespace {
 
 std::string head(const std::string& prefix, int rank) {
   return prefix.empty() ? fmt::format("[Rank {}]", rank) : fmt::format("[{}][Rank {}]", prefix, rank);
+}
+
+std::string of_rank(const ExpectedText& expected, int rank) {
+  std::string text = expected.text;
+  replace_all(text, "{rank}", std::to_string(rank));
+  return text;
 }
 
 const char* spelled(bool match) {
@@ -51,7 +58,7 @@ struct Problem {
     return fmt::format("expected {}, got \"{}\"", describe(expected, rank), text);
   }
   std::string operator()(const ExpectedText& expected) const {
-    return matches_template(expected.text, text) ? "" : other_line(expected);
+    return matches_template(of_rank(expected, rank), text) ? "" : other_line(expected);
   }
   std::string operator()(const ExpectedMatch& expected) const {
     const std::optional<MatchLine> line = parse_match_line(text);
@@ -70,7 +77,7 @@ struct Resemblance {
   int rank;
   std::string_view text;
 
-  bool operator()(const ExpectedText& expected) const { return matches_template(expected.text, text); }
+  bool operator()(const ExpectedText& expected) const { return matches_template(of_rank(expected, rank), text); }
   bool operator()(const ExpectedMatch& expected) const {
     const std::optional<MatchLine> line = parse_match_line(text);
     return line && line->prefix == expected.prefix && line->rank == rank;
@@ -84,7 +91,9 @@ struct Resemblance {
 struct Description {
   int rank;
 
-  std::string operator()(const ExpectedText& expected) const { return "\"" + without_formats(expected.text) + "\""; }
+  std::string operator()(const ExpectedText& expected) const {
+    return "\"" + without_formats(of_rank(expected, rank)) + "\"";
+  }
   std::string operator()(const ExpectedMatch& expected) const {
     return fmt::format("\"{} Tensors match: {} | ...\"", head(expected.prefix, rank), spelled(expected.match));
   }

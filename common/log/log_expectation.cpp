@@ -1,12 +1,13 @@
 #include "common/log/log_expectation.h"
 
 #include <string>
+#include <utility>
 
 #include "common/base/errors.h"
 
 namespace lab::log {
 
-LogExpectation::LogExpectation(int num_ranks) {
+LogExpectation::LogExpectation(int num_ranks, std::string of_world) : world(std::move(of_world)) {
   if (num_ranks < 1) {
     throw UsageError("a log's number of ranks: expected at least 1, got " + std::to_string(num_ranks));
   }
@@ -14,15 +15,9 @@ LogExpectation::LogExpectation(int num_ranks) {
 }
 
 void LogExpectation::add(int rank, const ExpectedLine& line) {
-  ExpectedLine own = line;
-  if (auto* message = std::get_if<ExpectedText>(&own)) {
-    const std::string field = "{rank}";
-    const std::string number = std::to_string(rank);
-    for (std::size_t at = 0; (at = message->text.find(field, at)) != std::string::npos; at += number.size()) {
-      message->text.replace(at, field.size(), number);
-    }
-  }
-  per_rank.at(static_cast<std::size_t>(rank)).push_back(own);
+  std::vector<ExpectedLine>& lines = per_rank.at(static_cast<std::size_t>(rank));
+  added.push_back({rank, lines.size()});
+  lines.push_back(line);
 }
 
 void LogExpectation::add_on_every_rank(const ExpectedLine& line) {
@@ -31,6 +26,7 @@ void LogExpectation::add_on_every_rank(const ExpectedLine& line) {
 
 void LogExpectation::order_next_after_all(int rank) {
   const LinePosition next{rank, per_rank.at(static_cast<std::size_t>(rank)).size()};
+  after_all.push_back(next);
   for (int other = 0; other < num_ranks(); ++other) {
     const std::size_t count = per_rank[static_cast<std::size_t>(other)].size();
     // A rank's own lines are in order anyway, so its last one speaks for all of them.

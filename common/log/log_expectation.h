@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "common/log/expected_line.h"
@@ -11,6 +12,10 @@ namespace lab::log {
 struct LinePosition {
   int rank = 0;
   std::size_t index = 0;
+
+  friend bool operator==(const LinePosition& a, const LinePosition& b) {
+    return a.rank == b.rank && a.index == b.index;
+  }
 };
 
 /// Two lines of different ranks whose order is fixed, because a barrier or a message lies between them.
@@ -26,11 +31,11 @@ struct OrderRule {
 ///           log.order_next_after_all(0);
 ///           log.add(0, ExpectedText{"[Rank 0] All ranks ready!"});
 struct LogExpectation {
-  explicit LogExpectation(int num_ranks);
+  explicit LogExpectation(int num_ranks, std::string world = "processes");
 
   int num_ranks() const { return static_cast<int>(per_rank.size()); }
 
-  /// Appends a line to one rank's lines; {rank} in an ExpectedText becomes the rank's number.
+  /// Appends a line to one rank's lines.
   void add(int rank, const ExpectedLine& line);
   void add_on_every_rank(const ExpectedLine& line);
 
@@ -39,6 +44,9 @@ struct LogExpectation {
 
   std::vector<std::vector<ExpectedLine>> per_rank;
   std::vector<OrderRule> order;
+  std::vector<LinePosition> added;      ///< every line, in the order in which they were added
+  std::vector<LinePosition> after_all;  ///< those that order_next_after_all() was called for
+  std::string world;                    ///< the run's --world: some lines depend on it
 };
 
 }  // namespace lab::log

@@ -22,7 +22,7 @@ includes() { [[ $# == 1 ]] || grep -HnE "#include [<\"]$1" /dev/null "${@:2}"; }
 declare -A uses=(
   [base]=''
   [cli]='base'
-  [log]='base'
+  [log]='base cli'
   [plot]='base'
   [page]='base'
   [course]='base cli'

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/base/lab_names.h"
 #include "common/course/rubric/rubric_check.h"
 #include "grading/batch/csv.h"
 

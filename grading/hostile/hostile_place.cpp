@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/base/random_token.h"
+#include "common/base/text.h"
 #include "common/comm/rendezvous/socket.h"
 #include "grading/hostile/hostile_archives.h"
 
@@ -21,11 +22,6 @@ namespace fs = std::filesystem;
 void write_in_place(const fs::path& path, const std::string& text) {
   make_folder("a folder for a hostile hand-in", path.parent_path().string());
   write_file_atomically(path.string(), text);
-}
-
-void replace_all(std::string& text, const std::string& name, const std::string& by) {
-  for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += by.size())
-    text.replace(at, name.size(), by);
 }
 
 /// What is there, to be compared: a file's bytes, or what else it is.

@@ -12,6 +12,7 @@
 #include "common/base/text.h"
 #include "common/log/check_log.h"
 #include "common/log/log_lines.h"
+#include "common/log/plain_log.h"
 
 namespace lab::grading {
 namespace {
@@ -20,12 +21,6 @@ constexpr int kMostRanks = 64;  // a log may contain any rank number
 
 bool ends_with(const std::string& name, const std::string& end) {
   return name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
-}
-
-/// With LF line endings, which an editor or a mail program may have changed.
-std::string with_line_feeds(std::string text) {
-  text.erase(std::remove(text.begin(), text.end(), '\r'), text.end());
-  return text;
 }
 
 std::string judged_log(const std::string& text, log::LogExpectation (*expected_log)(int)) {
@@ -103,8 +98,9 @@ std::map<std::string, std::string> evidence_of_logs(const std::map<std::string, 
   std::map<std::string, std::string> evidence;
   if (expected_log == nullptr) return evidence;
   for (const auto& [name, bytes] : answers) {
-    if (ends_with(name, ".log")) evidence[name] = judged_log(with_line_feeds(bytes), expected_log);
-    if (ends_with(name, "_log.md")) evidence[name] = judged_tables(with_line_feeds(bytes), expected_log);
+    const std::string text = log::plain_log(bytes).value_or(bytes);
+    if (ends_with(name, ".log")) evidence[name] = judged_log(text, expected_log);
+    if (ends_with(name, "_log.md")) evidence[name] = judged_tables(text, expected_log);
   }
   return evidence;
 }

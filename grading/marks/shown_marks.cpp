@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "common/base/lab_names.h"
 #include "common/course/rubric/rubric_check.h"
 
 namespace lab::grading {

@@ -14,6 +14,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/files.h"
+#include "common/base/lab_names.h"
 #include "common/base/text.h"
 #include "common/course/course_tree.h"
 #include "common/course/rubric/rubric.h"
@@ -45,12 +46,6 @@ std::string section_of(const std::vector<std::string>& readme, const std::string
   }
   if (section.empty()) throw UsageError(fmt::format("README.md: expected a section '## {}'", title));
   return section + "\n";
-}
-
-void replace_all(std::string& text, const std::string& word, const std::string& by) {
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + by.size())) {
-    text.replace(at, word.size(), by);
-  }
 }
 
 /// A starter's README: grading/starter/README.starter.md, with these placeholders filled in:

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "common/base/numbers.h"
-#include "common/course/utf8_text.h"
+#include "common/base/utf8_text.h"
 
 namespace lab::grading {
 namespace {

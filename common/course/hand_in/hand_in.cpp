@@ -13,6 +13,7 @@
 
 #include "common/base/files.h"
 #include "common/base/text.h"
+#include "common/base/utf8_text.h"
 #include "common/course/course_tree.h"
 #include "common/course/hand_in/archive.h"
 #include "common/course/hand_in/hand_in_names.h"
@@ -23,7 +24,6 @@
 #include "common/course/starter/snippets.h"
 #include "common/course/starter/starter_tree.h"
 #include "common/course/student_files.h"
-#include "common/course/utf8_text.h"
 
 namespace lab {
 namespace {

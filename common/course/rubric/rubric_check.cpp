@@ -7,6 +7,7 @@
 #include <set>
 
 #include "common/base/errors.h"
+#include "common/base/lab_names.h"
 #include "common/base/text.h"
 
 namespace lab {
@@ -211,10 +212,6 @@ double bonus_marks(const Rubric& rubric) {
 
 void check_rubric(const Rubric& rubric, const RubricPlace& place) {
   RubricCheck(rubric, place).check();
-}
-
-std::string short_name_of(const std::string& lab) {
-  return lab.substr(0, lab.find('_'));
 }
 
 bool is_inner_path(const std::string& path) {

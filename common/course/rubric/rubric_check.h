@@ -20,9 +20,6 @@ double bonus_marks(const Rubric& rubric);
 ///           circular, not three hints, a path that leaves the lab's folder or is not handed in
 void check_rubric(const Rubric& rubric, const RubricPlace& place);
 
-/// "a9" of "a9_collectives": a lab's short name, with which its ids begin.
-std::string short_name_of(const std::string& lab);
-
 /// True for "student/ring.cpp": a path that stays inside the folder that it is relative to.
 bool is_inner_path(const std::string& path);
 

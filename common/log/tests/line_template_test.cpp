@@ -74,5 +74,5 @@ TEST_CASE("template: a wrong run's value is printed and does not match; another 
 }
 
 TEST_CASE("template: messages quote it without formats") {
-  CHECK(describe(lab::log::rank_text("{number:.1f} s"), 3) == "\"[Rank {rank}] {number} s\"");
+  CHECK(describe(lab::log::rank_text("{number:.1f} s"), 3) == "\"[Rank 3] {number} s\"");
 }

@@ -31,7 +31,7 @@ std::string evidence(const std::string& name, const std::string& text) {
   return found.count(name) != 0 ? found.at(name) : "none";
 }
 
-TEST_CASE("log evidence: a right log is one, on its own number of ranks and with any line ends") {
+TEST_CASE("log evidence: a right log is one, on its own number of ranks, however it was captured") {
   for (const int num_ranks : {1, 3, 4}) {
     CHECK(evidence("a4.log", right_log(num_ranks)) ==
           "is exactly the log of a right run on " + counted(num_ranks, "rank"));
@@ -39,6 +39,9 @@ TEST_CASE("log evidence: a right log is one, on its own number of ranks and with
   std::string windows = right_log(4);
   for (std::size_t at = 0; (at = windows.find('\n', at)) != std::string::npos; at += 2) windows.insert(at, "\r");
   CHECK(evidence("a4.log", windows) == "is exactly the log of a right run on 4 ranks");
+  std::string stamped = right_log(2);
+  for (std::size_t at = 0; at < stamped.size(); at = stamped.find('\n', at) + 1) stamped.insert(at, "12:34:56 \x1B[0m");
+  CHECK(evidence("a4.log", stamped) == "is exactly the log of a right run on 2 ranks");
 }
 
 TEST_CASE("log evidence: what is wrong with a log is said") {

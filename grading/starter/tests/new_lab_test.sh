@@ -29,6 +29,10 @@ says 0 '' "lab check-log of that log"
 sed -i 's/match: True/match: False/' "$scratch/log"
 lab check-log b1 "$scratch/log" --nproc 3
 says 1 '' "... and of another"
+rm "$copy/b1_total/expected_log.txt"
+lab expected-logs
+says 0 '^lab: written: b1_total/expected_log\.txt$' "lab expected-logs"
+verdict "$(cmp -s "$fixture/expected_log.txt" "$copy/b1_total/expected_log.txt"; echo $?)" "... writes it for a lab that has none yet"
 lab check b1
 says 0 'b1\.total' "lab check"
 

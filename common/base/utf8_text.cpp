@@ -1,4 +1,4 @@
-#include "common/course/utf8_text.h"
+#include "common/base/utf8_text.h"
 
 #include <array>
 #include <cstddef>
