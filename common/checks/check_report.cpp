@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "common/log/sharing.h"
+#include "common/page/shown_costs.h"
 
 namespace lab {
 namespace {
@@ -74,9 +75,13 @@ nlohmann::json json_of_case(const CheckedCase& checked) {
           {"skipped", checked.skipped()},
           {"words", checked.skipped() ? checked.ranks.front().reason : message_of_case(checked)},
           {"text", checked.right() || checked.skipped() ? "" : text_of_case(checked)},
+          {"label", checked.right() || checked.skipped() ? "" : label_of(checked)},
+          {"rank_lines", checked.rank_lines},
           {"ended_world", checked.failure.has_value()},
           {"symptom", checked.symptom ? checked.symptom->id : ""},
           {"likely", checked.symptom ? checked.symptom->message : ""},
+          {"most_of_a_rank", page::figures_to_json(checked.used)},
+          {"at_most", page::figures_to_json(checked.limits)},
           {"used", ranks},
           {"of_one_process", json_of_use(checked.of_one_process)}};
 }

@@ -36,7 +36,7 @@ FiguresByCase figures_of(const std::vector<TaskCheck>& checks) {
 std::string text_of_figures(const FiguresByCase& figures) {
   std::string text;
   for (const auto& [name, used] : figures) {
-    const nlohmann::json line = {used.model_time_ps, used.bytes_sent, used.peak_bytes};
+    const nlohmann::json line = {used.model_time_ps, used.bytes_sent, used.peak_bytes, used.flops};
     text += fmt::format("{} {}: {}", text.empty() ? "{" : ",\n ", nlohmann::json(name).dump(), line.dump());
   }
   return text.empty() ? "{}\n" : text + " }\n";
@@ -46,7 +46,7 @@ FiguresByCase figures_from(const std::string& text) {
   try {
     FiguresByCase figures;
     const auto cases = nlohmann::json::parse(text);
-    for (const auto& [name, line] : cases.items()) figures[name] = {line.at(0), line.at(1), line.at(2)};
+    for (const auto& [name, line] : cases.items()) figures[name] = {line.at(0), line.at(1), line.at(2), line.at(3)};
     return figures;
   } catch (const nlohmann::json::exception&) {
     throw UsageError("expected figures as `check --figures` writes them, a case per line");
@@ -78,6 +78,7 @@ std::string score_text(const TaskCheck& check, const FiguresByCase& reference) {
     row("model time, us", &CaseFigures::model_time_ps, 1e-6, 1);
     row("bytes sent", &CaseFigures::bytes_sent, 1, 0);
     row("peak tensor bytes", &CaseFigures::peak_bytes, 1, 0);
+    row("floating-point ops", &CaseFigures::flops, 1, 0);
   }
   return text;
 }

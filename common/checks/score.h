@@ -29,6 +29,7 @@ FiguresByCase load_figures(const std::string& path);
 ///               model time, us              164.2       164.2           -
 ///               bytes sent                 120000      120000      120000
 ///               peak tensor bytes           80384       60288           -
+///               floating-point ops          30000       30000       30000
 std::string score_text(const TaskCheck& check, const FiguresByCase& reference);
 
 }  // namespace lab

@@ -114,11 +114,13 @@ CaseFigures limits_of(const Case& test_case, int size, std::uint64_t seed) {
   if (test_case.time) limits.model_time_ps = test_case.time(size, seed).max_ps;
   if (test_case.bounds) limits.bytes_sent = 0;
   if (test_case.memory) limits.peak_bytes = 0;
+  if (test_case.work) limits.flops = 0;
   for (int rank = 0; rank < size; ++rank) {
     if (!is_asked(test_case, rank)) continue;
     const CasePlace place{rank, size, seed};
     if (test_case.bounds) limits.bytes_sent = std::max(limits.bytes_sent, most_bytes_sent(test_case.bounds(place)));
     if (test_case.memory) limits.peak_bytes = std::max(limits.peak_bytes, test_case.memory(place).most);
+    if (test_case.work) limits.flops = std::max(limits.flops, test_case.work(place).most);
   }
   return limits;
 }
@@ -130,6 +132,7 @@ void add_use(CaseFigures& used, const CaseRecord& record) {
   used.model_time_ps = std::max(used.model_time_ps, record.used.model_time.total);
   used.bytes_sent = std::max(used.bytes_sent, bytes_sent);
   used.peak_bytes = std::max(used.peak_bytes, record.used.peak_bytes);
+  used.flops = std::max(used.flops, record.used.flops);
 }
 
 /// With inputs, which only symptoms need.

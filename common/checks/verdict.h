@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/base/case_figures.h"
 #include "common/checks/case.h"
 #include "common/checks/symptoms/symptom.h"
 #include "common/rank/record.h"
@@ -25,21 +25,12 @@ struct RankVerdict {
   SeenUse seen;              ///< and as its judge saw it
 };
 
-/// What a case cost, or may cost, the rank that has most of each.
-struct CaseFigures {
-  static constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
-
-  std::int64_t model_time_ps = kAny;
-  std::int64_t bytes_sent = kAny;
-  std::int64_t peak_bytes = kAny;  ///< of tensors that the call made
-};
-
 /// One case, judged over all ranks.
 struct CaseVerdict {
   std::string task, name;
   std::vector<RankVerdict> ranks;
   ResourceUse of_one_process;  ///< see use_of_one_process()
-  CaseFigures used = {0, 0, 0};
+  CaseFigures used = CaseFigures::zero();
   CaseFigures limits;  ///< of its bounds
   std::optional<Symptom> symptom;
 

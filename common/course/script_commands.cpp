@@ -10,6 +10,7 @@
 
 #include "common/base/files.h"
 #include "common/course/annotation.h"
+#include "common/course/check_page.h"
 #include "common/course/combined_results.h"
 #include "common/course/course_commands.h"
 #include "common/course/course_tree.h"
@@ -91,7 +92,7 @@ std::string folder_in_repository(const std::string& root) {
 }
 
 struct CombineOptions {
-  std::string folder, json_file, junit_file;
+  std::string folder, json_file, junit_file, html_file;
   bool annotations = false;
 };
 
@@ -99,8 +100,10 @@ ExitCode combine(const std::string& root, const CombineOptions& options) {
   const CombinedResults results(options.folder);
   if (!options.json_file.empty()) write_file_atomically(options.json_file, results.json());
   if (!options.junit_file.empty()) write_file_atomically(options.junit_file, to_junit_xml(results.suites()));
-  if (!options.annotations) return ExitCode::kAllMatch;
+  if (!options.annotations && options.html_file.empty()) return ExitCode::kAllMatch;
   const CourseTree tree = CourseTree::load(root);
+  if (!options.html_file.empty()) write_file_atomically(options.html_file, page::to_html(check_page(results, tree)));
+  if (!options.annotations) return ExitCode::kAllMatch;
   for (const Annotation& one : annotations_of(results.json(), options.folder, tree, folder_in_repository(tree.root())))
     fmt::print("{}", to_text(one));
   for (const CombinedResults::Problem& problem : results.problems())
@@ -155,6 +158,7 @@ void combine_command(cli::App& app) {
   app.add_argument("DIR", options.folder, "results of `LAB check`, and why others are missing");
   app.add_text("--json", options.json_file, "FILE", "all of them as JSON");
   app.add_text("--junit", options.junit_file, "FILE", "all of them as JUnit XML");
+  app.add_text("--html", options.html_file, "FILE", "all of them as a page");
   app.add_flag("--annotations", options.annotations, "print what is wrong as GitHub's workflow commands");
   app.set_action([&options, &root = add_root(app)] { return combine(root, options); });
 }

@@ -9,14 +9,15 @@ help_on_course() {
   next [LAB]              name the next task, where to edit, what to read, how
                           to check it
   check [TASK or LAB]... [--nproc P] [--shake N] [--score]
-        [--junit FILE] [--json FILE] [--annotations]
+        [--html FILE] [--junit FILE] [--json FILE] [--annotations]
                           build and check: what is wrong, on which rank, and
                           what that looks like; what the grading would refuse;
                           nothing named: all; with --shake: N more runs in
                           other orders of messages; with --score: what each
-                          right check costs, next to the reference; for a CI
-                          job: results of all labs in one file, and what is
-                          wrong as annotations on GitHub
+                          right check costs, next to the reference; with
+                          --html: a page with what was found; for a CI job:
+                          results of all labs in one file, and what is wrong
+                          as annotations on GitHub
   hint TASK [LEVEL]       a hint; the next call gives a clearer one, up to the
                           third
   watch [TASK or LAB] [--timeout SECONDS]
@@ -123,13 +124,13 @@ command_check() {
   while [[ $# != 0 && $1 != -* ]]; do names+=("$1"); shift; done
   while [[ $# != 0 ]]; do
     case $1 in
-      --junit | --json)
+      --html | --junit | --json)
         [[ $# -ge 2 && $2 && $2 != -* ]] || die "$1: expected a file, such as: lab check a9 $1 results.${1:2}"
         can_write "$1" "$2"
         combined+=("$1" "$2")
-        [[ $1 == --json ]] || junit_file=$2
+        [[ $1 != --junit ]] || junit_file=$2
         shift ;;
-      --junit=* | --json=*) set -- "${1%%=*}" "${1#*=}" "${@:2}"; continue ;;
+      --html=* | --junit=* | --json=*) set -- "${1%%=*}" "${1#*=}" "${@:2}"; continue ;;
       --annotations) annotations=1; combined+=("$1") ;;
       *) check_options+=("$1") ;;
     esac

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Each lab's reference_figures.json, with which `lab check --score` compares, holds what the reference costs: the same
-# cases; the same bytes; model time within 1 % (LibTorch versions do some operators in another way); peak memory within
-# a quarter (a convolution's workspaces depend on the processor).
+# cases; the same bytes; model time and operations within 1 % (LibTorch versions do some operators in another way); peak
+# memory within a quarter (a convolution's workspaces depend on the processor).
 set -euo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf -- "$scratch"' EXIT
@@ -14,10 +14,10 @@ for recorded in "${LAB_SOURCE_DIR:?}"/*/reference_figures.json; do
   awk -F '[][": ,{}]+' -v lab="$lab" '
     function near(a, b, share) { return a <= b * (1 + share) && b <= a * (1 + share) }
     NF < 5 { next }
-    FNR == NR { time[$2] = $3; bytes[$2] = $4; peak[$2] = $5; next }
+    FNR == NR { time[$2] = $3; bytes[$2] = $4; peak[$2] = $5; flops[$2] = $6; next }
     !($2 in time) { print lab ": " $2 " is not recorded"; wrong = 1; next }
-    !near(time[$2], $3, 0.01) || bytes[$2] != $4 || !near(peak[$2], $5, 0.25) {
-      print lab ": " $2 ": recorded " time[$2], bytes[$2], peak[$2] ", now " $3, $4, $5; wrong = 1 }
+    !near(time[$2], $3, 0.01) || bytes[$2] != $4 || !near(peak[$2], $5, 0.25) || !near(flops[$2], $6, 0.01) {
+      print lab ": " $2 ": recorded " time[$2], bytes[$2], peak[$2], flops[$2] ", now " $3, $4, $5, $6; wrong = 1 }
     { delete time[$2] }
     END { for (name in time) { print lab ": " name " is recorded, but there is no such figure"; wrong = 1 }; exit wrong }
   ' "$recorded" "$scratch/$lab" || { echo "FAILED $lab: hint: ./lab figures"; failed=1; }

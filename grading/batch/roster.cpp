@@ -11,7 +11,7 @@
 #include "common/base/errors.h"
 #include "common/base/files.h"
 #include "common/base/text.h"
-#include "common/course/utf8_text.h"
+#include "common/base/utf8_text.h"
 
 namespace lab::grading {
 namespace {

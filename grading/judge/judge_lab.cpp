@@ -39,7 +39,7 @@ void add_run(CheckOutcome& check, const CheckedCase& run, int num_ranks, bool sh
     return;
   }
   check.state = run.too_expensive() ? State::kTooExpensive : State::kFailed;
-  const std::string own = run.message();
+  const std::string own = run.reason();
   const bool no_result =
       own.empty() || std::any_of(run.ranks.begin(), run.ranks.end(), [](const RankVerdict& rank) {
         return rank.state == RankVerdict::State::kNoRecord || rank.state == RankVerdict::State::kThrew;
@@ -47,10 +47,13 @@ void add_run(CheckOutcome& check, const CheckedCase& run, int num_ranks, bool sh
   check.reason =
       fmt::format("on {}: {}", counted(num_ranks, "rank"), no_result && run.failure ? run.failure->message : own);
   if (shaken) check.reason += kShakenHint;
+  check.used = run.used;
+  check.most = run.limits;
   if (no_result && run.failure && run.failure->exit_code == static_cast<int>(ExitCode::kDeadlock)) {
     check.symptom_id = "deadlock";
   } else if (run.symptom) {
     check.symptom_id = run.symptom->id;
+    if (!no_result || !run.failure) check.likely = run.symptom->message;
   }
 }
 

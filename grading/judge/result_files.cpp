@@ -10,6 +10,7 @@
 #include "common/base/errors.h"
 #include "common/base/files.h"
 #include "common/course/hand_in/archive.h"
+#include "common/page/shown_costs.h"
 #include "grading/marks/manual_marks.h"
 #include "grading/marks/writers.h"
 
@@ -33,10 +34,16 @@ State state_of(const std::string& text, const char* const (&names)[N]) {
 Json to_json(const TaskOutcome& task) {
   Json checks = Json::array();
   for (const CheckOutcome& check : task.checks) {
-    checks.push_back({{"name", check.name},
-                      {"state", kCheckStates[static_cast<int>(check.state)]},
-                      {"words", check.reason},
-                      {"symptom", check.symptom_id}});
+    Json one = {{"name", check.name},
+                {"state", kCheckStates[static_cast<int>(check.state)]},
+                {"words", check.reason},
+                {"symptom", check.symptom_id}};
+    if (!check.likely.empty()) one["likely"] = check.likely;
+    if (const Json most = page::figures_to_json(check.most); !most.empty()) {
+      one["used"] = page::figures_to_json(check.used);
+      one["at_most"] = most;
+    }
+    checks.push_back(std::move(one));
   }
   return {{"id", task.id},
           {"state", kTaskStates[static_cast<int>(task.state)]},
@@ -54,9 +61,14 @@ TaskOutcome task_of(const Json& json) {
   task.skipped_because = json.at("skipped_because").get<std::string>();
   task.stand_in = json.at("stand_in").get<std::string>();
   for (const Json& check : json.at("checks")) {
-    task.checks.push_back({check.at("name").get<std::string>(),
-                           state_of<CheckOutcome::State>(check.at("state").get<std::string>(), kCheckStates),
-                           check.at("words").get<std::string>(), check.at("symptom").get<std::string>()});
+    CheckOutcome& read = task.checks.emplace_back();
+    read.name = check.at("name").get<std::string>();
+    read.state = state_of<CheckOutcome::State>(check.at("state").get<std::string>(), kCheckStates);
+    read.reason = check.at("words").get<std::string>();
+    read.symptom_id = check.at("symptom").get<std::string>();
+    read.likely = check.value("likely", std::string());  // older versions did not write what follows
+    if (check.contains("used")) read.used = page::figures_from_json(check.at("used"));
+    if (check.contains("at_most")) read.most = page::figures_from_json(check.at("at_most"));
   }
   return task;
 }
@@ -107,6 +119,7 @@ LabMarks write_results(const std::string& folder, const Rubric& rubric, const La
   write_file_atomically(folder + "/outcome.json", outcome_to_json(outcome));
   write_file_atomically(folder + "/results.json", to_gradescope_json(marks, outcome));
   write_file_atomically(folder + "/report.md", to_markdown(marks, outcome));
+  write_file_atomically(folder + "/report.html", to_html(marks, outcome));
   write_manual_form(by_hand, rubric, marks);
   std::filesystem::remove_all(folder + "/answers");  // from an earlier submission
   for (const auto& [name, bytes] : outcome.answers) {

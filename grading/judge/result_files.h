@@ -17,7 +17,7 @@ std::string outcome_to_json(const LabOutcome& outcome);
 LabOutcome outcome_from_json(const std::string& text, const std::string& path);
 
 /// Turns an outcome into marks, with those given by hand in the folder's manual.toml, and writes into the folder:
-/// results.json (Gradescope's form), report.md, outcome.json (from which marks can be recomputed), the student's answer
+/// results.json (Gradescope's form), report.md, report.html, outcome.json (from which marks can be recomputed), the student's answer
 /// files under answers/, and manual.toml to fill in; an existing one gets entries for answers that have changed.
 /// Errors    UsageError: the folder cannot be written; manual.toml is wrong
 LabMarks write_results(const std::string& folder, const Rubric& rubric, const LabOutcome& outcome);

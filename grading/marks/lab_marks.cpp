@@ -36,18 +36,6 @@ std::string with_reason(const std::string& what, const std::string& reason) {
   return reason.empty() ? what : what + ": " + reason;
 }
 
-/// The line for a check that earns nothing.
-std::string finding_of(const CheckOutcome& check) {
-  switch (check.state) {
-    case CheckOutcome::State::kNotRun: return with_reason(check.name + ": not run", check.reason);
-    case CheckOutcome::State::kTooExpensive:
-      return with_reason(check.name + ": right, but too expensive", check.reason);
-    case CheckOutcome::State::kFailed: return with_reason(check.name, check.reason.empty() ? "failed" : check.reason);
-    case CheckOutcome::State::kNotJudged: return with_reason(check.name + ": not judged", check.reason);
-    default: return "";
-  }
-}
-
 /// The need to blame; empty: the task itself. With a stand-in, only the judge can name one (skipped_because).
 std::string need_to_blame(const RubricTask& task, const TaskOutcome& found, const LabOutcome& outcome) {
   if (!found.skipped_because.empty()) return found.skipped_because;

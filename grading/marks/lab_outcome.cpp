@@ -3,6 +3,17 @@
 #include <algorithm>
 
 namespace lab::grading {
+namespace {
+
+/// "NAME: reason; likely: cause"
+std::string with_reason(const std::string& what, const CheckOutcome& check) {
+  std::string line = what;
+  if (!check.reason.empty()) line += ": " + check.reason;
+  if (!check.likely.empty()) line += "; likely: " + check.likely;
+  return line;
+}
+
+}  // namespace
 
 bool TaskOutcome::passed() const {
   const auto is_right = [](const CheckOutcome& check) { return check.state == CheckOutcome::State::kPassed; };
@@ -17,6 +28,16 @@ bool TaskOutcome::not_judged() const {
   return state == State::kNotJudged || std::any_of(checks.begin(), checks.end(), [](const CheckOutcome& check) {
            return check.state == CheckOutcome::State::kNotJudged;
          });
+}
+
+std::string finding_of(const CheckOutcome& check) {
+  switch (check.state) {
+    case CheckOutcome::State::kNotRun: return with_reason(check.name + ": not run", check);
+    case CheckOutcome::State::kTooExpensive: return with_reason(check.name + ": right, but too expensive", check);
+    case CheckOutcome::State::kFailed: return with_reason(check.name + (check.reason.empty() ? ": failed" : ""), check);
+    case CheckOutcome::State::kNotJudged: return with_reason(check.name + ": not judged", check);
+    default: return "";
+  }
 }
 
 std::vector<std::string> evidence_lines(const LabOutcome& outcome) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "common/base/case_figures.h"
+
 // What the judge found, before it is turned into marks. Free of tensors.
 namespace lab::grading {
 
@@ -20,8 +22,11 @@ struct CheckOutcome {
   };
   std::string name;  ///< "BroadcastFromLast"
   State state = State::kNotRun;
-  std::string reason;      ///< the first thing that is wrong: "on 4 ranks: rank 2, result 'out', element [3]: ..."
-  std::string symptom_id;  ///< empty: none
+  std::string reason;       ///< the first thing that is wrong: "on 4 ranks: rank 2, result 'out', element [3]: ..."
+  std::string symptom_id;   ///< empty: none
+  std::string likely = {};  ///< the likely cause, for the author of the code; empty: unknown
+  CaseFigures used = CaseFigures::zero();  ///< what the run that failed has cost
+  CaseFigures most = {};                   ///< what it may cost
 };
 
 struct TaskOutcome {
@@ -56,6 +61,9 @@ struct LabOutcome {
   std::map<std::string, std::set<std::string>> needs_look;
   std::map<std::string, std::string> answers;  ///< hand-in files that are not code, by name: bytes
 };
+
+/// The line of a report for a check that earns nothing; empty for others.
+std::string finding_of(const CheckOutcome& check);
 
 /// A line for each log: "a4_data_tensor.log is exactly the log of a right run on 4 ranks".
 std::vector<std::string> evidence_lines(const LabOutcome& outcome);

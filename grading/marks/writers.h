@@ -25,6 +25,9 @@ std::string to_gradescope_json(const LabMarks& marks, const LabOutcome& outcome)
 /// how to replay.
 std::string to_markdown(const LabMarks& marks, const LabOutcome& outcome);
 
+/// The same as one HTML file, with what each failed check has cost next to what it may.
+std::string to_html(const LabMarks& marks, const LabOutcome& outcome);
+
 /// How much of what a submission says goes into a report: a program that prints forever must not fill the grader's
 /// disk.
 struct ReportLimits {

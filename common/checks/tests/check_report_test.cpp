@@ -1,7 +1,8 @@
+#include "common/checks/check_report.h"
+
 #include <nlohmann/json.hpp>
 
 #include "common/base/errors.h"
-#include "common/checks/check_report.h"
 #include "common/checks/score.h"
 #include "common/testing/test.h"
 
@@ -60,22 +61,23 @@ TEST_CASE("the largest case of which it is known what one process does gets a li
 TEST_CASE("the score of a right case: its own figures, the reference's and the bound, where they are known") {
   CheckedCase scored = kRight, wrong = verdict_with("Wrong", State::kWrong, State::kRight), silent = kRight;
   scored.name = "Scored";
-  scored.used = {1'500'000, 4096, 1000};
+  scored.used = {1'500'000, 4096, 1000, 5000};
   scored.limits.bytes_sent = 8192;
-  wrong.used = {1, 2, 3};
+  wrong.used = {1, 2, 3, 4};
   silent.name = "Silent";
   const TaskCheck check = check_of({scored, wrong, silent});
-  CHECK(score_text(check, {{"Scored", {1'000'000, 4096, 2000}}}) ==
+  CHECK(score_text(check, {{"Scored", {1'000'000, 4096, 2000, 4000}}}) ==
         "  Scored                              yours      reference        at most\n"
         "    model time, us                      1.5            1.0              -\n"
         "    bytes sent                         4096           4096           8192\n"
-        "    peak tensor bytes                  1000           2000              -\n");
+        "    peak tensor bytes                  1000           2000              -\n"
+        "    floating-point ops                 5000           4000              -\n");
   CHECK(contains(score_text(check, {}), "    bytes sent                         4096              -           8192\n"));
   CHECK(figures_of({check}).size() == 1);
 }
 
 TEST_CASE("figures survive being written and read; anything else is refused") {
-  const FiguresByCase figures = {{"One", {1, 2, 3}}, {"Two", {CaseFigures::kAny, 0, 7}}};
+  const FiguresByCase figures = {{"One", {1, 2, 3, 4}}, {"Two", {CaseFigures::kAny, 0, 7, 0}}};
   const FiguresByCase read = figures_from(text_of_figures(figures));
   REQUIRE(read.size() == 2);
   CHECK(read.at("Two").model_time_ps == CaseFigures::kAny);

@@ -1,0 +1,81 @@
+#include "common/course/check_page.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/base/errors.h"
+#include "common/base/text.h"
+#include "common/page/shown_costs.h"
+
+namespace lab {
+namespace {
+
+using nlohmann::json;
+using page::Standing;
+
+page::ShownCheck shown_check(const json& check) {
+  page::ShownCheck shown;
+  shown.name = check.at("name");
+  shown.message = check.at("words");
+  shown.likely = check.at("likely");
+  shown.label = check.at("label");
+  shown.lines = check.at("rank_lines").get<std::vector<std::string>>();
+  shown.costs = page::shown_costs(page::figures_from_json(check.at("most_of_a_rank")),
+                                  page::figures_from_json(check.at("at_most")));
+  return shown;
+}
+
+page::ShownItem shown_task(const json& task, const CourseTree& tree) {
+  page::ShownItem item;
+  item.id = task.at("task");
+  item.title = item.id;
+  for (const Rubric& lab : tree.labs()) {
+    if (const RubricTask* known = lab.find_task(item.id)) item.title = known->title;
+  }
+  item.short_text = task.at("words");
+  if (task.at("passed")) {
+    item.standing = Standing::kRight;
+    item.label = "right";
+    const auto sizes = task.value("right_on", std::vector<int>());
+    if (sizes.size() > 1) item.short_text = fmt::format("right on {} ranks", fmt::join(sizes, " "));
+  } else if (task.at("todo") || task.at("skipped")) {
+    item.standing = Standing::kOpen;
+    item.label = task.at("todo") ? "not implemented" : "skipped";
+  } else {
+    item.label = "wrong";
+  }
+  if (item.standing != Standing::kRight) item.hint = "./lab hint " + item.id;
+  if (task.at("todo")) return item;
+  const std::string heading = task.value("heading", std::string());
+  if (!heading.empty()) item.findings.push_back(one_line(heading));
+  for (const json& check : task.at("checks")) {
+    if (check.at("passed")) item.right_checks.push_back(check.at("name"));
+    if (!check.at("passed") && !check.at("skipped")) item.checks.push_back(shown_check(check));
+  }
+  return item;
+}
+
+}  // namespace
+
+page::ResultPage check_page(const CombinedResults& results, const CourseTree& tree) {
+  page::ResultPage page;
+  page.title = "What lab check found";
+  int num_right = 0;
+  try {
+    for (const json& task : json::parse(results.json())) {
+      page.items.push_back(shown_task(task, tree));
+      if (page.items.back().standing == Standing::kRight) ++num_right;
+    }
+  } catch (const json::exception& failure) {
+    throw UsageError(fmt::format("expected the JSON of a lab's check: {}", failure.what()));
+  }
+  for (const CombinedResults::Problem& problem : results.problems())
+    page.notes.push_back(problem.lab + ": " + problem.what);
+  page.headline = fmt::format("{} of {} right", num_right, counted(page.items.size(), "task"));
+  if (!page.items.empty()) page.share = static_cast<double>(num_right) / static_cast<double>(page.items.size());
+  return page;
+}
+
+}  // namespace lab

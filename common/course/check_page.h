@@ -1,0 +1,14 @@
+#pragma once
+
+#include "common/course/combined_results.h"
+#include "common/course/course_tree.h"
+#include "common/page/result_page.h"
+
+namespace lab {
+
+/// What `lab check` found, as the page that a student also gets from the instructor, without marks: tasks in the order of
+/// their rubrics; a lab without results, such as one that does not compile, is a note.
+/// Errors    UsageError: as CombinedResults::json(), or a field is missing
+page::ResultPage check_page(const CombinedResults& results, const CourseTree& tree);
+
+}  // namespace lab

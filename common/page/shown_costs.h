@@ -1,0 +1,21 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "common/base/case_figures.h"
+#include "common/page/result_page.h"
+
+namespace lab::page {
+
+/// What has a bound, next to it: "model time", "21.8 ms", "8.89 ms".
+std::vector<ShownCost> shown_costs(const CaseFigures& used, const CaseFigures& most);
+
+/// {model_time_ps, bytes_sent, peak_tensor_bytes, flops}, without what may be any.
+nlohmann::json figures_to_json(const CaseFigures& figures);
+/// The reverse.
+/// Errors    nlohmann::json::exception: not such JSON
+CaseFigures figures_from_json(const nlohmann::json& json);
+
+}  // namespace lab::page

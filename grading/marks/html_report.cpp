@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/page/result_page.h"
+#include "common/page/shown_costs.h"
+#include "grading/marks/shown_marks.h"
+#include "grading/marks/shown_to_student.h"
+#include "grading/marks/writers.h"
+
+namespace lab::grading {
+namespace {
+
+using page::Standing;
+
+Standing standing_of(MarkedItem::State state) {
+  switch (state) {
+    case MarkedItem::State::kPassed: return Standing::kRight;
+    case MarkedItem::State::kPending:
+    case MarkedItem::State::kNotJudged: return Standing::kOpen;
+    default: return Standing::kWrong;
+  }
+}
+
+std::string label_of(CheckOutcome::State state) {
+  switch (state) {
+    case CheckOutcome::State::kTooExpensive: return "costly";
+    case CheckOutcome::State::kNotJudged: return "not judged";
+    case CheckOutcome::State::kNotRun: return "not run";
+    default: return "wrong";
+  }
+}
+
+page::ShownCheck shown_check(const CheckOutcome& check) {
+  page::ShownCheck shown;
+  shown.name = check.name;
+  shown.label = label_of(check.state);
+  if (check.state == CheckOutcome::State::kNotJudged) shown.standing = Standing::kOpen;
+  shown.message = check.reason;
+  shown.likely = check.likely;
+  shown.costs = page::shown_costs(check.used, check.most);
+  return shown;
+}
+
+/// The item's checks, and the findings that are not about one of them.
+void add_checks(const TaskOutcome& task, const ShownToStudent& shown, page::ShownItem& item) {
+  for (const CheckOutcome& check : task.checks) {
+    const std::string line = finding_of(check);
+    if (check.state == CheckOutcome::State::kPassed) item.right_checks.push_back(check.name);
+    if (line.empty()) continue;
+    const std::string shown_line = shown.lines({line}).front();
+    if (shown_line == line) item.checks.push_back(shown_check(check));
+    item.findings.erase(std::remove(item.findings.begin(), item.findings.end(), shown_line), item.findings.end());
+  }
+}
+
+}  // namespace
+
+std::string to_html(const LabMarks& all, const LabOutcome& outcome) {
+  const ShownToStudent shown(all, outcome);
+  const LabMarks& marks = shown.marks();
+  page::ResultPage report;
+  report.headline = headline(marks);
+  report.title = marks.title;
+  if (shown.num_hidden() > 0) report.warning = kNotShownNote;
+  if (marks.not_judged > 0) report.warning += std::string(report.warning.empty() ? "" : " ") + kNotJudgedNote;
+  if (marks.total > 0) report.share = marks.marks / marks.total;
+  report.has_marks = true;
+  for (const MarkedItem& marked : marks.items) {
+    page::ShownItem& item = report.items.emplace_back();
+    item.id = marked.id;
+    item.title = marked.title;
+    item.standing = standing_of(marked.state);
+    item.label = name_of(marked.state);
+    const bool has_marks = marked.state != MarkedItem::State::kNotJudged || marked.marks > 0;
+    if (marked.out_of > 0) {
+      item.marks = has_marks ? shown_marks(marked.marks) : "";
+      item.out_of = shown_marks(marked.out_of);
+      if (has_marks) item.short_text = item.marks + " of " + item.out_of;
+    }
+    item.remark = marked.bonus ? "bonus" : "";
+    if (marked.pending > 0) item.remark += fmt::format(" {} wait for a person", shown_marks(marked.pending));
+    if (marked.not_judged > 0)
+      item.remark += fmt::format(" {} wait for another grading", shown_marks(marked.not_judged));
+    item.findings = marked.findings;
+    const auto task = outcome.tasks.find(marked.id);
+    if (task != outcome.tasks.end()) add_checks(task->second, shown, item);
+  }
+  for (const std::vector<std::string>& lines : {evidence_lines(outcome), outcome.notes}) {
+    const std::vector<std::string> visible = shown.lines(lines);
+    report.notes.insert(report.notes.end(), visible.begin(), visible.end());
+  }
+  if (!outcome.isolation.empty()) report.facts.push_back({"isolation", outcome.isolation});
+  if (!outcome.seed.empty()) report.facts.push_back({"the same inputs again", "lab grade " + outcome.seed});
+  report.facts.push_back({"seconds", fmt::format("{:.1f}", outcome.seconds)});
+  return page::to_html(report);
+}
+
+}  // namespace lab::grading

@@ -1,0 +1,66 @@
+#include "common/testing/plain_test.h"
+#include "grading/marks/tests/sample_marks.h"
+#include "grading/marks/writers.h"
+
+namespace lab::grading {
+namespace {
+
+using testing::a_task;
+using testing::CheckState;
+using testing::judged;
+
+struct Graded {
+  Rubric rubric;
+  LabOutcome outcome;
+  std::string page() const { return to_html(marks_of(rubric, outcome, {}), outcome); }
+};
+
+Graded a_grading() {
+  Graded graded;
+  graded.rubric.lab = "a9_collectives";
+  graded.rubric.title = "Collectives";
+  graded.rubric.tasks = {a_task("a9.x", 10), a_task("a9.y", 5), a_task("a9.z", 5)};
+  graded.rubric.total = 20;
+  graded.outcome = testing::outcome_of({judged("a9.x", {CheckState::kPassed}),
+                                        judged("a9.y", {CheckState::kPassed, CheckState::kTooExpensive}),
+                                        judged("a9.z", {CheckState::kFailed})});
+  CheckOutcome& costly = graded.outcome.tasks["a9.y"].checks[1];
+  costly.reason = "on 4 ranks: rank 1: does 1.00 of one process's work";
+  costly.likely = "every rank does everything";
+  costly.used = {1, 2, 3, 4000};
+  costly.most.flops = 1000;
+  graded.outcome.tasks["a9.z"].reason = "student/z.cpp does not compile:\n  3 | int <x>;";
+  graded.outcome.notes = {"handed in by Ada"};
+  graded.outcome.seed = "--seed 7";
+  return graded;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("a failed check is shown with its first difference, its cause, and what it has cost next to the bound") {
+  const std::string page = a_grading().page();
+  for (const char* part :
+       {"A9: 12.5 of 20", "Collectives", "width: 62%", "on 4 ranks: rank 1: does 1.00 of one process&apos;s work",
+        "every rank does everything", "floating-point operations", "4 000", "1 000", "costly",
+        "student/z.cpp does not compile:", "  3 | int &lt;x&gt;;</pre>", "handed in by Ada", "lab grade --seed 7"}) {
+    INFO(part);
+    CHECK(has(page, part));
+  }
+  // A check's line is not also in the list of other findings.
+  CHECK_FALSE(has(page, "right, but too expensive"));
+}
+
+TEST_CASE("what is hidden from students, or waits, is so on the page") {
+  Graded graded = a_grading();
+  graded.rubric.tasks[2].visibility = Visibility::kHidden;
+  CHECK_FALSE(has(graded.page(), "a9.z"));
+  CHECK_FALSE(has(graded.page(), "student/z.cpp"));
+  CHECK(has(graded.page(), "Some of it is not shown"));
+  graded.outcome.tasks["a9.x"] = judged("a9.x", {CheckState::kNotJudged});
+  CHECK(has(graded.page(), "These marks are not final"));
+}
+
+}  // namespace
+}  // namespace lab::grading
