@@ -3,6 +3,7 @@
 #include <string>
 
 #include "common/base/errors.h"
+#include "grading/batch/class_folder.h"
 #include "grading/batch/class_plan.h"
 #include "grading/judge/grade_hand_in.h"
 
@@ -10,10 +11,8 @@ namespace lab::grading {
 
 /// A class's hand-ins, and how they are graded.
 struct ClassOrder {
-  std::string folder;  ///< of all hand-ins, or the platform's archive of it
+  ClassSource source;
   std::string out;
-  std::string only_lab;                  ///< where hand-ins do not say which lab they are; empty: they do
-  std::string roster, roster_id, names;  ///< files and options; empty: none
   ClassChoice choice;
   HandInOptions how;
   bool has_seed = false;  ///< otherwise it is the one of the earlier results, or a new one
