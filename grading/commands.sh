@@ -32,7 +32,7 @@ help_on_tree() {
                           '*': whatever they use; --believe: what ranks
                           count of their own work and memory
   grade-all FOLDER|ZIP [--out DIR] [--roster FILE] [--jobs N] [--only WHO,...]
-        [--changed] [--again]
+        [--changed] [--again] [--column LAB=COLUMN]... [--with-pending]
                           judge a class: a folder of submissions, or a bulk
                           download of Canvas, Moodle or Gradescope; goes on
                           where it was stopped; results, and all marks as CSV,

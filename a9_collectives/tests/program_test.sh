@@ -34,6 +34,9 @@ run "$program" run; refuses "run without a name" 2 "run: expected NAME \(a task,
 run "$program" check --nproc 3 --json "$scratch/check.json"
 verdict "$([[ $code == 0 && $(grep -cxE 'a9\.allreduce: 11 of 11 checks right on 3 ranks|a9\.ulysses: 1 of 1 checks right on 3 ranks|23 of 23 tasks right' "$scratch/out") == 3 ]]; echo $?)" "check runs every task, and leaves out the checks that are skipped"
 verdict "$([[ $(grep -c '"task": "a9\.' "$scratch/check.json") == 23 && $(grep -c '"passed": false' "$scratch/check.json") -gt 0 ]]; echo $?)" "check --json"
+run "$program" check Ulysses --nproc 3 --junit "$scratch/check.xml"
+verdict "$([[ $code == 0 && $(tr -d '\n' <"$scratch/check.xml") == *'<testsuite name="a9_collectives" tests="1" failures="0" errors="0" skipped="1">'*'<testcase classname="a9_collectives" name="a9.ulysses: Ulysses">'*'<skipped message="4 heads do not divide by 3 ranks" />'* ]]; echo $?)" "check --junit"
+run "$program" check Ulysses --junit "$scratch/none/check.xml"; refuses "a JUnit file that cannot be written" 2 "none/check.xml"
 run "$program" check BroadcastLarge --nproc 2
 verdict "$([[ $code == 0 && $(cat "$scratch/out") == 'a9.broadcast: 1 of 1 checks right on 2 ranks' ]]; echo $?)" "check CASE runs that one"
 run "$program" check Ulysses --nproc 3

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "common/base/numbers.h"
 
@@ -15,6 +16,13 @@ bool is_control(char c) {
 
 unsigned byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
+}
+
+/// "[..." or "vso[..."
+bool is_bracketed_word(std::string_view text) {
+  const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
+  const auto end = std::find_if_not(text.begin(), text.end(), is_letter);
+  return end != text.end() && *end == '[';
 }
 
 /// The code point of a character of two bytes or more.
@@ -86,6 +94,23 @@ std::string safe_text(std::string_view text, std::size_t max_bytes) {
     }
     safe += shown;
     at += length == 0 ? 1 : length;
+  }
+  return safe;
+}
+
+std::string without_commands(std::string_view text) {
+  std::string safe;
+  bool at_beginning = true;  // nothing but blanks so far: whatever is not printable ASCII may be one
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const unsigned byte = byte_at(text, at);
+    safe += text[at];
+    const std::string_view pair = text.substr(at, 2);
+    if ((pair == "::" && at_beginning) || (pair == "##" && is_bracketed_word(text.substr(at + 2)))) safe += ' ';
+    if (text[at] == '\n' || text[at] == '\r') {
+      at_beginning = true;
+    } else if (byte > ' ' && byte < 0x7F) {
+      at_beginning = false;
+    }
   }
   return safe;
 }

@@ -30,6 +30,12 @@ bool is_utf8(std::string_view text);
 /// says how much.
 std::string safe_text(std::string_view text, std::size_t max_bytes);
 
+/// Text for a log that GitHub Actions or another CI service may read: in none of its lines does it look like a command to
+/// the service, such as "::error::..." at the beginning or "##[error]..." anywhere.
+/// Example   "  ::error::x" becomes "  : :error::x", "a ##[group]" becomes "a # #[group]"
+/// Source    actions/runner, ActionCommand.cs: blanks before "::" are ignored
+std::string without_commands(std::string_view text);
+
 /// The parts between the separators, one more than there are separators: an empty text has one, empty part.
 /// Example   split("a,,b", ','): "a", "", "b"
 std::vector<std::string_view> split(std::string_view text, char separator);

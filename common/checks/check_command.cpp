@@ -17,6 +17,7 @@
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/checks/case.h"
+#include "common/checks/check_junit.h"
 #include "common/checks/check_report.h"
 #include "common/checks/check_run.h"
 #include "common/checks/lab_main.h"
@@ -78,7 +79,7 @@ struct CheckOptions {
   int num_ranks = 0;  ///< on so many alone; 0: on all sizes
   std::uint64_t seed = 0;
   int num_shaken = 0;
-  std::string name, json_file;
+  std::string name, json_file, junit_file;
   std::string score_file, figures_file;  ///< of the reference: to compare with, to write
 };
 
@@ -173,7 +174,10 @@ class TaskHistory {
     if (report.passed) sizes_.insert(num_ranks);
     const bool says_more = !report_ || (!report.skipped && (!report.passed || report_->skipped));
     if (!says_more) return;
-    report.text = heading.empty() || report.passed ? report.text : heading + report.text;
+    if (!report.passed) {
+      report.text = heading + report.text;
+      report.json["heading"] = heading;
+    }
     report_ = std::move(report);
   }
 
@@ -236,7 +240,9 @@ ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
   }
   const std::vector<Case> all = program.cases();
   const std::vector<Case> cases = options.name.empty() ? all : named_cases(all, options.name, "check");
-  if (!options.json_file.empty()) AtomicFile{options.json_file};  // cannot be written: reported before the run
+  for (const std::string& file : {options.json_file, options.junit_file}) {
+    if (!file.empty()) AtomicFile{file};  // cannot be written: reported before the run
+  }
 
   const std::vector<TaskHistory> histories = histories_of(cases, program, options);
   int exit_code = 0;
@@ -246,7 +252,7 @@ ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
   nlohmann::json document = nlohmann::json::array();
   for (const TaskHistory& history : histories) {
     const TaskReport& report = history.report();
-    fmt::print("{}", history.text());
+    fmt::print("{}", without_commands(history.text()));
     document.push_back(history.json());
     if (exit_code == 0) exit_code = report.exit_code;
     any_shares = any_shares || report.shares;
@@ -258,9 +264,10 @@ ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
     fmt::print("the same in {}\n", counted(options.num_shaken, "shaken run"));
   if (histories.size() > 1) fmt::print("{}", summary.text());
   if (!options.figures_file.empty()) write_file_atomically(options.figures_file, text_of_figures(figures));
-  if (!options.json_file.empty())
-    write_file_atomically(options.json_file,
-                          document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  const std::string json = document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  if (!options.json_file.empty()) write_file_atomically(options.json_file, json);
+  if (!options.junit_file.empty())
+    write_file_atomically(options.junit_file, to_junit_xml({junit_suite(program.name, json)}));
   return static_cast<ExitCode>(exit_code);
 }
 
@@ -280,6 +287,7 @@ void check_command(cli::App& app, const LabProgram& program) {
   app.add_timeout(options.world.timeout_seconds);
   app.add_integer("--shake", options.num_shaken, {0, 10000}, "more runs, in which messages arrive in other orders");
   app.add_text("--json", options.json_file, "FILE", "the results as JSON");
+  app.add_text("--junit", options.junit_file, "FILE", "the results as JUnit XML");
   app.add_text("--score", options.score_file, "FILE",
                "also print what each right check costs, next to the reference's figures in FILE and the bound");
   app.add_text("--figures", options.figures_file, "FILE", "what each right check costs, for --score");

@@ -32,8 +32,10 @@ class Summary {
   int num_tasks_ = 0, num_passed_ = 0, num_todo_ = 0, num_skipped_ = 0;
 };
 
-/// [{task, passed, skipped, exit_code, words, ranks, checks: [{name, passed, skipped, words, symptom, likely}]}]:
-/// `symptom` is an id, `likely` its message, `words` of a task the first line of check_text() after the id.
+/// [{task, passed, skipped, todo, exit_code, words, ranks,
+///   checks: [{name, passed, skipped, words, text, ended_world, symptom, likely}]}]:
+/// `symptom` is an id, `likely` its message, `words` of a task the first line of check_text() after the id, `text` of a
+/// check its lines there; it `ended_world` if it threw, crashed or waited forever.
 std::string check_json(const std::vector<TaskCheck>& checks);
 
 }  // namespace lab

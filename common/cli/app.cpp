@@ -291,17 +291,31 @@ CLI::Option* App::add_choice(const std::string& name, std::string& value, const 
                        choices);
 }
 
+namespace {
+
+/// Another option in the value's place: the value was forgotten.
+CLI::Validator text_value() {
+  return {[](const std::string& text) -> std::string { return text.empty() || text.rfind("--", 0) == 0 ? "none" : ""; },
+          ""};
+}
+
+}  // namespace
+
 CLI::Option* App::add_text(const std::string& name, std::string& value, const std::string& kind,
                            const std::string& help) {
   const bool is_path = kind == "FILE" || kind == "DIR";
   impl_->values.emplace_back(name, [&value, is_path] { return !is_path ? value : value.empty() ? "" : "named"; });
-  // Another option in the value's place: the value was forgotten.
-  const CLI::Validator is_value(
-      [](const std::string& text) -> std::string { return text.empty() || text.rfind("--", 0) == 0 ? "none" : ""; },
-      "");
   const std::string shown = value.empty() ? help : fmt::format("{} (default {})", help, value);
-  return impl_->expect(impl_->cli.add_option(both_spellings(name), value, shown), kind, is_value,
+  return impl_->expect(impl_->cli.add_option(both_spellings(name), value, shown), kind, text_value(),
                        {"a value (" + kind + ")", value.empty() ? kind : value});
+}
+
+CLI::Option* App::add_texts(const std::string& name, std::vector<std::string>& values, const std::string& kind,
+                            const std::string& help) {
+  impl_->values.emplace_back(name, [&values] { return fmt::format("{}", fmt::join(values, " ")); });
+  CLI::Option* const option = impl_->cli.add_option(both_spellings(name), values, help);
+  option->allow_extra_args(false);  // one value each time, and no argument behind it
+  return impl_->expect(option, kind, text_value(), {"a value (" + kind + ")", kind});
 }
 
 namespace {

@@ -96,6 +96,9 @@ class App {
                           const std::string& help);
   /// `kind` is FILE, DIR or another name for what the text is.
   CLI::Option* add_text(const std::string& name, std::string& value, const std::string& kind, const std::string& help);
+  /// The same, which may be given several times.
+  CLI::Option* add_texts(const std::string& name, std::vector<std::string>& values, const std::string& kind,
+                         const std::string& help);
   /// A positional argument: "FILE" is required, "[FILE]" may be left out.
   void add_argument(const std::string& name, std::string& value, const std::string& help);
   /// The same, any number of times: "FILE..." at least once.

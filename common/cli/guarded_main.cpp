@@ -9,6 +9,7 @@
 
 #include "common/base/failure.h"
 #include "common/base/files.h"
+#include "common/base/text.h"
 
 namespace lab::cli {
 
@@ -39,7 +40,8 @@ int guarded_main(int argc, char** argv, const std::function<ExitCode(int, char**
   } catch (const std::exception& failure) {
     const int exit_code = exit_code_of(failure);
     const bool of_suite = exit_code == kInternal && dynamic_cast<const Error*>(&failure) == nullptr;
-    write_fully(2, program + (of_suite ? ": internal error: " : ": error: ") + student_message(&failure) + "\n");
+    const std::string what = (of_suite ? ": internal error: " : ": error: ") + student_message(&failure);
+    write_fully(2, without_commands(program + what) + "\n");
     return exit_code;
   } catch (...) {
     write_fully(2, program + ": internal error: something that is not an exception was thrown\n");

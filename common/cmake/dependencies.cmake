@@ -165,6 +165,14 @@ add_library(lab::archive ALIAS lab_archive)
 target_include_directories(lab_archive SYSTEM INTERFACE "${LAB_ARCHIVE_INCLUDE}")
 target_link_libraries(lab_archive INTERFACE "${LAB_ARCHIVE_LIBRARY}")
 
+# pugixml, which writes and reads JUnit XML.
+lab_require_path(LAB_PUGIXML_INCLUDE pugixml.hpp libpugixml-dev)
+lab_require_library(LAB_PUGIXML_LIBRARY pugixml libpugixml-dev)
+add_library(lab_pugixml INTERFACE)
+add_library(lab::pugixml ALIAS lab_pugixml)
+target_include_directories(lab_pugixml SYSTEM INTERFACE "${LAB_PUGIXML_INCLUDE}")
+target_link_libraries(lab_pugixml INTERFACE "${LAB_PUGIXML_LIBRARY}")
+
 # What only the judge needs; a starter judges nobody. libseccomp makes the filters of system calls that judged programs
 # run under; the others are for many hand-ins: results in SQLite, rosters in CSV, Gradescope's YAML.
 if(EXISTS "${PROJECT_SOURCE_DIR}/grading")
@@ -196,12 +204,13 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/grading")
   endforeach()
 endif()
 
-# Command line, text, JSON, TOML, tests: headers, and fmt's library.
+# Command line, text, JSON, TOML, HTML templates, tests: headers, and fmt's library.
 find_package(fmt REQUIRED)
 lab_require_path(LAB_CLI11_INCLUDE CLI/CLI.hpp libcli11-dev)
 lab_require_path(LAB_JSON_INCLUDE nlohmann/json.hpp nlohmann-json3-dev)
 lab_require_path(LAB_TOML_INCLUDE toml++/toml.h libtomlplusplus-dev)
-foreach(name IN ITEMS CLI11 JSON TOML)
+lab_require_path(LAB_MUSTACHE_INCLUDE kainjow/mustache.hpp libkainjow-mustache-dev)
+foreach(name IN ITEMS CLI11 JSON TOML MUSTACHE)
   string(TOLOWER ${name} target)
   add_library(lab_${target} INTERFACE)
   add_library(lab::${target} ALIAS lab_${target})

@@ -95,6 +95,38 @@ function(lab_add_test name)
     ENVIRONMENT "LAB_SOURCE_DIR=${PROJECT_SOURCE_DIR};LAB_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
 endfunction()
 
+# lab_embed(library folder): builds the files of this folder below the current one into the library, as constants of the
+# header embedded/CURRENT/FOLDER.h in the namespace lab::embedded: kStyleCss is style.css.
+function(lab_embed library folder)
+  file(RELATIVE_PATH here "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
+  file(GLOB files CONFIGURE_DEPENDS "${folder}/*")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
+  set(constants "")
+  foreach(file IN LISTS files)
+    get_filename_component(name "${file}" NAME)
+    string(REGEX MATCHALL "[A-Za-z0-9]+" words "${name}")
+    set(constant k)
+    foreach(word IN LISTS words)
+      string(SUBSTRING "${word}" 0 1 first)
+      string(SUBSTRING "${word}" 1 -1 rest)
+      string(TOUPPER "${first}" first)
+      string(APPEND constant "${first}${rest}")
+    endforeach()
+    file(READ "${file}" text)
+    string(APPEND constants "inline constexpr std::string_view ${constant} = R\"embedded(${text})embedded\";\n")
+  endforeach()
+  file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/generated/embedded/${here}/${folder}.h" CONTENT
+"// Made from ${here}/${folder} by CMake.
+#pragma once
+
+#include <string_view>
+
+namespace lab::embedded {
+${constants}}  // namespace lab::embedded
+")
+  target_include_directories(${library} PRIVATE "${PROJECT_BINARY_DIR}/generated")
+endfunction()
+
 # lab_names(folder): LAB_SHORT_NAME, the part before the first underscore, as users write it (optC), and LAB_NAMESPACE,
 # the same in lower case, as code does: its namespace and the prefix of its libraries (optc, optc_cases).
 macro(lab_names folder)

@@ -20,6 +20,7 @@ void update_command(cli::App& app);  ///< update DIR
 // What ./lab calls between building and running.
 void plan_command(cli::App& app);       ///< plan [TASK or LAB]...: what to check, one lab per line
 void record_command(cli::App& app);     ///< record FILE... --since FILE: remembers results of checks
+void combine_command(cli::App& app);    ///< combine DIR [--json FILE] [--junit FILE] [--annotations]: one of each
 void wait_command(cli::App& app);       ///< wait [TASK or LAB] --state FILE: until a student file is saved
 void needs_run_command(cli::App& app);  ///< needs-run LAB: yes or no
 void identity_command(cli::App& app);   ///< identity [--name NAME] [--id ID]: who hands in

@@ -15,6 +15,7 @@ ExitCode run(int argc, char** argv) {
                     {"update", "brings this starter up to a newer one", update_command},
                     {"plan", "prints what to check", plan_command},
                     {"record", "remembers the results of checks", record_command},
+                    {"combine", "puts the results of several checks into one file", combine_command},
                     {"wait", "waits until a student file is saved", wait_command},
                     {"needs-run", "says whether the hand-in needs a run", needs_run_command},
                     {"identity", "stores who hands in; asks on a terminal, once", identity_command},

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 #include <utility>
 
 #include "common/base/files.h"
+#include "common/course/annotation.h"
+#include "common/course/combined_results.h"
 #include "common/course/course_commands.h"
 #include "common/course/course_tree.h"
 #include "common/course/file_watch.h"
@@ -78,6 +81,33 @@ ExitCode record(const std::string& root, const std::vector<std::string>& files, 
   return ExitCode::kAllMatch;
 }
 
+/// The tree's folder in the repository that GitHub has checked out, such as "course/".
+std::string folder_in_repository(const std::string& root) {
+  const char* const workspace = std::getenv("GITHUB_WORKSPACE");
+  std::error_code ignored;
+  if (workspace == nullptr || *workspace == '\0') return "";
+  const std::string folder = std::filesystem::relative(root, workspace, ignored).generic_string();
+  return folder.empty() || folder == "." || folder.rfind("..", 0) == 0 ? "" : folder + "/";
+}
+
+struct CombineOptions {
+  std::string folder, json_file, junit_file;
+  bool annotations = false;
+};
+
+ExitCode combine(const std::string& root, const CombineOptions& options) {
+  const CombinedResults results(options.folder);
+  if (!options.json_file.empty()) write_file_atomically(options.json_file, results.json());
+  if (!options.junit_file.empty()) write_file_atomically(options.junit_file, to_junit_xml(results.suites()));
+  if (!options.annotations) return ExitCode::kAllMatch;
+  const CourseTree tree = CourseTree::load(root);
+  for (const Annotation& one : annotations_of(results.json(), options.folder, tree, folder_in_repository(tree.root())))
+    fmt::print("{}", to_text(one));
+  for (const CombinedResults::Problem& problem : results.problems())
+    fmt::print("{}", to_text(Annotation{"", 0, problem.lab, problem.what}));
+  return ExitCode::kAllMatch;
+}
+
 ExitCode wait_for_save(const std::string& root, const std::string& name, const std::string& state) {
   const CourseTree tree = CourseTree::load(root);
   const Rubric* lab = name.empty() ? nullptr : tree.find_lab(name);
@@ -118,6 +148,15 @@ void record_command(cli::App& app) {
   app.add_argument("FILE...", files, "results of `LAB check --json`");
   app.add_text("--since", since, "FILE", "a file as old as the beginning of the check");
   app.set_action([&files, &since, &root = add_root(app)] { return record(root, files, since); });
+}
+
+void combine_command(cli::App& app) {
+  auto& options = app.own(CombineOptions());
+  app.add_argument("DIR", options.folder, "results of `LAB check`, and why others are missing");
+  app.add_text("--json", options.json_file, "FILE", "all of them as JSON");
+  app.add_text("--junit", options.junit_file, "FILE", "all of them as JUnit XML");
+  app.add_flag("--annotations", options.annotations, "print what is wrong as GitHub's workflow commands");
+  app.set_action([&options, &root = add_root(app)] { return combine(root, options); });
 }
 
 void wait_command(cli::App& app) {

@@ -9,11 +9,14 @@ help_on_course() {
   next [LAB]              name the next task, where to edit, what to read, how
                           to check it
   check [TASK or LAB]... [--nproc P] [--shake N] [--score]
+        [--junit FILE] [--json FILE] [--annotations]
                           build and check: what is wrong, on which rank, and
                           what that looks like; what the grading would refuse;
                           nothing named: all; with --shake: N more runs in
                           other orders of messages; with --score: what each
-                          right check costs, next to the reference
+                          right check costs, next to the reference; for a CI
+                          job: results of all labs in one file, and what is
+                          wrong as annotations on GitHub
   hint TASK [LEVEL]       a hint; the next call gives a clearer one, up to the
                           third
   watch [TASK or LAB] [--timeout SECONDS]
@@ -59,17 +62,31 @@ build_lab() {
 # audit_lab LAB: what the grading would refuse is wrong here, too.
 audit_lab() { "$root/common/course/audit/audit_lab.sh" "$root" "$1" >&2 || return 1; }
 
-# check_program LAB [TASK]: checks with the program as built, and remembers the results. Options are in $check_options;
-# $scratch/began has the time of the last build.
+# results_of LAB: where the next results of LAB go, without the ending; in the order of the calls.
+results_of() {
+  mkdir -p -- "$scratch/results"
+  printf '%s/results/%04d-%s' "$scratch" "$(find "$scratch/results" -type f | wc -l)" "$1"
+}
+
+# problem LAB WHAT: results of LAB are missing, or are not all that there is to say.
+problem() { echo "$2" >"$(results_of "$1").problem"; }
+
+# check_program LAB [TASK]: checks with the program as built, and remembers the results, which are also left in
+# $scratch/results. Options are in $check_options; $scratch/began has the time of the last build.
 check_program() {
-  local code=0 option options=()
+  local code=0 option options=() results
   for option in "${check_options[@]}"; do
     options+=("$option")
     [[ $option != --score ]] || options+=("$root/$1/reference_figures.json")
   done
-  rm -f -- "$scratch/results.json"
-  "$programs_folder/$1" check "${@:2}" --json "$scratch/results.json" "${options[@]}" || code=$?
-  [[ ! -s $scratch/results.json ]] || course record "$scratch/results.json" --since "$scratch/began"
+  results=$(results_of "$1")
+  [[ ! ${junit_file:-} ]] || options+=(--junit "$results.xml")
+  "$programs_folder/$1" check "${@:2}" --json "$results.json" "${options[@]}" || code=$?
+  if [[ -s $results.json ]]; then course record "$results.json" --since "$scratch/began"
+  else
+    rm -f -- "$results".{json,xml}
+    problem "$1" "the check${2:+ of $2} ended with exit code $code, without results: see the log"
+  fi
   return "$code"
 }
 
@@ -78,8 +95,8 @@ check_program() {
 check_lab() {
   local lab=$1 task code=0 first=0 tasks=("${@:2}")
   touch -- "$scratch/began"
-  build_lab "$lab" || return 1
-  audit_lab "$lab" || first=1
+  build_lab "$lab" || { problem "$lab" "it was not built: the compiler's errors are in the log"; return 1; }
+  audit_lab "$lab" || { problem "$lab" "the grading would refuse a file: see the log"; first=1; }
   [[ ${#tasks[@]} != 0 ]] || tasks=('')
   for task in "${tasks[@]}"; do
     code=0
@@ -89,18 +106,49 @@ check_lab() {
   return "$first"
 }
 
+# can_write OPTION FILE: said before the checks, which take long.
+can_write() { { : >>"$2"; } 2>/dev/null || die "$1: cannot write $2"; }
+
+# Between these, GitHub takes nothing that is printed for a command: compilers and ranks print what students write.
+stop_commands() {
+  commands_token=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+  echo "::stop-commands::$commands_token"
+}
+resume_commands() { echo "::$commands_token::"; }
+
 command_check() {
-  local names=() words=() plan code first=0
+  local names=() words=() combined=() plan code first=0 annotations=
+  junit_file=
+  check_options=()
   while [[ $# != 0 && $1 != -* ]]; do names+=("$1"); shift; done
-  check_options=("$@")
+  while [[ $# != 0 ]]; do
+    case $1 in
+      --junit | --json)
+        [[ $# -ge 2 && $2 && $2 != -* ]] || die "$1: expected a file, such as: lab check a9 $1 results.${1:2}"
+        can_write "$1" "$2"
+        combined+=("$1" "$2")
+        [[ $1 == --json ]] || junit_file=$2
+        shift ;;
+      --junit=* | --json=*) set -- "${1%%=*}" "${1#*=}" "${@:2}"; continue ;;
+      --annotations) annotations=1; combined+=("$1") ;;
+      *) check_options+=("$1") ;;
+    esac
+    shift
+  done
   ready_course
   scratch_folder
   plan=$(course plan "${names[@]}") || exit
+  [[ ! $annotations ]] || stop_commands
   while read -r -a words <&3; do
     code=0
     check_lab "${words[@]}" || code=$?
     [[ $first != 0 ]] || first=$code
   done 3<<<"$plan"
+  [[ ! $annotations ]] || resume_commands
+  if [[ ${#combined[@]} != 0 ]]; then
+    mkdir -p -- "$scratch/results"
+    course combine "$scratch/results" "${combined[@]}" || exit
+  fi
   return "$first"
 }
 

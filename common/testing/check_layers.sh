@@ -24,12 +24,13 @@ declare -A uses=(
   [cli]='base'
   [log]='base'
   [plot]='base'
+  [page]='base'
   [course]='base cli'
   [tensor]='base'
   [comm]='base plot tensor'
   [launch]='base cli log tensor comm'
   [rank]='base tensor comm launch'
-  [checks]='base cli log tensor comm launch rank'
+  [checks]='base cli log page tensor comm launch rank'
   [pipeline]='base plot comm'
   [bench]='base cli tensor launch'
   [doctor]=''
@@ -37,8 +38,8 @@ declare -A uses=(
   [testing]='base log launch checks'
   [report]='base' # forwarding headers for hand-ins of earlier versions
 )
-readonly labs_use='base cli log plot course tensor comm launch rank checks pipeline bench pch'
-readonly grading_uses='base cli log course tensor comm launch rank checks bench'
+readonly labs_use='base cli log plot page course tensor comm launch rank checks pipeline bench pch'
+readonly grading_uses='base cli log page course tensor comm launch rank checks bench'
 readonly tests_use='testing launch tensor comm course' # also
 readonly hand_ins='*/hostile/*/student/*'              # hostile ones include what they must not: that is the test
 
@@ -89,7 +90,9 @@ seam 'CLI/' '^common/cli/(app|app_names|tests/app_test)\.cpp|^common/launch/supe
 seam 'stb/' '^common/tensor/files/picture'
 seam 'c10/cuda/' '^common/tensor/cuda_memory\.cpp'
 seam 'archive(_entry)?\.h[">]' '^common/(base/archive_reader|course/hand_in/archive|testing/archive_builder)'
+seam 'pugixml' '^common/(base/junit_xml|testing/junit_schema)\.cpp'
 seam 'toml\+\+/' '^common/course/rubric/toml_table\.cpp'
+seam 'kainjow/' '^common/page/template\.cpp'
 seam 'doctest/' '^common/testing/'
 
 # gnuplot is a program, so its seam is where its name is used to start it.
@@ -105,7 +108,7 @@ complain "processes are created in common/base/subprocess only" \
   < <(grep -HnE '(^|[^_[:alnum:]])(v?fork|popen|system|posix_spawnp?)\(' /dev/null "${files[@]}")
 
 # Without tensors: this is why labrun, labcourse and the launcher start in milliseconds.
-for folder in base cli log plot course; do
+for folder in base cli log plot page course; do
   mapfile -t files < <(find "common/$folder" \( -name '*.cpp' -o -name '*.h' \) -print)
   complain "common/$folder must not use LibTorch" < <(includes '(ATen|torch|c10)/' "${files[@]}")
 done

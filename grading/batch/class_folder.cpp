@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "common/base/errors.h"
-#include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/cli/app.h"
 #include "grading/batch/unpack_download.h"
@@ -46,7 +45,7 @@ void ClassSource::add_to(cli::App& app) {
 }
 
 std::unique_ptr<Roster> ClassSource::read_roster() const {
-  return roster.empty() ? nullptr : std::make_unique<Roster>(read_file(roster), roster, roster_id);
+  return roster.empty() ? nullptr : std::make_unique<Roster>(Roster::load(roster, roster_id));
 }
 
 ClassFolder::ClassFolder(ClassSource source, const std::string& out, std::vector<KnownLab> known)
@@ -100,6 +99,10 @@ std::optional<int> ClassFolder::describe_all(int jobs, const std::function<std::
     }
   };
   return run_forked(work);
+}
+
+void say_note(const std::string& note) {
+  fmt::print("  {}\n", without_commands(safe_text(one_line(note), 1000)));
 }
 
 }  // namespace lab::grading

@@ -64,4 +64,7 @@ class ClassFolder {
   HandIns hand_ins_;
 };
 
+/// Prints a line that may begin with what students name.
+void say_note(const std::string& note);
+
 }  // namespace lab::grading

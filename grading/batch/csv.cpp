@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <memory>
 
 #include "common/base/errors.h"
 #include "common/base/option_value.h"
+#include "common/base/text.h"
 
 namespace lab::grading {
 namespace {
@@ -27,9 +29,22 @@ void end_row(int, void* rows) {
   all->current.clear();
 }
 
+constexpr std::size_t kMostBytes = 32'000;  // a spreadsheet's cell has 32,767 characters
+
 bool is_formula(const std::string& field) {
-  constexpr std::string_view kBeginnings = "=+-@\t\r";
-  return !field.empty() && kBeginnings.find(field.front()) != std::string_view::npos && !option::integer<double>(field);
+  for (const std::string_view wide : {"\xEF\xBC\x9D", "\xEF\xBC\x8B", "\xEF\xBC\x8D", "\xEF\xBC\xA0"}) {
+    if (field.compare(0, wide.size(), wide) == 0) return true;  // = + - @ of East Asian keyboards
+  }
+  constexpr std::string_view kBeginnings = "=+-@\t\r\n";
+  return field.size() > 1 && kBeginnings.find(field.front()) != std::string_view::npos &&
+         !option::integer<double>(field);
+}
+
+bool is_plain(const std::string& field) {
+  return std::all_of(field.begin(), field.end(), [](unsigned char c) {
+    return c >= 0x80 || std::isalnum(c) != 0 ||
+           std::string_view("._@+-").find(static_cast<char>(c)) != std::string_view::npos;
+  });
 }
 
 }  // namespace
@@ -53,11 +68,12 @@ std::vector<CsvRow> parse_csv(std::string_view text, const std::string& path) {
   return rows.done;
 }
 
-std::string csv_line(const CsvRow& fields) {
+std::string csv_line(const CsvRow& fields, const std::set<std::size_t>& identifiers) {
   std::string line;
-  for (const std::string& field : fields) {
-    if (!line.empty() || &field != &fields.front()) line += ',';
-    const std::string safe = is_formula(field) ? "'" + field : field;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (i > 0) line += ',';
+    const bool kept = !is_formula(fields[i]) || (identifiers.count(i) != 0 && is_plain(fields[i]));
+    const std::string safe = safe_text(kept ? fields[i] : "'" + fields[i], kMostBytes);
     if (safe.find_first_of(",;\"\r\n") == std::string::npos) {
       line += safe;
       continue;

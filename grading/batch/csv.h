@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,9 +17,11 @@ using CsvRow = std::vector<std::string>;
 /// Source    RFC 4180; libcsv, which is used here only
 std::vector<CsvRow> parse_csv(std::string_view text, const std::string& path);
 
-/// A row with its line end: fields are quoted where they must be. One that a spreadsheet would take for a formula
-/// (=, +, -, @, tab, return at its beginning), and is not a number, gets an apostrophe before it.
+/// A row with its line end: fields are quoted where they must be, and their text is safe_text(). One that a spreadsheet
+/// would take for a formula (=, +, -, @, tab or a line end at its beginning), and is not a number, gets an apostrophe
+/// before it; not a field in `identifiers` of letters, digits and . _ @ + - only, which no formula can do harm with: by it
+/// a platform finds its student.
 /// Example   {"a,b", "=1+1", "-2.5"} becomes "a,b",'=1+1,-2.5
-std::string csv_line(const CsvRow& fields);
+std::string csv_line(const CsvRow& fields, const std::set<std::size_t>& identifiers = {});
 
 }  // namespace lab::grading

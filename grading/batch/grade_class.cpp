@@ -18,6 +18,7 @@
 #include "common/base/text.h"
 #include "grading/batch/class_folder.h"
 #include "grading/batch/class_marks.h"
+#include "grading/batch/gradebook_import.h"
 #include "grading/judge/commands/own_processes.h"
 #include "grading/judge/result_files.h"
 #include "grading/marks/shown_marks.h"
@@ -58,6 +59,13 @@ class GradingOfClass {
   GradingOfClass(const JudgingPlace& place, ClassOrder order)
       : place_(place), order_(std::move(order)), known_(known_labs(place)) {
     roster_ = order_.source.read_roster();
+    if (roster_ != nullptr) {
+      gradebook_ = std::make_unique<GradebookImport>(*roster_, lab_names(), order_.columns);
+    } else if (!order_.columns.empty()) {
+      throw UsageError("--column: expected --roster FILE as well, which has the column");
+    } else if (order_.with_pending) {
+      throw UsageError("--with-pending: expected --roster FILE as well, a platform's gradebook to fill in");
+    }
     make_folder("--out", order_.out);
     store_ = std::make_unique<ResultStore>(order_.out + "/results.sqlite");
     choose_seed();
@@ -65,7 +73,7 @@ class GradingOfClass {
 
   ExitCode run() {
     folder_ = std::make_unique<ClassFolder>(order_.source, order_.out, known_);
-    for (const std::string& note : folder_->hand_ins().notes) fmt::print("  {}\n", note);
+    for (const std::string& note : folder_->hand_ins().notes) say_note(note);
     const std::vector<ScannedHandIn> scanned = scan_all();
     if (signal_) return stopped();
     plan_ = plan_class(folder_->hand_ins(), scanned, roster_.get(),
@@ -143,10 +151,10 @@ class GradingOfClass {
     for (std::size_t i = 0; i < plan_.hand_ins.size(); ++i) {
       const PlannedHandIn& one = plan_.hand_ins[i];
       if (!one.scanned.problem.empty()) {
-        fmt::print("  {}: not graded: {}\n", one.hand_in.shown, safe_text(one.scanned.problem, 500));
+        say_note(one.hand_in.shown + ": not graded: " + one.scanned.problem);
         ++num_open_;
       }
-      for (const std::string& note : one.notes) fmt::print("  {}\n", safe_text(note, 500));
+      for (const std::string& note : one.notes) say_note(note);
       lost_[i] = lost_files(one);
       if (!one.due.empty() || !lost_[i].empty()) to_do_.push_back(i);
       num_due_ += one.due.size();
@@ -213,7 +221,7 @@ class GradingOfClass {
   void keep(const PlannedHandIn& one, const std::map<std::string, std::string>& judging, const ForkedEnd& end) {
     if (end.exit_code != 0) {
       fmt::print("{}: could not be graded: exit code {}: {}\n", one.who, end.exit_code,
-                 safe_text(first_line(end.err), 500));
+                 without_commands(safe_text(first_line(end.err), 500)));
       ++num_open_;
       return;
     }
@@ -224,7 +232,7 @@ class GradingOfClass {
       fmt::print("{}{}  {}  {:.1f} s  {}/report.md\n", is_first ? "" : "  ", one.who,
                  result.at("headline").get<std::string>(), result.at("seconds").get<double>(), files_of(one, lab));
       is_first = false;
-      fmt::print("{}", result.at("needs_look").get<std::string>());
+      fmt::print("{}", without_commands(result.at("needs_look").get<std::string>()));
       if (std::find(one.due.begin(), one.due.end(), lab) == one.due.end()) continue;
       results.push_back({one.who, lab, one.hand_in.shown, one.scanned.versions.at(lab), judging.at(lab),
                          result.at("outcome").get<std::string>()});
@@ -258,6 +266,26 @@ class GradingOfClass {
     write_file_atomically(order_.out + "/marks.csv", marks_csv(roster_.get(), students, labs));
     fmt::print("{}/marks.csv: {}{}\n", order_.out, counted(students.size(), "student"),
                num_open_ == 0 ? "" : fmt::format("; {} to look at or grade again", num_open_));
+    if (gradebook_ != nullptr) write_gradebook(students, labs);
+  }
+
+  /// Without a column to fill in, there is no file: not an earlier one either.
+  void write_gradebook(const std::vector<MarkedStudent>& students, const std::vector<std::string>& labs) const {
+    const GradebookImport::Result result = gradebook_->of(students, labs, order_.with_pending);
+    const std::string file = order_.out + "/" + gradebook_->file();
+    if (!result.csv.empty()) {
+      write_file_atomically(file, result.csv);
+      fmt::print("{}: to be imported\n", file);
+    } else if (!gradebook_->file().empty()) {
+      std::filesystem::remove(file);
+    }
+    for (const std::string& note : result.notes) say_note(note);
+  }
+
+  std::vector<std::string> lab_names() const {
+    std::vector<std::string> names;
+    for (const KnownLab& lab : known_) names.push_back(lab.rubric.lab);
+    return names;
   }
 
   /// A row for each student: in the roster's order, then the others by name.
@@ -297,6 +325,7 @@ class GradingOfClass {
   ClassOrder order_;
   const std::vector<KnownLab> known_;
   std::unique_ptr<Roster> roster_;
+  std::unique_ptr<GradebookImport> gradebook_;  ///< if there is a roster
   std::unique_ptr<ClassFolder> folder_;
   std::unique_ptr<ResultStore> store_;
   ClassPlan plan_;

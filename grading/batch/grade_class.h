@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "common/base/errors.h"
 #include "grading/batch/class_folder.h"
@@ -13,6 +14,8 @@ namespace lab::grading {
 struct ClassOrder {
   ClassSource source;
   std::string out;
+  std::vector<std::string> columns;  ///< see GradebookImport
+  bool with_pending = false;         ///< in the gradebook's import, pending marks are 0
   ClassChoice choice;
   HandInOptions how;
   bool has_seed = false;  ///< otherwise it is the one of the earlier results, or a new one
@@ -21,7 +24,8 @@ struct ClassOrder {
 
 /// Grades what is due of a class's hand-ins. Each has a process of its own, which leaves the files of `lab grade` in
 /// OUT/WHO/LAB; then its results are kept in OUT/results.sqlite, and last OUT/marks.csv is written, with the marks that
-/// were given by hand meanwhile. Interrupted, however roughly, it goes on where it was.
+/// were given by hand meanwhile, and next to it what the roster's platform imports. Interrupted, however roughly, it
+/// goes on where it was.
 /// Returns   kNotJudged if something waits for another grading or could not be graded; 128 + signal if it was stopped
 /// Errors    UsageError: nothing to grade; a roster, pattern or store that cannot be used
 ExitCode grade_class(const JudgingPlace& place, ClassOrder order);

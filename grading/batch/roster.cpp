@@ -9,7 +9,9 @@
 #include <set>
 
 #include "common/base/errors.h"
+#include "common/base/files.h"
 #include "common/base/text.h"
+#include "common/course/utf8_text.h"
 
 namespace lab::grading {
 namespace {
@@ -59,6 +61,22 @@ bool is_called(const std::string& cell, const std::string& name) {
   return joined(cell) == joined(name) && cell.find(',') != std::string::npos;
 }
 
+bool is_points_row(const CsvRow& row) {
+  return one_line(row.front()) == "Points Possible";
+}
+
+/// "Manual Posting" and "Muted" below assignments whose marks are not shown yet.
+bool is_policy_row(const CsvRow& row) {
+  bool any = false;
+  for (const std::string& cell : row) {
+    const std::string text = one_line(cell);
+    const bool is_policy = text == "Muted" || text.rfind("Manual Posting", 0) == 0;
+    if (!text.empty() && !is_policy) return false;
+    any = any || is_policy;
+  }
+  return any;
+}
+
 constexpr const char* kIdHeadings[] = {"SIS User ID", "SIS Login ID", "Student ID", "SID",           "ID number",
                                        "Username",    "Identifier",   "ID",         "Email address", "Email"};
 
@@ -85,9 +103,13 @@ Roster::Roster(const std::string& csv, const std::string& path, const std::strin
   rows_.assign(std::make_move_iterator(rows.begin() + 1), std::make_move_iterator(rows.end()));
   id_column_ = id_column(headings_, wanted, path);
   for (CsvRow& row : rows_) row.resize(std::max(row.size(), headings_.size()));
-  // Canvas has a row below the headings that says what each column is worth.
+  const auto points = std::find_if(rows_.begin(), rows_.end(), is_points_row);
+  if (points != rows_.end()) points_possible_ = *points;
   rows_.erase(std::remove_if(rows_.begin(), rows_.end(),
-                             [](const CsvRow& row) { return one_line(row.front()) == "Points Possible"; }),
+                             [&](const CsvRow& row) {
+                               const bool is_test = row[id_column_].empty() && row.front() == "Student, Test";
+                               return is_points_row(row) || is_policy_row(row) || is_test;
+                             }),
               rows_.end());
   std::set<std::string> seen;
   for (const CsvRow& row : rows_) {
@@ -97,6 +119,16 @@ Roster::Roster(const std::string& csv, const std::string& path, const std::strin
       throw UsageError(
           fmt::format("{}: expected each '{}' once, got '{}' twice", path, headings_[id_column_], row[id_column_]));
   }
+}
+
+Roster Roster::load(const std::string& path, const std::string& id_column) {
+  const std::optional<Utf8Text> text = utf8_text(read_file(path));
+  if (!text) throw UsageError(path + ": expected comma-separated values, got something that is no text");
+  return {text->text, path, id_column};
+}
+
+std::optional<std::size_t> Roster::column(const std::string& heading) const {
+  return column_of(headings_, heading);
 }
 
 std::string Roster::name_of(std::size_t index) const {

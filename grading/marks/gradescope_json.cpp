@@ -6,6 +6,7 @@
 
 #include "common/base/text.h"
 #include "grading/marks/shown_marks.h"
+#include "grading/marks/shown_to_student.h"
 #include "grading/marks/writers.h"
 
 namespace lab::grading {
@@ -65,7 +66,9 @@ OrderedJson extra_data_of(const MarkedItem& item, const LabOutcome& outcome) {
           {"checks", std::move(checks)}};
 }
 
-OrderedJson test_of(const MarkedItem& item, std::size_t number, const LabOutcome& outcome) {
+OrderedJson test_of(const MarkedItem& item, std::size_t number, const LabOutcome& outcome,
+                    const ShownToStudent& shown) {
+  const bool visible = item.visibility == Visibility::kVisible;
   OrderedJson tags = {name_of(item.kind)};
   if (item.bonus && item.kind != MarkedItem::Kind::kBonus) tags.push_back("bonus");
   const bool not_judged = item.state == MarkedItem::State::kNotJudged;
@@ -77,40 +80,44 @@ OrderedJson test_of(const MarkedItem& item, std::size_t number, const LabOutcome
   test["name"] = fmt::format("{} ({})", item.title, item.id);
   test["name_format"] = "text";
   test["number"] = fmt::format("{}", number);
-  test["output"] =
-      item.findings.empty() ? name_of(item.state) : bounded_lines(item.findings, ReportLimits::kFindingBytes);
+  test["output"] = item.findings.empty() ? name_of(item.state)
+                                         : bounded_lines(visible ? shown.lines(item.findings) : item.findings,
+                                                         ReportLimits::kFindingBytes);
   test["output_format"] = "text";
   test["tags"] = std::move(tags);
-  test["visibility"] = "visible";
+  test["visibility"] = to_text(item.visibility);
   test["extra_data"] = extra_data_of(item, outcome);
   return test;
 }
 
-std::string output_of(const LabMarks& marks, const LabOutcome& outcome) {
-  std::string output = headline(marks) + "\n";
-  if (marks.not_judged > 0) output += std::string(kNotJudgedNote) + "\n";
+std::string output_of(const ShownToStudent& shown, const LabOutcome& outcome) {
+  std::string output = headline(shown.marks()) + "\n";
+  if (shown.num_hidden() > 0) output += std::string(kNotShownNote) + "\n";
+  if (shown.marks().not_judged > 0) output += std::string(kNotJudgedNote) + "\n";
   if (!outcome.isolation.empty())
     output += "isolation: " + safe_text(outcome.isolation, ReportLimits::kFindingBytes) + "\n";
   if (!outcome.seed.empty())
     output += "same inputs again: " + safe_text(outcome.seed, ReportLimits::kFindingBytes) + "\n";
   if (!outcome.evidence.empty())
-    output += "\n" + bounded_lines(evidence_lines(outcome), ReportLimits::kFindingBytes) + "\n";
-  if (!outcome.notes.empty()) output += "\n" + bounded_lines(outcome.notes, ReportLimits::kNoteBytes) + "\n";
+    output += "\n" + bounded_lines(shown.lines(evidence_lines(outcome)), ReportLimits::kFindingBytes) + "\n";
+  if (!outcome.notes.empty())
+    output += "\n" + bounded_lines(shown.lines(outcome.notes), ReportLimits::kNoteBytes) + "\n";
   return output;
 }
 
 }  // namespace
 
 std::string to_gradescope_json(const LabMarks& marks, const LabOutcome& outcome) {
+  const ShownToStudent shown(marks, outcome);
   OrderedJson tests = OrderedJson::array();
   double score = 0;
   for (const MarkedItem& item : marks.items) {
-    tests.push_back(test_of(item, tests.size() + 1, outcome));
+    tests.push_back(test_of(item, tests.size() + 1, outcome, shown));
     score += finite_or_zero(item.marks);
   }
   const OrderedJson results = {{"score", score},
                                {"execution_time", finite_or_zero(outcome.seconds)},
-                               {"output", output_of(marks, outcome)},
+                               {"output", output_of(shown, outcome)},
                                {"output_format", "text"},
                                {"test_output_format", "text"},
                                {"test_name_format", "text"},

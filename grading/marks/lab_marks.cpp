@@ -147,6 +147,7 @@ MarkedItem mark_task(const RubricTask& task, const LabOutcome& outcome) {
   item.title = task.title;
   item.out_of = task.marks;
   item.bonus = task.bonus;
+  item.visibility = task.visibility;
   const auto it = outcome.tasks.find(task.id);
   const TaskOutcome found = it == outcome.tasks.end() ? TaskOutcome{} : it->second;
   switch (found.state) {
@@ -178,6 +179,7 @@ MarkedItem mark_ladder(const RubricLadder& ladder, const Needs& needs) {
   item.title = ladder.title;
   item.kind = MarkedItem::Kind::kLadder;
   item.out_of = ladder.total;
+  item.visibility = ladder.visibility;
 
   const auto state_of = [&](std::size_t rung) {
     return needs.state_of(ladder.rungs[rung].needs, ladder.rungs[rung].any_of);
@@ -217,6 +219,7 @@ MarkedItem mark_bonus(const RubricBonus& bonus, const Needs& needs) {
   item.title = bonus.title;
   item.kind = MarkedItem::Kind::kBonus;
   item.out_of = bonus.marks;
+  item.visibility = bonus.visibility;
   item.bonus = true;
   switch (needs.state_of(bonus.needs, bonus.any_of)) {
     case NeedState::kMet:

@@ -26,9 +26,10 @@ struct MarkedItem {
   Kind kind = Kind::kTask;
   State state = State::kFailed;
   double marks = 0, out_of = 0;
-  double pending = 0;                 ///< marks that wait for a person
-  double not_judged = 0;              ///< marks that wait for another grading: see CheckOutcome::State::kNotJudged
-  bool bonus = false;                 ///< out_of counts above the total
+  double pending = 0;     ///< marks that wait for a person
+  double not_judged = 0;  ///< marks that wait for another grading: see CheckOutcome::State::kNotJudged
+  bool bonus = false;     ///< out_of counts above the total
+  Visibility visibility = Visibility::kVisible;
   std::vector<std::string> findings;  ///< what was found, a line each
   std::string suggestion;             ///< kManual: "7 of 7 cells are as expected"; for the grader, no mark
   std::vector<std::string> attached;  ///< kManual: files of the submission that belong to it

@@ -123,6 +123,7 @@ MarkedItem mark_manual(const Rubric& rubric, const RubricManual& manual, const L
   item.kind = MarkedItem::Kind::kManual;
   item.out_of = manual.marks;
   item.bonus = manual.bonus;
+  item.visibility = manual.visibility;
   item.version = version_of(rubric, manual, outcome.answers);
   for (const std::string& file : files_of(manual)) {
     if (outcome.answers.count(file) != 0) item.attached.push_back(file);

@@ -5,6 +5,7 @@
 
 #include "common/base/text.h"
 #include "grading/marks/shown_marks.h"
+#include "grading/marks/shown_to_student.h"
 #include "grading/marks/writers.h"
 
 namespace lab::grading {
@@ -104,14 +105,18 @@ bool has_meaning(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-std::string to_markdown(const LabMarks& marks, const LabOutcome& outcome) {
+std::string to_markdown(const LabMarks& all, const LabOutcome& outcome) {
+  const ShownToStudent shown(all, outcome);
+  const LabMarks& marks = shown.marks();
   std::string report = fmt::format("# {}\n\n{}\n\n", headline(marks), markdown_text(marks.title));
+  if (shown.num_hidden() > 0) report += fmt::format("**{}**\n\n", kNotShownNote);
   if (marks.not_judged > 0) report += fmt::format("**{}**\n\n", kNotJudgedNote);
   report += marks_table(marks);
   report += items_with_findings(marks);
   if (!outcome.evidence.empty())
-    report += "\n## Logs\n\n" + list_of(evidence_lines(outcome), ReportLimits::kFindingBytes);
-  if (!outcome.notes.empty()) report += "\n## Notes\n\n" + list_of(outcome.notes, ReportLimits::kNoteBytes);
+    report += "\n## Logs\n\n" + list_of(shown.lines(evidence_lines(outcome)), ReportLimits::kFindingBytes);
+  if (!outcome.notes.empty())
+    report += "\n## Notes\n\n" + list_of(shown.lines(outcome.notes), ReportLimits::kNoteBytes);
   return report + how_it_was_judged(outcome);
 }
 

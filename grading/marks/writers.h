@@ -15,13 +15,13 @@ constexpr char kNotJudgedNote[] =
     "Some checks were not judged: the machine was too busy or out of memory, or a file needs a look. These marks are "
     "not final: it will be graded again.";
 
-/// Gradescope's results.json: every field of its format. The score is the sum of the tests' scores, which are not
+/// Gradescope's results.json: every field of its format, a test for each item, with the rubric's visibility. The score is the sum of the tests' scores, which are not
 /// rounded. Items that wait for a person have no `status` and say so in `output`; those that were not judged have no
-/// `score` either. Suggestions are for the grader, so they are in `extra_data` only.
+/// `score` either. Suggestions are for the grader, so they are in `extra_data` only; what a student sees of a visible test or at the top says nothing of the others.
 /// Source    https://gradescope-autograders.readthedocs.io/en/latest/specs/
 std::string to_gradescope_json(const LabMarks& marks, const LabOutcome& outcome);
 
-/// The report that a student reads: marks first, then each item that lost marks with what was found, then the notes and
+/// The report that a student reads, of what is visible: marks first, then each item that lost marks with what was found, then the notes and
 /// how to replay.
 std::string to_markdown(const LabMarks& marks, const LabOutcome& outcome);
 

@@ -36,6 +36,19 @@ TEST_CASE("nearest: the closest candidate, or none when all are far") {
   CHECK_FALSE(nearest("x", {}).has_value());
 }
 
+TEST_CASE("a log's text: nothing in it is a command to a CI service") {
+  CHECK(without_commands("") == "");
+  CHECK(without_commands("std::cout, a # b, ## c, x[1]") == "std::cout, a # b, ## c, x[1]");
+  CHECK(without_commands("::error::x") == ": :error::x");
+  CHECK(without_commands("a\n \t::error file=x::y\r::warning::z\n") == "a\n \t: :error file=x::y\r: :warning::z\n");
+  CHECK(without_commands("\xC2\xA0\xE2\x80\xA8::set-env::x") == "\xC2\xA0\xE2\x80\xA8: :set-env::x");
+  CHECK(without_commands(":::add-mask::x") == ": ::add-mask::x");
+  CHECK(without_commands("a ##[group]b ###[error] ##vso[task.x]") == "a # #[group]b ## #[error] # #vso[task.x]");
+  CHECK(without_commands("::") == ": :");
+  const std::string long_line(1'000'000, '#');
+  CHECK(without_commands(long_line).size() == long_line.size());
+}
+
 const std::string kReplaced = "\xEF\xBF\xBD";
 
 TEST_CASE("UTF-8: valid and invalid text") {

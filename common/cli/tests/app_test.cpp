@@ -57,6 +57,27 @@ TEST_CASE("app: defaults without a command line") {
   CHECK_FALSE(common.quiet);
 }
 
+TEST_CASE("app: an option that is given several times takes one value each time, and no argument behind it") {
+  const auto parsed = [](const std::vector<const char*>& args, std::vector<std::string>& columns) {
+    lab::cli::App app("lab", "x");
+    std::string folder;
+    app.add_argument("FOLDER", folder, "x");
+    app.add_texts("--column", columns, "LAB=COLUMN", "x");
+    app.parse(static_cast<int>(args.size()), args.data());
+    return folder;
+  };
+  std::vector<std::string> columns;
+  CHECK(parsed({"lab", "--column", "a=b, c", "--column=d=[1,2]", "here"}, columns) == "here");
+  CHECK(columns == std::vector<std::string>{"a=b, c", "d=[1,2]"});
+  columns.clear();
+  CHECK(parsed({"lab", "here"}, columns) == "here");
+  CHECK(columns.empty());
+  CHECK(contains(lab::testing::message_of([&] {
+                   parsed({"lab", "here", "--column", "--again"}, columns);
+                 }),
+                 "--column: expected a value (LAB=COLUMN)"));
+}
+
 TEST_CASE("app: the time-out comes from the command line, else from the environment") {
   ::setenv("LAB_TIMEOUT", "120", 1);
   Program from_environment, from_command_line;

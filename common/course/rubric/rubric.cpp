@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/base/errors.h"
+#include "common/base/option_value.h"
 #include "common/base/text.h"
 #include "common/course/rubric/rubric_check.h"
 #include "common/course/rubric/toml_table.h"
@@ -29,7 +30,7 @@ RubricRung read_rung(const TomlTable& table) {
 
 RubricTask read_task(const TomlTable& table) {
   table.require_known({"id", "title", "file", "read", "marks", "bonus", "all_or_nothing", "needs", "stand_in",
-                       "judges_cost_of", "hints"});
+                       "judges_cost_of", "hints", "visibility"});
   RubricTask task;
   task.id = table.string("id");
   task.title = table.string("title");
@@ -46,7 +47,7 @@ RubricTask read_task(const TomlTable& table) {
 }
 
 RubricManual read_manual(const TomlTable& table) {
-  table.require_known({"id", "title", "file", "also", "marks", "bonus", "look_for"});
+  table.require_known({"id", "title", "file", "also", "marks", "bonus", "look_for", "visibility"});
   RubricManual manual;
   manual.id = table.string("id");
   manual.title = table.string("title");
@@ -59,7 +60,7 @@ RubricManual read_manual(const TomlTable& table) {
 }
 
 RubricLadder read_ladder(const TomlTable& table) {
-  table.require_known({"id", "title", "total", "rung"});
+  table.require_known({"id", "title", "total", "rung", "visibility"});
   RubricLadder ladder;
   ladder.id = table.string("id");
   ladder.title = table.string("title");
@@ -69,7 +70,7 @@ RubricLadder read_ladder(const TomlTable& table) {
 }
 
 RubricBonus read_bonus(const TomlTable& table) {
-  table.require_known({"id", "title", "marks", "needs", "any_of"});
+  table.require_known({"id", "title", "marks", "needs", "any_of", "visibility"});
   RubricBonus bonus;
   bonus.id = table.string("id");
   bonus.title = table.string("title");
@@ -106,13 +107,28 @@ RubricJudging read_judging(const TomlTable& table, const RubricJudging& before =
   return judging;
 }
 
+/// The table's `visibility`, or without that `otherwise`.
+Visibility read_visibility(const TomlTable& table, Visibility otherwise) {
+  if (!table.has("visibility")) return otherwise;
+  const std::string text = table.string("visibility");
+  std::vector<std::string> names;
+  for (const Visibility each :
+       {Visibility::kVisible, Visibility::kHidden, Visibility::kAfterDueDate, Visibility::kAfterPublished}) {
+    if (to_text(each) == text) return each;
+    names.push_back(to_text(each));
+  }
+  throw UsageError(fmt::format("{}: visibility: expected {}, got {}{}", table.place(), option::listed(names),
+                               option::quoted(text), did_you_mean(text, names)));
+}
+
 /// Reads all [[key]] tables, and remembers where each item is.
 template <typename Item>
 std::vector<Item> read_items(const TomlTable& file, const std::string& key, Item (*read)(const TomlTable&),
-                             std::map<std::string, std::string>& places) {
+                             Visibility visibility, std::map<std::string, std::string>& places) {
   std::vector<Item> items;
   for (const TomlTable& table : file.tables(key)) {
     items.push_back(read(table));
+    items.back().visibility = read_visibility(table, visibility);
     places[items.back().id] = table.place();
   }
   return items;
@@ -121,15 +137,16 @@ std::vector<Item> read_items(const TomlTable& file, const std::string& key, Item
 /// The part of an instructor's file that is about the lab, if there is one.
 std::optional<TomlTable> part_for(const std::string& lab, const TomlTable& file) {
   if (file.has("lab")) {
-    file.require_known({"lab", "task", "manual", "ladder", "bonus", "judging"});
+    file.require_known({"lab", "visibility", "task", "manual", "ladder", "bonus", "judging"});
     return file.string("lab") == lab ? std::optional(file) : std::nullopt;
   }
   for (const std::string& key : file.keys()) {
     const std::string meant = key == lab ? "" : did_you_mean(key, {lab});
     if (!meant.empty()) throw UsageError(fmt::format("{}: unknown lab '{}'{}", file.place(), key, meant));
+    file.table(key);  // refuses what is of no lab
   }
   const auto part = file.table(lab);
-  if (part) part->require_known({"task", "manual", "ladder", "bonus", "judging"});
+  if (part) part->require_known({"visibility", "task", "manual", "ladder", "bonus", "judging"});
   return part;
 }
 
@@ -137,6 +154,7 @@ std::optional<TomlTable> part_for(const std::string& lab, const TomlTable& file)
 template <typename Item, typename Change>
 void change_items(const TomlTable& part, const std::string& key, std::vector<Item>& items,
                   std::map<std::string, std::string>& places, const Change& change) {
+  for (Item& item : items) item.visibility = read_visibility(part, item.visibility);
   std::set<std::string> seen;
   for (const TomlTable& table : part.tables(key)) {
     const std::string id = table.string("id");
@@ -149,11 +167,12 @@ void change_items(const TomlTable& part, const std::string& key, std::vector<Ite
     if (!seen.insert(id).second) throw UsageError(fmt::format("{}: {} is changed twice", table.place(), id));
     places[id] = table.place();
     change(table, *found);
+    found->visibility = read_visibility(table, found->visibility);
   }
 }
 
 void change_task(const TomlTable& table, RubricTask& task) {
-  table.require_known({"id", "marks", "bonus", "needs", "all_or_nothing"});
+  table.require_known({"id", "marks", "bonus", "needs", "all_or_nothing", "visibility"});
   task.marks = table.number("marks", task.marks);
   task.bonus = table.boolean("bonus", task.bonus);
   task.all_or_nothing = table.boolean("all_or_nothing", task.all_or_nothing);
@@ -165,27 +184,37 @@ void change_task(const TomlTable& table, RubricTask& task) {
 }
 
 void change_manual(const TomlTable& table, RubricManual& manual) {
-  table.require_known({"id", "marks", "bonus"});
+  table.require_known({"id", "marks", "bonus", "visibility"});
   manual.marks = table.number("marks", manual.marks);
   manual.bonus = table.boolean("bonus", manual.bonus);
 }
 
 /// The rungs keep their share of the total.
 void change_ladder(const TomlTable& table, RubricLadder& ladder) {
-  table.require_known({"id", "marks"});
+  table.require_known({"id", "marks", "visibility"});
   const double marks = table.number("marks", ladder.total);
   for (RubricRung& rung : ladder.rungs) rung.marks = rung.marks / ladder.total * marks;
   ladder.total = ladder.rungs.back().marks;
 }
 
 void change_bonus(const TomlTable& table, RubricBonus& bonus) {
-  table.require_known({"id", "marks", "needs", "any_of"});
+  table.require_known({"id", "marks", "needs", "any_of", "visibility"});
   bonus.marks = table.number("marks", bonus.marks);
   if (table.has("needs")) bonus.needs = table.strings("needs");
   if (table.has("any_of")) bonus.any_of = table.strings("any_of");
 }
 
 }  // namespace
+
+std::string to_text(Visibility visibility) {
+  switch (visibility) {
+    case Visibility::kVisible: return "visible";
+    case Visibility::kHidden: return "hidden";
+    case Visibility::kAfterDueDate: return "after_due_date";
+    case Visibility::kAfterPublished: return "after_published";
+  }
+  return "";
+}
 
 const RubricTask* Rubric::find_task(const std::string& id) const {
   const auto found = std::find_if(tasks.begin(), tasks.end(), [&](const RubricTask& task) { return task.id == id; });
@@ -212,8 +241,8 @@ std::vector<std::string> Rubric::dependents_of(const std::string& task) const {
 
 Rubric load_rubric(const std::string& path) {
   const TomlTable file = TomlTable::load(path);
-  file.require_known({"lab", "title", "total", "bonus_total", "marks_source", "hand_in", "judging", "task", "manual",
-                      "ladder", "bonus"});
+  file.require_known({"lab", "title", "total", "bonus_total", "marks_source", "visibility", "hand_in", "judging",
+                      "task", "manual", "ladder", "bonus"});
   Rubric rubric;
   rubric.lab = file.string("lab");
   rubric.title = file.string("title");
@@ -221,11 +250,12 @@ Rubric load_rubric(const std::string& path) {
   rubric.bonus_total = file.number("bonus_total", 0);
   rubric.marks_source = file.string("marks_source", "");
 
+  const Visibility visibility = read_visibility(file, Visibility::kVisible);
   std::map<std::string, std::string> places = {{"", path}};
-  rubric.tasks = read_items(file, "task", read_task, places);
-  rubric.manuals = read_items(file, "manual", read_manual, places);
-  rubric.ladders = read_items(file, "ladder", read_ladder, places);
-  rubric.bonuses = read_items(file, "bonus", read_bonus, places);
+  rubric.tasks = read_items(file, "task", read_task, visibility, places);
+  rubric.manuals = read_items(file, "manual", read_manual, visibility, places);
+  rubric.ladders = read_items(file, "ladder", read_ladder, visibility, places);
+  rubric.bonuses = read_items(file, "bonus", read_bonus, visibility, places);
   if (rubric.ladders.empty()) {
     // Without ladders, every item needs marks: missing ones were forgotten.
     for (const TomlTable& table : file.tables("task")) table.number("marks");

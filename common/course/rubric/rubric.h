@@ -7,6 +7,13 @@
 // A lab's rubric.toml: tasks, marks, prerequisites, hints, and what is handed in. Free of tensors.
 namespace lab {
 
+/// When a student sees what became of an item, where results are shown by Gradescope; see its documentation. Only what
+/// is visible is in what is handed out otherwise.
+enum class Visibility { kVisible, kHidden, kAfterDueDate, kAfterPublished };
+
+/// As in a rubric, and in Gradescope's results.json: "visible", "hidden", "after_due_date", "after_published".
+std::string to_text(Visibility visibility);
+
 /// One task: what a student writes, and what is judged by its cases.
 struct RubricTask {
   std::string id;      ///< "a9.broadcast"
@@ -24,6 +31,7 @@ struct RubricTask {
   /// own task failed, but not if it is only too expensive.
   std::vector<std::string> judges_cost_of;
   std::vector<std::string> hints;  ///< three levels
+  Visibility visibility = Visibility::kVisible;
 };
 
 /// An item that a person marks.
@@ -33,6 +41,7 @@ struct RubricManual {
   double marks = 0;               ///< 0 where a ladder counts it
   bool bonus = false;             ///< counts above the total
   std::string look_for;           ///< for the grader; empty in a starter
+  Visibility visibility = Visibility::kVisible;
 };
 
 /// One step of a ladder: reached if all of `needs` are met, one of `any_of` (if there are any), and the rungs below.
@@ -45,6 +54,7 @@ struct RubricLadder {
   std::string id, title;
   double total = 0;
   std::vector<RubricRung> rungs;  ///< lowest first
+  Visibility visibility = Visibility::kVisible;
 };
 
 /// Marks above the total for a set of tasks.
@@ -52,6 +62,7 @@ struct RubricBonus {
   std::string id, title;
   double marks = 0;
   std::vector<std::string> needs, any_of;
+  Visibility visibility = Visibility::kVisible;
 };
 
 struct RubricHandIn {
@@ -88,12 +99,14 @@ struct Rubric {
 };
 
 /// Reads a rubric and checks it: marks and bonuses add up to the totals (in a rubric with ladders, the ladders do), ids
-/// are unique, needs exist and have no cycle, three hints for each task, no unknown key.
+/// are unique, needs exist and have no cycle, three hints for each task, no unknown key. An item without `visibility` has
+/// that of the rubric, and else is visible.
 /// Errors    UsageError: the first thing that is wrong, with file and line
 Rubric load_rubric(const std::string& path);
 
 /// The rubric with an instructor's overrides applied: its tables name a task, manual item, ladder or bonus by `id` and
-/// give other `marks`, `bonus`, `needs`, `all_or_nothing`; [judging] other sizes. Totals follow from the marks.
+/// give other `marks`, `bonus`, `needs`, `all_or_nothing`, `visibility`; [judging] other sizes; `visibility` alone is that
+/// of every item that has none in this file. Totals follow from the marks.
 /// The file is for one lab (`lab = "a9_collectives"`) or has a table for each ([a9_collectives]).
 /// Errors    UsageError: an id that does not exist, with the nearest that does; what load_rubric() checks
 Rubric with_overrides(const Rubric& rubric, const std::string& path);

@@ -221,6 +221,31 @@ TEST_CASE("a ladder's rungs keep their shares") {
   CHECK(changed.total == 22);
 }
 
+TEST_CASE("visibility: an item's own, or that of the rubric; an instructor's file may say otherwise") {
+  Rubric rubric = load(with("hints =", "visibility = \"hidden\"\nhints ="));
+  CHECK(rubric.find_task("a0.pipe")->visibility == Visibility::kHidden);
+  CHECK(rubric.find_task("a0.valve")->visibility == Visibility::kVisible);
+  CHECK(rubric.manuals[0].visibility == Visibility::kVisible);
+  rubric = load("visibility = \"after_published\"\n" + with("hints =", "visibility = \"visible\"\nhints ="));
+  CHECK(rubric.find_task("a0.pipe")->visibility == Visibility::kVisible);
+  CHECK(rubric.find_task("a0.valve")->visibility == Visibility::kAfterPublished);
+  CHECK(rubric.manuals[0].visibility == Visibility::kAfterPublished);
+  rubric = overridden(rubric,
+                      "[a0_pipes]\nvisibility = \"hidden\"\n[[a0_pipes.task]]\nid = \"a0.valve\"\n"
+                      "visibility = \"after_due_date\"\n");
+  CHECK(rubric.find_task("a0.pipe")->visibility == Visibility::kHidden);
+  CHECK(rubric.find_task("a0.valve")->visibility == Visibility::kAfterDueDate);
+  CHECK(rubric.manuals[0].visibility == Visibility::kHidden);
+
+  CHECK(rubric_refusal(with("hints =", "visibility = \"hiden\"\nhints =")) ==
+        "rubric.toml:12: visibility: expected visible, hidden, after_due_date or after_published, got 'hiden'; did you "
+        "mean 'hidden'?");
+  CHECK(contains(rubric_refusal(with("hints =", "visibility = false\nhints =")), "visibility: expected "));
+  CHECK(contains(rubric_refusal(with("hints =", "visible = \"hidden\"\nhints =")), "unknown key 'visible'"));
+  CHECK(contains(override_refusal("[a0_pipes]\nvisibility = \"\"\n"), "ours.toml:1: visibility: expected visible"));
+  CHECK(contains(override_refusal("visibility = \"hidden\"\n"), "visibility: expected a table"));
+}
+
 TEST_CASE("an instructor's file that names what is not there is refused") {
   CHECK(override_refusal("lab = \"a0_pipes\"\n[[task]]\nid = \"a0.pip\"\n") ==
         "ours.toml:2: there is no [[task]] 'a0.pip'; did you mean 'a0.pipe'?");

@@ -80,6 +80,20 @@ expect "check of a wrong solution" "$lab check a0.pipe" 1 '^a0.pipe: wrong'
 expect "status remembers" "$lab status" 0 'wrong +20[0-9-]+ a0.pipe' '- +- +a0.valve'
 save 'return water'
 expect "a compiler's error is shown" "$lab check a0.pipe" 1 'error: expected ' 'was not built'
+expect "a CI job gets that as an error of the lab" "$lab check pipe --junit x.xml --annotations" 1 \
+  '^::error title=a0_pipes::it was not built: '
+verdict "$(grep -q '<error message="it was not built: ' "$tree/x.xml"; echo $?)" "... in its report, too"
+save 'return water + 1;'
+expect "a CI job gets results of all tasks in one file, and annotations" \
+  "GITHUB_WORKSPACE=$scratch $lab check --annotations --junit=x.xml --json x.json" 1 \
+  '^::stop-commands::[0-9a-f]{32}$' '^::[0-9a-f]{32}::$' \
+  '^::error file=tree/a0_pipes/student/pipe.cpp,title=a0.pipe%3A One::too wet$' \
+  '^::error file=tree/a0_pipes/student/valve.cpp,line=[0-9]+,title=a0.valve::not implemented$'
+verdict "$(grep -q '<testsuites tests="2" failures="2" errors="0" skipped="0">' "$tree/x.xml" &&
+  grep -q '"task": "a0.valve"' "$tree/x.json"; echo $?)" "... JUnit XML and JSON"
+expect "a file that cannot be written is refused before anything is built" "$lab check --junit none/x.xml" 2 \
+  '^lab: --junit: cannot write none/x.xml'
+expect "an option without its file" "$lab check --json --shake 3" 2 '^lab: --json: expected a file'
 save 'int forks() __asm__("fork"); return forks() * water;'
 expect "what the grading would refuse is refused here" "$lab check a0.pipe" 1 \
   '^a0_pipes/student/pipe.cpp:4: fork: .*; use instead: the ranks that the lab starts' 'the grading would refuse'

@@ -75,6 +75,29 @@ verdict "$(cmp -s "$scratch/one_by_one" "$scratch/of_class" && [[ -s $scratch/of
 grade_all "${roster[@]}"
 judged 0 "nothing is graded twice"
 says "... and the run says so" '6 hand-ins, 1 of the roster without one: 0 to grade, 4 as before; seed 5'
+
+# Into the platform's gradebook.
+awk -F, 'BEGIN {OFS = ","} {print $0, NR == 1 ? "A4 Steps (77)" : NR == 2 ? "100.00" : "", NR == 1 ? "A40 (78)" : ""}' \
+  "$scratch/roster.csv" >"$scratch/gradebook.csv"
+grade_all --roster "$scratch/gradebook.csv"
+imports() { verdict "$(grep -qxE -- "$2" "$out/$3.csv"; echo $?)" "$1"; }
+says "the platform's import is written" 'results/canvas.csv: to be imported$'
+imports "Canvas: the assignment's column" 'Student,ID,SIS User ID,Section,A4 Steps \(77\)' canvas
+imports "... with marks" "\"Lovelace, Ada\",11,s11,'=A,120" canvas
+imports "... and none where nothing was handed in" '"Franklin, Rosalind",16,s16,B,' canvas
+grade_all --roster "$scratch/gradebook.csv" --column 'a4=A40 (78)'
+imports "Canvas: the column that was named" 'Student,ID,SIS User ID,Section,A40 \(78\)' canvas
+grade_all --roster "$scratch/gradebook.csv" --column 'a4=A4 Step (77)'
+refuses "... or is not there" 2 "no column 'A4 Step \(77\)'.*did you mean 'A4 Steps \(77\)'"
+grade_all --column 'a4=A4 Steps (77)'
+refuses "... or is in no roster" 2 'expected --roster FILE'
+sed -e '1s/.*/Identifier,Full name,ID number,Grade,Maximum Grade/' -e 2d \
+  -e 's/^\("[^"]*"\),\([0-9]*\),\(s[0-9]*\),.*/Participant \2,\1,\3,,120.00/' "$scratch/roster.csv" >"$scratch/worksheet.csv"
+grade_all --roster "$scratch/worksheet.csv"
+judged 0 "another roster grades nobody again"
+imports "Moodle: the worksheet" 'Participant 11,"Lovelace, Ada",s11,120,120.00' moodle
+says "... and what does not fit is said" 'moodle.csv of a4: the platform counts 120 marks, the rubric 100'
+grade_all "${roster[@]}"
 rm "$out/s11/a4_data_tensor/outcome.json"
 grade_all "${roster[@]}"
 judged 1 "files that are lost are written again"

@@ -27,6 +27,20 @@ TEST_CASE("a gradebook of Canvas: its ids, names and rows") {
   CHECK_FALSE(roster.find({"9", "Nobody", ""}));
 }
 
+TEST_CASE("what Canvas exports beside students is no student") {
+  const Roster roster(
+      "Student,ID,SIS User ID,SIS Login ID,Section,A9 (17),Final Score\n"
+      ",,,,,Manual Posting,\n"
+      "    Points Possible,,,,,100.00,(read only)\n"
+      "\"Lovelace, Ada\",4711,s1,ada,A,EX,90\n"
+      "\"Student, Test\",4713,,x,A,,\n",
+      "grades.csv");
+  CHECK(roster.size() == 1);
+  CHECK(roster.points_possible().at(5) == "100.00");
+  CHECK(roster.column("a9 (17)") == 5u);
+  CHECK_FALSE(roster.column("A9"));
+}
+
 TEST_CASE("a grading worksheet of Moodle, and first and last names apart") {
   const Roster moodle("Identifier,Full name,Email address,Grade\nParticipant 4711,Ada Lovelace,ada@x.org,\n", "m.csv");
   CHECK(moodle.find({"4711", "", ""}) == 0u);

@@ -70,7 +70,7 @@ bool grade_lab(const JudgingPlace& place, const Submission& submission, std::siz
     if (marked.marked_before)
       fmt::print("  {} was marked by hand for another version; see {}/manual.toml\n", marked.id, folder);
   }
-  fmt::print("{}", lines_of_needs_look(outcome));
+  fmt::print("{}", without_commands(lines_of_needs_look(outcome)));
   std::fflush(stdout);
   return marks.not_judged == 0;
 }

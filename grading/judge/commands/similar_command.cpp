@@ -32,17 +32,17 @@ ExitCode find_similar(const SimilarArguments& arguments) {
   make_folder("--out", arguments.out);
   const std::unique_ptr<Roster> roster = arguments.hand_ins.read_roster();
   const ClassFolder folder(arguments.hand_ins, arguments.out, known_labs(arguments.suite));
-  for (const std::string& note : folder.hand_ins().notes) fmt::print("  {}\n", note);
+  for (const std::string& note : folder.hand_ins().notes) say_note(note);
   int signal = 0;
   const std::optional<ClassCode> code = read_class_code(folder, roster.get(), arguments.jobs, signal);
   if (!code) return static_cast<ExitCode>(128 + signal);
-  for (const std::string& problem : code->not_compared) fmt::print("  not compared: {}\n", problem);
+  for (const std::string& problem : code->not_compared) say_note("not compared: " + problem);
   const std::map<std::string, BaseCode> given = given_code(arguments.suite.source);
   std::vector<LabSimilarity> labs;
   for (const auto& [lab, hand_ins] : code->labs)
     labs.push_back(compare_lab(lab, hand_ins, given.at(lab), arguments.limits));
   if (labs.empty()) throw UsageError(arguments.hand_ins.folder + ": expected code in the submissions, found none");
-  fmt::print("{}", similarity_text(labs, arguments.limits, static_cast<std::size_t>(arguments.top)));
+  fmt::print("{}", without_commands(similarity_text(labs, arguments.limits, static_cast<std::size_t>(arguments.top))));
   const std::string index = write_similarity_pages(arguments.out, labs, arguments.limits, code->not_compared);
   for (const std::string& sentence : what_a_match_does_not_show()) fmt::print("{}\n", sentence);
   fmt::print("{}\n", index);

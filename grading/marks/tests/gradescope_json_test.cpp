@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "common/base/text.h"
 #include "common/testing/plain_test.h"
+#include "grading/marks/shown_to_student.h"
 #include "grading/marks/tests/sample_marks.h"
 #include "grading/marks/writers.h"
 
@@ -64,6 +66,93 @@ TEST_CASE("Gradescope: every field of the format is there, and the score is the 
   CHECK(results["output"] ==
         "A9: 11.6 of 30, 15 pending\nisolation: bubblewrap: no network\nsame inputs again: --seed 123\n\n"
         "a9_collectives/student/extra.cpp is not asked for\n");
+}
+
+/// What breaks the rules of the format: a field that it does not have, or a value of another type or outside its list.
+std::vector<std::string> violations(const Json& results) {
+  static const Json kVisibility = {"visible", "hidden", "after_due_date", "after_published"};
+  static const Json kFormat = {"text", "html", "simple_format", "md", "ansi"};
+  static const Json kResults = {{"score", 0},
+                                {"execution_time", 0},
+                                {"output", ""},
+                                {"output_format", kFormat},
+                                {"test_output_format", kFormat},
+                                {"test_name_format", kFormat},
+                                {"visibility", kVisibility},
+                                {"stdout_visibility", kVisibility},
+                                {"extra_data", Json::object()},
+                                {"tests", nullptr},
+                                {"leaderboard", nullptr}};
+  static const Json kTest = {{"score", 0},
+                             {"max_score", 0},
+                             {"status", Json{"passed", "failed"}},
+                             {"name", ""},
+                             {"name_format", kFormat},
+                             {"number", ""},
+                             {"output", ""},
+                             {"output_format", kFormat},
+                             {"tags", nullptr},
+                             {"visibility", kVisibility},
+                             {"extra_data", Json::object()}};
+  std::vector<std::string> found;
+  const auto check = [&](const Json& object, const Json& schema) {
+    for (const auto& [field, value] : object.items()) {
+      if (!schema.contains(field)) {
+        found.push_back("unknown field " + field);
+        continue;
+      }
+      const Json& rule = schema[field];
+      const bool fits = rule.is_null()     ? value.is_array()
+                        : rule.is_array()  ? std::find(rule.begin(), rule.end(), value) != rule.end()
+                        : rule.is_number() ? value.is_number()
+                                           : value.type() == rule.type();
+      if (!fits) found.push_back(field + ": " + value.dump());
+    }
+  };
+  check(results, kResults);
+  if (!results.contains("score")) found.push_back("no score");
+  for (const Json& test : results["tests"]) {
+    check(test, kTest);
+    for (const Json& tag : test["tags"]) {
+      if (!tag.is_string()) found.push_back("tag " + tag.dump());
+    }
+  }
+  return found;
+}
+
+TEST_CASE("Gradescope: every field is one of its format, with a value that it allows") {
+  Graded graded = a_grading();
+  graded.rubric.tasks[0].visibility = Visibility::kHidden;
+  graded.rubric.tasks[1].visibility = Visibility::kAfterDueDate;
+  graded.rubric.manuals[0].visibility = Visibility::kAfterPublished;
+  graded.outcome.tasks["a9.z"] = judged("a9.z", {CheckState::kNotJudged});
+  Json json = graded.json();
+  CHECK(violations(json) == std::vector<std::string>());
+  json["tests"][0]["visibility"] = "after_due";
+  json["tests"][1]["number"] = 2;
+  json["tests"][2]["colour"] = "red";
+  json["score"] = "12";
+  CHECK(violations(json).size() == 4);
+}
+
+TEST_CASE(
+    "Gradescope: visibility is the rubric's; the score counts everything, and what is visible says nothing of it") {
+  Graded graded = a_grading();
+  graded.rubric.tasks[0].visibility = Visibility::kHidden;
+  graded.rubric.tasks[1].visibility = Visibility::kAfterPublished;
+  graded.outcome.tasks["a9.z"].skipped_because = "a9.y";
+  graded.outcome.notes = {"a9.y.Check1 was slow", "a9.yy is not asked for"};
+  const Json json = graded.json();
+  CHECK(json["score"].get<double>() == a_grading().json()["score"].get<double>());
+  const Json& tests = json["tests"];
+  CHECK(tests[0]["visibility"] == "hidden");
+  CHECK(tests[1]["visibility"] == "after_published");
+  CHECK(tests[1]["output"].get<std::string>().find("a9.y.Check1") == 0);
+  CHECK(tests[2]["visibility"] == "visible");
+  CHECK(tests[2]["output"].get<std::string>().find("a9.y") == std::string::npos);
+  CHECK(json["output"].get<std::string>() == std::string("A9: 0 of 15, 15 pending\n") + kNotShownNote +
+                                                 "\nisolation: bubblewrap: no network\nsame inputs again: --seed "
+                                                 "123\n\n(not shown)\na9.yy is not asked for\n");
 }
 
 TEST_CASE("Gradescope: each test says what it is and what was found") {

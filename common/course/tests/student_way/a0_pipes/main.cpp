@@ -21,15 +21,17 @@ int exit_code_of(const std::string& task) {
 
 int main(int argc, char** argv) {
   if (argc < 2 || std::strcmp(argv[1], "check") != 0) return std::puts("a run of pipes") < 0;
-  std::string only, json_file;
+  std::string only, json_file, junit_file;
   for (int i = 2; i < argc; ++i) {
     if (std::strcmp(argv[i], "--json") == 0)
       json_file = argv[++i];
+    else if (std::strcmp(argv[i], "--junit") == 0)
+      junit_file = argv[++i];
     else
       only = argv[i];
   }
   int first = 0;
-  std::string json;
+  std::string json, junit;
   for (const std::string task : {"a0.pipe", "a0.valve"}) {
     if (!only.empty() && task != only) continue;
     const int code = exit_code_of(task);
@@ -37,8 +39,13 @@ int main(int argc, char** argv) {
     std::printf("%s: %s\n", task.c_str(), code == 0 ? "1 of 1 checks right" : code == 1 ? "wrong" : "not implemented");
     json += std::string(json.empty() ? "" : ",") + "{\"task\": \"" + task +
             "\", \"skipped\": false, \"passed\": " + (code == 0 ? "true" : "false") +
-            ", \"exit_code\": " + std::to_string(code) + "}";
+            ", \"exit_code\": " + std::to_string(code) + ", \"todo\": " + (code == 3 ? "true" : "false") +
+            ", \"words\": \"not implemented\", \"checks\": [{\"name\": \"One\", \"skipped\": false, \"passed\": " +
+            (code == 0 ? "true" : "false") + ", \"words\": \"too wet\", \"likely\": \"\"}]}";
+    junit += "<testcase name=\"" + task + "\">" + (code == 0 ? "" : "<failure message=\"too wet\"/>") + "</testcase>";
   }
   std::ofstream(json_file) << "[" << json << "]";
+  if (!junit_file.empty())
+    std::ofstream(junit_file) << "<testsuites><testsuite name=\"a0_pipes\">" << junit << "</testsuite></testsuites>";
   return first;
 }

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/base/junit_xml.h"
+
+namespace lab {
+
+/// What the checks of several labs, or several checks of one, have left in a folder, in the order of the files' names:
+///
+///     001-a4_data_tensor.json  what `LAB check --json` wrote; 001-a4_data_tensor.xml, --junit
+///     002-a9_collectives.problem  why there is no result, or not only results: a line each
+class CombinedResults {
+ public:
+  /// Errors    UsageError: a file that cannot be read
+  explicit CombinedResults(const std::string& folder);
+
+  struct Problem {
+    std::string lab, what;  ///< "a9_collectives", "it was not built"
+  };
+  const std::vector<Problem>& problems() const { return problems_; }
+
+  /// The lists of tasks as one.
+  /// Errors    UsageError: a file is not what it should be, for both
+  std::string json() const;
+  /// A suite for each lab; problems are errors in it.
+  std::vector<JunitSuite> suites() const;
+
+ private:
+  std::vector<std::string> json_files_, xml_files_;
+  std::vector<Problem> problems_;
+};
+
+}  // namespace lab
