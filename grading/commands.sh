@@ -37,6 +37,10 @@ help_on_tree() {
                           download of Canvas, Moodle or Gradescope; goes on
                           where it was stopped; results, and all marks as CSV,
                           in out/class
+  similar FOLDER|ZIP [--out DIR] [--roster FILE] [--lab a9] [--top N] [--share S]
+                          compare the hand-ins of a class with each other: the
+                          most similar pairs, and pages with both side by side
+                          in out/class/similarity; reasons to look, not marks
   marks DIR [--rubric FILE]
                           recompute the marks of a grading, after marking by
                           hand or with another rubric
@@ -193,6 +197,11 @@ command_grade-all() {
   needs_argument grade-all "a folder of submissions, or the archive of them that a learning platform makes" "$@"
   cannot_install || ensure_packages "${program_packages[@]}" bubblewrap >&2
   judge grade-all "$@"
+}
+
+command_similar() {
+  needs_argument similar "a folder of submissions, or the archive of them that a learning platform makes" "$@"
+  judge similar "$@"
 }
 
 command_figures() {

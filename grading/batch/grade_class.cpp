@@ -16,10 +16,9 @@
 #include "common/base/option_value.h"
 #include "common/base/subprocess.h"
 #include "common/base/text.h"
-#include "common/launch/supervise/run_directory.h"
+#include "grading/batch/class_folder.h"
 #include "grading/batch/class_marks.h"
 #include "grading/batch/gradebook_import.h"
-#include "grading/batch/unpack_download.h"
 #include "grading/judge/commands/own_processes.h"
 #include "grading/judge/result_files.h"
 #include "grading/marks/shown_marks.h"
@@ -49,11 +48,6 @@ std::string checksum_of_file(const std::string& path) {
   return fmt::format("{:016x}", checksum_of(read_file(path)));
 }
 
-/// A line that may begin with what students name.
-void say_note(const std::string& note) {
-  fmt::print("  {}\n", without_commands(safe_text(one_line(note), 1000)));
-}
-
 /// Minutes and seconds, roughly.
 std::string about(double seconds) {
   if (seconds < 90) return fmt::format("{:.0f} s", seconds);
@@ -64,7 +58,7 @@ class GradingOfClass {
  public:
   GradingOfClass(const JudgingPlace& place, ClassOrder order)
       : place_(place), order_(std::move(order)), known_(known_labs(place)) {
-    if (!order_.roster.empty()) roster_ = std::make_unique<Roster>(Roster::load(order_.roster, order_.roster_id));
+    roster_ = order_.source.read_roster();
     if (roster_ != nullptr) {
       gradebook_ = std::make_unique<GradebookImport>(*roster_, lab_names(), order_.columns);
     } else if (!order_.columns.empty()) {
@@ -72,18 +66,17 @@ class GradingOfClass {
     } else if (order_.with_pending) {
       throw UsageError("--with-pending: expected --roster FILE as well, a platform's gradebook to fill in");
     }
-    if (!order_.names.empty()) names_ = NamePattern(order_.names);
     make_folder("--out", order_.out);
     store_ = std::make_unique<ResultStore>(order_.out + "/results.sqlite");
     choose_seed();
   }
 
   ExitCode run() {
-    const HandIns hand_ins = find();
-    for (const std::string& note : hand_ins.notes) say_note(note);
-    const std::vector<ScannedHandIn> scanned = scan_all(hand_ins);
+    folder_ = std::make_unique<ClassFolder>(order_.source, order_.out, known_);
+    for (const std::string& note : folder_->hand_ins().notes) say_note(note);
+    const std::vector<ScannedHandIn> scanned = scan_all();
     if (signal_) return stopped();
-    plan_ = plan_class(hand_ins, scanned, roster_.get(),
+    plan_ = plan_class(folder_->hand_ins(), scanned, roster_.get(),
                        [&](const HandIn& one, const Identity& identity) { return folder_for(one, identity); });
     choose_due(plan_, order_.choice, store_->all_without_outcomes(), judging_of_labs());
     say_plan();
@@ -103,67 +96,15 @@ class GradingOfClass {
     store_->set_note("seed", std::to_string(order_.how.judging.seed));
   }
 
-  HandIns find() {
-    std::error_code ignored;
-    if (std::filesystem::is_directory(order_.folder, ignored))
-      return without_results(find_hand_ins(order_.folder, names_));
-    std::vector<std::string> notes = unpack_download(order_.folder, unpacked_.path());
-    HandIns found = find_hand_ins(unpacked_.path(), names_);
-    found.notes.insert(found.notes.begin(), notes.begin(), notes.end());
-    return found;
-  }
-
-  /// Without the folder of results, if it is among the hand-ins.
-  HandIns without_results(HandIns all) const {
-    const std::string out = std::filesystem::canonical(order_.out).string() + "/";
-    const auto holds_results = [&](const HandIn& one) {
-      return out.rfind(std::filesystem::canonical(one.path).string() + "/", 0) == 0;
-    };
-    all.found.erase(std::remove_if(all.found.begin(), all.found.end(), holds_results), all.found.end());
-    if (all.found.empty()) throw UsageError(order_.folder + ": expected submissions in it, found only earlier results");
-    return all;
-  }
-
-  Submission read(const HandIn& hand_in) const {
-    const SubmissionFile file(hand_in.path, hand_in.called);
-    try {
-      return read_submission(file, known_, order_.only_lab);
-    } catch (const UnreadableSubmission& error) {
-      return unreadable_submission(file, known_, order_.only_lab, without_place(error.what(), hand_in));
+  std::vector<ScannedHandIn> scan_all() {
+    std::vector<Described> described;
+    signal_ = folder_->describe_all(
+        order_.jobs, [](const Submission& one) { return scanned_to_json(scan(one)); }, described);
+    std::vector<ScannedHandIn> scanned;
+    for (const Described& one : described) {
+      scanned.push_back(one.text.empty() ? ScannedHandIn() : scanned_from_json(one.text));
+      if (!one.problem.empty()) scanned.back().problem = one.problem;
     }
-  }
-
-  /// A message with the hand-in's name in place of where it happens to lie.
-  static std::string without_place(std::string message, const HandIn& hand_in) {
-    for (std::size_t at = 0; (at = message.find(hand_in.path, at)) != std::string::npos; at += hand_in.shown.size())
-      message.replace(at, hand_in.path.size(), hand_in.shown);
-    return message;
-  }
-
-  /// Reads every hand-in in a process of its own: who knows what is in it.
-  std::vector<ScannedHandIn> scan_all(const HandIns& hand_ins) {
-    std::vector<ScannedHandIn> scanned(hand_ins.found.size());
-    ForkedWork work;
-    work.count = scanned.size();
-    work.jobs = order_.jobs;
-    work.body = [&](std::size_t item) {
-      ScannedHandIn found;
-      try {
-        found = scan(read(hand_ins.found[item]));
-      } catch (const UsageError& error) {
-        found.problem = without_place(error.what(), hand_ins.found[item]);
-      }
-      fmt::print("{}", scanned_to_json(found));
-      return 0;
-    };
-    work.ended = [&](std::size_t item, const ForkedEnd& end) {
-      if (end.exit_code == 0) {
-        scanned[item] = scanned_from_json(end.out);
-      } else {
-        scanned[item].problem = fmt::format("could not be read: exit code {}: {}", end.exit_code, first_line(end.err));
-      }
-    };
-    signal_ = run_forked(work);
     return scanned;
   }
 
@@ -227,7 +168,7 @@ class GradingOfClass {
 
   /// In the process of one hand-in: judges what is due, and leaves files and, on stdout, what is to be kept.
   int grade_one(const PlannedHandIn& one, const std::map<std::string, std::string>& stored) const {
-    const Submission submission = read(one.hand_in);
+    const Submission submission = folder_->read(one.hand_in);
     Json results = Json::array();
     for (std::size_t i = 0; i < submission.labs.size(); ++i) {
       const std::string& lab = submission.labs[i].lab;
@@ -385,9 +326,8 @@ class GradingOfClass {
   const std::vector<KnownLab> known_;
   std::unique_ptr<Roster> roster_;
   std::unique_ptr<GradebookImport> gradebook_;  ///< if there is a roster
-  std::optional<NamePattern> names_;
+  std::unique_ptr<ClassFolder> folder_;
   std::unique_ptr<ResultStore> store_;
-  launch::RunDirectory unpacked_;
   ClassPlan plan_;
   std::map<std::size_t, std::vector<std::string>> lost_;  ///< by hand-in
   std::vector<std::size_t> to_do_;                        ///< hand-ins of which something is due or lost

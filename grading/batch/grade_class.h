@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/base/errors.h"
+#include "grading/batch/class_folder.h"
 #include "grading/batch/class_plan.h"
 #include "grading/judge/grade_hand_in.h"
 
@@ -11,12 +12,10 @@ namespace lab::grading {
 
 /// A class's hand-ins, and how they are graded.
 struct ClassOrder {
-  std::string folder;  ///< of all hand-ins, or the platform's archive of it
+  ClassSource source;
   std::string out;
-  std::string only_lab;                  ///< where hand-ins do not say which lab they are; empty: they do
-  std::string roster, roster_id, names;  ///< files and options; empty: none
-  std::vector<std::string> columns;      ///< see GradebookImport
-  bool with_pending = false;             ///< in the gradebook's import, pending marks are 0
+  std::vector<std::string> columns;  ///< see GradebookImport
+  bool with_pending = false;         ///< in the gradebook's import, pending marks are 0
   ClassChoice choice;
   HandInOptions how;
   bool has_seed = false;  ///< otherwise it is the one of the earlier results, or a new one
@@ -25,7 +24,8 @@ struct ClassOrder {
 
 /// Grades what is due of a class's hand-ins. Each has a process of its own, which leaves the files of `lab grade` in
 /// OUT/WHO/LAB; then its results are kept in OUT/results.sqlite, and last OUT/marks.csv is written, with the marks that
-/// were given by hand meanwhile, and next to it what the roster's platform imports. Interrupted, however roughly, it goes on where it was.
+/// were given by hand meanwhile, and next to it what the roster's platform imports. Interrupted, however roughly, it
+/// goes on where it was.
 /// Returns   kNotJudged if something waits for another grading or could not be graded; 128 + signal if it was stopped
 /// Errors    UsageError: nothing to grade; a roster, pattern or store that cannot be used
 ExitCode grade_class(const JudgingPlace& place, ClassOrder order);

@@ -65,12 +65,15 @@ constexpr char kSubmissionLine[] = "# from ";
 
 }  // namespace
 
+std::string results_name(const std::string& submission, const Identity& identity, const std::vector<KnownLab>& labs) {
+  return folder_name(!identity.id.empty()     ? identity.id
+                     : !identity.name.empty() ? identity.name
+                                              : name_by_path(submission, labs));
+}
+
 std::string results_folder(const std::string& base, const std::string& submission, const Identity& identity,
                            const std::vector<KnownLab>& labs) {
-  const std::string name = !identity.id.empty()     ? identity.id
-                           : !identity.name.empty() ? identity.name
-                                                    : name_by_path(submission, labs);
-  const std::string folder = base + "/" + folder_name(name);
+  const std::string folder = base + "/" + results_name(submission, identity, labs);
   const std::string owner = folder + "/" + kIdentityInHandIn;
   if (!fs::exists(owner)) return folder;
   const std::string expected = owner_text(identity) + kSubmissionLine;

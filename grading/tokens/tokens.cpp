@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 23> kLongMarks = {"...", "<<=", "->*", ":
 
 class Scanner {
  public:
-  explicit Scanner(const std::string& text) : text_(text) {}
+  Scanner(const std::string& text, Unfinished unfinished) : text_(text), unfinished_(unfinished) {}
 
   std::vector<Token> tokens() {
     while (skip_between()) {
@@ -47,8 +47,8 @@ class Scanner {
 
  private:
   bool starts(std::string_view with) const { return text_.compare(at_, with.size(), with) == 0; }
-  [[noreturn]] void refuse(const char* what, int line) const {
-    throw UsageError(fmt::format("line {}: {}", line, what));
+  void refuse(const char* what, int line) const {
+    if (unfinished_ == Unfinished::kRefused) throw UsageError(fmt::format("line {}: {}", line, what));
   }
 
   void advance(std::size_t to) {
@@ -75,7 +75,7 @@ class Scanner {
       } else if (starts("/*")) {
         const std::size_t end = text_.find("*/", at_ + 2);
         if (end == std::string::npos) refuse("a comment without an end", line_);
-        advance(end + 2);
+        advance(end == std::string::npos ? end : end + 2);
       } else {
         return true;
       }
@@ -138,19 +138,23 @@ class Scanner {
     const int begin = line_;
     if (raw) {
       const std::size_t open = text_.find('(', at_);
-      if (open == std::string::npos) refuse("a raw string without its bracket", begin);
+      if (open == std::string::npos) {
+        refuse("a raw string without its bracket", begin);
+        return advance(open);
+      }
       const std::string close = ")" + text_.substr(at_ + 1, open - at_ - 1) + "\"";
       const std::size_t end = text_.find(close, open);
       if (end == std::string::npos) refuse("a raw string without an end", begin);
-      advance(end + close.size());
+      advance(end == std::string::npos ? end : end + close.size());
       return;
     }
     const char quote = text_[at_];
     for (++at_; at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n'; ++at_) {
       if (text_[at_] == '\\') ++at_;
     }
-    if (at_ >= text_.size() || text_[at_] != quote) refuse("a string without an end", begin);
-    ++at_;
+    const bool is_closed = at_ < text_.size() && text_[at_] == quote;
+    if (!is_closed) refuse("a string without an end", begin);
+    at_ = std::min(at_ + (is_closed ? 1 : 0), text_.size());
   }
 
   void pair_brackets() {
@@ -161,16 +165,21 @@ class Scanner {
       if (mark == '(' || mark == '[' || mark == '{') open.push_back(i);
       if (mark != ')' && mark != ']' && mark != '}') continue;
       const char wanted = mark == ')' ? '(' : mark == ']' ? '[' : '{';
-      if (open.empty() || text_[tokens_[open.back()].begin] != wanted)
+      if (open.empty() || text_[tokens_[open.back()].begin] != wanted) {
         refuse("a bracket that closes none", tokens_[i].line);
+        tokens_[i].partner = i;
+        continue;
+      }
       tokens_[i].partner = open.back();
       tokens_[open.back()].partner = i;
       open.pop_back();
     }
     if (!open.empty()) refuse("a bracket that is never closed", tokens_[open.back()].line);
+    for (const std::size_t bracket : open) tokens_[bracket].partner = bracket;
   }
 
   const std::string& text_;
+  const Unfinished unfinished_;
   std::size_t at_ = 0;
   int line_ = 1;
   std::vector<Token> tokens_;
@@ -178,7 +187,8 @@ class Scanner {
 
 }  // namespace
 
-TokenizedText::TokenizedText(std::string text) : text_(std::move(text)), tokens_(Scanner(text_).tokens()) {}
+TokenizedText::TokenizedText(std::string text, Unfinished unfinished)
+    : text_(std::move(text)), tokens_(Scanner(text_, unfinished).tokens()) {}
 
 std::string_view TokenizedText::at(std::size_t i) const {
   if (i >= tokens_.size()) return {};

@@ -20,11 +20,16 @@ struct Token {
   bool is_name() const { return kind == Kind::kName; }
 };
 
+/// What becomes of an unfinished string or comment and of a bracket without its partner, which may be in code that the
+/// preprocessor leaves out. kTaken: the string ends with its line, the comment with the text, and the bracket is its own
+/// partner.
+enum class Unfinished { kRefused, kTaken };
+
 /// A text cut into tokens; comments and preprocessor lines are left out.
-/// Errors    UsageError, with the line: an unfinished string or comment, a bracket without its partner
+/// Errors    UsageError, with the line: something unfinished, if it is refused
 class TokenizedText {
  public:
-  explicit TokenizedText(std::string text);
+  explicit TokenizedText(std::string text, Unfinished unfinished = Unfinished::kRefused);
 
   const std::string& text() const { return text_; }
   const std::vector<Token>& tokens() const { return tokens_; }

@@ -11,6 +11,9 @@ namespace lab::grading {
 void grade_command(cli::App& app);
 /// `grade-all FOLDER`: the same for each submission of a class; see grading/batch.
 void grade_all_command(cli::App& app);
+/// `similar FOLDER`: compares the hand-ins of a class with each other; see grading/similarity. Returns
+/// ExitCode::kNotJudged if one could not be compared.
+void similar_command(cli::App& app);
 /// `marks DIR`: recomputes the marks from the results of a grading: after marking by hand, or with another --rubric.
 void marks_command(cli::App& app);
 /// `answers LAB`: prints the answer key.

@@ -53,3 +53,22 @@ TEST_CASE("generated tokens: what is not C++ is refused with its line") {
   CHECK_THROWS_WITH_AS(TokenizedText("(\n]"), "line 2: a bracket that closes none", lab::UsageError);
   CHECK_THROWS_WITH_AS(TokenizedText("f(("), "line 1: a bracket that is never closed", lab::UsageError);
 }
+
+TEST_CASE("generated tokens: ... unless it is taken") {
+  const auto taken = [](const std::string& text) {
+    const TokenizedText tokens(text, Unfinished::kTaken);
+    std::vector<std::string> found;
+    for (std::size_t i = 0; i < tokens.size(); ++i) found.emplace_back(tokens.at(i));
+    return found;
+  };
+  CHECK(taken("a\n\"b\nc") == Texts{"a", "\"b", "c"});
+  CHECK(taken("\"b\\") == Texts{"\"b\\"});
+  CHECK(taken("a /* b") == Texts{"a"});
+  CHECK(taken("R\"x(b") == Texts{"R\"x(b"});
+  CHECK(taken("R\"x") == Texts{"R\"x"});
+  const TokenizedText brackets("(] f(x) [", Unfinished::kTaken);
+  CHECK(brackets[0].partner == 0);
+  CHECK(brackets[1].partner == 1);
+  CHECK(brackets[3].partner == 5);
+  CHECK(brackets[6].partner == 6);
+}

@@ -1,0 +1,108 @@
+#include "grading/batch/class_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "common/base/errors.h"
+#include "common/base/text.h"
+#include "common/cli/app.h"
+#include "grading/batch/unpack_download.h"
+#include "grading/judge/commands/own_processes.h"
+
+namespace lab::grading {
+namespace {
+
+/// Without the folder of results, if it is among the hand-ins.
+HandIns without_results(HandIns all, const std::string& folder, const std::string& results) {
+  const std::string out = std::filesystem::canonical(results).string() + "/";
+  const auto holds_results = [&](const HandIn& one) {
+    return out.rfind(std::filesystem::canonical(one.path).string() + "/", 0) == 0;
+  };
+  all.found.erase(std::remove_if(all.found.begin(), all.found.end(), holds_results), all.found.end());
+  if (all.found.empty()) throw UsageError(folder + ": expected submissions in it, found only earlier results");
+  return all;
+}
+
+/// A message with the hand-in's name in place of where it happens to lie.
+std::string without_place(std::string message, const HandIn& hand_in) {
+  for (std::size_t at = 0; (at = message.find(hand_in.path, at)) != std::string::npos; at += hand_in.shown.size())
+    message.replace(at, hand_in.path.size(), hand_in.shown);
+  return message;
+}
+
+}  // namespace
+
+void ClassSource::add_to(cli::App& app) {
+  app.add_argument("FOLDER", folder, "submissions, or the archive of them that a learning platform makes");
+  app.add_text("--lab", only_lab, "LAB", "only this lab, such as a9; also where submissions do not say which");
+  app.add_text("--names", names, "PATTERN",
+               "how files are named, if not as by Canvas, Moodle or Gradescope: '{id}_{any}_{file}'");
+  app.add_text("--roster", roster, "FILE", "the course's students as CSV");
+  app.add_text("--roster-id", roster_id, "COLUMN", "the roster's column that students are called by");
+}
+
+std::unique_ptr<Roster> ClassSource::read_roster() const {
+  return roster.empty() ? nullptr : std::make_unique<Roster>(Roster::load(roster, roster_id));
+}
+
+ClassFolder::ClassFolder(ClassSource source, const std::string& out, std::vector<KnownLab> known)
+    : source_(std::move(source)), known_(std::move(known)), hand_ins_(find(out)) {}
+
+HandIns ClassFolder::find(const std::string& out) {
+  std::optional<NamePattern> names;
+  if (!source_.names.empty()) names = NamePattern(source_.names);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(source_.folder, ignored))
+    return without_results(find_hand_ins(source_.folder, names), source_.folder, out);
+  std::vector<std::string> notes = unpack_download(source_.folder, unpacked_.path());
+  HandIns found = find_hand_ins(unpacked_.path(), names);
+  found.notes.insert(found.notes.begin(), notes.begin(), notes.end());
+  return found;
+}
+
+Submission ClassFolder::read(const HandIn& hand_in) const {
+  const SubmissionFile file(hand_in.path, hand_in.called);
+  try {
+    return read_submission(file, known_, source_.only_lab);
+  } catch (const UnreadableSubmission& error) {
+    return unreadable_submission(file, known_, source_.only_lab, without_place(error.what(), hand_in));
+  }
+}
+
+std::optional<int> ClassFolder::describe_all(int jobs, const std::function<std::string(const Submission&)>& describe,
+                                             std::vector<Described>& described) const {
+  constexpr int kCannotBeRead = static_cast<int>(ExitCode::kUsage);
+  described.assign(hand_ins_.found.size(), {});
+  ForkedWork work;
+  work.count = described.size();
+  work.jobs = jobs;
+  work.body = [&](std::size_t item) {
+    try {
+      fmt::print("{}", describe(read(hand_ins_.found[item])));
+      return 0;
+    } catch (const UsageError& error) {
+      fmt::print("{}", without_place(error.what(), hand_ins_.found[item]));
+      return kCannotBeRead;
+    }
+  };
+  work.ended = [&](std::size_t item, const ForkedEnd& end) {
+    if (end.exit_code == 0) {
+      described[item].text = end.out;
+    } else if (end.exit_code == kCannotBeRead && !end.out.empty()) {
+      described[item].problem = end.out;
+    } else {
+      described[item].problem = fmt::format("could not be read: exit code {}: {}", end.exit_code,
+                                            one_line(end.err.substr(0, end.err.find('\n'))));
+    }
+  };
+  return run_forked(work);
+}
+
+void say_note(const std::string& note) {
+  fmt::print("  {}\n", without_commands(safe_text(one_line(note), 1000)));
+}
+
+}  // namespace lab::grading

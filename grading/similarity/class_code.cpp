@@ -1,0 +1,120 @@
+#include "grading/similarity/class_code.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "common/base/numbers.h"
+#include "common/base/text.h"
+#include "grading/submission/results_folder.h"
+
+namespace lab::grading {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Of all student files of a lab; the suite's own have up to 40 KiB.
+constexpr std::size_t kMostBytes = 256 << 10;
+
+/// In the process that reads a hand-in.
+std::string describe(const Submission& submission) {
+  Json labs = Json::object();
+  std::set<std::string> faults;  // that of an archive is in each lab
+  for (const SubmittedLab& lab : submission.labs) {
+    std::size_t bytes = 0;
+    for (const auto& [name, text] : lab.sources) bytes += text.size();
+    if (!lab.fault.empty()) {
+      faults.insert(lab.fault);
+    } else if (bytes > kMostBytes) {
+      faults.insert(fmt::format("{}: has {} of code, expected at most {}", lab.lab, describe_bytes(bytes),
+                                describe_bytes(kMostBytes)));
+    } else if (bytes > 0) {
+      labs[lab.lab] = lab.sources;
+    }
+  }
+  return Json({{"scanned", scanned_to_json(scan(submission))}, {"labs", labs}, {"faults", faults}})
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Names of students' results as `lab grade-all` has them; two students who gave the same id are told apart.
+class StudentNames {
+ public:
+  explicit StudentNames(const std::vector<KnownLab>& known) : known_(known) {}
+
+  std::string name_of(const HandIn& hand_in, const Identity& identity) {
+    const std::string folder = results_name(hand_in.path, identity, known_);
+    std::vector<std::string>& owners = owners_[folder];
+    const std::string owner = to_text(identity);
+    auto found = std::find(owners.begin(), owners.end(), owner);
+    if (found == owners.end()) found = owners.insert(owners.end(), owner);
+    return found == owners.begin() ? folder : fmt::format("{} ({})", folder, found - owners.begin() + 1);
+  }
+
+ private:
+  const std::vector<KnownLab>& known_;
+  std::map<std::string, std::vector<std::string>> owners_;  ///< by folder, in order of appearance
+};
+
+bool is_same_student(const Student& a, const Student& b) {
+  if (!a.id.empty() && !b.id.empty()) return a.id == b.id;
+  if (!a.email.empty() && !b.email.empty()) return a.email == b.email;
+  return !a.name.empty() && a.name == b.name;
+}
+
+}  // namespace
+
+std::optional<ClassCode> read_class_code(const ClassFolder& folder, const Roster* roster, int jobs, int& signal) {
+  std::vector<Described> described;
+  if (const auto stopped = folder.describe_all(jobs, describe, described)) {
+    signal = *stopped;
+    return std::nullopt;
+  }
+  const std::vector<HandIn>& found = folder.hand_ins().found;
+  std::vector<ScannedHandIn> scanned(found.size());
+  std::vector<Json> labs(found.size(), Json::object());
+  ClassCode code;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    std::vector<std::string> faults;
+    if (described[i].problem.empty()) {
+      const Json read = Json::parse(described[i].text);
+      scanned[i] = scanned_from_json(read.at("scanned").get<std::string>());
+      labs[i] = read.at("labs");
+      read.at("faults").get_to(faults);
+    } else {
+      scanned[i].problem = described[i].problem;
+      faults.push_back(described[i].problem);
+    }
+    for (const std::string& fault : faults) {
+      const bool names_it = fault.rfind(found[i].shown, 0) == 0;
+      code.not_compared.push_back(one_line(safe_text(names_it ? fault : found[i].shown + ": " + fault, 500)));
+    }
+  }
+  StudentNames names(folder.known());
+  code.plan = plan_class(folder.hand_ins(), scanned, roster,
+                         [&](const HandIn& one, const Identity& identity) { return names.name_of(one, identity); });
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const PlannedHandIn& one = code.plan.hand_ins[i];
+    for (const std::string& lab : one.labs) {
+      if (labs[i].contains(lab)) code.labs[lab].push_back({&one, labs[i].at(lab)});
+    }
+  }
+  return code;
+}
+
+bool have_common_student(const PlannedHandIn& a, const PlannedHandIn& b) {
+  if (a.who == b.who) return true;
+  for (const std::size_t row : a.roster_rows) {
+    if (std::find(b.roster_rows.begin(), b.roster_rows.end(), row) != b.roster_rows.end()) return true;
+  }
+  for (const Student& student : a.hand_in.students) {
+    if (std::any_of(b.hand_in.students.begin(), b.hand_in.students.end(),
+                    [&](const Student& other) { return is_same_student(student, other); }))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace lab::grading

@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# Compares a class as an instructor would: a copy under other names among independent solutions, groups, earlier versions,
+# broken and hostile hand-ins. Needs LAB_SOURCE_DIR, and labgrade in LAB_BIN_DIR.
+source "$LAB_SOURCE_DIR/common/testing/program_checks.sh"
+root=$LAB_SOURCE_DIR class=$scratch/class out=$scratch/results
+independent=$root/grading/similarity/tests/independent
+mkdir -p "$class"
+
+# hand_in NAME FROM [SED_SCRIPT]: A5's student files of this folder, edited, as an archive of the class.
+hand_in() {
+  rm -rf "$scratch/hw" && mkdir -p "$scratch/hw/a5_pipeline"
+  cp -r "$2/a5_pipeline/student" "$scratch/hw/a5_pipeline/"
+  [[ $# == 2 ]] || sed -i "$3" "$scratch/hw/a5_pipeline/student/"*.cpp
+  tar -C "$scratch/hw" -czf "$class/$1" a5_pipeline
+}
+similar() { run "$bin/labgrade" similar "$class" --out "$out" --source "$root" "$@"; }
+says() { verdict "$(grep -qE -- "$2" "$scratch/out"; echo $?)" "$1"; }
+pages() { find "$out/similarity" -name 'pair_*.html' | wc -l; }
+
+renamed='s/\boutputs\b/outs/g; s/\binputs\b/ins/g; s/const at::Tensor/auto/; s#^  // .*##'
+hand_in lovelaceada_11_101_a5.tar.gz "$root"
+hand_in hopper_12_102_a5.tar.gz "$root" "$renamed"
+hand_in turing_13_103_a5.tar.gz "$independent/ada"
+hand_in noether_14_104_a5.tar.gz "$independent/bela"
+similar
+verdict "$([[ $code == 0 && $(pages) == 1 ]]; echo $?)" "a copy under other names is found, and nothing else: exit code $code, $(pages) pages"
+says "... with who, how much and where" \
+  '^\* +(9[0-9]|100) % of [^;]*hopper[^;]*, +(9[0-9]|100) % of [^;]*lovelaceada[^;]*; [0-9]+ runs, the longest of [0-9]+ tokens: student/'
+says "... among all pairs" '^a5_pipeline: 4 hand-ins, 6 pairs compared, 1 to look at$'
+says "the rest is below the limit" '^ +[12][0-9] % of '
+says "it says what a match does not show" 'never a mark by itself'
+verdict "$(grep -q 'pair_1.html' "$out/similarity/index.html"; echo $?)" "the index leads to the page"
+verdict "$(! grep -qE '(src|href)="?(https?:)?//' "$out/similarity/"*.html; echo $?)" "no page needs the network"
+cp "$scratch/out" "$scratch/first"
+similar
+verdict "$(cmp -s "$scratch/first" "$scratch/out"; echo $?)" "the same again says the same"
+
+hand_in lovelaceada_11_105_a5-1.tar.gz "$root" "$renamed"
+rm "$class/hopper_12_102_a5.tar.gz"
+similar
+verdict "$([[ $code == 0 && $(pages) == 0 ]]; echo $?)" "a student's earlier version is not a pair; the earlier page is gone"
+
+rm -rf "$class" && mkdir -p "$class/submission_1" "$class/submission_2" "$class/submission_3"
+for i in 1 2 3; do hand_in "submission_$i/a5.tar.gz" "$root"; done
+cat >"$class/submission_metadata.yml" <<'END'
+submission_1:
+  :submitters:
+  - :name: Ada
+    :sid: s1
+    :email: ada@x
+  - :name: Bea
+    :sid: s2
+    :email: bea@x
+submission_2:
+  :submitters:
+  - :name: Bea
+    :sid: s2
+    :email: bea@x
+submission_3:
+  :submitters:
+  - :name: Cyd
+    :sid: s3
+    :email: cyd@x
+END
+similar
+says "a group's hand-in is not compared with a member's, but with others'" '^a5_pipeline: 3 hand-ins, 2 pairs compared, 2 to look at$'
+
+rm -rf "$class" && mkdir "$class"
+hand_in one.tar.gz "$root"
+for name in '<script>alert(1)<b>' $'two\n\e[31mlines' 'no code'; do mkdir -p "$class/$name/a5_pipeline/student"; done
+cp "$root/a5_pipeline/student/"*.cpp "$class/<script>alert(1)<b>/a5_pipeline/student/"
+printf 'int x = f(1); /* \xe2\x80\xae "</pre><script>' >"$class/"$'two\n\e[31mlines/a5_pipeline/student/baseline.cpp'
+echo 'no archive' >"$class/broken_a5.zip"
+head -c 300000 /dev/zero | tr '\0' ';' >"$class/no code/a5_pipeline/student/baseline.cpp"
+similar
+verdict "$([[ $code == 8 ]]; echo $?)" "what cannot be compared is said: exit code $code"
+says "... a broken archive" '^  not compared: broken_a5\.zip: is not a zip or tar archive'
+says "... too much code" '^  not compared: no code: a5_pipeline: has 29[0-9] KiB of code, expected at most 256 KiB'
+verdict "$(! grep -q $'\e' "$scratch/out"; echo $?)" "no name moves the cursor"
+verdict "$(! grep -qi '<script>alert' "$out/similarity/"*.html; echo $?)" "no name is HTML"
+run "$bin/labgrade" similar "$scratch/nowhere" --out "$out" --source "$root"
+refuses "a folder that is not there" 2 'nowhere: '
+mkdir "$scratch/empty"
+run "$bin/labgrade" similar "$scratch/empty" --out "$out" --source "$root"
+refuses "a folder without hand-ins" 2 'expected submissions in it'
+similar --share 0
+refuses "a share of nothing" 2 '--share'
+similar --names 'x'
+refuses "a pattern without a student" 2 '\{id\}'
+finish
