@@ -18,10 +18,12 @@
 #include "common/base/text.h"
 #include "grading/batch/class_folder.h"
 #include "grading/batch/class_marks.h"
+#include "grading/batch/class_overview.h"
 #include "grading/batch/gradebook_import.h"
 #include "grading/judge/commands/own_processes.h"
 #include "grading/judge/result_files.h"
 #include "grading/marks/shown_marks.h"
+#include "grading/similarity/similarity_pages.h"
 #include "grading/submission/results_folder.h"
 
 namespace lab::grading {
@@ -244,6 +246,7 @@ class GradingOfClass {
   void write_marks() {
     std::vector<MarkedStudent> students = students_of_plan();
     std::vector<std::string> labs;
+    ClassOverview overview;
     for (const KnownLab& lab : known_) {
       const std::string& name = lab.rubric.lab;
       bool any = false;
@@ -252,8 +255,10 @@ class GradingOfClass {
         if (student.who.empty() || !store_->find(student.who, name)) continue;
         any = true;
         try {
-          const LabMarks marks = write_results(folder, lab.rubric, read_results(folder));
+          const LabOutcome outcome = read_results(folder);
+          const LabMarks marks = write_results(folder, lab.rubric, outcome);
           if (marks.not_judged > 0) ++num_open_;
+          overview.add(student.who, marks, outcome);
           student.labs[name] = marks;
         } catch (const UsageError& error) {
           fmt::print("{}: {}\n", student.who, error.what());
@@ -267,6 +272,10 @@ class GradingOfClass {
     fmt::print("{}/marks.csv: {}{}\n", order_.out, counted(students.size(), "student"),
                num_open_ == 0 ? "" : fmt::format("; {} to look at or grade again", num_open_));
     if (gradebook_ != nullptr) write_gradebook(students, labs);
+    const bool compared = std::filesystem::exists(order_.out + "/" + kSimilarityPage);
+    write_file_atomically(order_.out + "/index.html",
+                          overview.html(roster_.get(), students, labs, compared ? kSimilarityPage : ""));
+    fmt::print("{}/index.html: all of it as a page\n", order_.out);
   }
 
   /// Without a column to fill in, there is no file: not an earlier one either.

@@ -7,6 +7,9 @@
 
 namespace lab::grading {
 
+/// Where the page of all pairs is, from the folder of the results.
+inline constexpr char kSimilarityPage[] = "similarity/index.html";
+
 /// Writes OUT/similarity/index.html, and pair_1.html and so on: one for each pair to look at, at most 100 of each lab,
 /// with both sides' files and the runs that match. Pages of an earlier comparison are removed.
 /// Returns   the path of index.html
