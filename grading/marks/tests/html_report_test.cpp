@@ -9,14 +9,14 @@ using testing::a_task;
 using testing::CheckState;
 using testing::judged;
 
-struct Graded {
+struct ShownGrading {
   Rubric rubric;
   LabOutcome outcome;
   std::string page() const { return to_html(marks_of(rubric, outcome, {}), outcome); }
 };
 
-Graded a_grading() {
-  Graded graded;
+ShownGrading shown_grading() {
+  ShownGrading graded;
   graded.rubric.lab = "a9_collectives";
   graded.rubric.title = "Collectives";
   graded.rubric.tasks = {a_task("a9.x", 10), a_task("a9.y", 5), a_task("a9.z", 5)};
@@ -40,7 +40,7 @@ bool has(const std::string& text, const std::string& part) {
 }
 
 TEST_CASE("a failed check is shown with its first difference, its cause, and what it has cost next to the bound") {
-  const std::string page = a_grading().page();
+  const std::string page = shown_grading().page();
   for (const char* part :
        {"A9: 12.5 of 20", "Collectives", "width: 62%", "on 4 ranks: rank 1: does 1.00 of one process&apos;s work",
         "every rank does everything", "floating-point operations", "4 000", "1 000", "costly",
@@ -53,7 +53,7 @@ TEST_CASE("a failed check is shown with its first difference, its cause, and wha
 }
 
 TEST_CASE("what is hidden from students, or waits, is so on the page") {
-  Graded graded = a_grading();
+  ShownGrading graded = shown_grading();
   graded.rubric.tasks[2].visibility = Visibility::kHidden;
   CHECK_FALSE(has(graded.page(), "a9.z"));
   CHECK_FALSE(has(graded.page(), "student/z.cpp"));
