@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <iterator>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "common/base/files.h"
@@ -19,6 +20,7 @@
 #include "common/checks/check_command.h"
 #include "common/checks/expected_log_command.h"
 #include "common/comm/rendezvous/fingerprint.h"
+#include "common/comm/trace/timeline_json.h"
 #include "common/launch/debug_rank.h"
 #include "common/launch/joined_world.h"
 #include "common/launch/run_ranks.h"
@@ -52,7 +54,7 @@ launch::WorldSpec world_of(const cli::CommonOptions& options, int num_ranks) {
                                          : launch::WorldKind::kProcesses;
   spec.num_ranks = num_ranks;
   spec.timeout_seconds = options.timeout_seconds;
-  spec.traced = !options.trace_file.empty();
+  spec.traced = !options.trace_file.empty() || !options.json_file.empty();
   spec.log_dir = options.log_dir;
   return spec;
 }
@@ -110,12 +112,10 @@ launch::RankBody body_of(const Run& run, const std::string& node, const std::fun
 }
 
 void write_results(const Run& run, const launch::WorldOutcome& outcome, double wall_seconds) {
-  if (!run.options.trace_file.empty()) {
-    std::vector<comm::TraceEvent> events;
-    for (const launch::RankOutcome& rank : outcome.ranks)
-      events.insert(events.end(), rank.trace.begin(), rank.trace.end());
-    comm::write_trace(run.options.trace_file, events);
-  }
+  std::vector<comm::TraceEvent> events;
+  for (const launch::RankOutcome& rank : outcome.ranks)
+    events.insert(events.end(), rank.trace.begin(), rank.trace.end());
+  if (!run.options.trace_file.empty()) comm::write_trace(run.options.trace_file, events);
   if (!run.options.json_file.empty() || run.program.after) {
     log::RunReport report;
     report.program = run.program.name;
@@ -128,7 +128,10 @@ void write_results(const Run& run, const launch::WorldOutcome& outcome, double w
     report.wall_seconds = wall_seconds;
     report.model_rates = rates_text(run.world.model_rates);
     for (const launch::RankOutcome& rank : outcome.ranks) report.ranks.push_back(rank.report);
-    if (!run.options.json_file.empty()) write_file_atomically(run.options.json_file, to_json(report));
+    if (!run.options.json_file.empty()) {
+      report.timeline = comm::timeline_json(events).dump();
+      write_file_atomically(run.options.json_file, to_json(report));
+    }
     if (run.program.after) run.program.after(run.options, report);
   }
 }

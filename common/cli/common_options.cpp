@@ -16,7 +16,7 @@ CommonOptions& App::add_common_options(const CommonOptions& defaults) {
   add_text("--save", common.save_dir, "DIR", "Save what was compared as DIR/rank<r>.safetensors");
   add_text("--trace", common.trace_file, "FILE", "Write every message: .json (Perfetto), .csv, .png, .pdf or .svg");
   add_text("--out", common.out_dir, "DIR", "Folder of plots and other results");
-  add_text("--json", common.json_file, "FILE", "Write a report of the run as JSON");
+  add_text("--json", common.json_file, "FILE", "Write a report of the run as JSON, for ./lab view");
   add_text("--log-dir", common.log_dir, "DIR", "Write each rank's output to its own file");
   add_flag("--quiet", common.quiet, "Print match lines only");
   add_integer("--repeat", common.repeat, {1, 1'000'000}, "Runs of the lab in one world");

@@ -16,11 +16,12 @@ void hint_command(cli::App& app);    ///< hint TASK [LEVEL] [--level N]
 void reset_command(cli::App& app);   ///< reset TASK [--all]
 void status_command(cli::App& app);  ///< status [LAB]
 void update_command(cli::App& app);  ///< update DIR
+void view_command(cli::App& app);    ///< view RUN.json [--out FILE]
 
 // What ./lab calls between building and running.
 void plan_command(cli::App& app);       ///< plan [TASK or LAB]...: what to check, one lab per line
 void record_command(cli::App& app);     ///< record FILE... --since FILE: remembers results of checks
-void combine_command(cli::App& app);    ///< combine DIR [--json FILE] [--junit FILE] [--annotations]: one of each
+void combine_command(cli::App& app);    ///< combine DIR [--json FILE] [--junit FILE] [--html FILE] [--annotations]
 void wait_command(cli::App& app);       ///< wait [TASK or LAB] --state FILE: until a student file is saved
 void needs_run_command(cli::App& app);  ///< needs-run LAB: yes or no
 void identity_command(cli::App& app);   ///< identity [--name NAME] [--id ID]: who hands in

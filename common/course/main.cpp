@@ -13,6 +13,7 @@ ExitCode run(int argc, char** argv) {
                     {"hint", "shows a task's next hint, or all up to a level", hint_command},
                     {"reset", "puts a task's TODO back as it was handed out", reset_command},
                     {"update", "brings this starter up to a newer one", update_command},
+                    {"view", "makes a page of a run", view_command},
                     {"plan", "prints what to check", plan_command},
                     {"record", "remembers the results of checks", record_command},
                     {"combine", "puts the results of several checks into one file", combine_command},

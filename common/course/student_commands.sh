@@ -18,6 +18,9 @@ help_on_course() {
                           --html: a page with what was found; for a CI job:
                           results of all labs in one file, and what is wrong
                           as annotations on GitHub
+  view RUN.json [--out FILE]
+                          make a page of a run that a lab wrote with --json:
+                          timeline, work, messages, match lines
   hint TASK [LEVEL]       a hint; the next call gives a clearer one, up to the
                           third
   watch [TASK or LAB] [--timeout SECONDS]
@@ -45,6 +48,7 @@ ready_course() {
 
 command_next() { ready_course; course next "$@"; }
 command_hint() { ready_course; course hint "$@"; }
+command_view() { ready_course; "$programs_folder/labcourse" view "$@"; }
 command_reset() { ready_course; course reset "$@"; }
 command_status() { ready_course; course status "$@"; }
 

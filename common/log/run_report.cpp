@@ -154,18 +154,19 @@ std::string to_json(const RunReport& report) {
   for (const RankReport& rank : report.ranks) ranks.push_back(from_rank(rank));
   Json sharing = Json::array();
   for (const Sharing& part : sharing_of(report.ranks)) sharing.push_back(from_sharing(part));
-  return dump({{"program", report.program},
-               {"version", report.version},
-               {"world", report.world},
-               {"num_ranks", report.num_ranks},
-               {"seed", report.seed},
-               {"exit_code", static_cast<int>(report.exit_code)},
-               {"error", report.error},
-               {"wall_seconds", from_double(report.wall_seconds)},
-               {"model_rates", report.model_rates},
-               {"sharing", std::move(sharing)},
-               {"ranks", std::move(ranks)}},
-              2);
+  Json run = {{"program", report.program},
+              {"version", report.version},
+              {"world", report.world},
+              {"num_ranks", report.num_ranks},
+              {"seed", report.seed},
+              {"exit_code", static_cast<int>(report.exit_code)},
+              {"error", report.error},
+              {"wall_seconds", from_double(report.wall_seconds)},
+              {"model_rates", report.model_rates},
+              {"sharing", std::move(sharing)},
+              {"ranks", std::move(ranks)}};
+  if (!report.timeline.empty()) run["timeline"] = Json::parse(report.timeline);
+  return dump(run, 2);
 }
 
 RankReport rank_report_from_json(const std::string& text) {

@@ -19,22 +19,20 @@ constexpr Kind kKinds[] = {{&CaseFigures::model_time_ps, "model_time_ps", "model
                            {&CaseFigures::peak_bytes, "peak_tensor_bytes", "peak bytes of tensors"},
                            {&CaseFigures::flops, "flops", "floating-point operations"}};
 
-std::string text_of_time(std::int64_t picoseconds) {
-  const auto time = static_cast<double>(picoseconds);
-  if (time < 1e9) return fmt::format("{:.4g} us", time * 1e-6);
-  if (time < 1e12) return fmt::format("{:.4g} ms", time * 1e-9);
-  return fmt::format("{:.4g} s", time * 1e-12);
+}  // namespace
+
+std::string text_of_time(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{:.4g} us", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.4g} ms", seconds * 1e3);
+  return fmt::format("{:.4g} s", seconds);
 }
 
-/// With a space before every three digits.
 std::string text_of_count(std::int64_t count) {
   std::string text = fmt::format("{}", count);
-  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
+  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > (count < 0 ? 1 : 0); at -= 3)
     text.insert(static_cast<std::size_t>(at), " ");
   return text;
 }
-
-}  // namespace
 
 std::vector<ShownCost> shown_costs(const CaseFigures& used, const CaseFigures& most) {
   std::vector<ShownCost> costs;
@@ -42,8 +40,10 @@ std::vector<ShownCost> shown_costs(const CaseFigures& used, const CaseFigures& m
     const std::int64_t spent = used.*kind.figure, bound = most.*kind.figure;
     if (bound == CaseFigures::kAny || spent == CaseFigures::kAny) continue;
     const bool is_time = kind.figure == &CaseFigures::model_time_ps;
-    costs.push_back({kind.what, is_time ? text_of_time(spent) : text_of_count(spent),
-                     is_time ? text_of_time(bound) : text_of_count(bound), spent > bound});
+    const auto shown = [&](std::int64_t figure) {
+      return is_time ? text_of_time(static_cast<double>(figure) * 1e-12) : text_of_count(figure);
+    };
+    costs.push_back({kind.what, shown(spent), shown(bound), spent > bound});
   }
   return costs;
 }

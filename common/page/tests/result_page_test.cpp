@@ -1,9 +1,12 @@
 #include "common/page/result_page.h"
 
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 
 namespace lab::page {
 namespace {
+
+using testing::contains;
 
 ResultPage sample() {
   ShownCheck check;
@@ -33,10 +36,6 @@ ResultPage sample() {
   return page;
 }
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST_CASE("a page shows the first difference, its cause, what was counted, and a compiler's message as it is") {
   const std::string page = to_html(sample());
   for (const char* part :
@@ -45,15 +44,15 @@ TEST_CASE("a page shows the first difference, its cause, what was counted, and a
         "<pre tabindex=\"0\">  12 | int x = &lt;y&gt;;\n     |         ^</pre>", "BroadcastLarge, BroadcastOneRank",
         "./lab hint a9.broadcast", "handed in by Ada", "--seed 42"}) {
     INFO(part);
-    CHECK(has(page, part));
+    CHECK(contains(page, part));
   }
 }
 
 TEST_CASE("what is right is closed, what is wrong is open") {
   ResultPage page = sample();
-  CHECK(has(to_html(page), "<details class=\"card\" id=\"item1\" open>"));
+  CHECK(contains(to_html(page), "<details class=\"card\" id=\"item1\" open>"));
   page.items[0].standing = Standing::kRight;
-  CHECK(has(to_html(page), "<details class=\"card\" id=\"item1\">"));
+  CHECK(contains(to_html(page), "<details class=\"card\" id=\"item1\">"));
 }
 
 TEST_CASE("whatever a text holds, it stays text: markup, control characters, broken UTF-8, a million bytes") {
@@ -68,9 +67,9 @@ TEST_CASE("whatever a text holds, it stays text: markup, control characters, bro
   const std::string html = to_html(page);
   for (const char* part : {"<img", "</pre></script>", "\x1b", "\x01", "\xff", "\xe2\x80\xae"}) {
     INFO(part);
-    CHECK_FALSE(has(html, part));
+    CHECK_FALSE(contains(html, part));
   }
-  CHECK(has(html, "{{id}}"));
+  CHECK(contains(html, "{{id}}"));
   page.notes.assign(100000, std::string(1000000, 'x').substr(0, 20000));
   CHECK(to_html(page).size() < 1000000);
 }

@@ -23,9 +23,9 @@ TEST_CASE("what has a bound is shown next to it, and marked where it is more") {
 
 TEST_CASE("figures as JSON and back, also where they may be any") {
   const CaseFigures some = {1, CaseFigures::kAny, 3, CaseFigures::kAny};
-  const nlohmann::json json = figures_to_json(some);
-  CHECK(json == nlohmann::json({{"model_time_ps", 1}, {"peak_tensor_bytes", 3}}));
-  const CaseFigures read = figures_from_json(json);
+  const nlohmann::json written = figures_to_json(some);
+  CHECK(written == nlohmann::json({{"model_time_ps", 1}, {"peak_tensor_bytes", 3}}));
+  const CaseFigures read = figures_from_json(written);
   CHECK(read.model_time_ps == 1);
   CHECK(read.bytes_sent == CaseFigures::kAny);
   CHECK(read.peak_bytes == 3);
