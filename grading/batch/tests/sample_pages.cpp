@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "common/base/files.h"
+#include "grading/batch/class_overview.h"
+#include "grading/marks/tests/sample_marks.h"
+#include "grading/marks/writers.h"
+
+// Writes DIR/index.html, the overview of a made-up class of 200, and DIR/report.html, a student's page with all that can
+// be on one: what tests of pages in a browser open.
+namespace lab::grading {
+namespace {
+
+using testing::CheckState;
+
+Rubric a_rubric(const std::string& lab, int num_tasks) {
+  Rubric rubric;
+  rubric.lab = lab;
+  rubric.title = "Sample";
+  for (int task = 0; task < num_tasks; ++task)
+    rubric.tasks.push_back(testing::a_task(fmt::format("{}.task{}", lab.substr(0, 2), task), 10));
+  rubric.total = 10 * num_tasks;
+  return rubric;
+}
+
+/// Student `number` fails the more checks, the higher the task's number.
+LabOutcome an_outcome(const Rubric& rubric, int number) {
+  LabOutcome outcome;
+  outcome.lab = rubric.lab;
+  outcome.seconds = number == 17 ? 400 : 20 + number % 7;
+  outcome.seed = "--seed 42";
+  outcome.isolation = "bubblewrap";
+  outcome.notes = {"handed in by <b>somebody</b>",
+                   "student/x.cpp does not compile:\n  3 | int x = y;\n    |         ^"};
+  for (std::size_t task = 0; task < rubric.tasks.size(); ++task) {
+    const bool fails = static_cast<std::size_t>(number * 7 % 20) < 3 * task;
+    TaskOutcome found = testing::judged(rubric.tasks[task].id, {CheckState::kPassed, CheckState::kPassed});
+    if (fails) {
+      CheckOutcome& check = found.checks[1];
+      check.state = number % 2 == 0 ? CheckState::kFailed : CheckState::kTooExpensive;
+      check.reason = "on 4 ranks: rank 2, result 'out', element [3, 0]: expected 10, got 2.5";
+      check.likely = number % 3 == 0 ? "the sum is divided by the number of ranks" : "everything is gathered";
+      check.used = {21'800'000'000, 1'234'567, 80'000, 5'000};
+      check.most = {8'890'000'000, 1'234'567};
+    }
+    outcome.tasks[found.id] = found;
+  }
+  return outcome;
+}
+
+void write_pages(const std::string& folder) {
+  const std::vector<Rubric> rubrics = {a_rubric("a4_data_tensor", 3), a_rubric("a9_collectives", 6)};
+  ClassOverview overview;
+  std::vector<MarkedStudent> students;
+  std::vector<std::string> labs;
+  for (const Rubric& rubric : rubrics) labs.push_back(rubric.lab);
+  for (int number = 0; number < 200; ++number) {
+    MarkedStudent& student = students.emplace_back();
+    student.who = fmt::format("s{:03}", number);
+    student.identity.id = student.who;
+    student.identity.name = fmt::format("Student {}", number);
+    student.is_late = number % 25 == 0;
+    if (number % 40 == 3) student.remarks = {"signed with another student's id"};
+    for (const Rubric& rubric : rubrics) {
+      if (number % 10 == 9 && rubric.lab == labs.front()) continue;
+      const LabOutcome outcome = an_outcome(rubric, number);
+      student.labs[rubric.lab] = marks_of(rubric, outcome, {});
+      overview.add(student.who, student.labs[rubric.lab], outcome);
+    }
+  }
+  write_file_atomically(folder + "/index.html", overview.html(nullptr, students, labs, ""));
+  const LabOutcome outcome = an_outcome(rubrics.back(), 4);
+  write_file_atomically(folder + "/report.html", to_html(marks_of(rubrics.back(), outcome, {}), outcome));
+}
+
+}  // namespace
+}  // namespace lab::grading
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    fmt::print(stderr, "usage: grading_sample_pages DIR\n");
+    return 2;
+  }
+  lab::grading::write_pages(argv[1]);
+  return 0;
+}
