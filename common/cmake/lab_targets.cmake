@@ -95,11 +95,11 @@ function(lab_add_test name)
     ENVIRONMENT "LAB_SOURCE_DIR=${PROJECT_SOURCE_DIR};LAB_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
 endfunction()
 
-# lab_embed(library folder): builds the files of this folder below the current one into the library, as constants of the
-# header embedded/CURRENT/FOLDER.h in the namespace lab::embedded: kStyleCss is style.css.
+# lab_embed(library folder): builds the templates, style sheets and scripts of this folder below the current one into the
+# library, as constants of the header embedded/CURRENT/FOLDER.h in the namespace lab::embedded: kStyleCss is style.css.
 function(lab_embed library folder)
   file(RELATIVE_PATH here "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
-  file(GLOB files CONFIGURE_DEPENDS "${folder}/*")
+  file(GLOB files CONFIGURE_DEPENDS "${folder}/*.mustache" "${folder}/*.css" "${folder}/*.js")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
   set(constants "")
   foreach(file IN LISTS files)

@@ -84,9 +84,9 @@ constexpr std::array<std::string_view, 7> kRootFiles = {
 constexpr std::array<std::string_view, 3> kAuthorsFolders = {"tests", "testing", "answers"};
 
 /// What belongs in a source tree. Anything else was left there by a run, a compiler or an editor.
-constexpr std::array<std::string_view, 14> kKinds = {".cpp", ".h",    ".in",          ".txt",    ".cmake",
-                                                     ".md",  ".toml", ".sh",          ".sbatch", ".png",
-                                                     ".jpg", ".svg",  ".safetensors", ".json"};
+constexpr std::array<std::string_view, 17> kKinds = {".cpp",         ".h",    ".in",       ".txt", ".cmake", ".md",
+                                                     ".toml",        ".sh",   ".sbatch",   ".png", ".jpg",   ".svg",
+                                                     ".safetensors", ".json", ".mustache", ".css", ".js"};
 
 template <typename Names>
 bool is_one_of(std::string_view name, const Names& names) {
