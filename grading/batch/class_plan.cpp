@@ -136,4 +136,30 @@ void choose_due(ClassPlan& plan, const ClassChoice& choice, const std::vector<St
   }
 }
 
+GradingRounds rounds_of(const ClassPlan& plan, const std::vector<std::size_t>& to_do,
+                        const std::vector<StoredResult>& stored, const std::map<std::string, std::string>& judging) {
+  std::map<std::pair<std::string, std::string>, const StoredResult*> results;
+  for (const StoredResult& one : stored) results[{one.who, one.lab}] = &one;
+  GradingRounds rounds;
+  for (const PlannedHandIn& one : plan.hand_ins) {
+    for (const std::string& lab : one.labs) {
+      const auto found = results.find({one.who, lab});
+      const bool is_current = found != results.end() && found->second->version == one.scanned.versions.at(lab) &&
+                              found->second->judging == judging.at(lab);
+      if (is_current) rounds.sources.emplace(std::make_pair(lab, one.scanned.codes.at(lab)), one.who);
+    }
+  }
+  for (const std::size_t i : to_do) {
+    const PlannedHandIn& one = plan.hand_ins[i];
+    const bool is_known = std::all_of(one.due.begin(), one.due.end(), [&](const std::string& lab) {
+      return rounds.sources.count({lab, one.scanned.codes.at(lab)}) != 0;
+    });
+    (is_known ? rounds.same_code : rounds.own_code).push_back(i);
+    if (is_known) continue;
+    for (const std::string& lab : one.due)
+      rounds.sources.emplace(std::make_pair(lab, one.scanned.codes.at(lab)), one.who);
+  }
+  return rounds;
+}
+
 }  // namespace lab::grading

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/course/hand_in/identity.h"
@@ -51,5 +52,17 @@ ClassPlan plan_class(const HandIns& hand_ins, const std::vector<ScannedHandIn>& 
 /// Errors    UsageError: `only` has a name that fits no hand-in, with the nearest
 void choose_due(ClassPlan& plan, const ClassChoice& choice, const std::vector<StoredResult>& stored,
                 const std::map<std::string, std::string>& judging);
+
+/// What has to be done, by its place in the plan: hand-ins with code of their own, and those for which all that is due
+/// has the same code as an earlier one's, whose outcomes they can take.
+struct GradingRounds {
+  std::vector<std::size_t> own_code, same_code;
+  std::map<std::pair<std::string, std::string>, std::string> sources;  ///< lab and code -> who has it
+};
+
+/// `to_do`: places in the plan. `stored`: results that may be taken as they are, if they are of the same files and judged
+/// in the same way.
+GradingRounds rounds_of(const ClassPlan& plan, const std::vector<std::size_t>& to_do,
+                        const std::vector<StoredResult>& stored, const std::map<std::string, std::string>& judging);
 
 }  // namespace lab::grading

@@ -169,20 +169,20 @@ class GradingOfClass {
   }
 
   /// In the process of one hand-in: judges what is due, and leaves files and, on stdout, what is to be kept.
-  int grade_one(const PlannedHandIn& one, const std::map<std::string, std::string>& stored) const {
+  int grade_one(const PlannedHandIn& one, const std::map<std::string, std::string>& known) const {
     const Submission submission = folder_->read(one.hand_in);
     Json results = Json::array();
     for (std::size_t i = 0; i < submission.labs.size(); ++i) {
       const std::string& lab = submission.labs[i].lab;
-      const auto kept = stored.find(lab);
+      const auto found = known.find(lab);
       const bool is_due = std::find(one.due.begin(), one.due.end(), lab) != one.due.end();
-      if (!is_due && kept == stored.end()) continue;
+      if (!is_due && found == known.end()) continue;
       LabOutcome outcome;
-      if (is_due) {
+      if (found == known.end()) {
         outcome = outcome_of(place_, submission, i, order_.how);
       } else {
-        outcome = outcome_from_json(kept->second, lab);
-        outcome.answers = submission.labs[i].answers;
+        outcome = outcome_from_json(found->second, lab);
+        take_hand_in(submission, i, outcome);
       }
       const LabMarks marks = write_results(files_of(one, lab), place_.rubric(judged_lab(lab)), outcome);
       results.push_back({{"lab", lab},
@@ -195,26 +195,57 @@ class GradingOfClass {
     return 0;
   }
 
+  /// Code that several have handed in is judged once.
   void grade_due() {
-    const auto start = std::chrono::steady_clock::now();
-    std::map<std::size_t, std::map<std::string, std::string>> stored;  // outcomes whose files are written again
-    for (const std::size_t i : to_do_) {
-      for (const std::string& lab : lost_[i]) stored[i][lab] = store_->find(plan_.hand_ins[i].who, lab)->outcome;
-    }
+    start_ = std::chrono::steady_clock::now();
     const std::map<std::string, std::string> judging = judging_of_labs();
-    std::size_t num_done = 0;
-    ForkedWork work;
-    work.count = to_do_.size();
-    work.jobs = order_.jobs;
+    const GradingRounds rounds = rounds_of(
+        plan_, to_do_, order_.choice.again ? std::vector<StoredResult>() : store_->all_without_outcomes(), judging);
+    grade_some(rounds.own_code, rounds, judging);
+    if (!signal_) grade_some(rounds.same_code, rounds, judging);
+  }
+
+  /// The outcome of the same code, if it is known: what the machine kept from being judged is not.
+  std::optional<std::string> same_outcome(const PlannedHandIn& one, const std::string& lab, const GradingRounds& rounds,
+                                          const std::map<std::string, std::string>& judging) const {
+    const std::optional<StoredResult> found = store_->find(rounds.sources.at({lab, one.scanned.codes.at(lab)}), lab);
+    if (!found || found->judging != judging.at(lab)) return std::nullopt;
+    const LabOutcome outcome = outcome_from_json(found->outcome, lab);
+    for (const auto& [id, task] : outcome.tasks) {
+      if (task.not_judged()) return std::nullopt;
+    }
+    return found->outcome;
+  }
+
+  /// Outcomes of a hand-in that are taken as they are, by lab: their files are lost, or somebody else has the same code.
+  std::map<std::string, std::string> known_outcomes(std::size_t place, const GradingRounds& rounds,
+                                                    const std::map<std::string, std::string>& judging) const {
+    const PlannedHandIn& one = plan_.hand_ins[place];
+    std::map<std::string, std::string> known;
+    for (const std::string& lab : lost_.at(place)) known[lab] = store_->find(one.who, lab)->outcome;
+    for (const std::string& lab : one.due) {
+      if (rounds.sources.at({lab, one.scanned.codes.at(lab)}) == one.who) continue;
+      if (const auto outcome = same_outcome(one, lab, rounds, judging)) known[lab] = *outcome;
+    }
+    return known;
+  }
+
+  void grade_some(const std::vector<std::size_t>& places, const GradingRounds& rounds,
+                  const std::map<std::string, std::string>& judging) {
     // run_forked() begins with the last item.
-    const auto planned = [&](std::size_t item) { return to_do_[to_do_.size() - 1 - item]; };
-    work.body = [&](std::size_t item) { return grade_one(plan_.hand_ins[planned(item)], stored[planned(item)]); };
+    const auto place_of = [&](std::size_t item) { return places[places.size() - 1 - item]; };
+    std::map<std::size_t, std::map<std::string, std::string>> known;
+    for (const std::size_t place : places) known[place] = known_outcomes(place, rounds, judging);
+    ForkedWork work;
+    work.count = places.size();
+    work.jobs = order_.jobs;
+    work.body = [&](std::size_t item) { return grade_one(plan_.hand_ins[place_of(item)], known[place_of(item)]); };
     work.ended = [&](std::size_t item, const ForkedEnd& end) {
-      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      const double per_item = seconds / static_cast<double>(++num_done);
-      const double left = per_item * static_cast<double>(to_do_.size() - num_done);
-      fmt::print("[{}/{}, about {} left] ", num_done, to_do_.size(), about(left));
-      keep(plan_.hand_ins[planned(item)], judging, end);
+      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+      const double per_item = seconds / static_cast<double>(++num_done_);
+      const double left = per_item * static_cast<double>(to_do_.size() - num_done_);
+      fmt::print("[{}/{}, about {} left] ", num_done_, to_do_.size(), about(left));
+      keep(plan_.hand_ins[place_of(item)], judging, end);
       std::fflush(stdout);
     };
     signal_ = run_forked(work);
@@ -341,6 +372,8 @@ class GradingOfClass {
   std::map<std::size_t, std::vector<std::string>> lost_;  ///< by hand-in
   std::vector<std::size_t> to_do_;                        ///< hand-ins of which something is due or lost
   std::size_t num_due_ = 0;
+  std::size_t num_done_ = 0;  ///< of to_do_
+  std::chrono::steady_clock::time_point start_;
   std::size_t num_open_ = 0;  ///< what waits for another grading, or for somebody to look
   std::optional<int> signal_;
 };

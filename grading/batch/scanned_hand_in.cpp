@@ -18,22 +18,37 @@ void add(std::string& all, const std::string& text) {
   all += text;
 }
 
+std::string checksum_text(const std::string& all) {
+  return fmt::format("{:016x}-{}", checksum_of(all), all.size());
+}
+
+void add(std::string& all, const std::map<std::string, std::string>& files) {
+  add(all, std::to_string(files.size()));
+  for (const auto& [name, bytes] : files) {
+    add(all, name);
+    add(all, bytes);
+  }
+}
+
+std::string code_of(const SubmittedLab& lab) {
+  std::string all;
+  add(all, lab.lab);
+  add(all, lab.fault);
+  add(all, lab.sources);
+  return checksum_text(all);
+}
+
 std::string version_of(const Submission& submission, const SubmittedLab& lab) {
   std::string all;
   for (const std::string* text : {&submission.identity.name, &submission.identity.id, &lab.lab, &lab.fault})
     add(all, *text);
-  for (const auto* files : {&lab.sources, &lab.answers}) {
-    add(all, std::to_string(files->size()));
-    for (const auto& [name, bytes] : *files) {
-      add(all, name);
-      add(all, bytes);
-    }
-  }
+  add(all, lab.sources);
+  add(all, lab.answers);
   for (const auto* notes : {&submission.notes, &lab.notes}) {
     add(all, std::to_string(notes->size()));
     for (const std::string& note : *notes) add(all, note);
   }
-  return fmt::format("{:016x}-{}", checksum_of(all), all.size());
+  return checksum_text(all);
 }
 
 }  // namespace
@@ -41,7 +56,10 @@ std::string version_of(const Submission& submission, const SubmittedLab& lab) {
 ScannedHandIn scan(const Submission& submission) {
   ScannedHandIn scanned;
   scanned.identity = submission.identity;
-  for (const SubmittedLab& lab : submission.labs) scanned.versions[lab.lab] = version_of(submission, lab);
+  for (const SubmittedLab& lab : submission.labs) {
+    scanned.versions[lab.lab] = version_of(submission, lab);
+    scanned.codes[lab.lab] = code_of(lab);
+  }
   return scanned;
 }
 
@@ -49,7 +67,8 @@ std::string scanned_to_json(const ScannedHandIn& scanned) {
   return Json({{"problem", scanned.problem},
                {"name", scanned.identity.name},
                {"id", scanned.identity.id},
-               {"versions", scanned.versions}})
+               {"versions", scanned.versions},
+               {"codes", scanned.codes}})
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -61,6 +80,7 @@ ScannedHandIn scanned_from_json(const std::string& json) {
     read.at("name").get_to(scanned.identity.name);
     read.at("id").get_to(scanned.identity.id);
     read.at("versions").get_to(scanned.versions);
+    read.at("codes").get_to(scanned.codes);
     return scanned;
   } catch (const Json::exception& failure) {
     throw UsageError(

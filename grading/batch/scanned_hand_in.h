@@ -13,6 +13,7 @@ struct ScannedHandIn {
   std::string problem;                          ///< why nothing of it can be graded, not even as 0; empty: it can
   Identity identity;                            ///< that it says it has
   std::map<std::string, std::string> versions;  ///< lab -> a checksum of all that was handed in for it
+  std::map<std::string, std::string> codes;     ///< lab -> a checksum of what is judged of that: the student's code
 };
 
 ScannedHandIn scan(const Submission& submission);

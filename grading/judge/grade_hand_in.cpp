@@ -67,14 +67,19 @@ LabOutcome outcome_of(const JudgingPlace& place, const Submission& submission, s
   LabOutcome outcome = submitted.fault.empty() ? judge_lab(lab, rubric, place.builder(lab, accepted), place.sandbox(),
                                                            submitted.sources, options.judging)
                                                : unreadable_outcome(rubric, submitted.fault);
-  std::vector<std::string> notes;
+  take_hand_in(submission, item, outcome);
+  return outcome;
+}
+
+void take_hand_in(const Submission& submission, std::size_t item, LabOutcome& outcome) {
+  const SubmittedLab& submitted = submission.labs[item];
+  std::vector<std::string>& notes = outcome.hand_in_notes;
+  notes.clear();
   if (!submission.identity.empty()) notes.push_back("handed in by " + to_text(submission.identity));
   notes.insert(notes.end(), submitted.notes.begin(), submitted.notes.end());
   notes.insert(notes.end(), submission.notes.begin(), submission.notes.end());
-  outcome.notes.insert(outcome.notes.begin(), notes.begin(), notes.end());
   outcome.answers = submitted.answers;
-  outcome.evidence = evidence_of_logs(submitted.answers, lab.expected_log);
-  return outcome;
+  outcome.evidence = evidence_of_logs(submitted.answers, judged_lab(submitted.lab).expected_log);
 }
 
 std::string lines_of_needs_look(const LabOutcome& outcome) {

@@ -36,6 +36,9 @@ Submission read_or_explain(const SubmissionFile& file, const std::vector<KnownLa
 LabOutcome outcome_of(const JudgingPlace& place, const Submission& submission, std::size_t item,
                       const HandInOptions& options);
 
+/// Puts into an outcome what does not depend on the judge: notes on how it was handed in, answers, evidence of logs.
+void take_hand_in(const Submission& submission, std::size_t item, LabOutcome& outcome);
+
 /// For the terminal, a line for each file that was left out until somebody has looked at it: how to accept what it uses.
 std::string lines_of_needs_look(const LabOutcome& outcome);
 

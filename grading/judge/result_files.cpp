@@ -83,8 +83,13 @@ std::map<std::string, std::string> answers_in(const std::string& folder) {
 std::string outcome_to_json(const LabOutcome& outcome) {
   Json tasks = Json::array();
   for (const auto& named : outcome.tasks) tasks.push_back(to_json(named.second));
-  const Json json = {{"lab", outcome.lab},          {"isolation", outcome.isolation}, {"seed", outcome.seed},
-                     {"seconds", outcome.seconds},  {"notes", outcome.notes},         {"tasks", tasks},
+  const Json json = {{"lab", outcome.lab},
+                     {"isolation", outcome.isolation},
+                     {"seed", outcome.seed},
+                     {"seconds", outcome.seconds},
+                     {"hand_in_notes", outcome.hand_in_notes},
+                     {"notes", outcome.notes},
+                     {"tasks", tasks},
                      {"evidence", outcome.evidence}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -98,6 +103,7 @@ LabOutcome outcome_from_json(const std::string& text, const std::string& path) {
     outcome.seed = json.at("seed").get<std::string>();
     outcome.seconds = json.at("seconds").get<double>();
     outcome.notes = json.at("notes").get<std::vector<std::string>>();
+    if (json.contains("hand_in_notes")) json.at("hand_in_notes").get_to(outcome.hand_in_notes);
     if (json.contains("evidence")) json.at("evidence").get_to(outcome.evidence);  // older versions did not write it
     for (const Json& task : json.at("tasks")) {
       TaskOutcome read = task_of(task);

@@ -100,8 +100,8 @@ std::string output_of(const ShownToStudent& shown, const LabOutcome& outcome) {
     output += "same inputs again: " + safe_text(outcome.seed, ReportLimits::kFindingBytes) + "\n";
   if (!outcome.evidence.empty())
     output += "\n" + bounded_lines(shown.lines(evidence_lines(outcome)), ReportLimits::kFindingBytes) + "\n";
-  if (!outcome.notes.empty())
-    output += "\n" + bounded_lines(shown.lines(outcome.notes), ReportLimits::kNoteBytes) + "\n";
+  if (const std::vector<std::string> notes = all_notes(outcome); !notes.empty())
+    output += "\n" + bounded_lines(shown.lines(notes), ReportLimits::kNoteBytes) + "\n";
   return output;
 }
 

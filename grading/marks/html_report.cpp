@@ -86,7 +86,7 @@ std::string to_html(const LabMarks& all, const LabOutcome& outcome) {
     const auto task = outcome.tasks.find(marked.id);
     if (task != outcome.tasks.end()) add_checks(task->second, shown, item);
   }
-  for (const std::vector<std::string>& lines : {evidence_lines(outcome), outcome.notes}) {
+  for (const std::vector<std::string>& lines : {evidence_lines(outcome), all_notes(outcome)}) {
     const std::vector<std::string> visible = shown.lines(lines);
     report.notes.insert(report.notes.end(), visible.begin(), visible.end());
   }

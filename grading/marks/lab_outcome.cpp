@@ -40,6 +40,12 @@ std::string finding_of(const CheckOutcome& check) {
   }
 }
 
+std::vector<std::string> all_notes(const LabOutcome& outcome) {
+  std::vector<std::string> notes = outcome.hand_in_notes;
+  notes.insert(notes.end(), outcome.notes.begin(), outcome.notes.end());
+  return notes;
+}
+
 std::vector<std::string> evidence_lines(const LabOutcome& outcome) {
   std::vector<std::string> lines;
   for (const auto& [name, found] : outcome.evidence) lines.push_back(name + " " + found);

@@ -51,9 +51,10 @@ struct TaskOutcome {
 struct LabOutcome {
   std::string lab;
   std::map<std::string, TaskOutcome> tasks;
-  std::vector<std::string> notes;  ///< missing, extra and refused files, compiler's first errors, what the run printed
-  std::string isolation;           ///< "bubblewrap: no network, ..." or "none: bubblewrap is not installed"
-  std::string seed;                ///< to replay: "--seed 123"
+  std::vector<std::string> hand_in_notes;  ///< who handed it in, and missing, extra and refused files
+  std::vector<std::string> notes;          ///< of the judge: compiler's first errors, what the run printed
+  std::string isolation;                   ///< "bubblewrap: no network, ..." or "none: bubblewrap is not installed"
+  std::string seed;                        ///< to replay: "--seed 123"
   double seconds = 0;
   std::map<std::string, std::string> evidence;  ///< logs that were handed in, by name -> what the check of each found
   /// Files that were left out until somebody has looked at these symbols of theirs. For the grader at the terminal, and
@@ -64,6 +65,9 @@ struct LabOutcome {
 
 /// The line of a report for a check that earns nothing; empty for others.
 std::string finding_of(const CheckOutcome& check);
+
+/// Both kinds of notes.
+std::vector<std::string> all_notes(const LabOutcome& outcome);
 
 /// A line for each log: "a4_data_tensor.log is exactly the log of a right run on 4 ranks".
 std::vector<std::string> evidence_lines(const LabOutcome& outcome);

@@ -115,8 +115,8 @@ std::string to_markdown(const LabMarks& all, const LabOutcome& outcome) {
   report += items_with_findings(marks);
   if (!outcome.evidence.empty())
     report += "\n## Logs\n\n" + list_of(shown.lines(evidence_lines(outcome)), ReportLimits::kFindingBytes);
-  if (!outcome.notes.empty())
-    report += "\n## Notes\n\n" + list_of(shown.lines(outcome.notes), ReportLimits::kNoteBytes);
+  if (const std::vector<std::string> notes = all_notes(outcome); !notes.empty())
+    report += "\n## Notes\n\n" + list_of(shown.lines(notes), ReportLimits::kNoteBytes);
   return report + how_it_was_judged(outcome);
 }
 

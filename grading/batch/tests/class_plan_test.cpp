@@ -13,8 +13,11 @@ HandIn hand_in(const std::string& shown, const std::vector<Student>& students = 
   return {"/x/" + shown, shown, shown, students, false, version};
 }
 
+/// The code of a version "3b" is "3".
 ScannedHandIn scanned(const Identity& identity, const std::map<std::string, std::string>& versions) {
-  return {"", identity, versions};
+  ScannedHandIn found = {"", identity, versions, versions};
+  for (auto& [lab, code] : found.codes) code = code.substr(0, 1);
+  return found;
 }
 
 std::string folder_of(const HandIn& hand_in, const Identity& identity) {
@@ -126,6 +129,28 @@ TEST_CASE("what was found in a hand-in survives the way through JSON") {
   other.labs[0].fault = "broken";
   add(other);
   CHECK(versions.size() == 8);
+}
+
+TEST_CASE("code that several have handed in is judged once, and not at all where a result of it is kept") {
+  const HandIns all = {{hand_in("a"), hand_in("b"), hand_in("c"), hand_in("d"), hand_in("e"), hand_in("f")}, {}};
+  ClassPlan plan =
+      plan_class(all,
+                 {scanned({}, {{"a9", "1a"}}), scanned({}, {{"a9", "1b"}}), scanned({}, {{"a4", "1"}}),
+                  scanned({}, {{"a9", "2"}}), scanned({}, {{"a9", "2"}, {"a4", "3"}}), scanned({}, {{"a9", "4"}})},
+                 nullptr, folder_of);
+  const std::vector<StoredResult> stored = {{"d", "a9", "d", "2", "j", ""}, {"f", "a9", "f", "4", "other", ""}};
+  choose_due(plan, {}, stored, kJudging);
+  const std::vector<std::size_t> to_do = {0, 1, 2, 4, 5};
+  const GradingRounds rounds = rounds_of(plan, to_do, stored, kJudging);
+  CHECK(rounds.own_code == std::vector<std::size_t>{0, 2, 4, 5});  // a4's 1 is not a9's; e's a4 is its own
+  CHECK(rounds.same_code == std::vector<std::size_t>{1});
+  CHECK(rounds.sources.at({"a9", "1"}) == "a");
+  CHECK(rounds.sources.at({"a9", "2"}) == "d");
+  CHECK(rounds.sources.at({"a9", "4"}) == "f");
+  // Judged again: nothing that is kept counts.
+  choose_due(plan, {{}, false, true}, stored, kJudging);
+  CHECK(rounds_of(plan, {3, 4}, {}, kJudging).own_code == std::vector<std::size_t>{3, 4});
+  CHECK(rounds_of(plan, {3, 4}, {}, kJudging).sources.at({"a9", "2"}) == "d");
 }
 
 }  // namespace

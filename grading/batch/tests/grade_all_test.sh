@@ -108,6 +108,15 @@ hand_in newton_17_107_a4.tar.gz '$a // new'
 grade_all "${roster[@]}" --changed
 judged 1 "--changed grades what was graded before and is different now"
 marks "... with its new marks" '^"Turing, Alan",13,s13,B,s13,turing_13_104_hw.tar.gz,,120,'
+# It has the code of lovelace's now, which was judged already.
+seconds() { grep -o '"seconds": [0-9.]*' "$out/$1/a4_data_tensor/outcome.json"; }
+verdict "$([[ $(seconds s13) == "$(seconds s11)" ]]; echo $?)" "code that another has handed in is not judged again"
+run "$bin/labgrade" grade "$class/turing_13_104_hw.tar.gz" --out "$scratch/turing/s13" --seed 5 "${how[@]}"
+mkdir "$scratch/of_turing" && cp -r "$out/s13" "$scratch/of_turing"
+verdict "$(cmp -s <(results_of "$scratch/turing") <(results_of "$scratch/of_turing"); echo $?)" \
+  "... and the results are those of grading it alone, to the byte"
+verdict "$(grep -q 'href="s13/a4_data_tensor/report.html">120<' "$out/index.html"; echo $?)" "the class's page links to the reports"
+verdict "$(grep -q 'Turing, Alan' "$out/index.html"; echo $?)" "... and names the students"
 grade_all "${roster[@]}" --only s12 --again
 judged 1 "--only and --again grade one student again"
 grade_all "${roster[@]}" --only s112

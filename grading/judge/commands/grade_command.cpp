@@ -35,6 +35,7 @@ LabOutcome with_task(const std::string& folder, const std::string& task, const L
   outcome.answers = again.answers;
   outcome.evidence = again.evidence;
   outcome.needs_look = again.needs_look;
+  outcome.hand_in_notes = again.hand_in_notes;
   outcome.notes = again.notes;  // of all files: the whole hand-in was read and built
   outcome.isolation = again.isolation;
   outcome.seconds = again.seconds;

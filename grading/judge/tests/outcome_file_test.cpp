@@ -11,14 +11,21 @@ LabOutcome sample() {
   outcome.isolation = "limits only";
   outcome.seed = "--seed 3";
   outcome.seconds = 1.5;
-  outcome.notes = {"missing: 'x'"};
+  outcome.hand_in_notes = {"missing: 'x'"};
+  outcome.notes = {"it printed y"};
   outcome.evidence = {{"a4.log", "is exactly the log of a right run on 4 ranks"}};
   TaskOutcome& task = outcome.tasks["a9.ulysses"];
   task.id = "a9.ulysses";
   task.state = TaskOutcome::State::kJudged;
   task.skipped_because = "a9.all_to_all";
   task.stand_in = "the reference in place of student/all_to_all";
-  task.checks = {{"Ulysses", CheckOutcome::State::kTooExpensive, "3 calls", "gathers_everything"},
+  task.checks = {{"Ulysses",
+                  CheckOutcome::State::kTooExpensive,
+                  "3 calls",
+                  "gathers_everything",
+                  "everything is gathered",
+                  {1, 2, 3, 4},
+                  {CaseFigures::kAny, 5}},
                  {"UlyssesUneven", CheckOutcome::State::kSkipped, "", ""},
                  {"UlyssesDouble", CheckOutcome::State::kNotJudged, "no CPU", ""}};
   outcome.tasks["a9.design"].id = "a9.design";
@@ -34,6 +41,12 @@ TEST_CASE("an outcome is the same after a way through a file") {
   CHECK(task.state == TaskOutcome::State::kJudged);
   CHECK(task.stand_in == "the reference in place of student/all_to_all");
   CHECK(task.checks.at(0).state == CheckOutcome::State::kTooExpensive);
+  CHECK(task.checks.at(0).likely == "everything is gathered");
+  CHECK(task.checks.at(0).used.bytes_sent == 2);
+  CHECK(task.checks.at(0).most.bytes_sent == 5);
+  CHECK(task.checks.at(0).most.model_time_ps == CaseFigures::kAny);
+  CHECK(read.hand_in_notes == sample().hand_in_notes);
+  CHECK(read.notes == sample().notes);
   CHECK(task.checks.at(1).state == CheckOutcome::State::kSkipped);
   CHECK(task.checks.at(2).state == CheckOutcome::State::kNotJudged);
   CHECK(task.not_judged());
