@@ -30,7 +30,7 @@ std::string options_of(const cli::App& app) {
   return options;
 }
 
-/// The lines on so many ranks. In a process of its own: a program is prepared for one run only.
+/// The lines on this number of ranks. In a process of its own: a program is prepared for one run only.
 log::ExpectedRun run_on(int num_ranks, const std::string& options, const LabProgram& program,
                         const cli::CommonOptions& common) {
   const launch::MemoryFile file("expected log");
@@ -53,7 +53,7 @@ ExitCode print_expected_log(const cli::App& app, const LabProgram& program, cons
   for (int num_ranks = 1; num_ranks <= kMostRanks; ++num_ranks) {
     try {
       log::merge(all, run_on(num_ranks, options, program, common));
-    } catch (const UsageError& error) {  // not on so many ranks
+    } catch (const UsageError& error) {  // the lab does not run on this number of ranks
       refusal = error.what();
     }
   }

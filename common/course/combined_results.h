@@ -10,7 +10,7 @@ namespace lab {
 /// What the checks of several labs, or several checks of one, have left in a folder, in the order of the files' names:
 ///
 ///     001-a4_data_tensor.json  what `LAB check --json` wrote; 001-a4_data_tensor.xml, --junit
-///     002-a9_collectives.problem  why there is no result, or not only results: a line each
+///     002-a9_collectives.problem  problems: why there are no results, or what else is wrong; one per line
 class CombinedResults {
  public:
   /// Errors    UsageError: a file that cannot be read

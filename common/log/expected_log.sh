@@ -11,7 +11,7 @@ expected_log() {
 # options (others are left at their defaults, or change no line); `lab expected-logs` asks the lab for all the rest.
 #   ranks 1-4,8    the numbers of ranks whose lines are known
 #   RANKS | KIND | CONTENT
-#     RANKS: on which ranks: all, 0, 0-2, last; "on 1-3,8": of so many; after a semicolon: on other ranks of others
+#     RANKS: on which ranks: all, 0, 0-2, last; "on 1-3,8": only in runs on 1, 2, 3 or 8 ranks; a semicolon separates cases
 #     KIND: text, with fields such as {number}; text after all: after every line above, whichever rank printed that;
 #       True, with the largest max diff; False, with the exact figures, if they are known; skipped, with the reason
 TEXT

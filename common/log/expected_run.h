@@ -17,7 +17,8 @@ namespace lab::log {
 struct ExpectedRunLine {
   ExpectedLine line;       ///< in a skip's reason, {ranks} stands for how many there are
   bool after_all = false;  ///< in the file, too, after every line before it (LogExpectation::order_next_after_all)
-  std::map<int, std::set<int>> ranks_on;  ///< by the number of ranks; none: the line is not printed on so many
+  std::map<int, std::set<int>>
+      ranks_on;  ///< by the number of ranks; a number that is missing: the line is not printed there
 };
 
 /// The lines of right runs with the same options, on each of some numbers of ranks.
@@ -33,7 +34,7 @@ ExpectedRun expected_run(const std::string& options, const LogExpectation& log);
 /// Adds the lines of a run with the same options on other numbers of ranks: what both have is one line.
 void merge(ExpectedRun& all, const ExpectedRun& other);
 
-/// What a log of the run must hold on so many ranks.
+/// What a log of the run must hold on this number of ranks.
 /// Errors    UsageError: none of the run's sizes
 LogExpectation expectation_on(const ExpectedRun& run, int num_ranks);
 

@@ -10,7 +10,7 @@
 #include "common/base/text.h"
 #include "common/cli/app.h"
 #include "grading/batch/unpack_download.h"
-#include "grading/judge/commands/own_processes.h"
+#include "grading/processes/own_processes.h"
 
 namespace lab::grading {
 namespace {

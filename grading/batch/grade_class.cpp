@@ -20,9 +20,9 @@
 #include "grading/batch/class_marks.h"
 #include "grading/batch/class_overview.h"
 #include "grading/batch/gradebook_import.h"
-#include "grading/judge/commands/own_processes.h"
 #include "grading/judge/result_files.h"
 #include "grading/marks/shown_marks.h"
+#include "grading/processes/own_processes.h"
 #include "grading/similarity/similarity_pages.h"
 #include "grading/submission/results_folder.h"
 

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -72,16 +73,15 @@ std::string to_html(const LabMarks& all, const LabOutcome& outcome) {
     item.title = marked.title;
     item.standing = standing_of(marked.state);
     item.label = name_of(marked.state);
-    const bool has_marks = marked.state != MarkedItem::State::kNotJudged || marked.marks > 0;
+    const bool has_marks = !has_no_marks(marked);
     if (marked.out_of > 0) {
       item.marks = has_marks ? shown_marks(marked.marks) : "";
       item.out_of = shown_marks(marked.out_of);
       if (has_marks) item.short_text = item.marks + " of " + item.out_of;
     }
-    item.remark = marked.bonus ? "bonus" : "";
-    if (marked.pending > 0) item.remark += fmt::format(" {} wait for a person", shown_marks(marked.pending));
-    if (marked.not_judged > 0)
-      item.remark += fmt::format(" {} wait for another grading", shown_marks(marked.not_judged));
+    std::vector<std::string> remarks = waiting_for(marked);
+    if (marked.bonus) remarks.insert(remarks.begin(), "bonus");
+    item.remark = fmt::format("{}", fmt::join(remarks, "; "));
     item.findings = marked.findings;
     const auto task = outcome.tasks.find(marked.id);
     if (task != outcome.tasks.end()) add_checks(task->second, shown, item);

@@ -15,19 +15,13 @@ std::string title_of(const MarkedItem& item) {
   return fmt::format("{} (`{}`)", markdown_text(item.title), item.id);
 }
 
-/// Whether nothing of it was judged: it has no marks, not even 0.
-bool has_no_marks(const MarkedItem& item) {
-  return item.state == MarkedItem::State::kNotJudged && item.marks == 0;
-}
-
 std::string marks_table(const LabMarks& marks) {
   std::string table = "| what | marks | of | |\n|---|---:|---:|---|\n";
   for (const MarkedItem& item : marks.items) {
     // It may have no marks of its own, if a ladder counts it.
     const bool counts = item.out_of > 0;
     std::string state = name_of(item.state);
-    if (item.pending > 0) state += fmt::format(": {} wait for a person", shown_marks(item.pending));
-    if (item.not_judged > 0) state += fmt::format(": {} wait for another grading", shown_marks(item.not_judged));
+    for (const std::string& waits : waiting_for(item)) state += ": " + waits;
     table += fmt::format("| {} | {} | {} | {}{} |\n", title_of(item),
                          counts && !has_no_marks(item) ? shown_marks(item.marks) : "",
                          counts ? shown_marks(item.out_of) : "", item.bonus ? "bonus, " : "", state);

@@ -39,6 +39,17 @@ std::string headline(const LabMarks& marks) {
   return line;
 }
 
+bool has_no_marks(const MarkedItem& item) {
+  return item.state == MarkedItem::State::kNotJudged && item.marks == 0;
+}
+
+std::vector<std::string> waiting_for(const MarkedItem& item) {
+  std::vector<std::string> waits;
+  if (item.pending > 0) waits.push_back(shown_marks(item.pending) + " wait for a person");
+  if (item.not_judged > 0) waits.push_back(shown_marks(item.not_judged) + " wait for another grading");
+  return waits;
+}
+
 std::string name_of(MarkedItem::State state) {
   switch (state) {
     case MarkedItem::State::kPassed: return "passed";

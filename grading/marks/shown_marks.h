@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "grading/marks/lab_marks.h"
 
@@ -12,6 +13,12 @@ std::string shown_marks(double marks);
 
 /// "A9: 61 of 100, 20 pending, 6 not judged".
 std::string headline(const LabMarks& marks);
+
+/// Whether nothing of it was judged: it has no marks, not even 0.
+bool has_no_marks(const MarkedItem& item);
+
+/// What it waits for: "5 wait for a person", "2 wait for another grading".
+std::vector<std::string> waiting_for(const MarkedItem& item);
 
 /// "passed", "partly", "failed", "skipped", "pending", "not judged".
 std::string name_of(MarkedItem::State state);

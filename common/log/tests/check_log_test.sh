@@ -40,7 +40,7 @@ verdict "$([[ $(wc -l <"$scratch/out") == 2 ]]; echo $?)" "... are two lines"
 : >"$scratch/empty.log"
 run "$program" a4 "$scratch/empty.log"; says "an empty log" 1 'the log is empty; expected the output of a run'
 
-# What is no log.
+# Files that are not logs.
 run "$program" a4 "$scratch" --nproc 2; refuses "a folder" 2 'it is a folder; expected the log of a run, such as .*/NAME\.log, or -$'
 run bash -c "'$program' a4 - <'$scratch'"; refuses "a folder as standard input" 2 'cannot read standard input: it is a folder'
 run "$program" a4 "$scratch/none.log"; refuses "a file that is not there" 2 'cannot read .*/none\.log: No such file or directory; expected the log of a run, or -$'

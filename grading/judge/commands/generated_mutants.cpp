@@ -11,13 +11,13 @@
 #include "common/base/files.h"
 #include "common/base/subprocess.h"
 #include "common/base/text.h"
-#include "grading/judge/commands/own_processes.h"
 #include "grading/judge/judge_lab.h"
 #include "grading/mutants/generated/campaign.h"
 #include "grading/mutants/generated/fates_report.h"
 #include "grading/mutants/generated/lab_mutants.h"
 #include "grading/mutants/generated/schemata_build.h"
 #include "grading/mutants/generated/share.h"
+#include "grading/processes/own_processes.h"
 
 namespace lab::grading {
 namespace {

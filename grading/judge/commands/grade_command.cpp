@@ -10,11 +10,11 @@
 #include "common/base/text.h"
 #include "common/launch/supervise/cores.h"
 #include "grading/judge/commands/commands.h"
-#include "grading/judge/commands/own_processes.h"
 #include "grading/judge/grade_hand_in.h"
 #include "grading/judge/judging_place.h"
 #include "grading/judge/result_files.h"
 #include "grading/marks/shown_marks.h"
+#include "grading/processes/own_processes.h"
 #include "grading/submission/results_folder.h"
 #include "grading/submission/submission.h"
 

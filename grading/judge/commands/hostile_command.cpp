@@ -11,8 +11,8 @@
 #include "common/course/course_tree.h"
 #include "grading/hostile/grade_hostile.h"
 #include "grading/judge/commands/commands.h"
-#include "grading/judge/commands/own_processes.h"
 #include "grading/judge/judging_place.h"
+#include "grading/processes/own_processes.h"
 
 namespace lab::grading {
 namespace {

@@ -9,11 +9,11 @@
 #include "common/base/text.h"
 #include "grading/judge/commands/commands.h"
 #include "grading/judge/commands/generated_mutants.h"
-#include "grading/judge/commands/own_processes.h"
 #include "grading/judge/judge_lab.h"
 #include "grading/judge/judging_place.h"
 #include "grading/judge/mutant_verdict.h"
 #include "grading/mutants/mutant_index.h"
+#include "grading/processes/own_processes.h"
 
 namespace lab::grading {
 namespace {

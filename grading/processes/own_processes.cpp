@@ -1,4 +1,4 @@
-#include "grading/judge/commands/own_processes.h"
+#include "grading/processes/own_processes.h"
 
 #include <fmt/format.h>
 #include <signal.h>
