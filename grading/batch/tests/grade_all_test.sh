@@ -104,6 +104,8 @@ judged 1 "files that are lost are written again"
 results_of "$out" >"$scratch/again"
 verdict "$(cmp -s "$scratch/unbroken" "$scratch/again"; echo $?)" "... from what is kept"
 hand_in turing_13_104_hw.tar.gz
+echo 'a note of his own' >"$scratch/hw/a4_data_tensor/extra.txt"
+tar -C "$scratch/hw" -czf "$class/turing_13_104_hw.tar.gz" a4_data_tensor
 hand_in newton_17_107_a4.tar.gz '$a // new'
 grade_all "${roster[@]}" --changed
 judged 1 "--changed grades what was graded before and is different now"
@@ -115,6 +117,7 @@ run "$bin/labgrade" grade "$class/turing_13_104_hw.tar.gz" --out "$scratch/turin
 mkdir "$scratch/of_turing" && cp -r "$out/s13" "$scratch/of_turing"
 verdict "$(cmp -s <(results_of "$scratch/turing") <(results_of "$scratch/of_turing"); echo $?)" \
   "... and the results are those of grading it alone, to the byte"
+verdict "$(grep -q 'extra.txt' "$out/s13/a4_data_tensor/report.md"; echo $?)" "... with what was noted about this hand-in"
 verdict "$(grep -q 'href="s13/a4_data_tensor/report.html">120<' "$out/index.html"; echo $?)" "the class's page links to the reports"
 verdict "$(grep -q 'Turing, Alan' "$out/index.html"; echo $?)" "... and names the students"
 grade_all "${roster[@]}" --only s12 --again
