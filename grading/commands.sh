@@ -41,6 +41,9 @@ help_on_tree() {
                           compare the hand-ins of a class with each other: the
                           most similar pairs, and pages with both side by side
                           in out/class/similarity; reasons to look, not marks
+  autograder gradescope LAB [--out FILE] [--rubric FILE] [--seed S]
+                          write the archive from which the platform grades
+                          each submission by itself
   marks DIR [--rubric FILE]
                           recompute the marks of a grading, after marking by
                           hand or with another rubric
@@ -59,6 +62,8 @@ help_on_tree() {
                           the grading: none may get anywhere
 TEXT
 }
+
+source "$root/grading/autograder/autograder.sh"
 
 demo() {
   [[ $# == 0 ]] || die "demo takes no arguments; to choose some: lab run a4 --help"

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/errors.h"
@@ -79,6 +80,11 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 7> kRootFiles = {
     ".clang-format", ".editorconfig", ".gitignore", "CMakeLists.txt", "CMakePresets.json", "LICENSE", "lab"};
+
+/// Samples for CI services, which look for them at these places: {in a starter, in the source tree}.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kCiFiles = {
+    {{".github/workflows/labs.yml", "grading/starter/ci/github_labs.yml"},
+     {".gitlab-ci.yml", "grading/starter/ci/gitlab-ci.yml"}}};
 
 /// Folders that only the suite's authors and graders need.
 constexpr std::array<std::string_view, 3> kAuthorsFolders = {"tests", "testing", "answers"};
@@ -188,6 +194,9 @@ StarterTree derive_starter(const std::string& source, const std::vector<std::str
                             std::filesystem::perms::none;
     tree[path] = {without_solutions(path, read_file(full)), executable};
     if (is_student_file(path)) tree[std::string(kPristineFolder) + "/" + path] = tree[path];
+  }
+  for (const auto& [path, origin] : kCiFiles) {
+    tree[std::string(path)] = {read_file(fmt::format("{}/{}", source, origin)), false};
   }
   tree["README.md"] = {starter_readme(source, labs), false};
   return tree;

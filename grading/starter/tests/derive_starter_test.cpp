@@ -119,6 +119,7 @@ struct CopiedSource {
     fs::create_directories(root + "grading/starter");
     fs::copy(source_dir() + "/" + lab, root + lab, fs::copy_options::recursive);
     fs::copy(source_dir() + "/grading/starter/README.starter.md", root + "grading/starter");
+    fs::copy(source_dir() + "/grading/starter/ci", root + "grading/starter/ci");
     for (const fs::directory_entry& entry : fs::directory_iterator(source_dir())) {
       if (entry.is_regular_file()) fs::copy(entry.path(), root);
     }
