@@ -25,12 +25,20 @@ copy_suite() {
   (cd -- "$root" && cp -R -- "${parts[@]}" "${labs[@]}" "$1/")
 }
 
+# fill_in FILE NAME VALUE: each {{NAME}} of the file becomes the value.
+fill_in() {
+  local text
+  text=$(<"$1")
+  printf '%s\n' "${text//"{{$2}}"/"$3"}" >"$1"
+}
+
 # make_archive PLATFORM LAB FILE SEED
 make_archive() {
-  local folder=$scratch/archive title file
+  local folder=$scratch/archive
   cp -R -- "$root/grading/autograder/$1" "$folder"
-  title=$(sed -n '0,/^title = /s/^title = "\(.*\)"$/\1/p' "$root/$2/rubric.toml")
-  sed -i -e "s|{{title}}|$title|g" -e "s|{{lab}}|$2|g" -e "s|{{archive}}|$(basename -- "$3")|g" "$folder/README.md"
+  fill_in "$folder/README.md" title "$(sed -n '0,/^title = /s/^title = "\(.*\)"$/\1/p' "$root/$2/rubric.toml")"
+  fill_in "$folder/README.md" lab "$2"
+  fill_in "$folder/README.md" archive "$(basename -- "$3")"
   settings_of "$2" "$4" >"$folder/settings.sh"
   [[ ! $rubric_file ]] || cp -- "$rubric_file" "$folder/rubric.toml"
   copy_suite "$folder/suite"
@@ -57,11 +65,11 @@ command_autograder() {
     esac
     shift
   done
-  [[ $platform && -d $root/grading/autograder/$platform && $platform != tests ]] ||
+  [[ $platform && " ${autograder_platforms[*]} " == *" $platform "* ]] ||
     die "autograder: expected a platform, one of ${autograder_platforms[*]}; got '$platform'"
   [[ $lab ]] || die "autograder $platform: expected a lab, such as: lab autograder $platform a9"
   [[ ! $seed || $seed =~ ^[0-9]{1,18}$ ]] || die "--seed: expected an integer from 0 on, got '$seed'"
-  [[ ! $rubric_file ]] || "$root/lab" answers "$lab" --rubric "$rubric_file" >/dev/null || exit
+  [[ ! $rubric_file ]] || (command_answers "$lab" --rubric "$rubric_file" >/dev/null) || exit
   file=${file:-autograder_${lab%%_*}.zip}
   can_write --out "$file"
   scratch_folder

@@ -4,13 +4,13 @@
 source "$LAB_SOURCE_DIR/common/testing/program_checks.sh"
 root=$LAB_SOURCE_DIR build=${LAB_BIN_DIR%/bin}
 run_seconds=600  # the first time, stubs are compiled
-archive=$scratch/autograder.zip
+archive="$scratch/a\\1|b&c d.zip"  # as hard as a name can be
 AUTOGRADER=$scratch/autograder
 export AUTOGRADER
 
 autograder() { run "$root/lab" --no-install autograder "$@"; }
 autograder gradescope a4 --out "$archive" --seed 7
-verdict "$([[ $code == 0 ]] && grep -q 'autograder.zip: .* for gradescope, with all solutions' "$scratch/out"; echo $?)" "it is packed, and says that it has solutions"
+verdict "$([[ $code == 0 ]] && grep -qF 'for gradescope, with all solutions' "$scratch/out"; echo $?)" "it is packed, and says that it has solutions"
 mkdir -p "$AUTOGRADER/source"
 (cd "$AUTOGRADER/source" && cmake -E tar xf "$archive")
 source "$AUTOGRADER/source/settings.sh"
@@ -19,6 +19,7 @@ for file in setup.sh run_autograder suite/lab suite/a4_data_tensor/run.sh; do
   verdict "$([[ -x $AUTOGRADER/source/$file ]]; echo $?)" "$file can be executed"
 done
 verdict "$(! grep -rq '{{' "$AUTOGRADER/source/README.md"; echo $?)" "its README has no placeholder left"
+verdict "$(grep -qF "unzip ${archive##*/} -d" "$AUTOGRADER/source/README.md"; echo $?)" "... and names the archive"
 verdict "$([[ ! -e $AUTOGRADER/source/suite/build && ! -e $AUTOGRADER/source/suite/.git ]]; echo $?)" "what was built is not packed"
 
 refused() { refuses "$1" 2 "$2"; }
@@ -31,6 +32,9 @@ autograder gradescope a4 a5; refused "two labs" "one platform and one lab; got '
 autograder gradescope a4 --seed x; refused "a seed that is none" "--seed: expected an integer from 0 on, got 'x'"
 autograder gradescope a4 --out; refused "an option without a value" '--out: expected a value'
 autograder gradescope a4 --out "$scratch/no/such/folder.zip"; refused "a file that cannot be written" '--out: cannot write'
+printf '[a4_data_tensor]\n[[a4_data_tensor.task]]\nid = "a4.no_such_task"\nmarks = 1\n' >"$scratch/rubric.toml"
+autograder gradescope a4 --rubric "$scratch/rubric.toml"; refused "a rubric with an unknown task" "a4.no_such_task"
+autograder gradescope a4 --rubric "$scratch/none.toml"; refused "a rubric that is not there" 'none.toml'
 autograder gradescope a4 --sed 7; refused "an unknown option" "does not know '--sed'"
 
 # The suite's own folder stands in for the unpacked one, which would have to be built first.

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# A class of 200, who handed in the reference, the starter and all mutants of A4 and A9, each code several times: judged
+# are only the distinct ones. With a folder as argument the class and its results stay there, to be looked at.
+source "$LAB_SOURCE_DIR/common/testing/program_checks.sh"
+root=$LAB_SOURCE_DIR build=${LAB_BIN_DIR%/bin}
+class=$scratch/class out=${1:-$scratch}/results
+mkdir -p "$class" "$out"
+labs=(a4_data_tensor a9_collectives)
+
+# Each code once, as $scratch/codes/LAB/NAME/student.
+run "$bin/labstarter" "$scratch/starter" --labs a4,a9 --source "$root"
+verdict "$code" "the starter"
+for lab in "${labs[@]}"; do
+  mkdir -p "$scratch/codes/$lab"/{reference,starter}
+  cp -r "$root/$lab/student" "$scratch/codes/$lab/reference/"
+  cp -r "$scratch/starter/$lab/student" "$scratch/codes/$lab/starter/"
+  for patch in "$root/grading/mutants/${lab%%_*}"/*.patch; do
+    name=$(basename "$patch" .patch)
+    mkdir -p "$scratch/tree/$lab"
+    cp -r "$root/$lab/student" "$scratch/tree/$lab/"
+    "$root/grading/mutants/apply.sh" "${lab%%_*}/$name" "$scratch/tree" >/dev/null || verdict 1 "$name"
+    mv "$scratch/tree/$lab" "$scratch/codes/$lab/$name"
+  done
+done
+
+# Student i has the i-th code of each lab, again from the first when all have been handed out.
+echo 'Student,ID,SIS User ID,Section' >"$scratch/roster.csv"
+for i in $(seq 200); do
+  mkdir -p "$scratch/hand_in"
+  for lab in "${labs[@]}"; do
+    codes=("$scratch/codes/$lab"/*)
+    cp -r "${codes[i % ${#codes[@]}]}" "$scratch/hand_in/$lab"
+  done
+  tar -C "$scratch/hand_in" -czf "$class/student${i}_$((1000 + i))_$((5000 + i))_labs.tar.gz" "${labs[@]}"
+  rm -r "$scratch/hand_in"
+  echo "\"Student, Number $i\",$((1000 + i)),s$i,$((i % 4))" >>"$scratch/roster.csv"
+done
+
+# grade_all: leaves the most memory, in KiB, that the batch's own process has had in $peak.
+grade_all() {
+  "$bin/labgrade" grade-all "$class" --out "$out" --roster "$scratch/roster.csv" --seed 5 --source "$root" \
+    --build "$build" "$@" >"$scratch/out" 2>"$scratch/err" &
+  local grading=$! now
+  while now=$(awk '/VmHWM/ {print $2}' "/proc/$grading/status" 2>/dev/null) && [[ $now ]]; do peak=$now; sleep 0.2; done
+  code=0
+  wait "$grading" || code=$?
+}
+first=$(seq -s, -f 's%.0f' 20)
+grade_all --only "$first"
+peak_of_20=$peak
+verdict "$([[ $code == 0 || $code == 8 ]]; echo $?)" "20 of the class are graded: exit code $code"
+grade_all
+verdict "$([[ $code == 0 || $code == 8 ]]; echo $?)" "the class is graded: exit code $code"
+echo "the most memory of the batch's process: $peak_of_20 KiB for 20 students, $peak KiB for 200"
+verdict "$([[ $peak -lt 1048576 && $peak -lt $((peak_of_20 + 65536)) ]]; echo $?)" "... which does not grow with the class"
+
+seconds_of() { sed -n 's/^ *"seconds": \([0-9.]*\),*$/\1/p' "$out"/s*/"$1"/outcome.json | sort -u | wc -l; }
+for lab in "${labs[@]}"; do
+  codes=("$scratch/codes/$lab"/*)
+  judged=$(seconds_of "$lab")
+  verdict "$([[ $judged -ge $((${#codes[@]} - 1)) && $judged -le $((${#codes[@]} + 5)) ]]; echo $?)" \
+    "$lab: of 200 hand-ins with ${#codes[@]} different codes, $judged are judged"
+done
+verdict "$([[ $(grep -c '^"Student, Number' "$out/marks.csv") == 200 ]]; echo $?)" "marks.csv has a row for each student"
+verdict "$([[ $(find "$out" -name report.html | wc -l) == 400 ]]; echo $?)" "... and each has a report for both labs"
+size=$(stat -c %s "$out/index.html")
+verdict "$([[ $size -lt 2097152 ]]; echo $?)" "the page of the class has $size bytes"
+finish
