@@ -82,6 +82,7 @@ demo() {
     "$root/build/release/bin/labchecklog" "$name" "$log" --nproc 4
     matches=$((matches + $(grep -c 'Tensors match: True' "$log")))
   done
+  show_demo "$out"
   say "drawing four pipeline schedules, what a9_collectives did and would do on 64 simulated ranks, and a decoder's memory"
   draw "$out"
   show_memory_limit "$out"

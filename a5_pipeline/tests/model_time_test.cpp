@@ -1,8 +1,13 @@
+#include <cstdlib>
 #include <deque>
 
 #include "a5_pipeline/calls/pipelined_model.h"
 #include "a5_pipeline/cases/cases.h"
 #include "a5_pipeline/pipeline_communicate.h"
+#include "common/base/files.h"
+#include "common/base/text.h"
+#include "common/checks/check_report.h"
+#include "common/checks/check_run.h"
 #include "common/pipeline/generators.h"
 #include "common/rank/measured_use.h"
 #include "common/testing/case_runs.h"
@@ -79,12 +84,15 @@ class OtherLoop {
   std::size_t num_sent_ = 0;
 };
 
-std::string verdict(const Order& order, int num_ranks) {
-  const TaskCall call = [&](Communicator& comm, const CaseInputs& inputs) {
+TaskCall call_with(const Order& order) {
+  return [order](Communicator& comm, const CaseInputs& inputs) {
     const PipelineArguments arguments = arguments_of(inputs);
     return OtherLoop(arguments, comm).run(order, comm);
   };
-  return testing::verdict(all_cases(), "AllForwardAllBackwardLong", call, num_ranks);
+}
+
+std::string verdict(const Order& order, int num_ranks) {
+  return testing::verdict(all_cases(), "AllForwardAllBackwardLong", call_with(order), num_ranks);
 }
 
 TEST_CASE("one stage after the other is refused, although all results and messages are right") {
@@ -96,6 +104,19 @@ TEST_CASE("one stage after the other is refused, although all results and messag
     CHECK(contains(verdict({1000, true}, num_ranks), " stages idle"));
   }
   CHECK(contains(verdict({1}, 4), "3.1 of 4 stages idle"));
+}
+
+TEST_CASE("the suite's README quotes what lab check says of that") {
+  const std::string task = "a5.all_forward_all_backward";
+  const std::vector<TaskCheck> checks =
+      run_checks(named_cases(all_cases(), task, "check"), {{task, call_with({1})}}, threads(4), 1234);
+  REQUIRE(checks.size() == 1);
+  std::string quoted;
+  for (const std::string& line : lines_of(check_text(checks.front()))) quoted += "    " + line;
+  const char* source_dir = std::getenv("LAB_SOURCE_DIR");
+  REQUIRE_MESSAGE(source_dir != nullptr, "LAB_SOURCE_DIR: where the sources are");
+  CAPTURE(quoted);
+  CHECK(contains(read_file(std::string(source_dir) + "/README.md"), quoted));
 }
 
 TEST_CASE("all forward, then all backward is accepted, on one rank any order") {

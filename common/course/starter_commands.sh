@@ -30,6 +30,7 @@ demo() {
   mkdir -p -- "$out"
   say "two processes exchange messages: bytes, microseconds one way, the same by bare Gloo"
   "$programs_folder/bench_p2p" --turns 2 | grep -E '^ *[0-9]+ |bytes'
+  show_demo "$out"
   show_ranks "${labs[0]}"
   for name in "${labs[@]}"; do show_provided "$name" "$out"; done
   say "set-up $((set_up - start)) s, build $((built - set_up)) s, the rest $((SECONDS - built)) s; pictures are in $out"
@@ -59,7 +60,7 @@ show_provided() {
       "$program" baseline --out "$2" ;;
     optC_model_parallel)
       say "a short training in one process: the curves that yours will have to match"
-      "$program" single --train-images 256 --test-images 64 --epochs 2 --out "$2" | grep -E 'png$' || can_draw ;;
+      "$program" single --train-images 256 --test-images 64 --epochs 2 --out "$2" | grep -E '^epoch|png$' ;;
   esac
 }
 

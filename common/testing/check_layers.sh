@@ -33,6 +33,7 @@ declare -A uses=(
   [checks]='base cli log page tensor comm launch rank'
   [pipeline]='base plot comm'
   [bench]='base cli tensor launch'
+  [demo]='base cli log plot tensor comm launch rank pipeline'
   [doctor]=''
   [pch]='base tensor comm'
   [testing]='base log launch checks'

@@ -16,6 +16,12 @@ run "$bin/labstarter" "$starter" --labs a4 --source "$source_tree"
 verdict "$code" "a starter of one lab"
 lab demo
 says 0 '^next: a4.single_step' "lab demo of a fresh starter"
+says 0 'deadlock: rank 0 waits to send 4 KiB to rank 1 \(both_send.cpp:[0-9]+\), rank 1 waits' "... which shows a caught deadlock"
+says 0 '^ +20 +0\.0[0-9]+ +0\.0[0-9]+$' "... a loss that has fallen"
+says 0 '^  1f1b +speed-up 2\.[0-9]+ of 4' "... a speed-up in model time"
+if command -v gnuplot >/dev/null; then
+  verdict "$(ls "$starter"/out/{learning_curve,step_1f1b,step_one_by_one}.png >/dev/null; echo $?)" "... and pictures of them"
+fi
 verdict "$(! grep -q 'warning:' "$scratch/out" "$scratch/err"; echo $?)" "... is built without a warning"
 lab test
 says 3 '0 of 8 tasks solved, 8 not begun, 0 wrong' "lab test of a fresh starter"
