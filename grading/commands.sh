@@ -25,7 +25,7 @@ help_on_tree() {
                           make the students' tree, of all labs or of some;
                           update the one that is in DIR
   grade SUBMISSION [--lab a9] [--task ID] [--out DIR] [--rubric FILE] [--seed S]
-        [--accept SYMBOL,...] [--believe]
+        [--handed-in TIME] [--as-of TIME] [--accept SYMBOL,...] [--believe]
                           judge a folder, a zip or a5_answers.md; results go to
                           out/grading; exit code 8: something is not judged
                           --accept: also files that use these unlisted symbols,
@@ -33,10 +33,13 @@ help_on_tree() {
                           count of their own work and memory
   grade-all FOLDER|ZIP [--out DIR] [--roster FILE] [--jobs N] [--only WHO,...]
         [--changed] [--again] [--column LAB=COLUMN]... [--with-pending]
+        [--rubric FILE] [--handed-in FILE] [--as-of TIME] [--anonymous DIR]
                           judge a class: a folder of submissions, or a bulk
                           download of Canvas, Moodle or Gradescope; goes on
                           where it was stopped; results, and all marks as CSV,
-                          in out/class
+                          in out/class; --handed-in: when, as CSV, for late days;
+                          --as-of: when students see it; --anonymous: also
+                          leave it all there without names
   similar FOLDER|ZIP [--out DIR] [--roster FILE] [--lab a9] [--top N] [--share S]
                           compare the hand-ins of a class with each other: the
                           most similar pairs, and pages with both side by side
@@ -44,7 +47,7 @@ help_on_tree() {
   autograder gradescope LAB [--out FILE] [--rubric FILE] [--seed S]
                           write the archive from which the platform grades
                           each submission by itself
-  marks DIR [--rubric FILE]
+  marks DIR [--rubric FILE] [--as-of TIME]
                           recompute the marks of a grading, after marking by
                           hand or with another rubric
   answers LAB             print the answer key

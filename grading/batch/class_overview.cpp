@@ -84,11 +84,6 @@ Json distribution_of(const std::string& lab, std::size_t number, const std::vect
           {"bars_text", fmt::format("students by share of the marks: {}", fmt::join(texts, ", "))}};
 }
 
-std::string shown_id(const Roster* roster, const MarkedStudent& student) {
-  if (roster != nullptr && student.roster_row) return roster->id_of(*student.roster_row);
-  return student.identity.id.empty() ? student.who : student.identity.id;
-}
-
 Json row_of(const Roster* roster, const MarkedStudent& student, const std::vector<std::string>& labs) {
   Json cells = Json::array();
   double sum = 0;
@@ -109,7 +104,7 @@ Json row_of(const Roster* roster, const MarkedStudent& student, const std::vecto
                      {"note", note}});
   }
   const std::string name = roster != nullptr && student.roster_row ? roster->name_of(*student.roster_row) : "";
-  return {{"id", shown_id(roster, student)},
+  return {{"id", id_of(roster, student)},
           {"name", name.empty() ? student.identity.name : name},
           {"cells", cells},
           {"sum", shown_marks(sum)},
@@ -202,7 +197,7 @@ std::string ClassOverview::html(const Roster* roster, const std::vector<MarkedSt
     double shares = 0;
     for (const auto& [lab, marks] : student.labs) shares += share_of(marks);
     const auto stands_out = [&](const std::string& lab, const std::string& why) {
-      outliers.push_back({{"who", shown_id(roster, student)}, {"page", report_of(student, lab)}, {"why", why}});
+      outliers.push_back({{"who", id_of(roster, student)}, {"page", report_of(student, lab)}, {"why", why}});
     };
     for (const auto& [lab, marks] : student.labs) {
       const auto seconds = seconds_.find({lab, student.who});

@@ -16,11 +16,15 @@
 #include "common/base/option_value.h"
 #include "common/base/subprocess.h"
 #include "common/base/text.h"
+#include "grading/batch/anonymous_export.h"
 #include "grading/batch/class_folder.h"
+#include "grading/batch/class_late_days.h"
 #include "grading/batch/class_marks.h"
 #include "grading/batch/class_overview.h"
 #include "grading/batch/gradebook_import.h"
+#include "grading/batch/judging_part.h"
 #include "grading/judge/result_files.h"
+#include "grading/marks/outcome_json.h"
 #include "grading/marks/shown_marks.h"
 #include "grading/processes/own_processes.h"
 #include "grading/similarity/similarity_pages.h"
@@ -35,19 +39,15 @@ std::string first_line(const std::string& text) {
   return one_line(text.substr(0, text.find('\n')));
 }
 
-/// A rubric's part that an outcome depends on. Marks are computed from the outcome, again and again.
-std::string judging_part(const Rubric& rubric) {
-  Json tasks = Json::array();
-  for (const RubricTask& task : rubric.tasks)
-    tasks.push_back({task.id, task.file, task.needs, task.stand_in, task.judges_cost_of});
-  const RubricJudging& judging = rubric.judging;
-  return Json({tasks, judging.ranks.value_or(std::vector<int>()), judging.cheap_ranks.value_or(std::vector<int>()),
-               judging.stall_seconds, judging.budget_seconds, rubric.hand_in.sources, rubric.hand_in.answers})
-      .dump();
-}
-
 std::string checksum_of_file(const std::string& path) {
   return fmt::format("{:016x}", checksum_of(read_file(path)));
+}
+
+/// An export must not be mixed with an earlier one, or with anything that is not anonymous.
+void require_empty_folder(const std::string& folder) {
+  make_folder("--anonymous", folder);
+  if (!std::filesystem::is_empty(folder))
+    throw UsageError(fmt::format("--anonymous {}: expected a new or empty folder, got one with files in it", folder));
 }
 
 /// Minutes and seconds, roughly.
@@ -68,7 +68,10 @@ class GradingOfClass {
     } else if (order_.with_pending) {
       throw UsageError("--with-pending: expected --roster FILE as well, a platform's gradebook to fill in");
     }
+    if (!order_.handed_in.empty())
+      times_ = std::make_unique<HandInTimes>(Roster::load(order_.handed_in), order_.handed_in, lab_names());
     make_folder("--out", order_.out);
+    if (!order_.anonymous.empty()) require_empty_folder(order_.anonymous);
     store_ = std::make_unique<ResultStore>(order_.out + "/results.sqlite");
     choose_seed();
   }
@@ -81,6 +84,7 @@ class GradingOfClass {
     plan_ = plan_class(folder_->hand_ins(), scanned, roster_.get(),
                        [&](const HandIn& one, const Identity& identity) { return folder_for(one, identity); });
     choose_due(plan_, order_.choice, store_->all_without_outcomes(), judging_of_labs());
+    find_students();
     say_plan();
     grade_due();
     if (signal_) return stopped();
@@ -115,6 +119,28 @@ class GradingOfClass {
     const std::string folder = results_folder(order_.out, hand_in.path, identity, known_);
     keep_owner(folder, hand_in.shown, identity);
     return std::filesystem::path(folder).filename().string();
+  }
+
+  /// All students, and what is known of when each handed in.
+  void find_students() {
+    students_ = students_of_plan();
+    std::map<std::string, LatePolicy> policies;
+    for (const KnownLab& lab : known_) {
+      if (lab.rubric.late) policies[lab.rubric.lab] = *lab.rubric.late;
+    }
+    for (const std::string& note : complete_hand_in_times(policies, roster_.get(), times_.get(), students_))
+      say_note(note);
+  }
+
+  /// What the results in a folder, which may be several students', say of when it was handed in.
+  std::optional<HandedIn> handed_in(const std::string& who, const std::string& lab) const {
+    std::vector<HandedIn> each;
+    for (const MarkedStudent& student : students_) {
+      const auto known = student.handed_in.find(lab);
+      if (student.who == who && known != student.handed_in.end()) each.push_back(known->second);
+    }
+    const HandedIn all = together(each);
+    return all.at || all.differs ? std::optional(all) : std::nullopt;
   }
 
   std::map<std::string, std::string> judging_of_labs() const {
@@ -184,6 +210,7 @@ class GradingOfClass {
         outcome = outcome_from_json(found->second, lab);
         take_hand_in(submission, i, outcome);
       }
+      outcome.handed_in = handed_in(one.who, lab);
       const LabMarks marks = write_results(files_of(one, lab), place_.rubric(judged_lab(lab)), outcome);
       results.push_back({{"lab", lab},
                          {"headline", headline(marks)},
@@ -275,22 +302,23 @@ class GradingOfClass {
 
   /// Of all results that are kept, with what was marked by hand meanwhile.
   void write_marks() {
-    std::vector<MarkedStudent> students = students_of_plan();
     std::vector<std::string> labs;
     ClassOverview overview;
     for (const KnownLab& lab : known_) {
       const std::string& name = lab.rubric.lab;
       bool any = false;
-      for (MarkedStudent& student : students) {
+      for (MarkedStudent& student : students_) {
         const std::string folder = order_.out + "/" + student.who + "/" + name;
         if (student.who.empty() || !store_->find(student.who, name)) continue;
         any = true;
         try {
-          const LabOutcome outcome = read_results(folder);
-          const LabMarks marks = write_results(folder, lab.rubric, outcome);
+          LabOutcome outcome = read_results(folder);
+          outcome.handed_in = handed_in(student.who, name);
+          LabMarks marks = write_results(folder, lab.rubric, outcome);
           if (marks.not_judged > 0) ++num_open_;
           overview.add(student.who, marks, outcome);
-          student.labs[name] = marks;
+          if (lab.rubric.late) deduct(lateness_of(*lab.rubric.late, student.handed_in[name]), marks);
+          student.labs[name] = std::move(marks);
         } catch (const UsageError& error) {
           fmt::print("{}: {}\n", student.who, error.what());
           student.remarks.emplace_back(error.what());
@@ -299,19 +327,35 @@ class GradingOfClass {
       }
       if (any) labs.push_back(name);
     }
-    write_file_atomically(order_.out + "/marks.csv", marks_csv(roster_.get(), students, labs));
-    fmt::print("{}/marks.csv: {}{}\n", order_.out, counted(students.size(), "student"),
+    write_file_atomically(order_.out + "/marks.csv", marks_csv(roster_.get(), students_, labs));
+    fmt::print("{}/marks.csv: {}{}\n", order_.out, counted(students_.size(), "student"),
                num_open_ == 0 ? "" : fmt::format("; {} to look at or grade again", num_open_));
-    if (gradebook_ != nullptr) write_gradebook(students, labs);
+    if (gradebook_ != nullptr) write_gradebook(labs);
     const bool compared = std::filesystem::exists(order_.out + "/" + kSimilarityPage);
     write_file_atomically(order_.out + "/index.html",
-                          overview.html(roster_.get(), students, labs, compared ? kSimilarityPage : ""));
+                          overview.html(roster_.get(), students_, labs, compared ? kSimilarityPage : ""));
     fmt::print("{}/index.html: all of it as a page\n", order_.out);
+    if (!order_.anonymous.empty()) write_anonymously(labs);
+  }
+
+  void write_anonymously(const std::vector<std::string>& labs) const {
+    AnonymousExport to;
+    to.outcome_of = [&](const MarkedStudent& student, const std::string& lab) {
+      return read_results(order_.out + "/" + student.who + "/" + lab);
+    };
+    to.write = [&](const std::string& path, const std::string& text) {
+      const std::filesystem::path file = std::filesystem::path(order_.anonymous) / path;
+      make_folder("--anonymous", file.parent_path().string());
+      write_file_atomically(file.string(), text);
+    };
+    const std::string key = order_.out + "/pseudonyms.key";
+    export_anonymously(Pseudonyms::kept_in(key), roster_.get(), students_, labs, to);
+    fmt::print("{}: the same without whose it is; keep {} to yourself\n", order_.anonymous, key);
   }
 
   /// Without a column to fill in, there is no file: not an earlier one either.
-  void write_gradebook(const std::vector<MarkedStudent>& students, const std::vector<std::string>& labs) const {
-    const GradebookImport::Result result = gradebook_->of(students, labs, order_.with_pending);
+  void write_gradebook(const std::vector<std::string>& labs) const {
+    const GradebookImport::Result result = gradebook_->of(students_, labs, order_.with_pending);
     const std::string file = order_.out + "/" + gradebook_->file();
     if (!result.csv.empty()) {
       write_file_atomically(file, result.csv);
@@ -338,6 +382,7 @@ class GradingOfClass {
       student.identity = one.identity;
       student.who = one.who;
       if (!one.labs.empty()) student.hand_ins.push_back(one.hand_in.shown);
+      for (const std::string& lab : one.labs) student.handed_in[lab].at = one.hand_in.handed_in;
       student.is_late = student.is_late || (one.hand_in.is_late && !one.labs.empty());
       if (!one.scanned.problem.empty()) student.remarks.push_back("not graded: " + one.scanned.problem);
       student.remarks.insert(student.remarks.end(), one.notes.begin(), one.notes.end());
@@ -366,9 +411,11 @@ class GradingOfClass {
   const std::vector<KnownLab> known_;
   std::unique_ptr<Roster> roster_;
   std::unique_ptr<GradebookImport> gradebook_;  ///< if there is a roster
+  std::unique_ptr<HandInTimes> times_;          ///< if there is a table of them
   std::unique_ptr<ClassFolder> folder_;
   std::unique_ptr<ResultStore> store_;
   ClassPlan plan_;
+  std::vector<MarkedStudent> students_;
   std::map<std::size_t, std::vector<std::string>> lost_;  ///< by hand-in
   std::vector<std::size_t> to_do_;                        ///< hand-ins of which something is due or lost
   std::size_t num_due_ = 0;

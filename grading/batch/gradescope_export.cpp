@@ -8,18 +8,19 @@
 
 namespace lab::grading {
 
-std::map<std::string, std::vector<Student>> parse_gradescope_metadata(const std::string& yaml,
-                                                                      const std::string& path) {
-  std::map<std::string, std::vector<Student>> folders;
+std::map<std::string, GradescopeFolder> parse_gradescope_metadata(const std::string& yaml, const std::string& path) {
+  std::map<std::string, GradescopeFolder> folders;
   try {
     for (const auto& submission : YAML::Load(yaml)) {
-      std::vector<Student>& students = folders[submission.first.as<std::string>()];
+      GradescopeFolder& folder = folders[submission.first.as<std::string>()];
+      const YAML::Node created = submission.second[":created_at"];
+      if (created && created.IsScalar()) folder.handed_in = moment_in(created.Scalar());
       for (const YAML::Node& submitter : submission.second[":submitters"]) {
         const auto text = [&](const char* key) {
           const YAML::Node value = submitter[key];
           return value && value.IsScalar() ? value.Scalar() : std::string();
         };
-        students.push_back({text(":sid"), text(":name"), text(":email")});
+        folder.students.push_back({text(":sid"), text(":name"), text(":email")});
       }
     }
   } catch (const YAML::Exception& failure) {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "common/base/moment.h"
 #include "grading/batch/download_name.h"
 
 namespace lab::grading {
@@ -11,9 +13,15 @@ namespace lab::grading {
 /// The file that says in Gradescope's export of submissions whose each folder is.
 inline constexpr char kGradescopeMetadata[] = "submission_metadata.yml";
 
-/// Who handed in each folder of an export ("submission_98765"): several students where they worked as a group.
+/// Who handed in a folder of an export, and when.
+struct GradescopeFolder {
+  std::vector<Student> students;  ///< several where they worked as a group
+  std::optional<Moment> handed_in;
+};
+
+/// The export's folders by name ("submission_98765").
 /// Errors    UsageError: not such YAML; `path` names the file in the message
 /// Source    yaml-cpp, which is used here only
-std::map<std::string, std::vector<Student>> parse_gradescope_metadata(const std::string& yaml, const std::string& path);
+std::map<std::string, GradescopeFolder> parse_gradescope_metadata(const std::string& yaml, const std::string& path);
 
 }  // namespace lab::grading

@@ -75,8 +75,8 @@ class Finder {
     return one_line(safe_text(path.lexically_relative(root_).string(), kMaxBytes));
   }
 
-  void add_hand_in(const fs::path& path, const DownloadName& said, const std::vector<Student>& students) {
-    HandIn one = {path.string(), shown(path), said.file, students, said.is_late, said.version};
+  void add_hand_in(const fs::path& path, const DownloadName& said, const GradescopeFolder& by) {
+    HandIn one = {path.string(), shown(path), said.file, by.students, said.is_late, said.version, by.handed_in};
     if (one.called.empty()) one.called = path.filename().string();
     all_.found.push_back(one);
   }
@@ -85,24 +85,24 @@ class Finder {
     const std::string name = entry.path().filename().string();
     if (name.front() == '.' || name == "__MACOSX" || name == kGradescopeMetadata) return;
     const DownloadName said = said_by(name);
-    std::vector<Student> students;
-    if (!said.student.empty()) students = {said.student};
-    if (const auto group = gradescope_.find(name); group != gradescope_.end()) students = group->second;
+    GradescopeFolder by;
+    if (!said.student.empty()) by.students = {said.student};
+    if (const auto folder = gradescope_.find(name); folder != gradescope_.end()) by = folder->second;
     std::error_code ignored;
     const fs::file_type type = entry.symlink_status(ignored).type();
     if (type == fs::file_type::directory) {
-      add_folder(entry.path(), said, students);
+      add_folder(entry.path(), said, by);
     } else if (type != fs::file_type::regular) {
       leave_out(name, "is a link, or no file");
     } else if (is_archive(name) || is_answers(name) || !said.student.empty()) {
-      add_hand_in(entry.path(), said, students);  // whatever a student handed in is graded, and perhaps refused
+      add_hand_in(entry.path(), said, by);  // whatever a student handed in is graded, and perhaps refused
     } else {
       leave_out(name, "is not an archive");
     }
   }
 
   /// Its archives and answers, if that is all that there is to grade; else the folder.
-  void add_folder(const fs::path& folder, const DownloadName& said, const std::vector<Student>& students) {
+  void add_folder(const fs::path& folder, const DownloadName& said, const GradescopeFolder& by) {
     std::vector<fs::path> files;
     for (const fs::directory_entry& entry : entries_of(folder)) {
       const std::string name = entry.path().filename().string();
@@ -110,11 +110,11 @@ class Finder {
       const fs::file_type type = entry.symlink_status(ignored).type();
       const bool is_of_tree = type == fs::file_type::directory ? name.front() != '.' && name != "__MACOSX"
                                                                : entry.path().extension() == ".cpp";
-      if (is_of_tree) return add_hand_in(folder, said, students);
+      if (is_of_tree) return add_hand_in(folder, said, by);
       if (type == fs::file_type::regular && (is_archive(name) || is_answers(name))) files.push_back(entry.path());
     }
-    if (files.empty()) return add_hand_in(folder, said, students);
-    for (const fs::path& file : files) add_hand_in(file, {}, students);
+    if (files.empty()) return add_hand_in(folder, said, by);
+    for (const fs::path& file : files) add_hand_in(file, {}, by);
   }
 
   void leave_out(const std::string& name, const char* why) {
@@ -123,7 +123,7 @@ class Finder {
 
   const fs::path root_;
   const std::optional<NamePattern>& names_;
-  std::map<std::string, std::vector<Student>> gradescope_;
+  std::map<std::string, GradescopeFolder> gradescope_;
   HandIns all_;
 };
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/moment.h"
 #include "grading/batch/download_name.h"
 
 namespace lab::grading {
@@ -15,7 +16,8 @@ struct HandIn {
   std::string called;             ///< as the student called it: it may say which lab it is
   std::vector<Student> students;  ///< as the platform says; several: a group; none: only the hand-in itself can say
   bool is_late = false;
-  std::int64_t version = 0;  ///< of one student's, the largest counts
+  std::int64_t version = 0;              ///< of one student's, the largest counts
+  std::optional<Moment> handed_in = {};  ///< as the platform says
 };
 
 /// What is in a folder of submissions.

@@ -134,20 +134,38 @@ std::vector<Item> read_items(const TomlTable& file, const std::string& key, Item
   return items;
 }
 
-/// The part of an instructor's file that is about the lab, if there is one.
-std::optional<TomlTable> part_for(const std::string& lab, const TomlTable& file) {
+/// The parts of an instructor's file that are about the lab, and about the whole course, if there are any.
+struct InstructorsParts {
+  std::optional<TomlTable> lab, late_of_course;
+};
+
+InstructorsParts parts_for(const std::string& lab, const TomlTable& file) {
   if (file.has("lab")) {
-    file.require_known({"lab", "visibility", "task", "manual", "ladder", "bonus", "judging"});
-    return file.string("lab") == lab ? std::optional(file) : std::nullopt;
+    file.require_known({"lab", "visibility", "task", "manual", "ladder", "bonus", "judging", "late", "release"});
+    return {file.string("lab") == lab ? std::optional(file) : std::nullopt, std::nullopt};
   }
+  const std::optional<TomlTable> late = file.table("late");
   for (const std::string& key : file.keys()) {
+    if (key == "late") continue;
     const std::string meant = key == lab ? "" : did_you_mean(key, {lab});
     if (!meant.empty()) throw UsageError(fmt::format("{}: unknown lab '{}'{}", file.place(), key, meant));
     file.table(key);  // refuses what is of no lab
   }
   const auto part = file.table(lab);
-  if (part) part->require_known({"visibility", "task", "manual", "ladder", "bonus", "judging"});
-  return part;
+  if (part) part->require_known({"visibility", "task", "manual", "ladder", "bonus", "judging", "late", "release"});
+  return {part, late};
+}
+
+std::vector<RubricRelease> read_releases(const TomlTable& part) {
+  std::vector<RubricRelease> releases;
+  for (const TomlTable& table : part.tables("release")) {
+    table.require_known({"at", "what"});
+    releases.push_back({table.moment("at"), table.strings("what")});
+    if (releases.back().what.empty())
+      throw UsageError(fmt::format("{}: what: expected what is released then: \"{}\", ids of items, names of checks",
+                                   table.place(), kReleasedSeed));
+  }
+  return releases;
 }
 
 /// Applies the overrides one by one: each table with the item that it names.
@@ -274,7 +292,8 @@ Rubric load_rubric(const std::string& path) {
 }
 
 Rubric with_overrides(const Rubric& rubric, const std::string& path) {
-  const auto part = part_for(rubric.lab, TomlTable::load(path));
+  const auto [part, late_of_course] = parts_for(rubric.lab, TomlTable::load(path));
+  const auto late = read_late_policy(late_of_course, part ? part->table("late") : std::nullopt);
   if (!part) return rubric;
   Rubric changed = rubric;
   std::map<std::string, std::string> places;
@@ -283,6 +302,8 @@ Rubric with_overrides(const Rubric& rubric, const std::string& path) {
   change_items(*part, "ladder", changed.ladders, places, change_ladder);
   change_items(*part, "bonus", changed.bonuses, places, change_bonus);
   if (const auto judging = part->table("judging")) changed.judging = read_judging(*judging, changed.judging);
+  changed.late = late;
+  changed.releases = read_releases(*part);
   changed.total = marks_without_bonus(changed);
   changed.bonus_total = bonus_marks(changed);
   check_rubric(changed, [&](const std::string& id) { return places.count(id) != 0 ? places.at(id) : path; });

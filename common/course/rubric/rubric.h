@@ -4,6 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "common/course/rubric/late_policy.h"
+#include "common/course/rubric/release.h"
+
 // A lab's rubric.toml: tasks, marks, prerequisites, hints, and what is handed in. Free of tensors.
 namespace lab {
 
@@ -88,6 +91,8 @@ struct Rubric {
   std::string marks_source;
   RubricHandIn hand_in;
   RubricJudging judging;
+  std::optional<LatePolicy> late;       ///< of an instructor's file
+  std::vector<RubricRelease> releases;  ///< of an instructor's file, in its order
   std::vector<RubricTask> tasks;
   std::vector<RubricManual> manuals;
   std::vector<RubricLadder> ladders;
@@ -106,8 +111,10 @@ Rubric load_rubric(const std::string& path);
 
 /// The rubric with an instructor's overrides applied: its tables name a task, manual item, ladder or bonus by `id` and
 /// give other `marks`, `bonus`, `needs`, `all_or_nothing`, `visibility`; [judging] other sizes; `visibility` alone is that
-/// of every item that has none in this file. Totals follow from the marks.
-/// The file is for one lab (`lab = "a9_collectives"`) or has a table for each ([a9_collectives]).
+/// of every item that has none in this file; [late] what late days cost; [[release]] what is shown later. Totals follow
+/// from the marks.
+/// The file is for one lab (`lab = "a9_collectives"`) or has a table for each ([a9_collectives]), and perhaps [late] for
+/// the course.
 /// Errors    UsageError: an id that does not exist, with the nearest that does; what load_rubric() checks
 Rubric with_overrides(const Rubric& rubric, const std::string& path);
 

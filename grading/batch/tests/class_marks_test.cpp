@@ -40,6 +40,28 @@ TEST_CASE("marks as CSV: the roster's columns, then ours") {
                             {"", "", "e", "", "", "", "", "", "", "", "", "", "", "not graded: a, b"}});
 }
 
+TEST_CASE("marks as CSV: what late days cost, of the labs that have a policy") {
+  LatePolicy policy;
+  policy.due = *moment_in("2026-12-01T18:00+01:00");
+  policy.percent_per_day = 10;
+  std::vector<MarkedStudent> students = two_students();
+  students[1].labs["a9_collectives"] = marks(60, 100);
+  students[1].labs["a9_collectives"].before_late = 60;
+  students[0].labs["a4_data_tensor"] = marks(7, 10);
+  HandedIn handed_in;
+  deduct(lateness_of(policy, handed_in), students[1].labs["a9_collectives"]);
+  handed_in.at = moment_in("2026-12-02T18:00Z");
+  students[0].labs["a9_collectives"].before_late = 61.25;
+  deduct(lateness_of(policy, handed_in), students[0].labs["a9_collectives"]);
+  const std::vector<CsvRow> rows =
+      parse_csv(marks_csv(nullptr, students, {"a4_data_tensor", "a9_collectives"}), "m.csv");
+  const auto late_columns = [&](std::size_t row) { return CsvRow(rows[row].begin() + 9, rows[row].end() - 1); };
+  CHECK(late_columns(0) == CsvRow{"a9 marks", "a9 of", "a9 pending", "a9 not judged", "a9 handed in", "a9 days late",
+                                  "a9 before late days"});
+  CHECK(late_columns(1) == CsvRow{"49", "100", "2.5", "0", "2026-12-02 19:00 +01:00", "2", "61.25"});
+  CHECK(late_columns(2) == CsvRow{"60", "100", "2.5", "0", "unknown", "unknown", "60"});
+}
+
 TEST_CASE("marks as CSV without a roster: id and name as handed in, which no spreadsheet executes") {
   CHECK(marks_csv(nullptr, two_students(), {}) ==
         "id,name,who,hand-in,late,remarks\ns1,Ada,s1,x.zip y.zip,late,\ne,'=Eve,e,,,\"not graded: a, b\"\n");

@@ -24,6 +24,7 @@ namespace {
 struct GradeArguments {
   PlaceOptions place;
   std::string submission, lab, out;
+  std::string handed_in;  ///< when; empty: unknown
   HandInOptions how;
 };
 
@@ -36,6 +37,7 @@ LabOutcome with_task(const std::string& folder, const std::string& task, const L
   outcome.evidence = again.evidence;
   outcome.needs_look = again.needs_look;
   outcome.hand_in_notes = again.hand_in_notes;
+  outcome.handed_in = again.handed_in;
   outcome.notes = again.notes;  // of all files: the whole hand-in was read and built
   outcome.isolation = again.isolation;
   outcome.seconds = again.seconds;
@@ -63,6 +65,7 @@ bool grade_lab(const JudgingPlace& place, const Submission& submission, std::siz
                const GradeArguments& options) {
   const JudgedLab& lab = judged_lab(submission.labs[item].lab);
   LabOutcome outcome = outcome_of(place, submission, item, options.how);
+  if (!options.handed_in.empty()) outcome.handed_in = HandedIn{moment_of(options.handed_in, "--handed-in")};
   const std::string folder = options.out + "/" + lab.folder;
   if (!options.how.judging.only_task.empty()) outcome = with_task(folder, options.how.judging.only_task, outcome);
   const LabMarks marks = write_results(folder, place.rubric(lab), outcome);
@@ -101,6 +104,7 @@ class InOrder {
 };
 
 ExitCode grade(GradeArguments options) {
+  if (!options.handed_in.empty()) moment_of(options.handed_in, "--handed-in");  // refused before anything is judged
   const JudgingPlace place(options.place);
   const std::vector<KnownLab> known = known_labs(place);
   if (!options.how.judging.only_task.empty()) {
@@ -137,6 +141,8 @@ void grade_command(cli::App& app) {
   app.add_text("--task", options.how.judging.only_task, "ID",
                "only this task, such as a9.broadcast; the other marks stay as they were");
   app.add_text("--out", options.out, "DIR", "where the results go (default: out/grading/WHO)");
+  app.add_text("--handed-in", options.handed_in, "TIME",
+               "when it was handed in, for late days, such as 2026-12-01T18:00+01:00");
   options.how.add_to(app);
   app.add_seed("--seed", options.how.judging.seed, "of the inputs: replays a grading");
   app.set_action([&] {

@@ -38,7 +38,7 @@ void marks_command(cli::App& app) {
   app.set_action([&] {
     for (const std::string& one : graded_folders(folder)) {
       const LabOutcome outcome = read_results(one);
-      const Rubric rubric = rubric_of(judged_lab(outcome.lab), options.source, options.rubric);
+      const Rubric rubric = rubric_of(judged_lab(outcome.lab), options.source, options.rubric, options.now());
       fmt::print("{}  {}/report.md\n", headline(write_results(one, rubric, outcome)), one);
     }
     return ExitCode::kAllMatch;
@@ -52,7 +52,8 @@ void answers_command(cli::App& app) {
   options.add_to(app);
   app.set_action([&] {
     const JudgedLab& lab = judged_lab(name);
-    fmt::print("{}", answer_key(rubric_of(lab, options.source, options.rubric), options.source + "/" + lab.folder));
+    fmt::print("{}", answer_key(rubric_of(lab, options.source, options.rubric, options.now()),
+                                options.source + "/" + lab.folder));
     return ExitCode::kAllMatch;
   });
 }

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace lab {
+
+/// A hash that nobody can compute, or tell from random numbers, who does not have the key.
+/// Source    J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF", SipHash-2-4
+std::uint64_t keyed_hash(const std::array<std::uint64_t, 2>& key, std::string_view text);
+
+}  // namespace lab
