@@ -128,16 +128,27 @@ void choose_due(ClassPlan& plan, const ClassChoice& choice, const std::vector<St
     for (const std::string& lab : one.labs) {
       const auto found = results.find({one.who, lab});
       const bool is_new = found == results.end();
-      const bool differs =
-          is_new || found->second->version != one.scanned.versions.at(lab) || found->second->judging != judging.at(lab);
+      const bool other_files = is_new || found->second->version != one.scanned.versions.at(lab);
+      const bool decided_now = chosen && (choice.again || choice.decisions.any());
+      if (decided_now) {
+        one.decisions[lab] = choice.decisions;
+      } else if (!other_files) {
+        one.decisions[lab] = decisions_in(found->second->judging);
+      }
+      one.judging[lab] = judging_with(judging.at(lab), one.decisions[lab]);
+      const bool differs = other_files || found->second->judging != one.judging[lab];
       const bool wanted = choice.again || (choice.changed ? differs && !is_new : differs);
       if (chosen && wanted) one.due.push_back(lab);
     }
   }
 }
 
+std::string code_key(const PlannedHandIn& one, const std::string& lab) {
+  return fmt::format("{} {} {}", lab, one.scanned.codes.at(lab), one.judging.at(lab));
+}
+
 GradingRounds rounds_of(const ClassPlan& plan, const std::vector<std::size_t>& to_do,
-                        const std::vector<StoredResult>& stored, const std::map<std::string, std::string>& judging) {
+                        const std::vector<StoredResult>& stored) {
   std::map<std::pair<std::string, std::string>, const StoredResult*> results;
   for (const StoredResult& one : stored) results[{one.who, one.lab}] = &one;
   GradingRounds rounds;
@@ -145,19 +156,18 @@ GradingRounds rounds_of(const ClassPlan& plan, const std::vector<std::size_t>& t
     for (const std::string& lab : one.labs) {
       const auto found = results.find({one.who, lab});
       const bool is_current = found != results.end() && found->second->version == one.scanned.versions.at(lab) &&
-                              found->second->judging == judging.at(lab);
-      if (is_current) rounds.sources.emplace(std::make_pair(lab, one.scanned.codes.at(lab)), one.who);
+                              found->second->judging == one.judging.at(lab);
+      if (is_current) rounds.sources.emplace(code_key(one, lab), one.who);
     }
   }
   for (const std::size_t i : to_do) {
     const PlannedHandIn& one = plan.hand_ins[i];
     const bool is_known = std::all_of(one.due.begin(), one.due.end(), [&](const std::string& lab) {
-      return rounds.sources.count({lab, one.scanned.codes.at(lab)}) != 0;
+      return rounds.sources.count(code_key(one, lab)) != 0;
     });
     (is_known ? rounds.same_code : rounds.own_code).push_back(i);
     if (is_known) continue;
-    for (const std::string& lab : one.due)
-      rounds.sources.emplace(std::make_pair(lab, one.scanned.codes.at(lab)), one.who);
+    for (const std::string& lab : one.due) rounds.sources.emplace(code_key(one, lab), one.who);
   }
   return rounds;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/course/hand_in/identity.h"
+#include "grading/batch/decisions.h"
 #include "grading/batch/hand_ins.h"
 #include "grading/batch/result_store.h"
 #include "grading/batch/roster.h"
@@ -25,8 +26,10 @@ struct PlannedHandIn {
   std::string who;                       ///< the folder of its results, within that of all
   /// Labs whose results come from this hand-in. Of several hand-ins of a student for a lab only the last counts.
   std::vector<std::string> labs;
-  std::vector<std::string> due;    ///< those of them that have to be judged
-  std::vector<std::string> notes;  ///< for the instructor: replaced, signed with another's id
+  std::vector<std::string> due;                ///< those of them that have to be judged
+  std::map<std::string, Decisions> decisions;  ///< by lab: what was decided about these files
+  std::map<std::string, std::string> judging;  ///< by lab: see StoredResult
+  std::vector<std::string> notes;              ///< for the instructor: replaced, signed with another's id
 };
 
 /// What a class has handed in.
@@ -40,6 +43,7 @@ struct ClassChoice {
   std::vector<std::string> only;  ///< students or hand-ins, by any of their names; empty: all
   bool changed = false;           ///< only what has been graded, and was then handed in differently
   bool again = false;             ///< whatever has been graded
+  Decisions decisions;            ///< about what is chosen; none: what was decided before holds, unless `again`
 };
 
 /// Whose each hand-in is: by its learning platform's names and the roster, or else by what it says itself. `folder_of`
@@ -47,8 +51,8 @@ struct ClassChoice {
 ClassPlan plan_class(const HandIns& hand_ins, const std::vector<ScannedHandIn>& scanned, const Roster* roster,
                      const std::function<std::string(const HandIn&, const Identity&)>& folder_of);
 
-/// Fills in what is due: labs without a stored result, or with one of other files or another judging. `judging`: by lab,
-/// what an outcome depends on apart from the hand-in, see StoredResult.
+/// Fills in how each lab is to be judged, and what is due: labs without a stored result, or with one of other files or
+/// another judging. `judging`: by lab, what an outcome depends on apart from the hand-in and what is decided about it.
 /// Errors    UsageError: `only` has a name that fits no hand-in, with the nearest
 void choose_due(ClassPlan& plan, const ClassChoice& choice, const std::vector<StoredResult>& stored,
                 const std::map<std::string, std::string>& judging);
@@ -57,12 +61,16 @@ void choose_due(ClassPlan& plan, const ClassChoice& choice, const std::vector<St
 /// has the same code as an earlier one's, whose outcomes they can take.
 struct GradingRounds {
   std::vector<std::size_t> own_code, same_code;
-  std::map<std::pair<std::string, std::string>, std::string> sources;  ///< lab and code -> who has it
+  std::map<std::string, std::string> sources;  ///< see code_key() -> who has it
 };
+
+/// The same for a lab of two hand-ins if one's outcome is the other's, too: the same code, judged in the same way.
+std::string code_key(const PlannedHandIn& one, const std::string& lab);
 
 /// `to_do`: places in the plan. `stored`: results that may be taken as they are, if they are of the same files and judged
 /// in the same way.
+/// Call      after choose_due()
 GradingRounds rounds_of(const ClassPlan& plan, const std::vector<std::size_t>& to_do,
-                        const std::vector<StoredResult>& stored, const std::map<std::string, std::string>& judging);
+                        const std::vector<StoredResult>& stored);
 
 }  // namespace lab::grading

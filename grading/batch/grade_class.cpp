@@ -149,10 +149,8 @@ class GradingOfClass {
     for (const KnownLab& lab : known_) {
       const std::string& name = lab.rubric.lab;
       judging[name] =
-          fmt::format("{} {} {:016x} seed {}{}{} {}", own, checksum_of_file(place_.build() + "/" + kRankFolder + name),
-                      checksum_of(judging_part(lab.rubric)), order_.how.judging.seed,
-                      order_.how.judging.believes_ranks ? " believed" : "",
-                      order_.how.accepted.empty() ? "" : " accepted " + order_.how.accepted, place_.sandbox().level());
+          fmt::format("{} {} {:016x} seed {} {}", own, checksum_of_file(place_.build() + "/" + kRankFolder + name),
+                      checksum_of(judging_part(lab.rubric)), order_.how.judging.seed, place_.sandbox().level());
     }
     return judging;
   }
@@ -205,7 +203,10 @@ class GradingOfClass {
       if (!is_due && found == known.end()) continue;
       LabOutcome outcome;
       if (found == known.end()) {
-        outcome = outcome_of(place_, submission, i, order_.how);
+        HandInOptions how = order_.how;
+        how.accepted = one.decisions.at(lab).accepted;
+        how.judging.believes_ranks = one.decisions.at(lab).believes_ranks;
+        outcome = outcome_of(place_, submission, i, how);
       } else {
         outcome = outcome_from_json(found->second, lab);
         take_hand_in(submission, i, outcome);
@@ -225,18 +226,17 @@ class GradingOfClass {
   /// Code that several have handed in is judged once.
   void grade_due() {
     start_ = std::chrono::steady_clock::now();
-    const std::map<std::string, std::string> judging = judging_of_labs();
-    const GradingRounds rounds = rounds_of(
-        plan_, to_do_, order_.choice.again ? std::vector<StoredResult>() : store_->all_without_outcomes(), judging);
-    grade_some(rounds.own_code, rounds, judging);
-    if (!signal_) grade_some(rounds.same_code, rounds, judging);
+    const GradingRounds rounds =
+        rounds_of(plan_, to_do_, order_.choice.again ? std::vector<StoredResult>() : store_->all_without_outcomes());
+    grade_some(rounds.own_code, rounds);
+    if (!signal_) grade_some(rounds.same_code, rounds);
   }
 
   /// The outcome of the same code, if it is known: what the machine kept from being judged is not.
-  std::optional<std::string> same_outcome(const PlannedHandIn& one, const std::string& lab, const GradingRounds& rounds,
-                                          const std::map<std::string, std::string>& judging) const {
-    const std::optional<StoredResult> found = store_->find(rounds.sources.at({lab, one.scanned.codes.at(lab)}), lab);
-    if (!found || found->judging != judging.at(lab)) return std::nullopt;
+  std::optional<std::string> same_outcome(const PlannedHandIn& one, const std::string& lab,
+                                          const GradingRounds& rounds) const {
+    const std::optional<StoredResult> found = store_->find(rounds.sources.at(code_key(one, lab)), lab);
+    if (!found || found->judging != one.judging.at(lab)) return std::nullopt;
     const LabOutcome outcome = outcome_from_json(found->outcome, lab);
     for (const auto& [id, task] : outcome.tasks) {
       if (task.not_judged()) return std::nullopt;
@@ -245,24 +245,22 @@ class GradingOfClass {
   }
 
   /// Outcomes of a hand-in that are taken as they are, by lab: their files are lost, or somebody else has the same code.
-  std::map<std::string, std::string> known_outcomes(std::size_t place, const GradingRounds& rounds,
-                                                    const std::map<std::string, std::string>& judging) const {
+  std::map<std::string, std::string> known_outcomes(std::size_t place, const GradingRounds& rounds) const {
     const PlannedHandIn& one = plan_.hand_ins[place];
     std::map<std::string, std::string> known;
     for (const std::string& lab : lost_.at(place)) known[lab] = store_->find(one.who, lab)->outcome;
     for (const std::string& lab : one.due) {
-      if (rounds.sources.at({lab, one.scanned.codes.at(lab)}) == one.who) continue;
-      if (const auto outcome = same_outcome(one, lab, rounds, judging)) known[lab] = *outcome;
+      if (rounds.sources.at(code_key(one, lab)) == one.who) continue;
+      if (const auto outcome = same_outcome(one, lab, rounds)) known[lab] = *outcome;
     }
     return known;
   }
 
-  void grade_some(const std::vector<std::size_t>& places, const GradingRounds& rounds,
-                  const std::map<std::string, std::string>& judging) {
+  void grade_some(const std::vector<std::size_t>& places, const GradingRounds& rounds) {
     // run_forked() begins with the last item.
     const auto place_of = [&](std::size_t item) { return places[places.size() - 1 - item]; };
     std::map<std::size_t, std::map<std::string, std::string>> known;
-    for (const std::size_t place : places) known[place] = known_outcomes(place, rounds, judging);
+    for (const std::size_t place : places) known[place] = known_outcomes(place, rounds);
     ForkedWork work;
     work.count = places.size();
     work.jobs = order_.jobs;
@@ -272,13 +270,13 @@ class GradingOfClass {
       const double per_item = seconds / static_cast<double>(++num_done_);
       const double left = per_item * static_cast<double>(to_do_.size() - num_done_);
       fmt::print("[{}/{}, about {} left] ", num_done_, to_do_.size(), about(left));
-      keep(plan_.hand_ins[place_of(item)], judging, end);
+      keep(plan_.hand_ins[place_of(item)], end);
       std::fflush(stdout);
     };
     signal_ = run_forked(work);
   }
 
-  void keep(const PlannedHandIn& one, const std::map<std::string, std::string>& judging, const ForkedEnd& end) {
+  void keep(const PlannedHandIn& one, const ForkedEnd& end) {
     if (end.exit_code != 0) {
       fmt::print("{}: could not be graded: exit code {}: {}\n", one.who, end.exit_code,
                  without_commands(safe_text(first_line(end.err), 500)));
@@ -294,7 +292,7 @@ class GradingOfClass {
       is_first = false;
       fmt::print("{}", without_commands(result.at("needs_look").get<std::string>()));
       if (std::find(one.due.begin(), one.due.end(), lab) == one.due.end()) continue;
-      results.push_back({one.who, lab, one.hand_in.shown, one.scanned.versions.at(lab), judging.at(lab),
+      results.push_back({one.who, lab, one.hand_in.shown, one.scanned.versions.at(lab), one.judging.at(lab),
                          result.at("outcome").get<std::string>()});
     }
     store_->keep(results);

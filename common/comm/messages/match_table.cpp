@@ -97,6 +97,15 @@ void MatchTable::fail(int rank, ExitCode exit_code, const std::string& message) 
   if (!failure_) failure_ = Failure{rank, exit_code, message};
 }
 
+void MatchTable::blame(int rank, ExitCode exit_code, const std::string& message) {
+  failure_.reset();
+  fail(rank, exit_code, message);
+}
+
+void MatchTable::diagnose_again() {
+  if (const auto diagnosis = diagnose(states())) failure_ = Failure{-1, diagnosis->exit_code, diagnosis->message};
+}
+
 void MatchTable::throw_if_failed() const {
   if (!failure_) return;
   if (failure_->rank < 0) raise(failure_->exit_code, failure_->message);

@@ -75,6 +75,10 @@ class MatchTable {
 
   /// The rank stops for its own reason. The first failure is the world's.
   void fail(int rank, ExitCode exit_code, const std::string& message);
+  /// No rank goes on by itself: the world's failure is this rank's, whatever was found before.
+  void blame(int rank, ExitCode exit_code, const std::string& message);
+  /// No rank goes on by itself: why the world is stuck is said from what all of them do now.
+  void diagnose_again();
   bool failed() const { return failure_.has_value(); }
   const std::optional<Failure>& failure() const { return failure_; }
   void throw_if_failed() const;

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "common/base/text.h"
 
@@ -109,7 +110,7 @@ void RelayWorld::Hub::read_from(int rank) {
 
 void RelayWorld::Hub::leave(int rank, const std::string& reason) {
   Member& member = at(rank);
-  if (!member.over) table_.fail(rank, ExitCode::kCommunication, reason);
+  if (!member.over) fail(rank, ExitCode::kCommunication, reason);
   member.over = true;
   stop_waiting(rank);
   member.relay_end.reset();
@@ -120,7 +121,7 @@ void RelayWorld::Hub::take(int rank, RelayFrameReader::Received received) {
   Member& member = at(rank);
   const RelayFrame& frame = received.frame;
   if (frame.kind == Kind::kPayload) return take_payload(rank, std::move(received));
-  if (member.waits_for || member.closes || member.over)
+  if (member.waits_for || member.asks_for_work || member.closes || member.over)
     throw ContractError("a message from a rank that waits for an answer");
   switch (frame.kind) {
     case Kind::kPost: return post(rank, std::move(received));
@@ -136,7 +137,12 @@ void RelayWorld::Hub::take(int rank, RelayFrameReader::Received received) {
     }
     case Kind::kCollect: return collect(rank, std::move(received));
     case Kind::kTask: return;
-    case Kind::kNext: return give_work(rank, frame);
+    case Kind::kNext:
+      if (!own_failures_.empty() && !settled_ && work_ != nullptr) {
+        member.asks_for_work = frame;
+        return;
+      }
+      return give_work(rank, frame);
     case Kind::kHandIn: return take_work(rank, std::move(received));
     case Kind::kClose:
       member.closes = true;
@@ -147,7 +153,7 @@ void RelayWorld::Hub::take(int rank, RelayFrameReader::Received received) {
       return table_.finish(rank);
     case Kind::kFail:
       member.over = true;
-      return table_.fail(rank, static_cast<ExitCode>(frame.exit_code), frame.text.substr(0, kMaxTextBytes));
+      return fail(rank, static_cast<ExitCode>(frame.exit_code), frame.text.substr(0, kMaxTextBytes));
     case Kind::kPayload:
     case Kind::kPull:
     case Kind::kDone:
@@ -164,8 +170,47 @@ void RelayWorld::Hub::stop_waiting(int rank) {
   member.gathers.reset();
 }
 
+void RelayWorld::Hub::fail(int rank, ExitCode exit_code, const std::string& message) {
+  if (!settled_) own_failures_.push_back({at(rank).num_given, rank, exit_code, message});
+}
+
+bool RelayWorld::Hub::goes_on(const Member& member) const {
+  if (member.over || member.closes || member.asks_for_work) return false;
+  if (!member.waits_for || member.waits_for->stage == LocalPending::Stage::kDone) return true;
+  // Matched, but the payload is still with its sender.
+  return std::any_of(pulls_.begin(), pulls_.end(), [&](const Pull& pull) {
+    const bool is_for_it = pull.match.source == member.waits_for || pull.match.target == member.waits_for;
+    return is_for_it && !at(pull.match.source->owner).over;
+  });
+}
+
+void RelayWorld::Hub::settle() {
+  if (settled_ || (own_failures_.empty() && !table_.failed())) return;
+  if (std::any_of(members_.begin(), members_.end(), [&](const Member& member) { return goes_on(member); })) return;
+  settled_ = true;
+  if (own_failures_.empty()) {
+    table_.diagnose_again();
+  } else {
+    const auto first =
+        std::min_element(own_failures_.begin(), own_failures_.end(), [](const OwnFailure& a, const OwnFailure& b) {
+          return std::make_pair(a.during, a.rank) < std::make_pair(b.during, b.rank);
+        });
+    table_.blame(first->rank, first->exit_code, first->message);
+  }
+  for (int rank = 0; rank < size(); ++rank) {
+    const std::optional<RelayFrame> asked = std::exchange(at(rank).asks_for_work, std::nullopt);
+    if (!asked) continue;
+    try {
+      give_work(rank, *asked);
+    } catch (const std::exception& error) {
+      leave(rank, one_line(error.what()));
+    }
+  }
+}
+
 void RelayWorld::Hub::answer_all() {
   const double now = relay_seconds();
+  settle();
   ask_for_payloads(now);
   for (int rank = 0; rank < size(); ++rank) {
     Member& member = at(rank);
@@ -173,9 +218,9 @@ void RelayWorld::Hub::answer_all() {
     const bool late = now - member.waits_since > options_.timeout_seconds;
     if (member.waits_for) {
       const bool done = member.waits_for->stage == LocalPending::Stage::kDone;
-      if ((done || table_.failed() || late) && is_due(member, now)) answer_wait(rank);
+      if ((done || settled_ || late) && is_due(member, now)) answer_wait(rank);
     } else if (member.closes && !member.over) {
-      if ((table_.all_finished() || table_.failed() || late) && is_due(member, now)) answer_close(rank);
+      if ((table_.all_finished() || settled_ || late) && is_due(member, now)) answer_close(rank);
     }
   }
 }

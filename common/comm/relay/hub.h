@@ -76,13 +76,23 @@ class RelayWorld::Hub {
     std::shared_ptr<Relayed> waits_for;
     std::shared_ptr<Relayed> gathers;  ///< the same, if it is a collective
     std::uint64_t waits_for_id = 0;
-    double waits_since = 0;  ///< for a message, or for the others to close
-    double answer_at = 0;    ///< once there is an answer; 0: not drawn yet
+    double waits_since = 0;                   ///< for a message, or for the others to close
+    double answer_at = 0;                     ///< once there is an answer; 0: not drawn yet
+    std::uint64_t num_given = 0;              ///< pieces of work
+    std::optional<RelayFrame> asks_for_work;  ///< while a failure has not settled
     bool closes = false;
     bool over = false;  ///< it has closed, failed or gone
     std::uint64_t clock = 0;
     ModelClock model;
     Ledger ledger;
+  };
+
+  /// A rank's own, of which no other has heard yet.
+  struct OwnFailure {
+    std::uint64_t during = 0;  ///< its n-th piece of work
+    int rank = 0;
+    ExitCode exit_code = ExitCode::kInternal;
+    std::string message;
   };
 
   /// A message in a shaken world whose two ends agree. The payload is taken at any moment until the send is complete.
@@ -101,6 +111,11 @@ class RelayWorld::Hub {
   void leave(int rank, const std::string& reason);
   void take(int rank, RelayFrameReader::Received received);
   void stop_waiting(int rank);
+  void fail(int rank, ExitCode exit_code, const std::string& message);
+  bool goes_on(const Member& member) const;
+  /// A failure becomes the world's once no rank goes on by itself: which ranks had failed, or were stuck, by then does
+  /// not depend on which of them was faster. It is that of the lowest rank in the earliest piece of work.
+  void settle();
   /// Answers every rank whose wait is over: its message is complete, the world has failed, or it took too long.
   void answer_all();
   /// Whether the answer may be sent, which is late on purpose if the world is shaken.
@@ -120,7 +135,7 @@ class RelayWorld::Hub {
   void ask_for_payloads(double now);
   void take_payload(int rank, RelayFrameReader::Received received);
   /// Ranks that disagree about a collective hear why, which must not become a way to talk for free.
-  void disagree(int rank, const std::string& violation) { table_.fail(rank, ExitCode::kContract, violation); }
+  void disagree(int rank, const std::string& violation) { fail(rank, ExitCode::kContract, violation); }
   /// A tensor with the frame's payload, or without memory of its own for a receive.
   at::Tensor tensor_of(const RelayFrame& frame, std::string payload) const;
   void collect(int rank, RelayFrameReader::Received received);
@@ -133,6 +148,8 @@ class RelayWorld::Hub {
   MatchTable table_;
   Gatherings gatherings_;
   std::vector<Pull> pulls_;
+  std::vector<OwnFailure> own_failures_;
+  bool settled_ = false;  ///< the world has failed, and its ranks are told
   RelayWork* work_ = nullptr;
   std::mt19937_64 delays_;
   std::vector<Member> members_;

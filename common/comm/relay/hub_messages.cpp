@@ -49,7 +49,7 @@ void RelayWorld::Hub::post(int rank, RelayFrameReader::Received received) {
   mine->payload_later = frame.payload_later;
   member.posted[frame.id] = mine;
   const auto match = table_.post(mine);
-  if (match && !match->agrees() && frame.contract_only) disagree(rank, mine->violation);
+  if (match && !match->agrees() && frame.contract_only) disagree(std::min(rank, mine->message.peer), mine->violation);
   if (!match || !match->agrees()) return;
   if (static_cast<const Relayed&>(*match->source).payload_later) {
     pulls_.push_back({*match, relay_seconds() + delay(), false});
@@ -112,7 +112,7 @@ void RelayWorld::Hub::collect(int rank, RelayFrameReader::Received received) {
   mine.waits_for = mine.gathers = std::make_shared<Relayed>(rank, std::move(message));
   mine.waits_since = relay_seconds();
   if (results) {
-    if (!results->front().violation.empty()) disagree(rank, results->front().violation);
+    if (!results->front().violation.empty()) disagree(results->front().rank, results->front().violation);
     begin_in_model_time(*results);
     for (CollectiveResult& result : *results) {
       Relayed& pending = *at(result.rank).gathers;
@@ -142,6 +142,7 @@ void RelayWorld::Hub::begin_in_model_time(std::vector<CollectiveResult>& results
 void RelayWorld::Hub::give_work(int rank, const RelayFrame& frame) {
   if (work_ == nullptr) throw ContractError("work was asked for, but there is none");
   Member& member = at(rank);
+  ++member.num_given;
   member.ledger = Ledger();
   member.clock = 0;
   member.model.work(frame.flops);

@@ -1,7 +1,9 @@
+#include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <thread>
 
 #include "common/base/errors.h"
@@ -186,6 +188,50 @@ TEST_CASE("relay: a rank that says nothing, ends, or writes anything else fails 
                    frame.members = {0, 1};
                  }),
                  "deadlock: rank 0 waits to receive"));
+}
+
+/// Why a world of three ranks failed. `late`: the rank whose body begins last, when the relay has heard of the others.
+std::string failure_of_three(const std::vector<std::function<void(Transport&)>>& bodies, std::size_t late) {
+  RelayWorld world(3, RelayOptions());
+  std::vector<UniqueFd> ends;
+  for (int rank = 0; rank < 3; ++rank) ends.emplace_back(::dup(world.rank_end(rank)));
+  std::vector<std::thread> ranks;
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    ranks.emplace_back([&, rank] {
+      const auto transport = RelayWorld::join_by(::dup(ends[rank].get()), static_cast<int>(rank), 3).transport;
+      ends[rank].reset();
+      if (rank == late) std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      (void)testing::message_of<Error>([&] { bodies[rank](*transport); });
+    });
+  }
+  world.serve();
+  for (std::thread& rank : ranks) rank.join();
+  const std::optional<RelayFailure> failure = world.failure();
+  return failure ? fmt::format("{}: {}", failure->rank, failure->message) : "none";
+}
+
+TEST_CASE("relay: which of several failures is the world's does not depend on which came first") {
+  const auto throws = [](Transport& transport) { transport.fail(ExitCode::kStudentCode, "an exception"); };
+  const auto receives_from = [](int peer) {
+    return [peer](Transport& transport) {
+      Message receive;
+      receive.direction = Direction::kRecv;
+      receive.peer = peer;
+      receive.tensor = at::zeros({1});
+      transport.wait(*transport.start_recv(receive));
+    };
+  };
+  const auto returns = [](Transport& transport) { transport.close(); };
+  for (const std::size_t late : {0, 1, 2}) {
+    CAPTURE(late);
+    CHECK(failure_of_three({receives_from(1), throws, throws}, late) == "1: an exception");
+    CHECK(failure_of_three({receives_from(1), receives_from(0), throws}, late) == "2: an exception");
+    CHECK(failure_of_three({[](Transport&) {}, [](Transport&) {}, receives_from(0)}, late) ==
+          "0: its process has ended");
+    const std::string stuck = failure_of_three({returns, receives_from(0), receives_from(0)}, late);
+    CHECK(stuck == failure_of_three({returns, receives_from(0), receives_from(0)}, 0));
+    CHECK(testing::contains(stuck, "-1: "));
+  }
 }
 
 TEST_CASE("relay: counts what a rank sends, whatever step or label it claims") {

@@ -82,13 +82,40 @@ TEST_CASE("due is what is new, handed in differently or judged differently") {
   using Lines = std::vector<std::string>;
   CHECK(due({}) == Lines{"1: a4", "2: a4"});
   CHECK(due({}, {{"a4", "j"}, {"a9", "other"}}) == Lines{"1: a4 a9", "2: a4"});
-  CHECK(due({{}, true, false}) == Lines{"1: a4", "2:"});
-  CHECK(due({{}, false, true}) == Lines{"1: a4 a9", "2: a4"});
-  CHECK(due({{"2"}, false, true}) == Lines{"1:", "2: a4"});
-  CHECK(due({{"a"}, false, false}) == Lines{"1: a4", "2:"});
+  CHECK(due({{}, true, false, {}}) == Lines{"1: a4", "2:"});
+  CHECK(due({{}, false, true, {}}) == Lines{"1: a4 a9", "2: a4"});
+  CHECK(due({{"2"}, false, true, {}}) == Lines{"1:", "2: a4"});
+  CHECK(due({{"a"}, false, false, {}}) == Lines{"1: a4", "2:"});
   CHECK(message_of([&] {
-          due({{"nobody"}, false, false});
+          due({{"nobody"}, false, false, {}});
         }) == "--only nobody: expected a student's id or name, or a hand-in");
+}
+
+TEST_CASE("what was decided about files holds until they are handed in differently, or are graded again without it") {
+  const HandIns all = {{hand_in("a", {{"1", "", ""}}), hand_in("b", {{"2", "", ""}}), hand_in("c", {{"3", "", ""}})}, {}};
+  const std::vector<ScannedHandIn> found(3, scanned({}, {{"a4", "v1"}}));
+  const Decisions decided{"getenv,'x y'", true};
+  const std::vector<StoredResult> stored = {{"1", "a4", "", "v1", judging_with("j", decided), ""},
+                                            {"2", "a4", "", "v0", judging_with("j", decided), ""},
+                                            {"3", "a4", "", "v1", "j", ""}};
+  const auto planned = [&](const ClassChoice& choice, const std::string& judging = "j") {
+    ClassPlan plan = plan_class(all, found, nullptr, folder_of);
+    choose_due(plan, choice, stored, {{"a4", judging}});
+    std::string text;
+    for (const PlannedHandIn& one : plan.hand_ins) {
+      const Decisions& decisions = one.decisions.at("a4");
+      text += one.due.empty() ? "-" : "due";
+      text += (decisions.believes_ranks ? "! " : " ") + decisions.accepted + ";";
+    }
+    return text;
+  };
+  CHECK(planned({}) == "-! getenv,'x y';due ;- ;");
+  CHECK(planned({}, "another suite") == "due! getenv,'x y';due ;due ;");
+  CHECK(planned({{}, false, true, {}}) == "due ;due ;due ;");
+  CHECK(planned({{"3"}, false, false, {"puts", false}}) == "-! getenv,'x y';- ;due puts;");
+  CHECK(planned({{"1"}, false, false, decided}) == "-! getenv,'x y';- ;- ;");
+  CHECK(decisions_in("j decided nonsense").accepted.empty());
+  CHECK_FALSE(decisions_in("j decided [1]").any());
 }
 
 TEST_CASE("what was found in a hand-in survives the way through JSON") {
@@ -141,16 +168,16 @@ TEST_CASE("code that several have handed in is judged once, and not at all where
   const std::vector<StoredResult> stored = {{"d", "a9", "d", "2", "j", ""}, {"f", "a9", "f", "4", "other", ""}};
   choose_due(plan, {}, stored, kJudging);
   const std::vector<std::size_t> to_do = {0, 1, 2, 4, 5};
-  const GradingRounds rounds = rounds_of(plan, to_do, stored, kJudging);
+  const GradingRounds rounds = rounds_of(plan, to_do, stored);
   CHECK(rounds.own_code == std::vector<std::size_t>{0, 2, 4, 5});  // a4's 1 is not a9's; e's a4 is its own
   CHECK(rounds.same_code == std::vector<std::size_t>{1});
-  CHECK(rounds.sources.at({"a9", "1"}) == "a");
-  CHECK(rounds.sources.at({"a9", "2"}) == "d");
-  CHECK(rounds.sources.at({"a9", "4"}) == "f");
+  CHECK(rounds.sources.at("a9 1 j") == "a");
+  CHECK(rounds.sources.at("a9 2 j") == "d");
+  CHECK(rounds.sources.at("a9 4 j") == "f");
   // Judged again: nothing that is kept counts.
-  choose_due(plan, {{}, false, true}, stored, kJudging);
-  CHECK(rounds_of(plan, {3, 4}, {}, kJudging).own_code == std::vector<std::size_t>{3, 4});
-  CHECK(rounds_of(plan, {3, 4}, {}, kJudging).sources.at({"a9", "2"}) == "d");
+  choose_due(plan, {{}, false, true, {}}, stored, kJudging);
+  CHECK(rounds_of(plan, {3, 4}, {}).own_code == std::vector<std::size_t>{3, 4});
+  CHECK(rounds_of(plan, {3, 4}, {}).sources.at("a9 2 j") == "d");
 }
 
 }  // namespace
