@@ -56,6 +56,7 @@ class Supervisor {
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
       if (reached && jobs_[i].job && !jobs_[i].job->wait_for(0)) {
         results[i].end = is_to_blame(*reached, i) ? *reached : End::kStoppedWithOthers;
+        results[i].most_dropped = supervision_.limits.dropped_bytes;
         jobs_[i].job->kill();
       }
     }
@@ -113,16 +114,17 @@ class Supervisor {
     return std::nullopt;
   }
 
-  /// Whether it is this job that reached the limit: of a limit on all together, whichever used most.
+  /// Whether this job is among those that made the limit be reached. Where all do the same, it is chance which of them is
+  /// ahead: so whichever is at least half as far.
   bool is_to_blame(End reached, std::size_t job) const {
-    const auto is_most = [&](auto Share::*of) {
+    const auto is_far = [&](auto Share::*of) {
       return std::all_of(shares_.begin(), shares_.end(),
-                         [&](const Share& other) { return shares_[job].*of >= other.*of; });
+                         [&](const Share& other) { return 2 * (shares_[job].*of) >= other.*of; });
     };
     switch (reached) {
-      case End::kPrintedTooMuch: return jobs_[job].job->dropped_bytes() > supervision_.limits.dropped_bytes;
-      case End::kTooManyThreads: return is_most(&Share::threads);
-      case End::kOutOfMemory: return is_most(&Share::memory_bytes);
+      case End::kPrintedTooMuch: return 2 * jobs_[job].job->dropped_bytes() > supervision_.limits.dropped_bytes;
+      case End::kTooManyThreads: return is_far(&Share::threads);
+      case End::kOutOfMemory: return is_far(&Share::memory_bytes);
       default: return true;
     }
   }
@@ -178,7 +180,7 @@ std::string SandboxResult::ending() const {
     case End::kOutOfTime: return fmt::format("timed out after {:.0f} s", seconds - starved_seconds);
     case End::kOutOfCpu: return "used more CPU time than it may";
     case End::kStalled: return fmt::format("timed out: no new result in {:.0f} s", last_progress);
-    case End::kPrintedTooMuch: return fmt::format("was stopped after printing {} MiB", dropped_bytes >> 20);
+    case End::kPrintedTooMuch: return fmt::format("was stopped after printing more than {} MiB", most_dropped >> 20);
     case End::kTooManyThreads: return "was stopped: too many processes and threads";
     case End::kOutOfMemory: return "was stopped: it used more memory than it may";
     case End::kBudgetSpent: return "was stopped: the submission has used up its time";

@@ -46,6 +46,7 @@ struct SandboxResult {
   int exit_code = 0;  ///< 128 + signal where a signal ended it
   std::string out, err;
   std::uint64_t dropped_bytes = 0;  ///< printed beyond the limit
+  std::uint64_t most_dropped = 0;   ///< if it was stopped for that: what it might have
   double seconds = 0;               ///< by the clock
   double starved_seconds = 0;       ///< of these, how long it was kept from running
   double last_progress = 0;         ///< of these, how long before the end `progress` changed last

@@ -37,9 +37,23 @@ TEST_CASE("of jobs that run together, the one that printed too much is to blame,
   const std::vector<SandboxResult> results = supervise_jobs(jobs, supervision);
   REQUIRE(results.size() == 4);
   for (std::size_t i = 0; i < 4; ++i) {
-    CHECK(results[i].ending() == (i == 2 ? "was stopped after printing 65 MiB" : "was stopped with the others"));
+    CHECK(results[i].ending() == (i == 2 ? "was stopped after printing more than 64 MiB" : "was stopped with the others"));
     CHECK_FALSE(results[i].is_machines_fault());
   }
+}
+
+TEST_CASE("where all print without end, it is not chance who is ahead that decides which is named") {
+  std::vector<StartedJob> jobs;
+  for (const std::uint64_t megabytes : {1, 40, 70, 64}) {
+    jobs.emplace_back();
+    jobs.back().job = std::make_unique<Printer>(megabytes << 20);
+  }
+  Supervision supervision;
+  supervision.most_wall_seconds = 60;
+  std::vector<std::string> endings;
+  for (const SandboxResult& result : supervise_jobs(jobs, supervision)) endings.push_back(result.ending());
+  const std::string named = "was stopped after printing more than 64 MiB";
+  CHECK(endings == std::vector<std::string>{"was stopped with the others", named, named, named});
 }
 
 }  // namespace
