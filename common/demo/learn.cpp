@@ -136,6 +136,22 @@ void draw_curve(const Learned& learned, const std::string& path) {
   fmt::print("drawn: {}\n", path);
 }
 
+/// The curve, and for each schedule one step of it.
+void draw(const Learned& learned, const std::vector<pipeline::Schedule>& schedules, const std::string& folder,
+          launch::WorldSpec spec) {
+  if (!plot::gnuplot_found()) {
+    fmt::print("no pictures in {}: gnuplot is not installed (package gnuplot-nox)\n", folder);
+    return;
+  }
+  draw_curve(learned, folder + "/learning_curve.png");
+  spec.traced = true;
+  for (const pipeline::Schedule& schedule : schedules) {
+    const std::string path = fmt::format("{}/step_{}.png", folder, schedule.kind == "1f1b" ? "1f1b" : "one_by_one");
+    comm::write_trace(path, learn_in_pipeline({}, schedule, 1, spec).trace);
+    fmt::print("drawn: {}\n", path);
+  }
+}
+
 ExitCode learn(const LearnOptions& options) {
   at::set_num_threads(1);
   if (!options.out_dir.empty()) make_folder("--out", options.out_dir);
@@ -157,16 +173,7 @@ ExitCode learn(const LearnOptions& options) {
   fmt::print("in model time ({}):\n", rates_text(spec.model_rates));
   for (const Learned& run : runs) fmt::print("  {:<10}  {}\n", run.sharing.name, text_of(run.sharing));
 
-  if (!options.out_dir.empty() && plot::gnuplot_found()) {
-    draw_curve(runs.back(), options.out_dir + "/learning_curve.png");
-    spec.traced = true;
-    for (const pipeline::Schedule& schedule : schedules) {
-      const std::string path =
-          fmt::format("{}/step_{}.png", options.out_dir, schedule.kind == "1f1b" ? "1f1b" : "one_by_one");
-      comm::write_trace(path, learn_in_pipeline(sizes, schedule, 1, spec).trace);
-      fmt::print("drawn: {}\n", path);
-    }
-  }
+  if (!options.out_dir.empty()) draw(runs.back(), schedules, options.out_dir, spec);
   return same ? ExitCode::kAllMatch : ExitCode::kMismatch;
 }
 
