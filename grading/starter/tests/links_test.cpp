@@ -4,6 +4,7 @@
 #include <regex>
 #include <set>
 
+#include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/testing/plain_test.h"
 #include "grading/starter/tests/source_tree.h"
