@@ -3,7 +3,9 @@
 
 #include "a5_pipeline/calls/pipelined_model.h"
 #include "a5_pipeline/cases/cases.h"
+#include "a5_pipeline/data_loader.h"
 #include "a5_pipeline/pipeline_communicate.h"
+#include "a5_pipeline/pipeline_stage.h"
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/checks/check_report.h"

@@ -9,7 +9,8 @@ readonly has_tests=OFF
 help_on_tree() {
   cat <<'TEXT'
   demo                    set up, build, show what runs before anything is
-                          solved, and name each lab's next task
+                          solved: a deadlock, a learning curve, a speed-up;
+                          name each lab's next task
   test                    set up, build, check every task; exit code 0: all
                           solved, 1: something is wrong, 3: nothing is wrong,
                           but TODOs are left

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/files.h"
+#include "common/base/text.h"
 #include "common/comm/messages/endpoint_of.h"
 #include "common/comm/messages/model_time.h"
 #include "common/demo/commands.h"
@@ -33,8 +34,7 @@ struct LearnOptions {
 
 using Losses = std::vector<double>;
 
-Losses learn_alone(const Sizes& sizes, int num_steps) {
-  Stage model(sizes, 0, sizes.num_layers, nullptr);
+Losses learn_alone(Stage& model, const Sizes& sizes, int num_steps) {
   Losses losses;
   for (int step = 0; step < num_steps; ++step) {
     for (int i = 0; i < sizes.num_micro_batches; ++i) {
@@ -70,29 +70,35 @@ struct Learned {
   std::vector<comm::TraceEvent> trace;
 };
 
-/// Rank r of four processes has the r-th quarter of the layers.
+/// Rank r has the r-th quarter of the layers; rank 0 then learns alone, too, with all of them.
+void learn_on_rank(const Sizes& sizes, const pipeline::Schedule& schedule, int num_steps, Communicator& comm,
+                   launch::RankOutcome& own) {
+  const int share = sizes.num_layers / kNumRanks, begin = comm.rank() * share;
+  const pipeline::Buffers buffers = pipeline::same_buffers({sizes.rows, sizes.width}, at::kFloat);
+  Stage stage(sizes, begin, begin + share, &endpoint_of(comm));
+  Losses losses;
+  log::PartReport part{schedule.kind, {}, {}};
+  part.used = measured_use(comm, [&] {
+    for (int step = 0; step < num_steps; ++step) {
+      run_schedule(schedule, comm.point_to_point(), stage, buffers);
+      losses.push_back(stage.update(kLearningRate));
+    }
+  });
+  if (comm.rank() == 0) {
+    Stage model(sizes, 0, sizes.num_layers, nullptr);
+    part.of_one_process = measured_use_of_one_process([&] { losses = learn_alone(model, sizes, num_steps); });
+  }
+  own.report.parts.push_back(part);
+  own.tensors["losses"] = at::tensor(losses, at::kDouble);
+}
+
 /// Errors    those of the run
 Learned learn_in_pipeline(const Sizes& sizes, const pipeline::Schedule& schedule, int num_steps,
                           const launch::WorldSpec& spec) {
-  const int share = sizes.num_layers / kNumRanks;
-  const launch::WorldOutcome outcome = launch::run_ranks(
-      spec, launch::RankBody([&](Communicator& comm, launch::RankOutcome& own) {
-        const int begin = comm.rank() * share;
-        Losses losses, alone;
-        Stage stage(sizes, begin, begin + share, spec.traced ? &endpoint_of(comm) : nullptr);
-        const ResourceUse used = measured_use(comm, [&] {
-          for (int step = 0; step < num_steps; ++step) {
-            run_schedule(schedule, comm.point_to_point(), stage,
-                         pipeline::same_buffers({sizes.rows, sizes.width}, at::kFloat));
-            losses.push_back(stage.update(kLearningRate));
-          }
-        });
-        ResourceUse of_one_process;
-        if (comm.rank() == 0)
-          of_one_process = measured_use_of_one_process([&] { alone = learn_alone(sizes, num_steps); });
-        own.report.parts.push_back({schedule.kind, used, of_one_process});
-        own.tensors["losses"] = at::tensor(comm.rank() == 0 ? alone : losses, at::kDouble);
-      }));
+  const launch::WorldOutcome outcome =
+      launch::run_ranks(spec, launch::RankBody([&](Communicator& comm, launch::RankOutcome& own) {
+                          learn_on_rank(sizes, schedule, num_steps, comm, own);
+                        }));
   if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
   Learned learned;
   std::vector<log::RankReport> reports;
@@ -120,6 +126,10 @@ void print_curve(const Learned& learned) {
     fmt::print("{:>5}  {:>12.6f}  {:>12.6f}\n", step + 1, learned.alone[step], learned.pipelined[step]);
 }
 
+std::string curve_file(const std::string& folder) {
+  return folder + "/learning_curve.png";
+}
+
 void draw_curve(const Learned& learned, const std::string& path) {
   Losses steps(learned.alone.size());
   std::iota(steps.begin(), steps.end(), 1.0);
@@ -136,9 +146,28 @@ void draw_curve(const Learned& learned, const std::string& path) {
   fmt::print("drawn: {}\n", path);
 }
 
+/// The curve, and for each schedule one step of it.
+void draw(const Learned& learned, const std::vector<pipeline::Schedule>& schedules, const std::string& folder,
+          launch::WorldSpec spec) {
+  if (!plot::gnuplot_found()) {
+    fmt::print("no pictures in {}: gnuplot is not installed (package gnuplot-nox)\n", folder);
+    return;
+  }
+  draw_curve(learned, curve_file(folder));
+  spec.traced = true;
+  for (const pipeline::Schedule& schedule : schedules) {
+    const std::string path = fmt::format("{}/step_{}.png", folder, schedule.kind == "1f1b" ? "1f1b" : "one_by_one");
+    comm::write_trace(path, learn_in_pipeline({}, schedule, 1, spec).trace);
+    fmt::print("drawn: {}\n", path);
+  }
+}
+
 ExitCode learn(const LearnOptions& options) {
   at::set_num_threads(1);
-  if (!options.out_dir.empty()) make_folder("--out", options.out_dir);
+  if (!options.out_dir.empty()) {
+    make_folder("--out", options.out_dir);
+    if (plot::gnuplot_found()) plot::check_plot_name(curve_file(options.out_dir));
+  }
   const Sizes sizes;
   launch::WorldSpec spec;
   spec.kind = launch::WorldKind::kProcesses;
@@ -153,20 +182,12 @@ ExitCode learn(const LearnOptions& options) {
   print_curve(runs.back());
   bool same = true;
   for (const Learned& run : runs) same = same && run.alone == run.pipelined;
-  fmt::print("the losses of all {} steps are {}\n", options.num_steps, same ? "equal, to the last bit" : "NOT equal");
+  fmt::print("the losses of {} are {}\n", counted(options.num_steps, "step"),
+             same ? "equal, to the last bit" : "NOT equal");
   fmt::print("in model time ({}):\n", rates_text(spec.model_rates));
   for (const Learned& run : runs) fmt::print("  {:<10}  {}\n", run.sharing.name, text_of(run.sharing));
 
-  if (!options.out_dir.empty() && plot::gnuplot_found()) {
-    draw_curve(runs.back(), options.out_dir + "/learning_curve.png");
-    spec.traced = true;
-    for (const pipeline::Schedule& schedule : schedules) {
-      const std::string path =
-          fmt::format("{}/step_{}.png", options.out_dir, schedule.kind == "1f1b" ? "1f1b" : "one_by_one");
-      comm::write_trace(path, learn_in_pipeline(sizes, schedule, 1, spec).trace);
-      fmt::print("drawn: {}\n", path);
-    }
-  }
+  if (!options.out_dir.empty()) draw(runs.back(), schedules, options.out_dir, spec);
   return same ? ExitCode::kAllMatch : ExitCode::kMismatch;
 }
 

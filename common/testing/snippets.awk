@@ -6,6 +6,11 @@ BEGIN {
 }
 { sub(/\r$/, "") }
 /^## / { heading = substr($0, 4) }
+!inside && /^ *(```|~~~)/ && !/^```(cpp|python|text)?$/ {
+  print FILENAME ":" NR ": expected a block that begins with ```cpp, ```python or ```text, not indented" >"/dev/stderr"
+  failed = 1
+  exit 1
+}
 !inside && /^```/ {
   inside = 1
   is_cpp = $0 == "```cpp"
@@ -23,6 +28,7 @@ inside && /^```/ {
 }
 inside && is_cpp { print }
 END {
+  if (failed) exit 1
   if (inside) { print FILENAME ": a block has no end" >"/dev/stderr"; exit 1 }
   if (!num_blocks) { print FILENAME ": no ```cpp block" >"/dev/stderr"; exit 1 }
 }

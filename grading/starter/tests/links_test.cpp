@@ -4,6 +4,7 @@
 #include <regex>
 #include <set>
 
+#include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/testing/plain_test.h"
 #include "grading/starter/tests/source_tree.h"
@@ -63,33 +64,58 @@ TEST_CASE("every header of ours that a file includes is in the starter") {
   }
 }
 
+/// Checks the links of the tree's texts, and returns how many there are.
+std::size_t check_links(const StarterTree& tree) {
+  const std::regex link("\\]\\(([^)#]*)(#([^)]*))?\\)");
+  std::size_t num_links = 0;
+  for (const auto& [path, file] : tree) {
+    if (fs::path(path).extension() != ".md" || path[0] == '.') continue;
+    CAPTURE(path);
+    // What a student's own report will link to does not exist yet.
+    if (has(path, ".template.")) continue;
+    for (auto at = std::sregex_iterator(file.bytes.begin(), file.bytes.end(), link); at != std::sregex_iterator();
+         ++at) {
+      const std::string target = (*at)[1], anchor = (*at)[3];
+      CAPTURE(target);
+      CAPTURE(anchor);
+      if (has(target, "://")) continue;
+      const fs::path full =
+          target.empty() ? fs::path(path) : (fs::path(path).parent_path() / target).lexically_normal();
+      const std::string there = full.filename().empty() ? full.parent_path().string() : full.string();
+      ++num_links;
+      REQUIRE(is_there(tree, there));
+      if (!anchor.empty()) CHECK(anchors_of(tree.at(there).bytes).count(anchor) == 1);
+    }
+  }
+  return num_links;
+}
+
 TEST_CASE("every link of a text leads to a file, and to a heading of it, that the starter has") {
   for (const std::vector<std::string>& labs :
        {labs_of_source(source_dir()), std::vector<std::string>{"a9_collectives"}}) {
-    const StarterTree tree = derive_starter(source_dir(), labs);
-    const std::regex link("\\]\\(([^)#]*)(#([^)]*))?\\)");
-    std::size_t num_links = 0;
-    for (const auto& [path, file] : tree) {
-      if (fs::path(path).extension() != ".md" || path[0] == '.') continue;
-      CAPTURE(path);
-      // What a student's own report will link to does not exist yet.
-      if (has(path, ".template.")) continue;
-      for (auto at = std::sregex_iterator(file.bytes.begin(), file.bytes.end(), link); at != std::sregex_iterator();
-           ++at) {
-        const std::string target = (*at)[1], anchor = (*at)[3];
-        CAPTURE(target);
-        CAPTURE(anchor);
-        if (has(target, "://")) continue;
-        const fs::path full =
-            target.empty() ? fs::path(path) : (fs::path(path).parent_path() / target).lexically_normal();
-        const std::string there = full.filename().empty() ? full.parent_path().string() : full.string();
-        ++num_links;
-        REQUIRE(is_there(tree, there));
-        if (!anchor.empty()) CHECK(anchors_of(tree.at(there).bytes).count(anchor) == 1);
-      }
-    }
-    CHECK(num_links >= 5);
+    CHECK(check_links(derive_starter(source_dir(), labs)) >= 5);
   }
+}
+
+/// The suite's own files: of texts what they say, of others their names.
+StarterTree whole_tree() {
+  StarterTree tree;
+  const auto add = [&](const fs::directory_entry& entry) {
+    const std::string path = fs::relative(entry.path(), source_dir()).string();
+    const bool is_text = entry.path().extension() == ".md" && !has(path, "/tests/") && !has(path, ".starter.md");
+    if (entry.is_regular_file()) tree[path] = {is_text ? read_file(entry.path().string()) : "", false};
+  };
+  for (const auto& entry : fs::directory_iterator(source_dir())) add(entry);
+  std::vector<std::string> folders = labs_of_source(source_dir());
+  folders.insert(folders.end(), {"common", "grading"});
+  for (const std::string& folder : folders) {
+    for (const auto& entry : fs::recursive_directory_iterator(source_dir() + "/" + folder)) add(entry);
+  }
+  return tree;
+}
+
+TEST_CASE("every link of a text leads to a file, and to a heading of it, that the whole tree has") {
+  CHECK(check_links(whole_tree()) >= 50);
 }
 
 TEST_CASE("every source that a CMakeLists names, but those of tests, is in the starter") {

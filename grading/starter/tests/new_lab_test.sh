@@ -11,7 +11,7 @@ for entry in "$source_tree"/{.clang-format,.editorconfig,.gitignore,CMakeLists.t
   [[ ! -e $entry ]] || cp -r "$entry" "$copy/"
 done
 cp -r "$fixture" "$copy/"
-row='| [b1_total](b1_total/README.md) | `b1` | a total over ranks |'
+row='| [b1_total](b1_total/README.md) | `b1` | a total over ranks | 1 | 1 | |'
 sed -i "0,/^| \[a4_data_tensor\]/s#^| \[a4_data_tensor\]#$row\n&#" "$copy/README.md"
 
 # lab COMMAND...: runs ./lab in the copy; leaves $scratch/out and $code.
