@@ -50,7 +50,8 @@ help_on_tree() {
   marks DIR [--rubric FILE] [--as-of TIME]
                           recompute the marks of a grading, after marking by
                           hand or with another rubric
-  answers LAB             print the answer key
+  answers LAB [--for ID]  print the answer key; --for: also this student's own
+                          questions, where each has other numbers
   figures                 write what the references cost, for check --score,
                           into each lab's reference_figures.json
   expected-logs           write what right runs print, for check-log, into each

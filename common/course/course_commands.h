@@ -11,12 +11,13 @@ namespace lab {
 std::string& add_root(cli::App& app);
 
 // What a student calls through ./lab.
-void next_command(cli::App& app);    ///< next [LAB]
-void hint_command(cli::App& app);    ///< hint TASK [LEVEL] [--level N]
-void reset_command(cli::App& app);   ///< reset TASK [--all]
-void status_command(cli::App& app);  ///< status [LAB]
-void update_command(cli::App& app);  ///< update DIR
-void view_command(cli::App& app);    ///< view RUN.json [--out FILE]
+void next_command(cli::App& app);       ///< next [LAB]
+void hint_command(cli::App& app);       ///< hint TASK [LEVEL] [--level N]
+void questions_command(cli::App& app);  ///< questions LAB [--id ID]
+void reset_command(cli::App& app);      ///< reset TASK [--all]
+void status_command(cli::App& app);     ///< status [LAB]
+void update_command(cli::App& app);     ///< update DIR
+void view_command(cli::App& app);       ///< view RUN.json [--out FILE]
 
 // What ./lab calls between building and running.
 void plan_command(cli::App& app);       ///< plan [TASK or LAB]...: what to check, one lab per line

@@ -11,6 +11,7 @@ ExitCode run(int argc, char** argv) {
   app.add_commands({{"next", "names the next task and what to read for it", next_command},
                     {"status", "lists the tasks and how far each is", status_command},
                     {"hint", "shows a task's next hint, or all up to a level", hint_command},
+                    {"questions", "prints the written questions with a student's numbers", questions_command},
                     {"reset", "puts a task's TODO back as it was handed out", reset_command},
                     {"update", "brings this starter up to a newer one", update_command},
                     {"view", "makes a page of a run", view_command},

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "common/base/errors.h"
 #include "common/course/course_commands.h"
 #include "common/course/course_tree.h"
+#include "common/course/hand_in/identity.h"
 #include "common/course/next_task.h"
 #include "common/course/starter/reset_task.h"
 #include "common/course/starter/starter_update.h"
@@ -72,6 +74,23 @@ void hint_command(cli::App& app) {
   app.add_argument("TASK", name, "such as a9.broadcast");
   app.add_integer("--level,LEVEL", level, {1, 3}, "show the hints up to this one");
   app.set_action([&name, &level, &root = add_root(app)] { return show_hint(root, name, level); });
+}
+
+void questions_command(cli::App& app) {
+  auto& name = app.own(std::string());
+  auto& id = app.own(std::string());
+  app.add_argument("LAB", name, "such as a9");
+  app.add_text("--id", id, "ID", "your student number or login (default: the one that you hand in with)");
+  app.set_action([&name, &id, &root = add_root(app)] {
+    const CourseTree tree = CourseTree::load(root);
+    const Rubric& lab = tree.lab_named(name);
+    const std::string student = id.empty() ? load_identity(tree.root()).id : id;
+    if (student.empty() && !lab.own_numbers.empty())
+      throw UsageError(
+          "questions: expected --id ID, your student number or login, since each student has other numbers");
+    fmt::print("{}", questions_of(lab, student));
+    return ExitCode::kAllMatch;
+  });
 }
 
 void reset_command(cli::App& app) {

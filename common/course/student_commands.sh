@@ -23,6 +23,8 @@ help_on_course() {
                           timeline, work, messages, match lines
   hint TASK [LEVEL]       a hint; the next call gives a clearer one, up to the
                           third
+  questions LAB [--id ID] print the written questions, with your own numbers if
+                          your course gives each student others
   watch [TASK or LAB] [--timeout SECONDS]
                           check again whenever a student file is saved, until
                           Ctrl-C
@@ -48,6 +50,7 @@ ready_course() {
 
 command_next() { ready_course; course next "$@"; }
 command_hint() { ready_course; course hint "$@"; }
+command_questions() { ready_course; course questions "$@"; }
 command_view() { ready_course; "$programs_folder/labcourse" view "$@"; }
 command_reset() { ready_course; course reset "$@"; }
 command_status() { ready_course; course status "$@"; }

@@ -70,6 +70,7 @@ LabMarks anonymous(LabMarks marks) {
   for (MarkedItem& item : marks.items) {
     item.findings.clear();
     item.suggestion.clear();
+    item.question.clear();
     item.attached.clear();
     item.version.clear();
   }

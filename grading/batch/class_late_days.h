@@ -18,15 +18,18 @@ class HandInTimes {
   /// Errors    UsageError: as Roster(); no lab's column; a cell that is neither empty nor a moment
   HandInTimes(const Roster& table, const std::string& path, const std::vector<std::string>& labs);
 
-  /// By lab; empty where the table does not have the student.
-  std::map<std::string, Moment> of(const Student& student) const;
+  struct Row {
+    Student student;
+    std::map<std::string, Moment> times;  ///< by lab; without those that are unknown
+  };
+  const std::vector<Row>& rows() const { return rows_; }
 
  private:
-  const Roster table_;
-  std::vector<std::map<std::string, Moment>> times_;  ///< of each row
+  std::vector<Row> rows_;
 };
 
-/// Completes what is known of each student's hand-ins, in `handed_in`: the table's times, which take precedence over the
+/// Completes what is known of each student's hand-ins, in `handed_in`: the times of the table's row of that student, whom it
+/// may call by anything in the roster, which take precedence over the
 /// platform's; extensions; and how the free days are shared, over all labs with a policy of which a time is known, whether
 /// they are graded here or only in the table.
 /// `policies`: by lab. `times`: nullptr: there are none.
@@ -35,6 +38,7 @@ std::vector<std::string> complete_hand_in_times(const std::map<std::string, Late
                                                 const HandInTimes* times, std::vector<MarkedStudent>& students);
 
 /// What is known of the hand-in of several students together: what all have in common, or else that they differ.
-HandedIn together(const std::vector<HandedIn>& students);
+/// `policy`: nullptr: there is none.
+HandedIn together(const LatePolicy* policy, const std::vector<HandedIn>& students);
 
 }  // namespace lab::grading

@@ -124,11 +124,10 @@ class GradingOfClass {
   /// All students, and what is known of when each handed in.
   void find_students() {
     students_ = students_of_plan();
-    std::map<std::string, LatePolicy> policies;
     for (const KnownLab& lab : known_) {
-      if (lab.rubric.late) policies[lab.rubric.lab] = *lab.rubric.late;
+      if (lab.rubric.late) policies_[lab.rubric.lab] = *lab.rubric.late;
     }
-    for (const std::string& note : complete_hand_in_times(policies, roster_.get(), times_.get(), students_))
+    for (const std::string& note : complete_hand_in_times(policies_, roster_.get(), times_.get(), students_))
       say_note(note);
   }
 
@@ -139,7 +138,8 @@ class GradingOfClass {
       const auto known = student.handed_in.find(lab);
       if (student.who == who && known != student.handed_in.end()) each.push_back(known->second);
     }
-    const HandedIn all = together(each);
+    const auto policy = policies_.find(lab);
+    const HandedIn all = together(policy == policies_.end() ? nullptr : &policy->second, each);
     return all.at || all.differs ? std::optional(all) : std::nullopt;
   }
 
@@ -211,8 +211,10 @@ class GradingOfClass {
         outcome = outcome_from_json(found->second, lab);
         take_hand_in(submission, i, outcome);
       }
+      const Rubric rubric = place_.rubric(judged_lab(lab));
       outcome.handed_in = handed_in(one.who, lab);
-      const LabMarks marks = write_results(files_of(one, lab), place_.rubric(judged_lab(lab)), outcome);
+      outcome.student = rubric.own_numbers.empty() ? "" : one.identity.id;
+      const LabMarks marks = write_results(files_of(one, lab), rubric, outcome);
       results.push_back({{"lab", lab},
                          {"headline", headline(marks)},
                          {"seconds", outcome.seconds},
@@ -312,6 +314,7 @@ class GradingOfClass {
         try {
           LabOutcome outcome = read_results(folder);
           outcome.handed_in = handed_in(student.who, name);
+          outcome.student = lab.rubric.own_numbers.empty() ? "" : student.identity.id;
           LabMarks marks = write_results(folder, lab.rubric, outcome);
           if (marks.not_judged > 0) ++num_open_;
           overview.add(student.who, marks, outcome);
@@ -414,6 +417,7 @@ class GradingOfClass {
   std::unique_ptr<ResultStore> store_;
   ClassPlan plan_;
   std::vector<MarkedStudent> students_;
+  std::map<std::string, LatePolicy> policies_;            ///< by lab
   std::map<std::size_t, std::vector<std::string>> lost_;  ///< by hand-in
   std::vector<std::size_t> to_do_;                        ///< hand-ins of which something is due or lost
   std::size_t num_due_ = 0;

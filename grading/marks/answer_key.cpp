@@ -14,6 +14,7 @@
 #include "common/base/numbers.h"
 #include "common/base/text.h"
 #include "grading/marks/shown_marks.h"
+#include "grading/marks/suggestion.h"
 
 namespace lab::grading {
 namespace {
@@ -78,14 +79,25 @@ std::string manuals_of(const Rubric& rubric) {
   return lines;
 }
 
+std::string answers_of(const Rubric& rubric, const std::string& student) {
+  std::string lines = questions_of(rubric, student);
+  for (const RubricManual& manual : rubric.manuals) {
+    const auto cells = expected_cells(manual.id, numbers_of(rubric, manual, student));
+    if (!cells.empty()) lines += fmt::format("\n  {}\n    {}\n", manual.id, fmt::join(cells, "\n    "));
+  }
+  return lines;
+}
+
 }  // namespace
 
-std::string answer_key(const Rubric& rubric, const std::string& lab_folder) {
+std::string answer_key(const Rubric& rubric, const std::string& lab_folder, const std::string& student) {
   std::string key = fmt::format("{}: {}; {} marks, {} on top\n{}\n", rubric.lab, rubric.title,
                                 shown_marks(rubric.total), shown_marks(rubric.bonus_total), rubric.marks_source);
   key += section("Ladders and bonuses", ladders_of(rubric));
   key += section("Tasks; the reference solution is between markers in each task's file", tasks_of(rubric));
   key += section("Marked by a person", manuals_of(rubric));
+  if (!student.empty())
+    key += section("Written questions; the answers below are to those of the handout", answers_of(rubric, student));
   const std::string folder = lab_folder + "/answers";
   for (const std::string& name : answer_files(folder)) {
     const std::string bytes = read_file(folder + "/" + name);

@@ -51,11 +51,13 @@ std::string name_of(CheckOutcome::State state) {
   return "";
 }
 
-OrderedJson extra_data_of(const MarkedItem& item, const LabOutcome& outcome) {
+OrderedJson extra_data_of(const MarkedItem& item, const LabOutcome& outcome, const ShownToStudent& shown) {
   OrderedJson checks = OrderedJson::array();
   if (const auto task = outcome.tasks.find(item.id); task != outcome.tasks.end()) {
-    for (const CheckOutcome& check : task->second.checks)
-      checks.push_back({{"name", check.name}, {"state", name_of(check.state)}, {"symptom", check.symptom_id}});
+    for (const CheckOutcome& check : task->second.checks) {
+      if (shown.shows_check(check.name))
+        checks.push_back({{"name", check.name}, {"state", name_of(check.state)}, {"symptom", check.symptom_id}});
+    }
   }
   return {{"id", item.id},
           {"state", name_of(item.state)},
@@ -86,7 +88,7 @@ OrderedJson test_of(const MarkedItem& item, std::size_t number, const LabOutcome
   test["output_format"] = "text";
   test["tags"] = std::move(tags);
   test["visibility"] = to_text(item.visibility);
-  test["extra_data"] = extra_data_of(item, outcome);
+  test["extra_data"] = extra_data_of(item, outcome, shown);
   return test;
 }
 

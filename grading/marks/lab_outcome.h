@@ -52,6 +52,7 @@ struct TaskOutcome {
 /// One lab of one submission.
 struct LabOutcome {
   std::string lab;
+  std::string student = {};  ///< the id of who handed it in, for numbers of their own; empty: unknown
   std::map<std::string, TaskOutcome> tasks;
   std::vector<std::string> hand_in_notes;  ///< who handed it in, and missing, extra and refused files
   std::vector<std::string> notes;          ///< of the judge: compiler's first errors, what the run printed

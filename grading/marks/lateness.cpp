@@ -45,7 +45,7 @@ Lateness lateness_of(const LatePolicy& policy, const HandedIn& handed_in) {
   }
   std::optional<int> left = policy.free_days;
   if (left && handed_in.free_days_left) left = handed_in.free_days_left;
-  lateness.free_days_left = left;
+  if (!handed_in.several) lateness.free_days_left = left;
   if (!handed_in.at) return lateness;
 
   lateness.due = handed_in.extended_to.value_or(policy.due);
@@ -66,6 +66,7 @@ Lateness lateness_of(const LatePolicy& policy, const HandedIn& handed_in) {
     const int most = std::min(left.value_or(lateness.days), policy.free_days_per_lab.value_or(lateness.days));
     lateness.free_days = std::clamp(most, 0, lateness.days);
     if (left) lateness.free_days_left = *left - lateness.free_days;
+    if (handed_in.several) lateness.free_days_left.reset();
   }
   lateness.percent = std::min(policy.percent_per_day * (lateness.days - lateness.free_days), policy.most_percent);
   return lateness;

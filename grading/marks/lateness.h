@@ -16,7 +16,8 @@ struct HandedIn {
   std::optional<Moment> at = {};           ///< none: unknown
   std::optional<Moment> extended_to = {};  ///< the student's own due time; none: the lab's
   std::optional<int> free_days_left = {};  ///< by earlier labs; none: all of the policy's
-  bool differs = false;                    ///< it is of several students, of whom each has other late days
+  bool several = false;  ///< it is of several students, who have different free days left: these are not said
+  bool differs = false;  ///< ... and for whom late days cost differently
 };
 
 struct Lateness {

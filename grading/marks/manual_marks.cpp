@@ -74,6 +74,7 @@ std::string form_of(const RubricManual& manual, const MarkedItem* item) {
   if (item != nullptr) {
     form += comment_line("handed in",
                          item->attached.empty() ? "nothing" : fmt::format("{}", fmt::join(item->attached, ", ")));
+    form += comment_line("question", item->question);
     form += comment_line("suggestion", item->suggestion);
     if (item->marked_before) form += comment_line("before", item->findings.back());
   }
@@ -128,8 +129,12 @@ MarkedItem mark_manual(const Rubric& rubric, const RubricManual& manual, const L
   for (const std::string& file : files_of(manual)) {
     if (outcome.answers.count(file) != 0) item.attached.push_back(file);
   }
+  const QuestionNumbers numbers = numbers_of(rubric, manual, outcome.student);
+  if (!rubric.own_numbers.empty() && !numbers.empty())
+    item.question =
+        question_with(manual, numbers) + (outcome.student.empty() ? " (the handout's: unknown whose it is)" : "");
   if (const auto answer = outcome.answers.find(manual.file); answer != outcome.answers.end())
-    item.suggestion = suggestion_for(manual.id, answer->second);
+    item.suggestion = suggestion_for(manual.id, numbers, answer->second);
   if (const auto log = outcome.evidence.find(manual.file); log != outcome.evidence.end())
     item.suggestion = fmt::format("{} {}", log->first, log->second);
 

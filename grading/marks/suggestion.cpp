@@ -7,13 +7,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "common/base/text.h"
 
-// The expected numbers are those of a9_collectives/answers/written_answers_task1.md, which a test compares with the
-// running code; another test compares this file with those answers.
+// For the handout's numbers, what is expected is in a9_collectives/answers/written_answers_task1.md, which a test compares
+// with the running code; another test compares this file with those answers.
 namespace lab::grading {
 namespace {
 
@@ -61,15 +62,17 @@ bool is_rule(const std::string& row) {
   return row.find_first_not_of("|+-=: \t") == std::string::npos && row.find_first_of("-=") != std::string::npos;
 }
 
-/// The number that names a row, or -1.
+constexpr int kNoNumber = -1;
+
+/// The number that names a row, or kNoNumber.
 int row_number_of(const std::string& cell) {
-  int number = -1;
+  int number = kNoNumber;
   for (std::size_t at = 0; at < cell.size(); ++at) {
     if (!is_digit(cell[at])) continue;
-    if (number != -1) return -1;
+    if (number != kNoNumber) return kNoNumber;
     number = 0;
     for (; at < cell.size() && is_digit(cell[at]); ++at) {
-      if (number > 1000) return -1;
+      if (number > 1000) return kNoNumber;
       number = 10 * number + (cell[at] - '0');
     }
   }
@@ -79,7 +82,7 @@ int row_number_of(const std::string& cell) {
 struct ExpectedCell {
   std::string name;
   std::size_t table = 0;  ///< in the answer to the question, from 0
-  int row = 0;            ///< the number in its first cell
+  int row = 0;            ///< the number in its first cell; kNoNumber: the last row without one
   std::size_t column = 0;
   std::vector<double> numbers;
 };
@@ -89,34 +92,65 @@ struct ExpectedAnswer {
   std::vector<ExpectedCell> cells;
 };
 
-ExpectedAnswer broadcast_values() {
+ExpectedAnswer broadcast_values(int src, int factor) {
   ExpectedAnswer answer = {"Q1", {}};
+  const double value = factor * (src + 1);
   for (int rank = 0; rank < 4; ++rank) {
-    answer.cells.push_back({fmt::format("rank {}, printed x", rank), 0, rank, 1, {20}});
-    answer.cells.push_back({fmt::format("rank {}, printed y", rank), 0, rank, 2, {20}});
+    answer.cells.push_back({fmt::format("rank {}, printed x", rank), 0, rank, 1, {value}});
+    answer.cells.push_back({fmt::format("rank {}, printed y", rank), 0, rank, 2, {value}});
   }
   return answer;
 }
 
-ExpectedAnswer sums_so_far() {
+ExpectedAnswer sums_so_far(int first) {
   ExpectedAnswer answer = {"Q2", {}};
-  const std::vector<double> sums = {1, 3, 6, 10};
+  double sum = first;
   for (int rank = 1; rank < 4; ++rank) {
-    const std::string name = fmt::format("after root 0 received from rank {}", rank);
-    answer.cells.push_back({name, 0, rank, 1, {sums[static_cast<std::size_t>(rank)]}});
+    sum += rank + first;
+    answer.cells.push_back({fmt::format("after root 0 received from rank {}", rank), 0, rank, 1, {sum}});
   }
   for (int rank = 0; rank < 4; ++rank)
-    answer.cells.push_back({fmt::format("rank {}, final value", rank), 1, rank, 1, {sums.back()}});
+    answer.cells.push_back({fmt::format("rank {}, final value", rank), 1, rank, 1, {sum}});
   return answer;
 }
 
-ExpectedAnswer gathered_layout() {
+ExpectedAnswer gathered_layout(int offset) {
   ExpectedAnswer answer = {"Q3", {}};
+  std::vector<double> content;
+  for (int rank = 0; rank < 3; ++rank) {
+    content.push_back(rank);
+    content.push_back(rank + offset);
+  }
   for (int rank = 0; rank < 3; ++rank) {
     answer.cells.push_back({fmt::format("rank {}, shape of y", rank), 0, rank, 1, {6}});
-    answer.cells.push_back({fmt::format("rank {}, content of y", rank), 0, rank, 2, {0, 10, 1, 11, 2, 12}});
+    answer.cells.push_back({fmt::format("rank {}, content of y", rank), 0, rank, 2, content});
   }
   return answer;
+}
+
+/// A5's last row, that of the defaults.
+ExpectedAnswer pipeline_messages(const QuestionNumbers& numbers) {
+  const double batch = numbers.at("micro_batch"), sequence = numbers.at("sequence"), hidden = numbers.at("hidden");
+  const double bytes = batch * sequence * hidden * sizeof(float);
+  const double num_messages = 2.0 * numbers.at("micro_batches") * (numbers.at("stages") - 1);  // there and back
+  return {"Q3",
+          {{"shape", 0, kNoNumber, 1, {batch, sequence, hidden}},
+           {"bytes of a message", 0, kNoNumber, 3, {bytes}},
+           {"messages of a batch", 0, kNoNumber, 4, {num_messages}},
+           {"bytes of a batch", 0, kNoNumber, 5, {bytes * num_messages}}}};
+}
+
+/// Nothing for an item whose answer is not exact, or that has no such numbers.
+std::optional<ExpectedAnswer> answer_to(const std::string& manual_id, const QuestionNumbers& numbers) {
+  const auto has = [&](const char* name) { return numbers.count(name) != 0; };
+  if (manual_id == "a5.written_q3" && has("micro_batch") && has("sequence") && has("hidden") && has("stages") &&
+      has("micro_batches"))
+    return pipeline_messages(numbers);
+  if (manual_id == "a9.written_q1" && has("src") && has("factor"))
+    return broadcast_values(numbers.at("src"), numbers.at("factor"));
+  if (manual_id == "a9.written_q2" && has("first")) return sums_so_far(numbers.at("first"));
+  if (manual_id == "a9.written_q3" && has("offset")) return gathered_layout(numbers.at("offset"));
+  return std::nullopt;
 }
 
 bool are_near(const std::vector<double>& a, const std::vector<double>& b) {
@@ -223,11 +257,18 @@ std::vector<double> numbers_of_cell(std::string_view cell) {
   return numbers;
 }
 
-std::string suggestion_for(const std::string& manual_id, const std::string& text) {
-  if (manual_id == "a9.written_q1") return compare(broadcast_values(), text);
-  if (manual_id == "a9.written_q2") return compare(sums_so_far(), text);
-  if (manual_id == "a9.written_q3") return compare(gathered_layout(), text);
-  return "";
+std::string suggestion_for(const std::string& manual_id, const QuestionNumbers& numbers, const std::string& text) {
+  const auto answer = answer_to(manual_id, numbers);
+  return answer ? compare(*answer, text) : "";
+}
+
+std::vector<std::string> expected_cells(const std::string& manual_id, const QuestionNumbers& numbers) {
+  std::vector<std::string> lines;
+  const auto answer = answer_to(manual_id, numbers);
+  if (!answer) return lines;
+  for (const ExpectedCell& cell : answer->cells)
+    lines.push_back(fmt::format("{}: {}", cell.name, fmt::join(cell.numbers, " ")));
+  return lines;
 }
 
 }  // namespace lab::grading

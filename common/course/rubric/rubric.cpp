@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string>
@@ -46,8 +47,22 @@ RubricTask read_task(const TomlTable& table) {
   return task;
 }
 
+RubricNumber read_number(const TomlTable& table) {
+  table.require_known({"name", "handout", "from", "to"});
+  const auto integer = [&](const std::string& key) {
+    const double number = table.number(key);
+    constexpr double kMost = 1e6;
+    if (number != std::floor(number) || std::abs(number) > kMost)
+      throw UsageError(
+          fmt::format("{}: {}: expected an integer from {} to {}, got {}", table.place(), key, -kMost, kMost, number));
+    return static_cast<int>(number);
+  };
+  return {table.string("name"), integer("handout"), integer("from"), integer("to")};
+}
+
 RubricManual read_manual(const TomlTable& table) {
-  table.require_known({"id", "title", "file", "also", "marks", "bonus", "look_for", "visibility"});
+  table.require_known(
+      {"id", "title", "file", "also", "marks", "bonus", "look_for", "question", "numbers", "visibility"});
   RubricManual manual;
   manual.id = table.string("id");
   manual.title = table.string("title");
@@ -56,6 +71,8 @@ RubricManual read_manual(const TomlTable& table) {
   manual.marks = table.number("marks", 0);
   manual.bonus = table.boolean("bonus", false);
   manual.look_for = table.string("look_for", "");
+  manual.question = table.string("question", "");
+  for (const TomlTable& number : table.tables("numbers")) manual.numbers.push_back(read_number(number));
   return manual;
 }
 
@@ -140,8 +157,12 @@ struct InstructorsParts {
 };
 
 InstructorsParts parts_for(const std::string& lab, const TomlTable& file) {
+  const std::vector<std::string> known_of_lab = {"visibility", "task", "manual",  "ladder",     "bonus",
+                                                 "judging",    "late", "release", "own_numbers"};
   if (file.has("lab")) {
-    file.require_known({"lab", "visibility", "task", "manual", "ladder", "bonus", "judging", "late", "release"});
+    std::vector<std::string> known = known_of_lab;
+    known.emplace_back("lab");
+    file.require_known(known);
     return {file.string("lab") == lab ? std::optional(file) : std::nullopt, std::nullopt};
   }
   const std::optional<TomlTable> late = file.table("late");
@@ -152,7 +173,7 @@ InstructorsParts parts_for(const std::string& lab, const TomlTable& file) {
     file.table(key);  // refuses what is of no lab
   }
   const auto part = file.table(lab);
-  if (part) part->require_known({"visibility", "task", "manual", "ladder", "bonus", "judging", "late", "release"});
+  if (part) part->require_known(known_of_lab);
   return {part, late};
 }
 
@@ -259,14 +280,15 @@ std::vector<std::string> Rubric::dependents_of(const std::string& task) const {
 
 Rubric load_rubric(const std::string& path) {
   const TomlTable file = TomlTable::load(path);
-  file.require_known({"lab", "title", "total", "bonus_total", "marks_source", "visibility", "hand_in", "judging",
-                      "task", "manual", "ladder", "bonus"});
+  file.require_known({"lab", "title", "total", "bonus_total", "marks_source", "own_numbers", "visibility", "hand_in",
+                      "judging", "task", "manual", "ladder", "bonus"});
   Rubric rubric;
   rubric.lab = file.string("lab");
   rubric.title = file.string("title");
   rubric.total = file.number("total");
   rubric.bonus_total = file.number("bonus_total", 0);
   rubric.marks_source = file.string("marks_source", "");
+  rubric.own_numbers = file.string("own_numbers", "");
 
   const Visibility visibility = read_visibility(file, Visibility::kVisible);
   std::map<std::string, std::string> places = {{"", path}};
@@ -302,6 +324,7 @@ Rubric with_overrides(const Rubric& rubric, const std::string& path) {
   change_items(*part, "ladder", changed.ladders, places, change_ladder);
   change_items(*part, "bonus", changed.bonuses, places, change_bonus);
   if (const auto judging = part->table("judging")) changed.judging = read_judging(*judging, changed.judging);
+  changed.own_numbers = part->string("own_numbers", rubric.own_numbers);
   changed.late = late;
   changed.releases = read_releases(*part);
   changed.total = marks_without_bonus(changed);

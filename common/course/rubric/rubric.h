@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/course/rubric/late_policy.h"
+#include "common/course/rubric/own_numbers.h"
 #include "common/course/rubric/release.h"
 
 // A lab's rubric.toml: tasks, marks, prerequisites, hints, and what is handed in. Free of tensors.
@@ -44,6 +45,8 @@ struct RubricManual {
   double marks = 0;               ///< 0 where a ladder counts it
   bool bonus = false;             ///< counts above the total
   std::string look_for;           ///< for the grader; empty in a starter
+  std::string question;           ///< of those with numbers: as in the handout, with {NAME} in the place of each
+  std::vector<RubricNumber> numbers = {};  ///< that each student may have of their own
   Visibility visibility = Visibility::kVisible;
 };
 
@@ -89,6 +92,7 @@ struct Rubric {
   std::string title;
   double total = 0, bonus_total = 0;
   std::string marks_source;
+  std::string own_numbers;  ///< any text, by which each student gets other numbers; empty: everybody has the handout's
   RubricHandIn hand_in;
   RubricJudging judging;
   std::optional<LatePolicy> late;       ///< of an instructor's file
@@ -111,7 +115,7 @@ Rubric load_rubric(const std::string& path);
 
 /// The rubric with an instructor's overrides applied: its tables name a task, manual item, ladder or bonus by `id` and
 /// give other `marks`, `bonus`, `needs`, `all_or_nothing`, `visibility`; [judging] other sizes; `visibility` alone is that
-/// of every item that has none in this file; [late] what late days cost; [[release]] what is shown later. Totals follow
+/// of every item that has none in this file; [late] what late days cost; [[release]] what is shown later; `own_numbers`. Totals follow
 /// from the marks.
 /// The file is for one lab (`lab = "a9_collectives"`) or has a table for each ([a9_collectives]), and perhaps [late] for
 /// the course.

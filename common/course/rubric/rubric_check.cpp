@@ -118,6 +118,15 @@ class RubricCheck {
       require(is_inner_path(path), manual.id,
               fmt::format("also: expected a path inside the lab's folder, got '{}'", path));
     }
+    std::set<std::string> names;
+    for (const RubricNumber& number : manual.numbers) {
+      require(manual.question.find("{" + number.name + "}") != std::string::npos, manual.id,
+              fmt::format("numbers: expected {{{}}} in its question", number.name));
+      require(names.insert(number.name).second, manual.id, fmt::format("numbers: '{}' is there twice", number.name));
+      require(number.from <= number.handout && number.handout <= number.to, manual.id,
+              fmt::format("numbers: '{}': expected from <= handout <= to, got {}, {}, {}", number.name, number.from,
+                          number.handout, number.to));
+    }
   }
 
   /// A name without a dot is that of a single check, known only to the lab's cases.

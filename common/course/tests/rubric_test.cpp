@@ -107,6 +107,32 @@ TEST_CASE("a rubric is read") {
   CHECK(load(with("look_for = \"forty-two\"\n", "")).manuals.at(0).look_for.empty());
 }
 
+TEST_CASE("a written question's numbers") {
+  const std::string item = "look_for = \"forty-two\"\n";
+  const auto numbers = [&](const std::string& text) { return with(item, item + text); };
+  const Rubric rubric =
+      load("own_numbers = \"x\"\n" +
+           numbers("question = \"{n} ranks\"\nnumbers = [{name = \"n\", handout = 4, from = 2, to = 8}]\n"));
+  CHECK(rubric.own_numbers == "x");
+  REQUIRE(rubric.manuals.at(0).numbers.size() == 1);
+  CHECK(rubric.manuals[0].question == "{n} ranks");
+  CHECK(rubric.manuals[0].numbers[0].handout == 4);
+  CHECK(rubric.manuals[0].numbers[0].to == 8);
+  CHECK(overridden(rubric, "[a0_pipes]\nown_numbers = \"y\"\n").own_numbers == "y");
+  CHECK(overridden(rubric, "[a0_pipes]\n").own_numbers == "x");
+  const auto refusal = [&](const std::string& text) { return rubric_refusal(numbers(text)); };
+  CHECK(contains(refusal("numbers = [{name = \"n\", handout = 4, from = 2, to = 8}]\n"),
+                 "numbers: expected {n} in its question"));
+  CHECK(contains(refusal("question = \"{n}\"\nnumbers = [{name = \"n\", handout = 9, from = 2, to = 8}]\n"),
+                 "numbers: 'n': expected from <= handout <= to, got 2, 9, 8"));
+  CHECK(contains(refusal("question = \"{n}\"\nnumbers = [{name = \"n\", handout = 4.5, from = 2, to = 8}]\n"),
+                 "handout: expected an integer"));
+  CHECK(contains(refusal("question = \"{n}\"\nnumbers = [{name = \"n\", handout = 4, from = 2, to = 8},"
+                         "{name = \"n\", handout = 4, from = 2, to = 8}]\n"),
+                 "numbers: 'n' is there twice"));
+  CHECK(contains(refusal("numbers = [{name = \"n\", handout = 4, from = 2}]\n"), "to: expected a number, got nothing"));
+}
+
 TEST_CASE("what is wrong with a rubric is said with its line") {
   CHECK(rubric_refusal(with("a0.valve\"", "a0.pipe\"")) == "rubric.toml:18: a0.pipe: this id is used twice");
   CHECK(contains(rubric_refusal(with("a0.valve\"", "b0.valve\"")), "rubric.toml:18: id: expected a0.NAME"));

@@ -50,6 +50,25 @@ TEST_CASE("times come from the table, or else the platform; free days are shared
   CHECK_FALSE(students[2].handed_in["a9_collectives"].at);
 }
 
+TEST_CASE("a table may call students as any column of the roster does, or as they call themselves") {
+  const Roster roster("Student,ID,SIS User ID\nAda Lovelace,11,s1\nGrace Hopper,12,s2\n", "r.csv");
+  const auto times_by = [](const std::string& csv) { return HandInTimes(Roster(csv, "t.csv"), "t.csv", kTwoLabs); };
+  const auto known_of = [&](const HandInTimes& times, const Roster* by) {
+    std::vector<MarkedStudent> students = {a_student({}, "s2", "Grace Hopper")};
+    if (by != nullptr) students[0].roster_row = 1;
+    students[0].handed_in["a9_collectives"];
+    complete_hand_in_times(two_policies(), by, &times, students);
+    return students[0].handed_in["a9_collectives"].at.has_value();
+  };
+  for (const char* row : {"12,", "S2,", "x,\"Hopper, Grace\"", "x,Grace Hopper"})
+    CHECK_MESSAGE(known_of(times_by("ID,Name,a9\n" + std::string(row) + ",2026-12-16T00:00Z\n"), &roster), row);
+  for (const char* row : {"11,", "13,Hopper", "x,"})
+    CHECK_MESSAGE(!known_of(times_by("ID,Name,a9\n" + std::string(row) + ",2026-12-16T00:00Z\n"), &roster), row);
+  CHECK(known_of(times_by("ID,Name,a9\nS2,,2026-12-16T00:00Z\n"), nullptr));
+  CHECK(known_of(times_by("ID,Name,a9\nx,grace hopper,2026-12-16T00:00Z\n"), nullptr));
+  CHECK_FALSE(known_of(times_by("ID,Name,a9\nx,,2026-12-16T00:00Z\n"), nullptr));
+}
+
 TEST_CASE("extensions are those of whom they name") {
   const Roster roster("Student,ID,Email\nAda Lovelace,s1,ada@x.org\nGrace Hopper,s2,g@x.org\n", "r.csv");
   auto policies = two_policies();
@@ -66,19 +85,34 @@ TEST_CASE("extensions are those of whom they name") {
 }
 
 TEST_CASE("a group's hand-in: what its students have in common") {
+  const LatePolicy policy = two_policies()["a9_collectives"];
   HandedIn one;
-  one.at = moment_in("2026-12-16T00:00Z");
+  one.at = moment_in("2026-12-16T19:00Z");  // two days late
   one.free_days_left = 2;
   HandedIn other = one;
-  other.at = moment_in("2026-12-16T01:00+01:00");
-  CHECK_FALSE(together({one, other}).differs);
-  CHECK(together({one, other}).free_days_left == 2);
+  other.at = moment_in("2026-12-16T20:00+01:00");
+  CHECK_FALSE(together(&policy, {one, other}).several);
+  CHECK(lateness_of(policy, together(&policy, {one, other})).free_days_left == 0);
   other.free_days_left = 1;
-  CHECK(together({one, other}).differs);
+  CHECK(together(&policy, {one, other}).differs);
+  CHECK_FALSE(together(nullptr, {one, other}).differs);
   other = one;
   other.extended_to = one.at;
-  CHECK(together({one, other}).differs);
-  CHECK_FALSE(together({}).at);
+  CHECK(together(&policy, {one, other}).differs);
+  other = one;
+  other.at.reset();
+  CHECK(together(&policy, {one, other}).differs);
+  CHECK_FALSE(together(&policy, {}).at);
+
+  // It costs nobody anything: then it does not matter what each has left, and nobody reads that of the others.
+  one.at = other.at = moment_in("2026-12-15T18:00Z");
+  other.free_days_left = 1;
+  const Lateness late = lateness_of(policy, together(&policy, {one, other}));
+  CHECK(late.state == Lateness::State::kInTime);
+  CHECK_FALSE(late.free_days_left);
+  one.at = other.at = moment_in("2026-12-16T18:00Z");
+  CHECK(lateness_of(policy, together(&policy, {one, other})).free_days == 1);
+  CHECK_FALSE(lateness_of(policy, together(&policy, {one, other})).free_days_left);
 }
 
 TEST_CASE("a table of times that cannot be used says why") {

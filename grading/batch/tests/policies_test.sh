@@ -135,6 +135,19 @@ policies 3
 grade_all "${roster[@]}"
 judged 1 "other sizes for one lab judge that lab again, and no other"
 
+# Numbers of one's own.
+run "$bin/labcourse" questions a9 --root "$root"
+says "without a policy, everybody has the handout's questions" 'src = 1.*10 \* \(r \+ 1\)'
+printf '[a9_collectives]\nown_numbers = "a year"\n' >"$scratch/numbers.toml"
+run "$bin/labgrade" answers a9 --for s1 --rubric "$scratch/numbers.toml" --source "$root"
+says "the key has a student's own questions" '^These are the numbers of s1, in place of'
+says "... and what their tables must hold" '^    rank 3, printed y: [0-9]+$'
+own=$(grep 'Q1: broadcast values: ' "$scratch/out")
+run "$bin/labgrade" answers a9 --for s2 --rubric "$scratch/numbers.toml" --source "$root"
+verdict "$([[ $own && $own != "$(grep 'Q1: broadcast values: ' "$scratch/out")" ]]; echo $?)" "... which are not a neighbour's: $own"
+run "$bin/labgrade" answers a4 --for s2 --source "$root"
+refuses "a lab whose questions have no numbers" 2 'a4_data_tensor: expected a lab with numbers'
+
 # Without whose it is.
 grade_all "${roster[@]}" --anonymous "$scratch/public"
 judged 0 "an export judges nothing again"

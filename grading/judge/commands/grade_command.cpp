@@ -37,7 +37,7 @@ LabOutcome with_task(const std::string& folder, const std::string& task, const L
   outcome.evidence = again.evidence;
   outcome.needs_look = again.needs_look;
   outcome.hand_in_notes = again.hand_in_notes;
-  outcome.handed_in = again.handed_in;
+  outcome.student = again.student;
   outcome.notes = again.notes;  // of all files: the whole hand-in was read and built
   outcome.isolation = again.isolation;
   outcome.seconds = again.seconds;
@@ -65,10 +65,12 @@ bool grade_lab(const JudgingPlace& place, const Submission& submission, std::siz
                const GradeArguments& options) {
   const JudgedLab& lab = judged_lab(submission.labs[item].lab);
   LabOutcome outcome = outcome_of(place, submission, item, options.how);
-  if (!options.handed_in.empty()) outcome.handed_in = HandedIn{moment_of(options.handed_in, "--handed-in")};
+  const Rubric rubric = place.rubric(lab);
+  if (!rubric.own_numbers.empty()) outcome.student = submission.identity.id;
   const std::string folder = options.out + "/" + lab.folder;
   if (!options.how.judging.only_task.empty()) outcome = with_task(folder, options.how.judging.only_task, outcome);
-  const LabMarks marks = write_results(folder, place.rubric(lab), outcome);
+  if (!options.handed_in.empty()) outcome.handed_in = HandedIn{moment_of(options.handed_in, "--handed-in")};
+  const LabMarks marks = write_results(folder, rubric, outcome);
   fmt::print("{}  {:.1f} s  {}/report.md\n", headline(marks), outcome.seconds, folder);
   for (const MarkedItem& marked : marks.items) {
     if (marked.marked_before)

@@ -48,12 +48,14 @@ void marks_command(cli::App& app) {
 void answers_command(cli::App& app) {
   auto& name = app.own(std::string());
   auto& options = app.own(RubricOptions());
+  auto& student = app.own(std::string());
   app.add_argument("LAB", name, "such as a9");
+  app.add_text("--for", student, "ID", "also the questions of this student, and what their tables must hold");
   options.add_to(app);
   app.set_action([&] {
     const JudgedLab& lab = judged_lab(name);
-    fmt::print("{}", answer_key(rubric_of(lab, options.source, options.rubric, options.now()),
-                                options.source + "/" + lab.folder));
+    const Rubric rubric = rubric_of(lab, options.source, options.rubric, options.now());
+    fmt::print("{}", answer_key(rubric, options.source + "/" + lab.folder, student));
     return ExitCode::kAllMatch;
   });
 }

@@ -32,6 +32,7 @@ Graded a_grading() {
   graded.rubric.tasks = {a_task("a9.x", 10), a_task("a9.y", 5), a_task("a9.z", 2)};
   graded.rubric.tasks[2].bonus = true;
   graded.rubric.manuals = {a_manual("a9.written_q1", 15, "answers.md")};
+  graded.rubric.manuals[0].numbers = {{"src", 1, 0, 3}, {"factor", 10, 2, 19}};
   graded.outcome.tasks = {
       {"a9.x", judged("a9.x", {CheckState::kPassed})},
       {"a9.y", judged("a9.y", {CheckState::kPassed, CheckState::kFailed, CheckState::kSkipped, CheckState::kFailed})},

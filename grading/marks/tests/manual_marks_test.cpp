@@ -88,6 +88,29 @@ TEST_CASE("manual marks: what is wrong is said") {
   CHECK(refused("not toml") != "accepted");
 }
 
+TEST_CASE("manual marks: the form has a student's own question, where each has another") {
+  Rubric rubric = manual_rubric();
+  rubric.manuals[1].question = "`{factor}` from {src}";
+  rubric.manuals[1].numbers = {{"src", 1, 0, 3}, {"factor", 10, 2, 19}};
+  LabOutcome outcome;
+  outcome.student = "s1";
+  outcome.answers["answers.md"] = "## Q1\n| 0 | 20 | 20 |\n";
+  const auto form = [&] {
+    const TemporaryFolder folder;
+    write_manual_form(folder.file("manual.toml"), rubric, marks_of(rubric, outcome, {}));
+    return read_bytes(folder.file("manual.toml"));
+  };
+  CHECK(form().find("# question") == std::string::npos);
+  CHECK(form().find("# suggestion: 2 of 8 cells") != std::string::npos);
+  rubric.own_numbers = "a year";
+  const QuestionNumbers own = numbers_of(rubric, rubric.manuals[1], "s1");
+  CHECK(form().find("# question: " + question_with(rubric.manuals[1], own) + "\n# suggestion: 0 of 8 cells") !=
+        std::string::npos);
+  outcome.student.clear();
+  CHECK(form().find("# question: `10` from 1 (the handout's: unknown whose it is)\n# suggestion: 2 of 8") !=
+        std::string::npos);
+}
+
 LabMarks some_marks() {
   LabMarks marks;
   for (const char* id : {"a9.schematic", "a9.written_q1"}) {

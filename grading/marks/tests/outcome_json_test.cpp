@@ -61,13 +61,14 @@ TEST_CASE("when it was handed in is kept, if it is known") {
   handed_in.at = moment_in("2026-12-01T18:00:01+01:00");
   handed_in.extended_to = moment_in("2026-12-05T18:00Z");
   handed_in.free_days_left = 0;
-  handed_in.differs = true;
+  handed_in.several = handed_in.differs = true;
   outcome.handed_in = handed_in;
   const std::string text = outcome_to_json(outcome);
   const LabOutcome read = outcome_from_json(text, "x");
   CHECK(outcome_to_json(read) == text);
   CHECK(read.handed_in->at == handed_in.at);
   CHECK(read.handed_in->free_days_left == 0);
+  CHECK(read.handed_in->several);
   CHECK(read.handed_in->differs);
   outcome.handed_in = HandedIn();
   CHECK_FALSE(outcome_from_json(outcome_to_json(outcome), "x").handed_in->at);

@@ -110,7 +110,7 @@ TEST_CASE("Gradescope's file holds back what the reports do, and its score count
   const std::string json = to_gradescope_json(graded.marks(), graded.outcome);
   CHECK(json.find("4711") == std::string::npos);
   CHECK(json.find("Held back until") != std::string::npos);
-  CHECK(json.find("a9.allgather.Check1: on 4 ranks") == std::string::npos);
+  CHECK(json.find("a9.allgather.Check1") == std::string::npos);
   CHECK(json.find("\"visibility\": \"hidden\"") != std::string::npos);
   CHECK(json.find("\"score\": 4.5") != std::string::npos);
 }
