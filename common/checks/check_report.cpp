@@ -70,20 +70,22 @@ nlohmann::json json_of_use(const ResourceUse& use) {
 nlohmann::json json_of_case(const CheckedCase& checked) {
   nlohmann::json ranks = nlohmann::json::array();
   for (const RankVerdict& rank : checked.ranks) ranks.push_back(json_of_use(rank.used));
-  return {{"name", checked.name},
-          {"passed", checked.right()},
-          {"skipped", checked.skipped()},
-          {"words", checked.skipped() ? checked.ranks.front().reason : message_of_case(checked)},
-          {"text", checked.right() || checked.skipped() ? "" : text_of_case(checked)},
-          {"label", checked.right() || checked.skipped() ? "" : label_of(checked)},
-          {"rank_lines", checked.rank_lines},
-          {"ended_world", checked.failure.has_value()},
-          {"symptom", checked.symptom ? checked.symptom->id : ""},
-          {"likely", checked.symptom ? checked.symptom->message : ""},
-          {"most_of_a_rank", page::figures_to_json(checked.used)},
-          {"at_most", page::figures_to_json(checked.limits)},
-          {"used", ranks},
-          {"of_one_process", json_of_use(checked.of_one_process)}};
+  nlohmann::json json = {{"name", checked.name},
+                         {"passed", checked.right()},
+                         {"skipped", checked.skipped()},
+                         {"words", checked.skipped() ? checked.ranks.front().reason : message_of_case(checked)},
+                         {"text", checked.right() || checked.skipped() ? "" : text_of_case(checked)},
+                         {"label", checked.right() || checked.skipped() ? "" : label_of(checked)},
+                         {"rank_lines", checked.rank_lines},
+                         {"ended_world", checked.failure.has_value()},
+                         {"symptom", checked.symptom ? checked.symptom->id : ""},
+                         {"likely", checked.symptom ? checked.symptom->message : ""},
+                         {"most_of_a_rank", page::figures_to_json(checked.used)},
+                         {"at_most", page::figures_to_json(checked.limits)},
+                         {"used", ranks},
+                         {"of_one_process", json_of_use(checked.of_one_process)}};
+  if (!checked.timeline.empty()) json["timeline"] = nlohmann::json::parse(checked.timeline);
+  return json;
 }
 
 }  // namespace

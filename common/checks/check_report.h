@@ -34,11 +34,12 @@ class Summary {
 
 /// [{task, passed, skipped, todo, exit_code, words, ranks,
 ///   checks: [{name, passed, skipped, words, text, label, rank_lines, ended_world, symptom, likely, most_of_a_rank,
-///             at_most, used, of_one_process}]}]:
+///             at_most, used, of_one_process, timeline}]}]:
 /// `symptom` is an id, `likely` its message, `words` of a task the first line of check_text() after the id, `text` of a
 /// check its lines there, which begin with `label`; `rank_lines` what each rank was doing when the world was stuck; it
 /// `ended_world` if it threw, crashed or waited forever. `most_of_a_rank` are the costs of the rank that has most of
-/// each, `at_most` their bounds (page/shown_costs.h), `used` those of each rank.
+/// each, `at_most` their bounds (page/shown_costs.h), `used` those of each rank. `timeline`, what the ranks did in model
+/// time (comm/trace/timeline_json.h), only of a wrong check that communicates.
 std::string check_json(const std::vector<TaskCheck>& checks);
 
 }  // namespace lab

@@ -5,11 +5,14 @@
 #include <exception>
 #include <future>
 #include <iterator>
+#include <nlohmann/json.hpp>
+#include <numeric>
 #include <utility>
 
 #include "common/base/errors.h"
 #include "common/base/failure.h"
 #include "common/checks/case.h"
+#include "common/comm/trace/timeline_json.h"
 #include "common/launch/one_rank.h"
 #include "common/launch/supervise/cores.h"
 #include "common/rank/perform_and_keep.h"
@@ -77,11 +80,42 @@ CaseVerdict RecordedWorld::judged(const Case& test_case, std::uint64_t seed) con
   return judge_case(test_case, static_cast<int>(by_rank.size()), seed, records);
 }
 
+std::string RecordedWorld::timeline_of(const Case& test_case, std::uint64_t seed) const {
+  const auto size = static_cast<int>(by_rank.size());
+  const bool is_whole = came_through(test_case);
+  std::vector<comm::RankTrace> shown(by_rank.size());
+  for (int rank = 0; rank < static_cast<int>(traces.size()); ++rank) {
+    const auto at = static_cast<std::size_t>(rank);
+    if (!is_whole && std::find(stuck_ranks.begin(), stuck_ranks.end(), rank) == stuck_ranks.end()) continue;
+    for (const CaseTrace& trace : traces[at]) {
+      if (trace.task == test_case.task && trace.name == test_case.name) shown[at] = trace;
+    }
+    const CaseRecord* const record = find(rank, test_case);
+    if (record != nullptr && record->state == CaseRecord::State::kReturned)
+      shown[at].length_ps = record->used.model_time.total;
+  }
+  const bool any_message = std::any_of(shown.begin(), shown.end(), [](const comm::RankTrace& trace) {
+    return std::any_of(trace.events.begin(), trace.events.end(),
+                       [](const comm::TraceEvent& event) { return event.kind != comm::TraceKind::kComputation; });
+  });
+  if (!any_message && !(is_whole && must_communicate(test_case, size, seed))) return "";
+  return comm::timeline_json(shown, is_whole).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 RecordedWorld record_cases(const std::vector<Case>& cases, const CallTable& calls, const launch::WorldSpec& spec,
                            std::uint64_t seed) {
   const RecordFiles files(spec.num_ranks);
   RecordedWorld world;
-  launch::WorldOutcome outcome = run_record_world(cases, calls, spec, seed, files.descriptors());
+  launch::WorldSpec traced = spec;
+  traced.traced = true;
+  launch::WorldOutcome outcome = run_record_world(cases, calls, traced, seed, files.descriptors());
+  for (int rank = 0; rank < spec.num_ranks; ++rank)
+    world.traces.push_back(
+        traces_by_case(cases, {rank, spec.num_ranks, seed}, outcome.ranks[static_cast<std::size_t>(rank)].trace));
+  if (!outcome.rank_lines.empty()) {
+    world.stuck_ranks.resize(static_cast<std::size_t>(spec.num_ranks));
+    std::iota(world.stuck_ranks.begin(), world.stuck_ranks.end(), 0);
+  }
   world.failure = std::move(outcome.failure);
   world.rank_lines = std::move(outcome.rank_lines);
   for (RecordsRead& read : files.read()) {
@@ -135,9 +169,12 @@ std::vector<CheckedCase> check_apart(const std::vector<Case>& cases, std::uint64
     for (std::size_t i = next++; i < cases.size(); i = next++) {
       const auto& [world, to_blame] = deciding[i];
       static_cast<CaseVerdict&>(checked[i]) = world->judged(cases[i], seed);
-      if (!to_blame) continue;
-      checked[i].failure = world->failure;
-      checked[i].rank_lines = world->rank_lines;
+      if (to_blame) {
+        checked[i].failure = world->failure;
+        checked[i].rank_lines = world->rank_lines;
+      }
+      if (!checked[i].right() && !checked[i].skipped() && !checked[i].not_implemented())
+        checked[i].timeline = world->timeline_of(cases[i], seed);
     }
   };
   std::vector<std::future<void>> others;  // expected results take as long as the ranks took

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/checks/case.h"
+#include "common/checks/case_trace.h"
 #include "common/checks/verdict.h"
 #include "common/launch/run_ranks.h"
 #include "common/rank/record.h"
@@ -33,6 +34,9 @@ struct RecordedWorld {
   bool intact = true;  ///< false: something other than a record was written, perhaps over records
   std::optional<launch::RankFailure> failure;  ///< why the world failed, in any way
   std::vector<std::string> rank_lines;         ///< what each rank was doing when it was found stuck
+  std::vector<std::vector<CaseTrace>> traces;  ///< by rank, also of a case from which it has not returned
+  /// If it was found stuck: ranks that had come as far as they could, in every such run.
+  std::vector<int> stuck_ranks;
 
   /// The rank's record of a case; nullptr: none.
   const CaseRecord* find(int rank, const Case& test_case) const;
@@ -41,6 +45,10 @@ struct RecordedWorld {
   /// Whether some rank had finished the case, and may have gone on to the next one.
   bool some_rank_left(const Case& test_case) const;
   CaseVerdict judged(const Case& test_case, std::uint64_t seed) const;
+  /// What the ranks did in a case, in model time, as comm::timeline_json() writes it; of a case that did not come
+  /// through, what its stuck ranks did. Empty: the ranks neither communicated nor had to, or there is no part of the run
+  /// that is the same in every one.
+  std::string timeline_of(const Case& test_case, std::uint64_t seed) const;
 };
 
 /// Performs cases in a new world. As for run_ranks(): forks from this process.
@@ -69,6 +77,7 @@ std::vector<DecidingWorld> perform_apart(const std::vector<Case>& cases, const P
 struct CheckedCase : CaseVerdict {
   std::optional<launch::RankFailure> failure;  ///< of its world, if the case is to blame for that
   std::vector<std::string> rank_lines;         ///< what each rank was doing when that world was found stuck
+  std::string timeline;                        ///< of a wrong case: see RecordedWorld::timeline_of()
 
   bool right() const { return passed() && !failure; }
 };

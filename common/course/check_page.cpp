@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "common/base/errors.h"
 #include "common/base/text.h"
+#include "common/course/compiler_messages.h"
 #include "common/page/shown_costs.h"
 
 namespace lab {
@@ -24,6 +26,7 @@ page::ShownCheck shown_check(const json& check) {
   shown.lines = check.at("rank_lines").get<std::vector<std::string>>();
   shown.costs = page::shown_costs(page::figures_from_json(check.at("most_of_a_rank")),
                                   page::figures_from_json(check.at("at_most")));
+  if (check.contains("timeline")) shown.timeline = check.at("timeline").dump();
   return shown;
 }
 
@@ -57,24 +60,44 @@ page::ShownItem shown_task(const json& task, const CourseTree& tree) {
   return item;
 }
 
+/// A lab that was not built, and why.
+page::ShownItem shown_build(const CombinedResults::Problem& problem, const CourseTree& tree) {
+  page::ShownItem item;
+  item.id = problem.lab;
+  const Rubric* const lab = tree.find_lab(problem.lab);
+  item.title = lab != nullptr ? lab->title : problem.lab;
+  item.label = "not built";
+  item.findings = compiler_messages(problem.build, std::filesystem::absolute(tree.root()).lexically_normal().string());
+  if (item.findings.empty()) item.findings.push_back(problem.what);
+  return item;
+}
+
 }  // namespace
 
 page::ResultPage check_page(const CombinedResults& results, const CourseTree& tree) {
   page::ResultPage page;
   page.title = "What lab check found";
-  int num_right = 0;
+  std::size_t num_right = 0, num_tasks = 0;
   try {
     for (const json& task : json::parse(results.json())) {
       page.items.push_back(shown_task(task, tree));
+      ++num_tasks;
       if (page.items.back().standing == Standing::kRight) ++num_right;
     }
   } catch (const json::exception& failure) {
     throw UsageError(fmt::format("expected the JSON of a lab's check: {}", failure.what()));
   }
-  for (const CombinedResults::Problem& problem : results.problems())
-    page.notes.push_back(problem.lab + ": " + problem.what);
-  page.headline = fmt::format("{} of {} right", num_right, counted(page.items.size(), "task"));
-  if (!page.items.empty()) page.share = static_cast<double>(num_right) / static_cast<double>(page.items.size());
+  std::size_t num_not_built = 0;
+  for (const CombinedResults::Problem& problem : results.problems()) {
+    if (problem.build.empty()) {
+      page.notes.push_back(problem.lab + ": " + problem.what);
+    } else {
+      page.items.insert(page.items.begin() + static_cast<std::ptrdiff_t>(num_not_built++), shown_build(problem, tree));
+    }
+  }
+  page.headline = fmt::format("{} of {} right", num_right, counted(num_tasks, "task"));
+  if (num_not_built > 0) page.headline += fmt::format(", {} not built", counted(num_not_built, "lab"));
+  if (num_tasks > 0) page.share = static_cast<double>(num_right) / static_cast<double>(num_tasks);
   return page;
 }
 

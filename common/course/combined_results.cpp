@@ -41,8 +41,10 @@ CombinedResults::CombinedResults(const std::string& folder) {
     if (kind == ".json") json_files_.push_back(file);
     if (kind == ".xml") xml_files_.push_back(file);
     if (kind != ".problem") continue;
+    const std::string build = fs::path(file).replace_extension(".build").string();
+    const std::string printed = fs::exists(build) ? read_file(build) : "";
     for (const std::string& line : lines_of(read_file(file)))
-      problems_.push_back({lab_of(file), std::string(without_line_break(line))});
+      problems_.push_back({lab_of(file), std::string(without_line_break(line)), printed});
   }
 }
 

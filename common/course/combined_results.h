@@ -11,6 +11,7 @@ namespace lab {
 ///
 ///     001-a4_data_tensor.json  what `LAB check --json` wrote; 001-a4_data_tensor.xml, --junit
 ///     002-a9_collectives.problem  problems: why there are no results, or what else is wrong; one per line
+///     002-a9_collectives.build  what its build printed, if that failed: belongs to the problem of the same number
 class CombinedResults {
  public:
   /// Errors    UsageError: a file that cannot be read
@@ -18,6 +19,7 @@ class CombinedResults {
 
   struct Problem {
     std::string lab, what;  ///< "a9_collectives", "it was not built"
+    std::string build;      ///< what the build printed; empty: that is not the problem
   };
   const std::vector<Problem>& problems() const { return problems_; }
 

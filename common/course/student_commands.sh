@@ -62,9 +62,12 @@ scratch_folder() {
   trap 'rm -rf -- "$scratch"' EXIT
 }
 
-# build_lab LAB: shows the compiler's output as it is.
+# build_lab LAB [FILE]: shows the compiler's output as it is, and keeps it in FILE. The first build does not: its progress
+# needs the terminal.
 build_lab() {
-  build release OFF "$1" >&2 || { say "$1 was not built: the compiler's errors are above" >&2; return 1; }
+  if [[ ${2:-} && -x $programs_folder/$1 ]]; then build release OFF "$1" 2>&1 | tee -- "$2" >&2
+  else build release OFF "$1" >&2
+  fi || { say "$1 was not built: the compiler's errors are above" >&2; return 1; }
 }
 
 # audit_lab LAB: what the grading would refuse is wrong here, too.
@@ -76,8 +79,13 @@ results_of() {
   printf '%s/results/%04d-%s' "$scratch" "$(find "$scratch/results" -type f | wc -l)" "$1"
 }
 
-# problem LAB WHAT: results of LAB are missing, or are not all that there is to say.
-problem() { echo "$2" >"$(results_of "$1").problem"; }
+# problem LAB WHAT [FILE]: results of LAB are missing, or are not all that there is to say. FILE: what its build printed.
+problem() {
+  local results
+  results=$(results_of "$1")
+  echo "$2" >"$results.problem"
+  [[ ! -s ${3:-} ]] || cp -- "$3" "$results.build"
+}
 
 # check_program LAB [TASK]: checks with the program as built, and remembers the results, which are also left in
 # $scratch/results. Options are in $check_options; $scratch/began has the time of the last build.
@@ -103,7 +111,9 @@ check_program() {
 check_lab() {
   local lab=$1 task code=0 first=0 tasks=("${@:2}")
   touch -- "$scratch/began"
-  build_lab "$lab" || { problem "$lab" "it was not built: the compiler's errors are in the log"; return 1; }
+  build_lab "$lab" "$scratch/build" || {
+    problem "$lab" "it was not built: the compiler's errors are in the log" "$scratch/build"
+    return 1; }
   audit_lab "$lab" || { problem "$lab" "the grading would refuse a file: see the log"; first=1; }
   [[ ${#tasks[@]} != 0 ]] || tasks=('')
   for task in "${tasks[@]}"; do

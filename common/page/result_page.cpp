@@ -54,7 +54,8 @@ Json json_of(const ShownCheck& check) {
   return {{"name", cut(check.name)},     {"kind", kind_of(check.standing)},
           {"label", check.label},        {"message", cut(check.message)},
           {"likely", cut(check.likely)}, {"lines", lines},
-          {"has_costs", !costs.empty()}, {"costs", costs}};
+          {"has_costs", !costs.empty()}, {"costs", costs},
+          {"timeline", check.timeline}};
 }
 
 Json json_of(const ShownItem& item, std::size_t number) {
@@ -79,6 +80,10 @@ Json json_of(const ShownItem& item, std::size_t number) {
 }  // namespace
 
 std::string to_html(const ResultPage& page) {
+  const bool draws = std::any_of(page.items.begin(), page.items.end(), [](const ShownItem& item) {
+    return std::any_of(item.checks.begin(), item.checks.end(),
+                       [](const ShownCheck& check) { return !check.timeline.empty(); });
+  });
   Json items = Json::array();
   for (const ShownItem& item : page.items) items.push_back(json_of(item, items.size() + 1));
   Json facts = Json::array();
@@ -89,7 +94,7 @@ std::string to_html(const ResultPage& page) {
       {"has_marks", page.has_marks},      {"items", items},
       {"has_notes", !page.notes.empty()}, {"notes", lines_and_blocks(page.notes)},
       {"has_facts", !page.facts.empty()}, {"facts", facts}};
-  return html_page(page.headline, embedded::kResultMustache, values);
+  return html_page(page.headline, embedded::kResultMustache, values, draws ? std::string(embedded::kTimelineJs) : "");
 }
 
 }  // namespace lab::page

@@ -19,6 +19,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kMostRows = 12;     // of a table of what is hardest
+constexpr std::size_t kMostOfTask = 3;    // of its checks: they often fail together
 constexpr double kSlow = 4;               // times the median
 constexpr double kFewestSeconds = 30;     // below, nobody is slow
 constexpr double kUnlikeOtherLabs = 0.5;  // of the marks
@@ -37,9 +38,9 @@ double median(std::vector<double> values) {
 
 /// Without what sorts last and is too much for a page.
 template <typename Row, typename Before>
-std::vector<Row> first_rows(std::vector<Row> rows, Before before) {
+std::vector<Row> first_rows(std::vector<Row> rows, Before before, std::size_t most = kMostRows) {
   std::sort(rows.begin(), rows.end(), before);
-  if (rows.size() > kMostRows) rows.resize(kMostRows);
+  if (rows.size() > most) rows.resize(most);
   return rows;
 }
 
@@ -163,10 +164,17 @@ std::string ClassOverview::html(const Roster* roster, const std::vector<MarkedSt
 
   Json checks = Json::array();
   using CheckRow = std::pair<std::pair<std::string, std::string>, Check>;
-  for (const auto& [name, check] :
-       first_rows(std::vector<CheckRow>(checks_.begin(), checks_.end()), [](const CheckRow&a, const CheckRow&b) {
-         return std::make_pair(-a.second.num_failed, a.first) < std::make_pair(-b.second.num_failed, b.first);
-       })) {
+  std::map<std::string, std::vector<CheckRow>> by_task;
+  for (const CheckRow& row : checks_) by_task[row.first.first].push_back(row);
+  const auto harder = [](const CheckRow& a, const CheckRow& b) {
+    return std::make_pair(-a.second.num_failed, a.first) < std::make_pair(-b.second.num_failed, b.first);
+  };
+  std::vector<CheckRow> of_all_tasks;
+  for (const auto& named : by_task) {
+    const std::vector<CheckRow> rows = first_rows(named.second, harder, kMostOfTask);
+    of_all_tasks.insert(of_all_tasks.end(), rows.begin(), rows.end());
+  }
+  for (const auto& [name, check] : first_rows(of_all_tasks, harder)) {
     if (check.num_failed == 0) break;
     checks.push_back(
         {{"name", name.second}, {"task", name.first}, {"failed", check.num_failed}, {"of", check.num_judged}});

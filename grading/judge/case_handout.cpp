@@ -73,6 +73,7 @@ void CaseHandout::done(int rank, pid_t process, std::string result, const comm::
   for (LedgerEntry& entry : record.spent) {
     if (entry.operation == "message") entry.operation = record.task;
   }
+  state.traces.push_back({spent.trace, record.task, record.name});
   // A rank that failed ends at once, and earns nothing that would have to be explained.
   if (record.state == CaseRecord::State::kReturned) record.seen = state.usage.case_ended(process);
   state.current = nullptr;
@@ -84,6 +85,17 @@ std::vector<std::vector<CaseRecord>> CaseHandout::take_records() {
   if (not_drawn_) std::rethrow_exception(not_drawn_);
   std::vector<std::vector<CaseRecord>> by_rank;
   for (RankState& state : ranks_) by_rank.push_back(std::move(state.records));
+  return by_rank;
+}
+
+std::vector<std::vector<CaseTrace>> CaseHandout::take_traces(
+    const std::function<comm::RankTrace(int rank)>& unfinished) {
+  std::vector<std::vector<CaseTrace>> by_rank;
+  for (RankState& state : ranks_) {
+    if (state.current != nullptr)
+      state.traces.push_back({unfinished(static_cast<int>(by_rank.size())), state.current->task, state.current->name});
+    by_rank.push_back(std::move(state.traces));
+  }
   return by_rank;
 }
 

@@ -3,11 +3,13 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/checks/case.h"
+#include "common/checks/case_trace.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/rank/record.h"
 #include "grading/judge/sandbox/process_usage.h"
@@ -32,6 +34,8 @@ class CaseHandout final : public comm::RelayWork {
   /// By rank, once all have ended.
   /// Errors    those of drawing a case's inputs
   std::vector<std::vector<CaseRecord>> take_records();
+  /// What each did in its cases, by rank: with the case that did not come back, in which it did `unfinished(rank)`.
+  std::vector<std::vector<CaseTrace>> take_traces(const std::function<comm::RankTrace(int rank)>& unfinished);
 
  private:
   struct RankState {
@@ -39,6 +43,7 @@ class CaseHandout final : public comm::RelayWork {
     std::size_t next_case = 0;
     const Case* current = nullptr;  ///< was sent, and has not come back
     std::vector<CaseRecord> records;
+    std::vector<CaseTrace> traces;
     ProcessUsage usage;
   };
 

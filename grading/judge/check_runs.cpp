@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
+#include <numeric>
 
 #include "common/base/errors.h"
 #include "common/base/text.h"
@@ -60,6 +61,19 @@ std::optional<launch::RankFailure> failure_of(const comm::RelayWorld& relay,
                                          printed.empty() ? "" : fmt::format("; it printed: {}", printed))};
 }
 
+/// The ranks that had come as far as they could when the world was found stuck: what the others had done by then depends
+/// on the machine. A rank that has computed for so long without a new result may be the one that the others wait for.
+std::vector<int> stuck_ranks(const comm::RelayWorld& relay, const std::vector<SandboxResult>& results) {
+  const std::optional<comm::RelayFailure> seen = relay.failure();
+  if (seen && seen->rank < 0) return seen->stuck_ranks;
+  const bool stalled = std::any_of(results.begin(), results.end(), [](const SandboxResult& result) {
+    return result.end == SandboxResult::End::kStalled;
+  });
+  std::vector<int> all(stalled ? results.size() : 0);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 }  // namespace
 
 CaseWorld run_case_world(RankServers& servers, const CaseWorldSpec& spec) {
@@ -91,6 +105,8 @@ CaseWorld run_case_world(RankServers& servers, const CaseWorldSpec& spec) {
   served.get();
   world.num_started = handout.num_started();
   world.by_rank = handout.take_records();
+  world.traces = handout.take_traces([&relay](int rank) { return relay.trace_of(rank); });
+  world.stuck_ranks = stuck_ranks(relay, world.results);
   world.failure = failure_of(relay, world.results);
   const bool rank_timed_out = world.failure && world.failure->exit_code == static_cast<int>(ExitCode::kCommunication) &&
                               world.results.front().last_progress >= options.timeout_seconds;

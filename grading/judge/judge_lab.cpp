@@ -47,8 +47,11 @@ void add_run(CheckOutcome& check, const CheckedCase& run, int num_ranks, bool sh
   check.reason =
       fmt::format("on {}: {}", counted(num_ranks, "rank"), no_result && run.failure ? run.failure->message : own);
   if (shaken) check.reason += kShakenHint;
-  check.used = run.used;
-  check.most = run.limits;
+  if (!no_result) {  // else it depends on the machine how far the others had come
+    check.used = run.used;
+    check.most = run.limits;
+  }
+  check.timeline = run.timeline;
   if (no_result && run.failure && run.failure->exit_code == static_cast<int>(ExitCode::kDeadlock)) {
     check.symptom_id = "deadlock";
   } else if (run.symptom) {

@@ -40,6 +40,7 @@ page::ShownCheck shown_check(const CheckOutcome& check) {
   shown.message = check.reason;
   shown.likely = check.likely;
   shown.costs = page::shown_costs(check.used, check.most);
+  shown.timeline = check.timeline;
   return shown;
 }
 

@@ -29,6 +29,7 @@ struct CheckOutcome {
   std::string likely = {};  ///< the likely cause, for the author of the code; empty: unknown
   CaseFigures used = CaseFigures::zero();  ///< what the run that failed has cost
   CaseFigures most = {};                   ///< what it may cost
+  std::string timeline = {};  ///< what its ranks did, in model time, as JSON of comm::timeline_json(); may be empty
 };
 
 struct TaskOutcome {

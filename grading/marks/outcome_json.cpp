@@ -39,6 +39,7 @@ Json to_json(const TaskOutcome& task) {
       one["used"] = page::figures_to_json(check.used);
       one["at_most"] = most;
     }
+    if (!check.timeline.empty()) one["timeline"] = Json::parse(check.timeline);
     checks.push_back(std::move(one));
   }
   return {{"id", task.id},
@@ -65,6 +66,7 @@ TaskOutcome task_of(const Json& json) {
     read.likely = check.value("likely", std::string());  // older versions did not write what follows
     if (check.contains("used")) read.used = page::figures_from_json(check.at("used"));
     if (check.contains("at_most")) read.most = page::figures_from_json(check.at("at_most"));
+    if (check.contains("timeline")) read.timeline = check.at("timeline").dump();
   }
   return task;
 }

@@ -36,6 +36,15 @@ CheckedCase stuck(CheckedCase checked) {
   return checked;
 }
 
+TEST_CASE("the JSON of a check has its timeline, if there is one") {
+  CheckedCase drawn = verdict_with("Drawn", State::kWrong, State::kRight, "x");
+  drawn.timeline = R"({"ranks": 2})";
+  const auto json =
+      nlohmann::json::parse(check_json({check_of({drawn, verdict_with("Not", State::kWrong, State::kRight)})}));
+  CHECK(json[0]["checks"][0]["timeline"]["ranks"] == 2);
+  CHECK_FALSE(json[0]["checks"][1].contains("timeline"));
+}
+
 const CheckedCase kRight = verdict_with("Right", State::kRight, State::kRight);
 
 TEST_CASE("a task that is right is one line") {

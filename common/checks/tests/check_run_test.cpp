@@ -8,7 +8,9 @@
 #include <cstdlib>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <new>
+#include <nlohmann/json.hpp>
 
 #include "common/checks/tests/small_lab.h"
 #include "common/testing/message_of.h"
@@ -16,6 +18,8 @@
 
 namespace lab::testing {
 namespace {
+
+using nlohmann::literals::operator""_json;
 
 SmallTask renamed(SmallTask task, const std::string& id) {
   task.test_case.task = id;
@@ -125,6 +129,49 @@ TEST_CASE("each task gets its own end, whatever the others do to their worlds") 
   CHECK(contains(checks[4].cases[0].failure->message, "rank 1"));  // it has left, so rank 0 waits in vain
   CHECK(contains(checks[5].cases[0].failure->message, "SIGKILL"));
   CHECK(checks[6].cases[0].symptom->id == "stray_message");
+}
+
+TEST_CASE("a wrong check that communicates has its own part of the run as a timeline, a stuck one its waits in vain") {
+  Table table;
+  table.add("a0.right", sum_task().right);
+  table.add("a0.wrong", wrong_sum);
+  table.add("a0.silent", [](Communicator&, const CaseInputs& inputs) {
+    const at::Tensor x = x_of(inputs);
+    return TensorMap{{"out", x + x}, {"x", x}};
+  });
+  table.add("a0.silent_but_must_send", table.calls.at("a0.silent"));
+  CostBound bound;
+  bound.min_messages = 1;
+  table.cases.back().bounds = on_every_rank({bound});
+  table.add("a0.stuck", stuck_sum);
+  table.add("a0.todo_on_one", todo_on_one);
+  table.add("a0.throws", [](Communicator& comm, const CaseInputs& inputs) -> TensorMap {
+    summed(comm, x_of(inputs));
+    throw ContractError("no");
+  });
+  const std::vector<TaskCheck> checks = checks_of(table);
+  std::map<std::string, nlohmann::json> timelines;
+  for (const TaskCheck& check : checks) {
+    if (!check.cases[0].timeline.empty()) timelines[check.task] = nlohmann::json::parse(check.cases[0].timeline);
+  }
+  CHECK(timelines.size() == 3);
+  const auto shapes = [&](const std::string& task, const char* kind) {
+    CHECK(timelines.at(task).at("ranks") == 2);
+    return timelines.at(task).at("clocks").at(0).at(kind);
+  };
+  int num_sums = 0;
+  for (const nlohmann::json& box : shapes("a0.wrong", "boxes"))
+    num_sums += contains(box.at(3).get<std::string>(), "all_reduce");
+  CHECK(num_sums == 2);  // one on each rank, and none of the other cases'
+  CHECK_FALSE(shapes("a0.wrong", "path").empty());
+  CHECK(shapes("a0.silent_but_must_send", "arrows").empty());
+  CHECK(shapes("a0.silent_but_must_send", "boxes") ==
+        R"([[0, 0.0, 3.6e-9, "computes"], [1, 0.0, 3.6e-9, "computes"]])"_json);
+  REQUIRE(shapes("a0.stuck", "arrows").size() == 2);
+  for (const nlohmann::json& arrow : shapes("a0.stuck", "arrows")) {
+    CHECK(arrow.at(5) == true);
+    CHECK(contains(arrow.at(4).get<std::string>(), "never sent"));
+  }
 }
 
 TEST_CASE("a check that throws or hangs costs that check, and the task's others are run in a new world") {

@@ -5,6 +5,25 @@
 #include <algorithm>
 
 namespace lab::comm {
+namespace {
+
+constexpr std::size_t kMostTraced = 1u << 17;  // a program that sends for ever must not fill the memory: 40 MB
+
+/// What was known of the message when it was posted.
+TraceEvent event_of(const Endpoint::Posted& posted) {
+  const PostedOp op = posted.message.posted_op(posted.sequence);
+  TraceEvent event;
+  static_cast<Channel&>(event) = op;
+  event.sequence = op.sequence;
+  event.label = posted.payload_label;
+  event.bytes = static_cast<std::int64_t>(op.bytes);
+  event.operation = op.operation;
+  event.where = op.where;
+  event.model_posted = posted.message.model_posted;
+  return event;
+}
+
+}  // namespace
 
 Endpoint::Endpoint(std::shared_ptr<Transport> transport, bool traced, PayloadLabel label, WorkCounter flops,
                    const ModelRates& rates)
@@ -41,9 +60,14 @@ Endpoint::Posted Endpoint::post(Message message, bool at_once) {
 void Endpoint::finish(const Posted& posted) {
   model_.work(flops());
   const std::int64_t waited_before = model_.time().waiting;
-  transport_->wait(*posted.pending);
   const Message& message = posted.message;
   const bool sends = message.direction == Direction::kSend;
+  try {
+    transport_->wait(*posted.pending);
+  } catch (...) {
+    if (traced_) keep(event_of(posted), posted.start_seconds, posted.model_start, waited_before);  // never_completed()
+    throw;
+  }
   if (under_way_.ended(posted.pending.get()))
     throw ContractError(
         fmt::format("rank {}: the tensor of its isend to rank {} ({}) was changed before wait(); hint: "
@@ -62,19 +86,11 @@ void Endpoint::finish(const Posted& posted) {
     clock_ = step;
   }
   if (!traced_) return;
-  const PostedOp op = message.posted_op(posted.sequence);
-  TraceEvent event;
-  static_cast<Channel&>(event) = op;
-  event.sequence = op.sequence;
+  TraceEvent event = event_of(posted);
   event.round = step;
-  event.label = posted.payload_label;
   if (!sends && payload_label_) event.label = payload_label_(message.tensor);
-  event.bytes = static_cast<std::int64_t>(op.bytes);
-  event.operation = op.operation;
-  event.where = op.where;
   event.arrived_seconds = posted.pending->arrived_seconds;
   event.model_arrived = model_arrived;
-  event.model_posted = message.model_posted;
   keep(std::move(event), posted.start_seconds, posted.model_start, waited_before);
 }
 
@@ -120,6 +136,11 @@ void Endpoint::keep(TraceEvent event, double start_seconds, std::int64_t model_s
   event.model_end = model_.now();
   event.model_waited = model_.time().waiting - waited_before;
   event.model_period = model_period_;
+  if (trace_.size() > kMostTraced) return;
+  if (trace_.size() == kMostTraced) {
+    event.kind = TraceKind::kComputation;
+    event.operation = "what follows is not traced";
+  }
   trace_.push_back(std::move(event));
 }
 

@@ -124,7 +124,8 @@ void MatchTable::find_deadlock(int rank) {
     next = place.waiting_for->message.peer;
   }
   if (failure_) return;
-  if (const auto diagnosis = diagnose(states())) failure_ = Failure{-1, diagnosis->exit_code, diagnosis->message};
+  if (const auto diagnosis = diagnose(states()))
+    failure_ = Failure{-1, diagnosis->exit_code, diagnosis->message, diagnosis->ranks};
 }
 
 /// Messages in the table have no other end yet, so the states need no channel counts.

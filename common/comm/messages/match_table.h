@@ -46,6 +46,7 @@ class MatchTable {
     int rank = -1;  ///< -1: no single rank's fault, the world is stuck
     ExitCode exit_code = ExitCode::kInternal;
     std::string message;
+    std::vector<int> stuck_ranks = {};  ///< if it is stuck: the ranks that prove it
   };
 
   explicit MatchTable(int num_ranks) : ranks_(static_cast<std::size_t>(num_ranks)) {}

@@ -30,6 +30,7 @@ RelayWorld::Hub::Hub(int num_ranks, const RelayOptions& options)
   for (int rank = 0; rank < num_ranks; ++rank) {
     Member& member = members_.emplace_back();
     member.model = ModelClock(options.model_rates);
+    member.tracer = RankTracer(rank);
     int ends[2] = {-1, -1};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
       throw UsageError("the relay cannot create a socket: " + std::string(std::strerror(errno)));
@@ -54,7 +55,7 @@ UniqueFd RelayWorld::Hub::take_rank_end(int rank) {
 std::optional<RelayFailure> RelayWorld::Hub::failure() const {
   const std::optional<MatchTable::Failure>& failure = table_.failure();
   if (!failure) return std::nullopt;
-  return RelayFailure{failure->rank, failure->exit_code, failure->message};
+  return RelayFailure{failure->rank, failure->exit_code, failure->message, failure->stuck_ranks};
 }
 
 void RelayWorld::Hub::serve(RelayWork* work) {
@@ -165,6 +166,7 @@ void RelayWorld::Hub::take(int rank, RelayFrameReader::Received received) {
 void RelayWorld::Hub::stop_waiting(int rank) {
   Member& member = at(rank);
   if (!member.waits_for) return;
+  if (member.waits_for->stage != LocalPending::Stage::kDone) trace_in_vain(member);
   if (table_.waiting_for(rank) != nullptr) table_.wait_ends(rank);
   member.waits_for.reset();
   member.gathers.reset();
@@ -206,6 +208,15 @@ void RelayWorld::Hub::settle() {
       leave(rank, one_line(error.what()));
     }
   }
+}
+
+void RelayWorld::Hub::trace_in_vain(Member& member) {
+  const Relayed& pending = *member.waits_for;
+  const std::int64_t now = member.model.now();
+  Message message = pending.message;
+  if (!member.gathers && !message.contract_only) return member.tracer.end_message(message, pending.traced, -1, now, 0);
+  message.operation += ", which not all members began";
+  member.tracer.end_collective(message, {}, {now, now, now, 0});
 }
 
 void RelayWorld::Hub::answer_all() {
@@ -259,11 +270,13 @@ void RelayWorld::Hub::answer_wait(int rank) {
     }
     if (!member.gathers && !message.contract_only) {
       answer.model_time = pending->peer_model_posted;
-      if (message.direction == Direction::kSend) {
-        member.model.wait_send(message.model_posted, pending->peer_model_posted, message.num_bytes());
-      } else {
-        member.model.wait_recv(pending->peer_model_posted, message.model_posted, message.num_bytes());
-      }
+      const std::int64_t waited_before = member.model.time().waiting;
+      const std::int64_t arrived =
+          message.direction == Direction::kSend
+              ? member.model.wait_send(message.model_posted, pending->peer_model_posted, message.num_bytes())
+              : member.model.wait_recv(pending->peer_model_posted, message.model_posted, message.num_bytes());
+      member.tracer.end_message(message, pending->traced, arrived, member.model.now(),
+                                member.model.time().waiting - waited_before);
     }
     if (!member.gathers) {
       member.posted_bytes -= static_cast<std::uint64_t>(message.tensor.nbytes());
@@ -356,6 +369,9 @@ std::vector<LedgerEntry> RelayWorld::ledger_of(int rank) const {
 }
 ModelTime RelayWorld::model_time_of(int rank) const {
   return hub_->model_time_of(rank);
+}
+RankTrace RelayWorld::trace_of(int rank) const {
+  return hub_->trace_of(rank);
 }
 std::optional<RelayFailure> RelayWorld::failure() const {
   return hub_->failure();

@@ -16,6 +16,7 @@
 #include "common/comm/messages/match_table.h"
 #include "common/comm/relay/frame.h"
 #include "common/comm/relay/gathering.h"
+#include "common/comm/relay/rank_tracer.h"
 #include "common/comm/relay/relay_world.h"
 
 // Internal to comm/relay.
@@ -35,6 +36,7 @@ class RelayWorld::Hub {
   UniqueFd take_rank_end(int rank);
   std::vector<LedgerEntry> ledger_of(int rank) const { return at(rank).ledger.entries(); }
   ModelTime model_time_of(int rank) const { return at(rank).model.time(); }
+  RankTrace trace_of(int rank) const { return at(rank).tracer.trace(at(rank).model.now()); }
   std::optional<RelayFailure> failure() const;
 
   void serve(RelayWork* work);
@@ -58,6 +60,7 @@ class RelayWorld::Hub {
     using LocalPending::LocalPending;
     std::uint64_t relay_step = 0;               ///< by the relay's clock; of a receive, once matched, its sender's
     std::uint64_t id = 0;                       ///< of its rank
+    RankTracer::Posted traced;                  ///< not of a collective
     bool payload_later = false;                 ///< a send whose payload is pulled once it is matched
     std::optional<CollectiveResult> collected;  ///< of a collective, once all members have begun it
   };
@@ -85,6 +88,7 @@ class RelayWorld::Hub {
     std::uint64_t clock = 0;
     ModelClock model;
     Ledger ledger;
+    RankTracer tracer;
   };
 
   /// A rank's own, of which no other has heard yet.
@@ -116,6 +120,8 @@ class RelayWorld::Hub {
   /// A failure becomes the world's once no rank goes on by itself: which ranks had failed, or were stuck, by then does
   /// not depend on which of them was faster. It is that of the lowest rank in the earliest piece of work.
   void settle();
+  /// Traces a wait that has ended in vain.
+  static void trace_in_vain(Member& member);
   /// Answers every rank whose wait is over: its message is complete, the world has failed, or it took too long.
   void answer_all();
   /// Whether the answer may be sent, which is late on purpose if the world is shaken.

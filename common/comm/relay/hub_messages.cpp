@@ -35,7 +35,9 @@ void RelayWorld::Hub::post(int rank, RelayFrameReader::Received received) {
   // What collectives agree on before they begin costs nothing, and tells nobody the rank's model time, which the relay
   // knows. All else is a message, whatever the rank calls it.
   const bool counts = !message.contract_only;
+  RankTracer::Posted traced;
   if (counts) {
+    traced = member.tracer.post(message, member.model.now());
     const bool sends = message.direction == Direction::kSend;
     member.ledger.add_message("message", sends, message.peer, message.num_bytes());
     message.model_posted = sends ? member.model.post_send(message.num_bytes()) : member.model.post_recv();
@@ -46,6 +48,7 @@ void RelayWorld::Hub::post(int rank, RelayFrameReader::Received received) {
   const auto mine = std::make_shared<Relayed>(rank, std::move(message));
   mine->relay_step = counts ? member.clock + 1 : 0;
   mine->id = frame.id;
+  mine->traced = traced;
   mine->payload_later = frame.payload_later;
   member.posted[frame.id] = mine;
   const auto match = table_.post(mine);
@@ -134,8 +137,13 @@ void RelayWorld::Hub::begin_in_model_time(std::vector<CollectiveResult>& results
   std::int64_t began = 0;
   for (const CollectiveResult& result : results) began = std::max(began, at(result.rank).model.now());
   for (CollectiveResult& result : results) {
+    Member& member = at(result.rank);
+    const ModelTime before = member.model.time();
     result.model_began = began;
-    at(result.rank).model.collective(began, result.cost);
+    member.model.collective(began, result.cost);
+    member.tracer.end_collective(
+        member.gathers->message, result.cost,
+        {before.total, began, member.model.now(), member.model.time().waiting - before.waiting});
   }
 }
 
@@ -147,6 +155,7 @@ void RelayWorld::Hub::give_work(int rank, const RelayFrame& frame) {
   member.clock = 0;
   member.model.work(frame.flops);
   member.model.restart(frame.flops);
+  member.tracer = RankTracer(rank);
   RelayFrame answer;
   answer.kind = RelayFrame::Kind::kDone;
   const std::optional<std::string> work = work_->next(rank, member.process);
@@ -162,7 +171,8 @@ void RelayWorld::Hub::take_work(int rank, RelayFrameReader::Received received) {
   member.model.work(received.frame.flops);
   // What a rank is told of a failure it has not paid for.
   if (!member.told)
-    work_->done(rank, member.process, std::move(received.payload), {member.ledger.entries(), member.model.time()});
+    work_->done(rank, member.process, std::move(received.payload),
+                {member.ledger.entries(), member.model.time(), trace_of(rank)});
 }
 
 }  // namespace lab::comm

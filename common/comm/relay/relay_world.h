@@ -12,6 +12,7 @@
 #include "common/base/ledger_entry.h"
 #include "common/comm/messages/collective_backend.h"
 #include "common/comm/messages/model_time.h"
+#include "common/comm/trace/rank_trace.h"
 #include "common/comm/transport.h"
 
 namespace lab::comm {
@@ -32,6 +33,7 @@ struct RelayOptions {
 struct RelayCost {
   std::vector<LedgerEntry> ledger;
   ModelTime model_time;  ///< the relay's clock; how much the rank computed is the rank's claim
+  RankTrace trace;       ///< by that clock
 };
 
 /// What the ranks of a world are given to do, one piece after the other, and give back. Called by RelayWorld::serve().
@@ -50,6 +52,7 @@ struct RelayFailure {
   int rank = -1;  ///< -1: no single rank's fault, the world is stuck
   ExitCode exit_code = ExitCode::kInternal;
   std::string message;
+  std::vector<int> stuck_ranks = {};  ///< if the world is stuck: the ranks that prove it
 };
 
 /// A rank's end of the world.
@@ -89,6 +92,8 @@ class RelayWorld {
   std::vector<LedgerEntry> ledger_of(int rank) const;
   /// Its model time since then, until it last posted, waited, joined a collective or handed in.
   ModelTime model_time_of(int rank) const;
+  /// What it did since then; with the wait that has ended in vain, if one has.
+  RankTrace trace_of(int rank) const;
   /// Why it ended early, once served; none: it did not.
   std::optional<RelayFailure> failure() const;
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
+#include "common/comm/trace/rank_trace.h"
 #include "common/comm/trace/trace.h"
 
 namespace lab::comm {
@@ -10,11 +11,17 @@ namespace lab::comm {
 /// A trace as the interactive timeline of a page (common/page/pages/timeline.js) reads it, times in seconds:
 ///
 ///     {ranks, left_out, clocks: [{name, boxes: [[rank, start, end, text]], arrows: [[src_rank, dst_rank, start, end,
-///     text]], path: [[src_rank, dst_rank, start, end]]}]}
+///     text, lost]], path: [[src_rank, dst_rank, start, end]]}]}
 ///
 /// The clocks are model time, with its critical path, where the trace has it, and the time of the clock on the wall. Of a
 /// trace with more messages and computations than a page can draw, the earliest are in it, and `left_out` counts the
-/// others.
+/// others. A message is lost if somebody waited for it in vain: its end is then where there is room to see it.
 nlohmann::json timeline_json(const std::vector<TraceEvent>& events);
+
+/// The same of one piece of work, small enough for a page with many of them: a row for each rank, in model time only, with
+/// what each rank computed in between. Each rank's events must be its own. `is_whole`: no rank was stopped before its
+/// end, so that there is a critical path, which is left out where anything is. A field `is_cut` says that ranks did more
+/// than was kept of them.
+nlohmann::json timeline_json(const std::vector<RankTrace>& by_rank, bool is_whole);
 
 }  // namespace lab::comm

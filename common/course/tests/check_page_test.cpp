@@ -15,17 +15,19 @@ constexpr char kWrong[] = R"json({"task": "a0.valve", "passed": false, "skipped"
  "checks": [{"name": "ValveOpen", "passed": true, "skipped": false},
   {"name": "ValveShut", "passed": false, "skipped": false, "label": "costly", "likely": "everything is gathered",
    "words": "rank 1: sends <too> much", "rank_lines": ["rank 0 waits"], "text": "...",
-   "most_of_a_rank": {"bytes_sent": 900, "flops": 3}, "at_most": {"bytes_sent": 100}}]})json";
+   "most_of_a_rank": {"bytes_sent": 900, "flops": 3}, "at_most": {"bytes_sent": 100},
+   "timeline": {"ranks": 4, "clocks": []}}]})json";
 constexpr char kTodo[] = R"json({"task": "a0.tap", "passed": false, "skipped": false, "todo": true,
  "words": "not implemented: stops at TODO(a0.tap)",
                "checks" : [ {"name" : "Tap", "passed" : false, "skipped" : false} ]
 })json";
 
-page::ResultPage page_of(const std::string& json, const std::string& problem = "") {
+page::ResultPage page_of(const std::string& json, const std::string& problem = "", const std::string& build = "") {
   const SampleTree tree;
   const TemporaryFolder folder;
   write_bytes(folder.file("001-a0_pipes.json"), json);
   if (!problem.empty()) write_bytes(folder.file("002-a0_pipes.problem"), problem);
+  if (!build.empty()) write_bytes(folder.file("002-a0_pipes.build"), build);
   return check_page(CombinedResults(folder.file("")), CourseTree::load(tree.root()));
 }
 
@@ -48,11 +50,29 @@ TEST_CASE("each task stands as the check left it, under its title, with what was
   CHECK(wrong.checks[0].lines == std::vector<std::string>{"rank 0 waits"});
   REQUIRE(wrong.checks[0].costs.size() == 1);
   CHECK(wrong.checks[0].costs[0].exceeded);
+  CHECK(wrong.checks[0].timeline == R"({"clocks":[],"ranks":4})");
   CHECK(page.items[2].standing == page::Standing::kOpen);
   CHECK(page.items[2].label == "not implemented");
   CHECK(page.items[2].checks.empty());
   CHECK(page.notes == std::vector<std::string>{"a0_pipes: not built"});
   CHECK(page::to_html(page).find("sends &lt;too&gt; much") != std::string::npos);
+}
+
+TEST_CASE("a lab that was not built is shown first, with the compiler's messages and their source lines") {
+  const page::ResultPage page =
+      page_of(std::string("[") + kRight + "]", "not built\n", "a0_pipes/student/tap.cpp:3:5: error: <y>\n    3 | y;\n");
+  CHECK(page.headline == "1 of 1 task right, 1 lab not built");
+  CHECK(page.share == 1);
+  CHECK(page.notes.empty());
+  REQUIRE(page.items.size() == 2);
+  CHECK(page.items[0].title == "Pipes");
+  CHECK(page.items[0].label == "not built");
+  CHECK(page.items[0].findings == std::vector<std::string>{"a0_pipes/student/tap.cpp:3:5: error: <y>\n    3 | y;"});
+  const std::string html = page::to_html(page);
+  CHECK(html.find("<pre tabindex=\"0\">    3 | y;</pre>") != std::string::npos);
+  CHECK(html.find("<y>") == std::string::npos);
+  CHECK(page_of("[]", "not built\n", "cmake: what is this?\n").items.at(0).findings ==
+        std::vector<std::string>{"not built"});
 }
 
 TEST_CASE("without results there is a page that says so; what is not a result is refused") {

@@ -24,9 +24,13 @@ TEST_CASE("results of several checks become one file of each kind, with a suite 
   write_bytes(folder.file("003-a9_y.xml"), suite("a9_y", "a9.z: One", Outcome::kError));
   write_bytes(folder.file("003-a9_y.problem"), "it would be refused\n");
   write_bytes(folder.file("004-b_z.problem"), "it was not built\nand \x1b]0;x\x07 <b>\n");
+  write_bytes(folder.file("004-b_z.build"), "x.cpp:1:1: error: e\n");
   write_bytes(folder.file("notes.txt"), "[");
   const CombinedResults results(folder.file(""));
 
+  REQUIRE(results.problems().size() == 3);
+  CHECK(results.problems()[0].build.empty());
+  CHECK(results.problems()[1].build == "x.cpp:1:1: error: e\n");
   const auto json = nlohmann::json::parse(results.json());
   REQUIRE(json.size() == 3);
   CHECK(json[2]["task"] == "a9.y");

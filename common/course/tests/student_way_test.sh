@@ -83,6 +83,11 @@ expect "a compiler's error is shown" "$lab check a0.pipe" 1 'error: expected ' '
 expect "a CI job gets that as an error of the lab" "$lab check pipe --junit x.xml --annotations" 1 \
   '^::error title=a0_pipes::it was not built: '
 verdict "$(grep -q '<error message="it was not built: ' "$tree/x.xml"; echo $?)" "... in its report, too"
+save 'return "<b>" + water'
+expect "a page is made where nothing is built" "$lab check pipe --html x.html" 1 'was not built'
+verdict "$(grep -q '<p class="break">a0_pipes/student/pipe.cpp:4:[0-9]*: error: .*</p>' "$tree/x.html" &&
+  grep -q '^ *4 |   return &quot;&lt;b&gt;&quot; + water' "$tree/x.html"; echo $?)" \
+  "... which has the compiler's message with its source line"
 save 'return water + 1;'
 expect "a CI job gets results of all tasks in one file, and annotations" \
   "GITHUB_WORKSPACE=$scratch $lab check --annotations --junit=x.xml --json x.json" 1 \

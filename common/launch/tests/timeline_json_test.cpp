@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/comm/messages/endpoint_of.h"
 #include "common/launch/run_ranks.h"
 #include "common/testing/test.h"
 
@@ -49,6 +50,37 @@ TEST_CASE("a timeline has each message once on each clock, and the critical path
   REQUIRE_FALSE(model.at("path").empty());
   CHECK(model.at("path").at(0).at(2) == 0);
   CHECK(timeline.at("clocks").at(1).at("path").empty());
+}
+
+TEST_CASE("a wait that ends in vain is in the trace of its rank, as a message that is lost") {
+  launch::WorldSpec world;
+  world.num_ranks = 2;
+  world.traced = true;
+  const launch::WorldOutcome outcome = launch::run_ranks(world, [](Communicator& comm) {
+    comm.point_to_point().recv(at::empty({2}), 1 - comm.rank());
+    return TensorMap();
+  });
+  REQUIRE(outcome.failure);
+  REQUIRE(outcome.ranks[1].trace.size() == 1);
+  CHECK(never_completed(outcome.ranks[1].trace[0]));
+  for (const nlohmann::json& clock : timeline_json(outcome.ranks[1].trace).at("clocks")) {
+    REQUIRE(clock.at("arrows").size() == 1);
+    CHECK(clock.at("arrows")[0][5] == true);
+    CHECK(clock.at("arrows")[0][4].get<std::string>().find("never sent") != std::string::npos);
+  }
+}
+
+TEST_CASE("a rank that goes on for ever is traced up to a limit, and its trace says so") {
+  launch::WorldSpec world;
+  world.num_ranks = 1;
+  world.traced = true;
+  const launch::WorldOutcome outcome = launch::run_ranks(world, [](Communicator& comm) {
+    for (int i = 0; i < 200'000; ++i) endpoint_of(comm).record_computation("F", 0, 0);
+    return TensorMap();
+  });
+  const std::vector<TraceEvent>& trace = outcome.ranks.at(0).trace;
+  CHECK(trace.size() == (1u << 17) + 1);
+  CHECK(trace.back().operation == "what follows is not traced");
 }
 
 TEST_CASE("an empty trace is an empty timeline; of a long one the earliest are kept, and the others counted") {

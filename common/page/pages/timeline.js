@@ -1,4 +1,5 @@
-// Draws what <figure class="timeline" data-run="..."> holds: a row for each rank, time to the right.
+// Draws what each <figure class="timeline" data-run="..."> holds (comm/trace/timeline_json.h): a row for each rank, time to
+// the right.
 (() => {
   const svgName = 'http://www.w3.org/2000/svg';
   const left = 64, right = 12, top = 28, rowHeight = 44;
@@ -41,7 +42,8 @@
     const y = rank => top + rowHeight * (rank + 0.5);
     const width = () => Math.max(280, figure.clientWidth);
     const x = at => left + (at - from) / (to - from) * (width() - left - right);
-    const describe = ([start, stop, text]) => `${text}; ${time(start)} to ${time(stop)}, takes ${time(stop - start)}`;
+    const describe = ([start, stop, text, , , lost]) =>
+      lost ? `${text}; from ${time(start)} on` : `${text}; ${time(start)} to ${time(stop)}, takes ${time(stop - start)}`;
 
     const draw = () => {
       const height = top + rowHeight * run.ranks + 10;
@@ -52,7 +54,7 @@
       const step = stepOf(to - from, Math.max(2, Math.floor(width() / 110)));
       for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
         svg.append(element('line', {x1: x(at), x2: x(at), y1: top - 6, y2: height, class: 'grid'}));
-        svg.append(element('text', {x: x(at), y: top - 12, 'text-anchor': 'middle'}, time(at)));
+        svg.append(element('text', {x: x(at), y: top - 12, 'text-anchor': x(at) > width() - 40 ? 'end' : 'middle'}, time(at)));
       }
       const inside = element('svg', {x: left, y: 0, width: width() - left - right, height,
         viewBox: `${left} 0 ${width() - left - right} ${height}`});
@@ -65,17 +67,17 @@
           inside.append(element('line', {x1: x(start), y1: y(src), x2: x(stop), y2: y(dst), class: 'path'}));
       }
       for (const [index, shape] of shapes.entries()) {
-        const [start, stop, , first, second] = shape;
+        const [start, stop, , first, second, lost] = shape;
         if (stop < from || start > to) continue;
         const isBox = second === undefined;
         const made = isBox
           ? element('rect', {x: x(start), y: y(first) - 9, width: Math.max(1.5, x(stop) - x(start)), height: 18})
           : element('line', {x1: x(start), y1: y(first), x2: x(stop), y2: y(second)});
-        made.setAttribute('class', `${isBox ? 'box' : 'arrow'}${index === chosen ? ' chosen' : ''}`);
+        made.setAttribute('class', `${isBox ? 'box' : 'arrow'}${lost ? ' lost' : ''}${index === chosen ? ' chosen' : ''}`);
         made.addEventListener('pointerenter', () => { said.textContent = describe(shape); });
         made.addEventListener('click', () => choose(index));
         inside.append(made);
-        if (!isBox) inside.append(element('circle', {cx: x(stop), cy: y(second), r: index === chosen ? 4 : 2.5, class: 'tip'}));
+        if (!isBox && !lost) inside.append(element('circle', {cx: x(stop), cy: y(second), r: index === chosen ? 4 : 2.5, class: 'tip'}));
       }
       svg.append(inside);
     };
@@ -98,12 +100,15 @@
       clock = run.clocks[index];
       shapes = [
         ...clock.boxes.map(([rank, start, stop, text]) => [start, stop, `rank ${rank}: ${text}`, rank]),
-        ...clock.arrows.map(([src, dst, start, stop, text]) => [start, stop, text, src, dst]),
+        ...clock.arrows.map(([src, dst, start, stop, text, lost]) => [start, stop, text, src, dst, lost]),
       ].sort((a, b) => a[0] - b[0]);
-      end = Math.max(1e-9, ...[...shapes.map(shape => shape[1]), ...clock.path.map(part => part[3])]) * 1.01;
+      end = Math.max(shapes.length === 0 ? 1e-6 : 1e-9, ...[...shapes.map(shape => shape[1]), ...clock.path.map(part => part[3])]) * 1.01;
       chosen = undefined;
-      said.textContent = `${shapes.length} messages and computations in ${time(end / 1.01)} of ${clock.name}` +
-        (run.left_out > 0 ? `; ${run.left_out} later ones are not drawn` : '') +
+      const numLost = shapes.filter(shape => shape[5]).length;
+      said.textContent = (shapes.length === 0 ? 'no message, and no computation that takes time' :
+        `${shapes.length} messages and computations in ${time(end / 1.01)} of ${clock.name}`) +
+        (run.is_cut ? '; later ones are not drawn' : run.left_out > 0 ? `; ${run.left_out} later ones are not drawn` : '') +
+        (numLost > 0 ? `; the dashed ${numLost === 1 ? 'one was' : `${numLost} were`} waited for in vain` : '') +
         (clock.path.length > 0 ? '; the critical path is red' : '');
       show(0, end);
     };
@@ -117,7 +122,8 @@
       choice.append(option);
     }
     choice.addEventListener('change', () => use(Number(choice.value)));
-    tools.append(choice, button('+', 'zoom in', () => zoom(0.5, middle())), button('\u2212', 'zoom out', () => zoom(2, middle())),
+    if (run.clocks.length > 1) tools.append(choice);
+    tools.append(button('+', 'zoom in', () => zoom(0.5, middle())), button('\u2212', 'zoom out', () => zoom(2, middle())),
       button('all', 'show all', () => show(0, end)));
 
     const keys = {

@@ -48,6 +48,24 @@ TEST_CASE("a page shows the first difference, its cause, what was counted, and a
   }
 }
 
+TEST_CASE("a check's timeline is on the page, escaped, with what draws it once; a page without one has neither") {
+  ResultPage page = sample();
+  CHECK_FALSE(contains(to_html(page), "<figure"));
+  CHECK_FALSE(contains(to_html(page), "querySelectorAll"));
+  page.items[0].checks.push_back(page.items[0].checks[0]);
+  for (ShownCheck& check : page.items[0].checks) check.timeline = R"({"x": "</figure><script>'\u001b[31m"})";
+  const std::string html = to_html(page);
+  const std::string figure =
+      "<figure class=\"timeline\" data-run=\"{&quot;x&quot;: "
+      "&quot;&lt;/figure&gt;&lt;script&gt;&apos;\\u001b[31m&quot;}\">";
+  const std::size_t first = html.find(figure);
+  REQUIRE(first != std::string::npos);
+  CHECK(html.find(figure, first + 1) != std::string::npos);
+  const std::size_t script = html.find("querySelectorAll('figure.timeline')");
+  REQUIRE(script != std::string::npos);
+  CHECK(html.find("querySelectorAll('figure.timeline')", script + 1) == std::string::npos);
+}
+
 TEST_CASE("what is right is closed, what is wrong is open") {
   ResultPage page = sample();
   CHECK(contains(to_html(page), "<details class=\"card\" id=\"item1\" open>"));

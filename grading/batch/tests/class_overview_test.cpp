@@ -59,6 +59,19 @@ TEST_CASE("an overview counts marks, tasks, checks and causes, the hardest first
   CHECK(has(some.page("similarity/index.html"), "href=\"similarity/index.html\""));
 }
 
+TEST_CASE("a task with many checks leaves room for those of others") {
+  SmallClass some;
+  for (int i = 0; i < 20; ++i)
+    some.add(std::to_string(i), i == 0 ? CheckState::kFailed : CheckState::kPassed, CheckState::kPassed);
+  LabOutcome outcome = testing::outcome_of({judged("a9.hard", std::vector<CheckState>(30, CheckState::kFailed))});
+  for (const char* who : {"ada", "bob"}) some.overview.add(who, marks_of(some.rubric, outcome, {}), outcome);
+  const std::string page = some.page();
+  CHECK(has(page, "a9.hard.Check10"));  // the third by name
+  CHECK_FALSE(has(page, "a9.hard.Check2"));
+  CHECK(has(page, "a9.easy.Check0"));
+  CHECK(page.find("a9.hard.Check10") < page.find("a9.easy.Check0"));
+}
+
 TEST_CASE("a hand-in of a group counts once, for each of its students") {
   SmallClass some;
   some.add("pair", CheckState::kFailed, CheckState::kPassed);

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Opens the pages of a run, of a student and of a class of 200 in headless Chromium: sorted, filtered, zoomed, walked
-# through by keyboard, narrow, dark and printed, without an error on the console. Needs chromedriver (Debian: chromium,
-# chromium-driver), curl and jq, which `lab test` does not install: without them it is skipped.
+# Opens the pages of a run, of a check at home, of a student and of a class of 200 in headless Chromium: sorted, filtered,
+# zoomed, walked through by keyboard, narrow, dark and printed, without an error on the console. Needs chromedriver
+# (Debian: chromium, chromium-driver), curl and jq, which `lab test` does not install: without them it is skipped.
 set -euo pipefail
-bin=${LAB_BIN_DIR:?where the programs are}
+bin=${LAB_BIN_DIR:?where the programs are} source_dir=${LAB_SOURCE_DIR:?where the sources are}
 for program in chromium chromedriver curl jq; do
   type -P "$program" >/dev/null || { echo "SKIPPED: $program is not installed"; exit 77; }
 done
@@ -32,6 +32,17 @@ differs() {
 "$bin/a9_collectives" --nproc 3 --world threads --json "$scratch/run.json" >/dev/null 2>&1
 "$bin/labcourse" view "$scratch/run.json" >/dev/null
 "$bin/grading_sample_pages" "$scratch"
+# What `lab check --html` makes of a wrong check, which the page of a student has, too, and of a lab that was not built.
+mkdir "$scratch/checked"
+timeline=$(jq -Rs 'split("\n")' "$scratch/report.html" | jq -r '[.[] | capture("data-run=\"(?<data>[^\"]*)\"").data][0]' |
+  sed 's/&quot;/"/g')
+jq -n --argjson timeline "$timeline" '[{task: "a9.allreduce", passed: false, skipped: false, todo: false, words: "0 of 1 checks right",
+  checks: [{name: "AllReduceLarge", passed: false, skipped: false, words: "rank 0: expected 4, got 1", likely: "", label: "wrong",
+    rank_lines: [], most_of_a_rank: {}, at_most: {}, timeline: $timeline}]}]' >"$scratch/checked/0000-a9_collectives.json"
+echo "it was not built: the compiler's errors are in the log" >"$scratch/checked/0001-a4_data_tensor.problem"
+printf '%s\n' "$source_dir/a4_data_tensor/student/x.cpp:3:7: error: 'y' was not declared" '    3 |   int x = y;' '      |           ^' \
+  >"$scratch/checked/0001-a4_data_tensor.build"
+"$bin/labcourse" combine "$scratch/checked" --html "$scratch/check.html" --root "$source_dir"
 
 chromedriver --port=0 >"$scratch/driver.log" 2>&1 &
 driver=$!
@@ -103,7 +114,35 @@ differs "run.html: the other clock" "$whole" "$(status)"
 js "document.querySelectorAll('figure.timeline line.arrow')[0].dispatchEvent(new PointerEvent('pointerenter'))" >/dev/null
 check "run.html: hovering describes a message" true "$(js "return /from rank \\d+ to rank \\d+: \\d+ B/.test(document.querySelector('[role=status]').textContent)")"
 
+# pictures PAGE NUMBER: of failed checks, each with its own keyboard and tools.
+pictures() {
+  check "$1: pictures" "$2" "$(js "return document.querySelectorAll('.check figure.timeline > svg').length")"
+  check "$1: of one clock, which need not be chosen" 0 "$(js "return document.querySelectorAll('.check figure.timeline select').length")"
+  check "$1: each has messages, a row for each rank, and says what it shows" 0 \
+    "$(js "return [...document.querySelectorAll('.check figure.timeline')].filter(figure => figure.querySelectorAll('line.arrow').length != 4 || \
+      figure.querySelectorAll('line.rank').length != 4 || !/messages and computations/.test(figure.querySelector('[role=status]').textContent)).length")"
+  check "$1: no wider than what it is in" 0 \
+    "$(js "return [...document.querySelectorAll('.check figure.timeline > svg')].filter(svg => svg.getBoundingClientRect().right > svg.closest('.check').getBoundingClientRect().right + 1).length")"
+  local last="[...document.querySelectorAll('.check figure.timeline')].pop()" text
+  text=$(js "return $last.querySelector('[role=status]').textContent")
+  js "$last.querySelector('svg').focus()" >/dev/null
+  press $'\uE015'
+  differs "$1: an arrow key goes through the last picture" "$text" "$(js "return $last.querySelector('[role=status]').textContent")"
+  check "$1: ... and through no other" 1 "$(js "return document.querySelectorAll('figure.timeline .chosen').length")"
+  text=$(js "return $last.querySelectorAll('.box, .arrow').length")
+  js "for (let i = 0; i < 3; ++i) $last.querySelector('button[aria-label=\"zoom in\"]').click()" >/dev/null
+  differs "$1: zoomed in, fewer of its shapes" "$text" "$(js "return $last.querySelectorAll('.box, .arrow').length")"
+}
+
+look check.html
+pictures check.html 1
+check "check.html: a compiler's message" "a4_data_tensor/student/x.cpp:3:7: error: 'y' was not declared" \
+  "$(js "return document.querySelector('details[open] .inside > p').textContent")"
+check "check.html: ... with its source line" true "$(js "return document.querySelector('details[open] pre').textContent.includes('3 |   int x = y;')")"
+
 look report.html
+pictures report.html 2
+check "report.html: messages that were waited for in vain are dashed" 4 "$(js "return document.querySelectorAll('figure.timeline .arrow.lost').length")"
 check "report.html: what is wrong is open" true "$(js "return document.querySelectorAll('details[open] .check.wrong').length > 0")"
 check "report.html: what is right is closed" 0 "$(js "return [...document.querySelectorAll('details[open] > summary > .state.right')].length")"
 

@@ -117,6 +117,27 @@ TEST_CASE("a failed run has a message: what the rank said, else how it ended and
   CHECK(deadlock.failure->exit_code == static_cast<int>(ExitCode::kDeadlock));
 }
 
+TEST_CASE("what each rank did in a case is traced by the relay, also where the ranks are stuck") {
+  const CaseWorld right = run({kDouble, strange("double", "Again")});
+  CHECK(right.stuck_ranks.empty());
+  for (const std::vector<CaseTrace>& of_rank : right.traces) {
+    REQUIRE(of_rank.size() == 2);
+    CHECK(of_rank[1].name == "Again");
+    CHECK(of_rank[1].events.empty());
+    CHECK(of_rank[1].length_ps == 300);  // three operations
+  }
+  CHECK(right.timeline_of(kDouble, 42).empty());
+  const Case waits = strange("waits", "Waits");
+  const CaseWorld deadlock = run({waits});
+  CHECK_FALSE(deadlock.stuck_ranks.empty());
+  CHECK(contains(deadlock.timeline_of(waits, 42), "recv from rank 1 to rank 0: 24 B, never sent, strange_rank.cpp:"));
+  CHECK(deadlock.timeline_of(waits, 42) == run({waits}).timeline_of(waits, 42));
+  const Case late = strange("is_late", "Late");
+  CHECK(run({late}).timeline_of(late, 42).empty());  // how far rank 0 had come depends on the machine
+  const Case spins = strange("spins", "Spins");
+  CHECK(run({spins}).stuck_ranks == std::vector<int>{0, 1});
+}
+
 TEST_CASE("a rank can do nothing but compute and send, under bubblewrap or not") {
   for (const bool isolated : {true, false}) {
     const Sandbox sandbox = Sandbox::detect(isolated);
