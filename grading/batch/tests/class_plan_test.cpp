@@ -92,7 +92,8 @@ TEST_CASE("due is what is new, handed in differently or judged differently") {
 }
 
 TEST_CASE("what was decided about files holds until they are handed in differently, or are graded again without it") {
-  const HandIns all = {{hand_in("a", {{"1", "", ""}}), hand_in("b", {{"2", "", ""}}), hand_in("c", {{"3", "", ""}})}, {}};
+  const HandIns all = {{hand_in("a", {{"1", "", ""}}), hand_in("b", {{"2", "", ""}}), hand_in("c", {{"3", "", ""}})},
+                       {}};
   const std::vector<ScannedHandIn> found(3, scanned({}, {{"a4", "v1"}}));
   const Decisions decided{"getenv,'x y'", true};
   const std::vector<StoredResult> stored = {{"1", "a4", "", "v1", judging_with("j", decided), ""},

@@ -37,7 +37,8 @@ TEST_CASE("of jobs that run together, the one that printed too much is to blame,
   const std::vector<SandboxResult> results = supervise_jobs(jobs, supervision);
   REQUIRE(results.size() == 4);
   for (std::size_t i = 0; i < 4; ++i) {
-    CHECK(results[i].ending() == (i == 2 ? "was stopped after printing more than 64 MiB" : "was stopped with the others"));
+    CHECK(results[i].ending() ==
+          (i == 2 ? "was stopped after printing more than 64 MiB" : "was stopped with the others"));
     CHECK_FALSE(results[i].is_machines_fault());
   }
 }
