@@ -215,6 +215,14 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/grading")
   endforeach()
 endif()
 
+# A keyed hash.
+lab_require_path(LAB_SODIUM_INCLUDE sodium.h libsodium-dev)
+lab_require_library(LAB_SODIUM_LIBRARY sodium libsodium-dev)
+add_library(lab_sodium INTERFACE)
+add_library(lab::sodium ALIAS lab_sodium)
+target_include_directories(lab_sodium SYSTEM INTERFACE "${LAB_SODIUM_INCLUDE}")
+target_link_libraries(lab_sodium INTERFACE "${LAB_SODIUM_LIBRARY}")
+
 # JSON, TOML, HTML templates: headers.
 lab_require_path(LAB_JSON_INCLUDE nlohmann/json.hpp nlohmann-json3-dev)
 lab_require_path(LAB_TOML_INCLUDE toml++/toml.h libtomlplusplus-dev)

@@ -9,9 +9,9 @@
 
 #include "common/base/errors.h"
 #include "common/base/files.h"
-#include "common/base/keyed_hash.h"
 #include "common/base/random_token.h"
 #include "common/base/text.h"
+#include "common/course/rubric/keyed_hash.h"
 #include "grading/batch/class_overview.h"
 #include "grading/marks/outcome_json.h"
 #include "grading/marks/writers.h"

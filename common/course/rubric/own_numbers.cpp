@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "common/base/errors.h"
-#include "common/base/keyed_hash.h"
 #include "common/base/text.h"
+#include "common/course/rubric/keyed_hash.h"
 #include "common/course/rubric/rubric.h"
 
 namespace lab {

@@ -1,4 +1,4 @@
-#include "common/base/keyed_hash.h"
+#include "common/course/rubric/keyed_hash.h"
 
 #include <string>
 
