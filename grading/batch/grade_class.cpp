@@ -129,7 +129,7 @@ class GradingOfClass {
 
   /// All students, and what is known of when each handed in.
   void find_students() {
-    students_ = students_of_plan();
+    students_ = students_of(plan_, roster_.get());
     for (const KnownLab& lab : known_) {
       if (lab.rubric.late) policies_[lab.rubric.lab] = *lab.rubric.late;
     }
@@ -380,35 +380,6 @@ class GradingOfClass {
     std::vector<std::string> names;
     for (const KnownLab& lab : known_) names.push_back(lab.rubric.lab);
     return names;
-  }
-
-  /// A row for each student: in the roster's order, then the others by name.
-  std::vector<MarkedStudent> students_of_plan() const {
-    std::map<std::pair<std::size_t, std::string>, MarkedStudent> rows;  // by place in the roster, and folder
-    const std::size_t after_roster = roster_ == nullptr ? 0 : roster_->size();
-    const auto add = [&](const PlannedHandIn& one, std::optional<std::size_t> row) {
-      MarkedStudent& student = rows[{row.value_or(after_roster), one.who}];
-      student.roster_row = row;
-      student.identity = one.identity;
-      student.who = one.who;
-      if (!one.labs.empty()) student.hand_ins.push_back(one.hand_in.shown);
-      for (const std::string& lab : one.labs) student.handed_in[lab].at = one.hand_in.handed_in;
-      student.is_late = student.is_late || (one.hand_in.is_late && !one.labs.empty());
-      if (!one.scanned.problem.empty()) student.remarks.push_back("not graded: " + one.scanned.problem);
-      student.remarks.insert(student.remarks.end(), one.notes.begin(), one.notes.end());
-    };
-    for (const PlannedHandIn& one : plan_.hand_ins) {
-      if (one.roster_rows.empty()) add(one, std::nullopt);
-      for (const std::size_t row : one.roster_rows) add(one, row);
-    }
-    for (const std::size_t row : plan_.missing) {
-      MarkedStudent& student = rows[{row, ""}];
-      student.roster_row = row;
-      student.remarks.emplace_back("nothing handed in");
-    }
-    std::vector<MarkedStudent> students;
-    for (auto& [place, student] : rows) students.push_back(std::move(student));
-    return students;
   }
 
   ExitCode stopped() const {
