@@ -7,6 +7,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/option_value.h"
+#include "common/base/text.h"
 
 namespace lab {
 namespace {
@@ -132,9 +133,10 @@ std::optional<Moment> moment_in(std::string_view text) {
 
 Moment moment_of(const std::string& text, const std::string& where) {
   if (const auto moment = moment_in(text)) return *moment;
+  constexpr std::size_t kMostBytes = 100;
   throw UsageError(
       fmt::format("{}: expected a date and time with its offset from UTC, such as 2026-12-01T18:00+01:00, got {}",
-                  where, option::quoted(text)));
+                  where, option::quoted(safe_text(text, kMostBytes))));
 }
 
 std::string to_text(const Moment& moment) {

@@ -11,7 +11,6 @@
 #include "common/base/lab_names.h"
 #include "common/base/option_value.h"
 #include "common/base/text.h"
-#include "common/course/rubric/rubric_check.h"
 
 namespace lab::grading {
 namespace {

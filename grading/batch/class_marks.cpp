@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "common/base/lab_names.h"
 #include "common/course/rubric/rubric_check.h"
@@ -30,6 +31,34 @@ void add_late_days(const LabMarks& marks, CsvRow& row) {
 }
 
 }  // namespace
+
+std::vector<MarkedStudent> students_of(const ClassPlan& plan, const Roster* roster) {
+  std::map<std::pair<std::size_t, std::string>, MarkedStudent> rows;  // by place in the roster, and folder
+  const std::size_t after_roster = roster == nullptr ? 0 : roster->size();
+  const auto add = [&](const PlannedHandIn& one, std::optional<std::size_t> row) {
+    MarkedStudent& student = rows[{row.value_or(after_roster), one.who}];
+    student.roster_row = row;
+    student.identity = one.identity;
+    student.who = one.who;
+    if (!one.labs.empty()) student.hand_ins.push_back(one.hand_in.shown);
+    for (const std::string& lab : one.labs) student.handed_in[lab].at = one.hand_in.handed_in;
+    student.is_late = student.is_late || (one.hand_in.is_late && !one.labs.empty());
+    if (!one.scanned.problem.empty()) student.remarks.push_back("not graded: " + one.scanned.problem);
+    student.remarks.insert(student.remarks.end(), one.notes.begin(), one.notes.end());
+  };
+  for (const PlannedHandIn& one : plan.hand_ins) {
+    if (one.roster_rows.empty()) add(one, std::nullopt);
+    for (const std::size_t row : one.roster_rows) add(one, row);
+  }
+  for (const std::size_t row : plan.missing) {
+    MarkedStudent& student = rows[{row, ""}];
+    student.roster_row = row;
+    student.remarks.emplace_back("nothing handed in");
+  }
+  std::vector<MarkedStudent> students;
+  for (auto& [place, student] : rows) students.push_back(std::move(student));
+  return students;
+}
 
 std::string id_of(const Roster* roster, const MarkedStudent& student) {
   if (roster != nullptr && student.roster_row) return roster->id_of(*student.roster_row);

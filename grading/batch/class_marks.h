@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/course/hand_in/identity.h"
+#include "grading/batch/class_plan.h"
 #include "grading/batch/roster.h"
 #include "grading/marks/lab_marks.h"
 
@@ -23,6 +24,10 @@ struct MarkedStudent {
   std::map<std::string, LabMarks> labs;            ///< by lab
   std::map<std::string, HandedIn> handed_in = {};  ///< by lab: what is known of when
 };
+
+/// A row for each student of a class, without marks: in the roster's order, then the others by folder. A group's students
+/// have one each.
+std::vector<MarkedStudent> students_of(const ClassPlan& plan, const Roster* roster);
 
 /// What a student is called: in the roster, or else by the own id, or else by the folder of the results.
 std::string id_of(const Roster* roster, const MarkedStudent& student);

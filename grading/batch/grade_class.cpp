@@ -43,8 +43,11 @@ std::string checksum_of_file(const std::string& path) {
   return fmt::format("{:016x}", checksum_of(read_file(path)));
 }
 
-/// An export must not be mixed with an earlier one, or with anything that is not anonymous.
-void require_empty_folder(const std::string& folder) {
+/// An export must not be mixed with an earlier one, or with anything that is not anonymous; nor be taken for a hand-in.
+void require_export_folder(const std::string& folder, const std::string& hand_ins) {
+  const std::string place = std::filesystem::weakly_canonical(folder).string() + "/";
+  if (place.rfind(std::filesystem::weakly_canonical(hand_ins).string() + "/", 0) == 0)
+    throw UsageError(fmt::format("--anonymous {}: expected a folder outside of that of the hand-ins", folder));
   make_folder("--anonymous", folder);
   if (!std::filesystem::is_empty(folder))
     throw UsageError(fmt::format("--anonymous {}: expected a new or empty folder, got one with files in it", folder));
@@ -71,7 +74,10 @@ class GradingOfClass {
     if (!order_.handed_in.empty())
       times_ = std::make_unique<HandInTimes>(Roster::load(order_.handed_in), order_.handed_in, lab_names());
     make_folder("--out", order_.out);
-    if (!order_.anonymous.empty()) require_empty_folder(order_.anonymous);
+    if (!order_.anonymous.empty()) {
+      require_export_folder(order_.anonymous, order_.source.folder);
+      pseudonyms_ = std::make_unique<Pseudonyms>(Pseudonyms::kept_in(pseudonyms_key()));
+    }
     store_ = std::make_unique<ResultStore>(order_.out + "/results.sqlite");
     choose_seed();
   }
@@ -123,7 +129,7 @@ class GradingOfClass {
 
   /// All students, and what is known of when each handed in.
   void find_students() {
-    students_ = students_of_plan();
+    students_ = students_of(plan_, roster_.get());
     for (const KnownLab& lab : known_) {
       if (lab.rubric.late) policies_[lab.rubric.lab] = *lab.rubric.late;
     }
@@ -339,6 +345,8 @@ class GradingOfClass {
     if (!order_.anonymous.empty()) write_anonymously(labs);
   }
 
+  std::string pseudonyms_key() const { return order_.out + "/pseudonyms.key"; }
+
   void write_anonymously(const std::vector<std::string>& labs) const {
     AnonymousExport to;
     to.outcome_of = [&](const MarkedStudent& student, const std::string& lab) {
@@ -349,9 +357,8 @@ class GradingOfClass {
       make_folder("--anonymous", file.parent_path().string());
       write_file_atomically(file.string(), text);
     };
-    const std::string key = order_.out + "/pseudonyms.key";
-    export_anonymously(Pseudonyms::kept_in(key), roster_.get(), students_, labs, to);
-    fmt::print("{}: the same without whose it is; keep {} to yourself\n", order_.anonymous, key);
+    export_anonymously(*pseudonyms_, roster_.get(), students_, labs, to);
+    fmt::print("{}: the same without whose it is; keep {} to yourself\n", order_.anonymous, pseudonyms_key());
   }
 
   /// Without a column to fill in, there is no file: not an earlier one either.
@@ -373,35 +380,6 @@ class GradingOfClass {
     return names;
   }
 
-  /// A row for each student: in the roster's order, then the others by name.
-  std::vector<MarkedStudent> students_of_plan() const {
-    std::map<std::pair<std::size_t, std::string>, MarkedStudent> rows;  // by place in the roster, and folder
-    const std::size_t after_roster = roster_ == nullptr ? 0 : roster_->size();
-    const auto add = [&](const PlannedHandIn& one, std::optional<std::size_t> row) {
-      MarkedStudent& student = rows[{row.value_or(after_roster), one.who}];
-      student.roster_row = row;
-      student.identity = one.identity;
-      student.who = one.who;
-      if (!one.labs.empty()) student.hand_ins.push_back(one.hand_in.shown);
-      for (const std::string& lab : one.labs) student.handed_in[lab].at = one.hand_in.handed_in;
-      student.is_late = student.is_late || (one.hand_in.is_late && !one.labs.empty());
-      if (!one.scanned.problem.empty()) student.remarks.push_back("not graded: " + one.scanned.problem);
-      student.remarks.insert(student.remarks.end(), one.notes.begin(), one.notes.end());
-    };
-    for (const PlannedHandIn& one : plan_.hand_ins) {
-      if (one.roster_rows.empty()) add(one, std::nullopt);
-      for (const std::size_t row : one.roster_rows) add(one, row);
-    }
-    for (const std::size_t row : plan_.missing) {
-      MarkedStudent& student = rows[{row, ""}];
-      student.roster_row = row;
-      student.remarks.emplace_back("nothing handed in");
-    }
-    std::vector<MarkedStudent> students;
-    for (auto& [place, student] : rows) students.push_back(std::move(student));
-    return students;
-  }
-
   ExitCode stopped() const {
     fmt::print(stderr, "lab grade-all: stopped; what is graded is kept: the same command goes on\n");
     return static_cast<ExitCode>(128 + *signal_);
@@ -413,6 +391,7 @@ class GradingOfClass {
   std::unique_ptr<Roster> roster_;
   std::unique_ptr<GradebookImport> gradebook_;  ///< if there is a roster
   std::unique_ptr<HandInTimes> times_;          ///< if there is a table of them
+  std::unique_ptr<Pseudonyms> pseudonyms_;      ///< if there is an anonymous export
   std::unique_ptr<ClassFolder> folder_;
   std::unique_ptr<ResultStore> store_;
   ClassPlan plan_;

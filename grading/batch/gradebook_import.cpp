@@ -10,10 +10,9 @@
 #include <utility>
 
 #include "common/base/errors.h"
+#include "common/base/lab_names.h"
 #include "common/base/option_value.h"
 #include "common/base/text.h"
-#include "common/course/course_tree.h"
-#include "common/course/rubric/rubric_check.h"
 #include "grading/marks/shown_marks.h"
 #include "grading/marks/shown_to_student.h"
 

@@ -25,7 +25,7 @@ std::string existing_folder(const std::string& path, const char* hint) {
 void require_checks(const JudgedLab& lab, const Rubric& rubric, const std::string& instructors_file) {
   const std::vector<std::string> released = released_checks(rubric);
   if (released.empty()) return;
-  std::vector<std::string> known;
+  std::vector<std::string> known = releasable(rubric);
   for (const Case& one : lab.cases()) known.push_back(one.name);
   for (const std::string& name : released) {
     if (std::find(known.begin(), known.end(), name) == known.end())

@@ -1,10 +1,13 @@
 #include "common/base/moment.h"
 
 #include "common/base/errors.h"
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 
 namespace lab {
 namespace {
+
+using testing::message_of;
 
 std::int64_t seconds(const char* text) {
   const auto moment = moment_in(text);
@@ -57,6 +60,10 @@ TEST_CASE("what is no moment") {
       "--as-of: expected a date and time with its offset from UTC, such as 2026-12-01T18:00+01:00, got "
       "'tomorrow?'",
       UsageError);
+}
+
+TEST_CASE("however much somebody gave, the message stays short") {
+  CHECK(message_of([] { moment_of(std::string(1 << 20, 'x'), "--as-of"); }).size() < 400);
 }
 
 TEST_CASE("as text, in its own offset") {

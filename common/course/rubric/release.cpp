@@ -32,14 +32,19 @@ Rubric as_of(Rubric rubric, const Moment& now) {
   return rubric;
 }
 
-std::vector<std::string> released_checks(const Rubric& rubric) {
+std::vector<std::string> releasable(const Rubric& rubric) {
+  std::vector<std::string> names = {kReleasedSeed};
   Rubric items = rubric;
+  for_each_item(items, [&](const std::string& id, Visibility&) { names.push_back(id); });
+  return names;
+}
+
+std::vector<std::string> released_checks(const Rubric& rubric) {
+  const std::vector<std::string> others = releasable(rubric);
   std::vector<std::string> checks;
   for (const RubricRelease& release : rubric.releases) {
     for (const std::string& what : release.what) {
-      bool is_item = what == kReleasedSeed;
-      for_each_item(items, [&](const std::string& id, Visibility&) { is_item = is_item || id == what; });
-      if (!is_item) checks.push_back(what);
+      if (std::find(others.begin(), others.end(), what) == others.end()) checks.push_back(what);
     }
   }
   return checks;

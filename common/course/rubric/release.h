@@ -21,6 +21,9 @@ inline constexpr char kReleasedSeed[] = "seed";
 /// whatever their visibility.
 Rubric as_of(Rubric rubric, const Moment& now);
 
+/// What a release may name of a rubric itself: the seed, and its items.
+std::vector<std::string> releasable(const Rubric& rubric);
+
 /// Those of what releases name that are neither the seed nor items of the rubric: they must be checks of the lab.
 std::vector<std::string> released_checks(const Rubric& rubric);
 

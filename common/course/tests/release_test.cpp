@@ -50,6 +50,8 @@ TEST_CASE("what is released keeps the visibility that it has anyway") {
 }
 
 TEST_CASE("names that are no item are those of checks") {
+  CHECK(releasable(a_rubric()) ==
+        std::vector<std::string>{"seed", "b1.pipe", "b1.tap", "b1.text", "b1.ladder", "b1.bonus"});
   CHECK(released_checks(a_rubric()) == std::vector<std::string>{"Flows"});
 }
 

@@ -29,6 +29,37 @@ std::vector<MarkedStudent> two_students() {
   return {ada, eve};
 }
 
+TEST_CASE("a row for each student: of the roster, of a group, and of nobody's roster") {
+  const Roster roster("ID\ns1\ns2\ns3\n", "r.csv");
+  ClassPlan plan;
+  PlannedHandIn group, stranger;
+  group.hand_in.shown = "group.zip";
+  group.hand_in.handed_in = moment_in("2026-12-01T18:00Z");
+  group.hand_in.is_late = true;
+  group.who = "s3";
+  group.roster_rows = {2, 0};
+  group.labs = {"a9_collectives"};
+  stranger.who = "eve";
+  stranger.scanned.problem = "no lab is in it";
+  stranger.hand_in.is_late = true;  // with nothing that counts
+  plan.hand_ins = {stranger, group};
+  plan.missing = {1};
+  const std::vector<MarkedStudent> students = students_of(plan, &roster);
+  REQUIRE(students.size() == 4);
+  for (const std::size_t of_group : {0u, 2u}) {
+    CHECK(students[of_group].roster_row == of_group);
+    CHECK(students[of_group].who == "s3");
+    CHECK(students[of_group].hand_ins == std::vector<std::string>{"group.zip"});
+    CHECK(students[of_group].is_late);
+    CHECK(students[of_group].handed_in.at("a9_collectives").at == group.hand_in.handed_in);
+  }
+  CHECK(students[1].remarks == std::vector<std::string>{"nothing handed in"});
+  CHECK(students[1].handed_in.empty());
+  CHECK_FALSE(students[3].roster_row);
+  CHECK(students[3].remarks == std::vector<std::string>{"not graded: no lab is in it"});
+  CHECK_FALSE(students[3].is_late);
+}
+
 TEST_CASE("marks as CSV: the roster's columns, then ours") {
   const Roster roster("ID,Section\ns1,\"A, B\"\n", "r.csv");
   const std::vector<CsvRow> rows =

@@ -107,25 +107,27 @@ refuses "... in a form that can be read" 2 "times.csv: a4 of 14: expected a date
 # Part of it is released later.
 policies 2 '[[a4_data_tensor.release]]
 at = 2026-12-10T12:00:00Z
-what = ["seed", "a4.accumulation"]'
+what = ["seed", "a4.accumulation", "Baseline"]'
 grade_all "${roster[@]}" --as-of 2026-12-10T11:59:59Z
 judged 0 "a release judges nothing again"
 a4=$out/s2/a4_data_tensor
 for file in report.md report.html results.json; do
-  has "$file: says what is held back" "$a4/$file" 'Held back until 2026-12-10 12:00 \+00:00: the seed, 1 item'
+  has "$file: says what is held back" "$a4/$file" 'Held back until 2026-12-10 12:00 \+00:00: the seed, 1 item, 1 check'
   lacks "... and not what it is" "$a4/$file" 4711
 done
 lacks "... nor the item" "$a4/report.md" 'a4.accumulation'
+lacks "... nor the check, right as it is" "$a4/report.html" 'Right: Baseline,'
 grade_all "${roster[@]}" --as-of 2026-12-10T12:00:00Z
 has "from then on, it is there" "$a4/report.md" 4711
 has "... and the item" "$a4/report.md" 'a4.accumulation'
+has "... and the check" "$a4/report.html" 'Right: Baseline,'
 run "$bin/labgrade" marks "$out/s2" --rubric "$rubric" --source "$root" --as-of 2026-12-10T13:59:59+02:00
 lacks "lab marks holds back the same" "$a4/report.md" '4711|a4.accumulation'
 policies 2 '[[a4_data_tensor.release]]
 at = 2026-12-10T12:00:00Z
-what = ["SingleStp"]'
+what = ["Baselin"]'
 grade_all
-refuses "a misspelt check would hold nothing back" 2 "expected \"seed\", the id of an item or the name of a check of a4_data_tensor, got 'SingleStp'"
+refuses "a misspelt check would hold nothing back" 2 "expected \"seed\", the id of an item or the name of a check of a4_data_tensor, got 'Baselin'; did you mean 'Baseline'"
 policies 2
 grade_all --as-of tomorrow
 refuses "a moment without an offset is refused" 2 '^--as-of: expected a date and time|--as-of: expected a date and time'
@@ -159,6 +161,8 @@ verdict "$([[ $(stat -c %a "$out/pseudonyms.key") == 600 && $(tail -n +2 "$scrat
   "the key stays with the results"
 grade_all "${roster[@]}" --anonymous "$scratch/public"
 refuses "an export is not mixed with an earlier one" 2 'expected a new or empty folder'
+grade_all "${roster[@]}" --anonymous "$class/public"
+refuses "... and does not become a hand-in" 2 'expected a folder outside of that of the hand-ins'
 grade_all "${roster[@]}" --anonymous "$scratch/again"
 verdict "$(cmp -s "$scratch/public/marks.csv" "$scratch/again/marks.csv"; echo $?)" "pseudonyms are the same each time"
 finish
