@@ -95,8 +95,11 @@ page::ResultPage check_page(const CombinedResults& results, const CourseTree& tr
       page.items.insert(page.items.begin() + static_cast<std::ptrdiff_t>(num_not_built++), shown_build(problem, tree));
     }
   }
-  page.headline = fmt::format("{} of {} right", num_right, counted(num_tasks, "task"));
-  if (num_not_built > 0) page.headline += fmt::format(", {} not built", counted(num_not_built, "lab"));
+  std::vector<std::string> headline;
+  if (num_tasks > 0 || num_not_built == 0)
+    headline.push_back(fmt::format("{} of {} right", num_right, counted(num_tasks, "task")));
+  if (num_not_built > 0) headline.push_back(counted(num_not_built, "lab") + " not built");
+  page.headline = fmt::format("{}", fmt::join(headline, ", "));
   if (num_tasks > 0) page.share = static_cast<double>(num_right) / static_cast<double>(num_tasks);
   return page;
 }

@@ -108,7 +108,7 @@
       said.textContent = (shapes.length === 0 ? 'no message, and no computation that takes time' :
         `${shapes.length} messages and computations in ${time(end / 1.01)} of ${clock.name}`) +
         (run.is_cut ? '; later ones are not drawn' : run.left_out > 0 ? `; ${run.left_out} later ones are not drawn` : '') +
-        (numLost > 0 ? `; the dashed ${numLost === 1 ? 'one was' : `${numLost} were`} waited for in vain` : '') +
+        (numLost > 0 ? `; ${numLost} of them, dashed, ${numLost === 1 ? 'was' : 'were'} waited for in vain` : '') +
         (clock.path.length > 0 ? '; the critical path is red' : '');
       show(0, end);
     };

@@ -147,6 +147,28 @@ TEST_CASE("report.md: no HTML, no escape, and no line but ours begins a heading 
   }
 }
 
+TEST_CASE("report.html: no markup but ours, also in a timeline, which stays valid JSON in its attribute") {
+  for (const std::string& text : hostile_texts()) {
+    CAPTURE(text.substr(0, 60));
+    LabOutcome outcome = outcome_with(text);
+    outcome.tasks["a9.x"].checks[0].timeline =
+        Json({{"x", text.substr(0, 200)}}).dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string page = to_html(marks_with(text), outcome);
+    check_text(page);
+    CHECK(page.find("<img") == std::string::npos);
+    const std::size_t script = page.find("<script");
+    CHECK(page.find("<script", script + 1) == std::string::npos);
+    const std::string begin = "data-run=\"";
+    const std::size_t at = page.find(begin);
+    REQUIRE(at != std::string::npos);
+    std::string data = page.substr(at + begin.size(), page.find('"', at + begin.size()) - at - begin.size());
+    for (const auto& [name, sign] : {std::pair("&quot;", "\""), std::pair("&apos;", "'"), std::pair("&lt;", "<"),
+                                     std::pair("&gt;", ">"), std::pair("&amp;", "&")})
+      replace_all(data, name, sign);
+    CHECK(Json::parse(data).at("x").is_string());
+  }
+}
+
 TEST_CASE("results.json: JSON of plain text") {
   for (const std::string& text : hostile_texts()) {
     CAPTURE(text.substr(0, 60));
