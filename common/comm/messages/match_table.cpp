@@ -103,7 +103,8 @@ void MatchTable::blame(int rank, ExitCode exit_code, const std::string& message)
 }
 
 void MatchTable::diagnose_again() {
-  if (const auto diagnosis = diagnose(states())) failure_ = Failure{-1, diagnosis->exit_code, diagnosis->message};
+  if (const auto diagnosis = diagnose(states()))
+    failure_ = Failure{-1, diagnosis->exit_code, diagnosis->message, diagnosis->ranks};
 }
 
 void MatchTable::throw_if_failed() const {
@@ -123,9 +124,7 @@ void MatchTable::find_deadlock(int rank) {
     if (!blocked) return;
     next = place.waiting_for->message.peer;
   }
-  if (failure_) return;
-  if (const auto diagnosis = diagnose(states()))
-    failure_ = Failure{-1, diagnosis->exit_code, diagnosis->message, diagnosis->ranks};
+  if (!failure_) diagnose_again();
 }
 
 /// Messages in the table have no other end yet, so the states need no channel counts.
