@@ -28,7 +28,7 @@ class RankTracer {
   };
   Posted post(const Channel& channel, std::int64_t model_start);
 
-  /// Its wait returned at `model_end`; `waited`: how much of that the rank had to wait. A negative `arrived`: it did not.
+  /// Its wait returned at `model_end`, after the rank had to wait for `waited`. A negative `arrived`: it was in vain.
   void end_message(const Message& message, const Posted& posted, std::int64_t arrived, std::int64_t model_end,
                    std::int64_t waited);
 

@@ -18,10 +18,10 @@ namespace lab::comm {
 /// others. A message is lost if somebody waited for it in vain: its end is then where there is room to see it.
 nlohmann::json timeline_json(const std::vector<TraceEvent>& events);
 
-/// The same of one piece of work, small enough for a page with many of them: a row for each rank, in model time only, with
-/// what each rank computed in between. Each rank's events must be its own. `is_whole`: no rank was stopped before its
-/// end, so that there is a critical path, which is left out where anything is. A field `is_cut` says that ranks did more
-/// than was kept of them.
+/// The same of one piece of work, small enough for a page with many of them: a row for each rank, in model time only,
+/// with what each rank computed in between. Each rank's events must be its own. `is_whole`: no rank was stopped before
+/// its end, so there is a critical path, unless something is left out. A field `is_cut` says that ranks did more than
+/// was kept of them.
 nlohmann::json timeline_json(const std::vector<RankTrace>& by_rank, bool is_whole);
 
 }  // namespace lab::comm
