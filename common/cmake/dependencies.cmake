@@ -18,6 +18,17 @@ function(lab_require_library var name package)
   endif()
 endfunction()
 
+# lab_require(name header library package): both, as the imported target lab::name.
+function(lab_require name header library package)
+  string(TOUPPER ${name} upper)
+  lab_require_path(LAB_${upper}_INCLUDE ${header} ${package})
+  lab_require_library(LAB_${upper}_LIBRARY ${library} ${package})
+  add_library(lab_${name} INTERFACE)
+  add_library(lab::${name} ALIAS lab_${name})
+  target_include_directories(lab_${name} SYSTEM INTERFACE "${LAB_${upper}_INCLUDE}")
+  target_link_libraries(lab_${name} INTERFACE "${LAB_${upper}_LIBRARY}")
+endfunction()
+
 # What every program needs: threads, text, a command line.
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
@@ -161,38 +172,17 @@ if(LAB_WITH_MPI)
 endif()
 
 # stb, which reads and writes PNG and JPEG: the library holds what its headers only declare.
-lab_require_path(LAB_STB_INCLUDE stb/stb_image.h libstb-dev)
-lab_require_library(LAB_STB_LIBRARY stb libstb-dev)
-add_library(lab_stb INTERFACE)
-add_library(lab::stb ALIAS lab_stb)
-target_include_directories(lab_stb SYSTEM INTERFACE "${LAB_STB_INCLUDE}")
-target_link_libraries(lab_stb INTERFACE "${LAB_STB_LIBRARY}")
+lab_require(stb stb/stb_image.h stb libstb-dev)
 
-# libarchive, which reads and writes the archives that students hand in.
-lab_require_path(LAB_ARCHIVE_INCLUDE archive.h libarchive-dev)
-lab_require_library(LAB_ARCHIVE_LIBRARY archive libarchive-dev)
-add_library(lab_archive INTERFACE)
-add_library(lab::archive ALIAS lab_archive)
-target_include_directories(lab_archive SYSTEM INTERFACE "${LAB_ARCHIVE_INCLUDE}")
-target_link_libraries(lab_archive INTERFACE "${LAB_ARCHIVE_LIBRARY}")
-
-# pugixml, which writes and reads JUnit XML.
-lab_require_path(LAB_PUGIXML_INCLUDE pugixml.hpp libpugixml-dev)
-lab_require_library(LAB_PUGIXML_LIBRARY pugixml libpugixml-dev)
-add_library(lab_pugixml INTERFACE)
-add_library(lab::pugixml ALIAS lab_pugixml)
-target_include_directories(lab_pugixml SYSTEM INTERFACE "${LAB_PUGIXML_INCLUDE}")
-target_link_libraries(lab_pugixml INTERFACE "${LAB_PUGIXML_LIBRARY}")
+# The archives that students hand in; JUnit XML; a keyed hash.
+lab_require(archive archive.h archive libarchive-dev)
+lab_require(pugixml pugixml.hpp pugixml libpugixml-dev)
+lab_require(sodium sodium.h sodium libsodium-dev)
 
 # What only the judge needs; a starter judges nobody. libseccomp makes the filters of system calls that judged programs
 # run under; the others are for many hand-ins: results in SQLite, rosters in CSV, Gradescope's YAML.
 if(EXISTS "${PROJECT_SOURCE_DIR}/grading")
-  lab_require_path(LAB_SECCOMP_INCLUDE seccomp.h libseccomp-dev)
-  lab_require_library(LAB_SECCOMP_LIBRARY seccomp libseccomp-dev)
-  add_library(lab_seccomp INTERFACE)
-  add_library(lab::seccomp ALIAS lab_seccomp)
-  target_include_directories(lab_seccomp SYSTEM INTERFACE "${LAB_SECCOMP_INCLUDE}")
-  target_link_libraries(lab_seccomp INTERFACE "${LAB_SECCOMP_LIBRARY}")
+  lab_require(seccomp seccomp.h seccomp libseccomp-dev)
 
   lab_require_path(LAB_SQLITE_INCLUDE SQLiteCpp/SQLiteCpp.h libsqlitecpp-dev)
   lab_require_library(LAB_SQLITECPP_LIBRARY SQLiteCpp libsqlitecpp-dev)
@@ -202,26 +192,9 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/grading")
   target_include_directories(lab_sqlite SYSTEM INTERFACE "${LAB_SQLITE_INCLUDE}")
   target_link_libraries(lab_sqlite INTERFACE "${LAB_SQLITECPP_LIBRARY}" "${LAB_SQLITE_LIBRARY}")
 
-  lab_require_path(LAB_CSV_INCLUDE csv.h libcsv-dev)
-  lab_require_library(LAB_CSV_LIBRARY csv libcsv-dev)
-  lab_require_path(LAB_YAML_INCLUDE yaml-cpp/yaml.h libyaml-cpp-dev)
-  lab_require_library(LAB_YAML_LIBRARY yaml-cpp libyaml-cpp-dev)
-  foreach(name IN ITEMS CSV YAML)
-    string(TOLOWER ${name} target)
-    add_library(lab_${target} INTERFACE)
-    add_library(lab::${target} ALIAS lab_${target})
-    target_include_directories(lab_${target} SYSTEM INTERFACE "${LAB_${name}_INCLUDE}")
-    target_link_libraries(lab_${target} INTERFACE "${LAB_${name}_LIBRARY}")
-  endforeach()
+  lab_require(csv csv.h csv libcsv-dev)
+  lab_require(yaml yaml-cpp/yaml.h yaml-cpp libyaml-cpp-dev)
 endif()
-
-# A keyed hash.
-lab_require_path(LAB_SODIUM_INCLUDE sodium.h libsodium-dev)
-lab_require_library(LAB_SODIUM_LIBRARY sodium libsodium-dev)
-add_library(lab_sodium INTERFACE)
-add_library(lab::sodium ALIAS lab_sodium)
-target_include_directories(lab_sodium SYSTEM INTERFACE "${LAB_SODIUM_INCLUDE}")
-target_link_libraries(lab_sodium INTERFACE "${LAB_SODIUM_LIBRARY}")
 
 # JSON, TOML, HTML templates: headers.
 lab_require_path(LAB_JSON_INCLUDE nlohmann/json.hpp nlohmann-json3-dev)
