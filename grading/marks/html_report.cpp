@@ -86,7 +86,9 @@ std::string to_html(const LabMarks& all, const LabOutcome& outcome) {
     item.remark = fmt::format("{}", fmt::join(remarks, "; "));
     item.findings = marked.findings;
     const auto task = outcome.tasks.find(marked.id);
-    if (task != outcome.tasks.end()) add_checks(task->second, shown, item);
+    if (task == outcome.tasks.end()) continue;
+    add_checks(task->second, shown, item);
+    if (item.standing != Standing::kRight) item.hint = "./lab hint " + marked.id;
   }
   for (const std::vector<std::string>& lines : {evidence_lines(outcome), all_notes(outcome)}) {
     const std::vector<std::string> visible = shown.lines(lines);

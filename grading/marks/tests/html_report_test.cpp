@@ -50,6 +50,8 @@ TEST_CASE("a failed check is shown with its first difference, its cause, and wha
     INFO(part);
     CHECK(has(page, part));
   }
+  CHECK(has(page, "./lab hint a9.y"));
+  CHECK_FALSE(has(page, "./lab hint a9.x"));
   // A check's line is not also in the list of other findings.
   CHECK_FALSE(has(page, "right, but too expensive"));
 }
