@@ -139,7 +139,7 @@ void RelayWorld::Hub::take(int rank, RelayFrameReader::Received received) {
     case Kind::kCollect: return collect(rank, std::move(received));
     case Kind::kTask: return;
     case Kind::kNext:
-      if (!own_failures_.empty() && !settled_ && work_ != nullptr) {
+      if (!settled_ && work_ != nullptr && has_failed_by(member.num_given)) {
         member.asks_for_work = frame;
         return;
       }
@@ -174,6 +174,11 @@ void RelayWorld::Hub::stop_waiting(int rank) {
 
 void RelayWorld::Hub::fail(int rank, ExitCode exit_code, const std::string& message) {
   if (!settled_) own_failures_.push_back({at(rank).num_given, rank, exit_code, message});
+}
+
+bool RelayWorld::Hub::has_failed_by(std::uint64_t piece) const {
+  return std::any_of(own_failures_.begin(), own_failures_.end(),
+                     [piece](const OwnFailure& failure) { return failure.during <= piece; });
 }
 
 bool RelayWorld::Hub::goes_on(const Member& member) const {

@@ -116,6 +116,8 @@ class RelayWorld::Hub {
   void take(int rank, RelayFrameReader::Received received);
   void stop_waiting(int rank);
   void fail(int rank, ExitCode exit_code, const std::string& message);
+  /// Whether a rank failed in its n-th piece of work or before. Ranks that are behind still get theirs up to there.
+  bool has_failed_by(std::uint64_t piece) const;
   bool goes_on(const Member& member) const;
   /// A failure becomes the world's once no rank goes on by itself: which ranks had failed, or were stuck, by then does
   /// not depend on which of them was faster. It is that of the lowest rank in the earliest piece of work.

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <map>
 #include <thread>
 
 #include "common/base/errors.h"
@@ -190,44 +191,70 @@ TEST_CASE("relay: a rank that says nothing, ends, or writes anything else fails 
                  "deadlock: rank 0 waits to receive"));
 }
 
-/// Why a world of three ranks failed. `late`: the rank whose body begins last, when the relay has heard of the others.
-std::string failure_of_three(const std::vector<std::function<void(Transport&)>>& bodies, std::size_t late) {
+/// Two pieces for each rank.
+struct TwoForEach final : RelayWork {
+  std::map<int, int> num_given;
+
+  std::optional<std::string> next(int rank, pid_t) override {
+    if (num_given[rank]++ == 2) return std::nullopt;
+    return "piece";
+  }
+  void done(int, pid_t, std::string, const RelayCost&) override {}
+};
+
+using RankOfThree = std::function<void(RelayEnd&)>;
+
+/// Why a world of three ranks failed. `late`: the rank that begins last, when the relay has heard of the others.
+std::string failure_of_three(const std::vector<RankOfThree>& bodies, std::size_t late) {
   RelayWorld world(3, RelayOptions());
+  TwoForEach work;
   std::vector<UniqueFd> ends;
   for (int rank = 0; rank < 3; ++rank) ends.emplace_back(::dup(world.rank_end(rank)));
   std::vector<std::thread> ranks;
   for (std::size_t rank = 0; rank < 3; ++rank) {
     ranks.emplace_back([&, rank] {
-      const auto transport = RelayWorld::join_by(::dup(ends[rank].get()), static_cast<int>(rank), 3).transport;
+      RelayEnd end = RelayWorld::join_by(::dup(ends[rank].get()), static_cast<int>(rank), 3);
       ends[rank].reset();
       if (rank == late) std::this_thread::sleep_for(std::chrono::milliseconds(30));
-      (void)testing::message_of<Error>([&] { bodies[rank](*transport); });
+      (void)testing::message_of<Error>([&] { bodies[rank](end); });
     });
   }
-  world.serve();
+  world.serve(&work);
   for (std::thread& rank : ranks) rank.join();
   const std::optional<RelayFailure> failure = world.failure();
   return failure ? fmt::format("{}: {}", failure->rank, failure->message) : "none";
 }
 
 TEST_CASE("relay: which of several failures is the world's does not depend on which came first") {
-  const auto throws = [](Transport& transport) { transport.fail(ExitCode::kStudentCode, "an exception"); };
+  const RankOfThree throws = [](RelayEnd& end) {
+    (void)end.next_work();
+    end.transport->fail(ExitCode::kStudentCode, "in the first piece");
+  };
+  const RankOfThree throws_later = [](RelayEnd& end) {
+    (void)end.next_work();
+    end.hand_in("done");
+    (void)end.next_work();
+    end.transport->fail(ExitCode::kStudentCode, "in the second piece");
+  };
   const auto receives_from = [](int peer) {
-    return [peer](Transport& transport) {
+    return [peer](RelayEnd& end) {
+      (void)end.next_work();
       Message receive;
       receive.direction = Direction::kRecv;
       receive.peer = peer;
       receive.tensor = at::zeros({1});
-      transport.wait(*transport.start_recv(receive));
+      end.transport->wait(*end.transport->start_recv(receive));
     };
   };
-  const auto returns = [](Transport& transport) { transport.close(); };
+  const RankOfThree returns = [](RelayEnd& end) { end.transport->close(); };
+  const RankOfThree ends = [](RelayEnd&) {};
   for (const std::size_t late : {0, 1, 2}) {
     CAPTURE(late);
-    CHECK(failure_of_three({receives_from(1), throws, throws}, late) == "1: an exception");
-    CHECK(failure_of_three({receives_from(1), receives_from(0), throws}, late) == "2: an exception");
-    CHECK(failure_of_three({[](Transport&) {}, [](Transport&) {}, receives_from(0)}, late) ==
-          "0: its process has ended");
+    CHECK(failure_of_three({receives_from(1), throws, throws}, late) == "1: in the first piece");
+    CHECK(failure_of_three({throws, throws, throws}, late) == "0: in the first piece");
+    CHECK(failure_of_three({throws_later, throws_later, throws}, late) == "2: in the first piece");
+    CHECK(failure_of_three({receives_from(1), receives_from(0), throws}, late) == "2: in the first piece");
+    CHECK(failure_of_three({ends, ends, receives_from(0)}, late) == "0: its process has ended");
     const std::string stuck = failure_of_three({returns, receives_from(0), receives_from(0)}, late);
     CHECK(stuck == failure_of_three({returns, receives_from(0), receives_from(0)}, 0));
     CHECK(testing::contains(stuck, "-1: "));

@@ -115,14 +115,14 @@ class Supervisor {
   }
 
   /// Whether this job is among those that made the limit be reached. Where all do the same, it is chance which of them is
-  /// ahead: so whichever is at least half as far.
+  /// ahead: so whichever has at least half as many threads or as much memory, or has printed an eighth of the limit.
   bool is_to_blame(End reached, std::size_t job) const {
     const auto is_far = [&](auto Share::*of) {
       return std::all_of(shares_.begin(), shares_.end(),
                          [&](const Share& other) { return 2 * (shares_[job].*of) >= other.*of; });
     };
     switch (reached) {
-      case End::kPrintedTooMuch: return 2 * jobs_[job].job->dropped_bytes() > supervision_.limits.dropped_bytes;
+      case End::kPrintedTooMuch: return 8 * jobs_[job].job->dropped_bytes() > supervision_.limits.dropped_bytes;
       case End::kTooManyThreads: return is_far(&Share::threads);
       case End::kOutOfMemory: return is_far(&Share::memory_bytes);
       default: return true;
