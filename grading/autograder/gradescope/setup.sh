@@ -14,13 +14,16 @@ system=$(source /etc/os-release; echo "$ID $VERSION_ID")
 apt-get update
 apt-get install -y --no-install-recommends ca-certificates jq
 
-results=$(mktemp -d)
-"$autograder/source/suite/lab" grade "$autograder/source/suite" "${grade_options[@]}" --out "$results"
+scratch=$(mktemp -d)
+hand_in=$scratch/hand_in results=$scratch/results
+mkdir -- "$hand_in"
+cp -R -- "$autograder/source/suite/$graded_lab" "$hand_in/"
+"$autograder/source/suite/lab" grade "$hand_in" "${grade_options[@]}" --out "$results"
 jq -e '[.tests[] | select(.tags == ["task"]) | .status] | length > 0 and all(. == "passed")' \
   "$results/$graded_lab/results.json" >/dev/null || {
   echo "setup.sh: expected that the suite's own solution passes every task of $graded_lab; this is what it got:" >&2
   cat -- "$results/$graded_lab/report.md" >&2
   exit 1
 }
-rm -rf -- "$results"
+rm -rf -- "$scratch"
 echo "setup.sh: ready to grade $graded_lab on $system"
