@@ -32,7 +32,7 @@ TEST_CASE("a day on which the clocks change is an hour longer or shorter") {
   CHECK(seconds("2026-03-29T18:00+02:00") - seconds("2026-03-28T18:00+01:00") == 23 * 3600);
 }
 
-TEST_CASE("what is no moment") {
+TEST_CASE("other text is not taken for a date and time") {
   for (const char* text : {"",
                            " ",
                            "2026-12-01",

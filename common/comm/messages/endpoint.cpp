@@ -7,7 +7,7 @@
 namespace lab::comm {
 namespace {
 
-constexpr std::size_t kMostTraced = 1u << 17;  // a program that sends for ever must not fill the memory: 40 MB
+constexpr std::size_t kMostTraced = 1u << 17;  // about 40 MB, so that endless messages do not fill memory
 
 /// What was known of the message when it was posted.
 TraceEvent event_of(const Endpoint::Posted& posted) {

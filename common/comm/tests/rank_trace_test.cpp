@@ -92,7 +92,7 @@ TEST_CASE("a message is lost if all who waited for it did so in vain, and says w
   CHECK(contains(arrows({{in_vain}}, {{awaited}})[0][4].get<std::string>(), "never completed"));
 }
 
-TEST_CASE("of more than fits, the earliest are in it, and there is no critical path") {
+TEST_CASE("of too many events the earliest are shown, without a critical path") {
   RankTrace many;
   for (int i = 0; i < 400; ++i) {
     many.events.push_back(message(0, 10 * i, 10 * i + 5, 0));

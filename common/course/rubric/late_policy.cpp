@@ -65,7 +65,7 @@ std::optional<LatePolicy> read_late_policy(const std::optional<TomlTable>& of_co
     read_keys(*of_course, policy);
   }
   if (!of_lab) return std::nullopt;
-  // A course's free days are for all labs: one lab cannot have others. Where there is no course's table, they can.
+  // Free days belong to the course: a lab sets its own only if there is no table for the course.
   require_known(*of_lab, {"due", "extensions"});
   if (of_course && of_course->has("free_days") && of_lab->has("free_days"))
     throw UsageError(of_lab->place() +

@@ -18,7 +18,7 @@ struct LatePolicy {
   double percent_per_day = 0;                ///< for each day begun that is not free
   bool of_total = false;                     ///< percent of the lab's total; else of the marks that were reached
   double most_percent = 100;                 ///< the most that is deducted
-  std::optional<int> last_day;               ///< what is handed in after so many days late earns nothing
+  std::optional<int> last_day;               ///< later than this many days, a hand-in earns nothing
   int grace_minutes = 0;                     ///< how much after the due time is still in time
 };
 
