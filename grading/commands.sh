@@ -3,10 +3,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # set by ./lab
 
-# For the judge's sandbox, and for the hand-ins of a class.
-program_packages+=(libseccomp-dev libsqlitecpp-dev libsqlite3-dev libcsv-dev libyaml-cpp-dev)
-readonly program_packages
-readonly test_packages=(doctest-dev procps tmux patch bubblewrap)
 readonly has_tests=ON
 
 help_on_tree() {
@@ -72,7 +68,7 @@ source "$root/grading/autograder/autograder.sh"
 demo() {
   [[ $# == 0 ]] || die "demo takes no arguments; to choose some: lab run a4 --help"
   local name log out=$root/out start=$SECONDS set_up built code matches=0
-  ensure_packages "${program_packages[@]}"
+  ensure build
   set_up=$SECONDS
   say "building the programs with $(build_jobs) job(s)"
   build release OFF programs
@@ -133,7 +129,7 @@ run_tests() {
     esac
     shift
   done
-  ensure_packages "${program_packages[@]}" "${test_packages[@]}"
+  ensure build test
   say "building programs and tests with $(build_jobs) job(s)"
   build release ON programs tests
   say "set-up and build took $((SECONDS - start)) s"
@@ -186,7 +182,7 @@ judging_targets=(programs labgrade)
 
 # judge COMMAND [arguments]: runs labgrade, after building everything that it builds submissions from.
 judge() {
-  ensure_packages "${program_packages[@]}" >&2
+  ensure build >&2
   build release OFF "${judging_targets[@]}" >&2
   exec "$root/build/release/bin/labgrade" "$@" --source "$root"
 }
@@ -199,13 +195,13 @@ needs_argument() {
 # Submissions are also graded without bubblewrap; the report then says so.
 command_grade() {
   needs_argument grade "a submission: a folder, a zip or a5_answers.md" "$@"
-  cannot_install || ensure_packages "${program_packages[@]}" bubblewrap >&2
+  ensure build bubblewrap >&2
   judge grade "$@"
 }
 
 command_grade-all() {
   needs_argument grade-all "a folder of submissions, or the archive of them that a learning platform makes" "$@"
-  cannot_install || ensure_packages "${program_packages[@]}" bubblewrap >&2
+  ensure build bubblewrap >&2
   judge grade-all "$@"
 }
 
@@ -217,7 +213,7 @@ command_similar() {
 command_figures() {
   [[ $# == 0 ]] || die "figures takes no arguments"
   local lab
-  ensure_packages "${program_packages[@]}"
+  ensure build
   build release OFF programs
   for lab in $(all_labs); do
     "$root/build/release/bin/$lab" check --nproc 4 --figures "$root/$lab/reference_figures.json" || exit
@@ -228,7 +224,7 @@ command_expected-logs() {
   [[ $# == 0 ]] || die "expected-logs takes no arguments"
   local lab
   source "$root/common/log/expected_log.sh"
-  ensure_packages "${program_packages[@]}"
+  ensure build
   build release OFF programs
   scratch_folder
   cd -- "$scratch"
@@ -250,12 +246,12 @@ command_answers() {
 }
 
 command_mutants() {
-  ensure_packages "${program_packages[@]}" patch >&2
+  ensure build patch >&2
   judging_targets+=(trials)
   judge mutants "$@"
 }
 
 command_hostile() {
-  cannot_install || ensure_packages "${program_packages[@]}" bubblewrap >&2
+  ensure build bubblewrap >&2
   judge hostile "$@"
 }

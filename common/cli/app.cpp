@@ -90,6 +90,10 @@ struct App::Impl {
   template <typename Number>
   CLI::Option* add_integer(const std::string& name, const std::string& kind, Number& value, Number min, Number max,
                            const std::string& help);
+  /// Without the default in its help, whatever the variable's type, such as an optional number.
+  template <class Number, class Value>
+  CLI::Option* add_ranged(const std::string& name, const std::string& kind, Value& value, Number min, Number max,
+                          const std::string& help, Number example);
 
   std::vector<std::string> option_names() const;
   std::vector<std::string> command_names() const;
@@ -130,14 +134,20 @@ CLI::Option* App::Impl::add_integer(const std::string& name, const std::string& 
                                     Number max, const std::string& help) {
   values.emplace_back(name, [&value] { return std::to_string(value); });
   const bool in_range = value >= min && value <= max;  // -1 for "none" is not a default to show or suggest
-  const Expectation expectation{option::integer_expected(std::to_string(min), std::to_string(max)),
-                                std::to_string(in_range ? value : min)};
   const std::string shown = in_range ? fmt::format("{} (default {})", help, value) : help;
+  return add_ranged(name, kind, value, min, max, shown, in_range ? value : min);
+}
+
+template <class Number, class Value>
+CLI::Option* App::Impl::add_ranged(const std::string& name, const std::string& kind, Value& value, Number min,
+                                   Number max, const std::string& help, Number example) {
+  const Expectation expectation{option::integer_expected(std::to_string(min), std::to_string(max)),
+                                std::to_string(example)};
   const auto allowed = [min, max](Number number) { return number >= min && number <= max; };
   // To CLI11, -1 is 2^64 - 1 where a number has no sign.
   const CLI::Validator validator =
       std::is_signed_v<Number> ? CLI::Validator(CLI::Range(min, max)) : number_where<Number>(allowed);
-  return expect(cli.add_option(both_spellings(name), value, shown), kind, validator, expectation);
+  return expect(cli.add_option(both_spellings(name), value, help), kind, validator, expectation);
 }
 
 std::vector<std::string> App::Impl::option_names() const {
@@ -264,6 +274,11 @@ CLI::Option* App::add_bytes(const std::string& name, std::int64_t& value, const 
 
 CLI::Option* App::add_seed(const std::string& name, std::uint64_t& value, const std::string& help) {
   return impl_->add_integer<std::uint64_t>(name, "S", value, 0, std::numeric_limits<std::uint64_t>::max(), help);
+}
+
+CLI::Option* App::add_seed(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help) {
+  impl_->values.emplace_back(name, [&value] { return value ? std::to_string(*value) : ""; });
+  return impl_->add_ranged<std::uint64_t>(name, "S", value, 0, std::numeric_limits<std::uint64_t>::max(), help, 42);
 }
 
 CLI::Option* App::add_number(const std::string& name, double& value, const NumberRange& range,

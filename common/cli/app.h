@@ -88,6 +88,8 @@ class App {
   CLI::Option* add_bytes(const std::string& name, std::int64_t& value, const IntegerRange& range,
                          const std::string& help);
   CLI::Option* add_seed(const std::string& name, std::uint64_t& value, const std::string& help);
+  /// The same without a default.
+  CLI::Option* add_seed(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help);
   CLI::Option* add_number(const std::string& name, double& value, const NumberRange& range, const std::string& help);
   /// --timeout SECONDS, the longest wait for another rank; without it the environment variable
   /// LAB_TIMEOUT, for slow or busy machines.

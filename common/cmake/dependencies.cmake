@@ -1,43 +1,27 @@
-# Every third-party library is found here, by its headers and its library, and becomes one imported target.
-# CMAKE_PREFIX_PATH is honoured, so a LibTorch unpacked anywhere can replace the packaged one.
+# Every third-party library, by its headers and its library, becomes one imported target here. CMAKE_PREFIX_PATH is
+# honoured. The releases are those of Debian's archive; see parts.cmake.
+include(parts)
 
-# lab_require_path(VAR header package): the folder of the header, or an error that names what to install.
-function(lab_require_path var header package)
-  find_path(${var} ${header} ${ARGN})
-  if(NOT ${var})
-    message(FATAL_ERROR "${header} was not found; expected it from the package ${package}. "
-                        "Run ./lab build, which installs what is missing, or: apt-get install ${package}")
-  endif()
-endfunction()
-
-function(lab_require_library var name package)
-  find_library(${var} NAMES ${name} ${ARGN})
-  if(NOT ${var})
-    message(FATAL_ERROR "lib${name} was not found; expected it from the package ${package}. "
-                        "Run ./lab build, which installs what is missing, or: apt-get install ${package}")
-  endif()
-endfunction()
-
-# lab_require(name header library package): both, as the imported target lab::name.
-function(lab_require name header library package)
-  string(TOUPPER ${name} upper)
-  lab_require_path(LAB_${upper}_INCLUDE ${header} ${package})
-  lab_require_library(LAB_${upper}_LIBRARY ${library} ${package})
-  add_library(lab_${name} INTERFACE)
-  add_library(lab::${name} ALIAS lab_${name})
-  target_include_directories(lab_${name} SYSTEM INTERFACE "${LAB_${upper}_INCLUDE}")
-  target_link_libraries(lab_${name} INTERFACE "${LAB_${upper}_LIBRARY}")
-endfunction()
-
-# What every program needs: threads, text, a command line.
 find_package(Threads REQUIRED)
-find_package(fmt REQUIRED)
-lab_require_path(LAB_CLI11_INCLUDE CLI/CLI.hpp libcli11-dev)
-add_library(lab_cli11 INTERFACE)
-add_library(lab::cli11 ALIAS lab_cli11)
-target_include_directories(lab_cli11 SYSTEM INTERFACE "${LAB_CLI11_INCLUDE}")
-
 include(CheckCXXSourceCompiles)
+if(NOT LAB_ONLY_CHECK_LOG)
+  include(libtorch)
+endif()
+if(NOT LAB_CXX_STANDARD)
+  set(LAB_CXX_STANDARD 17)
+endif()
+set(CMAKE_CXX_STANDARD ${LAB_CXX_STANDARD})
+
+# What every program needs: text, a command line.
+lab_part(fmt CXX HEADER fmt/format.h LIBRARIES fmt
+  RELEASE f/fmtlib/fmtlib_9.1.0+ds1.orig.tar.gz
+  SHA256 84ce1c2d0be3a9863935137969dcec6970125caac032f82474640bfc81463583
+  INCLUDE include SOURCES src/format.cc src/os.cc)
+lab_part(cli11 HEADER CLI/CLI.hpp
+  RELEASE c/cli11/cli11_2.1.2+ds.orig.tar.xz
+  SHA256 8143d20b688e98ccce8e24562d3b68e5f47c12e896c42c7ca8553dbde5bed55d
+  INCLUDE include)
+
 # libbacktrace, which finds the source line of a call: optional. It is part of Debian's g++ (libgcc-12-dev), header and
 # library, so there is no package to name.
 set(CMAKE_REQUIRED_LIBRARIES backtrace)
@@ -53,71 +37,33 @@ else()
 endif()
 
 if(LAB_ONLY_CHECK_LOG)
-  set(CMAKE_CXX_STANDARD 17)
+  lab_settle_parts()
   return()
 endif()
 
-# LibTorch. Its own TorchConfig pulls in build-time packages that a user does not need, so only headers and
-# libraries are looked up.
-lab_require_path(LAB_TORCH_INCLUDE ATen/ATen.h libtorch-dev)
-lab_require_path(LAB_TORCH_API_INCLUDE torch/torch.h libtorch-dev
-                 HINTS "${LAB_TORCH_INCLUDE}/torch/csrc/api/include" PATH_SUFFIXES torch/csrc/api/include)
-lab_require_library(LAB_TORCH_CPU_LIBRARY torch_cpu libtorch-dev)
-lab_require_library(LAB_C10_LIBRARY c10 libtorch-dev)
-find_library(LAB_TORCH_CUDA_LIBRARY torch_cuda)
-
-add_library(lab_torch INTERFACE)
-add_library(lab::torch ALIAS lab_torch)
-target_include_directories(lab_torch SYSTEM INTERFACE "${LAB_TORCH_INCLUDE}" "${LAB_TORCH_API_INCLUDE}")
-target_link_libraries(lab_torch INTERFACE "${LAB_TORCH_CPU_LIBRARY}" "${LAB_C10_LIBRARY}" Threads::Threads)
-if(LAB_TORCH_CUDA_LIBRARY)
-  # Nothing refers to it by name, so the linker would drop it; loading it is what registers the CUDA kernels.
-  target_link_libraries(lab_torch INTERFACE "-Wl,--no-as-needed" "${LAB_TORCH_CUDA_LIBRARY}" "-Wl,--as-needed")
+# Gloo, used directly; our own where LibTorch is not the system's, whose own Gloo may be another version.
+if(LAB_LIBTORCH)
+  set(own_gloo OWN)
 endif()
-
-# The statistics of LibTorch's CUDA allocator: if LibTorch has CUDA and the toolkit's headers are installed.
-if(LAB_TORCH_CUDA_LIBRARY)
-  find_library(LAB_C10_CUDA_LIBRARY c10_cuda)
-  find_path(LAB_CUDA_INCLUDE cuda_runtime_api.h HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES include)
-  if(LAB_C10_CUDA_LIBRARY AND LAB_CUDA_INCLUDE)
-    set(LAB_HAS_CUDA ON)
-    add_library(lab_cuda INTERFACE)
-    add_library(lab::cuda ALIAS lab_cuda)
-    target_include_directories(lab_cuda SYSTEM INTERFACE "${LAB_CUDA_INCLUDE}")
-    target_link_libraries(lab_cuda INTERFACE "${LAB_C10_CUDA_LIBRARY}")
-  endif()
+lab_part(gloo CXX ${own_gloo} HEADER gloo/context.h LIBRARIES gloo
+  RELEASE g/gloo/gloo_0.0~git20231202.5354032.orig.tar.xz
+  SHA256 66d6fadb7b07cfcff08f74ae2acfab504e780d6b7536ee74d2011718cda25030
+  INCLUDE . SOURCES gloo/*.cc
+  WITHOUT "/(benchmark|examples|test|mpi|nccl|ibverbs|uv|tls)/|/(cuda|redis|win)[^/]*$")
+if(LAB_OWN_GLOO)
+  set(GLOO_VERSION_MAJOR 0)
+  set(GLOO_VERSION_MINOR 5)
+  set(GLOO_VERSION_PATCH 0)
+  set(GLOO_HAVE_TRANSPORT_TCP ON)
+  configure_file("${gloo_SOURCE_DIR}/gloo/config.h.in" "${LAB_RELEASES}/gloo/gloo/config.h")
 endif()
-
-# C++17 if LibTorch accepts it, else C++20.
-set(CMAKE_REQUIRED_INCLUDES "${LAB_TORCH_INCLUDE}" "${LAB_TORCH_API_INCLUDE}")
-set(CMAKE_REQUIRED_FLAGS "-std=c++17")
-set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
-check_cxx_source_compiles("#include <c10/core/TensorImpl.h>\nint main() { return 0; }" LAB_TORCH_ACCEPTS_CXX17)
-unset(CMAKE_TRY_COMPILE_TARGET_TYPE)
-unset(CMAKE_REQUIRED_FLAGS)
-unset(CMAKE_REQUIRED_INCLUDES)
-if(LAB_TORCH_ACCEPTS_CXX17)
-  set(LAB_DEFAULT_STANDARD 17)
-else()
-  set(LAB_DEFAULT_STANDARD 20)
-endif()
-set(LAB_CXX_STANDARD ${LAB_DEFAULT_STANDARD} CACHE STRING "C++ standard: 17 or 20")
-set(CMAKE_CXX_STANDARD ${LAB_CXX_STANDARD})
-
-# Gloo, used directly.
-lab_require_path(LAB_GLOO_INCLUDE gloo/context.h libgloo-dev)
-lab_require_library(LAB_GLOO_LIBRARY gloo libgloo-dev)
-add_library(lab_gloo INTERFACE)
-add_library(lab::gloo ALIAS lab_gloo)
-target_include_directories(lab_gloo SYSTEM INTERFACE "${LAB_GLOO_INCLUDE}")
-target_link_libraries(lab_gloo INTERFACE "${LAB_GLOO_LIBRARY}")
 
 # SimGrid, for the simulated world: optional. Its kernel's interface changes between versions, so the installed
 # version is tried.
 option(LAB_WITH_SIMGRID "Build the simulated world, if SimGrid is found" ON)
 add_library(lab_simgrid INTERFACE)
 add_library(lab::simgrid ALIAS lab_simgrid)
-if(LAB_WITH_SIMGRID)
+if(LAB_WITH_SIMGRID AND NOT LAB_OLD_STRING)
   find_path(LAB_SIMGRID_INCLUDE simgrid/s4u.hpp)
   find_library(LAB_SIMGRID_LIBRARY simgrid)
   if(LAB_SIMGRID_INCLUDE AND LAB_SIMGRID_LIBRARY)
@@ -135,12 +81,13 @@ if(LAB_WITH_SIMGRID)
   endif()
   if(LAB_SIMGRID_IS_KNOWN)
     set(LAB_HAS_SIMGRID ON)
+    lab_note_part(simgrid ok "${LAB_SIMGRID_INCLUDE}/simgrid/s4u.hpp")
     target_include_directories(lab_simgrid SYSTEM INTERFACE "${LAB_SIMGRID_INCLUDE}")
     target_link_libraries(lab_simgrid INTERFACE "${LAB_SIMGRID_LIBRARY}")
   elseif(LAB_SIMGRID_INCLUDE)
-    message(STATUS "SimGrid: expected version 3.32 or one with the same interface; built without --world sim")
+    lab_note_part(simgrid off "expected version 3.32 or one with the same interface; without it there is no --world sim")
   else()
-    message(STATUS "SimGrid was not found (package libsimgrid-dev); built without --world sim")
+    lab_note_part(simgrid off "not found; without it there is no --world sim")
   endif()
 endif()
 
@@ -171,45 +118,83 @@ if(LAB_WITH_MPI)
   endif()
 endif()
 
-# stb, which reads and writes PNG and JPEG: the library holds what its headers only declare.
-lab_require(stb stb/stb_image.h stb libstb-dev)
+# Pictures: what its headers only declare is in the system's library, or compiled here.
+file(CONFIGURE OUTPUT "${LAB_RELEASES}/stb.c" CONTENT
+"#define STB_IMAGE_IMPLEMENTATION
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#include <stb/stb_image.h>
+#include <stb/stb_image_write.h>
+")
+lab_part(stb HEADER stb/stb_image.h LIBRARIES stb
+  RELEASE libs/libstb/libstb_0.0~git20220908.8b5f1f3+ds.orig.tar.xz
+  SHA256 6949c8ff9f86d982cff1b384f1301a731cbaf3b3fa4d1728c7b48a02386d31d8
+  INTO stb ALSO "${LAB_RELEASES}/stb.c")
 
 # The archives that students hand in; JUnit XML; a keyed hash.
-lab_require(archive archive.h archive libarchive-dev)
-lab_require(pugixml pugixml.hpp pugixml libpugixml-dev)
-lab_require(sodium sodium.h sodium libsodium-dev)
+lab_part(archive HEADER archive.h LIBRARIES archive
+  RELEASE liba/libarchive/libarchive_3.6.2.orig.tar.xz
+  SHA256 9e2c1b80d5fbe59b61308fdfab6c79b5021d7ff4ff2489fb12daf0a96a83551d
+  INCLUDE libarchive SOURCES libarchive/*.c WITHOUT "/test/|windows|/archive_disk_acl_(darwin|freebsd|sunos)"
+  DEFINITIONS [[PLATFORM_CONFIG_H="archive_config.h"]])
+if(LAB_OWN_ARCHIVE)
+  # For any Linux, but for one library that is not needed. Zip files need zlib.
+  file(READ "${archive_SOURCE_DIR}/contrib/android/config/linux_host.h" config)
+  string(REGEX REPLACE "#define HAVE_(LIBLZMA|LZMA_H) 1" "" config "${config}")
+  file(CONFIGURE OUTPUT "${LAB_RELEASES}/archive/archive_config.h" CONTENT "${config}" @ONLY)
+  lab_part(zlib HEADER zlib.h LIBRARIES z
+    RELEASE z/zlib/zlib_1.2.13.dfsg.orig.tar.bz2
+    SHA256 71feb7947e3c00ef125f83b79a4e529bde31171e5babe48b391f06758d1ab0a1
+    INCLUDE . SOURCES *.c WITHOUT "^(contrib|examples|test)/")
+  target_link_libraries(lab_own_archive PUBLIC lab_zlib)
+endif()
+lab_part(pugixml CXX HEADER pugixml.hpp LIBRARIES pugixml
+  RELEASE p/pugixml/pugixml_1.13.orig.tar.gz
+  SHA256 5c5ad5d7caeb791420408042a7d88c2c6180781bf218feca259fd9d840a888e1
+  INCLUDE src SOURCES src/*.cpp)
+lab_part(sodium HEADER sodium.h LIBRARIES sodium
+  RELEASE libs/libsodium/libsodium_1.0.18.orig.tar.gz
+  SHA256 d59323c6b712a1519a5daf710b68f5e7fde57040845ffec53850911f10a5d4f4
+  INCLUDE src/libsodium/include SOURCES src/libsodium/*.c PRIVATE src/libsodium/include/sodium builds/msvc
+  DEFINITIONS CONFIGURED=1)
 
 # What only the judge needs; a starter judges nobody. libseccomp makes the filters of system calls that judged programs
 # run under; the others are for many hand-ins: results in SQLite, rosters in CSV, Gradescope's YAML.
 if(EXISTS "${PROJECT_SOURCE_DIR}/grading")
-  lab_require(seccomp seccomp.h seccomp libseccomp-dev)
-
-  lab_require_path(LAB_SQLITE_INCLUDE SQLiteCpp/SQLiteCpp.h libsqlitecpp-dev)
-  lab_require_library(LAB_SQLITECPP_LIBRARY SQLiteCpp libsqlitecpp-dev)
-  lab_require_library(LAB_SQLITE_LIBRARY sqlite3 libsqlite3-dev)
-  add_library(lab_sqlite INTERFACE)
-  add_library(lab::sqlite ALIAS lab_sqlite)
-  target_include_directories(lab_sqlite SYSTEM INTERFACE "${LAB_SQLITE_INCLUDE}")
-  target_link_libraries(lab_sqlite INTERFACE "${LAB_SQLITECPP_LIBRARY}" "${LAB_SQLITE_LIBRARY}")
-
-  lab_require(csv csv.h csv libcsv-dev)
-  lab_require(yaml yaml-cpp/yaml.h yaml-cpp libyaml-cpp-dev)
+  lab_part(seccomp HEADER seccomp.h LIBRARIES seccomp
+    RELEASE libs/libseccomp/libseccomp_2.5.4.orig.tar.gz
+    SHA256 d82902400405cf0068574ef3dc1fe5f5926207543ba1ae6f8e7a1576351dcbdb
+    INCLUDE include SOURCES src/*.c WITHOUT "arch-syscall-dump" DEFINITIONS _GNU_SOURCE=1)
+  lab_part(sqlite CXX HEADER SQLiteCpp/SQLiteCpp.h LIBRARIES SQLiteCpp sqlite3
+    RELEASE s/sqlitecpp/sqlitecpp_3.2.1.orig.tar.gz
+    SHA256 70c67d5680c47460f82a7abf8e6b0329bf2fb10795a982a6d8abc06adb42d693
+    INCLUDE include SOURCES src/*.cpp sqlite3/sqlite3.c PRIVATE sqlite3)
+  lab_part(csv HEADER csv.h LIBRARIES csv
+    RELEASE libc/libcsv/libcsv_3.0.3+dfsg.orig.tar.gz
+    SHA256 06fddfaca720a4be7603bad63eb1833bca5b6c5a69b42b1c518a02cda2a73aef
+    INCLUDE . SOURCES libcsv.c)
+  lab_part(yaml CXX HEADER yaml-cpp/yaml.h LIBRARIES yaml-cpp
+    RELEASE y/yaml-cpp/yaml-cpp_0.7.0+dfsg.orig.tar.xz
+    SHA256 dc63708605404e0b963e0ca3a9619d1c8270eda2839603e6fa0384e5e51e5312
+    INCLUDE include SOURCES src/*.cpp)
 endif()
 
-# JSON, TOML, HTML templates: headers.
-lab_require_path(LAB_JSON_INCLUDE nlohmann/json.hpp nlohmann-json3-dev)
-lab_require_path(LAB_TOML_INCLUDE toml++/toml.h libtomlplusplus-dev)
-lab_require_path(LAB_MUSTACHE_INCLUDE kainjow/mustache.hpp libkainjow-mustache-dev)
-foreach(name IN ITEMS JSON TOML MUSTACHE)
-  string(TOLOWER ${name} target)
-  add_library(lab_${target} INTERFACE)
-  add_library(lab::${target} ALIAS lab_${target})
-  target_include_directories(lab_${target} SYSTEM INTERFACE "${LAB_${name}_INCLUDE}")
-endforeach()
-
+# JSON, TOML, HTML templates, tests: headers.
+lab_part(json HEADER nlohmann/json.hpp
+  RELEASE n/nlohmann-json3/nlohmann-json3_3.11.2.orig.tar.gz
+  SHA256 d69f9deb6a75e2580465c6c4c5111b89c4dc2fa94e3a85fcd2ffcd9a143d9273
+  INCLUDE include)
+lab_part(toml HEADER toml++/toml.h
+  RELEASE t/tomlplusplus/tomlplusplus_3.3.0+ds.orig.tar.xz
+  SHA256 a143f15016090d88d72e018632efa43b1124bb62285d8c72d51d0cdb45ad787b
+  INCLUDE include)
+lab_part(mustache HEADER kainjow/mustache.hpp
+  RELEASE libk/libkainjow-mustache/libkainjow-mustache_4.1+ds.orig.tar.xz
+  SHA256 da0ed0c7d9842cf9f68f9f7e3f58e456efc5a7d6c05cb8786f98ed3979e56685
+  INTO kainjow)
 if(BUILD_TESTING)
-  lab_require_path(LAB_DOCTEST_INCLUDE doctest/doctest.h doctest-dev)
-  add_library(lab_doctest INTERFACE)
-  add_library(lab::doctest ALIAS lab_doctest)
-  target_include_directories(lab_doctest SYSTEM INTERFACE "${LAB_DOCTEST_INCLUDE}")
+  lab_part(doctest HEADER doctest/doctest.h
+    RELEASE d/doctest/doctest_2.4.9~ds.orig.tar.xz
+    SHA256 7cc78169975bea36e70ab9d67e7de9b03d89b38653499ad03243e3944429b1ab
+    INCLUDE .)
 endif()
+lab_settle_parts()

@@ -6,7 +6,7 @@
 function(lab_precompiled_header name header)
   add_library(lab_pch_${name} STATIC "${PROJECT_SOURCE_DIR}/common/pch/${name}.cpp")
   target_include_directories(lab_pch_${name} PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_link_libraries(lab_pch_${name} PUBLIC lab::torch fmt::fmt)
+  target_link_libraries(lab_pch_${name} PUBLIC lab::torch lab::fmt)
   target_precompile_headers(lab_pch_${name} PRIVATE ${header})
   # Units with line tables can only use a precompiled header that has them, too; the others can use either.
   target_compile_options(lab_pch_${name} PRIVATE ${LAB_LINE_TABLES})
@@ -28,7 +28,7 @@ function(lab_configure_target target)
     target_link_libraries(${target} PUBLIC lab::torch)
     target_precompile_headers(${target} REUSE_FROM lab_pch_${ARG_PCH})
   endif()
-  target_link_libraries(${target} PUBLIC fmt::fmt)
+  target_link_libraries(${target} PUBLIC lab::fmt)
   if(target MATCHES "_student$")
     set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
     target_compile_options(${target} PRIVATE ${LAB_STUDENT_OPTIONS})
@@ -81,6 +81,14 @@ function(lab_tests name)
   lab_configure_target(${name} PCH ${ARG_PCH} LINK ${ARG_LINK} lab_testing lab::doctest)
   add_dependencies(tests ${name})
   lab_add_test(${name} TIER ${ARG_TIER} COMMAND ${name} --no-intro --no-version)
+endfunction()
+
+# lab_all_world_sizes(name): those of this binary's tests that ask for world_sizes(), with all of them, in the tier `all`.
+function(lab_all_world_sizes name)
+  if(BUILD_TESTING)
+    lab_add_test(${name}_at_all_sizes TIER all COMMAND ${name} --no-intro --no-version "-tc=*world size*,*simulated world*")
+    set_property(TEST ${name}_at_all_sizes APPEND PROPERTY ENVIRONMENT LAB_ALL_WORLD_SIZES=1)
+  endif()
 endfunction()
 
 # lab_add_test(name TIER quick|ci|all|nightly COMMAND ...): a ctest entry labelled with its tier. It sets no time-out:

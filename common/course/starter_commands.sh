@@ -3,7 +3,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # set by ./lab
 
-readonly test_packages=()
 readonly has_tests=OFF
 
 help_on_tree() {
@@ -23,7 +22,7 @@ demo() {
   [[ $# == 0 ]] || die "demo takes no arguments; to see one lab: lab run a4 --help"
   local name labs out=$root/out start=$SECONDS set_up built
   mapfile -t labs < <(all_labs)
-  ensure_packages "${program_packages[@]}"
+  ensure build
   set_up=$SECONDS
   say "building the programs with $(build_jobs) job(s)"
   build release OFF programs

@@ -44,7 +44,7 @@ readonly programs_folder=$root/build/release/bin
 course() { "$programs_folder/labcourse" "$@" --root "$root"; }
 
 ready_course() {
-  ensure_packages "${program_packages[@]}" >&2
+  ensure build >&2
   build release OFF labcourse >&2
 }
 

@@ -15,40 +15,73 @@ field() { sed -n "s/^$1=//p" <<<"$2"; }
 # A bare measurement: one thread, and none of the variables with which the labs or a user choose a kernel.
 probe() { env -u OPENBLAS_CORETYPE -u ONEDNN_MAX_CPU_ISA OPENBLAS_NUM_THREADS=1 "$@" "$root/build/release/bin/lab_probe"; }
 
-doctor_packages() {
-  local package missing
-  mapfile -t missing < <(missing_of "${program_packages[@]}")
-  required_missing=${#missing[@]}
-  if ((required_missing == 0)); then row ok packages "the ${#program_packages[@]} that building needs"
-  else row missing packages "${missing[*]}" "${install}${missing[*]}"; fi
-  for package in $(missing_of "${faster_packages[@]}"); do row slow "$package" "linking takes several times longer" "${install}$package"; done
-  for package in $(missing_of "${test_packages[@]}"); do row missing "$package" "only lab test needs it, and installs it" "${install}$package"; done
-  for package in gdb bubblewrap; do
-    local use="--debug-rank" program=gdb
-    [[ $package == gdb ]] || use="running other people's code in a sandbox" program=bwrap
-    if command -v "$program" >/dev/null; then row ok "$package" "for $use"
-    else row missing "$package" "optional: $use" "${install}$package"; fi
-  done
-}
+# remedy PART...: the first command that installs these parts here.
+remedy() { remedies "$@" | head -n 1; }
+
+# has_cmake: whether this cmake is new enough.
+has_cmake() { printf '3.25\n%s\n' "$("$1" --version 2>/dev/null | sed -n '1s/.*version //p')" | sort -VC; }
 
 doctor_tools() {
-  local version library name
-  if version=$(cmake --version 2>/dev/null | sed -n '1s/.*version //p') && [[ $version ]]; then
-    if printf '3.25\n%s\n' "$version" | sort -VC; then row ok CMake "$version"
+  local part program cmake other state text
+  for part in g++ cmake ninja; do
+    program=$(command -v "$(parts program "$part")") && continue
+    row missing "$part" "nothing can be built" "$(remedy "$part")"
+    required_missing=$((required_missing + 1))
+  done
+  if cmake=$(command -v cmake); then
+    if has_cmake "$cmake"; then row ok CMake "$("$cmake" --version | sed -n '1s/.*version //p')"
     else
-      row missing CMake "$(command -v cmake) is $version, 3.25 is needed: use Debian's" "PATH=/usr/bin:\$PATH ./lab build"
       required_missing=$((required_missing + 1))
+      for other in $(type -ap cmake); do ! has_cmake "$other" || break; done
+      if has_cmake "$other"; then other="PATH=$(dirname -- "$other"):\$PATH ./lab build"
+      else other="python3 -m pip install --user 'cmake>=3.25', or unpack one from https://cmake.org/download; put its bin/ first in PATH"; fi
+      row missing CMake "$cmake is $("$cmake" --version | sed -n '1s/.*version //p'), 3.25 is needed" "$other"
     fi
   fi
-  library=$(ldconfig -p | awk '$1 == "libblas.so.3" && !found++ {print $NF}')  # reads all: see pipefail
-  if [[ $library ]]; then
-    name=$(readlink -f -- "$library")
-    case $name in
-      *openblas* | *mkl* | *blis*) row ok BLAS "$name" ;;
-      *) row slow BLAS "$name is the reference BLAS, 30 to 70 times slower than OpenBLAS" \
-        "${install}libopenblas0-pthread && ${sudo}update-alternatives --auto libblas.so.3-$(basename -- "$(dirname -- "$library")")" ;;
+  while IFS=: read -r state part program text; do
+    if command -v "$program" >/dev/null; then row ok "$part" "for $text"
+    else row "$state" "$part" "not here, for $text" "$(remedy "$part")"; fi
+  done <<'TEXT'
+missing:gdb:gdb:--debug-rank (optional)
+missing:bubblewrap:bwrap:running other people's code in a sandbox (optional)
+missing:gnuplot:gnuplot:pictures (optional)
+slow:lld:ld.lld:linking in a fraction of the time (optional)
+TEXT
+}
+
+# Libraries, as CMake finds and tries them.
+doctor_parts() {
+  local state part text options=()
+  ((required_missing == 0)) || { row unknown libraries "not tried without a compiler and CMake"; return; }
+  [[ ! ${LAB_PREFIX:-} ]] || options+=("-DLAB_PREFIX=$LAB_PREFIX")
+  [[ ! $(libtorch_elsewhere) ]] || options+=("-DLAB_LIBTORCH=$(libtorch_elsewhere)")
+  rm -rf -- "$root/build/doctor"
+  cmake -S "$root" -B "$root/build/doctor" -G Ninja -DLAB_ONLY_PROBE=ON -DFETCHCONTENT_FULLY_DISCONNECTED=ON \
+    -DBUILD_TESTING="$has_tests" "${options[@]}" >"$root/build/doctor.log" 2>&1 || true
+  [[ -f $root/build/doctor/parts.txt ]] || {
+    row missing libraries "CMake could not try them: see build/doctor.log"; required_missing=$((required_missing + 1)); return; }
+  while IFS=$'\t' read -r state part text; do
+    case $state in
+      off) row missing "$part" "optional: $text" "$(remedy "$part")" ;;
+      missing)
+        if [[ $part == libtorch || $text != *FETCHCONTENT_FULLY_DISCONNECTED* ]]; then required_missing=$((required_missing + 1)); row missing "$part" "$text" "$(remedy "$part")"
+        else row slow "$part" "not here: a build downloads and compiles its release" "$(remedy "$part")"; fi ;;
+      own) row ok "$part" "compiled from $text" ;;
+      *) row ok "$part" "$text" ;;
     esac
-  fi
+  done <"$root/build/doctor/parts.txt"
+}
+
+doctor_blas() {
+  local library name
+  library=$(ldconfig -p | awk '$1 == "libblas.so.3" && !found++ {print $NF}')  # reads all: see pipefail
+  [[ $library ]] || return 0
+  name=$(readlink -f -- "$library")
+  case $name in
+    *openblas* | *mkl* | *blis*) row ok BLAS "$name" ;;
+    *) row slow BLAS "$name is the reference BLAS, 30 to 70 times slower than OpenBLAS" \
+      "$(remedy blas) && ${sudo}update-alternatives --auto libblas.so.3-$(basename -- "$(dirname -- "$library")")" ;;
+  esac
 }
 
 doctor_cpu() {
@@ -96,10 +129,12 @@ doctor_machine() {
 
 doctor() {
   [[ $# == 0 ]] || die "doctor takes no arguments"
-  local required_missing=0 sudo install
-  sudo=$(sudo_word) install="$(sudo_word)apt-get install -y --no-install-recommends "
-  doctor_packages
+  local required_missing=0 sudo
+  sudo=$(sudo_word)
+  mkdir -p -- "$root/build"
   doctor_tools
+  doctor_parts
+  doctor_blas
   doctor_cpu
   doctor_machine
   [[ $required_missing == 0 ]] || { say "$required_missing required part(s) missing" >&2; return 2; }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -13,6 +14,11 @@
 
 // Runs a lab's cases on every rank of a world, with the lab's own calls or with wrong ones.
 namespace lab::testing {
+
+/// The first ones; all where LAB_ALL_WORLD_SIZES is set, as in the tests that lab_all_world_sizes() adds.
+inline std::vector<int> world_sizes(std::vector<int> some, std::vector<int> all) {
+  return std::getenv("LAB_ALL_WORLD_SIZES") == nullptr ? some : all;
+}
 
 /// Why the ranks of one run of the case took too long together; empty: they did not. The times are those of the part of
 /// each rank's report that has the case's name.

@@ -16,18 +16,16 @@
 #include "common/base/option_value.h"
 #include "common/base/subprocess.h"
 #include "common/base/text.h"
-#include "grading/batch/anonymous_export.h"
+#include "grading/batch/class_files.h"
 #include "grading/batch/class_folder.h"
 #include "grading/batch/class_late_days.h"
 #include "grading/batch/class_marks.h"
 #include "grading/batch/class_overview.h"
-#include "grading/batch/gradebook_import.h"
 #include "grading/batch/judging_part.h"
 #include "grading/judge/result_files.h"
 #include "grading/marks/outcome_json.h"
 #include "grading/marks/shown_marks.h"
 #include "grading/processes/own_processes.h"
-#include "grading/similarity/similarity_pages.h"
 #include "grading/submission/results_folder.h"
 
 namespace lab::grading {
@@ -43,41 +41,24 @@ std::string checksum_of_file(const std::string& path) {
   return fmt::format("{:016x}", checksum_of(read_file(path)));
 }
 
-/// An export must not be mixed with an earlier one, or with anything that is not anonymous; nor be taken for a hand-in.
-void require_export_folder(const std::string& folder, const std::string& hand_ins) {
-  const std::string place = std::filesystem::weakly_canonical(folder).string() + "/";
-  if (place.rfind(std::filesystem::weakly_canonical(hand_ins).string() + "/", 0) == 0)
-    throw UsageError(fmt::format("--anonymous {}: expected a folder outside of that of the hand-ins", folder));
-  make_folder("--anonymous", folder);
-  if (!std::filesystem::is_empty(folder))
-    throw UsageError(fmt::format("--anonymous {}: expected a new or empty folder, got one with files in it", folder));
-}
-
 /// Minutes and seconds, roughly.
 std::string about(double seconds) {
   if (seconds < 90) return fmt::format("{:.0f} s", seconds);
   return fmt::format("{:.0f} min", seconds / 60);
 }
 
+std::vector<std::string> names_of(const std::vector<KnownLab>& labs) {
+  std::vector<std::string> names;
+  for (const KnownLab& lab : labs) names.push_back(lab.rubric.lab);
+  return names;
+}
+
 class GradingOfClass {
  public:
   GradingOfClass(const JudgingPlace& place, ClassOrder order)
-      : place_(place), order_(std::move(order)), known_(known_labs(place)) {
-    roster_ = order_.source.read_roster();
-    if (roster_ != nullptr) {
-      gradebook_ = std::make_unique<GradebookImport>(*roster_, lab_names(), order_.columns);
-    } else if (!order_.columns.empty()) {
-      throw UsageError("--column: expected --roster FILE as well, which has the column");
-    } else if (order_.with_pending) {
-      throw UsageError("--with-pending: expected --roster FILE as well, a platform's gradebook to fill in");
-    }
+      : place_(place), order_(std::move(order)), known_(known_labs(place)), files_(order_, names_of(known_)) {
     if (!order_.handed_in.empty())
-      times_ = std::make_unique<HandInTimes>(Roster::load(order_.handed_in), order_.handed_in, lab_names());
-    make_folder("--out", order_.out);
-    if (!order_.anonymous.empty()) {
-      require_export_folder(order_.anonymous, order_.source.folder);
-      pseudonyms_ = std::make_unique<Pseudonyms>(Pseudonyms::kept_in(pseudonyms_key()));
-    }
+      times_ = std::make_unique<HandInTimes>(Roster::load(order_.handed_in), order_.handed_in, names_of(known_));
     store_ = std::make_unique<ResultStore>(order_.out + "/results.sqlite");
     choose_seed();
   }
@@ -87,7 +68,7 @@ class GradingOfClass {
     for (const std::string& note : folder_->hand_ins().notes) say_note(note);
     const std::vector<ScannedHandIn> scanned = scan_all();
     if (signal_) return stopped();
-    plan_ = plan_class(folder_->hand_ins(), scanned, roster_.get(),
+    plan_ = plan_class(folder_->hand_ins(), scanned, files_.roster(),
                        [&](const HandIn& one, const Identity& identity) { return folder_for(one, identity); });
     choose_due(plan_, order_.choice, store_->all_without_outcomes(), judging_of_labs());
     find_students();
@@ -101,10 +82,9 @@ class GradingOfClass {
  private:
   void choose_seed() {
     const std::optional<std::string> kept = store_->note("seed");
-    if (!order_.has_seed) {
-      const auto seed = kept ? option::integer<std::uint64_t>(*kept) : std::nullopt;
-      order_.how.judging.seed = seed.value_or(secret_seed());
-    }
+    std::optional<std::uint64_t> seed = order_.seed;
+    if (!seed && kept) seed = option::integer<std::uint64_t>(*kept);
+    order_.how.judging.seed = seed ? *seed : secret_seed();
     store_->set_note("seed", std::to_string(order_.how.judging.seed));
   }
 
@@ -129,11 +109,11 @@ class GradingOfClass {
 
   /// All students, and what is known of when each handed in.
   void find_students() {
-    students_ = students_of(plan_, roster_.get());
+    students_ = students_of(plan_, files_.roster());
     for (const KnownLab& lab : known_) {
       if (lab.rubric.late) policies_[lab.rubric.lab] = *lab.rubric.late;
     }
-    for (const std::string& note : complete_hand_in_times(policies_, roster_.get(), times_.get(), students_))
+    for (const std::string& note : complete_hand_in_times(policies_, files_.roster(), times_.get(), students_))
       say_note(note);
   }
 
@@ -334,50 +314,7 @@ class GradingOfClass {
       }
       if (any) labs.push_back(name);
     }
-    write_file_atomically(order_.out + "/marks.csv", marks_csv(roster_.get(), students_, labs));
-    fmt::print("{}/marks.csv: {}{}\n", order_.out, counted(students_.size(), "student"),
-               num_open_ == 0 ? "" : fmt::format("; {} to look at or grade again", num_open_));
-    if (gradebook_ != nullptr) write_gradebook(labs);
-    const bool compared = std::filesystem::exists(order_.out + "/" + kSimilarityPage);
-    write_file_atomically(order_.out + "/index.html",
-                          overview.html(roster_.get(), students_, labs, compared ? kSimilarityPage : ""));
-    fmt::print("{}/index.html: all of it as a page\n", order_.out);
-    if (!order_.anonymous.empty()) write_anonymously(labs);
-  }
-
-  std::string pseudonyms_key() const { return order_.out + "/pseudonyms.key"; }
-
-  void write_anonymously(const std::vector<std::string>& labs) const {
-    AnonymousExport to;
-    to.outcome_of = [&](const MarkedStudent& student, const std::string& lab) {
-      return read_results(order_.out + "/" + student.who + "/" + lab);
-    };
-    to.write = [&](const std::string& path, const std::string& text) {
-      const std::filesystem::path file = std::filesystem::path(order_.anonymous) / path;
-      make_folder("--anonymous", file.parent_path().string());
-      write_file_atomically(file.string(), text);
-    };
-    export_anonymously(*pseudonyms_, roster_.get(), students_, labs, to);
-    fmt::print("{}: the same without whose it is; keep {} to yourself\n", order_.anonymous, pseudonyms_key());
-  }
-
-  /// Without a column to fill in, there is no file: not an earlier one either.
-  void write_gradebook(const std::vector<std::string>& labs) const {
-    const GradebookImport::Result result = gradebook_->of(students_, labs, order_.with_pending);
-    const std::string file = order_.out + "/" + gradebook_->file();
-    if (!result.csv.empty()) {
-      write_file_atomically(file, result.csv);
-      fmt::print("{}: to be imported\n", file);
-    } else if (!gradebook_->file().empty()) {
-      std::filesystem::remove(file);
-    }
-    for (const std::string& note : result.notes) say_note(note);
-  }
-
-  std::vector<std::string> lab_names() const {
-    std::vector<std::string> names;
-    for (const KnownLab& lab : known_) names.push_back(lab.rubric.lab);
-    return names;
+    files_.write(students_, labs, overview, num_open_);
   }
 
   ExitCode stopped() const {
@@ -388,10 +325,8 @@ class GradingOfClass {
   const JudgingPlace& place_;
   ClassOrder order_;
   const std::vector<KnownLab> known_;
-  std::unique_ptr<Roster> roster_;
-  std::unique_ptr<GradebookImport> gradebook_;  ///< if there is a roster
-  std::unique_ptr<HandInTimes> times_;          ///< if there is a table of them
-  std::unique_ptr<Pseudonyms> pseudonyms_;      ///< if there is an anonymous export
+  const ClassFiles files_;
+  std::unique_ptr<HandInTimes> times_;  ///< if there is a table of them
   std::unique_ptr<ClassFolder> folder_;
   std::unique_ptr<ResultStore> store_;
   ClassPlan plan_;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,15 +22,13 @@ struct ClassOrder {
   std::string handed_in;             ///< a file, see HandInTimes; empty: only the platform says when
   ClassChoice choice;
   HandInOptions how;
-  bool has_seed = false;  ///< otherwise it is the one of the earlier results, or a new one
-  int jobs = 1;           ///< hand-ins at a time
+  std::optional<std::uint64_t> seed;  ///< otherwise it is the one of the earlier results, or a new one
+  int jobs = 1;                       ///< hand-ins at a time
 };
 
 /// Grades what is due of a class's hand-ins. Each has a process of its own, which leaves the files of `lab grade` in
-/// OUT/WHO/LAB; then its results are kept in OUT/results.sqlite, and last OUT/marks.csv is written, with the marks that
-/// were given by hand meanwhile, and next to it what the roster's platform imports. The key of
-/// pseudonyms is in OUT/pseudonyms.key. Interrupted, however roughly, it
-/// goes on where it was.
+/// OUT/WHO/LAB; then its results are kept in OUT/results.sqlite, and last the class's own files are written (see
+/// ClassFiles), with the marks that were given by hand meanwhile. Interrupted, however roughly, it goes on where it was.
 /// Returns   kNotJudged if something waits for another grading or could not be graded; 128 + signal if it was stopped
 /// Errors    UsageError: nothing to grade; a roster, pattern or store that cannot be used; the export's folder is not empty
 ExitCode grade_class(const JudgingPlace& place, ClassOrder order);

@@ -77,7 +77,7 @@ JudgingPlace::JudgingPlace(const PlaceOptions& options)
                              "./lab build release makes it")),
       rubric_(options.rubric),
       now_(options.now()),
-      sandbox_(Sandbox::detect(!options.no_sandbox, options.wall_seconds)),
+      sandbox_(Sandbox::detect(!options.no_sandbox, options.wall_seconds).also_reading(foreign_folders(build_))),
       store_(build_ + "/grading/objects", sandbox_) {
   if (options.require_sandbox && !sandbox_.isolates())
     throw UsageError(

@@ -182,6 +182,25 @@ TEST_CASE("app: a wrong value gives one message with option, expected, got and a
                  "--number-of-layers: expected an integer from 1 to 64, got '65'"));
 }
 
+TEST_CASE("app: a seed without a default: none is shown, and none is there unless it was given") {
+  std::optional<std::uint64_t> seed;
+  const auto parse = [&](const std::vector<const char*>& args) {
+    lab::cli::App app("lab", "x");
+    app.add_seed("--seed", seed, "of the inputs (default: a secret one)");
+    app.parse(static_cast<int>(args.size()), args.data());
+    return app.values().back().second;
+  };
+  CHECK(parse({"lab"}).empty());
+  CHECK_FALSE(seed.has_value());
+  CHECK(parse({"lab", "--seed", "0"}) == "0");
+  CHECK(seed == 0);
+  const std::string help = lab::testing::captured(1, [&] { parse({"lab", "--help"}); });
+  CHECK(contains(help, "of the inputs (default: a secret one)\n"));
+  CHECK(lab::testing::message_of([&] {
+          parse({"lab", "--seed", "-1"});
+        }) == "--seed: expected an integer from 0 to 18446744073709551615, got '-1'; try --seed 42");
+}
+
 TEST_CASE("app: a missing value, an empty one, and an option given twice") {
   CHECK(refusal({"--nproc"}) == "--nproc: expected an integer from 1 to 4096, got nothing; try --nproc 4");
   CHECK(refusal({"--nproc=", "--quiet"}) ==

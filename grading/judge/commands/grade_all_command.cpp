@@ -45,11 +45,10 @@ void grade_all_command(cli::App& app) {
   app.add_flag("--changed", order.choice.changed, "only what was graded before and is different now");
   app.add_flag("--again", order.choice.again, "also what is graded already");
   order.how.add_to(app);
-  app.add_seed("--seed", order.how.judging.seed, "of the inputs (default: that of the earlier results, or a new one)");
+  app.add_seed("--seed", order.seed, "of the inputs (default: that of the earlier results, or a new one)");
   app.set_action([&] {
     order.choice.only = names_in(options.only);
     order.choice.decisions = {order.how.accepted, order.how.judging.believes_ranks};
-    order.has_seed = app.given("--seed");
     const JudgingPlace place(options.place);
     ::prctl(PR_SET_DUMPABLE, 0);  // other processes of this user must not read what is expected in this one's memory
     return grade_class(place, order);

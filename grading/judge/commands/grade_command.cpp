@@ -26,6 +26,7 @@ struct GradeArguments {
   std::string submission, lab, out;
   std::string handed_in;  ///< when; empty: unknown
   HandInOptions how;
+  std::optional<std::uint64_t> seed;
 };
 
 /// The outcome of an earlier grading, with one task judged again.
@@ -146,9 +147,9 @@ void grade_command(cli::App& app) {
   app.add_text("--handed-in", options.handed_in, "TIME",
                "when it was handed in, for late days, such as 2026-12-01T18:00+01:00");
   options.how.add_to(app);
-  app.add_seed("--seed", options.how.judging.seed, "of the inputs: replays a grading");
+  app.add_seed("--seed", options.seed, "of the inputs, to replay a grading (default: a secret one, new each time)");
   app.set_action([&] {
-    if (!app.given("--seed")) options.how.judging.seed = secret_seed();
+    options.how.judging.seed = options.seed ? *options.seed : secret_seed();
     ::prctl(PR_SET_DUMPABLE, 0);  // other processes of this user must not read what is expected in this one's memory
     return grade(options);
   });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "common/base/errors.h"
@@ -123,6 +124,18 @@ BuildRecipe load_build_recipe(const std::string& root, const std::string& build_
             [](const StudentSource& left, const StudentSource& right) { return left.name < right.name; });
   add_link_command(recipe, program);
   return recipe;
+}
+
+std::vector<std::string> foreign_folders(const std::string& build_folder) {
+  std::vector<std::string> folders = {build_folder + "/_deps", build_folder + "/releases"};
+  std::ifstream cache(build_folder + "/CMakeCache.txt");
+  for (std::string line; std::getline(cache, line);) {
+    for (const char* name : {"LAB_LIBTORCH:", "LAB_PREFIX:", "FETCHCONTENT_SOURCE_DIR_"}) {
+      const std::size_t value = line.find('=');
+      if (line.rfind(name, 0) == 0 && value + 1 < line.size()) folders.push_back(line.substr(value + 1));
+    }
+  }
+  return folders;
 }
 
 }  // namespace lab::grading

@@ -178,6 +178,14 @@ Sandbox Sandbox::detect(bool wanted, double most_wall_seconds) {
   return sandbox;
 }
 
+Sandbox Sandbox::also_reading(std::vector<std::string> places) const {
+  Sandbox wider = *this;
+  for (std::string& place : places) {
+    if (std::filesystem::exists(place)) wider.readable_.push_back(std::move(place));
+  }
+  return wider;
+}
+
 Sandbox Sandbox::within(double budget_seconds) const {
   Sandbox limited = *this;
   limited.budget_ = std::make_shared<Budget>();
@@ -206,7 +214,9 @@ SandboxResult Sandbox::run_or_give_up(const SandboxJob& job) const {
 }
 
 std::unique_ptr<Subprocess> Sandbox::start(const SandboxJob& job) const {
-  return start_in(job, wall_);
+  SandboxJob wider = job;
+  wider.readable.insert(wider.readable.begin(), readable_.begin(), readable_.end());
+  return start_in(wider, wall_);
 }
 
 std::vector<SandboxResult> Sandbox::supervise(const std::vector<StartedJob>& jobs, const SandboxLimits& limits,

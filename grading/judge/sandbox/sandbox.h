@@ -44,6 +44,8 @@ class Sandbox {
   /// Tries bubblewrap out. If `wanted` is false, goes without it, as on a machine that does not have it.
   static Sandbox detect(bool wanted = true, double most_wall_seconds = kMostWallSeconds);
 
+  /// The same sandbox, whose jobs may also read these files and folders, where there are such.
+  Sandbox also_reading(std::vector<std::string> places) const;
   /// The same sandbox for one submission, whose jobs may take this long together.
   Sandbox within(double budget_seconds) const;
   /// Whether the submission's time is used up.
@@ -69,6 +71,7 @@ class Sandbox {
   Wall wall_ = Wall::kLimits;
   std::string level_;
   double most_wall_seconds_ = kMostWallSeconds;
+  std::vector<std::string> readable_;
   std::shared_ptr<Budget> budget_;
 };
 

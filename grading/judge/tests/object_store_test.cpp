@@ -81,5 +81,14 @@ TEST_CASE("a compiler that uses up its CPU time has met a file that asks for too
   CHECK(endless.errors.find("CPU time limit") != std::string::npos);
 }
 
+TEST_CASE("a build's foreign folders: prefixes, unpacked sources, and what it has downloaded") {
+  const launch::RunDirectory build;
+  std::ofstream(build.path() + "/CMakeCache.txt")
+      << "LAB_LIBTORCH:PATH=/opt/torch\nLAB_PREFIX:PATH=\nLAB_PREFIXES:PATH=/not/this\n"
+         "FETCHCONTENT_SOURCE_DIR_GLOO:UNINITIALIZED=/home/a/gloo=1\n# LAB_PREFIX:PATH=/nor/this\n";
+  CHECK(foreign_folders(build.path()) == std::vector<std::string>{build.path() + "/_deps", build.path() + "/releases",
+                                                                  "/opt/torch", "/home/a/gloo=1"});
+}
+
 }  // namespace
 }  // namespace lab::grading

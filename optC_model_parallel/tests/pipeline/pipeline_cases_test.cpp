@@ -23,14 +23,15 @@ void check_all_pass(const std::vector<Case>& cases, launch::WorldKind kind, int 
   CHECK(testing::problem_of_cases(cases, calls(), kind, size, seed) == "");
 }
 
-TEST_CASE("the reference passes every case of the pipeline at P = 1 to 8") {
-  for (const int size : {1, 2, 3, 4, 5, 6, 7, 8})
+TEST_CASE("the reference passes every case of the pipeline at every world size") {
+  for (const int size : testing::world_sizes({1, 3, 4}, {1, 2, 3, 4, 5, 6, 7, 8}))
     check_all_pass(cases_of(pipeline_sections()), launch::WorldKind::kThreads, size, 1234);
   check_all_pass(cases_of(pipeline_sections()), launch::WorldKind::kThreads, 4, 20231);
 }
 
 TEST_CASE("the reference passes the cases that a run does not print: long ones, and those in float32") {
-  for (const int size : {1, 2, 3, 4, 7, 8}) check_all_pass(unprinted_cases(), launch::WorldKind::kThreads, size, 1234);
+  for (const int size : testing::world_sizes({3, 4}, {1, 2, 3, 4, 7, 8}))
+    check_all_pass(unprinted_cases(), launch::WorldKind::kThreads, size, 1234);
 }
 
 TEST_CASE("every mistake is wrong, and recognised") {
@@ -42,7 +43,8 @@ TEST_CASE("and in the simulated world: a pipeline does not communicate inside ba
     MESSAGE("skipped: this build has no SimGrid");
     return;
   }
-  for (const int size : {1, 3}) check_all_pass(cases_of(pipeline_sections()), launch::WorldKind::kSim, size, 1234);
+  for (const int size : testing::world_sizes({3}, {1, 3}))
+    check_all_pass(cases_of(pipeline_sections()), launch::WorldKind::kSim, size, 1234);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/tensor/compare.h"
+#include "common/testing/case_runs.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "common/testing/worlds.h"
@@ -74,8 +75,8 @@ Learner whole_chain(const StagePlan& plan, const TrainingOptions& options) {
   return {plan.model, first_parameters(plan.model, options.seed, options.dtype), options.optimizer};
 }
 
-TEST_CASE("gpipe, 1f1b and interleaved leave what one process leaves, at P = 1 2 3 4 8") {
-  for (const int p : {1, 2, 3, 4, 8}) {
+TEST_CASE("gpipe, 1f1b and interleaved leave what one process leaves, at every world size") {
+  for (const int p : testing::world_sizes({1, 3, 4}, {1, 2, 3, 4, 8})) {
     for (const PipelineOptions& pipeline :
          {PipelineOptions{"gpipe", 3, 1}, PipelineOptions{"gpipe", 5, 1, true}, PipelineOptions{"1f1b", 3, 1},
           PipelineOptions{"1f1b", 10, 1, true}, PipelineOptions{"interleaved", p, 2},
@@ -93,8 +94,8 @@ TEST_CASE("gpipe, 1f1b and interleaved leave what one process leaves, at P = 1 2
   }
 }
 
-TEST_CASE("stale weights: what the emulation in one process leaves, at P = 1 2 3 4 8") {
-  for (const int p : {1, 2, 3, 4, 8}) {
+TEST_CASE("stale weights: what the emulation in one process leaves, at every world size") {
+  for (const int p : testing::world_sizes({1, 3, 4}, {1, 2, 3, 4, 8})) {
     const StagePlan plan = uneven_plan(p, 1);
     for (const PipelineOptions& pipeline :
          {PipelineOptions{"pipedream", 1, 1}, PipelineOptions{"pipedream-sync", 1, 1},

@@ -1,0 +1,92 @@
+# LibTorch: LAB_LIBTORCH names its folder (a wheel's torch/, the official archive, a prefix of conda); without it, it is
+# looked for on the system and in CMAKE_PREFIX_PATH. Its own TorchConfig needs build-time packages that a user does not,
+# so only headers, libraries and the ABI are taken.
+
+set(LAB_LIBTORCH "" CACHE PATH "Folder with LibTorch's include/ and lib/; empty: the system's")
+set(hints "")
+if(LAB_LIBTORCH)
+  # There, or nowhere. A path in the cache would be that of the folder before.
+  set(hints PATHS "${LAB_LIBTORCH}" "${LAB_LIBTORCH}/usr" NO_DEFAULT_PATH
+    PATH_SUFFIXES include include/torch/csrc/api/include lib "lib/${CMAKE_LIBRARY_ARCHITECTURE}")
+  if(NOT LAB_LIBTORCH STREQUAL LAB_FOUND_LIBTORCH)
+    foreach(part IN ITEMS TORCH_INCLUDE TORCH_API_INCLUDE TORCH_CPU_LIBRARY C10_LIBRARY TORCH_CUDA_LIBRARY)
+      unset(LAB_${part} CACHE)
+    endforeach()
+    set(LAB_FOUND_LIBTORCH "${LAB_LIBTORCH}" CACHE INTERNAL "")
+  endif()
+endif()
+lab_find(torch HEADER ATen/ATen.h LIBRARIES torch_cpu c10 HINTS ${hints})
+if(NOT LAB_LIBTORCH)
+  set(hints HINTS "${LAB_TORCH_INCLUDE}" PATH_SUFFIXES torch/csrc/api/include)
+endif()
+lab_find(torch_api HEADER torch/torch.h HINTS ${hints})
+find_library(LAB_TORCH_CUDA_LIBRARY torch_cuda ${hints})
+
+add_library(lab_torch INTERFACE)
+add_library(lab::torch ALIAS lab_torch)
+foreach(lacks IN ITEMS "${LAB_TORCH_LACKS}" "${LAB_TORCH_API_LACKS}")
+  if(lacks)
+    set(where "")
+    if(LAB_LIBTORCH)
+      set(where " in LAB_LIBTORCH=${LAB_LIBTORCH}, expected a folder with include/ATen/ATen.h and lib/libtorch_cpu.so, such as a wheel's torch/")
+    endif()
+    lab_note_part(libtorch missing "${lacks}${where}")
+    return()
+  endif()
+endforeach()
+file(STRINGS "${LAB_TORCH_API_INCLUDE}/torch/version.h" numbers REGEX "define TORCH_VERSION_(MAJOR|MINOR|PATCH) [0-9]+")
+string(REGEX REPLACE "[^0-9;]+" "" numbers "${numbers}")
+list(JOIN numbers "." LAB_TORCH_VERSION)
+lab_note_part(libtorch ok "${LAB_TORCH_VERSION} in ${LAB_TORCH_INCLUDE}")
+
+target_include_directories(lab_torch SYSTEM INTERFACE "${LAB_TORCH_INCLUDE}" "${LAB_TORCH_API_INCLUDE}")
+target_link_libraries(lab_torch INTERFACE ${LAB_TORCH_LIBRARIES} Threads::Threads)
+if(LAB_TORCH_CUDA_LIBRARY)
+  # Nothing refers to it by name, so the linker would drop it; loading it is what registers the CUDA kernels.
+  target_link_libraries(lab_torch INTERFACE "-Wl,--no-as-needed" "${LAB_TORCH_CUDA_LIBRARY}" "-Wl,--as-needed")
+endif()
+
+# Before 2.6 a wheel's std::string is that of g++ 4. LibTorch's configuration says so; everything that passes strings to a
+# C++ library must then be compiled alike.
+get_filename_component(folder "${LAB_TORCH_CPU_LIBRARY}" DIRECTORY)
+find_file(LAB_TORCH_CONFIG TorchConfig.cmake PATHS "${folder}/../share" "${folder}" "${folder}/../../share"
+  PATH_SUFFIXES cmake/Torch NO_DEFAULT_PATH NO_CACHE)
+set(LAB_OLD_STRING OFF)
+if(LAB_TORCH_CONFIG)
+  file(STRINGS "${LAB_TORCH_CONFIG}" old REGEX "_GLIBCXX_USE_CXX11_ABI=0")
+  if(old)
+    set(LAB_OLD_STRING ON)
+    add_compile_definitions(_GLIBCXX_USE_CXX11_ABI=0)
+    lab_note_part(abi ok "this LibTorch has the std::string of before C++11: C++ libraries are compiled here, and there is no simulated world")
+  endif()
+endif()
+
+# The statistics of LibTorch's CUDA allocator: if LibTorch has CUDA and the toolkit's headers are installed.
+if(LAB_TORCH_CUDA_LIBRARY)
+  find_library(LAB_C10_CUDA_LIBRARY c10_cuda ${hints})
+  find_path(LAB_CUDA_INCLUDE cuda_runtime_api.h HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES include)
+  if(LAB_C10_CUDA_LIBRARY AND LAB_CUDA_INCLUDE)
+    set(LAB_HAS_CUDA ON)
+    add_library(lab_cuda INTERFACE)
+    add_library(lab::cuda ALIAS lab_cuda)
+    target_include_directories(lab_cuda SYSTEM INTERFACE "${LAB_CUDA_INCLUDE}")
+    target_link_libraries(lab_cuda INTERFACE "${LAB_C10_CUDA_LIBRARY}")
+  endif()
+endif()
+
+# C++17 if LibTorch accepts it, else C++20.
+set(CMAKE_REQUIRED_INCLUDES "${LAB_TORCH_INCLUDE}" "${LAB_TORCH_API_INCLUDE}")
+set(CMAKE_REQUIRED_FLAGS "-std=c++17")
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+check_cxx_source_compiles("#include <c10/core/TensorImpl.h>\nint main() { return 0; }" LAB_TORCH_ACCEPTS_CXX17)
+unset(CMAKE_TRY_COMPILE_TARGET_TYPE)
+unset(CMAKE_REQUIRED_FLAGS)
+unset(CMAKE_REQUIRED_INCLUDES)
+if(LAB_TORCH_ACCEPTS_CXX17)
+  set(LAB_DEFAULT_STANDARD 17)
+else()
+  set(LAB_DEFAULT_STANDARD 20)
+endif()
+set(LAB_CXX_STANDARD ${LAB_DEFAULT_STANDARD} CACHE STRING "C++ standard: 17 or 20")
+set(CMAKE_CXX_STANDARD ${LAB_CXX_STANDARD})
+lab_probe(torch c10/core/TensorImpl.h ${LAB_TORCH_LIBRARIES})

@@ -1,0 +1,106 @@
+# What must be there, and how it gets there. A package manager is only asked to install; whether all is there, CMake finds
+# out by trying it. Sourced by ./lab, whose root and options it uses.
+# shellcheck shell=bash
+# shellcheck disable=SC2154  # set by ./lab
+
+# parts COLUMN GROUP|PART...: this column of the table (part, program, apt, dnf, pacman, conda or spack), where it is not
+# "-", of these groups and parts. In a starter nobody judges, and there are no tests.
+parts() {
+  local groups=" ${*:2} "
+  [[ -d $root/grading ]] || groups=${groups// judge / }
+  awk -v column="$1" -v wanted="$groups" '
+    BEGIN { split("part for program apt dnf pacman conda spack", names); for (i in names) place[names[i]] = i }
+    /^#/ || NF < 8 { next }
+    (index(wanted, " " $1 " ") || index(wanted, " " $2 " ")) && $place[column] != "-" { print $place[column] }
+  ' "$root/common/doctor/packages.txt"
+}
+
+# sudo_word: what a user types before a command that needs root.
+sudo_word() { [[ $EUID == 0 ]] || echo "sudo "; }
+
+# may_install: a package manager that this script knows to use, and the right to; not where a prefix replaces it.
+may_install() {
+  [[ ! $no_install && ! ${LAB_PREFIX:-} ]] && command -v apt-get dpkg-query >/dev/null && { [[ $EUID == 0 ]] || command -v sudo >/dev/null; }
+}
+
+# not_installed PACKAGE...: those that dpkg does not have, in the order given.
+not_installed() {
+  local installed package
+  installed=" $(dpkg-query -W -f '${Package}=${db:Status-Status} ' "$@" 2>/dev/null || true) "
+  for package; do [[ $installed == *" $package=installed "* ]] || echo "$package"; done
+}
+
+# remedies PART...: a command for each way to get these parts on this machine.
+remedies() {
+  local names found='' manager
+  local -A install=([apt]="$(sudo_word)apt-get install -y --no-install-recommends" [dnf]="$(sudo_word)dnf install"
+    [pacman]="$(sudo_word)pacman -S" [conda]="conda install -c conda-forge" [spack]="spack install")
+  for manager in apt dnf pacman conda spack; do
+    command -v "${manager/%apt/apt-get}" >/dev/null || continue
+    names=$(parts "$manager" "$@" | paste -sd ' ')
+    [[ ! $names ]] || { echo "${install[$manager]} $names"; found=1; }
+    [[ $manager != apt ]] || echo "without root: ./lab prefix DIR, then: export LAB_PREFIX=DIR"
+  done
+  [[ ! ${MODULEPATH:-} ]] || echo "with environment modules: module avail; then: module load gcc cmake ninja"
+  [[ " $* " != *" libtorch "* ]] ||
+    echo "or a LibTorch that is somewhere else, such as a wheel's torch/: export LAB_LIBTORCH=DIR"
+  [[ $found ]] || echo "no package manager is known here: put them into one folder, then: export LAB_PREFIX=DIR"
+}
+
+# die_of_missing PART...: ends, and says how to get them. LibTorch's packages take any BLAS, so the fast one is named.
+die_of_missing() {
+  [[ " $* " != *" libtorch "* ]] || set -- "$@" blas
+  echo "lab: missing: $*; one of these helps:" >&2
+  remedies "$@" | sed 's/^/lab:   /' >&2
+  exit 2
+}
+
+# ensure GROUP|PART...: installs what is missing, if it may. Otherwise only the tools that building begins with are looked
+# for; CMake tries everything else.
+ensure() {
+  local wanted=("$@") missing=() become=() part program
+  [[ $1 != build ]] || wanted=(check-log judge "$@")
+  if may_install; then
+    mapfile -t missing < <(not_installed $(parts apt "${wanted[@]}" optional))
+    # A LibTorch from elsewhere brings its BLAS, and gets its own Gloo.
+    [[ ! $(libtorch_elsewhere) ]] || mapfile -t missing < <(printf '%s\n' "${missing[@]}" | grep -vxE "$(parts apt libtorch blas gloo | paste -sd '|')|^$")
+  else
+    for part in g++ cmake ninja; do
+      program=$(parts program "$part")
+      command -v "$program" >/dev/null || missing+=("$part")
+    done
+    [[ ${#missing[@]} == 0 ]] || die_of_missing "${missing[@]}"
+  fi
+  [[ ${#missing[@]} != 0 ]] || return 0
+  [[ $EUID == 0 ]] || become=(sudo)
+  local log=$root/build/packages.log start=$SECONDS
+  mkdir -p -- "$root/build"
+  say "installing missing packages (output of apt-get: $log):"
+  say "  $(sudo_word)apt-get install -y --no-install-recommends ${missing[*]}"
+  "${become[@]}" apt-get update </dev/null >"$log" 2>&1 || {
+    tail -n 5 -- "$log" >&2; die "apt-get update failed: see $log; without root: ./lab help prefix"; }
+  "${become[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends \
+    "${missing[@]}" </dev/null >>"$log" 2>&1 || { tail -n 5 -- "$log" >&2; die "apt-get install failed: see $log"; }
+  say "packages installed in $((SECONDS - start)) s"
+}
+
+# command_prefix DIR: Debian's packages, unpacked into a folder by an ordinary user: all that dpkg has not installed.
+command_prefix() {
+  [[ $# == 1 && $1 != -* ]] || die "prefix: expected one folder, such as ~/lab-prefix"
+  command -v apt-get dpkg-deb >/dev/null || die "prefix unpacks Debian's packages, and there is no apt-get here; ./lab doctor names other ways"
+  local folder archive log
+  mkdir -p -- "$1/packages/lists/partial" "$1/packages/cache/archives/partial"
+  folder=$(realpath -- "$1") log=$1/packages/log
+  # apt's own folders belong to root; these are this user's.
+  local apt=(apt-get -o "Dir::State::lists=$folder/packages/lists" -o "Dir::Cache=$folder/packages/cache"
+    -o Debug::NoLocking=true -o APT::Sandbox::User=)
+  local wanted
+  mapfile -t wanted < <(not_installed $(parts apt check-log build judge doctest | grep -vxE 'g\+\+|cmake|ninja-build'))
+  [[ ${#wanted[@]} != 0 ]] || { say "nothing is missing: dpkg has all packages installed"; return; }
+  say "downloading into $folder: ${wanted[*]}, and what they need"
+  { "${apt[@]}" update && "${apt[@]}" install -y --download-only --no-install-recommends "${wanted[@]}"; } >"$log" 2>&1 </dev/null || {
+    tail -n 5 -- "$log" >&2; die "prefix: apt-get failed: see $log"; }
+  for archive in "$folder"/packages/cache/archives/*.deb; do dpkg-deb -x "$archive" "$folder" || die "prefix: cannot unpack $archive"; done
+  rm -f -- "$folder"/packages/cache/archives/*.deb
+  say "unpacked; from now on: export LAB_PREFIX=$folder"
+}
