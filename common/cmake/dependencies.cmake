@@ -140,7 +140,13 @@ if(LAB_OWN_ARCHIVE)
   # For any Linux, but for one library that is not needed. Zip files need zlib.
   file(READ "${archive_SOURCE_DIR}/contrib/android/config/linux_host.h" config)
   string(REGEX REPLACE "#define HAVE_(LIBLZMA|LZMA_H) 1" "" config "${config}")
-  file(CONFIGURE OUTPUT "${LAB_RELEASES}/archive/archive_config.h" CONTENT "${config}" @ONLY)
+  check_cxx_source_compiles("#include <cstdlib>
+    int main() { char c[1]; arc4random_buf(c, 1); }" LAB_HAS_ARC4RANDOM)
+  if(LAB_HAS_ARC4RANDOM)
+    string(APPEND config "#define HAVE_ARC4RANDOM_BUF 1\n")
+  endif()
+  file(CONFIGURE OUTPUT "${LAB_RELEASES}/archive/archive_config.h"
+       CONTENT "#define __LIBARCHIVE_CONFIG_H_INCLUDED 1\n${config}" @ONLY)
   lab_part(zlib HEADER zlib.h LIBRARIES z
     RELEASE z/zlib/zlib_1.2.13.dfsg.orig.tar.bz2
     SHA256 71feb7947e3c00ef125f83b79a4e529bde31171e5babe48b391f06758d1ab0a1
@@ -164,6 +170,7 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/grading")
     RELEASE libs/libseccomp/libseccomp_2.5.4.orig.tar.gz
     SHA256 d82902400405cf0068574ef3dc1fe5f5926207543ba1ae6f8e7a1576351dcbdb
     INCLUDE include SOURCES src/*.c WITHOUT "arch-syscall-dump" DEFINITIONS _GNU_SOURCE=1)
+  file(CONFIGURE OUTPUT "${LAB_RELEASES}/seccomp/configure.h" CONTENT "#define HAVE_LINUX_SECCOMP_H 1\n")
   lab_part(sqlite CXX HEADER SQLiteCpp/SQLiteCpp.h LIBRARIES SQLiteCpp sqlite3
     RELEASE s/sqlitecpp/sqlitecpp_3.2.1.orig.tar.gz
     SHA256 70c67d5680c47460f82a7abf8e6b0329bf2fb10795a982a6d8abc06adb42d693

@@ -17,7 +17,7 @@ set(LAB_STUDENT_OPTIONS ${LAB_LINE_TABLES} -Werror=unused-result)
 option(LAB_WERROR "Treat warnings as errors" OFF)
 option(LAB_SANITIZE "Build with the address and undefined-behaviour sanitizers" OFF)
 
-add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Winvalid-pch -pthread)
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> -Winvalid-pch -pthread)
 # Products and sums are rounded one by one on every machine: generated pictures are the same everywhere, to the byte.
 add_compile_options(-ffp-contract=off)
 if(LAB_WERROR)

@@ -139,8 +139,8 @@ function(lab_compile_release name folder)
   target_link_libraries(lab_${name} INTERFACE lab_own_${name})
 endfunction()
 
-# lab_part(name HEADER h [LIBRARIES l...] [CXX] [OWN] RELEASE path SHA256 sum ...): lab::name, and LAB_OWN_NAME if it is
-# compiled here: for lack of another, as an override asks for it, with OWN, or because a C++ library of the system (CXX)
+# lab_part(name HEADER h [LIBRARIES l...] [CXX] [OWN] RELEASE path SHA256 sum ...): lab::name; LAB_OWN_NAME and
+# NAME_SOURCE_DIR if it is compiled here: for lack of another, as an override asks for it, with OWN, or because a C++ library of the system (CXX)
 # has another std::string than LibTorch. What follows is for lab_compile_release().
 function(lab_part name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "CXX;OWN" "HEADER;RELEASE;SHA256" "LIBRARIES")
@@ -169,6 +169,7 @@ function(lab_part name)
   endif()
   lab_compile_release(${name} "${${name}_SOURCE_DIR}" ${ARG_UNPARSED_ARGUMENTS})
   set(LAB_OWN_${upper} ON PARENT_SCOPE)
+  set(${name}_SOURCE_DIR "${${name}_SOURCE_DIR}" PARENT_SCOPE)
   lab_note_part(${name} own "${${name}_SOURCE_DIR}")
 endfunction()
 

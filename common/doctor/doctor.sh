@@ -64,7 +64,7 @@ doctor_parts() {
     case $state in
       off) row missing "$part" "optional: $text" "$(remedy "$part")" ;;
       missing)
-        if [[ $part == libtorch || $text != *FETCHCONTENT_FULLY_DISCONNECTED* ]]; then required_missing=$((required_missing + 1)); row missing "$part" "$text" "$(remedy "$part")"
+        if [[ $part == torch || $text != *FETCHCONTENT_FULLY_DISCONNECTED* ]]; then required_missing=$((required_missing + 1)); row missing "$part" "$text" "$(remedy "$part")"
         else row slow "$part" "not here: a build downloads and compiles its release" "$(remedy "$part")"; fi ;;
       own) row ok "$part" "compiled from $text" ;;
       *) row ok "$part" "$text" ;;

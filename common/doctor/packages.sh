@@ -42,14 +42,14 @@ remedies() {
     [[ $manager != apt ]] || echo "without root: ./lab prefix DIR, then: export LAB_PREFIX=DIR"
   done
   [[ ! ${MODULEPATH:-} ]] || echo "with environment modules: module avail; then: module load gcc cmake ninja"
-  [[ " $* " != *" libtorch "* ]] ||
+  [[ " $* " != *" torch "* ]] ||
     echo "or a LibTorch that is somewhere else, such as a wheel's torch/: export LAB_LIBTORCH=DIR"
   [[ $found ]] || echo "no package manager is known here: put them into one folder, then: export LAB_PREFIX=DIR"
 }
 
 # die_of_missing PART...: ends, and says how to get them. LibTorch's packages take any BLAS, so the fast one is named.
 die_of_missing() {
-  [[ " $* " != *" libtorch "* ]] || set -- "$@" blas
+  [[ " $* " != *" torch "* ]] || set -- "$@" blas
   echo "lab: missing: $*; one of these helps:" >&2
   remedies "$@" | sed 's/^/lab:   /' >&2
   exit 2
@@ -63,7 +63,7 @@ ensure() {
   if may_install; then
     mapfile -t missing < <(not_installed $(parts apt "${wanted[@]}" optional))
     # A LibTorch from elsewhere brings its BLAS, and gets its own Gloo.
-    [[ ! $(libtorch_elsewhere) ]] || mapfile -t missing < <(printf '%s\n' "${missing[@]}" | grep -vxE "$(parts apt libtorch blas gloo | paste -sd '|')|^$")
+    [[ ! $(libtorch_elsewhere) ]] || mapfile -t missing < <(printf '%s\n' "${missing[@]}" | grep -vxE "$(parts apt torch blas gloo | paste -sd '|')|^$")
   else
     for part in g++ cmake ninja; do
       program=$(parts program "$part")
@@ -88,19 +88,23 @@ ensure() {
 command_prefix() {
   [[ $# == 1 && $1 != -* ]] || die "prefix: expected one folder, such as ~/lab-prefix"
   command -v apt-get dpkg-deb >/dev/null || die "prefix unpacks Debian's packages, and there is no apt-get here; ./lab doctor names other ways"
-  local folder archive log
+  local folder archive log wanted
   mkdir -p -- "$1/packages/lists/partial" "$1/packages/cache/archives/partial"
   folder=$(realpath -- "$1") log=$1/packages/log
   # apt's own folders belong to root; these are this user's.
   local apt=(apt-get -o "Dir::State::lists=$folder/packages/lists" -o "Dir::Cache=$folder/packages/cache"
     -o Debug::NoLocking=true -o APT::Sandbox::User=)
-  local wanted
   mapfile -t wanted < <(not_installed $(parts apt check-log build judge doctest | grep -vxE 'g\+\+|cmake|ninja-build'))
   [[ ${#wanted[@]} != 0 ]] || { say "nothing is missing: dpkg has all packages installed"; return; }
+  wanted+=(patchelf)
   say "downloading into $folder: ${wanted[*]}, and what they need"
   { "${apt[@]}" update && "${apt[@]}" install -y --download-only --no-install-recommends "${wanted[@]}"; } >"$log" 2>&1 </dev/null || {
     tail -n 5 -- "$log" >&2; die "prefix: apt-get failed: see $log"; }
   for archive in "$folder"/packages/cache/archives/*.deb; do dpkg-deb -x "$archive" "$folder" || die "prefix: cannot unpack $archive"; done
   rm -f -- "$folder"/packages/cache/archives/*.deb
+  # Where a library has a RUNPATH of its own, what it needs is not searched for where the program says.
+  while IFS= read -r -d '' archive; do
+    ! readelf -d "$archive" 2>/dev/null | grep -q RUNPATH || PATH=$folder/usr/bin:$PATH patchelf --remove-rpath "$archive"
+  done < <(find "$folder" -name '*.so*' -type f -print0)
   say "unpacked; from now on: export LAB_PREFIX=$folder"
 }

@@ -23,6 +23,7 @@ tree=$scratch/tree
 cp -r "$source_dir/common/course/tests/student_way" "$tree"
 mkdir -p "$tree/common/course" "$tree/.lab-pristine/a0_pipes"
 cp -r "$source_dir"/common/course/{*.sh,audit} "$tree/common/course"
+cp -r "$source_dir/common/doctor" "$tree/common"
 cp "$source_dir/lab" "$source_dir/CMakePresets.json" "$tree"
 cp -r "$tree/a0_pipes/student" "$tree/.lab-pristine/a0_pipes"
 

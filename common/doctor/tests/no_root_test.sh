@@ -27,7 +27,7 @@ for lab in a4 vae; do
   verdict "$code" "LAB_PREFIX: $lab is built and its ranks match: exit code $code"
 done
 student 'LAB_PREFIX=~/prefix ./lab doctor'
-says "... and doctor shows where its parts are" '^ok +libtorch .*/home/student/prefix/usr/include'
+says "... and doctor shows where its parts are" '^ok +torch .*/home/student/prefix/usr/include'
 student 'LAB_PREFIX=~/prefix ./lab grade ~/labs --lab a4 --out ~/graded'
 verdict "$code" "... and a hand-in is graded there: exit code $code"
 
