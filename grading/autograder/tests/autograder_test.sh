@@ -3,7 +3,6 @@
 # grading itself fails. Needs LAB_SOURCE_DIR, and the labs' programs in LAB_BIN_DIR.
 source "$LAB_SOURCE_DIR/common/testing/program_checks.sh"
 root=$LAB_SOURCE_DIR build=${LAB_BIN_DIR%/bin}
-run_seconds=600  # the first time, stubs are compiled
 archive="$scratch/a\\1|b&c d.zip"  # as hard as a name can be
 AUTOGRADER=$scratch/autograder
 export AUTOGRADER

@@ -5,7 +5,6 @@
 # Needs LAB_SOURCE_DIR, and the labs' programs in LAB_BIN_DIR.
 # usage: earlier_hand_ins_test.sh [LAB...]     default: all
 source "$LAB_SOURCE_DIR/common/testing/program_checks.sh"
-run_seconds=600
 hand_ins=$LAB_SOURCE_DIR/grading/judge/tests/earlier_hand_ins
 
 while read -r file lab marks; do

@@ -3,7 +3,6 @@
 # templates, older versions. Needs LAB_SOURCE_DIR, and the labs' programs in LAB_BIN_DIR.
 source "$LAB_SOURCE_DIR/common/testing/program_checks.sh"
 root=$LAB_SOURCE_DIR build=${LAB_BIN_DIR%/bin}
-run_seconds=300  # the first time, stubs are compiled
 mkdir "$scratch/work" && cd "$scratch/work" || exit 1
 
 # grade SUBMISSION [arguments]: results go below out/grading in the scratch folder.

@@ -4,7 +4,6 @@
 source "$LAB_SOURCE_DIR/common/testing/program_checks.sh"
 root=$LAB_SOURCE_DIR build=${LAB_BIN_DIR%/bin}
 results=$scratch/results
-run_seconds=300  # the first time, stubs are compiled
 
 two_sizes=()  # most of what is tested here does not depend on the number of ranks
 # grade ARGUMENTS...: of the submission in $scratch/alice
