@@ -88,7 +88,7 @@ ensure() {
 command_prefix() {
   [[ $# == 1 && $1 != -* ]] || die "prefix: expected one folder, such as ~/lab-prefix"
   command -v apt-get dpkg-deb >/dev/null || die "prefix unpacks Debian's packages, and there is no apt-get here; ./lab doctor names other ways"
-  local folder archive log wanted
+  local folder archive log wanted link system
   mkdir -p -- "$1/packages/lists/partial" "$1/packages/cache/archives/partial"
   folder=$(realpath -- "$1") log=$1/packages/log
   # apt's own folders belong to root; these are this user's.
@@ -102,6 +102,11 @@ command_prefix() {
     tail -n 5 -- "$log" >&2; die "prefix: apt-get failed: see $log"; }
   for archive in "$folder"/packages/cache/archives/*.deb; do dpkg-deb -x "$archive" "$folder" || die "prefix: cannot unpack $archive"; done
   rm -f -- "$folder"/packages/cache/archives/*.deb
+  # A package for developers has the link, and the library itself may be installed.
+  while IFS= read -r -d '' link; do
+    system=$(dirname -- "/${link#"$folder"/}")/$(readlink -- "$link")
+    [[ ! -e $system ]] || ln -sf -- "$system" "$link"
+  done < <(find "$folder" -name '*.so*' -xtype l -print0)
   # Where a library has a RUNPATH of its own, what it needs is not searched for where the program says.
   while IFS= read -r -d '' archive; do
     ! readelf -d "$archive" 2>/dev/null | grep -q RUNPATH || PATH=$folder/usr/bin:$PATH patchelf --remove-rpath "$archive"
