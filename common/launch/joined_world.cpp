@@ -47,7 +47,7 @@ std::vector<RankOutcome> gather(Communicator& comm, const RankOutcome& own) {
 
 WorldOutcome join_world(const RankEnvironment& environment, const WorldSpec& spec, const RankBody& body) {
   install_meters();
-  use_threads(threads_per_rank(environment.local_size));
+  use_threads(threads_per_rank(environment.local_size, environment.allotted_cores));
   comm::ProcessWorldOptions options;
   options.rank = environment.rank;
   options.size = environment.size;

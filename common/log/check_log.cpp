@@ -205,15 +205,6 @@ std::vector<std::string> check_log(std::string_view text, const LogExpectation& 
     problems.insert(problems.end(), own.begin(), own.end());
   }
 
-  // An index identifies its line only if every line is in its place.
-  for (const OrderRule& rule : problems.empty() ? expectation.order : std::vector<OrderRule>{}) {
-    const LogLine& before = per_rank.at(static_cast<std::size_t>(rule.before.rank)).at(rule.before.index);
-    const LogLine& after = per_rank.at(static_cast<std::size_t>(rule.after.rank)).at(rule.after.index);
-    if (before.number < after.number) continue;
-    problems.push_back({after.number, fmt::format("line {}: \"{}\" must come after \"{}\", which is on line {}",
-                                                  after.number, after.text, before.text, before.number)});
-  }
-
   std::stable_sort(problems.begin(), problems.end(),
                    [](const LogProblem& a, const LogProblem& b) { return a.line_number < b.line_number; });
   std::vector<std::string> messages;

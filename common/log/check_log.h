@@ -9,8 +9,7 @@
 namespace lab::log {
 
 /// Why the log is not accepted, one message per problem, in the order of the file; empty: the log holds exactly the
-/// expected lines. Whole lines of different ranks may come in any order that the expectation's rules allow, the lines
-/// of one rank only in theirs.
+/// expected lines. Whole lines of different ranks may come in any order, the lines of one rank only in theirs.
 /// Example   "line 7: rank 1: expected a max diff of at most 1e-06, got 2.000000e-03"
 std::vector<std::string> check_log(std::string_view text, const LogExpectation& expectation);
 

@@ -12,8 +12,8 @@ expected_log() {
 #   ranks 1-4,8    the numbers of ranks whose lines are known
 #   RANKS | KIND | CONTENT
 #     RANKS: on which ranks: all, 0, 0-2, last; "on 1-3,8": only in runs on 1, 2, 3 or 8 ranks; a semicolon separates cases
-#     KIND: text, with fields such as {number}; text after all: after every line above, whichever rank printed that;
-#       True, with the largest max diff; False, with the exact figures, if they are known; skipped, with the reason
+#     KIND: text, with fields such as {number}; True, with the largest max diff; False, with the exact figures, if they
+#       are known; skipped, with the reason
 TEXT
   while read -r -a words; do
     command=()

@@ -32,7 +32,7 @@ ExpectedLine with_reason(ExpectedLine line, const std::string& from, const std::
 
 /// The same text: the same line.
 bool same_line(const ExpectedRunLine& a, const ExpectedRunLine& b) {
-  return a.after_all == b.after_all && a.line == b.line;
+  return a.line == b.line;
 }
 
 /// The longest sequence of lines that both have, as pairs of indices.
@@ -66,9 +66,8 @@ ExpectedRun expected_run(const std::string& options, const LogExpectation& log) 
   for (const LinePosition& position : log.added) {
     const ExpectedLine& line = log.per_rank.at(static_cast<std::size_t>(position.rank)).at(position.index);
     ExpectedRunLine next{with_reason(line, fmt::format("{} rank", num_ranks), kNumRanks),
-                         std::count(log.after_all.begin(), log.after_all.end(), position) > 0,
                          {{num_ranks, {position.rank}}}};
-    if (run.lines.empty() || next.after_all || !same_line(run.lines.back(), next) ||
+    if (run.lines.empty() || !same_line(run.lines.back(), next) ||
         *run.lines.back().ranks_on[num_ranks].rbegin() >= position.rank) {
       run.lines.push_back(std::move(next));
     } else {
@@ -106,7 +105,6 @@ LogExpectation expectation_on(const ExpectedRun& run, int num_ranks) {
     const auto ranks = line.ranks_on.find(num_ranks);
     if (ranks == line.ranks_on.end()) continue;
     for (const int rank : ranks->second) {
-      if (line.after_all) log.order_next_after_all(rank);
       log.add(rank, with_reason(line.line, kNumRanks, fmt::format("{} rank", num_ranks)));
     }
   }

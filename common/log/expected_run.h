@@ -15,8 +15,7 @@ namespace lab::log {
 
 /// A line, and the ranks that print it.
 struct ExpectedRunLine {
-  ExpectedLine line;       ///< in a skip's reason, {ranks} stands for how many there are
-  bool after_all = false;  ///< in the file, too, after every line before it (LogExpectation::order_next_after_all)
+  ExpectedLine line;  ///< in a skip's reason, {ranks} stands for how many there are
   std::map<int, std::set<int>>
       ranks_on;  ///< by the number of ranks; a number that is missing: the line is not printed there
 };
@@ -43,7 +42,7 @@ LogExpectation expectation_on(const ExpectedRun& run, int num_ranks);
 ///     run --world sim
 ///     ranks 1-4,8
 ///     all | text | [Rank {rank}] done                      on every rank
-///     0 | text after all | [Rank {rank}] All ranks ready!
+///     0 | text | [Rank {rank}] All ranks ready!
 ///     last on 1-4 | True max 1e-06 | Outputs               the prefix of a match line, with the largest max diff
 ///     0 | False exactly 1.193051e-01 3.029096e-02 |        no prefix; max and mean diff, "-" for any
 ///     all on 3; 0-1,5 on 8 | skipped | Block | 4 heads do not divide by {ranks} ranks

@@ -97,11 +97,7 @@ std::optional<std::map<int, std::set<int>>> parse_ranks(std::string_view text, c
 // --- which line ---
 
 struct Written {
-  bool after_all;
-
-  std::string operator()(const ExpectedText& line) const {
-    return column(after_all ? "text after all" : "text") + column(line.text);
-  }
+  std::string operator()(const ExpectedText& line) const { return column("text") + column(line.text); }
   std::string operator()(const ExpectedMatch& line) const {
     std::string kind = line.match ? fmt::format("True max {}", line.max_bound) : "False";
     const auto figure = [](const std::string& exact) { return exact.empty() ? "-" : exact; };
@@ -151,7 +147,7 @@ std::optional<ExpectedMatch> parse_match_kind(std::string_view kind, std::string
 }
 
 std::optional<ExpectedLine> parse_line(std::string_view kind, std::string_view content) {
-  if (kind == "text" || kind == "text after all") return ExpectedText{std::string(content)};
+  if (kind == "text") return ExpectedText{std::string(content)};
   if (kind != "skipped") {
     const std::optional<ExpectedMatch> match = parse_match_kind(kind, content);
     return match ? std::optional<ExpectedLine>(*match) : std::nullopt;
@@ -166,7 +162,7 @@ std::optional<ExpectedRunLine> parse_run_line(std::string_view text, const std::
   const auto ranks_on = parse_ranks(*where, sizes);
   const auto line = parse_line(*kind, text);
   if (!ranks_on || !line) return std::nullopt;
-  return ExpectedRunLine{*line, *kind == "text after all", *ranks_on};
+  return ExpectedRunLine{*line, *ranks_on};
 }
 
 /// A run that has no size yet takes nothing else.
@@ -194,8 +190,7 @@ std::string to_text(const ExpectedRun& run) {
   std::string text = run.options.empty() ? "run\n" : fmt::format("run {}\n", run.options);
   text += fmt::format("ranks {}\n", text_of_ranges(run.sizes));
   for (const ExpectedRunLine& line : run.lines) {
-    const std::string written =
-        text_of_ranks(line.ranks_on, run.sizes) + std::visit(Written{line.after_all}, line.line);
+    const std::string written = text_of_ranks(line.ranks_on, run.sizes) + std::visit(Written{}, line.line);
     const std::optional<ExpectedRunLine> read = parse_run_line(written, run.sizes);
     if (!read || !(read->line == line.line) || written.find('\n') != std::string::npos)
       throw ContractError(fmt::format("an expected line that has no written form: {}", one_line(written)));

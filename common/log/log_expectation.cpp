@@ -24,14 +24,4 @@ void LogExpectation::add_on_every_rank(const ExpectedLine& line) {
   for (int rank = 0; rank < num_ranks(); ++rank) add(rank, line);
 }
 
-void LogExpectation::order_next_after_all(int rank) {
-  const LinePosition next{rank, per_rank.at(static_cast<std::size_t>(rank)).size()};
-  after_all.push_back(next);
-  for (int other = 0; other < num_ranks(); ++other) {
-    const std::size_t count = per_rank[static_cast<std::size_t>(other)].size();
-    // A rank's own lines are in order anyway, so its last one speaks for all of them.
-    if (other != rank && count > 0) order.push_back({{other, count - 1}, next});
-  }
-}
-
 }  // namespace lab::log

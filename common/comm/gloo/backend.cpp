@@ -262,12 +262,16 @@ class GlooWorld final : public ProcessWorld {
       parts_.connector->connection_lost();
     }
     parts_.transport = std::make_shared<GlooTransport>(options, parts_.context, *parts_.lifeline, parts_.events.get());
-    parts_.collectives =
-        std::make_shared<GlooCollectives>(*parts_.transport, *parts_.lifeline, *parts_.connector, parts_.context,
-                                          options.timeout_seconds, parts_.events.get());
+    parts_.collectives = std::make_shared<GlooCollectives>(*parts_.transport, *parts_.lifeline, *parts_.connector,
+                                                           options.timeout_seconds, parts_.events.get());
     if (parts_.events) parts_.events->set_activity(RankActivity::kRunning);
     // A rank that leaves right after the rendezvous would break a peer that is still in it.
-    parts_.collectives->barrier(whole_world(options.rank, options.size));
+    try {
+      parts_.collectives->barrier(whole_world(options.rank, options.size));
+    } catch (const Error& error) {
+      parts_.transport->fail(error.exit_code(), error.what());
+      throw;
+    }
   }
 
   std::shared_ptr<Transport> transport() override { return parts_.transport; }

@@ -27,15 +27,13 @@ void add(at::ScalarType dtype, void* out, const void* left, const void* right, s
 
 }  // namespace
 
-GlooCollectives::GlooCollectives(Transport& transport, Lifeline& lifeline, Connector& connector,
-                                 std::shared_ptr<gloo::Context> world, double timeout_seconds, RankEvents* events)
+GlooCollectives::GlooCollectives(Transport& transport, Lifeline& lifeline, Connector& connector, double timeout_seconds,
+                                 RankEvents* events)
     : MessageCollectives(transport),
       lifeline_(lifeline),
       connector_(connector),
       timeout_(static_cast<std::int64_t>(timeout_seconds * 1000)),
-      events_(events) {
-  connections_[0].context = std::move(world);
-}
+      events_(events) {}
 
 template <typename Operation>
 void GlooCollectives::run(const char* name, const Group& group, const Operation& operation) {
@@ -51,7 +49,7 @@ void GlooCollectives::run(const char* name, const Group& group, const Operation&
     }
   }
   // All members are known to have called it, so it can only be delayed by a stopped rank. Gloo's time-out closes all
-  // connections, so this rank cannot continue after it.
+  // connections of the group, so this rank cannot continue after it; it tells the others why over the lifeline's.
   const auto deadline = std::chrono::steady_clock::now() + timeout_;
   try {
     operation(own.context, own.next_tag++);

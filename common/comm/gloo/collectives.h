@@ -14,12 +14,11 @@
 namespace lab::comm {
 
 /// broadcast, all_reduce, all_gather and barrier are Gloo's; reduce_scatter, which Gloo offers only for bound buffers
-/// and powers of two, is built from messages. The world's group uses the world's connections; a sub-group makes its own
-/// at its first collective.
+/// and powers of two, is built from messages. Each group makes its own connections at its first collective.
 class GlooCollectives final : public MessageCollectives {
  public:
-  GlooCollectives(Transport& transport, Lifeline& lifeline, Connector& connector, std::shared_ptr<gloo::Context> world,
-                  double timeout_seconds, RankEvents* events);
+  GlooCollectives(Transport& transport, Lifeline& lifeline, Connector& connector, double timeout_seconds,
+                  RankEvents* events);
 
   void broadcast(const at::Tensor& tensor, int src_rank, const Group& group) override;
   void all_reduce(const at::Tensor& tensor, const Group& group) override;

@@ -64,8 +64,9 @@ int usable_cores() {
   return std::max(1, std::min(cores, static_cast<int>(std::floor(quota))));
 }
 
-int threads_per_rank(int num_local_ranks) {
-  return std::max(1, usable_cores() / std::max(1, num_local_ranks));
+int threads_per_rank(int num_local_ranks, std::optional<int> allotted) {
+  const int cores = usable_cores();
+  return std::max(1, std::min(cores, allotted.value_or(cores)) / std::max(1, num_local_ranks));
 }
 
 }  // namespace lab::launch

@@ -9,8 +9,8 @@ namespace lab::launch {
 /// least 1).
 int usable_cores();
 
-/// usable_cores() divided among the ranks of one machine; at least 1.
-int threads_per_rank(int num_local_ranks);
+/// usable_cores(), or `allotted` if that is fewer, divided among the ranks of one machine; at least 1.
+int threads_per_rank(int num_local_ranks, std::optional<int> allotted = std::nullopt);
 
 /// The smallest CPU quota, in cores, on the way from a process's cgroup to the root, in cgroup versions 1 and 2.
 /// `membership` is the text of /proc/self/cgroup, `mount` the folder where cgroups are mounted. Empty: no quota.

@@ -48,7 +48,10 @@ class Finder {
       throw UsageError(fmt::format("WORLD_SIZE is {}, but {} launched {}", *hand_set_size, world->source,
                                    counted(world->size, "rank")));
     }
-    if (world) world->node = text("SLURM_NODEID").value_or("N/A");
+    if (world) {
+      world->node = text("SLURM_NODEID").value_or("N/A");
+      world->allotted_cores = number("SLURM_CPUS_ON_NODE");
+    }
     return world;
   }
 

@@ -28,6 +28,7 @@ struct RankEnvironment {
   int size = 1;
   int local_rank = 0;  ///< among the ranks of this machine; the rank itself where the launcher does not say
   int local_size = 1;  ///< ranks on this machine; the world size where the launcher does not say
+  std::optional<int> allotted_cores;  ///< to the ranks of this machine, by Slurm, which need not enforce it
   std::string source;  ///< "torchrun", "labrun", "Open MPI", "PMI", "Slurm", or "RANK and WORLD_SIZE" when set by hand
   std::string node;    ///< SLURM_NODEID, or "N/A"
   std::string master_addr;  ///< machine of rank 0; empty if not needed: a socket is used, or the world is one rank

@@ -54,4 +54,7 @@ TEST_CASE("every rank gets a thread, however many share a core") {
   CHECK(threads_per_rank(1) == usable_cores());
   CHECK(threads_per_rank(1'000'000) == 1);
   CHECK(threads_per_rank(0) == usable_cores());
+  CHECK(threads_per_rank(1, 1) == 1);
+  CHECK(threads_per_rank(1, 0) == 1);
+  CHECK(threads_per_rank(1, 1'000'000) == usable_cores());
 }

@@ -195,6 +195,8 @@ TEST_CASE("srun") {
   CHECK(found(with(kSrun, {{"SLURM_NODEID", "1"}}))->master_port == world->master_port);
   CHECK(found(without(kSrun, "SLURM_STEP_NODELIST"))->master_addr == "node01");
   CHECK(found(with(kSrun, {{"MASTER_ADDR", "head"}}))->master_addr == "head");
+  CHECK_FALSE(world->allotted_cores);
+  CHECK(found(with(kSrun, {{"SLURM_CPUS_ON_NODE", "6"}}))->allotted_cores == 6);
   CHECK(found(with(kSrun, {{"SLURM_NNODES", "1"}, {"SLURM_STEP_TASKS_PER_NODE", "7"}, {"SLURM_NODEID", "0"}}))
             ->master_addr == "127.0.0.1");
   CHECK(found(with(kSrun, {{"ENVIRONMENT", "BATCH"}})));

@@ -112,7 +112,7 @@ TEST_CASE("check log: a False line needs a difference") {
   }
 }
 
-TEST_CASE("check log: lines out of order within a rank, and between ranks where a rule orders them") {
+TEST_CASE("check log: lines out of order within a rank, but not between ranks") {
   std::string text = replaced("[Bias][Rank 1] skipped: no bias\n[Sandbox][Rank 1] skipped: no namespaces\n",
                               "[Sandbox][Rank 1] skipped: no namespaces\n[Bias][Rank 1] skipped: no bias\n");
   const std::vector<std::string> problems = check(text);
@@ -124,10 +124,7 @@ TEST_CASE("check log: lines out of order within a rank, and between ranks where 
   const std::string late = "[Distributed Init] Rank 2 initialized on 7 on GPU 12.\n";
   text = replaced(late, "");
   text.insert(text.find("[Rank 0] Compute"), late);
-  CHECK(only_problem(text) ==
-        "line 3: \"[Rank 0] All ranks ready!\" must come after \"[Distributed Init] Rank 2 initialized on 7 on GPU "
-        "12.\", "
-        "which is on line 4");
+  CHECK(check(text).empty());
 }
 
 TEST_CASE("check log: a rank too many, a rank without a line, two lines run together") {
