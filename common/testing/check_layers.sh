@@ -36,6 +36,7 @@ declare -A uses=(
   [demo]='base cli log plot tensor comm launch rank pipeline'
   [doctor]=''
   [pch]='base tensor comm'
+  [python]=''
   [testing]='base log launch checks'
   [report]='base' # forwarding headers for hand-ins of earlier versions
 )

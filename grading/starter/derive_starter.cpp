@@ -90,9 +90,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kCiFiles 
 constexpr std::array<std::string_view, 3> kAuthorsFolders = {"tests", "testing", "answers"};
 
 /// What belongs in a source tree. Anything else was left there by a run, a compiler or an editor.
-constexpr std::array<std::string_view, 17> kKinds = {".cpp",         ".h",    ".in",       ".txt", ".cmake", ".md",
+constexpr std::array<std::string_view, 18> kKinds = {".cpp",         ".h",    ".in",       ".txt", ".cmake", ".md",
                                                      ".toml",        ".sh",   ".sbatch",   ".png", ".jpg",   ".svg",
-                                                     ".safetensors", ".json", ".mustache", ".css", ".js"};
+                                                     ".safetensors", ".json", ".mustache", ".css", ".js",    ".py"};
 
 template <typename Names>
 bool is_one_of(std::string_view name, const Names& names) {
@@ -134,7 +134,8 @@ void add_folder(const std::string& source, const std::string& folder, const std:
 /// is not among them: a starter has its own.
 std::vector<std::string> starter_paths(const std::string& source, const std::vector<std::string>& labs) {
   std::vector<std::string> paths(kRootFiles.begin(), kRootFiles.end());
-  add_folder(source, "common", {"README.md"}, paths);  // for contributors
+  // README.md is for contributors, and a4_reference.py solves a lab in Python.
+  add_folder(source, "common", {"README.md", "bench/a4_reference.py"}, paths);
   for (const std::string& lab : labs) add_folder(source, lab, results_of(source, lab), paths);
   std::sort(paths.begin(), paths.end());
   return paths;
