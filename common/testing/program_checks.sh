@@ -64,11 +64,14 @@ explains_itself() {
 # launcher NAME: true if the launcher can start a program here.
 launcher() {
   case $1 in
-    torchrun) command -v torchrun >/dev/null && timeout 60 torchrun --no_python --standalone --nproc_per_node 1 true >/dev/null 2>&1 ;;
+    torchrun) command -v torchrun >/dev/null && timeout 60 "${torchrun[@]}" --standalone --nproc_per_node 1 true >/dev/null 2>&1 ;;
     mpirun) command -v mpirun >/dev/null && timeout 60 "${mpirun[@]}" -n 1 true >/dev/null 2>&1 ;;
     srun) command -v srun >/dev/null && timeout 60 srun -n 1 true >/dev/null 2>&1 ;;
   esac
 }
+# The last two options say something about a rank 9, which is not there: by default, Debian 12's torchrun looks up members
+# 0 and 3 of an enumeration of flags over which Python 3.11 no longer iterates.
+torchrun=(torchrun --no_python --log_dir "$scratch/torchrun" --redirects 9:1 --tee 9:1)
 mpirun=(mpirun --oversubscribe)
 [[ $EUID != 0 ]] || mpirun+=(--allow-run-as-root)
 

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Every lab's run.sbatch on a cluster of four nodes, from the project's root and from the lab's own folder; failures; other
+# launchers under Slurm. With --time [TURNS], how long a launch by srun takes, next to labrun's.
+here=$(dirname -- "$(readlink -f -- "$0")")
+PATH=$PATH:/usr/sbin
+if [[ ! ${LAB_OWN_NAMESPACES:-} ]]; then
+  for program in munged slurmctld slurmd sbatch; do
+    type -P "$program" >/dev/null || { echo "skipped: $program is not installed"; exit 77; }
+  done
+  own=(unshare --mount --pid --fork --kill-child --mount-proc)
+  "${own[@]}" true 2>/dev/null || { echo "skipped: a mount and a process namespace are not permitted here"; exit 77; }
+  LAB_OWN_NAMESPACES=1 exec "${own[@]}" "$0" "$@"
+fi
+source "$here/launchers.sh"
+source "$here/slurm_cluster.sh"
+trap 'exit 130' INT TERM
+trap 'stop_cluster; umount /etc/hosts; rm -rf "$scratch"' EXIT
+start_cluster || { verdict 1 "four nodes are up"; finish; exit 1; }
+told_by=Slurm rank_variable=SLURM_PROCID names_killed='task 2: Killed'
+
+# A copy of what a user submits from, so that the source tree stays as it is.
+tree=$scratch/tree
+mkdir -p "$tree/build/release"
+ln -s "$bin" "$tree/build/release/bin"
+cp "$LAB_SOURCE_DIR/lab" "$tree"
+for lab in "${labs[@]}"; do
+  mkdir "$tree/$lab"
+  cp "$LAB_SOURCE_DIR/$lab/run.sbatch" "$tree/$lab"
+done
+
+live_log() { echo "$tree/$1.log"; }
+
+# submit FOLDER LAB SCRIPT OPTION...: by sbatch, in that folder; then moves what the job left there to $scratch.
+submit() {
+  local folder=$1 lab=$2 id
+  id=$(cd "$folder" && sbatch --parsable "${@:3}") || { code=125; return; }
+  finish_job "$id"
+  mv "$folder/$lab.log" "$scratch/out"
+  mv "$folder/$lab.err" "$scratch/err"
+}
+
+launch() { submit "$tree" "$1" "$1/run.sbatch" "${@:2}"; }
+
+if [[ ${1:-} == --time ]]; then
+  allocation=$(salloc --no-shell --nodes 4 2>&1 | sed -n 's/.*Granted job allocation //p')
+  time_launch "${2:-11}" srun --jobid "$allocation" -N 4 -n 4
+  exit
+fi
+every_lab_is_right
+for lab in "${labs[@]}"; do
+  mapfile -t options < <(options_of "$lab")
+  submit "$tree/$lab" "$lab" run.sbatch "${options[@]}"
+  is_right "$lab, from its own folder" "$lab"
+done
+submit "$scratch" "${labs[0]}" "$tree/${labs[0]}/run.sbatch"
+ends_with_cause "from elsewhere" "^run.sbatch: .* is not there: submit from the project's root"
+a_failed_rank_ends_the_run
+
+lab=${labs[0]} program=$bin/${labs[0]}
+run srun -N 1 -n 4 --overcommit "$program"
+is_right "4 ranks on one node" "$lab"
+told_by=labrun
+run srun -N 4 -n 4 "$bin/labrun" --nnodes 4 --master-addr node0 --master-port $((20000 + RANDOM % 10000)) "$program"
+is_right "labrun on each node" "$lab"
+if launcher mpirun; then
+  told_by='Open MPI'
+  run salloc --nodes 4 --ntasks 4 "${mpirun[@]}" -n 4 "$program"
+  is_right "mpirun in an allocation" "$lab"
+else skip "mpirun does not start programs here"; fi
+finish
