@@ -89,15 +89,18 @@ refuses "no name of a symbol" 2 '--accept: expected'
 # Where all files are a student's own they are compiled as one, which must not show.
 all_own() { submit a4_data_tensor; for file in "$a4"/*.cpp; do echo '// my own' >>"$file"; done; }
 all_own
-sed -i '/include "a4_data_tensor\/parallel_functions.h"/d' "$a4/row_parallel.cpp"
-grade
-scores "among a student's own files, one that is not valid alone is left out" a4_data_tensor 100
-reports "... with the compiler's words" "row_parallel\.cpp:[0-9]+:[0-9]+: error: .broadcast_parallel. was not declared"
-all_own
+sed -i '/include "a4_data_tensor\/parallel_functions.h"/d' "$a4/column_parallel.cpp"
 sed -i '1i #include <valarray>' "$a4/accumulation.cpp"
 sed -i 's/BEGIN SOLUTION a4.row_parallel/&\n  const std::valarray<int> none;/' "$a4/row_parallel.cpp"
+printf '#include <unistd.h>\nnamespace lab::a4 { int process() { return getpid(); } }\n' >>"$a4/data_parallel.cpp"
+printf '#include "a4_data_tensor/cases/cases.h"\nnamespace lab::a4 { auto cheat() { return all_cases()[0].expected; } }\n' >>"$a4/single_step.cpp"
 grade
-scores "... also one that would be valid after another's system header" a4_data_tensor 100
+reports "among a student's own files, one that is not valid alone is left out, with the compiler's words" \
+  "column_parallel\.cpp:[0-9]+:[0-9]+: error: .broadcast_parallel. was not declared"
+reports "... also one that would be valid after another's system header" "row_parallel\.cpp:[0-9]+:[0-9]+: error: .*valarray"
+reports "... and one that includes the checks" 'cases/cases.h: No such file'
+reports "... and a file that needs a look is the one that is named" 'not judged: .*data_parallel\.cpp: needs a look: it uses getpid'
+verdict "$([[ $code == 8 ]] && grep -q '"not_judged": 20' "$json" && grep -qE '^ *"score": 45' "$json"; echo $?)" "... and the others keep their marks"
 all_own
 helper='[[maybe_unused]] int which(TYPE) { return NUMBER; }'
 sed -i "0,/^namespace lab/s//namespace { ${helper//TYPE/double} }\n&/; s/NUMBER/1/" "$a4/accumulation.cpp"
@@ -105,34 +108,16 @@ sed -i "0,/^namespace lab/s//namespace { ${helper//TYPE/int} }\n&/; s/NUMBER/2/;
 verdict "$(grep -q 'which(1.5)' "$a4/single_step.cpp" && grep -q 'which(double)' "$a4/accumulation.cpp"; echo $?)" "(the files are as meant)"
 grade
 scores "... and a helper is not taken for another file's" a4_data_tensor 120
-all_own
-printf '#include <unistd.h>\nnamespace lab::a4 { int process() { return getpid(); } }\n' >>"$a4/row_parallel.cpp"
-grade
-reports "... a file that needs a look is the one that is named" 'not judged: .*row_parallel\.cpp: needs a look: it uses getpid'
-verdict "$([[ $code == 8 ]] && grep -qE '^ *"score": 100' "$json"; echo $?)" "... and the others keep their marks"
-all_own
-printf '#include "a4_data_tensor/cases/cases.h"\nnamespace lab::a4 { auto cheat() { return all_cases()[0].expected; } }\n' >>"$a4/row_parallel.cpp"
-grade
-reports "... and so is one that includes the checks" 'row_parallel\.cpp.*cases/cases.h: No such file|cases/cases.h: No such file'
-scores "... which alone is left out" a4_data_tensor 100
 
 # Before main begins, and from inside: neither reaches the judge.
 submit a4_data_tensor
 printf '#include <cstdlib>\nnamespace { const int kGone = (std::_Exit(0), 0); }\n' >>"$a4/row_parallel.cpp"
+printf 'namespace lab { struct CaseRecord; void write_record(int, const CaseRecord&); }\n' >>"$a4/column_parallel.cpp"
+printf 'void cheat(const lab::CaseRecord& record) { lab::write_record(3, record); }\n' >>"$a4/column_parallel.cpp"
 grade
-scores "a file that ends the program before it starts is left out" a4_data_tensor 100
-reports "and named" 'row_parallel.cpp.*before it starts'
-submit a4_data_tensor
-printf '#include "a4_data_tensor/cases/cases.h"\nnamespace lab::a4 { auto cheat() { return all_cases()[0].expected; } }\n' >>"$a4/row_parallel.cpp"
-grade
-scores "code that includes the checks does not compile" a4_data_tensor 100
-reports "and the header that it must not see is named" 'cases/cases.h: No such file'
-submit a4_data_tensor
-printf 'namespace lab { struct CaseRecord; void write_record(int, const CaseRecord&); }\n' >>"$a4/row_parallel.cpp"
-printf 'void cheat(const lab::CaseRecord& record) { lab::write_record(3, record); }\n' >>"$a4/row_parallel.cpp"
-grade
-scores "code that calls the checks is left out" a4_data_tensor 100
-reports "and named, too" 'belongs to the checks'
+reports "a file that ends the program before it starts is left out and named" 'row_parallel.cpp.*before it starts'
+reports "and so is code that calls the checks" 'belongs to the checks'
+scores "... and the others keep their marks" a4_data_tensor 80
 
 on_two_sizes a9_collectives
 
