@@ -22,11 +22,10 @@ std::map<std::string, std::string> environment_of_all(const LaunchOptions& optio
       {"MASTER_ADDR", options.master_addr},
       {"MASTER_PORT", std::to_string(options.master_port != 0 ? options.master_port : free_port())},
       {kLauncherVariable, "labrun"},
-      {kEventFileVariable, ""},
+      {kEventFileVariable, event_memory.path()},
       {kRendezvousSocketVariable, ""},
   };
   if (options.num_nodes == 1) {
-    environment[kEventFileVariable] = event_memory.path();
     environment[kRendezvousSocketVariable] = unnamed_socket();
     environment[kTokenVariable] = random_token();
   } else if (!options.job_id.empty()) {
@@ -75,8 +74,9 @@ ExitCode run(int argc, char** argv) {
   const MemoryFile event_memory("events");
   RankOutput output(options.output);
   Supervisor supervisor(watch);
-  std::unique_ptr<comm::EventFile> events;
-  if (options.num_nodes == 1) events = comm::EventFile::create(event_memory.path(), options.world_size());
+  using Writers = comm::EventFile::Writers;
+  const auto events = comm::EventFile::create(event_memory.path(), options.world_size(),
+                                              options.num_nodes == 1 ? Writers::kAllRanks : Writers::kThisMachine);
 
   start_ranks(options, environment_of_all(options, event_memory), output, supervisor);
   output.start();

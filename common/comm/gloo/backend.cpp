@@ -127,6 +127,7 @@ class GlooTransport final : public Transport {
 
   void set_task(const std::string& task) override {
     if (events_ != nullptr) events_->set_task(task);
+    lifeline_.set_task(task);
   }
 
   double now() const override {
@@ -257,7 +258,8 @@ class GlooWorld final : public ProcessWorld {
     parts_.connector = Connector::open(options);
     parts_.context = parts_.connector->connect("world", options.rank, options.size);
     try {
-      parts_.lifeline = std::make_unique<Lifeline>(*parts_.context, options.timeout_seconds, parts_.event_file.get());
+      parts_.lifeline = std::make_unique<Lifeline>(*parts_.context, options.timeout_seconds, parts_.event_file.get(),
+                                                   *parts_.connector);
     } catch (const gloo::Exception&) {
       parts_.connector->connection_lost();
     }

@@ -39,6 +39,7 @@ template <typename Operation>
 void GlooCollectives::run(const char* name, const Group& group, const Operation& operation) {
   lifeline_.check();
   if (events_ != nullptr) events_->set_activity(RankActivity::kCollective, name);
+  lifeline_.set_collective(name);
   GroupConnections& own = connections_[group.id];
   if (!own.context) {
     try {
@@ -61,6 +62,7 @@ void GlooCollectives::run(const char* name, const Group& group, const Operation&
     lifeline_.connection_lost();
   }
   if (events_ != nullptr) events_->set_activity(RankActivity::kRunning, "");
+  lifeline_.set_collective("");
 }
 
 void GlooCollectives::broadcast(const at::Tensor& tensor, int src_rank, const Group& group) {

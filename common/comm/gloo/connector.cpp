@@ -176,6 +176,14 @@ class RendezvousConnector final : public Connector {
     return context;
   }
 
+  void pulse(const Pulse& pulse) override {
+    if (client_) client_->pulse(pulse);
+  }
+
+  std::optional<std::string> late_rank(const Pulse& pulse) override {
+    return client_ ? client_->late_rank(pulse) : std::nullopt;
+  }
+
   [[noreturn]] void connection_lost() override {
     if (client_) client_->listen_until(Clock::now() + kForTheCulprit);
     throw CommError(

@@ -3,9 +3,11 @@
 #include <gloo/rendezvous/context.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "common/comm/process_world.h"
+#include "common/comm/rendezvous/wire.h"
 
 // Internal to comm/gloo.
 namespace lab::comm {
@@ -20,6 +22,10 @@ class Connector {
   /// A full mesh of connections among `size` ranks of which this one is `rank`. Every member calls it with the same
   /// name. Errors: CommError: a rank is gone or cannot be reached in time.
   virtual std::shared_ptr<gloo::rendezvous::Context> connect(const std::string& name, int rank, int size) = 0;
+
+  /// Tells rank 0 what this rank is doing, and asks it who is late: see RendezvousClient. For any thread.
+  virtual void pulse(const Pulse& pulse) = 0;
+  virtual std::optional<std::string> late_rank(const Pulse& pulse) = 0;
 
   /// Called when a connection is lost before the world is made: finds out whose fault it was, and throws.
   [[noreturn]] virtual void connection_lost() = 0;

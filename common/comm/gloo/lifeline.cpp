@@ -17,6 +17,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kTick{20};
+constexpr double kPulseSeconds = 0.25;
 /// How long a rank that lost a connection waits to hear why: the launcher knows the signal, a failing peer sends its
 /// reason.
 constexpr milliseconds kReasonPatience{500};
@@ -42,8 +43,8 @@ struct Lifeline::Record {
   static constexpr std::uint64_t kTail = 0x5245433154414931ULL;
 };
 
-Lifeline::Lifeline(gloo::rendezvous::Context& context, double timeout_seconds, EventFile* events)
-    : context_(context), timeout_seconds_(timeout_seconds), events_(events) {
+Lifeline::Lifeline(gloo::rendezvous::Context& context, double timeout_seconds, EventFile* events, Connector& connector)
+    : context_(context), timeout_seconds_(timeout_seconds), events_(events), connector_(connector) {
   static_assert(sizeof(Record) == 512, "a record is 512 bytes");
   const auto size = static_cast<std::size_t>(context_.size);
   said_farewell_.assign(size, false);
@@ -86,6 +87,16 @@ void Lifeline::wait(gloo::transport::UnboundBuffer& buffer, Direction direction,
   }
   if (lost) connection_lost();
   throw CommError("a wait ended without a reason");
+}
+
+void Lifeline::set_task(const std::string& task) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  task_ = task;
+}
+
+void Lifeline::set_collective(const std::string& name) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  collective_ = name;
 }
 
 void Lifeline::check() {
@@ -245,12 +256,12 @@ void Lifeline::keep_time() {
   double last = monotonic_seconds();
   while (!changed_.wait_for(lock, kTick, [this] { return stopping_; })) {
     const double now = monotonic_seconds();
-    tick(now - last);
+    tick(lock, now - last);
     last = now;
   }
 }
 
-void Lifeline::tick(double seconds_since_last) {
+void Lifeline::tick(std::unique_lock<std::mutex>& lock, double seconds_since_last) {
   // Time during which the process was stopped, or the machine slept, does not count as waiting.
   if (seconds_since_last > kSuspension) {
     if (current_) current_->deadline += seconds_since_last;
@@ -258,6 +269,10 @@ void Lifeline::tick(double seconds_since_last) {
   }
   if (last_words_ && monotonic_seconds() > last_words_->deadline) last_words_->buffer->abortWaitSend();
   if (failure_) return;
+  if (!all_are_watched() && monotonic_seconds() >= next_pulse_) {
+    connector_.pulse(own_pulse());
+    next_pulse_ = monotonic_seconds() + kPulseSeconds;
+  }
   if (events_ != nullptr) {
     if (const auto verdict = events_->verdict()) {
       declare({-1, verdict->exit_code, verdict->message, -1});
@@ -267,11 +282,10 @@ void Lifeline::tick(double seconds_since_last) {
   if (closing_deadline_ && monotonic_seconds() > *closing_deadline_) {
     const std::vector<int> unfinished = unfinished_ranks();
     if (unfinished.empty()) return;
-    declare({-1, ExitCode::kCommunication,
-             timeout_message(fmt::format("rank {} has returned and waits for {} {} to return", context_.rank,
-                                         unfinished.size() == 1 ? "rank" : "ranks", fmt::join(unfinished, ", ")),
-                             unfinished.front()),
-             -1});
+    const std::string what = fmt::format("rank {} has returned and waits for {} {} to return", context_.rank,
+                                         unfinished.size() == 1 ? "rank" : "ranks", fmt::join(unfinished, ", "));
+    const std::string message = timeout_message(lock, what, unfinished.front());
+    if (!unfinished_ranks().empty()) declare({-1, ExitCode::kCommunication, message, -1});
     return;
   }
   if (!current_) return;
@@ -284,21 +298,49 @@ void Lifeline::tick(double seconds_since_last) {
   if (said_farewell_[static_cast<std::size_t>(peer)] && ++current_->ticks_after_farewell > 2) {
     declare({-1, ExitCode::kDeadlock, fmt::format("deadlock: {}, but rank {} has already returned", what(), peer), -1});
   } else if (monotonic_seconds() > current_->deadline) {
-    declare({-1, ExitCode::kCommunication, timeout_message(what(), context_.rank), -1});
+    const double deadline = current_->deadline;
+    const std::string message = timeout_message(lock, what(), context_.rank);
+    if (current_ && current_->deadline == deadline) declare({-1, ExitCode::kCommunication, message, -1});
   }
 }
 
-std::string Lifeline::timeout_message(const std::string& what, int first_waiting) {
+bool Lifeline::all_are_watched() const {
+  return events_ != nullptr && events_->writers() == EventFile::Writers::kAllRanks;
+}
+
+Pulse Lifeline::own_pulse() const {
+  const std::vector<int> unfinished = unfinished_ranks();
+  if (closing_deadline_ && !unfinished.empty()) return {unfinished.front(), "has returned"};
+  if (!collective_.empty()) return {context_.rank, "is inside " + collective_};
+  if (!current_) return {context_.rank, task_.empty() ? "computes" : "computes in " + task_};
+  const PostedOp op = current_->message->posted_op(current_->sequence);
+  return {op.peer, describe_wait(op)};
+}
+
+std::string Lifeline::timeout_message(std::unique_lock<std::mutex>& lock, const std::string& what, int first_waiting) {
   std::string message = fmt::format("timed out after {:g} s: {}", timeout_seconds_, what);
+  if (all_are_watched()) {
+    message += describe_late_rank(*events_, first_waiting, context_.rank);
+  } else {
+    const Pulse pulse = own_pulse();
+    lock.unlock();
+    const std::optional<std::string> answer = connector_.late_rank(pulse);
+    lock.lock();
+    if (answer) message += *answer;
+    // Without rank 0: what it has said before it ended is under way.
+    if (!answer) changed_.wait_for(lock, kReasonPatience, [this] { return failure_.has_value(); });
+  }
   if (events_ == nullptr) return message;
-  message += describe_late_rank(*events_, first_waiting, context_.rank);
   events_->set_rank_lines(describe_ranks(*events_));
   events_->set_verdict({ExitCode::kCommunication, message});
   return events_->verdict().value_or(Verdict{ExitCode::kCommunication, message}).message;
 }
 
 CommError Lifeline::timed_out(const std::string& what) {
-  return CommError(timeout_message(what, context_.rank));
+  std::unique_lock<std::mutex> lock(mutex_);
+  const std::string message = timeout_message(lock, what, context_.rank);
+  if (failure_) throw_failure();
+  return CommError(message);
 }
 
 std::vector<int> Lifeline::unfinished_ranks() const {

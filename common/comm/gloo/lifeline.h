@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/comm/gloo/connector.h"
 #include "common/comm/messages/message.h"
 #include "common/comm/watch/event_file.h"
 
@@ -26,13 +27,18 @@ constexpr std::chrono::milliseconds kForGloo = std::chrono::hours(24 * 30);
 /// would close every connection of the context.
 class Lifeline {
  public:
-  /// `events` may be null; otherwise it must outlive this object.
-  Lifeline(gloo::rendezvous::Context& context, double timeout_seconds, EventFile* events);
+  /// `events` may be null. Where it does not show all ranks, they tell rank 0 what they do, over the connector.
+  /// Both must outlive this object.
+  Lifeline(gloo::rendezvous::Context& context, double timeout_seconds, EventFile* events, Connector& connector);
 
   /// Waits for a buffer's send or receive on behalf of a message: that of its acknowledgement has the other direction.
   /// Errors: see Transport::wait.
   void wait(gloo::transport::UnboundBuffer& buffer, Direction direction, const Message& message,
             std::uint64_t sequence);
+
+  /// What this rank does while it waits for no message: a task, and a built-in collective, or empty.
+  void set_task(const std::string& task);
+  void set_collective(const std::string& name);
 
   /// Throws when this rank already knows that the world has failed.
   void check();
@@ -76,9 +82,11 @@ class Lifeline {
   void listen();
   void keep_time();
   void read_records();
-  void tick(double seconds_since_last);
-  /// `first_waiting`: the start of the chain of waits; the late rank is at its end.
-  std::string timeout_message(const std::string& what, int first_waiting);
+  void tick(std::unique_lock<std::mutex>& lock, double seconds_since_last);
+  bool all_are_watched() const;
+  Pulse own_pulse() const;  // with the mutex held
+  /// Gives up the lock while it asks rank 0. `first_waiting`: the start of the chain of waits; the late rank is at its end.
+  std::string timeout_message(std::unique_lock<std::mutex>& lock, const std::string& what, int first_waiting);
   std::vector<int> unfinished_ranks() const;  // with the mutex held
   void declare(Failure failure);              // with the mutex held
   void throw_failure() const;                 // with the mutex held
@@ -89,6 +97,7 @@ class Lifeline {
   gloo::rendezvous::Context& context_;
   const double timeout_seconds_;
   EventFile* events_;
+  Connector& connector_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -97,6 +106,9 @@ class Lifeline {
   std::optional<LastWords> last_words_;  ///< a record being sent
   std::optional<double> closing_deadline_;
   std::vector<bool> said_farewell_;
+  std::string task_;
+  std::string collective_;
+  double next_pulse_ = 0;
   bool farewell_sent_ = false;
   bool stopping_ = false;
 

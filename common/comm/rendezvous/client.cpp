@@ -27,6 +27,8 @@ RendezvousClient::Time after(double seconds) {
          std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
 }
 
+constexpr milliseconds kForTheAnswer{500};
+
 struct ConnectionEnded {};
 
 }  // namespace
@@ -92,8 +94,7 @@ std::string RendezvousClient::exchange(const std::string& name, int index, int c
                                        double timeout_seconds) {
   const Time deadline = after(timeout_seconds);
   const Exchange exchange{name, index, count, static_cast<int>(timeout_seconds * 1000), std::move(items)};
-  if (send_all(fd_.get(), to_bytes(to_message(exchange)), deadline) == ETIMEDOUT)
-    fail_without_rank_0("stopped answering");
+  if (send(to_message(exchange), deadline) == ETIMEDOUT) fail_without_rank_0("stopped answering");
   // If sending failed, rank 0's last message explains it better.
   RendezvousMessage reply = receive(deadline + kForTheReason);
   if (reply.kind != RendezvousKind::kItems) fail_without_rank_0("broke the protocol");
@@ -110,9 +111,37 @@ void RendezvousClient::listen_until(Time time) {
   }
 }
 
+int RendezvousClient::send(const RendezvousMessage& message, Time deadline) {
+  const std::lock_guard<std::mutex> lock(sending_);
+  const int error = half_sent_ ? ETIMEDOUT : send_all(fd_.get(), to_bytes(message), deadline);
+  half_sent_ = error == ETIMEDOUT;
+  return error;
+}
+
+void RendezvousClient::pulse(const Pulse& pulse) {
+  send(to_message(RendezvousKind::kPulse, pulse), std::chrono::steady_clock::now());
+}
+
+std::optional<std::string> RendezvousClient::late_rank(const Pulse& pulse) {
+  const Time deadline = std::chrono::steady_clock::now() + kForTheAnswer;
+  try {
+    const int error = send(to_message(RendezvousKind::kWhoIsLate, pulse), deadline);
+    if (error != 0 && error != ETIMEDOUT) return std::nullopt;
+    const auto answer = error == 0 ? try_to_receive(deadline) : std::nullopt;
+    if (answer) return answer->body;
+  } catch (const ConnectionEnded&) {
+    return std::nullopt;
+  } catch (const WireError&) {
+    return std::nullopt;
+  } catch (const Error&) {  // a rank is gone, which its peers notice by themselves
+    return std::nullopt;
+  }
+  return fmt::format("; rank 0, at {}, does not answer: it is stopped, or cut off from rank {}", place_.text(), rank_);
+}
+
 void RendezvousClient::give_up(const std::string& message) {
   const Refusal reason{static_cast<int>(ExitCode::kCommunication), message.substr(0, kMaxArrivalBytes / 2)};
-  send_all(fd_.get(), to_bytes(to_message(RendezvousKind::kGiveUp, reason)), after(0.1));
+  send(to_message(RendezvousKind::kGiveUp, reason), after(0.1));
 }
 
 RendezvousMessage RendezvousClient::receive(Time deadline) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -27,10 +28,18 @@ class RendezvousClient {
   /// Returns at `time`, or throws if rank 0 reports before then that a rank is gone. Errors: CommError.
   void listen_until(Time time);
 
+  /// Tells rank 0 what this rank is doing. Never waits; may be called by another thread than the rest.
+  void pulse(const Pulse& pulse);
+
+  /// Asks rank 0 who keeps this rank waiting: see RollCall::late_rank(). Returns within half a second; nothing, if rank 0
+  /// is gone. For a rank that waits for something else than the rendezvous; may be called by another thread than the rest.
+  std::optional<std::string> late_rank(const Pulse& pulse);
+
   /// Tells the others, through rank 0, why this rank ends.
   void give_up(const std::string& message);
 
  private:
+  int send(const RendezvousMessage& message, Time deadline);
   bool introduce(const Arrival& own, Time deadline);
   RendezvousMessage receive(Time deadline);
   std::optional<RendezvousMessage> try_to_receive(Time deadline);
@@ -39,6 +48,8 @@ class RendezvousClient {
   const RendezvousPlace place_;
   const int rank_;
   UniqueFd fd_;
+  std::mutex sending_;
+  bool half_sent_ = false;  ///< a message, after which no other would be understood
   RendezvousStream in_;
   std::string found_instead_;  ///< what answered instead of rank 0
 };

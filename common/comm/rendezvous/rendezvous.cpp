@@ -9,13 +9,22 @@ namespace lab::comm {
 namespace {
 
 RendezvousMessage refusal(ExitCode exit_code, const std::string& message) {
-  return to_message(RendezvousKind::kFailed, {static_cast<int>(exit_code), "rendezvous: " + message});
+  return to_message(RendezvousKind::kFailed, Refusal{static_cast<int>(exit_code), "rendezvous: " + message});
 }
 
 }  // namespace
 
 std::vector<Rendezvous::Reply> Rendezvous::receive(int connection, const RendezvousMessage& message, Time now) {
   if (!has_arrived(connection)) return arrive(connection, read_arrival(message), now);
+  if (message.kind == RendezvousKind::kPulse || message.kind == RendezvousKind::kWhoIsLate) {
+    if (!complete_) throw WireError("a pulse before every rank has arrived");
+    const Pulse pulse = read_pulse(message);
+    if (pulse.waits_for >= size_) throw WireError("a rank that is not there");
+    const int rank = ranks_.at(connection);
+    roll_call_.heard(rank, pulse, now);
+    if (message.kind == RendezvousKind::kPulse) return {};
+    return {{connection, {RendezvousKind::kLate, roll_call_.late_rank(rank, now)}}};
+  }
   if (message.kind != RendezvousKind::kGiveUp) return exchange(connection, read_exchange(message), now);
   const Refusal reason = read_refusal(message);
   return fail({static_cast<int>(ExitCode::kCommunication),
@@ -54,11 +63,11 @@ std::vector<Rendezvous::Reply> Rendezvous::arrive(int connection, const Arrival&
   waits_[connection] = {now + std::chrono::milliseconds(arrival.patience_ms), arrival.timeout_ms / 1000.0, {}};
   std::vector<Reply> replies = {{connection, {RendezvousKind::kHeard, ""}}};
   if (static_cast<int>(processes_.size()) < size_) return replies;
-  for (Reply& reply : all_arrived()) replies.push_back(std::move(reply));
+  for (Reply& reply : all_arrived(now)) replies.push_back(std::move(reply));
   return replies;
 }
 
-std::vector<Rendezvous::Reply> Rendezvous::all_arrived() {
+std::vector<Rendezvous::Reply> Rendezvous::all_arrived(Time now) {
   const std::string differences = describe_differences(fingerprints_);
   if (!differences.empty()) {
     return fail({static_cast<int>(ExitCode::kUsage),
@@ -67,6 +76,7 @@ std::vector<Rendezvous::Reply> Rendezvous::all_arrived() {
                              differences)});
   }
   complete_ = true;
+  for (const auto& [rank, process] : processes_) roll_call_.arrived(rank, process, now);
   waits_.clear();
   std::vector<Reply> replies;
   for (const auto& [connection, rank] : ranks_) replies.push_back({connection, {RendezvousKind::kEveryone, ""}});

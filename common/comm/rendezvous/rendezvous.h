@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/comm/rendezvous/roll_call.h"
 #include "common/comm/rendezvous/wire.h"
 
 namespace lab::comm {
@@ -16,7 +17,8 @@ namespace lab::comm {
 ///
 /// Every rank arrives once. When all have, their fingerprints are compared and all receive kEveryone. Then groups of
 /// ranks exchange addresses. The first failure (a rank that differs, is late, gives up, or whose connection ends) is
-/// reported to every rank at once, and to those that arrive later. Strangers are rejected and change nothing.
+/// reported to every rank at once, and to those that arrive later. Strangers are rejected and change nothing. From then
+/// on ranks say what they are doing, and ask who is late.
 class Rendezvous {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -55,7 +57,7 @@ class Rendezvous {
 
   std::vector<Reply> arrive(int connection, const Arrival& arrival, Time now);
   std::vector<Reply> exchange(int connection, const Exchange& exchange, Time now);
-  std::vector<Reply> all_arrived();
+  std::vector<Reply> all_arrived(Time now);
   std::string describe_absent(const Wait& wait) const;
 
   const int size_;
@@ -66,6 +68,7 @@ class Rendezvous {
   std::map<int, std::string> processes_;  ///< by rank, of those that have arrived
   std::map<int, std::string> fingerprints_;
   std::map<int, Wait> waits_;  ///< by connection
+  RollCall roll_call_;
   std::set<int> known_ranks_;  ///< those that connected, as rank 0 counts them
 };
 

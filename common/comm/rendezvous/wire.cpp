@@ -68,6 +68,9 @@ auto fields_of(Arrival& body) {
 auto fields_of(Exchange& body) {
   return std::tie(body.name, body.index, body.count, body.timeout_ms, body.items);
 }
+auto fields_of(Pulse& body) {
+  return std::tie(body.waits_for, body.doing);
+}
 auto fields_of(Refusal& body) {
   return std::tie(body.exit_code, body.message);
 }
@@ -109,6 +112,10 @@ RendezvousMessage to_message(RendezvousKind kind, const Refusal& refusal) {
   return message_with(kind, refusal);
 }
 
+RendezvousMessage to_message(RendezvousKind kind, const Pulse& pulse) {
+  return message_with(kind, pulse);
+}
+
 Arrival read_arrival(const RendezvousMessage& message) {
   return read_body<Arrival>(message, RendezvousKind::kArrive);
 }
@@ -122,6 +129,10 @@ Exchange read_exchange(const RendezvousMessage& message) {
 
 Refusal read_refusal(const RendezvousMessage& message) {
   return read_body<Refusal>(message, message.kind);
+}
+
+Pulse read_pulse(const RendezvousMessage& message) {
+  return read_body<Pulse>(message, message.kind);
 }
 
 std::optional<RendezvousMessage> RendezvousStream::next() {

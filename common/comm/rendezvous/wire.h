@@ -15,10 +15,13 @@ enum class RendezvousKind : std::uint8_t {
   kArrive = 1,  ///< from a rank: Arrival, its first message
   kExchange,    ///< from a rank: Exchange
   kGiveUp,      ///< from a rank: Refusal, why it stops
+  kPulse,       ///< from a rank: Pulse, a few times a second
+  kWhoIsLate,   ///< from a rank that has waited in vain: Pulse
   kHeard = 65,  ///< to a rank: its arrival was received, others are awaited
   kEveryone,    ///< to a rank: every rank has arrived
   kItems,       ///< to a rank: what the others left for it
   kFailed,      ///< to a rank: Refusal, why there is no world
+  kLate,        ///< to a rank, the answer to kWhoIsLate: a text
 };
 
 struct RendezvousMessage {
@@ -46,6 +49,12 @@ struct Exchange {
   std::string items;
 };
 
+/// What a rank is doing.
+struct Pulse {
+  int waits_for = 0;  ///< a rank; its own number if for none in particular
+  std::string doing;  ///< "waits to receive 4 B from rank 1 (a.cpp:41)", "computes"
+};
+
 struct Refusal {
   int exit_code = 0;  ///< of ExitCode
   std::string message;
@@ -61,11 +70,13 @@ std::string to_bytes(const RendezvousMessage& message);
 RendezvousMessage to_message(const Arrival& arrival);
 RendezvousMessage to_message(const Exchange& exchange);
 RendezvousMessage to_message(RendezvousKind kind, const Refusal& refusal);
+RendezvousMessage to_message(RendezvousKind kind, const Pulse& pulse);
 
-// Errors of all three: WireError.
+// Errors of all: WireError.
 Arrival read_arrival(const RendezvousMessage& message);
 Exchange read_exchange(const RendezvousMessage& message);
 Refusal read_refusal(const RendezvousMessage& message);
+Pulse read_pulse(const RendezvousMessage& message);
 
 /// Splits a stream into messages. Garbage is detected at the first wrong byte of a header.
 class RendezvousStream {

@@ -192,6 +192,21 @@ TEST_CASE("a stuck world is found in the file, a moving one is not") {
   CHECK(contains(diagnose(*events)->message, "rank 1 has already returned"));
 }
 
+TEST_CASE("where only this machine's ranks write, nothing is proved, and no others are described") {
+  const testing::TemporaryFolder folder;
+  EventFile::create(folder.file("events"), 4, EventFile::Writers::kThisMachine);
+  const auto events = EventFile::open(folder.file("events"));
+  CHECK(events->writers() == EventFile::Writers::kThisMachine);
+  for (const int rank : {1, 2}) {
+    const auto writer = events->rank(rank);
+    writer->waiting(writer->posted(send_to(3 - rank)));
+  }
+  CHECK_FALSE(diagnose(*events));
+  const std::vector<std::string> lines = describe_ranks(*events);
+  REQUIRE(lines.size() == 2);
+  CHECK(contains(lines[0], "rank 1 waits to send 4 KiB to rank 2"));
+}
+
 TEST_CASE("anything but an event file is refused in one message") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("events");

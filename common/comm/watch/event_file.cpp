@@ -59,6 +59,9 @@ class MappedEventFile final : public EventFile {
   FileHeader& header() const { return *static_cast<FileHeader*>(memory_.get()); }
 
   int num_ranks() const override { return num_ranks_; }
+  Writers writers() const override {
+    return header().of_one_machine.load() == 1 ? Writers::kThisMachine : Writers::kAllRanks;
+  }
 
   std::unique_ptr<RankEvents> rank(int rank) override { return make_rank_events(memory_, pages(rank)); }
 
@@ -142,7 +145,7 @@ class MappedEventFile final : public EventFile {
 
 }  // namespace
 
-std::unique_ptr<EventFile> EventFile::create(const std::string& path, int num_ranks) {
+std::unique_ptr<EventFile> EventFile::create(const std::string& path, int num_ranks, Writers writers) {
   if (num_ranks < 1 || num_ranks > kMaxRanks) fail("make", path, "the number of ranks must be between 1 and 65536");
   const Descriptor file(path, O_RDWR | O_CREAT | O_TRUNC);
   if (file.get() < 0) fail("make", path, strerror(errno));
@@ -150,6 +153,7 @@ std::unique_ptr<EventFile> EventFile::create(const std::string& path, int num_ra
   auto events = std::make_unique<MappedEventFile>(file, path, num_ranks, "make");
   events->header().version.store(kVersion);
   events->header().num_ranks.store(static_cast<std::uint64_t>(num_ranks));
+  events->header().of_one_machine.store(writers == Writers::kThisMachine ? 1 : 0);
   events->header().magic.store(kMagic);
   return events;
 }
@@ -194,6 +198,9 @@ std::vector<std::string> describe_ranks(const EventFile& events) {
   std::vector<std::string> lines;
   for (int rank = 0; rank < events.num_ranks(); ++rank) {
     const RankState state = events.read(rank, nullptr);
+    const bool elsewhere =
+        events.writers() == EventFile::Writers::kThisMachine && state.activity == RankActivity::kStarting;
+    if (elsewhere) continue;
     lines.push_back(fmt::format("rank {} {}{}", rank, describe_rank(state), describe_last_events(events, rank, state)));
   }
   return lines;
@@ -208,6 +215,7 @@ std::string describe_late_rank(const EventFile& events, int first, int self) {
 }
 
 std::optional<Diagnosis> diagnose(const EventFile& events) {
+  if (events.writers() != EventFile::Writers::kAllRanks) return std::nullopt;
   const auto num_ranks = static_cast<std::size_t>(events.num_ranks());
   std::vector<RankState> states(num_ranks);
   std::vector<std::uint64_t> changes(num_ranks);

@@ -38,15 +38,20 @@ class RankEvents {
 
 class EventFile {
  public:
+  /// Which of a world's ranks write to it.
+  enum class Writers { kAllRanks, kThisMachine };
+
   /// Creates the file (zeroed) for num_ranks ranks. In memory (launch/memory_file.h) it cannot hit a full disk, which
   /// would be a SIGBUS at the first touch of a page.
   /// Errors    UsageError: it cannot be created
-  static std::unique_ptr<EventFile> create(const std::string& path, int num_ranks);
+  static std::unique_ptr<EventFile> create(const std::string& path, int num_ranks,
+                                           Writers writers = Writers::kAllRanks);
   /// Maps an existing one. Errors: UsageError: it is missing, too short, or not an event file.
   static std::unique_ptr<EventFile> open(const std::string& path);
 
   virtual ~EventFile() = default;
   virtual int num_ranks() const = 0;
+  virtual Writers writers() const = 0;
   /// The writer's view of one rank.
   virtual std::unique_ptr<RankEvents> rank(int rank) = 0;
   /// A consistent snapshot of one rank and a count of the changes it has made so far (equal counts: nothing changed in
@@ -80,7 +85,7 @@ class EventFile {
 };
 
 /// What each rank is doing, and the last messages of one that waits for nothing: "rank 2 computes; last: completed
-/// recv of 4 B from rank 1, tag 0 (a.cpp:7)".
+/// recv of 4 B from rank 1, tag 0 (a.cpp:7)". Of this machine only, if those are the writers.
 std::vector<std::string> describe_ranks(const EventFile& events);
 
 /// "; late: rank 2 computes" for the rank that keeps others waiting: see find_late_rank(). Empty if it is `self`, or
@@ -88,7 +93,7 @@ std::vector<std::string> describe_ranks(const EventFile& events);
 std::string describe_late_rank(const EventFile& events, int first, int self);
 
 /// The diagnosis if the state of all ranks proves that the run is stuck. Read twice, and only trusted if no rank in it
-/// changed in between.
+/// changed in between. Empty if not all ranks are writers.
 std::optional<Diagnosis> diagnose(const EventFile& events);
 
 }  // namespace lab::comm

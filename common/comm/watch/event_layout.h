@@ -20,7 +20,7 @@ using Word = std::atomic<std::uint64_t>;
 static_assert(Word::is_always_lock_free && sizeof(Word) == 8, "shared between processes");
 
 constexpr std::uint64_t kMagic = 0x6c61625f65766e74;  // "lab_evnt"
-constexpr std::uint64_t kVersion = 2;
+constexpr std::uint64_t kVersion = 3;
 constexpr std::size_t kMaxOps = 512, kMaxChannels = 1024, kMaxEvents = 64;
 
 /// A plain struct, kept as atomic words.
@@ -130,6 +130,7 @@ struct alignas(4096) ExitPage {
 
 struct alignas(4096) FileHeader {
   Word magic, version, num_ranks;
+  Word of_one_machine;  // 1: ranks of other machines never write
   Notice<8000> verdict;
   Notice<16000> rank_lines;
 };

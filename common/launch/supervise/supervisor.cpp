@@ -202,6 +202,8 @@ struct Supervisor::State {
 
   void look_for_a_stall(const comm::EventFile* events) {
     if (events == nullptr || options.min_stall_seconds <= 0 || ranks.size() < 2 || phase != Phase::kRunning) return;
+    // What ranks of this machine wait for may be going on elsewhere.
+    if (events->writers() != comm::EventFile::Writers::kAllRanks) return;
     bool moved = false;
     for (Rank& rank : ranks) {
       const std::uint64_t num_changes = events->num_changes(rank.exit.rank);

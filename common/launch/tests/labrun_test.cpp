@@ -102,7 +102,7 @@ TEST_CASE("every rank gets torchrun's variables and the suite's own") {
 TEST_CASE("one node of several starts its own ranks and meets over the port") {
   const std::string script =
       "echo $RANK/$WORLD_SIZE $LOCAL_RANK $GROUP_RANK $MASTER_ADDR:$MASTER_PORT "
-      "[$LAB_RENDEZVOUS_SOCKET$LAB_EVENT_FILE]";
+      "[$LAB_RENDEZVOUS_SOCKET]; test -f \"$LAB_EVENT_FILE\"";
   Run run({"--nnodes", "3", "--node-rank", "2", "--nproc-per-node", "2", "--master-addr", "head", "--master-port",
            "1234", "sh", "-c", script});
   CHECK(run.exit_code() == 0);

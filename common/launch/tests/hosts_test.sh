@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Every lab with a labrun on each of four hosts (hosts.sh); failures; a host that is cut off; a bad network.
+here=$(dirname -- "$(readlink -f -- "$0")")
+source "$here/hosts.sh"
+source "$here/launchers.sh"
+make_hosts 4 || { skip "several hosts: this kernel has no bridge or no veth"; exit 77; }
+told_by=labrun rank_variable=RANK names_killed='killed by signal 9'
+
+live_log() { echo "$scratch/out.0"; }
+
+# launch LAB OPTION...: on all hosts. $code is 0, or that of the first labrun that fails; each one's is in $codes.
+launch() {
+  local host labruns=()
+  for host in 0 1 2 3; do
+    on_host $host timeout "$run_seconds" "$bin/labrun" --nnodes 4 --node-rank $host --master-addr node0 --master-port 29500 \
+      "$bin/$1" "${@:2}" >"$scratch/out.$host" 2>"$scratch/err.$host" </dev/null &
+    labruns+=($!)
+  done
+  code=0 codes=()
+  for host in 0 1 2 3; do
+    wait "${labruns[host]}"
+    codes+=($?)
+    [[ $code != 0 ]] || code=${codes[host]}
+  done
+  cat "$scratch"/out.? >"$scratch/out"
+  cat "$scratch"/err.? >"$scratch/err"
+}
+
+every_lab_is_right
+a_failed_rank_ends_the_run
+
+# cut_off HOST OTHER: HOST's link goes down while a lab runs; the OTHER one is the host on which its ranks miss somebody.
+cut_off() {
+  local host=$1 other=$2 cutter peer
+  rm -f "$(live_log)"
+  {
+    until grep -q 'Tensors match' "$(live_log)" 2>/dev/null; do sleep 0.02; done
+    ip link set "node$host" down
+    date +%s.%N >"$scratch/cut"
+  } &
+  cutter=$!
+  launch "${labs[0]}" --repeat 1000000 --quiet --timeout 4
+  kill "$cutter" 2>/dev/null
+  wait "$cutter" 2>/dev/null
+  echo "        $(awk -v end="$(date +%s.%N)" '{printf "%.1f", end - $1}' "$scratch/cut") s after the cut all have ended; the time-out is 4 s"
+  verdict "$([[ " ${codes[*]} " != *" 0 "* && " ${codes[*]} " != *" 124 "* ]]; echo $?)" "node$host cut off: all ends, with codes ${codes[*]}"
+  for peer in 0 1 2 3; do
+    [[ $peer != "$host" ]] || continue
+    verdict "$(grep -qE "timed out after 4 s: .*(rank $host \(process [0-9]+ on node$host\)|rank 0, at node0:[0-9]+, does not answer)" "$scratch/err.$peer"; echo $?)" \
+      "... and named on node$peer"
+  done
+  verdict "$(grep -qE "timed out after 4 s: .*$other" "$scratch/err.$host"; echo $?)" "... where the others are missed"
+  verdict "$([[ ! $(rank_processes) ]]; echo $?)" "... and no rank is left"
+  ip link set "node$host" up
+}
+cut_off 2 'rank 0, at node0:[0-9]+, does not answer'
+cut_off 0 'rank 1 \(process [0-9]+ on node1\), .*rank 3'
+
+for host in 0 1 2 3; do
+  on_host $host tc qdisc add dev eth0 root netem delay 2ms 1ms loss 1% reorder 25% 50% 2>"$scratch/err" || { no_netem=1; break; }
+done
+if [[ ${no_netem:-} ]]; then skip "a bad network: this kernel has no netem ($(head -n 1 "$scratch/err"))"
+else
+  launch "${labs[0]}"
+  is_right "2 ms, one packet in 100 lost, one in four out of order: ${labs[0]}" "${labs[0]}"
+fi
+finish
