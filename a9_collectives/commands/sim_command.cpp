@@ -59,7 +59,7 @@ std::vector<std::int64_t> sizes_of(const SimOptions& options) {
 }
 
 void add_options(cli::App& app, SimOptions& options) {
-  app.add_integer("--ranks", options.num_ranks, {2, 4096}, "simulated ranks");
+  app.add_integer("--ranks", options.num_ranks, {2, 16384}, "simulated ranks");
   app.add_text("--collective", options.collective, "NAME", "the collective");
   app.add_text("--algorithm", options.algorithm, "NAME", "one algorithm, or all");
   app.add_bytes("--bytes", options.bytes, {1, std::int64_t{1} << 40}, "size, as nccl-tests counts it");

@@ -206,7 +206,7 @@ void Lifeline::listen() {
         if (failure_) return;
       }
       std::string reason;
-      for (milliseconds waited{0}; reason.empty() && events_ != nullptr && lost >= 0 && waited < kReasonPatience;
+      for (milliseconds waited{0}; reason.empty() && lost >= 0 && is_watched(lost) && waited < kReasonPatience;
            waited += milliseconds(2)) {
         reason = events_->exit_reason(lost);
         if (reason.empty()) std::this_thread::sleep_for(milliseconds(2));
@@ -308,6 +308,10 @@ bool Lifeline::all_are_watched() const {
   return events_ != nullptr && events_->writers() == EventFile::Writers::kAllRanks;
 }
 
+bool Lifeline::is_watched(int rank) const {
+  return all_are_watched() || (events_ != nullptr && events_->read(rank, nullptr).activity != RankActivity::kStarting);
+}
+
 Pulse Lifeline::own_pulse() const {
   const std::vector<int> unfinished = unfinished_ranks();
   if (closing_deadline_ && !unfinished.empty()) return {unfinished.front(), "has returned"};
@@ -328,7 +332,7 @@ std::string Lifeline::timeout_message(std::unique_lock<std::mutex>& lock, const 
     lock.lock();
     if (answer) message += *answer;
     // Without rank 0: what it has said before it ended is under way.
-    if (!answer) changed_.wait_for(lock, kReasonPatience, [this] { return failure_.has_value(); });
+    if (!answer) changed_.wait_for(lock, 2 * kReasonPatience, [this] { return failure_.has_value(); });
   }
   if (events_ == nullptr) return message;
   events_->set_rank_lines(describe_ranks(*events_));

@@ -84,6 +84,7 @@ class Lifeline {
   void read_records();
   void tick(std::unique_lock<std::mutex>& lock, double seconds_since_last);
   bool all_are_watched() const;
+  bool is_watched(int rank) const;
   Pulse own_pulse() const;  // with the mutex held
   /// Gives up the lock while it asks rank 0. `first_waiting`: the start of the chain of waits; the late rank is at its end.
   std::string timeout_message(std::unique_lock<std::mutex>& lock, const std::string& what, int first_waiting);

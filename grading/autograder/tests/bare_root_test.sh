@@ -36,7 +36,7 @@ graded() {
 mkdir -p "$scratch/hand_in/a4_data_tensor"
 cp -r "$root/a4_data_tensor/student" "$scratch/hand_in/a4_data_tensor/"
 graded 'A4: 120 of 100' "a right hand-in gets all marks"
-graded 'isolation: no bubblewrap|isolation: bubblewrap' "... and the result says how it was confined"
+graded 'isolation: [^\\]*bubblewrap' "... and the result says how it was confined"
 grep -m 1 -o 'isolation: [^\\]*' "$bare_root/autograder/results/results.json"
 sed -i 's/BEGIN SOLUTION a4.single_step/&\n  throw 1;/' "$scratch/hand_in/a4_data_tensor/student/single_step.cpp"
 graded 'A4: 1[01][0-9](\.[0-9]+)? of 100' "one with a task that throws gets the others' marks"
