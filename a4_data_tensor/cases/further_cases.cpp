@@ -69,7 +69,6 @@ CaseInputs layer_inputs(const LayerData& data, bool with_bias) {
 
 Case column_case(const SizesFor& sizes_for, const std::string& name, bool with_bias) {
   Case result = exact_case("a4.column_parallel", name);
-  result.inside_backward = true;
   result.inputs = [=](const CasePlace& place) { return layer_inputs(layer_data(sizes_for, place), with_bias); };
   result.keep_own_part = [with_bias](const CasePlace& place, TensorMap& inputs) {
     keep_columns(inputs.at("weight.W"), place);
@@ -102,12 +101,10 @@ struct FunctionUnderTest {
   std::string task, name;
   std::function<at::Tensor(const CasePlace&)> x, grad_out, out, x_grad;
   CostBounds bounds;
-  bool inside_backward = false;
 };
 
 Case function_case(const FunctionUnderTest& function) {
   Case result = exact_case(function.task, function.name);
-  result.inside_backward = function.inside_backward;
   result.inputs = [=](const CasePlace& place) {
     CaseInputs inputs;
     inputs.tensors = {{"input.x", function.x(place)}, {"input.grad_out", function.grad_out(place)}};
@@ -142,7 +139,7 @@ at::Tensor sum_of_own_values(const CasePlace& place) {
 
 Case broadcast_case() {
   return function_case({"a4.broadcast_parallel", "BroadcastParallel", same_everywhere, own_values, same_everywhere,
-                        sum_of_own_values, one_sum(kSumShape), true});
+                        sum_of_own_values, one_sum(kSumShape)});
 }
 
 at::Tensor own_part(const CasePlace& place) {
@@ -197,7 +194,6 @@ Case row_case(const SizesFor& sizes_for, const std::string& name) {
 
 Case pair_case(const SizesFor& sizes_for, const std::string& name) {
   Case result = exact_case("a4.column_row", name);
-  result.inside_backward = true;
   const auto grad_out_at = [=](const CasePlace& place) {
     const LabSizes sizes = sizes_for(place.size);
     return small({sizes.layer_batch, sizes.step.input_dim}, place.seed + 5);

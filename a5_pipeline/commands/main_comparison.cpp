@@ -151,10 +151,7 @@ void compare_layer(RankRun& run, const PipelineArguments& arguments, std::int64_
 void make_baseline(RankRun& run, const LabOptions& options, BaselineFile& baseline) {
   std::function<void(const comm::ReportProgress&)> work;
   if (run.comm.rank() == 0 && baseline.empty()) {
-    work = [&](const comm::ReportProgress& report) {
-      // In the simulated world work takes no time, and a message inside backward() is refused.
-      baseline = run_baseline(options.arguments, run.options.world == "sim" ? comm::ReportProgress() : report);
-    };
+    work = [&](const comm::ReportProgress& report) { baseline = run_baseline(options.arguments, report); };
   }
   comm::work_while_others_wait(run.comm.collectives(), work);
 }

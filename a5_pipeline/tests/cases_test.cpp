@@ -18,7 +18,7 @@ TEST_CASE("the reference passes every case at every world size") {
   check_all_pass(launch::WorldKind::kThreads, 4, 20231);
 }
 
-TEST_CASE("and in the simulated world: a pipeline does not communicate inside backward()") {
+TEST_CASE("and in the simulated world") {
   if (!comm::SimWorld::available()) {
     MESSAGE("skipped: this build has no SimGrid");
     return;

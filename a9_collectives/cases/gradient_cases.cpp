@@ -37,7 +37,6 @@ TensorMap ulysses_gradients(const Setup& setup, const CasePlace& place) {
 
 Case gradient_case(const std::string& name, const SetupOf& setup_of, Split split) {
   Case result = block_case("a9.parallel_functions", name, setup_of);
-  result.inside_backward = true;
   result.inputs = [setup_of, split](const CasePlace& place) {
     return split_inputs(setup_of(place.size), split, true, place);
   };
@@ -76,7 +75,6 @@ at::Tensor exchanged(at::IntArrayRef shape, const CasePlace& place, std::uint64_
 Case functions_case() {
   Case result;
   result.task = "a9.parallel_functions";
-  result.inside_backward = true;
   result.name = result.prefix = "ParallelFunctions";
   result.tolerance.rtol = result.tolerance.atol = 0;
   // So large that one sum or exchange too many is more than the few numbers which the bounds leave free.

@@ -62,12 +62,12 @@ run "$program" sim --ranks 16 --bytes 1MiB --json "$scratch/sim.json"
 if grep -q 'no SimGrid' "$scratch/err"; then skip "this build has no simulated network"; else
   verdict "$([[ $code == 0 ]] && has 'allreduce +\* rabenseifner +1048576 +16 +1652.864 +1652.864 +128 +1966080 +8')" "sim prints the formula's time to the digit"
   verdict "$([[ $(grep -c '"simulated_seconds"' "$scratch/sim.json") == 5 ]]; echo $?)" "... and a row of JSON for each algorithm"
-  run "$program" sim --ranks 1; refuses "too few simulated ranks" 2 "--ranks: expected an integer from 2 to 4096, got '1'"
+  run "$program" sim --ranks 1; refuses "too few simulated ranks" 2 "--ranks: expected an integer from 2 to 16384, got '1'"
   run "$program" sim --bytes 2TiB; refuses "an invalid size" 2 "--bytes: expected a size from 1B to 1TiB, got '2TiB'; try --bytes 1MiB"
   run "$program" sim --platform ring; refuses "a platform that is not there" 2 "--platform: expected star, fat-tree, torus or dragonfly, got 'ring'"
   run "$program" sim --algorithm rings; refuses "an algorithm that is not there" 2 "unknown allreduce algorithm 'rings'"
   run "$program" --world sim --nproc 3
-  verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 108 ]]; echo $?)" "the lab itself runs in the simulated world"
+  verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 117 ]]; echo $?)" "the lab itself runs in the simulated world"
 fi
 
 # The benchmark, small.

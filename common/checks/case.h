@@ -106,7 +106,6 @@ struct Case {
   std::function<ShareBound(const CasePlace&)> memory;
   /// How long it may take; empty: any time.
   std::function<TimeBound(int size, std::uint64_t seed)> time;
-  bool inside_backward = false;  ///< communicates inside backward(), which the simulated world refuses
   /// The reason not to run on `size` ranks; empty: run.
   std::function<std::string(int size)> skip_reason;
   /// What find_symptom() looks for before the mistakes that any task can make.

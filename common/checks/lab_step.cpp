@@ -11,15 +11,8 @@ constexpr const char* kInitialized = "[Distributed Init] Rank {rank} initialized
 constexpr const char* kReady = "All ranks ready!";
 constexpr const char* kDone = "done";
 
-/// Why this world cannot run the case; empty if it can.
-std::string reason_of_world(const Case& test_case, const std::string& world) {
-  const bool cannot = test_case.inside_backward && world == "sim";
-  return cannot ? "the simulated world has no communication inside backward()" : "";
-}
-
 log::ExpectedLine line_of(const Case& test_case, const log::LogExpectation& log, std::optional<double> max_bound) {
-  std::string reason = reason_of_world(test_case, log.world);
-  if (reason.empty()) reason = skip_reason_of(test_case, log.num_ranks());
+  const std::string reason = skip_reason_of(test_case, log.num_ranks());
   if (!reason.empty()) return log::ExpectedSkip{test_case.prefix, reason};
   const double atol = test_case.tolerance.atol;
   return log::ExpectedMatch{test_case.prefix, true, max_bound.value_or(std::isfinite(atol) ? atol : 1e-5), "", ""};
@@ -28,10 +21,6 @@ log::ExpectedLine line_of(const Case& test_case, const log::LogExpectation& log,
 }  // namespace
 
 void RankRun::check(const Case& test_case) {
-  if (const std::string reason = reason_of_world(test_case, options.world); !reason.empty()) {
-    out.skipped({test_case.prefix, comm.rank(), reason});
-    return;
-  }
   const CaseResult result = run_case(test_case, calls, comm, options.seed, device);
   report(test_case, result);
   if (result.skipped.empty() && test_case.work)

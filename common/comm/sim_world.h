@@ -8,13 +8,10 @@
 
 namespace lab::comm {
 
-/// The world in which a rank is an actor of a simulated machine: ranks take turns on one thread, computing takes no
+/// The world in which a rank is an actor of a simulated machine: ranks are threads that take turns, computing takes no
 /// time, and messages take as long as the network model says. `Transport::now()` and the time-out are simulated
 /// seconds, so a run gives the same times on every machine and in every run.
 ///
-/// Because ranks share a thread, per-thread state (LibTorch's modes, the memory meter's owner, exceptions in flight) is
-/// saved while a rank waits and restored afterwards. Communication inside backward() is refused: LibTorch's engine runs
-/// one graph at a time on a thread.
 /// Call      one per process: SimGrid's engine cannot be created twice. run_ranks() forks a process for each world.
 class SimWorld {
  public:

@@ -33,7 +33,6 @@ Case function_case(const FunctionUnderTest& function) {
   Case result;
   result.task = function.task;
   result.name = result.prefix = function.name;
-  result.inside_backward = true;
   result.tolerance.rtol = result.tolerance.atol = 0;
   const auto x_at = [=](const CasePlace& place) {
     return exact_tensor(function.x, function.dtype, place.seed, place.rank);

@@ -159,7 +159,6 @@ Case layer_case(const std::string& task, const std::string& name, const ShardedL
   Case result;
   result.task = task;
   result.name = result.prefix = name;
-  result.inside_backward = with_gradient;
   result.tolerance = tolerance_of(data);
   result.same_on_all_ranks = results_of_all_ranks(layer_for(1), with_gradient);
   result.inputs = [=](const CasePlace& place) {

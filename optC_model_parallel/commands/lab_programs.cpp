@@ -71,7 +71,7 @@ void train(RankRun& run, const Lab& lab) {
 void draw(const Lab& lab, const cli::CommonOptions& common, const log::RunReport& report) {
   if (!report.error.empty()) return;
   for (const CheckedTraining& training : lab.trainings) {
-    if (training.run.training.num_epochs == 0 || !reason_to_skip(training, common.world).empty()) continue;
+    if (training.run.training.num_epochs == 0) continue;
     const TrainingRecord reference = load_record(curve_file(common, training, true));
     const TrainingRecord parallel = load_record(curve_file(common, training, false));
     const std::string title = training.run.is_stale() ? training.run.name + " by formula" : "one process";

@@ -161,10 +161,6 @@ void expect_training(log::LogExpectation& log, const CheckedTraining& training) 
   const int num_ranks = log.num_ranks();
   const TrainingRun& run = training.run;
   if (!is_exact(run.training)) throw UsageError("the lines of a right training are known in advance in float64 only");
-  if (const std::string reason = reason_to_skip(training, log.world); !reason.empty()) {
-    log.add_on_every_rank(log::ExpectedSkip{training.title, reason});
-    return;
-  }
   const bool is_tensor = run.parallelism == Parallelism::kTensor;
   const auto text = [&](int rank, const std::string& line) {
     log.add(rank, log::rank_text(training.title + ": " + line));
@@ -209,19 +205,9 @@ Checkpoints::Agree step_of_all(Collectives& comm) {
   };
 }
 
-std::string reason_to_skip(const CheckedTraining& training, const std::string& world) {
-  const bool cannot = world == "sim" && training.run.parallelism == Parallelism::kTensor;
-  return cannot ? "the simulated world has no communication inside backward()" : "";
-}
-
 TrainingRecord train_and_compare(RankRun& lab_run, const CheckedTraining& training, const Dataset& data,
                                  const TrainingRecord& reference) {
   Communicator& comm = lab_run.comm;
-  const std::string reason = reason_to_skip(training, lab_run.options.world);
-  if (!reason.empty()) {
-    lab_run.out.skipped({training.title, comm.rank(), reason});
-    return {};
-  }
   Lines lines(lab_run, training, reference);
   lines.begin(data);
   const std::unique_ptr<Strategy> strategy = parallel_strategy(training.run, comm);

@@ -133,7 +133,6 @@ Case attention_case(const AttentionCase& test_case) {
   result.task = test_case.task;
   result.name = result.prefix = test_case.name;
   result.tolerance = tolerance_of(test_case.dtype);
-  result.inside_backward = test_case.with_gradient;
   result.inputs = [test_case](const CasePlace& place) { return inputs_of(test_case, place); };
   result.expected = [test_case](const CasePlace& place) { return expected_of(test_case, place); };
   result.work = [test_case](const CasePlace& place) { return attention_work(test_case, place); };

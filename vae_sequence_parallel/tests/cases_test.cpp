@@ -17,8 +17,7 @@ bool is_full_size(const Case& test_case) {
 void check_all_pass(launch::WorldKind kind, int size, std::uint64_t seed) {
   std::vector<Case> cases;
   for (const Case& test_case : all_cases()) {
-    const bool refused = kind == launch::WorldKind::kSim && test_case.inside_backward;
-    if (!refused && (size == 4 || !is_full_size(test_case))) cases.push_back(test_case);
+    if (size == 4 || !is_full_size(test_case)) cases.push_back(test_case);
   }
   CHECK(testing::problem_of_cases(cases, calls(), kind, size, seed) == "");
 }
@@ -29,7 +28,7 @@ TEST_CASE("the reference passes every case within its bounds at every world size
   check_all_pass(launch::WorldKind::kThreads, 3, 20231);
 }
 
-TEST_CASE("and in the simulated world, which has no communication inside backward()") {
+TEST_CASE("and in the simulated world") {
   if (!comm::SimWorld::available()) {
     MESSAGE("skipped: this build has no SimGrid");
     return;

@@ -2,7 +2,6 @@
 #include <gloo/common/error.h>
 #include <gloo/rendezvous/context.h>
 #include <gloo/transport/unbound_buffer.h>
-#include <sched.h>
 
 #include <chrono>
 #include <csignal>
@@ -11,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/base/take_turns.h"
 #include "common/comm/gloo/collectives.h"
 #include "common/comm/gloo/connector.h"
 #include "common/comm/gloo/frame.h"
@@ -227,14 +227,6 @@ class GlooTransport final : public Transport {
   std::vector<std::shared_ptr<Pending>> graveyard_;
   int involved_rank_ = -1;  ///< the other side of a contract mismatch found by this rank
 };
-
-/// Asks the kernel not to let a waking thread of this process preempt another (threads created later inherit it).
-/// Gloo's device thread spins on a connection's lock while a preempted thread holds it; with more ranks than cores,
-/// each message then costs a time slice of some milliseconds.
-void take_turns() {
-  const sched_param no_priority{};
-  sched_setscheduler(0, SCHED_BATCH, &no_priority);  // may be refused; the ranks are then slower, not wrong
-}
 
 /// One process's part of its world. Never destroyed: see ProcessWorld.
 struct Parts {

@@ -7,7 +7,6 @@
 #include "common/comm/messages/match_table.h"
 #include "common/comm/sim/engine.h"
 #include "common/comm/sim_world.h"
-#include "common/comm/thread/state.h"
 
 namespace lab::comm {
 
@@ -35,12 +34,6 @@ class SimWorld::Hub {
   }
 
   std::shared_ptr<Pending> post(int rank, Message message) {
-    if (inside_backward()) {
-      throw ContractError(fmt::format(
-          "{}: rank {} communicates inside backward(), which the simulated world cannot do; hint: its ranks "
-          "share one thread, use --world threads or processes",
-          message.where.text(), rank));
-    }
     auto mine = std::make_shared<LocalPending>(rank, std::move(message));
     table_.throw_if_failed();
     if (auto match = table_.post(mine)) {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "common/comm/sim/network.h"
-#include "common/comm/thread/state.h"
 
 // SimGrid runs an actor until it calls into SimGrid, then the next one; when none can run, its kernel moves the clock.
 // Here an actor's only such call is suspend(). Messages to start and ranks to wake are collected meanwhile and
@@ -110,11 +109,8 @@ std::vector<sg::Host*> make_platform(const SimNetwork& network, int num_ranks) {
 namespace sg = simgrid::s4u;
 using simgrid::kernel::timer::Timer;
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr const char* kContexts = "--cfg=contexts/factory:thread";  // the sanitizer follows threads, not stack switches
-#else
-constexpr const char* kContexts = "--cfg=contexts/factory:raw";
-#endif
+// Per-thread state (LibTorch's modes and its engine's, the meters' accounts, exceptions in flight) belongs to a rank.
+constexpr const char* kContexts = "--cfg=contexts/factory:thread";
 
 }  // namespace
 
@@ -214,27 +210,19 @@ double SimEngine::now() const {
 }
 
 void SimEngine::run(const std::function<void(int rank)>& body) {
-  const ThreadState own, fresh = ThreadState::fresh();
   for (std::size_t rank = 0; rank < impl_->hosts.size(); ++rank) {
-    impl_->actors.push_back(sg::Actor::create("rank", impl_->hosts[rank], [&body, &fresh, rank] {
-      fresh.put_back();  // the thread still has the previous actor's state
-      body(static_cast<int>(rank));
-    }));
+    impl_->actors.push_back(
+        sg::Actor::create("rank", impl_->hosts[rank], [&body, rank] { body(static_cast<int>(rank)); }));
   }
   impl_->engine->run();
-  own.put_back();
 }
 
 void SimEngine::block() {
-  const ThreadState own;
   sg::this_actor::suspend();
-  own.put_back();
 }
 
 void SimEngine::sleep(double seconds) {
-  const ThreadState own;
   sg::this_actor::sleep_for(seconds);
-  own.put_back();
 }
 
 void SimEngine::wake(int rank) {

@@ -38,7 +38,7 @@ TEST_CASE("every mistake is wrong, and recognised") {
   CHECK(testing::unrecognised_mistake(cases_of(pipeline_sections()), 3) == "");
 }
 
-TEST_CASE("and in the simulated world: a pipeline does not communicate inside backward()") {
+TEST_CASE("and in the simulated world") {
   if (!comm::SimWorld::available()) {
     MESSAGE("skipped: this build has no SimGrid");
     return;
