@@ -27,8 +27,7 @@ struct MeterReading {
 /// Counted   storages, workspaces of convolutions; not: from_blob, mapped files, OpenBLAS's buffers
 void install_memory_meter();
 
-/// The account that this thread's allocations are charged to: the innermost MemoryScope's, or null. For worlds whose
-/// ranks take turns on one thread: each keeps its own account.
+/// The account that this thread's allocations are charged to: the innermost MemoryScope's, or null.
 MemoryAccount* memory_owner();
 void set_memory_owner(MemoryAccount* owner);
 

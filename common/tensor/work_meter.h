@@ -27,8 +27,7 @@ struct WorkReading {
 /// Cost      about 0.2 us per operator, mostly LibTorch's own for any callback; in no scope, too
 void install_work_meter();
 
-/// The account that this thread's work is counted in: the innermost WorkScope's, or null. For worlds whose ranks take
-/// turns on one thread: each keeps its own account.
+/// The account that this thread's work is counted in: the innermost WorkScope's, or null.
 WorkAccount* work_owner();
 void set_work_owner(WorkAccount* owner);
 
