@@ -80,9 +80,11 @@ void Lifeline::wait(gloo::transport::UnboundBuffer& buffer, Direction direction,
     lost = true;
   }
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_lock<std::mutex> lock(mutex_);
+    const bool in_time = !asking_;
+    changed_.wait(lock, [this] { return !asking_; });
     current_.reset();
-    if (complete) return;
+    if (complete && in_time) return;
     if (failure_) throw_failure();
   }
   if (lost) connection_lost();
@@ -298,9 +300,7 @@ void Lifeline::tick(std::unique_lock<std::mutex>& lock, double seconds_since_las
   if (said_farewell_[static_cast<std::size_t>(peer)] && ++current_->ticks_after_farewell > 2) {
     declare({-1, ExitCode::kDeadlock, fmt::format("deadlock: {}, but rank {} has already returned", what(), peer), -1});
   } else if (monotonic_seconds() > current_->deadline) {
-    const double deadline = current_->deadline;
-    const std::string message = timeout_message(lock, what(), context_.rank);
-    if (current_ && current_->deadline == deadline) declare({-1, ExitCode::kCommunication, message, -1});
+    declare({-1, ExitCode::kCommunication, timeout_message(lock, what(), context_.rank), -1});
   }
 }
 
@@ -327,12 +327,15 @@ std::string Lifeline::timeout_message(std::unique_lock<std::mutex>& lock, const 
     message += describe_late_rank(*events_, first_waiting, context_.rank);
   } else {
     const Pulse pulse = own_pulse();
+    asking_ = true;
     lock.unlock();
     const std::optional<std::string> answer = connector_.late_rank(pulse);
     lock.lock();
     if (answer) message += *answer;
     // Without rank 0: what it has said before it ended is under way.
     if (!answer) changed_.wait_for(lock, 2 * kReasonPatience, [this] { return failure_.has_value(); });
+    asking_ = false;
+    changed_.notify_all();
   }
   if (events_ == nullptr) return message;
   events_->set_rank_lines(describe_ranks(*events_));

@@ -109,6 +109,7 @@ class Lifeline {
   std::vector<bool> said_farewell_;
   std::string task_;
   std::string collective_;
+  bool asking_ = false;  ///< who is late: the wait that has timed out does not end meanwhile, even if it completes
   double next_pulse_ = 0;
   bool farewell_sent_ = false;
   bool stopping_ = false;

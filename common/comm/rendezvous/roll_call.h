@@ -18,7 +18,7 @@ class RollCall {
   void heard(int rank, const Pulse& pulse, Time now);
 
   /// Who keeps rank `first` waiting: ranks that have been silent for a second, else the end of the chain of waits.
-  /// "; not heard from for 4.9 s: rank 2 (process 4711 on node2); it is stopped, or its host is cut off" or
+  /// "; not heard from for 4.9 s: rank 2 (process 4711 on node2); it is stopped, or cut off from rank 0" or
   /// "; late: rank 2 computes". Empty if that is `first` itself, or the chain is a cycle.
   std::string late_rank(int first, Time now) const;
 
