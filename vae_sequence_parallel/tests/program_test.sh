@@ -30,7 +30,7 @@ if launcher mpirun; then
 else skip "mpirun does not start programs here"; fi
 run "$program" modules --only conv2d --world sim --nproc 3 --out "$scratch/sim"
 if grep -q 'no SimGrid' "$scratch/err"; then skip "this build has no simulated network"; else
-  verdict "$([[ $code == 0 ]] && "$program" check-log "$scratch/out" --nproc 3 -- modules --only conv2d --world sim >"$scratch/err"; echo $?)" \
+  verdict "$([[ $code == 0 ]] && "$bin/labchecklog" vae "$scratch/out" --nproc 3 -- modules --only conv2d >"$scratch/err" 2>&1; echo $?)" \
     "in the simulated world, gradients included"
 fi
 
