@@ -29,24 +29,30 @@ bool wants_to_run(char state) {
 }  // namespace
 
 JobTree tree_below(pid_t root, const std::string& proc) {
+  return trees_below({root}, proc).front();
+}
+
+std::vector<JobTree> trees_below(const std::vector<pid_t>& roots, const std::string& proc) {
   std::multimap<pid_t, pid_t> children;
   for (const pid_t pid : numbered_entries(proc)) {
     if (const auto stat = read_stat(proc + "/" + std::to_string(pid) + "/stat")) children.emplace(stat->parent, pid);
   }
-  JobTree tree;
-  std::vector<pid_t> processes = {root};
-  for (std::size_t next = 0; next < processes.size(); ++next) {
-    const std::string tasks = proc + "/" + std::to_string(processes[next]) + "/task";
-    for (const pid_t thread : numbered_entries(tasks)) {
-      if (const auto stat = read_stat(tasks + "/" + std::to_string(thread) + "/stat"))
-        tree.threads[thread] = {stat->state, stat->cpu_seconds};
+  std::vector<JobTree> trees;
+  for (const pid_t root : roots) {
+    JobTree& tree = trees.emplace_back();
+    std::vector<pid_t> processes = {root};
+    for (std::size_t next = 0; next < processes.size(); ++next) {
+      const std::string process = proc + "/" + std::to_string(processes[next]);
+      for (const pid_t thread : numbered_entries(process + "/task")) {
+        if (const auto stat = read_stat(process + "/task/" + std::to_string(thread) + "/stat"))
+          tree.threads[thread] = {stat->state, stat->cpu_seconds};
+      }
+      tree.memory_bytes += status_bytes(process + "/status", {"RssAnon", "RssShmem"});
+      const auto [begin, end] = children.equal_range(processes[next]);
+      for (auto child = begin; child != end; ++child) processes.push_back(child->second);
     }
-    tree.memory_bytes +=
-        status_bytes(proc + "/" + std::to_string(processes[next]) + "/status", {"RssAnon", "RssShmem"});
-    const auto [begin, end] = children.equal_range(processes[next]);
-    for (auto child = begin; child != end; ++child) processes.push_back(child->second);
   }
-  return tree;
+  return trees;
 }
 
 void JobClock::look(double seconds, const std::map<pid_t, ThreadState>& threads) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace lab::grading {
 
@@ -20,6 +21,8 @@ struct JobTree {
   std::uint64_t memory_bytes = 0;        ///< resident, of their own or shared with each other: not that of files
 };
 JobTree tree_below(pid_t root, const std::string& proc = "/proc");
+/// The same for several processes, with one look at all there are.
+std::vector<JobTree> trees_below(const std::vector<pid_t>& roots, const std::string& proc = "/proc");
 
 /// How long a job was able to run. A job that shares its cores with others waits for a CPU again and again; that is not
 /// its fault, and limits must not count it. Time in which it sleeps or waits for itself does count.

@@ -81,12 +81,14 @@ class Supervisor {
     if (ended || now - looked_ >= kLookSeconds) {
       JobTree all;
       shares_.assign(jobs_.size(), {});
-      for (std::size_t i = 0; i < jobs_.size(); ++i) {
-        if (!jobs_[i].job || ended) continue;
-        JobTree tree = tree_below(jobs_[i].job->pid());
-        shares_[i] = {tree.threads.size(), tree.memory_bytes};
-        all.threads.merge(tree.threads);
-        all.memory_bytes += tree.memory_bytes;
+      std::vector<pid_t> roots;
+      for (const StartedJob& one : jobs_)
+        if (!ended) roots.push_back(one.job ? one.job->pid() : -1);
+      std::vector<JobTree> trees = trees_below(roots);
+      for (std::size_t i = 0; i < trees.size(); ++i) {
+        shares_[i] = {trees[i].threads.size(), trees[i].memory_bytes};
+        all.threads.merge(trees[i].threads);
+        all.memory_bytes += trees[i].memory_bytes;
       }
       clock_.look(now - looked_, all.threads);
       looked_ = now;
