@@ -17,7 +17,7 @@ std::string_view trimmed(std::string_view line) {
   return line.substr(begin, line.find_last_not_of(kBlank) - begin + 1);
 }
 
-/// What a line includes in quotes; empty: a system header. Nothing: it does something else.
+/// What a line includes, with its quotes or brackets. Nothing: it does something else.
 std::optional<std::string> included(std::string_view line) {
   line = trimmed(line.substr(1));  // without '#'
   constexpr std::string_view kInclude = "include";
@@ -29,7 +29,7 @@ std::optional<std::string> included(std::string_view line) {
   if (close == '\0' || end == std::string_view::npos) return std::nullopt;
   const std::string_view rest = trimmed(line.substr(end + 1));
   if (!rest.empty() && rest.substr(0, 2) != "//") return std::nullopt;
-  return close == '>' ? std::string() : std::string(line.substr(1, end - 1));
+  return std::string(line.substr(0, end));
 }
 
 /// Fills in the includes, and whether there are only such lines, none of which a backslash continues.
@@ -39,8 +39,11 @@ void read_includes(const std::string& text, NamespaceNames& names) {
     if (!line.empty() && line.back() == '\\') names.is_complete = false;
     if (line.empty() || line.front() != '#' || line == "#pragma once") continue;
     const std::optional<std::string> file = included(line);
-    if (!file) names.is_complete = false;
-    if (file && !file->empty()) names.includes.push_back(*file);
+    if (!file) {
+      names.is_complete = false;
+    } else {
+      (file->front() == '<' ? names.system_includes : names.includes).push_back(file->substr(1));
+    }
   }
 }
 

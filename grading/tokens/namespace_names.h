@@ -14,6 +14,7 @@ struct NamespaceNames {
   std::map<std::string, std::string> declared;
   std::set<std::string> used;         ///< all names in it
   std::vector<std::string> includes;  ///< what it includes in quotes
+  std::vector<std::string> system_includes;
   /// Whether that is all. False: it does, or may do, what no list of names tells, by a preprocessor line other than an
   /// include or `#pragma once`, a using directive, an enumeration without scope, an operator, a specialization, or what
   /// plain C++ does not have outside strings and comments.

@@ -10,6 +10,7 @@
 #include "common/base/errors.h"
 #include "common/base/files.h"
 #include "common/base/subprocess.h"
+#include "common/base/text.h"
 #include "common/course/starter/markers.h"
 
 namespace lab::grading {
@@ -39,13 +40,18 @@ std::vector<std::string> split_command(const std::string& command) {
   throw UsageError(fmt::format("{}: {}; hint: ./lab build release makes it", folder, what));
 }
 
-/// The last command that ninja would run for the target: for a program, how it is linked.
-std::string last_command(const std::string& build_folder, const std::string& target) {
+/// What ninja tells about a target.
+std::string ask_ninja(const std::string& build_folder, const std::string& tool, const std::string& target) {
   ProcessSpec ninja;
-  ninja.argv = {"ninja", "-C", build_folder, "-t", "commands", target};
+  ninja.argv = {"ninja", "-C", build_folder, "-t", tool, target};
   const ProgramEnd end = run_program(ninja);
   if (!end.well()) refuse(build_folder, "ninja " + end.message());
-  std::string text = end.out;
+  return end.out;
+}
+
+/// The last command that ninja would run for the target: for a program, how it is linked.
+std::string last_command(const std::string& build_folder, const std::string& target) {
+  std::string text = ask_ninja(build_folder, "commands", target);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text.substr(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
 }
@@ -77,6 +83,18 @@ void add_link_command(BuildRecipe& recipe, const std::string& program) {
   }
   if (!student_seen) refuse(recipe.folder, fmt::format("{} is linked without a library of student files", recipe.lab));
   recipe.link = arguments;
+}
+
+/// What the precompiled header of a command was made from. Nothing where the compiler is not told of one as g++ is.
+std::set<std::string> precompiled_by(const std::string& build_folder, const std::vector<std::string>& command) {
+  const auto option = std::find(command.begin(), command.end(), "-include");
+  const std::string prefix = build_folder + "/";
+  if (option == command.end() || option + 1 == command.end() || (option + 1)->rfind(prefix, 0) != 0) return {};
+  std::set<std::string> files;
+  for (const std::string& line :
+       lines_of(ask_ninja(build_folder, "deps", (option + 1)->substr(prefix.size()) + ".gch")))
+    if (line.rfind("    ", 0) == 0) files.emplace(without_line_break(line).substr(4));
+  return files;
 }
 
 }  // namespace
@@ -123,6 +141,7 @@ BuildRecipe load_build_recipe(const std::string& root, const std::string& build_
   std::sort(recipe.sources.begin(), recipe.sources.end(),
             [](const StudentSource& left, const StudentSource& right) { return left.name < right.name; });
   add_link_command(recipe, program);
+  recipe.precompiled = precompiled_by(recipe.folder, recipe.sources.front().compile);
   return recipe;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,9 @@ constexpr char kObjectPlace[] = "@OBJECT@";
 constexpr char kObjectsPlace[] = "@OBJECTS@";
 constexpr char kProgramPlace[] = "@PROGRAM@";
 
-/// How a lab's program, such as that of one judged rank, is built from student files and from what the suite has compiled already. Taken from the build
-/// folder itself, so that a submission is compiled with the same flags, headers and libraries as the reference.
+/// How a lab's program, such as that of one judged rank, is built from student files and from what the suite has
+/// compiled already. Taken from the build folder itself, so that a submission is compiled with the same flags, headers
+/// and libraries as the reference.
 struct BuildRecipe {
   std::string lab;     ///< "a9_collectives"
   std::string root;    ///< the source tree
@@ -29,6 +31,7 @@ struct BuildRecipe {
   std::vector<StudentSource> sources;
   std::vector<std::string> link;           ///< with kObjectsPlace for the students' library, and kProgramPlace
   std::vector<std::string> own_libraries;  ///< archives that call student code, which must not call into them
+  std::set<std::string> precompiled;       ///< all headers in that of the student files; none: unknown
 
   const StudentSource* find(const std::string& name) const;
 };

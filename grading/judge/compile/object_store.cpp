@@ -91,9 +91,9 @@ std::string ninja_file(const BuildRecipe& recipe, const std::vector<std::string>
 constexpr char kEndOfFile[] = "the end of a file that is valid alone";
 constexpr char kAlone[] = ".alone.cpp";
 
-/// Statements for the unit of all files and, for each file, one that shows whether it is valid alone.
+/// Statements for the unit of all files and, for each file in `names`, one that shows whether it is valid alone.
 std::string ninja_file_of_unit(const BuildRecipe& recipe, const std::vector<std::string>& names) {
-  const StudentSource& like = *recipe.find(names.front());
+  const StudentSource& like = recipe.sources.front();
   std::string text = kNinjaRule + build_statement("unit", compile_command(recipe, like, "unit.cpp", "unit.o"));
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string object = std::to_string(i);
@@ -235,6 +235,13 @@ struct Compilation {
   }
 };
 
+/// As texts -> files of the unit, with what the reference has in their place.
+std::map<std::string, UnitFile> unit_files(const BuildRecipe& recipe, const std::map<std::string, std::string>& texts) {
+  std::map<std::string, UnitFile> files;
+  for (const auto& [name, text] : texts) files[recipe.lab + "/" + name] = {text, recipe.find(name)->reference};
+  return files;
+}
+
 /// Compiles the files as one unit, and stores the result, also that they cannot be one.
 struct UnitCompilation {
   const BuildRecipe& recipe;
@@ -245,22 +252,24 @@ struct UnitCompilation {
   std::string run(const Sandbox& sandbox) const {
     const SourceTree tree(recipe, texts);
     const std::string& folder = tree.folder.path();
-    std::vector<std::string> names;
+    std::vector<std::string> tried_alone;
+    const bool are_valid_alone = need_no_headers_of_others(unit_files(recipe, texts), recipe.precompiled);
     std::string unit;
     for (const auto& [name, text] : texts) {
-      names.push_back(name);
       const std::string path = recipe.lab + "/" + name;
       unit += fmt::format("#include \"{}\"\n", path);
+      if (are_valid_alone) continue;
+      tried_alone.push_back(name);
       write_source(folder + "/" + path + kAlone,
                    fmt::format("#include \"{}\"\nstatic_assert(false, \"{}\");\n",
                                std::filesystem::path(name).filename().string(), kEndOfFile));
     }
     write_source(folder + "/unit.cpp", unit);
-    write_source(folder + "/build.ninja", ninja_file_of_unit(recipe, names));
-    sandbox.run_or_give_up(compile_job(recipe, folder, names.size()));
+    write_source(folder + "/build.ninja", ninja_file_of_unit(recipe, tried_alone));
+    sandbox.run_or_give_up(compile_job(recipe, folder, texts.size()));
     Compiled made(recipe, folder, "unit");
     if (is_machines_fault(made.errors)) return made.errors;
-    for (std::size_t i = 0; i < names.size(); ++i) {
+    for (std::size_t i = 0; i < tried_alone.size(); ++i) {
       const Compiled alone(recipe, folder, std::to_string(i));
       if (is_machines_fault(alone.errors)) return alone.errors;
       if (alone.errors.find(kEndOfFile) == std::string::npos) made.object.clear();
@@ -269,13 +278,6 @@ struct UnitCompilation {
     return "";
   }
 };
-
-/// As texts -> files of the unit, with what the reference has in their place.
-std::map<std::string, UnitFile> unit_files(const BuildRecipe& recipe, const std::map<std::string, std::string>& texts) {
-  std::map<std::string, UnitFile> files;
-  for (const auto& [name, text] : texts) files[recipe.lab + "/" + name] = {text, recipe.find(name)->reference};
-  return files;
-}
 
 }  // namespace
 

@@ -109,4 +109,17 @@ bool mean_the_same_as_one(const std::map<std::string, UnitFile>& files, const He
   return true;
 }
 
+bool need_no_headers_of_others(const std::map<std::string, UnitFile>& files, const std::set<std::string>& precompiled) {
+  const auto is_precompiled = [&](const std::string& header) {
+    const std::string end = "/" + header;
+    return std::any_of(precompiled.begin(), precompiled.end(), [&](const std::string& path) {
+      return path.size() > end.size() && path.compare(path.size() - end.size(), end.size(), end) == 0;
+    });
+  };
+  return std::all_of(files.begin(), files.end(), [&](const auto& file) {
+    const std::vector<std::string> headers = names_in(file.second.text).system_includes;
+    return std::all_of(headers.begin(), headers.end(), is_precompiled);
+  });
+}
+
 }  // namespace lab::grading

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace lab::grading {
@@ -13,13 +14,18 @@ struct UnitFile {
 };
 
 /// Whether each of these files means the same when all are compiled as one unit, provided that each is valid alone: no
-/// file uses a name that another one, or a header that only the other one includes, may declare in a namespace, and none
-/// does what no list of names tells (namespace_names()).
+/// file uses a name that another one, or a header of the tree that only the other one includes, may declare in a
+/// namespace, and none does what no list of names tells (namespace_names()).
 /// `files`: by path from the tree's root. `header`: a header's text by such a path, or nothing. `always`: a header that
 /// is compiled before any file.
 /// Example   two files with a helper `part()` each, in unnamed namespaces, do not: calls could find the other one's
 bool mean_the_same_as_one(const std::map<std::string, UnitFile>& files,
                           const std::function<std::optional<std::string>(const std::string&)>& header,
                           const std::string& always);
+
+/// Whether files that mean the same as one unit are each valid alone if the unit is: no file can need what another one
+/// includes, since all system headers are in the precompiled header anyway.
+/// `precompiled`: paths of all files in it; none: unknown
+bool need_no_headers_of_others(const std::map<std::string, UnitFile>& files, const std::set<std::string>& precompiled);
 
 }  // namespace lab::grading

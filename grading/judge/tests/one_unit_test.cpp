@@ -55,5 +55,19 @@ TEST_CASE("what cannot be known keeps them apart") {
   CHECK_FALSE(are_one(kRing + "int f( {\n", kDirect));
 }
 
+TEST_CASE("files need no headers of others if all their system headers are precompiled") {
+  const std::set<std::string> precompiled = {"/usr/include/c++/12/deque", "/usr/include/c++/12/bits/move.h",
+                                             "/usr/include/ATen/ATen.h"};
+  const auto need_none = [&](const std::string& includes) {
+    return need_no_headers_of_others(
+        {{"lab/student/direct.cpp", {kDirect, ""}}, {"lab/student/ring.cpp", {includes + kRing, ""}}}, precompiled);
+  };
+  CHECK(need_none(""));
+  CHECK(need_none("#include <deque>\n # include <ATen/ATen.h> // all of it\n"));
+  CHECK_FALSE(need_none("#include <deque>\n#include <queue>\n"));
+  CHECK_FALSE(need_none("#include <eque>\n"));
+  CHECK_FALSE(need_no_headers_of_others({{"lab/student/ring.cpp", {"#include <deque>\n", ""}}}, {}));
+}
+
 }  // namespace
 }  // namespace lab::grading

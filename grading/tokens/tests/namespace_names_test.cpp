@@ -38,12 +38,13 @@ TEST_CASE("names that a text may declare in a namespace") {
   CHECK(declared_by("const auto add = [](int a, int b) { return a + b; };") == Names{"add"});
 }
 
-TEST_CASE("all names, and what is included in quotes") {
+TEST_CASE("all names, and what is included") {
   const auto names = namespace_names(
       "#pragma once\n#include <vector>\n  #  include \"a/b.h\"  // why\n#include \"c.h\"\n/* #define x */ int f(int a) "
       "{ return g(a) + \"h\"[0]; }");
   CHECK(names.is_complete);
   CHECK(names.includes == std::vector<std::string>{"a/b.h", "c.h"});
+  CHECK(names.system_includes == std::vector<std::string>{"vector"});
   CHECK(names.used == Names{"int", "f", "a", "return", "g"});
 }
 
