@@ -204,4 +204,5 @@ if(BUILD_TESTING)
     SHA256 7cc78169975bea36e70ab9d67e7de9b03d89b38653499ad03243e3944429b1ab
     INCLUDE .)
 endif()
+include(unused_libraries)
 lab_settle_parts()

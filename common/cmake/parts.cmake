@@ -208,7 +208,7 @@ endfunction()
 # error that names all that is missing.
 function(lab_settle_parts)
   get_property(names GLOBAL PROPERTY LAB_PROBED)
-  string(SHA1 tried "${names} ${CMAKE_CXX_STANDARD} ${CMAKE_PREFIX_PATH} ${CMAKE_CXX_COMPILER}")
+  string(SHA1 tried "${names} ${CMAKE_CXX_STANDARD} ${CMAKE_PREFIX_PATH} ${CMAKE_CXX_COMPILER} ${CMAKE_EXE_LINKER_FLAGS}")
   if(NOT LAB_TRIED STREQUAL tried)
     lab_try("${names}" why)
     if(why)

@@ -146,7 +146,8 @@ BuildRecipe load_build_recipe(const std::string& root, const std::string& build_
 }
 
 std::vector<std::string> foreign_folders(const std::string& build_folder) {
-  std::vector<std::string> folders = {build_folder + "/_deps", build_folder + "/releases"};
+  std::vector<std::string> folders = {build_folder + "/_deps", build_folder + "/releases",
+                                      build_folder + "/unused_libraries"};
   std::ifstream cache(build_folder + "/CMakeCache.txt");
   for (std::string line; std::getline(cache, line);) {
     for (const char* name : {"LAB_LIBTORCH:", "LAB_PREFIX:", "FETCHCONTENT_SOURCE_DIR_"}) {

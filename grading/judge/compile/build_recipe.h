@@ -36,8 +36,8 @@ struct BuildRecipe {
   const StudentSource* find(const std::string& name) const;
 };
 
-/// Folders outside the system's own from which a build folder takes headers and libraries of others: prefixes, and
-/// releases that it compiles itself.
+/// Folders outside the system's own from which a build folder takes headers and libraries of others: prefixes, releases
+/// that it compiles itself, and empty libraries in the place of unused ones.
 std::vector<std::string> foreign_folders(const std::string& build_folder);
 
 /// Where a build folder has the programs that are one judged rank of a lab, and where the labs' own.

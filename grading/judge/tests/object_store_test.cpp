@@ -87,7 +87,8 @@ TEST_CASE("a build's foreign folders: prefixes, unpacked sources, and what it ha
       << "LAB_LIBTORCH:PATH=/opt/torch\nLAB_PREFIX:PATH=\nLAB_PREFIXES:PATH=/not/this\n"
          "FETCHCONTENT_SOURCE_DIR_GLOO:UNINITIALIZED=/home/a/gloo=1\n# LAB_PREFIX:PATH=/nor/this\n";
   CHECK(foreign_folders(build.path()) == std::vector<std::string>{build.path() + "/_deps", build.path() + "/releases",
-                                                                  "/opt/torch", "/home/a/gloo=1"});
+                                                                  build.path() + "/unused_libraries", "/opt/torch",
+                                                                  "/home/a/gloo=1"});
 }
 
 }  // namespace
