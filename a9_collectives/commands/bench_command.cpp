@@ -30,6 +30,7 @@ namespace {
 struct BenchOptions {
   int num_ranks = 4;
   std::string collective = "all";
+  std::string transport = "gloo";
   SizeSteps steps{1 << 10, 64 << 20, 4};
   int turns = 11;
   bool selected_only = false;
@@ -246,6 +247,7 @@ std::vector<BenchRow> measured_rows(const BenchOptions& options, const Collectiv
   launch::WorldSpec spec;
   spec.kind = launch::WorldKind::kProcesses;
   spec.num_ranks = options.num_ranks;
+  spec.transport = comm::transport_named(options.transport);
   spec.timeout_seconds = 120;
   spec.careful = false;
   const auto on_rank = [&](Communicator& comm, launch::RankOutcome&) {
@@ -316,6 +318,7 @@ void bench_command(cli::App& app) {
   auto& options = app.own(BenchOptions());
   app.add_integer("--nproc", options.num_ranks, {2, 64}, "ranks");
   app.add_text("--collective", options.collective, "NAME", "one collective, or all");
+  app.add_choice("--transport", options.transport, {"gloo", "shm", "auto"}, "of the algorithms, not of their peers");
   app.add_bytes("--min-bytes", options.steps.min_bytes, {4, kMostBytes}, "smallest size");
   app.add_bytes("--max-bytes", options.steps.max_bytes, {4, kMostBytes}, "largest size");
   app.add_integer("--factor", options.steps.factor, {2, 1024}, "from one size to the next");

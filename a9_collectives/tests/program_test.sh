@@ -70,8 +70,15 @@ if grep -q 'no SimGrid' "$scratch/err"; then skip "this build has no simulated n
   verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 117 ]]; echo $?)" "the lab itself runs in the simulated world"
 fi
 
+# Ranks that share memory.
+for transport in shm auto; do
+  run "$program" --transport $transport --nproc 5
+  accepts "5 ranks with --transport $transport" $lab 5
+done
+run "$program" --transport tcp; refuses "a transport that is not there" 2 "--transport: expected gloo, shm or auto, got 'tcp'"
+
 # The benchmark, small.
-run "$program" bench --nproc 2 --collective allreduce --max-bytes 4KiB --turns 3 --no-mpi --json "$scratch/bench.json"
+run "$program" bench --transport shm --nproc 2 --collective allreduce --max-bytes 4KiB --turns 3 --no-mpi --json "$scratch/bench.json"
 verdict "$([[ $code == 0 && $(grep -c '"selected": true' "$scratch/bench.json") == 2 && $(grep -c '"wrong": 0' "$scratch/bench.json") == 14 ]]; echo $?)" "bench measures each algorithm and Gloo at each size, and finds nothing wrong"
 run "$program" bench --min-bytes 0; refuses "a benchmark of nothing" 2 "--min-bytes: expected a size from 4B"
 

@@ -84,12 +84,15 @@ ExitCode run(int argc, char** argv) {
   at::set_num_threads(1);
   cli::App app("bench_p2p", "Ping-pong between two processes: checked messages against bare Gloo, in one run.");
   int turns = 15;
+  std::string transport = "gloo";
+  app.add_choice("--transport", transport, {"gloo", "shm", "auto"}, "Ours: over Gloo or through shared memory");
   app.add_integer("--turns", turns, {1, 1000}, "blocks of each kind; the quickest counts");
   if (const auto done = app.parse(argc, argv)) return *done;
 
   const launch::RunDirectory directory;
   launch::WorldSpec spec;
   spec.kind = launch::WorldKind::kProcesses;
+  spec.transport = comm::transport_named(transport);
   spec.num_ranks = 2;
   spec.timeout_seconds = 60;
   const MachineLoad load;

@@ -52,6 +52,7 @@ launch::WorldSpec world_of(const cli::CommonOptions& options, int num_ranks) {
   spec.kind = options.world == "threads" ? launch::WorldKind::kThreads
               : options.world == "sim"   ? launch::WorldKind::kSim
                                          : launch::WorldKind::kProcesses;
+  spec.transport = comm::transport_named(options.transport);
   spec.num_ranks = num_ranks;
   spec.timeout_seconds = options.timeout_seconds;
   spec.traced = !options.trace_file.empty() || !options.json_file.empty();

@@ -10,6 +10,8 @@ CommonOptions& App::add_common_options(const CommonOptions& defaults) {
   common_ = &common;
   add_integer("--nproc", common.num_ranks, {1, 4096}, "Ranks to run");
   add_choice("--world", common.world, {"processes", "threads", "sim"}, "What a rank is");
+  add_choice("--transport", common.transport, {"gloo", "shm", "auto"},
+             "How processes exchange bytes: over Gloo, through shared memory, or through that within each host");
   add_choice("--device", common.device, {"cpu", "cuda"}, "Where tensors live");
   add_seed("--seed", common.seed, "Seed of all data");
   add_timeout(common.timeout_seconds);

@@ -10,6 +10,7 @@ struct CommonOptions {
   int num_ranks = 4;                ///< --nproc, 1 to 4096
   bool num_ranks_given = false;     ///< set by the user, so a launcher's world size must agree
   std::string world = "processes";  ///< processes, threads or sim
+  std::string transport = "gloo";   ///< of processes: gloo, shm, or auto: shm within a host
   std::string device = "cpu";       ///< cpu or cuda
   std::uint64_t seed = 42;
   double timeout_seconds = 10.0;  ///< longest wait for a peer, above 0; simulated seconds in sim

@@ -20,6 +20,12 @@ struct RendezvousPoint {
   int attempt = 0;           ///< torchrun's restarts so far; entries left in the store by earlier attempts are ignored
 };
 
+/// How bytes travel between two processes: over Gloo's connections, through memory that the ranks of one host share, or
+/// through that inside a host and over Gloo between hosts.
+enum class TransportKind { kGloo, kShm, kAuto };
+/// "gloo", "shm", "auto".
+TransportKind transport_named(const std::string& name);
+
 struct ProcessWorldOptions {
   int rank = 0;
   int size = 1;
@@ -27,10 +33,13 @@ struct ProcessWorldOptions {
   std::string fingerprint;      ///< see fingerprint.h; must be the same on every rank
   double timeout_seconds = 10;  ///< of the rendezvous, and of every later wait
   std::string event_file;       ///< the launcher's; empty when there is none
+  TransportKind transport = TransportKind::kGloo;
+  std::string host;      ///< ranks with the same one share memory; empty: see this_host()
+  int usable_cores = 1;  ///< by all ranks of this host
 };
 
-/// The world in which a rank is a process: messages over TCP by Gloo, which is used in the gloo_backend files only. A
-/// process in such a world must end with _exit once it has closed or failed: posted operations cannot be withdrawn.
+/// The world in which a rank is a process. Whatever the transport, Gloo's connections tell which rank is gone. A process
+/// in such a world must end with _exit once it has closed or failed: posted operations cannot be withdrawn.
 class ProcessWorld {
  public:
   virtual ~ProcessWorld() = default;
@@ -42,7 +51,8 @@ class ProcessWorld {
   /// Errors    CommError: a rank did not arrive in time or is gone (it says which), rank 0 does not listen at the
   ///           rendezvous point, or something else does.
   ///           UsageError: ranks were started differently (it says how), or two have the same rank; the port is in use,
-  ///           the socket cannot be created, GLOO_SOCKET_IFNAME is not an interface, too few file descriptors.
+  ///           the socket cannot be created, GLOO_SOCKET_IFNAME is not an interface, too few file descriptors;
+  ///           kShm, and not all ranks share memory.
   static std::unique_ptr<ProcessWorld> join(const ProcessWorldOptions& options);
 };
 

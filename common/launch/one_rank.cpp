@@ -3,6 +3,7 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <malloc.h>
 
 #include <limits>
@@ -10,6 +11,7 @@
 #include "common/base/errors.h"
 #include "common/base/failure.h"
 #include "common/base/throw_site.h"
+#include "common/launch/supervise/cores.h"
 #include "common/tensor/memory_meter.h"
 #include "common/tensor/work_meter.h"
 
@@ -70,10 +72,13 @@ void run_one_rank(const std::shared_ptr<comm::Transport>& transport,
   transport->set_work_counter({});
 }
 
-RankOutcome run_process_rank(const comm::ProcessWorldOptions& options, const WorldSpec& spec, const RankBody& body) {
+RankOutcome run_process_rank(comm::ProcessWorldOptions options, const WorldSpec& spec, const RankBody& body) {
   keep_freed_memory();
   RankOutcome outcome;
   outcome.report.rank = options.rank;
+  options.transport = spec.transport;
+  options.usable_cores = usable_cores();
+  if (spec.ranks_per_host > 0) options.host = fmt::format("host {}", options.rank / spec.ranks_per_host);
   try {
     const std::unique_ptr<comm::ProcessWorld> world = comm::ProcessWorld::join(options);
     run_one_rank(world->transport(), world->collectives(), spec, body, outcome);

@@ -14,8 +14,9 @@ void run_one_rank(const std::shared_ptr<comm::Transport>& transport,
                   const std::shared_ptr<comm::CollectiveBackend>& collectives, const WorldSpec& spec,
                   const RankBody& body, RankOutcome& outcome);
 
-/// The same for a rank that is this process. Rendezvous errors also go into the outcome.
-RankOutcome run_process_rank(const comm::ProcessWorldOptions& options, const WorldSpec& spec, const RankBody& body);
+/// The same for a rank that is this process; `options` are completed from the spec. Rendezvous errors also go into the
+/// outcome.
+RankOutcome run_process_rank(comm::ProcessWorldOptions options, const WorldSpec& spec, const RankBody& body);
 
 /// Keeps freed memory in this process. A large tensor would otherwise be returned to the kernel each time, and each new
 /// one zeroed page by page before a byte of it is received: half the time of a large collective.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/comm/communicator.h"
+#include "common/comm/process_world.h"
 #include "common/comm/sim/network.h"
 #include "common/comm/trace/trace.h"
 #include "common/log/run_report.h"
@@ -25,6 +26,9 @@ struct WorldSpec {
   bool careful = true;         ///< Endpoint::careful(), and new tensors are NaN until written; off in timed runs
   std::string fingerprint;     ///< must be equal on all ranks that a launcher started (fingerprint.h); may be empty
   PayloadLabel payload_label;  ///< of every traced message; empty: none
+  comm::TransportKind transport = comm::TransportKind::kGloo;  ///< processes only
+  /// Processes only: so many ranks after each other are taken for those of one host; 0: those that are.
+  int ranks_per_host = 0;
   std::string log_dir;  ///< processes only: a .log and a .err file per rank; empty: ranks share this process's output
   comm::SimNetwork network;                 ///< sim only
   comm::ModelRates model_rates;             ///< of the machine that model time is about

@@ -25,32 +25,48 @@ inline launch::WorldSpec threads(int num_ranks) {
   return world_of(launch::WorldKind::kThreads, num_ranks);
 }
 
-struct Threads {
+/// What a world's specification has besides its kind.
+struct AnyWorld {
+  static void complete(launch::WorldSpec&) {}
+};
+struct Threads : AnyWorld {
   static constexpr launch::WorldKind kKind = launch::WorldKind::kThreads;
 };
-struct Processes {
+struct Processes : AnyWorld {
   static constexpr launch::WorldKind kKind = launch::WorldKind::kProcesses;
 };
-struct Sim {
+struct SharedMemory : Processes {
+  static void complete(launch::WorldSpec& spec) { spec.transport = comm::TransportKind::kShm; }
+};
+/// Each two ranks share memory; the others use Gloo, as on several hosts.
+struct TwoPerHost : Processes {
+  static void complete(launch::WorldSpec& spec) {
+    spec.transport = comm::TransportKind::kAuto;
+    spec.ranks_per_host = 2;
+  }
+};
+struct Sim : AnyWorld {
   static constexpr launch::WorldKind kKind = launch::WorldKind::kSim;
 };
-
-struct Relay {
+struct Relay : AnyWorld {
   static constexpr launch::WorldKind kKind = launch::WorldKind::kRelay;
 };
 
 // The types that a template test case runs over.
+#define LAB_PROCESS_WORLDS Processes, SharedMemory, TwoPerHost
 #if defined(LAB_HAS_SIMGRID)
-#define LAB_ALL_WORLDS Threads, Processes, Relay, Sim
+#define LAB_ALL_WORLDS Threads, LAB_PROCESS_WORLDS, Relay, Sim
 #define LAB_WORLDS_OF_ONE_PROCESS Threads, Sim
 #else
-#define LAB_ALL_WORLDS Threads, Processes, Relay
+#define LAB_ALL_WORLDS Threads, LAB_PROCESS_WORLDS, Relay
 #define LAB_WORLDS_OF_ONE_PROCESS Threads
 #endif
 
 template <typename World>
 launch::WorldSpec world_of(int num_ranks, double timeout_seconds = 60) {
-  return world_of(World::kKind, num_ranks, timeout_seconds);
+  launch::WorldSpec spec = world_of(World::kKind, num_ranks, timeout_seconds);
+  World::complete(spec);
+  return spec;
 }
 
 inline const std::vector<int>& world_sizes() {
@@ -77,5 +93,7 @@ inline const at::Tensor& tensor_of_rank(const launch::WorldOutcome& outcome, int
 
 TYPE_TO_STRING_AS("threads", lab::Threads);
 TYPE_TO_STRING_AS("processes", lab::Processes);
+TYPE_TO_STRING_AS("processes that share memory", lab::SharedMemory);
+TYPE_TO_STRING_AS("processes on hosts of two", lab::TwoPerHost);
 TYPE_TO_STRING_AS("relay", lab::Relay);
 TYPE_TO_STRING_AS("sim", lab::Sim);

@@ -165,7 +165,7 @@ std::string ClassOverview::html(const Roster* roster, const std::vector<MarkedSt
   Json checks = Json::array();
   using CheckRow = std::pair<std::pair<std::string, std::string>, Check>;
   std::map<std::string, std::vector<CheckRow>> by_task;
-  for (const auto& [names, check] : checks_) by_task[names.first].emplace_back(names, check);
+  for (const auto& [task_and_name, check] : checks_) by_task[task_and_name.first].emplace_back(task_and_name, check);
   const auto harder = [](const CheckRow& a, const CheckRow& b) {
     return std::make_pair(-a.second.num_failed, a.first) < std::make_pair(-b.second.num_failed, b.first);
   };

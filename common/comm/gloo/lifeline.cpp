@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "common/comm/gloo/frame.h"
+#include "common/comm/gloo/slots.h"
 
 namespace lab::comm {
 namespace {
@@ -65,29 +65,22 @@ Lifeline::Lifeline(gloo::rendezvous::Context& context, double timeout_seconds, E
   timekeeper_ = std::thread([this] { keep_time(); });
 }
 
-void Lifeline::wait(gloo::transport::UnboundBuffer& buffer, Direction direction, const Message& message,
-                    std::uint64_t sequence) {
+void Lifeline::wait(Wait& wait, const Message& message, std::uint64_t sequence) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (failure_) throw_failure();
-    current_ = CurrentWait{&buffer, direction, &message, sequence, monotonic_seconds() + timeout_seconds_, 0};
+    current_ = CurrentWait{&wait, &message, sequence, monotonic_seconds() + timeout_seconds_, 0};
   }
-  bool complete = false;
-  bool lost = false;
-  try {
-    complete = direction == Direction::kSend ? buffer.waitSend(nullptr, kForGloo) : buffer.waitRecv(nullptr, kForGloo);
-  } catch (const gloo::Exception&) {
-    lost = true;
-  }
+  const Wait::End end = wait.wait();
   {
     std::unique_lock<std::mutex> lock(mutex_);
     const bool in_time = !asking_;
     changed_.wait(lock, [this] { return !asking_; });
     current_.reset();
-    if (complete && in_time) return;
+    if (end == Wait::End::kComplete && in_time) return;
     if (failure_) throw_failure();
   }
-  if (lost) connection_lost();
+  if (end == Wait::End::kConnectionLost) connection_lost();
   throw CommError("a wait ended without a reason");
 }
 
@@ -294,10 +287,10 @@ void Lifeline::tick(std::unique_lock<std::mutex>& lock, double seconds_since_las
   const auto what = [this] {
     return fmt::format("rank {} {}", context_.rank, describe_wait(current_->message->posted_op(current_->sequence)));
   };
-  // A peer's farewell comes after its last message on the same connection. What has not arrived
-  // after two more ticks never will.
+  // A peer's farewell comes after its last message. What has not arrived after two more ticks never will.
   const int peer = current_->message->peer;
-  if (said_farewell_[static_cast<std::size_t>(peer)] && ++current_->ticks_after_farewell > 2) {
+  if (said_farewell_[static_cast<std::size_t>(peer)] && !current_->wait->may_have_arrived() &&
+      ++current_->ticks_after_farewell > 2) {
     declare({-1, ExitCode::kDeadlock, fmt::format("deadlock: {}, but rank {} has already returned", what(), peer), -1});
   } else if (monotonic_seconds() > current_->deadline) {
     declare({-1, ExitCode::kCommunication, timeout_message(lock, what(), context_.rank), -1});
@@ -360,13 +353,7 @@ std::vector<int> Lifeline::unfinished_ranks() const {
 
 void Lifeline::declare(Failure failure) {
   if (!failure_) failure_ = std::move(failure);
-  if (current_) {
-    if (current_->direction == Direction::kSend) {
-      current_->buffer->abortWaitSend();
-    } else {
-      current_->buffer->abortWaitRecv();
-    }
-  }
+  if (current_) current_->wait->abort();
   changed_.notify_all();
 }
 

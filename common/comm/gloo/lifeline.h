@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/comm/gloo/connector.h"
-#include "common/comm/messages/message.h"
+#include "common/comm/process/lane.h"
 #include "common/comm/watch/event_file.h"
 
 // Why no wait lasts forever. Internal to comm/gloo.
@@ -25,38 +25,25 @@ constexpr std::chrono::milliseconds kForGloo = std::chrono::hours(24 * 30);
 /// farewell, or the end of its connection wakes it at once, whatever the rank itself is doing. A second thread watches
 /// the clock and the launcher's verdict. Either one ends the rank's current wait by aborting it: Gloo's own time-outs
 /// would close every connection of the context.
-class Lifeline {
+class Lifeline : public WaitGuard {
  public:
   /// `events` may be null. Where it does not show all ranks, they tell rank 0 what they do, over the connector.
   /// Both must outlive this object.
   Lifeline(gloo::rendezvous::Context& context, double timeout_seconds, EventFile* events, Connector& connector);
 
-  /// Waits for a buffer's send or receive on behalf of a message: that of its acknowledgement has the other direction.
-  /// Errors: see Transport::wait.
-  void wait(gloo::transport::UnboundBuffer& buffer, Direction direction, const Message& message,
-            std::uint64_t sequence);
+  void wait(Wait& wait, const Message& message, std::uint64_t sequence) override;
+  void check() override;
+  [[noreturn]] void connection_lost() override;
+  void set_task(const std::string& task) override;
+  void close() override;
+  void fail(ExitCode exit_code, const std::string& message, int involved_rank) override;
 
-  /// What this rank does while it waits for no message: a task, and a built-in collective, or empty.
-  void set_task(const std::string& task);
+  /// The built-in collective that this rank is inside; empty: none.
   void set_collective(const std::string& name);
-
-  /// Throws when this rank already knows that the world has failed.
-  void check();
-
-  /// Called when Gloo reports a lost connection: finds out whose fault it was, and throws.
-  [[noreturn]] void connection_lost();
-
-  /// Says farewell to all and returns when all have said it. Errors: as wait(); the time-out restarts with each
-  /// farewell that arrives.
-  void close();
 
   /// The error to throw after a time-out: "timed out after 10 s: rank 0 is inside all_reduce", and who is late. Tells
   /// every rank of this machine, so that all of them give the same reason.
   CommError timed_out(const std::string& what);
-
-  /// Tells all others why this rank stops. `involved_rank` (or -1) is the other side of a broken contract: it gets the
-  /// same error.
-  void fail(ExitCode exit_code, const std::string& message, int involved_rank);
 
  private:
   struct Failure {
@@ -66,8 +53,7 @@ class Lifeline {
     int involved_rank;
   };
   struct CurrentWait {
-    gloo::transport::UnboundBuffer* buffer;
-    Direction direction;  ///< of the buffer's operation
+    Wait* wait;
     const Message* message;
     std::uint64_t sequence;
     double deadline;

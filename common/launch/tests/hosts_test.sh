@@ -4,7 +4,7 @@ here=$(dirname -- "$(readlink -f -- "$0")")
 source "$here/hosts.sh"
 source "$here/launchers.sh"
 make_hosts 4 || { skip "several hosts: this kernel has no bridge or no veth"; exit 77; }
-master=node0 told_by=labrun rank_variable=RANK names_killed='killed by signal 9'
+master=node0 ranks_per_host=1 told_by=labrun rank_variable=RANK names_killed='killed by signal 9'
 
 live_log() { echo "$scratch/out.0"; }
 
@@ -12,7 +12,7 @@ live_log() { echo "$scratch/out.0"; }
 launch() {
   local host labruns=()
   for host in 0 1 2 3; do
-    on_host $host timeout "$run_seconds" "$bin/labrun" --nnodes 4 --node-rank $host --master-addr "$master" --master-port 29500 \
+    on_host $host timeout "$run_seconds" "$bin/labrun" --nnodes 4 --nproc-per-node $ranks_per_host --node-rank $host --master-addr "$master" --master-port 29500 \
       "$bin/$1" "${@:2}" >"$scratch/out.$host" 2>"$scratch/err.$host" </dev/null &
     labruns+=($!)
   done
@@ -28,6 +28,16 @@ launch() {
 
 every_lab_is_right
 a_failed_rank_ends_the_run
+
+# A host's ranks share memory with each other only.
+launch "${labs[0]}" --transport shm
+ends_with_cause "shared memory alone" 'expected all 4 ranks on one host, got 1 on that of rank [0-3]; hint: --transport auto'
+ranks_per_host=2
+for lab in "${labs[0]}" "${labs[2]}"; do
+  launch "$lab" --transport auto
+  accepts "$lab on 4 hosts of 2 ranks, through shared memory and Gloo" "$lab" 8
+done
+ranks_per_host=1
 
 # cut_off HOST OTHER: HOST's link goes down while a lab runs; the OTHER one is the host on which its ranks miss somebody.
 cut_off() {

@@ -18,10 +18,6 @@ constexpr double kTimeoutSeconds = 0.5;
 /// From the time-out to the end of all ranks: the launcher's grace period and the time between its signals.
 constexpr double kGraceSeconds = 3;
 
-WorldSpec impatient(int num_ranks) {
-  return world_of<Processes>(num_ranks, kTimeoutSeconds);
-}
-
 [[noreturn]] void loop_without_end() {
   for (;;) ::usleep(1000);
 }
@@ -31,10 +27,11 @@ struct Ended {
   double seconds = 0;
 };
 
+template <typename World>
 Ended run_to_the_end(int num_ranks, const std::function<void(Communicator&)>& body) {
   const auto start = std::chrono::steady_clock::now();
   Ended ended;
-  ended.outcome = run_ranks(impatient(num_ranks), [&](Communicator& comm) {
+  ended.outcome = run_ranks(world_of<World>(num_ranks, kTimeoutSeconds), [&](Communicator& comm) {
     body(comm);
     return TensorMap{};
   });
@@ -52,8 +49,9 @@ void check_late(const Ended& ended, int late, const std::string& doing) {
   CHECK(contains(ended.outcome.rank_lines[static_cast<std::size_t>(late)], doing));
 }
 
-TEST_CASE("contract: a rank that loops after the others have returned is named<processes>") {
-  const Ended ended = run_to_the_end(3, [](Communicator& comm) {
+TEST_CASE_TEMPLATE("contract: a rank that loops after the others have returned is named", World, Processes,
+                   SharedMemory) {
+  const Ended ended = run_to_the_end<World>(3, [](Communicator& comm) {
     comm.collectives().barrier();
     if (comm.rank() == 1) loop_without_end();
   });
@@ -61,23 +59,25 @@ TEST_CASE("contract: a rank that loops after the others have returned is named<p
   CHECK(contains(ended.outcome.failure->message, "has returned and waits for rank 1 to return"));
 }
 
-TEST_CASE("contract: a rank that is stopped after the others have returned is named<processes>") {
-  const Ended ended = run_to_the_end(3, [](Communicator& comm) {
+TEST_CASE_TEMPLATE("contract: a rank that is stopped after the others have returned is named", World, Processes,
+                   SharedMemory) {
+  const Ended ended = run_to_the_end<World>(3, [](Communicator& comm) {
     if (comm.rank() == 2) ::raise(SIGSTOP);
   });
   check_late(ended, 2, "is stopped by SIGSTOP while it computes");
 }
 
-TEST_CASE("contract: ranks that are all stopped end<processes>") {
-  const Ended ended = run_to_the_end(3, [](Communicator&) { ::raise(SIGSTOP); });
+TEST_CASE_TEMPLATE("contract: ranks that are all stopped end", World, Processes, SharedMemory) {
+  const Ended ended = run_to_the_end<World>(3, [](Communicator&) { ::raise(SIGSTOP); });
   REQUIRE(ended.outcome.failure);
   CHECK(ended.outcome.failure->exit_code == static_cast<int>(ExitCode::kCommunication));
   CHECK(contains(ended.outcome.failure->message, "was stopped by SIGSTOP and did not continue for 0.5 s"));
   CHECK(ended.outcome.rank_lines.size() == 3);
 }
 
-TEST_CASE("contract: a time-out names the rank at the end of a chain of waits, not the one in between<processes>") {
-  const Ended ended = run_to_the_end(3, [](Communicator& comm) {
+TEST_CASE_TEMPLATE("contract: a time-out names the rank at the end of a chain of waits, not the one in between", World,
+                   Processes, SharedMemory) {
+  const Ended ended = run_to_the_end<World>(3, [](Communicator& comm) {
     const at::Tensor value = at::zeros({1});
     if (comm.rank() == 2) loop_without_end();
     comm.point_to_point().recv(value, comm.rank() + 1);
@@ -85,8 +85,9 @@ TEST_CASE("contract: a time-out names the rank at the end of a chain of waits, n
   check_late(ended, 2, "computes");
 }
 
-TEST_CASE("contract: a stopped rank that others wait for is named, with its last messages<processes>") {
-  const Ended ended = run_to_the_end(4, [](Communicator& comm) {
+TEST_CASE_TEMPLATE("contract: a stopped rank that others wait for is named, with its last messages", World, Processes,
+                   SharedMemory) {
+  const Ended ended = run_to_the_end<World>(4, [](Communicator& comm) {
     const at::Tensor value = at::zeros({1});
     PointToPoint& p2p = comm.point_to_point();
     if (comm.rank() == 3) p2p.send(value, 0);
@@ -98,8 +99,8 @@ TEST_CASE("contract: a stopped rank that others wait for is named, with its last
   CHECK(contains(ended.outcome.rank_lines[3], "completed send of 4 B to rank 0"));
 }
 
-TEST_CASE("contract: a run without end is over soon after the time-out<processes>") {
-  const Ended ended = run_to_the_end(2, [](Communicator& comm) {
+TEST_CASE_TEMPLATE("contract: a run without end is over soon after the time-out", World, Processes, SharedMemory) {
+  const Ended ended = run_to_the_end<World>(2, [](Communicator& comm) {
     if (comm.rank() == 1) {
       ::signal(SIGTERM, SIG_IGN);
       loop_without_end();
@@ -120,9 +121,10 @@ void suspend(pid_t first, pid_t second, double before, double stopped) {
   ::_exit(0);
 }
 
-TEST_CASE("contract: time in which a run was suspended does not count as waiting<processes>") {
+TEST_CASE_TEMPLATE("contract: time in which a run was suspended does not count as waiting", World, Processes,
+                   SharedMemory) {
   // The wait lasts 3.5 s of wall-clock time, of which only the 1 s before the suspension counts.
-  const auto outcome = run_ranks(world_of<Processes>(2, 3), [](Communicator& comm) {
+  const auto outcome = run_ranks(world_of<World>(2, 3), [](Communicator& comm) {
     PointToPoint& p2p = comm.point_to_point();
     const at::Tensor pid = at::full({1}, static_cast<std::int64_t>(::getpid()), at::kLong);
     if (comm.rank() == 0) {

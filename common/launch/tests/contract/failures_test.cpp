@@ -131,10 +131,10 @@ TEST_CASE_TEMPLATE("contract: a failure reaches ranks that are inside a collecti
   for (const int rank : {0, 1, 2, 4}) CHECK(contains(message_of_rank(outcome, rank), "rank 3 failed: task a0.nothing"));
 }
 
-TEST_CASE("contract: when a rank is killed, the others say so<processes>") {
+TEST_CASE_TEMPLATE("contract: when a rank is killed, the others say so", World, LAB_PROCESS_WORLDS) {
   for (const bool in_large_message : {false, true}) {
     CAPTURE(in_large_message);
-    const auto outcome = run_ranks(world_of<Processes>(4), [&](Communicator& comm) {
+    const auto outcome = run_ranks(world_of<World>(4), [&](Communicator& comm) {
       PointToPoint& p2p = comm.point_to_point();
       if (comm.rank() == 2) {
         std::thread killer([] {
@@ -164,7 +164,8 @@ TEST_CASE("contract: when a rank is killed, the others say so<processes>") {
 }
 
 // In `sim`, sleeping takes no time: sim_waits_test.cpp has its own case.
-TEST_CASE_TEMPLATE("contract: no wait outlasts the time-out, and it says what for", World, Threads, Processes) {
+TEST_CASE_TEMPLATE("contract: no wait outlasts the time-out, and it says what for", World, Threads,
+                   LAB_PROCESS_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(2, 0.3), [](Communicator& comm) {
     if (comm.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
     comm.point_to_point().recv(at::zeros({256}), 1 - comm.rank());
@@ -178,8 +179,9 @@ TEST_CASE_TEMPLATE("contract: no wait outlasts the time-out, and it says what fo
   CHECK(contains(message_of_rank(outcome, 0), "timed out after 0.3 s: rank 1 waits"));  // not its own wait
 }
 
-TEST_CASE("contract: a rank that is stopped amid collectives does not block the others forever<processes>") {
-  const auto outcome = run_ranks(world_of<Processes>(3, 0.5), [](Communicator& comm) {
+TEST_CASE_TEMPLATE("contract: a rank that is stopped amid collectives does not block the others forever", World,
+                   LAB_PROCESS_WORLDS) {
+  const auto outcome = run_ranks(world_of<World>(3, 0.5), [](Communicator& comm) {
     std::thread stopper;
     if (comm.rank() == 1) {
       stopper = std::thread([] {

@@ -39,10 +39,10 @@ TEST_CASE_TEMPLATE("contract: a meta tensor travels as its sizes alone", World, 
   }
 }
 
-TEST_CASE("contract: between processes a meta tensor is refused<processes>") {
+TEST_CASE_TEMPLATE("contract: between processes a meta tensor is refused", World, LAB_PROCESS_WORLDS) {
   for (const bool collective : {false, true}) {
     CAPTURE(collective);
-    const auto outcome = run_ranks(world_of<Processes>(2), [&](Communicator& comm) {
+    const auto outcome = run_ranks(world_of<World>(2), [&](Communicator& comm) {
       const at::Tensor meta = at::empty({2}, at::TensorOptions().device(at::kMeta));
       if (collective) comm.collectives().all_reduce(meta);
       if (comm.rank() == 0) comm.point_to_point().send(meta, 1);

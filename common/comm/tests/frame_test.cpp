@@ -1,7 +1,7 @@
 #include <cstring>
 #include <set>
 
-#include "common/comm/gloo/frame.h"
+#include "common/comm/gloo/slots.h"
 #include "common/comm/group.h"
 #include "common/testing/test.h"
 

@@ -1,0 +1,116 @@
+#include "common/comm/shm/neighbours.h"
+
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "common/base/errors.h"
+#include "common/base/files.h"
+
+namespace lab::comm {
+namespace {
+
+/// What a rank tells all others about itself.
+struct Introduction {
+  std::uint64_t host = 0;
+  std::int64_t process = 0;
+  std::int32_t descriptor = -1;  ///< of a segment that it has made
+  std::int32_t unused = 0;
+  std::uint64_t greeting_at = 0;  ///< where the number below is in its memory
+  std::uint64_t greeting = 0;
+};
+
+/// Whether it could map its host's segment.
+struct Arrival {
+  std::int64_t mapped = 0;
+};
+
+template <typename Record>
+std::vector<Record> records_of_all(const GatherBytes& gather, const Record& own) {
+  std::vector<Record> all;
+  for (const std::string& bytes : gather(std::string(reinterpret_cast<const char*>(&own), sizeof(own))))
+    std::memcpy(&all.emplace_back(), bytes.data(), sizeof(own));
+  return all;
+}
+
+std::string link_target(const char* path) {
+  std::array<char, 256> target{};
+  const ssize_t length = ::readlink(path, target.data(), target.size());
+  return length > 0 ? std::string(target.data(), static_cast<std::size_t>(length)) : "";
+}
+
+}  // namespace
+
+std::optional<int> Neighbours::index_of(int rank) const {
+  for (std::size_t i = 0; i < members.size(); ++i)
+    if (members[i].rank == rank) return static_cast<int>(i);
+  return std::nullopt;
+}
+
+std::string this_host() {
+  std::string host = read_file("/proc/sys/kernel/random/boot_id");
+  for (const char* name : {"/proc/self/ns/net", "/proc/self/ns/pid", "/proc/self/ns/user"}) host += link_target(name);
+  return host;
+}
+
+bool read_memory(long process, std::uint64_t address, void* to, std::uint64_t num_bytes) {
+  for (std::uint64_t done = 0; done < num_bytes;) {
+    iovec own = {static_cast<char*>(to) + done, num_bytes - done};
+    iovec theirs = {reinterpret_cast<void*>(address + done), num_bytes - done};
+    const ssize_t copied = ::process_vm_readv(static_cast<pid_t>(process), &own, 1, &theirs, 1, 0);
+    if (copied <= 0) return false;
+    done += static_cast<std::uint64_t>(copied);
+  }
+  return true;
+}
+
+Neighbourhood find_neighbours(int rank, int num_ranks, const std::string& host, const GatherBytes& gather) {
+  // Where only a debugger may read a process's memory, this makes every process of the user one.
+  ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+  Neighbourhood found;
+  const std::uint64_t greeting = std::hash<std::string>()(host) + static_cast<std::uint64_t>(rank);
+  Introduction own;
+  own.host = std::hash<std::string>()(host);
+  own.process = ::getpid();
+  own.greeting = greeting;
+  own.greeting_at = reinterpret_cast<std::uint64_t>(&greeting);
+  std::shared_ptr<ShmSegment> segment;
+  try {
+    segment = ShmSegment::create(num_ranks);
+    own.descriptor = segment->descriptor();
+  } catch (const UsageError& error) {
+    found.obstacle = error.what();
+  }
+  const std::vector<Introduction> all = records_of_all(gather, own);
+  Neighbours& us = found.neighbours;
+  for (int other = 0; other < num_ranks; ++other) {
+    const Introduction& one = all[static_cast<std::size_t>(other)];
+    if (one.host != own.host) continue;
+    if (other == rank) us.self = static_cast<int>(us.members.size());
+    std::uint64_t heard = 0;
+    const bool readable =
+        other == rank || (read_memory(one.process, one.greeting_at, &heard, sizeof(heard)) && heard == one.greeting);
+    us.members.push_back({other, one.process, readable});
+  }
+  const Introduction& first = all[static_cast<std::size_t>(us.members.front().rank)];
+  if (us.self != 0 && segment) segment = ShmSegment::open(first.process, first.descriptor, num_ranks);
+  // Also: nobody's greeting leaves its place before all have read it.
+  const std::vector<Arrival> arrivals = records_of_all(gather, Arrival{segment ? 1 : 0});
+  const bool all_mapped = std::all_of(us.members.begin(), us.members.end(), [&](const Neighbours::Member& member) {
+    return arrivals[static_cast<std::size_t>(member.rank)].mapped == 1;
+  });
+  if (all_mapped) {
+    us.segment = std::move(segment);
+  } else {
+    if (found.obstacle.empty()) found.obstacle = "a rank of this host may not map the memory of another";
+    us.members = {us.members[static_cast<std::size_t>(us.self)]};
+    us.self = 0;
+  }
+  return found;
+}
+
+}  // namespace lab::comm
