@@ -45,12 +45,6 @@ std::string link_target(const char* path) {
 
 }  // namespace
 
-std::optional<int> Neighbours::index_of(int rank) const {
-  for (std::size_t i = 0; i < members.size(); ++i)
-    if (members[i].rank == rank) return static_cast<int>(i);
-  return std::nullopt;
-}
-
 std::string this_host() {
   std::string host = read_file("/proc/sys/kernel/random/boot_id");
   for (const char* name : {"/proc/self/ns/net", "/proc/self/ns/pid", "/proc/self/ns/user"}) host += link_target(name);

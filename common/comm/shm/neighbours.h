@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,21 +20,19 @@ struct Neighbours {
   std::shared_ptr<ShmSegment> segment;
   std::vector<Member> members;  ///< in the order of ranks, this one included
   int self = 0;                 ///< index of this rank's entry
-
-  /// Index of a rank's entry; nothing: it is on another host.
-  std::optional<int> index_of(int rank) const;
 };
 
 /// Gives every rank the same number of bytes of each, in the order of ranks.
 using GatherBytes = std::function<std::vector<std::string>(const std::string& own)>;
 
-/// Finds out which ranks are on this host, and lets them share memory. Every rank of the world calls it.
-/// `host`: what ranks on one host have in common and no others have; see this_host().
-/// Returns   nobody but this rank, without a segment: those of this host cannot share memory, and why
+/// Without a segment, nobody but this rank.
 struct Neighbourhood {
   Neighbours neighbours;
   std::string obstacle;  ///< why ranks of this host cannot share memory; empty: they do, or it is alone
 };
+
+/// Finds out which ranks are on this host, and lets them share memory. Every rank of the world calls it.
+/// `host`: what ranks on one host have in common and no others have; see this_host().
 Neighbourhood find_neighbours(int rank, int num_ranks, const std::string& host, const GatherBytes& gather);
 
 /// The machine since it was started, and the namespaces that let its processes find and reach each other. A network
