@@ -27,7 +27,7 @@ struct WorldSpec {
   std::string fingerprint;     ///< must be equal on all ranks that a launcher started (fingerprint.h); may be empty
   PayloadLabel payload_label;  ///< of every traced message; empty: none
   comm::TransportKind transport = comm::TransportKind::kGloo;  ///< processes only
-  /// Processes only: so many ranks after each other are taken for those of one host; 0: those that are.
+  /// Processes only, for tests: each group of this many consecutive ranks counts as one host; 0: the real hosts.
   int ranks_per_host = 0;
   std::string log_dir;  ///< processes only: a .log and a .err file per rank; empty: ranks share this process's output
   comm::SimNetwork network;                 ///< sim only

@@ -21,8 +21,8 @@
 //   taken   the receiver has copied a long payload
 //   wanted  the receiver may not read the sender's memory
 //   piece   of a payload that is wanted
-// A rank takes all records as they come, whatever it waits for; frames that nobody has asked for yet are kept. So no ring
-// stays full while its reader waits, and what does not fit into one is kept until it does.
+// A rank reads every record as it arrives, whatever it waits for; a frame whose receive is not posted yet is stored. So no
+// ring stays full while its reader waits, and a record that does not fit into a full ring is stored until it does.
 namespace lab::comm {
 namespace {
 
@@ -102,7 +102,9 @@ class Patience {
   bool lasts() {
     if (num_looks_++ >= (spins_ ? kSpins : kYields)) return false;
     if (spins_) {
-      __builtin_ia32_pause();
+#if defined(__x86_64__)
+      __builtin_ia32_pause();  // the core's other thread may be the one that is waited for
+#endif
     } else {
       ::sched_yield();
     }

@@ -92,7 +92,7 @@ Neighbourhood find_neighbours(int rank, int num_ranks, const std::string& host, 
   }
   const Introduction& first = all[static_cast<std::size_t>(us.members.front().rank)];
   if (us.self != 0 && segment) segment = ShmSegment::open(first.process, first.descriptor, num_ranks);
-  // Also: nobody's greeting leaves its place before all have read it.
+  // This gather also keeps every greeting in memory until all ranks have read it.
   const std::vector<Arrival> arrivals = records_of_all(gather, Arrival{segment ? 1 : 0});
   const bool all_mapped = std::all_of(us.members.begin(), us.members.end(), [&](const Neighbours::Member& member) {
     return arrivals[static_cast<std::size_t>(member.rank)].mapped == 1;

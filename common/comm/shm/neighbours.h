@@ -25,7 +25,7 @@ struct Neighbours {
 /// Gives every rank the same number of bytes of each, in the order of ranks.
 using GatherBytes = std::function<std::vector<std::string>(const std::string& own)>;
 
-/// Without a segment, nobody but this rank.
+/// If there is no segment, this rank is the only member.
 struct Neighbourhood {
   Neighbours neighbours;
   std::string obstacle;  ///< why ranks of this host cannot share memory; empty: they do, or it is alone

@@ -13,7 +13,7 @@ namespace lab::comm {
 /// them.
 class ShmSegment {
  public:
-  /// `num_members`: at most so many will use it; pages that nobody touches take no memory.
+  /// `num_members`: the most processes that will use it; pages that are never written take no memory.
   /// Errors    UsageError: the kernel makes no such file
   static std::unique_ptr<ShmSegment> create(int num_members);
   /// Maps one that another process made. Null: that is not permitted, or the process is gone.

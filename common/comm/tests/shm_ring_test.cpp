@@ -69,7 +69,7 @@ TEST_CASE("a producer that finds no room is noticed by the consumer that makes s
   CHECK_FALSE(ring->is_short_of_room());
 }
 
-TEST_CASE("two threads, a ring and two doorbells: nothing is lost, and nobody sleeps for ever") {
+TEST_CASE("two threads with a ring and two doorbells: no record and no wake-up is lost") {
   const auto ring = std::make_unique<ShmRing>();
   Doorbell producer, consumer;
   constexpr std::uint64_t kRecords = 20000;

@@ -98,6 +98,11 @@ TEST_CASE("the threads of a job are those of its process and of all below it, an
   CHECK(threads.at(11).state == 'R');
   CHECK(threads.at(11).cpu_seconds == near(10.0 / static_cast<double>(::sysconf(_SC_CLK_TCK))));
   CHECK(tree_below(99, proc.path()).threads.empty());
+  const std::vector<JobTree> trees = trees_below({13, 99, 11}, proc.path());
+  REQUIRE(trees.size() == 3);
+  CHECK(trees[0].threads.count(13) == 1);
+  CHECK(trees[1].threads.empty());
+  CHECK(trees[2].threads.size() == 2);
 }
 
 TEST_CASE("this process is seen in /proc") {
