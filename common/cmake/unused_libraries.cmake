@@ -2,10 +2,14 @@
 # of the 290 libraries that a program would load, and half of its start. Programs find an empty library in the place of
 # each one that nothing else needs either, by DT_RPATH. ldd tells which these are, and what the rest needs.
 
-# lab_closure(libraries names): the names of all libraries that these load.
+# lab_closure(libraries names): the names of these libraries and of all that they load.
 function(lab_closure libraries names)
   execute_process(COMMAND ldd ${libraries} OUTPUT_VARIABLE text ERROR_QUIET)
   string(REGEX MATCHALL "[^ \t\n/]+\\.so[^ \n:]* " found "${text}")
+  execute_process(COMMAND objdump -p ${libraries} OUTPUT_VARIABLE text ERROR_QUIET)
+  string(REGEX MATCHALL "SONAME +[^ \n]+" own "${text}")
+  list(TRANSFORM own REPLACE "SONAME +" "")
+  list(APPEND found ${own})
   list(TRANSFORM found STRIP)
   set(${names} "${found}" PARENT_SCOPE)
 endfunction()
@@ -62,7 +66,11 @@ list(REMOVE_DUPLICATES others)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${LAB_TORCH_CPU_LIBRARY}")
 file(TIMESTAMP "${LAB_TORCH_CPU_LIBRARY}" changed)
 set(known "${LAB_TORCH_CPU_LIBRARY};${changed};${others}")
-if(NOT LAB_UNUSED_BY STREQUAL known)
+# A LibTorch with CUDA opens libraries while it runs, of which no list tells what they need.
+if(LAB_TORCH_CUDA_LIBRARY)
+  file(REMOVE_RECURSE "${LAB_UNUSED_LIBRARIES}")
+  unset(LAB_UNUSED_BY CACHE)
+elseif(NOT LAB_UNUSED_BY STREQUAL known)
   lab_leave_out_unused("${LAB_TORCH_CPU_LIBRARY}" ${others})
   set(LAB_UNUSED_BY "${known}" CACHE INTERNAL "The libraries whose needs are known")
 endif()
