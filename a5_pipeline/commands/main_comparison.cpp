@@ -1,6 +1,7 @@
 #include "a5_pipeline/commands/main_comparison.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <utility>
 

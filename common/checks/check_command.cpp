@@ -1,6 +1,7 @@
 #include "common/checks/check_command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>

@@ -49,7 +49,7 @@ lab_part(gloo CXX ${own_gloo} HEADER gloo/context.h LIBRARIES gloo
   RELEASE g/gloo/gloo_0.0~git20231202.5354032.orig.tar.xz
   SHA256 66d6fadb7b07cfcff08f74ae2acfab504e780d6b7536ee74d2011718cda25030
   INCLUDE . SOURCES gloo/*.cc
-  WITHOUT "/(benchmark|examples|test|mpi|nccl|ibverbs|uv|tls)/|/(cuda|redis|win)[^/]*$")
+  WITHOUT "/(benchmark|examples|test|mpi|nccl|ibverbs|uv|tls)/|/(cuda|redis|win)[^/]*$" WHOLE)
 if(LAB_OWN_GLOO)
   set(GLOO_VERSION_MAJOR 0)
   set(GLOO_VERSION_MINOR 5)
@@ -73,7 +73,13 @@ if(LAB_WITH_SIMGRID AND NOT LAB_OLD_STRING)
     check_cxx_source_compiles("
       #include <simgrid/kernel/Timer.hpp>
       #include <simgrid/s4u.hpp>
-      void f() { simgrid::s4u::Activity::on_completion_cb([](const simgrid::s4u::Activity&) {}); }"
+      #include <simgrid/version.h>
+      #if SIMGRID_VERSION >= 40000
+      using Completed = simgrid::s4u::Comm;
+      #else
+      using Completed = simgrid::s4u::Activity;
+      #endif
+      void f() { Completed::on_completion_cb([](const Completed&) {}); }"
       LAB_SIMGRID_IS_KNOWN)
     unset(CMAKE_TRY_COMPILE_TARGET_TYPE)
     unset(CMAKE_REQUIRED_FLAGS)
@@ -85,7 +91,7 @@ if(LAB_WITH_SIMGRID AND NOT LAB_OLD_STRING)
     target_include_directories(lab_simgrid SYSTEM INTERFACE "${LAB_SIMGRID_INCLUDE}")
     target_link_libraries(lab_simgrid INTERFACE "${LAB_SIMGRID_LIBRARY}")
   elseif(LAB_SIMGRID_INCLUDE)
-    lab_note_part(simgrid off "expected version 3.32 or one with the same interface; without it there is no --world sim")
+    lab_note_part(simgrid off "expected version 3.32, 4.0 or one with the interface of either; without it there is no --world sim")
   else()
     lab_note_part(simgrid off "not found; without it there is no --world sim")
   endif()
@@ -150,7 +156,7 @@ if(LAB_OWN_ARCHIVE)
   lab_part(zlib HEADER zlib.h LIBRARIES z
     RELEASE z/zlib/zlib_1.2.13.dfsg.orig.tar.bz2
     SHA256 71feb7947e3c00ef125f83b79a4e529bde31171e5babe48b391f06758d1ab0a1
-    INCLUDE . SOURCES *.c WITHOUT "^(contrib|examples|test)/")
+    INCLUDE . SOURCES *.c WITHOUT "^(contrib|examples|test)/" DEFINITIONS HAVE_UNISTD_H=1)
   target_link_libraries(lab_own_archive PUBLIC lab_zlib)
 endif()
 lab_part(pugixml CXX HEADER pugixml.hpp LIBRARIES pugixml
@@ -162,6 +168,11 @@ lab_part(sodium HEADER sodium.h LIBRARIES sodium
   SHA256 d59323c6b712a1519a5daf710b68f5e7fde57040845ffec53850911f10a5d4f4
   INCLUDE src/libsodium/include SOURCES src/libsodium/*.c PRIVATE src/libsodium/include/sodium builds/msvc
   DEFINITIONS CONFIGURED=1)
+if(LAB_OWN_SODIUM)
+  file(COPY "${sodium_SOURCE_DIR}/src/libsodium/include/sodium" "${sodium_SOURCE_DIR}/src/libsodium/include/sodium.h"
+       DESTINATION "${LAB_RELEASES}/sodium")
+  file(COPY "${sodium_SOURCE_DIR}/builds/msvc/version.h" DESTINATION "${LAB_RELEASES}/sodium/sodium")
+endif()
 
 # What only the judge needs; a starter judges nobody. libseccomp makes the filters of system calls that judged programs
 # run under; the others are for many hand-ins: results in SQLite, rosters in CSV, Gradescope's YAML.

@@ -32,7 +32,8 @@ function(lab_note_part name state text)
 endfunction()
 
 # lab_find(name HEADER h [LIBRARIES l...] [HINTS dir...]): sets LAB_NAME_INCLUDE, LAB_NAME_LIBRARIES and, where it is not
-# all there, LAB_NAME_LACKS.
+# all there, LAB_NAME_LACKS. A header in one prefix and a library in another are not of the same version: a wheel's
+# LibTorch brings the headers of fmt alone.
 function(lab_find name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "HEADER" "LIBRARIES;HINTS")
   string(TOUPPER ${name} upper)
@@ -47,6 +48,15 @@ function(lab_find name)
     find_library(LAB_${library_upper}_LIBRARY ${library} ${ARG_HINTS})
     if(LAB_${library_upper}_LIBRARY)
       list(APPEND found "${LAB_${library_upper}_LIBRARY}")
+      # /lib is /usr/lib.
+      get_filename_component(include "${LAB_${upper}_INCLUDE}" REALPATH)
+      get_filename_component(folder "${LAB_${library_upper}_LIBRARY}" DIRECTORY)
+      get_filename_component(folder "${folder}" REALPATH)
+      string(REGEX REPLACE "/include(/.*)?$" "/" prefix "${include}/")
+      string(FIND "${folder}/" "${prefix}" place)
+      if(NOT lacks AND NOT place EQUAL 0)
+        set(lacks "${ARG_HEADER} was found in ${LAB_${upper}_INCLUDE}, but the library in ${folder}")
+      endif()
     elseif(NOT lacks)
       set(lacks "lib${library} was not found")
     endif()
@@ -106,10 +116,12 @@ function(lab_release name path sha256 problem)
 endfunction()
 
 # lab_compile_release(name folder INCLUDE dir | INTO dir [SOURCES pattern...] [WITHOUT regex] [ALSO file] [PRIVATE dir...]
-#                     [DEFINITIONS ...]): lab::name from a release's files, static, and with hidden symbols.
+#                     [DEFINITIONS ...] [WHOLE]): lab::name from a release's files, static, and with hidden symbols.
 # INTO: the headers, which the release has at its top, are included as DIR/HEADER. ALSO: a file that is not the release's.
+# WHOLE: all of it is linked. A linker takes from an archive only what nothing else has, and LibTorch may have a part of
+# another version of it.
 function(lab_compile_release name folder)
-  cmake_parse_arguments(PARSE_ARGV 2 ARG "" "INCLUDE;INTO;WITHOUT;ALSO" "SOURCES;PRIVATE;DEFINITIONS")
+  cmake_parse_arguments(PARSE_ARGV 2 ARG "WHOLE" "INCLUDE;INTO;WITHOUT;ALSO" "SOURCES;PRIVATE;DEFINITIONS")
   set(include "${folder}/${ARG_INCLUDE}")
   if(ARG_INTO)
     file(GLOB headers "${folder}/*.h" "${folder}/*.hpp")
@@ -136,7 +148,11 @@ function(lab_compile_release name folder)
   target_include_directories(lab_own_${name} PRIVATE "${include}" "${LAB_RELEASES}/${name}" ${ARG_PRIVATE})
   target_compile_definitions(lab_own_${name} PRIVATE ${ARG_DEFINITIONS})
   target_compile_options(lab_own_${name} PRIVATE -w)
-  target_link_libraries(lab_${name} INTERFACE lab_own_${name})
+  if(ARG_WHOLE)
+    target_link_libraries(lab_${name} INTERFACE $<LINK_LIBRARY:WHOLE_ARCHIVE,lab_own_${name}>)
+  else()
+    target_link_libraries(lab_${name} INTERFACE lab_own_${name})
+  endif()
 endfunction()
 
 # lab_part(name HEADER h [LIBRARIES l...] [CXX] [OWN] RELEASE path SHA256 sum ...): lab::name; LAB_OWN_NAME and
@@ -170,7 +186,18 @@ function(lab_part name)
   lab_compile_release(${name} "${${name}_SOURCE_DIR}" ${ARG_UNPARSED_ARGUMENTS})
   set(LAB_OWN_${upper} ON PARENT_SCOPE)
   set(${name}_SOURCE_DIR "${${name}_SOURCE_DIR}" PARENT_SCOPE)
+  if(LAB_TORCH_INCLUDE AND EXISTS "${LAB_TORCH_INCLUDE}/${ARG_HEADER}")
+    set_property(GLOBAL APPEND PROPERTY LAB_BEFORE_LIBTORCH lab_${name})
+  endif()
   lab_note_part(${name} own "${${name}_SOURCE_DIR}")
+endfunction()
+
+# lab_own_headers_first(target): those of parts that are compiled here and of which LibTorch's folder has others.
+function(lab_own_headers_first target)
+  get_property(parts GLOBAL PROPERTY LAB_BEFORE_LIBTORCH)
+  foreach(part IN LISTS parts)
+    target_include_directories(${target} SYSTEM BEFORE PRIVATE $<TARGET_PROPERTY:${part},INTERFACE_INCLUDE_DIRECTORIES>)
+  endforeach()
 endfunction()
 
 # lab_try(names result): whether a program with these parts compiles and runs; else the first line that says why not.

@@ -87,7 +87,7 @@ seam 'common/comm/(gloo/|thread/|sim/(backend|engine)|relay/(frame|gathering|hub
 seam 'gloo/' '^common/comm/(gloo/|tests/gloo_)|^common/bench/|/compile_fail/'
 seam 'torch/csrc/distributed' '^common/comm/(gloo/|tests/gloo_)|/compile_fail/'
 seam 'mpi\.h[">]' '^common/bench/mpi_peer\.cpp'
-seam '(simgrid|xbt)/' '^common/comm/sim/(backend|engine)\.'
+seam '(simgrid|xbt)/' '^common/comm/sim/(backend|engine|platform)\.'
 seam 'CLI/' '^common/cli/(app|app_names|tests/app_test)\.cpp|^common/launch/supervise/launch_options\.cpp|/main\.cpp'
 seam 'stb/' '^common/tensor/files/picture'
 seam 'c10/cuda/' '^common/tensor/cuda_memory\.cpp'

@@ -1,6 +1,7 @@
 #include "optC_model_parallel/commands/training_run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
 #include "vae_sequence_parallel/model/checkpoint.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "common/base/errors.h"
 #include "common/comm/messages/endpoint_of.h"

@@ -1,6 +1,7 @@
 #include "common/comm/sim/network.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
 #include "common/comm/watch/wait_graph.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

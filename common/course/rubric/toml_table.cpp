@@ -1,6 +1,7 @@
 #include "common/course/rubric/toml_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <toml++/toml.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "optC_model_parallel/models.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "common/base/errors.h"
 #include "optC_model_parallel/model/layers/pipeline_models.h"

@@ -1,6 +1,7 @@
 #include "grading/mutants/generated/trials/trial_run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <cstring>
