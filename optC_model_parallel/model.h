@@ -61,10 +61,10 @@ ModelSpec part_of(const ModelSpec& model, const Slice& layers);
 
 /// The initial tensors of a training. A tensor depends only on its name and the seed, not on the layers around it, and
 /// is drawn in float64, so that both dtypes start from the same model.
-Parameters first_parameters(const ModelSpec& model, std::uint64_t seed, at::ScalarType dtype);
+Parameters first_parameters(const ModelSpec& model, std::uint64_t seed, const at::TensorOptions& options);
 
 /// All zeros, as new leaves: to assign() values to.
-Parameters zero_parameters(const ModelSpec& model, at::ScalarType dtype);
+Parameters zero_parameters(const ModelSpec& model, const at::TensorOptions& options);
 
 /// Copies that share no storage with the given ones, as new leaves.
 Parameters copy_of(const Parameters& parameters);

@@ -2,7 +2,6 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
-#include <ATen/detail/CUDAHooksInterface.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -27,6 +26,7 @@
 #include "common/launch/supervise/rank_environment.h"
 #include "common/log/sharing.h"
 #include "common/tensor/files/safetensors.h"
+#include "common/tensor/gpus.h"
 
 namespace lab {
 namespace {
@@ -38,6 +38,7 @@ struct Run {
   const LabProgram& program;
   const cli::CommonOptions& options;
   launch::WorldSpec world;
+  int num_gpus = 0;                       ///< that the ranks use
   std::shared_ptr<std::mutex> line_lock;  ///< threads share this process's output
   std::vector<LabStep> steps;
 };
@@ -61,10 +62,11 @@ launch::WorldSpec world_of(const cli::CommonOptions& options, int num_ranks) {
 }
 
 void validate(const cli::CommonOptions& options) {
-  if (options.device == "cuda" && !at::hasCUDA()) {
-    throw UsageError(
-        "--device cuda: this LibTorch has no CUDA, or there is no GPU; hint: leave --device out to use the CPU");
-  }
+  if (options.device != "cpu" && options.world != "processes")
+    throw UsageError(fmt::format(
+        "--device {}: expected --world processes, got {}: ranks of one process share the GPU's allocator and "
+        "its queue, and neither memory nor time would be a rank's own",
+        options.device, options.world));
   if (!options.save_dir.empty()) make_folder("--save", options.save_dir);
   // Files that cannot be written are reported before the run, not after it.
   if (!options.trace_file.empty()) {
@@ -72,13 +74,6 @@ void validate(const cli::CommonOptions& options) {
     AtomicFile{options.trace_file};
   }
   if (!options.json_file.empty()) AtomicFile{options.json_file};
-}
-
-/// The ranks of one machine take its GPUs in turn.
-at::Device device_of(const cli::CommonOptions& options, int local_rank) {
-  if (options.device != "cuda") return at::kCPU;
-  const int num_gpus = at::detail::getCUDAHooks().getNumGPUs();
-  return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(local_rank % num_gpus));
 }
 
 launch::RankBody body_of(const Run& run, const std::string& node, const std::function<int(int)>& local_rank_of) {
@@ -89,18 +84,13 @@ launch::RankBody body_of(const Run& run, const std::string& node, const std::fun
     printing.remember = run.options.repeat == 1 || !run.options.json_file.empty();
     log::Printer printer(printing);
     TensorMap saved;
+    const int local_rank = local_rank_of(comm.rank());
+    const at::Device device = device_of_rank(run.num_gpus, local_rank);
+    prepare_device(device);
     for (int turn = 0; turn < run.options.repeat; ++turn) {
-      const int local_rank = local_rank_of(comm.rank());
       outcome.report.parts.clear();  // those of the last turn count
-      RankRun rank_run{comm,
-                       printer,
-                       run.options,
-                       run.program.calls,
-                       node,
-                       local_rank,
-                       device_of(run.options, local_rank),
-                       saved,
-                       outcome.report.parts};
+      RankRun rank_run{comm,       printer, run.options, run.program.calls,   node,
+                       local_rank, device,  saved,       outcome.report.parts};
       for (const LabStep& step : run.steps) step.run(rank_run);
     }
     outcome.report.lines = printer.lines();
@@ -222,7 +212,12 @@ int run_lab(const cli::App& app, const LabProgram& program, cli::CommonOptions& 
     launch::start_under_debugger(app.arguments(), num_ranks, options.debug_rank);
 
   if (program.prepare && only.empty()) program.prepare(options, num_ranks, environment ? environment->rank : 0);
-  Run run{program, options, world_of(options, num_ranks), nullptr, only.empty() ? program.steps() : named};
+  Run run{program,
+          options,
+          world_of(options, num_ranks),
+          gpus_for(options.device),
+          nullptr,
+          only.empty() ? program.steps() : named};
   run.world.fingerprint = fingerprint_of(program, app, only);
   if (run.world.kind == launch::WorldKind::kThreads) run.line_lock = std::make_shared<std::mutex>();
   return environment ? join(run, *environment) : launch(run);

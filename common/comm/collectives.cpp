@@ -58,7 +58,7 @@ std::vector<at::Tensor> Collectives::all_gather(const at::Tensor& tensor, Source
   const auto begun = begin("all_gather", moved, where);
   std::vector<std::int64_t> shape = moved.sizes().vec();
   shape.insert(shape.begin(), size());
-  const at::Tensor out = at::empty(shape, moved.options());
+  const at::Tensor out = staging_for(tensor, shape);
   if (size() > 1) {
     backend_->all_gather(moved, out, group_);
   } else {
@@ -79,7 +79,7 @@ at::Tensor Collectives::reduce_scatter(const at::Tensor& tensor, SourceLine wher
   const auto begun = begin("reduce_scatter", moved, where);
   std::vector<std::int64_t> shape = moved.sizes().vec();
   shape[0] /= size();
-  const at::Tensor out = at::empty(shape, moved.options());
+  const at::Tensor out = staging_for(tensor, shape);
   if (size() > 1) {
     std::vector<std::int64_t> chunked = shape;
     chunked.insert(chunked.begin(), size());
@@ -109,8 +109,7 @@ std::vector<at::Tensor> Collectives::all_to_all(const std::vector<at::Tensor>& p
   std::uint64_t bytes_sent = 0, bytes_received = 0;
   for (std::size_t member = 0; member < parts.size(); ++member) {
     sent.push_back(on_wire(parts[member]));
-    received.push_back(member == self ? parts[self].clone()
-                                      : at::empty(shapes[member], on_wire(parts[self]).options()));
+    received.push_back(member == self ? parts[self].clone() : staging_for(parts[self], shapes[member]));
     if (member == self) continue;
     bytes_sent += parts[member].nbytes();
     bytes_received += received[member].nbytes();

@@ -11,11 +11,6 @@
 namespace lab::comm {
 namespace {
 
-/// The device of the copy that is sent in place of a tensor.
-at::Device wire_device(const at::Tensor& tensor) {
-  return tensor.is_meta() ? at::kMeta : at::kCPU;
-}
-
 bool travels_itself(const at::Tensor& tensor) {
   return (tensor.device().is_cpu() || tensor.is_meta()) && tensor.is_contiguous();
 }
@@ -88,8 +83,7 @@ Request PointToPoint::post_send(const at::Tensor& tensor, int dst_rank, int tag,
 Request PointToPoint::post_recv(const at::Tensor& tensor, int src_rank, int tag, SourceLine where, bool at_once) {
   const int peer_rank = peer("receive from", src_rank, where);
   require_defined(tensor, rank(), fmt::format("receive from rank {}", src_rank), where);
-  const at::Tensor target =
-      travels_itself(tensor) ? tensor : at::empty(tensor.sizes(), tensor.options().device(wire_device(tensor)));
+  const at::Tensor target = travels_itself(tensor) ? tensor : staging_for(tensor, tensor.sizes());
   return post({Direction::kRecv, peer_rank, tag, where, at_once}, tensor, target);
 }
 
@@ -109,8 +103,9 @@ Request PointToPoint::post(const Envelope& envelope, const at::Tensor& user_tens
 void PointToPoint::agree(const std::string& operation, const at::Tensor& tensor, SourceLine where) {
   require_defined(tensor, rank(), operation, where);
   if (!endpoint_->careful()) return;
+  // Only its contract is sent: one value, repeated, has it.
   const at::Tensor moved =
-      tensor.is_cpu() || tensor.is_meta() ? tensor : at::empty(tensor.sizes(), tensor.options().device(at::kMeta));
+      tensor.is_cpu() || tensor.is_meta() ? tensor : at::zeros({}, tensor.scalar_type()).expand(tensor.sizes());
   comm::agree(endpoint_->transport(), group_, operation, moved, where);
 }
 

@@ -11,6 +11,8 @@ CudaMemoryReading read_cuda_memory(int device_index) {
 }
 
 void reset_cuda_peak(int device_index) {
+  at::empty({0},
+            at::Device(at::kCUDA, static_cast<at::DeviceIndex>(device_index)));  // the allocator exists from here on
   c10::cuda::CUDACachingAllocator::resetPeakStats(static_cast<c10::DeviceIndex>(device_index));
 }
 

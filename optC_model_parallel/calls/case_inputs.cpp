@@ -35,8 +35,8 @@ Dataset dataset_of(const CaseInputs& inputs) {
   return {images_at(inputs, "input.train."), images_at(inputs, "input.test.")};
 }
 
-at::ScalarType dtype_of(const CaseInputs& inputs) {
-  return inputs.integer("is_float32") != 0 ? at::kFloat : at::kDouble;
+at::TensorOptions tensor_options_of(const CaseInputs& inputs) {
+  return at::TensorOptions(inputs.integer("is_float32") != 0 ? at::kFloat : at::kDouble).device(inputs.device);
 }
 
 Parameters weights_of(const ModelSpec& layers, const CaseInputs& inputs) {
@@ -45,7 +45,7 @@ Parameters weights_of(const ModelSpec& layers, const CaseInputs& inputs) {
   for (const auto& [name, tensor] : inputs.tensors) {
     if (name.rfind(prefix, 0) == 0) values[name.substr(prefix.size())] = tensor;
   }
-  Parameters weights = zero_parameters(layers, dtype_of(inputs));
+  Parameters weights = zero_parameters(layers, tensor_options_of(inputs));
   assign(layers, weights, values);
   return weights;
 }

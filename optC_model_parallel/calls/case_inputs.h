@@ -7,7 +7,7 @@
 #include "optC_model_parallel/model/data/images.h"
 #include "optC_model_parallel/model/parallel/parallel_strategies.h"
 
-// What a case's inputs mean. Everything is on the CPU, where models are trained.
+// What a case's inputs mean. Images are on the CPU, what is computed from them where the case is run.
 namespace lab::optc {
 
 PipelineOptions pipeline_options_of(const CaseInputs& inputs);
@@ -19,10 +19,10 @@ Images images_of(const CaseInputs& inputs);
 TensorMap inputs_of(const Dataset& data);
 Dataset dataset_of(const CaseInputs& inputs);
 
-/// What the inputs say that a model is computed in: float32 if "is_float32" is 1, or else float64.
-at::ScalarType dtype_of(const CaseInputs& inputs);
+/// What the inputs say that a model is computed in and on: float32 if "is_float32" is 1, or else float64.
+at::TensorOptions tensor_options_of(const CaseInputs& inputs);
 
-/// The weights of these layers, each "weight.<name>", in dtype_of(inputs), as new leaves.
+/// The weights of these layers, each "weight.<name>", as tensor_options_of(inputs), as new leaves.
 /// Errors    UsageError: one is missing, or has another shape or dtype
 Parameters weights_of(const ModelSpec& layers, const CaseInputs& inputs);
 

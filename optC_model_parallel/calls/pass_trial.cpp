@@ -55,7 +55,7 @@ TensorMap pass_trial(Communicator& comm, const CaseInputs& inputs, const GpipeFu
   const ModelSpec own = layers_of_rank(plan, comm.rank());
   const Parameters weights = weights_of(own, inputs);
   const Images images = images_of(inputs);
-  const MicroBatchData batch(images, {at::arange(images.size(), at::kLong)}, m, dtype_of(inputs));
+  const MicroBatchData batch(images, {at::arange(images.size(), at::kLong)}, m, tensor_options_of(inputs));
   StagesUnderTest stages = make_stages(plan, weights, options.recompute, batch, comm);
   CountedStages counted(stages, options.num_chunks);
   const pipeline::Buffers buffers = stage_buffers(plan, batch);

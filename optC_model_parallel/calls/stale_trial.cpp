@@ -25,7 +25,8 @@ std::vector<double> train_in_two(Strategy& strategy, const Images& images, const
 
 TensorMap stale_trial(Communicator& comm, const CaseInputs& inputs, const MakeVersionRule& make_rule) {
   const PipelineOptions options = pipeline_options_of(inputs);
-  const TrainingOptions training = stale_training(inputs.integer("batch_size"), inputs.seed);
+  TrainingOptions training = stale_training(inputs.integer("batch_size"), inputs.seed);
+  training.device = inputs.device;
   const StagePlan plan = plan_of_trial(inputs, comm.size());
   const auto strategy = asynchronous_pipeline(plan, training, options.num_micro_batches,
                                               make_rule(options, comm.rank(), comm.size()), comm);

@@ -56,7 +56,8 @@ PipelineOptions gpipe_of_five() {
 }
 
 TensorMap pipeline_training_trial(Communicator& comm, const CaseInputs& inputs) {
-  const TrainingOptions options = pipeline_training_options(comm.size(), inputs.seed);
+  TrainingOptions options = pipeline_training_options(comm.size(), inputs.seed);
+  options.device = inputs.device;
   return pipeline_training_of(*pipeline_parallel(options, gpipe_of_five(), comm), comm, inputs);
 }
 
@@ -74,6 +75,7 @@ TrainingOptions tensor_training_options(const std::string& model, const CaseInpu
   options.num_epochs = kNumTrainingEpochs;
   options.batch_size = inputs.integer("batch_size");
   options.optimizer.learning_rate = inputs.number("learning_rate");
+  options.device = inputs.device;
   return options;
 }
 

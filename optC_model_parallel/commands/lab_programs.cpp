@@ -54,11 +54,15 @@ std::string curve_file(const cli::CommonOptions& common, const CheckedTraining& 
 
 void train(RankRun& run, const Lab& lab) {
   const Dataset data = load_data_on_ranks(lab.options, run.comm.collectives());
+  std::vector<CheckedTraining> trainings = lab.trainings;
   std::vector<TrainingRun> runs;
-  for (const CheckedTraining& training : lab.trainings) runs.push_back(training.run);
+  for (CheckedTraining& training : trainings) {
+    training.run.training.device = run.device;
+    runs.push_back(training.run);
+  }
   const std::vector<TrainingRecord> references = train_references(runs, data, run.comm);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const CheckedTraining& training = lab.trainings[i];
+    const CheckedTraining& training = trainings[i];
     const TrainingRecord record = train_and_compare(run, training, data, references[i]);
     if (record.losses.empty()) continue;
     // All ranks that know the losses have the same ones; the last one always does.

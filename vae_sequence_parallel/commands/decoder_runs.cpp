@@ -1,7 +1,6 @@
 #include "vae_sequence_parallel/commands/decoder_runs.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
@@ -10,6 +9,7 @@
 #include <functional>
 
 #include "common/launch/run_ranks.h"
+#include "common/tensor/gpus.h"
 #include "common/tensor/peak_memory.h"
 #include "common/tensor/seeded.h"
 #include "vae_sequence_parallel/commands/steps.h"
@@ -34,11 +34,6 @@ class SeededOnDevice : public WeightSource {
   SeededWeights seeded_;
   const at::Device device_;
 };
-
-at::Device device_of(const DecoderRun& run, int rank) {
-  if (!run.on_gpu) return at::kCPU;
-  return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(rank % at::detail::getCUDAHooks().getNumGPUs()));
-}
 
 /// One rank's bytes and seconds: [parameters, activations], [num_turns]. Only a single turn is measured in bytes: the
 /// table of the handout's bonus is that of the student's peak_bytes_of(), and timing does not depend on it.
@@ -72,7 +67,8 @@ Model make_model(const DecoderRun& run, at::Device device, Where&... where) {
 TensorMap decode_on(const DecoderRun& run, Communicator& comm) {
   const c10::NoGradGuard no_gradient;
   at::set_num_threads(run.threads_per_rank);
-  const at::Device device = device_of(run, comm.rank());
+  const at::Device device = device_of_rank(run.num_gpus, comm.rank());
+  prepare_device(device);
   const std::int64_t factor = run.config.downsampling();
   const at::Tensor z = seeded_randn({1, run.config.z_channels, run.height / factor, run.width / factor}, kSeed)
                            .to(device)

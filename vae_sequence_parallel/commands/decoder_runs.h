@@ -15,7 +15,7 @@ struct DecoderRun {
   std::int64_t height = 256, width = 256;  ///< of the picture that is decoded
   int num_ranks = 1;
   bool serial = false;       ///< the serial decoder, on one rank
-  bool on_gpu = false;       ///< ranks take the machine's GPUs in turn
+  int num_gpus = 0;          ///< that the ranks use
   int threads_per_rank = 1;  ///< within an operation
   int num_turns = 1;         ///< timed; if there are several, after an untimed one
   double timeout_seconds = 900;

@@ -1,4 +1,3 @@
-#include <ATen/detail/CUDAHooksInterface.h>
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -6,6 +5,7 @@
 #include "common/base/files.h"
 #include "common/base/numbers.h"
 #include "common/plot/plot.h"
+#include "common/tensor/gpus.h"
 #include "vae_sequence_parallel/cases/megabytes.h"
 #include "vae_sequence_parallel/commands/commands.h"
 #include "vae_sequence_parallel/commands/decoder_runs.h"
@@ -51,14 +51,12 @@ struct MemoryOptions {
 };
 
 ExitCode measure_memory(const MemoryOptions& options) {
-  if (options.device == "cuda" && !at::hasCUDA())
-    throw UsageError("--device cuda: this LibTorch has no CUDA, or there is no GPU; hint: leave --device out");
   const std::vector<std::int64_t> numbers = numbers_in("--ranks", options.ranks, {1, 64});
 
   DecoderRun run;
   run.config = options.config == "flux" ? flux_config() : small_config();
   run.height = run.width = options.size;
-  run.on_gpu = options.device == "cuda";
+  run.num_gpus = gpus_for(options.device);
   fmt::print("decoding to {} x {}, {}, MB = 10^6 bytes\n", options.size, options.size, options.config);
   FirstRow first;
   if (options.no_serial) {

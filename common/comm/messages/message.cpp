@@ -70,8 +70,14 @@ void require_defined(const at::Tensor& tensor, int rank, const std::string& acti
 }
 
 at::Tensor on_wire(const at::Tensor& tensor) {
-  if (tensor.is_meta()) return tensor.detach().contiguous();
-  return tensor.detach().cpu().contiguous();
+  if (tensor.is_cpu() || tensor.is_meta()) return tensor.detach().contiguous();
+  return staging_for(tensor, tensor.sizes()).copy_(tensor.detach());
+}
+
+at::Tensor staging_for(const at::Tensor& tensor, at::IntArrayRef shape) {
+  const at::TensorOptions options =
+      at::TensorOptions(tensor.scalar_type()).device(tensor.is_meta() ? at::kMeta : at::kCPU);
+  return at::empty(shape, tensor.is_cuda() ? options.pinned_memory(true) : options);
 }
 
 }  // namespace lab::comm

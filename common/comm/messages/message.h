@@ -51,4 +51,8 @@ void require_defined(const at::Tensor& tensor, int rank, const std::string& acti
 /// The tensor that is actually sent: the caller's own if possible (on the CPU or meta, contiguous), else a copy.
 at::Tensor on_wire(const at::Tensor& tensor);
 
+/// An uninitialized tensor for what is sent or received in place of the caller's: on the CPU, page-locked if that one is
+/// on a GPU, which then copies it without another copy in between; on meta if that one is.
+at::Tensor staging_for(const at::Tensor& tensor, at::IntArrayRef shape);
+
 }  // namespace lab::comm

@@ -33,6 +33,21 @@ TEST_CASE("one that is created later starts at zero") {
   CHECK(outer.peak_bytes() == 5120);
 }
 
+TEST_CASE("on a GPU it is what the allocator held") {
+  if (!at::hasCUDA()) {
+    MESSAGE("skipped: no GPU that this LibTorch can use");
+    return;
+  }
+  const auto options = at::TensorOptions(at::kByte).device(at::Device(at::kCUDA, 0));
+  constexpr std::int64_t kMiB = 1 << 20;
+  const at::Tensor before = at::empty({8 * kMiB}, options);
+  const PeakMemory memory(options.device());
+  { const at::Tensor first = at::empty({3 * kMiB}, options), second = at::empty({2 * kMiB}, options); }
+  const at::Tensor held = at::empty({kMiB}, options);
+  CHECK(memory.peak_bytes() == 5 * kMiB);
+  CHECK(memory.held_bytes() == kMiB);
+}
+
 TEST_CASE("a GPU without CUDA is refused") {
   if (at::hasCUDA()) {
     MESSAGE("skipped: this LibTorch has CUDA");

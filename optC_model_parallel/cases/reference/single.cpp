@@ -9,7 +9,7 @@ namespace lab::optc {
 
 Learner whole_learner(const TrainingOptions& options) {
   ModelSpec model = model_named(options.model);
-  Parameters first = first_parameters(model, options.seed, options.dtype);
+  Parameters first = first_parameters(model, options.seed, options.tensors());
   return {std::move(model), std::move(first), options.optimizer};
 }
 

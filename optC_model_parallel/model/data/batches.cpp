@@ -32,8 +32,8 @@ std::int64_t num_batches(std::int64_t num_images, std::int64_t batch_size) {
   return (num_images + batch_size - 1) / batch_size;
 }
 
-at::Tensor normalized(const Images& images, const at::Tensor& indices, at::ScalarType dtype) {
-  return images.pixels.index_select(0, indices).to(dtype).div_(255).sub_(0.5).div_(0.5);
+at::Tensor normalized(const Images& images, const at::Tensor& indices, const at::TensorOptions& options) {
+  return images.pixels.index_select(0, indices).to(options.device()).to(options).div_(255).sub_(0.5).div_(0.5);
 }
 
 at::Tensor labels_of(const Images& images, const at::Tensor& indices) {

@@ -33,7 +33,7 @@ class EpochBatches {
 std::int64_t num_batches(std::int64_t num_images, std::int64_t batch_size);
 
 /// These images as a model's input: [B, 3, 32, 32], pixels from -1 to 1, (x / 255 - 0.5) / 0.5.
-at::Tensor normalized(const Images& images, const at::Tensor& indices, at::ScalarType dtype);
+at::Tensor normalized(const Images& images, const at::Tensor& indices, const at::TensorOptions& options);
 
 /// [B] int64
 at::Tensor labels_of(const Images& images, const at::Tensor& indices);

@@ -44,15 +44,15 @@ ModelSpec part_of(const ModelSpec& model, const Slice& layers) {
   return {model.name, {begin + layers.begin, begin + layers.end()}};
 }
 
-Parameters first_parameters(const ModelSpec& model, std::uint64_t seed, at::ScalarType dtype) {
+Parameters first_parameters(const ModelSpec& model, std::uint64_t seed, const at::TensorOptions& options) {
   return made_of(model, [&](const ParameterSpec& spec, std::size_t, std::size_t) {
-    return draw_parameter(spec, seed).to(dtype);  //
+    return draw_parameter(spec, seed).to(options);  //
   });
 }
 
-Parameters zero_parameters(const ModelSpec& model, at::ScalarType dtype) {
+Parameters zero_parameters(const ModelSpec& model, const at::TensorOptions& options) {
   return made_of(model, [&](const ParameterSpec& spec, std::size_t, std::size_t) {
-    return at::zeros(spec.shape, dtype);  //
+    return at::zeros(spec.shape, options);  //
   });
 }
 

@@ -11,8 +11,8 @@
 namespace lab::optc {
 
 MicroBatchData::MicroBatchData(const Images& images, std::vector<at::Tensor> batches, std::int64_t per_batch,
-                               at::ScalarType dtype)
-    : images_(images), batches_(std::move(batches)), per_batch_(per_batch), dtype_(dtype) {
+                               const at::TensorOptions& options)
+    : images_(images), batches_(std::move(batches)), per_batch_(per_batch), options_(options) {
   for (const at::Tensor& indices : batches_) {
     slices_.push_back(micro_batches(indices.size(0), per_batch));
     const auto count = static_cast<std::int64_t>(slices_.back().size());
@@ -33,11 +33,11 @@ std::int64_t MicroBatchData::batch_size(std::int64_t micro_batch) const {
 }
 
 at::Tensor MicroBatchData::pixels(std::int64_t micro_batch) const {
-  return normalized(images_, indices(micro_batch), dtype_);
+  return normalized(images_, indices(micro_batch), options_);
 }
 
 at::Tensor MicroBatchData::labels(std::int64_t micro_batch) const {
-  return labels_of(images_, indices(micro_batch));
+  return labels_of(images_, indices(micro_batch)).to(options_.device());
 }
 
 const Slice& MicroBatchData::slice(std::int64_t micro_batch) const {
@@ -82,7 +82,7 @@ pipeline::Buffers stage_buffers(const StagePlan& plan, const MicroBatchData& dat
   return [&plan, &data](int stage, int micro_batch) {
     std::vector<std::int64_t> shape = plan.out_shape(stage - 1);
     shape.insert(shape.begin(), data.size(micro_batch));
-    return at::empty(shape, data.dtype());
+    return at::empty(shape, data.options());
   };
 }
 

@@ -22,11 +22,12 @@ class MicroBatchData {
  public:
   /// Each batch as the indices [B] of its images, split by micro_batches(). The images must outlive it.
   /// Errors    ContractError: micro_batches() returns too many or too few
-  MicroBatchData(const Images& images, std::vector<at::Tensor> batches, std::int64_t per_batch, at::ScalarType dtype);
+  MicroBatchData(const Images& images, std::vector<at::Tensor> batches, std::int64_t per_batch,
+                 const at::TensorOptions& options);
 
   std::int64_t num_micro_batches() const { return static_cast<std::int64_t>(batches_.size()) * per_batch_; }
   std::int64_t per_batch() const { return per_batch_; }
-  at::ScalarType dtype() const { return dtype_; }
+  const at::TensorOptions& options() const { return options_; }  ///< of its tensors
 
   std::int64_t size(std::int64_t micro_batch) const;        ///< number of its images; may be 0
   std::int64_t batch_size(std::int64_t micro_batch) const;  ///< number of images of its batch
@@ -42,7 +43,7 @@ class MicroBatchData {
   std::vector<at::Tensor> batches_;
   std::vector<std::vector<Slice>> slices_;  ///< of each batch
   std::int64_t per_batch_;
-  at::ScalarType dtype_;
+  at::TensorOptions options_;
 };
 
 /// A stage's computation, for any weights.

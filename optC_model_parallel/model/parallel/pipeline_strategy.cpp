@@ -38,7 +38,7 @@ class PipelineTraining : public Strategy {
   bool is_last_rank() const { return comm_.rank() == comm_.size() - 1; }
 
   const StagePlan plan_;
-  const at::ScalarType dtype_;
+  const at::TensorOptions tensors_;
   Communicator& comm_;
   Learner learner_;
 
@@ -49,14 +49,14 @@ class PipelineTraining : public Strategy {
 
 PipelineTraining::PipelineTraining(StagePlan plan, const TrainingOptions& options, Communicator& comm)
     : plan_(std::move(plan)),
-      dtype_(options.dtype),
+      tensors_(options.tensors()),
       comm_(comm),
       learner_(layers_of_rank(plan_, comm.rank()),
-               first_parameters(layers_of_rank(plan_, comm.rank()), options.seed, options.dtype), options.optimizer) {}
+               first_parameters(layers_of_rank(plan_, comm.rank()), options.seed, tensors_), options.optimizer) {}
 
 at::Tensor PipelineTraining::logits(const Images& images, const OnBatch& on_batch) {
   return batched_logits(
-      images, dtype_, [this](const at::Tensor& x) { return answers_of(x); }, on_batch);
+      images, tensors_, [this](const at::Tensor& x) { return answers_of(x); }, on_batch);
 }
 
 at::Tensor PipelineTraining::answers_of(const at::Tensor& images) const {
@@ -91,7 +91,7 @@ class SynchronousPipeline : public PipelineTraining {
 
   void train(const Images& images, const EpochBatches& batches, const Slice& steps, const OnLoss& on_loss) override {
     for (std::int64_t step = steps.begin; step < steps.end(); ++step) {
-      const MicroBatchData batch(images, {batches.indices(step)}, num_micro_batches_, dtype_);
+      const MicroBatchData batch(images, {batches.indices(step)}, num_micro_batches_, tensors_);
       stages_.begin(batch);
       pass(stage_buffers(plan_, batch));
       if (is_last_rank()) on_loss(stages_.loss());
@@ -126,7 +126,7 @@ class AsynchronousPipeline : public PipelineTraining {
     if (steps.size == 0) return;
     std::vector<at::Tensor> indices;
     for (std::int64_t step = steps.begin; step < steps.end(); ++step) indices.push_back(batches.indices(step));
-    const MicroBatchData data(images, std::move(indices), num_micro_batches_, dtype_);
+    const MicroBatchData data(images, std::move(indices), num_micro_batches_, tensors_);
     const auto count = static_cast<int>(data.num_micro_batches());
     StashedStage stage(plan_, learner_, version_of_, data, on_loss, comm_);
     run_schedule(pipeline::make_schedule({"1f1b", plan_.num_ranks, count}), comm_.point_to_point(), stage,

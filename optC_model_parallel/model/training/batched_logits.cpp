@@ -10,7 +10,7 @@
 
 namespace lab::optc {
 
-at::Tensor batched_logits(const Images& images, at::ScalarType dtype,
+at::Tensor batched_logits(const Images& images, const at::TensorOptions& options,
                           const std::function<at::Tensor(const at::Tensor& x)>& function,
                           const std::function<void()>& on_batch) {
   constexpr std::int64_t kBatch = 256;
@@ -19,11 +19,11 @@ at::Tensor batched_logits(const Images& images, at::ScalarType dtype,
   std::int64_t done = 0;
   do {
     const std::int64_t end = std::min(done + kBatch, images.size());
-    parts.push_back(function(normalized(images, at::arange(done, end, at::kLong), dtype)));
+    parts.push_back(function(normalized(images, at::arange(done, end, at::kLong), options)));
     done = end;
     if (on_batch) on_batch();
   } while (done < images.size());
-  return parts.front().defined() ? at::cat(parts) : at::Tensor();
+  return parts.front().defined() ? at::cat(parts).cpu() : at::Tensor();
 }
 
 }  // namespace lab::optc

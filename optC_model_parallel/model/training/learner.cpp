@@ -11,7 +11,8 @@ Learner::Learner(ModelSpec model, Parameters first, const OptimizerOptions& opti
 
 TensorMap Learner::tensors() const {
   TensorMap all = named(model_, parameters_);
-  for (auto& [name, tensor] : all) tensor = tensor.clone();
+  for (auto& [name, tensor] : all)
+    tensor = tensor.to(at::kCPU, tensor.scalar_type(), /*non_blocking=*/false, /*copy=*/true);
   return all;
 }
 

@@ -44,7 +44,7 @@ std::unique_ptr<torch::optim::Optimizer> made(const std::vector<at::Tensor>& ten
   throw UsageError(fmt::format("optimizer '{}': expected sgd or adam", options.kind));
 }
 
-/// Removes a tensor from the map and returns a copy; undefined if there is none.
+/// Removes a tensor from the map and returns a copy, where the other one is; undefined if there is none.
 at::Tensor taken(TensorMap& rest, const std::string& name, const at::Tensor& like) {
   const auto found = rest.find(name);
   if (found == rest.end()) return {};
@@ -53,7 +53,7 @@ at::Tensor taken(TensorMap& rest, const std::string& name, const at::Tensor& lik
   if (value.sizes() != like.sizes() || value.scalar_type() != like.scalar_type())
     throw UsageError(
         fmt::format("optimizer's state: expected '{}' to be {}, got {}", name, describe(like), describe(value)));
-  return value.clone();
+  return value.clone().to(like.device());
 }
 
 }  // namespace
@@ -87,12 +87,12 @@ TensorMap Optimizer::state() const {
     if (found == states.end()) continue;
     if (state_->is_adam) {
       const auto& adam = static_cast<const torch::optim::AdamParamState&>(*found->second);
-      all["exp_avg." + name] = adam.exp_avg().clone();
-      all["exp_avg_sq." + name] = adam.exp_avg_sq().clone();
+      all["exp_avg." + name] = adam.exp_avg().clone().cpu();
+      all["exp_avg_sq." + name] = adam.exp_avg_sq().clone().cpu();
       all["step." + name] = at::scalar_tensor(adam.step(), at::kLong);
     } else {
       const auto& sgd = static_cast<const torch::optim::SGDParamState&>(*found->second);
-      all["momentum." + name] = sgd.momentum_buffer().clone();
+      all["momentum." + name] = sgd.momentum_buffer().clone().cpu();
     }
   }
   return all;

@@ -12,7 +12,7 @@ TensorMap gradients_of(const Learner& learner) {
   const Tensors tensors = learning(learner.model(), learner.parameters());
   for (std::size_t i = 0; i < names.size(); ++i) {
     const at::Tensor& gradient = tensors[i].grad();
-    gradients[names[i]] = gradient.defined() ? gradient.detach().clone() : at::zeros_like(tensors[i]).detach();
+    gradients[names[i]] = (gradient.defined() ? gradient : at::zeros_like(tensors[i])).detach().clone().cpu();
   }
   return gradients;
 }

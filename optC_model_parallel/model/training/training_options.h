@@ -13,10 +13,13 @@ namespace lab::optc {
 struct TrainingOptions {
   std::string model = "tutorial";
   at::ScalarType dtype = at::kDouble;
+  at::Device device = at::kCPU;  ///< where weights and activations are; images and records are on the CPU
   std::uint64_t seed = 42;
   std::int64_t batch_size = 32;
   std::int64_t num_epochs = 4;
   OptimizerOptions optimizer;
+
+  at::TensorOptions tensors() const { return at::TensorOptions(dtype).device(device); }
 };
 
 /// How ranks share the work of a pipeline.

@@ -28,7 +28,7 @@ class WholeModel : public Strategy {
   Learner& learner() { return learner_; }
 
  private:
-  at::ScalarType dtype_;
+  at::TensorOptions tensors_;
   Learner learner_;
 };
 
