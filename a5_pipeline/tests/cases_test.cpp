@@ -18,10 +18,6 @@ TEST_CASE("the reference passes every case at every world size") {
   check_all_pass(launch::WorldKind::kThreads, 4, 20231);
 }
 
-TEST_CASE("and on a device that is not the CPU") {
-  CHECK(testing::problem_elsewhere(all_cases(), calls()) == "");
-}
-
 TEST_CASE("and in the simulated world") {
   if (!comm::SimWorld::available()) {
     MESSAGE("skipped: this build has no SimGrid");

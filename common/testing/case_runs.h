@@ -10,7 +10,6 @@
 
 #include "common/checks/case.h"
 #include "common/checks/time_bound.h"
-#include "common/testing/stand_in_device.h"
 #include "common/testing/worlds.h"
 
 // Runs a lab's cases on every rank of a world, with the lab's own calls or with wrong ones.
@@ -38,15 +37,16 @@ inline std::string late_ranks(const Case& test_case, const launch::WorldOutcome&
 using DeviceOfRank = at::Device (*)(int rank);
 
 /// Runs all cases on every rank of a world; empty if each rank passed all that it must run, but those that it skips for
-/// the world's size, otherwise why not.
-inline std::string problem_of_cases(
-    const std::vector<Case>& cases, const CallTable& calls, launch::WorldKind kind, int size, std::uint64_t seed,
-    std::size_t num_skipped = 0, DeviceOfRank device_of = [](int) { return at::Device(at::kCPU); }) {
+/// the world's size, otherwise why not. `device_of`: called by the ranks; null: all on the CPU.
+inline std::string problem_of_cases(const std::vector<Case>& cases, const CallTable& calls, launch::WorldKind kind,
+                                    int size, std::uint64_t seed, std::size_t num_skipped = 0,
+                                    DeviceOfRank device_of = nullptr) {
   const auto run_all = [&](Communicator& comm, launch::RankOutcome& own) {
     std::int64_t num_passed = 0;
     for (const Case& test_case : cases) {
       if (!is_asked(test_case, comm.rank())) continue;
-      const CaseResult result = run_case(test_case, calls, comm, seed, device_of(comm.rank()));
+      const at::Device device = device_of == nullptr ? at::kCPU : device_of(comm.rank());
+      const CaseResult result = run_case(test_case, calls, comm, seed, device);
       if (result.skipped.empty() && !result.passed()) {
         throw std::runtime_error(
             fmt::format("{}: max diff {} {}", test_case.name, result.comparison.max_diff, result.over_budget));
@@ -67,21 +67,10 @@ inline std::string problem_of_cases(
     if (got != expected) return fmt::format("{}rank {}: expected {} cases, got {}", where, rank, expected, got);
   }
   // Elsewhere backward() may be on a thread whose work is not counted.
-  if (!device_of(0).is_cpu()) return "";
+  if (device_of != nullptr) return "";
   for (const Case& test_case : cases) {
     const std::string late = late_ranks(test_case, outcome, seed);
     if (!late.empty()) return where + test_case.name + ": " + late;
-  }
-  return "";
-}
-
-/// Runs each case on four ranks on a device that is not the CPU; empty: all passed. Not where LibTorch has CUDA, whose
-/// backward() knows no other device.
-inline std::string problem_elsewhere(const std::vector<Case>& cases, const CallTable& calls) {
-  if (at::hasCUDA()) return "";
-  for (const Case& one : cases) {
-    const std::string problem = problem_of_cases({one}, calls, launch::WorldKind::kThreads, 4, 42, 0, stand_in_device);
-    if (!problem.empty()) return one.name + ": " + problem;
   }
   return "";
 }

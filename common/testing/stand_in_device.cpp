@@ -15,7 +15,7 @@ namespace {
 
 constexpr c10::DeviceType kType = c10::DeviceType::PrivateUse1;
 constexpr c10::DispatchKey kKey = c10::DispatchKey::PrivateUse1;
-constexpr int kNumDevices = 64;
+constexpr int kNumDevices = 8;
 
 /// Addresses of the device have a bit that makes the processor refuse them.
 constexpr std::uintptr_t kFar = std::uintptr_t{1} << 62;
@@ -180,8 +180,6 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   c10::DeviceIndex deviceCount() const noexcept override { return kNumDevices; }
 };
 
-C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard)
-
 TORCH_LIBRARY_IMPL(_, PrivateUse1, library) {
   library.fallback(torch::CppFunction::makeFromBoxedFunction<&on_cpu>());
 }
@@ -197,6 +195,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
 }  // namespace
 
 at::Device stand_in_device(int rank) {
+  static const c10::impl::DeviceGuardImplRegistrar registrar(kType, new Guard);
   return at::Device(kType, static_cast<at::DeviceIndex>(rank % kNumDevices));
 }
 

@@ -28,10 +28,6 @@ TEST_CASE("the reference passes every case within its bounds at every world size
   check_all_pass(launch::WorldKind::kThreads, 3, 20231);
 }
 
-TEST_CASE("and on a device that is not the CPU") {
-  CHECK(testing::problem_elsewhere(all_cases(), calls()) == "");
-}
-
 TEST_CASE("and in the simulated world") {
   if (!comm::SimWorld::available()) {
     MESSAGE("skipped: this build has no SimGrid");

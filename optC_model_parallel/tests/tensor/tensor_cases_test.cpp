@@ -31,10 +31,6 @@ TEST_CASE("the reference passes every case of tensor parallelism within its boun
   check_all_pass(3, 20231);
 }
 
-TEST_CASE("and on a device that is not the CPU") {
-  CHECK(testing::problem_elsewhere(tensor_cases(), calls()) == "");
-}
-
 /// Unlike in the tests above, what must be the same on all ranks is compared, too.
 TEST_CASE("the reference is judged right in every case of tensor parallelism") {
   for (const int size : {2, 3}) {
