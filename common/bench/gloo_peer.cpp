@@ -5,11 +5,9 @@
 #include <gloo/alltoall.h>
 #include <gloo/barrier.h>
 #include <gloo/broadcast.h>
-#include <gloo/rendezvous/context.h>
-#include <gloo/rendezvous/file_store.h>
-#include <gloo/rendezvous/prefix_store.h>
-#include <gloo/transport/tcp/device.h>
 #include <sched.h>
+
+#include "common/bench/raw_gloo.h"
 
 namespace lab {
 
@@ -38,12 +36,7 @@ SchedulingScope::~SchedulingScope() {
 GlooPeer::GlooPeer(const std::string& folder, int rank, int size, Scheduling scheduling)
     : impl_(std::make_unique<Impl>()) {
   const SchedulingScope scope(scheduling);  // Gloo's thread inherits it
-  gloo::transport::tcp::attr attr("127.0.0.1");
-  auto device = gloo::transport::tcp::CreateDevice(attr);
-  impl_->context = std::make_shared<gloo::rendezvous::Context>(rank, size);
-  gloo::rendezvous::FileStore files(folder);
-  gloo::rendezvous::PrefixStore store(scheduling == Scheduling::kBatch ? "batch" : "usual", files);
-  impl_->context->connectFullMesh(store, device);
+  impl_->context = raw_gloo(folder + (scheduling == Scheduling::kBatch ? "/batch" : "/usual"), rank, size);
 }
 
 GlooPeer::~GlooPeer() = default;

@@ -1,9 +1,6 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
-#include <gloo/rendezvous/context.h>
-#include <gloo/rendezvous/file_store.h>
-#include <gloo/transport/tcp/device.h>
 #include <gloo/transport/unbound_buffer.h>
 #include <unistd.h>
 
@@ -12,6 +9,7 @@
 #include <cstdio>
 
 #include "common/bench/machine_load.h"
+#include "common/bench/raw_gloo.h"
 #include "common/cli/app.h"
 #include "common/cli/guarded_main.h"
 #include "common/launch/run_ranks.h"
@@ -23,15 +21,6 @@ namespace {
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-std::shared_ptr<gloo::rendezvous::Context> raw_context(const std::string& folder, int rank) {
-  gloo::transport::tcp::attr attr("127.0.0.1");
-  auto device = gloo::transport::tcp::CreateDevice(attr);
-  auto context = std::make_shared<gloo::rendezvous::Context>(rank, 2);
-  gloo::rendezvous::FileStore store(folder);
-  context->connectFullMesh(store, device);
-  return context;
 }
 
 /// Seconds per one-way message in the fastest block of each kind: noise only adds time.
@@ -98,7 +87,7 @@ ExitCode run(int argc, char** argv) {
   const MachineLoad load;
   const launch::WorldOutcome outcome = launch::run_ranks(
       spec, launch::RankBody([&](Communicator& comm, launch::RankOutcome&) {
-        const auto context = raw_context(directory.path(), comm.rank());
+        const auto context = raw_gloo(directory.path(), comm.rank(), 2);
         if (comm.rank() == 0) fmt::print("{:>10} {:>14} {:>14} {:>8}\n", "bytes", "ours us", "raw Gloo us", "ratio");
         for (const std::int64_t num_bytes : {4LL, 1LL << 10, 4LL << 10, 64LL << 10, 1LL << 20, 64LL << 20}) {
           const int rounds = num_bytes <= (64 << 10) ? 300 : num_bytes <= (1 << 20) ? 40 : 2;
