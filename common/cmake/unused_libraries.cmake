@@ -65,7 +65,8 @@ list(REMOVE_DUPLICATES others)
 # Another version may use them.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${LAB_TORCH_CPU_LIBRARY}")
 file(TIMESTAMP "${LAB_TORCH_CPU_LIBRARY}" changed)
-set(known "${LAB_TORCH_CPU_LIBRARY};${changed};${others}")
+file(SHA1 "${CMAKE_CURRENT_LIST_FILE}" rule)
+set(known "${LAB_TORCH_CPU_LIBRARY};${changed};${rule};${others}")
 # A LibTorch with CUDA opens libraries while it runs, of which no list tells what they need.
 if(LAB_TORCH_CUDA_LIBRARY)
   file(REMOVE_RECURSE "${LAB_UNUSED_LIBRARIES}")

@@ -43,6 +43,8 @@ student 'export LAB_LIBTORCH=~/torch FETCHCONTENT_SOURCE_DIR_GLOO=~/gloo; ./lab 
 verdict "$code" "LAB_LIBTORCH: the rest is compiled from releases, and the ranks match: exit code $code"
 student './lab run a9 --nproc 4'
 verdict "$code" "... and later calls keep to it: exit code $code"
+student 'nm -DC --undefined-only build/release/bin/a9_collectives'
+verdict "$([[ $code == 0 ]] && ! grep -q 'gloo::' "$scratch/out"; echo $?)" "... with the whole of its own Gloo: none of another library's"
 student 'grep -c "^ok" build/release/parts.txt; cat build/release/parts.txt'
 says "... Gloo is compiled from the folder that was named" '^own	gloo	/home/student/gloo'
 finish
