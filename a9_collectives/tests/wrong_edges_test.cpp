@@ -116,7 +116,7 @@ TEST_CASE("wrong: piece by piece along the first dimension, which a scalar does 
 
 /// The tensor's elements, if it begins where its storage begins.
 at::Tensor from_storage(const at::Tensor& x) {
-  return at::from_blob(x.storage().data(), x.sizes(), x.strides(), x.options());
+  return at::from_blob(const_cast<void*>(x.storage().data()), x.sizes(), x.strides(), x.options());
 }
 
 TEST_CASE("wrong: a tensor is taken for its whole storage") {

@@ -42,7 +42,7 @@ TEST_CASE("marks: everything right, with a bonus above the total, and what waits
   CHECK(marks.total == 100);
   CHECK(marks.pending == 20);
   CHECK(headline(marks) == "A9: 95 of 100 (15 of them a bonus), 20 pending");
-  const MarkedItem& drawing = item_named(marks, "a9.drawing");
+  const MarkedItem drawing = item_named(marks, "a9.drawing");
   CHECK((drawing.state == MarkedItem::State::kPending));
   CHECK(drawing.attached == Strings{"drawing.pdf"});
   CHECK(item_named(marks, "a9.ring").bonus);

@@ -185,7 +185,7 @@ TEST_CASE(
   const LabMarks changed = graded(path, {{"answers.md", "two"}, {"drawing.png", "b"}});
   CHECK(changed.marks == 0);
   CHECK(changed.pending == 10);
-  const MarkedItem& item = testing::item_named(changed, "a9.written_q1");
+  const MarkedItem item = testing::item_named(changed, "a9.written_q1");
   CHECK(item.marked_before);
   CHECK(item.findings.back() == "an earlier version of it, which has changed since, was given 4 of 5");
   CHECK(read_bytes(path).compare(0, marked.size(), marked) == 0);
