@@ -27,6 +27,7 @@
 #include "common/log/sharing.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/tensor/gpus.h"
+#include "common/tensor/no_vulkan.h"
 
 namespace lab {
 namespace {
@@ -272,6 +273,7 @@ void add_lab(cli::App& app, const LabProgram& program) {
 }
 
 int lab_main(int argc, char** argv, const LabProgram& program) {
+  no_vulkan();
   const int exit_code = cli::guarded_main(argc, argv, [&](int count, char** arguments) {
     cli::App app(program.name, program.description);
     add_lab(app, program);

@@ -37,7 +37,7 @@ declare -A uses=(
   [doctor]=''
   [pch]='base tensor comm'
   [python]=''
-  [testing]='base log launch checks'
+  [testing]='base log tensor launch checks'
   [report]='base' # forwarding headers for hand-ins of earlier versions
 )
 readonly labs_use='base cli log plot page course tensor comm launch rank checks pipeline bench pch'
