@@ -187,9 +187,10 @@ TORCH_LIBRARY_IMPL(_, PrivateUse1, library) {
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   library.impl("_copy_from", copy_from);
-  // The first would be computed by its variant with an output, which warns that the output had another shape; the others
-  // would be refused.
-  for (const char* name : {"mse_loss", "convolution_overrideable", "convolution_backward_overrideable"})
+  // The first would be computed by its variant with an output, which warns that the output had another shape; the second,
+  // in LibTorch 2.6, with a view that channels last do not have; the others would be refused.
+  for (const char* name :
+       {"mse_loss", "native_group_norm", "convolution_overrideable", "convolution_backward_overrideable"})
     library.impl(name, torch::CppFunction::makeFromBoxedFunction<&on_cpu>());
 }
 
