@@ -144,10 +144,11 @@ std::string beyond_bounds(const Case& test_case, const CasePlace& place, const s
 }
 
 /// A GPU's kernels add up in longer chains than the CPU's, a convolution one per output: the error of a sum of n terms in
-/// a row is about sqrt(n) rounding steps, so in a chain 16 times as long it is 4 times as large.
+/// a row is about sqrt(n) rounding steps, so in a chain 16 times as long it is 4 times as large. Of float32: the norms of
+/// float64 have room for it.
 Tolerance on_gpu(Tolerance tolerance) {
-  constexpr double kLongerChains = 4;
-  for (double* bound : {&tolerance.rtol, &tolerance.atol, &tolerance.relative_norm}) *bound *= kLongerChains;
+  constexpr double kLongerChains = 4, kOfFloat32 = 1e-8;
+  if (tolerance.relative_norm >= kOfFloat32) tolerance.relative_norm *= kLongerChains;
   return tolerance;
 }
 

@@ -165,7 +165,7 @@ struct CaseResult : CaseComparison {
 };
 
 /// Performs the case with the lab's own call of its task and compares its results, unless it must be skipped. On a GPU
-/// with four times its tolerance, and without bounds on the CPU's memory.
+/// with four times its relative norm in float32, and without bounds on the CPU's memory.
 /// Errors    ContractError: a malformed result; what the call throws
 CaseResult run_case(const Case& test_case, const CallTable& calls, Communicator& comm, std::uint64_t seed,
                     at::Device device = at::kCPU);

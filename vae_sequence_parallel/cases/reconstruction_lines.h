@@ -11,8 +11,5 @@ constexpr const char* kPeakLine = "held at most {number:.2f} MB of activations; 
 constexpr const char* kSamplesLine =
     "Of {number} samples of the two JPEGs, {number} differ by one step of 8 bits and {number} by more.";
 constexpr const char* kJpegs = "Jpegs";
-/// Of a sample, in steps of 8 bits. JPEG rounds what describes a block of pixels: one pixel that was rounded to the next
-/// step can move its block by some.
-constexpr double kMostJpegDifference = 16;
 
 }  // namespace lab::vae
