@@ -25,7 +25,7 @@ struct Neighbours {
 /// Gives every rank the same number of bytes of each, in the order of ranks.
 using GatherBytes = std::function<std::vector<std::string>(const std::string& own)>;
 
-/// If there is no segment, this rank is the only member.
+/// The ranks of this host. Without shared memory between them, this rank alone.
 struct Neighbourhood {
   Neighbours neighbours;
   std::string obstacle;  ///< why ranks of this host cannot share memory; empty: they do, or it is alone
