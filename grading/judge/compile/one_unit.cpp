@@ -1,8 +1,8 @@
 #include "grading/judge/compile/one_unit.h"
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
-#include <set>
 #include <vector>
 
 #include "common/base/errors.h"
@@ -69,44 +69,72 @@ bool could_mean(const NamespaceNames& text, const std::string& name, const std::
   return whole_name.empty() || own == text.declared.end() || own->second != whole_name;
 }
 
-}  // namespace
+/// A file, with what it and the headers it includes declare.
+struct File {
+  std::string path;
+  NamespaceNames names;
+  Declared promised;
+  std::set<std::string> headers;  // that it includes, directly or not
+};
 
-bool mean_the_same_as_one(const std::map<std::string, UnitFile>& files, const HeaderOf& header,
-                          const std::string& always) {
-  struct File {
-    NamespaceNames names;
-    Declared promised;
-    std::set<std::string> headers;  // that it includes, directly or not
-  };
-  Headers headers(header);
-  std::set<std::string> everywhere;
-  if (!headers.add_all({always}, "", everywhere)) return false;
-  std::vector<File> all;
+/// Whether no file of the unit uses a name that another one, or a header that only the other one includes, may declare.
+bool mean_the_same(const std::vector<const File*>& unit, const Headers& headers) {
   std::set<std::string> any_header;
-  for (const auto& [path, file] : files) {
-    File read{names_in(file.text), names_in(file.reference).declared, everywhere};
-    if (!read.names.is_complete) return false;
-    if (!headers.add_all(read.names.includes, path, read.headers)) return false;
-    any_header.insert(read.headers.begin(), read.headers.end());
-    all.push_back(std::move(read));
-  }
+  for (const File* one : unit) any_header.insert(one->headers.begin(), one->headers.end());
   Declared of_headers;
   for (const std::string& path : any_header)
     of_headers.insert(headers.declared(path).begin(), headers.declared(path).end());
-  for (const File& one : all) {
+  for (const File* one : unit) {
     for (const std::string& path : any_header) {
-      if (one.headers.count(path) == 0 && declares_one_of(headers.declared(path), one.names.used)) return false;
+      if (one->headers.count(path) == 0 && declares_one_of(headers.declared(path), one->names.used)) return false;
     }
-    for (const auto& [name, whole_name] : one.names.declared) {
-      if (one.promised.count(name) != 0 && of_headers.count(name) != 0) continue;
+    for (const auto& [name, whole_name] : one->names.declared) {
+      if (one->promised.count(name) != 0 && of_headers.count(name) != 0) continue;
       const bool is_used =
-          std::any_of(all.begin(), all.end(), [&, &name = name, &whole_name = whole_name](const File& other) {
-            return &other != &one && could_mean(other.names, name, whole_name);
+          std::any_of(unit.begin(), unit.end(), [&, &name = name, &whole_name = whole_name](const File* other) {
+            return other != one && could_mean(other->names, name, whole_name);
           });
       if (is_used) return false;
     }
   }
   return true;
+}
+
+}  // namespace
+
+std::vector<std::set<std::string>> units_of(const std::map<std::string, UnitFile>& files, const HeaderOf& header,
+                                            const std::string& always) {
+  Headers headers(header);
+  std::set<std::string> everywhere;
+  const bool is_known = headers.add_all({always}, "", everywhere);
+  std::vector<std::set<std::string>> alone;
+  std::deque<File> all;
+  std::vector<std::vector<const File*>> units;
+  for (const auto& [path, file] : files) {
+    File read{path, names_in(file.text), names_in(file.reference).declared, everywhere};
+    if (!is_known || !read.names.is_complete || !headers.add_all(read.names.includes, path, read.headers)) {
+      alone.push_back({path});
+      continue;
+    }
+    all.push_back(std::move(read));
+    const auto takes_it = [&](std::vector<const File*> unit) {
+      unit.push_back(&all.back());
+      return mean_the_same(unit, headers);
+    };
+    const auto unit = std::find_if(units.begin(), units.end(), takes_it);
+    if (unit == units.end()) {
+      units.push_back({&all.back()});
+    } else {
+      unit->push_back(&all.back());
+    }
+  }
+  std::vector<std::set<std::string>> result;
+  for (const std::vector<const File*>& unit : units) {
+    result.emplace_back();
+    for (const File* one : unit) result.back().insert(one->path);
+  }
+  result.insert(result.end(), alone.begin(), alone.end());
+  return result;
 }
 
 bool need_no_headers_of_others(const std::map<std::string, UnitFile>& files, const std::set<std::string>& precompiled) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace lab::grading {
 
@@ -13,15 +14,16 @@ struct UnitFile {
   std::string reference;  ///< the reference's text: it defines what a header promises under the same names
 };
 
-/// Whether each of these files means the same when all are compiled as one unit, provided that each is valid alone: no
-/// file uses a name that another one, or a header of the tree that only the other one includes, may declare in a
-/// namespace, and none does what no list of names tells (namespace_names()).
+/// Divides files into units, few of them, so that each file means the same in its unit as alone, provided that it is
+/// valid alone: no file uses a name that another one of the unit, or a header of the tree that only the other one
+/// includes, may declare in a namespace, and none does what no list of names tells (namespace_names()).
 /// `files`: by path from the tree's root. `header`: a header's text by such a path, or nothing. `always`: a header that
 /// is compiled before any file.
-/// Example   two files with a helper `part()` each, in unnamed namespaces, do not: calls could find the other one's
-bool mean_the_same_as_one(const std::map<std::string, UnitFile>& files,
-                          const std::function<std::optional<std::string>(const std::string&)>& header,
-                          const std::string& always);
+/// Returns   the paths of each unit
+/// Example   two files with a helper `part()` each, in unnamed namespaces, are two units: calls could find the other's
+std::vector<std::set<std::string>> units_of(const std::map<std::string, UnitFile>& files,
+                                            const std::function<std::optional<std::string>(const std::string&)>& header,
+                                            const std::string& always);
 
 /// Whether files that mean the same as one unit are each valid alone if the unit is: no file can need what another one
 /// includes, since all system headers are in the precompiled header anyway.

@@ -12,6 +12,7 @@
 #include "common/base/errors.h"
 #include "common/base/text.h"
 #include "grading/judge/compile/link_objects.h"
+#include "grading/tokens/namespace_names.h"
 
 namespace lab::grading {
 namespace {
@@ -29,6 +30,70 @@ std::string first_errors(const std::string& output) {
   }
   return kept.empty() ? output.substr(0, 1000) : kept;
 }
+
+using Texts = std::map<std::string, std::string>;
+
+/// The files of a unit that the compiler's errors name.
+std::set<std::string> named_in(const std::string& errors, const std::string& lab, const Texts& unit) {
+  std::set<std::string> named;
+  for (const std::string& line : lines_of(errors)) {
+    if (line.find("error") == std::string::npos && line.find(" from ") == std::string::npos) continue;
+    for (const auto& [name, text] : unit) {
+      if (line.find(fmt::format("{}/{}:", lab, name)) != std::string::npos) named.insert(name);
+    }
+  }
+  return named;
+}
+
+/// "c10d::ProcessGroup::send(int)" -> "send"
+std::string last_name(const std::string& symbol) {
+  constexpr char kOfNames[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  const std::string name = symbol.substr(0, symbol.find('('));
+  const std::size_t last = name.find_last_of(kOfNames);
+  if (last == std::string::npos) return "";
+  const std::size_t before = name.find_last_not_of(kOfNames, last);
+  return name.substr(before + 1, last - before);  // npos + 1 is 0
+}
+
+/// The files of a unit in which the last name of one of the symbols is found.
+std::set<std::string> users_of(const std::vector<std::string>& symbols, const Texts& unit) {
+  std::set<std::string> users;
+  for (const auto& [name, text] : unit) {
+    const std::set<std::string> used = namespace_names(text).used;
+    if (std::any_of(symbols.begin(), symbols.end(), [&](const auto& one) { return used.count(last_name(one)) != 0; }))
+      users.insert(name);
+  }
+  return users;
+}
+
+/// How files are compiled: some in units, the others one by one.
+struct FileUnits {
+  std::vector<Texts> together;
+  Texts apart;
+
+  explicit FileUnits(std::vector<Texts> units) : together(std::move(units)) { keep_units(); }
+
+  /// Takes the suspects out of each unit without an object, or all its files if there are none. False: all have one.
+  bool set_apart(const std::vector<std::string>& objects, const std::vector<std::set<std::string>>& suspects) {
+    bool any = false;
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+      if (!objects[i].empty()) continue;
+      any = true;
+      for (const std::string& name : suspects[i]) apart.insert(together[i].extract(name));
+      if (suspects[i].empty()) apart.merge(together[i]);
+    }
+    if (any) keep_units();
+    return any;
+  }
+
+ private:
+  void keep_units() {
+    const auto is_unit = [](const Texts& unit) { return unit.size() > 1; };
+    const auto end = std::stable_partition(together.begin(), together.end(), is_unit);
+    for (auto unit = end; unit != together.end(); ++unit) apart.merge(*unit);
+    together.erase(end, together.end());
+  }
+};
 
 }  // namespace
 
@@ -77,6 +142,18 @@ std::map<std::string, AuditedObject> StudentBuilder::audited(const std::set<std:
   return found;
 }
 
+std::vector<std::string> StudentBuilder::offences_of(const std::string& object,
+                                                     const std::map<std::string, AuditedObject>& found) const {
+  std::vector<std::string> offences;
+  if (const auto audit = found.find(object); audit != found.end()) {
+    offences = audit->second.forbidden;
+    const std::set<std::string> unlisted = accepted_.others(audit->second.unlisted);
+    offences.insert(offences.end(), unlisted.begin(), unlisted.end());
+  }
+  if (const std::string check = called_check(object); !check.empty()) offences.push_back(check);
+  return offences;
+}
+
 std::string StudentBuilder::called_check(const std::string& object) const {
   const launch::RunDirectory work;
   SandboxJob job = tool_job(work.path(), {"nm", "-u", object});
@@ -94,21 +171,19 @@ std::string StudentBuilder::called_check(const std::string& object) const {
   return "";
 }
 
-void StudentBuilder::add_compiled(const std::map<std::string, CompiledSource>& compiled, StudentBuild& result,
+void StudentBuilder::add_compiled(const std::map<std::string, CompiledSource>& compiled,
+                                  const std::map<std::string, AuditedObject>& found, StudentBuild& result,
                                   std::map<std::string, std::string>& objects) const {
-  std::set<std::string> all;
-  for (const auto& [name, source] : compiled) {
-    if (!source.object.empty()) all.insert(source.object);
-  }
-  std::map<std::string, AuditedObject> found = audited(all);
   for (const auto& [name, source] : compiled) {
     if (source.object.empty()) {
       result.replaced[name] = "it does not compile:\n" + first_errors(source.errors);
       continue;
     }
-    std::vector<std::string> forbidden = found[source.object].forbidden;
+    const auto offences = found.find(source.object);
+    const AuditedObject audit = offences == found.end() ? AuditedObject() : offences->second;
+    std::vector<std::string> forbidden = audit.forbidden;
     forbidden.resize(std::min<std::size_t>(forbidden.size(), 3));
-    const std::set<std::string> unlisted = accepted_.others(found[source.object].unlisted);
+    const std::set<std::string> unlisted = accepted_.others(audit.unlisted);
     if (!forbidden.empty()) {
       result.replaced[name] = fmt::format("it uses what student code must not use: {}", fmt::join(forbidden, ", "));
     } else if (const std::string check = called_check(source.object); !check.empty()) {
@@ -134,24 +209,56 @@ void StudentBuilder::add_stubs(const std::set<std::string>& names, std::map<std:
   }
 }
 
-bool StudentBuilder::link_as_one(const std::map<std::string, std::string>& texts,
-                                 std::map<std::string, std::string> objects, StudentBuild& result) const {
-  if (texts.size() < 2) return false;
-  const std::optional<std::string> unit = store_.compile_as_one(recipe_, texts);
-  if (!unit) return false;
-  const std::map<std::string, AuditedObject> found = audited({*unit});
-  if (const auto in_unit = found.find(*unit); in_unit != found.end()) {
-    if (!in_unit->second.forbidden.empty() || !accepted_.others(in_unit->second.unlisted).empty()) return false;
+void StudentBuilder::add_new_stubs(StudentBuild& result, std::map<std::string, std::string>& objects) const {
+  std::set<std::string> stubs;
+  for (const auto& [name, reason] : result.replaced) {
+    if (result.stubs.insert(name).second) stubs.insert(name);
   }
-  if (!called_check(*unit).empty()) return false;
-  objects["student"] = *unit;
-  const auto folder = std::make_shared<launch::RunDirectory>();
-  const std::string program = folder->path() + "/" + recipe_.lab;
-  if (!link_objects(recipe_, objects, program, sandbox_).empty()) return false;
-  for (const auto& [name, text] : texts) result.changed.insert(name);
-  result.folder = folder;
-  result.program = program;
-  return true;
+  add_stubs(stubs, objects);
+}
+
+bool StudentBuilder::link_in_units(const Texts& texts, std::map<std::string, std::string> objects,
+                                   StudentBuild& result) const {
+  constexpr int kRounds = 4;
+  FileUnits units(units_of(recipe_, texts));
+  for (int round = 0; round < kRounds && !units.together.empty(); ++round) {
+    std::vector<std::string> made;  // of units.together
+    std::vector<std::set<std::string>> suspects;
+    for (const Texts& unit : units.together) {
+      const CompiledSource source = store_.compile_as_one(recipe_, unit);
+      made.push_back(source.object);
+      suspects.push_back(source.object.empty() ? named_in(source.errors, recipe_.lab, unit) : std::set<std::string>());
+    }
+    if (units.set_apart(made, suspects)) continue;
+    const std::map<std::string, CompiledSource> apart = store_.compile(recipe_, units.apart);
+    std::set<std::string> all(made.begin(), made.end());
+    for (const auto& [name, source] : apart) {
+      if (!source.object.empty()) all.insert(source.object);
+    }
+    const std::map<std::string, AuditedObject> found = audited(all);
+    std::vector<std::string> clean = made;
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      const std::vector<std::string> offences = offences_of(made[i], found);
+      if (offences.empty()) continue;
+      clean[i].clear();
+      suspects[i] = users_of(offences, units.together[i]);
+    }
+    if (units.set_apart(clean, suspects)) continue;
+
+    StudentBuild linked = result;
+    add_compiled(apart, found, linked, objects);
+    add_new_stubs(linked, objects);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      for (const auto& [name, text] : units.together[i]) linked.changed.insert(name);
+      objects[units.together[i].begin()->first] = made[i];
+    }
+    linked.folder = std::make_shared<launch::RunDirectory>();
+    linked.program = linked.folder->path() + "/" + recipe_.lab;
+    if (!link_objects(recipe_, objects, linked.program, sandbox_).empty()) return false;
+    result = linked;
+    return true;
+  }
+  return false;
 }
 
 StudentBuild StudentBuilder::build(const std::map<std::string, std::string>& texts,
@@ -178,14 +285,15 @@ StudentBuild StudentBuilder::build(const std::map<std::string, std::string>& tex
   for (const auto& [name, reason] : result.replaced) stubs.insert(name);
   add_stubs(stubs, objects);
   result.stubs = stubs;
-  if (link_as_one(to_compile, objects, result)) return result;
+  if (link_in_units(to_compile, objects, result)) return result;
 
-  add_compiled(store_.compile(recipe_, to_compile), result, objects);
-  stubs.clear();
-  for (const auto& [name, reason] : result.replaced) {
-    if (result.stubs.insert(name).second) stubs.insert(name);
+  const std::map<std::string, CompiledSource> compiled = store_.compile(recipe_, to_compile);
+  std::set<std::string> all;
+  for (const auto& [name, source] : compiled) {
+    if (!source.object.empty()) all.insert(source.object);
   }
-  add_stubs(stubs, objects);
+  add_compiled(compiled, audited(all), result, objects);
+  add_new_stubs(result, objects);
 
   result.folder = std::make_shared<launch::RunDirectory>();
   const std::string program = result.folder->path() + "/" + recipe_.lab;

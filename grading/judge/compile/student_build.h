@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "common/launch/supervise/run_directory.h"
 #include "grading/judge/compile/build_recipe.h"
@@ -49,13 +50,21 @@ class StudentBuilder {
   std::map<std::string, AuditedObject> audited(const std::set<std::string>& objects) const;
   /// Which of the checks' functions it calls; empty: none.
   std::string called_check(const std::string& object) const;
-  /// Puts what was compiled among the objects, except for files that must not be, or wait to be, used.
-  void add_compiled(const std::map<std::string, CompiledSource>& compiled, StudentBuild& result,
+  /// What `found` says of the object that speaks against using it, or that somebody has to look at first, and which of
+  /// the checks' functions it calls.
+  std::vector<std::string> offences_of(const std::string& object,
+                                       const std::map<std::string, AuditedObject>& found) const;
+  /// Puts what was compiled among the objects, except for files that must not be, or wait to be, used. `found`: what the
+  /// audit says of the objects.
+  void add_compiled(const std::map<std::string, CompiledSource>& compiled,
+                    const std::map<std::string, AuditedObject>& found, StudentBuild& result,
                     std::map<std::string, std::string>& objects) const;
-  /// Compiles these files as one, and links them to the objects. False, with nothing changed: they need to be compiled,
-  /// checked or blamed one by one.
-  bool link_as_one(const std::map<std::string, std::string>& texts, std::map<std::string, std::string> objects,
-                   StudentBuild& result) const;
+  /// Puts the stubs of files that have been replaced since among the objects.
+  void add_new_stubs(StudentBuild& result, std::map<std::string, std::string>& objects) const;
+  /// Compiles as many of these files as possible in units, and links them to the objects. False, with nothing changed:
+  /// they need to be compiled and blamed one by one.
+  bool link_in_units(const std::map<std::string, std::string>& texts, std::map<std::string, std::string> objects,
+                     StudentBuild& result) const;
   /// Puts the stubs of these files among the objects.
   void add_stubs(const std::set<std::string>& names, std::map<std::string, std::string>& objects) const;
 

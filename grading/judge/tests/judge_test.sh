@@ -71,12 +71,17 @@ reports "the report says so first" '^\*\*Some checks were not judged'
 grade
 scores "the same submission on a machine that works" a4_data_tensor 120
 
+# all_own COMMENT: no file is the reference's.
+all_own() { submit a4_data_tensor; for file in "$a4"/*.cpp; do echo "// $1" >>"$file"; done; }
+
 # What nobody has listed: not judged until somebody has looked, and accepts it.
-submit a4_data_tensor
+own_comment="my own of $EPOCHREALTIME"
+all_own "$own_comment"
 printf '#include <unistd.h>\nnamespace lab::a4 { int process() { return getpid(); } }\n' >>"$a4/row_parallel.cpp"
 grade
 verdict "$([[ $code == 8 ]] && grep -q '"not_judged": 20' "$json" && grep -qE '^ *"score": 100' "$json"; echo $?)" \
   "a file with an unlisted symbol is not judged: exit code 8, the others keep their marks"
+verdict "$(($(grep -lF "$own_comment" "$build"/grading/objects/*.key | wc -l) != 3))" "three units were compiled: all files, that file, and the others as one"
 reports "the report says that it needs a look, and why" 'not judged: .*row_parallel\.cpp: needs a look: it uses getpid'
 verdict "$(grep -qF -- "--accept 'getpid'" "$scratch/out"; echo $?)" "the instructor is told how to accept it"
 grade --accept getuid
@@ -87,8 +92,7 @@ grade --accept ,
 refuses "no name of a symbol" 2 '--accept: expected'
 
 # Where all files are a student's own they are compiled as one, which must not show.
-all_own() { submit a4_data_tensor; for file in "$a4"/*.cpp; do echo '// my own' >>"$file"; done; }
-all_own
+all_own "my own"
 sed -i '/include "a4_data_tensor\/parallel_functions.h"/d' "$a4/column_parallel.cpp"
 sed -i '1i #include <valarray>' "$a4/accumulation.cpp"
 sed -i 's/BEGIN SOLUTION a4.row_parallel/&\n  const std::valarray<int> none;/' "$a4/row_parallel.cpp"
@@ -101,7 +105,7 @@ reports "... also one that would be valid after another's system header" "row_pa
 reports "... and one that includes the checks" 'cases/cases.h: No such file'
 reports "... and a file that needs a look is the one that is named" 'not judged: .*data_parallel\.cpp: needs a look: it uses getpid'
 verdict "$([[ $code == 8 ]] && grep -q '"not_judged": 20' "$json" && grep -qE '^ *"score": 45' "$json"; echo $?)" "... and the others keep their marks"
-all_own
+all_own "my own"
 helper='[[maybe_unused]] int which(TYPE) { return NUMBER; }'
 sed -i "0,/^namespace lab/s//namespace { ${helper//TYPE/double} }\n&/; s/NUMBER/1/" "$a4/accumulation.cpp"
 sed -i "0,/^namespace lab/s//namespace { ${helper//TYPE/int} }\n&/; s/NUMBER/2/; s/BEGIN SOLUTION a4.single_step/&\n  if (which(1.5) != 2) throw 1;/" "$a4/single_step.cpp"

@@ -1,5 +1,6 @@
 #include "grading/judge/compile/object_store.h"
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -43,6 +44,21 @@ TEST_CASE("an object, or what the compiler said of the file, is kept and not mad
     CHECK(wrong.object.empty());
     CHECK(wrong.errors == "error: expected\n");
   }
+  CHECK(read_file(lab.calls()) == "called\ncalled\n");
+}
+
+TEST_CASE("what nobody has used for a month is removed") {
+  const SmallLab lab;
+  const auto key_of = [](const std::string& object) { return object.substr(0, object.size() - 1) + "key"; };
+  const std::string old = lab.compile("cp $1 $2").at("student/pipe.cpp").object;
+  const std::string used = lab.compile("cp  $1 $2").at("student/pipe.cpp").object;
+  const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(24 * 29);
+  std::filesystem::last_write_time(key_of(old), long_ago - std::chrono::hours(48));
+  std::filesystem::last_write_time(key_of(used), long_ago);
+  CHECK(lab.compile("cp  $1 $2").at("student/pipe.cpp").object == used);
+  CHECK_FALSE(std::filesystem::exists(old));
+  CHECK_FALSE(std::filesystem::exists(key_of(old)));
+  CHECK(std::filesystem::last_write_time(key_of(used)) > long_ago + std::chrono::hours(24));
   CHECK(read_file(lab.calls()) == "called\ncalled\n");
 }
 

@@ -19,10 +19,11 @@ std::optional<std::string> header(const std::string& path) {
 
 /// Two files of a lab whose reference defines ring() and direct().
 bool are_one(const std::string& ring, const std::string& direct) {
-  return mean_the_same_as_one(
-      {{"lab/student/ring.cpp", {ring, "#include \"lab/ring.h\"\nvoid ring(int rank) {}\n"}},
-       {"lab/student/direct.cpp", {direct, "#include \"lab/direct.h\"\nvoid direct(int) {}\n"}}},
-      header, "common/always.h");
+  const auto units =
+      units_of({{"lab/student/ring.cpp", {ring, "#include \"lab/ring.h\"\nvoid ring(int rank) {}\n"}},
+                {"lab/student/direct.cpp", {direct, "#include \"lab/direct.h\"\nvoid direct(int) {}\n"}}},
+               header, "common/always.h");
+  return units.size() == 1;
 }
 
 const std::string kRing = "#include \"lab/ring.h\"\nvoid ring(int rank) { even_slice(rank); }\n";
@@ -53,6 +54,19 @@ TEST_CASE("a header that only one file includes must mean nothing to the other")
 TEST_CASE("what cannot be known keeps them apart") {
   CHECK_FALSE(are_one("#define even_slice odd_slice\n" + kRing, kDirect));
   CHECK_FALSE(are_one(kRing + "int f( {\n", kDirect));
+}
+
+TEST_CASE("files that cannot be one unit are as few as it takes") {
+  const std::string helper = "namespace { int part(int x) { return 1; } }\n";
+  const auto units = units_of({{"lab/student/a.cpp", {helper, ""}},
+                               {"lab/student/b.cpp", {"int b;\n", ""}},
+                               {"lab/student/c.cpp", {helper, ""}},
+                               {"lab/student/d.cpp", {"#define D\n", ""}},
+                               {"lab/student/e.cpp", {"int e(int b) { return b; }\n", ""}}},
+                              header, "common/always.h");
+  const std::vector<std::set<std::string>> expected = {
+      {"lab/student/a.cpp", "lab/student/b.cpp"}, {"lab/student/c.cpp", "lab/student/e.cpp"}, {"lab/student/d.cpp"}};
+  CHECK(units == expected);
 }
 
 TEST_CASE("files need no headers of others if all their system headers are precompiled") {
