@@ -29,11 +29,10 @@
 namespace lab {
 namespace {
 
-/// Processes, as many as the lab has by default, which share memory where the system lets them: that is quicker.
+/// Processes, as many as the lab has by default.
 launch::WorldSpec usual_world(const LabProgram& program) {
   launch::WorldSpec world;
   world.kind = launch::WorldKind::kProcesses;
-  world.transport = comm::TransportKind::kAuto;
   world.num_ranks = program.defaults.num_ranks;
   world.timeout_seconds = program.defaults.timeout_seconds;
   return world;
