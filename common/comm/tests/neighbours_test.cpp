@@ -36,7 +36,7 @@ TEST_CASE("ranks of one host share memory, if both can map it") {
   CHECK(one.neighbours.segment == nullptr);
 }
 
-TEST_CASE("a rank of another host is no neighbour, and that is not an error") {
+TEST_CASE("a rank on another host is not a neighbour, and no obstacle is reported") {
   const Neighbourhood found = with_rank_1([](std::string& words) { words[0] = static_cast<char>(words[0] + 1); }, 1);
   CHECK(found.obstacle.empty());
   CHECK(found.neighbours.members.size() == 1);

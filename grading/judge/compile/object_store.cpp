@@ -63,7 +63,8 @@ void compile_or_give_up(const std::function<std::string()>& compile) {
   if (!fault.empty()) throw NotJudged("twice, the compiler was stopped by the system: " + one_line(fault));
 }
 
-/// Removes what nobody has used for long. The key goes last: without it, the rest is looked for again.
+/// Removes the entries that have not been used for kUnusedFor. The key goes last, so that an interrupted removal is
+/// finished the next time.
 void forget_unused(const std::string& folder) {
   std::vector<std::filesystem::path> unused;
   const auto oldest = std::filesystem::file_time_type::clock::now() - kUnusedFor;

@@ -17,8 +17,8 @@ struct StoreEntry {
 };
 
 /// Cache of compiled student files, keyed by everything that determines the object: command, headers, text. A
-/// submission that shares files with another, or with its own last version, waits only for what is new. What nobody has
-/// used for 30 days is removed.
+/// submission that shares files with another, or with its own last version, waits only for what is new. Entries that
+/// have not been used for 30 days are removed.
 class ObjectStore {
  public:
   /// `folder` is created if it does not exist.

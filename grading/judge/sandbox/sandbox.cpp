@@ -74,7 +74,11 @@ std::vector<std::string> bubblewrap(const SandboxJob& job, bool nobody_inside, i
   for (const char* path : {"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"})
     add(argv, {"--ro-bind-try", path, path});
   add(argv, {"--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"});
-  for (const std::string& path : job.readable) add(argv, {"--ro-bind", path, path});
+  for (const std::string& path : job.readable) {
+    // Otherwise bubblewrap makes the folders around it, which only who runs bubblewrap can enter.
+    add(argv, {"--perms", "0755", "--dir", std::filesystem::path(path).parent_path().string()});
+    add(argv, {"--ro-bind", path, path});
+  }
   for (const std::string& path : job.hidden) {
     if (std::filesystem::is_directory(path)) {
       add(argv, {"--tmpfs", path, "--remount-ro", path});
@@ -124,11 +128,13 @@ std::unique_ptr<Subprocess> start_in(const SandboxJob& job, Sandbox::Wall wall) 
   return std::make_unique<Subprocess>(command);
 }
 
-/// Whether bubblewrap can be used this way. It must also let a program start that is started as student code.
-bool works(Sandbox::Wall wall) {
+/// Whether bubblewrap can be used this way. It must also let a program start that is started as student code, and that
+/// may read these places.
+bool works(Sandbox::Wall wall, const std::vector<std::string>& readable = {}) {
   const UniqueFd program(::open("/bin/true", O_RDONLY | O_CLOEXEC));
   SandboxJob job;
   job.argv = {"true"};
+  job.readable = readable;
   job.program = program.get();
   job.is_student_code = true;
   const std::unique_ptr<Subprocess> trial = start_in(job, wall);
@@ -183,6 +189,10 @@ Sandbox Sandbox::also_reading(std::vector<std::string> places) const {
   for (std::string& place : places) {
     if (std::filesystem::exists(place)) wider.readable_.push_back(std::move(place));
   }
+  // The user without rights cannot enter root's private folders, and find there what it may read.
+  if (wider.wall_ == Wall::kBubblewrap && ::geteuid() == 0 && !works(wider.wall_, wider.readable_) &&
+      works(Wall::kRootsBubblewrap, wider.readable_))
+    wider.wall_ = Wall::kRootsBubblewrap;
   return wider;
 }
 

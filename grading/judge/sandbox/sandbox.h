@@ -37,14 +37,16 @@ class Sandbox {
   enum class Wall {
     kLimits,      ///< no bubblewrap
     kBubblewrap,  ///< run by who runs the job: started by root, student code's is run as a user without rights
-    /// As root, for student code too, which becomes such a user inside: where only root may create namespaces.
+    /// As root, for student code too, which becomes such a user inside: where only root may create namespaces, or enter
+    /// the folder that a place to read is in.
     kRootsBubblewrap
   };
 
   /// Tries bubblewrap out. If `wanted` is false, goes without it, as on a machine that does not have it.
   static Sandbox detect(bool wanted = true, double most_wall_seconds = kMostWallSeconds);
 
-  /// The same sandbox, whose jobs may also read these files and folders, where there are such.
+  /// The same sandbox, whose jobs may also read these files and folders, where there are such. They may be in a folder
+  /// that only root can enter, such as its home.
   Sandbox also_reading(std::vector<std::string> places) const;
   /// The same sandbox for one submission, whose jobs may take this long together.
   Sandbox within(double budget_seconds) const;

@@ -47,7 +47,7 @@ TEST_CASE("an object, or what the compiler said of the file, is kept and not mad
   CHECK(read_file(lab.calls()) == "called\ncalled\n");
 }
 
-TEST_CASE("what nobody has used for a month is removed") {
+TEST_CASE("entries that were not used for a month are removed") {
   const SmallLab lab;
   const auto key_of = [](const std::string& object) { return object.substr(0, object.size() - 1) + "key"; };
   const std::string old = lab.compile("cp $1 $2").at("student/pipe.cpp").object;

@@ -150,6 +150,24 @@ TEST_CASE("where only root may create namespaces, student code is isolated all t
   CHECK(result.out == "65534\n65534\n1\nCapEff:\t0000000000000000\n");
 }
 
+TEST_CASE("student code may read what it is given, also in a folder that only root can enter") {
+  const Sandbox sandbox = Sandbox::detect();
+  if (::geteuid() != 0 || !sandbox.isolates()) {
+    MESSAGE("skipped: needs root, and namespaces");
+    return;
+  }
+  const launch::RunDirectory home;
+  std::filesystem::permissions(home.path(), std::filesystem::perms::owner_all);
+  std::filesystem::create_directories(home.path() + "/suite/libraries");
+  std::ofstream(home.path() + "/suite/libraries/lib") << "42\n";
+  std::ofstream(home.path() + "/suite/secret") << "43\n";
+  SandboxJob job = script("", fmt::format("id -u; cat {0}/suite/libraries/lib; cat {0}/suite/secret", home.path()));
+  job.is_student_code = true;
+  const SandboxResult result = sandbox.also_reading({home.path() + "/suite/libraries"}).run(job);
+  CAPTURE(result.err);
+  CHECK(result.out == "65534\n42\n");
+}
+
 TEST_CASE("a program that cannot be started is the machine's fault") {
   const launch::RunDirectory work;
   SandboxJob job = script(work.path(), "true");
