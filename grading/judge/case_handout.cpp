@@ -37,6 +37,8 @@ std::optional<std::string> CaseHandout::next(int rank, pid_t process) {
   num_started_ += state.has_started ? 0 : 1;
   state.has_started = true;
   if (state.current != nullptr) throw UsageError(fmt::format("no result of {}", state.current->name));
+  if (const auto owner = processes_.emplace(process, rank).first->second; owner != rank)
+    throw UsageError(fmt::format("process {} asks for work as rank {} and as rank {}", process, owner, rank));
   const auto size = static_cast<int>(ranks_.size());
   while (state.next_case < cases_.size()) {
     const std::size_t index = state.next_case++;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,7 +54,8 @@ class CaseHandout final : public comm::RelayWork {
   const std::uint64_t seed_;                     ///< of the run
   const std::vector<std::uint64_t> task_seeds_;  ///< by case: what ranks get in its place
   std::vector<RankState> ranks_;
-  std::exception_ptr not_drawn_;  ///< the suite's own mistake, not a rank's
+  std::map<pid_t, int> processes_;  ///< that asked for work: no two ranks may share one
+  std::exception_ptr not_drawn_;    ///< the suite's own mistake, not a rank's
   std::atomic<std::uint64_t> num_done_{0};
   int num_started_ = 0;
 };

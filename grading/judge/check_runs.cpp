@@ -76,7 +76,7 @@ std::vector<int> stuck_ranks(const comm::RelayWorld& relay, const std::vector<Sa
 
 }  // namespace
 
-CaseWorld run_case_world(RankServers& servers, const CaseWorldSpec& spec) {
+CaseWorld run_case_world(RankServer& server, const CaseWorldSpec& spec) {
   comm::RelayOptions options;
   options.timeout_seconds = kStallsBeforeTimeout * spec.stall_seconds;
   options.shake_seed = spec.shake_seed;
@@ -88,20 +88,20 @@ CaseWorld run_case_world(RankServers& servers, const CaseWorldSpec& spec) {
   std::future<void> served;  // waits for its thread, which ends when no rank is left
   std::vector<StartedJob> ranks;
   for (int rank = 0; rank < spec.num_ranks; ++rank)
-    ranks.push_back(servers.start(rank, spec.num_ranks, spec.shake_seed.has_value(), relay.rank_end(rank)));
+    ranks.push_back(server.start(rank, spec.num_ranks, spec.shake_seed.has_value(), relay.rank_end(rank)));
   launch::Orphans orphans;  // what a rank that is killed leaves behind
   served = std::async(std::launch::async, [&] {
     launch::use_threads(1);  // of this thread, which draws inputs and computes collectives
     relay.serve(&handout);
   });
-  SandboxLimits limits = RankServers::limits();
+  SandboxLimits limits = RankServer::limits();
   limits.run_seconds = kMostSeconds;
   limits.stall_seconds = spec.stall_seconds;
-  world.results = servers.sandbox().supervise(ranks, limits, [&handout] { return handout.num_done(); });
+  world.results = server.sandbox().supervise(ranks, limits, [&handout] { return handout.num_done(); });
   ranks.clear();
   orphans.kill_all();
   // A server that says that its rank has ended may lie.
-  if (served.wait_for(kSecondsToClose) != std::future_status::ready) servers.end();
+  if (served.wait_for(kSecondsToClose) != std::future_status::ready) server.end();
   served.get();
   world.num_started = handout.num_started();
   world.by_rank = handout.take_records();
@@ -124,9 +124,9 @@ std::vector<CheckedCase> CheckRunner::run(int num_ranks, const std::vector<Case>
   if (shaken) spec.shake_seed = (seed + static_cast<std::uint64_t>(num_ranks)) & 0xFFFFFFFF;
   const auto perform = [&](const std::vector<Case>& some) {
     spec.cases = some;
-    if (servers->sandbox().is_spent()) throw BudgetSpent();
-    CaseWorld world = run_case_world(*servers, spec);
-    if (world.is_machines_fault) world = run_case_world(*servers, spec);
+    if (server->sandbox().is_spent()) throw BudgetSpent();
+    CaseWorld world = run_case_world(*server, spec);
+    if (world.is_machines_fault) world = run_case_world(*server, spec);
     if (world.is_machines_fault)
       throw NotJudged(fmt::format("twice, on {}: {}", counted(num_ranks, "rank"),
                                   world.failure ? world.failure->message : "the machine kept it waiting"));

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "common/checks/check_run.h"
-#include "grading/judge/sandbox/rank_servers.h"
+#include "grading/judge/sandbox/rank_server.h"
 
 namespace lab::grading {
 
-/// One run of a submission's rank program: some checks on some ranks, each of them a process in a sandbox of its own,
-/// whose only connection is the relay in this process.
+/// One run of a submission's rank program: some checks on some ranks, each of them a process of its own in the program's
+/// sandbox, whose only connection is the relay in this process.
 struct CaseWorldSpec {
   int num_ranks = 4;
   std::uint64_t seed = 42;
@@ -33,7 +33,7 @@ struct CaseWorld : RecordedWorld {
 
 /// Starts the ranks, sends each its cases' inputs one after the other, and takes back their records.
 /// Errors    UsageError: the system refuses a socket
-CaseWorld run_case_world(RankServers& servers, const CaseWorldSpec& spec);
+CaseWorld run_case_world(RankServer& server, const CaseWorldSpec& spec);
 
 /// The submission has used up its time: what it has not shown yet fails.
 class BudgetSpent : public std::runtime_error {
@@ -43,7 +43,7 @@ class BudgetSpent : public std::runtime_error {
 
 /// What the runs of one program have in common.
 struct CheckRunner {
-  std::shared_ptr<RankServers> servers;
+  std::shared_ptr<RankServer> server;
   std::uint64_t seed = 42;
   double stall_seconds = 10;
 

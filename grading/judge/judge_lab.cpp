@@ -172,26 +172,26 @@ std::map<std::string, TaskOutcome> run_sizes(const CheckRunner& runner, const Ch
 }
 
 /// Whether the program gets as far as to ask for work: a file may do harm before that.
-bool starts(RankServers& servers, double stall_seconds) {
+bool starts(RankServer& server, double stall_seconds) {
   CaseWorldSpec spec;
   spec.num_ranks = 1;
   spec.stall_seconds = stall_seconds;
-  CaseWorld world = run_case_world(servers, spec);
-  if (world.is_machines_fault) world = run_case_world(servers, spec);
+  CaseWorld world = run_case_world(server, spec);
+  if (world.is_machines_fault) world = run_case_world(server, spec);
   if (world.is_machines_fault) throw NotJudged("twice, the program could not be started: " + world.results[0].ending());
   return world.num_started == 1;
 }
 
-/// A submission's program, and what runs its ranks; none if it could not be linked.
+/// A submission's program, and what makes its ranks; none if it could not be linked.
 struct BuiltSubmission {
   StudentBuild build;
-  std::shared_ptr<RankServers> servers;
+  std::shared_ptr<RankServer> server;
 };
 
 BuiltSubmission built(StudentBuild build, const Sandbox& sandbox) {
   BuiltSubmission submission{std::move(build), nullptr};
   if (!submission.build.program.empty())
-    submission.servers = std::make_shared<RankServers>(sandbox, submission.build.program);
+    submission.server = std::make_shared<RankServer>(sandbox, submission.build.program);
   return submission;
 }
 
@@ -199,9 +199,7 @@ BuiltSubmission built(StudentBuild build, const Sandbox& sandbox) {
 BuiltSubmission build_that_starts(const StudentBuilder& builder, const Sandbox& sandbox, double stall_seconds,
                                   const std::map<std::string, std::string>& texts) {
   BuiltSubmission whole = built(builder.build(texts), sandbox);
-  const auto does_start = [&](const BuiltSubmission& one) {
-    return one.servers && starts(*one.servers, stall_seconds);
-  };
+  const auto does_start = [&](const BuiltSubmission& one) { return one.server && starts(*one.server, stall_seconds); };
   if (whole.build.changed.empty() || does_start(whole)) return whole;
   std::set<std::string> harmful;
   for (const std::string& name : whole.build.changed) {
@@ -254,16 +252,16 @@ std::set<std::string> student_files(const StudentBuilder& builder) {
   return files;
 }
 
-/// Its program is built and started when it is first needed; `make_room` ends others before, for their memory.
-ClaimCheck::RunReference reference_runner(const Judging& judging, std::function<void()> make_room) {
+/// Its program is built and started when it is first needed.
+ClaimCheck::RunReference reference_runner(const Judging& judging) {
   if (judging.options.believes_ranks) return {};
-  return [&judging, make_room = std::move(make_room), program = std::make_shared<std::optional<StudentBuild>>()](
-             const Case& test_case, int num_ranks) {
-    if (!*program) *program = judging.builder.build(judging.texts, student_files(judging.builder));
-    make_room();
-    const CheckRunner reference{std::make_shared<RankServers>(judging.sandbox, (*program)->program),
-                                judging.options.seed, judging.rubric.judging.stall_seconds};
-    return reference.run(num_ranks, {test_case}).front();
+  return [&judging, server = std::shared_ptr<RankServer>()](const Case& test_case, int num_ranks) mutable {
+    if (!server) {
+      const StudentBuild reference = judging.builder.build(judging.texts, student_files(judging.builder));
+      server = std::make_shared<RankServer>(judging.sandbox, reference.program);
+    }
+    const CheckRunner runner{server, judging.options.seed, judging.rubric.judging.stall_seconds};
+    return runner.run(num_ranks, {test_case}).front();
   };
 }
 
@@ -274,10 +272,10 @@ void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const s
   const auto& [lab, rubric, builder, sandbox, texts, options] = judging;
   const std::uint64_t seed = options.seed;
   const double stall_seconds = rubric.judging.stall_seconds;
-  auto [build, servers] = build_that_starts(builder, sandbox, stall_seconds, texts);
-  CheckRunner runner{std::move(servers), seed, stall_seconds};
+  auto [build, server] = build_that_starts(builder, sandbox, stall_seconds, texts);
+  CheckRunner runner{std::move(server), seed, stall_seconds};
   const auto run_all_sizes = [&judging](const CheckRunner& with, const std::vector<Case>& some) {
-    const ClaimCheck claims(reference_runner(judging, [&with] { with.servers->end(); }));
+    const ClaimCheck claims(reference_runner(judging));
     return run_sizes(with, judged_sizes(judging.lab, judging.rubric), some, claims);
   };
   if (!build.program.empty()) outcome.tasks = run_all_sizes(runner, cases_of_tasks(cases, tasks));
@@ -285,7 +283,7 @@ void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const s
     if (texts.count(name) != 0) outcome.notes.push_back(fmt::format("{}: {}", name, reason));
   }
   if (build.program.empty()) outcome.notes.emplace_back("the program could not be linked, so nothing was run");
-  runner.servers.reset();  // their memory is needed by those of the programs below
+  runner.server.reset();  // its memory is needed by those of the programs below
   note_replaced(build, rubric, outcome);
   std::map<std::string, std::string> withheld;
   for (const auto& [name, symbols] : build.needs_look) withheld[name] = build.replaced.at(name);
@@ -307,7 +305,7 @@ void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const s
     const bool same_files = std::all_of(with_help.replaced.begin(), with_help.replaced.end(),
                                         [&](const auto& replaced) { return own.replaced.count(replaced.first) != 0; });
     if (with_help.program.empty() || !same_files) return std::optional<TaskOutcome>();
-    const CheckRunner again{std::make_shared<RankServers>(sandbox, with_help.program), seed, stall_seconds};
+    const CheckRunner again{std::make_shared<RankServer>(sandbox, with_help.program), seed, stall_seconds};
     return std::optional<TaskOutcome>(run_all_sizes(again, cases_of_task(cases, task)).at(task));
   };
   if (!build.program.empty()) stand_ins.apply(tasks, outcome);

@@ -28,7 +28,8 @@ void require_data(const at::Tensor& tensor, const std::string& where) {
     throw ContractError(fmt::format("{}: a meta tensor has no data to send; expected one on the CPU", where));
 }
 
-/// Asks the relay one thing at a time: posts are not answered, waits are.
+/// Asks the relay one thing at a time: posts are not answered, waits are. So what needs no answer is kept until there is
+/// something to wait for, or much of it: a system call less for each, and the relay wakes up less often.
 class RelayTransport final : public Transport {
  public:
   RelayTransport(UniqueFd socket, int rank, int size, bool shaken)
@@ -59,7 +60,7 @@ class RelayTransport final : public Transport {
     RelayFrame frame;
     frame.kind = RelayFrame::Kind::kTask;
     frame.text = task;
-    send(frame);
+    keep(frame);
   }
 
   void set_work_counter(std::function<std::int64_t()> flops) override { work_counter_ = std::move(flops); }
@@ -86,8 +87,8 @@ class RelayTransport final : public Transport {
     frame.kind = RelayFrame::Kind::kHandIn;
     frame.flops = flops();
     frame.payload_bytes = result.size();
-    send(frame);
-    send(result.data(), result.size());
+    keep(frame, result.data());
+    flush();
   }
 
   double now() const override {
@@ -107,7 +108,8 @@ class RelayTransport final : public Transport {
     frame.exit_code = static_cast<int>(exit_code);
     frame.text = message;
     try {
-      send(frame);
+      keep(frame);
+      flush();
     } catch (const CommError&) {
       // The relay has gone, and with it everyone who could be told.
     }
@@ -143,8 +145,7 @@ class RelayTransport final : public Transport {
     frame.payload_later = sends && shaken_ && message.num_bytes() > 0;
     if (frame.payload_later) to_be_pulled_[id] = message.tensor;
     if (sends && !frame.payload_later) frame.payload_bytes = message.num_bytes();
-    send(frame);
-    if (frame.payload_bytes > 0) send(static_cast<const char*>(message.tensor.data_ptr()), frame.payload_bytes);
+    keep(frame, static_cast<const char*>(message.tensor.data_ptr()));
   }
 
   /// What the tensor holds now, which may be any moment until the send is complete.
@@ -155,13 +156,24 @@ class RelayTransport final : public Transport {
     frame.kind = RelayFrame::Kind::kPayload;
     frame.id = id;
     frame.payload_bytes = static_cast<std::uint64_t>(pulled.mapped().nbytes());
-    send(frame);
-    send(static_cast<const char*>(pulled.mapped().data_ptr()), frame.payload_bytes);
+    keep(frame, static_cast<const char*>(pulled.mapped().data_ptr()));
+    flush();
   }
 
-  void send(const RelayFrame& frame) {
-    const std::string bytes = to_bytes(frame);
-    send(bytes.data(), bytes.size());
+  /// The frame, and its payload if it has one.
+  void keep(const RelayFrame& frame, const char* payload = nullptr) {
+    kept_ += to_bytes(frame);
+    if (frame.payload_bytes + kept_.size() <= kMostKept) {
+      if (frame.payload_bytes > 0) kept_.append(payload, frame.payload_bytes);
+    } else {
+      flush();
+      send(payload, frame.payload_bytes);
+    }
+  }
+
+  void flush() {
+    send(kept_.data(), kept_.size());
+    kept_.clear();
   }
 
   void send(const char* bytes, std::size_t count) {
@@ -175,8 +187,8 @@ class RelayTransport final : public Transport {
   }
 
   RelayFrameReader::Received ask(const RelayFrame& request, const std::string& payload = {}) {
-    send(request);
-    send(payload.data(), payload.size());
+    keep(request, payload.data());
+    flush();
     for (;;) {
       if (auto answer = reader_.next()) {
         if (answer->frame.kind == RelayFrame::Kind::kPull) {
@@ -197,7 +209,10 @@ class RelayTransport final : public Transport {
 
   [[noreturn]] static void throw_gone() { throw CommError("the relay has ended"); }
 
+  static constexpr std::size_t kMostKept = 64 << 10;  // what a socket's buffer takes at once
+
   UniqueFd socket_;
+  std::string kept_;  ///< not sent yet
   const int rank_, size_;
   const bool shaken_;
   std::function<std::int64_t()> work_counter_;

@@ -78,15 +78,22 @@ std::string to_bytes(const RelayFrame& frame) {
   return bytes;
 }
 
+void RelayFrameReader::add(const char* bytes, std::size_t count) {
+  buffer_.erase(0, num_taken_);
+  num_taken_ = 0;
+  buffer_.append(bytes, count);
+}
+
 std::optional<RelayFrameReader::Received> RelayFrameReader::next() {
   if (!frame_) {
-    if (buffer_.size() < kLengthBytes) return std::nullopt;
+    const std::size_t arrived = buffer_.size() - num_taken_;
+    if (arrived < kLengthBytes) return std::nullopt;
     std::uint32_t length = 0;
-    std::memcpy(&length, buffer_.data(), kLengthBytes);
+    std::memcpy(&length, buffer_.data() + num_taken_, kLengthBytes);
     if (length > kMaxFrameBytes)
       throw ContractError(fmt::format("a frame of {} B; expected at most {}", length, kMaxFrameBytes));
-    if (buffer_.size() < kLengthBytes + length) return std::nullopt;
-    const auto begin = buffer_.begin() + kLengthBytes;
+    if (arrived < kLengthBytes + length) return std::nullopt;
+    const char* const begin = buffer_.data() + num_taken_ + kLengthBytes;
     try {
       frame_ = frame_of(Json::from_cbor(begin, begin + length));
     } catch (const Json::exception& error) {
@@ -95,11 +102,11 @@ std::optional<RelayFrameReader::Received> RelayFrameReader::next() {
     if (frame_->payload_bytes > max_payload_bytes_)
       throw ContractError(
           fmt::format("a payload of {} B; expected at most {}", frame_->payload_bytes, max_payload_bytes_));
-    buffer_.erase(0, kLengthBytes + length);
+    num_taken_ += kLengthBytes + length;
   }
-  if (buffer_.size() < frame_->payload_bytes) return std::nullopt;
-  Received received{std::move(*frame_), buffer_.substr(0, frame_->payload_bytes)};
-  buffer_.erase(0, received.frame.payload_bytes);
+  if (buffer_.size() - num_taken_ < frame_->payload_bytes) return std::nullopt;
+  Received received{std::move(*frame_), buffer_.substr(num_taken_, frame_->payload_bytes)};
+  num_taken_ += received.frame.payload_bytes;
   frame_.reset();
   return received;
 }

@@ -55,7 +55,7 @@ class RelayFrameReader {
  public:
   explicit RelayFrameReader(std::uint64_t max_payload_bytes) : max_payload_bytes_(max_payload_bytes) {}
 
-  void add(const char* bytes, std::size_t count) { buffer_.append(bytes, count); }
+  void add(const char* bytes, std::size_t count);
 
   struct Received {
     RelayFrame frame;
@@ -68,6 +68,7 @@ class RelayFrameReader {
  private:
   std::uint64_t max_payload_bytes_;
   std::string buffer_;
+  std::size_t num_taken_ = 0;        ///< of its bytes
   std::optional<RelayFrame> frame_;  ///< its payload is still missing
 };
 

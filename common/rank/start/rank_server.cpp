@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -16,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 
 #include "common/rank/start/rank_filter.h"
 #include "common/rank/start/warm_up.h"
@@ -61,9 +63,15 @@ Received receive(int control) {
   return received;
 }
 
+/// False: the judge has gone.
+bool tell(int control, const RankReply& reply) {
+  return ::send(control, &reply, sizeof reply, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof reply);
+}
+
 /// The child's first steps: nothing stays open but its relay's end and its output.
-void become(const Received& received, RankFilter& filter) {
+void become(int control, const Received& received, RankFilter& filter) {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up("cannot follow its server");
+  if (!tell(control, {received.order.rank, 0, 0})) ::_exit(0);
   const std::array<int, 4> wanted = {::open("/dev/null", O_RDONLY), received.descriptors[1], received.descriptors[2],
                                      received.descriptors[0]};
   // First out of the way of 0 to 3, so that none replaces another one.
@@ -78,23 +86,43 @@ void become(const Received& received, RankFilter& filter) {
   if (!filter.install()) give_up("the rank's filter cannot be installed");
 }
 
+/// Waits for the next order, and meanwhile tells the judge of ranks that have ended.
+Received next_order(int control, const sigset_t& while_waiting, std::map<pid_t, std::int32_t>& rank_of) {
+  for (;;) {
+    int status = 0;
+    for (pid_t child = 0; (child = ::waitpid(-1, &status, WNOHANG)) > 0; rank_of.erase(child)) {
+      if (!tell(control, {rank_of[child], 1, status})) ::_exit(0);
+    }
+    pollfd order = {control, POLLIN, 0};
+    if (::ppoll(&order, 1, nullptr, &while_waiting) > 0) return receive(control);
+    if (errno != EINTR) give_up("cannot wait for an order");
+  }
+}
+
 /// Returns in each child, on its way to the constructors of the program and to main(); never in the server.
 [[gnu::constructor(101)]] void serve(int, char** argv, char**) {
   const int control = std::atoi(argv[1]);
   RankFilter filter;
   if (!filter.read(std::atoi(argv[3]))) give_up("the rank's filter cannot be read");
   warm_up();
+  // A rank's end interrupts the wait for an order, and nothing else.
+  sigset_t before, ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &ends, &before);
+  ::signal(SIGCHLD, [](int) {});
+  std::map<pid_t, std::int32_t> rank_of;
   for (;;) {
-    const Received received = receive(control);
+    const Received received = next_order(control, before, rank_of);
     const pid_t child = ::fork();
     if (child < 0) give_up("cannot fork");
-    if (child == 0) return become(received, filter);
-    for (const int descriptor : received.descriptors) ::close(descriptor);
-    RankReply reply;
-    while (::waitpid(child, &reply.status, 0) < 0) {
-      if (errno != EINTR) give_up("cannot wait for a rank");
+    if (child == 0) {
+      ::signal(SIGCHLD, SIG_DFL);
+      ::sigprocmask(SIG_SETMASK, &before, nullptr);
+      return become(control, received, filter);
     }
-    if (::send(control, &reply, sizeof reply, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof reply)) ::_exit(0);
+    rank_of[child] = received.order.rank;
+    for (const int descriptor : received.descriptors) ::close(descriptor);
   }
 }
 

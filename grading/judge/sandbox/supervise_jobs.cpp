@@ -53,12 +53,13 @@ class Supervisor {
       reached = limit_reached();
     }
     std::vector<SandboxResult> results(jobs_.size());
-    for (std::size_t i = 0; i < jobs_.size(); ++i) {
-      if (reached && jobs_[i].job && !jobs_[i].job->wait_for(0)) {
-        results[i].end = is_to_blame(*reached, i) ? *reached : End::kStoppedWithOthers;
-        results[i].most_dropped = supervision_.limits.dropped_bytes;
-        jobs_[i].job->kill();
-      }
+    std::vector<std::size_t> running;
+    for (std::size_t i = 0; i < jobs_.size(); ++i)
+      if (reached && jobs_[i].job && !jobs_[i].job->wait_for(0)) running.push_back(i);
+    for (const std::size_t i : running) {  // the end of one may be that of the others
+      results[i].end = is_to_blame(*reached, i) ? *reached : End::kStoppedWithOthers;
+      results[i].most_dropped = supervision_.limits.dropped_bytes;
+      jobs_[i].job->kill();
     }
     for (std::size_t i = 0; i < jobs_.size(); ++i) describe(jobs_[i], results[i]);
     if (supervision_.budget != nullptr) supervision_.budget->spent += clock_.own_seconds();

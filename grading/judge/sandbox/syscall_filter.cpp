@@ -44,15 +44,16 @@ constexpr std::initializer_list<const char*> kForNobody = {
 /// In addition, for all but what becomes another user, after which they give no rights back.
 constexpr std::initializer_list<const char*> kToBecomeAnother = {"setresuid", "setresgid", "setgroups", "capset"};
 
-/// In addition, while a rank's program is loaded: other programs, signals, and all that changes files.
+/// In addition, while a rank's program is loaded: other programs, signals, all that changes files, and all through which
+/// ranks that are forked later could talk.
 constexpr std::initializer_list<const char*> kForTools = {
-    "execve",      "execveat",  "kill",      "tkill",     "rt_sigqueueinfo", "rt_tgsigqueueinfo",
-    "setsid",      "setpgid",   "openat2",   "creat",     "truncate",        "mkdir",
-    "mkdirat",     "rmdir",     "unlink",    "unlinkat",  "rename",          "renameat",
-    "renameat2",   "symlink",   "symlinkat", "link",      "linkat",          "chmod",
-    "fchmodat",    "chown",     "lchown",    "fchownat",  "utime",           "utimes",
-    "utimensat",   "futimesat", "setxattr",  "lsetxattr", "removexattr",     "lremovexattr",
-    "memfd_create"};
+    "execve",       "execveat",  "kill",      "tkill",      "rt_sigqueueinfo", "rt_tgsigqueueinfo",
+    "setsid",       "setpgid",   "openat2",   "creat",      "truncate",        "mkdir",
+    "mkdirat",      "rmdir",     "unlink",    "unlinkat",   "rename",          "renameat",
+    "renameat2",    "symlink",   "symlinkat", "link",       "linkat",          "chmod",
+    "fchmodat",     "chown",     "lchown",    "fchownat",   "utime",           "utimes",
+    "utimensat",    "futimesat", "setxattr",  "lsetxattr",  "removexattr",     "lremovexattr",
+    "memfd_create", "pipe",      "pipe2",     "socketpair", "eventfd",         "eventfd2"};
 
 /// All that a rank needs, besides what depends on arguments: found by tracing the references, the mutants and variants.
 constexpr std::initializer_list<const char*> kForRanks = {
@@ -102,6 +103,9 @@ Filter deny_list(FilterKind kind) {
       filter.rule(kRefused, "open", {SCMP_A1(SCMP_CMP_MASKED_EQ, writes, writes)});
       filter.rule(kRefused, "openat", {SCMP_A2(SCMP_CMP_MASKED_EQ, writes, writes)});
     }
+    constexpr std::uint64_t kSharedMemory = MAP_SHARED | MAP_ANONYMOUS;
+    for (const char* name : {"mmap", "mmap2"})
+      filter.rule(kRefused, name, {SCMP_A3(SCMP_CMP_MASKED_EQ, kSharedMemory, kSharedMemory)});
   }
   for (std::uint64_t bit = 1; bit != 0 && bit <= kNewNamespaces; bit <<= 1) {
     if ((kNewNamespaces & bit) != 0) filter.rule(kRefused, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, bit, bit)});
@@ -129,8 +133,11 @@ Filter allow_list() {
 
 UniqueFd syscall_filter(FilterKind kind) {
   const Filter filter = kind == FilterKind::kRank ? allow_list() : deny_list(kind);
-  UniqueFd file(::memfd_create("filter", MFD_CLOEXEC));
-  const int failure = file.get() < 0 ? -errno : seccomp_export_bpf(filter.context.get(), file.get());
+  UniqueFd file(::memfd_create("filter", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  int failure = file.get() < 0 ? -errno : seccomp_export_bpf(filter.context.get(), file.get());
+  // Else who inherits it could write into it, for others to read.
+  if (failure == 0 && ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW) != 0)
+    failure = -errno;
   if (failure != 0) throw UsageError(fmt::format("cannot write a filter of system calls: {}", std::strerror(-failure)));
   ::lseek(file.get(), 0, SEEK_SET);
   return file;

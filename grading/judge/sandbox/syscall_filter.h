@@ -9,7 +9,7 @@ namespace lab::grading {
 enum class FilterKind {
   kTools,     ///< compilers: everything but networks, namespaces, mounts, other processes' memory, kernel features
   kToNobody,  ///< the same for what root starts and what becomes another user first
-  kFirst,     ///< a rank's program while its libraries are loaded: not another program or signals either
+  kFirst,     ///< a rank's program before its ranks are forked: not other programs, signals or shared memory either
   kRank       ///< a rank: memory that is not executable, threads, clocks, and the descriptors that it has
 };
 

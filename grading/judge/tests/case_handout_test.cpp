@@ -1,7 +1,9 @@
 #include "grading/judge/case_handout.h"
 
+#include "common/base/errors.h"
 #include "common/rank/parcel.h"
 #include "common/tensor/exact_data.h"
+#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 
 namespace lab::grading {
@@ -28,15 +30,20 @@ Case seeded(const std::string& name) {
   return test_case;
 }
 
+/// Stand in for those of ranks.
+pid_t process_of(int rank) {
+  return rank == 0 ? ::getpid() : ::getppid();
+}
+
 /// What the rank is sent next; it then hands in an empty record.
 CaseInputs sent_to(CaseHandout& handout, int rank) {
-  const std::optional<std::string> bytes = handout.next(rank, ::getpid());
+  const std::optional<std::string> bytes = handout.next(rank, process_of(rank));
   REQUIRE(bytes);
   const Parcel parcel = parcel_from_bytes(*bytes);
   CaseRecord record;
   record.task = parcel.task;
   record.name = parcel.name;
-  handout.done(rank, ::getpid(), bytes_of_record(record), {});
+  handout.done(rank, process_of(rank), bytes_of_record(record), {});
   return parcel.inputs;
 }
 
@@ -61,6 +68,13 @@ TEST_CASE("the seed that a task gets is the same on every rank, another in each 
   CHECK(second != kRunSeed);
   CaseHandout other({seeded("First")}, 2, kRunSeed);
   CHECK(sent_to(other, 0).seed != first);
+}
+
+TEST_CASE("two ranks in one process get no work") {
+  CaseHandout handout({seeded("First")}, 2, kRunSeed);
+  REQUIRE(handout.next(0, ::getpid()));
+  CHECK(testing::contains(testing::message_of<UsageError>([&] { handout.next(1, ::getpid()); }),
+                          "as rank 0 and as rank 1"));
 }
 
 }  // namespace

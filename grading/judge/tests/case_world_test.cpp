@@ -30,18 +30,18 @@ std::string strange_rank() {
   return std::string(folder) + "/grading_strange_rank";
 }
 
-CaseWorld run_on(RankServers& servers, const std::vector<Case>& cases) {
+CaseWorld run_on(RankServer& server, const std::vector<Case>& cases) {
   CaseWorldSpec spec;
   spec.num_ranks = 2;
   spec.cases = cases;
   spec.stall_seconds = 2;
-  return run_case_world(servers, spec);
+  return run_case_world(server, spec);
 }
 
 CaseWorld run(const std::vector<Case>& cases) {
   static const Sandbox sandbox = Sandbox::detect();
-  static RankServers servers(sandbox, strange_rank());
-  return run_on(servers, cases);
+  static RankServer server(sandbox, strange_rank());
+  return run_on(server, cases);
 }
 
 std::string failure_message(const CaseWorld& world) {
@@ -141,8 +141,8 @@ TEST_CASE("what each rank did in a case is traced by the relay, also where the r
 TEST_CASE("a rank can do nothing but compute and send, under bubblewrap or not") {
   for (const bool isolated : {true, false}) {
     const Sandbox sandbox = Sandbox::detect(isolated);
-    RankServers servers(sandbox, strange_rank());
-    const CaseWorld world = run_on(servers, {strange("reaches_out", "Reaches")});
+    RankServer server(sandbox, strange_rank());
+    const CaseWorld world = run_on(server, {strange("reaches_out", "Reaches")});
     CHECK(failure_message(world) == "it has not failed");
     for (const int rank : {0, 1}) {
       const CaseRecord* record = world.find(rank, strange("reaches_out", "Reaches"));
@@ -155,16 +155,31 @@ TEST_CASE("a rank can do nothing but compute and send, under bubblewrap or not")
   }
 }
 
-TEST_CASE("servers make the ranks of one world after the other, also after one that had to be killed") {
+TEST_CASE("what runs in the server before them can give ranks nothing to share") {
+  for (const bool isolated : {true, false}) {
+    const Sandbox sandbox = Sandbox::detect(isolated);
+    RankServer server(sandbox, strange_rank());
+    const CaseWorld world = run_on(server, {strange("reaches_out_early", "Reaches")});
+    CHECK(failure_message(world) == "it has not failed");
+    const CaseRecord* record = world.find(0, strange("reaches_out_early", "Reaches"));
+    REQUIRE(record != nullptr);
+    const at::Tensor& open_ways = record->results.at("open");
+    CAPTURE(open_ways);
+    CHECK(open_ways.numel() == 7);
+    CHECK(open_ways.sum().item<double>() == 0);
+  }
+}
+
+TEST_CASE("one server makes the ranks of one world after the other, also after one that had to be killed") {
   const Sandbox sandbox = Sandbox::detect();
-  RankServers servers(sandbox, strange_rank());
+  RankServer server(sandbox, strange_rank());
   CaseWorldSpec spec;
   spec.stall_seconds = 2;
   for (const auto& [num_ranks, task] : {std::pair(2, "double"), std::pair(3, "spins"), std::pair(3, "double"),
                                         std::pair(1, "double"), std::pair(4, "exits"), std::pair(4, "double")}) {
     spec.num_ranks = num_ranks;
     spec.cases = {strange(task, "Case")};
-    const CaseWorld world = run_case_world(servers, spec);
+    const CaseWorld world = run_case_world(server, spec);
     CAPTURE(num_ranks);
     CAPTURE(task);
     CHECK(world.num_started == num_ranks);
@@ -174,7 +189,7 @@ TEST_CASE("servers make the ranks of one world after the other, also after one t
 
 TEST_CASE("who computes something alone, from the whole of the data, remembers nothing of it beside the others") {
   const Sandbox sandbox = Sandbox::detect();
-  const CheckRunner runner{std::make_shared<RankServers>(sandbox, strange_rank()), 42, 2};
+  const CheckRunner runner{std::make_shared<RankServer>(sandbox, strange_rank()), 42, 2};
   Case together = strange("remembers", "Together"), alone = strange("remembers", "Alone");
   together.expected = alone.expected = [](const CasePlace&) { return TensorMap{{"calls", at::ones({}, at::kDouble)}}; };
   alone.only_rank_zero = true;

@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   }
   try {
     const grading::Sandbox sandbox = grading::Sandbox::detect();
-    grading::CheckRunner runner{std::make_shared<grading::RankServers>(sandbox, argv[2])};
+    grading::CheckRunner runner{std::make_shared<grading::RankServer>(sandbox, argv[2])};
     std::vector<Case> cases = grading::judged_lab(argv[1]).cases();
     cases.erase(std::remove_if(cases.begin(), cases.end(), [](const Case& one) { return one.costly; }), cases.end());
     const int num_ranks = number(3), count = number(4);

@@ -2,20 +2,23 @@
 
 #include <unistd.h>
 
+#include <initializer_list>
 #include <memory>
+#include <utility>
 
 #include "common/testing/plain_test.h"
 
 namespace lab::grading {
 namespace {
 
-/// A job that has printed so much, and runs until it is killed.
+/// A job that has printed so much, and runs until it is killed: as the ranks of one server, with the others.
 class Printer final : public RunningJob {
  public:
-  explicit Printer(std::uint64_t dropped_bytes) : dropped_bytes_(dropped_bytes) {}
+  Printer(std::uint64_t dropped_bytes, std::shared_ptr<bool> killed)
+      : dropped_bytes_(dropped_bytes), killed_(std::move(killed)) {}
   pid_t pid() const override { return ::getpid(); }
-  bool wait_for(double) override { return killed_; }
-  void kill() override { killed_ = true; }
+  bool wait_for(double) override { return *killed_; }
+  void kill() override { *killed_ = true; }
   int status() const override { return 0; }
   std::string out() const override { return ""; }
   std::string err() const override { return ""; }
@@ -23,15 +26,21 @@ class Printer final : public RunningJob {
 
  private:
   const std::uint64_t dropped_bytes_;
-  bool killed_ = false;
+  const std::shared_ptr<bool> killed_;
 };
 
-TEST_CASE("of jobs that run together, the one that printed too much is to blame, not those stopped with it") {
+std::vector<StartedJob> printers(std::initializer_list<std::uint64_t> megabytes) {
+  const auto killed = std::make_shared<bool>(false);
   std::vector<StartedJob> jobs;
-  for (const std::uint64_t megabytes : {1, 2, 65, 3}) {
+  for (const std::uint64_t printed : megabytes) {
     jobs.emplace_back();
-    jobs.back().job = std::make_unique<Printer>(megabytes << 20);
+    jobs.back().job = std::make_unique<Printer>(printed << 20, killed);
   }
+  return jobs;
+}
+
+TEST_CASE("of jobs that run together, the one that printed too much is to blame, not those stopped with it") {
+  const std::vector<StartedJob> jobs = printers({1, 2, 65, 3});
   Supervision supervision;
   supervision.most_wall_seconds = 60;
   const std::vector<SandboxResult> results = supervise_jobs(jobs, supervision);
@@ -44,11 +53,7 @@ TEST_CASE("of jobs that run together, the one that printed too much is to blame,
 }
 
 TEST_CASE("where all print without end, it is not chance who is ahead that decides which is named") {
-  std::vector<StartedJob> jobs;
-  for (const std::uint64_t megabytes : {1, 9, 70, 64}) {
-    jobs.emplace_back();
-    jobs.back().job = std::make_unique<Printer>(megabytes << 20);
-  }
+  const std::vector<StartedJob> jobs = printers({1, 9, 70, 64});
   Supervision supervision;
   supervision.most_wall_seconds = 60;
   std::vector<std::string> endings;

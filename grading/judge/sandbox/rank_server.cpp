@@ -1,4 +1,4 @@
-#include "grading/judge/sandbox/rank_servers.h"
+#include "grading/judge/sandbox/rank_server.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -30,7 +31,11 @@ std::pair<UniqueFd, UniqueFd> make_control() {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
     throw UsageError(fmt::format("cannot create a socket: {}", std::strerror(errno)));
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
+  std::pair<UniqueFd, UniqueFd> control = {UniqueFd(ends[0]), UniqueFd(ends[1])};
+  const int yes = 1;  // the kernel then names the process that each reply is from
+  if (::setsockopt(ends[0], SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) != 0)
+    throw UsageError(fmt::format("a socket does not name its sender: {}", std::strerror(errno)));
+  return control;
 }
 
 UniqueFd opened(const std::string& program) {
@@ -41,9 +46,9 @@ UniqueFd opened(const std::string& program) {
 
 }  // namespace
 
-class RankServers::Server {
+class RankServer::Process {
  public:
-  Server(const Sandbox& sandbox, const std::string& program, const std::vector<std::string>& readable) {
+  Process(const Sandbox& sandbox, const std::string& program, const std::vector<std::string>& readable) {
     UniqueFd theirs;
     std::tie(control_, theirs) = make_control();
     const UniqueFd file = opened(program), first = syscall_filter(FilterKind::kFirst),
@@ -54,19 +59,20 @@ class RankServers::Server {
     job.inherited = {theirs.get(), first.get(), strict.get()};
     job.readable = readable;
     job.is_student_code = true;
-    job.limits = RankServers::limits();
+    job.limits = RankServer::limits();
     process_ = sandbox.start(job);
   }
 
-  /// An idle server ends by itself, and its sandbox with it, when nobody can give it orders any more.
-  ~Server() {
+  /// It ends by itself when nobody can give it orders any more, and its ranks and its sandbox with it.
+  ~Process() {
     control_.reset();
     process_->wait_for(kSecondsToEnd);
   }
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
 
   void order(const RankOrder& order, const std::array<int, 3>& descriptors) {
+    ranks_[order.rank] = {};
     RankOrder copy = order;
     iovec place = {&copy, sizeof copy};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof descriptors)> space{};
@@ -80,37 +86,76 @@ class RankServers::Server {
     header->cmsg_type = SCM_RIGHTS;
     header->cmsg_len = CMSG_LEN(sizeof descriptors);
     std::memcpy(CMSG_DATA(header), descriptors.data(), sizeof descriptors);
-    // A server that has ended is found when its rank is waited for.
+    // A server that has ended is found when its ranks are waited for.
     ::sendmsg(control_.get(), &message, MSG_NOSIGNAL);
   }
 
+  bool has_ended() { return process_->wait_for(0); }
+  void kill() { process_->kill(); }
+  /// What it said itself, once it has ended.
+  std::string words() const { return process_->err(); }
+
   int control() const { return control_.get(); }
-  std::optional<RankReply> reply() {
-    RankReply reply;
-    if (::recv(control_.get(), &reply, sizeof reply, MSG_DONTWAIT) != static_cast<ssize_t>(sizeof reply))
-      return std::nullopt;
-    return reply;
+  /// As the judge sees the rank; -1: it has not begun.
+  pid_t pid_of(int rank) {
+    read_replies();
+    return ranks_[rank].pid;
   }
-  Subprocess& process() { return *process_; }
+  /// As from waitpid(), once the rank has ended, by itself or with the server.
+  std::optional<int> status_of(int rank) {
+    read_replies();
+    if (ranks_[rank].status) return ranks_[rank].status;
+    if (has_ended()) return process_->status();
+    return std::nullopt;
+  }
 
  private:
+  struct Rank {
+    pid_t pid = -1;
+    std::optional<int> status;
+  };
+
+  void read_replies() {
+    for (;;) {
+      RankReply reply;
+      iovec place = {&reply, sizeof reply};
+      alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> space{};
+      msghdr message = {};
+      message.msg_iov = &place;
+      message.msg_iovlen = 1;
+      message.msg_control = space.data();
+      message.msg_controllen = space.size();
+      if (::recvmsg(control_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) != static_cast<ssize_t>(sizeof reply))
+        return;
+      const auto rank = ranks_.find(reply.rank);
+      const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+      if (rank == ranks_.end() || header == nullptr || header->cmsg_type != SCM_CREDENTIALS) continue;
+      if (reply.has_ended != 0) {
+        rank->second.status = reply.status;
+      } else {
+        ucred sender = {};
+        std::memcpy(&sender, CMSG_DATA(header), sizeof sender);
+        rank->second.pid = sender.pid;
+      }
+    }
+  }
+
   UniqueFd control_;
   std::unique_ptr<Subprocess> process_;
+  std::map<int, Rank> ranks_;
 };
 
 /// One rank, until it has ended.
-class RankServers::RankJob : public RunningJob {
+class RankServer::RankJob : public RunningJob {
  public:
-  explicit RankJob(std::unique_ptr<Server>& slot)
-      : slot_(slot), out_(limits().output_bytes), err_(limits().output_bytes) {}
-  ~RankJob() override { kill(); }
-
-  void begin(const RankOrder& order, int relay_end) {
-    slot_->order(order, {relay_end, out_.write_end().get(), err_.write_end().get()});
+  RankJob(std::shared_ptr<Process> process, const RankOrder& order, int relay_end)
+      : process_(std::move(process)), rank_(order.rank), out_(limits().output_bytes), err_(limits().output_bytes) {
+    process_->order(order, {relay_end, out_.write_end().get(), err_.write_end().get()});
     for (CapturedOutput* output : {&out_, &err_}) output->write_end().reset();
   }
+  ~RankJob() override { kill(); }
 
-  pid_t pid() const override { return slot_ ? slot_->process().pid() : -1; }
+  pid_t pid() const override { return ended_ ? -1 : process_->pid_of(rank_); }
 
   bool wait_for(double seconds) override {
     using Clock = std::chrono::steady_clock;
@@ -119,20 +164,13 @@ class RankServers::RankJob : public RunningJob {
       out_.read();
       err_.read();
       if (ended_) return true;
-      if (const auto reply = slot_->reply()) {
-        end(reply->status);
+      if (const auto status = process_->status_of(rank_)) {
+        end(*status);
         continue;  // reads what it wrote last
-      }
-      // Of the server nothing is expected but its end.
-      if (slot_->process().wait_for(0)) {
-        servers_words_ = slot_->process().err();
-        end(slot_->process().status());
-        slot_.reset();
-        continue;
       }
       const double left = std::chrono::duration<double>(deadline - Clock::now()).count();
       if (left <= 0) return false;
-      std::array<pollfd, 3> waits = {pollfd{slot_->control(), POLLIN, 0}, pollfd{out_.read_end(), POLLIN, 0},
+      std::array<pollfd, 3> waits = {pollfd{process_->control(), POLLIN, 0}, pollfd{out_.read_end(), POLLIN, 0},
                                      pollfd{err_.read_end(), POLLIN, 0}};
       ::poll(waits.data(), waits.size(), std::clamp(static_cast<int>(std::ceil(1e3 * left)), 1, 20));
     }
@@ -140,9 +178,9 @@ class RankServers::RankJob : public RunningJob {
 
   void kill() override {
     if (ended_) return;
-    slot_->process().kill();
-    end(slot_->process().status());
-    slot_.reset();
+    process_->kill();
+    while (!wait_for(kSecondsToEnd)) {
+    }
   }
 
   int status() const override { return status_; }
@@ -154,39 +192,39 @@ class RankServers::RankJob : public RunningJob {
   void end(int status) {
     ended_ = true;
     status_ = status;
+    if (process_->has_ended()) servers_words_ = process_->words();
   }
 
-  std::unique_ptr<Server>& slot_;
+  const std::shared_ptr<Process> process_;
+  const int rank_;
   CapturedOutput out_, err_;
   std::string servers_words_;
   bool ended_ = false;
   int status_ = 0;
 };
 
-RankServers::RankServers(const Sandbox& sandbox, std::string program, std::vector<std::string> readable)
+RankServer::RankServer(const Sandbox& sandbox, std::string program, std::vector<std::string> readable)
     : sandbox_(sandbox), program_(std::move(program)), readable_(std::move(readable)) {}
 
-RankServers::~RankServers() = default;
+RankServer::~RankServer() = default;
 
-StartedJob RankServers::start(int rank, int size, bool shaken, int relay_end) {
+StartedJob RankServer::start(int rank, int size, bool shaken, int relay_end) {
   StartedJob started;
   try {
-    std::unique_ptr<Server>& slot = servers_[rank];
-    if (!slot || slot->process().wait_for(0)) slot = std::make_unique<Server>(sandbox_, program_, readable_);
-    auto job = std::make_unique<RankJob>(slot);
-    job->begin({rank, size, shaken ? 1 : 0}, relay_end);
-    started.job = std::move(job);
+    if (!process_ || process_->has_ended()) process_ = std::make_shared<Process>(sandbox_, program_, readable_);
+    started.job = std::make_unique<RankJob>(process_, RankOrder{rank, size, shaken ? 1 : 0}, relay_end);
   } catch (const UsageError& refused) {
     started.refused = refused.what();
   }
   return started;
 }
 
-void RankServers::end() {
-  servers_.clear();
+void RankServer::end() {
+  if (process_) process_->kill();
+  process_.reset();
 }
 
-SandboxLimits RankServers::limits() {
+SandboxLimits RankServer::limits() {
   SandboxLimits limits;
   limits.threads = 256;
   return limits;
