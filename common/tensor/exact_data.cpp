@@ -18,10 +18,15 @@ namespace {
 constexpr uint64_t kWideRange = 31;
 constexpr uint64_t kNear = 8;  // the ranks and positions that are promised 64 numbers, where there are as many
 
-void shuffle(std::vector<uint64_t>& numbers, uint64_t begin, uint64_t seed) {
-  for (uint64_t i = numbers.size(); i > begin + 1; --i) {
-    std::swap(numbers[i - 1], numbers[begin + splitmix64(seed + i) % (i - begin)]);
-  }
+/// One of `count` numbers, at most 2^32, by a multiplication: a division takes several times as long.
+uint64_t drawn(uint64_t hash, uint64_t count) {
+  return (hash >> 32) * count >> 32;
+}
+
+/// Draws the numbers from `begin` to `end` among themselves and those after them.
+void shuffle(std::vector<uint32_t>& numbers, uint64_t begin, uint64_t end, uint64_t seed) {
+  for (uint64_t i = begin; i < end; ++i)
+    std::swap(numbers[i], numbers[i + drawn(splitmix64(seed + i), numbers.size() - i)]);
 }
 
 /// One block of a wide range: as many positions as there are values, in an order of its own on each rank.
@@ -30,32 +35,35 @@ void shuffle(std::vector<uint64_t>& numbers, uint64_t begin, uint64_t seed) {
 /// another's: which values are neighbours on the wheel shows only to who knows both.
 class Wheel {
  public:
-  Wheel(uint64_t count, uint64_t seed) : values_(count), places_(count) {
+  /// Whose first positions are asked for only.
+  Wheel(uint64_t count, uint64_t num_positions, uint64_t seed) : values_(count), places_(count) {
     std::iota(values_.begin(), values_.end(), 0);
-    shuffle(values_, 0, splitmix64(seed));
+    shuffle(values_, 0, count, splitmix64(seed));
     std::iota(places_.begin(), places_.end(), 0);
     uint64_t begin = 0;
     if (count >= kNear * kNear) {  // the first positions: every eighth place, so that eight ranks fill the gaps
       for (; begin < kNear; ++begin) std::swap(places_[begin], places_[begin * kNear]);
     }
-    shuffle(places_, begin, splitmix64(seed + 1));
+    shuffle(places_, begin, num_positions, splitmix64(seed + 1));
   }
 
-  uint64_t value(uint64_t rank, uint64_t position) const {
-    return values_[(places_[position] + rank) % values_.size()];
+  /// `turn`    of the rank, less than there are values
+  uint64_t value(uint64_t turn, uint64_t position) const {
+    const uint64_t place = places_[position] + turn;
+    return values_[place < values_.size() ? place : place - values_.size()];
   }
 
  private:
-  std::vector<uint64_t> values_;
-  std::vector<uint64_t> places_;
+  std::vector<uint32_t> values_;
+  std::vector<uint32_t> places_;
 };
 
 /// Fills the values of a wide range, block by block.
 void draw_on_wheels(int64_t* values, int64_t num_values, uint64_t count, uint64_t seed, uint64_t rank) {
   for (uint64_t begin = 0, block = 0; begin < static_cast<uint64_t>(num_values); begin += count, ++block) {
-    const Wheel wheel(count, splitmix64(splitmix64(seed) + block));
     const uint64_t length = std::min(count, static_cast<uint64_t>(num_values) - begin);
-    for (uint64_t i = 0; i < length; ++i) values[begin + i] = static_cast<int64_t>(wheel.value(rank, i));
+    const Wheel wheel(count, length, splitmix64(splitmix64(seed) + block));
+    for (uint64_t i = 0; i < length; ++i) values[begin + i] = static_cast<int64_t>(wheel.value(rank % count, i));
   }
 }
 
@@ -63,7 +71,7 @@ void draw_on_wheels(int64_t* values, int64_t num_values, uint64_t count, uint64_
 void draw_hashes(int64_t* values, int64_t num_values, uint64_t count, uint64_t seed, uint64_t rank) {
   const uint64_t start = splitmix64(splitmix64(seed) + rank);
   for (int64_t i = 0; i < num_values; ++i) {
-    values[i] = static_cast<int64_t>((splitmix64(start + static_cast<uint64_t>(i)) >> 8) % count);
+    values[i] = static_cast<int64_t>(drawn(splitmix64(start + static_cast<uint64_t>(i)), count));
   }
 }
 

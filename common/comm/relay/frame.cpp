@@ -3,76 +3,102 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <nlohmann/json.hpp>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
 
 #include "common/base/errors.h"
 
 namespace lab::comm {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::size_t kLengthBytes = sizeof(std::uint32_t);
 constexpr std::uint32_t kMaxFrameBytes = 64 << 10;
 
-RelayFrame frame_of(const Json& fields) {
+// The fields of a frame, in order. Both ends are on one machine, so numbers are sent as they are in memory.
+template <typename Frame>
+auto fields_of(Frame& frame) {
+  return std::tie(frame.kind, frame.id, frame.channel.direction, frame.channel.peer, frame.channel.group,
+                  frame.channel.tag, frame.members, frame.operation, frame.file, frame.line, frame.dtype, frame.sizes,
+                  frame.contract_only, frame.payload_later, frame.step, frame.flops, frame.model_time, frame.seconds,
+                  frame.exit_code, frame.text, frame.payload_bytes);
+}
+
+/// Appends fields to bytes.
+class FieldWriter {
+ public:
+  explicit FieldWriter(std::string& bytes) : bytes_(bytes) {}
+
+  template <typename Number>
+  std::enable_if_t<std::is_arithmetic_v<Number> || std::is_enum_v<Number>> put(Number number) {
+    bytes_.append(reinterpret_cast<const char*>(&number), sizeof number);
+  }
+  template <typename List>
+  auto put(const List& list) -> decltype(list.data(), void()) {
+    put(static_cast<std::uint32_t>(list.size()));
+    bytes_.append(reinterpret_cast<const char*>(list.data()), list.size() * sizeof(typename List::value_type));
+  }
+
+ private:
+  std::string& bytes_;
+};
+
+/// Takes fields from bytes that untrusted code may have written.
+class FieldReader {
+ public:
+  explicit FieldReader(std::string_view bytes) : rest_(bytes) {}
+
+  void take(bool& field) { field = number<std::uint8_t>() != 0; }
+  void take(RelayFrame::Kind& field) {
+    const auto kind = number<std::uint8_t>();
+    if (kind > static_cast<std::uint8_t>(RelayFrame::Kind::kError)) throw ContractError("a frame of an unknown kind");
+    field = static_cast<RelayFrame::Kind>(kind);
+  }
+  void take(Direction& field) { field = number<std::uint8_t>() == 0 ? Direction::kSend : Direction::kRecv; }
+  template <typename Number>
+  std::enable_if_t<std::is_arithmetic_v<Number>> take(Number& field) {
+    field = number<Number>();
+  }
+  template <typename List>
+  auto take(List& list) -> decltype(list.data(), void()) {
+    constexpr std::size_t kItemBytes = sizeof(typename List::value_type);
+    const auto count = number<std::uint32_t>();
+    if (count > rest_.size() / kItemBytes) throw ContractError("a frame that cannot be read: it is too short");
+    list.resize(count);
+    if (count > 0) std::memcpy(list.data(), rest_.data(), count * kItemBytes);
+    rest_.remove_prefix(count * kItemBytes);
+  }
+  void end() const {
+    if (!rest_.empty()) throw ContractError("a frame that cannot be read: it is too long");
+  }
+
+ private:
+  template <typename Number>
+  Number number() {
+    if (rest_.size() < sizeof(Number)) throw ContractError("a frame that cannot be read: it is too short");
+    Number taken;
+    std::memcpy(&taken, rest_.data(), sizeof taken);
+    rest_.remove_prefix(sizeof taken);
+    return taken;
+  }
+
+  std::string_view rest_;
+};
+
+RelayFrame frame_of(std::string_view bytes) {
   RelayFrame frame;
-  std::size_t next = 0;
-  const auto take = [&](auto& value) { fields.at(next++).get_to(value); };
-  int kind = 0, direction = 0;
-  take(kind);
-  take(frame.id);
-  take(direction);
-  take(frame.channel.peer);
-  take(frame.channel.group);
-  take(frame.channel.tag);
-  take(frame.members);
-  take(frame.operation);
-  take(frame.file);
-  take(frame.line);
-  take(frame.dtype);
-  take(frame.sizes);
-  take(frame.contract_only);
-  take(frame.payload_later);
-  take(frame.step);
-  take(frame.flops);
-  take(frame.model_time);
-  take(frame.seconds);
-  take(frame.exit_code);
-  take(frame.text);
-  take(frame.payload_bytes);
-  if (kind < 0 || kind > static_cast<int>(RelayFrame::Kind::kError)) throw ContractError("an unknown kind");
-  frame.kind = static_cast<RelayFrame::Kind>(kind);
-  frame.channel.direction = direction == 0 ? Direction::kSend : Direction::kRecv;
+  FieldReader reader(bytes);
+  std::apply([&](auto&... field) { (reader.take(field), ...); }, fields_of(frame));
+  reader.end();
   return frame;
 }
 
 }  // namespace
 
 std::string to_bytes(const RelayFrame& frame) {
-  const Json fields = {static_cast<int>(frame.kind),
-                       frame.id,
-                       frame.channel.direction == Direction::kSend ? 0 : 1,
-                       frame.channel.peer,
-                       frame.channel.group,
-                       frame.channel.tag,
-                       frame.members,
-                       frame.operation,
-                       frame.file,
-                       frame.line,
-                       frame.dtype,
-                       frame.sizes,
-                       frame.contract_only,
-                       frame.payload_later,
-                       frame.step,
-                       frame.flops,
-                       frame.model_time,
-                       frame.seconds,
-                       frame.exit_code,
-                       frame.text,
-                       frame.payload_bytes};
   std::string bytes(kLengthBytes, '\0');
-  Json::to_cbor(fields, bytes);
+  FieldWriter writer(bytes);
+  std::apply([&](const auto&... field) { (writer.put(field), ...); }, fields_of(frame));
   const auto length = static_cast<std::uint32_t>(bytes.size() - kLengthBytes);
   std::memcpy(bytes.data(), &length, kLengthBytes);
   return bytes;
@@ -93,12 +119,7 @@ std::optional<RelayFrameReader::Received> RelayFrameReader::next() {
     if (length > kMaxFrameBytes)
       throw ContractError(fmt::format("a frame of {} B; expected at most {}", length, kMaxFrameBytes));
     if (arrived < kLengthBytes + length) return std::nullopt;
-    const char* const begin = buffer_.data() + num_taken_ + kLengthBytes;
-    try {
-      frame_ = frame_of(Json::from_cbor(begin, begin + length));
-    } catch (const Json::exception& error) {
-      throw ContractError(fmt::format("a frame that cannot be read: {}", error.what()));
-    }
+    frame_ = frame_of(std::string_view(buffer_).substr(num_taken_ + kLengthBytes, length));
     if (frame_->payload_bytes > max_payload_bytes_)
       throw ContractError(
           fmt::format("a payload of {} B; expected at most {}", frame_->payload_bytes, max_payload_bytes_));

@@ -8,7 +8,7 @@
 
 #include "common/comm/watch/wait_graph.h"
 
-// What a rank and its relay say to each other, as CBOR. Internal to comm/relay.
+// What a rank and its relay say to each other. Internal to comm/relay.
 namespace lab::comm {
 
 struct RelayFrame {
