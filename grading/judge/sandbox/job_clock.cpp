@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "common/base/option_value.h"
@@ -28,6 +29,11 @@ bool wants_to_run(char state) {
 
 }  // namespace
 
+std::uint64_t JobTree::total_memory_bytes() const {
+  return std::accumulate(memory_bytes.begin(), memory_bytes.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const auto& process) { return sum + process.second; });
+}
+
 JobTree tree_below(pid_t root, const std::string& proc) {
   return trees_below({root}, proc).front();
 }
@@ -47,7 +53,7 @@ std::vector<JobTree> trees_below(const std::vector<pid_t>& roots, const std::str
         if (const auto stat = read_stat(process + "/task/" + std::to_string(thread) + "/stat"))
           tree.threads[thread] = {stat->state, stat->cpu_seconds};
       }
-      tree.memory_bytes += status_bytes(process + "/status", {"RssAnon", "RssShmem"});
+      tree.memory_bytes[processes[next]] = status_bytes(process + "/status", {"RssAnon", "RssShmem"});
       const auto [begin, end] = children.equal_range(processes[next]);
       for (auto child = begin; child != end; ++child) processes.push_back(child->second);
     }

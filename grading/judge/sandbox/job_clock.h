@@ -18,7 +18,10 @@ struct ThreadState {
 /// What a process and its descendants use.
 struct JobTree {
   std::map<pid_t, ThreadState> threads;  ///< by their ids; none if it is gone
-  std::uint64_t memory_bytes = 0;        ///< resident, of their own or shared with each other: not that of files
+  /// By process: resident, of its own or shared with others; not that of files.
+  std::map<pid_t, std::uint64_t> memory_bytes;
+
+  std::uint64_t total_memory_bytes() const;
 };
 JobTree tree_below(pid_t root, const std::string& proc = "/proc");
 /// The same for several processes, with one look at all there are.

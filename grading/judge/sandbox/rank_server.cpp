@@ -96,10 +96,10 @@ class RankServer::Process {
   std::string words() const { return process_->err(); }
 
   int control() const { return control_.get(); }
-  /// As the judge sees the rank; -1: it has not begun.
+  /// As the judge sees the rank; until it has begun, the server, which may still be loading its libraries.
   pid_t pid_of(int rank) {
     read_replies();
-    return ranks_[rank].pid;
+    return ranks_[rank].pid.value_or(process_->pid());
   }
   /// As from waitpid(), once the rank has ended, by itself or with the server.
   std::optional<int> status_of(int rank) {
@@ -111,7 +111,7 @@ class RankServer::Process {
 
  private:
   struct Rank {
-    pid_t pid = -1;
+    std::optional<pid_t> pid;
     std::optional<int> status;
   };
 

@@ -80,21 +80,21 @@ class Supervisor {
   void look(bool ended) {
     const double now = seconds_since(start_);
     if (ended || now - looked_ >= kLookSeconds) {
-      JobTree all;
+      JobTree all;  // a process that is below several roots counts once
       shares_.assign(jobs_.size(), {});
       std::vector<pid_t> roots;
       for (const StartedJob& one : jobs_)
         if (!ended) roots.push_back(one.job ? one.job->pid() : -1);
       std::vector<JobTree> trees = trees_below(roots);
       for (std::size_t i = 0; i < trees.size(); ++i) {
-        shares_[i] = {trees[i].threads.size(), trees[i].memory_bytes};
+        shares_[i] = {trees[i].threads.size(), trees[i].total_memory_bytes()};
         all.threads.merge(trees[i].threads);
-        all.memory_bytes += trees[i].memory_bytes;
+        all.memory_bytes.merge(trees[i].memory_bytes);
       }
       clock_.look(now - looked_, all.threads);
       looked_ = now;
       num_threads_ = all.threads.size();
-      memory_bytes_ = all.memory_bytes;
+      memory_bytes_ = all.total_memory_bytes();
     }
     if (const std::uint64_t current = current_progress(); current != progress_) {
       progress_ = current;

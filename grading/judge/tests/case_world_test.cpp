@@ -1,7 +1,10 @@
 #include <cstdlib>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "common/base/errors.h"
+#include "common/comm/relay/relay_world.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
 #include "grading/judge/check_runs.h"
@@ -184,6 +187,26 @@ TEST_CASE("one server makes the ranks of one world after the other, also after o
     CAPTURE(task);
     CHECK(world.num_started == num_ranks);
     CHECK(world.failure.has_value() == (std::string(task) != "double"));
+  }
+}
+
+TEST_CASE("while a server still loads its libraries, it is what its ranks are looked at by") {
+  const Sandbox sandbox = Sandbox::detect();
+  RankServer server(sandbox, strange_rank());
+  comm::RelayWorld relay(2, {});
+  std::set<pid_t> loading, begun;
+  std::vector<StartedJob> ranks;
+  for (const int rank : {0, 1}) ranks.push_back(server.start(rank, 2, false, relay.rank_end(rank)));
+  for (const StartedJob& rank : ranks) loading.insert(rank.job->pid());
+  REQUIRE(loading.size() == 1);
+  CHECK(*loading.begin() > 0);
+  // They begin, and then wait for the relay.
+  while (begun.size() < 2 || begun.count(*loading.begin()) != 0) {
+    begun.clear();
+    for (const StartedJob& rank : ranks) {
+      REQUIRE_FALSE(rank.job->wait_for(0.01));
+      begun.insert(rank.job->pid());
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "common/testing/plain_test.h"
 
@@ -60,6 +61,17 @@ TEST_CASE("where all print without end, it is not chance who is ahead that decid
   for (const SandboxResult& result : supervise_jobs(jobs, supervision)) endings.push_back(result.ending());
   const std::string named = "was stopped after printing more than 64 MiB";
   CHECK(endings == std::vector<std::string>{"was stopped with the others", named, named, named});
+}
+
+TEST_CASE("a process that several jobs descend from counts once") {
+  const std::vector<char> memory(64 << 20, 1);
+  const std::vector<StartedJob> jobs = printers({1, 1, 1, 1, 1, 1, 1, 1});
+  Supervision supervision;
+  supervision.most_wall_seconds = 60;
+  supervision.limits.run_seconds = 0.5;
+  supervision.limits.total_memory_bytes = 3 * memory.size();
+  CHECK(supervise_jobs(jobs, supervision).front().end == SandboxResult::End::kOutOfTime);
+  CHECK(memory.back() == 1);
 }
 
 }  // namespace
