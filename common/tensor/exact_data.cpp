@@ -35,7 +35,7 @@ void shuffle(std::vector<uint32_t>& numbers, uint64_t begin, uint64_t end, uint6
 /// another's: which values are neighbours on the wheel shows only to who knows both.
 class Wheel {
  public:
-  /// Whose first positions are asked for only.
+  /// Of `count` values; only the first `num_positions` positions may be asked for.
   Wheel(uint64_t count, uint64_t num_positions, uint64_t seed) : values_(count), places_(count) {
     std::iota(values_.begin(), values_.end(), 0);
     shuffle(values_, 0, count, splitmix64(seed));

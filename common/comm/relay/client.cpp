@@ -28,8 +28,8 @@ void require_data(const at::Tensor& tensor, const std::string& where) {
     throw ContractError(fmt::format("{}: a meta tensor has no data to send; expected one on the CPU", where));
 }
 
-/// Asks the relay one thing at a time: posts are not answered, waits are. So what needs no answer is kept until there is
-/// something to wait for, or much of it: a system call less for each, and the relay wakes up less often.
+/// Asks the relay one thing at a time: posts are not answered, waits are. So posts are kept, and sent together with the next
+/// question or when there are many: fewer system calls, and the relay wakes up less often.
 class RelayTransport final : public Transport {
  public:
   RelayTransport(UniqueFd socket, int rank, int size, bool shaken)
@@ -145,7 +145,7 @@ class RelayTransport final : public Transport {
     frame.payload_later = sends && shaken_ && message.num_bytes() > 0;
     if (frame.payload_later) to_be_pulled_[id] = message.tensor;
     if (sends && !frame.payload_later) frame.payload_bytes = message.num_bytes();
-    keep(frame, static_cast<const char*>(message.tensor.data_ptr()));
+    keep(frame, frame.payload_bytes > 0 ? static_cast<const char*>(message.tensor.data_ptr()) : nullptr);
   }
 
   /// What the tensor holds now, which may be any moment until the send is complete.

@@ -63,7 +63,7 @@ class RankServer::Process {
     process_ = sandbox.start(job);
   }
 
-  /// It ends by itself when nobody can give it orders any more, and its ranks and its sandbox with it.
+  /// Without an end for orders, the server exits, and its ranks and its sandbox end with it.
   ~Process() {
     control_.reset();
     process_->wait_for(kSecondsToEnd);

@@ -141,36 +141,30 @@ TEST_CASE("what each rank did in a case is traced by the relay, also where the r
   CHECK(run({spins}).stuck_ranks == std::vector<int>{0, 1});
 }
 
-TEST_CASE("a rank can do nothing but compute and send, under bubblewrap or not") {
+/// Runs a task that tries ways out, under bubblewrap or not: none of them may be open, on any rank.
+void check_ways_are_closed(const std::string& task, std::int64_t num_ways) {
   for (const bool isolated : {true, false}) {
     const Sandbox sandbox = Sandbox::detect(isolated);
     RankServer server(sandbox, strange_rank());
-    const CaseWorld world = run_on(server, {strange("reaches_out", "Reaches")});
+    const CaseWorld world = run_on(server, {strange(task, "Reaches")});
     CHECK(failure_message(world) == "it has not failed");
     for (const int rank : {0, 1}) {
-      const CaseRecord* record = world.find(rank, strange("reaches_out", "Reaches"));
+      const CaseRecord* record = world.find(rank, strange(task, "Reaches"));
       REQUIRE(record != nullptr);
       const at::Tensor& open_ways = record->results.at("open");
       CAPTURE(open_ways);
-      CHECK(open_ways.numel() == 25);
+      CHECK(open_ways.numel() == num_ways);
       CHECK(open_ways.sum().item<double>() == 0);
     }
   }
 }
 
+TEST_CASE("a rank can do nothing but compute and send") {
+  check_ways_are_closed("reaches_out", 25);
+}
+
 TEST_CASE("what runs in the server before them can give ranks nothing to share") {
-  for (const bool isolated : {true, false}) {
-    const Sandbox sandbox = Sandbox::detect(isolated);
-    RankServer server(sandbox, strange_rank());
-    const CaseWorld world = run_on(server, {strange("reaches_out_early", "Reaches")});
-    CHECK(failure_message(world) == "it has not failed");
-    const CaseRecord* record = world.find(0, strange("reaches_out_early", "Reaches"));
-    REQUIRE(record != nullptr);
-    const at::Tensor& open_ways = record->results.at("open");
-    CAPTURE(open_ways);
-    CHECK(open_ways.numel() == 7);
-    CHECK(open_ways.sum().item<double>() == 0);
-  }
+  check_ways_are_closed("reaches_out_early", 7);
 }
 
 TEST_CASE("one server makes the ranks of one world after the other, also after one that had to be killed") {
@@ -190,7 +184,7 @@ TEST_CASE("one server makes the ranks of one world after the other, also after o
   }
 }
 
-TEST_CASE("while a server still loads its libraries, it is what its ranks are looked at by") {
+TEST_CASE("a rank that has not begun is looked at through its server, which may still load its libraries") {
   const Sandbox sandbox = Sandbox::detect();
   RankServer server(sandbox, strange_rank());
   comm::RelayWorld relay(2, {});
