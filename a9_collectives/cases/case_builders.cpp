@@ -7,8 +7,9 @@ namespace lab::a9 {
 namespace {
 
 at::Tensor sum_of_all(const Input& input, const CasePlace& place) {
-  at::Tensor sum = input.of(place, 0).clone();
-  for (int rank = 1; rank < place.size; ++rank) sum.add_(input.of(place, rank));
+  const std::vector<at::Tensor> all = input.of_all(place);
+  at::Tensor sum = all.front().clone();
+  for (int rank = 1; rank < place.size; ++rank) sum.add_(all[static_cast<std::size_t>(rank)]);
   return sum;
 }
 
@@ -60,26 +61,35 @@ Case received(Case test_case, const std::function<std::uint64_t(const CasePlace&
 
 }  // namespace
 
+std::vector<at::Tensor> of_each_rank(int first_rank, int num_ranks, const std::function<at::Tensor(int rank)>& of) {
+  std::vector<at::Tensor> ranks;
+  for (int i = 0; i < num_ranks; ++i) ranks.push_back(of(first_rank + i));
+  return ranks;
+}
+
 Input exact(const std::vector<std::int64_t>& shape, at::ScalarType dtype, std::uint64_t offset) {
   const auto sizes_of = [shape](const CasePlace& place) {
     std::vector<std::int64_t> sizes = shape;
     for (std::int64_t& size : sizes) size = size < 0 ? -size * place.size : size;
     return sizes;
   };
-  return {[=](const CasePlace& place, int rank) {
-            return exact_values_for_rank(sizes_of(place), dtype, place.seed + offset, rank);
+  return {[=](const CasePlace& place, int first_rank, int num_ranks) {
+            return exact_values_of_ranks(sizes_of(place), dtype, place.seed + offset, first_rank, num_ranks);
           },
           [=](const CasePlace& place) {
             return static_cast<std::uint64_t>(c10::multiply_integers(sizes_of(place))) * c10::elementSize(dtype);
-          }};
+          },
+          c10::elementSize(dtype)};
 }
 
 Input long_row(const std::function<std::int64_t(int size)>& num_elements, std::uint64_t offset) {
-  return {[=](const CasePlace& place, int rank) {
+  return {[=](const CasePlace& place, int first_rank, int num_ranks) {
             constexpr std::int64_t kTile = 10007;
             const std::int64_t length = num_elements(place.size);
-            const at::Tensor tile = exact_values_for_rank({kTile}, at::kFloat, place.seed + offset, rank);
-            return tile.repeat({length / kTile + 1}).narrow(0, 0, length).contiguous();
+            std::vector<at::Tensor> rows =
+                exact_values_of_ranks({kTile}, at::kFloat, place.seed + offset, first_rank, num_ranks);
+            for (at::Tensor& row : rows) row = row.repeat({length / kTile + 1}).narrow(0, 0, length).contiguous();
+            return rows;
           },
           [=](const CasePlace& place) {
             return static_cast<std::uint64_t>(num_elements(place.size)) * c10::elementSize(at::kFloat);
@@ -87,7 +97,10 @@ Input long_row(const std::function<std::int64_t(int size)>& num_elements, std::u
 }
 
 Input rounded(const std::vector<std::int64_t>& shape, std::uint64_t offset) {
-  return {[=](const CasePlace& place, int rank) { return seeded_randn(shape, rank_seed(place.seed + offset, rank)); },
+  return {[=](const CasePlace& place, int first_rank, int num_ranks) {
+            return of_each_rank(first_rank, num_ranks,
+                                [&](int rank) { return seeded_randn(shape, rank_seed(place.seed + offset, rank)); });
+          },
           [=](const CasePlace&) {
             return static_cast<std::uint64_t>(c10::multiply_integers(shape)) * c10::elementSize(at::kFloat);
           }};
@@ -125,9 +138,8 @@ Case allreduce_case(const std::string& task, const std::string& name, const Inpu
   // Who cuts a tensor into P equal parts may fill up the last of them.
   const auto whole_bytes = [input](const CasePlace& place) {
     const auto ranks = static_cast<std::uint64_t>(place.size);
-    const std::uint64_t element = input.of(place, place.rank).element_size();
-    const std::uint64_t per_part = (input.bytes(place) / element + ranks - 1) / ranks;
-    return per_part * ranks * element;
+    const std::uint64_t per_part = (input.bytes(place) / input.element_bytes + ranks - 1) / ranks;
+    return per_part * ranks * input.element_bytes;
   };
   return received(result, input.bytes, whole_bytes, limit);
 }
@@ -135,9 +147,8 @@ Case allreduce_case(const std::string& task, const std::string& name, const Inpu
 Case allgather_case(const std::string& task, const std::string& name, const Input& input, const Limit& limit) {
   Case result = tensor_case(task, name, input);
   result.expected = [input](const CasePlace& place) {
-    std::vector<at::Tensor> parts;
-    for (int rank = 0; rank < place.size; ++rank) parts.push_back(input.of(place, rank));
-    return TensorMap{{"out", at::cat(parts, 0)}, {"x", input.of(place, place.rank)}};
+    const std::vector<at::Tensor> parts = input.of_all(place);
+    return TensorMap{{"out", at::cat(parts, 0)}, {"x", parts[static_cast<std::size_t>(place.rank)]}};
   };
   return received(
       result,
@@ -161,8 +172,8 @@ Case all_to_all_case(const std::string& task, const std::string& name, const Inp
   result = with(result, "scatter_dim", [scatter_dim](const CasePlace&) { return static_cast<double>(scatter_dim); });
   result = with(result, "gather_dim", [gather_dim](const CasePlace&) { return static_cast<double>(gather_dim); });
   result.expected = [input, scatter_dim, gather_dim](const CasePlace& place) {
-    std::vector<at::Tensor> parts;
-    for (int rank = 0; rank < place.size; ++rank) parts.push_back(own_chunk(input.of(place, rank), scatter_dim, place));
+    std::vector<at::Tensor> parts = input.of_all(place);
+    for (at::Tensor& part : parts) part = own_chunk(part, scatter_dim, place);
     return TensorMap{{"out", at::cat(parts, gather_dim)}, {"x", input.of(place, place.rank)}};
   };
   return received(

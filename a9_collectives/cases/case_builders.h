@@ -10,11 +10,18 @@
 // arrived by messages.
 namespace lab::a9 {
 
-/// One rank's tensor: the same formula serves inputs and expected results.
+/// Each rank's tensor: the same formula serves inputs and expected results.
 struct Input {
-  std::function<at::Tensor(const CasePlace&, int rank)> of;
+  std::function<std::vector<at::Tensor>(const CasePlace&, int first_rank, int num_ranks)> of_ranks;
   std::function<std::uint64_t(const CasePlace&)> bytes;  ///< of each rank's tensor
+  std::uint64_t element_bytes = sizeof(float);
+
+  at::Tensor of(const CasePlace& place, int rank) const { return of_ranks(place, rank, 1).front(); }
+  std::vector<at::Tensor> of_all(const CasePlace& place) const { return of_ranks(place, 0, place.size); }
 };
+
+/// As of_ranks, from what gives one rank's tensor.
+std::vector<at::Tensor> of_each_rank(int first_rank, int num_ranks, const std::function<at::Tensor(int rank)>& of);
 
 /// Integers whose sums are exact, different on each rank. A size below 0 stands for -size times the world size.
 Input exact(const std::vector<std::int64_t>& shape, at::ScalarType dtype, std::uint64_t offset);

@@ -8,18 +8,24 @@ namespace {
 /// Integers that float64 cannot represent exactly: sums computed in it lose their last digits.
 Input beyond_double(const std::vector<std::int64_t>& shape, std::uint64_t offset) {
   Input input = exact(shape, at::kLong, offset);
-  const auto small = input.of;
-  input.of = [small](const CasePlace& place, int rank) { return small(place, rank) + (std::int64_t{1} << 57) + rank; };
+  const auto small = input.of_ranks;
+  input.of_ranks = [small](const CasePlace& place, int first_rank, int num_ranks) {
+    std::vector<at::Tensor> ranks = small(place, first_rank, num_ranks);
+    for (at::Tensor& values : ranks) values = values + (std::int64_t{1} << 57) + first_rank++;
+    return ranks;
+  };
   return input;
 }
 
 /// The handout's numbers, under the seed that is the default. Under any other as many drawn ones: who knows the handout
 /// must not know what a judged rank is sent.
 Input handout(const std::function<at::Tensor(int rank, int size)>& values, std::uint64_t offset) {
-  return {[=](const CasePlace& place, int rank) {
-            const at::Tensor given = values(rank, place.size);
-            if (place.seed == CasePlace{}.seed) return given;
-            return exact_values_for_rank(given.sizes(), given.scalar_type(), place.seed + offset, rank);
+  return {[=](const CasePlace& place, int first_rank, int num_ranks) {
+            return of_each_rank(first_rank, num_ranks, [&](int rank) {
+              const at::Tensor given = values(rank, place.size);
+              if (place.seed == CasePlace{}.seed) return given;
+              return exact_values_for_rank(given.sizes(), given.scalar_type(), place.seed + offset, rank);
+            });
           },
           [values](const CasePlace& place) { return static_cast<std::uint64_t>(values(0, place.size).nbytes()); }};
 }

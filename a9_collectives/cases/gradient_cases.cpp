@@ -60,15 +60,14 @@ at::Tensor exact(at::IntArrayRef shape, std::uint64_t seed, int rank) {
 
 at::Tensor exact_sum(at::IntArrayRef shape, const CasePlace& place, std::uint64_t offset) {
   at::Tensor sum = at::zeros(shape);
-  for (int rank = 0; rank < place.size; ++rank) sum += exact(shape, place.seed + offset, rank);
+  for (const at::Tensor& one : exact_values_of_ranks(shape, at::kFloat, place.seed + offset, 0, place.size)) sum += one;
   return sum;
 }
 
 /// What all_to_all_parallel(x, 2, 1) leaves on this rank, derived from the meaning of the dimensions.
 at::Tensor exchanged(at::IntArrayRef shape, const CasePlace& place, std::uint64_t offset, int scatter, int gather) {
-  std::vector<at::Tensor> parts;
-  for (int rank = 0; rank < place.size; ++rank)
-    parts.push_back(part_of(exact(shape, place.seed + offset, rank), scatter, place));
+  std::vector<at::Tensor> parts = exact_values_of_ranks(shape, at::kFloat, place.seed + offset, 0, place.size);
+  for (at::Tensor& part : parts) part = part_of(part, scatter, place);
   return at::cat(parts, gather);
 }
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -87,7 +88,11 @@ std::string read_file(const std::string& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) throw UsageError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno == 0 ? EIO : errno)));
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::string text;
+  std::array<char, 1 << 16> block;
+  while (file.read(block.data(), block.size()), file.gcount() > 0)
+    text.append(block.data(), static_cast<std::size_t>(file.gcount()));
+  return text;
 }
 
 void make_folder(const std::string& option, const std::string& path) {

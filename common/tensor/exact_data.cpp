@@ -58,20 +58,27 @@ class Wheel {
   std::vector<uint32_t> places_;
 };
 
-/// Fills the values of a wide range, block by block.
-void draw_on_wheels(int64_t* values, int64_t num_values, uint64_t count, uint64_t seed, uint64_t rank) {
-  for (uint64_t begin = 0, block = 0; begin < static_cast<uint64_t>(num_values); begin += count, ++block) {
-    const uint64_t length = std::min(count, static_cast<uint64_t>(num_values) - begin);
+/// Fills some ranks' values of a wide range, block by block.
+void draw_on_wheels(const std::vector<at::Tensor>& ranks, uint64_t count, uint64_t seed, uint64_t first_rank) {
+  const auto num_values = static_cast<uint64_t>(ranks.front().numel());
+  for (uint64_t begin = 0, block = 0; begin < num_values; begin += count, ++block) {
+    const uint64_t length = std::min(count, num_values - begin);
     const Wheel wheel(count, length, splitmix64(splitmix64(seed) + block));
-    for (uint64_t i = 0; i < length; ++i) values[begin + i] = static_cast<int64_t>(wheel.value(rank % count, i));
+    for (std::size_t index = 0; index < ranks.size(); ++index) {
+      int64_t* const values = ranks[index].data_ptr<int64_t>() + begin;
+      const uint64_t turn = (first_rank + index) % count;
+      for (uint64_t i = 0; i < length; ++i) values[i] = static_cast<int64_t>(wheel.value(turn, i));
+    }
   }
 }
 
 /// Narrow ranges have too few values for ranks to differ everywhere: every value is a hash.
-void draw_hashes(int64_t* values, int64_t num_values, uint64_t count, uint64_t seed, uint64_t rank) {
-  const uint64_t start = splitmix64(splitmix64(seed) + rank);
-  for (int64_t i = 0; i < num_values; ++i) {
-    values[i] = static_cast<int64_t>(drawn(splitmix64(start + static_cast<uint64_t>(i)), count));
+void draw_hashes(const std::vector<at::Tensor>& ranks, uint64_t count, uint64_t seed, uint64_t first_rank) {
+  for (std::size_t index = 0; index < ranks.size(); ++index) {
+    const uint64_t start = splitmix64(splitmix64(seed) + first_rank + index);
+    int64_t* const values = ranks[index].data_ptr<int64_t>();
+    for (int64_t i = 0; i < ranks[index].numel(); ++i)
+      values[i] = static_cast<int64_t>(drawn(splitmix64(start + static_cast<uint64_t>(i)), count));
   }
 }
 
@@ -93,14 +100,22 @@ ExactRange exact_range(at::ScalarType dtype) {
   }
 }
 
-at::Tensor exact_values_for_rank(at::IntArrayRef sizes, at::ScalarType dtype, uint64_t seed, int64_t rank) {
-  if (rank < 0) throw ContractError(fmt::format("A rank's values need a rank of 0 or more, got {}.", rank));
+std::vector<at::Tensor> exact_values_of_ranks(at::IntArrayRef sizes, at::ScalarType dtype, uint64_t seed,
+                                              int64_t first_rank, int64_t num_ranks) {
+  if (first_rank < 0) throw ContractError(fmt::format("A rank's values need a rank of 0 or more, got {}.", first_rank));
+  if (num_ranks < 1) throw ContractError(fmt::format("Values need 1 or more ranks, got {}.", num_ranks));
   const ExactRange range = exact_range(dtype);
   const auto count = static_cast<uint64_t>(range.highest - range.lowest + 1);
-  at::Tensor values = at::empty(sizes, at::kLong);
+  std::vector<at::Tensor> ranks;
+  for (int64_t i = 0; i < num_ranks; ++i) ranks.push_back(at::empty(sizes, at::kLong));
   const auto draw = count >= kWideRange ? draw_on_wheels : draw_hashes;
-  draw(values.data_ptr<int64_t>(), values.numel(), count, seed, static_cast<uint64_t>(rank));
-  return values.add_(range.lowest).to(dtype);
+  draw(ranks, count, seed, static_cast<uint64_t>(first_rank));
+  for (at::Tensor& values : ranks) values = values.add_(range.lowest).to(dtype);
+  return ranks;
+}
+
+at::Tensor exact_values_for_rank(at::IntArrayRef sizes, at::ScalarType dtype, uint64_t seed, int64_t rank) {
+  return exact_values_of_ranks(sizes, dtype, seed, rank, 1).front();
 }
 
 at::Tensor exact_values(at::IntArrayRef sizes, at::ScalarType dtype, uint64_t seed) {

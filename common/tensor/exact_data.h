@@ -44,6 +44,11 @@ at::Tensor exact_values(at::IntArrayRef sizes, at::ScalarType dtype, uint64_t se
 /// Errors    ContractError: a dtype that is not in the table; a negative rank
 at::Tensor exact_values_for_rank(at::IntArrayRef sizes, at::ScalarType dtype, uint64_t seed, int64_t rank);
 
+/// Those of `num_ranks` ranks, in a fraction of the time that it takes to draw each one's alone.
+/// Errors    as exact_values_for_rank(); ContractError: no rank
+std::vector<at::Tensor> exact_values_of_ranks(at::IntArrayRef sizes, at::ScalarType dtype, uint64_t seed,
+                                              int64_t first_rank, int64_t num_ranks);
+
 /// Fills the tensor with a value that no result may contain: NaN; for signed integers the lowest value, for uint8 and
 /// bool the highest (their lowest, 0, is too often correct).
 /// Aliasing  fills the tensor itself and returns it

@@ -166,6 +166,16 @@ TEST_CASE("exact_values: the seed decides; rank 0 is the plain call") {
   CHECK(lab::exact_values({}, at::kFloat, 1).dim() == 0);
 }
 
+TEST_CASE("exact_values: of many ranks at once, each is as if drawn alone") {
+  for (const at::ScalarType dtype : kAll) {
+    const std::vector<at::Tensor> ranks = lab::exact_values_of_ranks({3, 101}, dtype, 9, 2, 5);
+    REQUIRE(ranks.size() == 5);
+    for (int64_t i = 0; i < 5; ++i)
+      CHECK(at::equal(ranks[static_cast<size_t>(i)], lab::exact_values_for_rank({3, 101}, dtype, 9, 2 + i)));
+  }
+  CHECK_THROWS_AS(lab::exact_values_of_ranks({2}, at::kFloat, 1, 0, 0), lab::ContractError);
+}
+
 TEST_CASE("exact_values: refusals") {
   CHECK_THROWS_WITH_AS(lab::exact_values({2}, at::kComplexFloat, 1), "There are no exact values of dtype complex64.",
                        lab::ContractError);
