@@ -248,7 +248,11 @@ class GradingOfClass {
     // run_forked() begins with the last item.
     const auto place_of = [&](std::size_t item) { return places[places.size() - 1 - item]; };
     std::map<std::size_t, std::map<std::string, std::string>> known;
-    for (const std::size_t place : places) known[place] = known_outcomes(place, rounds);
+    for (const std::size_t place : places) {
+      known[place] = known_outcomes(place, rounds);
+      // Read here, so that not every process does.
+      for (const std::string& lab : plan_.hand_ins[place].due) place_.recipe(judged_lab(lab));
+    }
     ForkedWork work;
     work.count = places.size();
     work.jobs = order_.jobs;

@@ -90,8 +90,15 @@ Rubric JudgingPlace::rubric(const JudgedLab& lab) const {
   return rubric_of(lab, root_, rubric_, now_);
 }
 
+const BuildRecipe& JudgingPlace::recipe(const JudgedLab& lab) const {
+  const auto found = recipes_.find(lab.folder);
+  return found != recipes_.end()
+             ? found->second
+             : recipes_.emplace(lab.folder, load_build_recipe(root_, build_, lab.folder)).first->second;
+}
+
 StudentBuilder JudgingPlace::builder(const JudgedLab& lab, const AcceptedSymbols& accepted) const {
-  return StudentBuilder(load_build_recipe(root_, build_, lab.folder), store_, sandbox_, accepted);
+  return StudentBuilder(recipe(lab), store_, sandbox_, accepted);
 }
 
 }  // namespace lab::grading

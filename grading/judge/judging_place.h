@@ -1,6 +1,6 @@
 #pragma once
 
-#include <memory>
+#include <map>
 #include <string>
 
 #include "common/course/rubric/rubric.h"
@@ -54,6 +54,8 @@ class JudgingPlace {
   const Sandbox& sandbox() const { return sandbox_; }
   /// The lab's rubric, overridden by the instructor's file.
   Rubric rubric(const JudgedLab& lab) const;
+  /// How the lab is built; read once.
+  const BuildRecipe& recipe(const JudgedLab& lab) const;
   /// `accepted`: what submissions may use in addition to what is listed.
   StudentBuilder builder(const JudgedLab& lab, const AcceptedSymbols& accepted = AcceptedSymbols()) const;
 
@@ -62,6 +64,7 @@ class JudgingPlace {
   Moment now_;
   Sandbox sandbox_;
   ObjectStore store_;
+  mutable std::map<std::string, BuildRecipe> recipes_;  ///< by the lab's folder
 };
 
 }  // namespace lab::grading

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "common/base/errors.h"
 #include "common/base/files.h"
@@ -60,6 +61,24 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
+/// What these archives and objects define, and no other may define as well.
+std::set<std::string> symbols_of(const std::string& build_folder, const std::vector<std::string>& libraries) {
+  ProcessSpec nm;
+  nm.argv = {"nm", "--defined-only", "--extern-only", "--no-sort"};
+  nm.argv.insert(nm.argv.end(), libraries.begin(), libraries.end());
+  const ProgramEnd end = run_program(nm);
+  if (!end.well()) refuse(build_folder, "nm " + end.message());
+  std::set<std::string> symbols;
+  for (const std::string& line : lines_of(end.out)) {
+    std::istringstream fields(line);
+    std::string address, kind, symbol;
+    // Weak symbols, such as inline functions, are in every object that uses them, and do not count.
+    if (fields >> address >> kind >> symbol && (kind == "T" || kind == "D" || kind == "B" || kind == "R"))
+      symbols.insert(symbol);
+  }
+  return symbols;
+}
+
 void add_link_command(BuildRecipe& recipe, const std::string& program) {
   const std::string command = last_command(recipe.folder, program);
   std::vector<std::string> arguments = split_command(command);
@@ -69,6 +88,7 @@ void add_link_command(BuildRecipe& recipe, const std::string& program) {
   arguments.erase(arguments.begin(), arguments.begin() + 2);
   arguments.erase(arguments.end() - 2, arguments.end());
   bool student_seen = false;
+  std::vector<std::string> libraries;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     std::string& argument = arguments[i];
     if (ends_with(argument, "_student.a")) {
@@ -78,11 +98,12 @@ void add_link_command(BuildRecipe& recipe, const std::string& program) {
       argument = kProgramPlace;
     } else if ((ends_with(argument, ".a") || ends_with(argument, ".o")) &&
                (!student_seen || argument.find("common/rank/") == 0)) {
-      recipe.own_libraries.push_back(recipe.folder + "/" + argument);
+      libraries.push_back(recipe.folder + "/" + argument);
     }
   }
   if (!student_seen) refuse(recipe.folder, fmt::format("{} is linked without a library of student files", recipe.lab));
   recipe.link = arguments;
+  recipe.of_checks = symbols_of(recipe.folder, libraries);
 }
 
 /// What the precompiled header of a command was made from. Nothing where the compiler is not told of one as g++ is.

@@ -29,9 +29,9 @@ struct BuildRecipe {
   std::string root;    ///< the source tree
   std::string folder;  ///< the build folder, to which the link command's paths are relative
   std::vector<StudentSource> sources;
-  std::vector<std::string> link;           ///< with kObjectsPlace for the students' library, and kProgramPlace
-  std::vector<std::string> own_libraries;  ///< archives that call student code, which must not call into them
-  std::set<std::string> precompiled;       ///< all headers in that of the student files; none: unknown
+  std::vector<std::string> link;      ///< with kObjectsPlace for the students' library, and kProgramPlace
+  std::set<std::string> of_checks;    ///< symbols of what calls student code, which must not call them
+  std::set<std::string> precompiled;  ///< all headers in that of the student files; none: unknown
 
   const StudentSource* find(const std::string& name) const;
 };

@@ -33,6 +33,12 @@ std::string first_errors(const std::string& output) {
 
 using Texts = std::map<std::string, std::string>;
 
+std::set<std::string> names_of(const Texts& unit) {
+  std::set<std::string> names;
+  for (const auto& [name, text] : unit) names.insert(name);
+  return names;
+}
+
 /// The files of a unit that the compiler's errors name.
 std::set<std::string> named_in(const std::string& errors, const std::string& lab, const Texts& unit) {
   std::set<std::string> named;
@@ -101,25 +107,6 @@ StudentBuilder::StudentBuilder(BuildRecipe recipe, const ObjectStore& store, con
                                AcceptedSymbols accepted)
     : recipe_(std::move(recipe)), store_(store), sandbox_(sandbox), accepted_(std::move(accepted)) {}
 
-const std::set<std::string>& StudentBuilder::symbols_of_checks() const {
-  if (!checks_.empty()) return checks_;
-  const launch::RunDirectory work;
-  std::vector<std::string> argv = {"nm", "--defined-only", "--extern-only", "--no-sort"};
-  argv.insert(argv.end(), recipe_.own_libraries.begin(), recipe_.own_libraries.end());
-  SandboxJob job = tool_job(work.path(), argv);
-  job.readable = recipe_.own_libraries;
-  const SandboxResult result = sandbox_.run_or_give_up(job);
-  if (result.exit_code != 0) throw UsageError(fmt::format("nm {}: {}", result.ending(), result.err));
-  for (const std::string& line : lines_of(result.out)) {
-    std::istringstream fields(line);
-    std::string address, kind, symbol;
-    // Weak symbols, such as inline functions, are in every object that uses them, and do not count.
-    if (fields >> address >> kind >> symbol && (kind == "T" || kind == "D" || kind == "B" || kind == "R"))
-      checks_.insert(symbol);
-  }
-  return checks_;
-}
-
 std::map<std::string, AuditedObject> StudentBuilder::audited(const std::set<std::string>& objects) const {
   if (objects.empty()) return {};
   const launch::RunDirectory work;
@@ -162,7 +149,7 @@ std::string StudentBuilder::called_check(const std::string& object) const {
   std::istringstream lines(undefined.out);
   std::string kind, symbol;
   while (lines >> kind >> symbol) {
-    if (symbols_of_checks().count(symbol) == 0) continue;
+    if (recipe_.of_checks.count(symbol) == 0) continue;
     job.argv = {"c++filt", symbol};
     std::string name = sandbox_.run_or_give_up(job).out;
     while (!name.empty() && name.back() == '\n') name.pop_back();
@@ -249,8 +236,14 @@ bool StudentBuilder::link_in_units(const Texts& texts, std::map<std::string, std
     add_compiled(apart, found, linked, objects);
     add_new_stubs(linked, objects);
     for (std::size_t i = 0; i < made.size(); ++i) {
-      for (const auto& [name, text] : units.together[i]) linked.changed.insert(name);
+      linked.changed.merge(names_of(units.together[i]));
       objects[units.together[i].begin()->first] = made[i];
+    }
+    for (const auto& [name, object] : objects) {
+      const auto unit = std::find(made.begin(), made.end(), object);
+      std::set<std::string> files = {name};
+      if (unit != made.end()) files = names_of(units.together[static_cast<std::size_t>(unit - made.begin())]);
+      linked.objects.push_back({files, object});
     }
     linked.folder = std::make_shared<launch::RunDirectory>();
     linked.program = linked.folder->path() + "/" + recipe_.lab;
@@ -318,6 +311,23 @@ StudentBuild StudentBuilder::build(const std::map<std::string, std::string>& tex
   }
   result.program = program;
   return result;
+}
+
+StudentBuild StudentBuilder::build_again(const StudentBuild& whole, const Texts& texts,
+                                         const std::set<std::string>& use_reference) const {
+  StudentBuild result = whole;
+  result.folder = std::make_shared<launch::RunDirectory>();
+  result.program = result.folder->path() + "/" + recipe_.lab;
+  result.objects.clear();
+  for (const std::string& name : use_reference) {
+    result.replaced.erase(name);
+    result.needs_look.erase(name);
+    result.changed.erase(name);
+    result.stubs.erase(name);
+  }
+  const auto objects = with_reference(recipe_, whole.objects, use_reference, result.folder->path(), sandbox_);
+  if (objects && link_objects(recipe_, *objects, result.program, sandbox_).empty()) return result;
+  return build(texts, use_reference);
 }
 
 }  // namespace lab::grading

@@ -9,6 +9,7 @@
 #include "common/launch/supervise/run_directory.h"
 #include "grading/judge/compile/build_recipe.h"
 #include "grading/judge/compile/object_store.h"
+#include "grading/judge/compile/replace_files.h"
 #include "grading/judge/compile/symbol_audit.h"
 #include "grading/judge/sandbox/sandbox.h"
 
@@ -21,8 +22,9 @@ struct StudentBuild {
   std::map<std::string, std::string> replaced;   ///< file -> why it was replaced by its stub
   /// Those of the replaced that may be fine: somebody has to look at these symbols of theirs first.
   std::map<std::string, std::set<std::string>> needs_look;
-  std::set<std::string> changed;  ///< files that are neither the reference nor a stub
-  std::set<std::string> stubs;    ///< files that are stubs, submitted or put in
+  std::set<std::string> changed;     ///< files that are neither the reference nor a stub
+  std::set<std::string> stubs;       ///< files that are stubs, submitted or put in
+  std::vector<BuiltObject> objects;  ///< what was linked; none: the linker refused some
 
   /// Whether the file is the submission's, and more than a stub.
   bool is_own(const std::string& file) const { return stubs.count(file) == 0; }
@@ -43,9 +45,11 @@ class StudentBuilder {
   StudentBuild build(const std::map<std::string, std::string>& texts, const std::set<std::string>& use_reference = {},
                      const std::set<std::string>& use_stubs = {}) const;
 
+  /// As build(texts, use_reference), from the objects of build(texts) where these are enough.
+  StudentBuild build_again(const StudentBuild& whole, const std::map<std::string, std::string>& texts,
+                           const std::set<std::string>& use_reference) const;
+
  private:
-  /// The symbols that belong to the checks; looked up when they are first asked for.
-  const std::set<std::string>& symbols_of_checks() const;
   /// What the audit of symbols finds in these objects together: one may use what another defines.
   std::map<std::string, AuditedObject> audited(const std::set<std::string>& objects) const;
   /// Which of the checks' functions it calls; empty: none.
@@ -72,7 +76,6 @@ class StudentBuilder {
   const ObjectStore& store_;
   const Sandbox& sandbox_;
   AcceptedSymbols accepted_;
-  mutable std::set<std::string> checks_;
 };
 
 }  // namespace lab::grading
