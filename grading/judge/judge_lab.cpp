@@ -66,6 +66,7 @@ void note_todo(TaskOutcome& outcome, const CaseVerdict& verdict) {
   const auto rank = std::find_if(verdict.ranks.begin(), verdict.ranks.end(), [](const RankVerdict& one) {
     return one.state == RankVerdict::State::kNotImplemented;
   });
+  outcome.missing_task = rank->missing_task;
   outcome.reason = fmt::format("TODO({}) is still there", rank->missing_task);
 }
 
@@ -131,14 +132,32 @@ void take_back_idle(const std::vector<Case>& cases, std::map<std::string, TaskOu
   }
 }
 
-/// Runs the checks on one size after the other, as long as they have something to lose.
+/// What is kept of a task that is judged again: its checks that are fine.
+TaskOutcome fine_part(const TaskOutcome& unaided) {
+  TaskOutcome kept;
+  kept.id = unaided.id;
+  if (unaided.state != TaskOutcome::State::kJudged) return kept;
+  kept.state = unaided.state;
+  for (const CheckOutcome& check : unaided.checks)
+    kept.checks.push_back(check.is_fine() ? check : CheckOutcome{check.name, {}, "", ""});
+  return kept;
+}
+
+/// Runs the checks on one size after the other, as long as they have something to lose. `outcomes`: what is known; its
+/// checks that are fine are not run.
 std::map<std::string, TaskOutcome> run_sizes(const CheckRunner& runner, const CheckedSizes& sizes,
-                                             const std::vector<Case>& cases, const ClaimCheck& claims) {
-  std::map<std::string, TaskOutcome> outcomes;
+                                             const std::vector<Case>& cases, const ClaimCheck& claims,
+                                             std::map<std::string, TaskOutcome> outcomes) {
+  std::vector<Case> to_run;
+  std::copy_if(cases.begin(), cases.end(), std::back_inserter(to_run), [&](const Case& test_case) {
+    const std::vector<CheckOutcome>& known = outcomes[test_case.task].checks;
+    return std::none_of(known.begin(), known.end(),
+                        [&](const CheckOutcome& check) { return check.name == test_case.name && check.is_fine(); });
+  });
   for (const int num_ranks : sizes.all()) {
     const bool shaken = num_ranks != sizes.all().front();  // what fails in order needs no disorder
     std::vector<Case> still;
-    for (const Case& test_case : cases) {
+    for (const Case& test_case : to_run) {
       if (!sizes.include(test_case, num_ranks)) continue;
       TaskOutcome& outcome = outcomes[test_case.task];
       outcome.id = test_case.task;
@@ -274,11 +293,12 @@ void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const s
   const double stall_seconds = rubric.judging.stall_seconds;
   auto [build, server] = build_that_starts(builder, sandbox, stall_seconds, texts);
   CheckRunner runner{std::move(server), seed, stall_seconds};
-  const auto run_all_sizes = [&judging](const CheckRunner& with, const std::vector<Case>& some) {
-    const ClaimCheck claims(reference_runner(judging));
-    return run_sizes(with, judged_sizes(judging.lab, judging.rubric), some, claims);
+  const ClaimCheck claims(reference_runner(judging));
+  const auto run_all_sizes = [&judging, &claims](const CheckRunner& with, const std::vector<Case>& some,
+                                                 std::map<std::string, TaskOutcome> known) {
+    return run_sizes(with, judged_sizes(judging.lab, judging.rubric), some, claims, std::move(known));
   };
-  if (!build.program.empty()) outcome.tasks = run_all_sizes(runner, cases_of_tasks(cases, tasks));
+  if (!build.program.empty()) outcome.tasks = run_all_sizes(runner, cases_of_tasks(cases, tasks), {});
   for (const auto& [name, reason] : build.replaced) {
     if (texts.count(name) != 0) outcome.notes.push_back(fmt::format("{}: {}", name, reason));
   }
@@ -293,10 +313,11 @@ void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const s
   const StudentBuild& own = build;
   std::map<std::set<std::string>, StudentBuild> helped;  // keyed by the reference files in it
   StandIns stand_ins{rubric, student_files(builder), [&](const std::string& file) { return own.is_own(file); }, {}};
-  stand_ins.judge_again = [&](const std::string& task, const std::set<std::string>& reference) {
+  stand_ins.judge_again = [&](const std::string& task, const std::set<std::string>& reference,
+                              const TaskOutcome& unaided) {
     auto found = helped.find(reference);
     try {
-      if (found == helped.end()) found = helped.emplace(reference, builder.build(texts, reference)).first;
+      if (found == helped.end()) found = helped.emplace(reference, builder.build_again(own, texts, reference)).first;
     } catch (const NotJudged& fault) {
       return std::optional<TaskOutcome>(task_not_judged(task, fault));
     }
@@ -306,7 +327,8 @@ void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const s
                                         [&](const auto& replaced) { return own.replaced.count(replaced.first) != 0; });
     if (with_help.program.empty() || !same_files) return std::optional<TaskOutcome>();
     const CheckRunner again{std::make_shared<RankServer>(sandbox, with_help.program), seed, stall_seconds};
-    return std::optional<TaskOutcome>(run_all_sizes(again, cases_of_task(cases, task)).at(task));
+    return std::optional<TaskOutcome>(
+        run_all_sizes(again, cases_of_task(cases, task), {{task, fine_part(unaided)}}).at(task));
   };
   if (!build.program.empty()) stand_ins.apply(tasks, outcome);
   withhold_dependents(rubric, withheld, outcome);

@@ -14,10 +14,6 @@ bool is_below(const std::string& file, const std::string& entry) {
   return file == entry || file.compare(0, entry.size() + 1, entry + "/") == 0;
 }
 
-bool is_fine(const CheckOutcome& check) {
-  return check.state == CheckState::kPassed || check.state == CheckState::kSkipped;
-}
-
 const CheckOutcome* find_check(const TaskOutcome& task, const std::string& name) {
   const auto found =
       std::find_if(task.checks.begin(), task.checks.end(), [&](const CheckOutcome& one) { return one.name == name; });
@@ -29,7 +25,7 @@ const CheckOutcome* helped_check(const TaskOutcome& unaided, const TaskOutcome& 
   const CheckOutcome* helped = nullptr;
   for (const CheckOutcome& check : unaided.checks) {
     const CheckOutcome* again = find_check(aided, check.name);
-    if (is_fine(check) || again == nullptr || again->state != CheckState::kPassed) continue;
+    if (check.is_fine() || again == nullptr || again->state != CheckState::kPassed) continue;
     if (helped == nullptr || helped->state == CheckState::kTooExpensive) helped = &check;
   }
   return helped;
@@ -40,7 +36,7 @@ TaskOutcome merged(const TaskOutcome& unaided, TaskOutcome aided) {
   if (unaided.state != TaskOutcome::State::kJudged) return aided;
   for (CheckOutcome& check : aided.checks) {
     const CheckOutcome* before = find_check(unaided, check.name);
-    if (before != nullptr && is_fine(*before)) check = *before;
+    if (before != nullptr && before->is_fine()) check = *before;
   }
   return aided;
 }
@@ -95,6 +91,29 @@ std::set<std::string> StandIns::replaceable(const RubricTask& task, const LabOut
   return others;
 }
 
+/// Whether the TODO that was reached is in a file that stays.
+bool StandIns::would_reach_todo(const TaskOutcome& unaided, const std::set<std::string>& reference) const {
+  const RubricTask* missing = rubric.find_task(unaided.missing_task);
+  if (unaided.state != TaskOutcome::State::kNotImplemented || missing == nullptr) return false;
+  const std::set<std::string> its_files = files_of({missing->file});
+  return std::none_of(its_files.begin(), its_files.end(),
+                      [&](const std::string& file) { return reference.count(file) != 0; });
+}
+
+/// As few names as possible for these files: those entries of `stand_in` of which each file is one, and what is left.
+std::vector<std::string> StandIns::named(const std::set<std::string>& replaced, const RubricTask& task) const {
+  std::set<std::string> left = replaced;
+  std::vector<std::string> names;
+  for (const std::string& entry : task.stand_in) {
+    const std::set<std::string> some = files_of({entry});
+    if (some.empty() || !std::includes(left.begin(), left.end(), some.begin(), some.end())) continue;
+    names.push_back(entry);
+    for (const std::string& file : some) left.erase(file);
+  }
+  names.insert(names.end(), left.begin(), left.end());
+  return names;
+}
+
 /// The entry of `stand_in` that is to blame: with the reference in its place alone, the task passes. `known` ones are
 /// tried first. Empty if no single one is.
 std::string StandIns::entry_to_blame(const RubricTask& task, const std::set<std::string>& all,
@@ -105,7 +124,7 @@ std::string StandIns::entry_to_blame(const RubricTask& task, const std::set<std:
     std::set<std::string> some = files_of({entry});
     if (!std::includes(all.begin(), all.end(), some.begin(), some.end()) || some.empty()) continue;
     if (some == all) return entry;
-    const std::optional<TaskOutcome> aided = judge_again(task.id, some);
+    const std::optional<TaskOutcome> aided = judge_again(task.id, some, unaided);
     if (aided && merged(unaided, *aided).passed()) return entry;
   }
   return "";
@@ -147,21 +166,22 @@ void StandIns::apply(const std::vector<std::string>& tasks, LabOutcome& outcome)
     const std::set<std::string> own = files_of({task.file});
     const std::set<std::string> all = replaceable(task, outcome);
     if (all.empty() || std::none_of(own.begin(), own.end(), is_own)) continue;
-    const std::optional<TaskOutcome> aided = judge_again(id, all);
+    if (would_reach_todo(result, all)) continue;
+    const std::optional<TaskOutcome> aided = judge_again(id, all, result);
     if (!aided) continue;
     const TaskOutcome before = result;
     result = merged(before, *aided);
     if (aided->state == TaskOutcome::State::kNotJudged) continue;
     const CheckOutcome* helped = helped_check(before, result);
     if (!failed.empty()) {
-      result.stand_in = fmt::format("the reference in place of {}, since {} failed", fmt::join(all, ", "),
+      result.stand_in = fmt::format("the reference in place of {}, since {} failed", fmt::join(named(all, task), ", "),
                                     fmt::join(failed, " and "));
     } else if (helped == nullptr) {
       result = before;  // its own fault
     } else {
       const std::string entry = entry_to_blame(task, all, before, blamed);
       blamed.insert(entry);
-      const std::string parts = entry.empty() ? fmt::format("{}", fmt::join(all, ", ")) : entry;
+      const std::string parts = entry.empty() ? fmt::format("{}", fmt::join(named(all, task), ", ")) : entry;
       const bool costly = helped->state == CheckState::kTooExpensive;
       result.stand_in = fmt::format("the reference in place of {}; with the submission's own, {} {}: {}", parts,
                                     helped->name, costly ? "is right, but too expensive" : "fails", helped->reason);

@@ -21,8 +21,10 @@ struct StandIns {
   std::set<std::string> files;  ///< the lab's student files
   /// Whether the file is the submission's, and more than a stub.
   std::function<bool(const std::string& file)> is_own;
-  /// The task's outcome with the reference's version of these files; nothing where that cannot be built.
-  std::function<std::optional<TaskOutcome>(const std::string& task, const std::set<std::string>& reference)>
+  /// The task's outcome with the reference's version of these files; nothing where that cannot be built. Checks that are
+  /// fine in `unaided` need not be run again.
+  std::function<std::optional<TaskOutcome>(const std::string& task, const std::set<std::string>& reference,
+                                           const TaskOutcome& unaided)>
       judge_again;
 
   /// Judges again those of `tasks` that need it. `tasks` are in the rubric's order, their outcomes are there.
@@ -31,6 +33,8 @@ struct StandIns {
  private:
   std::set<std::string> files_of(const std::vector<std::string>& entries) const;
   std::set<std::string> replaceable(const RubricTask& task, const LabOutcome& outcome) const;
+  bool would_reach_todo(const TaskOutcome& unaided, const std::set<std::string>& reference) const;
+  std::vector<std::string> named(const std::set<std::string>& replaced, const RubricTask& task) const;
   std::string entry_to_blame(const RubricTask& task, const std::set<std::string>& all, const TaskOutcome& unaided,
                              const std::set<std::string>& known) const;
   void blame(const RubricTask& user, const std::string& entry, const CheckOutcome& failed, LabOutcome& outcome) const;

@@ -17,11 +17,8 @@ std::string with_reason(const std::string& what, const CheckOutcome& check) {
 
 bool TaskOutcome::passed() const {
   const auto is_right = [](const CheckOutcome& check) { return check.state == CheckOutcome::State::kPassed; };
-  const auto is_fine = [&](const CheckOutcome& check) {
-    return is_right(check) || check.state == CheckOutcome::State::kSkipped;
-  };
   return state == State::kJudged && std::any_of(checks.begin(), checks.end(), is_right) &&
-         std::all_of(checks.begin(), checks.end(), is_fine);
+         std::all_of(checks.begin(), checks.end(), [](const CheckOutcome& check) { return check.is_fine(); });
 }
 
 bool TaskOutcome::not_judged() const {

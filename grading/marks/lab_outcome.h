@@ -30,6 +30,9 @@ struct CheckOutcome {
   CaseFigures used = CaseFigures::zero();  ///< what the run that failed has cost
   CaseFigures most = {};                   ///< what it may cost
   std::string timeline = {};  ///< what its ranks did, in model time, as JSON of comm::timeline_json(); may be empty
+
+  /// Passed, or there was nothing to pass.
+  bool is_fine() const { return state == State::kPassed || state == State::kSkipped; }
 };
 
 struct TaskOutcome {
@@ -42,6 +45,7 @@ struct TaskOutcome {
   std::string id;
   State state = State::kNotRun;
   std::vector<CheckOutcome> checks;
+  std::string missing_task;     ///< kNotImplemented: whose TODO was reached; not kept
   std::string reason;           ///< "student/broadcast/flat.cpp does not compile: ..."
   std::string skipped_because;  ///< the need that failed, if that may be why this failed: "a9.all_to_all"
   std::string stand_in;         ///< "the reference in place of student/all_to_all, since ..."; empty: no stand-in
