@@ -318,7 +318,7 @@ void bench_command(cli::App& app) {
   auto& options = app.own(BenchOptions());
   app.add_integer("--nproc", options.num_ranks, {2, 64}, "ranks");
   app.add_text("--collective", options.collective, "NAME", "one collective, or all");
-  app.add_choice("--transport", options.transport, {"gloo", "shm", "auto"}, "of the algorithms, not of their peers");
+  app.add_transport(options.transport, "of the algorithms, not of their peers");
   app.add_bytes("--min-bytes", options.steps.min_bytes, {4, kMostBytes}, "smallest size");
   app.add_bytes("--max-bytes", options.steps.max_bytes, {4, kMostBytes}, "largest size");
   app.add_integer("--factor", options.steps.factor, {2, 1024}, "from one size to the next");

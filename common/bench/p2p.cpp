@@ -74,7 +74,7 @@ ExitCode run(int argc, char** argv) {
   cli::App app("bench_p2p", "Ping-pong between two processes: checked messages against bare Gloo, in one run.");
   int turns = 15;
   std::string transport = "gloo";
-  app.add_choice("--transport", transport, {"gloo", "shm", "auto"}, "Ours: over Gloo or through shared memory");
+  app.add_transport(transport, "Ours: over Gloo or through shared memory");
   app.add_integer("--turns", turns, {1, 1000}, "blocks of each kind; the quickest counts");
   if (const auto done = app.parse(argc, argv)) return *done;
 

@@ -94,6 +94,8 @@ class App {
   /// --timeout SECONDS, the longest wait for another rank; without it the environment variable
   /// LAB_TIMEOUT, for slow or busy machines.
   CLI::Option* add_timeout(double& seconds);
+  /// --transport gloo, shm or auto (see common/comm/process_world.h).
+  void add_transport(std::string& value, const std::string& help);
   CLI::Option* add_choice(const std::string& name, std::string& value, const std::vector<std::string>& choices,
                           const std::string& help);
   /// `kind` is FILE, DIR or another name for what the text is.

@@ -10,8 +10,8 @@ CommonOptions& App::add_common_options(const CommonOptions& defaults) {
   common_ = &common;
   add_integer("--nproc", common.num_ranks, {1, 4096}, "Ranks to run");
   add_choice("--world", common.world, {"processes", "threads", "sim"}, "What a rank is");
-  add_choice("--transport", common.transport, {"gloo", "shm", "auto"},
-             "How processes exchange bytes: over Gloo, through shared memory, or through that within each host");
+  add_transport(common.transport,
+                "How processes exchange bytes: over Gloo, through shared memory, or through that within each host");
   add_choice("--device", common.device, {"cpu", "cuda"}, "Where tensors live");
   add_seed("--seed", common.seed, "Seed of all data");
   add_timeout(common.timeout_seconds);
@@ -24,6 +24,10 @@ CommonOptions& App::add_common_options(const CommonOptions& defaults) {
   add_integer("--repeat", common.repeat, {1, 1'000'000}, "Runs of the lab in one world");
   add_integer("--debug-rank", common.debug_rank, {0, 4095}, "Start this rank under gdb");
   return common;
+}
+
+void App::add_transport(std::string& value, const std::string& help) {
+  add_choice("--transport", value, {"gloo", "shm", "auto"}, help);
 }
 
 void App::finish_common_options() const {
