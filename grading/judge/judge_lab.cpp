@@ -14,6 +14,7 @@
 #include "grading/judge/claims.h"
 #include "grading/judge/sandbox/sandbox.h"
 #include "grading/judge/stand_ins.h"
+#include "grading/judge/weak_checks.h"
 #include "grading/judge/withheld_tasks.h"
 
 namespace lab::grading {
@@ -110,28 +111,6 @@ std::string reason_to_look(const ClaimCheck& claims, const Case& test_case, int 
   }
 }
 
-/// Takes back what a task passed only where nothing had to be done.
-void take_back_idle(const std::vector<Case>& cases, std::map<std::string, TaskOutcome>& outcomes) {
-  using State = CheckOutcome::State;
-  std::map<std::string, std::vector<CheckOutcome*>> idle;
-  std::set<std::string> earning;  // tasks, by a check that has passed or may still
-  for (const Case& test_case : cases) {
-    TaskOutcome& outcome = outcomes[test_case.task];
-    if (outcome.state != TaskOutcome::State::kJudged) continue;
-    CheckOutcome& check = check_of(outcome, test_case.name);
-    if (check.state != State::kPassed && check.state != State::kNotJudged) continue;
-    if (test_case.earns_alone) earning.insert(test_case.task);
-    if (!test_case.earns_alone) idle[test_case.task].push_back(&check);
-  }
-  for (const auto& [task, checks] : idle) {
-    for (CheckOutcome* check : checks) {
-      if (earning.count(task) != 0 || check->state != State::kPassed) continue;
-      check->state = State::kFailed;
-      check->reason = "right, but so is who does nothing: counts only if another check is right";
-    }
-  }
-}
-
 /// What is kept of a task that is judged again: its checks that are fine.
 TaskOutcome fine_part(const TaskOutcome& unaided) {
   TaskOutcome kept;
@@ -186,7 +165,7 @@ std::map<std::string, TaskOutcome> run_sizes(const CheckRunner& runner, const Ch
       if (!reason.empty()) note_not_judged(outcome, run.name, NotJudged(reason));
     }
   }
-  take_back_idle(cases, outcomes);
+  take_back_weak(cases, sizes, outcomes);
   return outcomes;
 }
 
@@ -274,12 +253,10 @@ std::set<std::string> student_files(const StudentBuilder& builder) {
 /// Its program is built and started when it is first needed.
 ClaimCheck::RunReference reference_runner(const Judging& judging) {
   if (judging.options.believes_ranks) return {};
-  return [&judging, server = std::shared_ptr<RankServer>()](const Case& test_case, int num_ranks) mutable {
-    if (!server) {
-      const StudentBuild reference = judging.builder.build(judging.texts, student_files(judging.builder));
-      server = std::make_shared<RankServer>(judging.sandbox, reference.program);
-    }
-    const CheckRunner runner{server, judging.options.seed, judging.rubric.judging.stall_seconds};
+  return [&judging, reference = BuiltSubmission()](const Case& test_case, int num_ranks) mutable {
+    if (!reference.server)
+      reference = built(judging.builder.build(judging.texts, student_files(judging.builder)), judging.sandbox);
+    const CheckRunner runner{reference.server, judging.options.seed, judging.rubric.judging.stall_seconds};
     return runner.run(num_ranks, {test_case}).front();
   };
 }
