@@ -20,9 +20,4 @@ void raise(ExitCode exit_code, const std::string& message) {
   }
 }
 
-void raise_failure_of(int rank, ExitCode exit_code, const std::string& message) {
-  raise(exit_code == ExitCode::kUsage ? ExitCode::kUsage : ExitCode::kCommunication,
-        "rank " + std::to_string(rank) + " failed: " + message);
-}
-
 }  // namespace lab

@@ -61,8 +61,6 @@ struct DeadlockError : Error {
 
 /// Throws the error type for the exit code; used to rethrow a failure reported by another process.
 [[noreturn]] void raise(ExitCode exit_code, const std::string& message);
-/// Another rank has failed: what it was started with is wrong for this one, too; any other failure is a CommError here.
-[[noreturn]] void raise_failure_of(int rank, ExitCode exit_code, const std::string& message);
 
 [[noreturn]] void throw_not_implemented(const std::string& task_id);
 

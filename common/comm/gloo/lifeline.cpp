@@ -361,7 +361,7 @@ void Lifeline::throw_failure() const {
   if (failure_->origin_rank < 0 || failure_->origin_rank == context_.rank)
     raise(failure_->exit_code, failure_->message);
   if (failure_->involved_rank == context_.rank) raise(failure_->exit_code, failure_->message);
-  raise_failure_of(failure_->origin_rank, failure_->exit_code, failure_->message);
+  throw CommError(fmt::format("rank {} failed: {}", failure_->origin_rank, failure_->message));
 }
 
 }  // namespace lab::comm

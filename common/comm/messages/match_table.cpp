@@ -110,7 +110,7 @@ void MatchTable::diagnose_again() {
 void MatchTable::throw_if_failed() const {
   if (!failure_) return;
   if (failure_->rank < 0) raise(failure_->exit_code, failure_->message);
-  raise_failure_of(failure_->rank, failure_->exit_code, failure_->message);
+  throw CommError(fmt::format("rank {} failed: {}", failure_->rank, failure_->message));
 }
 
 /// Follows the waits from `rank`: every waiting rank waits for exactly one other.

@@ -32,7 +32,6 @@ a_failed_rank_ends_the_run
 # A host's ranks share memory with each other only.
 launch "${labs[0]}" --transport shm
 ends_with_cause "shared memory alone" 'expected all 4 ranks on one host, got 1 on that of rank [0-3]; hint: --transport auto'
-verdict "$([[ ${codes[*]} == "2 2 2 2" ]]; echo $?)" "... and was wrong on every host: codes ${codes[*]}"
 ranks_per_host=2
 for lab in "${labs[0]}" "${labs[2]}"; do
   launch "$lab" --transport auto

@@ -120,17 +120,6 @@ TEST_CASE_TEMPLATE("contract: when a rank throws, every other rank's wait ends a
   }
 }
 
-TEST_CASE_TEMPLATE("contract: what one rank was started with is wrong for all", World, LAB_ALL_WORLDS) {
-  const auto outcome = run_ranks(world_of<World>(3), [](Communicator& comm) -> TensorMap {
-    if (comm.rank() == 1) throw UsageError("--images NONE: no such folder");
-    comm.collectives().all_reduce(at::zeros({1}));
-    return {};
-  });
-  REQUIRE(outcome.failure);
-  for (const int rank : {0, 1, 2}) CHECK(exit_code_of_rank(outcome, rank) == static_cast<int>(ExitCode::kUsage));
-  for (const int rank : {0, 2}) CHECK(contains(message_of_rank(outcome, rank), "rank 1 failed: --images NONE"));
-}
-
 TEST_CASE_TEMPLATE("contract: a failure reaches ranks that are inside a collective", World, LAB_ALL_WORLDS) {
   const auto outcome = run_ranks(world_of<World>(5), [](Communicator& comm) -> TensorMap {
     if (comm.rank() == 3) throw NotImplementedError("a0.nothing");
