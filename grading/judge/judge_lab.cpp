@@ -294,7 +294,8 @@ void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const s
                               const TaskOutcome& unaided) {
     auto found = helped.find(reference);
     try {
-      if (found == helped.end()) found = helped.emplace(reference, builder.build_again(own, texts, reference)).first;
+      if (found == helped.end())
+        found = helped.emplace(reference, judging.builder.build_again(own, judging.texts, reference)).first;
     } catch (const NotJudged& fault) {
       return std::optional<TaskOutcome>(task_not_judged(task, fault));
     }
@@ -303,7 +304,7 @@ void judge_tasks(const Judging& judging, const std::vector<Case>& cases, const s
     const bool same_files = std::all_of(with_help.replaced.begin(), with_help.replaced.end(),
                                         [&](const auto& replaced) { return own.replaced.count(replaced.first) != 0; });
     if (with_help.program.empty() || !same_files) return std::optional<TaskOutcome>();
-    const CheckRunner again{std::make_shared<RankServer>(sandbox, with_help.program), seed, stall_seconds};
+    const CheckRunner again{std::make_shared<RankServer>(judging.sandbox, with_help.program), seed, stall_seconds};
     return std::optional<TaskOutcome>(
         run_all_sizes(again, cases_of_task(cases, task), {{task, fine_part(unaided)}}).at(task));
   };
