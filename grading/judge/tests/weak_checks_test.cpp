@@ -16,7 +16,7 @@ Case case_of(const std::string& name) {
   return test_case;
 }
 
-/// A check of its own on all sizes, one on 4 ranks only, and one that who does nothing passes.
+/// One check on all sizes, one on 4 ranks only, and one that asks for no work.
 std::vector<Case> three_cases() {
   std::vector<Case> cases = {case_of("Small"), case_of("Long"), case_of("Empty")};
   cases[1].skip_reason = [](int size) { return size == 4 ? "" : "on 4 ranks only"; };
@@ -46,7 +46,7 @@ std::string after(const std::string& before, const CheckedSizes& sizes = {}) {
   return states;
 }
 
-TEST_CASE("a check on one size, or one that an idle solution passes, counts only beside a stronger one") {
+TEST_CASE("a check on one number of ranks, or one that asks for no work, counts only if a stronger one is right") {
   CHECK(after("PPP") == "PPP");
   CHECK(after("PFP") == "PFP");
   CHECK(after("FPP") == "FFF");
