@@ -84,16 +84,16 @@ struct App::Impl {
   }
 
   /// What an option accepts: the validator checks its text, and may change it.
-  CLI::Option* expect(CLI::Option* option, const std::string& kind, const CLI::Validator& validator,
-                      const Expectation& expectation, const std::vector<std::string>& choices = {});
+  void expect(CLI::Option* option, const std::string& kind, const CLI::Validator& validator,
+              const Expectation& expectation, const std::vector<std::string>& choices = {});
 
   template <typename Number>
-  CLI::Option* add_integer(const std::string& name, const std::string& kind, Number& value, Number min, Number max,
-                           const std::string& help);
+  void add_integer(const std::string& name, const std::string& kind, Number& value, Number min, Number max,
+                   const std::string& help);
   /// Without the default in its help, whatever the variable's type, such as an optional number.
   template <class Number, class Value>
-  CLI::Option* add_ranged(const std::string& name, const std::string& kind, Value& value, Number min, Number max,
-                          const std::string& help, Number example);
+  void add_ranged(const std::string& name, const std::string& kind, Value& value, Number min, Number max,
+                  const std::string& help, Number example);
 
   std::vector<std::string> option_names() const;
   std::vector<std::string> command_names() const;
@@ -105,17 +105,18 @@ struct App::Impl {
   std::vector<std::unique_ptr<App>> commands;
   std::function<ExitCode()> action;
   std::vector<std::string> arguments;
+  std::vector<std::string>* program = nullptr;  ///< set by add_program()
   std::vector<std::shared_ptr<void>> kept;
   std::map<std::string, Expectation> expectations;
   std::vector<std::pair<std::string, std::function<std::string()>>> values;
 };
 
-CLI::Option* App::Impl::expect(CLI::Option* option, const std::string& kind, const CLI::Validator& validator,
-                               const Expectation& expectation, const std::vector<std::string>& choices) {
+void App::Impl::expect(CLI::Option* option, const std::string& kind, const CLI::Validator& validator,
+                       const Expectation& expectation, const std::vector<std::string>& choices) {
   const std::string name = option->get_name();
   expectations[name] = expectation;
   // The one place where CLI11's verdict becomes our message.
-  return option->type_name(kind)->transform([name, validator, expectation, choices](std::string text) {
+  option->type_name(kind)->transform([name, validator, expectation, choices](std::string text) {
     const std::string got = text;
     bool valid = false;
     try {
@@ -130,24 +131,24 @@ CLI::Option* App::Impl::expect(CLI::Option* option, const std::string& kind, con
 }
 
 template <typename Number>
-CLI::Option* App::Impl::add_integer(const std::string& name, const std::string& kind, Number& value, Number min,
-                                    Number max, const std::string& help) {
+void App::Impl::add_integer(const std::string& name, const std::string& kind, Number& value, Number min, Number max,
+                            const std::string& help) {
   values.emplace_back(name, [&value] { return std::to_string(value); });
   const bool in_range = value >= min && value <= max;  // -1 for "none" is not a default to show or suggest
   const std::string shown = in_range ? fmt::format("{} (default {})", help, value) : help;
-  return add_ranged(name, kind, value, min, max, shown, in_range ? value : min);
+  add_ranged(name, kind, value, min, max, shown, in_range ? value : min);
 }
 
 template <class Number, class Value>
-CLI::Option* App::Impl::add_ranged(const std::string& name, const std::string& kind, Value& value, Number min,
-                                   Number max, const std::string& help, Number example) {
+void App::Impl::add_ranged(const std::string& name, const std::string& kind, Value& value, Number min, Number max,
+                           const std::string& help, Number example) {
   const Expectation expectation{option::integer_expected(std::to_string(min), std::to_string(max)),
                                 std::to_string(example)};
   const auto allowed = [min, max](Number number) { return number >= min && number <= max; };
   // To CLI11, -1 is 2^64 - 1 where a number has no sign.
   const CLI::Validator validator =
       std::is_signed_v<Number> ? CLI::Validator(CLI::Range(min, max)) : number_where<Number>(allowed);
-  return expect(cli.add_option(both_spellings(name), value, help), kind, validator, expectation);
+  expect(cli.add_option(both_spellings(name), value, help), kind, validator, expectation);
 }
 
 std::vector<std::string> App::Impl::option_names() const {
@@ -230,10 +231,6 @@ void App::keep(std::shared_ptr<void> value) {
   impl_->kept.push_back(std::move(value));
 }
 
-CLI::App& App::cli() {
-  return impl_->cli;
-}
-
 bool App::given(const std::string& name) const {
   return impl_->cli.count(name) > 0;
 }
@@ -248,62 +245,58 @@ std::vector<std::pair<std::string, std::string>> App::values() const {
   return all;
 }
 
-CLI::Option* App::add_integer(const std::string& name, std::int64_t& value, const IntegerRange& range,
-                              const std::string& help) {
-  return impl_->add_integer(name, "N", value, range.min, range.max, help);
+void App::add_integer(const std::string& name, std::int64_t& value, const IntegerRange& range,
+                      const std::string& help) {
+  impl_->add_integer(name, "N", value, range.min, range.max, help);
 }
 
-CLI::Option* App::add_integer(const std::string& name, int& value, const IntegerRange& range, const std::string& help) {
+void App::add_integer(const std::string& name, int& value, const IntegerRange& range, const std::string& help) {
   const auto max = std::min<std::int64_t>(range.max, std::numeric_limits<int>::max());
-  return impl_->add_integer(name, "N", value, static_cast<int>(range.min), static_cast<int>(max), help);
+  impl_->add_integer(name, "N", value, static_cast<int>(range.min), static_cast<int>(max), help);
 }
 
-CLI::Option* App::add_bytes(const std::string& name, std::int64_t& value, const IntegerRange& range,
-                            const std::string& help) {
+void App::add_bytes(const std::string& name, std::int64_t& value, const IntegerRange& range, const std::string& help) {
   const auto text_of = [](std::int64_t bytes) {
     std::string text = describe_bytes(static_cast<std::uint64_t>(bytes));
     text.erase(text.find(' '), 1);
     return text;
   };
   impl_->values.emplace_back(name, [&value] { return std::to_string(value); });
-  return impl_->expect(
+  impl_->expect(
       impl_->cli.add_option(both_spellings(name), value, fmt::format("{} (default {})", help, text_of(value))), "BYTES",
       CLI::AsSizeValue(false) & CLI::Range(range.min, range.max),
       {fmt::format("a size from {} to {}", text_of(range.min), text_of(range.max)), text_of(value)});
 }
 
-CLI::Option* App::add_seed(const std::string& name, std::uint64_t& value, const std::string& help) {
-  return impl_->add_integer<std::uint64_t>(name, "S", value, 0, std::numeric_limits<std::uint64_t>::max(), help);
+void App::add_seed(const std::string& name, std::uint64_t& value, const std::string& help) {
+  impl_->add_integer<std::uint64_t>(name, "S", value, 0, std::numeric_limits<std::uint64_t>::max(), help);
 }
 
-CLI::Option* App::add_seed(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help) {
+void App::add_seed(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help) {
   impl_->values.emplace_back(name, [&value] { return value ? std::to_string(*value) : ""; });
-  return impl_->add_ranged<std::uint64_t>(name, "S", value, 0, std::numeric_limits<std::uint64_t>::max(), help, 42);
+  impl_->add_ranged<std::uint64_t>(name, "S", value, 0, std::numeric_limits<std::uint64_t>::max(), help, 42);
 }
 
-CLI::Option* App::add_number(const std::string& name, double& value, const NumberRange& range,
-                             const std::string& help) {
+void App::add_number(const std::string& name, double& value, const NumberRange& range, const std::string& help) {
   impl_->values.emplace_back(name, [&value] { return fmt::format("{}", value); });
   // CLI::Range lets nan pass, and has no open end. For nan both comparisons are false.
   const auto allowed = [range](double number) { return number > range.above && number <= range.max; };
-  return impl_->expect(
-      impl_->cli.add_option(both_spellings(name), value, fmt::format("{} (default {:g})", help, value)), range.unit,
-      number_where<double>(allowed),
-      {fmt::format("a number above {:g}, at most {:g}", range.above, range.max), fmt::format("{:g}", value)});
+  impl_->expect(impl_->cli.add_option(both_spellings(name), value, fmt::format("{} (default {:g})", help, value)),
+                range.unit, number_where<double>(allowed),
+                {fmt::format("a number above {:g}, at most {:g}", range.above, range.max), fmt::format("{:g}", value)});
 }
 
-CLI::Option* App::add_timeout(double& seconds) {
-  return add_number("--timeout", seconds, {0.0, 1e6, "SECONDS"}, "Longest wait for another rank")
-      ->envname("LAB_TIMEOUT");
+void App::add_timeout(double& seconds) {
+  add_number("--timeout", seconds, {0.0, 1e6, "SECONDS"}, "Longest wait for another rank");
+  impl_->cli.get_option("--timeout")->envname("LAB_TIMEOUT");
 }
 
-CLI::Option* App::add_choice(const std::string& name, std::string& value, const std::vector<std::string>& choices,
-                             const std::string& help) {
+void App::add_choice(const std::string& name, std::string& value, const std::vector<std::string>& choices,
+                     const std::string& help) {
   impl_->values.emplace_back(name, [&value] { return value; });
   const std::string shown = value.empty() ? help : fmt::format("{} (default {})", help, value);
-  return impl_->expect(impl_->cli.add_option(both_spellings(name), value, shown),
-                       fmt::format("{}", fmt::join(choices, "|")), CLI::IsMember(choices), {listed(choices), value},
-                       choices);
+  impl_->expect(impl_->cli.add_option(both_spellings(name), value, shown), fmt::format("{}", fmt::join(choices, "|")),
+                CLI::IsMember(choices), {listed(choices), value}, choices);
 }
 
 namespace {
@@ -316,21 +309,20 @@ CLI::Validator text_value() {
 
 }  // namespace
 
-CLI::Option* App::add_text(const std::string& name, std::string& value, const std::string& kind,
-                           const std::string& help) {
+void App::add_text(const std::string& name, std::string& value, const std::string& kind, const std::string& help) {
   const bool is_path = kind == "FILE" || kind == "DIR";
   impl_->values.emplace_back(name, [&value, is_path] { return !is_path ? value : value.empty() ? "" : "named"; });
   const std::string shown = value.empty() ? help : fmt::format("{} (default {})", help, value);
-  return impl_->expect(impl_->cli.add_option(both_spellings(name), value, shown), kind, text_value(),
-                       {"a value (" + kind + ")", value.empty() ? kind : value});
+  impl_->expect(impl_->cli.add_option(both_spellings(name), value, shown), kind, text_value(),
+                {"a value (" + kind + ")", value.empty() ? kind : value});
 }
 
-CLI::Option* App::add_texts(const std::string& name, std::vector<std::string>& values, const std::string& kind,
-                            const std::string& help) {
+void App::add_texts(const std::string& name, std::vector<std::string>& values, const std::string& kind,
+                    const std::string& help) {
   impl_->values.emplace_back(name, [&values] { return fmt::format("{}", fmt::join(values, " ")); });
   CLI::Option* const option = impl_->cli.add_option(both_spellings(name), values, help);
   option->allow_extra_args(false);  // one value each time, and no argument behind it
-  return impl_->expect(option, kind, text_value(), {"a value (" + kind + ")", kind});
+  impl_->expect(option, kind, text_value(), {"a value (" + kind + ")", kind});
 }
 
 namespace {
@@ -360,9 +352,15 @@ void App::add_argument(const std::string& name, std::vector<std::string>& values
   add_positional(impl_->cli, name, values, help);
 }
 
-CLI::Option* App::add_flag(const std::string& name, bool& value, const std::string& help) {
+void App::add_flag(const std::string& name, bool& value, const std::string& help) {
   impl_->values.emplace_back(name, [&value] { return value ? "yes" : "no"; });
-  return impl_->cli.add_flag(both_spellings(name), value, help);
+  impl_->cli.add_flag(both_spellings(name), value, help);
+}
+
+void App::add_program(std::vector<std::string>& program, const std::string& example) {
+  impl_->program = &program;
+  impl_->cli.prefix_command();
+  impl_->cli.footer(example);
 }
 
 std::optional<ExitCode> App::parse(int argc, const char* const* argv) {
@@ -378,8 +376,13 @@ std::optional<ExitCode> App::parse(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& failure) {
     const Impl& command = *chosen().back()->impl_;
     const std::vector<std::string> extras = impl_->cli.remaining(true);
-    if (!extras.empty() && !impl_->cli.get_prefix_command()) command.refuse_extra(extras.front());
+    if (!extras.empty() && impl_->program == nullptr) command.refuse_extra(extras.front());
     command.refuse(failure);
+  }
+  if (impl_->program != nullptr) {
+    std::vector<std::string>& program = *impl_->program;
+    program = impl_->cli.remaining();
+    if (!program.empty() && program.front() == "--") program.erase(program.begin());
   }
   const std::vector<const App*> path = chosen();
   for (std::size_t i = 1; i < path.size(); ++i) {

@@ -14,11 +14,6 @@
 #include "common/cli/common_options.h"
 #include "common/cli/guarded_main.h"
 
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
-
 namespace lab::cli {
 
 /// The suite's version, "0.1.0".
@@ -81,33 +76,35 @@ class App {
 
   // Options that give the message above. The variable's value at the time of the call is the default that --help shows.
   /// A name such as "--level,LEVEL" is also that of a positional argument, which may be left out.
-  CLI::Option* add_integer(const std::string& name, int& value, const IntegerRange& range, const std::string& help);
-  CLI::Option* add_integer(const std::string& name, std::int64_t& value, const IntegerRange& range,
-                           const std::string& help);
+  void add_integer(const std::string& name, int& value, const IntegerRange& range, const std::string& help);
+  void add_integer(const std::string& name, std::int64_t& value, const IntegerRange& range, const std::string& help);
   /// A size such as 4096, 64KiB or 1MiB, as CLI::AsSizeValue reads it: KB, K and KiB are 1024.
-  CLI::Option* add_bytes(const std::string& name, std::int64_t& value, const IntegerRange& range,
-                         const std::string& help);
-  CLI::Option* add_seed(const std::string& name, std::uint64_t& value, const std::string& help);
+  void add_bytes(const std::string& name, std::int64_t& value, const IntegerRange& range, const std::string& help);
+  void add_seed(const std::string& name, std::uint64_t& value, const std::string& help);
   /// The same without a default.
-  CLI::Option* add_seed(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help);
-  CLI::Option* add_number(const std::string& name, double& value, const NumberRange& range, const std::string& help);
+  void add_seed(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help);
+  void add_number(const std::string& name, double& value, const NumberRange& range, const std::string& help);
   /// --timeout SECONDS, the longest wait for another rank; without it the environment variable
   /// LAB_TIMEOUT, for slow or busy machines.
-  CLI::Option* add_timeout(double& seconds);
+  void add_timeout(double& seconds);
   /// --transport gloo, shm or auto (see common/comm/process_world.h).
   void add_transport(std::string& value, const std::string& help);
-  CLI::Option* add_choice(const std::string& name, std::string& value, const std::vector<std::string>& choices,
-                          const std::string& help);
+  void add_choice(const std::string& name, std::string& value, const std::vector<std::string>& choices,
+                  const std::string& help);
   /// `kind` is FILE, DIR or another name for what the text is.
-  CLI::Option* add_text(const std::string& name, std::string& value, const std::string& kind, const std::string& help);
+  void add_text(const std::string& name, std::string& value, const std::string& kind, const std::string& help);
   /// The same, which may be given several times.
-  CLI::Option* add_texts(const std::string& name, std::vector<std::string>& values, const std::string& kind,
-                         const std::string& help);
+  void add_texts(const std::string& name, std::vector<std::string>& values, const std::string& kind,
+                 const std::string& help);
   /// A positional argument: "FILE" is required, "[FILE]" may be left out.
   void add_argument(const std::string& name, std::string& value, const std::string& help);
   /// The same, any number of times: "FILE..." at least once.
   void add_argument(const std::string& name, std::vector<std::string>& values, const std::string& help);
-  CLI::Option* add_flag(const std::string& name, bool& value, const std::string& help);
+  void add_flag(const std::string& name, bool& value, const std::string& help);
+
+  /// A program to start and its arguments: all from the first word on that is no option's, a "--" before it left out.
+  /// `example`: the last line of --help.
+  void add_program(std::vector<std::string>& program, const std::string& example);
 
   /// True if the option ("--nproc") was on the command line.
   bool given(const std::string& name) const;
@@ -118,9 +115,6 @@ class App {
   /// Every option with its value, given or not, for comparing the command lines of several ranks. For files and folders
   /// only whether one is given ("named" or ""): paths differ from machine to machine.
   std::vector<std::pair<std::string, std::string>> values() const;
-
-  /// The underlying parser, for what the functions above do not offer.
-  CLI::App& cli();
 
   /// Parses the command line. Returns an exit code if --help or --version was answered on stdout, else nothing.
   /// Errors    UsageError: one message; for an unknown option or command it names the nearest known one

@@ -397,10 +397,17 @@ TEST_CASE("app: another program's command line is left alone") {
   int per_node = 1;
   labrun.add_integer("--num-nodes", num_nodes, {1, 8}, "x");
   labrun.add_integer("--nproc-per-node", per_node, {1, 8}, "x");
-  labrun.cli().prefix_command();
-  const char* args[] = {"labrun", "--num_nodes", "3", "--nproc_per_node", "2", "./a9", "--nproc_per_node", "3"};
-  CHECK_FALSE(labrun.parse(8, args).has_value());
+  std::vector<std::string> program;
+  labrun.add_program(program, "labrun ./a9");
+  const auto parsed = [&](std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), "labrun");
+    CHECK_FALSE(labrun.parse(static_cast<int>(arguments.size()), arguments.data()).has_value());
+    return program;
+  };
+  const std::vector<std::string> expected = {"./a9", "--nproc_per_node", "3"};
+  CHECK(parsed({"--num_nodes", "3", "--nproc_per_node", "2", "./a9", "--nproc_per_node", "3"}) == expected);
   CHECK(num_nodes == 3);
   CHECK(per_node == 2);
-  CHECK(labrun.cli().remaining() == std::vector<std::string>{"./a9", "--nproc_per_node", "3"});
+  CHECK(parsed({"--num_nodes", "3", "--", "./a9", "--nproc_per_node", "3"}) == expected);
+  CHECK(parsed({}).empty());
 }

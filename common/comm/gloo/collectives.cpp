@@ -12,7 +12,7 @@
 namespace lab::comm {
 namespace {
 
-std::uint8_t* bytes_of(const at::Tensor& tensor) {
+std::uint8_t* first_byte(const at::Tensor& tensor) {
   return static_cast<std::uint8_t*>(tensor.data_ptr());
 }
 
@@ -69,7 +69,7 @@ void GlooCollectives::broadcast(const at::Tensor& tensor, int src_rank, const Gr
   if (tensor.nbytes() == 0) return;
   run("broadcast", group, [&](const std::shared_ptr<gloo::Context>& context, std::uint32_t tag) {
     gloo::BroadcastOptions options(context);
-    options.setOutput(bytes_of(tensor), tensor.nbytes());
+    options.setOutput(first_byte(tensor), tensor.nbytes());
     options.setRoot(src_rank);
     options.setTag(tag);
     options.setTimeout(timeout_);
@@ -103,8 +103,8 @@ void GlooCollectives::all_gather(const at::Tensor& in, const at::Tensor& out, co
   if (in.nbytes() == 0) return;
   run("all_gather", group, [&](const std::shared_ptr<gloo::Context>& context, std::uint32_t tag) {
     gloo::AllgatherOptions options(context);
-    options.setInput(bytes_of(in), in.nbytes());
-    options.setOutput(bytes_of(out), out.nbytes());
+    options.setInput(first_byte(in), in.nbytes());
+    options.setOutput(first_byte(out), out.nbytes());
     options.setTag(tag);
     options.setTimeout(timeout_);
     gloo::allgather(options);

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-
 #include "common/base/option_value.h"
 #include "common/cli/app.h"
 #include "common/launch/supervise/cores.h"
@@ -147,13 +144,11 @@ std::optional<ExitCode> read_launch_options(int argc, char** argv, LaunchOptions
   app.add_integer("--max-restarts", given.max_restarts, {0, 1000}, "accepted for compatibility with torchrun; only 0");
   app.add_number("--timeout", options.timeout_seconds, {0, 1e9}, "stop the run after this many seconds");
   app.add_integer("--debug-rank", options.debug_rank, {0, kMaxRanks - 1}, "start this rank under gdb");
-  app.cli().prefix_command();
-  app.cli().footer(
+  app.add_program(
+      options.program,
       "The program and its arguments follow the options: labrun --nproc-per-node 4 build/bin/a4_data_tensor --seed 1");
   const std::vector<const char*> arguments = with_tee_spelled_out(argc, argv);
   if (auto answered = app.parse(static_cast<int>(arguments.size()), arguments.data())) return answered;
-  options.program = app.cli().remaining();
-  if (!options.program.empty() && options.program.front() == "--") options.program.erase(options.program.begin());
   if (options.program.empty())
     throw UsageError("expected a program to start, got none; try labrun --nproc-per-node 4 PROGRAM");
   if (options.program.front()[0] == '-') {

@@ -215,12 +215,12 @@ std::string compile_unit(const BuildRecipe& recipe, const std::map<std::string, 
   const SourceTree tree(recipe, texts);
   const std::string& folder = tree.folder.path();
   std::vector<std::string> tried_alone;
-  const bool are_valid_alone = need_no_headers_of_others(unit_files(recipe, texts), recipe.precompiled);
+  const std::set<std::string> in_doubt = may_need_headers_of_others(unit_files(recipe, texts), recipe.precompiled);
   std::string unit;
   for (const auto& [name, text] : texts) {
     const std::string path = recipe.lab + "/" + name;
     unit += fmt::format("#include \"{}\"\n", path);
-    if (are_valid_alone) continue;
+    if (in_doubt.count(path) == 0) continue;
     tried_alone.push_back(name);
     write_source(folder + "/" + path + kAlone,
                  fmt::format("#include \"{}\"\nstatic_assert(false, \"{}\");\n",

@@ -137,17 +137,28 @@ std::vector<std::set<std::string>> units_of(const std::map<std::string, UnitFile
   return result;
 }
 
-bool need_no_headers_of_others(const std::map<std::string, UnitFile>& files, const std::set<std::string>& precompiled) {
+std::set<std::string> may_need_headers_of_others(const std::map<std::string, UnitFile>& files,
+                                                 const std::set<std::string>& precompiled) {
   const auto is_precompiled = [&](const std::string& header) {
     const std::string end = "/" + header;
     return std::any_of(precompiled.begin(), precompiled.end(), [&](const std::string& path) {
       return path.size() > end.size() && path.compare(path.size() - end.size(), end.size(), end) == 0;
     });
   };
-  return std::all_of(files.begin(), files.end(), [&](const auto& file) {
-    const std::vector<std::string> headers = names_in(file.second.text).system_includes;
-    return std::all_of(headers.begin(), headers.end(), is_precompiled);
-  });
+  std::map<std::string, std::set<std::string>> further;
+  std::set<std::string> any_further;
+  for (const auto& [path, file] : files) {
+    std::set<std::string>& own = further[path];
+    for (const std::string& header : names_in(file.text).system_includes) {
+      if (!is_precompiled(header)) own.insert(header);
+    }
+    any_further.insert(own.begin(), own.end());
+  }
+  std::set<std::string> result;
+  for (const auto& [path, own] : further) {
+    if (own != any_further) result.insert(path);
+  }
+  return result;
 }
 
 }  // namespace lab::grading

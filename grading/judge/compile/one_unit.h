@@ -25,9 +25,11 @@ std::vector<std::set<std::string>> units_of(const std::map<std::string, UnitFile
                                             const std::function<std::optional<std::string>(const std::string&)>& header,
                                             const std::string& always);
 
-/// Whether files that mean the same as one unit are each valid alone if the unit is: no file can need what another one
-/// includes, since all system headers are in the precompiled header anyway.
+/// Of files that mean the same as one unit, those that are not sure to be valid alone if the unit is: a system header
+/// that another one includes is neither among their own nor in the precompiled header.
 /// `precompiled`: paths of all files in it; none: unknown
-bool need_no_headers_of_others(const std::map<std::string, UnitFile>& files, const std::set<std::string>& precompiled);
+/// Returns   the paths of these files
+std::set<std::string> may_need_headers_of_others(const std::map<std::string, UnitFile>& files,
+                                                 const std::set<std::string>& precompiled);
 
 }  // namespace lab::grading

@@ -1,0 +1,1 @@
+// Carries the precompiled standard headers of units without tensors.

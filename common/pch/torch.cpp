@@ -1,1 +1,0 @@
-// Carries the precompiled <torch/torch.h> for units that use nn, optim or autograd functions.
