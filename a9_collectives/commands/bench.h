@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "a9_collectives/cases/catalogue.h"
+#include "common/base/subprocess.h"
 #include "common/plot/plot_chart.h"
 
 namespace lab::a9 {
@@ -12,11 +14,12 @@ namespace lab::a9 {
 /// One line of the benchmark's table: one algorithm of one collective at one size.
 struct BenchRow {
   std::string collective;
-  std::string algorithm;  ///< or a peer: "gloo", "mpi tcp", "mpi shared memory"
+  std::string algorithm;  ///< or a peer: "gloo", "mpi tcp", "mpi shared memory", "python"
   bool selected = false;  ///< what the student's function picks
   std::int64_t bytes = 0;
   int ranks = 0;
-  double min_seconds = 0, median_seconds = 0, max_seconds = 0;
+  double min_seconds = 0, median_seconds = 0, max_seconds = 0;  ///< of one call among several, one after the other
+  double alone_seconds = 0;      ///< of one call alone, after a barrier, until its last rank has returned: the median
   double bus_factor = 1;         ///< busbw over algbw
   std::uint64_t messages = 0;    ///< sent by the rank that sends most; 0 for a peer: not counted
   std::uint64_t bytes_sent = 0;  ///< by the rank that sends most
@@ -54,10 +57,14 @@ struct RatioSummary {
   BenchRow worst;
 };
 
-/// Over the selected rows in the band whose ratio is known.
-RatioSummary summarise(const std::vector<BenchRow>& rows, double BenchRow::*ratio, const SizeBand& band);
+/// How long a row took, as a part of another one's time; 0: unknown.
+using RatioOf = std::function<double(const BenchRow& row)>;
 
-/// A line per peer and band with a cell: Gloo at all sizes; Open MPI over TCP from 256 KiB to 4 MiB and at 64 MiB.
+/// Over the selected rows in the band whose ratio is known.
+RatioSummary summarise(const std::vector<BenchRow>& rows, const RatioOf& ratio, const SizeBand& band);
+
+/// A line for each peer and band of sizes with a cell, and one for each peer's broadcast of one call alone: behind each
+/// other, calls hide how late the last rank is.
 std::vector<std::string> summary_lines(const std::vector<BenchRow>& rows);
 
 std::string bench_header();
@@ -66,42 +73,23 @@ std::string bench_json(const std::vector<BenchRow>& rows);
 /// Parses the output of bench_json(), which is how rows get from the ranks' processes to the launcher.
 std::vector<BenchRow> rows_of_json(const std::string& text);
 
-/// Inserts each row of a peer, of the same collective, after the last row of its size, and sets the ratio of our rows
-/// of that size. A peer's row is left out if there are no rows of its size.
-void add_peer_rows(std::vector<BenchRow>& rows, const std::vector<BenchRow>& peers, double BenchRow::*ratio);
+/// Sets the ratio of all of one size's rows that are not a peer's to this peer, if it is among them.
+void set_ratios(std::vector<BenchRow>& rows, const std::string& peer, double BenchRow::*ratio);
 
-// Open MPI as a peer: its own processes, started by mpirun, which measure the same way (common/bench/mpi_peer.cpp).
+// Peers in processes of their own: Open MPI's ranks (common/bench/mpi_peer.cpp), and Python's (common/bench/a9_handout.py).
 
-/// One way in which Open MPI's ranks talk to each other.
-struct MpiWay {
-  std::string name;                  ///< "mpi tcp", the algorithm's name in its rows
-  std::vector<std::string> options;  ///< for mpirun
-  double BenchRow::*ratio;           ///< to this peer
+struct Peer {
+  std::string name;                   ///< "mpi tcp", the algorithm's name in its rows
+  double BenchRow::*ratio = nullptr;  ///< to this peer, if the table has a column for it
+  /// The programs that start the twins of all ranks, which listen in this folder: rank r starts the r-th, if any.
+  std::function<std::vector<ProcessSpec>(int num_ranks, const std::string& folder)> programs;
 };
 
-struct MpiJob {
-  const Collective* collective = nullptr;
-  std::vector<std::int64_t> sizes;
-  int num_ranks = 0;
-  int turns = 0;
-  double limit_seconds = 60;
-};
-
-struct MpiOutcome {
-  std::string library;  ///< "Open MPI v4.1.4"
-  std::vector<BenchRow> rows;
-  std::string failure;  ///< why there are no rows; empty if there are
-};
-
-/// Blocks until mpirun has ended. Its output is not shown.
-/// Errors    UsageError: mpirun cannot be started
-MpiOutcome run_mpi(const MpiWay& way, const MpiJob& job);
-
-/// The ways that work on this machine, each tried once, with a line for each: its library, or why it is left out.
-struct UsableMpi {
-  std::vector<MpiWay> ways;
+/// The peers that work on this machine, each tried once, with a line for each: its library, or why it is left out.
+struct UsablePeers {
+  std::vector<Peer> peers;
   std::vector<std::string> lines;
 };
-UsableMpi usable_mpi(int num_ranks);
+UsablePeers usable_peers(int num_ranks, bool no_mpi, bool no_python);
 
 }  // namespace lab::a9

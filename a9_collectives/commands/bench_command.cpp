@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +17,11 @@
 #include "a9_collectives/commands/commands.h"
 #include "common/base/files.h"
 #include "common/base/numbers.h"
+#include "common/base/text.h"
 #include "common/bench/bench_blocks.h"
 #include "common/bench/gloo_peer.h"
 #include "common/bench/machine_load.h"
+#include "common/bench/twin.h"
 #include "common/comm/communicator.h"
 #include "common/comm/messages/endpoint_of.h"
 #include "common/launch/run_ranks.h"
@@ -34,7 +39,7 @@ struct BenchOptions {
   SizeSteps steps{1 << 10, 64 << 20, 4};
   int turns = 11;
   bool selected_only = false;
-  bool no_mpi = false;
+  bool no_mpi = false, no_python = false;
   std::string json_file;
   std::string plot_file;
 
@@ -86,12 +91,45 @@ struct GlooPeers {
 
 constexpr std::uint64_t kSeed = 11;
 
+/// The ranks of peers in processes of their own, each the twin of one of ours; asleep unless asked. Collective.
+class PeerTwins {
+ public:
+  PeerTwins(const std::vector<Peer>& peers, const std::string& folder, int rank, int size, GlooPeer& gloo) {
+    for (const Peer& peer : peers) twins_.push_back({peer, Twin(folder, peer.name, rank)});
+    gloo.barrier();
+    const SchedulingScope scope(GlooPeer::Scheduling::kUsual);  // a program keeps what it was started with
+    for (const Peer& peer : peers) {
+      const std::vector<ProcessSpec> all = peer.programs(size, folder);
+      const auto own = static_cast<std::size_t>(rank);
+      if (own < all.size()) programs_.push_back(std::make_unique<Subprocess>(all[own]));
+    }
+  }
+  ~PeerTwins() {
+    twins_.clear();  // which ends them
+    for (const auto& program : programs_) program->wait_for(10);
+  }
+  PeerTwins(const PeerTwins&) = delete;
+  PeerTwins& operator=(const PeerTwins&) = delete;
+
+  struct PeerTwin {
+    Peer peer;
+    Twin twin;
+  };
+  std::vector<PeerTwin>& all() { return twins_; }
+
+ private:
+  std::vector<PeerTwin> twins_;
+  std::vector<std::unique_ptr<Subprocess>> programs_;
+};
+
 struct Contender {
   std::string name;
   bool selected = false;
   GlooPeer::Scheduling scheduling = GlooPeer::Scheduling::kBatch;  ///< of this thread in its blocks
   std::function<at::Tensor(const at::Tensor& input)> run;
-  std::vector<double> seconds;  ///< of one call, by turn
+  Twin* twin = nullptr;  ///< who runs it, if not this process
+  double BenchRow::*ratio = nullptr;
+  std::vector<double> seconds, alone;  ///< of one call, by turn, in a block and alone
 };
 
 double seconds_now() {
@@ -102,8 +140,12 @@ double seconds_now() {
 void add_gloo(std::vector<Contender>& contenders, const std::string& collective, int size, GlooPeer& gloo,
               GlooPeer::Scheduling scheduling) {
   Contender peer;
-  peer.name = scheduling == GlooPeer::Scheduling::kUsual ? "gloo" : "gloo batch";
   peer.scheduling = scheduling;
+  peer.name = "gloo batch";
+  if (scheduling == GlooPeer::Scheduling::kUsual) {
+    peer.name = "gloo";
+    peer.ratio = &BenchRow::ratio_to_gloo;
+  }
   if (collective == "broadcast") {
     peer.run = [&gloo](const at::Tensor& input) {
       gloo.broadcast(input, 0);
@@ -153,22 +195,46 @@ at::Tensor of_all_ranks(Communicator& comm, const std::vector<double>& values) {
   return at::stack(comm.collectives().all_gather(at::tensor(values, at::kDouble)));
 }
 
-/// One block of every contender per turn.
-void run_turns(std::vector<Contender>& contenders, const at::Tensor& input, const BenchPoint& point, GlooPeer& gloo) {
+constexpr double kTwinSeconds = 60;
+
+/// The seconds of one call in a block of them, on this rank; not a number where a twin is lost.
+double timed(Contender& contender, const std::string& collective, const at::Tensor& input, const BenchPoint& point,
+             int calls) {
+  if (contender.twin != nullptr) {
+    contender.twin->ask({collective, point.bytes, calls}, kTwinSeconds);
+    const std::optional<TwinAnswer> answer = contender.twin->answer();
+    return answer ? answer->seconds : std::nan("");
+  }
+  const SchedulingScope scope(contender.scheduling);
+  const double start = seconds_now();
+  for (int call = 0; call < calls; ++call) contender.run(input);
+  return (seconds_now() - start) / calls;
+}
+
+/// In each turn every contender runs a block of calls and one call alone. Each turn begins with another one.
+void run_turns(std::vector<Contender>& contenders, const std::string& collective, const at::Tensor& input,
+               const BenchPoint& point, GlooPeer& gloo) {
   const int calls = calls_per_block(point.bytes);
   for (int turn = -1; turn < point.turns; ++turn) {  // the first is a warm-up
-    for (Contender& contender : contenders) {
+    for (std::size_t i = 0; i < contenders.size(); ++i) {
+      Contender& contender = contenders[(static_cast<std::size_t>(turn + 1) + i) % contenders.size()];
       gloo.barrier();
-      const SchedulingScope scope(contender.scheduling);
-      const double start = seconds_now();
-      for (int call = 0; call < calls; ++call) contender.run(input);
-      if (turn >= 0) contender.seconds.push_back((seconds_now() - start) / calls);
+      const double seconds = timed(contender, collective, input, point, calls);
+      double alone = seconds;
+      if (calls > 1) {
+        gloo.barrier();
+        alone = timed(contender, collective, input, point, 1);
+      }
+      if (turn < 0) continue;
+      contender.seconds.push_back(seconds);
+      contender.alone.push_back(alone);
     }
   }
 }
 
-BenchRow row_of(Contender& contender, const Collective& collective, const BenchPoint& point, Communicator& comm,
-                GlooPeer& gloo, std::int64_t input_elements) {
+/// Nothing for a peer whose ranks are lost: it is not asked again.
+std::optional<BenchRow> row_of(Contender& contender, const Collective& collective, const BenchPoint& point,
+                               Communicator& comm, GlooPeer& gloo, std::int64_t input_elements) {
   BenchRow row;
   row.collective = collective.name;
   row.algorithm = contender.name;
@@ -177,11 +243,26 @@ BenchRow row_of(Contender& contender, const Collective& collective, const BenchP
   row.ranks = comm.size();
   row.bus_factor = collective.bus_factor(comm.size());
 
-  // A block takes as long as its slowest rank.
-  const at::Tensor times = std::get<0>(at::sort(std::get<0>(of_all_ranks(comm, contender.seconds).max(0))));
+  // A call takes as long as its slowest rank.
+  const auto of_slowest_sorted = [&](const std::vector<double>& seconds) {
+    return std::get<0>(at::sort(std::get<0>(of_all_ranks(comm, seconds).max(0))));
+  };
+  const at::Tensor times = of_slowest_sorted(contender.seconds);
+  const at::Tensor alone = of_slowest_sorted(contender.alone);
+  if (at::isnan(times).any().item().toBool() || at::isnan(alone).any().item().toBool()) {
+    contender.twin->lose();
+    return std::nullopt;
+  }
   row.min_seconds = times[0].item().toDouble();
   row.median_seconds = times[point.turns / 2].item().toDouble();
   row.max_seconds = times[point.turns - 1].item().toDouble();
+  row.alone_seconds = alone[point.turns / 2].item().toDouble();
+  if (contender.twin != nullptr) {
+    contender.twin->ask({collective.name, point.bytes, 0}, kTwinSeconds);
+    const std::optional<TwinAnswer> checked = contender.twin->answer();
+    row.wrong = checked ? checked->wrong : -1;
+    return row;
+  }
 
   const at::Tensor input = exact_values_for_rank({input_elements}, at::kFloat, kSeed, comm.rank());
   gloo.barrier();
@@ -204,7 +285,7 @@ BenchRow row_of(Contender& contender, const Collective& collective, const BenchP
 
 /// Collective: every rank calls it. Rows are equal on all ranks.
 std::vector<BenchRow> measure(const Collective& collective, const BenchPoint& asked, Communicator& comm,
-                              GlooPeers& gloo) {
+                              GlooPeers& gloo, PeerTwins& twins) {
   BenchPoint point = asked;
   point.bytes = whole_bytes(asked.bytes, comm.size());
   const std::int64_t elements = point.bytes / 4;
@@ -225,23 +306,30 @@ std::vector<BenchRow> measure(const Collective& collective, const BenchPoint& as
   add_gloo(contenders, collective.name, comm.size(), gloo.usual, GlooPeer::Scheduling::kUsual);
   add_gloo(contenders, collective.name, comm.size(), gloo.batch, GlooPeer::Scheduling::kBatch);
 
-  run_turns(contenders, at::zeros({input_elements}), point, gloo.batch);
+  for (PeerTwins::PeerTwin& one : twins.all()) {
+    if (one.twin.is_lost()) continue;
+    Contender contender;
+    contender.name = one.peer.name;
+    contender.twin = &one.twin;
+    contender.ratio = one.peer.ratio;
+    contenders.push_back(std::move(contender));
+  }
+
+  run_turns(contenders, collective.name, at::zeros({input_elements}), point, gloo.batch);
   std::vector<BenchRow> rows;
-  for (Contender& contender : contenders)
-    rows.push_back(row_of(contender, collective, point, comm, gloo.batch, input_elements));
-  for (const BenchRow& peer : rows) {
-    if (peer.algorithm != "gloo") continue;
-    for (BenchRow& row : rows) row.ratio_to_gloo = row.median_seconds / peer.median_seconds;
+  for (Contender& contender : contenders) {
+    const std::optional<BenchRow> row = row_of(contender, collective, point, comm, gloo.batch, input_elements);
+    if (row) rows.push_back(*row);
+  }
+  for (const Contender& contender : contenders) {
+    if (contender.ratio != nullptr) set_ratios(rows, contender.name, contender.ratio);
   }
   return rows;
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// Ours and Gloo's, measured by ranks in separate processes; rank 0 writes the rows to a file.
-std::vector<BenchRow> measured_rows(const BenchOptions& options, const Collective& collective) {
+/// Measured by ranks in separate processes; rank 0 writes the rows to a file.
+std::vector<BenchRow> measured_rows(const BenchOptions& options, const Collective& collective,
+                                    const std::vector<Peer>& peers) {
   const launch::RunDirectory directory;
   const std::string rows_file = directory.path() + "/rows.json";
   launch::WorldSpec spec;
@@ -252,9 +340,10 @@ std::vector<BenchRow> measured_rows(const BenchOptions& options, const Collectiv
   spec.careful = false;
   const auto on_rank = [&](Communicator& comm, launch::RankOutcome&) {
     GlooPeers gloo(directory.path(), comm.rank(), comm.size());
+    PeerTwins twins(peers, directory.path(), comm.rank(), comm.size(), gloo.batch);
     std::vector<BenchRow> rows;
     for (const std::int64_t bytes : options.sizes()) {
-      const auto of_size = measure(collective, {bytes, options.turns, options.selected_only}, comm, gloo);
+      const auto of_size = measure(collective, {bytes, options.turns, options.selected_only}, comm, gloo, twins);
       rows.insert(rows.end(), of_size.begin(), of_size.end());
     }
     if (comm.rank() == 0) write_file_atomically(rows_file, bench_json(rows));
@@ -266,19 +355,16 @@ std::vector<BenchRow> measured_rows(const BenchOptions& options, const Collectiv
 }
 
 /// One collective's part of the table.
-std::vector<BenchRow> bench(const BenchOptions& options, const Collective& collective,
-                            const std::vector<MpiWay>& mpi_ways) {
-  const auto start = std::chrono::steady_clock::now();
-  std::vector<BenchRow> rows = measured_rows(options, collective);
-  // A peer's run has one contender, ours several: a peer that takes ten times as long hangs.
-  const MpiJob job{&collective, options.sizes(), options.num_ranks, options.turns, 60 + 10 * seconds_since(start)};
-  for (const MpiWay& way : mpi_ways) {
-    const MpiOutcome outcome = run_mpi(way, job);
-    if (!outcome.failure.empty())
-      fmt::print("peer {} is left out of {}: {}\n", way.name, collective.name, outcome.failure);
-    add_peer_rows(rows, outcome.rows, way.ratio);
-  }
+std::vector<BenchRow> bench(const BenchOptions& options, const Collective& collective, const std::vector<Peer>& peers) {
+  const std::vector<BenchRow> rows = measured_rows(options, collective, peers);
   for (const BenchRow& row : rows) fmt::print("{}\n", bench_line(row));
+  for (const Peer& peer : peers) {
+    const auto is_its = [&](const BenchRow& row) { return row.algorithm == peer.name; };
+    const auto num_rows = static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), is_its));
+    if (num_rows == options.sizes().size()) continue;
+    fmt::print("peer {} is left out of {} after {}: its ranks ended, or a block took them over {} s\n", peer.name,
+               collective.name, counted(num_rows, "size"), kTwinSeconds);
+  }
   std::fflush(stdout);
   return rows;
 }
@@ -287,22 +373,17 @@ ExitCode bench_all(const BenchOptions& options) {
   at::set_num_threads(1);
   validate(options);
   const MachineLoad load;
-  UsableMpi mpi;
-  if (options.no_mpi) {
-    mpi.lines.emplace_back("peer MPI is left out: --no-mpi");
-  } else {
-    mpi = usable_mpi(options.num_ranks);
-  }
-  for (const std::string& line : mpi.lines) fmt::print("{}\n", line);
+  const UsablePeers usable = usable_peers(options.num_ranks, options.no_mpi, options.no_python);
+  for (const std::string& line : usable.lines) fmt::print("{}\n", line);
   fmt::print("{}\n", bench_header());
   std::fflush(stdout);
 
   std::vector<BenchRow> all;
   bool wrong = false;
   for (const Collective* collective : options.collectives()) {
-    const std::vector<BenchRow> rows = bench(options, *collective, mpi.ways);
+    const std::vector<BenchRow> rows = bench(options, *collective, usable.peers);
     if (!options.plot_file.empty()) plot::draw(bench_chart(rows), options.picture_of(*collective));
-    for (const BenchRow& row : rows) wrong = wrong || row.wrong > 0;
+    for (const BenchRow& row : rows) wrong = wrong || row.wrong != 0;
     all.insert(all.end(), rows.begin(), rows.end());
   }
   if (!options.json_file.empty()) write_file_atomically(options.json_file, bench_json(all));
@@ -325,6 +406,7 @@ void bench_command(cli::App& app) {
   app.add_integer("--turns", options.turns, {1, 1000}, "blocks of each contender; the median counts");
   app.add_flag("--selected-only", options.selected_only, "leave out the algorithms that are not selected");
   app.add_flag("--no-mpi", options.no_mpi, "leave out Open MPI");
+  app.add_flag("--no-python", options.no_python, "leave out Python: the handout's way, with torch.distributed");
   app.add_text("--json", options.json_file, "FILE", "the table as JSON");
   app.add_text("--plot", options.plot_file, "FILE",
                "bandwidth against size (.png, .pdf, .svg); FILE gets each collective's name where all run");

@@ -15,7 +15,7 @@ namespace lab::a9 {
 namespace {
 
 /// Every picture has these in this order and in the same colours, even if some are missing.
-constexpr const char* kPeers[] = {"mpi tcp", "mpi shared memory", "gloo", "gloo batch"};
+constexpr const char* kPeers[] = {"mpi tcp", "mpi shared memory", "gloo", "gloo batch", "python"};
 
 plot::Series& series_named(plot::Chart& chart, const std::string& name) {
   const auto found = std::find_if(chart.series.begin(), chart.series.end(),
@@ -70,15 +70,15 @@ plot::Chart bench_chart(const std::vector<BenchRow>& rows) {
   return chart;
 }
 
-RatioSummary summarise(const std::vector<BenchRow>& rows, double BenchRow::*ratio, const SizeBand& band) {
+RatioSummary summarise(const std::vector<BenchRow>& rows, const RatioOf& ratio, const SizeBand& band) {
   RatioSummary summary;
   double sum_of_logs = 0;
   for (const BenchRow& row : rows) {
     const std::int64_t most_lost = 4 * row.ranks - 1;  // by rounding down
-    if (!row.selected || row.*ratio <= 0) continue;
+    if (!row.selected || ratio(row) <= 0) continue;
     if (row.bytes < band.min_bytes - most_lost || row.bytes > band.max_bytes) continue;
-    if (summary.num_cells == 0 || row.*ratio > summary.worst.*ratio) summary.worst = row;
-    sum_of_logs += std::log(row.*ratio);
+    if (summary.num_cells == 0 || ratio(row) > ratio(summary.worst)) summary.worst = row;
+    sum_of_logs += std::log(ratio(row));
     ++summary.num_cells;
   }
   if (summary.num_cells > 0) summary.geometric_mean = std::exp(sum_of_logs / summary.num_cells);
@@ -87,43 +87,64 @@ RatioSummary summarise(const std::vector<BenchRow>& rows, double BenchRow::*rati
 
 std::vector<std::string> summary_lines(const std::vector<BenchRow>& rows) {
   struct Line {
-    const char* name;
-    double BenchRow::*ratio;
+    std::string name;
+    RatioOf ratio;
     SizeBand band;
   };
-  const Line all[] = {{"gloo", &BenchRow::ratio_to_gloo, {0, std::numeric_limits<std::int64_t>::max()}},
-                      {"mpi tcp, 256 KiB to 4 MiB", &BenchRow::ratio_to_mpi, {256 << 10, 4 << 20}},
-                      {"mpi tcp, 64 MiB", &BenchRow::ratio_to_mpi, {64 << 20, 64 << 20}}};
+  const SizeBand all_sizes = {0, std::numeric_limits<std::int64_t>::max()};
+  const SizeBand from_64_kib = {64 << 10, all_sizes.max_bytes};
+  std::vector<Line> all = {{"gloo", &BenchRow::ratio_to_gloo, all_sizes},
+                           {"mpi tcp", &BenchRow::ratio_to_mpi, all_sizes},
+                           {"mpi tcp, 256 KiB to 4 MiB", &BenchRow::ratio_to_mpi, {256 << 10, 4 << 20}},
+                           {"mpi tcp, 64 MiB", &BenchRow::ratio_to_mpi, {64 << 20, 64 << 20}},
+                           {"mpi shared memory, 1 KiB", &BenchRow::ratio_to_mpi_shared, {1 << 10, 1 << 10}},
+                           {"mpi shared memory, from 64 KiB", &BenchRow::ratio_to_mpi_shared, from_64_kib}};
+  const auto to_peer = [&rows](const std::string& peer, double BenchRow::*seconds) {
+    return [&rows, peer, seconds](const BenchRow& row) {
+      const auto found = std::find_if(rows.begin(), rows.end(), [&](const BenchRow& other) {
+        return other.algorithm == peer && other.collective == row.collective && other.bytes == row.bytes;
+      });
+      return found == rows.end() ? 0.0 : row.*seconds / (*found).*seconds;
+    };
+  };
+  all.push_back({"python", to_peer("python", &BenchRow::median_seconds), all_sizes});
+  for (const char* peer : {"gloo", "mpi tcp", "mpi shared memory"}) {
+    const auto ratio = [of = to_peer(peer, &BenchRow::alone_seconds)](const BenchRow& row) {
+      return row.collective == "broadcast" ? of(row) : 0.0;
+    };
+    all.push_back({fmt::format("{}, broadcast alone", peer), ratio, all_sizes});
+  }
   std::vector<std::string> lines;
   for (const Line& line : all) {
     const RatioSummary summary = summarise(rows, line.ratio, line.band);
     if (summary.num_cells == 0) continue;
     const BenchRow& worst = summary.worst;
-    lines.push_back(fmt::format("selected / {:<25}  geometric mean {:.2f} of {} cell{}; worst {:.2f}: {} of {}, {}",
-                                line.name, summary.geometric_mean, summary.num_cells, summary.num_cells == 1 ? "" : "s",
-                                worst.*line.ratio, worst.collective,
-                                describe_bytes(static_cast<std::uint64_t>(worst.bytes)), worst.algorithm));
+    lines.push_back(fmt::format("selected / {:<34}  geometric mean {:.2f} of {}; worst {:.2f}: {} of {}, {}", line.name,
+                                summary.geometric_mean, counted(summary.num_cells, "cell"), line.ratio(worst),
+                                worst.collective, describe_bytes(static_cast<std::uint64_t>(worst.bytes)),
+                                worst.algorithm));
   }
   return lines;
 }
 
 std::string bench_header() {
   return fmt::format(
-      "{:>10} {:<14} {:<20} {:>10} {:>10} {:>10} {:>8} {:>8} {:>9} {:>11} {:>6} {:>6} {:>6} {:>6} {:>6}\n"
-      "{:>10} {:<14} {:<20} {:>10} {:>10} {:>10} {:>8} {:>8} {:>9} {:>11} {:>6} {:>6} {:>6} {:>6} {:>6}",
-      "bytes", "collective", "algorithm", "min", "median", "max", "algbw", "busbw", "messages", "bytes sent", "rounds",
-      "/gloo", "/mpi", "/mpi", "#wrong", "", "", "* selected", "us", "us", "us", "GB/s", "GB/s", "per rank", "per rank",
-      "", "", "tcp", "shm", "");
+      "{:>10} {:<14} {:<20} {:>10} {:>10} {:>10} {:>10} {:>8} {:>8} {:>9} {:>11} {:>6} {:>6} {:>6} {:>6} {:>6}\n"
+      "{:>10} {:<14} {:<20} {:>10} {:>10} {:>10} {:>10} {:>8} {:>8} {:>9} {:>11} {:>6} {:>6} {:>6} {:>6} {:>6}",
+      "bytes", "collective", "algorithm", "min", "median", "max", "alone", "algbw", "busbw", "messages", "bytes sent",
+      "rounds", "/gloo", "/mpi", "/mpi", "#wrong", "", "", "* selected", "us", "us", "us", "us", "GB/s", "GB/s",
+      "per rank", "per rank", "", "", "tcp", "shm", "");
 }
 
 std::string bench_line(const BenchRow& row) {
   const bool peer = row.is_peer();
   const auto count = [peer](std::uint64_t value) { return peer ? "-" : fmt::format("{}", value); };
   return fmt::format(
-      "{:>10} {:<14} {:<20} {:>10.1f} {:>10.1f} {:>10.1f} {:>8.3f} {:>8.3f} {:>9} {:>11} {:>6} {:>6} {:>6} {:>6} {:>6}",
+      "{:>10} {:<14} {:<20} {:>10.1f} {:>10.1f} {:>10.1f} {:>10.1f} {:>8.3f} {:>8.3f} {:>9} {:>11} {:>6} {:>6} {:>6} "
+      "{:>6} {:>6}",
       row.bytes, row.collective, (row.selected ? "* " : "  ") + row.algorithm, row.min_seconds * 1e6,
-      row.median_seconds * 1e6, row.max_seconds * 1e6, row.algbw(), row.busbw(), count(row.messages),
-      count(row.bytes_sent), count(row.rounds), peer ? "-" : ratio_text(row.ratio_to_gloo),
+      row.median_seconds * 1e6, row.max_seconds * 1e6, row.alone_seconds * 1e6, row.algbw(), row.busbw(),
+      count(row.messages), count(row.bytes_sent), count(row.rounds), peer ? "-" : ratio_text(row.ratio_to_gloo),
       peer ? "-" : ratio_text(row.ratio_to_mpi), peer ? "-" : ratio_text(row.ratio_to_mpi_shared), row.wrong);
 }
 
@@ -138,6 +159,7 @@ std::string bench_json(const std::vector<BenchRow>& rows) {
                     {"min_seconds", row.min_seconds},
                     {"median_seconds", row.median_seconds},
                     {"max_seconds", row.max_seconds},
+                    {"alone_seconds", row.alone_seconds},
                     {"algbw", row.algbw()},
                     {"busbw", row.busbw()},
                     {"messages", row.messages},
@@ -164,6 +186,7 @@ std::vector<BenchRow> rows_of_json(const std::string& text) {
     row.min_seconds = json.at("min_seconds");
     row.median_seconds = json.at("median_seconds");
     row.max_seconds = json.at("max_seconds");
+    row.alone_seconds = json.at("alone_seconds");
     row.bus_factor = json.at("busbw").get<double>() / json.at("algbw").get<double>();
     row.messages = json.at("messages");
     row.bytes_sent = json.at("bytes_sent");
@@ -177,14 +200,12 @@ std::vector<BenchRow> rows_of_json(const std::string& text) {
   return rows;
 }
 
-void add_peer_rows(std::vector<BenchRow>& rows, const std::vector<BenchRow>& peers, double BenchRow::*ratio) {
-  for (const BenchRow& peer : peers) {
-    const auto same_size = [&](const BenchRow& row) { return row.bytes == peer.bytes; };
-    for (BenchRow& row : rows) {
-      if (same_size(row) && !row.is_peer()) row.*ratio = row.median_seconds / peer.median_seconds;
-    }
-    const auto last = std::find_if(rows.rbegin(), rows.rend(), same_size);
-    if (last != rows.rend()) rows.insert(last.base(), peer);
+void set_ratios(std::vector<BenchRow>& rows, const std::string& peer, double BenchRow::*ratio) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const BenchRow& row) { return row.algorithm == peer; });
+  if (found == rows.end()) return;
+  const double seconds = found->median_seconds;
+  for (BenchRow& row : rows) {
+    if (!row.is_peer()) row.*ratio = row.median_seconds / seconds;
   }
 }
 

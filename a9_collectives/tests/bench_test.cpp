@@ -21,6 +21,7 @@ BenchRow ours(const std::string& algorithm, std::int64_t bytes, double seconds, 
   row.min_seconds = seconds / 2;
   row.median_seconds = seconds;
   row.max_seconds = seconds * 2;
+  row.alone_seconds = seconds * 3;
   row.bus_factor = 1.5;
   row.messages = 6;
   row.bytes_sent = static_cast<std::uint64_t>(bytes) * 3 / 2;
@@ -50,12 +51,13 @@ TEST_CASE("table: a line has a word under every heading; a peer has dashes for w
   row.ratio_to_gloo = 1.25;
   row.wrong = 7;
   CHECK(words(bench_line(row)) == std::vector<std::string>{"4096", "allreduce", "*", "ring", "10.0", "20.0", "40.0",
-                                                           "0.205", "0.307", "6", "6144", "6", "1.25", "-", "-", "7"});
+                                                           "60.0", "0.205", "0.307", "6", "6144", "6", "1.25", "-", "-",
+                                                           "7"});
   row.selected = false;
   CHECK(words(bench_line(row))[2] == "ring");
-  CHECK(words(bench_line(peer("gloo", 4096, 20e-6))) == std::vector<std::string>{"4096", "allreduce", "gloo", "10.0",
-                                                                                 "20.0", "40.0", "0.205", "0.307", "-",
-                                                                                 "-", "-", "-", "-", "-", "0"});
+  CHECK(words(bench_line(peer("gloo", 4096, 20e-6))) ==
+        std::vector<std::string>{"4096", "allreduce", "gloo", "10.0", "20.0", "40.0", "60.0", "0.205", "0.307", "-",
+                                 "-", "-", "-", "-", "-", "0"});
   const std::string header = bench_header();
   CHECK(bench_line(row).size() == header.find('\n'));
   CHECK(bench_line(peer("mpi shared memory", std::int64_t{1} << 30, 0.1)).size() == header.find('\n'));
@@ -67,11 +69,11 @@ TEST_CASE("JSON: every key that readers need; null for the ratio to a missing pe
   const auto json = nlohmann::json::parse(bench_json({row}));
   REQUIRE(json.size() == 1);
   for (const char* key : {"collective", "algorithm", "selected", "bytes", "ranks", "min_seconds", "median_seconds",
-                          "max_seconds", "algbw", "busbw", "messages", "bytes_sent", "rounds", "ratio_to_gloo",
-                          "ratio_to_mpi", "ratio_to_mpi_shared_memory", "wrong"}) {
+                          "max_seconds", "alone_seconds", "algbw", "busbw", "messages", "bytes_sent", "rounds",
+                          "ratio_to_gloo", "ratio_to_mpi", "ratio_to_mpi_shared_memory", "wrong"}) {
     CHECK_MESSAGE(json[0].contains(key), key);
   }
-  CHECK(json[0].size() == 17);
+  CHECK(json[0].size() == 18);
   CHECK(json[0]["ratio_to_gloo"] == 1.25);
   CHECK(json[0]["ratio_to_mpi"].is_null());
   CHECK(json[0]["ratio_to_mpi_shared_memory"].is_null());
@@ -87,28 +89,24 @@ TEST_CASE("JSON: rows survive a round trip") {
   const std::vector<BenchRow> back = rows_of_json(text);
   REQUIRE(back.size() == 2);
   CHECK(back[0].median_seconds == row.median_seconds);
+  CHECK(back[0].alone_seconds == row.alone_seconds);
   CHECK(back[0].busbw() == doctest::Approx(row.busbw()));
   CHECK(back[0].ratio_to_mpi_shared == 0.3);
   CHECK(back[1].is_peer());
   CHECK(bench_json(back) == text);
 }
 
-TEST_CASE("peers come after the rows of their size, and ratios are to the peer of the same size") {
+TEST_CASE("ratios are of the medians, to the peer of this name; peers have none") {
   std::vector<BenchRow> rows = {ours("direct", 1024, 10e-6), ours("ring", 1024, 40e-6, false), peer("gloo", 1024, 5e-6),
-                                ours("ring", 4096, 30e-6), peer("gloo", 4096, 15e-6)};
-  add_peer_rows(rows, {peer("mpi tcp", 4096, 60e-6), peer("mpi tcp", 1024, 20e-6), peer("mpi tcp", 16, 1e-6)},
-                &BenchRow::ratio_to_mpi);
-  add_peer_rows(rows, {peer("mpi shared memory", 1024, 2e-6)}, &BenchRow::ratio_to_mpi_shared);
-  std::vector<std::string> order;
-  for (const BenchRow& row : rows) order.push_back(row.algorithm);
-  CHECK(order ==
-        std::vector<std::string>{"direct", "ring", "gloo", "mpi tcp", "mpi shared memory", "ring", "gloo", "mpi tcp"});
+                                peer("mpi tcp", 1024, 20e-6)};
+  set_ratios(rows, "mpi tcp", &BenchRow::ratio_to_mpi);
+  set_ratios(rows, "mpi shared memory", &BenchRow::ratio_to_mpi_shared);
   CHECK(rows[0].ratio_to_mpi == doctest::Approx(0.5));
-  CHECK(rows[0].ratio_to_mpi_shared == doctest::Approx(5));
   CHECK(rows[1].ratio_to_mpi == doctest::Approx(2));
   CHECK(rows[2].ratio_to_mpi == 0);
-  CHECK(rows[5].ratio_to_mpi == doctest::Approx(0.5));
-  CHECK(rows[5].ratio_to_mpi_shared == 0);
+  CHECK(rows[3].ratio_to_mpi == 0);
+  CHECK(rows[0].ratio_to_mpi_shared == 0);
+  CHECK(rows[0].ratio_to_gloo == 0);
 }
 
 TEST_CASE("summary: geometric mean and worst cell of the selected rows with a peer, in the band") {
@@ -135,11 +133,24 @@ TEST_CASE("summary: a line per peer that was there; a size rounded down still co
   row.ratio_to_gloo = 1.25;
   row.ratio_to_mpi = 0.75;
   const std::vector<std::string> lines = summary_lines({row});
-  REQUIRE(lines.size() == 2);
+  REQUIRE(lines.size() == 3);
   CHECK(lines[0].find("gloo") != std::string::npos);
   CHECK(lines[0].find("geometric mean 1.25 of 1 cell; worst 1.25: allreduce of") != std::string::npos);
-  CHECK(lines[1].find("mpi tcp, 64 MiB") != std::string::npos);
-  CHECK(lines[1].find("0.75") != std::string::npos);
+  CHECK(lines[1].find("mpi tcp  ") != std::string::npos);
+  CHECK(lines[2].find("mpi tcp, 64 MiB") != std::string::npos);
+  CHECK(lines[2].find("0.75") != std::string::npos);
+}
+
+TEST_CASE("summary: a broadcast's calls alone, against the same peer's of the same size") {
+  std::vector<BenchRow> rows = {ours("binomial", 1024, 2e-6), peer("gloo", 1024, 1e-6), ours("chain", 4096, 8e-6),
+                                peer("gloo", 4096, 1e-6), peer("mpi tcp", 1 << 20, 1)};
+  for (BenchRow& row : rows) row.collective = "broadcast";
+  rows[0].alone_seconds = rows[1].alone_seconds / 2;
+  CHECK(summary_lines(rows) ==
+        std::vector<std::string>{"selected / gloo, broadcast alone               geometric mean 2.00 of 2 cells; worst "
+                                 "8.00: broadcast of 4 KiB, chain"});
+  for (BenchRow& row : rows) row.collective = "allgather";
+  CHECK(summary_lines(rows).empty());
 }
 
 TEST_CASE("sizes: whole elements per rank, none twice; calls: fewer the larger they are") {

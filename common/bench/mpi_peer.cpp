@@ -5,19 +5,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "common/base/files.h"
-#include "common/base/numbers.h"
-#include "common/bench/bench_blocks.h"
+#include "common/bench/twin.h"
 #include "common/cli/app.h"
 #include "common/cli/guarded_main.h"
 #include "common/tensor/mixing.h"
 
-// Open MPI's own collectives on float32, timed in the blocks and turns of `a9_collectives bench`, which uses it.
-// Started by mpirun; rank 0 writes the rows.
+// Open MPI's own collectives on float32: each rank is the twin of one of `a9_collectives bench`, which has mpirun start it.
 namespace lab {
 namespace {
 
@@ -34,13 +32,25 @@ struct World {
 
 using Floats = std::vector<float>;
 
+/// What a call returns, in memory of its own, as with the others that are measured.
+class Result {
+ public:
+  explicit Result(int count) : floats_(new float[static_cast<std::size_t>(count)]), count_(count) {}
+  float* data() { return floats_.get(); }
+  int count() const { return count_; }
+
+ private:
+  std::unique_ptr<float[]> floats_;
+  int count_;
+};
+
 /// One collective on P ranks, of P parts of `part` elements each.
 struct Collective {
   std::string name;
   bool whole_input;   ///< all parts; else one
   bool whole_result;  ///< all parts; else one
   bool in_place;      ///< the input becomes the result
-  void (*call)(Floats& input, Floats& result, int part);
+  void (*call)(Floats& input, float* result, int part);
   float (*expected)(const World& world, int part, int position);
 };
 
@@ -63,26 +73,26 @@ int count(const Floats& floats) {
 const std::vector<Collective>& collectives() {
   static const std::vector<Collective> all = {
       {"broadcast", true, true, true,
-       [](Floats& input, Floats&, int) { MPI_Bcast(input.data(), count(input), MPI_FLOAT, 0, MPI_COMM_WORLD); },
+       [](Floats& input, float*, int) { MPI_Bcast(input.data(), count(input), MPI_FLOAT, 0, MPI_COMM_WORLD); },
        [](const World&, int, int position) { return value(0, position); }},
       {"allreduce", true, true, true,
-       [](Floats& input, Floats&, int) {
+       [](Floats& input, float*, int) {
          MPI_Allreduce(MPI_IN_PLACE, input.data(), count(input), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
        },
        [](const World& world, int, int position) { return sum(world, position); }},
       {"allgather", false, true, false,
-       [](Floats& input, Floats& result, int part) {
-         MPI_Allgather(input.data(), part, MPI_FLOAT, result.data(), part, MPI_FLOAT, MPI_COMM_WORLD);
+       [](Floats& input, float* result, int part) {
+         MPI_Allgather(input.data(), part, MPI_FLOAT, result, part, MPI_FLOAT, MPI_COMM_WORLD);
        },
        [](const World&, int part, int position) { return value(position / part, position % part); }},
       {"reduce_scatter", true, false, false,
-       [](Floats& input, Floats& result, int part) {
-         MPI_Reduce_scatter_block(input.data(), result.data(), part, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+       [](Floats& input, float* result, int part) {
+         MPI_Reduce_scatter_block(input.data(), result, part, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
        },
        [](const World& world, int part, int position) { return sum(world, world.rank * part + position); }},
       {"all_to_all", true, true, false,
-       [](Floats& input, Floats& result, int part) {
-         MPI_Alltoall(input.data(), part, MPI_FLOAT, result.data(), part, MPI_FLOAT, MPI_COMM_WORLD);
+       [](Floats& input, float* result, int part) {
+         MPI_Alltoall(input.data(), part, MPI_FLOAT, result, part, MPI_FLOAT, MPI_COMM_WORLD);
        },
        [](const World& world, int part, int position) {
          return value(position / part, world.rank * part + position % part);
@@ -99,45 +109,53 @@ const Collective& collective_named(const std::string& name) {
   throw UsageError(fmt::format("--collective {}: unknown name; expected one of{}", name, known));
 }
 
-/// Seconds per call, by turn: a block takes as long as its slowest rank.
-std::vector<double> seconds_by_turn(const Collective& collective, Floats& input, Floats& result, int part, int turns,
-                                    int calls) {
-  std::vector<double> seconds;
-  for (int turn = -1; turn < turns; ++turn) {  // the first is a warm-up
+/// One collective at one size.
+class Measured {
+ public:
+  Measured(const World& world, const TwinBlock& block)
+      : world_(world),
+        collective_(collective_named(block.collective)),
+        bytes_(block.bytes),
+        part_(static_cast<int>(block.bytes / 4) / world.size),
+        whole_(part_ * world.size),
+        // Zeros, as in the timing of our own calls: an in-place sum that is repeated stays 0.
+        input_(static_cast<std::size_t>(collective_.whole_input ? whole_ : part_)) {}
+
+  bool is_of(const TwinBlock& block) const { return collective_.name == block.collective && bytes_ == block.bytes; }
+
+  TwinAnswer timed(int calls) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
-    for (int call = 0; call < calls; ++call) collective.call(input, result, part);
-    if (turn >= 0) seconds.push_back((MPI_Wtime() - start) / calls);
+    for (int call = 0; call < calls; ++call) {
+      Result result(num_results());
+      collective_.call(input_, result.data(), part_);
+    }
+    return {(MPI_Wtime() - start) / calls, 0};
   }
-  MPI_Allreduce(MPI_IN_PLACE, seconds.data(), static_cast<int>(seconds.size()), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return seconds;
-}
 
-/// Wrong elements in the result of one call, over all ranks.
-long num_wrong(const Collective& collective, const World& world, Floats& input, Floats& result, int part) {
-  for (int i = 0; i < count(input); ++i) input[static_cast<std::size_t>(i)] = value(world.rank, i);
-  std::fill(result.begin(), result.end(), std::nanf(""));
-  collective.call(input, result, part);
-  const Floats& got = collective.in_place ? input : result;
-  long wrong = 0;
-  for (int i = 0; i < count(got); ++i)
-    wrong += got[static_cast<std::size_t>(i)] == collective.expected(world, part, i) ? 0 : 1;
-  MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-  return wrong;
-}
+  TwinAnswer checked() {
+    for (int i = 0; i < count(input_); ++i) input_[static_cast<std::size_t>(i)] = value(world_.rank, i);
+    Result result(num_results());
+    std::fill(result.data(), result.data() + result.count(), std::nanf(""));
+    collective_.call(input_, result.data(), part_);
+    const float* const got = collective_.in_place ? input_.data() : result.data();
+    const int num_elements = collective_.in_place ? count(input_) : result.count();
+    long wrong = 0;
+    for (int i = 0; i < num_elements; ++i) wrong += got[i] == collective_.expected(world_, part_, i) ? 0 : 1;
+    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    std::fill(input_.begin(), input_.end(), 0.0f);
+    return {0, wrong};
+  }
 
-nlohmann::json row(const Collective& collective, std::int64_t bytes, int turns, const World& world) {
-  const int elements = static_cast<int>(bytes / 4);
-  const int part = elements / world.size;
-  Floats input(static_cast<std::size_t>(collective.whole_input ? elements : part));
-  Floats result(static_cast<std::size_t>(collective.in_place ? 0 : collective.whole_result ? elements : part));
-  // Zeros, as in the timing of our own calls: an in-place sum that is repeated stays 0.
-  const auto seconds = seconds_by_turn(collective, input, result, part, turns, calls_per_block(bytes));
-  return {{"collective", collective.name},
-          {"bytes", bytes},
-          {"seconds", seconds},
-          {"wrong", num_wrong(collective, world, input, result, part)}};
-}
+ private:
+  int num_results() const { return collective_.in_place ? 0 : collective_.whole_result ? whole_ : part_; }
+
+  const World& world_;
+  const Collective& collective_;
+  std::int64_t bytes_;
+  int part_, whole_;
+  Floats input_;
+};
 
 std::string library_name() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -149,23 +167,18 @@ std::string library_name() {
 
 ExitCode run(int argc, char** argv) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // not to outlive a killed mpirun
-  cli::App app("bench_mpi", "Times Open MPI's collectives: mpirun -n P bench_mpi ...; a9_collectives bench runs it.");
-  std::string name = "allreduce", sizes = "1048576", json_file = "/dev/stdout";
-  int turns = 11;
-  app.add_text("--collective", name, "NAME", "the collective");
-  app.add_text("--bytes", sizes, "LIST", "sizes as nccl-tests counts them, with commas between");
-  app.add_integer("--turns", turns, {1, 1000}, "blocks of calls of each size");
-  app.add_text("--json", json_file, "FILE", "where rank 0 writes the rows");
+  cli::App app("bench_mpi", "Open MPI's collectives, for a9_collectives bench, which starts it: mpirun -n P bench_mpi");
+  std::string folder, name;
+  app.add_text("--folder", folder, "DIR", "where its ranks listen");
+  app.add_text("--name", name, "NAME", "what they call this peer");
   if (const auto done = app.parse(argc, argv)) return *done;
-  const Collective& collective = collective_named(name);
 
   const World world;
-  nlohmann::json rows = nlohmann::json::array();
-  // Whole float32 elements on each rank.
-  for (const std::int64_t bytes : numbers_in("--bytes", sizes, {4 * world.size, std::int64_t{1} << 32, 4 * world.size}))
-    rows.push_back(row(collective, bytes, turns, world));
-  const nlohmann::json all = {{"library", library_name()}, {"ranks", world.size}, {"rows", rows}};
-  if (world.rank == 0) write_file_atomically(json_file, all.dump(1) + "\n");
+  std::optional<Measured> measured;
+  serve_as_twin(folder, name, world.rank, library_name(), [&](const TwinBlock& block) {
+    if (!measured || !measured->is_of(block)) measured.emplace(world, block);
+    return block.calls > 0 ? measured->timed(block.calls) : measured->checked();
+  });
   return ExitCode::kAllMatch;
 }
 

@@ -3,6 +3,8 @@
 #include <gloo/rendezvous/file_store.h>
 #include <gloo/transport/tcp/device.h>
 
+#include <chrono>
+
 #include "common/base/files.h"
 
 namespace lab {
@@ -29,6 +31,7 @@ std::shared_ptr<gloo::rendezvous::Context> raw_gloo(const std::string& folder, i
   gloo::transport::tcp::attr attr("127.0.0.1");
   Device device = gloo::transport::tcp::CreateDevice(attr);
   auto context = std::make_shared<gloo::rendezvous::Context>(rank, size);
+  context->setTimeout(std::chrono::minutes(5));  // others may be waiting for a peer that takes long
   connect(*context, std::make_shared<gloo::rendezvous::FileStore>(folder), device, 0);
   return context;
 }

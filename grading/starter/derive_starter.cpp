@@ -134,8 +134,8 @@ void add_folder(const std::string& source, const std::string& folder, const std:
 /// is not among them: a starter has its own.
 std::vector<std::string> starter_paths(const std::string& source, const std::vector<std::string>& labs) {
   std::vector<std::string> paths(kRootFiles.begin(), kRootFiles.end());
-  // README.md is for contributors, and a4_reference.py solves a lab in Python.
-  add_folder(source, "common", {"README.md", "bench/a4_reference.py"}, paths);
+  // README.md is for contributors, and the two scripts solve labs in Python.
+  add_folder(source, "common", {"README.md", "bench/a4_reference.py", "bench/a9_handout.py"}, paths);
   for (const std::string& lab : labs) add_folder(source, lab, results_of(source, lab), paths);
   std::sort(paths.begin(), paths.end());
   return paths;

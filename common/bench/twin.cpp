@@ -1,0 +1,105 @@
+#include "common/bench/twin.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <sstream>
+
+#include "common/base/errors.h"
+#include "common/comm/rendezvous/socket.h"
+
+namespace lab {
+namespace {
+
+using Time = std::chrono::steady_clock::time_point;
+
+Time in_seconds(double seconds) {
+  return std::chrono::steady_clock::now() +
+         std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+comm::RendezvousPlace meeting_place(const std::string& folder, const std::string& name, int rank) {
+  comm::RendezvousPlace place;
+  place.socket_path = fmt::format("{}/{}.{}", folder, name, rank);
+  return place;
+}
+
+/// A line that ends by the deadline, without its end; `received` keeps what comes after it.
+std::optional<std::string> read_line(int fd, std::string& received, Time deadline) {
+  for (;;) {
+    const std::size_t end = received.find('\n');
+    if (end != std::string::npos) {
+      const std::string line = received.substr(0, end);
+      received.erase(0, end + 1);
+      return line;
+    }
+    char bytes[256];
+    if (!comm::wait_for(fd, POLLIN, deadline)) return std::nullopt;
+    const ssize_t count = ::recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+    if (count <= 0) return std::nullopt;
+    received.append(bytes, static_cast<std::size_t>(count));
+  }
+}
+
+}  // namespace
+
+Twin::Twin(const std::string& folder, const std::string& name, int rank) {
+  comm::RendezvousPlace place = meeting_place(folder, name, rank);
+  listeners_ = comm::listen_at(place, in_seconds(10));
+}
+
+std::optional<std::string> Twin::line() {
+  return read_line(connection_.get(), received_, deadline_);
+}
+
+bool Twin::has_come(double max_seconds) {
+  if (connection_.get() >= 0) return true;
+  deadline_ = in_seconds(max_seconds);
+  if (!comm::wait_for(listeners_.front().get(), POLLIN, deadline_)) return false;
+  connection_ = UniqueFd(::accept4(listeners_.front().get(), nullptr, nullptr, SOCK_CLOEXEC));
+  return connection_.get() >= 0;
+}
+
+void Twin::ask(const TwinBlock& block, double max_seconds) {
+  if (is_lost_) return;
+  is_lost_ = true;
+  if (!has_come(max_seconds)) return;
+  deadline_ = in_seconds(max_seconds);
+  if (library_.empty()) {
+    const std::optional<std::string> name = line();
+    if (!name) return;
+    library_ = *name;
+  }
+  const std::string request = fmt::format("{} {} {}\n", block.collective, block.bytes, block.calls);
+  is_lost_ = comm::send_all(connection_.get(), request, deadline_) != 0;
+}
+
+std::optional<TwinAnswer> Twin::answer() {
+  if (is_lost_) return std::nullopt;
+  TwinAnswer answer;
+  std::istringstream text(line().value_or(""));
+  is_lost_ = !(text >> answer.seconds >> answer.wrong);
+  return is_lost_ ? std::nullopt : std::optional(answer);
+}
+
+void serve_as_twin(const std::string& folder, const std::string& name, int rank, const std::string& library,
+                   const std::function<TwinAnswer(const TwinBlock&)>& run) {
+  const Time never = Time::max();
+  const comm::RendezvousPlace place = meeting_place(folder, name, rank);
+  UniqueFd connection;
+  const int error = comm::connect_to(comm::addresses_of(place, in_seconds(10)).front(), in_seconds(10), connection);
+  if (error != 0) throw UsageError(fmt::format("nobody listens at {}: {}", place.text(), comm::describe_error(error)));
+  const auto say = [&](const std::string& text) { return comm::send_all(connection.get(), text + "\n", never) == 0; };
+  std::string received;
+  bool is_heard = say(library);
+  while (is_heard) {
+    TwinBlock block;
+    const std::optional<std::string> request = read_line(connection.get(), received, never);
+    if (!request || !(std::istringstream(*request) >> block.collective >> block.bytes >> block.calls)) return;
+    const TwinAnswer answer = run(block);
+    is_heard = say(fmt::format("{:.9e} {}", answer.seconds, answer.wrong));
+  }
+}
+
+}  // namespace lab
