@@ -1,9 +1,15 @@
 #include "common/comm/gloo/lane.h"
 
+#include <fmt/format.h>
 #include <gloo/common/error.h>
 #include <gloo/transport/unbound_buffer.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <unordered_map>
 #include <vector>
 
@@ -50,20 +56,27 @@ struct GlooPending final : ProcessPending {
   std::unique_ptr<Acknowledgement> acknowledgement;  ///< null for parts of collectives
 };
 
+/// Whether the kernel lets this thread of the process sleep until something wakes it. False if unknown.
+bool is_asleep(pid_t thread) {
+  std::ifstream file(fmt::format("/proc/self/task/{}/stat", thread));
+  const std::string line{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t end_of_name = line.rfind(") ");
+  return end_of_name != std::string::npos && line.compare(end_of_name, 3, ") S") == 0;
+}
+
 /// For a buffer's send or receive.
 class BufferWait final : public Wait {
  public:
-  BufferWait(UnboundBuffer& buffer, Direction direction) : buffer_(buffer), direction_(direction) {}
+  BufferWait(UnboundBuffer& buffer, Direction direction, pid_t thread)
+      : buffer_(buffer), direction_(direction), thread_(thread) {}
 
   End wait() override {
-    try {
-      const bool complete =
-          direction_ == Direction::kSend ? buffer_.waitSend(nullptr, kForGloo) : buffer_.waitRecv(nullptr, kForGloo);
-      return complete ? End::kComplete : End::kAborted;
-    } catch (const gloo::Exception&) {
-      return End::kConnectionLost;
-    }
+    const End end = end_of_wait();
+    has_ended_ = true;
+    return end;
   }
+  /// Gloo has woken the waiting thread before it reads what the peer sent later, and cannot be asked.
+  bool may_have_arrived() override { return has_ended_ || !is_asleep(thread_); }
   void abort() override {
     if (direction_ == Direction::kSend) {
       buffer_.abortWaitSend();
@@ -73,8 +86,20 @@ class BufferWait final : public Wait {
   }
 
  private:
+  End end_of_wait() {
+    try {
+      const bool complete =
+          direction_ == Direction::kSend ? buffer_.waitSend(nullptr, kForGloo) : buffer_.waitRecv(nullptr, kForGloo);
+      return complete ? End::kComplete : End::kAborted;
+    } catch (const gloo::Exception&) {
+      return End::kConnectionLost;
+    }
+  }
+
   UnboundBuffer& buffer_;
-  Direction direction_;
+  const Direction direction_;
+  const pid_t thread_;  ///< that waits
+  std::atomic<bool> has_ended_{false};
 };
 
 class LaneOverGloo final : public Lane {
@@ -117,7 +142,7 @@ class LaneOverGloo final : public Lane {
 
  private:
   void wait_for(UnboundBuffer& buffer, Direction direction, const GlooPending& pending) {
-    BufferWait wait(buffer, direction);
+    BufferWait wait(buffer, direction, thread_);
     guard_.wait(wait, pending.message, pending.sequence);
   }
 
@@ -180,6 +205,7 @@ class LaneOverGloo final : public Lane {
 
   gloo::Context& context_;
   WaitGuard& guard_;
+  const pid_t thread_ = static_cast<pid_t>(::syscall(SYS_gettid));
   std::vector<std::unique_ptr<Frame>> idle_frames_;
   std::vector<std::unique_ptr<Acknowledgement>> idle_acknowledgements_;
   std::unordered_map<Channel, std::unique_ptr<Acknowledgement>, ChannelHash> expected_next_;

@@ -28,8 +28,9 @@ class Wait {
   virtual End wait() = 0;
   /// For any thread, while wait() runs or before.
   virtual void abort() = 0;
-  /// Likewise: whether what it waits for may have arrived, and only the waiting thread has not come to it yet.
-  virtual bool may_have_arrived() { return false; }
+  /// While wait() runs, for any thread: whether what it waits for may have arrived, and only the waiting thread, on a
+  /// busy machine, has not come to it yet.
+  virtual bool may_have_arrived() = 0;
 };
 
 /// Why no wait of a process lasts forever.

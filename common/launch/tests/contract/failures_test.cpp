@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <future>
 #include <regex>
 #include <thread>
 
@@ -131,24 +132,53 @@ TEST_CASE_TEMPLATE("contract: a failure reaches ranks that are inside a collecti
   for (const int rank : {0, 1, 2, 4}) CHECK(contains(message_of_rank(outcome, rank), "rank 3 failed: task a0.nothing"));
 }
 
+TEST_CASE_TEMPLATE("contract: what a rank sent before it returned is received by one that gets to run late", World,
+                   LAB_PROCESS_WORLDS) {
+  const auto outcome = run_ranks(world_of<World>(4), [](Communicator& comm) {
+    PointToPoint& p2p = comm.point_to_point();
+    const std::int64_t num_elements = 1 << 18;
+    if (comm.rank() == 2) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      p2p.send(at::ones({num_elements}), 0);
+    }
+    if (comm.rank() != 0) return TensorMap{};
+    // While it waits, this thread is kept busy until long after the message, as where others have its core.
+    struct sigaction action = {};
+    action.sa_handler = [](int) {
+      const auto start = std::chrono::steady_clock::now();
+      while (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(800)) continue;
+    };
+    ::sigaction(SIGUSR1, &action, nullptr);
+    const auto interrupted = std::async(std::launch::async, [waiting = ::pthread_self()] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      ::pthread_kill(waiting, SIGUSR1);
+    });
+    const at::Tensor received = at::zeros({num_elements});
+    p2p.recv(received, 2);
+    TORCH_CHECK(received.sum().item().toLong() == num_elements);
+    return TensorMap{};
+  });
+  CHECK_MESSAGE(!outcome.failure, (outcome.failure ? outcome.failure->message : ""));
+}
+
 TEST_CASE_TEMPLATE("contract: when a rank is killed, the others say so", World, LAB_PROCESS_WORLDS) {
   for (const bool in_large_message : {false, true}) {
     CAPTURE(in_large_message);
     const auto outcome = run_ranks(world_of<World>(4), [&](Communicator& comm) {
       PointToPoint& p2p = comm.point_to_point();
+      // Filled before anybody is killed: on a busy machine that takes longer than a rank has to say what it heard.
+      const at::Tensor large = at::zeros({in_large_message && (comm.rank() == 1 || comm.rank() == 2) ? 1 << 26 : 1});
       if (comm.rank() == 2) {
+        p2p.recv(at::zeros({1}), 1);
         std::thread killer([] {
           std::this_thread::sleep_for(std::chrono::milliseconds(100));
           kill(getpid(), SIGKILL);
         });
-        const at::Tensor large = at::zeros({1 << 26});
         while (in_large_message) p2p.recv(large, 1);
         killer.join();
       }
-      if (comm.rank() == 1 && in_large_message) {
-        const at::Tensor large = at::zeros({1 << 26});
-        while (true) p2p.send(large, 2);
-      }
+      if (comm.rank() == 1) p2p.send(at::zeros({1}), 2);
+      while (comm.rank() == 1 && in_large_message) p2p.send(large, 2);
       p2p.recv(at::zeros({1}), (comm.rank() + 1) % 4);
       return TensorMap{};
     });
