@@ -57,6 +57,7 @@ Peer python_peer() {
 }
 
 constexpr double kTrialSeconds = 60;
+constexpr int kMostPythonRanks = 8;  // each loads PyTorch: 150 MB
 
 /// Why this peer does not work here, or nothing; sets the library's name.
 std::string problem_of(const Peer& peer, int num_ranks, std::string& library) {
@@ -127,6 +128,8 @@ UsablePeers usable_peers(int num_ranks, bool no_mpi, bool no_python) {
   }
   if (no_python) {
     usable.lines.emplace_back("peer Python is left out: --no-python");
+  } else if (num_ranks > kMostPythonRanks) {
+    usable.lines.push_back(fmt::format("peer Python is left out: more than {} ranks", kMostPythonRanks));
   } else if (std::filesystem::exists(LAB_PYTHON_HANDOUT)) {  // students do not get it
     try_peer(python_peer(), "apt-get install python3-torch");
   }

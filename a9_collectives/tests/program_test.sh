@@ -78,7 +78,7 @@ done
 run "$program" --transport tcp; refuses "a transport that is not there" 2 "--transport: expected gloo, shm or auto, got 'tcp'"
 
 # The benchmark, small.
-run "$program" bench --transport shm --nproc 2 --collective allreduce --max-bytes 4KiB --turns 3 --no-mpi --json "$scratch/bench.json"
+run "$program" bench --transport shm --nproc 2 --collective allreduce --max-bytes 4KiB --turns 3 --no-mpi --no-python --json "$scratch/bench.json"
 verdict "$([[ $code == 0 && $(grep -c '"selected": true' "$scratch/bench.json") == 2 && $(grep -c '"wrong": 0' "$scratch/bench.json") == 14 ]]; echo $?)" "bench measures each algorithm and Gloo at each size, and finds nothing wrong"
 run "$program" bench --min-bytes 0; refuses "a benchmark of nothing" 2 "--min-bytes: expected a size from 4B"
 
