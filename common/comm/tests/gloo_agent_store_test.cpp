@@ -57,7 +57,11 @@ class Agent {
     point.attempt = number;
     return point;
   }
-  void stop() const { kill(pid_, SIGSTOP); }
+  /// Returns once all of its threads are stopped.
+  void stop() const {
+    kill(pid_, SIGSTOP);
+    REQUIRE(waitpid(pid_, nullptr, WUNTRACED) == pid_);
+  }
 
  private:
   pid_t pid_ = 0;
