@@ -8,20 +8,19 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "a9_collectives/commands/bench.h"
 #include "a9_collectives/commands/commands.h"
+#include "a9_collectives/commands/peer_twins.h"
 #include "common/base/files.h"
 #include "common/base/numbers.h"
 #include "common/base/text.h"
 #include "common/bench/bench_blocks.h"
 #include "common/bench/gloo_peer.h"
 #include "common/bench/machine_load.h"
-#include "common/bench/twin.h"
 #include "common/comm/communicator.h"
 #include "common/comm/messages/endpoint_of.h"
 #include "common/launch/run_ranks.h"
@@ -90,37 +89,6 @@ struct GlooPeers {
 };
 
 constexpr std::uint64_t kSeed = 11;
-
-/// The ranks of peers in processes of their own, each the twin of one of ours; asleep unless asked. Collective.
-class PeerTwins {
- public:
-  PeerTwins(const std::vector<Peer>& peers, const std::string& folder, int rank, int size, GlooPeer& gloo) {
-    for (const Peer& peer : peers) twins_.push_back({peer, Twin(folder, peer.name, rank)});
-    gloo.barrier();
-    const SchedulingScope scope(GlooPeer::Scheduling::kUsual);  // a program keeps what it was started with
-    for (const Peer& peer : peers) {
-      const std::vector<ProcessSpec> all = peer.programs(size, folder);
-      const auto own = static_cast<std::size_t>(rank);
-      if (own < all.size()) programs_.push_back(std::make_unique<Subprocess>(all[own]));
-    }
-  }
-  ~PeerTwins() {
-    twins_.clear();  // which ends them
-    for (const auto& program : programs_) program->wait_for(10);
-  }
-  PeerTwins(const PeerTwins&) = delete;
-  PeerTwins& operator=(const PeerTwins&) = delete;
-
-  struct PeerTwin {
-    Peer peer;
-    Twin twin;
-  };
-  std::vector<PeerTwin>& all() { return twins_; }
-
- private:
-  std::vector<PeerTwin> twins_;
-  std::vector<std::unique_ptr<Subprocess>> programs_;
-};
 
 struct Contender {
   std::string name;
@@ -260,7 +228,12 @@ std::optional<BenchRow> row_of(Contender& contender, const Collective& collectiv
   if (contender.twin != nullptr) {
     contender.twin->ask({collective.name, point.bytes, 0}, kTwinSeconds);
     const std::optional<TwinAnswer> checked = contender.twin->answer();
-    row.wrong = checked ? checked->wrong : -1;
+    // Lost on one rank is lost on all, who must go on with the same contenders.
+    if (at::isnan(of_all_ranks(comm, {checked ? 0.0 : std::nan("")})).any().item().toBool()) {
+      contender.twin->lose();
+      return std::nullopt;
+    }
+    row.wrong = checked->wrong;
     return row;
   }
 
@@ -383,7 +356,7 @@ ExitCode bench_all(const BenchOptions& options) {
   for (const Collective* collective : options.collectives()) {
     const std::vector<BenchRow> rows = bench(options, *collective, usable.peers);
     if (!options.plot_file.empty()) plot::draw(bench_chart(rows), options.picture_of(*collective));
-    for (const BenchRow& row : rows) wrong = wrong || row.wrong != 0;
+    for (const BenchRow& row : rows) wrong = wrong || row.wrong > 0;
     all.insert(all.end(), rows.begin(), rows.end());
   }
   if (!options.json_file.empty()) write_file_atomically(options.json_file, bench_json(all));

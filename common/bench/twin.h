@@ -55,7 +55,7 @@ class Twin {
 };
 
 /// The twin's side: calls `run` for each block until the rank is gone. Asleep in between.
-/// Errors    UsageError: nobody listens
+/// Errors    UsageError: nothing listens there
 void serve_as_twin(const std::string& folder, const std::string& name, int rank, const std::string& library,
                    const std::function<TwinAnswer(const TwinBlock&)>& run);
 

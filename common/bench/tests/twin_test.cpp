@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kLong = 60;
 
-TEST_CASE("a twin answers block by block, until nobody asks any more") {
+TEST_CASE("a twin answers each block, until its rank is gone") {
   const launch::RunDirectory directory;
   std::string heard;
   std::thread twin;
@@ -39,10 +39,10 @@ TEST_CASE("a twin answers block by block, until nobody asks any more") {
 
 TEST_CASE("a twin that does not come, or is gone, is lost and not asked again") {
   const launch::RunDirectory directory;
-  Twin nobody(directory.path(), "nobody", 0);
-  nobody.ask({"broadcast", 4, 1}, 0.01);
-  CHECK(nobody.is_lost());
-  CHECK_FALSE(nobody.answer());
+  Twin missing(directory.path(), "missing", 0);
+  missing.ask({"broadcast", 4, 1}, 0.01);
+  CHECK(missing.is_lost());
+  CHECK_FALSE(missing.answer());
 
   Twin fails(directory.path(), "fails", 0);
   int num_blocks = 0;
@@ -63,7 +63,7 @@ TEST_CASE("a twin that does not come, or is gone, is lost and not asked again") 
   CHECK(num_blocks == 2);
 }
 
-TEST_CASE("a twin that nobody awaits is told so") {
+TEST_CASE("a twin without a rank fails") {
   const launch::RunDirectory directory;
   CHECK_THROWS_AS(serve_as_twin(directory.path(), "alone", 0, "a peer", [](const TwinBlock&) { return TwinAnswer(); }),
                   UsageError);

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "a9_collectives/commands/bench.h"
+#include "common/bench/gloo_peer.h"
+#include "common/bench/twin.h"
+
+namespace lab::a9 {
+
+/// The ranks of peers in processes of their own, each the twin of one of ours; asleep unless asked. Collective.
+class PeerTwins {
+ public:
+  PeerTwins(const std::vector<Peer>& peers, const std::string& folder, int rank, int size, GlooPeer& gloo) {
+    for (const Peer& peer : peers) twins_.push_back({peer, Twin(folder, peer.name, rank)});
+    gloo.barrier();
+    const SchedulingScope scope(GlooPeer::Scheduling::kUsual);  // a program keeps what it was started with
+    for (const Peer& peer : peers) {
+      const std::vector<ProcessSpec> all = peer.programs(size, folder);
+      const auto own = static_cast<std::size_t>(rank);
+      if (own < all.size()) programs_.push_back(std::make_unique<Subprocess>(all[own]));
+    }
+  }
+  ~PeerTwins() {
+    twins_.clear();  // which ends them
+    for (const auto& program : programs_) program->wait_for(10);
+  }
+  PeerTwins(const PeerTwins&) = delete;
+  PeerTwins& operator=(const PeerTwins&) = delete;
+
+  struct PeerTwin {
+    Peer peer;
+    Twin twin;
+  };
+  std::vector<PeerTwin>& all() { return twins_; }
+
+ private:
+  std::vector<PeerTwin> twins_;
+  std::vector<std::unique_ptr<Subprocess>> programs_;
+};
+
+}  // namespace lab::a9
