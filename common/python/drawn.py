@@ -65,7 +65,7 @@ def exact_values(shape: list[int] | tuple[int, ...], dtype: torch.dtype, seed: i
         drawn = np.take_along_axis(values, (places + rank) % count, 1).reshape(-1)[:total]
     else:
         start = (mixed(mixed(seed) + rank)) & MASK
-        drawn = ((splitmix64(_u64(start) + np.arange(total, dtype=np.uint64)) >> np.uint64(8)) % np.uint64(count))
+        drawn = _one_of(splitmix64(_u64(start) + np.arange(total, dtype=np.uint64)), count)
     return torch.from_numpy(drawn.astype(np.int64) + lowest).reshape(tuple(shape)).to(dtype)
 
 
@@ -86,14 +86,19 @@ def _wheels(count: int, seed: int, num_blocks: int) -> tuple[np.ndarray, np.ndar
     return values, places
 
 
+def _one_of(hashes: np.ndarray, counts: int | np.ndarray) -> np.ndarray:
+    """A number below its count for each hash, by a multiplication."""
+    return (hashes >> np.uint64(32)) * _u64(counts) >> np.uint64(32)
+
+
 def _shuffle(rows: np.ndarray, begin: int, seeds: np.ndarray) -> None:
-    """Fisher-Yates from the end down to `begin`, of each row with its own seed."""
-    sizes = np.arange(rows.shape[1], begin + 1, -1, dtype=np.uint64)
+    """Fisher-Yates from `begin` on up, of each row with its own seed."""
+    firsts = np.arange(begin, rows.shape[1], dtype=np.uint64)
     for number, seed in enumerate(seeds):
-        places = begin + (splitmix64(seed + sizes) % (sizes - np.uint64(begin))).astype(np.int64)
+        places = firsts + _one_of(splitmix64(seed + firsts), np.uint64(rows.shape[1]) - firsts)
         row = rows[number].tolist()
-        for last, place in zip(range(rows.shape[1] - 1, begin, -1), places.tolist()):
-            row[last], row[place] = row[place], row[last]
+        for first, place in zip(firsts.tolist(), places.tolist()):
+            row[first], row[place] = row[place], row[first]
         rows[number] = row
 
 
