@@ -33,7 +33,7 @@ class Patience {
   }
 
  private:
-  static constexpr int kSpins = 1000, kYields = 4;
+  static constexpr int kSpins = 4000, kYields = 200;
   bool spins_;
   int num_looks_ = 0;
 };
