@@ -35,4 +35,12 @@ at::Tensor all_to_all_direct(at::Tensor tensor, std::int64_t scatter_dim, std::i
 ///           4.3
 at::Tensor all_to_all_pairwise(at::Tensor tensor, std::int64_t scatter_dim, std::int64_t gather_dim, PointToPoint& p2p);
 
+/// Each chunk travels its distance, from rank r to rank r+i, in powers of two: in the step with distance d, rank r sends
+/// to rank r+d, as one message, all that it holds whose distance has the binary digit d.
+/// Cost      ceil(lg P) steps; for a power of two n/2 sent per step: lg P (alpha + n/2 beta). Otherwise as many chunks
+///           per step as there are distances below P with that digit
+/// Source    Bruck, Ho, Kipnis, Upfal, Weathersby, "Efficient Algorithms for All-to-All Communications in Multiport
+///           Message-Passing Systems", 1997, sec. 3
+at::Tensor all_to_all_bruck(at::Tensor tensor, std::int64_t scatter_dim, std::int64_t gather_dim, PointToPoint& p2p);
+
 }  // namespace lab::a9

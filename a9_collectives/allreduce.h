@@ -43,6 +43,19 @@ at::Tensor allreduce_recursive_doubling(at::Tensor tensor, PointToPoint& p2p);
 /// Source    Patarasuk, Yuan, "Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations", 2009
 at::Tensor allreduce_ring(at::Tensor tensor, PointToPoint& p2p);
 
+/// The ring with chunks that travel to their sums in segments: while one is added, the next one arrives.
+/// Order     as the ring's
+/// Cost      as the ring's, but k messages in place of each that travels to a sum; on links that work while a rank adds,
+///           only a segment's sum is not hidden: 2(P-1) (alpha + n/P beta), and (k-1)(P-1) alpha more where a link takes
+///           one message after the other
+/// Memory    two segments beside the tensor, in place of a chunk
+/// Source    Open MPI's allreduce "segmented_ring"; Fagg et al., "Flexible Collective Communication Tuning Architecture
+///           Applied to Open MPI", 2006
+at::Tensor allreduce_ring_segmented(at::Tensor tensor, PointToPoint& p2p);
+
+/// k: in how many segments a chunk of an all-reduce of num_bytes travels.
+std::int64_t allreduce_ring_segments(std::int64_t num_bytes, int num_ranks);
+
 /// Recursive halving reduce-scatter, then recursive doubling all-gather. Ranks beyond a power of two as above.
 /// Order     a balanced tree over the ranks, element by element; each element is summed in one place
 /// Cost      2 lg p steps; 2 (p-1)/p n sent per rank; 2 lg p alpha + 2 (p-1)/p n beta. If P is not a power of two:

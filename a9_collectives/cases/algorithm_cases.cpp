@@ -1,3 +1,4 @@
+#include "a9_collectives/allreduce.h"
 #include "a9_collectives/broadcast.h"
 #include "a9_collectives/cases/case_builders.h"
 #include "a9_collectives/cases/cases.h"
@@ -88,12 +89,32 @@ int middle_rank(int size) {
 
 /// What the algorithms are given. Shapes as for exact().
 struct AlgorithmData {
-  std::vector<std::int64_t> row, rows, picture, long_row;  ///< `rows`: of each rank, one after the other
+  std::vector<std::int64_t> row, rows, picture;       ///< `rows`: of each rank, one after the other
+  std::vector<std::int64_t> long_row, segmented_row;  ///< float32; the second one's chunks are long
   at::ScalarType dtype = at::kFloat;
   std::int64_t scatter_dim = 0, gather_dim = 0;  ///< of the picture
   int (*src_rank)(int size) = nullptr;
   std::string suffix;  ///< of the cases' names
 };
+
+/// A ring in as many messages, which holds no whole chunk beside the tensor: a third segment at most. A tensor with
+/// strides of its own is first made a row.
+Case segmented_ring_case(const std::string& name, const std::vector<std::int64_t>& shape) {
+  constexpr std::int64_t kElementBytes = sizeof(float);
+  const std::int64_t elements = product_of(shape), bytes = elements * kElementBytes;
+  const auto limit = [=](const CasePlace& place, CostBound& bound) {
+    in_a_ring(2, elements, kElementBytes)(place, bound);
+    bound.min_messages =
+        static_cast<std::uint64_t>((place.size - 1) * (allreduce_ring_segments(bytes, place.size) + 1));
+  };
+  Case test_case = allreduce_case("a9.allreduce_ring_segmented", name, exact(shape, at::kFloat, 25), limit);
+  test_case.memory = [=](const CasePlace& place) {
+    const std::int64_t parts = place.size * allreduce_ring_segments(bytes, place.size);
+    const std::int64_t segment = (elements / parts + 2) * kElementBytes;
+    return ShareBound{bytes, (shape.size() > 1 ? 2 : 1) * bytes + 3 * segment};  // the call copies its result
+  };
+  return test_case;
+}
 
 std::vector<Case> cases_on(const AlgorithmData& data) {
   const Input row = exact(data.row, data.dtype, 20), rows = exact(data.rows, data.dtype, 21);
@@ -117,6 +138,7 @@ std::vector<Case> cases_on(const AlgorithmData& data) {
       allreduce_case("a9.allreduce_recursive_doubling", named("AllReduceRecursiveDoubling"), row,
                      doubles(doubling_rounds)),
       allreduce_case("a9.allreduce_ring", named("AllReduceRing"), row, in_a_ring(2, row_elements, element_bytes)),
+      segmented_ring_case(named("AllReduceRingSegmented"), data.segmented_row),
       allreduce_case("a9.allreduce_rabenseifner", named("AllReduceRabenseifner"), row,
                      [=](const CasePlace& place, CostBound& bound) {
                        doubles(doubling_rounds)(place, bound);
@@ -144,6 +166,8 @@ std::vector<Case> cases_on(const AlgorithmData& data) {
                           doubles(doubling_rounds)),
       all_to_all_case("a9.all_to_all_pairwise", named("AllToAllPairwise"), exact(data.picture, data.dtype, 23),
                       data.scatter_dim, data.gather_dim, one_by_one(one_pass)),
+      all_to_all_case("a9.all_to_all_bruck", named("AllToAllBruck"), exact(data.picture, data.dtype, 24),
+                      data.scatter_dim, data.gather_dim, one_way),
   };
 }
 
@@ -151,12 +175,13 @@ std::vector<Case> cases_on(const AlgorithmData& data) {
 
 std::vector<Case> algorithm_cases() {
   // A row of 4004 bytes; few world sizes divide 1001.
-  return cases_on({{1001}, {-101}, {-2, 3, 101}, {kLongElements}, at::kFloat, 0, 2, last_rank, ""});
+  return cases_on(
+      {{1001}, {-101}, {-2, 3, 101}, {kLongElements}, {2 * kLongElements}, at::kFloat, 0, 2, last_rank, ""});
 }
 
 std::vector<Case> strided_algorithm_cases() {
   std::vector<Case> cases =
-      cases_on({{7, 13}, {-5, 3}, {3, 2, -7}, {2, 1 << 17}, at::kLong, 2, 1, middle_rank, "Strided"});
+      cases_on({{7, 13}, {-5, 3}, {3, 2, -7}, {2, 1 << 17}, {2, 1 << 18}, at::kLong, 2, 1, middle_rank, "Strided"});
   for (Case& test_case : cases) test_case = transposed(test_case);
   return cases;
 }

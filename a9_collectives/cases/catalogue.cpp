@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bitset>
 
 #include "a9_collectives/all_to_all.h"
 #include "a9_collectives/allgather.h"
@@ -66,6 +67,7 @@ std::vector<Collective> make_catalogue() {
        {{"gather_broadcast", plain(allreduce_gather_broadcast), cost_allreduce_gather_broadcast},
         {"recursive_doubling", plain(allreduce_recursive_doubling), cost_allreduce_recursive_doubling},
         {"ring", plain(allreduce_ring), cost_allreduce_ring},
+        {"ring_segmented", plain(allreduce_ring_segmented), cost_allreduce_ring_segmented},
         {"rabenseifner", plain(allreduce_rabenseifner), cost_allreduce_rabenseifner},
         {"direct", plain(allreduce_direct), cost_allreduce_direct}},
        plain(my_allreduce),
@@ -92,7 +94,8 @@ std::vector<Collective> make_catalogue() {
        share_of_others},
       {"all_to_all",
        {{"direct", along_dim_zero(all_to_all_direct), cost_all_to_all_direct},
-        {"pairwise", along_dim_zero(all_to_all_pairwise), cost_all_to_all_pairwise}},
+        {"pairwise", along_dim_zero(all_to_all_pairwise), cost_all_to_all_pairwise},
+        {"bruck", along_dim_zero(all_to_all_bruck), cost_all_to_all_bruck}},
        along_dim_zero(my_all_to_all),
        choose_all_to_all,
        whole,
@@ -139,6 +142,11 @@ Cost cost_allreduce_recursive_doubling(double num_bytes, int num_ranks) {
 Cost cost_allreduce_ring(double num_bytes, int num_ranks) {
   return steps_of(2 * (num_ranks - 1), num_bytes / num_ranks);
 }
+Cost cost_allreduce_ring_segmented(double num_bytes, int num_ranks) {
+  const auto segments = allreduce_ring_segments(static_cast<std::int64_t>(num_bytes), num_ranks);
+  const double steps = (num_ranks - 1) * (static_cast<double>(segments) + 1);
+  return {steps, 2 * share_of_others(num_ranks) * num_bytes};
+}
 Cost cost_allreduce_rabenseifner(double num_bytes, int num_ranks) {
   const int power = floor_power_of_two(num_ranks);
   const Cost inner = {2.0 * floor_lg(num_ranks), 2 * share_of_others(power) * num_bytes};
@@ -180,6 +188,12 @@ Cost cost_all_to_all_direct(double num_bytes, int num_ranks) {
 }
 Cost cost_all_to_all_pairwise(double num_bytes, int num_ranks) {
   return steps_of(num_ranks - 1, num_bytes / num_ranks);
+}
+Cost cost_all_to_all_bruck(double num_bytes, int num_ranks) {
+  double chunks = 0;  // each travels as many times as its distance has binary digits that are set
+  for (unsigned distance = 1; distance < static_cast<unsigned>(num_ranks); ++distance)
+    chunks += static_cast<double>(std::bitset<32>(distance).count());
+  return {static_cast<double>(ceil_lg(num_ranks)), chunks * num_bytes / num_ranks};
 }
 
 const std::vector<Collective>& catalogue() {

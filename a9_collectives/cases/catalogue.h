@@ -33,6 +33,7 @@ Cost cost_broadcast_chain(double num_bytes, int num_ranks);
 Cost cost_allreduce_gather_broadcast(double num_bytes, int num_ranks);
 Cost cost_allreduce_recursive_doubling(double num_bytes, int num_ranks);
 Cost cost_allreduce_ring(double num_bytes, int num_ranks);
+Cost cost_allreduce_ring_segmented(double num_bytes, int num_ranks);
 Cost cost_allreduce_rabenseifner(double num_bytes, int num_ranks);
 Cost cost_allreduce_direct(double num_bytes, int num_ranks);
 Cost cost_allgather_through_root(double num_bytes, int num_ranks);
@@ -45,6 +46,7 @@ Cost cost_reduce_scatter_ring(double num_bytes, int num_ranks);
 Cost cost_reduce_scatter_recursive_halving(double num_bytes, int num_ranks);
 Cost cost_all_to_all_direct(double num_bytes, int num_ranks);
 Cost cost_all_to_all_pairwise(double num_bytes, int num_ranks);
+Cost cost_all_to_all_bruck(double num_bytes, int num_ranks);
 
 struct Algorithm {
   std::string name;  ///< "ring"

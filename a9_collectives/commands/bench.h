@@ -67,6 +67,11 @@ RatioSummary summarise(const std::vector<BenchRow>& rows, const RatioOf& ratio, 
 /// other, calls hide how late the last rank is.
 std::vector<std::string> summary_lines(const std::vector<BenchRow>& rows);
 
+/// The tables of choose_...(), as C++ to put there: of each collective, for each number of ranks, the quickest algorithm
+/// up to each size. Another one counts as quicker only if it saves a tenth, so that chance decides nothing.
+/// Errors    UsageError: an algorithm was not measured at all sizes of the others
+std::string choice_tables(const std::vector<BenchRow>& rows);
+
 std::string bench_header();
 std::string bench_line(const BenchRow& row);
 std::string bench_json(const std::vector<BenchRow>& rows);

@@ -9,6 +9,7 @@
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,9 @@ struct BenchOptions {
   bool no_mpi = false, no_python = false;
   std::string json_file;
   std::string plot_file;
+  std::string fit_file;
 
+  bool fits() const { return !fit_file.empty(); }
   std::vector<const Collective*> collectives() const;
   std::vector<std::int64_t> sizes() const { return bench_sizes(steps, num_ranks); }
   std::string picture_of(const Collective& one) const {
@@ -63,11 +66,15 @@ void validate(const BenchOptions& options) {
     throw UsageError(fmt::format("--min-bytes {}: expected at most --max-bytes, {}", text(options.steps.min_bytes),
                                  text(options.steps.max_bytes)));
   }
+  if (options.fits() && options.selected_only)
+    throw UsageError("--fit compares all algorithms: expected no --selected-only beside it");
   if (!options.plot_file.empty()) plot::check_plot_name(options.plot_file);
   for (const Collective* collective : options.collectives()) {
     if (!options.plot_file.empty()) plot::check_plot_name(options.picture_of(*collective));
   }
-  if (!options.json_file.empty()) const AtomicFile never_committed(options.json_file);
+  for (const std::string& file : {options.json_file, options.fit_file}) {
+    if (!file.empty()) const AtomicFile never_committed(file);
+  }
 }
 
 /// What the benchmark measures at one size: every algorithm, or only the selected one, and Gloo's built-in if there is
@@ -76,6 +83,8 @@ struct BenchPoint {
   std::int64_t bytes = 0;  ///< as nccl-tests counts them; rounded down to whole elements per rank
   int turns = 11;          ///< blocks of each contender; the median counts
   bool selected_only = false;
+  bool peers = true;                    ///< whether Gloo runs, too
+  std::set<std::string> unsolved = {};  ///< algorithms to leave out
 };
 
 /// Gloo's built-ins under both schedulings: the default one, and that of this suite's ranks.
@@ -270,15 +279,17 @@ std::vector<BenchRow> measure(const Collective& collective, const BenchPoint& as
     Contender contender;
     contender.name = algorithm.name;
     contender.selected = algorithm.name == chosen;
-    if (point.selected_only && !contender.selected) continue;
+    const bool is_left_out = point.selected_only || point.unsolved.count(algorithm.name) > 0;
+    if (is_left_out && !contender.selected) continue;
     // The selected one is measured as students call it, including the choice.
     const auto run = contender.selected ? collective.run : algorithm.run;
     contender.run = [run, &comm](const at::Tensor& input) { return run(input, comm.point_to_point()); };
     contenders.push_back(std::move(contender));
   }
-  add_gloo(contenders, collective.name, comm.size(), gloo.usual, GlooPeer::Scheduling::kUsual);
-  add_gloo(contenders, collective.name, comm.size(), gloo.batch, GlooPeer::Scheduling::kBatch);
-
+  if (point.peers) {
+    add_gloo(contenders, collective.name, comm.size(), gloo.usual, GlooPeer::Scheduling::kUsual);
+    add_gloo(contenders, collective.name, comm.size(), gloo.batch, GlooPeer::Scheduling::kBatch);
+  }
   for (PeerTwins::PeerTwin& one : twins.all()) {
     if (one.twin.is_lost()) continue;
     Contender contender;
@@ -300,6 +311,24 @@ std::vector<BenchRow> measure(const Collective& collective, const BenchPoint& as
   return rows;
 }
 
+/// The algorithms whose TODO is still there, each with a line.
+std::set<std::string> unsolved_algorithms(const Collective& collective) {
+  launch::WorldSpec spec;
+  spec.kind = launch::WorldKind::kProcesses;
+  spec.num_ranks = 2;
+  std::set<std::string> unsolved;
+  for (const Algorithm& algorithm : collective.algorithms) {
+    const auto on_rank = [&](Communicator& comm, launch::RankOutcome&) {
+      algorithm.run(at::zeros({comm.size()}), comm.point_to_point());
+    };
+    const launch::WorldOutcome outcome = launch::run_ranks(spec, launch::RankBody(on_rank));
+    if (outcome.exit_code() != static_cast<int>(ExitCode::kNotImplemented)) continue;
+    fmt::print("{} {} is left out: it is not implemented\n", collective.name, algorithm.name);
+    unsolved.insert(algorithm.name);
+  }
+  return unsolved;
+}
+
 /// Measured by ranks in separate processes; rank 0 writes the rows to a file.
 std::vector<BenchRow> measured_rows(const BenchOptions& options, const Collective& collective,
                                     const std::vector<Peer>& peers) {
@@ -311,12 +340,15 @@ std::vector<BenchRow> measured_rows(const BenchOptions& options, const Collectiv
   spec.transport = comm::transport_named(options.transport);
   spec.timeout_seconds = 120;
   spec.careful = false;
+  const BenchPoint point{0, options.turns, options.selected_only, !options.fits(), unsolved_algorithms(collective)};
   const auto on_rank = [&](Communicator& comm, launch::RankOutcome&) {
     GlooPeers gloo(directory.path(), comm.rank(), comm.size());
     PeerTwins twins(peers, directory.path(), comm.rank(), comm.size(), gloo.batch);
     std::vector<BenchRow> rows;
     for (const std::int64_t bytes : options.sizes()) {
-      const auto of_size = measure(collective, {bytes, options.turns, options.selected_only}, comm, gloo, twins);
+      BenchPoint of_bytes = point;
+      of_bytes.bytes = bytes;
+      const auto of_size = measure(collective, of_bytes, comm, gloo, twins);
       rows.insert(rows.end(), of_size.begin(), of_size.end());
     }
     if (comm.rank() == 0) write_file_atomically(rows_file, bench_json(rows));
@@ -342,9 +374,33 @@ std::vector<BenchRow> bench(const BenchOptions& options, const Collective& colle
   return rows;
 }
 
+/// Measures the algorithms on few and on more ranks, and writes the tables of choose_...() that follow from it.
+ExitCode fit(const BenchOptions& asked) {
+  const MachineLoad load;
+  fmt::print("{}\n", bench_header());
+  std::vector<BenchRow> all;
+  for (const int num_ranks : {2, 3, 4, 6, 8, 12, 16}) {
+    if (num_ranks > asked.num_ranks) break;
+    BenchOptions options = asked;
+    options.num_ranks = num_ranks;
+    for (const Collective* collective : options.collectives()) {
+      const std::vector<BenchRow> rows = bench(options, *collective, {});
+      all.insert(all.end(), rows.begin(), rows.end());
+    }
+  }
+  const std::string measured =
+      fmt::format("// As `bench --fit` measured it over {}: {}.\n", asked.transport, load.report());
+  write_file_atomically(asked.fit_file, measured + choice_tables(all));
+  if (!asked.json_file.empty()) write_file_atomically(asked.json_file, bench_json(all));
+  fmt::print("{}\ntables for choose_...(): {}\n", load.report(), asked.fit_file);
+  const bool wrong = std::any_of(all.begin(), all.end(), [](const BenchRow& row) { return row.wrong > 0; });
+  return wrong ? ExitCode::kMismatch : ExitCode::kAllMatch;
+}
+
 ExitCode bench_all(const BenchOptions& options) {
   at::set_num_threads(1);
   validate(options);
+  if (options.fits()) return fit(options);
   const MachineLoad load;
   const UsablePeers usable = usable_peers(options.num_ranks, options.no_mpi, options.no_python);
   for (const std::string& line : usable.lines) fmt::print("{}\n", line);
@@ -381,6 +437,8 @@ void bench_command(cli::App& app) {
   app.add_flag("--no-mpi", options.no_mpi, "leave out Open MPI");
   app.add_flag("--no-python", options.no_python, "leave out Python: the handout's way, with torch.distributed");
   app.add_text("--json", options.json_file, "FILE", "the table as JSON");
+  app.add_text("--fit", options.fit_file, "FILE",
+               "measure the algorithms alone, on 2 ranks up to --nproc, and write the tables of choose_...() as C++");
   app.add_text("--plot", options.plot_file, "FILE",
                "bandwidth against size (.png, .pdf, .svg); FILE gets each collective's name where all run");
   app.set_action([&] { return bench_all(options); });

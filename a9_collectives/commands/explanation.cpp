@@ -7,6 +7,7 @@
 #include <cmath>
 #include <mutex>
 
+#include "a9_collectives/allreduce.h"
 #include "a9_collectives/broadcast.h"
 #include "a9_collectives/chunks.h"
 #include "common/base/text.h"
@@ -37,14 +38,21 @@ std::int64_t small_numel(int num_ranks) {
   return std::int64_t{num_ranks} * floor_power_of_two(num_ranks);
 }
 
-std::int64_t numel_for(const Algorithm& algorithm, int num_ranks) {
-  if (algorithm.name != "chain") return small_numel(num_ranks);
-  // A chain of one piece shows nothing, and the number of pieces depends on the bytes.
-  constexpr std::int64_t kShownSegments = 4;
+/// The smallest of numel, 2 numel, 4 numel ... that is cut into so many pieces; the smallest of all if none is.
+template <typename NumPieces>
+std::int64_t cut_into(std::int64_t count, std::int64_t numel, const NumPieces& num_pieces) {
   constexpr auto kElementBytes = static_cast<std::int64_t>(sizeof(std::int64_t));
-  for (std::int64_t numel = kShownSegments; numel <= kMostProvenanceElements; numel *= 2) {
-    if (broadcast_chain_segments(numel * kElementBytes) >= kShownSegments) return numel;
+  for (std::int64_t longer = numel; longer <= kMostProvenanceElements; longer *= 2) {
+    if (num_pieces(longer * kElementBytes) >= count) return longer;
   }
+  return numel;
+}
+
+/// What travels in pieces shows nothing in one piece, and the number of pieces depends on the bytes.
+std::int64_t numel_for(const Algorithm& algorithm, int num_ranks) {
+  if (algorithm.name == "chain") return cut_into(4, 4, broadcast_chain_segments);
+  const auto ring_segments = [&](std::int64_t num_bytes) { return allreduce_ring_segments(num_bytes, num_ranks); };
+  if (algorithm.name == "ring_segmented") return cut_into(2, small_numel(num_ranks), ring_segments);
   return small_numel(num_ranks);
 }
 

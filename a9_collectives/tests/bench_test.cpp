@@ -4,12 +4,16 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "a9_collectives/choices.h"
 #include "common/bench/bench_blocks.h"
+#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 
 // What the benchmark does with its figures; the figures themselves are not tested.
 namespace lab::a9 {
 namespace {
+
+using testing::contains;
 
 BenchRow ours(const std::string& algorithm, std::int64_t bytes, double seconds, bool selected = true) {
   BenchRow row;
@@ -180,6 +184,58 @@ TEST_CASE("chart: what is picked and the peers, with a mark where another algori
   CHECK(chart.markers[0].label == "direct");
   CHECK(chart.markers[1].x == 4096);
   CHECK(chart.markers[1].label == "4 KiB: ring");
+}
+
+TEST_CASE("fit: each size gets its quickest algorithm; another one only if it saves a tenth") {
+  std::vector<BenchRow> rows;
+  const auto measured = [&](const char* algorithm, const std::vector<double>& seconds) {
+    std::int64_t bytes = 1 << 10;
+    for (const double of_size : seconds) {
+      rows.push_back(ours(algorithm, bytes, of_size));
+      bytes *= 4;
+    }
+  };
+  measured("doubling", {1, 1, 4, 1.05, 20});
+  measured("ring", {5, 5, 2, 1, 9});
+  measured("direct", {9, 0.95, 9, 9, 9.5});
+  rows.push_back(peer("gloo", 1 << 10, 0.1));
+  CHECK(choice_tables(rows) ==
+        "// choose_allreduce()\n  const std::vector<Choice> table = {\n"
+        "      {4, 8 * kKiB, \"doubling\"},\n      {4, kAnySize, \"ring\"},\n"
+        "  };\n  return quickest(table, num_bytes, num_ranks);\n");
+
+  for (BenchRow& row : rows) row.ranks = 8;
+  rows.push_back(ours("ring", 2 << 20, 1));
+  CHECK(contains(choice_tables(rows),
+                 "  const std::vector<Choice> table = {\n      {4, kAnySize, \"ring\"},\n"
+                 "      {8, 8 * kKiB, \"doubling\"},\n      {8, kAnySize, \"ring\"},\n"));
+  rows.push_back(ours("direct", 2 << 20, 1));
+  rows.push_back(ours("direct", 8 << 20, 1));
+  CHECK(testing::message_of<UsageError>([&] { choice_tables(rows); }) ==
+        "ring was measured at 1 sizes, expected 2, as the others");
+}
+
+TEST_CASE("quickest: the line of the measured number of ranks that is nearest below, of its kind") {
+  const std::vector<Choice> table = {{2, kAnySize, "two"},         {3, 1 * kKiB, "three small"}, {3, kAnySize, "three"},
+                                     {4, 64 * kKiB, "four small"}, {4, 1 * kMiB, "four middle"}, {4, kAnySize, "four"}};
+  CHECK(quickest(table, 1 << 20, 2) == "two");
+  CHECK(quickest(table, 1 << 10, 3) == "three small");
+  CHECK(quickest(table, (1 << 10) + 1, 3) == "three");
+  CHECK(quickest(table, 0, 4) == "four small");
+  CHECK(quickest(table, 1 << 20, 4) == "four middle");
+  CHECK(quickest(table, kAnySize, 4) == "four");
+  CHECK(quickest(table, 1 << 20, 1) == "two");
+  // Beyond 4: at the same bytes per rank.
+  CHECK(quickest(table, 1 << 20, 64) == "four small");
+  CHECK(quickest(table, 2 << 20, 64) == "four middle");
+  CHECK(quickest(table, 2 << 10, 6) == "three small");
+  CHECK(quickest(table, 4 << 10, 6) == "three");
+  const auto refusal = [&](const std::vector<Choice>& lines) {
+    return testing::message_of<ContractError>([&] { quickest(lines, 5 << 10, 4); });
+  };
+  CHECK(contains(refusal({}), "expected a line for 5120 bytes on 4 ranks, got 0 lines, none of which fits; hint: "));
+  CHECK(contains(refusal({{4, 4 * kKiB, "ring"}}), "got 1 lines"));
+  CHECK(contains(refusal({{3, kAnySize, "ring"}}), "got 1 lines"));
 }
 
 }  // namespace

@@ -132,6 +132,9 @@ TEST_CASE("all-to-all along all pairs of dimensions, counted from either end") {
         const auto pairwise = [&](const at::Tensor& input, PointToPoint& p2p) {
           return all_to_all_pairwise(input, scatter_dim, gather_dim, p2p);
         };
+        const auto bruck = [&](const at::Tensor& input, PointToPoint& p2p) {
+          return all_to_all_bruck(input, scatter_dim, gather_dim, p2p);
+        };
         const Expected expected = [&](const std::vector<at::Tensor>& inputs, int rank) {
           std::vector<at::Tensor> parts;
           for (const at::Tensor& input : inputs) {
@@ -143,6 +146,7 @@ TEST_CASE("all-to-all along all pairs of dimensions, counted from either end") {
         const std::vector<std::int64_t> shape(4, size == 1 ? 3 : size);
         check_everywhere(shape, at::kFloat, size, run, expected);
         check_everywhere(shape, at::kFloat, size, pairwise, expected, true);
+        check_everywhere(shape, at::kFloat, size, bruck, expected, true);
       }
     }
   }

@@ -47,7 +47,7 @@ TEST_CASE("as many elements in another shape are an error: where messages keep t
   check_other_shape("broadcast", {"flat", "binomial"});
   check_other_shape("allreduce", {"gather_broadcast"});
   check_other_shape("reduce_scatter", {"pairwise", "ring"});
-  check_other_shape("all_to_all", {"direct", "pairwise"});
+  check_other_shape("all_to_all", {"direct", "pairwise", "bruck"});
 }
 
 TEST_CASE("as many elements in another shape are an error: where parts keep it") {

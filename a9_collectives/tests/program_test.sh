@@ -32,8 +32,8 @@ run "$program" run; refuses "run without a name" 2 "run: expected NAME \(a task,
 
 # The student's checks.
 run "$program" check --nproc 3 --json "$scratch/check.json"
-verdict "$([[ $code == 0 && $(grep -cxE 'a9\.allreduce: 11 of 11 checks right on 3 ranks|a9\.ulysses: 1 of 1 checks right on 3 ranks|23 of 23 tasks right' "$scratch/out") == 3 ]]; echo $?)" "check runs every task, and leaves out the checks that are skipped"
-verdict "$([[ $(grep -c '"task": "a9\.' "$scratch/check.json") == 23 && $(grep -c '"passed": false' "$scratch/check.json") -gt 0 ]]; echo $?)" "check --json"
+verdict "$([[ $code == 0 && $(grep -cxE 'a9\.allreduce: 11 of 11 checks right on 3 ranks|a9\.ulysses: 1 of 1 checks right on 3 ranks|25 of 25 tasks right' "$scratch/out") == 3 ]]; echo $?)" "check runs every task, and leaves out the checks that are skipped"
+verdict "$([[ $(grep -c '"task": "a9\.' "$scratch/check.json") == 25 && $(grep -c '"passed": false' "$scratch/check.json") -gt 0 ]]; echo $?)" "check --json"
 run "$program" check Ulysses --nproc 3 --junit "$scratch/check.xml"
 verdict "$([[ $code == 0 && $(tr -d '\n' <"$scratch/check.xml") == *'<testsuite name="a9_collectives" tests="1" failures="0" errors="0" skipped="1">'*'<testcase classname="a9_collectives" name="a9.ulysses: Ulysses">'*'<skipped message="4 heads do not divide by 3 ranks" />'* ]]; echo $?)" "check --junit"
 run "$program" check Ulysses --junit "$scratch/none/check.xml"; refuses "a JUnit file that cannot be written" 2 "none/check.xml"
@@ -61,13 +61,13 @@ run "$program" explain alltoall; refuses "a collective that is not there" 2 "unk
 run "$program" sim --ranks 16 --bytes 1MiB --json "$scratch/sim.json"
 if grep -q 'no SimGrid' "$scratch/err"; then skip "this build has no simulated network"; else
   verdict "$([[ $code == 0 ]] && has 'allreduce +\* rabenseifner +1048576 +16 +1652.864 +1652.864 +128 +1966080 +8')" "sim prints the formula's time to the digit"
-  verdict "$([[ $(grep -c '"simulated_seconds"' "$scratch/sim.json") == 5 ]]; echo $?)" "... and a row of JSON for each algorithm"
+  verdict "$([[ $(grep -c '"simulated_seconds"' "$scratch/sim.json") == 6 ]]; echo $?)" "... and a row of JSON for each algorithm"
   run "$program" sim --ranks 1; refuses "too few simulated ranks" 2 "--ranks: expected an integer from 2 to 16384, got '1'"
   run "$program" sim --bytes 2TiB; refuses "an invalid size" 2 "--bytes: expected a size from 1B to 1TiB, got '2TiB'; try --bytes 1MiB"
   run "$program" sim --platform ring; refuses "a platform that is not there" 2 "--platform: expected star, fat-tree, torus or dragonfly, got 'ring'"
   run "$program" sim --algorithm rings; refuses "an algorithm that is not there" 2 "unknown allreduce algorithm 'rings'"
   run "$program" --world sim --nproc 3
-  verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 117 ]]; echo $?)" "the lab itself runs in the simulated world"
+  verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 123 ]]; echo $?)" "the lab itself runs in the simulated world"
 fi
 
 # Ranks that share memory.
@@ -79,7 +79,10 @@ run "$program" --transport tcp; refuses "a transport that is not there" 2 "--tra
 
 # The benchmark, small.
 run "$program" bench --transport shm --nproc 2 --collective allreduce --max-bytes 4KiB --turns 3 --no-mpi --no-python --json "$scratch/bench.json"
-verdict "$([[ $code == 0 && $(grep -c '"selected": true' "$scratch/bench.json") == 2 && $(grep -c '"wrong": 0' "$scratch/bench.json") == 14 ]]; echo $?)" "bench measures each algorithm and Gloo at each size, and finds nothing wrong"
+verdict "$([[ $code == 0 && $(grep -c '"selected": true' "$scratch/bench.json") == 2 && $(grep -c '"wrong": 0' "$scratch/bench.json") == 16 ]]; echo $?)" "bench measures each algorithm and Gloo at each size, and finds nothing wrong"
+run "$program" bench --transport shm --nproc 3 --collective all_to_all --max-bytes 4KiB --turns 1 --fit "$scratch/tables"
+verdict "$([[ $code == 0 && $(grep -cE '^ +\{[23], kAnySize, "(direct|pairwise|bruck)"\},$' "$scratch/tables") == 2 && $(grep -cE ' gloo( batch)? ' "$scratch/out") == 0 ]]; echo $?)" "bench --fit writes a table of the algorithms alone, for each number of ranks"
+run "$program" bench --fit "$scratch/tables" --selected-only; refuses "a fit of what is selected already" 2 "--fit compares all algorithms: expected no --selected-only beside it"
 run "$program" bench --min-bytes 0; refuses "a benchmark of nothing" 2 "--min-bytes: expected a size from 4B"
 
 survives_killed 1 "$program"

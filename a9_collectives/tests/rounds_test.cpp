@@ -126,6 +126,21 @@ TEST_CASE("rings and pairwise exchanges send (P-1)/P n in P-1 rounds; the direct
   });
 }
 
+TEST_CASE("Bruck's all-to-all moves each chunk once for each binary digit of its distance, in ceil(lg P) rounds") {
+  at_every_size([](int size) {
+    std::uint64_t rounds = 0, chunks = 0;
+    for (int digit = 1; digit < size; digit *= 2) {
+      ++rounds;
+      for (int distance = 1; distance < size; ++distance) chunks += (distance & digit) != 0 ? 1 : 0;
+    }
+    for (const LedgerEntry& entry : ledgers("all_to_all", "bruck", size, kElements * size)) {
+      CHECK(entry.bytes_sent == chunks * static_cast<std::uint64_t>(kElements * 8));
+      CHECK(entry.messages == rounds);
+      CHECK(entry.rounds == rounds);
+    }
+  });
+}
+
 TEST_CASE("Rabenseifner sends 2(P-1)/P n for powers of two, and what its chunk table says otherwise") {
   at_every_size([](int size) {
     const auto entries = ledgers("allreduce", "rabenseifner", size, kElements);

@@ -93,6 +93,7 @@ TEST_CASE("order of sums: as the headers say it, and no other") {
     Order order;
   } promises[] = {{"gather_broadcast", allreduce_gather_broadcast, rank_order},
                   {"allreduce ring", allreduce_ring, from_own_upwards},
+                  {"allreduce segmented ring", allreduce_ring_segmented, from_own_upwards},
                   {"allreduce direct", allreduce_direct, rank_order},
                   {"reduce_scatter pairwise", reduce_scatter_pairwise, from_own_downwards},
                   {"reduce_scatter ring", reduce_scatter_ring, own_last}};

@@ -1,6 +1,7 @@
 #include "a9_collectives/all_to_all.h"
 #include "a9_collectives/allreduce.h"
 #include "a9_collectives/broadcast.h"
+#include "a9_collectives/chunks.h"
 #include "a9_collectives/reduce_scatter.h"
 #include "a9_collectives/tests/wrong_collective.h"
 #include "common/testing/test.h"
@@ -132,6 +133,9 @@ TEST_CASE("wrong: an algorithm that is another one") {
   CHECK(refused("BroadcastChain", flat));
   CHECK(refused("AllReduceRing", claims(allreduce_gather_broadcast)));
   CHECK(refused("AllReduceRing", claims(allreduce_direct)));
+  CHECK(refused("AllReduceRingSegmented", claims(allreduce_ring)));
+  CHECK(refused("AllReduceRingSegmented", claims(allreduce_rabenseifner)));
+  CHECK(refused("AllReduceRingSegmented", claims(allreduce_direct)));
   CHECK(refused("AllReduceRecursiveDoubling", claims(allreduce_ring)));
   CHECK(refused("AllReduceRecursiveDoubling", claims(allreduce_direct)));
   CHECK(refused("AllReduceRabenseifner", claims(allreduce_recursive_doubling)));
@@ -153,6 +157,35 @@ TEST_CASE("wrong: an algorithm that is another one") {
     return all_to_all_direct(x, inputs.integer("scatter_dim"), inputs.integer("gather_dim"), p2p);
   };
   CHECK(refused("AllToAllPairwise", direct));
+  CHECK(refused("AllToAllBruck", direct));
+}
+
+/// A ring whose chunks travel in as many segments, all of them received before one is added.
+at::Tensor segments_all_at_once(at::Tensor tensor, PointToPoint& p2p) {
+  const int size = p2p.size(), rank = p2p.rank(), left = (rank - 1 + size) % size, right = (rank + 1) % size;
+  const Chunks chunks(tensor.view({-1}), size);
+  const auto chunk = [&](int index) { return chunks.chunk((index + 2 * size) % size); };
+  const std::int64_t count = allreduce_ring_segments(static_cast<std::int64_t>(tensor.nbytes()), size);
+  for (int step = 0; step < size - 1; ++step) {
+    const at::Tensor whole = at::empty_like(chunk(rank - step - 1));
+    const Chunks out(chunk(rank - step), count), in(whole, count);
+    std::vector<Request> requests;
+    for (std::int64_t i = 0; i < count; ++i) {
+      requests.push_back(p2p.irecv(in.chunk(i), left));
+      requests.push_back(p2p.isend(out.chunk(i), right));
+    }
+    for (Request& request : requests) request.wait();
+    chunk(rank - step - 1).add_(whole);
+  }
+  for (int step = 0; step < size - 1; ++step) sendrecv(p2p, chunk(rank + 1 - step), right, chunk(rank - step), left);
+  return tensor;
+}
+
+TEST_CASE("wrong: a segmented ring that holds a whole chunk") {
+  CHECK(result_verdict("AllReduceRingSegmented", claims(allreduce_ring_segmented)) == "passed");
+  const std::string found = result_verdict("AllReduceRingSegmented", claims(segments_all_at_once));
+  CHECK_MESSAGE(contains(found, "of one process's memory"), found);
+  CHECK(result_verdict("AllReduceRing", claims(segments_all_at_once)) == "passed");
 }
 
 TEST_CASE("wrong: an algorithm's numbers on 3 or on 4 ranks, after the right messages") {

@@ -21,8 +21,9 @@ at::Tensor my_all_to_all(at::Tensor tensor, std::int64_t scatter_dim, std::int64
   const at::Tensor input = tensor.detach();
   const std::string algorithm = choose_all_to_all(static_cast<std::int64_t>(input.nbytes()), p2p.size());
   if (algorithm == "pairwise") return all_to_all_pairwise(input, scatter_dim, gather_dim, p2p);
+  if (algorithm == "bruck") return all_to_all_bruck(input, scatter_dim, gather_dim, p2p);
   if (algorithm == "direct") return all_to_all_direct(input, scatter_dim, gather_dim, p2p);
-  refuse_algorithm("choose_all_to_all", algorithm, {"direct", "pairwise"});
+  refuse_algorithm("choose_all_to_all", algorithm, {"direct", "pairwise", "bruck"});
 }
 
 }  // namespace lab::a9

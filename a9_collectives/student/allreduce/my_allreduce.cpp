@@ -27,10 +27,11 @@ at::Tensor my_allreduce(at::Tensor tensor, PointToPoint& p2p) {
   if (algorithm == "recursive_doubling") return allreduce_recursive_doubling(tensor, p2p);
   if (algorithm == "rabenseifner") return allreduce_rabenseifner(tensor, p2p);
   if (algorithm == "ring") return allreduce_ring(tensor, p2p);
+  if (algorithm == "ring_segmented") return allreduce_ring_segmented(tensor, p2p);
   if (algorithm == "direct") return allreduce_direct(tensor, p2p);
   if (algorithm == "gather_broadcast") return allreduce_gather_broadcast(tensor, p2p);
   refuse_algorithm("choose_allreduce", algorithm,
-                   {"gather_broadcast", "recursive_doubling", "ring", "rabenseifner", "direct"});
+                   {"gather_broadcast", "recursive_doubling", "ring", "ring_segmented", "rabenseifner", "direct"});
 }
 
 }  // namespace lab::a9

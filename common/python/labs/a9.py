@@ -20,11 +20,13 @@ OFFSETS = {"BroadcastFromLast": 1, "BroadcastStrided": 2, "BroadcastLarge": 3, "
            "ReduceScatterStrided": 9, "ReduceScatterLarge": 10, "AllToAllHeads": 11, "AllToAllSequence": 12,
            "AllToAllStrided": 13, "AllToAllLarge": 14, "Broadcast": 15, "AllReduce": 16, "AllGather": 17,
            "ReduceScatter": 18, "AllToAll": 18, "BroadcastBinomial": 20, "BroadcastChain": 22,
-           "AllReduceRecursiveDoubling": 20, "AllReduceRing": 20, "AllReduceRabenseifner": 20, "AllReduceDirect": 20,
+           "AllReduceRecursiveDoubling": 20, "AllReduceRing": 20, "AllReduceRingSegmented": 25,
+           "AllReduceRabenseifner": 20, "AllReduceDirect": 20,
            "AllGatherRing": 20, "AllGatherRecursiveDoubling": 20, "AllGatherBruck": 20, "AllGatherDirect": 20,
-           "ReduceScatterRing": 21, "ReduceScatterRecursiveHalving": 21, "AllToAllPairwise": 23}
+           "ReduceScatterRing": 21, "ReduceScatterRecursiveHalving": 21, "AllToAllPairwise": 23, "AllToAllBruck": 24}
 # Of an all-to-all: the dimension that is scattered, and the one that is gathered. The others': 0 and 0.
-DIMS = {"AllToAllHeads": (2, 1), "AllToAllSequence": (1, 2), "AllToAllStrided": (2, 0), "AllToAllPairwise": (0, 2)}
+DIMS = {"AllToAllHeads": (2, 1), "AllToAllSequence": (1, 2), "AllToAllStrided": (2, 0), "AllToAllPairwise": (0, 2),
+        "AllToAllBruck": (0, 2)}
 FROM_RANK_ZERO = {"Broadcast", "BroadcastLarge"}  # the other broadcasts: from the last rank
 
 # The handout's numbers, used with the default seed: how a rank's tensor is made.
