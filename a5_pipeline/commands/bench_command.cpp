@@ -1,10 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 
 #include "a5_pipeline/arguments.h"
+#include "a5_pipeline/baseline.h"
 #include "a5_pipeline/calls/scheduled_stage.h"
 #include "a5_pipeline/commands/commands.h"
 #include "a5_pipeline/commands/schedules.h"
@@ -12,6 +16,8 @@
 #include "common/base/numbers.h"
 #include "common/bench/machine_load.h"
 #include "common/bench/median.h"
+#include "common/bench/python_compute.h"
+#include "common/launch/one_rank.h"
 #include "common/launch/run_ranks.h"
 #include "common/pipeline/generators.h"
 
@@ -27,6 +33,7 @@ struct BenchOptions {
   int num_ranks = 2;
   int num_micro_batches = 8;
   int num_turns = 5;
+  bool no_python = false;
 };
 
 struct BenchRow {
@@ -161,6 +168,64 @@ std::string bench_line(const BenchRow& row) {
                      describe_bytes(static_cast<std::uint64_t>(row.most_peak_bytes)));
 }
 
+/// The whole model in one process, as a5.baseline is: milliseconds of a batch, and the first gradient's checksum.
+struct WholeModel {
+  double seconds = 0;  ///< median of the turns
+  double checksum = 0;
+};
+
+WholeModel measure_whole(const BenchOptions& options) {
+  PipelineArguments arguments = options.arguments;
+  arguments.global_batch_size = arguments.micro_batch_size * options.num_micro_batches;
+  launch::WorldSpec spec;
+  spec.kind = launch::WorldKind::kProcesses;
+  spec.num_ranks = 1;
+  spec.careful = false;
+  const launch::WorldOutcome outcome = launch::run_ranks(spec, [&](Communicator&) {
+    launch::use_threads(1);
+    const Model model(arguments, all_layers(arguments));
+    std::vector<double> seconds;
+    for (int turn = 0; turn <= options.num_turns; ++turn) {
+      for (const Layer& layer : model.layers()) {
+        layer.fc1.mutable_grad() = at::Tensor();
+        layer.fc2.mutable_grad() = at::Tensor();
+      }
+      DataLoader data(arguments);
+      const auto start = std::chrono::steady_clock::now();
+      baseline_forward_backward(model, data, arguments);
+      seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+    seconds.erase(seconds.begin());
+    return TensorMap{{"seconds", at::scalar_tensor(median(seconds), at::kDouble)},
+                     {"checksum", model.layers().front().fc1.grad().abs().mean()}};
+  });
+  if (outcome.failure) raise(static_cast<ExitCode>(outcome.failure->exit_code), outcome.failure->message);
+  const TensorMap& found = outcome.ranks.front().tensors;
+  return {found.at("seconds").item<double>(), found.at("checksum").item<float>()};
+}
+
+/// The whole model in one process, beside the same in Python's PyTorch.
+/// Errors    Error (kMismatch): its gradients are others
+void bench_whole(const BenchOptions& options) {
+  const WholeModel ours = measure_whole(options);
+  fmt::print("one process: {:.1f} ms for a batch\n", ours.seconds * 1e3);
+  if (options.no_python) return;
+  std::vector<std::string> arguments = {"a5", "--warm-up", "--turns", std::to_string(options.num_turns)};
+  for (const std::int64_t size : {options.arguments.hidden_size, options.arguments.intermediate_size,
+                                  options.arguments.number_of_layers, options.arguments.sequence_length,
+                                  options.arguments.micro_batch_size, std::int64_t{options.num_micro_batches}}) {
+    arguments.push_back(std::to_string(size));
+  }
+  const auto python = python_compute(arguments);
+  if (!python) return;
+  if (!(std::abs(python->checksum - ours.checksum) <= 1e-3 * ours.checksum))
+    throw Error(ExitCode::kMismatch,
+                fmt::format("Python computes other gradients: their mean is {:.6e}, expected {:.6e}", python->checksum,
+                            ours.checksum));
+  const double seconds = median(python->seconds);
+  fmt::print("Python, one process: {:.1f} ms; one process / Python: {:.3f}\n", seconds * 1e3, ours.seconds / seconds);
+}
+
 ExitCode bench(const BenchOptions& options) {
   std::vector<std::string> kinds = {options.kind};
   if (options.kind == "all") kinds = pipeline::schedule_kinds();
@@ -170,6 +235,7 @@ ExitCode bench(const BenchOptions& options) {
     fmt::print("{}\n", bench_line(measure(options, one)));
     std::fflush(stdout);
   }
+  bench_whole(options);
   fmt::print("{}\n", load.report());
   return ExitCode::kAllMatch;
 }
@@ -189,6 +255,7 @@ void bench_command(cli::App& app) {
   app.add_integer("--number-of-layers", options.arguments.number_of_layers, {1, 1 << 12}, "layers of the model");
   app.add_integer("--sequence-length", options.arguments.sequence_length, {1, 1 << 16}, "tokens in a sequence");
   app.add_integer("--micro-batch-size", options.arguments.micro_batch_size, {1, 1 << 16}, "sequences in a micro-batch");
+  app.add_flag("--no-python", options.no_python, "leave out the same model in Python's PyTorch");
   app.set_action([&] { return bench(options); });
 }
 

@@ -2,14 +2,17 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <vector>
 
+#include "common/base/subprocess.h"
 #include "common/base/text.h"
 #include "common/bench/machine_load.h"
 #include "common/bench/median.h"
+#include "common/bench/python_compute.h"
 #include "common/launch/run_ranks.h"
 #include "common/launch/supervise/run_directory.h"
 #include "common/launch/supervise/run_in_child.h"
@@ -46,15 +49,25 @@ TensorMap load_on(const std::string& path, int num_turns, Communicator& comm) {
   return {{"seconds", at::tensor(seconds, at::kDouble)}, {"held_bytes", at::tensor({held_bytes}, at::kLong)}};
 }
 
-/// Writes a seeded checkpoint with this config to a temporary file and loads it on several processes at once.
-LoadCost run_load(const AutoEncoderConfig& config, int num_ranks, int num_turns) {
-  const launch::RunDirectory directory("/var/tmp");
-  const std::string path = directory.path() + "/ae.safetensors";
-  launch::run_in_child("the checkpoint's writer", [&] {
-    SeededWeights weights(42);
-    AutoEncoder(Weights(weights), config);
-    save_checkpoint(path, weights.made(), config, at::kFloat);
-  });
+/// A checkpoint with the parameters that run_decoder() draws, in a temporary folder.
+class SeededCheckpoint {
+ public:
+  explicit SeededCheckpoint(const AutoEncoderConfig& config) : path_(directory_.path() + "/ae.safetensors") {
+    launch::run_in_child("the checkpoint's writer", [&] {
+      SeededWeights weights(42);
+      AutoEncoder(Weights(weights), config);
+      save_checkpoint(path_, weights.made(), config, at::kFloat);
+    });
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  const launch::RunDirectory directory_{"/var/tmp"};
+  std::string path_;
+};
+
+/// Loads the checkpoint on several processes at once.
+LoadCost run_load(const std::string& path, int num_ranks, int num_turns) {
   launch::WorldSpec spec;
   spec.kind = launch::WorldKind::kProcesses;
   spec.num_ranks = num_ranks;
@@ -75,6 +88,22 @@ struct BenchOptions {
   std::string config = "flux";
   std::int64_t size = 256;
   int most_ranks = 2, rounds = 3, load_ranks = 4;
+  bool no_python = false;
+};
+
+/// The serial decoder and Python's, with the same parameters, in turns with the rest.
+struct BesidePython {
+  std::vector<double> python_seconds, serial_bytes, python_bytes;
+  std::vector<double> start_seconds, python_start_seconds;
+
+  void print(double serial_seconds) const {
+    fmt::print(
+        "serial / Python: {:.3f} of the time ({:.2f} s, {:.2f} s), {:.3f} of the memory ({:.1f} MB, {:.1f} MB); "
+        "start {:.2f} s, Python {:.2f} s\n",
+        serial_seconds / median(python_seconds), serial_seconds, median(python_seconds),
+        median(serial_bytes) / median(python_bytes), median(serial_bytes) / 1e6, median(python_bytes) / 1e6,
+        median(start_seconds), median(python_start_seconds));
+  }
 };
 
 ExitCode bench(const BenchOptions& options) {
@@ -82,12 +111,31 @@ ExitCode bench(const BenchOptions& options) {
   run.config = options.config == "flux" ? flux_config() : small_config();
   run.height = run.width = options.size;
 
+  const SeededCheckpoint checkpoint(run.config);
   const MachineLoad load;
   std::vector<double> serial, one, several;
+  BesidePython beside;
+  bool has_python = !options.no_python;
   const auto measure = [&](bool is_serial, int num_ranks, std::vector<double>& seconds) {
     run.serial = is_serial;
     run.num_ranks = num_ranks;
-    seconds.push_back(run_decoder(run).seconds.front());
+    const DecoderCost cost = run_decoder(run);
+    seconds.push_back(cost.seconds.front());
+    return cost;
+  };
+  const auto measure_python = [&](const DecoderCost& ours) {
+    const auto theirs = python_compute({"vae", checkpoint.path(), "--size", std::to_string(options.size)});
+    has_python = theirs.has_value();
+    if (!theirs) return;
+    if (!(std::abs(theirs->checksum - ours.checksum) <= 1e-3 * std::abs(ours.checksum)))
+      throw Error(ExitCode::kMismatch,
+                  fmt::format("Python decodes another picture: its mean is {:.6e}, expected {:.6e}", theirs->checksum,
+                              ours.checksum));
+    beside.python_seconds.push_back(theirs->seconds.front());
+    beside.python_bytes.push_back(static_cast<double>(theirs->peak_bytes));
+    beside.serial_bytes.push_back(static_cast<double>(ours.resident_bytes));
+    beside.python_start_seconds.push_back(theirs->start_seconds);
+    beside.start_seconds.push_back(start_seconds_of(own_program()));
   };
   fmt::print("{:<8} {:>10} {:>10} {:>10} {:>12} {:>12}\n", "round", "serial s", "P = 1 s",
              fmt::format("P = {} s", options.most_ranks), "/ serial", "/ P = 1");
@@ -97,14 +145,16 @@ ExitCode bench(const BenchOptions& options) {
     std::fflush(stdout);
   };
   for (int round = 0; round < options.rounds; ++round) {
-    measure(true, 1, serial);
+    const DecoderCost of_serial = measure(true, 1, serial);
+    if (has_python) measure_python(of_serial);
     measure(false, 1, one);
     measure(false, options.most_ranks, several);
     line(std::to_string(round), serial.back(), one.back(), several.back());
   }
   line("median", median(serial), median(one), median(several));
+  if (!beside.python_seconds.empty()) beside.print(median(serial));
   if (options.load_ranks > 0) {
-    const LoadCost cost = run_load(run.config, options.load_ranks, options.rounds);
+    const LoadCost cost = run_load(checkpoint.path(), options.load_ranks, options.rounds);
     fmt::print("loading {:.1f} MB on {}: {:.2f} s (median), {:.1f} MB held by each\n", megabytes(cost.file_bytes),
                counted(options.load_ranks, "rank"), median(cost.seconds), megabytes(cost.held_bytes));
   }
@@ -123,6 +173,7 @@ void bench_command(cli::App& app) {
   app.add_integer("--rounds", options.rounds, {1, 1000},
                   "each measures everything once, so that all see the same noise");
   app.add_integer("--load-nproc", options.load_ranks, {0, 64}, "ranks that load a checkpoint of this size; 0: none");
+  app.add_flag("--no-python", options.no_python, "leave out the same decoding in Python's PyTorch");
   app.set_action([&] { return bench(options); });
 }
 

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <functional>
 
+#include "common/bench/python_compute.h"
 #include "common/launch/run_ranks.h"
 #include "common/tensor/gpus.h"
 #include "common/tensor/peak_memory.h"
@@ -35,7 +36,7 @@ class SeededOnDevice : public WeightSource {
   const at::Device device_;
 };
 
-/// One rank's bytes and seconds: [parameters, activations], [num_turns]. Only a single turn is measured in bytes: the
+/// One rank's bytes and seconds: [parameters, activations, resident], [num_turns]. Only a single turn is measured in bytes: the
 /// table of the handout's bonus is that of the student's peak_bytes_of(), and timing does not depend on it.
 TensorMap measure(const DecoderRun& run, Communicator& comm, at::Device device, const std::function<void()>& decode,
                   std::int64_t parameter_bytes) {
@@ -47,14 +48,16 @@ TensorMap measure(const DecoderRun& run, Communicator& comm, at::Device device, 
     comm.collectives().barrier();
     seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   };
-  std::int64_t activation_bytes = 0;
+  std::int64_t activation_bytes = 0, resident_bytes = 0;
   if (run.num_turns == 1) {
+    const PeakResident resident;
     activation_bytes = peak_bytes_of(turn, device);
+    resident_bytes = resident.bytes();
   } else {
     for (int i = -1; i < run.num_turns; ++i) turn();
     seconds.erase(seconds.begin());  // the first is not timed
   }
-  return {{"bytes", at::tensor({parameter_bytes, activation_bytes}, at::kLong)},
+  return {{"bytes", at::tensor({parameter_bytes, activation_bytes, resident_bytes}, at::kLong)},
           {"seconds", at::tensor(seconds, at::kDouble)}};
 }
 
@@ -76,8 +79,11 @@ TensorMap decode_on(const DecoderRun& run, Communicator& comm) {
   const PeakMemory of_parameters(device);
   if (run.serial) {
     const auto decoder = make_model<Decoder>(run, device);
-    return measure(
-        run, comm, device, [&] { decoder.forward(z).cpu(); }, of_parameters.held_bytes());
+    at::Tensor checksum;
+    const auto decode = [&] { checksum = decoder.forward(z).cpu().abs().mean(); };
+    TensorMap measured = measure(run, comm, device, decode, of_parameters.held_bytes());
+    measured["checksum"] = checksum;
+    return measured;
   }
   const auto decoder = make_model<ParallelDecoder>(run, device, comm);
   const auto decode = [&] { decoder.forward(split_width(z, comm.rank(), comm.size())).columns.cpu(); };
@@ -105,8 +111,10 @@ DecoderCost run_decoder(const DecoderRun& run) {
     const at::Tensor bytes = rank.tensors.at("bytes"), seconds = rank.tensors.at("seconds");
     cost.parameter_bytes = std::max(cost.parameter_bytes, bytes[0].item<std::int64_t>());
     cost.activation_bytes = std::max(cost.activation_bytes, bytes[1].item<std::int64_t>());
-    if (&rank == &outcome.ranks.front())
-      cost.seconds.assign(seconds.data_ptr<double>(), seconds.data_ptr<double>() + seconds.numel());
+    if (&rank != &outcome.ranks.front()) continue;
+    cost.resident_bytes = bytes[2].item<std::int64_t>();
+    if (run.serial) cost.checksum = rank.tensors.at("checksum").item<float>();
+    cost.seconds.assign(seconds.data_ptr<double>(), seconds.data_ptr<double>() + seconds.numel());
   }
   return cost;
 }

@@ -24,6 +24,8 @@ struct DecoderRun {
 struct DecoderCost {
   std::int64_t parameter_bytes = 0;   ///< per rank; the same on all
   std::int64_t activation_bytes = 0;  ///< peak, on the rank with the highest
+  std::int64_t resident_bytes = 0;    ///< by how much the process of rank 0 was larger during a single turn than before
+  double checksum = 0;                ///< of a serial decoder's picture: the mean of its absolute values
   std::vector<double> seconds;        ///< of each turn, from a barrier to the end of the last rank
 };
 
