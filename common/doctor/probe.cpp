@@ -44,8 +44,8 @@ std::string cpu_name() {
   return "unknown";
 }
 
-/// The fastest of OpenBLAS's three broad kernels that this CPU can run. Not common/launch/openblas_core.h: a program
-/// that links that unit restarts itself with the right kernel, and the bare state is what is asked for here.
+/// The fastest of OpenBLAS's three broad kernels that this CPU can run. Not common/launch/library_defaults.h: a
+/// program that links that unit has the right kernel by default, and the bare state is what is asked for here.
 std::string best_core() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&

@@ -1,4 +1,4 @@
-#include "common/launch/openblas_core.h"
+#include "common/launch/library_defaults.h"
 
 #include <dlfcn.h>
 
@@ -58,6 +58,19 @@ TEST_CASE("the environment is read as ever") {
   unsetenv("LAB_TEST_VARIABLE");
   CHECK(std::getenv("LAB_TEST_VARIABLE") == nullptr);
   CHECK(std::getenv("") == nullptr);
+}
+
+TEST_CASE("oneDNN keeps to the instruction sets that it computes right with, unless the user says otherwise") {
+  for (const char* name : {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"}) unsetenv(name);
+  const char* isa = std::getenv("ONEDNN_MAX_CPU_ISA");
+  CHECK(std::string(isa == nullptr ? "" : isa) == highest_onednn_isa());
+  // Its earlier name for the same: oneDNN asks for it second.
+  REQUIRE(setenv("DNNL_MAX_CPU_ISA", "AVX512_CORE", 1) == 0);
+  CHECK(std::getenv("ONEDNN_MAX_CPU_ISA") == nullptr);
+  unsetenv("DNNL_MAX_CPU_ISA");
+  REQUIRE(setenv("ONEDNN_MAX_CPU_ISA", "SSE41", 1) == 0);
+  CHECK(std::string(std::getenv("ONEDNN_MAX_CPU_ISA")) == "SSE41");
+  unsetenv("ONEDNN_MAX_CPU_ISA");
 }
 
 TEST_CASE("what the user sets wins over the choice") {
