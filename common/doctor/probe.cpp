@@ -44,7 +44,7 @@ std::string cpu_name() {
   return "unknown";
 }
 
-/// The fastest of OpenBLAS's three broad kernels that this CPU can run. Not common/launch/library_defaults.h: a
+/// The fastest of OpenBLAS's three broad kernels that this CPU can run. Not common/tensor/library_defaults.h: a
 /// program that links that unit has the right kernel by default, and the bare state is what is asked for here.
 std::string best_core() {
 #if defined(__x86_64__)

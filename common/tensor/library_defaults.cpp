@@ -1,4 +1,4 @@
-#include "common/launch/library_defaults.h"
+#include "common/tensor/library_defaults.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 // Runs before a sanitizer's runtime does.
 #define LAB_EARLY __attribute__((no_sanitize("address", "undefined")))
 
-namespace lab::launch {
+namespace lab {
 namespace {
 
 constexpr char kAvx512Core[] = "SkylakeX";
@@ -93,10 +93,10 @@ std::string highest_onednn_isa() {
   return text_of(isa_for_onednn());
 }
 
-}  // namespace lab::launch
+}  // namespace lab
 
 /// Replaces the C library's getenv() for this program and all its libraries. The same lookup, plus the defaults.
 extern "C" LAB_EARLY char* getenv(const char* name) noexcept {
-  const char* value = lab::launch::set_variable(name);
-  return const_cast<char*>(value == nullptr ? lab::launch::default_of(name) : value);
+  const char* value = lab::set_variable(name);
+  return const_cast<char*>(value == nullptr ? lab::default_of(name) : value);
 }

@@ -1,4 +1,4 @@
-#include "common/launch/library_defaults.h"
+#include "common/tensor/library_defaults.h"
 
 #include <dlfcn.h>
 
@@ -9,7 +9,7 @@
 #include "common/base/subprocess.h"
 #include "common/testing/test.h"
 
-namespace lab::launch {
+namespace lab {
 namespace {
 
 /// What OpenBLAS got from getenv(); empty: it chose by itself.
@@ -84,4 +84,4 @@ TEST_CASE("what the user sets wins over the choice") {
 }
 
 }  // namespace
-}  // namespace lab::launch
+}  // namespace lab

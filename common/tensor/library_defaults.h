@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace lab::launch {
+namespace lab {
 
 // A program that links this unit has three defaults for variables that the user has not set:
 //   OPENBLAS_CORETYPE   best_openblas_core()
@@ -26,4 +26,4 @@ std::string best_openblas_core();
 /// convolutions there, and crashes in their backward pass. Seen on an AMD EPYC; other CPUs run the same kernels.
 std::string highest_onednn_isa();
 
-}  // namespace lab::launch
+}  // namespace lab
