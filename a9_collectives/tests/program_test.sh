@@ -82,7 +82,7 @@ run "$program" bench --transport shm --nproc 2 --collective allreduce --max-byte
 verdict "$([[ $code == 0 && $(grep -c '"selected": true' "$scratch/bench.json") == 2 && $(grep -c '"wrong": 0' "$scratch/bench.json") == 16 ]]; echo $?)" "bench measures each algorithm and Gloo at each size, and finds nothing wrong"
 run "$program" bench --transport shm --nproc 3 --collective all_to_all --max-bytes 4KiB --turns 1 --fit "$scratch/tables"
 verdict "$([[ $code == 0 && $(grep -cE '^ +\{[23], kAnySize, "(direct|pairwise|bruck)"\},$' "$scratch/tables") == 2 && $(grep -cE ' gloo( batch)? ' "$scratch/out") == 0 ]]; echo $?)" "bench --fit writes a table of the algorithms alone, for each number of ranks"
-run "$program" bench --fit "$scratch/tables" --selected-only; refuses "a fit of what is selected already" 2 "--fit compares all algorithms: expected no --selected-only beside it"
+run "$program" bench --fit "$scratch/tables" --selected-only; refuses "a fit of what is selected already" 2 "--fit compares all algorithms: expected no --selected-only"
 run "$program" bench --min-bytes 0; refuses "a benchmark of nothing" 2 "--min-bytes: expected a size from 4B"
 
 survives_killed 1 "$program"
