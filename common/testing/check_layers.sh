@@ -15,8 +15,16 @@ complain() {
   done
 }
 
-# includes PATTERN FILE...: the lines that include it
-includes() { [[ $# == 1 ]] || grep -HnE "#include [<\"]$1" /dev/null "${@:2}"; }
+# All files, without hostile hand-ins: these include what they must not, which is the test.
+readonly files=$(find . -path ./build -prune -o \( -name '*.cpp' -o -name '*.h' \) -not -path '*/hostile/*/student/*' -print |
+  sed 's|^\./||')
+# FILE:LINE:#include ... of each include.
+readonly includes=$(xargs grep -HnE '#include [<"]' /dev/null <<<"$files")
+
+# of WHERE [PATTERN]: includes of PATTERN in files whose path begins with WHERE
+of() { grep -E "^($1)[^:]*:[0-9]+:.*#include [<\"](${2-})" <<<"$includes"; }
+# not_in WHERE: leaves out files whose path begins with WHERE
+not_in() { grep -vE "^($1)"; }
 
 # The folders of common/ that each may include, in addition to itself.
 declare -A uses=(
@@ -43,17 +51,15 @@ declare -A uses=(
 readonly labs_use='base cli log plot page course tensor comm launch rank checks pipeline bench pch'
 readonly grading_uses='base cli log page course tensor comm launch rank checks bench'
 readonly tests_use='testing launch tensor comm course' # also
-readonly hand_ins='*/hostile/*/student/*'              # hostile ones include what they must not: that is the test
+readonly tests='([^:]*/)?(tests|hostile)/'
 
 # check_folder FOLDER NAMES: what FOLDER includes of common/ is in NAMES; its tests, and what runs the hostile hand-ins,
 # may also include tests_use.
 check_folder() {
   local allowed=${2// /|}
-  mapfile -t files < <(find "$1" \( -name '*.cpp' -o -name '*.h' \) -not -path '*/tests/*' -not -path '*/hostile/*' -print)
-  complain "$1 may not include it" < <(includes 'common/' "${files[@]}" | grep -vE "\"common/(${allowed:--})/")
-  mapfile -t files < <(find "$1" \( -name '*.cpp' -o -name '*.h' \) \( -path '*/tests/*' -o -path '*/hostile/*' \) \
-    -not -path "$hand_ins" -print)
-  complain "tests of $1 may not include it" < <(includes 'common/' "${files[@]}" | grep -vE "\"common/(${allowed:--}|${tests_use// /|})/")
+  complain "$1 may not include it" < <(of "$1/" common/ | not_in "$1/$tests" | grep -vE "\"common/(${allowed:--})/")
+  complain "tests of $1 may not include it" \
+    < <(of "$1/$tests" common/ | grep -vE "\"common/(${allowed:--}|${tests_use// /|})/")
 }
 
 for folder in common/*/; do
@@ -70,19 +76,14 @@ for rubric in */rubric.toml; do labs+=("${rubric%/*}"); done
 for lab in "${labs[@]}"; do check_folder "$lab" "$labs_use"; done
 check_folder grading "$grading_uses"
 
-mapfile -t files < <(find common "${labs[@]}" \( -name '*.cpp' -o -name '*.h' \) -print)
-complain "only grading may use grading" < <(includes 'grading/' "${files[@]}")
+readonly all_labs=$(IFS='|' && echo "${labs[*]}")
+complain "only grading may use grading" < <(of "common/|($all_labs)/" grading/)
 for lab in "${labs[@]}"; do
-  mapfile -t files < <(find common "${labs[@]}" \( -name '*.cpp' -o -name '*.h' \) -not -path "$lab/*" -print)
-  complain "only $lab and grading may use $lab" < <(includes "$lab/" "${files[@]}")
+  complain "only $lab and grading may use $lab" < <(of "common/|($all_labs)/" "$lab/" | not_in "$lab/")
 done
 
 # seam PATTERN WHERE: only files whose path matches WHERE may include PATTERN.
-seam() {
-  mapfile -t files < <(find . -path ./build -prune -o \( -name '*.cpp' -o -name '*.h' \) -not -path "$hand_ins" -print |
-    sed 's|^\./||' | grep -vE "$2")
-  complain "$1 is used in $2 only" < <(includes "$1" "${files[@]}")
-}
+seam() { complain "$1 is used in $2 only" < <(of '' "$1" | grep -vE "$2"); }
 seam 'common/comm/(gloo/|thread/|sim/(backend|engine)|relay/(frame|gathering|hub|payload_tensor)|[a-z_]*_backend)' '^common/comm/'
 seam 'gloo/' '^common/comm/(gloo/|tests/gloo_)|^common/bench/|/compile_fail/'
 seam 'torch/csrc/distributed' '^common/comm/(gloo/|tests/gloo_)|/compile_fail/'
@@ -99,21 +100,18 @@ seam 'kainjow/' '^common/page/template\.cpp'
 seam 'doctest/' '^common/testing/'
 
 # gnuplot is a program, so its seam is where its name is used to start it.
-mapfile -t files < <(find . -path ./build -prune -o \( -name '*.cpp' -o -name '*.h' \) -print | sed 's|^\./||' |
-  grep -vE '^common/plot/')
-complain "gnuplot is started in common/plot only" < <(grep -HnE '"([^" ]*/)?gnuplot["; ]' /dev/null "${files[@]}")
+complain "gnuplot is started in common/plot only" \
+  < <(not_in common/plot/ <<<"$files" | xargs grep -HnE '"([^" ]*/)?gnuplot["; ]' /dev/null)
 
 # Processes are created in one place. The doctor's probe stands alone, a janitor must outlive its parent, and a judged
 # rank is forked before its program begins.
-mapfile -t files < <(find . -path ./build -prune -o \( -name '*.cpp' -o -name '*.h' \) -not -path "$hand_ins" -print |
-  sed 's|^\./||' | grep -vE '/tests/|^common/(base/subprocess|doctor/|launch/supervise/janitor|rank/start/)')
 complain "processes are created in common/base/subprocess only" \
-  < <(grep -HnE '(^|[^_[:alnum:]])(v?fork|popen|system|posix_spawnp?)\(' /dev/null "${files[@]}")
+  < <(grep -vE '/tests/|^common/(base/subprocess|doctor/|launch/supervise/janitor|rank/start/)' <<<"$files" |
+    xargs grep -HnE '(^|[^_[:alnum:]])(v?fork|popen|system|posix_spawnp?)\(' /dev/null)
 
 # Without tensors: this is why labrun, labcourse and the launcher start in milliseconds.
 for folder in base cli log plot page course; do
-  mapfile -t files < <(find "common/$folder" \( -name '*.cpp' -o -name '*.h' \) -print)
-  complain "common/$folder must not use LibTorch" < <(includes '(ATen|torch|c10)/' "${files[@]}")
+  complain "common/$folder must not use LibTorch" < <(of "common/$folder/" '(ATen|torch|c10)/')
 done
 
 echo "$offenders offending includes"
