@@ -24,7 +24,7 @@ TEST_CASE("a process is larger by what it has touched since, and was, once it ha
     const std::vector<char> touched(64 << 20, 1);
     CHECK(touched.back() == 1);
   }
-  CHECK(resident.bytes() >= 64 << 20);
+  CHECK(resident.bytes() >= 63 << 20);  // the kernel counts up to 64 pages late
   const PeakResident anew;
   CHECK(anew.bytes() < 16 << 20);
 }
