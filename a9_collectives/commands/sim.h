@@ -18,8 +18,8 @@ struct SimRow {
   std::int64_t bytes = 0;
   int ranks = 0;
   double simulated_seconds = 0;  ///< until the last rank is done
-  double formula_seconds = 0;    ///< of the algorithm's header, with the network's alpha and beta
-  std::uint64_t messages = 0;    ///< of all ranks
+  double formula_seconds = 0;  ///< of the algorithm's header, with the network's alpha and beta; NaN: several per host
+  std::uint64_t messages = 0;  ///< of all ranks
   std::uint64_t bytes_sent = 0;  ///< by the rank that sends most
   std::uint64_t rounds = 0;      ///< of the longest chain of messages
   std::string left_out;          ///< why it was not simulated; empty if it was

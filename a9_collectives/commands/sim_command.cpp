@@ -5,6 +5,7 @@
 
 #include "a9_collectives/commands/commands.h"
 #include "a9_collectives/commands/sim.h"
+#include "a9_collectives/two_level.h"
 #include "common/base/files.h"
 #include "common/base/numbers.h"
 #include "common/plot/plot.h"
@@ -33,10 +34,19 @@ struct SimOptions {
 /// charges a rank nothing for having hundreds of messages in flight. (It is also slow to simulate.)
 constexpr int kMostRanksForDirect = 32;
 
+/// Joins the catalogue's where there are several hosts with several ranks each.
+const Algorithm& two_level_allreduce() {
+  static const Algorithm algorithm = {"two_level", allreduce_two_level, {}};
+  return algorithm;
+}
+
 std::vector<const Algorithm*> algorithms_of(const SimOptions& options, const Collective& collective) {
+  const bool has_two_levels = options.network.ranks_per_host > 1 && collective.name == "allreduce";
+  if (has_two_levels && options.algorithm == two_level_allreduce().name) return {&two_level_allreduce()};
   if (options.algorithm != "all") return {&algorithm_named(collective, options.algorithm)};
   std::vector<const Algorithm*> all;
   for (const Algorithm& algorithm : collective.algorithms) all.push_back(&algorithm);
+  if (has_two_levels) all.push_back(&two_level_allreduce());
   return all;
 }
 
@@ -64,6 +74,8 @@ void add_options(cli::App& app, SimOptions& options) {
   app.add_text("--algorithm", options.algorithm, "NAME", "one algorithm, or all");
   app.add_bytes("--bytes", options.bytes, {1, std::int64_t{1} << 40}, "size, as nccl-tests counts it");
   app.add_choice("--platform", options.network.platform, comm::platform_names(), "the network");
+  app.add_integer("--ranks-per-host", options.network.ranks_per_host, {1, 1024},
+                  "ranks that share a host, with 1 us and 10 GB/s between them; on the star");
   app.add_number("--latency", options.latency_microseconds, {0, 1e6, "US"}, "alpha: microseconds of an empty message");
   app.add_number("--bandwidth", options.gigabytes_per_second, {0, 1e6, "GBS"}, "1/beta: gigabytes (1e9) a second");
   app.add_flag("--sweep", options.sweep, "all sizes from --min-bytes to --max-bytes, drawn as a picture");
@@ -79,6 +91,12 @@ ExitCode simulate_all(SimOptions options) {
   at::set_num_threads(1);
   options.network.latency_seconds = options.latency_microseconds * 1e-6;
   options.network.bytes_per_second = options.gigabytes_per_second * 1e9;
+  const int per_host = options.network.ranks_per_host;
+  if (options.num_ranks % per_host != 0 || options.num_ranks == per_host) {
+    if (per_host > 1)
+      throw UsageError(fmt::format("--ranks-per-host {}: expected several hosts with as many ranks each, got {} ranks",
+                                   per_host, options.num_ranks));
+  }
   const Collective& collective = collective_named(options.collective);
   const std::vector<const Algorithm*> algorithms = algorithms_of(options, collective);
   const std::string picture =

@@ -45,6 +45,11 @@ double seconds_of(const std::vector<const SimRow*>& rows, const std::string& alg
   return std::nan("");
 }
 
+/// "-": the formula is not for this network.
+std::string formula_text(const SimRow& row) {
+  return std::isnan(row.formula_seconds) ? "-" : fmt::format("{:.3f}", row.formula_seconds * 1e6);
+}
+
 }  // namespace
 
 SimRow forecast(const Collective& collective, const Algorithm& algorithm, std::int64_t bytes, int num_ranks,
@@ -55,8 +60,10 @@ SimRow forecast(const Collective& collective, const Algorithm& algorithm, std::i
   row.bytes = shared_evenly(bytes, num_ranks);
   row.ranks = num_ranks;
   row.selected = collective.choose(row.bytes, num_ranks) == algorithm.name;
-  row.formula_seconds = algorithm.cost(static_cast<double>(row.bytes), num_ranks)
-                            .seconds(network.latency_seconds, 1 / network.bytes_per_second);
+  row.formula_seconds = network.ranks_per_host > 1
+                            ? std::nan("")
+                            : algorithm.cost(static_cast<double>(row.bytes), num_ranks)
+                                  .seconds(network.latency_seconds, 1 / network.bytes_per_second);
   return row;
 }
 
@@ -97,10 +104,9 @@ std::string sim_header() {
 std::string sim_line(const SimRow& row) {
   const std::string start = fmt::format("{:<14} {:<20} {:>10} {:>6}", row.collective,
                                         (row.selected ? "* " : "  ") + row.algorithm, row.bytes, row.ranks);
-  if (!row.left_out.empty())
-    return fmt::format("{} {:>14} {:>14.3f} {}", start, "-", row.formula_seconds * 1e6, row.left_out);
-  return fmt::format("{} {:>14.3f} {:>14.3f} {:>10} {:>13} {:>7}", start, row.simulated_seconds * 1e6,
-                     row.formula_seconds * 1e6, row.messages, row.bytes_sent, row.rounds);
+  if (!row.left_out.empty()) return fmt::format("{} {:>14} {:>14} {}", start, "-", formula_text(row), row.left_out);
+  return fmt::format("{} {:>14.3f} {:>14} {:>10} {:>13} {:>7}", start, row.simulated_seconds * 1e6, formula_text(row),
+                     row.messages, row.bytes_sent, row.rounds);
 }
 
 std::string sim_json(const std::vector<SimRow>& rows) {
@@ -151,6 +157,7 @@ plot::Chart sweep_chart(const std::vector<SimRow>& rows, const comm::SimNetwork&
   chart.title =
       fmt::format("{} on {} simulated ranks ({}, {:g} µs, {:g} GB/s)", rows.front().collective, rows.front().ranks,
                   network.platform, network.latency_seconds * 1e6, network.bytes_per_second / 1e9);
+  if (network.ranks_per_host > 1) chart.title += fmt::format(", {} to a host", network.ranks_per_host);
   chart.x = {"bytes", true, plot::Unit::kBytes, {}};
   chart.y = {"simulated time", true, plot::Unit::kSeconds, {}};
   std::vector<std::string> names;

@@ -57,6 +57,18 @@ at::Tensor Request::wait() {
 PointToPoint::PointToPoint(std::shared_ptr<Endpoint> endpoint, Group group)
     : endpoint_(std::move(endpoint)), group_(std::move(group)) {}
 
+int PointToPoint::host_of(int rank, SourceLine where) const {
+  if (rank < 0 || rank >= size())
+    throw ContractError(fmt::format("{}: host_of rank {}: expected 0 to {}", where.text(), rank, size() - 1));
+  return endpoint_->transport().host_of(group_.world_rank(rank));
+}
+
+PointToPoint PointToPoint::subgroup(const std::vector<int>& ranks) const {
+  // Unlike a communicator's groups, two of the same ranks share a number: between two ranks, messages keep their order.
+  constexpr std::uint32_t kOrdinal = 0x80000000U;
+  return PointToPoint(endpoint_, make_group(group_, ranks, kOrdinal));
+}
+
 void PointToPoint::send(const at::Tensor& tensor, int dst_rank, int tag, SourceLine where) {
   post_send(tensor, dst_rank, tag, where, true).wait();
 }

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <memory>
+#include <vector>
 
 #include "common/comm/group.h"
 #include "common/comm/source_line.h"
@@ -44,6 +45,16 @@ class PointToPoint final {
 
   int rank() const { return group_.rank; }
   int size() const { return group_.size(); }
+
+  /// The number of the host that a rank runs on: the same for ranks that share a machine.
+  /// Errors    ContractError: rank out of range
+  int host_of(int rank, SourceLine where = SourceLine::current()) const;
+
+  /// The same for some of these ranks, renumbered in the given order. Called by those ranks only, each with the same
+  /// list; sends nothing.
+  /// Errors    ContractError: a rank out of range or twice, or this rank not listed
+  /// Example   of 4 ranks, on 1 and 3: subgroup({1, 3}) -> size 2, ranks 0 and 1
+  PointToPoint subgroup(const std::vector<int>& ranks) const;
 
   /// Blocks until `dst_rank` has received the tensor. No autograd.
   /// Errors    ContractError: dst_rank out of range or this rank itself; the receiver expects another shape or dtype.

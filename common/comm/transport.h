@@ -35,6 +35,9 @@ class Transport {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
+  /// The number of the host that a rank of this world runs on: the same for ranks that share a machine.
+  virtual int host_of(int /*rank*/) const { return 0; }
+
   /// Posts a message and returns at once. The peer is a world rank other than this one.
   virtual std::shared_ptr<Pending> start_send(Message message) = 0;
   virtual std::shared_ptr<Pending> start_recv(Message message) = 0;

@@ -1,5 +1,6 @@
 #include "a9_collectives/allreduce.h"
 #include "a9_collectives/guards.h"
+#include "a9_collectives/two_level.h"
 
 namespace lab::a9 {
 
@@ -23,7 +24,9 @@ at::Tensor my_allreduce(at::Tensor tensor, PointToPoint& p2p) {
   if (p2p.size() == 1) return tensor;
   p2p.agree("my_allreduce", tensor);
   const c10::NoGradGuard no_grad;
-  const std::string algorithm = choose_allreduce(static_cast<std::int64_t>(tensor.nbytes()), p2p.size());
+  const auto num_bytes = static_cast<std::int64_t>(tensor.nbytes());
+  const std::string algorithm = choose_allreduce(num_bytes, p2p.size());
+  if (algorithm != "gather_broadcast" && prefers_two_levels(num_bytes, p2p)) return allreduce_two_level(tensor, p2p);
   if (algorithm == "recursive_doubling") return allreduce_recursive_doubling(tensor, p2p);
   if (algorithm == "rabenseifner") return allreduce_rabenseifner(tensor, p2p);
   if (algorithm == "ring") return allreduce_ring(tensor, p2p);

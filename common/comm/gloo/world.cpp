@@ -14,6 +14,7 @@
 #include "common/comm/process/transport.h"
 #include "common/comm/process_world.h"
 #include "common/comm/shm/lane.h"
+#include "common/comm/shm/neighbours.h"
 
 namespace lab::comm {
 namespace {
@@ -64,12 +65,15 @@ class JoinedWorld final : public ProcessWorld {
     if (parts_.events) parts_.events->set_activity(RankActivity::kRunning);
     // A rank that leaves right after the rendezvous would break a peer that is still in it.
     try {
+      const std::vector<int> hosts = number_hosts(options.host.empty() ? this_host() : options.host,
+                                                  [this](const std::string& own) { return gather(own); });
+      parts_.transport->set_hosts(hosts);
       if (options.transport == TransportKind::kGloo) {
         parts_.collectives = std::make_shared<GlooCollectives>(*parts_.transport, *parts_.lifeline, *parts_.connector,
                                                                options.timeout_seconds, parts_.events.get());
         parts_.collectives->barrier(whole_world(options.rank, options.size));
       } else {
-        share_memory(options);
+        share_memory(options, hosts);
         parts_.collectives = std::make_shared<MessageCollectives>(*parts_.transport);
       }
     } catch (const Error& error) {
@@ -82,11 +86,12 @@ class JoinedWorld final : public ProcessWorld {
   std::shared_ptr<CollectiveBackend> collectives() override { return parts_.collectives; }
 
  private:
+  std::vector<std::string> gather(const std::string& own) { return gather_bytes(*parts_.transport, own); }
+
   /// Returns when all ranks know whom they share memory with.
-  void share_memory(const ProcessWorldOptions& options) {
+  void share_memory(const ProcessWorldOptions& options, const std::vector<int>& hosts) {
     const Neighbourhood found =
-        find_neighbours(options.rank, options.size, options.host.empty() ? this_host() : options.host,
-                        [this](const std::string& own) { return gather_bytes(*parts_.transport, own); });
+        find_neighbours(options.rank, hosts, [this](const std::string& own) { return gather(own); });
     const auto num_near = static_cast<int>(found.neighbours.members.size());
     if (options.transport == TransportKind::kShm && num_near < options.size) {
       if (!found.obstacle.empty()) throw UsageError(fmt::format("{}; hint: --transport gloo", found.obstacle));

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "common/comm/process/lane.h"
@@ -18,8 +19,12 @@ class ProcessTransport final : public Transport {
   /// From the next message on. `near` leads to those ranks; it is attended to while this rank waits for others.
   void use_for(const std::vector<int>& ranks, NearLane& near);
 
+  /// hosts[r]: the number of rank r's host. Until then all count as on one.
+  void set_hosts(std::vector<int> hosts) { hosts_ = std::move(hosts); }
+
   int rank() const override { return rank_; }
   int size() const override { return static_cast<int>(lanes_.size()); }
+  int host_of(int rank) const override { return hosts_.empty() ? 0 : hosts_[static_cast<std::size_t>(rank)]; }
   std::shared_ptr<Pending> start_send(Message message) override { return start(std::move(message)); }
   std::shared_ptr<Pending> start_recv(Message message) override { return start(std::move(message)); }
   void wait(Pending& pending) override;
@@ -35,6 +40,7 @@ class ProcessTransport final : public Transport {
 
   const int rank_;
   std::vector<Lane*> lanes_;  ///< by rank
+  std::vector<int> hosts_;    ///< by rank
   NearLane* near_ = nullptr;
   WaitGuard& guard_;
   RankEvents* events_;

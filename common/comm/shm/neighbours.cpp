@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
+#include <map>
 
 #include "common/base/errors.h"
 #include "common/base/files.h"
@@ -16,7 +18,6 @@ namespace {
 
 /// What a rank tells all others about itself.
 struct Introduction {
-  std::uint64_t host = 0;
   std::int64_t process = 0;
   std::int32_t descriptor = -1;  ///< of a segment that it has made
   std::int32_t unused = 0;
@@ -62,13 +63,23 @@ bool read_memory(long process, std::uint64_t address, void* to, std::uint64_t nu
   return true;
 }
 
-Neighbourhood find_neighbours(int rank, int num_ranks, const std::string& host, const GatherBytes& gather) {
+std::vector<int> number_hosts(const std::string& host, const GatherBytes& gather) {
+  std::map<std::uint64_t, int> numbers;
+  std::vector<int> hosts;
+  for (const std::uint64_t of_rank : records_of_all(gather, std::uint64_t{std::hash<std::string>()(host)}))
+    hosts.push_back(numbers.emplace(of_rank, static_cast<int>(numbers.size())).first->second);
+  return hosts;
+}
+
+Neighbourhood find_neighbours(int rank, const std::vector<int>& hosts, const GatherBytes& gather) {
+  const auto num_ranks = static_cast<int>(hosts.size());
+  const auto host_of = [&](int other) { return hosts[static_cast<std::size_t>(other)]; };
   // Where only a debugger may read a process's memory, this makes every process of the user one.
   ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
   Neighbourhood found;
-  const std::uint64_t greeting = std::hash<std::string>()(host) + static_cast<std::uint64_t>(rank);
+  // Of another host, or of an earlier process, that address holds something else.
+  const std::uint64_t greeting = (std::uint64_t{0x9e3779b9} << 32) + static_cast<std::uint64_t>(rank);
   Introduction own;
-  own.host = std::hash<std::string>()(host);
   own.process = ::getpid();
   own.greeting = greeting;
   own.greeting_at = reinterpret_cast<std::uint64_t>(&greeting);
@@ -83,7 +94,7 @@ Neighbourhood find_neighbours(int rank, int num_ranks, const std::string& host, 
   Neighbours& us = found.neighbours;
   for (int other = 0; other < num_ranks; ++other) {
     const Introduction& one = all[static_cast<std::size_t>(other)];
-    if (one.host != own.host) continue;
+    if (host_of(other) != host_of(rank)) continue;
     if (other == rank) us.self = static_cast<int>(us.members.size());
     std::uint64_t heard = 0;
     const bool readable =

@@ -31,9 +31,12 @@ struct Neighbourhood {
   std::string obstacle;  ///< why ranks of this host cannot share memory; empty: they do, or it is alone
 };
 
-/// Finds out which ranks are on this host, and lets them share memory. Every rank of the world calls it.
+/// The number of each rank's host, from 0 in the order of ranks. Every rank of the world calls it.
 /// `host`: what ranks on one host have in common and no others have; see this_host().
-Neighbourhood find_neighbours(int rank, int num_ranks, const std::string& host, const GatherBytes& gather);
+std::vector<int> number_hosts(const std::string& host, const GatherBytes& gather);
+
+/// Lets the ranks of this host share memory. Every rank of the world calls it, with the numbers of all hosts.
+Neighbourhood find_neighbours(int rank, const std::vector<int>& hosts, const GatherBytes& gather);
 
 /// The machine since it was started, and the namespaces that let its processes find and reach each other. A network
 /// namespace of its own is a host of its own.

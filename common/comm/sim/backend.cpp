@@ -16,11 +16,13 @@ class SimWorld::Hub {
  public:
   Hub(const SimNetwork& network, int num_ranks, double timeout_seconds)
       : timeout_seconds_(timeout_seconds),
+        ranks_per_host_(network.ranks_per_host),
         table_(num_ranks),
         deadlines_(static_cast<std::size_t>(num_ranks), kNever),
         engine_(network, num_ranks) {}
 
   int size() const { return table_.size(); }
+  int host_of(int rank) const { return rank / ranks_per_host_; }
   double now() const { return engine_.now(); }
   void pass_time(double seconds) {
     if (seconds > 0) engine_.sleep(seconds);
@@ -121,6 +123,7 @@ class SimWorld::Hub {
   }
 
   const double timeout_seconds_;
+  const int ranks_per_host_;
   MatchTable table_;
   std::vector<double> deadlines_;  ///< of each rank's wait
   double alarm_at_ = kNever;
@@ -136,6 +139,7 @@ class SimTransport final : public Transport {
 
   int rank() const override { return rank_; }
   int size() const override { return hub_.size(); }
+  int host_of(int rank) const override { return hub_.host_of(rank); }
   std::shared_ptr<Pending> start_send(Message message) override { return hub_.post(rank_, std::move(message)); }
   std::shared_ptr<Pending> start_recv(Message message) override { return hub_.post(rank_, std::move(message)); }
   void wait(Pending& pending) override { hub_.wait(rank_, static_cast<LocalPending&>(pending)); }

@@ -29,6 +29,10 @@ void check_network(const SimNetwork& network) {
     throw UsageError(fmt::format("bandwidth: expected 1 to 1e15 bytes a second, got {:g}; example: 1.25e9",
                                  network.bytes_per_second));
   }
+  if (network.ranks_per_host < 1 || (network.ranks_per_host > 1 && network.platform != "star")) {
+    throw UsageError(fmt::format("ranks per host: expected 1 or more on the star, 1 on a {}, got {}", network.platform,
+                                 network.ranks_per_host));
+  }
 }
 
 }  // namespace lab::comm

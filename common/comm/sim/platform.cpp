@@ -28,10 +28,26 @@ struct Dragonfly {
 /// Creates the host of a leaf of a zone that SimGrid lays out.
 using NewHost = std::function<sg::Host*(sg::NetZone* zone, const std::vector<unsigned long>& place, unsigned long id)>;
 
+std::string middle_of(const std::string& zone) {
+  return zone + "_middle";
+}
+
 #if SIMGRID_VERSION >= 40000
 
 sg::NetZone* add_star(sg::Engine& engine) {
   return engine.get_netzone_root()->add_netzone_star("star");
+}
+
+/// A star inside the star, whose middle is linked to the middle of the whole.
+sg::NetZone* add_inner_star(sg::NetZone* zone, const std::string& name) {
+  sg::NetZone* inner = zone->add_netzone_star(name);
+  inner->set_gateway(inner->add_router(middle_of(name)));
+  return inner;
+}
+
+/// Null: from or to any other zone.
+void add_zone_route(sg::NetZone* zone, const sg::NetZone* from, const sg::NetZone* to, const sg::Link* link) {
+  zone->add_route(from, to, {sg::LinkInRoute(link)}, false);
 }
 
 sg::Host* add_host(sg::NetZone* zone, const std::string& name) {
@@ -74,6 +90,22 @@ sg::NetZone* add_star(sg::Engine&) {
   return sg::create_star_zone("star");
 }
 
+/// A star inside the star, whose middle is linked to the middle of the whole.
+sg::NetZone* add_inner_star(sg::NetZone* zone, const std::string& name) {
+  sg::NetZone* inner = sg::create_star_zone(name)->set_parent(zone);
+  inner->create_router(middle_of(name));
+  return inner;
+}
+
+/// Null: from or to any other zone.
+void add_zone_route(sg::NetZone* zone, sg::NetZone* from, sg::NetZone* to, const sg::Link* link) {
+  const auto point = [](sg::NetZone* end) { return end == nullptr ? nullptr : end->get_netpoint(); };
+  const auto middle = [](sg::NetZone* end) {
+    return end == nullptr ? nullptr : sg::Engine::get_instance()->netpoint_by_name_or_null(middle_of(end->get_name()));
+  };
+  zone->add_route(point(from), point(to), middle(from), middle(to), {sg::LinkInRoute(link)}, false);
+}
+
 sg::Host* add_host(sg::NetZone* zone, const std::string& name) {
   return zone->create_host(name, kFlops)->seal();
 }
@@ -114,16 +146,37 @@ sg::NetZone* add_dragonfly(sg::Engine&, const Dragonfly& size, const SimNetwork&
 
 #endif
 
+/// Adds a host for each rank, with a link to the zone's middle and one back.
+void add_ranks(sg::NetZone* zone, int first, int end, double bandwidth, double latency, std::vector<sg::Host*>& hosts) {
+  for (int rank = first; rank < end; ++rank) {
+    const auto link = [&](const char* name) {
+      return add_link(zone, fmt::format("{}{}", name, rank), bandwidth, latency / 2);
+    };
+    hosts.push_back(add_host(zone, fmt::format("rank{}", rank)));
+    add_route(zone, hosts.back(), nullptr, link("up"));
+    add_route(zone, nullptr, hosts.back(), link("down"));
+  }
+}
+
 std::vector<sg::Host*> make_star(sg::Engine& engine, const SimNetwork& network, int num_ranks) {
   sg::NetZone* zone = add_star(engine);
   std::vector<sg::Host*> hosts;
-  for (int rank = 0; rank < num_ranks; ++rank) {
-    const auto link = [&](const char* name) {
-      return add_link(zone, fmt::format("{}{}", name, rank), network.bytes_per_second, network.latency_seconds / 2);
+  if (network.ranks_per_host == 1) {
+    add_ranks(zone, 0, num_ranks, network.bytes_per_second, network.latency_seconds, hosts);
+    zone->seal();
+    return hosts;
+  }
+  for (int first = 0; first < num_ranks; first += network.ranks_per_host) {
+    const std::string name = fmt::format("host{}", first / network.ranks_per_host);
+    sg::NetZone* host = add_inner_star(zone, name);
+    add_ranks(host, first, std::min(first + network.ranks_per_host, num_ranks), network.host_bytes_per_second,
+              network.host_latency_seconds, hosts);
+    host->seal();
+    const auto link = [&](const char* way) {
+      return add_link(zone, name + way, network.bytes_per_second, network.latency_seconds / 2);
     };
-    hosts.push_back(add_host(zone, fmt::format("host{}", rank)));
-    add_route(zone, hosts.back(), nullptr, link("up"));
-    add_route(zone, nullptr, hosts.back(), link("down"));
+    add_zone_route(zone, host, nullptr, link("_up"));
+    add_zone_route(zone, nullptr, host, link("_down"));
   }
   zone->seal();
   return hosts;

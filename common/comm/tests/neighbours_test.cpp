@@ -11,9 +11,10 @@ namespace lab::comm {
 namespace {
 
 /// What rank 0 finds if rank 1 introduces itself as `change` makes of rank 0's words, and has mapped memory or not.
-Neighbourhood with_rank_1(const std::function<void(std::string& words)>& change, char has_mapped) {
+Neighbourhood with_rank_1(const std::function<void(std::string& words)>& change, char has_mapped,
+                          const std::vector<int>& hosts = {0, 0}) {
   int turn = 0;
-  return find_neighbours(0, 2, "here", [&](const std::string& own) {
+  return find_neighbours(0, hosts, [&](const std::string& own) {
     std::string theirs = own;
     if (turn++ == 0) {
       change(theirs);
@@ -37,9 +38,21 @@ TEST_CASE("ranks of one host share memory, if both can map it") {
 }
 
 TEST_CASE("a rank on another host is not a neighbour, and no obstacle is reported") {
-  const Neighbourhood found = with_rank_1([](std::string& words) { words[0] = static_cast<char>(words[0] + 1); }, 1);
+  const Neighbourhood found = with_rank_1([](std::string&) {}, 1, {0, 1});
   CHECK(found.obstacle.empty());
   CHECK(found.neighbours.members.size() == 1);
+}
+
+TEST_CASE("hosts are numbered in the order of ranks, by what their ranks have in common") {
+  const auto numbers = [](const std::vector<int>& changed) {
+    return number_hosts("here", [&](const std::string& own) {
+      std::vector<std::string> all;
+      for (const int change : changed) all.emplace_back(own).front() += static_cast<char>(change);
+      return all;
+    });
+  };
+  CHECK(numbers({0}) == std::vector<int>{0});
+  CHECK(numbers({5, 5, 0, 7, 0, 5}) == std::vector<int>{0, 0, 1, 2, 1, 0});
 }
 
 TEST_CASE("a process whose greeting is not where it says is not read from") {

@@ -47,10 +47,36 @@ TEST_CASE("sim: farther is slower where hops count") {
   CHECK(time_to("dragonfly", 63) >= 3 * kAlpha);
 }
 
+TEST_CASE("sim: ranks of one host are near, and share its link to the others") {
+  comm::SimNetwork network{"star", kAlpha, 1 / kBeta};
+  network.ranks_per_host = 3;
+  const double near_alpha = network.host_latency_seconds, near_beta = 1 / network.host_bytes_per_second;
+  constexpr std::int64_t kBytes = 1000000;
+  const auto body = [](const std::vector<std::pair<int, int>>& messages) {
+    return [=](PointToPoint& p2p) {
+      CHECK(p2p.host_of(0) == 0);
+      CHECK(p2p.host_of(p2p.rank()) == p2p.rank() / 3);
+      std::vector<Request> requests;
+      for (const auto& [from, to] : messages) {
+        if (p2p.rank() == from) requests.push_back(p2p.isend(bytes_on_meta(kBytes), to));
+        if (p2p.rank() == to) requests.push_back(p2p.irecv(bytes_on_meta(kBytes), from));
+      }
+      for (Request& request : requests) request.wait();
+    };
+  };
+  for (const int size : {6, 8}) {
+    CHECK(is_exactly(seconds_of_rank(timed(size, body({{0, 2}}), network), 2), near_alpha + kBytes * near_beta));
+    CHECK(is_exactly(seconds_of_rank(timed(size, body({{0, 5}}), network), 5), near_alpha + kAlpha + kBytes * kBeta));
+    const auto both = timed(size, body({{0, 3}, {1, 4}, {3, 0}, {0, 1}}), network);
+    CHECK(is_exactly(seconds_of_rank(both, 4), near_alpha + kAlpha + 2 * kBytes * kBeta));
+  }
+}
+
 TEST_CASE("sim: a network that cannot be is refused before anything runs") {
   for (const comm::SimNetwork& network :
        {comm::SimNetwork{"start", 1e-6, 1e9}, comm::SimNetwork{"star", -1, 1e9}, comm::SimNetwork{"star", 1e-6, 0},
-        comm::SimNetwork{"star", std::nan(""), 1e9}}) {
+        comm::SimNetwork{"star", std::nan(""), 1e9}, comm::SimNetwork{"star", 1e-6, 1e9, 0},
+        comm::SimNetwork{"torus", 1e-6, 1e9, 2}}) {
     WorldSpec spec = world_of<Sim>(2);
     spec.network = network;
     CHECK_THROWS_AS(run_ranks(spec, [](Communicator&) { return TensorMap{}; }), UsageError);
