@@ -8,6 +8,7 @@
 #include "a9_collectives/commands/bench.h"
 #include "common/base/errors.h"
 #include "common/bench/bench_blocks.h"
+#include "common/bench/peer_memory.h"
 #include "common/bench/twin.h"
 #include "common/launch/supervise/run_directory.h"
 
@@ -23,6 +24,7 @@ std::string mpi_program() {
 Peer mpi_peer(const std::string& name, double BenchRow::*ratio, const std::vector<std::string>& options) {
   const auto programs = [name, options](int num_ranks, const std::string& folder) {
     ProcessSpec mpirun;
+    mpirun.environment = peer_memory();
     mpirun.argv = {"mpirun", "--oversubscribe", "--bind-to", "none", "--stdin", "none"};  // unbound, as our ranks are
     if (::geteuid() == 0) mpirun.argv.emplace_back("--allow-run-as-root");
     mpirun.argv.insert(mpirun.argv.end(), options.begin(), options.end());
@@ -48,8 +50,10 @@ Peer python_peer() {
   const auto programs = [](int num_ranks, const std::string& folder) {
     std::vector<ProcessSpec> all;
     for (int rank = 0; rank < num_ranks; ++rank) {
-      all.emplace_back().argv = {"/usr/bin/python3", LAB_PYTHON_HANDOUT,      folder,
-                                 "python",           fmt::format("{}", rank), fmt::format("{}", num_ranks)};
+      ProcessSpec& one = all.emplace_back();
+      one.environment = peer_memory();
+      one.argv = {"/usr/bin/python3", LAB_PYTHON_HANDOUT,      folder,
+                  "python",           fmt::format("{}", rank), fmt::format("{}", num_ranks)};
     }
     return all;
   };

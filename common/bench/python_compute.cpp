@@ -10,6 +10,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/subprocess.h"
+#include "common/bench/peer_memory.h"
 
 namespace lab {
 namespace {
@@ -38,7 +39,9 @@ std::optional<PythonCompute> python_compute(const std::vector<std::string>& argu
   ProcessSpec python;
   python.argv = {"/usr/bin/python3", LAB_PYTHON_COMPUTE};
   python.argv.insert(python.argv.end(), arguments.begin(), arguments.end());
-  python.environment = {{"OMP_NUM_THREADS", "1"}, {"OPENBLAS_NUM_THREADS", "1"}};  // PyTorch does not tell OpenBLAS
+  python.environment = peer_memory();
+  python.environment["OMP_NUM_THREADS"] = "1";
+  python.environment["OPENBLAS_NUM_THREADS"] = "1";  // PyTorch does not tell OpenBLAS
   try {
     const ProgramEnd end = run_program(python, kMostSeconds);
     if (!end.well()) {
