@@ -43,8 +43,9 @@ Case with(Case test_case, const std::string& name, const std::function<double(co
 }
 
 /// Requires the task's messages to deliver at least `least_bytes`, and no rank to send more than the most wasteful of
-/// the usual ways: a root that sends all of `whole_bytes` to everyone, in each of two phases. An algorithm has a
-/// `limit` of its own. What a rank computes is not bounded: to gather all tensors and add them up is a right all-reduce.
+/// the usual ways: gathering everyone's `whole_bytes` by recursive doubling where P is not a power of two, in which a
+/// rank sends up to P-1 of them, and then all P to the rank that it stands for. An algorithm has a `limit` of its own.
+/// What a rank computes is not bounded: to gather all tensors and add them up is a right all-reduce.
 Case received(Case test_case, const std::function<std::uint64_t(const CasePlace&)>& least_bytes,
               const std::function<std::uint64_t(const CasePlace&)>& whole_bytes, const Limit& limit) {
   const std::string task = test_case.task;
@@ -52,7 +53,7 @@ Case received(Case test_case, const std::function<std::uint64_t(const CasePlace&
     CostBound bound;
     bound.operation = task;
     bound.min_bytes_received = place.size == 1 ? 0 : least_bytes(place);
-    bound.max_bytes_sent = 2 * static_cast<std::uint64_t>(place.size - 1) * whole_bytes(place);
+    bound.max_bytes_sent = place.size == 1 ? 0 : static_cast<std::uint64_t>(2 * place.size - 1) * whole_bytes(place);
     if (limit) limit(place, bound);
     return std::vector<CostBound>{bound};
   };

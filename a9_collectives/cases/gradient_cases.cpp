@@ -106,13 +106,14 @@ Case functions_case() {
     }
     return expected;
   };
-  // f sums in its backward pass and g in its forward pass; the all-to-all sends P - 1 of P parts in both.
+  // f sums in its backward pass and g in its forward pass; the all-to-all exchanges P - 1 of P parts in both.
   result.bounds = sums_by_any_means(result.task, [=](int size) {
     const auto bytes_of = [](const std::vector<std::int64_t>& shape) {
       return static_cast<std::uint64_t>(c10::multiply_integers(shape)) * c10::elementSize(at::kFloat);
     };
-    const std::uint64_t of_one_pass = bytes_of(spread(size)) / static_cast<std::uint64_t>(size);
-    return Traffic{2 * bytes_of(same), 2 * static_cast<std::uint64_t>(size - 1) * of_one_pass};
+    Traffic traffic = all_to_all_traffic(2, bytes_of(spread(size)) / static_cast<std::uint64_t>(size), size);
+    traffic.bytes_summed = 2 * bytes_of(same);
+    return traffic;
   });
   return result;
 }

@@ -1,5 +1,7 @@
 #include "a9_collectives/cases/transformer_bounds.h"
 
+#include <bitset>
+
 namespace lab::a9 {
 namespace {
 
@@ -24,7 +26,7 @@ std::uint64_t others_than_one(int size) {
 /// All that is summed and exchanged, under the name of one operation, or of all together.
 CostBound whole_traffic(const std::string& operation, const Traffic& traffic, int size) {
   const std::uint64_t num_others = others_than_one(size);
-  CostBound bound = at_most(operation, num_others * (traffic.bytes_summed + kNotesBytes) + traffic.bytes_exchanged);
+  CostBound bound = at_most(operation, num_others * (traffic.bytes_summed + kNotesBytes) + traffic.most_exchanged);
   bound.min_bytes_received = num_others == 0 ? 0 : traffic.bytes_summed + traffic.bytes_exchanged;
   return bound;
 }
@@ -48,13 +50,21 @@ CostBounds no_communication(const std::string& task) {
 }
 
 Traffic tensor_parallel_traffic(std::uint64_t bytes_of_x, std::uint64_t num_passes) {
-  return {2 * num_passes * bytes_of_x, 0};
+  return {2 * num_passes * bytes_of_x, 0, 0};
+}
+
+Traffic all_to_all_traffic(std::uint64_t num_exchanges, std::uint64_t chunk_bytes, int size) {
+  const auto num_ranks = static_cast<std::uint64_t>(size);
+  // Bruck's algorithm sends what is for the rank at a distance once for each bit of the distance.
+  std::uint64_t chunks_of_bruck = 0;
+  for (std::uint64_t distance = 1; distance < num_ranks; ++distance)
+    chunks_of_bruck += std::bitset<32>(distance).count();
+  return {0, num_exchanges * (num_ranks - 1) * chunk_bytes, num_exchanges * chunks_of_bruck * chunk_bytes};
 }
 
 Traffic ulysses_traffic(std::uint64_t bytes_of_x, std::uint64_t num_passes, int size) {
   const auto num_ranks = static_cast<std::uint64_t>(size);
-  const std::uint64_t chunk_bytes = bytes_of_x / num_ranks / num_ranks;
-  return {0, num_passes * 4 * (num_ranks - 1) * chunk_bytes};
+  return all_to_all_traffic(num_passes * 4, bytes_of_x / num_ranks / num_ranks, size);
 }
 
 CostBounds sums_by_any_means(const std::string& task, const TrafficOf& traffic_of) {

@@ -16,15 +16,19 @@ CostBounds no_communication(const std::string& task);
 /// What a task must bring from rank to rank.
 struct Traffic {
   std::uint64_t bytes_summed = 0;     ///< of all tensors that are summed over the ranks, on one rank
-  std::uint64_t bytes_exchanged = 0;  ///< that each rank sends and receives in all-to-alls
+  std::uint64_t bytes_exchanged = 0;  ///< that each rank has for the others, and they for it, in all-to-alls
+  std::uint64_t most_exchanged = 0;   ///< that it sends for them if its all-to-alls are Bruck's, who forwards others'
 };
 using TrafficOf = std::function<Traffic(int size)>;
+
+/// All-to-alls in which each rank has a chunk for each other rank.
+Traffic all_to_all_traffic(std::uint64_t num_exchanges, std::uint64_t chunk_bytes, int size);
 
 /// Two sums of x in each pass. bytes_of_x: of the whole input, all positions.
 Traffic tensor_parallel_traffic(std::uint64_t bytes_of_x, std::uint64_t num_passes);
 
 /// Four all-to-alls of a shard of x in each pass: q, k and v there and the context back. From 3 ranks on, gathering keys
-/// and values on every rank takes more.
+/// and values on every rank takes more, whatever the algorithm.
 Traffic ulysses_traffic(std::uint64_t bytes_of_x, std::uint64_t num_passes, int size);
 
 /// The all-to-alls by the task's own messages. The sums by its own, too, or by the built-in all_reduce, by its halves
