@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "a9_collectives/allgather.h"
-#include "a9_collectives/allreduce.h"
 #include "a9_collectives/choices.h"
 #include "a9_collectives/chunks.h"
 #include "a9_collectives/reduce_scatter.h"
@@ -42,7 +41,7 @@ bool has_two_levels(const PointToPoint& p2p) {
 }
 
 bool prefers_two_levels(std::int64_t num_bytes, const PointToPoint& p2p) {
-  return num_bytes >= 16 * kKiB && has_two_levels(p2p);
+  return num_bytes >= 64 * kKiB && has_two_levels(p2p);
 }
 
 at::Tensor allreduce_two_level(at::Tensor tensor, PointToPoint& p2p) {
@@ -52,11 +51,10 @@ at::Tensor allreduce_two_level(at::Tensor tensor, PointToPoint& p2p) {
   PointToPoint inside = p2p.subgroup(levels->inside), across = p2p.subgroup(levels->across);
   const Row row(tensor);
   const at::Tensor& elements = row.elements();
-  const std::int64_t missing = (inside.size() - elements.numel() % inside.size()) % inside.size();
-  const at::Tensor part =
-      my_reduce_scatter(missing == 0 ? elements : at::constant_pad_nd(elements, {0, missing}), inside);
-  my_allreduce(part, across);
-  elements.copy_(my_allgather(part, inside).narrow(0, 0, elements.numel()));
+  const std::int64_t missing = (p2p.size() - elements.numel() % p2p.size()) % p2p.size();
+  const at::Tensor padded = missing == 0 ? elements : at::constant_pad_nd(elements, {0, missing});
+  const at::Tensor sum = my_reduce_scatter(my_reduce_scatter(padded, inside), across);
+  elements.copy_(my_allgather(my_allgather(sum, across), inside).narrow(0, 0, elements.numel()));
   return row.give_back();
 }
 

@@ -50,7 +50,7 @@ TEST_CASE("two levels give the same bits as one, whatever divides what") {
 }
 
 TEST_CASE("my_allreduce takes two levels where they pay, and a rank sends to one rank of each other host") {
-  for (const std::int64_t bytes : {std::int64_t{4} << 10, std::int64_t{1} << 20}) {
+  for (const std::int64_t bytes : {std::int64_t{16} << 10, std::int64_t{1} << 20}) {
     const auto outcome = on_hosts_of_two(8, [&](Communicator& comm, launch::RankOutcome& rank) {
       rank.tensors["sum"] =
           my_allreduce(exact_values_for_rank({bytes / 4}, at::kFloat, kSeed, comm.rank()), comm.point_to_point());
@@ -86,7 +86,7 @@ TEST_CASE("where ranks are on one host, alone on each, or unevenly spread, there
   check(alone);
 }
 
-TEST_CASE("simulated: on 8 hosts of 8, two levels are quicker than every algorithm of one from 16 KiB on") {
+TEST_CASE("simulated: on 8 hosts of 8, two levels are quicker than every algorithm of one from 64 KiB on") {
   if (!comm::SimWorld::available()) {
     MESSAGE("skipped: this build has no SimGrid");
     return;
@@ -94,7 +94,7 @@ TEST_CASE("simulated: on 8 hosts of 8, two levels are quicker than every algorit
   comm::SimNetwork network;
   network.ranks_per_host = 8;
   const Collective& allreduce = collective_named("allreduce");
-  for (const std::int64_t bytes : {std::int64_t{16} << 10, std::int64_t{1} << 20, std::int64_t{16} << 20}) {
+  for (const std::int64_t bytes : {std::int64_t{64} << 10, std::int64_t{1} << 20, std::int64_t{16} << 20}) {
     CAPTURE(bytes);
     const SimRow two = simulate(allreduce, {"two_level", allreduce_two_level, {}}, bytes, 64, network);
     for (const Algorithm& algorithm : allreduce.algorithms) {
