@@ -56,7 +56,7 @@ std::vector<Collective> make_catalogue() {
   const auto plain = [](OnTensor function) { return Call(function); };
   return {
       {"broadcast",
-       {{"flat", from_rank_zero(broadcast_flat), cost_broadcast_flat},
+       {{"flat", from_rank_zero(broadcast_flat), cost_broadcast_flat, true},
         {"binomial", from_rank_zero(broadcast_binomial), cost_broadcast_binomial},
         {"chain", from_rank_zero(broadcast_chain), cost_broadcast_chain}},
        from_rank_zero(my_broadcast),
@@ -64,7 +64,7 @@ std::vector<Collective> make_catalogue() {
        whole,
        [](int) { return 1.0; }},
       {"allreduce",
-       {{"gather_broadcast", plain(allreduce_gather_broadcast), cost_allreduce_gather_broadcast},
+       {{"gather_broadcast", plain(allreduce_gather_broadcast), cost_allreduce_gather_broadcast, true},
         {"recursive_doubling", plain(allreduce_recursive_doubling), cost_allreduce_recursive_doubling},
         {"ring", plain(allreduce_ring), cost_allreduce_ring},
         {"ring_segmented", plain(allreduce_ring_segmented), cost_allreduce_ring_segmented},
@@ -75,7 +75,7 @@ std::vector<Collective> make_catalogue() {
        whole,
        [](int num_ranks) { return 2 * share_of_others(num_ranks); }},
       {"allgather",
-       {{"through_root", plain(allgather_through_root), cost_allgather_through_root},
+       {{"through_root", plain(allgather_through_root), cost_allgather_through_root, true},
         {"ring", plain(allgather_ring), cost_allgather_ring},
         {"recursive_doubling", plain(allgather_recursive_doubling), cost_allgather_recursive_doubling},
         {"bruck", plain(allgather_bruck), cost_allgather_bruck},

@@ -52,6 +52,7 @@ struct Algorithm {
   std::string name;  ///< "ring"
   std::function<at::Tensor(const at::Tensor& input, PointToPoint&)> run;
   std::function<Cost(double num_bytes, int num_ranks)> cost;
+  bool through_one_rank = false;  ///< one rank sends or receives (P-1) times the data
 };
 
 struct Collective {

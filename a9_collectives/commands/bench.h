@@ -68,7 +68,8 @@ RatioSummary summarise(const std::vector<BenchRow>& rows, const RatioOf& ratio, 
 std::vector<std::string> summary_lines(const std::vector<BenchRow>& rows);
 
 /// The tables of choose_...(), as C++ to put there: of each collective, for each number of ranks, the quickest algorithm
-/// up to each size. Another one counts as quicker only if it saves a tenth, so that chance decides nothing.
+/// up to each size. Another one counts as quicker only if it saves a tenth, so that chance decides nothing. Rows for the
+/// same are those of several transports: the product of their times counts.
 /// Errors    UsageError: an algorithm was not measured at all sizes of the others
 std::string choice_tables(const std::vector<BenchRow>& rows);
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@
 namespace lab::a9 {
 namespace {
 
+constexpr std::array<const char*, 2> kTransportsOfFit = {"gloo", "shm"};
+
 struct BenchOptions {
   int num_ranks = 4;
   std::string collective = "all";
@@ -34,7 +37,7 @@ struct BenchOptions {
 
   bool fits() const { return !fit_file.empty(); }
   std::vector<const Collective*> collectives() const;
-  BenchRun run() const { return {num_ranks, transport, bench_sizes(steps, num_ranks), turns, selected_only, !fits()}; }
+  BenchRun run() const { return {num_ranks, transport, bench_sizes(steps, num_ranks), turns, selected_only, fits()}; }
   std::string picture_of(const Collective& one) const {
     return collective == "all" ? chart_file(plot_file, one.name) : plot_file;
   }
@@ -56,6 +59,10 @@ void validate(const BenchOptions& options) {
   }
   if (options.fits() && options.selected_only)
     throw UsageError("--fit compares all algorithms: expected no --selected-only");
+  if (options.fits() && options.transport != kTransportsOfFit.front())
+    throw UsageError(
+        "--fit measures over Gloo and shared memory, between which choose_...() cannot tell: "
+        "expected no --transport");
   if (!options.plot_file.empty()) plot::check_plot_name(options.plot_file);
   for (const Collective* collective : options.collectives()) {
     if (!options.plot_file.empty()) plot::check_plot_name(options.picture_of(*collective));
@@ -81,7 +88,8 @@ std::vector<BenchRow> bench(const BenchOptions& options, const Collective& colle
   return rows;
 }
 
-/// Measures the algorithms on few and on more ranks, and writes the tables of choose_...() that follow from it.
+/// Measures the algorithms on few and on more ranks, over both transports, and writes the tables of choose_...() that
+/// follow from it.
 ExitCode fit(const BenchOptions& asked) {
   const MachineLoad load;
   fmt::print("{}\n", bench_header());
@@ -90,13 +98,17 @@ ExitCode fit(const BenchOptions& asked) {
     if (num_ranks > asked.num_ranks) break;
     BenchOptions options = asked;
     options.num_ranks = num_ranks;
-    for (const Collective* collective : options.collectives()) {
-      const std::vector<BenchRow> rows = bench(options, *collective, {});
-      all.insert(all.end(), rows.begin(), rows.end());
+    for (const std::string transport : kTransportsOfFit) {
+      options.transport = transport;
+      fmt::print("over {}, {}:\n", transport, counted(num_ranks, "rank"));
+      for (const Collective* collective : options.collectives()) {
+        const std::vector<BenchRow> rows = bench(options, *collective, {});
+        all.insert(all.end(), rows.begin(), rows.end());
+      }
     }
   }
-  const std::string measured =
-      fmt::format("// As `bench --fit` measured it over {}: {}.\n", asked.transport, load.report());
+  const std::string measured = fmt::format("// As `bench --fit` measured it over {}: {}.\n",
+                                           fmt::join(kTransportsOfFit, " and "), load.report());
   write_file_atomically(asked.fit_file, measured + choice_tables(all));
   if (!asked.json_file.empty()) write_file_atomically(asked.json_file, bench_json(all));
   fmt::print("{}\ntables for choose_...(): {}\n", load.report(), asked.fit_file);
@@ -145,7 +157,8 @@ void bench_command(cli::App& app) {
   app.add_flag("--no-python", options.no_python, "leave out Python: the handout's way, with torch.distributed");
   app.add_text("--json", options.json_file, "FILE", "the table as JSON");
   app.add_text("--fit", options.fit_file, "FILE",
-               "measure the algorithms alone, on 2 ranks up to --nproc, and write the tables of choose_...() as C++");
+               "measure the algorithms alone, on 2 ranks up to --nproc, over Gloo and through shared memory, and write "
+               "the tables of choose_...() as C++");
   app.add_text("--plot", options.plot_file, "FILE",
                "bandwidth against size (.png, .pdf, .svg); FILE gets each collective's name where all run");
   app.set_action([&] { return bench_all(options); });

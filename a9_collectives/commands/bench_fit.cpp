@@ -13,10 +13,11 @@
 namespace lab::a9 {
 namespace {
 
-/// Seconds of a collective on one number of ranks, by algorithm and size.
+/// Seconds of a collective on one number of ranks, by algorithm and size; of several transports, their product.
 using Timings = std::map<std::string, std::map<std::int64_t, double>>;
 
-constexpr double kWorthAnotherLine = 0.1;  ///< how much slower than the quickest, summed over the sizes of a line
+constexpr double kWorthAnotherLine =
+    0.1;  ///< how much slower than the quickest, summed over a line's sizes and transports
 
 /// Errors    UsageError: as choice_tables()
 std::set<std::int64_t> sizes_of(const Timings& timings) {
@@ -89,7 +90,8 @@ std::string choice_tables(const std::vector<BenchRow>& rows) {
   for (const BenchRow& row : rows) {
     if (row.is_peer()) continue;
     if (all.count(row.collective) == 0) collectives.push_back(row.collective);
-    all[row.collective][row.ranks][row.algorithm][row.bytes] = row.median_seconds;
+    const auto [place, is_first] = all[row.collective][row.ranks][row.algorithm].emplace(row.bytes, row.median_seconds);
+    if (!is_first) place->second *= row.median_seconds;
   }
   std::string text;
   for (const std::string& collective : collectives) {

@@ -213,14 +213,13 @@ std::vector<BenchRow> measure(const Collective& collective, const BenchRun& run,
     Contender contender;
     contender.name = algorithm.name;
     contender.selected = algorithm.name == chosen;
-    const bool is_left_out = run.selected_only || left_out.count(algorithm.name) > 0;
-    if (is_left_out && !contender.selected) continue;
+    if (left_out.count(algorithm.name) > 0 && (run.fits || !contender.selected)) continue;
     // The selected one is measured as students call it, including the choice.
     const auto call = contender.selected ? collective.run : algorithm.run;
     contender.run = [call, &comm](const at::Tensor& input) { return call(input, comm.point_to_point()); };
     contenders.push_back(std::move(contender));
   }
-  if (run.with_gloo) {
+  if (!run.fits) {
     add_gloo(contenders, collective.name, comm.size(), gloo.usual, GlooPeer::Scheduling::kUsual);
     add_gloo(contenders, collective.name, comm.size(), gloo.batch, GlooPeer::Scheduling::kBatch);
   }
@@ -243,6 +242,12 @@ std::vector<BenchRow> measure(const Collective& collective, const BenchRun& run,
     if (contender.ratio != nullptr) set_ratios(rows, contender.name, contender.ratio);
   }
   return rows;
+}
+
+std::set<std::string> names_of(const std::vector<Algorithm>& algorithms) {
+  std::set<std::string> names;
+  for (const Algorithm& algorithm : algorithms) names.insert(algorithm.name);
+  return names;
 }
 
 /// The algorithms whose TODO is still there, each with a line.
@@ -274,13 +279,19 @@ std::vector<BenchRow> measured_rows(const BenchRun& run, const Collective& colle
   spec.transport = comm::transport_named(run.transport);
   spec.timeout_seconds = 120;
   spec.careful = false;
-  const auto unsolved = run.selected_only ? std::set<std::string>() : unsolved_algorithms(collective);
+  std::set<std::string> left_out =
+      run.selected_only ? names_of(collective.algorithms) : unsolved_algorithms(collective);
+  if (run.fits) {
+    for (const Algorithm& algorithm : collective.algorithms) {
+      if (algorithm.through_one_rank) left_out.insert(algorithm.name);
+    }
+  }
   const auto on_rank = [&](Communicator& comm, launch::RankOutcome&) {
     GlooPeers gloo(directory.path(), comm.rank(), comm.size());
     PeerTwins twins(peers, directory.path(), comm.rank(), comm.size(), gloo.batch);
     std::vector<BenchRow> rows;
     for (const std::int64_t bytes : run.sizes) {
-      const auto of_size = measure(collective, run, bytes, unsolved, comm, gloo, twins);
+      const auto of_size = measure(collective, run, bytes, left_out, comm, gloo, twins);
       rows.insert(rows.end(), of_size.begin(), of_size.end());
     }
     if (comm.rank() == 0) write_file_atomically(rows_file, bench_json(rows));

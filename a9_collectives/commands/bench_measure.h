@@ -16,7 +16,8 @@ struct BenchRun {
   std::vector<std::int64_t> sizes;  ///< bytes, as nccl-tests counts them; rounded down to whole elements per rank
   int turns = 11;                   ///< blocks of each contender; the median counts
   bool selected_only = false;
-  bool with_gloo = true;
+  bool fits =
+      false;  ///< for choice_tables(): the algorithms alone, without those that pass everything through one rank
 };
 
 /// How long a peer's ranks may take for a block; then they are left out.

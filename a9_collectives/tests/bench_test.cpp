@@ -215,6 +215,17 @@ TEST_CASE("fit: each size gets its quickest algorithm; another one only if it sa
         "ring was measured at 1 sizes, expected 2, as the others");
 }
 
+TEST_CASE("fit: over two transports, the algorithm with the least product of times") {
+  std::vector<BenchRow> rows;
+  const auto measured = [&](const char* algorithm, double gloo_seconds, double shm_seconds) {
+    for (const double seconds : {gloo_seconds, shm_seconds}) rows.push_back(ours(algorithm, 1 << 10, seconds));
+  };
+  measured("quick over the first", 1, 9);
+  measured("quick over the second", 7, 1);
+  measured("good over both", 2, 2);
+  CHECK(contains(choice_tables(rows), "= {\n      {4, kAnySize, \"good over both\"},\n  };"));
+}
+
 TEST_CASE("quickest: the line of the measured number of ranks that is nearest below, of its kind") {
   const std::vector<Choice> table = {{2, kAnySize, "two"},         {3, 1 * kKiB, "three small"}, {3, kAnySize, "three"},
                                      {4, 64 * kKiB, "four small"}, {4, 1 * kMiB, "four middle"}, {4, kAnySize, "four"}};

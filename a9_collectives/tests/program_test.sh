@@ -80,8 +80,9 @@ run "$program" --transport tcp; refuses "a transport that is not there" 2 "--tra
 # The benchmark, small.
 run "$program" bench --transport shm --nproc 2 --collective allreduce --max-bytes 4KiB --turns 3 --no-mpi --no-python --json "$scratch/bench.json"
 verdict "$([[ $code == 0 && $(grep -c '"selected": true' "$scratch/bench.json") == 2 && $(grep -c '"wrong": 0' "$scratch/bench.json") == 16 ]]; echo $?)" "bench measures each algorithm and Gloo at each size, and finds nothing wrong"
-run "$program" bench --transport shm --nproc 3 --collective all_to_all --max-bytes 4KiB --turns 1 --fit "$scratch/tables"
+run "$program" bench --nproc 3 --collective all_to_all --max-bytes 4KiB --turns 1 --fit "$scratch/tables"
 verdict "$([[ $code == 0 && $(grep -cE '^ +\{[23], kAnySize, "(direct|pairwise|bruck)"\},$' "$scratch/tables") == 2 && $(grep -cE ' gloo( batch)? ' "$scratch/out") == 0 ]]; echo $?)" "bench --fit writes a table of the algorithms alone, for each number of ranks"
+run "$program" bench --fit "$scratch/tables" --transport shm; refuses "a fit to one transport" 2 "--fit measures over Gloo and shared memory"
 run "$program" bench --fit "$scratch/tables" --selected-only; refuses "a fit of what is selected already" 2 "--fit compares all algorithms: expected no --selected-only"
 run "$program" bench --min-bytes 0; refuses "a benchmark of nothing" 2 "--min-bytes: expected a size from 4B"
 
