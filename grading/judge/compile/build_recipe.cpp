@@ -87,11 +87,16 @@ void add_link_command(BuildRecipe& recipe, const std::string& program) {
     refuse(recipe.folder, "no link command of " + recipe.lab);
   arguments.erase(arguments.begin(), arguments.begin() + 2);
   arguments.erase(arguments.end() - 2, arguments.end());
+  // What is made of students' files needs their library a second time; their objects are linked whole, once.
+  const auto is_students = [](const std::string& argument) { return ends_with(argument, "_student.a"); };
+  const auto first = std::find_if(arguments.begin(), arguments.end(), is_students);
+  if (first != arguments.end())
+    arguments.erase(std::remove_if(first + 1, arguments.end(), is_students), arguments.end());
   bool student_seen = false;
   std::vector<std::string> libraries;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     std::string& argument = arguments[i];
-    if (ends_with(argument, "_student.a")) {
+    if (is_students(argument)) {
       argument = kObjectsPlace;
       student_seen = true;
     } else if (i > 0 && arguments[i - 1] == "-o") {
