@@ -52,6 +52,16 @@ std::set<std::string> defined_in(const std::string& text) {
   return names;
 }
 
+/// Without the lines that are comments: another header's may name the function.
+std::string code_in(const std::string& text) {
+  std::string code;
+  for (const std::string& line : lines_of(text)) {
+    const std::size_t first = line.find_first_not_of(' ');
+    if (first != std::string::npos && line.compare(first, 2, "//") != 0) code += line + "\n";
+  }
+  return code;
+}
+
 bool declares(const std::string& header, const std::string& name) {
   return header.find(fmt::format(" {}(", name)) != std::string::npos ||
          header.find(fmt::format("class {} ", name)) != std::string::npos ||
@@ -69,7 +79,7 @@ std::set<std::string> headers_of(const std::string& student_file, const std::str
     if (!begins_with(line, include)) continue;
     const std::string header =
         line.substr(include.size() - lab_folder.size() - 1, line.rfind('"') - line.find('"') - 1);
-    const std::string text = read_file(root + "/" + header);
+    const std::string text = code_in(read_file(root + "/" + header));
     if (std::any_of(names.begin(), names.end(), [&](const std::string& name) { return declares(text, name); }))
       headers.insert(header);
   }

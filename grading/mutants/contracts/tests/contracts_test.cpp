@@ -79,7 +79,7 @@ TEST_CASE("contracts: sentences of several lines, and what given code keeps") {
       << "/// Does it.\n/// Returns   the sum,\n///           twice\n"
          "/// Errors    ContractError (checked before the region)\n"
          "  /// Cost      one message\n  /// Source    a book\nvoid one();\n";
-  std::ofstream(folder.path() + "/a0_lab/given.h") << "/// Returns   1\nint given();\n";
+  std::ofstream(folder.path() + "/a0_lab/given.h") << "/// Returns   1, as one() does not\nint given();\n";
   const std::vector<PromisedLine> lines = promised_lines(folder.path(), "a0_lab");
   REQUIRE(lines.size() == 2);
   CHECK(lines[0].text == "Returns the sum, twice");
