@@ -1,6 +1,7 @@
 #include "common/bench/python_compute.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <chrono>
 #include <cstdio>
@@ -59,6 +60,7 @@ std::optional<PythonCompute> python_compute(const std::vector<std::string>& argu
 }
 
 PeakResident::PeakResident() {
+  malloc_trim(0);  // memory that is kept since it was freed would be used again, and not be counted
   std::ofstream("/proc/self/clear_refs") << 5;  // VmHWM begins anew
   before_ = resident_bytes("VmRSS:");
 }

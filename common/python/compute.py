@@ -11,6 +11,7 @@ before it; the seconds from its start until then; and the result's checksum, the
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import sys
@@ -114,6 +115,7 @@ def main() -> None:
     turn = {"vae": vae, "optC": optc, "a5": a5}[options.lab](options)
     turn = torch.no_grad()(turn) if options.lab == "vae" else turn
     start_seconds = seconds_since_start()
+    ctypes.CDLL(None).malloc_trim(0)  # what was freed and kept would be used again, and not be counted
     with open("/proc/self/clear_refs", "w") as highest:
         highest.write("5")  # VmHWM begins anew
     before, peak, seconds, checksum = resident("VmRSS"), 0, [], 0.0
