@@ -16,8 +16,8 @@ namespace {
 /// Seconds of a collective on one number of ranks, by algorithm and size; of several transports, their product.
 using Timings = std::map<std::string, std::map<std::int64_t, double>>;
 
-constexpr double kWorthAnotherLine =
-    0.1;  ///< how much slower than the quickest, summed over a line's sizes and transports
+/// How much slower than the quickest, summed over the sizes and transports of a line.
+constexpr double kWorthAnotherLine = 0.1;
 
 /// Errors    UsageError: as choice_tables()
 std::set<std::int64_t> sizes_of(const Timings& timings) {

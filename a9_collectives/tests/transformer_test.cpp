@@ -162,7 +162,9 @@ TEST_CASE("cost: Ulysses makes four all-to-alls each way, and sends nothing else
         }));
     CAPTURE(size);
     REQUIRE_FALSE(outcome.failure);
+    const std::int64_t peers = size - 1;
     for (const launch::RankOutcome& rank : outcome.ranks) {
+      CHECK(at::equal(rank.tensors.at("one"), at::tensor({peers, peers * (2 * 3 * 32 * 4) / size})));
       CHECK(at::equal(rank.tensors.at("one and forward"), 5 * rank.tensors.at("one")));
       CHECK(at::equal(rank.tensors.at("all"), 9 * rank.tensors.at("one")));
     }
