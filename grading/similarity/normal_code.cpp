@@ -71,9 +71,27 @@ std::string_view compared_as(const TokenizedText& text, std::size_t i, const Dec
   return is_member || declared.variables.count(token) == 0 ? token : "name";
 }
 
+/// Of a constant as this code base names it: kMany.
+bool is_constant_name(std::string_view name) {
+  return name.size() > 1 && name[0] == 'k' && std::isupper(static_cast<unsigned char>(name[1])) != 0;
+}
+
+/// Whether the brace at i opens rows of constants, {{2, kMany, "ring"}, {4, 3 * kMany, "direct"}}.
+bool opens_table(const TokenizedText& text, std::size_t i) {
+  if (!text.is(i, "{") || !text.is(i + 1, "{")) return false;
+  const std::size_t end = text[i].partner;
+  for (std::size_t inside = i + 1; inside < end; ++inside) {
+    const Token& token = text[inside];
+    const bool is_constant = token.is_name() ? is_constant_name(text.at(inside)) : token.kind != Token::Kind::kMark;
+    if (!is_constant && !is_one_of(text.at(inside), {"{", "}", ",", "*", "+", "-", "<<"})) return false;
+  }
+  return true;
+}
+
 NormalFile normal_file(const std::string& name, const TokenizedText& text, const Declared& declared) {
   NormalFile file = {name, text.text(), {}};
   for (std::size_t i = 0; i < text.size(); ++i) {
+    if (opens_table(text, i)) i = text[i].partner;
     const bool is_qualifier = text.is(i, "::") || (text[i].is_name() && text.is(i + 1, "::"));
     if (is_qualifier || is_left_out(text.at(i))) continue;
     file.tokens.push_back({checksum_of(compared_as(text, i, declared)), text[i].begin, text[i].end, text[i].line});

@@ -22,7 +22,8 @@ struct NormalFile {
 
 /// Files as they are compared. Comments, formatting, preprocessor lines, braces, namespaces and `const` are left out.
 /// All names of variables, types and fields are the same, and so are those of functions that the files define; names of
-/// the functions that they call stay, as a student cannot rename these. So do numbers; strings are all the same.
+/// the functions that they call stay, as a student cannot rename these. So do numbers; strings are all the same. Tables,
+/// that is braces around rows of nothing but constants, are left out: what was measured on like machines is alike.
 /// Takes whatever text there is, C++ or not.
 /// Example   "const at::Tensor sum = at::add(x, 1);" and "auto s=add(y,1);" are the same ten tokens
 std::vector<NormalFile> normal_code(const std::map<std::string, std::string>& files);

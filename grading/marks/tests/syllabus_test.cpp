@@ -117,7 +117,7 @@ std::size_t words_in(const std::string& text) {
   return num_words;
 }
 
-/// Lines of code between the markers of each task.
+/// Lines of code between the markers of each task, without the rows of tables, which a program has written.
 std::map<std::string, int> reference_lines(const std::string& lab) {
   std::map<std::string, int> lines;
   for (const auto& entry : fs::recursive_directory_iterator(source_path(lab + "/student"))) {
@@ -125,7 +125,7 @@ std::map<std::string, int> reference_lines(const std::string& lab) {
     for (const SourcePart& part : parse_solution_markers(read_file(entry.path().string()))) {
       for (const std::string& line : part.lines) {
         const std::string_view code = stripped(line);
-        lines[part.task] += !code.empty() && code.substr(0, 2) != "//";
+        lines[part.task] += !code.empty() && code.substr(0, 2) != "//" && code[0] != '{';
       }
     }
   }

@@ -48,6 +48,15 @@ TEST_CASE("normal code: what is called, and with which numbers, is not") {
   CHECK(kinds_in("if (a) b = c;") != kinds_in("while (a) b = c;"));
 }
 
+TEST_CASE("normal code: tables of constants are left out, but not what a student has computed or called") {
+  CHECK(kinds_in("const std::vector<Row> t = {{2, 4 * kKiB, \"ring\"}, {4, kAnySize, \"direct\"}}; f(t);") ==
+        kinds_in("const std::vector<Row> t = {}; f(t);"));
+  CHECK(kinds_in("Row t[] = {{2, kMany, \"ring\"}}; f(t);") == kinds_in("Row t[] = {{-1, 3 << 10}, {5, 6}}; f(t);"));
+  CHECK(kinds_in("f({{left, 1}, {right, 2}});") != kinds_in("f({{left, 1}});"));
+  CHECK(kinds_in("f({{g(1), 2}});") != kinds_in("f({{h(1), 2}});"));
+  CHECK(kinds_in("at::zeros({2, 3});") != kinds_in("at::zeros({3, 2});"));
+}
+
 TEST_CASE("normal code: places are those of the text") {
   const std::vector<NormalFile> files = normal_code({{"a.cpp", "// x\nint sum = f(1);"}});
   const NormalFile& file = files.at(0);
@@ -79,6 +88,8 @@ TEST_CASE("normal code: any text is taken, C++ or not") {
                                           "\\",
                                           "\xe2\x80\xae = \xc3\xa4;",
                                           std::string("a\0b", 3),
+                                          "{{",
+                                          "{{1}",
                                           "f(}\n#if 0\ndon't\n#endif\nint x = 1;"};
   for (const std::string& text : texts) {
     const NormalFile file = normal_code({{"a.cpp", text}}).at(0);
