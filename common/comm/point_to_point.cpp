@@ -87,14 +87,14 @@ Request PointToPoint::irecv(const at::Tensor& tensor, int src_rank, int tag, Sou
 
 Request PointToPoint::post_send(const at::Tensor& tensor, int dst_rank, int tag, SourceLine where, bool at_once) {
   const int peer_rank = peer("send to", dst_rank, where);
-  require_defined(tensor, rank(), fmt::format("send to rank {}", dst_rank), where);
+  if (!tensor.defined()) require_defined(tensor, rank(), fmt::format("send to rank {}", dst_rank), where);
   return post({Direction::kSend, peer_rank, tag, where, at_once}, tensor,
               travels_itself(tensor) ? tensor : on_wire(tensor));
 }
 
 Request PointToPoint::post_recv(const at::Tensor& tensor, int src_rank, int tag, SourceLine where, bool at_once) {
   const int peer_rank = peer("receive from", src_rank, where);
-  require_defined(tensor, rank(), fmt::format("receive from rank {}", src_rank), where);
+  if (!tensor.defined()) require_defined(tensor, rank(), fmt::format("receive from rank {}", src_rank), where);
   const at::Tensor target = travels_itself(tensor) ? tensor : staging_for(tensor, tensor.sizes());
   return post({Direction::kRecv, peer_rank, tag, where, at_once}, tensor, target);
 }

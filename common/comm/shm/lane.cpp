@@ -15,26 +15,27 @@
 namespace lab::comm {
 namespace {
 
-/// How long to look before sleeping. A rank with a core of its own just looks; else others must run meanwhile.
+/// How long to look before sleeping. A rank that has a core of its own just looks at first. Later it lets others run
+/// between two looks, as the kernel may have put the rank that it waits for on the same core.
 class Patience {
  public:
-  explicit Patience(bool spins) : spins_(spins) {}
+  explicit Patience(bool spins) : num_spins_(spins ? kSpins : 0) {}
   /// Whether to look again; passes a moment.
   bool lasts() {
-    if (num_looks_++ >= (spins_ ? kSpins : kYields)) return false;
-    if (spins_) {
+    if (num_looks_ >= num_spins_ + kYields) return false;
+    if (num_looks_++ >= num_spins_) {
+      ::sched_yield();
+    } else {
 #if defined(__x86_64__)
       __builtin_ia32_pause();  // the core's other thread may be the one that is waited for
 #endif
-    } else {
-      ::sched_yield();
     }
     return true;
   }
 
  private:
-  static constexpr int kSpins = 4000, kYields = 200;
-  bool spins_;
+  static constexpr int kSpins = 200, kYields = 200;
+  int num_spins_;
   int num_looks_ = 0;
 };
 
