@@ -16,6 +16,7 @@ struct BenchRow {
   std::string collective;
   std::string algorithm;  ///< or a peer: "gloo", "mpi tcp", "mpi shared memory", "python"
   bool selected = false;  ///< what the student's function picks
+  std::string transport;  ///< "gloo", "shm", "auto"; empty: a peer
   std::int64_t bytes = 0;
   int ranks = 0;
   double min_seconds = 0, median_seconds = 0, max_seconds = 0;  ///< of one call among several, one after the other
@@ -52,7 +53,8 @@ struct SizeBand {
 
 /// How the selected algorithms compare with one peer.
 struct RatioSummary {
-  int num_cells = 0;  ///< collective and size
+  int num_cells = 0;   ///< collective and size
+  int num_slower = 0;  ///< of these, where the peer is quicker
   double geometric_mean = 0;
   BenchRow worst;
 };

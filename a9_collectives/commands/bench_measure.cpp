@@ -40,6 +40,7 @@ struct Contender {
   std::string name;
   bool selected = false;
   GlooPeer::Scheduling scheduling = GlooPeer::Scheduling::kBatch;  ///< of this thread in its blocks
+  std::function<void()> line_up;  ///< its own barrier: others' would let the ranks go one after the other
   std::function<at::Tensor(const at::Tensor& input)> run;
   Twin* twin = nullptr;  ///< who runs it, if not this process
   double BenchRow::*ratio = nullptr;
@@ -55,6 +56,7 @@ void add_gloo(std::vector<Contender>& contenders, const std::string& collective,
               GlooPeer::Scheduling scheduling) {
   Contender peer;
   peer.scheduling = scheduling;
+  peer.line_up = [&gloo] { gloo.barrier(); };
   peer.name = "gloo batch";
   if (scheduling == GlooPeer::Scheduling::kUsual) {
     peer.name = "gloo";
@@ -109,6 +111,16 @@ at::Tensor of_all_ranks(Communicator& comm, const std::vector<double>& values) {
   return at::stack(comm.collectives().all_gather(at::tensor(values, at::kDouble)));
 }
 
+/// Over the connections that the collectives use: in round k, ranks that are 2^k apart tell each other that they are there.
+void line_up(PointToPoint& p2p) {
+  const at::Tensor nothing = at::empty({0}), nobody = at::empty({0});
+  for (int distance = 1; distance < p2p.size(); distance *= 2) {
+    Request sent = p2p.isend(nothing, (p2p.rank() + distance) % p2p.size());
+    p2p.recv(nobody, (p2p.rank() - distance + p2p.size()) % p2p.size());
+    sent.wait();
+  }
+}
+
 /// The seconds of one call in a block of them, on this rank; not a number where a twin is lost.
 double timed(Contender& contender, const std::string& collective, const at::Tensor& input, std::int64_t bytes,
              int calls) {
@@ -118,18 +130,20 @@ double timed(Contender& contender, const std::string& collective, const at::Tens
     return answer ? answer->seconds : std::nan("");
   }
   const SchedulingScope scope(contender.scheduling);
+  contender.line_up();
   const double start = seconds_now();
   for (int call = 0; call < calls; ++call) contender.run(input);
   return (seconds_now() - start) / calls;
 }
 
-/// In each turn every contender runs a block of calls and one call alone. Each turn begins with another one.
+/// In each turn every contender runs a block of calls and one call alone. Each turn begins with another one. The first
+/// `warm_up` turns do not count.
 void run_turns(std::vector<Contender>& contenders, const std::string& collective, const at::Tensor& input,
-               std::int64_t bytes, int turns, GlooPeer& gloo) {
+               std::int64_t bytes, int warm_up, int turns, GlooPeer& gloo) {
   const int calls = calls_per_block(bytes);
-  for (int turn = -1; turn < turns; ++turn) {  // the first is a warm-up
+  for (int turn = 0; turn < warm_up + turns; ++turn) {
     for (std::size_t i = 0; i < contenders.size(); ++i) {
-      Contender& contender = contenders[(static_cast<std::size_t>(turn + 1) + i) % contenders.size()];
+      Contender& contender = contenders[rotated(turn, i, contenders.size())];
       gloo.barrier();
       const double seconds = timed(contender, collective, input, bytes, calls);
       double alone = seconds;
@@ -137,7 +151,7 @@ void run_turns(std::vector<Contender>& contenders, const std::string& collective
         gloo.barrier();
         alone = timed(contender, collective, input, bytes, 1);
       }
-      if (turn < 0) continue;
+      if (turn < warm_up) continue;
       contender.seconds.push_back(seconds);
       contender.alone.push_back(alone);
     }
@@ -204,6 +218,8 @@ std::optional<BenchRow> row_of(Contender& contender, const Collective& collectiv
 std::vector<BenchRow> measure(const Collective& collective, const BenchRun& run, std::int64_t asked_bytes,
                               const std::set<std::string>& left_out, Communicator& comm, GlooPeers& gloo,
                               PeerTwins& twins) {
+  // It takes the kernel a while to give each of the new ranks a core.
+  const int warm_up = asked_bytes == run.sizes.front() ? run.turns : 1;
   const std::int64_t bytes = whole_bytes(asked_bytes, comm.size());
   const std::int64_t input_elements = collective.input_elements(bytes / 4, comm.size());
 
@@ -216,6 +232,7 @@ std::vector<BenchRow> measure(const Collective& collective, const BenchRun& run,
     if (left_out.count(algorithm.name) > 0 && (run.fits || !contender.selected)) continue;
     // The selected one is measured as students call it, including the choice.
     const auto call = contender.selected ? collective.run : algorithm.run;
+    contender.line_up = [&comm] { line_up(comm.point_to_point()); };
     contender.run = [call, &comm](const at::Tensor& input) { return call(input, comm.point_to_point()); };
     contenders.push_back(std::move(contender));
   }
@@ -232,11 +249,13 @@ std::vector<BenchRow> measure(const Collective& collective, const BenchRun& run,
     contenders.push_back(std::move(contender));
   }
 
-  run_turns(contenders, collective.name, at::zeros({input_elements}), bytes, run.turns, gloo.batch);
+  run_turns(contenders, collective.name, at::zeros({input_elements}), bytes, warm_up, run.turns, gloo.batch);
   std::vector<BenchRow> rows;
   for (Contender& contender : contenders) {
     const std::optional<BenchRow> row = row_of(contender, collective, bytes, comm, gloo.batch, input_elements);
-    if (row) rows.push_back(*row);
+    if (!row) continue;
+    rows.push_back(*row);
+    if (!row->is_peer()) rows.back().transport = run.transport;
   }
   for (const Contender& contender : contenders) {
     if (contender.ratio != nullptr) set_ratios(rows, contender.name, contender.ratio);

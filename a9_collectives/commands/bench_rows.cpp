@@ -80,6 +80,7 @@ RatioSummary summarise(const std::vector<BenchRow>& rows, const RatioOf& ratio, 
     if (summary.num_cells == 0 || ratio(row) > ratio(summary.worst)) summary.worst = row;
     sum_of_logs += std::log(ratio(row));
     ++summary.num_cells;
+    summary.num_slower += ratio(row) > 1 ? 1 : 0;
   }
   if (summary.num_cells > 0) summary.geometric_mean = std::exp(sum_of_logs / summary.num_cells);
   return summary;
@@ -119,10 +120,10 @@ std::vector<std::string> summary_lines(const std::vector<BenchRow>& rows) {
     const RatioSummary summary = summarise(rows, line.ratio, line.band);
     if (summary.num_cells == 0) continue;
     const BenchRow& worst = summary.worst;
-    lines.push_back(fmt::format("selected / {:<34}  geometric mean {:.2f} of {}; worst {:.2f}: {} of {}, {}", line.name,
-                                summary.geometric_mean, counted(summary.num_cells, "cell"), line.ratio(worst),
-                                worst.collective, describe_bytes(static_cast<std::uint64_t>(worst.bytes)),
-                                worst.algorithm));
+    lines.push_back(
+        fmt::format("selected / {:<34}  geometric mean {:.2f} of {}, {} above 1; worst {:.2f}: {} of {}, {}", line.name,
+                    summary.geometric_mean, counted(summary.num_cells, "cell"), summary.num_slower, line.ratio(worst),
+                    worst.collective, describe_bytes(static_cast<std::uint64_t>(worst.bytes)), worst.algorithm));
   }
   return lines;
 }
@@ -154,6 +155,7 @@ std::string bench_json(const std::vector<BenchRow>& rows) {
     list.push_back({{"collective", row.collective},
                     {"algorithm", row.algorithm},
                     {"selected", row.selected},
+                    {"transport", row.transport},
                     {"bytes", row.bytes},
                     {"ranks", row.ranks},
                     {"min_seconds", row.min_seconds},
@@ -181,6 +183,7 @@ std::vector<BenchRow> rows_of_json(const std::string& text) {
     row.collective = json.at("collective");
     row.algorithm = json.at("algorithm");
     row.selected = json.at("selected");
+    row.transport = json.at("transport");
     row.bytes = json.at("bytes");
     row.ranks = json.at("ranks");
     row.min_seconds = json.at("min_seconds");

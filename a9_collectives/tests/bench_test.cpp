@@ -2,6 +2,7 @@
 
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "a9_collectives/choices.h"
@@ -74,10 +75,10 @@ TEST_CASE("JSON: every key that readers need; null for the ratio to a missing pe
   REQUIRE(json.size() == 1);
   for (const char* key : {"collective", "algorithm", "selected", "bytes", "ranks", "min_seconds", "median_seconds",
                           "max_seconds", "alone_seconds", "algbw", "busbw", "messages", "bytes_sent", "rounds",
-                          "ratio_to_gloo", "ratio_to_mpi", "ratio_to_mpi_shared_memory", "wrong"}) {
+                          "ratio_to_gloo", "ratio_to_mpi", "ratio_to_mpi_shared_memory", "wrong", "transport"}) {
     CHECK_MESSAGE(json[0].contains(key), key);
   }
-  CHECK(json[0].size() == 18);
+  CHECK(json[0].size() == 19);
   CHECK(json[0]["ratio_to_gloo"] == 1.25);
   CHECK(json[0]["ratio_to_mpi"].is_null());
   CHECK(json[0]["ratio_to_mpi_shared_memory"].is_null());
@@ -89,6 +90,7 @@ TEST_CASE("JSON: rows survive a round trip") {
   row.ratio_to_mpi = 0.2;
   row.ratio_to_mpi_shared = 0.3;
   row.wrong = 7;
+  row.transport = "shm";
   const std::string text = bench_json({row, peer("gloo", 4096, 20e-6)});
   const std::vector<BenchRow> back = rows_of_json(text);
   REQUIRE(back.size() == 2);
@@ -96,6 +98,7 @@ TEST_CASE("JSON: rows survive a round trip") {
   CHECK(back[0].alone_seconds == row.alone_seconds);
   CHECK(back[0].busbw() == doctest::Approx(row.busbw()));
   CHECK(back[0].ratio_to_mpi_shared == 0.3);
+  CHECK(back[0].transport == "shm");
   CHECK(back[1].is_peer());
   CHECK(bench_json(back) == text);
 }
@@ -122,10 +125,12 @@ TEST_CASE("summary: geometric mean and worst cell of the selected rows with a pe
   rows[3].ratio_to_gloo = 4;    // rows[4]: no such peer
   const RatioSummary all = summarise(rows, &BenchRow::ratio_to_gloo, {0, 1 << 30});
   CHECK(all.num_cells == 3);
+  CHECK(all.num_slower == 2);
   CHECK(all.geometric_mean == doctest::Approx(2));
   CHECK(all.worst.bytes == 4096);
   const RatioSummary small = summarise(rows, &BenchRow::ratio_to_gloo, {0, 1024});
   CHECK(small.num_cells == 1);
+  CHECK(small.num_slower == 0);
   CHECK(small.geometric_mean == doctest::Approx(0.5));
   CHECK(summarise(rows, &BenchRow::ratio_to_mpi, {0, 1 << 30}).num_cells == 0);
 }
@@ -139,7 +144,7 @@ TEST_CASE("summary: a line per peer that was there; a size rounded down still co
   const std::vector<std::string> lines = summary_lines({row});
   REQUIRE(lines.size() == 3);
   CHECK(lines[0].find("gloo") != std::string::npos);
-  CHECK(lines[0].find("geometric mean 1.25 of 1 cell; worst 1.25: allreduce of") != std::string::npos);
+  CHECK(lines[0].find("geometric mean 1.25 of 1 cell, 1 above 1; worst 1.25: allreduce of") != std::string::npos);
   CHECK(lines[1].find("mpi tcp  ") != std::string::npos);
   CHECK(lines[2].find("mpi tcp, 64 MiB") != std::string::npos);
   CHECK(lines[2].find("0.75") != std::string::npos);
@@ -151,10 +156,24 @@ TEST_CASE("summary: a broadcast's calls alone, against the same peer's of the sa
   for (BenchRow& row : rows) row.collective = "broadcast";
   rows[0].alone_seconds = rows[1].alone_seconds / 2;
   CHECK(summary_lines(rows) ==
-        std::vector<std::string>{"selected / gloo, broadcast alone               geometric mean 2.00 of 2 cells; worst "
-                                 "8.00: broadcast of 4 KiB, chain"});
+        std::vector<std::string>{
+            "selected / gloo, broadcast alone               geometric mean 2.00 of 2 cells, 1 above 1; worst "
+            "8.00: broadcast of 4 KiB, chain"});
   for (BenchRow& row : rows) row.collective = "allgather";
   CHECK(summary_lines(rows).empty());
+}
+
+TEST_CASE("turns: each has all contenders, and each of them is the first as often as the others") {
+  constexpr std::size_t kNum = 5;
+  std::vector<int> times_first(kNum, 0);
+  for (int turn = 0; turn < 10; ++turn) {
+    std::set<std::size_t> measured;
+    for (std::size_t place = 0; place < kNum; ++place) measured.insert(rotated(turn, place, kNum));
+    CHECK(measured.size() == kNum);
+    CHECK(*measured.rbegin() == kNum - 1);
+    ++times_first[rotated(turn, 0, kNum)];
+  }
+  CHECK(times_first == std::vector<int>(kNum, 2));
 }
 
 TEST_CASE("sizes: whole elements per rank, none twice; calls: fewer the larger they are") {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -10,6 +11,11 @@ namespace lab {
 /// Calls per block: enough for the clock, few enough for large messages.
 inline int calls_per_block(std::int64_t bytes) {
   return static_cast<int>(std::clamp<std::int64_t>((std::int64_t{1} << 21) / std::max<std::int64_t>(bytes, 1), 1, 40));
+}
+
+/// Which of `num` contenders has this place in this turn: all are measured in each, and each turn begins with the next.
+inline std::size_t rotated(int turn, std::size_t place, std::size_t num) {
+  return (static_cast<std::size_t>(turn) + place) % num;
 }
 
 /// The size rounded down to whole float32 elements per rank, at least one each.
