@@ -11,7 +11,6 @@
 
 #include "common/base/errors.h"
 #include "common/base/subprocess.h"
-#include "common/bench/peer_memory.h"
 
 namespace lab {
 namespace {
@@ -32,7 +31,8 @@ void leave_out(const std::string& why) {
 
 }  // namespace
 
-std::optional<PythonCompute> python_compute(const std::vector<std::string>& arguments) {
+std::optional<PythonCompute> python_compute(const std::vector<std::string>& arguments,
+                                            const std::map<std::string, std::string>& memory) {
   if (!std::filesystem::exists(LAB_PYTHON_COMPUTE)) {
     leave_out(fmt::format("there is no {}", LAB_PYTHON_COMPUTE));
     return std::nullopt;
@@ -40,7 +40,7 @@ std::optional<PythonCompute> python_compute(const std::vector<std::string>& argu
   ProcessSpec python;
   python.argv = {"/usr/bin/python3", LAB_PYTHON_COMPUTE};
   python.argv.insert(python.argv.end(), arguments.begin(), arguments.end());
-  python.environment = peer_memory();
+  python.environment = memory;
   python.environment["OMP_NUM_THREADS"] = "1";
   python.environment["OPENBLAS_NUM_THREADS"] = "1";  // PyTorch does not tell OpenBLAS
   try {

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "common/bench/peer_memory.h"
 
 namespace lab {
 
@@ -16,7 +19,9 @@ struct PythonCompute {
 };
 
 /// Runs compute.py with these arguments; nothing, with a line that says why, where Python or its PyTorch is not there.
-std::optional<PythonCompute> python_compute(const std::vector<std::string>& arguments);
+/// `memory`: variables of glibc; with none of them, the work takes least memory, but more time.
+std::optional<PythonCompute> python_compute(const std::vector<std::string>& arguments,
+                                            const std::map<std::string, std::string>& memory = peer_memory());
 
 /// By how many bytes this process has been larger since construction than it was then (VmHWM, VmRSS).
 /// Call      one at a time per process

@@ -124,15 +124,16 @@ ExitCode bench(const BenchOptions& options) {
     return cost;
   };
   const auto measure_python = [&](const DecoderCost& ours) {
-    const auto theirs = python_compute({"vae", checkpoint.path(), "--size", std::to_string(options.size)});
-    has_python = theirs.has_value();
-    if (!theirs) return;
+    const std::vector<std::string> arguments = {"vae", checkpoint.path(), "--size", std::to_string(options.size)};
+    const auto theirs = python_compute(arguments), smallest = python_compute(arguments, {});
+    has_python = theirs && smallest;
+    if (!has_python) return;
     if (!(std::abs(theirs->checksum - ours.checksum) <= 1e-3 * std::abs(ours.checksum)))
       throw Error(ExitCode::kMismatch,
                   fmt::format("Python decodes another picture: its mean is {:.6e}, expected {:.6e}", theirs->checksum,
                               ours.checksum));
     beside.python_seconds.push_back(theirs->seconds.front());
-    beside.python_bytes.push_back(static_cast<double>(theirs->peak_bytes));
+    beside.python_bytes.push_back(static_cast<double>(smallest->peak_bytes));
     beside.serial_bytes.push_back(static_cast<double>(ours.resident_bytes));
     beside.python_start_seconds.push_back(theirs->start_seconds);
     beside.start_seconds.push_back(start_seconds_of(own_program()));
