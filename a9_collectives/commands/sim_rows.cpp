@@ -98,7 +98,7 @@ std::string sim_header() {
       "{:<14} {:<20} {:>10} {:>6} {:>14} {:>14} {:>10} {:>13} {:>7}\n"
       "{:<14} {:<20} {:>10} {:>6} {:>14} {:>14} {:>10} {:>13} {:>7}",
       "collective", "algorithm", "bytes", "ranks", "simulated us", "formula us", "messages", "bytes sent", "rounds", "",
-      "* selected", "", "", "", "", "in all", "per rank", "");
+      "* by choose_...()", "", "", "", "", "in all", "per rank", "");
 }
 
 std::string sim_line(const SimRow& row) {
