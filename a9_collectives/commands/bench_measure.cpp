@@ -111,12 +111,13 @@ at::Tensor of_all_ranks(Communicator& comm, const std::vector<double>& values) {
   return at::stack(comm.collectives().all_gather(at::tensor(values, at::kDouble)));
 }
 
-/// Over the connections that the collectives use: in round k, ranks that are 2^k apart tell each other that they are there.
+/// A barrier over the connections that the collectives use: in round k, each rank tells the one 2^k further on that it is
+/// there.
 void line_up(PointToPoint& p2p) {
-  const at::Tensor nothing = at::empty({0}), nobody = at::empty({0});
+  const at::Tensor own = at::empty({0}), theirs = at::empty({0});  // that a message comes is all that counts
   for (int distance = 1; distance < p2p.size(); distance *= 2) {
-    Request sent = p2p.isend(nothing, (p2p.rank() + distance) % p2p.size());
-    p2p.recv(nobody, (p2p.rank() - distance + p2p.size()) % p2p.size());
+    Request sent = p2p.isend(own, (p2p.rank() + distance) % p2p.size());
+    p2p.recv(theirs, (p2p.rank() - distance + p2p.size()) % p2p.size());
     sent.wait();
   }
 }

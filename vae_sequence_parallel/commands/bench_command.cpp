@@ -125,15 +125,15 @@ ExitCode bench(const BenchOptions& options) {
   };
   const auto measure_python = [&](const DecoderCost& ours) {
     const std::vector<std::string> arguments = {"vae", checkpoint.path(), "--size", std::to_string(options.size)};
-    const auto theirs = python_compute(arguments), smallest = python_compute(arguments, {});
-    has_python = theirs && smallest;
+    const auto theirs = python_compute(arguments), for_memory = python_compute(arguments, {});
+    has_python = theirs && for_memory;
     if (!has_python) return;
     if (!(std::abs(theirs->checksum - ours.checksum) <= 1e-3 * std::abs(ours.checksum)))
       throw Error(ExitCode::kMismatch,
                   fmt::format("Python decodes another picture: its mean is {:.6e}, expected {:.6e}", theirs->checksum,
                               ours.checksum));
     beside.python_seconds.push_back(theirs->seconds.front());
-    beside.python_bytes.push_back(static_cast<double>(smallest->peak_bytes));
+    beside.python_bytes.push_back(static_cast<double>(for_memory->peak_bytes));
     beside.serial_bytes.push_back(static_cast<double>(ours.resident_bytes));
     beside.python_start_seconds.push_back(theirs->start_seconds);
     beside.start_seconds.push_back(start_seconds_of(own_program()));
