@@ -105,7 +105,7 @@ function(lab_add_test name)
   endif()
   add_test(NAME ${name} COMMAND ${ARG_COMMAND})
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_TIER} SKIP_RETURN_CODE 77
-    ENVIRONMENT "LAB_SOURCE_DIR=${PROJECT_SOURCE_DIR};LAB_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+    ENVIRONMENT "LAB_SOURCE_DIR=${PROJECT_SOURCE_DIR};LAB_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};LAB_PREFIX=${LAB_PREFIX};LAB_LIBTORCH=${LAB_LIBTORCH}")
 endfunction()
 
 # lab_embed(library folder): builds the templates, style sheets and scripts of this folder below the current one into the

@@ -94,7 +94,7 @@ command_prefix() {
   # apt's own folders belong to root; these are this user's.
   local apt=(apt-get -o "Dir::State::lists=$folder/packages/lists" -o "Dir::Cache=$folder/packages/cache"
     -o Debug::NoLocking=true -o APT::Sandbox::User=)
-  mapfile -t wanted < <(not_installed $(parts apt check-log build judge doctest | grep -vxE 'g\+\+|cmake|ninja-build'))
+  mapfile -t wanted < <(not_installed $(parts apt check-log build judge doctest patch | grep -vxE 'g\+\+|cmake|ninja-build'))
   [[ ${#wanted[@]} != 0 ]] || { say "nothing is missing: dpkg has all packages installed"; return; }
   wanted+=(patchelf)
   say "downloading into $folder: ${wanted[*]}, and what they need"

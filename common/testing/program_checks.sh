@@ -85,6 +85,9 @@ four_ranks_of() {
   sleep 0.5
 }
 
+# alive PID...: those that still run. Where process 1 waits for nobody, as in some containers, what has ended stays listed.
+alive() { ps -o pid=,stat= -p "$*" | awk '$2 !~ /^Z/ {print $1}'; }
+
 # dies_with_launcher PROGRAM OPTION...: the launcher is killed during work; no rank and no temporary file is left.
 dies_with_launcher() {
   local launcher_pid ranks
@@ -94,8 +97,8 @@ dies_with_launcher() {
   four_ranks_of "$launcher_pid"
   kill -KILL "$launcher_pid"
   wait "$launcher_pid" 2>/dev/null || true
-  for _ in $(seq 100); do [[ $(ps -o pid= -p "${ranks[*]}") ]] || break; sleep 0.1; done
-  verdict "$([[ -z $(ps -o pid= -p "${ranks[*]}") ]]; echo $?)" "the ranks of a killed launcher are gone"
+  for _ in $(seq 100); do [[ $(alive "${ranks[@]}") ]] || break; sleep 0.1; done
+  verdict "$([[ -z $(alive "${ranks[@]}") ]]; echo $?)" "the ranks of a killed launcher are gone"
   verdict "$([[ -z $(ls -A "$scratch/tmpdir") ]]; echo $?)" "... and leave no temporary file"
 }
 
@@ -110,7 +113,7 @@ survives_killed() {
   code=0
   wait "$launcher_pid" || code=$?
   verdict "$([[ $code == 137 ]] && grep -q "rank $victim: killed by signal 9 (SIGKILL)" "$scratch/err"; echo $?)" "a killed rank ends the run with its signal"
-  verdict "$([[ -z $(ps -o pid= -p "${ranks[@]}") ]]; echo $?)" "... and leaves no rank behind"
+  verdict "$([[ -z $(alive "${ranks[@]}") ]]; echo $?)" "... and leaves no rank behind"
 }
 
 finish() {

@@ -6,7 +6,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf -- "$scratch"' EXIT
 cd -- "${LAB_SOURCE_DIR:?}" || exit
 fail() { echo "FAILED: $1"; exit 1; }
-cmake --preset check-log -B "$scratch/build" >"$scratch/out" 2>&1 || { cat -- "$scratch/out"; fail "configure"; }
+cmake --preset check-log -B "$scratch/build" -DLAB_PREFIX="${LAB_PREFIX:-}" >"$scratch/out" 2>&1 || { cat -- "$scratch/out"; fail "configure"; }
 grep -iE 'torch|gloo|simgrid|json|toml|archive|stb|seccomp|sqlite' "$scratch/build/CMakeCache.txt" | grep -E '^LAB_.*:(PATH|FILEPATH)=' &&
   fail "CMake looked for the libraries above"
 cmake --build "$scratch/build" --target labchecklog >"$scratch/out" 2>&1 || { cat -- "$scratch/out"; fail "build"; }

@@ -35,7 +35,7 @@ run "$program" "$scratch/some" --labs a9,a4 --source "$source_tree"
 verdict "$([[ $code == 0 && $(cd "$scratch/some" && echo *_*/) == "a4_data_tensor/ a9_collectives/" ]]; echo $?)" "--labs a9,a4: these and no others"
 run "$program" "$scratch/some" --source "$source_tree"
 verdict "$([[ $code == 0 && $(cd "$scratch/some" && echo *_*/) == "a4_data_tensor/ a9_collectives/" ]]; echo $?)" "updated without --labs: its own labs"
-(cd "$scratch/some" && run cmake --preset release -B "$scratch/build" -DBUILD_TESTING=ON && exit "$code")
+(cd "$scratch/some" && run cmake --preset release -B "$scratch/build" -DBUILD_TESTING=ON -DLAB_PREFIX="${LAB_PREFIX:-}" -DLAB_LIBTORCH="${LAB_LIBTORCH:-}" && exit "$code")
 verdict $? "a starter of two labs configures"
 holds "... without tests, whatever was asked for" grep -q '^BUILD_TESTING:BOOL=OFF' "$scratch/build/CMakeCache.txt"
 
