@@ -6,7 +6,9 @@ Parts::Parts(const at::Tensor& tensor, const PointToPoint& p2p) : rank_(p2p.rank
   std::vector<std::int64_t> shape = tensor.sizes().vec();
   shape[0] *= p2p.size();
   whole_ = at::empty(shape, tensor.options().requires_grad(false));
-  own().copy_(tensor.detach());
+  const at::Tensor place = range(rank_, rank_ + 1);
+  place.copy_(tensor.detach());
+  own_ = tensor.is_contiguous() ? tensor.detach() : place;
 }
 
 at::Tensor Parts::range(int begin, int end) const {

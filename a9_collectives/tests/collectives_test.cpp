@@ -5,6 +5,7 @@
 #include "a9_collectives/allreduce.h"
 #include "a9_collectives/broadcast.h"
 #include "a9_collectives/cases/catalogue.h"
+#include "a9_collectives/parts.h"
 #include "a9_collectives/reduce_scatter.h"
 #include "common/tensor/exact_data.h"
 #include "common/testing/test.h"
@@ -171,6 +172,22 @@ TEST_CASE("results are new where the contract says so, and inputs stay") {
       }
     }
   }
+}
+
+TEST_CASE("parts: the own one is sent from the rank's tensor, and the result has a copy of it") {
+  const auto outcome = launch::run_ranks(threads(2), [&](Communicator& comm) {
+    const at::Tensor rows = exact_values_for_rank({3, 4}, at::kFloat, kSeed, comm.rank());
+    const Parts parts(rows, comm.point_to_point()), of_columns(rows.t(), comm.point_to_point());
+    const int rank = comm.rank();
+    const bool same_memory = parts.own().data_ptr() == rows.data_ptr() && parts.part(rank).is_same(parts.own());
+    const at::Tensor copy = parts.range(rank, rank + 1);
+    const bool copied = copy.data_ptr() != rows.data_ptr() && at::equal(copy, rows);
+    const bool whole = of_columns.own().is_contiguous() && at::equal(of_columns.own(), rows.t()) &&
+                       at::equal(of_columns.range(rank, rank + 1), rows.t());
+    return TensorMap{{"good", at::tensor(same_memory && copied && whole ? 1 : 0)}};
+  });
+  REQUIRE_FALSE(outcome.failure);
+  for (const launch::RankOutcome& rank : outcome.ranks) CHECK(rank.tensors.at("good").item().toInt() == 1);
 }
 
 TEST_CASE("NaN and infinity reach the ranks that they must reach, and no other element") {

@@ -13,6 +13,8 @@
 namespace lab::comm {
 namespace {
 
+// Longest payload that travels through the ring: up to here two copies cost less than a call of the kernel.
+constexpr std::uint64_t kShortBytes = 32 * 1024;
 constexpr std::uint64_t kPieceBytes = 16 * 1024;
 
 template <typename Plain>
@@ -67,7 +69,7 @@ Peer::Peer(const Neighbours& neighbours, int index)
       in_(neighbours.segment->ring(index, neighbours.self)),
       out_(neighbours.segment->ring(neighbours.self, index)),
       bell_(neighbours.segment->doorbell(index)) {
-  static_assert(sizeof(RecordHead) + sizeof(FrameHeader) + kInlineBytes <= ShmRing::kLongestRecord, "a frame fits");
+  static_assert(sizeof(RecordHead) + sizeof(FrameHeader) + kShortBytes <= ShmRing::kLongestRecord, "a frame fits");
 }
 
 Peer::~Peer() = default;
@@ -135,7 +137,7 @@ void Peer::post_send(const std::shared_ptr<ShmPending>& pending, const FrameHead
     }
   }
   std::string_view payload = payload_of(message);
-  if (payload.size() > kInlineBytes) {
+  if (payload.size() > kShortBytes) {
     head.place = reinterpret_cast<std::uint64_t>(payload.data());
     pending->expects_taken = true;
     long_sends_[head.id] = pending;
@@ -172,7 +174,7 @@ void Peer::match(const std::shared_ptr<ShmPending>& pending, const RecordHead& h
   pending->peer_step = header.step;
   pending->peer_model_posted = header.model_posted;
   const std::uint64_t num_bytes = message.num_bytes();
-  if (num_bytes <= kInlineBytes) {
+  if (num_bytes <= kShortBytes) {
     if (num_bytes > 0) std::memcpy(message.tensor.data_ptr(), payload.data(), num_bytes);
     return;
   }

@@ -14,7 +14,7 @@ namespace lab::comm {
 class ShmRing {
  public:
   static constexpr std::uint64_t kBytes = 128 * 1024;
-  static constexpr std::uint64_t kLongestRecord = kBytes / 4;
+  static constexpr std::uint64_t kLongestRecord = kBytes / 2;
 
   /// Producer: room for a record of that many bytes, or null if there is none now. publish() hands it over.
   char* reserve(std::uint64_t num_bytes) {
