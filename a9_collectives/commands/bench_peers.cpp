@@ -25,7 +25,7 @@ Peer mpi_peer(const std::string& name, double BenchRow::*ratio, const std::vecto
   const auto programs = [name, options](int num_ranks, const std::string& folder) {
     ProcessSpec mpirun;
     mpirun.environment = peer_memory();
-    mpirun.argv = {"mpirun", "--oversubscribe", "--bind-to", "none", "--stdin", "none"};  // unbound, as our ranks are
+    mpirun.argv = {"mpirun", "--oversubscribe", "--bind-to", "none", "--stdin", "none"};  // they bind themselves
     if (::geteuid() == 0) mpirun.argv.emplace_back("--allow-run-as-root");
     mpirun.argv.insert(mpirun.argv.end(), options.begin(), options.end());
     for (const std::string& argument : {std::string("-n"), fmt::format("{}", num_ranks), mpi_program(),

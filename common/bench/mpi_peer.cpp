@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "common/bench/own_core.h"
 #include "common/bench/twin.h"
 #include "common/cli/app.h"
 #include "common/cli/guarded_main.h"
@@ -174,6 +175,7 @@ ExitCode run(int argc, char** argv) {
   if (const auto done = app.parse(argc, argv)) return *done;
 
   const World world;
+  const CoreScope core(own_core(world.rank, world.size));
   std::optional<Measured> measured;
   serve_as_twin(folder, name, world.rank, library_name(), [&](const TwinBlock& block) {
     if (!measured || !measured->is_of(block)) measured.emplace(world, block);
