@@ -85,7 +85,7 @@ four_ranks_of() {
   sleep 0.5
 }
 
-# alive PID...: those that still run. Where process 1 waits for nobody, as in some containers, what has ended stays listed.
+# alive PID...: those that still run, without zombies: in some containers process 1 never waits for its children.
 alive() { ps -o pid=,stat= -p "$*" | awk '$2 !~ /^Z/ {print $1}'; }
 
 # dies_with_launcher PROGRAM OPTION...: the launcher is killed during work; no rank and no temporary file is left.

@@ -7,6 +7,8 @@
 // On which of Gloo's slots the parts of a message travel. Internal to comm/gloo.
 namespace lab::comm {
 
+/// Longest payload that travels inside the frame; a longer one follows on its own slot.
+constexpr std::uint64_t kInlineBytes = 16384;
 constexpr std::uint64_t kFrameBytes = sizeof(FrameHeader) + kInlineBytes;
 
 /// The slot of the frames of one channel: Gloo keeps the order of messages within it.

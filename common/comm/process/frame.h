@@ -7,9 +7,6 @@
 // What travels in front of every payload between two processes. Internal to comm.
 namespace lab::comm {
 
-/// Longest payload that travels inside the frame; a longer one follows on its own slot.
-constexpr std::uint64_t kInlineBytes = 16384;
-
 /// Fixed layout, equal on all ranks of a world (one program, one architecture).
 struct FrameHeader {
   std::uint32_t magic;
