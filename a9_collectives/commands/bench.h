@@ -11,15 +11,20 @@
 
 namespace lab::a9 {
 
+/// What no collective of processes can do without: each rank writes the bytes that it must get once. It has a row at
+/// each size, by which the copies' part in all others can be read off.
+constexpr const char* kCopies = "copies alone";
+
 /// One line of the benchmark's table: one algorithm of one collective at one size.
 struct BenchRow {
   std::string collective;
-  std::string algorithm;  ///< or a peer: "gloo", "mpi tcp", "mpi shared memory", "python"
+  std::string algorithm;  ///< or a peer: "gloo", "mpi tcp", "mpi shared memory", "python"; or kCopies
   bool selected = false;  ///< what the student's function picks
   std::string transport;  ///< "gloo", "shm", "auto"; empty: a peer
   std::int64_t bytes = 0;
   int ranks = 0;
   double min_seconds = 0, median_seconds = 0, max_seconds = 0;  ///< of one call among several, one after the other
+  double switches = 0;           ///< of context, in one call among several, on the rank that has most: the median
   double alone_seconds = 0;      ///< of one call alone, after a barrier, until its last rank has returned: the median
   double bus_factor = 1;         ///< busbw over algbw
   std::uint64_t messages = 0;    ///< sent by the rank that sends most; 0 for a peer: not counted

@@ -15,6 +15,7 @@
 #include "a9_collectives/commands/peer_twins.h"
 #include "common/base/files.h"
 #include "common/bench/bench_blocks.h"
+#include "common/bench/context_switches.h"
 #include "common/bench/gloo_peer.h"
 #include "common/bench/own_core.h"
 #include "common/comm/communicator.h"
@@ -48,7 +49,8 @@ struct Contender {
   std::function<at::Tensor(const at::Tensor& input)> run;
   Twin* twin = nullptr;  ///< who runs it, if not this process
   double BenchRow::*ratio = nullptr;
-  std::vector<double> seconds, alone;  ///< of one call, by turn, in a block and alone
+  bool has_result = true;
+  std::vector<double> seconds, switches, alone;  ///< of one call, by turn, in a block and alone
 };
 
 double seconds_now() {
@@ -126,20 +128,35 @@ void line_up(PointToPoint& p2p) {
   }
 }
 
-/// The seconds of one call in a block of them, on this rank; not a number where a twin is lost.
-double timed(Contender& contender, const std::string& collective, const at::Tensor& input, std::int64_t bytes,
-             int calls) {
+/// Each rank writes once what it must get: a broadcast's source nothing.
+void add_copies(std::vector<Contender>& contenders, const Collective& collective, std::int64_t bytes,
+                Communicator& comm) {
+  Contender bound;
+  bound.name = kCopies;
+  bound.core = own_core(comm.rank(), comm.size());
+  bound.line_up = [&comm] { line_up(comm.point_to_point()); };
+  bound.has_result = false;
+  const bool gets_nothing = collective.name == "broadcast" && comm.rank() == 0;
+  const double must_get = gets_nothing ? 0 : collective.bus_factor(comm.size()) * static_cast<double>(bytes);
+  bound.run = [source = at::zeros({std::llround(must_get / 4)})](const at::Tensor&) { return source.clone(); };
+  contenders.push_back(std::move(bound));
+}
+
+/// The seconds of one call in a block of them, on this rank, and its context switches; not a number where a twin is lost.
+TwinAnswer timed(Contender& contender, const std::string& collective, const at::Tensor& input, std::int64_t bytes,
+                 int calls) {
   if (contender.twin != nullptr) {
     contender.twin->ask({collective, bytes, calls}, kTwinSeconds);
-    const std::optional<TwinAnswer> answer = contender.twin->answer();
-    return answer ? answer->seconds : std::nan("");
+    return contender.twin->answer().value_or(TwinAnswer{std::nan(""), 0, std::nan("")});
   }
   const SchedulingScope scope(contender.scheduling);
   const CoreScope core(contender.core);
   contender.line_up();
+  const std::int64_t switches = context_switches();
   const double start = seconds_now();
   for (int call = 0; call < calls; ++call) contender.run(input);
-  return (seconds_now() - start) / calls;
+  const double seconds = (seconds_now() - start) / calls;
+  return {seconds, 0, static_cast<double>(context_switches() - switches) / calls};
 }
 
 /// In each turn every contender runs a block of calls and one call alone. Each turn begins with another one.
@@ -148,19 +165,21 @@ void run_turns(std::vector<Contender>& contenders, const std::string& collective
   const int calls = calls_per_block(bytes);
   for (Contender& contender : contenders) {
     contender.seconds.clear();
+    contender.switches.clear();
     contender.alone.clear();
   }
   for (int turn = 0; turn < turns; ++turn) {
     for (std::size_t i = 0; i < contenders.size(); ++i) {
       Contender& contender = contenders[rotated(turn, i, contenders.size())];
       gloo.barrier();
-      const double seconds = timed(contender, collective, input, bytes, calls);
-      double alone = seconds;
+      const TwinAnswer block = timed(contender, collective, input, bytes, calls);
+      double alone = block.seconds;
       if (calls > 1) {
         gloo.barrier();
-        alone = timed(contender, collective, input, bytes, 1);
+        alone = timed(contender, collective, input, bytes, 1).seconds;
       }
-      contender.seconds.push_back(seconds);
+      contender.seconds.push_back(block.seconds);
+      contender.switches.push_back(block.switches);
       contender.alone.push_back(alone);
     }
   }
@@ -178,11 +197,12 @@ std::optional<BenchRow> row_of(Contender& contender, const Collective& collectiv
   row.bus_factor = collective.bus_factor(comm.size());
 
   // A call takes as long as its slowest rank.
-  const auto of_slowest_sorted = [&](const std::vector<double>& seconds) {
-    return std::get<0>(at::sort(std::get<0>(of_all_ranks(comm, seconds).max(0))));
+  const auto most_sorted = [&](const std::vector<double>& by_turn) {
+    return std::get<0>(at::sort(std::get<0>(of_all_ranks(comm, by_turn).max(0))));
   };
-  const at::Tensor times = of_slowest_sorted(contender.seconds);
-  const at::Tensor alone = of_slowest_sorted(contender.alone);
+  const at::Tensor times = most_sorted(contender.seconds);
+  const at::Tensor switches = most_sorted(contender.switches);
+  const at::Tensor alone = most_sorted(contender.alone);
   if (at::isnan(times).any().item().toBool() || at::isnan(alone).any().item().toBool()) {
     contender.twin->lose();
     return std::nullopt;
@@ -190,6 +210,7 @@ std::optional<BenchRow> row_of(Contender& contender, const Collective& collectiv
   row.min_seconds = times[0].item().toDouble();
   row.median_seconds = times[times.numel() / 2].item().toDouble();
   row.max_seconds = times[-1].item().toDouble();
+  row.switches = switches[switches.numel() / 2].item().toDouble();
   row.alone_seconds = alone[alone.numel() / 2].item().toDouble();
   if (contender.twin != nullptr) {
     contender.twin->ask({collective.name, bytes, 0}, kTwinSeconds);
@@ -202,6 +223,7 @@ std::optional<BenchRow> row_of(Contender& contender, const Collective& collectiv
     row.wrong = checked->wrong;
     return row;
   }
+  if (!contender.has_result) return row;
 
   const at::Tensor input = exact_values_for_rank({input_elements}, at::kFloat, kSeed, comm.rank());
   gloo.barrier();
@@ -247,6 +269,7 @@ std::vector<BenchRow> measure(const Collective& collective, const BenchRun& run,
   if (!run.fits) {
     add_gloo(contenders, collective.name, comm.size(), gloo.usual, GlooPeer::Scheduling::kUsual);
     add_gloo(contenders, collective.name, comm.size(), gloo.batch, GlooPeer::Scheduling::kBatch);
+    add_copies(contenders, collective, bytes, comm);
   }
   for (PeerTwins::PeerTwin& one : twins.all()) {
     if (one.twin.is_lost()) continue;

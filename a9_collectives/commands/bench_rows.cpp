@@ -15,7 +15,7 @@ namespace lab::a9 {
 namespace {
 
 /// Every picture has these in this order and in the same colours, even if some are missing.
-constexpr const char* kPeers[] = {"mpi tcp", "mpi shared memory", "gloo", "gloo batch", "python"};
+constexpr const char* kPeers[] = {"mpi tcp", "mpi shared memory", "gloo", "gloo batch", "python", kCopies};
 
 plot::Series& series_named(plot::Chart& chart, const std::string& name) {
   const auto found = std::find_if(chart.series.begin(), chart.series.end(),
@@ -109,6 +109,7 @@ std::vector<std::string> summary_lines(const std::vector<BenchRow>& rows) {
     };
   };
   all.push_back({"python", to_peer("python", &BenchRow::median_seconds), all_sizes});
+  all.push_back({fmt::format("{}, from 64 KiB", kCopies), to_peer(kCopies, &BenchRow::median_seconds), from_64_kib});
   for (const char* peer : {"gloo", "mpi tcp", "mpi shared memory"}) {
     const auto ratio = [of = to_peer(peer, &BenchRow::alone_seconds)](const BenchRow& row) {
       return row.collective == "broadcast" ? of(row) : 0.0;
@@ -130,21 +131,22 @@ std::vector<std::string> summary_lines(const std::vector<BenchRow>& rows) {
 
 std::string bench_header() {
   return fmt::format(
-      "{:>10} {:<14} {:<20} {:>10} {:>10} {:>10} {:>10} {:>8} {:>8} {:>9} {:>11} {:>6} {:>6} {:>6} {:>6} {:>6}\n"
-      "{:>10} {:<14} {:<20} {:>10} {:>10} {:>10} {:>10} {:>8} {:>8} {:>9} {:>11} {:>6} {:>6} {:>6} {:>6} {:>6}",
-      "bytes", "collective", "algorithm", "min", "median", "max", "alone", "algbw", "busbw", "messages", "bytes sent",
-      "rounds", "/gloo", "/mpi", "/mpi", "#wrong", "", "", "* selected", "us", "us", "us", "us", "GB/s", "GB/s",
-      "per rank", "per rank", "", "", "tcp", "shm", "");
+      "{:>10} {:<14} {:<20} {:>10} {:>10} {:>10} {:>10} {:>8} {:>8} {:>8} {:>9} {:>11} {:>6} {:>6} {:>6} {:>6} {:>6}\n"
+      "{:>10} {:<14} {:<20} {:>10} {:>10} {:>10} {:>10} {:>8} {:>8} {:>8} {:>9} {:>11} {:>6} {:>6} {:>6} {:>6} {:>6}",
+      "bytes", "collective", "algorithm", "min", "median", "max", "alone", "algbw", "busbw", "switches", "messages",
+      "bytes sent", "rounds", "/gloo", "/mpi", "/mpi", "#wrong", "", "", "* selected", "us", "us", "us", "us", "GB/s",
+      "GB/s", "per rank", "per rank", "per rank", "", "", "tcp", "shm", "");
 }
 
 std::string bench_line(const BenchRow& row) {
   const bool peer = row.is_peer();
   const auto count = [peer](std::uint64_t value) { return peer ? "-" : fmt::format("{}", value); };
   return fmt::format(
-      "{:>10} {:<14} {:<20} {:>10.1f} {:>10.1f} {:>10.1f} {:>10.1f} {:>8.3f} {:>8.3f} {:>9} {:>11} {:>6} {:>6} {:>6} "
-      "{:>6} {:>6}",
+      "{:>10} {:<14} {:<20} {:>10.1f} {:>10.1f} {:>10.1f} {:>10.1f} {:>8.3f} {:>8.3f} {:>8.2f} {:>9} {:>11} {:>6} "
+      "{:>6} "
+      "{:>6} {:>6} {:>6}",
       row.bytes, row.collective, (row.selected ? "* " : "  ") + row.algorithm, row.min_seconds * 1e6,
-      row.median_seconds * 1e6, row.max_seconds * 1e6, row.alone_seconds * 1e6, row.algbw(), row.busbw(),
+      row.median_seconds * 1e6, row.max_seconds * 1e6, row.alone_seconds * 1e6, row.algbw(), row.busbw(), row.switches,
       count(row.messages), count(row.bytes_sent), count(row.rounds), peer ? "-" : ratio_text(row.ratio_to_gloo),
       peer ? "-" : ratio_text(row.ratio_to_mpi), peer ? "-" : ratio_text(row.ratio_to_mpi_shared), row.wrong);
 }
@@ -162,6 +164,7 @@ std::string bench_json(const std::vector<BenchRow>& rows) {
                     {"median_seconds", row.median_seconds},
                     {"max_seconds", row.max_seconds},
                     {"alone_seconds", row.alone_seconds},
+                    {"context_switches", row.switches},
                     {"algbw", row.algbw()},
                     {"busbw", row.busbw()},
                     {"messages", row.messages},
@@ -190,6 +193,7 @@ std::vector<BenchRow> rows_of_json(const std::string& text) {
     row.median_seconds = json.at("median_seconds");
     row.max_seconds = json.at("max_seconds");
     row.alone_seconds = json.at("alone_seconds");
+    row.switches = json.at("context_switches");
     row.bus_factor = json.at("busbw").get<double>() / json.at("algbw").get<double>();
     row.messages = json.at("messages");
     row.bytes_sent = json.at("bytes_sent");

@@ -27,6 +27,7 @@ BenchRow ours(const std::string& algorithm, std::int64_t bytes, double seconds, 
   row.median_seconds = seconds;
   row.max_seconds = seconds * 2;
   row.alone_seconds = seconds * 3;
+  row.switches = 2.25;
   row.bus_factor = 1.5;
   row.messages = 6;
   row.bytes_sent = static_cast<std::uint64_t>(bytes) * 3 / 2;
@@ -56,13 +57,13 @@ TEST_CASE("table: a line has a word under every heading; a peer has dashes for w
   row.ratio_to_gloo = 1.25;
   row.wrong = 7;
   CHECK(words(bench_line(row)) == std::vector<std::string>{"4096", "allreduce", "*", "ring", "10.0", "20.0", "40.0",
-                                                           "60.0", "0.205", "0.307", "6", "6144", "6", "1.25", "-", "-",
-                                                           "7"});
+                                                           "60.0", "0.205", "0.307", "2.25", "6", "6144", "6", "1.25",
+                                                           "-", "-", "7"});
   row.selected = false;
   CHECK(words(bench_line(row))[2] == "ring");
   CHECK(words(bench_line(peer("gloo", 4096, 20e-6))) ==
-        std::vector<std::string>{"4096", "allreduce", "gloo", "10.0", "20.0", "40.0", "60.0", "0.205", "0.307", "-",
-                                 "-", "-", "-", "-", "-", "0"});
+        std::vector<std::string>{"4096", "allreduce", "gloo", "10.0", "20.0", "40.0", "60.0", "0.205", "0.307", "2.25",
+                                 "-", "-", "-", "-", "-", "-", "0"});
   const std::string header = bench_header();
   CHECK(bench_line(row).size() == header.find('\n'));
   CHECK(bench_line(peer("mpi shared memory", std::int64_t{1} << 30, 0.1)).size() == header.find('\n'));
@@ -73,12 +74,29 @@ TEST_CASE("JSON: every key that readers need; null for the ratio to a missing pe
   row.ratio_to_gloo = 1.25;
   const auto json = nlohmann::json::parse(bench_json({row}));
   REQUIRE(json.size() == 1);
-  for (const char* key : {"collective", "algorithm", "selected", "bytes", "ranks", "min_seconds", "median_seconds",
-                          "max_seconds", "alone_seconds", "algbw", "busbw", "messages", "bytes_sent", "rounds",
-                          "ratio_to_gloo", "ratio_to_mpi", "ratio_to_mpi_shared_memory", "wrong", "transport"}) {
+  for (const char* key : {"collective",
+                          "algorithm",
+                          "selected",
+                          "bytes",
+                          "ranks",
+                          "min_seconds",
+                          "median_seconds",
+                          "max_seconds",
+                          "alone_seconds",
+                          "algbw",
+                          "busbw",
+                          "messages",
+                          "bytes_sent",
+                          "rounds",
+                          "ratio_to_gloo",
+                          "ratio_to_mpi",
+                          "ratio_to_mpi_shared_memory",
+                          "wrong",
+                          "transport",
+                          "context_switches"}) {
     CHECK_MESSAGE(json[0].contains(key), key);
   }
-  CHECK(json[0].size() == 19);
+  CHECK(json[0].size() == 20);
   CHECK(json[0]["ratio_to_gloo"] == 1.25);
   CHECK(json[0]["ratio_to_mpi"].is_null());
   CHECK(json[0]["ratio_to_mpi_shared_memory"].is_null());
@@ -96,6 +114,7 @@ TEST_CASE("JSON: rows survive a round trip") {
   REQUIRE(back.size() == 2);
   CHECK(back[0].median_seconds == row.median_seconds);
   CHECK(back[0].alone_seconds == row.alone_seconds);
+  CHECK(back[0].switches == 2.25);
   CHECK(back[0].busbw() == doctest::Approx(row.busbw()));
   CHECK(back[0].ratio_to_mpi_shared == 0.3);
   CHECK(back[0].transport == "shm");

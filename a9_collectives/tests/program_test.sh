@@ -79,7 +79,7 @@ run "$program" --transport tcp; refuses "a transport that is not there" 2 "--tra
 
 # The benchmark, small.
 run "$program" bench --transport shm --nproc 2 --collective allreduce --max-bytes 4KiB --turns 3 --no-mpi --no-python --json "$scratch/bench.json"
-verdict "$([[ $code == 0 && $(grep -c '"selected": true' "$scratch/bench.json") == 2 && $(grep -c '"wrong": 0' "$scratch/bench.json") == 16 ]]; echo $?)" "bench measures each algorithm and Gloo at each size, and finds nothing wrong"
+verdict "$([[ $code == 0 && $(grep -c '"selected": true' "$scratch/bench.json") == 2 && $(grep -c '"wrong": 0' "$scratch/bench.json") == 18 ]]; echo $?)" "bench measures each algorithm, Gloo and the copies at each size, and finds nothing wrong"
 run "$program" bench --nproc 3 --collective all_to_all --max-bytes 4KiB --turns 1 --fit "$scratch/tables"
 verdict "$([[ $code == 0 && $(grep -cE '^ +\{[23], kAnySize, "(direct|pairwise|bruck)"\},$' "$scratch/tables") == 2 && $(grep -cE ' gloo( batch)? ' "$scratch/out") == 0 ]]; echo $?)" "bench --fit writes a table of the algorithms alone, for each number of ranks"
 run "$program" bench --nproc 2 --collective broadcast --max-bytes 1KiB --turns 1 --fit "$scratch/tables"

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "common/bench/context_switches.h"
 #include "common/bench/own_core.h"
 #include "common/bench/twin.h"
 #include "common/cli/app.h"
@@ -126,12 +127,14 @@ class Measured {
 
   TwinAnswer timed(int calls) {
     MPI_Barrier(MPI_COMM_WORLD);
+    const std::int64_t switches = context_switches();
     const double start = MPI_Wtime();
     for (int call = 0; call < calls; ++call) {
       Result result(num_results());
       collective_.call(input_, result.data(), part_);
     }
-    return {(MPI_Wtime() - start) / calls, 0};
+    const double seconds = (MPI_Wtime() - start) / calls;
+    return {seconds, 0, static_cast<double>(context_switches() - switches) / calls};
   }
 
   TwinAnswer checked() {

@@ -79,7 +79,7 @@ std::optional<TwinAnswer> Twin::answer() {
   if (is_lost_) return std::nullopt;
   TwinAnswer answer;
   std::istringstream text(line().value_or(""));
-  is_lost_ = !(text >> answer.seconds >> answer.wrong);
+  is_lost_ = !(text >> answer.seconds >> answer.wrong >> answer.switches);
   return is_lost_ ? std::nullopt : std::optional(answer);
 }
 
@@ -98,7 +98,7 @@ void serve_as_twin(const std::string& folder, const std::string& name, int rank,
     const std::optional<std::string> request = read_line(connection.get(), received, never);
     if (!request || !(std::istringstream(*request) >> block.collective >> block.bytes >> block.calls)) return;
     const TwinAnswer answer = run(block);
-    is_heard = say(fmt::format("{:.9e} {}", answer.seconds, answer.wrong));
+    is_heard = say(fmt::format("{:.9e} {} {:.9e}", answer.seconds, answer.wrong, answer.switches));
   }
 }
 

@@ -22,6 +22,7 @@ struct TwinBlock {
 struct TwinAnswer {
   double seconds = 0;      ///< of one call, on this rank
   std::int64_t wrong = 0;  ///< elements over all ranks, where the result was checked
+  double switches = 0;     ///< of context, in one call, on this rank
 };
 
 /// The rank's side.

@@ -21,7 +21,7 @@ TEST_CASE("a twin answers each block, until its rank is gone") {
     twin = std::thread([&] {
       serve_as_twin(directory.path(), "mpi tcp", 3, "Open MPI v4", [&](const TwinBlock& block) {
         heard += block.collective + " " + std::to_string(block.bytes) + " " + std::to_string(block.calls) + ";";
-        return TwinAnswer{block.calls / 8.0, block.bytes};
+        return TwinAnswer{block.calls / 8.0, block.bytes, block.calls / 16.0};
       });
     });
     for (const int calls : {2, 0}) {
@@ -30,6 +30,7 @@ TEST_CASE("a twin answers each block, until its rank is gone") {
       REQUIRE(answer);
       CHECK(answer->seconds == calls / 8.0);
       CHECK(answer->wrong == std::int64_t{1} << 32);
+      CHECK(answer->switches == calls / 16.0);
     }
     CHECK(asked.library() == "Open MPI v4");
   }
