@@ -2,6 +2,12 @@
 # honoured. The releases are those of Debian's archive; see parts.cmake.
 include(parts)
 
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  lab_note_part(clang ok "${CMAKE_CXX_COMPILER}, version ${CMAKE_CXX_COMPILER_VERSION}")
+else()
+  lab_note_part(clang off "no version 16 or newer; ${CMAKE_CXX_COMPILER} compiles in its place, more slowly")
+endif()
+
 find_package(Threads REQUIRED)
 include(CheckCXXSourceCompiles)
 if(NOT LAB_ONLY_CHECK_LOG)
@@ -23,15 +29,26 @@ lab_part(cli11 HEADER CLI/CLI.hpp
   INCLUDE include)
 
 # libbacktrace, which finds the source line of a call: optional. It is part of Debian's g++ (libgcc-12-dev), header and
-# library, so there is no package to name.
+# library, so there is no package to name. The header lies among g++'s own, which are not for clang: so it is copied.
+execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=libbacktrace.a
+  OUTPUT_VARIABLE backtrace_header OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+get_filename_component(backtrace_header "${backtrace_header}" DIRECTORY)
+set(backtrace_header "${backtrace_header}/include/backtrace.h")
+set(backtrace_folder "${PROJECT_BINARY_DIR}/backtrace")
+if(EXISTS "${backtrace_header}")
+  file(COPY "${backtrace_header}" DESTINATION "${backtrace_folder}")
+endif()
 set(CMAKE_REQUIRED_LIBRARIES backtrace)
+set(CMAKE_REQUIRED_INCLUDES "${backtrace_folder}")
 check_cxx_source_compiles("#include <backtrace.h>
   int main() { return backtrace_create_state(nullptr, 1, nullptr, nullptr) == nullptr; }" LAB_HAS_BACKTRACE)
 unset(CMAKE_REQUIRED_LIBRARIES)
+unset(CMAKE_REQUIRED_INCLUDES)
 add_library(lab_backtrace INTERFACE)
 add_library(lab::backtrace ALIAS lab_backtrace)
 if(LAB_HAS_BACKTRACE)
   target_link_libraries(lab_backtrace INTERFACE backtrace)
+  target_include_directories(lab_backtrace SYSTEM INTERFACE "${backtrace_folder}")
 else()
   message(STATUS "libbacktrace was not found (g++ has it): an exception in student code is reported without its line")
 endif()

@@ -12,6 +12,10 @@ function(lab_precompiled_header name)
   target_precompile_headers(lab_pch_${name} PRIVATE ${ARG_HEADERS})
   # Units with line tables can only use a precompiled header that has them, too; the others can use either.
   target_compile_options(lab_pch_${name} PRIVATE ${LAB_LINE_TABLES})
+  if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    # Else one that ccache keeps is of no use to a fresh checkout, whose headers are younger.
+    target_compile_options(lab_pch_${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
 endfunction()
 
 # In the release preset, up to 24 files are compiled as one, and up to eight of tests, which saves time. Not the

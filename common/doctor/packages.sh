@@ -12,7 +12,17 @@ parts() {
     BEGIN { split("part for program apt dnf pacman conda spack", names); for (i in names) place[names[i]] = i }
     /^#/ || NF < 8 { next }
     (index(wanted, " " $1 " ") || index(wanted, " " $2 " ")) && $place[column] != "-" { print $place[column] }
-  ' "$root/common/doctor/packages.txt"
+  ' "$root/common/doctor/packages.txt" | while IFS='|' read -r -a names; do best_name "${names[@]}"; done
+}
+
+# best_name NAME...: the first of several packages that apt knows of; else one that is installed; else the first.
+best_name() {
+  local name
+  if [[ $# != 1 ]]; then
+    for name; do ! apt-cache show "$name" >/dev/null 2>&1 || { echo "$name"; return; }; done
+    for name; do [[ $(not_installed "$name") ]] || { echo "$name"; return; }; done
+  fi
+  echo "$1"
 }
 
 # sudo_word: what a user types before a command that needs root.
@@ -55,15 +65,20 @@ die_of_missing() {
   exit 2
 }
 
+# missing_packages GROUP|PART...: Debian's. A LibTorch from elsewhere brings its BLAS, and gets its own Gloo.
+missing_packages() {
+  local elsewhere=''
+  [[ ! $(libtorch_elsewhere) ]] || elsewhere=$(parts apt torch blas gloo)
+  not_installed $(parts apt "$@") | grep -vxF -- "${elsewhere:- }" || true
+}
+
 # ensure GROUP|PART...: installs what is missing, if it may. Otherwise only the tools that building begins with are looked
 # for; CMake tries everything else.
 ensure() {
   local wanted=("$@") missing=() become=() part program
   [[ $1 != build ]] || wanted=(check-log judge "$@")
   if may_install; then
-    mapfile -t missing < <(not_installed $(parts apt "${wanted[@]}" optional))
-    # A LibTorch from elsewhere brings its BLAS, and gets its own Gloo.
-    [[ ! $(libtorch_elsewhere) ]] || mapfile -t missing < <(printf '%s\n' "${missing[@]}" | grep -vxE "$(parts apt torch blas gloo | paste -sd '|')|^$")
+    mapfile -t missing < <(missing_packages "${wanted[@]}" optional)
   else
     for part in g++ cmake ninja; do
       program=$(parts program "$part")
@@ -76,9 +91,10 @@ ensure() {
   local log=$root/build/packages.log start=$SECONDS
   mkdir -p -- "$root/build"
   say "installing missing packages (output of apt-get: $log):"
-  say "  $(sudo_word)apt-get install -y --no-install-recommends ${missing[*]}"
   "${become[@]}" apt-get update </dev/null >"$log" 2>&1 || {
     tail -n 5 -- "$log" >&2; die "apt-get update failed: see $log; without root: ./lab help prefix"; }
+  mapfile -t missing < <(missing_packages "${wanted[@]}" optional)  # their names, now that apt knows which there are
+  say "  $(sudo_word)apt-get install -y --no-install-recommends ${missing[*]}"
   "${become[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends \
     "${missing[@]}" </dev/null >>"$log" 2>&1 || { tail -n 5 -- "$log" >&2; die "apt-get install failed: see $log"; }
   say "packages installed in $((SECONDS - start)) s"

@@ -6,13 +6,13 @@
 namespace lab::grading {
 
 std::string judging_part(const Rubric& rubric) {
-  using Json = nlohmann::json;
-  Json tasks = Json::array();
+  nlohmann::json tasks = nlohmann::json::array();
   for (const RubricTask& task : rubric.tasks)
     tasks.push_back({task.id, task.file, task.needs, task.stand_in, task.judges_cost_of});
   const RubricJudging& judging = rubric.judging;
-  return Json({tasks, judging.ranks.value_or(std::vector<int>()), judging.cheap_ranks.value_or(std::vector<int>()),
-               judging.stall_seconds, judging.budget_seconds, rubric.hand_in.sources, rubric.hand_in.answers})
+  return nlohmann::json({tasks, judging.ranks.value_or(std::vector<int>()),
+                         judging.cheap_ranks.value_or(std::vector<int>()), judging.stall_seconds,
+                         judging.budget_seconds, rubric.hand_in.sources, rubric.hand_in.answers})
       .dump();
 }
 

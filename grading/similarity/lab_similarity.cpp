@@ -25,9 +25,9 @@ LabSimilarity compare_lab(const std::string& lab, const std::vector<StudentCode>
 }
 
 std::string shown_student(const PlannedHandIn& hand_in) {
-  constexpr std::size_t kMostBytes = 100;
+  constexpr std::size_t kLongestName = 100;
   const std::string name = to_text(hand_in.identity);
-  return one_line(safe_text(name.empty() ? hand_in.who : name, kMostBytes));
+  return one_line(safe_text(name.empty() ? hand_in.who : name, kLongestName));
 }
 
 std::string shown_place(const ComparedCode& code, CodePlace begin, std::size_t num_tokens) {

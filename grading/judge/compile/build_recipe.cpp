@@ -111,19 +111,27 @@ void add_link_command(BuildRecipe& recipe, const std::string& program) {
   recipe.of_checks = symbols_of(recipe.folder, libraries);
 }
 
-/// What the precompiled header of a command was made from. Nothing where the compiler is not told of one as g++ is.
+/// What the precompiled header of a command was made from.
 std::set<std::string> precompiled_by(const std::string& build_folder, const std::vector<std::string>& command) {
-  const auto option = std::find(command.begin(), command.end(), "-include");
-  const std::string prefix = build_folder + "/";
-  if (option == command.end() || option + 1 == command.end() || (option + 1)->rfind(prefix, 0) != 0) return {};
+  const std::string header = precompiled_header_of(command), prefix = build_folder + "/";
+  if (header.rfind(prefix, 0) != 0) return {};
   std::set<std::string> files;
-  for (const std::string& line :
-       lines_of(ask_ninja(build_folder, "deps", (option + 1)->substr(prefix.size()) + ".gch")))
+  for (const std::string& line : lines_of(ask_ninja(build_folder, "deps", header.substr(prefix.size()))))
     if (line.rfind("    ", 0) == 0) files.emplace(without_line_break(line).substr(4));
   return files;
 }
 
 }  // namespace
+
+std::string precompiled_header_of(const std::vector<std::string>& command) {
+  const std::string name = "/cmake_pch.hxx";
+  std::string by_gcc;
+  for (const std::string& argument : command) {
+    if (ends_with(argument, name + ".pch")) return argument;
+    if (ends_with(argument, name)) by_gcc = argument + ".gch";
+  }
+  return by_gcc;
+}
 
 const StudentSource* BuildRecipe::find(const std::string& name) const {
   const auto found =

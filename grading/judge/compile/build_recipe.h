@@ -36,6 +36,10 @@ struct BuildRecipe {
   const StudentSource* find(const std::string& name) const;
 };
 
+/// The file of the precompiled header that a compiler's command names; empty: none.
+/// Example   g++ -include /b/cmake_pch.hxx ...: "/b/cmake_pch.hxx.gch";  of clang: "/b/cmake_pch.hxx.pch"
+std::string precompiled_header_of(const std::vector<std::string>& command);
+
 /// Folders outside the system's own from which a build folder takes headers and libraries of others: prefixes, releases
 /// that it compiles itself, and empty libraries in the place of unused ones.
 std::vector<std::string> foreign_folders(const std::string& build_folder);

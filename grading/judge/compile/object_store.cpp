@@ -35,12 +35,10 @@ std::string surroundings_of(const BuildRecipe& recipe) {
     }
   }
   for (const StudentSource& source : recipe.sources) {
-    for (const std::string& argument : source.compile) {
-      if (std::filesystem::path(argument).filename() != "cmake_pch.hxx" || !std::filesystem::exists(argument + ".gch"))
-        continue;
-      const auto made = std::filesystem::last_write_time(argument + ".gch").time_since_epoch().count();
-      stamps.insert(fmt::format("{} {}", argument, made));
-    }
+    const std::string header = precompiled_header_of(source.compile);
+    if (!std::filesystem::exists(header)) continue;
+    const auto made = std::filesystem::last_write_time(header).time_since_epoch().count();
+    stamps.insert(fmt::format("{} {}", header, made));
   }
   return hash_of(fmt::format("{}", fmt::join(stamps, "\n")));
 }

@@ -69,6 +69,11 @@ constexpr std::initializer_list<const char*> kForRanks = {
     "clock_gettime", "clock_getres", "gettimeofday", "time", "nanosleep", "clock_nanosleep", "getrandom", "uname",
     "sysinfo", "getrusage", "times", "getuid", "geteuid", "getgid", "getegid"};
 
+/// A call's argument, counted from 0: libseccomp's macro is C.
+scmp_arg_cmp argument(unsigned place, scmp_compare how, scmp_datum_t value, scmp_datum_t masked = 0) {
+  return {place, how, value, masked};
+}
+
 struct Filter {
   std::unique_ptr<void, void (*)(scmp_filter_ctx)> context;
 
@@ -100,15 +105,15 @@ Filter deny_list(FilterKind kind) {
   if (kind == FilterKind::kFirst) {
     for (const char* name : kForTools) filter.rule(kRefused, name);
     for (const std::uint64_t writes : {O_WRONLY, O_RDWR, O_CREAT}) {
-      filter.rule(kRefused, "open", {SCMP_A1(SCMP_CMP_MASKED_EQ, writes, writes)});
-      filter.rule(kRefused, "openat", {SCMP_A2(SCMP_CMP_MASKED_EQ, writes, writes)});
+      filter.rule(kRefused, "open", {argument(1, SCMP_CMP_MASKED_EQ, writes, writes)});
+      filter.rule(kRefused, "openat", {argument(2, SCMP_CMP_MASKED_EQ, writes, writes)});
     }
     constexpr std::uint64_t kSharedMemory = MAP_SHARED | MAP_ANONYMOUS;
     for (const char* name : {"mmap", "mmap2"})
-      filter.rule(kRefused, name, {SCMP_A3(SCMP_CMP_MASKED_EQ, kSharedMemory, kSharedMemory)});
+      filter.rule(kRefused, name, {argument(3, SCMP_CMP_MASKED_EQ, kSharedMemory, kSharedMemory)});
   }
   for (std::uint64_t bit = 1; bit != 0 && bit <= kNewNamespaces; bit <<= 1) {
-    if ((kNewNamespaces & bit) != 0) filter.rule(kRefused, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, bit, bit)});
+    if ((kNewNamespaces & bit) != 0) filter.rule(kRefused, "clone", {argument(0, SCMP_CMP_MASKED_EQ, bit, bit)});
   }
   filter.rule(SCMP_ACT_ERRNO(ENOSYS), "clone3");  // its flags are in memory; the C library then uses clone
   return filter;
@@ -118,14 +123,14 @@ Filter allow_list() {
   Filter filter(kRefused);
   for (const char* name : kForRanks) filter.rule(SCMP_ACT_ALLOW, name);
   filter.rule(SCMP_ACT_ERRNO(ENOSYS), "clone3");
-  filter.rule(SCMP_ACT_ALLOW, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | kNewNamespaces, CLONE_THREAD)});
+  filter.rule(SCMP_ACT_ALLOW, "clone", {argument(0, SCMP_CMP_MASKED_EQ, CLONE_THREAD | kNewNamespaces, CLONE_THREAD)});
   for (const char* name : {"mmap", "mmap2", "mprotect"})
-    filter.rule(SCMP_ACT_ALLOW, name, {SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)});
-  filter.rule(SCMP_ACT_ALLOW, "tgkill", {SCMP_A0(SCMP_CMP_EQ, kOwnProcess)});  // abort()
-  filter.rule(SCMP_ACT_ALLOW, "prctl", {SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME)});
-  filter.rule(SCMP_ACT_ALLOW, "prlimit64", {SCMP_A0(SCMP_CMP_EQ, 0), SCMP_A2(SCMP_CMP_EQ, 0)});  // only asks
+    filter.rule(SCMP_ACT_ALLOW, name, {argument(2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)});
+  filter.rule(SCMP_ACT_ALLOW, "tgkill", {argument(0, SCMP_CMP_EQ, kOwnProcess)});  // abort()
+  filter.rule(SCMP_ACT_ALLOW, "prctl", {argument(0, SCMP_CMP_EQ, PR_SET_NAME)});
+  filter.rule(SCMP_ACT_ALLOW, "prlimit64", {argument(0, SCMP_CMP_EQ, 0), argument(2, SCMP_CMP_EQ, 0)});  // only asks
   for (const int command : {F_GETFL, F_GETFD})
-    filter.rule(SCMP_ACT_ALLOW, "fcntl", {SCMP_A1(SCMP_CMP_EQ, static_cast<scmp_datum_t>(command))});
+    filter.rule(SCMP_ACT_ALLOW, "fcntl", {argument(1, SCMP_CMP_EQ, static_cast<scmp_datum_t>(command))});
   return filter;
 }
 

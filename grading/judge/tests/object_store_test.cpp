@@ -17,7 +17,8 @@ struct SmallLab {
   launch::RunDirectory tree;
   Sandbox sandbox = Sandbox::detect(false);  ///< the test's script writes outside of its folder
 
-  std::map<std::string, CompiledSource> compile(const std::string& script) const {
+  std::map<std::string, CompiledSource> compile(const std::string& script,
+                                                const std::vector<std::string>& options = {}) const {
     for (const char* folder : {"/common", "/lab", "/build/CMakeFiles"})
       std::filesystem::create_directories(tree.path() + folder);
     StudentSource source;
@@ -25,6 +26,7 @@ struct SmallLab {
     const std::string compiler = tree.path() + "/build/CMakeFiles/compiler" + std::to_string(script.size());
     std::ofstream(compiler) << "echo called >>" << calls() << "\n" << script << "\n";
     source.compile = {"sh", compiler, kSourcePlace, kObjectPlace};
+    source.compile.insert(source.compile.end(), options.begin(), options.end());
     BuildRecipe recipe;
     recipe.lab = "lab";
     recipe.root = tree.path();
@@ -45,6 +47,24 @@ TEST_CASE("an object, or what the compiler said of the file, is kept and not mad
     CHECK(wrong.errors == "error: expected\n");
   }
   CHECK(read_file(lab.calls()) == "called\ncalled\n");
+}
+
+TEST_CASE("an object is made anew once its precompiled header was: g++'s or clang's") {
+  const SmallLab lab;
+  const std::string header = lab.tree.path() + "/cmake_pch.hxx";
+  const auto now = std::filesystem::file_time_type::clock::now();
+  const auto compile = [&](const std::vector<std::string>& options, const std::string& made, int hours_ago) {
+    std::ofstream(made) << "made";
+    std::filesystem::last_write_time(made, now - std::chrono::hours(hours_ago));
+    lab.compile("cp $1 $2", options);
+  };
+  const std::vector<std::string> gcc = {"-include", header};
+  const std::vector<std::string> clang = {"-Xclang", "-include-pch", "-Xclang", header + ".pch",
+                                          "-Xclang", "-include",     "-Xclang", header};
+  for (const int hours_ago : {2, 2, 1}) compile(gcc, header + ".gch", hours_ago);
+  CHECK(read_file(lab.calls()) == "called\ncalled\n");
+  for (const int hours_ago : {2, 2, 1}) compile(clang, header + ".pch", hours_ago);
+  CHECK(read_file(lab.calls()) == "called\ncalled\ncalled\ncalled\n");
 }
 
 TEST_CASE("entries that were not used for a month are removed") {
