@@ -14,8 +14,9 @@ set(LAB_LINE_TABLES -g1)
 # In every preset, too: a request that is dropped without a wait (comm/point_to_point.h) must not compile.
 set(LAB_STUDENT_OPTIONS ${LAB_LINE_TABLES} -Werror=unused-result)
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
-  # The errors of one file must not hide those of another, where the judge compiles several at a time.
-  list(APPEND LAB_STUDENT_OPTIONS -ferror-limit=0)
+  # The errors of one file must not hide those of another, where the judge compiles several at a time. And a student's
+  # function that ends with a call must be on the stack during it: else its line would be unknown.
+  list(APPEND LAB_STUDENT_OPTIONS -ferror-limit=0 -fno-optimize-sibling-calls)
 endif()
 
 option(LAB_WERROR "Treat warnings as errors" OFF)
