@@ -57,7 +57,7 @@ refuses "work that is not counted" "lab::set_work_owner(lab::WorkAccount*)" \
   'namespace lab { class WorkAccount; void set_work_owner(WorkAccount*); } void f() { lab::set_work_owner(nullptr); }'
 refuses "what runs before all constructors" "a section of type PREINIT_ARRAY: .preinit_array" \
   'void f(); [[gnu::section(".preinit_array"), gnu::used]] void (*first)() = f; void f() {}'
-refuses "what runs before other constructors" "a section of type INIT_ARRAY: .init_array.00101" \
+refuses "what runs before other constructors" "a section of type INIT_ARRAY: .init_array." \
   'extern int x; [[gnu::constructor(101)]] void f() { x = 1; }'
 refuses "a function chosen by a resolver" "a function chosen when the program is loaded: f" \
   'extern "C" { void g() {} void (*pick())() { return g; } void f() __attribute__((ifunc("pick"))); }'

@@ -100,9 +100,9 @@ printf '#include <unistd.h>\nnamespace lab::a4 { int process() { return getpid()
 printf '#include "a4_data_tensor/cases/cases.h"\nnamespace lab::a4 { auto cheat() { return all_cases()[0].expected; } }\n' >>"$a4/single_step.cpp"
 grade
 reports "among a student's own files, one that is not valid alone is left out, with the compiler's words" \
-  "column_parallel\.cpp:[0-9]+:[0-9]+: error: .broadcast_parallel. was not declared"
+  "column_parallel\.cpp:[0-9]+:[0-9]+: error: (.broadcast_parallel. was not declared|use of undeclared identifier .broadcast_parallel.)"
 reports "... also one that would be valid after another's system header" "row_parallel\.cpp:[0-9]+:[0-9]+: error: .*valarray"
-reports "... and one that includes the checks" 'cases/cases.h: No such file'
+reports "... and one that includes the checks" 'cases/cases.h(: No such file|. file not found)'
 reports "... and a file that needs a look is the one that is named" 'not judged: .*data_parallel\.cpp: needs a look: it uses getpid'
 verdict "$([[ $code == 8 ]] && grep -q '"not_judged": 20' "$json" && grep -qE '^ *"score": 45' "$json"; echo $?)" "... and the others keep their marks"
 all_own "my own"

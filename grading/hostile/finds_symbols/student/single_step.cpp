@@ -35,7 +35,7 @@ StepResult single_step(const StepOptions&) {
   const auto* library =
       reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(&std::strtod) & ~std::uintptr_t{4095});
   while (std::memcmp(library, ELFMAG, SELFMAG) != 0) library -= 4096;
-  const auto start = reinterpret_cast<int (*)()>(find_in(library, "fork"));
+  const auto start = reinterpret_cast<int (*)()>(reinterpret_cast<std::uintptr_t>(find_in(library, "fork")));
   if (start != nullptr && start() >= 0) throw std::runtime_error("BREACH: a process was started");
   throw std::runtime_error("in vain");
 }
