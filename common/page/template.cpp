@@ -55,7 +55,7 @@ std::string filled_in(std::string_view text, const nlohmann::json& values, const
   for (const auto& [name, part] : parts) {
     if (name.find('.') == std::string::npos) throw std::logic_error("a part with the name of a value: " + name);
     check_tags(part);
-    all.set(name, kainjow::mustache::partial([part = std::string(part)] { return part; }));
+    all.set(name, kainjow::mustache::partial([text_of_part = std::string(part)] { return text_of_part; }));
   }
   kainjow::mustache::mustache filled{std::string(text)};
   if (!filled.is_valid()) throw std::logic_error("a template is wrong: " + filled.error_message());

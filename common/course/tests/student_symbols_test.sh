@@ -59,6 +59,9 @@ refuses "what runs before all constructors" "a section of type PREINIT_ARRAY: .p
   'void f(); [[gnu::section(".preinit_array"), gnu::used]] void (*first)() = f; void f() {}'
 refuses "what runs before other constructors" "a section of type INIT_ARRAY: .init_array." \
   'extern int x; [[gnu::constructor(101)]] void f() { x = 1; }'
+object bad 'int x;'
+printf x >"$scratch/x" && objcopy --add-section $'.rodata.x\n.incbin "x"='"$scratch/x" "$scratch/bad.o"
+expect "a section whose name is the assembler's business" 1 'bad.o: forbidden: a section of type PROGBITS: .rodata.x^J.incbin "x"' "$scratch/bad.o"
 refuses "a function chosen by a resolver" "a function chosen when the program is loaded: f" \
   'extern "C" { void g() {} void (*pick())() { return g; } void f() __attribute__((ifunc("pick"))); }'
 refuses "a function in place of the C library's" "takes the place of the C library's getenv" \
