@@ -15,10 +15,11 @@ parts() {
   ' "$root/common/doctor/packages.txt" | while IFS='|' read -r -a names; do best_name "${names[@]}"; done
 }
 
-# best_name NAME...: the first of several packages that apt knows of; else one that is installed; else the first.
+# best_name NAME...: of several packages the first, if it is installed; else the first that apt knows of, which takes apt a
+# second; else one that is installed; else the first.
 best_name() {
   local name
-  if [[ $# != 1 ]]; then
+  if [[ $# != 1 && $(not_installed "$1") ]]; then
     for name; do ! apt-cache show "$name" >/dev/null 2>&1 || { echo "$name"; return; }; done
     for name; do [[ $(not_installed "$name") ]] || { echo "$name"; return; }; done
   fi
