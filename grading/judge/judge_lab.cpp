@@ -193,18 +193,22 @@ BuiltSubmission built(StudentBuild build, const Sandbox& sandbox) {
   return submission;
 }
 
-/// Without files that end it before main(); each file is tried alone among stubs.
+/// Without files that end it before main(), or lack what the lab calls; each file is tried alone among stubs.
 BuiltSubmission build_that_starts(const StudentBuilder& builder, const Sandbox& sandbox, double stall_seconds,
                                   const std::map<std::string, std::string>& texts) {
   BuiltSubmission whole = built(builder.build(texts), sandbox);
   const auto does_start = [&](const BuiltSubmission& one) { return one.server && starts(*one.server, stall_seconds); };
   if (whole.build.changed.empty() || does_start(whole)) return whole;
   std::set<std::string> harmful;
+  std::map<std::string, std::string> reasons;
   for (const std::string& name : whole.build.changed) {
-    if (!does_start(built(builder.build({{name, texts.at(name)}}), sandbox))) harmful.insert(name);
+    const BuiltSubmission alone = built(builder.build({{name, texts.at(name)}}), sandbox);
+    if (does_start(alone)) continue;
+    harmful.insert(name);
+    reasons[name] = alone.server ? "it ends the program before it starts" : alone.build.not_linked;
   }
   whole = built(builder.build(texts, {}, harmful), sandbox);
-  for (const std::string& name : harmful) whole.build.replaced[name] = "it ends the program before it starts";
+  for (const auto& [name, reason] : reasons) whole.build.replaced[name] = reason;
   return whole;
 }
 

@@ -305,7 +305,10 @@ StudentBuild StudentBuilder::build(const std::map<std::string, std::string>& tex
       result.changed.erase(name);
       stubs.insert(name);
     }
-    if (stubs.empty()) return result;  // no file can be blamed
+    if (stubs.empty()) {
+      result.not_linked = "it cannot be linked:\n" + first_errors(errors);
+      return result;
+    }
     add_stubs(stubs, objects);
     result.stubs.insert(stubs.begin(), stubs.end());
   }

@@ -19,6 +19,7 @@ namespace lab::grading {
 struct StudentBuild {
   std::shared_ptr<launch::RunDirectory> folder;  ///< holds the program as long as it is needed
   std::string program;                           ///< empty if there is none
+  std::string not_linked;                        ///< why there is none: what the linker said, which blames no file
   std::map<std::string, std::string> replaced;   ///< file -> why it was replaced by its stub
   /// Those of the replaced that may be fine: somebody has to look at these symbols of theirs first.
   std::map<std::string, std::set<std::string>> needs_look;

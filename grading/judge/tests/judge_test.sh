@@ -122,6 +122,12 @@ grade
 reports "a file that ends the program before it starts is left out and named" 'row_parallel.cpp.*before it starts'
 reports "and so is code that calls the checks" 'belongs to the checks'
 scores "... and the others keep their marks" a4_data_tensor 80
+submit a4_data_tensor
+sed -i 's/StepResult single_step(/StepResult another_step(/' "$a4/single_step.cpp"
+grade
+reports "a file without the function that the lab calls is left out, with the linker's words" 'single_step\.cpp: it cannot be linked'
+reports "... which name it" 'undefined (symbol|reference to).*single_step'
+scores "... and the others keep their marks" a4_data_tensor 105
 
 on_two_sizes a9_collectives
 
