@@ -131,7 +131,31 @@ by_name() {
 # What has no symbol. Each prints a line for each offence in FILE...; all files are searched at once first, since they
 # rarely have any.
 system_calls() {
-  objdump -d --no-show-raw-insn "$@" | grep -E '^ *[0-9a-f]+:\s+(syscall|sysenter|svc\s|int +\$0x80)' | tr -s '\t ' ' '
+  local file files=()
+  for file; do ! may_call_system "$file" || files+=("$file"); done
+  [[ ${#files[@]} != 0 ]] || return 0
+  objdump -d --no-show-raw-insn "${files[@]}" | grep -E '^ *[0-9a-f]+:\s+(syscall|sysenter|svc\s|int +\$0x80)' |
+    tr -s '\t ' ' '
+}
+# may_call_system FILE: whether it must be disassembled to know, which takes seconds: not if it is an object for x86-64 and
+# none of its code sections has the two bytes of such an instruction.
+may_call_system() {
+  [[ $(uname -m) == x86_64 && $(head -c 4 -- "$1") == $'\x7fELF' ]] || return 0
+  {
+    grep -obaFe $'\x0f\x05' -e $'\x0f\x34' -e $'\xcd\x80' -- "$1" | sed 's/:.*/ is the offset of a match/'
+    readelf -SW "$1" |
+      sed -nE 's/^ *\[ *[0-9]+\] .* [0-9a-f]{16} ([0-9a-f]{6,}) ([0-9a-f]{6,}) [0-9a-f]{2} +[A-Za-z]*X.*$/\1 \2/p'
+  } | awk '
+    function decimal(hex,   i, value) {
+      for (i = 1; i <= length(hex); ++i) value = 16 * value + index("0123456789abcdef", substr(hex, i, 1)) - 1
+      return value
+    }
+    / is / {match_at[++num_matches] = $1; next}
+    {
+      first = decimal($1); end = first + decimal($2)
+      for (i = 1; i <= num_matches; ++i) if (match_at[i] >= first && match_at[i] < end) found = 1
+    }
+    END {exit !found}'
 }
 strange_sections() {
   readelf -SW "$@" |

@@ -117,6 +117,16 @@ refuses "a system call by number" "syscall" '#include <unistd.h>
 if [[ $(uname -m) == x86_64 ]]; then
   refuses "a system call in machine code" "a system call in machine code: " \
     'long f(long n) { long r; asm volatile("syscall" : "=a"(r) : "a"(n) : "rcx", "r11"); return r; }'
+  refuses "the way to make one of 32 bits" "a system call in machine code: " \
+    'void f() { asm volatile("int $0x80" ::: "rax", "memory"); }'
+  refuses "the other way" "a system call in machine code: " 'void f() { asm volatile("sysenter" ::: "memory"); }'
+  refuses "one among data that look like one" "a system call in machine code: " \
+    'extern const char text[] = "\x0f\x05 \xcd\x80";
+    inline void g() { asm volatile("syscall" ::: "rax", "rcx", "r11", "memory"); }
+    void f() { g(); }'
+  accepts "numbers whose bytes are those of a system call" 'int f() { return 0x050f; }
+    int g() { return 0x340f + 0x10000; }
+    extern const char text[] = "\x0f\x05 \xcd\x80";'
 fi
 
 # A class that was renamed would be refused under a name that nothing has.
