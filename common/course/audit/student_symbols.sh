@@ -125,7 +125,7 @@ by_name() {
       if (verdict[symbol] != "") print file ": " verdict[symbol] place advice[symbol]
     }' list=forbidden "$rules/forbidden_symbols.txt" list=allowed "$rules/allowed_symbols.txt" \
     list=library <(c_library) list=definitions <(nm -A -C --defined-only --extern-only "$@") \
-    list=uses <(nm -A -C -u "${lines[@]}" "$@")
+    list=uses <(nm -A -C -u "${lines[@]}" "$@" 2>/dev/null)  # what it cannot read of line numbers only loses these
 }
 
 # What has no symbol. Each prints a line for each offence in FILE...; all files are searched at once first, since they
