@@ -35,10 +35,14 @@ struct BenchRow {
   double ratio_to_mpi = 0;         ///< Open MPI over TCP
   double ratio_to_mpi_shared = 0;  ///< Open MPI over shared memory
 
-  bool is_peer() const { return rounds == 0 && messages == 0; }
+  bool is_peer() const { return transport.empty(); }
   double algbw() const { return static_cast<double>(bytes) / median_seconds / 1e9; }  ///< GB/s
   double busbw() const { return algbw() * bus_factor; }
 };
+
+/// The bytes that a rank must get from others in one call, if all share the work evenly: a broadcast's source none.
+/// Inputs    bytes: as in BenchRow
+std::int64_t bytes_to_get(const Collective& collective, std::int64_t bytes, int rank, int size);
 
 /// Bus bandwidth against size of one collective's rows: a line for what the student's function picks, a dashed one per
 /// peer, and a mark at each size where another algorithm takes over.

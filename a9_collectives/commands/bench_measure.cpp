@@ -43,6 +43,7 @@ constexpr double kWarmSecondsPerTurn = 0.2;  ///< at first: the kernel takes a w
 struct Contender {
   std::string name;
   bool selected = false;
+  std::string transport;                                           ///< empty: a peer
   GlooPeer::Scheduling scheduling = GlooPeer::Scheduling::kBatch;  ///< of this thread in its blocks
   std::optional<cpu_set_t> core;  ///< of this thread in its blocks, where ranks look for messages themselves
   std::function<void()> line_up;  ///< its own barrier: others' would let the ranks go one after the other
@@ -136,9 +137,8 @@ void add_copies(std::vector<Contender>& contenders, const Collective& collective
   bound.core = own_core(comm.rank(), comm.size());
   bound.line_up = [&comm] { line_up(comm.point_to_point()); };
   bound.has_result = false;
-  const bool gets_nothing = collective.name == "broadcast" && comm.rank() == 0;
-  const double must_get = gets_nothing ? 0 : collective.bus_factor(comm.size()) * static_cast<double>(bytes);
-  bound.run = [source = at::zeros({std::llround(must_get / 4)})](const at::Tensor&) { return source.clone(); };
+  const at::Tensor source = at::zeros({bytes_to_get(collective, bytes, comm.rank(), comm.size()) / 4});
+  bound.run = [source](const at::Tensor&) { return source.clone(); };
   contenders.push_back(std::move(bound));
 }
 
@@ -192,6 +192,7 @@ std::optional<BenchRow> row_of(Contender& contender, const Collective& collectiv
   row.collective = collective.name;
   row.algorithm = contender.name;
   row.selected = contender.selected;
+  row.transport = contender.transport;
   row.bytes = bytes;
   row.ranks = comm.size();
   row.bus_factor = collective.bus_factor(comm.size());
@@ -257,6 +258,7 @@ std::vector<BenchRow> measure(const Collective& collective, const BenchRun& run,
     Contender contender;
     contender.name = algorithm.name;
     contender.selected = algorithm.name == chosen;
+    contender.transport = run.transport;
     if (left_out.count(algorithm.name) > 0 && (run.fits || !contender.selected)) continue;
     // The selected one is measured as students call it, including the choice.
     const auto call = contender.selected ? collective.run : algorithm.run;
@@ -292,9 +294,7 @@ std::vector<BenchRow> measure(const Collective& collective, const BenchRun& run,
   std::vector<BenchRow> rows;
   for (Contender& contender : contenders) {
     const std::optional<BenchRow> row = row_of(contender, collective, bytes, comm, gloo.batch, input_elements);
-    if (!row) continue;
-    rows.push_back(*row);
-    if (!row->is_peer()) rows.back().transport = run.transport;
+    if (row) rows.push_back(*row);
   }
   for (const Contender& contender : contenders) {
     if (contender.ratio != nullptr) set_ratios(rows, contender.name, contender.ratio);

@@ -45,6 +45,11 @@ std::string chart_file(const std::string& plot_file, const std::string& collecti
   return path.string();
 }
 
+std::int64_t bytes_to_get(const Collective& collective, std::int64_t bytes, int rank, int size) {
+  if (collective.name == "broadcast" && rank == 0) return 0;
+  return std::llround(collective.bus_factor(size) * static_cast<double>(bytes));
+}
+
 plot::Chart bench_chart(const std::vector<BenchRow>& rows) {
   if (rows.empty()) throw UsageError("a benchmark without rows cannot be drawn");
   const std::string ours = "my_" + rows.front().collective;

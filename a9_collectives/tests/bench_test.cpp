@@ -21,6 +21,7 @@ BenchRow ours(const std::string& algorithm, std::int64_t bytes, double seconds, 
   row.collective = "allreduce";
   row.algorithm = algorithm;
   row.selected = selected;
+  row.transport = "gloo";
   row.bytes = bytes;
   row.ranks = 4;
   row.min_seconds = seconds / 2;
@@ -37,6 +38,7 @@ BenchRow ours(const std::string& algorithm, std::int64_t bytes, double seconds, 
 
 BenchRow peer(const std::string& name, std::int64_t bytes, double seconds) {
   BenchRow row = ours(name, bytes, seconds, false);
+  row.transport.clear();
   row.messages = row.bytes_sent = row.rounds = 0;
   return row;
 }
@@ -50,6 +52,19 @@ TEST_CASE("bandwidth: bytes over the median time, and the bus's share of them") 
   const BenchRow row = ours("ring", 1 << 20, 1e-3);
   CHECK(row.algbw() == doctest::Approx(1.048576));
   CHECK(row.busbw() == doctest::Approx(1.5 * 1.048576));
+}
+
+TEST_CASE("bytes to get: what a rank does not have yet; a sum's as contributions and once more as the sum") {
+  const auto to_get = [](const char* collective, int rank, int size) {
+    return bytes_to_get(collective_named(collective), 12288, rank, size);
+  };
+  CHECK(to_get("broadcast", 0, 4) == 0);
+  CHECK(to_get("broadcast", 3, 4) == 12288);
+  CHECK(to_get("allgather", 1, 3) == 8192);
+  CHECK(to_get("reduce_scatter", 1, 3) == 8192);
+  CHECK(to_get("all_to_all", 0, 4) == 9216);
+  CHECK(to_get("allreduce", 0, 4) == 18432);
+  CHECK(to_get("allreduce", 0, 1) == 0);
 }
 
 TEST_CASE("table: a line has a word under every heading; a peer has dashes for what is not counted") {
