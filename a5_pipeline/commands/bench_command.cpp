@@ -17,9 +17,9 @@
 #include "common/bench/machine_load.h"
 #include "common/bench/median.h"
 #include "common/bench/python_compute.h"
-#include "common/launch/one_rank.h"
 #include "common/launch/run_ranks.h"
 #include "common/pipeline/generators.h"
+#include "common/tensor/compute_threads.h"
 
 namespace lab::a5 {
 namespace {
@@ -182,7 +182,7 @@ WholeModel measure_whole(const BenchOptions& options) {
   spec.num_ranks = 1;
   spec.careful = false;
   const launch::WorldOutcome outcome = launch::run_ranks(spec, [&](Communicator&) {
-    launch::use_threads(1);
+    use_threads(1);
     const Model model(arguments, all_layers(arguments));
     std::vector<double> seconds;
     for (int turn = 0; turn <= options.num_turns; ++turn) {

@@ -1,4 +1,3 @@
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include "a5_pipeline/commands/commands.h"
@@ -11,6 +10,7 @@
 #include "common/pipeline/timeline.h"
 #include "common/pipeline/timeline_diagram.h"
 #include "common/plot/plot.h"
+#include "common/tensor/compute_threads.h"
 
 namespace lab::a5 {
 namespace {
@@ -89,7 +89,7 @@ void check_not_asked_for(const ScheduleCommand& command) {
 }
 
 ExitCode draw_schedule(const ScheduleCommand& command) {
-  at::set_num_threads(1);
+  use_threads(1);
   check_not_asked_for(command);
   const pipeline::Schedule schedule = pipeline::make_schedule(command.schedule);
   pipeline::Costs costs = pipeline::even_costs(schedule, command.forward_ms * 1e-3, command.backward_ms * 0.5e-3,

@@ -1,4 +1,3 @@
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include "common/bench/machine_load.h"
 #include "common/comm/communicator.h"
 #include "common/plot/plot.h"
+#include "common/tensor/compute_threads.h"
 
 namespace lab::a9 {
 namespace {
@@ -117,7 +117,7 @@ ExitCode fit(const BenchOptions& asked) {
 }
 
 ExitCode bench_all(const BenchOptions& options) {
-  at::set_num_threads(1);
+  use_threads(1);
   validate(options);
   if (options.fits()) return fit(options);
   const MachineLoad load;

@@ -1,4 +1,3 @@
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -6,6 +5,7 @@
 #include "a9_collectives/commands/explanation.h"
 #include "common/base/files.h"
 #include "common/plot/plot.h"
+#include "common/tensor/compute_threads.h"
 
 namespace lab::a9 {
 namespace {
@@ -65,7 +65,7 @@ const Collective& explained(const ExplainOptions& options) {
 }
 
 ExitCode explain_all(const ExplainOptions& options) {
-  at::set_num_threads(1);
+  use_threads(1);
   const Collective& collective = explained(options);
   const std::vector<const Algorithm*> algorithms = algorithms_of(collective, options);
   if (!options.text && options.file.empty()) make_folder("--out", options.out_dir);

@@ -1,4 +1,3 @@
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -9,6 +8,7 @@
 #include "common/base/files.h"
 #include "common/base/numbers.h"
 #include "common/plot/plot.h"
+#include "common/tensor/compute_threads.h"
 
 namespace lab::a9 {
 namespace {
@@ -88,7 +88,7 @@ void add_options(cli::App& app, SimOptions& options) {
 }
 
 ExitCode simulate_all(SimOptions options) {
-  at::set_num_threads(1);
+  use_threads(1);
   options.network.latency_seconds = options.latency_microseconds * 1e-6;
   options.network.bytes_per_second = options.gigabytes_per_second * 1e9;
   const int per_host = options.network.ranks_per_host;

@@ -1,5 +1,4 @@
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <gloo/transport/unbound_buffer.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "common/cli/guarded_main.h"
 #include "common/launch/run_ranks.h"
 #include "common/launch/supervise/run_directory.h"
+#include "common/tensor/compute_threads.h"
 
 // Ping-pong between two processes: this suite's checked messages compared with bare Gloo, alternating within one run.
 namespace lab {
@@ -70,7 +70,7 @@ Pair measure(PointToPoint& p2p, gloo::Context& context, std::int64_t num_bytes, 
 }
 
 ExitCode run(int argc, char** argv) {
-  at::set_num_threads(1);
+  use_threads(1);
   cli::App app("bench_p2p", "Ping-pong between two processes: checked messages against bare Gloo, in one run.");
   int turns = 15;
   std::string transport = "gloo";

@@ -21,10 +21,10 @@
 #include "common/checks/score.h"
 #include "common/cli/app.h"
 #include "common/comm/messages/model_time.h"
-#include "common/launch/one_rank.h"
 #include "common/launch/supervise/memory_file.h"
 #include "common/launch/supervise/run_in_child.h"
 #include "common/log/check_log_file.h"
+#include "common/tensor/compute_threads.h"
 
 namespace lab {
 namespace {
@@ -94,7 +94,7 @@ std::vector<TaskReport> run_in_its_process(const std::string& what, const std::v
                                            const std::optional<FiguresByCase>& reference) {
   const launch::MemoryFile file("report");
   launch::run_in_child(what, [&] {
-    launch::use_threads(1);  // makes the pool that a fork does not copy, before two threads could both make it
+    use_threads(1);  // makes the pool that a fork does not copy, before two threads could both make it
     nlohmann::json reports = nlohmann::json::array();
     for (const TaskCheck& check : run_checks(cases, calls, world, seed))
       reports.push_back(json_of(report_of(check, reference)));
@@ -210,7 +210,7 @@ std::vector<TaskHistory> histories_of(const std::vector<Case>& cases, const LabP
 }
 
 ExitCode check_tasks(const LabProgram& program, const CheckOptions& options) {
-  launch::use_threads(1);  // there must be no thread pool before a fork
+  use_threads(1);  // there must be no thread pool before a fork
   for (const int size : sizes_of(program, options)) {
     if (program.validate) program.validate(size);
   }

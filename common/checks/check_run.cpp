@@ -13,9 +13,9 @@
 #include "common/base/failure.h"
 #include "common/checks/case.h"
 #include "common/comm/trace/timeline_json.h"
-#include "common/launch/one_rank.h"
 #include "common/launch/supervise/cores.h"
 #include "common/rank/perform_and_keep.h"
+#include "common/tensor/compute_threads.h"
 
 namespace lab {
 
@@ -180,7 +180,7 @@ std::vector<CheckedCase> check_apart(const std::vector<Case>& cases, std::uint64
   std::vector<std::future<void>> others;  // expected results take as long as the ranks took
   for (int core = 1; core < std::min(launch::usable_cores(), static_cast<int>(cases.size())); ++core) {
     others.push_back(std::async(std::launch::async, [&] {
-      launch::use_threads(1);
+      use_threads(1);
       judge_some();
     }));
   }

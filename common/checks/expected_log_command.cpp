@@ -10,10 +10,10 @@
 #include "common/base/files.h"
 #include "common/checks/lab_main.h"
 #include "common/cli/app.h"
-#include "common/launch/one_rank.h"
 #include "common/launch/supervise/memory_file.h"
 #include "common/launch/supervise/run_in_child.h"
 #include "common/log/expected_run.h"
+#include "common/tensor/compute_threads.h"
 
 namespace lab {
 namespace {
@@ -46,7 +46,7 @@ log::ExpectedRun run_on(int num_ranks, const std::string& options, const LabProg
 }  // namespace
 
 ExitCode print_expected_log(const cli::App& app, const LabProgram& program, const cli::CommonOptions& common) {
-  launch::use_threads(1);  // there must be no thread pool before a fork
+  use_threads(1);  // there must be no thread pool before a fork
   const std::string options = options_of(app);
   log::ExpectedRun all{options, {}, {}};
   std::string refusal;

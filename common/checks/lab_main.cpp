@@ -1,7 +1,6 @@
 #include "common/checks/lab_main.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -25,6 +24,7 @@
 #include "common/launch/run_ranks.h"
 #include "common/launch/supervise/rank_environment.h"
 #include "common/log/sharing.h"
+#include "common/tensor/compute_threads.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/tensor/gpus.h"
 #include "common/tensor/no_vulkan.h"
@@ -186,7 +186,7 @@ std::string fingerprint_of(const LabProgram& program, const cli::App& app, const
 /// `only`: what `LAB run NAME` names; empty: everything.
 int run_lab(const cli::App& app, const LabProgram& program, cli::CommonOptions& options, int num_ranks_by_own_word,
             const std::string& only) {
-  at::set_num_threads(1);  // there must be no thread pool before a fork; each rank sets its own number
+  use_threads(1);  // there must be no thread pool before a fork; each rank sets its own number
   const std::vector<LabStep> named = only.empty() ? std::vector<LabStep>() : steps_named(program, only);
   const std::string ranks_word =
       program.ranks_option.empty() || !app.given(program.ranks_option) ? "--nproc" : program.ranks_option;

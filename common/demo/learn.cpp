@@ -1,4 +1,3 @@
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <numeric>
@@ -19,6 +18,7 @@
 #include "common/plot/plot.h"
 #include "common/plot/plot_program.h"
 #include "common/rank/measured_use.h"
+#include "common/tensor/compute_threads.h"
 
 namespace lab::demo {
 namespace {
@@ -163,7 +163,7 @@ void draw(const Learned& learned, const std::vector<pipeline::Schedule>& schedul
 }
 
 ExitCode learn(const LearnOptions& options) {
-  at::set_num_threads(1);
+  use_threads(1);
   if (!options.out_dir.empty()) {
     make_folder("--out", options.out_dir);
     if (plot::gnuplot_found()) plot::check_plot_name(curve_file(options.out_dir));

@@ -6,6 +6,7 @@
 #include "common/launch/one_rank.h"
 #include "common/launch/outcome_files.h"
 #include "common/launch/supervise/cores.h"
+#include "common/tensor/compute_threads.h"
 
 namespace lab::launch {
 namespace {

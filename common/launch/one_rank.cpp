@@ -1,8 +1,6 @@
 #include "common/launch/one_rank.h"
 
 #include <ATen/Context.h>
-#include <ATen/Parallel.h>
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <malloc.h>
 
@@ -96,14 +94,6 @@ void keep_freed_memory() {
 
 void compute_without_onednn() {
   at::globalContext().setUserEnabledMkldnn(false);
-}
-
-void use_threads(int num_threads) {
-  at::set_num_threads(num_threads);
-  // OpenBLAS has its own thread pool; other BLAS libraries do not have the function.
-  using SetThreads = void (*)(int);
-  if (const auto set_threads = reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads")))
-    set_threads(num_threads);
 }
 
 }  // namespace lab::launch

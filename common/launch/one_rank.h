@@ -22,11 +22,6 @@ RankOutcome run_process_rank(comm::ProcessWorldOptions options, const WorldSpec&
 /// one zeroed page by page before a byte of it is received: half the time of a large collective.
 void keep_freed_memory();
 
-/// Makes LibTorch and its BLAS use this many threads in this process. Order: a forked process calls it before it starts
-/// a thread. The first use of LibTorch's pool after a fork makes it anew, and two threads that both do so end with
-/// "Invalid thread pool!" or corrupt memory (a rank that is a process has only one thread before its first work).
-void use_threads(int num_threads);
-
 /// From now on LibTorch computes with its own kernels only: oneDNN's compiler writes machine code, which a judged rank may
 /// not. They need more memory for a convolution, on which bounds depend.
 void compute_without_onednn();

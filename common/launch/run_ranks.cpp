@@ -26,6 +26,7 @@
 #include "common/launch/supervise/memory_file.h"
 #include "common/launch/supervise/rank_output.h"
 #include "common/launch/supervise/supervisor.h"
+#include "common/tensor/compute_threads.h"
 
 namespace lab::launch {
 namespace {

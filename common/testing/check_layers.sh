@@ -109,6 +109,11 @@ complain "processes are created in common/base/subprocess only" \
   < <(grep -vE '/tests/|^common/(base/subprocess|doctor/|launch/supervise/janitor|rank/start/)' <<<"$files" |
     xargs grep -HnE '(^|[^_[:alnum:]])(v?fork|popen|system|posix_spawnp?)\(' /dev/null)
 
+# LibTorch does not tell OpenBLAS. The doctor's probe stands alone.
+complain "the number of threads is set by use_threads() in common/tensor/compute_threads only" \
+  < <(grep -vE '^common/(tensor/(compute_threads\.|tests/)|doctor/)' <<<"$files" |
+    xargs grep -HnE 'at::set_num_threads\(' /dev/null)
+
 # Without tensors: this is why labrun, labcourse and the launcher start in milliseconds.
 for folder in base cli log plot page course; do
   complain "common/$folder must not use LibTorch" < <(of "common/$folder/" '(ATen|torch|c10)/')

@@ -37,6 +37,7 @@ refuses a9_collectives/chunks.h common/testing/test.h
 refuses grading/marks/marks.h doctest/doctest.h
 echo 'int f() { return ::system("true"); }' >>"$copy/common/plot/plot_program.cpp"
 echo 'const char* f() { return "gnuplot"; }' >>"$copy/common/base/files.cpp"
+echo 'void f() { at::set_num_threads(1); }' >>"$copy/common/launch/run_ranks.cpp"
 mkdir -p "$copy/common/new" && touch "$copy/common/new/header.h"
 verdict "exit code 1" "$("$here/check_layers.sh" "$copy" >"$copy/out"; [[ $? == 1 ]]; echo $?)"
 for one in "${headers[@]}"; do
@@ -45,5 +46,6 @@ for one in "${headers[@]}"; do
 done
 verdict "a process of its own" "$(grep -q "processes are created.*plot_program" "$copy/out"; echo $?)"
 verdict "gnuplot started elsewhere" "$(grep -q "gnuplot is started.*base/files.cpp" "$copy/out"; echo $?)"
+verdict "LibTorch's threads alone" "$(grep -q "number of threads.*run_ranks" "$copy/out"; echo $?)"
 verdict "a new folder must say what it may include" "$(grep -q "may include: common/new" "$copy/out"; echo $?)"
 [[ $num_failed == 0 ]]

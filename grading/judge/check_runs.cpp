@@ -10,8 +10,8 @@
 #include "common/base/errors.h"
 #include "common/base/text.h"
 #include "common/comm/relay/relay_world.h"
-#include "common/launch/one_rank.h"
 #include "common/launch/supervise/orphans.h"
+#include "common/tensor/compute_threads.h"
 #include "grading/judge/case_handout.h"
 
 namespace lab::grading {
@@ -91,7 +91,7 @@ CaseWorld run_case_world(RankServer& server, const CaseWorldSpec& spec) {
     ranks.push_back(server.start(rank, spec.num_ranks, spec.shake_seed.has_value(), relay.rank_end(rank)));
   launch::Orphans orphans;  // what a rank that is killed leaves behind
   served = std::async(std::launch::async, [&] {
-    launch::use_threads(1);  // of this thread, which draws inputs and computes collectives
+    use_threads(1);  // of this thread, which draws inputs and computes collectives
     relay.serve(&handout);
   });
   SandboxLimits limits = RankServer::limits();

@@ -10,6 +10,7 @@
 #include "common/base/text.h"
 #include "common/checks/case.h"
 #include "common/launch/one_rank.h"
+#include "common/tensor/compute_threads.h"
 #include "grading/judge/check_runs.h"
 #include "grading/judge/claims.h"
 #include "grading/judge/sandbox/sandbox.h"
@@ -322,7 +323,7 @@ LabOutcome judge_lab(const JudgedLab& lab, const Rubric& rubric, const StudentBu
                      const std::map<std::string, std::string>& texts, const GradeOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   launch::keep_freed_memory();
-  launch::use_threads(1);            // results are small, and a pool of threads would compete with the ranks
+  use_threads(1);                    // results are small, and a pool of threads would compete with the ranks
   launch::compute_without_onednn();  // as the ranks do
   const std::vector<Case> cases = lab.cases();
   const std::vector<std::string> tasks = tasks_to_run(rubric, cases, options.only_task);

@@ -15,8 +15,8 @@
 #include "common/bench/machine_load.h"
 #include "common/bench/median.h"
 #include "common/bench/python_compute.h"
-#include "common/launch/one_rank.h"
 #include "common/launch/run_ranks.h"
+#include "common/tensor/compute_threads.h"
 #include "common/tensor/tensor_map.h"
 #include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/commands/commands.h"
@@ -40,7 +40,7 @@ struct SpeedRun {
 };
 
 TensorMap timed_steps(const SpeedRun& run, Communicator& comm) {
-  launch::use_threads(1);
+  use_threads(1);
   const std::int64_t batch_size = run.training.batch_size;
   const Images images = generated_images(batch_size, 0, run.training.seed).train;
   const EpochBatches batches(batch_size, batch_size, run.training.seed, 0);

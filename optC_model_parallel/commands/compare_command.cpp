@@ -1,4 +1,3 @@
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "common/launch/run_ranks.h"
+#include "common/tensor/compute_threads.h"
 #include "optC_model_parallel/commands/commands.h"
 #include "optC_model_parallel/commands/curves.h"
 #include "optC_model_parallel/commands/float32_checks.h"
@@ -233,7 +233,7 @@ ExitCode compare_all(const std::string& list, LabOptions options, const ChosenOp
   const std::vector<TrainingRun> runs = runs_in(list, options, chosen, common.num_ranks);
   check_data(options);
   make_folder("--out", common.out_dir);
-  at::set_num_threads(1);  // there must be no thread pool before a fork
+  use_threads(1);  // there must be no thread pool before a fork
 
   const std::vector<ComparedRun> all = compare_runs(runs, options, common.num_ranks, common.timeout_seconds);
   fmt::print("{}, {}, {} epochs; differences are relative\n", counted(common.num_ranks, "rank"), options.dtype,

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "common/base/errors.h"
-#include "common/launch/one_rank.h"
+#include "common/tensor/compute_threads.h"
 #include "common/tensor/peak_memory.h"
 #include "common/tensor/tensor_map.h"
 #include "optC_model_parallel/model/data/batches.h"
@@ -68,7 +68,7 @@ void warm_up(MemoryRun run, const Images& images, Communicator& comm) {
 }
 
 TensorMap measure_batch(const MemoryRun& run, Communicator& comm) {
-  if (run.kind == launch::WorldKind::kProcesses) launch::use_threads(1);
+  if (run.kind == launch::WorldKind::kProcesses) use_threads(1);
   const Images images = generated_images(kNumImages, 0, run.training.seed).train;
   const EpochBatches batch = one_batch(run);
   warm_up(run, images, comm);

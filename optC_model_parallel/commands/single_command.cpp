@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "common/base/files.h"
-#include "common/launch/one_rank.h"
+#include "common/tensor/compute_threads.h"
 #include "optC_model_parallel/cases/reference/single.h"
 #include "optC_model_parallel/commands/commands.h"
 #include "optC_model_parallel/commands/curves.h"
@@ -19,7 +19,7 @@ ExitCode train_alone(LabOptions options, const cli::CommonOptions& common) {
   options.training.model = options.model.empty() ? options.training.model : options.model;
   finish(options, common);
   make_folder("--out", common.out_dir);
-  launch::use_threads(1);  // like each rank of the parallel runs
+  use_threads(1);  // like each rank of the parallel runs
 
   const TrainingOptions& training = options.training;
   const std::unique_ptr<Strategy> strategy = single_process(training);

@@ -1,4 +1,3 @@
-#include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 #include <torch/optim/adam.h>
@@ -13,6 +12,7 @@
 #include "common/base/numbers.h"
 #include "common/cli/progress.h"
 #include "common/launch/supervise/cores.h"
+#include "common/tensor/compute_threads.h"
 #include "common/tensor/describe.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/tensor/mixing.h"
@@ -173,7 +173,7 @@ void describe_file(const std::string& path, const TensorMap& parameters, at::Sca
 ExitCode train(TrainingOptions options) {
   options.sides = numbers_in("--sizes", options.sizes, {8, 1024, small_config().downsampling()});
   AtomicFile{options.out};  // an unwritable path fails before the training, not after it
-  at::set_num_threads(launch::usable_cores());
+  use_threads(launch::usable_cores());
   cli::ProgressOptions shown;
   shown.label = "training";
   shown.total = options.num_steps;

@@ -1,6 +1,5 @@
 #include "vae_sequence_parallel/commands/decoder_runs.h"
 
-#include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
@@ -10,6 +9,7 @@
 
 #include "common/bench/python_compute.h"
 #include "common/launch/run_ranks.h"
+#include "common/tensor/compute_threads.h"
 #include "common/tensor/gpus.h"
 #include "common/tensor/peak_memory.h"
 #include "common/tensor/seeded.h"
@@ -69,7 +69,7 @@ Model make_model(const DecoderRun& run, at::Device device, Where&... where) {
 
 TensorMap decode_on(const DecoderRun& run, Communicator& comm) {
   const c10::NoGradGuard no_gradient;
-  at::set_num_threads(run.threads_per_rank);
+  use_threads(run.threads_per_rank);
   const at::Device device = device_of_rank(run.num_gpus, comm.rank());
   prepare_device(device);
   const std::int64_t factor = run.config.downsampling();

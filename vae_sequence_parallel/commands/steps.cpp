@@ -9,6 +9,7 @@
 #include "common/launch/one_rank.h"
 #include "common/launch/supervise/cores.h"
 #include "common/rank/measured_use.h"
+#include "common/tensor/compute_threads.h"
 #include "common/tensor/describe.h"
 #include "common/tensor/files/picture.h"
 #include "common/tensor/memory_meter.h"
@@ -36,8 +37,8 @@ std::string source_of(const StepOptions& options) {
 /// RAII: operations use all cores of this machine, since its other ranks are waiting.
 class AllCores {
  public:
-  AllCores() : num_threads_(at::get_num_threads()) { launch::use_threads(launch::usable_cores()); }
-  ~AllCores() { launch::use_threads(num_threads_); }
+  AllCores() : num_threads_(at::get_num_threads()) { use_threads(launch::usable_cores()); }
+  ~AllCores() { use_threads(num_threads_); }
   AllCores(const AllCores&) = delete;
   AllCores& operator=(const AllCores&) = delete;
 

@@ -6,11 +6,12 @@
 #include <cstdint>
 
 #include "common/launch/one_rank.h"
+#include "common/tensor/compute_threads.h"
 
 namespace lab {
 
 void warm_up() {
-  launch::use_threads(1);
+  use_threads(1);
   launch::compute_without_onednn();
   for (const at::ScalarType dtype : {at::kFloat, at::kDouble}) {
     const at::Tensor x = at::ones({1, 2, 8, 8}, dtype);

@@ -22,6 +22,7 @@
 #include "common/launch/one_rank.h"
 #include "common/launch/supervise/memory_file.h"
 #include "common/rank/start/warm_up.h"
+#include "common/tensor/compute_threads.h"
 #include "grading/judge/sandbox/job_clock.h"
 #include "grading/mutants/generated/trials/chosen_mutant.h"
 #include "grading/mutants/generated/trials/orders.h"
@@ -52,7 +53,7 @@ struct Work {
 int perform(const Work& work, const Trial& trial, int results) {
   const rlimit memory = {kMostMemory, kMostMemory}, none = {0, 0};
   // LibTorch makes its pool anew at its first use after a fork, which must not be by several ranks at once.
-  launch::use_threads(1);
+  use_threads(1);
   ::setrlimit(RLIMIT_DATA, &memory);
   ::setrlimit(RLIMIT_CORE, &none);
   choose_mutant(trial.id);
@@ -154,7 +155,7 @@ void perform_all(const Work& work) {
 void trial_program(const std::vector<Case>& cases, CallTable (*calls)()) {
   int exit_code = 0;
   try {
-    launch::use_threads(1);  // no pool of threads before a fork
+    use_threads(1);  // no pool of threads before a fork
     launch::keep_freed_memory();
     launch::install_meters();
     warm_up();
