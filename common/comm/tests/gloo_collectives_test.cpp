@@ -37,12 +37,14 @@ TEST_CASE(
   const std::vector<std::pair<std::string, Call>> collectives = {
       {"all_reduce", [&](CollectiveBackend& backend, const Group& group) { backend.all_reduce(value, group); }},
       {"barrier", [&](CollectiveBackend& backend, const Group& group) { backend.barrier(group); }}};
-  for (const auto& [name, call] : collectives) {
+  for (const auto& collective : collectives) {
+    const std::string& name = collective.first;
+    const Call& call = collective.second;
     CAPTURE(name);
     const std::string socket = unnamed_socket();
     std::vector<pid_t> ranks;
     for (int rank = 0; rank < 4; ++rank) {
-      ranks.push_back(fork_process([&, rank, &name = name, &call = call] {
+      ranks.push_back(fork_process([&, rank] {
         ProcessWorldOptions options;
         options.rank = rank;
         options.size = 4;
@@ -52,7 +54,7 @@ TEST_CASE(
         if (rank == 2) {
           while (true) pause();
         }
-        return times_out(*world, name, [&, &call = call] { call(*world->collectives(), whole_world(rank, 4)); });
+        return times_out(*world, name, [&] { call(*world->collectives(), whole_world(rank, 4)); });
       }));
     }
     for (const int rank : {0, 1, 3}) {
