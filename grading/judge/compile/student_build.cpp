@@ -11,25 +11,12 @@
 
 #include "common/base/errors.h"
 #include "common/base/text.h"
+#include "grading/judge/compile/first_errors.h"
 #include "grading/judge/compile/link_objects.h"
 #include "grading/tokens/namespace_names.h"
 
 namespace lab::grading {
 namespace {
-
-/// The first lines of a compiler's output from the first error on.
-std::string first_errors(const std::string& output) {
-  std::string kept;
-  int count = 0;
-  bool seen = false;
-  for (const std::string& line : lines_of(output)) {
-    seen = seen || line.find("error") != std::string::npos;
-    if (!seen) continue;
-    if (count++ == 12) break;
-    kept.append(without_line_break(line).substr(0, 300)).append("\n");
-  }
-  return kept.empty() ? output.substr(0, 1000) : kept;
-}
 
 using Texts = std::map<std::string, std::string>;
 
