@@ -95,7 +95,7 @@ std::string choice_tables(const std::vector<BenchRow>& rows) {
   }
   std::string text;
   for (const std::string& collective : collectives) {
-    text += fmt::format("// choose_{}()\n  const std::vector<Choice> table = {{\n", collective);
+    text += fmt::format("// choose_{}()\n  static const std::vector<Choice> table = {{\n", collective);
     for (const auto& [num_ranks, timings] : all[collective]) text += lines_of(num_ranks, timings);
     text += "  };\n  return quickest(table, num_bytes, num_ranks);\n";
   }

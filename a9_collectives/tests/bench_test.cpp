@@ -253,14 +253,14 @@ TEST_CASE("fit: each size gets its quickest algorithm; another one only if it sa
   measured("direct", {9, 0.95, 9, 9, 9.5});
   rows.push_back(peer("gloo", 1 << 10, 0.1));
   CHECK(choice_tables(rows) ==
-        "// choose_allreduce()\n  const std::vector<Choice> table = {\n"
+        "// choose_allreduce()\n  static const std::vector<Choice> table = {\n"
         "      {4, 8 * kKiB, \"doubling\"},\n      {4, kAnySize, \"ring\"},\n"
         "  };\n  return quickest(table, num_bytes, num_ranks);\n");
 
   for (BenchRow& row : rows) row.ranks = 8;
   rows.push_back(ours("ring", 2 << 20, 1));
   CHECK(contains(choice_tables(rows),
-                 "  const std::vector<Choice> table = {\n      {4, kAnySize, \"ring\"},\n"
+                 "  static const std::vector<Choice> table = {\n      {4, kAnySize, \"ring\"},\n"
                  "      {8, 8 * kKiB, \"doubling\"},\n      {8, kAnySize, \"ring\"},\n"));
   rows.push_back(ours("direct", 2 << 20, 1));
   rows.push_back(ours("direct", 8 << 20, 1));

@@ -9,7 +9,7 @@ std::string choose_all_to_all(std::int64_t num_bytes, int num_ranks) {
   // STUB // TODO(a9.all_to_all_choice): name the quickest of your algorithms ("direct", "pairwise", "bruck").
   // STUB return num_bytes + num_ranks >= 0 ? "direct" : "";
   // Up to 8 ranks as `bench --nproc 8 --fit` has measured it on two cores; 48 and 64 as in `sim --sweep`.
-  const std::vector<Choice> table = {
+  static const std::vector<Choice> table = {
       {2, 2 * kKiB, "direct"},   {2, 8 * kMiB, "pairwise"},  {2, kAnySize, "direct"},   {3, kAnySize, "direct"},
       {4, kAnySize, "direct"},   {6, kAnySize, "direct"},    {8, 32 * kKiB, "bruck"},   {8, kAnySize, "direct"},
       {48, 512 * kKiB, "bruck"}, {48, kAnySize, "pairwise"}, {64, 512 * kKiB, "bruck"}, {64, kAnySize, "pairwise"},

@@ -9,7 +9,7 @@ std::string choose_broadcast(std::int64_t num_bytes, int num_ranks) {
   // STUB // TODO(a9.broadcast_choice): name the quickest of your algorithms ("binomial", "chain").
   // STUB return num_bytes + num_ranks >= 0 ? "flat" : "";
   // Up to 8 ranks as `bench --nproc 8 --fit` has measured it on two cores; 48 and 64 as in `sim --sweep`.
-  const std::vector<Choice> table = {
+  static const std::vector<Choice> table = {
       {2, kAnySize, "binomial"}, {3, kAnySize, "binomial"},  {4, kAnySize, "binomial"},
       {6, kAnySize, "binomial"}, {8, kAnySize, "binomial"},  {48, 2 * kMiB, "binomial"},
       {48, kAnySize, "chain"},   {64, 2 * kMiB, "binomial"}, {64, kAnySize, "chain"},

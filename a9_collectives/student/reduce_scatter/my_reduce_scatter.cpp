@@ -9,7 +9,7 @@ std::string choose_reduce_scatter(std::int64_t num_bytes, int num_ranks) {
   // STUB // TODO(a9.reduce_scatter_choice): name the quickest of your algorithms ("ring", "recursive_halving").
   // STUB return num_bytes + num_ranks >= 0 ? "pairwise" : "";
   // Up to 8 ranks as `bench --nproc 8 --fit` has measured it on two cores; 48 and 64 as in `sim --sweep`.
-  const std::vector<Choice> table = {
+  static const std::vector<Choice> table = {
       {2, kAnySize, "ring"},  {3, 128 * kKiB, "recursive_halving"},
       {3, kAnySize, "ring"},  {4, 128 * kKiB, "recursive_halving"},
       {4, kAnySize, "ring"},  {6, 2 * kMiB, "recursive_halving"},

@@ -53,7 +53,10 @@ Endpoint::Posted Endpoint::post(Message message, bool at_once) {
   }
   posted.message = message;
   posted.pending = sends ? transport_->start_send(std::move(message)) : transport_->start_recv(std::move(message));
-  under_way_.add(posted.pending.get(), posted.message, careful_ && !at_once);
+  under_way_.add(posted.pending.get(), posted.message,
+                 !careful_ ? UnderWay::Watch::kListed
+                 : at_once ? UnderWay::Watch::kPlace
+                           : UnderWay::Watch::kBytes);
   return posted;
 }
 

@@ -42,6 +42,10 @@ UnderWay::Bytes UnderWay::bytes_of(const Message& message) {
   return {begin, begin + message.num_bytes()};
 }
 
+std::uint64_t UnderWay::checksum_of(const Bytes& bytes) {
+  return checksum_of_bytes(reinterpret_cast<const char*>(bytes.begin), bytes.end - bytes.begin);
+}
+
 const UnderWay::Entry* UnderWay::overlapping(const ByBegin& some, std::uint64_t longest, const Bytes& bytes) {
   const std::uintptr_t earliest = bytes.begin - std::min<std::uintptr_t>(bytes.begin, longest);
   for (auto one = some.lower_bound(earliest); one != some.end() && one->first < bytes.end; ++one) {
@@ -62,30 +66,26 @@ void UnderWay::require_apart(const Message& message, int rank) const {
                   rank, name_of(message), name_of(other->message)));
 }
 
-void UnderWay::add(const Pending* pending, const Message& message, bool watched) {
+void UnderWay::add(const Pending* pending, const Message& message, Watch watch) {
   Entry& entry = entries_[pending];
-  entry = {num_added_++, message, bytes_of(message), false, 0};
-  longest_ = std::max<std::uint64_t>(longest_, entry.bytes.end - entry.bytes.begin);
+  entry = {num_added_++, message, watch == Watch::kListed ? Bytes{} : bytes_of(message), false, 0};
   if (entry.bytes.begin == entry.bytes.end) return;
+  longest_ = std::max<std::uint64_t>(longest_, entry.bytes.end - entry.bytes.begin);
   const bool sends = message.direction == Direction::kSend;
   (sends ? sends_ : receives_).emplace(entry.bytes.begin, &entry);
-  entry.watched = watched && sends;
-  if (entry.watched)
-    entry.checksum = checksum_of_bytes(static_cast<const char*>(message.tensor.data_ptr()), message.num_bytes());
+  entry.is_summed = sends && watch == Watch::kBytes;
+  if (entry.is_summed) entry.checksum = checksum_of(entry.bytes);
 }
 
 bool UnderWay::ended(const Pending* pending) {
   const auto found = entries_.find(pending);
   if (found == entries_.end()) return false;
   const Entry& entry = found->second;
-  const Message& message = entry.message;
-  const bool changed =
-      entry.watched &&
-      entry.checksum != checksum_of_bytes(static_cast<const char*>(message.tensor.data_ptr()), message.num_bytes());
-  for (ByBegin* some : {&sends_, &receives_}) {
-    const auto [first, last] = some->equal_range(entry.bytes.begin);
-    const auto own = std::find_if(first, last, [&](const auto& one) { return one.second == &entry; });
-    if (own != last) some->erase(own);
+  const bool changed = entry.is_summed && entry.checksum != checksum_of(entry.bytes);
+  if (entry.bytes.begin != entry.bytes.end) {
+    ByBegin& some = entry.message.direction == Direction::kSend ? sends_ : receives_;
+    const auto [first, last] = some.equal_range(entry.bytes.begin);
+    some.erase(std::find_if(first, last, [&](const auto& one) { return one.second == &entry; }));
   }
   entries_.erase(found);
   return changed;

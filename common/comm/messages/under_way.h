@@ -13,14 +13,19 @@ class Pending;
 /// A rank's messages that are posted and not yet waited for, and that nobody touches their memory meanwhile.
 class UnderWay {
  public:
-  /// Errors    ContractError, nothing added: the message's memory overlaps that of another one under way and either of
+  enum class Watch {
+    kListed,  ///< only first() and ended() know of it
+    kPlace,   ///< require_apart() compares others' memory with its own
+    kBytes    ///< and ended() finds out whether a send's memory has changed meanwhile
+  };
+
+  /// Errors    ContractError: the message's memory overlaps that of another one whose place is watched, and either of
   ///           them is a receive
   void require_apart(const Message& message, int rank) const;
 
-  /// `watched`: ended() finds out whether a send's memory has changed meanwhile.
-  void add(const Pending* pending, const Message& message, bool watched);
+  void add(const Pending* pending, const Message& message, Watch watch);
 
-  /// Forgets the message. Whether it was watched, and its memory is not as it was when it was added.
+  /// Forgets the message. Whether its bytes were watched and are not as they were when it was added.
   bool ended(const Pending* pending);
 
   /// "isend to rank 2 (student/ring.cpp:41)": the first that was posted; empty: there is none.
@@ -33,13 +38,14 @@ class UnderWay {
   struct Entry {
     std::uint64_t number = 0;
     Message message;
-    Bytes bytes;
-    bool watched = false;
+    Bytes bytes;  ///< none, unless its place is watched
+    bool is_summed = false;
     std::uint64_t checksum = 0;
   };
   using ByBegin = std::multimap<std::uintptr_t, const Entry*>;
 
   static Bytes bytes_of(const Message& message);
+  static std::uint64_t checksum_of(const Bytes& bytes);
   static const Entry* overlapping(const ByBegin& some, std::uint64_t longest, const Bytes& bytes);
 
   std::map<const Pending*, Entry> entries_;

@@ -32,12 +32,16 @@ student 'LAB_PREFIX=~/prefix ./lab grade ~/labs --lab a4 --out ~/graded'
 verdict "$code" "... and a hand-in is graded there: exit code $code"
 
 # Only LibTorch, and what it needs to run, in the folder that LAB_LIBTORCH names; and Gloo's source, unpacked elsewhere.
-student 'mkdir ~/torch && mv ~/prefix/usr ~/torch/ && rm -r ~/prefix build && cd ~/torch/usr/include && mkdir keep &&
-  mv ATen c10 torch caffe2 keep/ && find . -mindepth 1 -maxdepth 1 ! -name keep -exec rm -r {} + && mv keep/* . && rmdir keep'
+student 'mkdir ~/torch && mv ~/prefix/{usr,lib} ~/torch/ && rm -r ~/prefix build && cd ~/torch/usr/include && mkdir keep &&
+  mv ATen c10 torch caffe2 gflags glog keep/ && find . -mindepth 1 -maxdepth 1 ! -name keep -exec rm -r {} + && mv keep/* . && rmdir keep'
 verdict "$code" "a folder with LibTorch's headers and libraries only"
+in_bare_root 'mkdir /home/student/gloo && apt-get install -y --no-install-recommends curl'
+for release in $(sed -n 's/^ *RELEASE //p' "$LAB_SOURCE_DIR/common/cmake/dependencies.cmake"); do
+  in_bare_root "curl -sfI http://deb.debian.org/debian/pool/main/$release"
+  [[ $code == 0 ]] || { skip "LAB_LIBTORCH: Debian's archive does not give out $release"; finish; exit; }
+done
 release=$(sed -n 's/^ *RELEASE \(g\/gloo.*\)/\1/p' "$LAB_SOURCE_DIR/common/cmake/dependencies.cmake")
-in_bare_root "mkdir /home/student/gloo && apt-get install -y --no-install-recommends curl &&
-  curl -sf http://deb.debian.org/debian/pool/main/$release | tar -xJ -C /home/student/gloo && chown -R student: /home/student/gloo"
+in_bare_root "curl -sf http://deb.debian.org/debian/pool/main/$release | tar -xJ -C /home/student/gloo && chown -R student: /home/student/gloo"
 verdict "$code" "Gloo's source: $release"
 student 'export LAB_LIBTORCH=~/torch FETCHCONTENT_SOURCE_DIR_GLOO=~/gloo; ./lab run a4 --nproc 4'
 verdict "$code" "LAB_LIBTORCH: the rest is compiled from releases, and the ranks match: exit code $code"
