@@ -1,8 +1,9 @@
 # Which compiler: clang++, where there is one that works. It keeps in a precompiled header what LibTorch's templates become,
 # which g++ makes anew for every file that uses the header: a build takes two fifths of the time, a student's file a fifth.
 # From version 16 on it takes all that g++ does in student code. CXX, or CMAKE_CXX_COMPILER, names another compiler. Not
-# under sanitizers: their libraries for clang are another package. Included before project(), which tries the compiler.
-if(NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX} AND NOT LAB_SANITIZE)
+# under sanitizers: their libraries for clang are another package. Nor where C++20 is asked for: clang refuses the headers
+# of LibTorch 1.13 as C++20 (a std::vector of an incomplete type). Included before project(), which tries the compiler.
+if(NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX} AND NOT LAB_SANITIZE AND NOT LAB_CXX_STANDARD EQUAL 20)
   foreach(name IN ITEMS clang++ clang++-20 clang++-19 clang++-18 clang++-17 clang++-16)
     unset(clang)
     find_program(clang ${name} NO_CACHE)

@@ -5,7 +5,7 @@ include(parts)
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   lab_note_part(clang ok "${CMAKE_CXX_COMPILER}, version ${CMAKE_CXX_COMPILER_VERSION}")
 else()
-  lab_note_part(clang off "no version 16 or newer; ${CMAKE_CXX_COMPILER} compiles in its place, more slowly")
+  lab_note_part(clang off "no version 16 or newer, or not wanted; ${CMAKE_CXX_COMPILER} compiles in its place, more slowly")
 endif()
 
 find_package(Threads REQUIRED)

@@ -53,7 +53,9 @@ class Line {
   }
 
   bool ends_free() const { return text_.empty() || text_.back() == '.' || text_.back() == ' '; }
-  void drop_last() { text_.resize(text_.size() - std::min<std::size_t>(text_.size(), 1)); }
+  void drop_last() {
+    if (!text_.empty()) text_.pop_back();
+  }
   const std::string& text() const { return text_; }
 
  private:
