@@ -349,7 +349,7 @@ std::vector<BenchRow> measured_rows(const BenchRun& run, const Collective& colle
     GlooPeers gloo(directory.path(), comm.rank(), comm.size());
     PeerTwins twins(peers, directory.path(), comm.rank(), comm.size(), gloo.batch);
     const at::RecordFunctionGuard unmetered(false);  // nor is work counted, which costs 0.2 us per operator
-    const c10::InferenceMode no_autograd;  // nor are views followed for gradients: a fifth of 1 KiB all-to-all
+    const c10::InferenceMode no_autograd;  // nor are views followed for gradients: a fifth of an all-to-all of 1 KiB
     std::vector<BenchRow> rows;
     for (const std::int64_t bytes : run.sizes) {
       const auto of_size = measure(collective, run, bytes, left_out, comm, gloo, twins);

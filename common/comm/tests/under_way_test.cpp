@@ -82,7 +82,7 @@ TEST_CASE("under way: a send that was changed, in any one byte, and only if it w
   }
 }
 
-TEST_CASE("under way: nobody looks after the memory of what is only listed") {
+TEST_CASE("under way: the memory of a message that is only listed is not checked") {
   const at::Tensor buffer = at::zeros({8});
   const Pending pending[2];
   UnderWay under_way;
