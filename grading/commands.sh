@@ -163,7 +163,8 @@ run_ctest() {
   # Large pages: where a hypervisor has a part in each page fault, small ones took a quarter of the programs' time.
   export GLIBC_TUNABLES=${GLIBC_TUNABLES:-glibc.malloc.hugetlb=1}
   say "a unit of work takes $unit ms here: a test may take $limit s, and a wait $LAB_TIMEOUT s"
-  local options=(--parallel "$(build_jobs)" --test-dir "$root/build/$1" -L "^($2)\$" --output-on-failure
+  # At most two at a time: each starts ranks of its own.
+  local options=(--parallel "$(($(build_jobs) < 2 ? 1 : 2))" --test-dir "$root/build/$1" -L "^($2)\$" --output-on-failure
     --no-tests=error --timeout "$limit")
   if [[ $3 ]]; then
     mkdir -p -- "$(dirname -- "$3")"

@@ -1,16 +1,27 @@
 #include "common/base/throw_site.h"
 
+#ifdef LAB_SEES_THROWS
+#include <backtrace.h>
 #include <dlfcn.h>
 #include <unwind.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
-
-#ifdef LAB_HAS_BACKTRACE
-#include <backtrace.h>
 #endif
+
+namespace lab {
+
+std::string_view student_file(std::string_view path, std::string_view source_root) {
+  if (path.substr(0, source_root.size()) == source_root) path.remove_prefix(source_root.size());
+  const std::size_t folder = path.rfind("/student/");
+  if (folder != std::string_view::npos) return path.substr(folder + 1);
+  return path.substr(0, 8) == "student/" ? path : std::string_view();  // as it was given to the compiler
+}
+
+}  // namespace lab
+
+#ifdef LAB_SEES_THROWS
 
 namespace {
 
@@ -48,16 +59,6 @@ extern "C" [[noreturn]] void keep_stack_and_throw(void* object, void* type, void
 }
 
 namespace lab {
-
-std::string_view student_file(std::string_view path, std::string_view source_root) {
-  if (path.substr(0, source_root.size()) == source_root) path.remove_prefix(source_root.size());
-  const std::size_t folder = path.rfind("/student/");
-  if (folder != std::string_view::npos) return path.substr(folder + 1);
-  return path.substr(0, 8) == "student/" ? path : std::string_view();  // as it was given to the compiler
-}
-
-#ifdef LAB_HAS_BACKTRACE
-
 namespace {
 
 struct Search {
@@ -96,12 +97,12 @@ ThrowSite throw_site(const std::exception* failure) {
   return search.site;
 }
 
+}  // namespace lab
+
 #else
 
-ThrowSite throw_site(const std::exception*) {
+lab::ThrowSite lab::throw_site(const std::exception*) {
   return {};
 }
 
 #endif
-
-}  // namespace lab

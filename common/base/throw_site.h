@@ -14,7 +14,7 @@ struct ThrowSite {
 
 /// The site of an exception that this thread threw and is handling; if the pointer is null (a thrown integer, say), of
 /// the thread's latest throw. The first call in a process reads line tables, which takes 0.2 s.
-/// Unknown if the program was built without libbacktrace (it comes with g++), never an error.
+/// Unknown where libbacktrace (it comes with g++) is missing or the C++ library is static; never an error.
 ThrowSite throw_site(const std::exception* failure);
 
 /// "student/ring.cpp" for a path with a folder named student; empty: it has none. Folders above source_root do not

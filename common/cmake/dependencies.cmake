@@ -10,6 +10,7 @@ endif()
 
 find_package(Threads REQUIRED)
 include(CheckCXXSourceCompiles)
+include(CheckCXXSourceRuns)
 if(NOT LAB_ONLY_CHECK_LOG)
   include(libtorch)
 endif()
@@ -28,8 +29,10 @@ lab_part(cli11 HEADER CLI/CLI.hpp
   SHA256 8143d20b688e98ccce8e24562d3b68e5f47c12e896c42c7ca8553dbde5bed55d
   INCLUDE include)
 
-# libbacktrace, which finds the source line of a call: optional. It is part of Debian's g++ (libgcc-12-dev), header and
-# library, so there is no package to name. The header lies among g++'s own, which are not for clang: so it is copied.
+# The source line of an exception (common/base/throw_site.h): optional. libbacktrace is part of Debian's g++
+# (libgcc-12-dev), header and library, so there is no package to name. The header lies among g++'s own, which are not for
+# clang: so it is copied. Where the C++ library is linked into each program, nobody else can take its throws: so it is
+# tried.
 execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=libbacktrace.a
   OUTPUT_VARIABLE backtrace_header OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 get_filename_component(backtrace_header "${backtrace_header}" DIRECTORY)
@@ -38,19 +41,34 @@ set(backtrace_folder "${PROJECT_BINARY_DIR}/backtrace")
 if(EXISTS "${backtrace_header}")
   file(COPY "${backtrace_header}" DESTINATION "${backtrace_folder}")
 endif()
-set(CMAKE_REQUIRED_LIBRARIES backtrace)
-set(CMAKE_REQUIRED_INCLUDES "${backtrace_folder}")
-check_cxx_source_compiles("#include <backtrace.h>
-  int main() { return backtrace_create_state(nullptr, 1, nullptr, nullptr) == nullptr; }" LAB_HAS_BACKTRACE)
+set(CMAKE_REQUIRED_LIBRARIES backtrace ${CMAKE_DL_LIBS})
+set(CMAKE_REQUIRED_INCLUDES "${backtrace_folder}" "${PROJECT_SOURCE_DIR}")
+set(CMAKE_REQUIRED_DEFINITIONS -DLAB_SEES_THROWS "-DLAB_SOURCE_ROOT=\"\"")
+check_cxx_source_runs("#include \"common/base/throw_site.cpp\"
+  int main() {
+    const std::exception_ptr made = std::make_exception_ptr(1);
+    try {
+      std::rethrow_exception(made);
+    } catch (int) {
+    }
+    try {
+      throw 2;
+    } catch (int) {
+      lab::throw_site(nullptr);
+    }
+    return latest_throw.num_frames == 0;
+  }" LAB_SEES_THROWS)
 unset(CMAKE_REQUIRED_LIBRARIES)
 unset(CMAKE_REQUIRED_INCLUDES)
+unset(CMAKE_REQUIRED_DEFINITIONS)
 add_library(lab_backtrace INTERFACE)
 add_library(lab::backtrace ALIAS lab_backtrace)
-if(LAB_HAS_BACKTRACE)
-  target_link_libraries(lab_backtrace INTERFACE backtrace)
+if(LAB_SEES_THROWS)
+  target_link_libraries(lab_backtrace INTERFACE backtrace ${CMAKE_DL_LIBS})
   target_include_directories(lab_backtrace SYSTEM INTERFACE "${backtrace_folder}")
 else()
-  message(STATUS "libbacktrace was not found (g++ has it): an exception in student code is reported without its line")
+  message(STATUS "An exception in student code is reported without its line: libbacktrace (g++ has it) was not found, "
+          "or the C++ library is static")
 endif()
 
 if(LAB_ONLY_CHECK_LOG)

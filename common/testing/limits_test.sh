@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# ./lab compiles with one job where a container's quota allows less than two cores, or too little memory.
+# ./lab compiles with as many jobs as a container's quota allows cores, and its memory compilers.
 set -uo pipefail
 here=$(cd -- "$(dirname -- "$0")" && pwd)
 cgroup_mount=$(mktemp -d)
 trap 'rm -rf "$cgroup_mount"' EXIT
 # shellcheck disable=SC1090
-source <(sed -n '/^# cgroup_values FILE/,/^build_jobs()/p' "$here/../../lab")
+source <(sed -n '/^# cgroup_values FILE/,/^# cached PRESET/p' "$here/../../lab")
 nproc() { echo 4; }
 num_failed=0
 expect() { # expect WHAT GOT EXPECTED
@@ -27,4 +27,9 @@ echo $((3 << 30)) >"$cgroup_mount/memory.max"
 expect "a memory limit" "$(memory_mib)" 3072
 echo "max 100000" >"$cgroup_mount/cpu.max"
 expect "little memory: one job" "$(build_jobs)" 1
+memory_mib() { echo "$memory"; }
+memory=65536
+expect "much memory: a job on each core" "$(build_jobs)" 4
+memory=8000
+expect "memory for two compilers: two jobs" "$(build_jobs)" 2
 [[ $num_failed == 0 ]]
