@@ -2,6 +2,11 @@
 
 #include <ATen/ATen.h>
 
+#include <cstdint>
+#include <vector>
+
+#include "a9_collectives/chunks.h"
+
 namespace lab::a9 {
 
 /// A new tensor to fill part by part: `count` parts of equal shape, one after the other along `dim`. A contiguous part
@@ -15,7 +20,7 @@ class Assembly {
     whole_ = at::empty(shape, like.options());
   }
 
-  at::Tensor part(std::int64_t index) const { return whole_.narrow(dim_, index * length_, length_); }
+  at::Tensor part(std::int64_t index) const { return piece(whole_, dim_, index * length_, length_); }
   const at::Tensor& whole() const { return whole_; }
 
  private:

@@ -3,11 +3,20 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "common/comm/point_to_point.h"
 
 // What every algorithm here needs in addition to send and recv.
 namespace lab::a9 {
+
+/// whole.narrow(dim, begin, length): memory that a message fills or is read from. Where no gradient is recorded, in a
+/// third of its time, as it is three operators of LibTorch. Errors: as narrow's.
+at::Tensor piece(const at::Tensor& whole, std::int64_t dim, std::int64_t begin, std::int64_t length);
+
+/// A tensor cut along `dim` into `count` pieces of equal shape, which share its memory.
+/// Errors: ContractError if count does not divide that dimension.
+std::vector<at::Tensor> pieces(const at::Tensor& tensor, std::int64_t dim, std::int64_t count);
 
 /// A tensor viewed as one row of elements and cut into `num_chunks` contiguous chunks, as even as possible: the first
 /// numel % num_chunks chunks hold one element more. Chunks share memory with the row.

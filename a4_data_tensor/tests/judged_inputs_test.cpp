@@ -9,11 +9,11 @@ namespace {
 constexpr int kRanks = 4;
 constexpr std::uint64_t kSeed = 99;
 
-const Case& case_named(const std::vector<Case>& cases, const std::string& name) {
+const Case& case_named(const std::vector<Case>& cases, std::string_view name) {
   for (const Case& test_case : cases) {
     if (test_case.name == name) return test_case;
   }
-  throw UsageError("no case " + name);
+  throw UsageError("no case " + std::string(name));
 }
 
 /// Whether the input has this rank's part along a dimension and NaN elsewhere.

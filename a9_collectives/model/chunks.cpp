@@ -1,5 +1,7 @@
 #include "a9_collectives/chunks.h"
 
+#include <ATen/ops/as_strided_native.h>
+#include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +9,28 @@
 #include "common/base/errors.h"
 
 namespace lab::a9 {
+
+at::Tensor piece(const at::Tensor& whole, std::int64_t dim, std::int64_t begin, std::int64_t length) {
+  const std::int64_t place = dim < 0 ? dim + whole.dim() : dim;
+  const bool is_inside = place >= 0 && place < whole.dim() && begin >= 0 && length >= 0 && begin <= whole.size(place) &&
+                         length <= whole.size(place) - begin;
+  if (!is_inside || c10::GradMode::is_enabled()) return whole.narrow(dim, begin, length);
+  c10::SmallVector<std::int64_t, 5> shape(whole.sizes().begin(), whole.sizes().end());
+  shape[static_cast<std::size_t>(place)] = length;
+  return at::native::as_strided_tensorimpl(whole, shape, whole.strides(),
+                                           whole.storage_offset() + begin * whole.stride(place));
+}
+
+std::vector<at::Tensor> pieces(const at::Tensor& tensor, std::int64_t dim, std::int64_t count) {
+  const std::int64_t size = tensor.size(dim);
+  if (count < 1 || size % count != 0)
+    throw ContractError(
+        fmt::format("a dimension of {} in {} equal pieces: expected one that {} divides", size, count, count));
+  std::vector<at::Tensor> all;
+  all.reserve(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) all.push_back(piece(tensor, dim, i * (size / count), size / count));
+  return all;
+}
 
 Chunks::Chunks(at::Tensor row, std::int64_t num_chunks) : row_(std::move(row)), num_chunks_(num_chunks) {
   if (row_.dim() != 1 || num_chunks < 1)
@@ -20,7 +44,7 @@ std::int64_t Chunks::offset(std::int64_t index) const {
 }
 
 at::Tensor Chunks::range(std::int64_t begin, std::int64_t end) const {
-  return row_.narrow(0, offset(begin), offset(end) - offset(begin));
+  return piece(row_, 0, offset(begin), offset(end) - offset(begin));
 }
 
 Row::Row(const at::Tensor& tensor) : tensor_(tensor), elements_(tensor.detach().contiguous().view({-1})) {}

@@ -1,5 +1,7 @@
 #include "a9_collectives/parts.h"
 
+#include "a9_collectives/chunks.h"
+
 namespace lab::a9 {
 
 Parts::Parts(const at::Tensor& tensor, const PointToPoint& p2p) : rank_(p2p.rank()), length_(tensor.size(0)) {
@@ -12,7 +14,7 @@ Parts::Parts(const at::Tensor& tensor, const PointToPoint& p2p) : rank_(p2p.rank
 }
 
 at::Tensor Parts::range(int begin, int end) const {
-  return whole_.narrow(0, begin * length_, (end - begin) * length_);
+  return piece(whole_, 0, begin * length_, (end - begin) * length_);
 }
 
 }  // namespace lab::a9

@@ -10,7 +10,7 @@ at::Tensor all_to_all_direct(at::Tensor tensor, std::int64_t scatter_dim, std::i
   // STUB // gather_dim in rank order.
   // STUB not_implemented("a9.all_to_all", tensor, scatter_dim, gather_dim, p2p);
   const int size = p2p.size();
-  const std::vector<at::Tensor> chunks = tensor.chunk(size, scatter_dim);
+  const std::vector<at::Tensor> chunks = pieces(tensor, scatter_dim, size);
   const Assembly result(chunks[0], gather_dim, size);
   std::vector<Request> requests;
   for (int distance = 1; distance < size; ++distance) {

@@ -10,7 +10,7 @@ at::Tensor all_to_all_pairwise(at::Tensor tensor, std::int64_t scatter_dim, std:
   // STUB // TODO(a9.all_to_all_pairwise): the same in P-1 steps of one sendrecv() each.
   // STUB not_implemented("a9.all_to_all_pairwise", tensor, scatter_dim, gather_dim, p2p);
   const int size = p2p.size();
-  const std::vector<at::Tensor> chunks = tensor.chunk(size, scatter_dim);
+  const std::vector<at::Tensor> chunks = pieces(tensor, scatter_dim, size);
   const Assembly result(chunks[0], gather_dim, size);
   result.part(p2p.rank()).copy_(chunks[static_cast<std::size_t>(p2p.rank())]);
   for (int distance = 1; distance < size; ++distance) {

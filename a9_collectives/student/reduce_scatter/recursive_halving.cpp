@@ -13,7 +13,7 @@ at::Tensor reduce_scatter_recursive_halving(at::Tensor tensor, PointToPoint& p2p
   const Fold fold(p2p);
   const at::Tensor sums = tensor.clone(at::MemoryFormat::Contiguous);
   const std::int64_t length = sums.size(0) / p2p.size();
-  const auto chunks = [&](int begin, int end) { return sums.narrow(0, begin * length, (end - begin) * length); };
+  const auto chunks = [&](int begin, int end) { return piece(sums, 0, begin * length, (end - begin) * length); };
   if (fold.is_folded()) {
     const at::Tensor own = at::empty_like(chunks(0, 1));
     p2p.send(sums, fold.partner());
@@ -32,7 +32,7 @@ at::Tensor reduce_scatter_recursive_halving(at::Tensor tensor, PointToPoint& p2p
     const int peer = fold.real_rank(fold.virtual_rank() ^ distance);
     const int kept = fold.virtual_rank() & ~(distance - 1);
     const at::Tensor target = owned_by(kept, distance);
-    const at::Tensor received = buffer.narrow(0, 0, target.size(0));
+    const at::Tensor received = piece(buffer, 0, 0, target.size(0));
     sendrecv(p2p, owned_by(kept ^ distance, distance), peer, received, peer);
     target.add_(received);
   }

@@ -13,7 +13,7 @@ at::Tensor reduce_scatter_ring(at::Tensor tensor, PointToPoint& p2p) {
   const int size = p2p.size();
   const int left = (p2p.rank() - 1 + size) % size;
   const int right = (p2p.rank() + 1) % size;
-  const std::vector<at::Tensor> chunks = tensor.contiguous().chunk(size, 0);
+  const std::vector<at::Tensor> chunks = pieces(tensor.contiguous(), 0, size);
   const auto chunk = [&](int index) { return chunks[static_cast<std::size_t>((index + 2 * size) % size)]; };
   at::Tensor travelling = chunk(p2p.rank() - 1);
   for (int step = 0; step < size - 1; ++step) {
