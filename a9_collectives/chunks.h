@@ -10,8 +10,8 @@
 // What every algorithm here needs in addition to send and recv.
 namespace lab::a9 {
 
-/// whole.narrow(dim, begin, length): memory that a message fills or is read from. Where no gradient is recorded, in a
-/// third of its time, as it is three operators of LibTorch. Errors: as narrow's.
+/// whole.narrow(dim, begin, length), for messages. Where no gradient is recorded, it takes a third of the instructions:
+/// narrow is three operators of LibTorch. Errors: as narrow's.
 at::Tensor piece(const at::Tensor& whole, std::int64_t dim, std::int64_t begin, std::int64_t length);
 
 /// A tensor cut along `dim` into `count` pieces of equal shape, which share its memory.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ./lab compiles with as many jobs as a container's quota allows cores, and its memory compilers.
+# ./lab compiles with a job on each core, or with fewer where a container's quota or the memory allows less.
 set -uo pipefail
 here=$(cd -- "$(dirname -- "$0")" && pwd)
 cgroup_mount=$(mktemp -d)

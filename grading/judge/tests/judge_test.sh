@@ -118,6 +118,12 @@ verdict "$(grep -q 'which(1.5)' "$a4/single_step.cpp" && grep -q 'which(double)'
 grade
 scores "... and a helper is not taken for another file's" a4_data_tensor 120
 
+# Nor where the judge was built with LAB_WERROR, whose -Werror comes before.
+commands=$(grep '"command".*/student/[^ ]*\.cpp' "$bin/../compile_commands.json")
+options=' -Wno-error -Werror=unused-result '
+verdict "$([[ $commands ]] && ! grep -qv -- "$options" <<<"$commands" && ! grep -q -- "$options.* -Werror " <<<"$commands"; echo $?)" \
+  "a student's file is not refused for any other warning"
+
 # Before main begins, and from inside: neither reaches the judge.
 submit a4_data_tensor
 printf '#include <cstdlib>\nnamespace { const int kGone = (std::_Exit(0), 0); }\n' >>"$a4/row_parallel.cpp"
