@@ -20,7 +20,7 @@ bool travels_itself(const at::Tensor& tensor) {
 struct Request::State {
   std::shared_ptr<Endpoint> endpoint;
   Endpoint::Posted posted;
-  /// The caller's tensor; if it is not contiguous and on the CPU, the message carries a copy that is.
+  /// Undefined where the message carries the caller's tensor itself, and not what on_wire() makes of it.
   at::Tensor user_tensor;
 };
 
@@ -46,10 +46,11 @@ at::Tensor Request::wait() {
     state->endpoint->forget(state->posted);
     throw;
   }
-  const at::Tensor& moved = state->posted.message.tensor;
-  if (state->posted.message.direction == Direction::kRecv && !moved.is_same(state->user_tensor)) {
+  const Message& message = state->posted.message();
+  if (!state->user_tensor.defined()) return message.tensor;
+  if (message.direction == Direction::kRecv) {
     const c10::NoGradGuard no_grad;
-    state->user_tensor.copy_(moved);
+    state->user_tensor.copy_(message.tensor);
   }
   return state->user_tensor;
 }
@@ -88,25 +89,26 @@ Request PointToPoint::irecv(const at::Tensor& tensor, int src_rank, int tag, Sou
 Request PointToPoint::post_send(const at::Tensor& tensor, int dst_rank, int tag, SourceLine where, bool at_once) {
   const int peer_rank = peer("send to", dst_rank, where);
   if (!tensor.defined()) require_defined(tensor, rank(), fmt::format("send to rank {}", dst_rank), where);
-  return post({Direction::kSend, peer_rank, tag, where, at_once}, tensor,
-              travels_itself(tensor) ? tensor : on_wire(tensor));
+  const Envelope envelope{Direction::kSend, peer_rank, tag, where, at_once};
+  return travels_itself(tensor) ? post(envelope, tensor, {}) : post(envelope, on_wire(tensor), tensor);
 }
 
 Request PointToPoint::post_recv(const at::Tensor& tensor, int src_rank, int tag, SourceLine where, bool at_once) {
   const int peer_rank = peer("receive from", src_rank, where);
   if (!tensor.defined()) require_defined(tensor, rank(), fmt::format("receive from rank {}", src_rank), where);
-  const at::Tensor target = travels_itself(tensor) ? tensor : staging_for(tensor, tensor.sizes());
-  return post({Direction::kRecv, peer_rank, tag, where, at_once}, tensor, target);
+  const Envelope envelope{Direction::kRecv, peer_rank, tag, where, at_once};
+  return travels_itself(tensor) ? post(envelope, tensor, {})
+                                : post(envelope, staging_for(tensor, tensor.sizes()), tensor);
 }
 
-Request PointToPoint::post(const Envelope& envelope, const at::Tensor& user_tensor, const at::Tensor& moved) {
+Request PointToPoint::post(const Envelope& envelope, at::Tensor moved, const at::Tensor& user_tensor) {
   Message message;
   message.direction = envelope.direction;
   message.peer = envelope.world_rank;
   message.group = group_.id;
   message.tag = envelope.tag;
   message.where = envelope.where;
-  message.tensor = moved;
+  message.tensor = std::move(moved);
   auto state = std::make_unique<Request::State>(Request::State{endpoint_, {}, user_tensor});
   state->posted = endpoint_->post(std::move(message), envelope.at_once);
   return Request(std::move(state));

@@ -91,8 +91,8 @@ class PointToPoint final {
   };
   Request post_send(const at::Tensor& tensor, int dst_rank, int tag, SourceLine where, bool at_once);
   Request post_recv(const at::Tensor& tensor, int src_rank, int tag, SourceLine where, bool at_once);
-  /// `moved` is what travels: the user's tensor, or a contiguous copy on the CPU.
-  Request post(const Envelope& envelope, const at::Tensor& user_tensor, const at::Tensor& moved);
+  /// `moved` is what travels; `user_tensor` is given where that is a contiguous copy on the CPU.
+  Request post(const Envelope& envelope, at::Tensor moved, const at::Tensor& user_tensor);
   int peer(const char* what, int rank, SourceLine where) const;
 
   std::shared_ptr<Endpoint> endpoint_;

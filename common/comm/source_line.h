@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -14,8 +15,8 @@ struct SourceLine {
 
   /// "collectives.cpp"
   std::string_view file_name() const {
-    const std::string_view path = file;
-    return path.substr(path.find_last_of('/') + 1);
+    const char* const slash = std::strrchr(file, '/');
+    return slash == nullptr ? file : slash + 1;
   }
 
   /// "collectives.cpp:41"

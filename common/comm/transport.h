@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "common/comm/messages/message.h"
 
@@ -11,7 +12,10 @@ namespace lab::comm {
 /// A message in flight. Shares ownership of the tensor until it is complete.
 class Pending {
  public:
+  Pending() = default;
+  explicit Pending(Message posted) : message(std::move(posted)) {}
   virtual ~Pending() = default;
+  Message message;
   /// The sender's logical clock; of a receive, valid after wait().
   std::uint64_t peer_step = 0;
   /// When the message arrived, on the transport's clock; negative where the world cannot tell.

@@ -13,7 +13,7 @@ std::string shape_text(at::IntArrayRef shape);
 
 /// The dtype's name in Python.
 /// Example   at::kFloat: "float32"
-std::string dtype_name(at::ScalarType dtype);
+std::string_view dtype_name(at::ScalarType dtype);
 
 /// The reverse of dtype_name.
 /// Errors    UsageError: not the name of a dtype that the labs use; the message lists those

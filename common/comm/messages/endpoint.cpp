@@ -11,7 +11,7 @@ constexpr std::size_t kMostTraced = 1u << 17;  // about 40 MB, so that endless m
 
 /// What was known of the message when it was posted.
 TraceEvent event_of(const Endpoint::Posted& posted) {
-  const PostedOp op = posted.message.posted_op(posted.sequence);
+  const PostedOp op = posted.message().posted_op(posted.sequence);
   TraceEvent event;
   static_cast<Channel&>(event) = op;
   event.sequence = op.sequence;
@@ -19,7 +19,7 @@ TraceEvent event_of(const Endpoint::Posted& posted) {
   event.bytes = static_cast<std::int64_t>(op.bytes);
   event.operation = op.operation;
   event.where = op.where;
-  event.model_posted = posted.message.model_posted;
+  event.model_posted = posted.message().model_posted;
   return event;
 }
 
@@ -51,19 +51,17 @@ Endpoint::Posted Endpoint::post(Message message, bool at_once) {
     posted.start_seconds = transport_->now();
     if (sends && payload_label_) posted.payload_label = payload_label_(message.tensor);
   }
-  posted.message = message;
   posted.pending = sends ? transport_->start_send(std::move(message)) : transport_->start_recv(std::move(message));
-  under_way_.add(posted.pending.get(), posted.message,
-                 !careful_ ? UnderWay::Watch::kListed
-                 : at_once ? UnderWay::Watch::kPlace
-                           : UnderWay::Watch::kBytes);
+  posted.place = under_way_.add(posted.message(), !careful_ ? UnderWay::Watch::kListed
+                                                  : at_once ? UnderWay::Watch::kPlace
+                                                            : UnderWay::Watch::kBytes);
   return posted;
 }
 
-void Endpoint::finish(const Posted& posted) {
+void Endpoint::finish(Posted& posted) {
   model_.work(flops());
   const std::int64_t waited_before = model_.time().waiting;
-  const Message& message = posted.message;
+  const Message& message = posted.message();
   const bool sends = message.direction == Direction::kSend;
   try {
     transport_->wait(*posted.pending);
@@ -71,7 +69,7 @@ void Endpoint::finish(const Posted& posted) {
     if (traced_) keep(event_of(posted), posted.start_seconds, posted.model_start, waited_before);  // never_completed()
     throw;
   }
-  if (under_way_.ended(posted.pending.get()))
+  if (under_way_.ended(posted.place))
     throw ContractError(
         fmt::format("rank {}: the tensor of its isend to rank {} ({}) was changed before wait(); hint: "
                     "wait() first, or send a copy",
@@ -158,8 +156,8 @@ ModelTime Endpoint::model_time() {
   return model_.time();
 }
 
-void Endpoint::abandon(const Posted& posted) {
-  const Message& message = posted.message;
+void Endpoint::abandon(Posted& posted) {
+  const Message& message = posted.message();
   const bool sends = message.direction == Direction::kSend;
   abandoned_.push_back(fmt::format(
       "rank {} dropped its {} {} rank {} ({}) without waiting for it; hint: keep the Request and call wait()",
@@ -167,8 +165,8 @@ void Endpoint::abandon(const Posted& posted) {
   forget(posted);
 }
 
-void Endpoint::forget(const Posted& posted) {
-  under_way_.ended(posted.pending.get());
+void Endpoint::forget(Posted& posted) {
+  under_way_.ended(posted.place);
   transport_->abandon(posted.pending);
 }
 

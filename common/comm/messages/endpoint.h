@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -41,8 +42,10 @@ class Endpoint {
 
   /// A message that this rank has posted and will wait for.
   struct Posted {
-    Message message;
+    const Message& message() const { return pending->message; }
+
     std::shared_ptr<Pending> pending;
+    std::optional<UnderWay::Place> place;  ///< until it has ended
     std::uint64_t sequence = 0;
     double start_seconds = 0;
     std::int64_t model_start = 0;
@@ -55,7 +58,7 @@ class Endpoint {
   Posted post(Message message, bool at_once = false);
   /// Waits for it, advances the clock and records it in ledger and trace.
   /// Errors    ContractError: what was sent has been changed meanwhile, in a careful world; those of Transport::wait()
-  void finish(const Posted& posted);
+  void finish(Posted& posted);
   /// Errors    ContractError that names the first message that is posted and not yet waited for
   void require_all_finished() const;
 
@@ -72,9 +75,9 @@ class Endpoint {
   /// its colour in a picture. In model time it is the work since the rank's last message, collective or computation.
   void record_computation(const std::string& operation, std::uint64_t turn, double start_seconds);
   /// Abandons it; close() then reports it.
-  void abandon(const Posted& posted);
+  void abandon(Posted& posted);
   /// The same for a message whose wait has failed, which was reported then.
-  void forget(const Posted& posted);
+  void forget(Posted& posted);
   /// One line for each message that was abandoned.
   const std::vector<std::string>& abandoned() const { return abandoned_; }
 

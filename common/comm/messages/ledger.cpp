@@ -1,5 +1,8 @@
 #include "common/comm/messages/ledger.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace lab::comm {
 namespace {
 
@@ -11,15 +14,22 @@ int ceil_log2(int size) {
 
 }  // namespace
 
+LedgerEntry& Ledger::entry_of(const std::string& operation) {
+  const auto is_it = [&](const LedgerEntry& entry) { return entry.operation == operation; };
+  const auto found = std::find_if(entries_.begin(), entries_.end(), is_it);
+  if (found != entries_.end()) return *found;
+  const auto comes_later = [&](const LedgerEntry& entry) { return entry.operation > operation; };
+  LedgerEntry none;
+  none.operation = operation;
+  return *entries_.insert(std::find_if(entries_.begin(), entries_.end(), comes_later), std::move(none));
+}
+
 void Ledger::add(const LedgerEntry& cost) {
-  LedgerEntry& entry = entries_[cost.operation];
-  entry.operation = cost.operation;
-  entry += cost;
+  entry_of(cost.operation) += cost;
 }
 
 void Ledger::add_message(const std::string& operation, bool sends, int peer, std::uint64_t bytes) {
-  LedgerEntry& entry = entries_[operation];
-  entry.operation = operation;
+  LedgerEntry& entry = entry_of(operation);
   ++entry.calls;
   entry.messages += sends ? 1 : 0;
   (sends ? entry.bytes_sent : entry.bytes_received) += bytes;
@@ -27,12 +37,13 @@ void Ledger::add_message(const std::string& operation, bool sends, int peer, std
 }
 
 void Ledger::add(const Ledger& other) {
-  for (const auto& [operation, entry] : other.entries_) add(entry);
+  for (const LedgerEntry& entry : other.entries_) add(entry);
 }
 
 LedgerEntry Ledger::of(const std::string& operation) const {
-  const auto found = entries_.find(operation);
-  if (found != entries_.end()) return found->second;
+  for (const LedgerEntry& entry : entries_) {
+    if (entry.operation == operation) return entry;
+  }
   LedgerEntry none;
   none.operation = operation;
   return none;
@@ -41,14 +52,8 @@ LedgerEntry Ledger::of(const std::string& operation) const {
 LedgerEntry Ledger::total() const {
   LedgerEntry sum;
   sum.operation = "total";
-  for (const auto& [operation, entry] : entries_) sum += entry;
+  for (const LedgerEntry& entry : entries_) sum += entry;
   return sum;
-}
-
-std::vector<LedgerEntry> Ledger::entries() const {
-  std::vector<LedgerEntry> list;
-  for (const auto& [operation, entry] : entries_) list.push_back(entry);
-  return list;
 }
 
 LedgerEntry nominal_cost(const std::string& operation, int size, std::int64_t bytes, bool is_source) {

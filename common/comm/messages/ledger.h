@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -23,10 +22,12 @@ class Ledger {
   void add(const Ledger& other);
   LedgerEntry of(const std::string& operation) const;
   LedgerEntry total() const;
-  std::vector<LedgerEntry> entries() const;
+  const std::vector<LedgerEntry>& entries() const { return entries_; }
 
  private:
-  std::map<std::string, LedgerEntry> entries_;
+  LedgerEntry& entry_of(const std::string& operation);
+
+  std::vector<LedgerEntry> entries_;  ///< few, by name
 };
 
 /// Nominal cost, on one rank of `size`, of a built-in collective on `bytes` bytes ("bytes" as nccl-tests defines them:

@@ -16,9 +16,8 @@ namespace lab::comm {
 
 /// One end of a message, as its rank posted it.
 struct LocalPending : Pending {
-  LocalPending(int owner_rank, Message posted) : message(std::move(posted)), owner(owner_rank) {}
+  LocalPending(int owner_rank, Message posted) : Pending(std::move(posted)), owner(owner_rank) {}
 
-  Message message;
   int owner;
   std::uint64_t order = 0;  ///< n-th message posted in the world
   enum class Stage { kPosted, kMatched, kDone } stage = Stage::kPosted;

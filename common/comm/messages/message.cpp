@@ -18,18 +18,17 @@ Contract Message::contract() const {
   return {operation, tensor.scalar_type(), tensor.sizes().vec(), tag, where.text()};
 }
 
-PostedOp Message::posted_op(std::uint64_t sequence) const {
-  PostedOp op;
-  op.direction = direction;
-  op.peer = peer;
-  op.group = group;
-  op.tag = tag;
-  op.sequence = sequence;
-  op.bytes = num_bytes();
-  op.operation = operation != "message" ? operation : direction == Direction::kSend ? "send" : "recv";
-  op.contract = lab::describe(tensor);
-  op.where = where.text();
-  return op;
+PostedOpView Message::posted_op() const {
+  const bool is_plain = operation == "message";
+  const std::string_view sends_or_receives = direction == Direction::kSend ? "send" : "recv";
+  const at::IntArrayRef sizes = tensor.sizes();
+  return {*this,
+          num_bytes(),
+          is_plain ? sends_or_receives : operation,
+          dtype_name(tensor.scalar_type()),
+          sizes.data(),
+          sizes.size(),
+          where};
 }
 
 std::string contract_violation(int src_rank, const Contract& sent, int dst_rank, const Contract& expected) {

@@ -33,8 +33,9 @@ struct Message : Channel {
 
   std::uint64_t num_bytes() const { return contract_only ? 0 : static_cast<std::uint64_t>(tensor.nbytes()); }
   Contract contract() const;
-  /// The same facts without the tensor, for the wait-for graph.
-  PostedOp posted_op(std::uint64_t sequence) const;
+  /// The same facts without the tensor, for the wait-for graph. The view is of this message.
+  PostedOpView posted_op() const;
+  PostedOp posted_op(std::uint64_t sequence) const { return posted_op().op(sequence); }
 };
 
 /// Empty when sender and receiver agree; otherwise an error message with both ranks, both contracts and both source

@@ -54,7 +54,9 @@ std::int64_t ModelClock::post_recv() {
 
 std::int64_t ModelClock::wait_recv(std::int64_t sent, std::int64_t posted, std::uint64_t num_bytes) {
   const std::int64_t earliest = std::max(sent, posted) + rates_.latency_ps;
-  const std::int64_t arrived = take_incoming_port(earliest, transfer_ps(num_bytes));
+  const bool is_alone = num_open_receives_ == 1 && incoming_busy_.empty();
+  const std::int64_t arrived =
+      is_alone ? earliest + transfer_ps(num_bytes) : take_incoming_port(earliest, transfer_ps(num_bytes));
   wait_until(arrived);
   spend_overhead(rates_.overhead_ps);
   // What is received from now on is posted after every interval has ended.

@@ -63,38 +63,38 @@ void UnderWay::require_apart(const Message& message, int rank) const {
   throw ContractError(
       fmt::format("rank {}: the tensor of its {} shares memory with that of its {}, which it has not waited for; hint: "
                   "wait() first, or use another tensor",
-                  rank, name_of(message), name_of(other->message)));
+                  rank, name_of(message), name_of(*other->message)));
 }
 
-void UnderWay::add(const Pending* pending, const Message& message, Watch watch) {
-  Entry& entry = entries_[pending];
-  entry = {num_added_++, message, watch == Watch::kListed ? Bytes{} : bytes_of(message), false, 0};
-  if (entry.bytes.begin == entry.bytes.end) return;
-  longest_ = std::max<std::uint64_t>(longest_, entry.bytes.end - entry.bytes.begin);
+UnderWay::Place UnderWay::add(const Message& message, Watch watch) {
+  const Place place = entries_.insert(entries_.end(), {&message, {}, false, 0});
+  if (watch != Watch::kListed) place->bytes = bytes_of(message);
+  const Bytes& bytes = place->bytes;
+  if (bytes.begin == bytes.end) return place;
+  longest_ = std::max<std::uint64_t>(longest_, bytes.end - bytes.begin);
   const bool sends = message.direction == Direction::kSend;
-  (sends ? sends_ : receives_).emplace(entry.bytes.begin, &entry);
-  entry.is_summed = sends && watch == Watch::kBytes;
-  if (entry.is_summed) entry.checksum = checksum_of(entry.bytes);
+  (sends ? sends_ : receives_).emplace(bytes.begin, &*place);
+  place->is_summed = sends && watch == Watch::kBytes;
+  if (place->is_summed) place->checksum = checksum_of(bytes);
+  return place;
 }
 
-bool UnderWay::ended(const Pending* pending) {
-  const auto found = entries_.find(pending);
-  if (found == entries_.end()) return false;
-  const Entry& entry = found->second;
+bool UnderWay::ended(std::optional<Place>& place) {
+  if (!place) return false;
+  const Entry& entry = **place;
   const bool changed = entry.is_summed && entry.checksum != checksum_of(entry.bytes);
   if (entry.bytes.begin != entry.bytes.end) {
-    ByBegin& some = entry.message.direction == Direction::kSend ? sends_ : receives_;
+    ByBegin& some = entry.message->direction == Direction::kSend ? sends_ : receives_;
     const auto [first, last] = some.equal_range(entry.bytes.begin);
     some.erase(std::find_if(first, last, [&](const auto& one) { return one.second == &entry; }));
   }
-  entries_.erase(found);
+  entries_.erase(*place);
+  place.reset();
   return changed;
 }
 
 std::string UnderWay::first() const {
-  const auto earliest = std::min_element(
-      entries_.begin(), entries_.end(), [](const auto& a, const auto& b) { return a.second.number < b.second.number; });
-  return earliest == entries_.end() ? "" : name_of(earliest->second.message);
+  return entries_.empty() ? "" : name_of(*entries_.front().message);
 }
 
 }  // namespace lab::comm

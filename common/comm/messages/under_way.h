@@ -1,20 +1,30 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "common/comm/messages/message.h"
 
 namespace lab::comm {
 
-class Pending;
-
 /// A rank's messages that are posted and not yet waited for, and that nobody touches their memory meanwhile.
 class UnderWay {
+  struct Bytes {
+    std::uintptr_t begin = 0, end = 0;
+  };
+  struct Entry {
+    const Message* message = nullptr;
+    Bytes bytes;  ///< none, unless its place is watched
+    bool is_summed = false;
+    std::uint64_t checksum = 0;
+  };
+
  public:
   enum class Watch {
-    kListed,  ///< only first() and ended() know of it
+    kListed,  ///< only first() knows of it
     kPlace,   ///< require_apart() compares others' memory with its own
     kBytes    ///< and ended() finds out whether a send's memory has changed meanwhile
   };
@@ -23,35 +33,28 @@ class UnderWay {
   ///           them is a receive
   void require_apart(const Message& message, int rank) const;
 
-  void add(const Pending* pending, const Message& message, Watch watch);
+  using Place = std::list<Entry>::iterator;
 
-  /// Forgets the message. Whether its bytes were watched and are not as they were when it was added.
-  bool ended(const Pending* pending);
+  /// The message stays where it is until it has ended.
+  Place add(const Message& message, Watch watch);
+
+  /// Forgets the message, if that was not done before, and its place. Whether its bytes were watched and are not as they
+  /// were when it was added.
+  bool ended(std::optional<Place>& place);
 
   /// "isend to rank 2 (student/ring.cpp:41)": the first that was posted; empty: there is none.
   std::string first() const;
 
  private:
-  struct Bytes {
-    std::uintptr_t begin = 0, end = 0;
-  };
-  struct Entry {
-    std::uint64_t number = 0;
-    Message message;
-    Bytes bytes;  ///< none, unless its place is watched
-    bool is_summed = false;
-    std::uint64_t checksum = 0;
-  };
   using ByBegin = std::multimap<std::uintptr_t, const Entry*>;
 
   static Bytes bytes_of(const Message& message);
   static std::uint64_t checksum_of(const Bytes& bytes);
   static const Entry* overlapping(const ByBegin& some, std::uint64_t longest, const Bytes& bytes);
 
-  std::map<const Pending*, Entry> entries_;
+  std::list<Entry> entries_;  ///< in the order of posting
   ByBegin sends_, receives_;
   std::uint64_t longest_ = 0;  ///< bytes of any message so far
-  std::uint64_t num_added_ = 0;
 };
 
 }  // namespace lab::comm

@@ -13,7 +13,6 @@ class Lane;
 
 /// A message of the processes world, on the lane that leads to its peer.
 struct ProcessPending : Pending {
-  Message message;
   std::uint64_t sequence = 0;  ///< n-th message of its channel
   Lane* lane = nullptr;
   int event_slot = -1;

@@ -47,7 +47,7 @@ std::shared_ptr<ProcessPending> ProcessTransport::start(Message message) {
   pending->lane = &lane;
   pending->sequence = num_posted_[message]++;
   pending->message = std::move(message);
-  if (events_ != nullptr) pending->event_slot = events_->posted(pending->message.posted_op(pending->sequence));
+  if (events_ != nullptr) pending->event_slot = events_->posted(pending->message.posted_op());
   lane.post(pending, header);
   return pending;
 }

@@ -18,9 +18,8 @@ namespace lab::comm {
 namespace {
 
 struct RelayPending final : Pending {
-  std::uint64_t id = 0;
-  at::Tensor target;  ///< of a receive
-  bool contract_only = false;
+  RelayPending(Message posted, std::uint64_t posted_id) : Pending(std::move(posted)), id(posted_id) {}
+  std::uint64_t id;
 };
 
 void require_data(const at::Tensor& tensor, const std::string& where) {
@@ -37,8 +36,8 @@ class RelayTransport final : public Transport {
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
-  std::shared_ptr<Pending> start_send(Message message) override { return post(message); }
-  std::shared_ptr<Pending> start_recv(Message message) override { return post(message); }
+  std::shared_ptr<Pending> start_send(Message message) override { return post(std::move(message)); }
+  std::shared_ptr<Pending> start_recv(Message message) override { return post(std::move(message)); }
 
   void wait(Pending& pending) override {
     auto& mine = static_cast<RelayPending&>(pending);
@@ -50,8 +49,10 @@ class RelayTransport final : public Transport {
     mine.peer_step = answer.frame.step;
     mine.peer_model_posted = answer.frame.model_time;
     mine.arrived_seconds = answer.frame.seconds;
-    if (mine.target.defined() && answer.payload.size() == static_cast<std::size_t>(mine.target.nbytes()))
-      std::copy(answer.payload.begin(), answer.payload.end(), static_cast<char*>(mine.target.data_ptr()));
+    const Message& message = mine.message;
+    if (message.direction == Direction::kRecv && !answer.payload.empty() &&
+        answer.payload.size() == message.num_bytes())
+      std::copy(answer.payload.begin(), answer.payload.end(), static_cast<char*>(message.tensor.data_ptr()));
   }
 
   void abandon(std::shared_ptr<Pending>) override {}  // the relay keeps it
@@ -118,13 +119,10 @@ class RelayTransport final : public Transport {
  private:
   std::int64_t flops() const { return work_counter_ ? work_counter_() : 0; }
 
-  std::shared_ptr<Pending> post(const Message& message) {
+  std::shared_ptr<Pending> post(Message message) {
     if (!message.contract_only) require_data(message.tensor, message.where.text());
-    const bool sends = message.direction == Direction::kSend;
-    auto pending = std::make_shared<RelayPending>();
-    pending->id = num_posted_++;
-    if (!sends && !message.contract_only) pending->target = message.tensor;
-    send_message(pending->id, message);
+    const auto pending = std::make_shared<RelayPending>(std::move(message), num_posted_++);
+    send_message(pending->id, pending->message);
     return pending;
   }
 

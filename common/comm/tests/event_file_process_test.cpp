@@ -16,9 +16,17 @@ using namespace lab::comm;
 namespace {
 
 // Message i of a channel carries i in every field, so that a torn snapshot shows.
-PostedOp numbered(std::uint64_t i) {
-  return {Direction::kSend, static_cast<int>(i % 1000), 0, 0, 0, i, "send", std::to_string(i), std::to_string(i)};
-}
+struct Numbered {
+  explicit Numbered(std::uint64_t i) : text(std::to_string(i)), size(static_cast<std::int64_t>(i)) {}
+  PostedOpView op() const {
+    const int small = static_cast<int>(size % 1000);
+    return {Direction::kSend, small, 0,     0, static_cast<std::uint64_t>(size),
+            "send",           text,  &size, 1, {text.c_str(), small}};
+  }
+
+  std::string text;
+  std::int64_t size;
+};
 
 // A pause, as between a real rank's messages; without it a reader in a debug build hardly ever gets a whole snapshot.
 void compute(std::uint64_t microseconds) {
@@ -31,7 +39,7 @@ void write_for_ever(EventFile& events, const std::atomic<bool>& stop) {
   auto rank = events.rank(0);
   rank->set_activity(RankActivity::kRunning);
   for (std::uint64_t i = 0; !stop; ++i) {
-    const int slot = rank->posted(numbered(i));
+    const int slot = rank->posted(Numbered(i).op());
     rank->waiting(slot);
     rank->resumed();
     rank->completed(slot);
@@ -42,9 +50,8 @@ void write_for_ever(EventFile& events, const std::atomic<bool>& stop) {
 bool is_one_picture(const RankState& state) {
   if (state.posted.size() > 1) return false;
   for (const PostedOp& op : state.posted) {
-    if (op.contract != std::to_string(op.bytes) || op.where != op.contract ||
-        op.peer != static_cast<int>(op.bytes % 1000))
-      return false;
+    const PostedOp whole = Numbered(op.bytes).op().op(op.sequence);
+    if (op.contract != whole.contract || op.where != whole.where || op.peer != whole.peer) return false;
   }
   return state.activity != RankActivity::kWaiting || state.waiting_for == 0;
 }

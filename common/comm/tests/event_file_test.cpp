@@ -17,8 +17,10 @@ namespace {
 
 using lab::testing::contains;
 
-PostedOp send_to(int peer, int tag = 0) {
-  return {Direction::kSend, peer, 0, tag, 0, 4096, "send", "float32 [1024]", "a.cpp:41"};
+constexpr std::int64_t kShape[] = {1024, 2, 3, 4, 5, 6, 7, 8, 9};
+
+PostedOpView send_to(int peer, int tag = 0) {
+  return {Direction::kSend, peer, 0, tag, 4096, "send", "float32", kShape, 1, {"/src/a.cpp", 41}};
 }
 
 }  // namespace
@@ -37,7 +39,7 @@ TEST_CASE("a rank's messages, counts and wait are read back through another mapp
   reader_side->read(2, &before);
   const int first = rank->posted(send_to(1));
   const int second = rank->posted(send_to(1));
-  const int other_tag = rank->posted({Direction::kRecv, 3, 7, -5, 0, 8, "all_reduce", "int64 [1]", "b.cpp:2"});
+  const int other_tag = rank->posted({Direction::kRecv, 3, 7, -5, 8, "all_reduce", "int64", kShape, 8, {"b.cpp", 2}});
   rank->completed(first);
   rank->waiting(second);
   RankState state = reader_side->read(2, &after);
@@ -54,6 +56,9 @@ TEST_CASE("a rank's messages, counts and wait are read back through another mapp
   CHECK(waited.where == "a.cpp:41");
   const PostedOp& other = state.posted[1 - *state.waiting_for];
   CHECK(other.direction == Direction::kRecv);
+  CHECK(other.operation == "all_reduce");
+  CHECK(other.contract == "int64 [1024, 2, 3, 4, 5, 6, 7, 8]");
+  CHECK(other.where == "b.cpp:2");
   CHECK(other.group == 7);
   CHECK(other.tag == -5);
   REQUIRE(state.channels.size() == 2);
@@ -111,15 +116,19 @@ TEST_CASE("long texts are cut, not spilled") {
   const std::string path = folder.file("events");
   auto events = EventFile::create(path, 2);
   auto rank = events->rank(0);
-  PostedOp op = send_to(1);
-  op.operation = op.contract = op.where = std::string(500, 'x');
+  PostedOpView op = send_to(1);
+  const std::string text(500, 'x');
+  op.operation = op.dtype = text;
+  op.where.file = text.c_str();
+  op.num_dims = std::size(kShape);
   rank->waiting(rank->posted(op));
   rank->set_activity(RankActivity::kFailed, std::string(5000, 'y'));
   events->set_verdict({ExitCode::kDeadlock, std::string(20000, 'z')});
   const RankState state = events->read(0, nullptr);
   CHECK(state.posted[0].operation == std::string(23, 'x'));
-  CHECK(state.posted[0].contract == std::string(79, 'x'));
-  CHECK(state.posted[0].where == std::string(55, 'x'));
+  CHECK(state.posted[0].contract == std::string(15, 'x') + " [1024, 2, 3, 4, 5, 6, 7, 8]");
+  CHECK(state.posted[0].where == std::string(47, 'x') + ":41");
+  CHECK(contains(events->last_events(0).back(), "(" + std::string(43, 'x') + ":41)"));
   CHECK(state.detail == std::string(1023, 'y'));
   CHECK(events->verdict()->message == std::string(7999, 'z'));
   CHECK(events->read(1, nullptr).activity == RankActivity::kStarting);

@@ -28,9 +28,9 @@ class RankEvents {
   virtual void set_task(const std::string& task) = 0;
   /// The longest a wait of this rank may last.
   virtual void set_timeout(double seconds) = 0;
-  /// Records a posted message and counts it on its channel (op.sequence is ignored: the channel's count is the
-  /// sequence). Returns a slot for completed() and waiting(); negative if the table is full.
-  virtual int posted(const PostedOp& op) = 0;
+  /// Records a posted message and counts it on its channel. Returns a slot for completed() and waiting(); negative if the
+  /// table is full.
+  virtual int posted(const PostedOpView& op) = 0;
   virtual void completed(int slot) = 0;
   virtual void waiting(int slot) = 0;
   virtual void resumed() = 0;

@@ -20,7 +20,7 @@ using Word = std::atomic<std::uint64_t>;
 static_assert(Word::is_always_lock_free && sizeof(Word) == 8, "shared between processes");
 
 constexpr std::uint64_t kMagic = 0x6c61625f65766e74;  // "lab_evnt"
-constexpr std::uint64_t kVersion = 3;
+constexpr std::uint64_t kVersion = 4;
 constexpr std::size_t kMaxOps = 512, kMaxChannels = 1024, kMaxEvents = 64;
 
 /// A plain struct, kept as atomic words.
@@ -65,8 +65,11 @@ struct OpRecord {
   std::int32_t peer, tag;
   std::uint32_t group, direction;
   Text<24> operation;
-  Text<80> contract;
-  Text<56> where;
+  Text<16> dtype;
+  std::int64_t shape[8];
+  std::uint32_t num_dims;
+  std::int32_t line;
+  Text<48> file;
 };
 
 struct ChannelRecord {
@@ -82,7 +85,8 @@ struct EventRecord {
   EventKind kind;
   std::uint32_t direction;
   std::int32_t peer, tag;
-  Text<40> where;
+  std::int32_t line;
+  Text<44> file;
 };
 
 struct alignas(4096) RankPages {

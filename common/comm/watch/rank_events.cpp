@@ -30,7 +30,8 @@ class Change {
 // The hot path's lookup tables (free slots, channels by key) are kept here, in the rank's own memory.
 class Writer final : public RankEvents {
  public:
-  Writer(std::shared_ptr<void> file, RankPages& pages) : file_(std::move(file)), pages_(pages), free_slots_(kMaxOps) {
+  Writer(std::shared_ptr<void> file, RankPages& pages)
+      : file_(std::move(file)), pages_(pages), free_slots_(kMaxOps), slot_events_(kMaxOps) {
     std::iota(free_slots_.rbegin(), free_slots_.rend(), 0);  // the lowest slot is taken first
   }
 
@@ -53,14 +54,25 @@ class Writer final : public RankEvents {
     pages_.timeout_milliseconds.store(static_cast<std::uint64_t>(seconds * 1000), std::memory_order_release);
   }
 
-  int posted(const PostedOp& op) override {
-    OpRecord record{0, op.bytes, op.peer, op.tag, op.group, static_cast<std::uint32_t>(op.direction), {}, {}, {}};
+  int posted(const PostedOpView& op) override {
+    OpRecord record{};
+    record.bytes = op.bytes;
+    record.peer = op.peer;
+    record.tag = op.tag;
+    record.group = op.group;
+    record.direction = static_cast<std::uint32_t>(op.direction);
     record.operation.set(op.operation);
-    record.contract.set(op.contract);
-    record.where.set(op.where);
+    record.dtype.set(op.dtype);
+    record.num_dims = static_cast<std::uint32_t>(std::min(op.num_dims, std::size(record.shape)));
+    std::copy_n(op.shape, record.num_dims, record.shape);
+    record.line = op.where.line;
+    const std::string_view file = op.where.file_name();
+    record.file.set(file);
     Change change(pages_.sequence);
     record.sequence = count(op);
-    note(EventKind::kPosted, record);
+    EventRecord event{record.bytes, EventKind::kPosted, record.direction, record.peer, record.tag, record.line, {}};
+    event.file.set(file);
+    note(event);
     if (free_slots_.empty()) {
       add(pages_.unlisted, 1);
       return -1;
@@ -68,6 +80,7 @@ class Writer final : public RankEvents {
     const int slot = free_slots_.back();
     free_slots_.pop_back();
     const auto index = static_cast<std::size_t>(slot);
+    slot_events_[index] = event;
     pages_.ops[index].store(record);
     pages_.op_in_use[index].store(1, std::memory_order_release);
     if (index >= slots_touched_) pages_.slots_touched.store(slots_touched_ = index + 1, std::memory_order_release);
@@ -81,14 +94,14 @@ class Writer final : public RankEvents {
       return;
     }
     const auto index = static_cast<std::size_t>(slot);
-    note(EventKind::kCompleted, pages_.ops[index].load());
+    note(EventKind::kCompleted, index);
     pages_.op_in_use[index].store(0, std::memory_order_release);
     free_slots_.push_back(slot);
   }
 
   void waiting(int slot) override {
     Change change(pages_.sequence);
-    if (slot >= 0) note(EventKind::kWaiting, pages_.ops[static_cast<std::size_t>(slot)].load());
+    if (slot >= 0) note(EventKind::kWaiting, static_cast<std::size_t>(slot));
     enter(RankActivity::kWaiting, static_cast<std::uint64_t>(slot + 1));
   }
 
@@ -108,7 +121,7 @@ class Writer final : public RankEvents {
   }
 
   // Counts the message on its channel and returns its number there.
-  std::uint64_t count(const PostedOp& op) {
+  std::uint64_t count(const Channel& op) {
     const auto [entry, is_new] = channels_.try_emplace(op, Count{channels_.size(), 0});
     Count& channel = entry->second;
     const std::uint64_t sequence = channel.posted++;
@@ -122,10 +135,12 @@ class Writer final : public RankEvents {
     return sequence;
   }
 
-  void note(EventKind kind, const OpRecord& op) {
-    EventRecord event{op.bytes, kind, op.direction, op.peer, op.tag, {}};
-    static_assert(sizeof(event.where) < sizeof(op.where));
-    std::memcpy(event.where.bytes, op.where.bytes, sizeof(event.where.bytes) - 1);
+  void note(EventKind kind, std::size_t slot) {
+    slot_events_[slot].kind = kind;
+    note(slot_events_[slot]);
+  }
+
+  void note(const EventRecord& event) {
     pages_.events[num_events_ % kMaxEvents].store(event);
     pages_.num_events.store(++num_events_, std::memory_order_release);
   }
@@ -138,6 +153,7 @@ class Writer final : public RankEvents {
   std::shared_ptr<void> file_;
   RankPages& pages_;
   std::vector<int> free_slots_;
+  std::vector<EventRecord> slot_events_;  // the last of the message in each slot
   std::unordered_map<Channel, Count, ChannelHash> channels_;
   std::size_t slots_touched_ = 0;
   std::uint64_t num_events_ = 0;
@@ -150,12 +166,16 @@ std::size_t load(const Word& word, std::size_t max) {
 }
 
 PostedOp posted_op(const OpRecord& record) {
-  return {{static_cast<Direction>(record.direction), record.peer, record.group, record.tag},
-          record.sequence,
-          record.bytes,
-          record.operation.str(),
-          record.contract.str(),
-          record.where.str()};
+  const std::string operation = record.operation.str(), dtype = record.dtype.str(), file = record.file.str();
+  const std::size_t num_dims = std::min<std::size_t>(record.num_dims, std::size(record.shape));
+  const PostedOpView op{{static_cast<Direction>(record.direction), record.peer, record.group, record.tag},
+                        record.bytes,
+                        operation,
+                        dtype,
+                        record.shape,
+                        num_dims,
+                        {file.c_str(), record.line}};
+  return op.op(record.sequence);
 }
 
 // Copies whatever is there; the caller checks whether the snapshot is consistent.
@@ -218,10 +238,10 @@ std::vector<std::string> read_last_events(const RankPages& pages) {
     const char* kind = event.kind == EventKind::kPosted    ? "posted"
                        : event.kind == EventKind::kWaiting ? "waits for"
                                                            : "completed";
-    const std::string where = event.where.str();
-    lines.push_back(fmt::format("{} {} of {} {} rank {}, tag {}{}", kind, send ? "send" : "recv",
+    const std::string file = event.file.str();
+    lines.push_back(fmt::format("{} {} of {} {} rank {}, tag {} ({})", kind, send ? "send" : "recv",
                                 describe_bytes(event.bytes), send ? "to" : "from", event.peer, event.tag,
-                                where.empty() ? "" : " (" + where + ")"));
+                                SourceLine{file.c_str(), event.line}.text()));
   }
   return lines;
 }

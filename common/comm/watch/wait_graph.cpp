@@ -211,6 +211,15 @@ std::string describe_activity(const RankState& state) {
 
 }  // namespace
 
+PostedOp PostedOpView::op(std::uint64_t sequence) const {
+  return {*this,
+          sequence,
+          bytes,
+          std::string(operation),
+          fmt::format("{} [{}]", dtype, fmt::join(shape, shape + num_dims, ", ")),
+          where.text()};
+}
+
 std::optional<int> find_late_rank(const std::vector<RankState>& ranks, int first) {
   return WaitGraph(ranks).late_rank(first);
 }

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/errors.h"
 #include "common/base/numbers.h"
+#include "common/comm/source_line.h"
 
 // Who waits for whom, and what that means. Independent of tensors and transports: the threads world, the simulated
 // world and the launcher (from the event file) all describe their ranks with these types and get the same messages.
@@ -50,6 +52,17 @@ struct PostedOp : Channel {
   std::string operation;  ///< "send", "recv", or the collective it belongs to ("all_reduce")
   std::string contract;   ///< "float32 [2, 3]"
   std::string where;      ///< "collectives.cpp:41"
+};
+
+/// The same as its rank posts it. Nearly nobody reads what a message was, so no text is made until somebody does.
+struct PostedOpView : Channel {
+  std::uint64_t bytes = 0;
+  std::string_view operation, dtype;
+  const std::int64_t* shape = nullptr;
+  std::size_t num_dims = 0;
+  SourceLine where;
+
+  PostedOp op(std::uint64_t sequence) const;
 };
 
 /// How many messages a rank has posted so far on one channel: message n is matched once the peer's count exceeds n.

@@ -43,7 +43,8 @@ std::function<int()> returning(int exit_code) {
 std::function<int()> stuck(comm::EventFile& events, int rank, comm::Direction direction, int peer) {
   return [&events, rank, direction, peer] {
     auto pages = events.rank(rank);
-    pages->waiting(pages->posted({direction, peer, 0, 0, 0, 4, "send", "float32 [1]", "a.cpp:1"}));
+    constexpr std::int64_t kShape[] = {1};
+    pages->waiting(pages->posted({direction, peer, 0, 0, 4, "send", "float32", kShape, 1, {"a.cpp", 1}}));
     while (!events.verdict()) ::usleep(1000);
     return static_cast<int>(events.verdict()->exit_code);
   };
