@@ -12,7 +12,8 @@ namespace lab::comm {
 namespace {
 
 bool travels_itself(const at::Tensor& tensor) {
-  return (tensor.device().is_cpu() || tensor.is_meta()) && tensor.is_contiguous();
+  const bool has_plain_bytes = !tensor.is_conj() && !tensor.is_neg();
+  return (tensor.device().is_cpu() || tensor.is_meta()) && tensor.is_contiguous() && has_plain_bytes;
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ void require_defined(const at::Tensor& tensor, int rank, const std::string& acti
 }
 
 at::Tensor on_wire(const at::Tensor& tensor) {
-  if (tensor.is_cpu() || tensor.is_meta()) return tensor.detach().contiguous();
+  if (tensor.is_cpu() || tensor.is_meta()) return tensor.detach().contiguous().resolve_conj().resolve_neg();
   return staging_for(tensor, tensor.sizes()).copy_(tensor.detach());
 }
 

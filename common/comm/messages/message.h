@@ -49,7 +49,8 @@ std::string contract_violation(int src_rank, const Message& sent, int dst_rank, 
 /// Errors    ContractError with the line, the rank and the action
 void require_defined(const at::Tensor& tensor, int rank, const std::string& action, SourceLine where);
 
-/// The tensor that is actually sent: the caller's own if possible (on the CPU or meta, contiguous), else a copy.
+/// The tensor that is actually sent: the caller's own if possible (on the CPU or meta, contiguous, its values not those
+/// of its memory's conjugated or negated), else a copy.
 at::Tensor on_wire(const at::Tensor& tensor);
 
 /// An uninitialized tensor for what is sent or received in place of the caller's: on the CPU, page-locked if that one is
