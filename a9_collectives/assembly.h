@@ -17,7 +17,7 @@ class Assembly {
   Assembly(const at::Tensor& like, std::int64_t dim, std::int64_t count) : dim_(dim), length_(like.size(dim)) {
     std::vector<std::int64_t> shape = like.sizes().vec();
     shape[static_cast<std::size_t>(dim < 0 ? dim + like.dim() : dim)] *= count;
-    whole_ = at::empty(shape, like.options());
+    whole_ = uninitialized(shape, like);
   }
 
   at::Tensor part(std::int64_t index) const { return piece(whole_, dim_, index * length_, length_); }

@@ -1,12 +1,15 @@
 #include "a9_collectives/chunks.h"
 
+#include <ATen/EmptyTensor.h>
 #include <ATen/ops/as_strided_native.h>
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "common/base/errors.h"
+#include "common/tensor/describe.h"
 
 namespace lab::a9 {
 
@@ -19,6 +22,23 @@ at::Tensor piece(const at::Tensor& whole, std::int64_t dim, std::int64_t begin, 
   shape[static_cast<std::size_t>(place)] = length;
   return at::native::as_strided_tensorimpl(whole, shape, whole.strides(),
                                            whole.storage_offset() + begin * whole.stride(place));
+}
+
+void copy_into(const at::Tensor& from, const at::Tensor& to) {
+  if (from.sizes() != to.sizes() || from.scalar_type() != to.scalar_type())
+    throw ContractError(fmt::format("a copy of {} to {}: expected the same", describe(from), describe(to)));
+  const auto is_plain = [](const at::Tensor& tensor) {
+    return tensor.is_cpu() && tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg();
+  };
+  if (c10::GradMode::is_enabled() || !is_plain(from) || !is_plain(to)) {
+    to.copy_(from);
+  } else if (from.nbytes() > 0) {
+    std::memmove(to.data_ptr(), from.data_ptr(), from.nbytes());
+  }
+}
+
+at::Tensor uninitialized(at::IntArrayRef shape, const at::Tensor& like) {
+  return like.is_cpu() ? at::detail::empty_cpu(shape, like.scalar_type()) : at::empty(shape, like.options());
 }
 
 std::vector<at::Tensor> pieces(const at::Tensor& tensor, std::int64_t dim, std::int64_t count) {
@@ -47,10 +67,12 @@ at::Tensor Chunks::range(std::int64_t begin, std::int64_t end) const {
   return piece(row_, 0, offset(begin), offset(end) - offset(begin));
 }
 
-Row::Row(const at::Tensor& tensor) : tensor_(tensor), elements_(tensor.detach().contiguous().view({-1})) {}
+Row::Row(const at::Tensor& tensor) : tensor_(tensor), elements_(detached(tensor).contiguous()) {
+  if (elements_.dim() != 1) elements_ = elements_.view({-1});
+}
 
 at::Tensor Row::give_back() const {
-  if (!tensor_.is_contiguous()) tensor_.detach().copy_(elements_.view(tensor_.sizes()));
+  if (!tensor_.is_contiguous()) tensor_.detach().copy_(shaped());
   return tensor_;
 }
 

@@ -7,10 +7,11 @@ namespace lab::a9 {
 Parts::Parts(const at::Tensor& tensor, const PointToPoint& p2p) : rank_(p2p.rank()), length_(tensor.size(0)) {
   std::vector<std::int64_t> shape = tensor.sizes().vec();
   shape[0] *= p2p.size();
-  whole_ = at::empty(shape, tensor.options().requires_grad(false));
+  whole_ = uninitialized(shape, tensor);
+  own_ = detached(tensor);
   const at::Tensor place = range(rank_, rank_ + 1);
-  place.copy_(tensor.detach());
-  own_ = tensor.is_contiguous() ? tensor.detach() : place;
+  copy_into(own_, place);
+  if (!own_.is_contiguous()) own_ = place;
 }
 
 at::Tensor Parts::range(int begin, int end) const {

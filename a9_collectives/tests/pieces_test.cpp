@@ -51,5 +51,69 @@ TEST_CASE("pieces are equal, or refused") {
   CHECK_THROWS_AS(pieces(at::zeros({2, 5}), 1, 0), ContractError);
 }
 
+TEST_CASE("a copy is copy_'s, whatever the strides and with or without gradients") {
+  const at::Tensor square = at::arange(9, at::kDouble).reshape({3, 3});
+  const at::Tensor imaginary = at::complex(square, square + 1);
+  for (const at::Tensor& from : {square, square.t(), square.narrow(0, 1, 2).t(), square.narrow(0, 0, 0), square.sum(),
+                                 imaginary, imaginary.conj(), at::imag(imaginary.conj())}) {
+    for (const bool records : {true, false}) {
+      const c10::AutoGradMode mode(records);
+      const at::Tensor expected = from.clone();
+      const at::Tensor to = at::zeros_like(from), inside = at::zeros({6, 6}, from.options());
+      copy_into(from, to);
+      CHECK(to.equal(expected));
+      if (from.dim() < 2) continue;
+      const at::Tensor columns = inside.narrow(0, 2, from.size(0)).narrow(1, 1, from.size(1));
+      copy_into(from, columns);
+      CHECK(columns.equal(expected));
+      CHECK(at::real(inside).count_nonzero().item<std::int64_t>() <= from.numel());
+    }
+  }
+  const at::Tensor conjugated = at::zeros({2}, at::kComplexDouble);
+  copy_into(at::full({2}, c10::complex<double>(1, 2), at::kComplexDouble), conjugated.conj());
+  CHECK(at::imag(conjugated.resolve_conj()).equal(at::full({2}, -2, at::kDouble)));
+  CHECK_THROWS_WITH_AS(copy_into(at::zeros({2}), at::zeros({3})),
+                       "a copy of float32 [2] to float32 [3]: expected the same", ContractError);
+  CHECK_THROWS_AS(copy_into(at::zeros({2}), at::zeros({2}, at::kDouble)), ContractError);
+}
+
+TEST_CASE("a gradient passes through a copy") {
+  const at::Tensor from = at::ones({3}).requires_grad_(), to = at::zeros({3});
+  copy_into(from, to);
+  to.mul(2).sum().backward();
+  CHECK(from.grad().equal(at::full({3}, 2, at::kFloat)));
+}
+
+TEST_CASE("a new tensor to receive into has the shape, dtype and device, and memory of its own in order") {
+  const at::Tensor like = at::zeros({2, 3}, at::kInt).t();
+  const at::Tensor got = uninitialized({4, 0, 5}, like), full = uninitialized(like.sizes(), like);
+  CHECK(got.sizes() == at::IntArrayRef({4, 0, 5}));
+  CHECK(full.is_contiguous());
+  CHECK(full.dtype() == at::kInt);
+  CHECK_FALSE(full.is_alias_of(like));
+  CHECK(uninitialized({2}, at::zeros({1}, at::kMeta)).is_meta());
+  CHECK_FALSE(uninitialized({2}, at::ones({1}).requires_grad_()).requires_grad());
+}
+
+TEST_CASE("a row has the elements in order, and a tensor that needs gradients stays out of its sums") {
+  const at::Tensor plain = at::arange(6, at::kFloat).reshape({2, 3}),
+                   turned = at::arange(6, at::kFloat).reshape({3, 2}).t();
+  for (const at::Tensor& tensor : {plain, turned, plain.view({-1})}) {
+    const at::Tensor before = tensor.clone();
+    const Row row(tensor);
+    CHECK(row.elements().equal(before.reshape({-1})));
+    CHECK(row.shaped().sizes() == tensor.sizes());
+    row.shaped().add_(1);
+    CHECK(row.elements().equal(before.reshape({-1}) + 1));
+    CHECK(row.give_back().equal(before + 1));
+    CHECK(tensor.equal(before + 1));
+  }
+  const at::Tensor leaf = at::ones({4}).requires_grad_();
+  Row(leaf).elements().add_(1);
+  CHECK(leaf.detach().equal(at::full({4}, 2, at::kFloat)));
+  CHECK(detached(plain).is_same(plain));
+  CHECK_FALSE(detached(leaf).requires_grad());
+}
+
 }  // namespace
 }  // namespace lab::a9
