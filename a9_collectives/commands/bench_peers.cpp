@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <regex>
@@ -25,6 +26,11 @@ Peer mpi_peer(const std::string& name, double BenchRow::*ratio, const std::vecto
   const auto programs = [name, options](int num_ranks, const std::string& folder) {
     ProcessSpec mpirun;
     mpirun.environment = peer_memory();
+    // A folder of its own: one of two mpiruns that make the one of their user at the same time fails.
+    std::string own_folder = fmt::format("{}/{}", folder, name);
+    std::replace(own_folder.begin(), own_folder.end(), ' ', '_');
+    std::filesystem::create_directories(own_folder);
+    mpirun.environment["TMPDIR"] = own_folder;
     mpirun.argv = {"mpirun", "--oversubscribe", "--bind-to", "none", "--stdin", "none"};  // they bind themselves
     if (::geteuid() == 0) mpirun.argv.emplace_back("--allow-run-as-root");
     mpirun.argv.insert(mpirun.argv.end(), options.begin(), options.end());
