@@ -1,6 +1,10 @@
 #pragma once
 
+// In SimGrid 3.32 the second needs the first.
+// clang-format off
+#include <xbt/base.h>
 #include <simgrid/version.h>
+// clang-format on
 
 #include <functional>
 #include <simgrid/s4u.hpp>
