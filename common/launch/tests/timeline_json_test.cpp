@@ -63,7 +63,8 @@ TEST_CASE("a wait that ends in vain is in the trace of its rank, as a message th
   REQUIRE(outcome.failure);
   REQUIRE(outcome.ranks[1].trace.size() == 1);
   CHECK(never_completed(outcome.ranks[1].trace[0]));
-  for (const nlohmann::json& clock : timeline_json(outcome.ranks[1].trace).at("clocks")) {
+  const nlohmann::json timeline = timeline_json(outcome.ranks[1].trace);
+  for (const nlohmann::json& clock : timeline.at("clocks")) {
     REQUIRE(clock.at("arrows").size() == 1);
     CHECK(clock.at("arrows")[0][5] == true);
     CHECK(clock.at("arrows")[0][4].get<std::string>().find("never sent") != std::string::npos);
