@@ -168,23 +168,23 @@ TEST_CASE_TEMPLATE("contract: a conjugated or negated view is sent, and received
     const at::Tensor value = at::complex(parts[0], parts[1]);
     if (p2p.rank() == 0) {
       p2p.send(value.conj(), 1);
-      p2p.send(at::imag(value.conj()), 1);
+      p2p.send(at::_neg_view(parts[1]), 1);
       p2p.send(value, 1);
       return TensorMap{};
     }
-    const at::Tensor conjugated = at::zeros_like(value), imaginary = at::zeros_like(parts[0]);
+    const at::Tensor conjugated = at::zeros_like(value), negated = at::zeros_like(parts[0]);
     const at::Tensor target = at::zeros_like(value);
     p2p.recv(conjugated, 0);
-    p2p.recv(imaginary, 0);
+    p2p.recv(negated, 0);
     p2p.recv(target.conj(), 0);
     return TensorMap{
-        {"conjugated", at::view_as_real(conjugated)}, {"imaginary", imaginary}, {"target", at::view_as_real(target)}};
+        {"conjugated", at::view_as_real(conjugated)}, {"negated", negated}, {"target", at::view_as_real(target)}};
   });
   REQUIRE_FALSE(outcome.failure);
   const at::Tensor parts = exact_values({2, 4}, at::kDouble, 5);
   const at::Tensor conjugated = at::stack({parts[0], -parts[1]}, 1);
   CHECK(at::equal(tensor_of_rank(outcome, 1, "conjugated"), conjugated));
-  CHECK(at::equal(tensor_of_rank(outcome, 1, "imaginary"), -parts[1]));
+  CHECK(at::equal(tensor_of_rank(outcome, 1, "negated"), -parts[1]));
   CHECK(at::equal(tensor_of_rank(outcome, 1, "target"), conjugated));
 }
 
