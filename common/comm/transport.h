@@ -15,7 +15,7 @@ class Pending {
   Pending() = default;
   explicit Pending(Message posted) : message(std::move(posted)) {}
   virtual ~Pending() = default;
-  Message message;
+  Message message;  ///< as it was posted; the rank reads it until wait() has returned
   /// The sender's logical clock; of a receive, valid after wait().
   std::uint64_t peer_step = 0;
   /// When the message arrived, on the transport's clock; negative where the world cannot tell.

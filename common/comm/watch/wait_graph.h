@@ -54,7 +54,7 @@ struct PostedOp : Channel {
   std::string where;      ///< "collectives.cpp:41"
 };
 
-/// The same as its rank posts it. Nearly nobody reads what a message was, so no text is made until somebody does.
+/// The same message as its rank posts it: facts that cost little to write down. Whoever reads them makes the text.
 struct PostedOpView : Channel {
   std::uint64_t bytes = 0;
   std::string_view operation, dtype;
