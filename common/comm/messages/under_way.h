@@ -37,6 +37,7 @@ class UnderWay {
 
   /// The message stays where it is until it has ended.
   Place add(const Message& message, Watch watch);
+  Place add(Message&& message, Watch watch) = delete;
 
   /// Forgets the message, if that was not done before, and its place. Whether its bytes were watched and are not as they
   /// were when it was added.
