@@ -29,13 +29,12 @@ help_on_tree() {
                           count of their own work and memory
   grade-all FOLDER|ZIP [--out DIR] [--roster FILE] [--jobs N] [--only WHO,...]
         [--changed] [--again] [--column LAB=COLUMN]... [--with-pending]
-        [--rubric FILE] [--handed-in FILE] [--as-of TIME] [--anonymous DIR]
+        [--rubric FILE] [--handed-in FILE] [--as-of TIME]
                           judge a class: a folder of submissions, or a bulk
                           download of Canvas, Moodle or Gradescope; goes on
                           where it was stopped; results, and all marks as CSV,
                           in out/class; --handed-in: when, as CSV, for late
-                          days; --as-of: when students see it; --anonymous:
-                          also leave it all there without names
+                          days; --as-of: when students see it
   similar FOLDER|ZIP [--out DIR] [--roster FILE] [--lab a9] [--top N] [--share S]
                           compare the hand-ins of a class with each other: the
                           most similar pairs, and pages with both side by side

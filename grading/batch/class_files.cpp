@@ -6,29 +6,12 @@
 
 #include "common/base/files.h"
 #include "common/base/text.h"
-#include "grading/judge/result_files.h"
 #include "grading/similarity/similarity_pages.h"
 
 namespace lab::grading {
-namespace {
-
-/// An export must not be mixed with an earlier one, or with anything that is not anonymous; nor be taken for a hand-in.
-void require_export_folder(const std::string& folder, const std::string& hand_ins) {
-  const std::string place = std::filesystem::weakly_canonical(folder).string() + "/";
-  if (place.rfind(std::filesystem::weakly_canonical(hand_ins).string() + "/", 0) == 0)
-    throw UsageError(fmt::format("--anonymous {}: expected a folder outside of that of the hand-ins", folder));
-  make_folder("--anonymous", folder);
-  if (!std::filesystem::is_empty(folder))
-    throw UsageError(fmt::format("--anonymous {}: expected a new or empty folder, got one with files in it", folder));
-}
-
-}  // namespace
 
 ClassFiles::ClassFiles(const ClassOrder& order, const std::vector<std::string>& labs)
-    : out_(order.out),
-      anonymous_(order.anonymous),
-      with_pending_(order.with_pending),
-      roster_(order.source.read_roster()) {
+    : out_(order.out), with_pending_(order.with_pending), roster_(order.source.read_roster()) {
   if (roster_ != nullptr) {
     gradebook_ = std::make_unique<GradebookImport>(*roster_, labs, order.columns);
   } else if (!order.columns.empty()) {
@@ -37,10 +20,6 @@ ClassFiles::ClassFiles(const ClassOrder& order, const std::vector<std::string>& 
     throw UsageError("--with-pending: expected --roster FILE as well, a platform's gradebook to fill in");
   }
   make_folder("--out", out_);
-  if (!anonymous_.empty()) {
-    require_export_folder(anonymous_, order.source.folder);
-    pseudonyms_ = std::make_unique<Pseudonyms>(Pseudonyms::kept_in(pseudonyms_key()));
-  }
 }
 
 void ClassFiles::write(const std::vector<MarkedStudent>& students, const std::vector<std::string>& labs,
@@ -52,26 +31,6 @@ void ClassFiles::write(const std::vector<MarkedStudent>& students, const std::ve
   const bool compared = std::filesystem::exists(out_ + "/" + kSimilarityPage);
   write_file_atomically(out_ + "/index.html", overview.html(roster(), students, labs, compared ? kSimilarityPage : ""));
   fmt::print("{}/index.html: all of it as a page\n", out_);
-  if (!anonymous_.empty()) write_anonymously(students, labs);
-}
-
-std::string ClassFiles::pseudonyms_key() const {
-  return out_ + "/pseudonyms.key";
-}
-
-void ClassFiles::write_anonymously(const std::vector<MarkedStudent>& students,
-                                   const std::vector<std::string>& labs) const {
-  AnonymousExport to;
-  to.outcome_of = [&](const MarkedStudent& student, const std::string& lab) {
-    return read_results(out_ + "/" + student.who + "/" + lab);
-  };
-  to.write = [&](const std::string& path, const std::string& text) {
-    const std::filesystem::path file = std::filesystem::path(anonymous_) / path;
-    make_folder("--anonymous", file.parent_path().string());
-    write_file_atomically(file.string(), text);
-  };
-  export_anonymously(*pseudonyms_, roster(), students, labs, to);
-  fmt::print("{}: the same without whose it is; keep {} to yourself\n", anonymous_, pseudonyms_key());
 }
 
 /// Without a column to fill in, there is no file: not an earlier one either.

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "grading/batch/anonymous_export.h"
 #include "grading/batch/class_marks.h"
 #include "grading/batch/class_overview.h"
 #include "grading/batch/grade_class.h"
@@ -14,13 +13,12 @@
 
 namespace lab::grading {
 
-/// The files that are a whole class's: marks.csv, index.html, what the roster's platform imports, and an export without
-/// names, whose key is in pseudonyms.key. What they need is read and refused before anything is graded.
+/// The files that are a whole class's: marks.csv, index.html, and what the roster's platform imports. What they need is
+/// read and refused before anything is graded.
 class ClassFiles {
  public:
-  /// `labs` are all that may be handed in. Makes the folders.
-  /// Errors    UsageError: a roster or column that cannot be used, or options that need a roster without one; the
-  ///           export's folder is not empty, or is among the hand-ins
+  /// `labs` are all that may be handed in. Makes the folder.
+  /// Errors    UsageError: a roster or column that cannot be used, or options that need a roster without one
   ClassFiles(const ClassOrder& order, const std::vector<std::string>& labs);
 
   /// Null if there is none.
@@ -32,15 +30,12 @@ class ClassFiles {
              const ClassOverview& overview, std::size_t num_open) const;
 
  private:
-  std::string pseudonyms_key() const;
-  void write_anonymously(const std::vector<MarkedStudent>& students, const std::vector<std::string>& labs) const;
   void write_gradebook(const std::vector<MarkedStudent>& students, const std::vector<std::string>& labs) const;
 
-  const std::string out_, anonymous_;
+  const std::string out_;
   const bool with_pending_;
   std::unique_ptr<Roster> roster_;
   std::unique_ptr<GradebookImport> gradebook_;  ///< if there is a roster
-  std::unique_ptr<Pseudonyms> pseudonyms_;      ///< if there is an anonymous export
 };
 
 }  // namespace lab::grading

@@ -18,7 +18,6 @@ struct ClassOrder {
   std::string out;
   std::vector<std::string> columns;  ///< see GradebookImport
   bool with_pending = false;         ///< in the gradebook's import, pending marks are 0
-  std::string anonymous;             ///< where an anonymous export goes, see export_anonymously(); empty: nowhere
   std::string handed_in;             ///< a file, see HandInTimes; empty: only the platform says when
   ClassChoice choice;
   HandInOptions how;
@@ -30,7 +29,7 @@ struct ClassOrder {
 /// OUT/WHO/LAB; then its results are kept in OUT/results.sqlite, and last the class's own files are written (see
 /// ClassFiles), with the marks that were given by hand meanwhile. Interrupted, however roughly, it goes on where it was.
 /// Returns   kNotJudged if something waits for another grading or could not be graded; 128 + signal if it was stopped
-/// Errors    UsageError: nothing to grade; a roster, pattern or store that cannot be used; the export's folder is not empty
+/// Errors    UsageError: nothing to grade; a roster, pattern or store that cannot be used
 ExitCode grade_class(const JudgingPlace& place, ClassOrder order);
 
 }  // namespace lab::grading
