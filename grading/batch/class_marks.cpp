@@ -3,34 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "common/base/lab_names.h"
-#include "common/course/rubric/rubric_check.h"
 #include "grading/batch/csv.h"
 
 namespace lab::grading {
-namespace {
-
-/// Whether the lab's rubric has a policy: then all students' marks have what they cost.
-bool has_late_days(const std::string& lab, const std::vector<MarkedStudent>& students) {
-  return std::any_of(students.begin(), students.end(), [&](const MarkedStudent& student) {
-    const auto marks = student.labs.find(lab);
-    return marks != student.labs.end() && marks->second.late;
-  });
-}
-
-void add_late_days(const LabMarks& marks, CsvRow& row) {
-  const Lateness late = marks.late.value_or(Lateness());
-  const bool is_known = late.state != Lateness::State::kUnknown;
-  row.insert(row.end(), {!is_known ? "unknown"
-                         : late.at ? to_text(*late.at)
-                                   : "",
-                         is_known ? fmt::format("{}", late.days) : "unknown", fmt::format("{}", marks.before_late)});
-}
-
-}  // namespace
 
 std::vector<MarkedStudent> students_of(const ClassPlan& plan, const Roster* roster) {
   std::map<std::pair<std::size_t, std::string>, MarkedStudent> rows;  // by place in the roster, and folder
@@ -41,7 +19,6 @@ std::vector<MarkedStudent> students_of(const ClassPlan& plan, const Roster* rost
     student.identity = one.identity;
     student.who = one.who;
     if (!one.labs.empty()) student.hand_ins.push_back(one.hand_in.shown);
-    for (const std::string& lab : one.labs) student.handed_in[lab].at = one.hand_in.handed_in;
     student.is_late = student.is_late || (one.hand_in.is_late && !one.labs.empty());
     if (!one.scanned.problem.empty()) student.remarks.push_back("not graded: " + one.scanned.problem);
     student.remarks.insert(student.remarks.end(), one.notes.begin(), one.notes.end());
@@ -72,9 +49,6 @@ std::string marks_csv(const Roster* roster, const std::vector<MarkedStudent>& st
   for (const std::string& lab : labs) {
     for (const char* column : {"marks", "of", "pending", "not judged"})
       headings.push_back(fmt::format("{} {}", short_name_of(lab), column));
-    if (!has_late_days(lab, students)) continue;
-    for (const char* column : {"handed in", "days late", "before late days"})
-      headings.push_back(fmt::format("{} {}", short_name_of(lab), column));
   }
   headings.emplace_back("remarks");
   std::string csv = csv_line(headings);
@@ -86,15 +60,13 @@ std::string marks_csv(const Roster* roster, const std::vector<MarkedStudent>& st
                {student.who, fmt::format("{}", fmt::join(student.hand_ins, " ")), student.is_late ? "late" : ""});
     for (const std::string& lab : labs) {
       const auto marks = student.labs.find(lab);
-      const bool late_days = has_late_days(lab, students);
       if (marks == student.labs.end()) {
-        row.resize(row.size() + (late_days ? 7 : 4));
+        row.resize(row.size() + 4);
         continue;
       }
       for (const double number :
            {marks->second.marks, marks->second.total, marks->second.pending, marks->second.not_judged})
         row.push_back(fmt::format("{}", number));
-      if (late_days) add_late_days(marks->second, row);
     }
     row.push_back(fmt::format("{}", fmt::join(student.remarks, "; ")));
     csv += csv_line(row);

@@ -17,12 +17,11 @@ namespace lab::grading {
 struct MarkedStudent {
   std::optional<std::size_t> roster_row;
   Identity identity;
-  std::string who;                                 ///< the folder of the results; empty: nothing was handed in
-  std::vector<std::string> hand_ins;               ///< those that count
-  bool is_late = false;                            ///< one of them is, by the platform
-  std::vector<std::string> remarks;                ///< why there are no marks, or what to look at
-  std::map<std::string, LabMarks> labs;            ///< by lab
-  std::map<std::string, HandedIn> handed_in = {};  ///< by lab: what is known of when
+  std::string who;                       ///< the folder of the results; empty: nothing was handed in
+  std::vector<std::string> hand_ins;     ///< those that count
+  bool is_late = false;                  ///< one of them is, by the platform
+  std::vector<std::string> remarks;      ///< why there are no marks, or what to look at
+  std::map<std::string, LabMarks> labs;  ///< by lab
 };
 
 /// A row for each student of a class, without marks: in the roster's order, then the others by folder. A group's students
@@ -32,9 +31,8 @@ std::vector<MarkedStudent> students_of(const ClassPlan& plan, const Roster* rost
 /// What a student is called: in the roster, or else by the own id, or else by the folder of the results.
 std::string id_of(const Roster* roster, const MarkedStudent& student);
 
-/// A table of marks: the roster's columns if there is one, then those below, four of them for each lab, and three more
-/// for one with a policy for late days: "a9 handed in", "a9 days late" ("unknown" where that is so), "a9 before late days".
-/// Marks are not rounded.
+/// A table of marks: the roster's columns if there is one, then those below, four of them for each lab. Marks are not
+/// rounded.
 /// Returns   CSV that is safe to open in a spreadsheet
 /// Example   ID,Student,who,hand-in,late,a9 marks,a9 of,a9 pending,a9 not judged,remarks
 std::string marks_csv(const Roster* roster, const std::vector<MarkedStudent>& students,

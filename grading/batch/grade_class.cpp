@@ -18,7 +18,6 @@
 #include "common/base/text.h"
 #include "grading/batch/class_files.h"
 #include "grading/batch/class_folder.h"
-#include "grading/batch/class_late_days.h"
 #include "grading/batch/class_marks.h"
 #include "grading/batch/class_overview.h"
 #include "grading/batch/judging_part.h"
@@ -57,8 +56,6 @@ class GradingOfClass {
  public:
   GradingOfClass(const JudgingPlace& place, ClassOrder order)
       : place_(place), order_(std::move(order)), known_(known_labs(place)), files_(order_, names_of(known_)) {
-    if (!order_.handed_in.empty())
-      times_ = std::make_unique<HandInTimes>(Roster::load(order_.handed_in), order_.handed_in, names_of(known_));
     store_ = std::make_unique<ResultStore>(order_.out + "/results.sqlite");
     choose_seed();
   }
@@ -71,7 +68,7 @@ class GradingOfClass {
     plan_ = plan_class(folder_->hand_ins(), scanned, files_.roster(),
                        [&](const HandIn& one, const Identity& identity) { return folder_for(one, identity); });
     choose_due(plan_, order_.choice, store_->all_without_outcomes(), judging_of_labs());
-    find_students();
+    students_ = students_of(plan_, files_.roster());
     say_plan();
     grade_due();
     if (signal_) return stopped();
@@ -105,28 +102,6 @@ class GradingOfClass {
     const std::string folder = results_folder(order_.out, hand_in.path, identity, known_);
     keep_owner(folder, hand_in.shown, identity);
     return std::filesystem::path(folder).filename().string();
-  }
-
-  /// All students, and what is known of when each handed in.
-  void find_students() {
-    students_ = students_of(plan_, files_.roster());
-    for (const KnownLab& lab : known_) {
-      if (lab.rubric.late) policies_[lab.rubric.lab] = *lab.rubric.late;
-    }
-    for (const std::string& note : complete_hand_in_times(policies_, files_.roster(), times_.get(), students_))
-      say_note(note);
-  }
-
-  /// What the results in a folder, which may be several students', say of when it was handed in.
-  std::optional<HandedIn> handed_in(const std::string& who, const std::string& lab) const {
-    std::vector<HandedIn> each;
-    for (const MarkedStudent& student : students_) {
-      const auto known = student.handed_in.find(lab);
-      if (student.who == who && known != student.handed_in.end()) each.push_back(known->second);
-    }
-    const auto policy = policies_.find(lab);
-    const HandedIn all = together(policy == policies_.end() ? nullptr : &policy->second, each);
-    return all.at || all.differs ? std::optional(all) : std::nullopt;
   }
 
   std::map<std::string, std::string> judging_of_labs() const {
@@ -198,7 +173,6 @@ class GradingOfClass {
         take_hand_in(submission, i, outcome);
       }
       const Rubric rubric = place_.rubric(judged_lab(lab));
-      outcome.handed_in = handed_in(one.who, lab);
       outcome.student = rubric.own_numbers.empty() ? "" : one.identity.id;
       const LabMarks marks = write_results(files_of(one, lab), rubric, outcome);
       results.push_back({{"lab", lab},
@@ -303,12 +277,10 @@ class GradingOfClass {
         any = true;
         try {
           LabOutcome outcome = read_results(folder);
-          outcome.handed_in = handed_in(student.who, name);
           outcome.student = lab.rubric.own_numbers.empty() ? "" : student.identity.id;
           LabMarks marks = write_results(folder, lab.rubric, outcome);
           if (marks.not_judged > 0) ++num_open_;
           overview.add(student.who, marks, outcome);
-          if (lab.rubric.late) deduct(lateness_of(*lab.rubric.late, student.handed_in[name]), marks);
           student.labs[name] = std::move(marks);
         } catch (const UsageError& error) {
           fmt::print("{}: {}\n", student.who, error.what());
@@ -330,12 +302,10 @@ class GradingOfClass {
   ClassOrder order_;
   const std::vector<KnownLab> known_;
   const ClassFiles files_;
-  std::unique_ptr<HandInTimes> times_;  ///< if there is a table of them
   std::unique_ptr<ClassFolder> folder_;
   std::unique_ptr<ResultStore> store_;
   ClassPlan plan_;
   std::vector<MarkedStudent> students_;
-  std::map<std::string, LatePolicy> policies_;            ///< by lab
   std::map<std::size_t, std::vector<std::string>> lost_;  ///< by hand-in
   std::vector<std::size_t> to_do_;                        ///< hand-ins of which something is due or lost
   std::size_t num_due_ = 0;

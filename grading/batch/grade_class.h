@@ -18,7 +18,6 @@ struct ClassOrder {
   std::string out;
   std::vector<std::string> columns;  ///< see GradebookImport
   bool with_pending = false;         ///< in the gradebook's import, pending marks are 0
-  std::string handed_in;             ///< a file, see HandInTimes; empty: only the platform says when
   ClassChoice choice;
   HandInOptions how;
   std::optional<std::uint64_t> seed;  ///< otherwise it is the one of the earlier results, or a new one

@@ -97,7 +97,6 @@ std::string html(const std::string& text) {
 std::string feedback_of(const LabMarks& marks) {
   const ShownToStudent shown(marks, {});
   std::string text = html(headline(shown.marks()));
-  if (marks.late) text += "<br>" + html(to_text(*marks.late));
   if (shown.num_hidden() > 0) text += "<br>" + html(kNotShownNote);
   for (const MarkedItem& item : shown.marks().items) {
     if (item.out_of > 0)

@@ -13,8 +13,6 @@ std::map<std::string, GradescopeFolder> parse_gradescope_metadata(const std::str
   try {
     for (const auto& submission : YAML::Load(yaml)) {
       GradescopeFolder& folder = folders[submission.first.as<std::string>()];
-      const YAML::Node created = submission.second[":created_at"];
-      if (created && created.IsScalar()) folder.handed_in = moment_in(created.Scalar());
       for (const YAML::Node& submitter : submission.second[":submitters"]) {
         const auto text = [&](const char* key) {
           const YAML::Node value = submitter[key];

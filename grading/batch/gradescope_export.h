@@ -1,11 +1,9 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "common/base/moment.h"
 #include "grading/batch/download_name.h"
 
 namespace lab::grading {
@@ -13,10 +11,9 @@ namespace lab::grading {
 /// The file that says in Gradescope's export of submissions whose each folder is.
 inline constexpr char kGradescopeMetadata[] = "submission_metadata.yml";
 
-/// Who handed in a folder of an export, and when.
+/// Who handed in a folder of an export.
 struct GradescopeFolder {
   std::vector<Student> students;  ///< several where they worked as a group
-  std::optional<Moment> handed_in;
 };
 
 /// The export's folders by name ("submission_98765").

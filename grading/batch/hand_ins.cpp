@@ -76,7 +76,7 @@ class Finder {
   }
 
   void add_hand_in(const fs::path& path, const DownloadName& said, const GradescopeFolder& by) {
-    HandIn one = {path.string(), shown(path), said.file, by.students, said.is_late, said.version, by.handed_in};
+    HandIn one = {path.string(), shown(path), said.file, by.students, said.is_late, said.version};
     if (one.called.empty()) one.called = path.filename().string();
     all_.found.push_back(one);
   }

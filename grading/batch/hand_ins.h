@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "common/base/moment.h"
 #include "grading/batch/download_name.h"
 
 namespace lab::grading {
@@ -16,8 +15,7 @@ struct HandIn {
   std::string called;             ///< as the student called it: it may say which lab it is
   std::vector<Student> students;  ///< as the platform says; several: a group; none: only the hand-in itself can say
   bool is_late = false;
-  std::int64_t version = 0;              ///< of one student's, the largest counts
-  std::optional<Moment> handed_in = {};  ///< as the platform says
+  std::int64_t version = 0;  ///< of one student's, the largest counts
 };
 
 /// What is in a folder of submissions.

@@ -94,7 +94,6 @@ OrderedJson test_of(const MarkedItem& item, std::size_t number, const LabOutcome
 
 std::string output_of(const ShownToStudent& shown, const LabOutcome& outcome) {
   std::string output = headline(shown.marks()) + "\n";
-  if (shown.marks().late) output += to_text(*shown.marks().late) + "\n";
   if (shown.num_hidden() > 0) output += std::string(kNotShownNote) + "\n";
   for (const std::string& held : shown.held()) output += held + ".\n";
   if (shown.marks().not_judged > 0) output += std::string(kNotJudgedNote) + "\n";
@@ -119,8 +118,6 @@ std::string to_gradescope_json(const LabMarks& marks, const LabOutcome& outcome)
     tests.push_back(test_of(item, tests.size() + 1, outcome, shown));
     score += finite_or_zero(item.marks);
   }
-  const double before_late = score;
-  if (marks.late) score = marks_after(*marks.late, score, finite_or_zero(marks.total));
   const OrderedJson results = {{"score", score},
                                {"execution_time", finite_or_zero(outcome.seconds)},
                                {"output", output_of(shown, outcome)},
@@ -132,7 +129,6 @@ std::string to_gradescope_json(const LabMarks& marks, const LabOutcome& outcome)
                                {"extra_data",
                                 {{"lab", marks.lab},
                                  {"total", finite_or_zero(marks.total)},
-                                 {"before_late", before_late},
                                  {"pending", finite_or_zero(marks.pending)},
                                  {"not_judged", finite_or_zero(marks.not_judged)},
                                  {"isolation", safe_text(outcome.isolation, ReportLimits::kFindingBytes)},

@@ -94,7 +94,6 @@ std::string to_html(const LabMarks& all, const LabOutcome& outcome) {
     const std::vector<std::string> visible = shown.lines(lines);
     report.notes.insert(report.notes.end(), visible.begin(), visible.end());
   }
-  if (marks.late) report.facts.push_back({"late days", to_text(*marks.late)});
   for (const std::string& held : shown.held()) report.facts.push_back({"not shown yet", held});
   if (!outcome.isolation.empty()) report.facts.push_back({"isolation", outcome.isolation});
   if (!shown.seed().empty()) report.facts.push_back({"the same inputs again", "lab grade " + shown.seed()});

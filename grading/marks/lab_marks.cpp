@@ -250,15 +250,8 @@ LabMarks marks_of(const Rubric& rubric, const LabOutcome& outcome, const std::ve
     marks.pending += item.pending;
     marks.not_judged += item.not_judged;
   }
-  marks.before_late = marks.marks;
-  if (rubric.late) deduct(lateness_of(*rubric.late, outcome.handed_in.value_or(HandedIn())), marks);
   marks.held = rubric.releases;
   return marks;
-}
-
-void deduct(const Lateness& lateness, LabMarks& marks) {
-  marks.late = lateness;
-  marks.marks = marks_after(lateness, marks.before_late, marks.total);
 }
 
 }  // namespace lab::grading

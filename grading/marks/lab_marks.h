@@ -1,7 +1,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,18 +60,13 @@ class Needs {
 
 struct LabMarks {
   std::string lab, title;
-  double marks = 0;                      ///< without what is pending, and after late days; bonuses count
+  double marks = 0;                      ///< without what is pending; bonuses count
   double total = 0;                      ///< what is 100 %
   double pending = 0;                    ///< marks that wait for a person
   double not_judged = 0;                 ///< marks that wait for another grading
   std::vector<MarkedItem> items;         ///< ladders, bonuses, tasks, manual items: each in the rubric's order
-  double before_late = 0;                ///< what the items add up to
-  std::optional<Lateness> late;          ///< none: the rubric has no policy
   std::vector<RubricRelease> held = {};  ///< what students do not see yet
 };
-
-/// Takes what late days cost off the marks, in place of what was taken off before. Pending marks are those before it.
-void deduct(const Lateness& lateness, LabMarks& marks);
 
 /// A task's line: its marks by its checks, and what a student needs to know about those that failed. It is skipped if
 /// it failed after one of its needs did; the checks that passed still count.
@@ -89,7 +83,7 @@ MarkedItem mark_bonus(const RubricBonus& bonus, const Needs& needs);
 /// checks that passed; too expensive is failed, skipped checks do not count. Ladders: the highest rung whose needs, and
 /// those below it, are met; a rung that only waits for a manual item is pending. A manual item is pending until the
 /// version that was handed in has a mark; with none of its files handed in, it is 0. What was not judged has no marks,
-/// not even 0: it waits for another grading. Late days cost what the rubric says, of the sum. Marks are not rounded.
+/// not even 0: it waits for another grading. Marks are not rounded.
 /// Example   a task of 6 marks with 3 checks, one of them right: 2; all right: 6
 LabMarks marks_of(const Rubric& rubric, const LabOutcome& outcome, const std::vector<ManualMark>& by_hand);
 

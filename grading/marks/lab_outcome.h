@@ -1,13 +1,11 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "common/base/case_figures.h"
-#include "grading/marks/lateness.h"
 
 // What the judge found, before it is turned into marks. Free of tensors.
 namespace lab::grading {
@@ -69,7 +67,6 @@ struct LabOutcome {
   /// not kept: the tasks' reasons say so, too.
   std::map<std::string, std::set<std::string>> needs_look;
   std::map<std::string, std::string> answers;  ///< hand-in files that are not code, by name: bytes
-  std::optional<HandedIn> handed_in;           ///< none: nothing is known of when
 };
 
 /// The line of a report for a check that earns nothing; empty for others.

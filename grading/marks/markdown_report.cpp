@@ -103,7 +103,6 @@ std::string to_markdown(const LabMarks& all, const LabOutcome& outcome) {
   const ShownToStudent shown(all, outcome);
   const LabMarks& marks = shown.marks();
   std::string report = fmt::format("# {}\n\n{}\n\n", headline(marks), markdown_text(marks.title));
-  if (marks.late) report += markdown_text(to_text(*marks.late)) + "\n\n";
   if (shown.num_hidden() > 0) report += fmt::format("**{}**\n\n", kNotShownNote);
   for (const std::string& held : shown.held()) report += markdown_text(held) + ".\n\n";
   if (marks.not_judged > 0) report += fmt::format("**{}**\n\n", kNotJudgedNote);

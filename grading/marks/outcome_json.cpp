@@ -71,27 +71,6 @@ TaskOutcome task_of(const Json& json) {
   return task;
 }
 
-Json to_json(const HandedIn& handed_in) {
-  Json json = Json::object();
-  if (handed_in.at) json["at"] = to_text(*handed_in.at);
-  if (handed_in.extended_to) json["extended_to"] = to_text(*handed_in.extended_to);
-  if (handed_in.free_days_left) json["free_days_left"] = *handed_in.free_days_left;
-  if (handed_in.several) json["several"] = true;
-  if (handed_in.differs) json["differs"] = true;
-  return json;
-}
-
-HandedIn handed_in_of(const Json& json) {
-  HandedIn handed_in;
-  if (json.contains("at")) handed_in.at = moment_of(json.at("at").get<std::string>(), "at");
-  if (json.contains("extended_to"))
-    handed_in.extended_to = moment_of(json.at("extended_to").get<std::string>(), "extended_to");
-  if (json.contains("free_days_left")) handed_in.free_days_left = json.at("free_days_left").get<int>();
-  if (json.contains("several")) json.at("several").get_to(handed_in.several);
-  if (json.contains("differs")) json.at("differs").get_to(handed_in.differs);
-  return handed_in;
-}
-
 }  // namespace
 
 std::string outcome_to_json(const LabOutcome& outcome) {
@@ -106,7 +85,6 @@ std::string outcome_to_json(const LabOutcome& outcome) {
                {"tasks", tasks},
                {"evidence", outcome.evidence}};
   if (!outcome.student.empty()) json["student"] = outcome.student;
-  if (outcome.handed_in) json["handed_in"] = to_json(*outcome.handed_in);
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -122,7 +100,6 @@ LabOutcome outcome_from_json(const std::string& text, const std::string& path) {
     if (json.contains("hand_in_notes")) json.at("hand_in_notes").get_to(outcome.hand_in_notes);
     if (json.contains("evidence")) json.at("evidence").get_to(outcome.evidence);  // older versions did not write it
     outcome.student = json.value("student", std::string());
-    if (json.contains("handed_in")) outcome.handed_in = handed_in_of(json.at("handed_in"));
     for (const Json& task : json.at("tasks")) {
       TaskOutcome read = task_of(task);
       outcome.tasks[read.id] = std::move(read);

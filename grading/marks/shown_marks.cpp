@@ -1,7 +1,6 @@
 #include "grading/marks/shown_marks.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -34,11 +33,7 @@ std::string headline(const LabMarks& marks) {
   for (const MarkedItem& item : marks.items) bonus += item.bonus ? item.marks : 0;
   std::string line =
       fmt::format("{}: {} of {}", shown_name_of(marks.lab), shown_marks(marks.marks), shown_marks(marks.total));
-  std::vector<std::string> remarks;
-  if (marks.late && marks.marks != marks.before_late)
-    remarks.push_back(shown_marks(marks.before_late) + " before late days");
-  if (bonus > 0) remarks.push_back(shown_marks(bonus) + " of them a bonus");
-  if (!remarks.empty()) line += fmt::format(" ({})", fmt::join(remarks, ", "));
+  if (bonus > 0) line += fmt::format(" ({} of them a bonus)", shown_marks(bonus));
   if (marks.pending > 0) line += fmt::format(", {} pending", shown_marks(marks.pending));
   if (marks.not_judged > 0) line += fmt::format(", {} not judged", shown_marks(marks.not_judged));
   return line;

@@ -11,7 +11,7 @@ namespace lab::grading {
 /// Example   shown_marks(5.0 / 3) == "1.6"; shown_marks(5) == "5"
 std::string shown_marks(double marks);
 
-/// "A9: 61 of 100, 20 pending, 6 not judged", "A9: 54.9 of 100 (61 before late days)".
+/// "A9: 61 of 100 (5 of them a bonus), 20 pending, 6 not judged".
 std::string headline(const LabMarks& marks);
 
 /// Whether nothing of it was judged: it has no marks, not even 0.

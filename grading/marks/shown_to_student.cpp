@@ -68,8 +68,6 @@ ShownToStudent::ShownToStudent(const LabMarks& marks, const LabOutcome& outcome)
     marks_.pending += item.pending;
     marks_.not_judged += item.not_judged;
   }
-  marks_.before_late = marks_.marks;
-  if (marks.late) deduct(*marks.late, marks_);
 }
 
 bool ShownToStudent::is_item(const std::string& name) const {

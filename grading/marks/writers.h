@@ -16,7 +16,7 @@ constexpr char kNotJudgedNote[] =
     "not final: it will be graded again.";
 
 /// Gradescope's results.json: every field of its format, a test for each item, with the rubric's visibility. The score is the sum of the tests' scores, which are not
-/// rounded, less what late days cost. Items that wait for a person have no `status` and say so in `output`; those that were not judged have no
+/// rounded. Items that wait for a person have no `status` and say so in `output`; those that were not judged have no
 /// `score` either. Suggestions are for the grader, so they are in `extra_data` only; what a student sees of a visible test or at the top says nothing of the others.
 /// Source    https://gradescope-autograders.readthedocs.io/en/latest/specs/
 std::string to_gradescope_json(const LabMarks& marks, const LabOutcome& outcome);

@@ -151,30 +151,24 @@ std::vector<Item> read_items(const TomlTable& file, const std::string& key, Item
   return items;
 }
 
-/// The parts of an instructor's file that are about the lab, and about the whole course, if there are any.
-struct InstructorsParts {
-  std::optional<TomlTable> lab, late_of_course;
-};
-
-InstructorsParts parts_for(const std::string& lab, const TomlTable& file) {
-  const std::vector<std::string> known_of_lab = {"visibility", "task", "manual",  "ladder",     "bonus",
-                                                 "judging",    "late", "release", "own_numbers"};
+/// The part of an instructor's file that is about the lab, if there is one.
+std::optional<TomlTable> part_for(const std::string& lab, const TomlTable& file) {
+  const std::vector<std::string> known_of_lab = {"visibility", "task",    "manual",  "ladder",
+                                                 "bonus",      "judging", "release", "own_numbers"};
   if (file.has("lab")) {
     std::vector<std::string> known = known_of_lab;
     known.emplace_back("lab");
     file.require_known(known);
-    return {file.string("lab") == lab ? std::optional(file) : std::nullopt, std::nullopt};
+    return file.string("lab") == lab ? std::optional(file) : std::nullopt;
   }
-  const std::optional<TomlTable> late = file.table("late");
   for (const std::string& key : file.keys()) {
-    if (key == "late") continue;
     const std::string meant = key == lab ? "" : did_you_mean(key, {lab});
     if (!meant.empty()) throw UsageError(fmt::format("{}: unknown lab '{}'{}", file.place(), key, meant));
     file.table(key);  // refuses what is of no lab
   }
   const auto part = file.table(lab);
   if (part) part->require_known(known_of_lab);
-  return {part, late};
+  return part;
 }
 
 std::vector<RubricRelease> read_releases(const TomlTable& part) {
@@ -314,8 +308,7 @@ Rubric load_rubric(const std::string& path) {
 }
 
 Rubric with_overrides(const Rubric& rubric, const std::string& path) {
-  const auto [part, late_of_course] = parts_for(rubric.lab, TomlTable::load(path));
-  const auto late = read_late_policy(late_of_course, part ? part->table("late") : std::nullopt);
+  const std::optional<TomlTable> part = part_for(rubric.lab, TomlTable::load(path));
   if (!part) return rubric;
   Rubric changed = rubric;
   std::map<std::string, std::string> places;
@@ -325,7 +318,6 @@ Rubric with_overrides(const Rubric& rubric, const std::string& path) {
   change_items(*part, "bonus", changed.bonuses, places, change_bonus);
   if (const auto judging = part->table("judging")) changed.judging = read_judging(*judging, changed.judging);
   changed.own_numbers = part->string("own_numbers", rubric.own_numbers);
-  changed.late = late;
   changed.releases = read_releases(*part);
   changed.total = marks_without_bonus(changed);
   changed.bonus_total = bonus_marks(changed);

@@ -272,23 +272,14 @@ TEST_CASE("visibility: an item's own, or that of the rubric; an instructor's fil
   CHECK(contains(override_refusal("visibility = \"hidden\"\n"), "visibility: expected a table"));
 }
 
-TEST_CASE("an instructor's file has policies of the course and of the lab") {
+TEST_CASE("an instructor's file says what is released later") {
   const Rubric rubric = load(kRubric);
   const Rubric changed =
-      overridden(rubric,
-                 "[late]\npercent_per_day = 10\n[a0_pipes.late]\ndue = 2026-12-01T18:00:00+01:00\n"
-                 "[[a0_pipes.release]]\nat = 2026-12-02T18:00:00+01:00\nwhat = [\"seed\", \"a0.pipe\"]\n");
-  REQUIRE(changed.late);
-  CHECK(changed.late->percent_per_day == 10);
+      overridden(rubric, "[[a0_pipes.release]]\nat = 2026-12-02T18:00:00+01:00\nwhat = [\"seed\", \"a0.pipe\"]\n");
   REQUIRE(changed.releases.size() == 1);
   CHECK(to_text(changed.releases[0].at) == "2026-12-02 18:00 +01:00");
   CHECK(changed.releases[0].what == std::vector<std::string>{"seed", "a0.pipe"});
   CHECK(changed.total == rubric.total);
-  CHECK_FALSE(overridden(rubric, "[late]\npercent_per_day = 10\n").late);
-  CHECK_FALSE(overridden(rubric, "lab = \"a1_x\"\n[late]\npercent_per_day = 10\n").late);
-  CHECK(overridden(rubric, "lab = \"a0_pipes\"\n[late]\npercent_per_day = 9\ndue = \"2026-12-01T18:00Z\"\n").late);
-  CHECK(override_refusal("[late]\ndue = 3\n").find("ours.toml:2: unknown key 'due'") == 0);
-  CHECK(override_refusal("[[late]]\n") == "ours.toml:1: late: expected a table, got a list of tables");
   CHECK(override_refusal("[[a0_pipes.release]]\nat = 2026-12-02T18:00:00Z\n") ==
         "ours.toml:1: what: expected what is released then: \"seed\", ids of items, names of checks");
   CHECK(contains(override_refusal("[[a0_pipes.release]]\nwhat = [\"seed\"]\n"), "ours.toml:1: at: expected a date"));

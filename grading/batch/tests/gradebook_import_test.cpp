@@ -171,16 +171,6 @@ TEST_CASE("Moodle: the worksheet as it was, with grades, and feedback that is HT
     return rows[1][9];
   };
   CHECK(feedback() == "A9: 61.2 of 100<br>x &lt; &lt;b&gt;y&lt;/b&gt; &amp; &quot;z&quot;: 1 of 2");
-  ada.before_late = 61.25;
-  Lateness late;
-  late.state = Lateness::State::kLate;
-  late.days = 1;
-  late.percent = 20;
-  ada.marks = 61.25;
-  deduct(late, ada);
-  ada.marks = 61.25;  // as the row above has it
-  CHECK(feedback().find("1 day late; 20 % of the marks reached are deducted.<br>x ") != std::string::npos);
-  ada.late.reset();
   hidden.visibility = Visibility::kAfterPublished;
   ada.items = {task, hidden};
   CHECK(feedback().find("A9: 1 of 2<br>Some of it is not shown") == 0);

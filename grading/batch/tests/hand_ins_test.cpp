@@ -49,27 +49,6 @@ TEST_CASE("hand-ins: files and folders of any names") {
         std::vector<std::string>{"g.zip is a link, or no file: left out", "grades.csv is not an archive: left out"});
 }
 
-TEST_CASE("hand-ins: when, as Gradescope says, and else nobody does") {
-  const TemporaryFolder folder;
-  const std::string all = written_to(folder, "all",
-                                     {{"submission_1/a9.zip", "x"},
-                                      {"submission_2/student/x.cpp", "x"},
-                                      {"submission_3/a9.zip", "x"},
-                                      {"lovelaceada_LATE_4711_98765_a9.zip", "x"},
-                                      {"submission_metadata.yml",
-                                       "submission_1:\n  :submitters:\n  - :name: Ada\n  :created_at: 2026-12-01 "
-                                       "17:00:00.283041000 Z\n"
-                                       "submission_2:\n  :created_at: 2026-12-01 09:00:00 -08:00\n"
-                                       "submission_3:\n  :created_at:\n  - 3\n"}});
-  std::vector<std::string> times;
-  for (const HandIn& one : find_hand_ins(all, {}).found)
-    times.push_back(one.shown + (one.handed_in ? " " + to_text(*one.handed_in) : ""));
-  CHECK(times == std::vector<std::string>{"lovelaceada_LATE_4711_98765_a9.zip",
-                                          "submission_1/a9.zip 2026-12-01 17:00 "
-                                          "+00:00",
-                                          "submission_2 2026-12-01 09:00 -08:00", "submission_3/a9.zip"});
-}
-
 TEST_CASE("hand-ins: downloads of Canvas, Moodle and Gradescope") {
   const TemporaryFolder folder;
   const std::string canvas = written_to(folder, "canvas",

@@ -37,8 +37,6 @@ void grade_all_command(cli::App& app) {
       "--column", order.columns, "LAB=COLUMN",
       "the column of Canvas' gradebook for a lab: 'a9=A9 Collectives (123456)'; of Moodle's worksheet: a9=Grade");
   app.add_flag("--with-pending", order.with_pending, "fill in marks of which some are pending, as they are so far");
-  app.add_text("--handed-in", order.handed_in, "FILE",
-               "when students handed in, as CSV: a column that says who, and one for each lab, such as a9");
   app.add_text("--only", options.only, "WHO[,WHO]...", "only these students or submissions");
   app.add_flag("--changed", order.choice.changed, "only what was graded before and is different now");
   app.add_flag("--again", order.choice.again, "also what is graded already");

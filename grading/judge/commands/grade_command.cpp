@@ -24,7 +24,6 @@ namespace {
 struct GradeArguments {
   PlaceOptions place;
   std::string submission, lab, out;
-  std::string handed_in;  ///< when; empty: unknown
   HandInOptions how;
   std::optional<std::uint64_t> seed;
 };
@@ -70,7 +69,6 @@ bool grade_lab(const JudgingPlace& place, const Submission& submission, std::siz
   if (!rubric.own_numbers.empty()) outcome.student = submission.identity.id;
   const std::string folder = options.out + "/" + lab.folder;
   if (!options.how.judging.only_task.empty()) outcome = with_task(folder, options.how.judging.only_task, outcome);
-  if (!options.handed_in.empty()) outcome.handed_in = HandedIn{moment_of(options.handed_in, "--handed-in")};
   const LabMarks marks = write_results(folder, rubric, outcome);
   fmt::print("{}  {:.1f} s  {}/report.md\n", headline(marks), outcome.seconds, folder);
   for (const MarkedItem& marked : marks.items) {
@@ -107,7 +105,6 @@ class InOrder {
 };
 
 ExitCode grade(GradeArguments options) {
-  if (!options.handed_in.empty()) moment_of(options.handed_in, "--handed-in");  // refused before anything is judged
   const JudgingPlace place(options.place);
   const std::vector<KnownLab> known = known_labs(place);
   if (!options.how.judging.only_task.empty()) {
@@ -144,8 +141,6 @@ void grade_command(cli::App& app) {
   app.add_text("--task", options.how.judging.only_task, "ID",
                "only this task, such as a9.broadcast; the other marks stay as they were");
   app.add_text("--out", options.out, "DIR", "where the results go (default: out/grading/WHO)");
-  app.add_text("--handed-in", options.handed_in, "TIME",
-               "when it was handed in, for late days, such as 2026-12-01T18:00+01:00");
   options.how.add_to(app);
   app.add_seed("--seed", options.seed, "of the inputs, to replay a grading (default: a secret one, new each time)");
   app.set_action([&] {

@@ -57,28 +57,6 @@ TEST_CASE("an outcome is the same after a way through a file") {
   CHECK(read.tasks.at("a9.design").state == TaskOutcome::State::kNotJudged);
 }
 
-TEST_CASE("when it was handed in is kept, if it is known") {
-  LabOutcome outcome = sample();
-  CHECK_FALSE(outcome_from_json(outcome_to_json(outcome), "x").handed_in);
-  HandedIn handed_in;
-  handed_in.at = moment_in("2026-12-01T18:00:01+01:00");
-  handed_in.extended_to = moment_in("2026-12-05T18:00Z");
-  handed_in.free_days_left = 0;
-  handed_in.several = handed_in.differs = true;
-  outcome.handed_in = handed_in;
-  const std::string text = outcome_to_json(outcome);
-  const LabOutcome read = outcome_from_json(text, "x");
-  CHECK(outcome_to_json(read) == text);
-  CHECK(read.handed_in->at == handed_in.at);
-  CHECK(read.handed_in->free_days_left == 0);
-  CHECK(read.handed_in->several);
-  CHECK(read.handed_in->differs);
-  outcome.handed_in = HandedIn();
-  CHECK_FALSE(outcome_from_json(outcome_to_json(outcome), "x").handed_in->at);
-  CHECK_THROWS_AS(outcome_from_json(text.substr(0, text.find("2026")) + "x" + text.substr(text.find("2026")), "x"),
-                  UsageError);
-}
-
 TEST_CASE("an outcome that an earlier version wrote is read") {
   LabOutcome untraced = sample();
   untraced.tasks["a9.ulysses"].checks[0].timeline.clear();

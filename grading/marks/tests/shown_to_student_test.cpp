@@ -115,29 +115,6 @@ TEST_CASE("Gradescope's file holds back what the reports do, and its score count
   CHECK(json.find("\"score\": 4.5") != std::string::npos);
 }
 
-TEST_CASE("late days cost the visible marks what they cost all") {
-  Graded graded = a_grading();
-  LatePolicy policy;
-  policy.due = *moment_in("2026-12-01T18:00Z");
-  policy.percent_per_day = 10;
-  graded.rubric.late = policy;
-  graded.outcome.handed_in = HandedIn{moment_in("2026-12-02T18:00:01Z")};
-  const LabMarks marks = graded.marks();
-  CHECK(marks.before_late == 4.5);
-  CHECK(marks.marks == doctest::Approx(3.6));
-  const ShownToStudent shown(marks, graded.outcome);
-  CHECK(shown.marks().before_late == 2.5);
-  CHECK(shown.marks().marks == 2);
-  CHECK(to_markdown(marks, graded.outcome).find("A9: 2 of 12 (2.5 before late days), 3 pending") != std::string::npos);
-  for (const std::string& file :
-       {to_markdown(marks, graded.outcome), to_html(marks, graded.outcome), to_gradescope_json(marks, graded.outcome)})
-    CHECK(file.find("2 days late; 20 % of the marks reached are deducted.") != std::string::npos);
-  CHECK(to_gradescope_json(marks, graded.outcome).find("\"score\": 3.6") != std::string::npos);
-  graded.outcome.handed_in.reset();
-  CHECK(graded.marks().marks == 4.5);
-  CHECK(to_markdown(graded.marks(), graded.outcome).find("unknown: nothing is deducted") != std::string::npos);
-}
-
 TEST_CASE("where everything is visible, it is as it was") {
   Graded graded = a_grading();
   for (RubricTask& task : graded.rubric.tasks) task.visibility = Visibility::kVisible;
