@@ -21,7 +21,7 @@ help_on_tree() {
                           make the students' tree, of all labs or of some;
                           update the one that is in DIR
   grade SUBMISSION [--lab a9] [--task ID] [--out DIR] [--rubric FILE] [--seed S]
-        [--as-of TIME] [--accept SYMBOL,...] [--believe]
+        [--accept SYMBOL,...] [--believe]
                           judge a folder, a zip or a5_answers.md; results go to
                           out/grading; exit code 8: something is not judged
                           --accept: also files that use these unlisted symbols,
@@ -29,11 +29,11 @@ help_on_tree() {
                           count of their own work and memory
   grade-all FOLDER|ZIP [--out DIR] [--roster FILE] [--jobs N] [--only WHO,...]
         [--changed] [--again] [--column LAB=COLUMN]... [--with-pending]
-        [--rubric FILE] [--as-of TIME]
+        [--rubric FILE]
                           judge a class: a folder of submissions, or a bulk
                           download of Canvas, Moodle or Gradescope; goes on
                           where it was stopped; results, and all marks as CSV,
-                          in out/class; --as-of: when students see it
+                          in out/class
   similar FOLDER|ZIP [--out DIR] [--roster FILE] [--lab a9] [--top N] [--share S]
                           compare the hand-ins of a class with each other: the
                           most similar pairs, and pages with both side by side
@@ -41,7 +41,7 @@ help_on_tree() {
   autograder gradescope LAB [--out FILE] [--rubric FILE] [--seed S]
                           write the archive from which the platform grades
                           each submission by itself
-  marks DIR [--rubric FILE] [--as-of TIME]
+  marks DIR [--rubric FILE]
                           recompute the marks of a grading, after marking by
                           hand or with another rubric
   answers LAB [--for ID]  print the answer key; --for: also this student's own

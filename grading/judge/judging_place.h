@@ -21,11 +21,8 @@ namespace lab::grading {
 struct RubricOptions {
   std::string source = ".";
   std::string rubric;  ///< an instructor's file; empty: none
-  std::string as_of;   ///< the moment of what students see, see as_of(); empty: now
 
   void add_to(cli::App& app);
-  /// Errors    UsageError: as_of is no moment
-  Moment now() const;
 };
 
 /// How far submissions are trusted, for the commands that run them.
@@ -38,10 +35,9 @@ struct PlaceOptions : RubricOptions {
   void add_to(cli::App& app);
 };
 
-/// The lab's rubric in the suite's tree, overridden by an instructor's file unless its name is empty, as it is for
-/// students at a moment.
-/// Errors    UsageError: as load_rubric() and with_overrides(); a release of a check that the lab does not have
-Rubric rubric_of(const JudgedLab& lab, const std::string& root, const std::string& instructors_file, const Moment& now);
+/// The lab's rubric in the suite's tree, overridden by an instructor's file unless its name is empty.
+/// Errors    UsageError: as load_rubric() and with_overrides()
+Rubric rubric_of(const JudgedLab& lab, const std::string& root, const std::string& instructors_file);
 
 /// The suite at work: rubrics, the builds of labs, the sandbox, the store of objects.
 class JudgingPlace {
@@ -61,7 +57,6 @@ class JudgingPlace {
 
  private:
   std::string root_, build_, rubric_;
-  Moment now_;
   Sandbox sandbox_;
   ObjectStore store_;
   mutable std::map<std::string, BuildRecipe> recipes_;  ///< by the lab's folder

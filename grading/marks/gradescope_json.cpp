@@ -51,12 +51,11 @@ std::string name_of(CheckOutcome::State state) {
   return "";
 }
 
-OrderedJson extra_data_of(const MarkedItem& item, const LabOutcome& outcome, const ShownToStudent& shown) {
+OrderedJson extra_data_of(const MarkedItem& item, const LabOutcome& outcome) {
   OrderedJson checks = OrderedJson::array();
   if (const auto task = outcome.tasks.find(item.id); task != outcome.tasks.end()) {
     for (const CheckOutcome& check : task->second.checks) {
-      if (shown.shows_check(check.name))
-        checks.push_back({{"name", check.name}, {"state", name_of(check.state)}, {"symptom", check.symptom_id}});
+      checks.push_back({{"name", check.name}, {"state", name_of(check.state)}, {"symptom", check.symptom_id}});
     }
   }
   return {{"id", item.id},
@@ -88,19 +87,18 @@ OrderedJson test_of(const MarkedItem& item, std::size_t number, const LabOutcome
   test["output_format"] = "text";
   test["tags"] = std::move(tags);
   test["visibility"] = to_text(item.visibility);
-  test["extra_data"] = extra_data_of(item, outcome, shown);
+  test["extra_data"] = extra_data_of(item, outcome);
   return test;
 }
 
 std::string output_of(const ShownToStudent& shown, const LabOutcome& outcome) {
   std::string output = headline(shown.marks()) + "\n";
   if (shown.num_hidden() > 0) output += std::string(kNotShownNote) + "\n";
-  for (const std::string& held : shown.held()) output += held + ".\n";
   if (shown.marks().not_judged > 0) output += std::string(kNotJudgedNote) + "\n";
   if (!outcome.isolation.empty())
     output += "isolation: " + safe_text(outcome.isolation, ReportLimits::kFindingBytes) + "\n";
-  if (!shown.seed().empty())
-    output += "same inputs again: " + safe_text(shown.seed(), ReportLimits::kFindingBytes) + "\n";
+  if (!outcome.seed.empty())
+    output += "same inputs again: " + safe_text(outcome.seed, ReportLimits::kFindingBytes) + "\n";
   if (!outcome.evidence.empty())
     output += "\n" + bounded_lines(shown.lines(evidence_lines(outcome)), ReportLimits::kFindingBytes) + "\n";
   if (const std::vector<std::string> notes = all_notes(outcome); !notes.empty())
@@ -132,7 +130,7 @@ std::string to_gradescope_json(const LabMarks& marks, const LabOutcome& outcome)
                                  {"pending", finite_or_zero(marks.pending)},
                                  {"not_judged", finite_or_zero(marks.not_judged)},
                                  {"isolation", safe_text(outcome.isolation, ReportLimits::kFindingBytes)},
-                                 {"seed", safe_text(shown.seed(), ReportLimits::kFindingBytes)}}},
+                                 {"seed", safe_text(outcome.seed, ReportLimits::kFindingBytes)}}},
                                {"tests", std::move(tests)},
                                {"leaderboard", OrderedJson::array()}};
   return results.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";

@@ -250,7 +250,6 @@ LabMarks marks_of(const Rubric& rubric, const LabOutcome& outcome, const std::ve
     marks.pending += item.pending;
     marks.not_judged += item.not_judged;
   }
-  marks.held = rubric.releases;
   return marks;
 }
 

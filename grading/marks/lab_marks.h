@@ -60,12 +60,11 @@ class Needs {
 
 struct LabMarks {
   std::string lab, title;
-  double marks = 0;                      ///< without what is pending; bonuses count
-  double total = 0;                      ///< what is 100 %
-  double pending = 0;                    ///< marks that wait for a person
-  double not_judged = 0;                 ///< marks that wait for another grading
-  std::vector<MarkedItem> items;         ///< ladders, bonuses, tasks, manual items: each in the rubric's order
-  std::vector<RubricRelease> held = {};  ///< what students do not see yet
+  double marks = 0;               ///< without what is pending; bonuses count
+  double total = 0;               ///< what is 100 %
+  double pending = 0;             ///< marks that wait for a person
+  double not_judged = 0;          ///< marks that wait for another grading
+  std::vector<MarkedItem> items;  ///< ladders, bonuses, tasks, manual items: each in the rubric's order
 };
 
 /// A task's line: its marks by its checks, and what a student needs to know about those that failed. It is skipped if

@@ -59,11 +59,11 @@ std::string items_with_findings(const LabMarks& marks) {
   return text.empty() ? "" : "\n## What was found\n" + text;
 }
 
-std::string how_it_was_judged(const LabOutcome& outcome, const std::string& seed) {
+std::string how_it_was_judged(const LabOutcome& outcome) {
   const auto safe = [](const std::string& text) { return safe_text(one_line(text), ReportLimits::kFindingBytes); };
   std::string text = "\n## How this was judged\n\n";
   if (!outcome.isolation.empty()) text += fmt::format("- isolation: {}\n", markdown_text(safe(outcome.isolation)));
-  if (!seed.empty()) text += fmt::format("- the same inputs again: grade with `{}`\n", safe(seed));
+  if (!outcome.seed.empty()) text += fmt::format("- the same inputs again: grade with `{}`\n", safe(outcome.seed));
   return text + fmt::format("- seconds: {:.1f}\n", outcome.seconds);
 }
 
@@ -104,7 +104,6 @@ std::string to_markdown(const LabMarks& all, const LabOutcome& outcome) {
   const LabMarks& marks = shown.marks();
   std::string report = fmt::format("# {}\n\n{}\n\n", headline(marks), markdown_text(marks.title));
   if (shown.num_hidden() > 0) report += fmt::format("**{}**\n\n", kNotShownNote);
-  for (const std::string& held : shown.held()) report += markdown_text(held) + ".\n\n";
   if (marks.not_judged > 0) report += fmt::format("**{}**\n\n", kNotJudgedNote);
   report += marks_table(marks);
   report += items_with_findings(marks);
@@ -112,7 +111,7 @@ std::string to_markdown(const LabMarks& all, const LabOutcome& outcome) {
     report += "\n## Logs\n\n" + list_of(shown.lines(evidence_lines(outcome)), ReportLimits::kFindingBytes);
   if (const std::vector<std::string> notes = all_notes(outcome); !notes.empty())
     report += "\n## Notes\n\n" + list_of(shown.lines(notes), ReportLimits::kNoteBytes);
-  return report + how_it_was_judged(outcome, shown.seed());
+  return report + how_it_was_judged(outcome);
 }
 
 std::string markdown_text(std::string_view text) {

@@ -153,8 +153,8 @@ std::vector<Item> read_items(const TomlTable& file, const std::string& key, Item
 
 /// The part of an instructor's file that is about the lab, if there is one.
 std::optional<TomlTable> part_for(const std::string& lab, const TomlTable& file) {
-  const std::vector<std::string> known_of_lab = {"visibility", "task",    "manual",  "ladder",
-                                                 "bonus",      "judging", "release", "own_numbers"};
+  const std::vector<std::string> known_of_lab = {"visibility", "task",    "manual",     "ladder",
+                                                 "bonus",      "judging", "own_numbers"};
   if (file.has("lab")) {
     std::vector<std::string> known = known_of_lab;
     known.emplace_back("lab");
@@ -169,18 +169,6 @@ std::optional<TomlTable> part_for(const std::string& lab, const TomlTable& file)
   const auto part = file.table(lab);
   if (part) part->require_known(known_of_lab);
   return part;
-}
-
-std::vector<RubricRelease> read_releases(const TomlTable& part) {
-  std::vector<RubricRelease> releases;
-  for (const TomlTable& table : part.tables("release")) {
-    table.require_known({"at", "what"});
-    releases.push_back({table.moment("at"), table.strings("what")});
-    if (releases.back().what.empty())
-      throw UsageError(fmt::format("{}: what: expected what is released then: \"{}\", ids of items, names of checks",
-                                   table.place(), kReleasedSeed));
-  }
-  return releases;
 }
 
 /// Applies the overrides one by one: each table with the item that it names.
@@ -318,7 +306,6 @@ Rubric with_overrides(const Rubric& rubric, const std::string& path) {
   change_items(*part, "bonus", changed.bonuses, places, change_bonus);
   if (const auto judging = part->table("judging")) changed.judging = read_judging(*judging, changed.judging);
   changed.own_numbers = part->string("own_numbers", rubric.own_numbers);
-  changed.releases = read_releases(*part);
   changed.total = marks_without_bonus(changed);
   changed.bonus_total = bonus_marks(changed);
   check_rubric(changed, [&](const std::string& id) { return places.count(id) != 0 ? places.at(id) : path; });

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "common/course/rubric/own_numbers.h"
-#include "common/course/rubric/release.h"
 
 // A lab's rubric.toml: tasks, marks, prerequisites, hints, and what is handed in. Free of tensors.
 namespace lab {
@@ -94,7 +93,6 @@ struct Rubric {
   std::string own_numbers;  ///< any text, by which each student gets other numbers; empty: everybody has the handout's
   RubricHandIn hand_in;
   RubricJudging judging;
-  std::vector<RubricRelease> releases;  ///< of an instructor's file, in its order
   std::vector<RubricTask> tasks;
   std::vector<RubricManual> manuals;
   std::vector<RubricLadder> ladders;
@@ -113,7 +111,7 @@ Rubric load_rubric(const std::string& path);
 
 /// The rubric with an instructor's overrides applied: its tables name a task, manual item, ladder or bonus by `id` and
 /// give other `marks`, `bonus`, `needs`, `all_or_nothing`, `visibility`; [judging] other sizes; `visibility` alone is that
-/// of every item that has none in this file; [[release]] what is shown later; `own_numbers`. Totals follow
+/// of every item that has none in this file; `own_numbers`. Totals follow
 /// from the marks.
 /// The file is for one lab (`lab = "a9_collectives"`) or has a table for each ([a9_collectives]).
 /// Errors    UsageError: an id that does not exist, with the nearest that does; what load_rubric() checks

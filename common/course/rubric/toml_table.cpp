@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include "common/base/errors.h"
 #include "common/base/files.h"
@@ -106,16 +105,6 @@ bool TomlTable::boolean(const std::string& key, bool otherwise) const {
   const toml::node& node = *state_->here->get(key);
   if (!node.is_boolean()) state_->refuse(node, key, "true or false");
   return node.as_boolean()->get();
-}
-
-Moment TomlTable::moment(const std::string& key) const {
-  constexpr char kExpected[] = "a date and time with its offset from UTC, such as 2026-12-01T18:00:00+01:00";
-  const toml::node& node = state_->need(key, kExpected);
-  if (node.is_string()) return moment_of(node.as_string()->get(), state_->place(node) + ": " + key);
-  if (!node.is_date_time() || !node.as_date_time()->get().offset) state_->refuse(node, key, kExpected);
-  std::ostringstream text;
-  text << node.as_date_time()->get();
-  return moment_of(text.str(), state_->place(node) + ": " + key);
 }
 
 std::vector<std::string> TomlTable::strings(const std::string& key) const {

@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "common/base/moment.h"
-
 namespace lab {
 
 /// A table of a TOML file, read key by key; a wrong file is refused with a message that names file, line and key.
@@ -26,7 +24,6 @@ class TomlTable {
   double number(const std::string& key) const;  ///< integers, too
   double number(const std::string& key, double otherwise) const;
   bool boolean(const std::string& key, bool otherwise) const;
-  Moment moment(const std::string& key) const;  ///< TOML's date-time with an offset, or a string, see moment_in()
   std::vector<std::string> strings(const std::string& key) const;    ///< empty if the key is missing
   std::vector<std::int64_t> integers(const std::string& key) const;  ///< empty if the key is missing
   std::optional<TomlTable> table(const std::string& key) const;

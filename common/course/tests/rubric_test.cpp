@@ -272,19 +272,6 @@ TEST_CASE("visibility: an item's own, or that of the rubric; an instructor's fil
   CHECK(contains(override_refusal("visibility = \"hidden\"\n"), "visibility: expected a table"));
 }
 
-TEST_CASE("an instructor's file says what is released later") {
-  const Rubric rubric = load(kRubric);
-  const Rubric changed =
-      overridden(rubric, "[[a0_pipes.release]]\nat = 2026-12-02T18:00:00+01:00\nwhat = [\"seed\", \"a0.pipe\"]\n");
-  REQUIRE(changed.releases.size() == 1);
-  CHECK(to_text(changed.releases[0].at) == "2026-12-02 18:00 +01:00");
-  CHECK(changed.releases[0].what == std::vector<std::string>{"seed", "a0.pipe"});
-  CHECK(changed.total == rubric.total);
-  CHECK(override_refusal("[[a0_pipes.release]]\nat = 2026-12-02T18:00:00Z\n") ==
-        "ours.toml:1: what: expected what is released then: \"seed\", ids of items, names of checks");
-  CHECK(contains(override_refusal("[[a0_pipes.release]]\nwhat = [\"seed\"]\n"), "ours.toml:1: at: expected a date"));
-}
-
 TEST_CASE("an instructor's file that names what is not there is refused") {
   CHECK(override_refusal("lab = \"a0_pipes\"\n[[task]]\nid = \"a0.pip\"\n") ==
         "ours.toml:2: there is no [[task]] 'a0.pip'; did you mean 'a0.pipe'?");

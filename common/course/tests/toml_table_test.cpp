@@ -83,20 +83,6 @@ TEST_CASE("what is wrong is said with its line") {
         "x:1: marks: expected a number, got inf");
 }
 
-TEST_CASE("a moment is a date-time of TOML with an offset, or a string of one") {
-  const TomlTable times = TomlTable::parse(
-      "a = 2026-12-01T18:00:00+01:00\nb = 2026-12-01 17:00:00.5Z\nc = \"2026-12-01T12:00-05:00\"\n"
-      "d = 2026-12-01T18:00:00\ne = 2026-12-01\nf = \"soon\"\n",
-      "x");
-  CHECK(times.moment("a") == times.moment("b"));
-  CHECK(times.moment("a") == times.moment("c"));
-  CHECK(times.moment("a").offset_minutes == 60);
-  CHECK(message_of([&] { times.moment("d"); }).find("x:4: d: expected a date and time with its offset from UTC") == 0);
-  CHECK(message_of([&] { times.moment("e"); }).find("x:5: e: expected a date and time") == 0);
-  CHECK(message_of([&] { times.moment("f"); }).find("x:6: f: expected a date and time") == 0);
-  CHECK(message_of([&] { times.moment("g"); }).find("x:1: g: expected a date and time") == 0);
-}
-
 TEST_CASE("an unknown key is refused, and the nearest named") {
   const std::vector<std::string> known = {"bonus", "hand_in", "needs", "ranks", "share", "task", "total"};
   CHECK(message_of([&] { table().require_known(known); }).find("a0/rubric.toml:1: unknown key 'title'") == 0);

@@ -34,7 +34,6 @@ TEST_CASE("what changes marks, or who sees them, judges nothing again") {
   CHECK_FALSE(judges_again([](Rubric& rubric) { rubric.manuals[0].marks = 7; }));
   CHECK_FALSE(judges_again([](Rubric& rubric) { rubric.ladders[0].total = 7; }));
   CHECK_FALSE(judges_again([](Rubric& rubric) { rubric.bonuses[0].needs = {"a9.x"}; }));
-  CHECK_FALSE(judges_again([](Rubric& rubric) { rubric.releases = {{Moment(), {"seed"}}}; }));
 }
 
 TEST_CASE("what judging depends on judges the lab again") {

@@ -24,8 +24,7 @@ struct SimilarArguments {
 std::vector<KnownLab> known_labs(const RubricOptions& suite) {
   std::vector<KnownLab> known;
   for (const JudgedLab& lab : judged_labs())
-    known.push_back(
-        known_lab(rubric_of(lab, suite.source, suite.rubric, suite.now()), suite.source + "/" + lab.folder));
+    known.push_back(known_lab(rubric_of(lab, suite.source, suite.rubric), suite.source + "/" + lab.folder));
   return known;
 }
 
