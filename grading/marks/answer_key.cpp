@@ -13,8 +13,8 @@
 #include "common/base/files.h"
 #include "common/base/numbers.h"
 #include "common/base/text.h"
+#include "grading/marks/expected_cells.h"
 #include "grading/marks/shown_marks.h"
-#include "grading/marks/suggestion.h"
 
 namespace lab::grading {
 namespace {

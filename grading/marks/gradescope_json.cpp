@@ -62,7 +62,6 @@ OrderedJson extra_data_of(const MarkedItem& item, const LabOutcome& outcome) {
           {"state", name_of(item.state)},
           {"pending", finite_or_zero(item.pending)},
           {"not_judged", finite_or_zero(item.not_judged)},
-          {"suggestion", safe_text(item.suggestion, ReportLimits::kFindingBytes)},
           {"attached", item.attached},
           {"checks", std::move(checks)}};
 }

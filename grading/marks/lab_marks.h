@@ -30,7 +30,6 @@ struct MarkedItem {
   bool bonus = false;     ///< out_of counts above the total
   Visibility visibility = Visibility::kVisible;
   std::vector<std::string> findings;  ///< what was found, a line each
-  std::string suggestion;             ///< kManual: "7 of 7 cells are as expected"; for the grader, no mark
   std::string question = {};          ///< kManual: the student's own, if each has other numbers; for the grader
   std::vector<std::string> attached;  ///< kManual: files of the submission that belong to it
   std::string version;                ///< kManual: a checksum of these files, see version_of()

@@ -17,7 +17,6 @@
 #include "common/course/starter/snippets.h"
 #include "common/course/starter/starter_tree.h"
 #include "grading/marks/shown_marks.h"
-#include "grading/marks/suggestion.h"
 
 namespace lab::grading {
 namespace {
@@ -75,7 +74,6 @@ std::string form_of(const RubricManual& manual, const MarkedItem* item) {
     form += comment_line("handed in",
                          item->attached.empty() ? "nothing" : fmt::format("{}", fmt::join(item->attached, ", ")));
     form += comment_line("question", item->question);
-    form += comment_line("suggestion", item->suggestion);
     if (item->marked_before) form += comment_line("before", item->findings.back());
   }
   form += (manual.marks > 0 ? fmt::format("# marks =  # 0 to {}\n", shown_marks(manual.marks))
@@ -133,10 +131,6 @@ MarkedItem mark_manual(const Rubric& rubric, const RubricManual& manual, const L
   if (!rubric.own_numbers.empty() && !numbers.empty())
     item.question =
         question_with(manual, numbers) + (outcome.student.empty() ? " (the handout's: unknown whose it is)" : "");
-  if (const auto answer = outcome.answers.find(manual.file); answer != outcome.answers.end())
-    item.suggestion = suggestion_for(manual.id, numbers, answer->second);
-  if (const auto log = outcome.evidence.find(manual.file); log != outcome.evidence.end())
-    item.suggestion = fmt::format("{} {}", log->first, log->second);
 
   const ManualMark *mark = nullptr, *before = nullptr;
   for (const ManualMark& one : by_hand) {

@@ -32,8 +32,8 @@ std::vector<ManualMark> load_manual_marks(const std::string& path, const Rubric&
 /// Ties marks without `hand_in`, as earlier versions of this program left them, to these answers.
 void tie_to(const std::map<std::string, std::string>& answers, const Rubric& rubric, std::vector<ManualMark>& marks);
 
-/// Writes a manual.toml to fill in, with each item, its marks, what to look for, and the suggestion as comments, unless
-/// there is nothing to mark by hand. To an existing one it adds an entry for each item whose files have changed since
+/// Writes a manual.toml to fill in, with each item, its marks, and what to look for as comments, unless there is nothing
+/// to mark by hand. To an existing one it adds an entry for each item whose files have changed since
 /// they were marked, and leaves the rest as it is.
 /// Errors    UsageError: cannot be written
 void write_manual_form(const std::string& path, const Rubric& rubric, const LabMarks& marks);

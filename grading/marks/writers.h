@@ -17,7 +17,7 @@ constexpr char kNotJudgedNote[] =
 
 /// Gradescope's results.json: every field of its format, a test for each item, with the rubric's visibility. The score is the sum of the tests' scores, which are not
 /// rounded. Items that wait for a person have no `status` and say so in `output`; those that were not judged have no
-/// `score` either. Suggestions are for the grader, so they are in `extra_data` only; what a student sees of a visible test or at the top says nothing of the others.
+/// `score` either. What a student sees of a visible test or at the top says nothing of the others.
 /// Source    https://gradescope-autograders.readthedocs.io/en/latest/specs/
 std::string to_gradescope_json(const LabMarks& marks, const LabOutcome& outcome);
 

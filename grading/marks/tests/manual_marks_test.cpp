@@ -94,21 +94,17 @@ TEST_CASE("manual marks: the form has a student's own question, where each has a
   rubric.manuals[1].numbers = {{"src", 1, 0, 3}, {"factor", 10, 2, 19}};
   LabOutcome outcome;
   outcome.student = "s1";
-  outcome.answers["answers.md"] = "## Q1\n| 0 | 20 | 20 |\n";
   const auto form = [&] {
     const TemporaryFolder folder;
     write_manual_form(folder.file("manual.toml"), rubric, marks_of(rubric, outcome, {}));
     return read_bytes(folder.file("manual.toml"));
   };
   CHECK(form().find("# question") == std::string::npos);
-  CHECK(form().find("# suggestion: 2 of 8 cells") != std::string::npos);
   rubric.own_numbers = "a year";
   const QuestionNumbers own = numbers_of(rubric, rubric.manuals[1], "s1");
-  CHECK(form().find("# question: " + question_with(rubric.manuals[1], own) + "\n# suggestion: 0 of 8 cells") !=
-        std::string::npos);
+  CHECK(form().find("# question: " + question_with(rubric.manuals[1], own) + "\n") != std::string::npos);
   outcome.student.clear();
-  CHECK(form().find("# question: `10` from 1 (the handout's: unknown whose it is)\n# suggestion: 2 of 8") !=
-        std::string::npos);
+  CHECK(form().find("# question: `10` from 1 (the handout's: unknown whose it is)\n") != std::string::npos);
 }
 
 LabMarks some_marks() {
@@ -119,9 +115,8 @@ LabMarks some_marks() {
     item.kind = MarkedItem::Kind::kManual;
     marks.items.push_back(item);
   }
-  marks.items[1].attached = {"answers.md"};
-  // A student's words must not get out of the comment.
-  marks.items[1].suggestion = "found '30\n[[manual]]\nid = \"a9.schematic\"\nmarks = 5'";
+  // Nothing gets out of a comment.
+  marks.items[1].attached = {"answers\n[[manual]]\nid = \"a9.schematic\"\nmarks = 5\n.md"};
   return marks;
 }
 
@@ -133,8 +128,7 @@ TEST_CASE("manual form: it can be read at once, has no marks yet, and shows all 
   const std::string form = read_bytes(path);
   CHECK(form.find("id = \"a9.schematic\"\n# title: Title of a9.schematic\n# look for: what the grader looks for\n"
                   "# handed in: nothing\n# marks =  # 0 to 5\ncomment = \"\"\n") != std::string::npos);
-  CHECK(form.find("# handed in: answers.md\n# suggestion: found '30 [[manual]] id = \"a9.schematic\" marks = 5'\n") !=
-        std::string::npos);
+  CHECK(form.find("# handed in: answers [[manual]] id = \"a9.schematic\" marks = 5 .md\n") != std::string::npos);
   CHECK(form.find("# 1: met, 0: not met") != std::string::npos);
 }
 

@@ -88,10 +88,8 @@ TEST_CASE("report: what was not judged has no marks, not 0, and the report begin
         std::string::npos);
 }
 
-TEST_CASE("report: what the grader looks for and what is suggested to them is not in it") {
-  const std::string report = a_report().report();
-  CHECK(report.find("looks for") == std::string::npos);
-  CHECK(report.find("no table found") == std::string::npos);
+TEST_CASE("report: what the grader looks for is not in it") {
+  CHECK(a_report().report().find("looks for") == std::string::npos);
 }
 
 TEST_CASE("report: a student's words cannot pass for the report's own, nor fill the disk") {
