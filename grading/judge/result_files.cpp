@@ -26,9 +26,7 @@ std::map<std::string, std::string> answers_in(const std::string& folder) {
 LabMarks write_results(const std::string& folder, const Rubric& rubric, const LabOutcome& outcome) {
   make_folder("--out", folder);
   const std::string by_hand = folder + "/manual.toml";
-  std::vector<ManualMark> given = load_manual_marks(by_hand, rubric);
-  if (std::filesystem::exists(folder + "/outcome.json")) tie_to(answers_in(folder), rubric, given);
-  const LabMarks marks = marks_of(rubric, outcome, given);
+  const LabMarks marks = marks_of(rubric, outcome, load_manual_marks(by_hand, rubric));
   write_file_atomically(folder + "/outcome.json", outcome_to_json(outcome));
   write_file_atomically(folder + "/results.json", to_gradescope_json(marks, outcome));
   write_file_atomically(folder + "/report.md", to_markdown(marks, outcome));

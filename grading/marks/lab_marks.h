@@ -14,7 +14,7 @@ struct ManualMark {
   std::string id;  ///< of a [[manual]] item
   double marks = 0;
   std::string comment;
-  std::string hand_in = {};  ///< version_of() what was marked; empty: whatever is handed in
+  std::string hand_in;  ///< version_of() what was marked
 };
 
 /// One line of the result: a task, a manual item, a ladder, a bonus.

@@ -24,17 +24,13 @@ MarkedItem mark_manual(const Rubric& rubric, const RubricManual& manual, const L
                        const std::vector<ManualMark>& by_hand);
 
 /// Reads manual.toml ([[manual]] id, marks, comment, hand_in); none if there is no such file. An item without marks has
-/// not been looked at yet. Without `hand_in`, marks are for whatever is handed in, or, where another entry of their
-/// item has one, for something older.
-/// Errors    UsageError: an unknown id, with the nearest; marks below 0 or above the item's; an item's version twice
+/// not been looked at yet. `hand_in` is the version_of() what was marked.
+/// Errors    UsageError: an unknown id, with the nearest; marks below 0 or above the item's; no version, or one twice
 std::vector<ManualMark> load_manual_marks(const std::string& path, const Rubric& rubric);
-
-/// Ties marks without `hand_in`, as earlier versions of this program left them, to these answers.
-void tie_to(const std::map<std::string, std::string>& answers, const Rubric& rubric, std::vector<ManualMark>& marks);
 
 /// Writes a manual.toml to fill in, with each item, its marks, and what to look for as comments, unless there is nothing
 /// to mark by hand. To an existing one it adds an entry for each item whose files have changed since
-/// they were marked, and leaves the rest as it is.
+/// they were marked, and leaves the rest as it is. `marks` has an item for each manual item of the rubric.
 /// Errors    UsageError: cannot be written
 void write_manual_form(const std::string& path, const Rubric& rubric, const LabMarks& marks);
 

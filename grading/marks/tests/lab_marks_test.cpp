@@ -1,6 +1,7 @@
 #include "grading/marks/lab_marks.h"
 
 #include "common/testing/plain_test.h"
+#include "grading/marks/manual_marks.h"
 #include "grading/marks/shown_marks.h"
 #include "grading/marks/tests/sample_marks.h"
 
@@ -48,10 +49,14 @@ TEST_CASE("marks: everything right, with a bonus above the total, and what waits
   CHECK(item_named(marks, "a9.ring").bonus);
 }
 
+/// Marks of which a person gave some for the drawing that was handed in.
+LabMarks marks_with(double given, const std::string& comment, const Rubric& rubric, const LabOutcome& outcome) {
+  return marks_of(rubric, outcome,
+                  {{"a9.drawing", given, comment, version_of(rubric, rubric.manuals[0], outcome.answers)}});
+}
+
 TEST_CASE("marks: by hand") {
-  const auto drawing_with = [](double given) {
-    return marks_of(a_rubric(), all_right(), {{"a9.drawing", given, "neat"}});
-  };
+  const auto drawing_with = [](double given) { return marks_with(given, "neat", a_rubric(), all_right()); };
   CHECK(drawing_with(20).marks == 115);
   CHECK(drawing_with(20).pending == 0);
   CHECK((item_named(drawing_with(20), "a9.drawing").state == MarkedItem::State::kPassed));
@@ -69,7 +74,7 @@ TEST_CASE("marks: what was not handed in is 0 at once, but a person may overrule
   CHECK(marks.pending == 0);
   CHECK(item_named(marks, "a9.drawing").findings == Strings{"not handed in: drawing.png, drawing.pdf"});
   CHECK((item_named(marks, "a9.drawing").state == MarkedItem::State::kFailed));
-  CHECK(marks_of(a_rubric(), outcome, {{"a9.drawing", 20, "on paper"}}).marks == 115);
+  CHECK(marks_with(20, "on paper", a_rubric(), outcome).marks == 115);
 }
 
 TEST_CASE("marks: nothing found is nothing given") {
@@ -86,9 +91,9 @@ TEST_CASE("marks: a manual item without marks of its own raises a ladder only") 
   rubric.ladders = {{"a9.ladder", "Ladder", 5, {{2, "Low", {"a9.x"}, {}}, {5, "High", {"a9.drawing"}, {}}}}};
   CHECK(marks_of(rubric, all_right(), {}).marks == 95 + 2);
   CHECK(marks_of(rubric, all_right(), {}).pending == 3);
-  CHECK(marks_of(rubric, all_right(), {{"a9.drawing", 1, ""}}).marks == 95 + 5);
-  CHECK(marks_of(rubric, all_right(), {{"a9.drawing", 0, ""}}).marks == 95 + 2);
-  CHECK(marks_of(rubric, all_right(), {{"a9.drawing", 0, ""}}).pending == 0);
+  CHECK(marks_with(1, "", rubric, all_right()).marks == 95 + 5);
+  CHECK(marks_with(0, "", rubric, all_right()).marks == 95 + 2);
+  CHECK(marks_with(0, "", rubric, all_right()).pending == 0);
 }
 
 TEST_CASE("marks: thirds are added before they are rounded, and shown rounded down") {

@@ -44,19 +44,23 @@ TEST_CASE("manual marks: what a person wrote is read") {
 id = "a9.schematic"
 marks = 3.5
 comment = "arrows without labels"
+hand_in = "0f"
 
 [[manual]]
 id = "a9.written_q1"
 comment = ""
+hand_in = "nothing"
 
 [[manual]]
 id = "a9.report"
 marks = 1
+hand_in = "nothing"
 )");
   REQUIRE(marks.size() == 2);  // one has not been looked at yet
   CHECK(marks[0].id == "a9.schematic");
   CHECK(marks[0].marks == 3.5);
   CHECK(marks[0].comment == "arrows without labels");
+  CHECK(marks[0].hand_in == "0f");
   CHECK(marks[1].id == "a9.report");
 }
 
@@ -67,7 +71,7 @@ TEST_CASE("manual marks: without a file there are none") {
 
 TEST_CASE("manual marks: what is wrong is said") {
   const auto entry = [](const std::string& id, const std::string& rest) {
-    return "[[manual]]\nid = \"" + id + "\"\n" + rest + "\n";
+    return "[[manual]]\nid = \"" + id + "\"\n" + rest + "\nhand_in = \"0f\"\n";
   };
   CHECK(refused(entry("a9.schemtic", "marks = 1")) ==
         "manual.toml:1: a9_collectives has no manual item 'a9.schemtic'; did you mean 'a9.schematic'?");
@@ -80,7 +84,9 @@ TEST_CASE("manual marks: what is wrong is said") {
   CHECK(refused(entry("a9.schematic", "marks = nan")) == "manual.toml:3: marks: expected a number, got nan");
   CHECK(refused(entry("a9.report", "marks = 2")) == "manual.toml:1: 'a9.report' has 2 marks, expected 0 to 1");
   CHECK(refused(entry("a9.schematic", "marks = 1") + entry("a9.schematic", "")) ==
-        "manual.toml:4: 'a9.schematic' is marked twice");
+        "manual.toml:5: 'a9.schematic' is marked twice");
+  CHECK(refused("[[manual]]\nid = \"a9.schematic\"\nmarks = 1\n") ==
+        "manual.toml:1: hand_in: expected a string, got nothing");
   CHECK(refused(entry("a9.schematic", "mark = 1")).find("mark") != std::string::npos);
   CHECK(refused("[[manuals]]\n") != "accepted");
   CHECK(refused("[[manual]]\nmarks = 1\n") != "accepted");
@@ -108,13 +114,7 @@ TEST_CASE("manual marks: the form has a student's own question, where each has a
 }
 
 LabMarks some_marks() {
-  LabMarks marks;
-  for (const char* id : {"a9.schematic", "a9.written_q1"}) {
-    MarkedItem item;
-    item.id = id;
-    item.kind = MarkedItem::Kind::kManual;
-    marks.items.push_back(item);
-  }
+  LabMarks marks = marks_of(manual_rubric(), LabOutcome(), {});
   // Nothing gets out of a comment.
   marks.items[1].attached = {"answers\n[[manual]]\nid = \"a9.schematic\"\nmarks = 5\n.md"};
   return marks;
@@ -127,7 +127,8 @@ TEST_CASE("manual form: it can be read at once, has no marks yet, and shows all 
   CHECK(load_manual_marks(path, manual_rubric()).empty());
   const std::string form = read_bytes(path);
   CHECK(form.find("id = \"a9.schematic\"\n# title: Title of a9.schematic\n# look for: what the grader looks for\n"
-                  "# handed in: nothing\n# marks =  # 0 to 5\ncomment = \"\"\n") != std::string::npos);
+                  "# handed in: nothing\n# marks =  # 0 to 5\ncomment = \"\"\nhand_in = \"nothing\"\n") !=
+        std::string::npos);
   CHECK(form.find("# handed in: answers [[manual]] id = \"a9.schematic\" marks = 5 .md\n") != std::string::npos);
   CHECK(form.find("# 1: met, 0: not met") != std::string::npos);
 }
@@ -207,30 +208,6 @@ TEST_CASE("manual marks: code in an answer is not what a person marked") {
   CHECK(version(one) == version(other));
   CHECK(version(one) != version("other " + one));
   CHECK(version_of(rubric, words, {}) == "nothing");
-}
-
-TEST_CASE("manual marks: those of an earlier version of this program are for the answers of that grading") {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("manual.toml");
-  const std::string old = "[[manual]]\nid = \"a9.written_q1\"\nmarks = 3\n";
-  const std::map<std::string, std::string> before = {{"answers.md", "one"}}, after = {{"answers.md", "two"}};
-  const auto marks_for = [&](const std::map<std::string, std::string>& answers) {
-    std::vector<ManualMark> given = load_manual_marks(path, manual_rubric());
-    tie_to(before, manual_rubric(), given);
-    LabOutcome outcome;
-    outcome.answers = answers;
-    const LabMarks marks = marks_of(manual_rubric(), outcome, given);
-    write_manual_form(path, manual_rubric(), marks);
-    return marks.marks;
-  };
-  write_bytes(path, old);
-  CHECK(marks_for(before) == 3);
-  CHECK(read_bytes(path).find("id = \"a9.written_q1\"", old.size()) == std::string::npos);
-  CHECK(marks_for(after) == 0);
-  const std::size_t added = read_bytes(path).find("id = \"a9.written_q1\"", old.size());
-  CHECK(added != std::string::npos);
-  // From now on the entry without a version is the older one, whatever lies in the folder.
-  CHECK(load_manual_marks(path, manual_rubric())[0].hand_in == "older");
 }
 
 TEST_CASE("manual form: none where a person has nothing to mark") {

@@ -8,6 +8,7 @@
 #include "common/testing/temporary_folder.h"
 #include "grading/marks/answer_key.h"
 #include "grading/marks/lab_marks.h"
+#include "grading/marks/manual_marks.h"
 #include "grading/marks/tests/sample_marks.h"
 
 // The five labs' rubrics, as they are.
@@ -48,10 +49,10 @@ LabOutcome all_right(const Rubric& rubric) {
   return outcome;
 }
 
-std::vector<ManualMark> full_marks_by_hand(const Rubric& rubric) {
+std::vector<ManualMark> full_marks_by_hand(const Rubric& rubric, const LabOutcome& outcome) {
   std::vector<ManualMark> marks;
   for (const RubricManual& manual : rubric.manuals)
-    marks.push_back({manual.id, manual.marks > 0 ? manual.marks : 1, ""});
+    marks.push_back({manual.id, most_marks(manual), "", version_of(rubric, manual, outcome.answers)});
   return marks;
 }
 
@@ -78,7 +79,7 @@ TEST_CASE("real rubrics: with full marks by hand, nothing is pending") {
   for (const std::string& lab : kLabs) {
     INFO(lab);
     const Rubric rubric = rubric_of(lab);
-    const LabMarks marks = marks_of(rubric, all_right(rubric), full_marks_by_hand(rubric));
+    const LabMarks marks = marks_of(rubric, all_right(rubric), full_marks_by_hand(rubric, all_right(rubric)));
     CHECK(marks.marks == doctest::Approx(rubric.total + rubric.bonus_total));
     CHECK(marks.pending == 0);
   }
@@ -117,7 +118,7 @@ TEST_CASE("real rubrics: Option C wants consecutive stages, not balanced ones, a
     TaskOutcome& split = outcome.tasks["optC.split_layers"];
     split.checks = {{"SplitLayersConsecutive", consecutive, "", ""}, {"SplitLayers", balanced, "", ""}};
     outcome.tasks["optC.recompute"] = testing::judged("optC.recompute", {CheckOutcome::State::kFailed});
-    return marks_of(rubric, outcome, full_marks_by_hand(rubric));
+    return marks_of(rubric, outcome, full_marks_by_hand(rubric, outcome));
   };
   const LabMarks by_number = with_checks(CheckOutcome::State::kPassed, CheckOutcome::State::kFailed);
   CHECK(testing::item_named(by_number, "optC.pipeline").marks == 5);
