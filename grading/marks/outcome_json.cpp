@@ -63,7 +63,7 @@ TaskOutcome task_of(const Json& json) {
     read.state = state_of<CheckOutcome::State>(check.at("state").get<std::string>(), kCheckStates);
     read.reason = check.at("words").get<std::string>();
     read.symptom_id = check.at("symptom").get<std::string>();
-    read.likely = check.value("likely", std::string());  // older versions did not write what follows
+    read.likely = check.value("likely", std::string());
     if (check.contains("used")) read.used = page::figures_from_json(check.at("used"));
     if (check.contains("at_most")) read.most = page::figures_from_json(check.at("at_most"));
     if (check.contains("timeline")) read.timeline = check.at("timeline").dump();
@@ -97,8 +97,8 @@ LabOutcome outcome_from_json(const std::string& text, const std::string& path) {
     outcome.seed = json.at("seed").get<std::string>();
     outcome.seconds = json.at("seconds").get<double>();
     outcome.notes = json.at("notes").get<std::vector<std::string>>();
-    if (json.contains("hand_in_notes")) json.at("hand_in_notes").get_to(outcome.hand_in_notes);
-    if (json.contains("evidence")) json.at("evidence").get_to(outcome.evidence);  // older versions did not write it
+    json.at("hand_in_notes").get_to(outcome.hand_in_notes);
+    json.at("evidence").get_to(outcome.evidence);
     outcome.student = json.value("student", std::string());
     for (const Json& task : json.at("tasks")) {
       TaskOutcome read = task_of(task);

@@ -57,18 +57,6 @@ TEST_CASE("an outcome is the same after a way through a file") {
   CHECK(read.tasks.at("a9.design").state == TaskOutcome::State::kNotJudged);
 }
 
-TEST_CASE("an outcome that an earlier version wrote is read") {
-  LabOutcome untraced = sample();
-  untraced.tasks["a9.ulysses"].checks[0].timeline.clear();
-  std::string text = outcome_to_json(untraced);
-  CHECK(text.find("timeline") == std::string::npos);
-  CHECK(outcome_from_json(text, "x").evidence == sample().evidence);
-  const std::size_t begin = text.rfind(',', text.find("\"evidence\""));
-  text.erase(begin, text.find('}', begin) + 1 - begin);
-  CHECK(text.find("evidence") == std::string::npos);
-  CHECK(outcome_from_json(text, "x").evidence.empty());
-}
-
 TEST_CASE("words that are not valid text stay in bounds") {
   LabOutcome outcome = sample();
   outcome.notes = {"\xff\xfe printed"};
