@@ -17,15 +17,15 @@ JunitCase case_of(const std::string& lab, const nlohmann::json& task, const nloh
   one.name = string_in(task, "task") + ": " + string_in(check, "name");
   if (task.at("todo")) {
     one.outcome = Outcome::kFailed;
-    one.message = string_in(task, "words");
+    one.message = string_in(task, "message");
   } else if (check.at("skipped")) {
     one.outcome = Outcome::kSkipped;
-    one.message = string_in(check, "words");
+    one.message = string_in(check, "message");
   } else if (!check.at("passed")) {
     one.outcome = check.at("ended_world") ? Outcome::kError : Outcome::kFailed;
     const std::string likely = string_in(check, "likely");
-    one.message = string_in(check, "words") + (likely.empty() ? "" : "; likely: " + likely);
-    one.text = string_in(task, "heading") + string_in(task, "task") + ": " + string_in(task, "words") + "\n" +
+    one.message = string_in(check, "message") + (likely.empty() ? "" : "; likely: " + likely);
+    one.text = string_in(task, "heading") + string_in(task, "task") + ": " + string_in(task, "message") + "\n" +
                string_in(check, "text");
   }
   return one;

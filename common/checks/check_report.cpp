@@ -73,7 +73,7 @@ nlohmann::json json_of_case(const CheckedCase& checked) {
   nlohmann::json json = {{"name", checked.name},
                          {"passed", checked.right()},
                          {"skipped", checked.skipped()},
-                         {"words", checked.skipped() ? checked.ranks.front().reason : message_of_case(checked)},
+                         {"message", checked.skipped() ? checked.ranks.front().reason : message_of_case(checked)},
                          {"text", checked.right() || checked.skipped() ? "" : text_of_case(checked)},
                          {"label", checked.right() || checked.skipped() ? "" : label_of(checked)},
                          {"rank_lines", checked.rank_lines},
@@ -135,7 +135,7 @@ std::string check_json(const std::vector<TaskCheck>& checks) {
                         {"skipped", check.skipped()},
                         {"todo", reached_todo(check)},
                         {"exit_code", check.exit_code()},
-                        {"words", headline(check)},
+                        {"message", headline(check)},
                         {"ranks", check.cases.front().ranks.size()},
                         {"checks", cases}});
   }

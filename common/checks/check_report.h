@@ -32,10 +32,10 @@ class Summary {
   int num_tasks_ = 0, num_passed_ = 0, num_todo_ = 0, num_skipped_ = 0;
 };
 
-/// [{task, passed, skipped, todo, exit_code, words, ranks,
-///   checks: [{name, passed, skipped, words, text, label, rank_lines, ended_world, symptom, likely, most_of_a_rank,
+/// [{task, passed, skipped, todo, exit_code, message, ranks,
+///   checks: [{name, passed, skipped, message, text, label, rank_lines, ended_world, symptom, likely, most_of_a_rank,
 ///             at_most, used, of_one_process, timeline}]}]:
-/// `symptom` is an id, `likely` its message, `words` of a task the first line of check_text() after the id, `text` of a
+/// `symptom` is an id, `likely` its message, `message` of a task the first line of check_text() after the id, `text` of a
 /// check its lines there, which begin with `label`; `rank_lines` what each rank was doing when the world was stuck; it
 /// `ended_world` if it threw, crashed or waited forever. `most_of_a_rank` are the costs of the rank that has most of
 /// each, `at_most` their bounds (page/shown_costs.h), `used` those of each rank. `timeline`, what the ranks did in model

@@ -79,14 +79,14 @@ std::vector<Annotation> annotations_of(const std::string& check_json, const std:
     for (const nlohmann::json& task : nlohmann::json::parse(check_json)) {
       const auto id = task.at("task").get<std::string>();
       if (task.at("todo")) {
-        add(id, id, task.at("words"));
+        add(id, id, task.at("message"));
         continue;
       }
       for (const nlohmann::json& check : task.at("checks")) {
         if (check.at("passed") || check.at("skipped")) continue;
         const auto likely = check.at("likely").get<std::string>();
         add(id, id + ": " + check.at("name").get<std::string>(),
-            check.at("words").get<std::string>() + (likely.empty() ? "" : "; likely: " + likely));
+            check.at("message").get<std::string>() + (likely.empty() ? "" : "; likely: " + likely));
       }
     }
   } catch (const nlohmann::json::exception& failure) {

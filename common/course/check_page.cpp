@@ -20,7 +20,7 @@ using page::Standing;
 page::ShownCheck shown_check(const json& check) {
   page::ShownCheck shown;
   shown.name = check.at("name");
-  shown.message = check.at("words");
+  shown.message = check.at("message");
   shown.likely = check.at("likely");
   shown.label = check.at("label");
   shown.lines = check.at("rank_lines").get<std::vector<std::string>>();
@@ -37,7 +37,7 @@ page::ShownItem shown_task(const json& task, const CourseTree& tree) {
   for (const Rubric& lab : tree.labs()) {
     if (const RubricTask* known = lab.find_task(item.id)) item.title = known->title;
   }
-  item.short_text = task.at("words");
+  item.short_text = task.at("message");
   if (task.at("passed")) {
     item.standing = Standing::kRight;
     item.label = "right";

@@ -135,7 +135,7 @@ std::string text_of_record(const CaseRecord& record, const std::vector<std::stri
       {"task", record.task},
       {"name", record.name},
       {"state", name_of_state(record.state)},
-      {"words", record.message.substr(0, kMostTextBytes)},
+      {"message", record.message.substr(0, kMostTextBytes)},
       {"exit_code", record.exit_code},
       {"missing_task", record.missing_task},
       {"spent", spent},
@@ -156,7 +156,7 @@ CaseRecord record_from_text(const std::string& text, std::vector<std::string>& u
   record.task = text_at(document, "task");
   record.name = text_at(document, "name");
   record.state = state_of(text_at(document, "state"));
-  record.message = text_at(document, "words");
+  record.message = text_at(document, "message");
   record.missing_task = text_at(document, "missing_task");
   const json& exit_code = field_of(document, "exit_code");
   if (!exit_code.is_number_integer() || exit_code < 0 || exit_code > 255)

@@ -32,7 +32,7 @@ Json to_json(const TaskOutcome& task) {
   for (const CheckOutcome& check : task.checks) {
     Json one = {{"name", check.name},
                 {"state", kCheckStates[static_cast<int>(check.state)]},
-                {"words", check.reason},
+                {"message", check.reason},
                 {"symptom", check.symptom_id}};
     if (!check.likely.empty()) one["likely"] = check.likely;
     if (const Json most = page::figures_to_json(check.most); !most.empty()) {
@@ -44,7 +44,7 @@ Json to_json(const TaskOutcome& task) {
   }
   return {{"id", task.id},
           {"state", kTaskStates[static_cast<int>(task.state)]},
-          {"words", task.reason},
+          {"message", task.reason},
           {"skipped_because", task.skipped_because},
           {"stand_in", task.stand_in},
           {"checks", checks}};
@@ -54,14 +54,14 @@ TaskOutcome task_of(const Json& json) {
   TaskOutcome task;
   task.id = json.at("id").get<std::string>();
   task.state = state_of<TaskOutcome::State>(json.at("state").get<std::string>(), kTaskStates);
-  task.reason = json.at("words").get<std::string>();
+  task.reason = json.at("message").get<std::string>();
   task.skipped_because = json.at("skipped_because").get<std::string>();
   task.stand_in = json.at("stand_in").get<std::string>();
   for (const Json& check : json.at("checks")) {
     CheckOutcome& read = task.checks.emplace_back();
     read.name = check.at("name").get<std::string>();
     read.state = state_of<CheckOutcome::State>(check.at("state").get<std::string>(), kCheckStates);
-    read.reason = check.at("words").get<std::string>();
+    read.reason = check.at("message").get<std::string>();
     read.symptom_id = check.at("symptom").get<std::string>();
     read.likely = check.value("likely", std::string());
     if (check.contains("used")) read.used = page::figures_from_json(check.at("used"));

@@ -156,10 +156,10 @@ TEST_CASE("the JSON has for each task what became of it and of its checks") {
   CHECK(document[1]["passed"] == false);
   CHECK(document[1]["exit_code"] == 1);
   CHECK(document[1]["ranks"] == 2);
-  CHECK(document[1]["words"] == "1 of 2 checks right on 2 ranks");
+  CHECK(document[1]["message"] == "1 of 2 checks right on 2 ranks");
   CHECK(document[1]["checks"][0]["passed"] == true);
   CHECK(document[1]["checks"][1]["name"] == "Wrong");
-  CHECK(document[1]["checks"][1]["words"] == "rank 0, result 'out' is missing");
+  CHECK(document[1]["checks"][1]["message"] == "rank 0, result 'out' is missing");
   CHECK(document[1]["checks"][1]["symptom"] == "zeros");
   CHECK(document[1]["checks"][1]["likely"] == "nothing was written");
 }

@@ -17,16 +17,16 @@ TEST_CASE("an annotation is one command, whatever its values hold") {
 }
 
 constexpr char kResults[] = R"json([
-  {"task": "a0.pipe", "todo": true, "words": "not implemented: stops at TODO(a0.pipe)",
+  {"task": "a0.pipe", "todo": true, "message": "not implemented: stops at TODO(a0.pipe)",
                "checks" : []
 },
-  {"task": "a0.tap", "todo": false, "words": "0 of 4 checks right on 2 ranks", "checks": [
-    {"name": "Right", "passed": true, "skipped": false, "words": "", "likely": ""},
-    {"name": "Skipped", "passed": false, "skipped": true, "words": "too few", "likely": ""},
-    {"name": "Wrong", "passed": false, "skipped": false, "words": "rank 0: expected 1", "likely": "a zero"},
+  {"task": "a0.tap", "todo": false, "message": "0 of 4 checks right on 2 ranks", "checks": [
+    {"name": "Right", "passed": true, "skipped": false, "message": "", "likely": ""},
+    {"name": "Skipped", "passed": false, "skipped": true, "message": "too few", "likely": ""},
+    {"name": "Wrong", "passed": false, "skipped": false, "message": "rank 0: expected 1", "likely": "a zero"},
     {"name": "Threw", "passed": false, "skipped": false,
-     "words": "rank 1: student/none.cpp:3, student/x: student/pipes/valve.cpp:9: too wet", "likely": ""}]},
-  {"task": "a0.unknown", "todo": true, "words": "not implemented", "checks": []}])json";
+     "message": "rank 1: student/none.cpp:3, student/x: student/pipes/valve.cpp:9: too wet", "likely": ""}]},
+  {"task": "a0.unknown", "todo": true, "message": "not implemented", "checks": []}])json";
 
 TEST_CASE("annotations: where the code threw, at the TODO, or at the task's file") {
   const SampleTree sample;

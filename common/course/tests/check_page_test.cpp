@@ -8,17 +8,17 @@ namespace lab::testing {
 namespace {
 
 constexpr char kRight[] = R"json({"task": "a0.pipe", "passed": true, "skipped": false, "todo": false,
- "words": "1 of 1 checks right on 4 ranks", "right_on": [1, 4, 3],
+ "message": "1 of 1 checks right on 4 ranks", "right_on": [1, 4, 3],
  "checks": [{"name": "PipeOne", "passed": true, "skipped": false}]})json";
 constexpr char kWrong[] = R"json({"task": "a0.valve", "passed": false, "skipped": false, "todo": false,
- "words": "1 of 2 checks right on 4 ranks", "heading": "on 3 ranks:\n",
+ "message": "1 of 2 checks right on 4 ranks", "heading": "on 3 ranks:\n",
  "checks": [{"name": "ValveOpen", "passed": true, "skipped": false},
   {"name": "ValveShut", "passed": false, "skipped": false, "label": "costly", "likely": "everything is gathered",
-   "words": "rank 1: sends <too> much", "rank_lines": ["rank 0 waits"], "text": "...",
+   "message": "rank 1: sends <too> much", "rank_lines": ["rank 0 waits"], "text": "...",
    "most_of_a_rank": {"bytes_sent": 900, "flops": 3}, "at_most": {"bytes_sent": 100},
    "timeline": {"ranks": 4, "clocks": []}}]})json";
 constexpr char kTodo[] = R"json({"task": "a0.tap", "passed": false, "skipped": false, "todo": true,
- "words": "not implemented: stops at TODO(a0.tap)",
+ "message": "not implemented: stops at TODO(a0.tap)",
                "checks" : [ {"name" : "Tap", "passed" : false, "skipped" : false} ]
 })json";
 

@@ -50,10 +50,10 @@ TEST_CASE("results of a check are remembered with the files they are about") {
   const SampleTree sample;
   const CourseTree tree = sample.load();
   sample.write("results.json", R"([
-    {"task": "a0.pipe", "passed": true, "skipped": false, "exit_code": 0, "words": "3 of 3", "checks": []},
-    {"task": "a0.valve", "passed": false, "skipped": false, "exit_code": 1, "words": "", "checks": []},
-    {"task": "a0.tap", "passed": false, "skipped": false, "exit_code": 3, "words": "", "checks": []},
-    {"task": "a0.unknown", "passed": true, "skipped": false, "exit_code": 0, "words": "", "checks": []}])");
+    {"task": "a0.pipe", "passed": true, "skipped": false, "exit_code": 0, "message": "3 of 3", "checks": []},
+    {"task": "a0.valve", "passed": false, "skipped": false, "exit_code": 1, "message": "", "checks": []},
+    {"task": "a0.tap", "passed": false, "skipped": false, "exit_code": 3, "message": "", "checks": []},
+    {"task": "a0.unknown", "passed": true, "skipped": false, "exit_code": 0, "message": "", "checks": []}])");
   ProgressFile progress = ProgressFile::load(sample.root());
   progress.set("a0.pipe", {State::kUnknown, "", "", 2});
   remember(read_check_results(sample.path("results.json")), tree, progress);
@@ -66,7 +66,7 @@ TEST_CASE("results of a check are remembered with the files they are about") {
   CHECK(progress.of("a0.unknown").state == State::kUnknown);
 
   sample.write("results.json",
-               R"([{"task": "a0.pipe", "passed": false, "skipped": true, "exit_code": 0, "words": "", "checks": []}])");
+               R"([{"task": "a0.pipe", "passed": false, "skipped": true, "exit_code": 0, "message": "", "checks": []}])");
   remember(read_check_results(sample.path("results.json")), tree, progress);
   CHECK(progress.of("a0.pipe").state == State::kSolved);
 }

@@ -171,7 +171,7 @@ TEST_CASE("a text that is not as it should be is refused, whatever is wrong with
   CHECK(contains(refusal("\"peak_bytes\":4096", "\"peak_bytes\":-1"), "its 'peak_bytes'"));
   CHECK(contains(refusal("\"peak_bytes\":4096", "\"peak_bytes\":1e300"), "its 'peak_bytes'"));
   CHECK(contains(refusal("\"spent\":[", "\"spent\":{}, \"x\":["), "its 'spent' is not a list"));
-  CHECK(contains(refusal("\"words\"", "\"word\""), "it has no 'words'"));
+  CHECK(contains(refusal("\"message\"", "\"messages\""), "it has no 'message'"));
   CHECK(contains(refusal("[\"x.grad\"]", "[[]]"), "its 'undefined'"));
   CHECK(contains(read_bytes_as_records(with_text(std::string(100000, '['))).broken, "its text is not valid JSON"));
   CHECK(contains(read_bytes_as_records(with_text("[]")).broken, "it has no 'task'"));

@@ -36,8 +36,8 @@ differs() {
 mkdir "$scratch/checked"
 timeline=$(jq -Rs 'split("\n")' "$scratch/report.html" | jq -r '[.[] | capture("data-run=\"(?<data>[^\"]*)\"").data][0]' |
   sed 's/&quot;/"/g')
-jq -n --argjson timeline "$timeline" '[{task: "a9.allreduce", passed: false, skipped: false, todo: false, words: "0 of 1 checks right",
-  checks: [{name: "AllReduceLarge", passed: false, skipped: false, words: "rank 0: expected 4, got 1", likely: "", label: "wrong",
+jq -n --argjson timeline "$timeline" '[{task: "a9.allreduce", passed: false, skipped: false, todo: false, message: "0 of 1 checks right",
+  checks: [{name: "AllReduceLarge", passed: false, skipped: false, message: "rank 0: expected 4, got 1", likely: "", label: "wrong",
     rank_lines: [], most_of_a_rank: {}, at_most: {}, timeline: $timeline}]}]' >"$scratch/checked/0000-a9_collectives.json"
 echo "it was not built: the compiler's errors are in the log" >"$scratch/checked/0001-a4_data_tensor.problem"
 printf '%s\n' "$source_dir/a4_data_tensor/student/x.cpp:3:7: error: 'y' was not declared" '    3 |   int x = y;' '      |           ^' \

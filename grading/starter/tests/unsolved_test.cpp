@@ -87,15 +87,15 @@ class UnsolvedLab {
 };
 
 void check_unsolved(const UnsolvedLab& lab, const nlohmann::json& verdict) {
-  const std::string task = verdict.value("task", ""), words = verdict.value("words", "");
+  const std::string task = verdict.value("task", ""), message = verdict.value("message", "");
   CAPTURE(task);
-  CAPTURE(words);
+  CAPTURE(message);
   CHECK_FALSE(verdict.value("passed", true));
   CHECK(verdict.value("exit_code", 0) == static_cast<int>(ExitCode::kNotImplemented));
   const std::string todo = "stops at TODO(";
-  const std::size_t at = words.find(todo);
+  const std::size_t at = message.find(todo);
   REQUIRE(at != std::string::npos);
-  const std::string met = words.substr(at + todo.size(), words.find(')', at) - at - todo.size());
+  const std::string met = message.substr(at + todo.size(), message.find(')', at) - at - todo.size());
   CHECK_MESSAGE(lab.may_stop_at(task).count(met) == 1, met);
 }
 
