@@ -71,11 +71,6 @@ class Row {
 /// order of ranks can deadlock.
 void sendrecv(PointToPoint& p2p, const at::Tensor& out, int dst_rank, const at::Tensor& in, int src_rank,
               SourceLine where = SourceLine::current());
-/// Former name of sendrecv.
-inline void exchange(PointToPoint& p2p, const at::Tensor& out, int dst_rank, const at::Tensor& in, int src_rank,
-                     SourceLine where = SourceLine::current()) {
-  sendrecv(p2p, out, dst_rank, in, src_rank, where);
-}
 
 /// The largest power of two that is at most `size`. Errors: ContractError for size < 1.
 int floor_power_of_two(int size);

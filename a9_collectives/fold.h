@@ -15,7 +15,6 @@ class Fold {
   int power() const { return power_; }              ///< p: how many take part
   int num_aside() const { return size_ - power_; }  ///< e
   bool is_folded() const { return in_pair() && rank_ % 2 == 0; }
-  bool stands_aside() const { return is_folded(); }  ///< former name
   bool has_guest() const { return in_pair() && rank_ % 2 == 1; }
   int partner() const { return is_folded() ? rank_ + 1 : rank_ - 1; }  ///< only for a rank in a pair
 

@@ -46,7 +46,6 @@ declare -A uses=(
   [pch]='base tensor comm'
   [python]=''
   [testing]='base log tensor launch checks'
-  [report]='base' # forwarding headers for hand-ins of earlier versions
 )
 readonly labs_use='base cli log plot page course tensor comm launch rank checks pipeline bench pch'
 readonly grading_uses='base cli log page course tensor comm launch rank checks bench'

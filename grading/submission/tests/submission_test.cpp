@@ -65,7 +65,7 @@ TEST_CASE("submission: a whole student tree, with both labs in the order in whic
   FileMap files = below(kA9, whole_a9());
   files["a5_pipeline/student/baseline.cpp"] = "int a5;\n";
   files["a5_pipeline/README.md"] = "x";
-  files["common/report/errors.h"] = "x";
+  files["common/base/errors.h"] = "x";
   files["CMakeLists.txt"] = "x";
   const Submission submission = folder_of(files);
   REQUIRE(submission.labs.size() == 2);
@@ -130,7 +130,7 @@ TEST_CASE("submission: a single markdown of another name, where it is said which
 TEST_CASE("submission: it may say whose it is, next to the labs or at the end of a markdown") {
   const std::string toml = to_toml({"Ada", "s1"});
   FileMap files = below(kA9, whole_a9());
-  CHECK(folder_of(files).identity.empty());  // as an earlier version packed it
+  CHECK(folder_of(files).identity.empty());  // packed by hand
   for (const char* folder : {"", "a9_collectives/"}) {
     FileMap with_identity = files;
     with_identity[folder + std::string("identity.toml")] = toml;
