@@ -121,7 +121,7 @@ Baseline load_baseline(const ReconstructionFiles& files, const Latent& latent, c
   Baseline baseline;
   baseline.image = tensor_of(tensors, "image", files.baseline);
   baseline.peak_activation_bytes = whole_of(metadata, "peak_activation_bytes", files.baseline);
-  if (metadata.count(kFlopsKey) != 0) baseline.flops = whole_of(metadata, kFlopsKey, files.baseline);
+  baseline.flops = whole_of(metadata, kFlopsKey, files.baseline);
   return baseline;
 }
 

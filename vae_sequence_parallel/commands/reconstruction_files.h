@@ -47,7 +47,7 @@ Latent load_latent(const ReconstructionFiles& files, const AutoEncoderConfig& co
 struct Baseline {
   at::Tensor image;                        ///< float32 [1, 3, H, W], before cropping and rounding
   std::int64_t peak_activation_bytes = 0;  ///< by the memory meter
-  std::int64_t flops = 0;                  ///< by the work meter; 0: unknown, in a file of an earlier version
+  std::int64_t flops = 0;                  ///< by the work meter
 };
 
 /// `checkpoint_digest`: of the checkpoint that decoded it.

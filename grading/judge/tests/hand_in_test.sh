@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Hand-ins as students really make them: includes by relative paths, other encodings, equal file names, broken archives,
-# templates, older versions. Needs LAB_SOURCE_DIR, and the labs' programs in LAB_BIN_DIR.
+# templates, other versions of the same. Needs LAB_SOURCE_DIR, and the labs' programs in LAB_BIN_DIR.
 source "$LAB_SOURCE_DIR/common/testing/program_checks.sh"
 root=$LAB_SOURCE_DIR build=${LAB_BIN_DIR%/bin}
 mkdir "$scratch/work" && cd "$scratch/work" || exit 1

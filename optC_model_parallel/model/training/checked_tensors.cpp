@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string_view>
 
 #include "common/base/checksum.h"
@@ -63,15 +62,6 @@ CheckedTensors load_checked(const std::string& path) {
   } catch (const UsageError& error) {
     throw DamagedFile(error.what());
   }
-  // A damaged file may have lost one of them, but hardly all.
-  const bool has_any = std::any_of(loaded.metadata.begin(), loaded.metadata.end(), [](const auto& entry) {
-    return entry.first.compare(0, kOfTensor.size() - 1, kOfMetadata) == 0;
-  });
-  if (!has_any)
-    throw UsageError(fmt::format(
-        "'{}' was written by an earlier version of the suite, or by another program: expected checksums, got none; "
-        "hint: without --resume the training starts over",
-        path));
   require_checksum(path, "its metadata", loaded.metadata, kOfMetadata, checksum_of_metadata(loaded.metadata));
   for (auto& [name, tensor] : loaded.tensors) {
     tensor = tensor.clone();

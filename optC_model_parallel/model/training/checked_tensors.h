@@ -25,9 +25,9 @@ struct CheckedTensors {
 };
 
 /// Reads such a file in full and compares all checksums.
-/// Errors    DamagedFile: it cannot be read, or a tensor, its name, dtype or shape, or the metadata, has changed
-///           ("'c/step00000040.rank1.safetensors' is damaged: tensor 'state.fc1.weight' has the checksum ..., expected
-///           ..."); UsageError: a file without checksums
+/// Errors    DamagedFile: it cannot be read, or a tensor, its name, dtype or shape, or the metadata, has changed or has no
+///           checksum ("'c/step00000040.rank1.safetensors' is damaged: tensor 'state.fc1.weight' has the checksum ...,
+///           expected ...")
 CheckedTensors load_checked(const std::string& path);
 
 }  // namespace lab::optc

@@ -44,7 +44,7 @@ class Checkpoints {
   /// The newest checkpoint that all ranks have intact; none without `resume`, or if there is none.
   /// Call      collective, before the first write()
   /// Errors    UsageError: a file, or the first rank's newest, has a different fingerprint or number of ranks (both are
-  ///           named), or an earlier format; a weight is not finite; this rank has damaged files, and no step is left
+  ///           named), or another format; a weight is not finite; this rank has damaged files, and no step is left
   ///           that all ranks have intact
   std::optional<Checkpoint> newest();
 

@@ -282,15 +282,14 @@ TEST_CASE("weights that are not finite are neither written nor resumed from") {
             "training had diverged before; a lower --lr, and no --resume");
 }
 
-TEST_CASE("a checkpoint without checksums, as earlier versions wrote them, is refused as such") {
+TEST_CASE("a file of another program in a checkpoint's place is refused") {
   const TemporaryFolder folder;
   const std::string path = folder.file("/step00000020.rank0.safetensors");
   save_safetensors(path, {{"state.fc.weight", at::ones({3})}}, {{"format", "1"}, {"num_ranks", "1"}});
   Checkpoints checkpoints(options_in(folder.file("")), 0, 1);
   CHECK(message_of([&] { checkpoints.newest(); }) ==
-        "'" + path +
-            "' was written by an earlier version of the suite, or by another program: expected checksums, got none; "
-            "hint: without --resume the training starts over");
+        "--resume: no step is left that all ranks have intact: checkpoint of step 20: '" + path +
+            "' is damaged: its metadata has no checksum; hint: without --resume the training starts over");
 }
 
 /// Limits the size of this process's files, as on a full disk.
