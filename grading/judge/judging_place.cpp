@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <vector>
 
 #include "common/cli/app.h"
 
@@ -20,7 +21,10 @@ std::string existing_folder(const std::string& path, const char* hint) {
 
 Rubric rubric_of(const JudgedLab& lab, const std::string& root, const std::string& instructors_file) {
   const Rubric own = load_rubric(root + "/" + lab.folder + "/rubric.toml");
-  return instructors_file.empty() ? own : with_overrides(own, instructors_file);
+  if (instructors_file.empty()) return own;
+  std::vector<std::string> folders;
+  for (const JudgedLab& one : judged_labs()) folders.push_back(one.folder);
+  return with_overrides(own, instructors_file, folders);
 }
 
 void RubricOptions::add_to(cli::App& app) {

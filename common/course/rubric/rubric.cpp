@@ -152,23 +152,21 @@ std::vector<Item> read_items(const TomlTable& file, const std::string& key, Item
 }
 
 /// The part of an instructor's file that is about the lab, if there is one.
-std::optional<TomlTable> part_for(const std::string& lab, const TomlTable& file) {
-  const std::vector<std::string> known_of_lab = {"visibility", "task",    "manual",     "ladder",
-                                                 "bonus",      "judging", "own_numbers"};
-  if (file.has("lab")) {
-    std::vector<std::string> known = known_of_lab;
-    known.emplace_back("lab");
-    file.require_known(known);
-    return file.string("lab") == lab ? std::optional(file) : std::nullopt;
+std::optional<TomlTable> part_for(const std::string& lab, const std::vector<std::string>& labs, const TomlTable& file) {
+  std::vector<std::string> known = {"visibility", "task", "manual", "ladder", "bonus", "judging", "own_numbers"};
+  if (!file.has("lab")) {
+    file.require_known(labs);
+    const auto part = file.table(lab);
+    if (part) part->require_known(known);
+    return part;
   }
-  for (const std::string& key : file.keys()) {
-    const std::string meant = key == lab ? "" : did_you_mean(key, {lab});
-    if (!meant.empty()) throw UsageError(fmt::format("{}: unknown lab '{}'{}", file.place(), key, meant));
-    file.table(key);  // refuses what is of no lab
-  }
-  const auto part = file.table(lab);
-  if (part) part->require_known(known_of_lab);
-  return part;
+  known.emplace_back("lab");
+  file.require_known(known);
+  const std::string named = file.string("lab");
+  if (std::find(labs.begin(), labs.end(), named) == labs.end())
+    throw UsageError(
+        fmt::format("{}: lab: expected {}, got {}", file.place(), option::listed(labs), option::quoted(named)));
+  return named == lab ? std::optional(file) : std::nullopt;
 }
 
 /// Applies the overrides one by one: each table with the item that it names.
@@ -295,8 +293,8 @@ Rubric load_rubric(const std::string& path) {
   return rubric;
 }
 
-Rubric with_overrides(const Rubric& rubric, const std::string& path) {
-  const std::optional<TomlTable> part = part_for(rubric.lab, TomlTable::load(path));
+Rubric with_overrides(const Rubric& rubric, const std::string& path, const std::vector<std::string>& labs) {
+  const std::optional<TomlTable> part = part_for(rubric.lab, labs, TomlTable::load(path));
   if (!part) return rubric;
   Rubric changed = rubric;
   std::map<std::string, std::string> places;

@@ -111,10 +111,9 @@ Rubric load_rubric(const std::string& path);
 
 /// The rubric with an instructor's overrides applied: its tables name a task, manual item, ladder or bonus by `id` and
 /// give other `marks`, `bonus`, `needs`, `all_or_nothing`, `visibility`; [judging] other sizes; `visibility` alone is that
-/// of every item that has none in this file; `own_numbers`. Totals follow
-/// from the marks.
-/// The file is for one lab (`lab = "a9_collectives"`) or has a table for each ([a9_collectives]).
-/// Errors    UsageError: an id that does not exist, with the nearest that does; what load_rubric() checks
-Rubric with_overrides(const Rubric& rubric, const std::string& path);
+/// of every item that has none in this file; `own_numbers`. Totals follow from the marks.
+/// The file is for one lab (`lab = "a9_collectives"`) or has a table for each ([a9_collectives]) of `labs`.
+/// Errors    UsageError: a lab or an id that does not exist, with the nearest that does; what load_rubric() checks
+Rubric with_overrides(const Rubric& rubric, const std::string& path, const std::vector<std::string>& labs);
 
 }  // namespace lab

@@ -82,7 +82,7 @@ std::string rubric_refusal(const std::string& text) {
 Rubric overridden(const Rubric& rubric, const std::string& text) {
   const TemporaryFolder folder;
   write_bytes(folder.file("ours.toml"), text);
-  return with_overrides(rubric, folder.file("ours.toml"));
+  return with_overrides(rubric, folder.file("ours.toml"), {"a0_pipes", "a9_collectives"});
 }
 
 std::string override_refusal(const std::string& text) {
@@ -269,14 +269,17 @@ TEST_CASE("visibility: an item's own, or that of the rubric; an instructor's fil
   CHECK(contains(rubric_refusal(with("hints =", "visibility = false\nhints =")), "visibility: expected "));
   CHECK(contains(rubric_refusal(with("hints =", "visible = \"hidden\"\nhints =")), "unknown key 'visible'"));
   CHECK(contains(override_refusal("[a0_pipes]\nvisibility = \"\"\n"), "ours.toml:1: visibility: expected visible"));
-  CHECK(contains(override_refusal("visibility = \"hidden\"\n"), "visibility: expected a table"));
+  CHECK(contains(override_refusal("visibility = \"hidden\"\n"), "ours.toml:1: unknown key 'visibility'"));
 }
 
 TEST_CASE("an instructor's file that names what is not there is refused") {
   CHECK(override_refusal("lab = \"a0_pipes\"\n[[task]]\nid = \"a0.pip\"\n") ==
         "ours.toml:2: there is no [[task]] 'a0.pip'; did you mean 'a0.pipe'?");
   CHECK(override_refusal("[a0_pipe]\n[[a0_pipe.task]]\nid = \"a0.pipe\"\n") ==
-        "ours.toml:1: unknown lab 'a0_pipe'; did you mean 'a0_pipes'?");
+        "ours.toml:1: unknown key 'a0_pipe'; did you mean 'a0_pipes'?");
+  CHECK(override_refusal("[late]\ndue = 3\n") ==
+        "ours.toml:1: unknown key 'late'; expected one of a0_pipes, a9_collectives");
+  CHECK(override_refusal("lab = \"a0\"\n") == "ours.toml:1: lab: expected a0_pipes or a9_collectives, got 'a0'");
   CHECK(contains(override_refusal("lab = \"a0_pipes\"\n[[task]]\nid = \"a0.pipe\"\ntitle = \"x\"\n"),
                  "unknown key 'title'"));
   CHECK(contains(override_refusal("lab = \"a0_pipes\"\n[[task]]\nid = \"a0.pipe\"\nmarks = -1\n"),
