@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/base/files.h"
+#include "common/base/text.h"
 #include "common/course/annotation.h"
 #include "common/course/check_page.h"
 #include "common/course/combined_results.h"
@@ -52,19 +53,28 @@ void forget_edited(const CourseTree& tree, const std::vector<CheckedTask>& resul
   }
 }
 
-ExitCode plan(const std::string& root, const std::vector<std::string>& names) {
+/// `refused`: files, from the root, whose tasks are left out.
+ExitCode plan(const std::string& root, const std::vector<std::string>& names, const std::string& refused) {
   const CourseTree tree = CourseTree::load(root);
   std::vector<TaskOfLab> tasks;
   std::vector<const Rubric*> whole_labs;
   for (const std::string& name : names) {
-    if (const Rubric* lab = tree.find_lab(name)) {
+    const Rubric* lab = tree.find_lab(name);
+    if (lab != nullptr && refused.empty()) {
       whole_labs.push_back(lab);
+    } else if (lab != nullptr) {
+      for (const RubricTask& task : lab->tasks) tasks.push_back({lab, &task});
     } else {
       tasks.push_back(tree.task_named(name));
     }
   }
   if (names.empty()) {
     for (const Rubric& lab : tree.labs()) whole_labs.push_back(&lab);
+  }
+  const std::vector<std::string_view> files = split(refused, ' ');
+  for (const TaskOfLab& task : tasks_of_files(tree, {files.begin(), files.end()})) {
+    const auto is_it = [&](const TaskOfLab& other) { return other.task == task.task; };
+    tasks.erase(std::remove_if(tasks.begin(), tasks.end(), is_it), tasks.end());
   }
   fmt::print("{}", plan_text(tree, tasks, whole_labs));
   return ExitCode::kAllMatch;
@@ -141,8 +151,10 @@ ExitCode wait_for_save(const std::string& root, const std::string& name, const s
 
 void plan_command(cli::App& app) {
   auto& names = app.own(std::vector<std::string>());
+  auto& refused = app.own(std::string());
   app.add_argument("[NAME]...", names, "tasks or labs; none: all");
-  app.set_action([&names, &root = add_root(app)] { return plan(root, names); });
+  app.add_text("--without", refused, "FILES", "leave out the tasks of these files, which have a space in between");
+  app.set_action([&names, &refused, &root = add_root(app)] { return plan(root, names, refused); });
 }
 
 void record_command(cli::App& app) {

@@ -70,8 +70,14 @@ build_lab() {
   fi || { say "$1 was not built: the compiler's errors are above" >&2; return 1; }
 }
 
-# audit_lab LAB: what the grading would refuse is wrong here, too.
-audit_lab() { "$root/common/course/audit/audit_lab.sh" "$root" "$1" >&2 || return 1; }
+# audit_lab LAB: what the grading would refuse is wrong here, too. Leaves these files in $refused.
+audit_lab() {
+  local said code=0
+  said=$("$root/common/course/audit/audit_lab.sh" "$root" "$1") || code=1
+  [[ ! $said ]] || printf '%s\n' "$said" >&2
+  refused=$(sed -nE 's/^([^: ]+)(:[0-9]+)?: .*: student code must not use it; .*/\1/p' <<<"$said" | sort -u | paste -sd ' ' -)
+  return "$code"
+}
 
 # results_of LAB: where the next results of LAB go, without the ending; in the order of the calls.
 results_of() {
@@ -109,12 +115,18 @@ check_program() {
 # check_lab LAB [TASK]...: builds, audits and checks; all tasks if none is named. Returns the first exit code that is not
 # 0. What the grading would refuse in one file keeps no other file's tasks from being checked.
 check_lab() {
-  local lab=$1 task code=0 first=0 tasks=("${@:2}")
+  local lab=$1 task code=0 first=0 left refused='' tasks=("${@:2}")
   touch -- "$scratch/began"
   build_lab "$lab" "$scratch/build" || {
     problem "$lab" "it was not built: the compiler's errors are in the log" "$scratch/build"
     return 1; }
   audit_lab "$lab" || { problem "$lab" "the grading would refuse a file: see the log"; first=1; }
+  if [[ $refused ]]; then
+    left=$(course plan "${tasks[@]:-$lab}" --without "$refused")
+    read -r -a tasks <<<"${left#* }"
+    say "not checked, since nothing in it would count: $refused" >&2
+    [[ $left ]] || return 1
+  fi
   [[ ${#tasks[@]} != 0 ]] || tasks=('')
   for task in "${tasks[@]}"; do
     code=0

@@ -13,10 +13,17 @@ source_of() {
   echo "$lab/${name#"$lab/"}" | sed 's/\.o$//'
 }
 
-# line_of SYMBOL SOURCE: of the first line with the last part of its name; nothing if there is none.
+# line_of SYMBOL SOURCE: of the first line with the last part of its name, or with what students call in its place; nothing
+# if there is none.
 line_of() {
-  local name=${1%%(*}
-  grep -nwF -m 1 -- "${name##*::}" "$root/$2" | cut -d : -f 1
+  local name=${1%%(*} instead=''
+  name=${name##*::}
+  case $1 in
+    torch::serialize::*) instead="|${name%_*}" ;;  # save_to, of torch::save
+    std::filesystem::*) instead='|filesystem' ;;
+    std::basic_*) instead='|[io]?fstream' ;;
+  esac
+  grep -nwP -- "\\Q$name\\E$instead" "$root/$2" | sed -nE '/^[0-9]+: *#/!{s/:.*//p;q}'
 }
 
 objects=()
@@ -42,11 +49,13 @@ while IFS= read -r offence; do
   if [[ $offence == "$object: forbidden: "* ]]; then
     refused=1
     echo "$source${number:+:$number}: $symbol: student code must not use it; use instead: $hint"
+  elif [[ $hint ]]; then
+    echo "$source${number:+:$number}: note: $symbol; use instead: $hint"
   else
     echo "$source${number:+:$number}: note: $symbol is not on the list of what student code may use, so whoever grades" \
       "it has to look first; use instead: the lab's headers, tensor functions, the C++ library"
   fi
-done < <(grep -E '\.o: (forbidden|unlisted): ' <<<"$found")
+done < <(grep -E '\.o: (forbidden|noted|unlisted): ' <<<"$found")
 [[ $refused ]] || exit 0
 echo "the grading would refuse these files of $lab, and nothing in them would count"
 exit 1

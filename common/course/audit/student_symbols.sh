@@ -7,6 +7,7 @@
 #
 # Prints a line for each offence:
 #   FILE: forbidden: SYMBOL; use instead: HINT    a rule of forbidden_symbols.txt, or a trick with no symbol
+#   FILE: noted: SYMBOL; use instead: HINT        a rule in its section [noted]: nothing is refused for it
 #   FILE: unlisted: SYMBOL                        not in allowed_symbols.txt, nor defined in another of the files: it may
 #                                                 be harmless, and somebody has to look. Without parameters
 # An archive's member is ARCHIVE:MEMBER. With --lines, SYMBOL is followed by " at PATH:LINE" if the object says where in a
@@ -78,7 +79,7 @@ by_name() {
       verdict[symbol] = advice[symbol] = ""
       for (i = 1; i <= num_forbidden; ++i) {
         if (symbol !~ forbidden[i]) continue
-        verdict[symbol] = "forbidden: " symbol
+        verdict[symbol] = (is_noted[i] ? "noted: " : "forbidden: ") symbol
         advice[symbol] = "; use instead: " hint[i]
         return
       }
@@ -89,10 +90,15 @@ by_name() {
     (list == "forbidden" || list == "allowed") && /^(#|$)/ {next}
     list == "forbidden" && /^\[/ {
       skipped = /^\[end\]/ && may_end
+      noted = /^\[noted\]/
       use = $0; sub(/^[^ ]* /, "", use)
       next
     }
-    list == "forbidden" {if (!skipped) {forbidden[++num_forbidden] = "^(" $0 ")$"; hint[num_forbidden] = use}; next}
+    list == "forbidden" {
+      if (skipped) next
+      forbidden[++num_forbidden] = "^(" $0 ")$"; hint[num_forbidden] = use; is_noted[num_forbidden] = noted
+      next
+    }
     list == "allowed" {
       is_granted[++num_allowed] = !sub(/^!/, "")
       allowed[num_allowed] = "^(" $0 ")$"

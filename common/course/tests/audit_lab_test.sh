@@ -82,6 +82,31 @@ says "... or the file alone" 1 a1_root \
   "a1_root/student/forks.cpp: fork: student code must not use it; use instead: the ranks that the lab starts" \
   "$(refused a1_root)"
 
+cat >"$scratch/torch.h" <<'SOURCE'
+#include <string>
+namespace torch {
+namespace serialize { struct OutputArchive { void save_to(const std::string& file); }; }
+inline void save(int, const std::string& file) { serialize::OutputArchive().save_to(file); }
+}
+SOURCE
+compiles -g1 a1_root/student/forks.cpp "$from_root/forks.cpp.o" <<'SOURCE'
+#include <filesystem>
+#include <fstream>
+#include "../../torch.h"
+void f() { std::filebuf().open("debug.txt", std::ios::out); }
+void h() { torch::save(1, "outputs.pt"); }
+bool i() { return std::filesystem::exists("debug"); }
+SOURCE
+archive='torch::serialize::OutputArchive::save_to(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)'
+path='std::filesystem::__cxx11::path const&'
+instead='use instead: std::cout to print, or a std::stringstream, also for torch::save and torch::load: no file can be opened where this is graded'
+noted='use instead: std::cout, since a file cannot be opened where this is graded'
+says "files, which a judged rank does not have, in the lines of those who use them" 1 a1_root \
+  "a1_root/student/forks.cpp:6: std::filesystem::status($path): student code must not use it; $instead" \
+  "a1_root/student/forks.cpp:5: $archive: student code must not use it; $instead" \
+  "a1_root/student/forks.cpp:4: note: std::basic_filebuf<char, std::char_traits<char> >::open(char const*, std::_Ios_Openmode); $noted" \
+  "$(refused a1_root)"
+
 echo text >"$from_root/forks.cpp.o"
 says "an object that cannot be read" 2 a1_root "these files cannot be read: nm: $from_root/forks.cpp.o: file format not recognized"
 

@@ -90,6 +90,16 @@ refuses "a mapped file" "mmap" '#include <sys/mman.h>
   void* f() { return mmap(nullptr, 1, 1, 1, 0, 0); }'
 refuses "a file in shared memory, as LibTorch's inline function calls it" "at::_ops::from_file::call(int)" \
   'namespace at::_ops { struct from_file { static void call(int); }; } void f() { at::_ops::from_file::call(1); }'
+refuses "an operator past where it is counted" "at::_ops::mm::redispatch(int)" \
+  'namespace at::_ops { struct mm { static void redispatch(int); }; } void f() { at::_ops::mm::redispatch(1); }'
+refuses "an operator that nothing records" "at::enableRecordFunction(bool)" \
+  'namespace at { void enableRecordFunction(bool); } void f() { at::enableRecordFunction(false); }'
+refuses "the state of a thread without its callbacks" "at::ThreadLocalState::setThreadLocalState(int)" \
+  'namespace at { struct ThreadLocalState { static void setThreadLocalState(int); }; } void f() { at::ThreadLocalState::setThreadLocalState(1); }'
+refuses "a folder that is made" "std::filesystem::create_directories(" '#include <filesystem>
+  void f() { std::filesystem::create_directories("x"); }'
+refuses "a folder that is read" "std::filesystem::__cxx11::directory_iterator::directory_iterator(" '#include <filesystem>
+  bool f() { return std::filesystem::directory_iterator(".") == std::filesystem::directory_iterator(); }'
 refuses "another program" "execvp" '#include <unistd.h>
   int f(char** a) { return execvp(a[0], a); }'
 refuses "a shell" "system" '#include <cstdlib>
@@ -169,8 +179,15 @@ accepts "the C++ library, what it calls, and what is thrown" '#include <chrono>
     try { return m.at(name)(static_cast<double>(static_cast<__int128>(n) * n / 7)); } catch (const std::exception& e) { std::fputs(e.what(), stderr); }
     return 0;
   }'
+accepts "paths, and streams in memory" '#include <filesystem>
+  #include <sstream>
+  std::string f(int x) { std::ostringstream s; s << x; return (std::filesystem::path("a") / s.str()).filename().string(); }'
+object good '#include <fstream>
+  void f() { std::ofstream("x") << 1; }'
+expect "a file that does not open, and says so to nobody" 0 "good.o: noted: std::basic_" "$scratch/good.o"
 # As LibTorch 2.6 and 1.13 declare them.
-accepts "LibTorch by pattern" '#include <string>
+accepts "LibTorch by pattern" '#include <ostream>
+  #include <string>
   namespace c10 {
   template <typename T> struct ArrayRef {};
   struct SymInt { long guard_int(const char*, long) const; SymInt operator+(const SymInt&) const; };
@@ -185,12 +202,12 @@ accepts "LibTorch by pattern" '#include <string>
   namespace torch {
   namespace nn { struct Module { virtual ~Module(); virtual void train(bool); }; struct Mine : Module { void train(bool) override; }; void Mine::train(bool on) { Module::train(on); } }
   namespace optim { struct Adam { void step(); }; }
-  namespace serialize { struct OutputArchive { void save_to(const std::string&); }; }
+  namespace serialize { struct OutputArchive { void save_to(std::ostream&); }; }
   namespace dynamo::autograd { struct SwapSavedVariables { void before(c10::SymInt&); }; }
   }
-  double f(at::Tensor& t, c10::SymInt& n, c10::Scalar& s, std::string& text, torch::optim::Adam& adam) {
+  double f(at::Tensor& t, c10::SymInt& n, c10::Scalar& s, std::string& text, std::ostream& out, torch::optim::Adam& adam) {
     at::_ops::view::call(t, {}); adam.step(); at::operator<<(text, t);
-    torch::serialize::OutputArchive().save_to(text);
+    torch::serialize::OutputArchive().save_to(out);
     torch::dynamo::autograd::SwapSavedVariables().before(n);
     if (n.guard_int("", 1) == 0) c10::detail::torchCheckFail("", "", 1, text);
     (n + n).guard_int("", 2);
@@ -204,6 +221,8 @@ wants_a_look "LibTorch's own dlopen" "at::DynamicLibrary::DynamicLibrary" \
   'namespace at { struct DynamicLibrary { DynamicLibrary(const char*, const char*, bool); }; } void f() { at::DynamicLibrary("x", nullptr, false); }'
 wants_a_look "LibTorch's own mmap" "at::MapAllocator::makeDataPtr" \
   'namespace at { struct MapAllocator { static void makeDataPtr(const char*, int); }; } void f() { at::MapAllocator::makeDataPtr("x", 1); }'
+wants_a_look "a kernel without its dispatcher" "at::native::add" \
+  'namespace at::native { void add(int); } void f() { at::native::add(1); }'
 wants_a_look "operators by name" "c10::Dispatcher::singleton" \
   'namespace c10 { struct Dispatcher { static Dispatcher& singleton(); }; } void* f() { return &c10::Dispatcher::singleton(); }'
 wants_a_look "a class of it" "c10::ThreadPool" \

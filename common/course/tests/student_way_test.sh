@@ -102,7 +102,11 @@ expect "a file that cannot be written is refused before anything is built" "$lab
 expect "an option without its file" "$lab check --json --shake 3" 2 '^lab: --json: expected a file'
 save 'int forks() __asm__("fork"); return forks() * water;'
 expect "what the grading would refuse is refused here" "$lab check a0.pipe" 1 \
-  '^a0_pipes/student/pipe.cpp:4: fork: .*; use instead: the ranks that the lab starts' 'the grading would refuse'
+  '^a0_pipes/student/pipe.cpp:4: fork: .*; use instead: the ranks that the lab starts' 'the grading would refuse' \
+  '^lab: not checked, since nothing in it would count: a0_pipes/student/pipe.cpp'
+expect "... and only the other files' tasks are checked" "$lab check a0 2>&1 | grep -oE '^a0.[a-z]+: ' | sort -u" 0 \
+  '^a0.valve: '
+verdict "$(screen | grep -q '^a0.pipe: '; [[ $? == 1 ]]; echo $?)" "... and not its own"
 save 'int id() __asm__("getpid"); return id() == 0 ? 0 : water;'
 expect "what nobody has listed is a note" "$lab check a0.pipe" 0 '^a0_pipes/student/pipe.cpp:4: note: getpid is not on the list'
 save 'return water + 1;'
