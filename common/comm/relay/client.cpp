@@ -138,7 +138,6 @@ class RelayTransport final : public Transport {
     frame.dtype = static_cast<int>(message.tensor.scalar_type());
     frame.sizes = message.tensor.sizes().vec();
     frame.contract_only = message.contract_only;
-    frame.step = message.step;
     frame.flops = flops();
     frame.payload_later = sends && shaken_ && message.num_bytes() > 0;
     if (frame.payload_later) to_be_pulled_[id] = message.tensor;

@@ -38,7 +38,7 @@ struct RelayFrame {
   std::vector<std::int64_t> sizes;  ///< of an all_to_all, see gathering.cpp
   bool contract_only = false;
   bool payload_later = false;   ///< a send in a shaken world
-  std::uint64_t step = 0;       ///< the sender's logical clock
+  std::uint64_t step = 0;       ///< relay: of a receive, the sender's logical clock
   std::int64_t flops = 0;       ///< rank: its floating-point operations so far, a claim
   std::int64_t model_time = 0;  ///< relay: of a message, when the other end was posted; of a collective, when it began
   double seconds = 0;           ///< when the message was complete

@@ -259,22 +259,23 @@ void RelayWorld::Hub::answer_wait(int rank) {
     const Message& message = pending->message;
     answer.seconds = pending->arrived_seconds;
     answer.step = pending->peer_step;
-    if (pending->relay_step > member.clock) {
+    const std::uint64_t step = message.direction == Direction::kSend ? message.step : pending->peer_step;
+    if (step > member.clock) {
       LedgerEntry cost;
       cost.operation = "message";
-      cost.rounds = pending->relay_step - member.clock;
+      cost.rounds = step - member.clock;
       member.ledger.add(cost);
-      member.clock = pending->relay_step;
+      member.clock = step;
     }
     if (pending->collected) {
-      answer.model_time = pending->collected->model_began;
+      if (tells_model_time()) answer.model_time = pending->collected->model_began;
       member.ledger.add(pending->collected->cost);
       payload = std::move(pending->collected->payload);
     } else if (message.direction == Direction::kRecv && message.num_bytes() > 0) {
       payload.assign(static_cast<const char*>(message.tensor.data_ptr()), message.num_bytes());
     }
     if (!member.gathers && !message.contract_only) {
-      answer.model_time = pending->peer_model_posted;
+      if (tells_model_time()) answer.model_time = pending->peer_model_posted;
       const std::int64_t waited_before = member.model.time().waiting;
       const std::int64_t arrived =
           message.direction == Direction::kSend

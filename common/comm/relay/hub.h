@@ -58,7 +58,6 @@ class RelayWorld::Hub {
   /// One end of a message, or one member's part in a collective.
   struct Relayed final : LocalPending {
     using LocalPending::LocalPending;
-    std::uint64_t relay_step = 0;               ///< by the relay's clock; of a receive, once matched, its sender's
     std::uint64_t id = 0;                       ///< of its rank
     RankTracer::Posted traced;                  ///< not of a collective
     bool payload_later = false;                 ///< a send whose payload is pulled once it is matched
@@ -86,6 +85,7 @@ class RelayWorld::Hub {
     bool closes = false;
     bool over = false;  ///< it has closed, failed or gone
     std::uint64_t clock = 0;
+    std::uint64_t num_contracts = 0;  ///< comparisons that it has sent in its piece of work
     ModelClock model;
     Ledger ledger;
     RankTracer tracer;
@@ -129,6 +129,9 @@ class RelayWorld::Hub {
   /// Whether the answer may be sent, which is late on purpose if the world is shaken.
   bool is_due(Member& member, double now);
   double delay() { return std::uniform_real_distribution<double>(0, options_.max_delay_seconds)(delays_); }
+  /// Whether ranks hear each other's model time, which follows from what each claims to have computed. Where the relay
+  /// takes their work, it alone needs it: one rank could tell another anything by its claims.
+  bool tells_model_time() const { return work_ == nullptr; }
   void answer_wait(int rank);
   void answer_close(int rank);
   void send(int rank, RelayFrame answer, const std::string& payload);
@@ -138,6 +141,7 @@ class RelayWorld::Hub {
   // hub_messages.cpp: matches and counts what they send.
   /// What happens between two pieces of work would belong to neither.
   void check_works(const Member& member) const;
+  void check_contract(Member& member, const RelayFrame& frame);
   void post(int rank, RelayFrameReader::Received received);
   static void deliver(const Match& match);
   void ask_for_payloads(double now);

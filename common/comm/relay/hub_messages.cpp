@@ -2,18 +2,28 @@
 
 #include <algorithm>
 
+#include "common/comm/group.h"
 #include "common/comm/relay/hub.h"
 #include "common/comm/relay/payload_tensor.h"
 
 namespace lab::comm {
 namespace {
 
-constexpr std::size_t kMaxPosted = 1u << 20;  // messages of a rank that it has not waited for
+constexpr std::size_t kMaxPosted = 1u << 20;       // messages of a rank that it has not waited for
+constexpr std::uint64_t kMaxContracts = 1u << 14;  // that a rank sends in one piece of work, which are free
 
 }  // namespace
 
 void RelayWorld::Hub::check_works(const Member& member) const {
   if (work_ != nullptr && !member.works) throw ContractError("a message that belongs to no work");
+}
+
+void RelayWorld::Hub::check_contract(Member& member, const RelayFrame& frame) {
+  if ((frame.channel.group & kCollectiveChannel) == 0 || frame.channel.tag != 0)
+    throw ContractError("a comparison of contracts that is not a collective's");
+  member.num_contracts += member.works && frame.channel.direction == Direction::kSend ? 1 : 0;
+  if (member.num_contracts > kMaxContracts)
+    throw ContractError(fmt::format("more than {} comparisons of contracts in one task", kMaxContracts));
 }
 
 void RelayWorld::Hub::post(int rank, RelayFrameReader::Received received) {
@@ -31,12 +41,13 @@ void RelayWorld::Hub::post(int rank, RelayFrameReader::Received received) {
   message.where = {names_.keep(frame.file), frame.line};
   message.tensor = tensor_of(frame, std::move(received.payload));
   message.contract_only = frame.contract_only;
-  message.step = frame.step;  // the rank's own clock, which its peer hears of; the relay counts by another
-  // What collectives agree on before they begin costs nothing, and tells nobody the rank's model time, which the relay
-  // knows. All else is a message, whatever the rank calls it.
+  // What collectives agree on before they begin costs nothing, so it tells the other end nothing but that both agree. All
+  // else is a message, whatever the rank calls it.
   const bool counts = !message.contract_only;
+  if (!counts) check_contract(member, frame);
   RankTracer::Posted traced;
   if (counts) {
+    message.step = member.clock + 1;
     traced = member.tracer.post(message, member.model.now());
     const bool sends = message.direction == Direction::kSend;
     member.ledger.add_message("message", sends, message.peer, message.num_bytes());
@@ -46,7 +57,6 @@ void RelayWorld::Hub::post(int rank, RelayFrameReader::Received received) {
   if (member.posted_bytes > options_.max_posted_bytes)
     throw ContractError(fmt::format("messages of {} B that it has not waited for", member.posted_bytes));
   const auto mine = std::make_shared<Relayed>(rank, std::move(message));
-  mine->relay_step = counts ? member.clock + 1 : 0;
   mine->id = frame.id;
   mine->traced = traced;
   mine->payload_later = frame.payload_later;
@@ -64,7 +74,6 @@ void RelayWorld::Hub::post(int rank, RelayFrameReader::Received received) {
 void RelayWorld::Hub::deliver(const Match& match) {
   if (match.num_bytes() > 0) match.target->message.tensor = match.source->message.tensor;
   match.complete(relay_seconds());
-  static_cast<Relayed&>(*match.target).relay_step = static_cast<Relayed&>(*match.source).relay_step;
 }
 
 void RelayWorld::Hub::ask_for_payloads(double now) {
@@ -152,7 +161,7 @@ void RelayWorld::Hub::give_work(int rank, const RelayFrame& frame) {
   Member& member = at(rank);
   ++member.num_given;
   member.ledger = Ledger();
-  member.clock = 0;
+  member.clock = member.num_contracts = 0;
   member.model.work(frame.flops);
   member.model.restart(frame.flops);
   member.tracer = RankTracer(rank);

@@ -79,28 +79,64 @@ void compute_and_send(const CountingRank& self, int turn) {
   self.comm.collectives().all_reduce(at::zeros({500}));
 }
 
+/// What the ranks themselves count in a world without work, in which they hear each other's model time.
+std::vector<ModelTime> own_model_times(int turn) {
+  std::vector<ModelTime> own(2);
+  const CountedWorld world(
+      [&](CountingRank self) {
+        compute_and_send(self, turn);
+        self.flops += 100 * kFlopsPerMicrosecond;
+        own[static_cast<std::size_t>(self.comm.rank())] = self.endpoint.model_time();
+      },
+      false);
+  REQUIRE_FALSE(world.failure);
+  return own;
+}
+
 TEST_CASE("relay: keeps the same model time as the ranks themselves, from zero for each piece of work") {
-  std::vector<std::vector<ModelTime>> own(2);
   const CountedWorld world([&](CountingRank self) {
     for (int turn = 0; self.end.next_work(); ++turn) {
-      self.endpoint.restart_clock();
       compute_and_send(self, turn);
       self.flops += 100 * kFlopsPerMicrosecond;  // belongs to the piece until it is handed in
-      own[static_cast<std::size_t>(self.comm.rank())].push_back(self.endpoint.model_time());
       self.end.hand_in("done");
       self.flops += 1000 * kFlopsPerMicrosecond;  // belongs to none
     }
   });
   REQUIRE_FALSE(world.failure);
-  for (int rank = 0; rank < 2; ++rank) {
-    const std::vector<ModelTime>& spent = world.pieces.spent.at(rank);
-    REQUIRE(spent.size() == 2);
-    for (std::size_t piece = 0; piece < 2; ++piece)
-      CHECK(spent[piece] == own[static_cast<std::size_t>(rank)].at(piece));
+  for (const int turn : {0, 1}) {
+    const std::vector<ModelTime> own = own_model_times(turn);
+    for (const int rank : {0, 1})
+      CHECK(world.pieces.spent.at(rank).at(static_cast<std::size_t>(turn)) == own[static_cast<std::size_t>(rank)]);
   }
   // Piece 0: the message moves from 20, when it is expected, and arrives at 50; the collective begins at 57.
   CHECK(world.pieces.spent.at(1)[0] ==
         ModelTime{206 * kMicrosecond, 125 * kMicrosecond, (30 + 41) * kMicrosecond, 10 * kMicrosecond});
+}
+
+TEST_CASE("relay: what a rank claims to compute reaches no other one that works") {
+  std::vector<std::int64_t> heard;
+  const CountedWorld world([&](CountingRank self) {
+    while (self.end.next_work()) {
+      Message message;
+      message.peer = 1 - self.comm.rank();
+      message.tensor = at::zeros({0});
+      message.direction = self.comm.rank() == 0 ? Direction::kSend : Direction::kRecv;
+      self.flops += self.comm.rank() == 0 ? 4711 * kFlopsPerMicrosecond : 0;
+      Transport& transport = *self.end.transport;
+      const auto pending =
+          message.direction == Direction::kSend ? transport.start_send(message) : transport.start_recv(message);
+      transport.wait(*pending);
+      self.end.collectives->barrier(whole_world(self.comm.rank(), 2));
+      if (self.comm.rank() == 1) {
+        heard.push_back(pending->peer_model_posted);
+        heard.push_back(self.end.collectives->model_began().value_or(0));
+      }
+      self.end.hand_in("done");
+    }
+  });
+  REQUIRE_FALSE(world.failure);
+  CHECK(heard == std::vector<std::int64_t>(4, 0));
+  CHECK(world.pieces.spent.at(1)[0].waiting > 4711 * kMicrosecond);
 }
 
 TEST_CASE("relay: a rank that claims to compute less changes its own clock, and waits for the others") {

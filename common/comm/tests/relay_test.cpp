@@ -9,6 +9,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/subprocess.h"
+#include "common/comm/group.h"
 #include "common/comm/relay/frame.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/testing/message_of.h"
@@ -94,10 +95,11 @@ TEST_CASE("relay frames: any other bytes are refused, or wait for more") {
 
 /// Two ranks: 0 is the given function, which may write anything; 1 receives 4 bytes from it.
 struct Encounter {
-  std::string message;  ///< of rank 1's failure; empty: it received them
+  std::string message;     ///< of rank 1's failure; empty: it received them
+  std::uint64_t step = 0;  ///< of rank 0, as rank 1 hears of it
   std::vector<LedgerEntry> ledger;
 
-  explicit Encounter(const std::function<void(int descriptor)>& stranger) {
+  explicit Encounter(const std::function<void(int descriptor)>& stranger, bool contract_only = false) {
     RelayOptions options;
     options.timeout_seconds = 2;
     options.max_message_bytes = 1u << 20;
@@ -111,8 +113,11 @@ struct Encounter {
         Message receive;
         receive.direction = Direction::kRecv;
         receive.tensor = at::zeros({1});
+        receive.contract_only = contract_only;
+        receive.group = contract_only ? kCollectiveChannel : 0;
         const auto pending = transport->start_recv(receive);
         transport->wait(*pending);
+        step = pending->peer_step;
         transport->close();
       });
     });
@@ -261,20 +266,16 @@ TEST_CASE("relay: which of several failures is the world's does not depend on wh
   }
 }
 
-TEST_CASE("relay: counts what a rank sends, whatever step or label it claims") {
-  const Encounter labelled([](int descriptor) {
-    RelayFrame frame = right_send();
-    frame.operation = "all_reduce";
-    write_all(descriptor, to_bytes(frame) + "1234");
-  });
-  REQUIRE(labelled.ledger.size() == 1);
-  CHECK(labelled.ledger[0].operation == "message");
-  CHECK(labelled.ledger[0].bytes_sent == 4);
-  const Encounter met([](int descriptor) {
+/// A rank that sends rank 1 four bytes or their contract, and says that it has come to step 1000.
+std::function<void(int descriptor)> claiming_a_step(bool contract_only) {
+  return [contract_only](int descriptor) {
     RelayFrame frame = right_send();
     frame.step = 1000;
     frame.text = "all_reduce";
-    write_all(descriptor, to_bytes(frame) + "1234");
+    frame.contract_only = contract_only;
+    if (contract_only) frame.payload_bytes = 0;
+    if (contract_only) frame.channel.group = kCollectiveChannel;
+    write_all(descriptor, to_bytes(frame) + (contract_only ? "" : "1234"));
     RelayFrame wait;
     wait.kind = RelayFrame::Kind::kWait;
     write_all(descriptor, to_bytes(wait));
@@ -288,13 +289,30 @@ TEST_CASE("relay: counts what a rank sends, whatever step or label it claims") {
     close.kind = RelayFrame::Kind::kClose;
     write_all(descriptor, to_bytes(close));
     (void)::recv(descriptor, bytes, sizeof bytes, 0);
+  };
+}
+
+TEST_CASE("relay: counts what a rank sends, whatever step or label it claims") {
+  const Encounter labelled([](int descriptor) {
+    RelayFrame frame = right_send();
+    frame.operation = "all_reduce";
+    write_all(descriptor, to_bytes(frame) + "1234");
   });
-  CHECK(met.message == "nothing was thrown");
-  REQUIRE(met.ledger.size() == 1);
-  CHECK(met.ledger[0].operation == "message");
-  CHECK(met.ledger[0].messages == 1);
-  CHECK(met.ledger[0].bytes_sent == 4);
-  CHECK(met.ledger[0].rounds == 1);
+  REQUIRE(labelled.ledger.size() == 1);
+  CHECK(labelled.ledger[0].operation == "message");
+  CHECK(labelled.ledger[0].bytes_sent == 4);
+  for (const bool contract_only : {false, true}) {
+    CAPTURE(contract_only);
+    const Encounter met(claiming_a_step(contract_only), contract_only);
+    CHECK(met.message == "nothing was thrown");
+    CHECK(met.step == (contract_only ? 0 : 1));
+    REQUIRE(met.ledger.size() == (contract_only ? 0 : 1));
+    if (contract_only) continue;
+    CHECK(met.ledger[0].operation == "message");
+    CHECK(met.ledger[0].messages == 1);
+    CHECK(met.ledger[0].bytes_sent == 4);
+    CHECK(met.ledger[0].rounds == 1);
+  }
 }
 
 }  // namespace

@@ -74,6 +74,7 @@ void swap_with_other(Transport& transport, std::int64_t size = 1, bool contract_
     message.peer = 1 - transport.rank();
     message.tensor = at::zeros({size});
     message.contract_only = contract_only;
+    message.group = contract_only ? kCollectiveChannel : 0;
     pending.push_back(direction == Direction::kSend ? transport.start_send(message) : transport.start_recv(message));
   }
   for (const auto& each : pending) transport.wait(*each);
@@ -122,6 +123,38 @@ TEST_CASE("relay: messages outside of any work, results that were not asked for,
                    end.next_work();
                  }),
                  "that it has not waited for"));
+}
+
+TEST_CASE("relay: comparing contracts is free for collectives only, and not without end") {
+  const auto failed = [](const std::function<void(const RelayEnd& end)>& work) {
+    const WorkingRanks ranks([&](const RelayEnd& end) {
+      while (end.next_work()) {
+        work(end);
+        end.hand_in("done");
+      }
+    });
+    return ranks.failure ? ranks.failure->message : "";
+  };
+  const auto compares = [](std::uint32_t group, int tag) {
+    return [group, tag](const RelayEnd& end) {
+      Message message;
+      message.peer = 1 - end.transport->rank();
+      message.group = group;
+      message.tag = tag;
+      message.tensor = at::zeros({1});
+      message.contract_only = true;
+      end.transport->start_send(message);
+    };
+  };
+  CHECK(testing::contains(failed(compares(0, 0)), "a comparison of contracts that is not a collective's"));
+  CHECK(testing::contains(failed(compares(kCollectiveChannel, 1)), "that is not a collective's"));
+  const auto often = [&](int times) {
+    return [times, compare = compares(kCollectiveChannel, 0)](const RelayEnd& end) {
+      for (int i = 0; i < times; ++i) compare(end);
+    };
+  };
+  CHECK(failed(often(1 << 14)) == "");  // in each of two pieces of work
+  CHECK(testing::contains(failed(often((1 << 14) + 1)), "more than 16384 comparisons of contracts in one task"));
 }
 
 TEST_CASE("relay: what ranks tell each other by disagreeing ends the world, which takes no result from them") {
