@@ -10,11 +10,23 @@
 #include "common/base/errors.h"
 
 namespace lab::launch {
+namespace {
+
+bool is_ignored(int signal) {
+  struct sigaction action = {};
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+}  // namespace
 
 LauncherSignals::LauncherSignals() {
   sigset_t ours;
   sigemptyset(&ours);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD}) sigaddset(&ours, signal);
+  sigaddset(&ours, SIGCHLD);
+  // A blocked signal would arrive here even if it is ignored, as SIGHUP is under nohup.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    if (!is_ignored(signal)) sigaddset(&ours, signal);
+  }
   ::pthread_sigmask(SIG_BLOCK, &ours, &before_);
   fd_ = UniqueFd(::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK));
   if (fd_.get() < 0) {

@@ -167,6 +167,25 @@ TEST_CASE("interrupting labrun leaves no process behind, wherever it hides") {
   }
 }
 
+TEST_CASE(
+    "a signal that is ignored at the start stays ignored, by labrun and its ranks, as nohup and a shell's trap want "
+    "it") {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    CAPTURE(signal);
+    const auto before = ::signal(signal, SIG_IGN);
+    const RunDirectory directory;
+    const std::string go = directory.path() + "/go";
+    Run run(shell(2, "echo ready; until test -e " + go + "; do sleep 0.05; done; kill -" + std::to_string(signal) +
+                         " $$; echo done"));
+    ::signal(signal, before);
+    REQUIRE(soon([&] { return lines(run.out()).count("ready") == 2; }));
+    ::kill(run.pid(), signal);
+    std::ofstream(go).put('\n');
+    CHECK(run.exit_code() == 0);
+    CHECK(lines(run.out()).count("done") == 2);
+  }
+}
+
 TEST_CASE("by session: labrun started by setsid, interrupted as a terminal does it") {
   RunDirectory directory;
   const std::string ready = directory.path() + "/ready";
