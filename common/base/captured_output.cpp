@@ -1,22 +1,21 @@
 #include "common/base/captured_output.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <tuple>
 
 #include "common/base/errors.h"
+#include "common/base/machine_limits.h"
 
 namespace lab {
 
 std::pair<UniqueFd, UniqueFd> make_pipe() {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw UsageError(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw UsageError("cannot create a pipe: " + describe_error(errno));
   return {UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 

@@ -1,27 +1,52 @@
 #include "common/base/failure.h"
 
 #include <algorithm>
+#include <cstring>
+#include <filesystem>
 #include <new>
+#include <optional>
 #include <string_view>
+#include <system_error>
 
 #include "common/base/errors.h"
+#include "common/base/machine_limits.h"
 #include "common/base/text.h"
 #include "common/base/throw_site.h"
 
 namespace lab {
+namespace {
+
+/// LibTorch's backtraces begin with the former, or with the latter after an out-of-memory error.
+std::string without_backtrace(std::string_view text) {
+  return one_line(text.substr(0, std::min(text.find("Exception raised from "), text.find("frame #0: "))));
+}
+
+/// What the machine has refused, if the exception says that it did.
+std::optional<std::string> machine_limit(const std::exception& failure) {
+  if (dynamic_cast<const std::bad_alloc*>(&failure) != nullptr) return with_memory_limit("out of memory");
+  const std::string text = without_backtrace(failure.what());
+  for (const char* allocator : {"DefaultCPUAllocator: ", "CUDA out of memory"}) {  // LibTorch's
+    const std::size_t found = text.find(allocator);
+    if (found != std::string::npos) return with_memory_limit(text.substr(found));
+  }
+  if (dynamic_cast<const std::filesystem::filesystem_error*>(&failure) != nullptr) return text;
+  const auto* error = dynamic_cast<const std::system_error*>(&failure);
+  if (error == nullptr || !is_machine_limit(error->code().value())) return std::nullopt;
+  // "cannot write to file: No space left on device": the errno's text is described further.
+  const std::size_t end = text.rfind(std::strerror(error->code().value()));
+  return text.substr(0, end) + describe_error(error->code().value());
+}
+
+}  // namespace
 
 int exit_code_of(const std::exception& failure) {
   if (const auto* error = dynamic_cast<const Error*>(&failure)) return static_cast<int>(error->exit_code());
-  const bool of_student = !throw_site(&failure).student_line.empty();
-  return static_cast<int>(of_student ? ExitCode::kStudentCode : ExitCode::kInternal);
+  if (!throw_site(&failure).student_line.empty()) return static_cast<int>(ExitCode::kStudentCode);
+  return static_cast<int>(machine_limit(failure) ? ExitCode::kUsage : ExitCode::kInternal);
 }
 
 std::string message_of(const std::exception& failure) {
-  if (dynamic_cast<const std::bad_alloc*>(&failure)) return "out of memory";
-  const std::string_view text = failure.what();
-  // LibTorch's backtraces begin with the former, or with the latter after an out-of-memory error.
-  const std::size_t end = std::min(text.find("Exception raised from "), text.find("frame #0: "));
-  const std::string message = one_line(text.substr(0, end));
+  const std::string message = machine_limit(failure).value_or(without_backtrace(failure.what()));
   return message.empty() ? "no reason given" : message;
 }
 

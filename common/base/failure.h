@@ -5,8 +5,8 @@
 
 namespace lab {
 
-/// The exit code for the exception: a lab::Error's own; 7 for any other that is known to come from student code; else
-/// 70.
+/// The exit code for the exception: a lab::Error's own; 7 for any other that is known to come from student code; 2 for
+/// what the machine refuses (memory, threads, a full disk); else 70.
 int exit_code_of(const std::exception& failure);
 
 /// What happened, in one line: the exception's text without LibTorch's C++ backtrace ("Exception raised from ...").

@@ -23,6 +23,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/failure.h"
+#include "common/base/machine_limits.h"
 #include "common/base/signal_name.h"
 #include "common/base/text.h"
 
@@ -71,7 +72,7 @@ pid_t fork_child(const ProcessOptions& options, const std::function<void()>& chi
   flush_output();  // buffered output would otherwise be printed by both processes
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
-  if (pid < 0) throw UsageError(fmt::format("cannot start another process: {}", std::strerror(errno)));
+  if (pid < 0) throw UsageError("cannot start another process: " + describe_error(errno));
   if (pid == 0) {
     begin_child(parent, options);
     child();

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/files.h"
+#include "common/base/machine_limits.h"
 #include "common/checks/lab_main.h"
 #include "common/cli/app.h"
 #include "common/launch/supervise/memory_file.h"
@@ -58,7 +58,7 @@ ExitCode print_expected_log(const cli::App& app, const LabProgram& program, cons
     }
   }
   if (all.sizes.empty()) throw UsageError(refusal);
-  write_fully(1, log::to_text(all));
+  print_to(1, log::to_text(all));
   return ExitCode::kAllMatch;
 }
 

@@ -128,6 +128,11 @@ void write_results(const Run& run, const launch::WorldOutcome& outcome, double w
   }
 }
 
+/// On stderr. If it takes nothing, guarded_main() notices, and an exit code other than 0 stays.
+void say(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+}
+
 /// Says on stderr how the ranks shared their work.
 void print_sharing(const Run& run, const launch::WorldOutcome& outcome) {
   if (run.options.quiet || outcome.failure) return;
@@ -139,7 +144,7 @@ void print_sharing(const Run& run, const launch::WorldOutcome& outcome) {
   std::size_t width = 0;
   for (const log::Sharing& part : parts) width = std::max(width, part.name.size());
   for (const log::Sharing& part : parts) text += fmt::format("  {:<{}}  {}\n", part.name, width, text_of(part));
-  fmt::print(stderr, "{}", text);
+  say(text);
 }
 
 /// Started without a launcher: this process starts the ranks.
@@ -156,13 +161,13 @@ int launch(Run& run) {
 int join(Run& run, const launch::RankEnvironment& environment) {
   const auto start = Clock::now();
   if (environment.rank == 0) {
-    fmt::print(stderr, "{}: rank 0 of {}, as told by {}\n", run.program.name, environment.size, environment.source);
+    say(fmt::format("{}: rank 0 of {}, as told by {}\n", run.program.name, environment.size, environment.source));
   }
   const auto local_rank_of = [&](int) { return environment.local_rank; };
   const launch::WorldOutcome outcome =
       launch::join_world(environment, run.world, body_of(run, environment.node, local_rank_of));
   if (outcome.failure) {
-    fmt::print(stderr, "{}: error: rank {}: {}\n", run.program.name, environment.rank, outcome.failure->message);
+    say(fmt::format("{}: error: rank {}: {}\n", run.program.name, environment.rank, outcome.failure->message));
   }
   if (environment.rank == 0) {
     print_sharing(run, outcome);
@@ -250,8 +255,8 @@ void run_command(cli::App& app, const LabProgram& program) {
 
 void explain_failure(const std::string& program, const launch::WorldOutcome& outcome) {
   if (!outcome.failure) return;
-  fmt::print(stderr, "{}: error: {}\n", program, outcome.failure->message);
-  for (const std::string& line : outcome.rank_lines) fmt::print(stderr, "{}: {}\n", program, line);
+  say(fmt::format("{}: error: {}\n", program, outcome.failure->message));
+  for (const std::string& line : outcome.rank_lines) say(fmt::format("{}: {}\n", program, line));
 }
 
 void add_lab(cli::App& app, const LabProgram& program) {

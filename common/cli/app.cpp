@@ -8,7 +8,7 @@
 #include <map>
 #include <type_traits>
 
-#include "common/base/files.h"
+#include "common/base/machine_limits.h"
 #include "common/base/numbers.h"
 #include "common/base/option_value.h"
 #include "common/base/text.h"
@@ -368,10 +368,10 @@ std::optional<ExitCode> App::parse(int argc, const char* const* argv) {
   try {
     impl_->cli.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the back
   } catch (const CLI::CallForHelp&) {
-    write_fully(1, impl_->cli.help());
+    print_to(1, impl_->cli.help());
     return ExitCode::kAllMatch;
   } catch (const CLI::CallForVersion& version) {
-    write_fully(1, std::string(version.what()) + "\n");
+    print_to(1, std::string(version.what()) + "\n");
     return ExitCode::kAllMatch;
   } catch (const CLI::ParseError& failure) {
     const Impl& command = *chosen().back()->impl_;

@@ -4,11 +4,13 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <string>
 
 #include "common/base/failure.h"
 #include "common/base/files.h"
+#include "common/base/machine_limits.h"
 #include "common/base/text.h"
 
 namespace lab::cli {
@@ -16,11 +18,19 @@ namespace lab::cli {
 namespace {
 
 /// Opens /dev/null on each of descriptors 0 to 2 that is closed. Otherwise a file opened later would get that number,
-/// and printed output would end up in it.
+/// and printed output would end up in it. What is printed on a closed standard output must not get lost silently.
 void open_closed_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
-    if (::fcntl(fd, F_GETFD) == -1 && errno == EBADF) ::open("/dev/null", O_RDWR);  // gets the lowest free number
+    if (::fcntl(fd, F_GETFD) == -1 && errno == EBADF)
+      ::open("/dev/null", fd == 1 ? O_RDONLY : O_RDWR);  // gets the lowest free number
   }
+}
+
+/// Errors    UsageError: standard output was not written in full
+void finish_output() {
+  errno = EIO;
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw_unwritable(1, errno);
+  if (std::ferror(stderr) != 0) throw UsageError("cannot write to standard error: expected room for every message");
 }
 
 }  // namespace
@@ -34,9 +44,12 @@ int guarded_main(int argc, char** argv, const std::function<ExitCode(int, char**
   open_closed_standard_descriptors();
   constexpr int kInternal = static_cast<int>(ExitCode::kInternal);
   std::signal(SIGXFSZ, SIG_IGN);  // exceeding the file size limit (ulimit -f) is then an error with a message
+  std::signal(SIGCHLD, SIG_DFL);  // if it is ignored, a child's exit code is lost
   const std::string program = argc > 0 ? program_name(argv[0]) : "lab";
   try {
-    return static_cast<int>(body(argc, argv));
+    const ExitCode exit_code = body(argc, argv);
+    if (exit_code == ExitCode::kAllMatch) finish_output();
+    return static_cast<int>(exit_code);
   } catch (const std::exception& failure) {
     const int exit_code = exit_code_of(failure);
     const bool of_suite = exit_code == kInternal && dynamic_cast<const Error*>(&failure) == nullptr;

@@ -2,25 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
-#include "common/base/files.h"
+#include "common/base/machine_limits.h"
 #include "common/base/text.h"
 
 namespace lab::log {
-namespace {
-
-[[noreturn]] void throw_unwritable(int fd, int failure) {
-  const std::string where = fd == 1 ? "standard output" : fmt::format("file descriptor {}", fd);
-  const char* hint = failure == EPIPE   ? "its reader went away; expected a program that reads to the end"
-                     : failure == EBADF ? "it is closed; expected a terminal, a file or a pipe"
-                                        : "expected room for every line";
-  throw UsageError(fmt::format("cannot write to {}: {} ({})", where, hint, std::strerror(failure)));
-}
-
-}  // namespace
 
 Printer::Printer(PrinterOptions options) : options_(std::move(options)) {
   if (!options_.line_lock) options_.line_lock = std::make_shared<std::mutex>();
@@ -30,7 +17,7 @@ void Printer::write_line(std::string text) {
   if (options_.fd < 0) return;
   text += '\n';
   const std::lock_guard<std::mutex> guard(*options_.line_lock);
-  if (const int failure = write_fully(options_.fd, text)) throw_unwritable(options_.fd, failure);
+  print_to(options_.fd, text);
 }
 
 void Printer::line(const std::string& text) {

@@ -1,11 +1,19 @@
 #include "common/base/failure.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
 #include <new>
 #include <stdexcept>
+#include <system_error>
+#include <utility>
 
 #include "common/base/errors.h"
 #include "common/base/files.h"
@@ -89,9 +97,10 @@ TEST_CASE("guarded main: with descriptors 0 to 2 closed, no file of the program 
     char* argv[] = {name.data(), nullptr};
     ::_exit(lab::cli::guarded_main(1, argv, [&](int, char**) {
       const int file = ::open(path.c_str(), O_WRONLY | O_CREAT, 0600);
-      for (const int fd : {1, 2}) lab::write_fully(fd, "[Rank 0] Tensors match: True\n");
+      const int failed = lab::write_fully(1, "[Rank 0] Tensors match: True\n");
+      lab::write_fully(2, "in model time\n");
       lab::write_fully(file, "{}");
-      return file > 2 ? lab::ExitCode::kAllMatch : lab::ExitCode::kMismatch;
+      return file > 2 && failed == EBADF ? lab::ExitCode::kAllMatch : lab::ExitCode::kMismatch;
     }));
   }
   int status = -1;
@@ -99,6 +108,93 @@ TEST_CASE("guarded main: with descriptors 0 to 2 closed, no file of the program 
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 0);
   CHECK(lab::testing::read_bytes(path) == "{}");
+}
+
+TEST_CASE("guarded main: output that could not be written is reported, and is no success") {
+  // What a program prints through stdio or the file descriptor is the same to it.
+  const auto ended = [](const char* file, int fd, const std::function<lab::ExitCode()>& body) {
+    const lab::testing::TemporaryFolder folder;
+    const std::string messages = folder.file("messages");
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::dup2(::open(messages.c_str(), O_WRONLY | O_CREAT, 0600), 2);
+      if (file == nullptr) ::close(fd);
+      if (file != nullptr) ::dup2(::open(file, O_WRONLY), fd);
+      std::string name = "a4";
+      char* argv[] = {name.data(), nullptr};
+      ::_exit(lab::cli::guarded_main(1, argv, [&](int, char**) { return body(); }));
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    return std::make_pair(WEXITSTATUS(status), lab::testing::read_bytes(messages));
+  };
+  const auto prints = [] {
+    std::fputs("[Rank 0] done\n", stdout);
+    return lab::ExitCode::kAllMatch;
+  };
+  CHECK(ended("/dev/null", 1, prints).first == 0);
+  CHECK(ended("/dev/full", 1, prints) ==
+        std::make_pair(2, std::string("a4: error: cannot write to standard output: expected room for every line (No "
+                                      "space left on device)\n")));
+  CHECK(ended(nullptr, 1, prints).first == 2);
+  CHECK(ended(nullptr, 1, prints).second.find("it is closed; expected a terminal, a file or a pipe") !=
+        std::string::npos);
+  CHECK(ended(nullptr, 1, [] { return lab::ExitCode::kAllMatch; }).first == 0);  // there was nothing to print
+  const auto prints_much = [] {
+    for (int line = 0; line < 1000; ++line) fmt::print("[Rank 0] {}\n", line);
+    return lab::ExitCode::kAllMatch;
+  };
+  for (const char* file : {"/dev/full", static_cast<const char*>(nullptr)})
+    CHECK(ended(file, 1, prints_much).first == 2);
+  const auto says = [](lab::ExitCode exit_code) {
+    return [exit_code] {
+      std::fputs("in model time\n", stderr);
+      return exit_code;
+    };
+  };
+  CHECK(ended("/dev/full", 2, says(lab::ExitCode::kAllMatch)).first == 2);
+  CHECK(ended("/dev/full", 2, says(lab::ExitCode::kMismatch)).first == 1);
+  CHECK(ended("/dev/full", 2, []() -> lab::ExitCode {
+          fmt::print(stderr, "written: x\n");
+          return lab::ExitCode::kAllMatch;
+        }).first == 2);
+}
+
+TEST_CASE("failure: what the machine refuses is no bug in the suite, and the limit is named") {
+  const auto with_limit = [](__rlimit_resource resource, rlim_t most, const std::function<void()>& body) {
+    rlimit before = {};
+    ::getrlimit(resource, &before);
+    const rlimit lower = {most, before.rlim_max};
+    ::setrlimit(resource, &lower);
+    body();
+    ::setrlimit(resource, &before);
+  };
+  const std::system_error no_thread(EAGAIN, std::generic_category());
+  CHECK(lab::exit_code_of(no_thread) == 2);
+  with_limit(RLIMIT_NPROC, 12, [&] {
+    CHECK(lab::message_of(no_thread) ==
+          "Resource temporarily unavailable: this user may have 12 processes and threads; hint: raise the limit with "
+          "ulimit -u, or start fewer ranks");
+  });
+  CHECK(lab::exit_code_of(std::bad_alloc()) == 2);
+  with_limit(RLIMIT_AS, rlim_t{1} << 40, [&] {
+    CHECK(lab::message_of(std::bad_alloc()) ==
+          "out of memory: this process may use 1 TiB; hint: raise the limit with ulimit -v");
+    const std::runtime_error of_torch(
+        "[enforce fail at alloc_cpu.cpp:66] . DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 "
+        "bytes. Error code 12 (Cannot allocate memory)\nframe #0: f");
+    CHECK(lab::exit_code_of(of_torch) == 2);
+    CHECK(lab::message_of(of_torch) ==
+          "DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes. Error code 12 (Cannot allocate "
+          "memory): this process may use 1 TiB; hint: raise the limit with ulimit -v");
+  });
+  with_limit(RLIMIT_NOFILE, 77, [&] {
+    CHECK(lab::message_of(std::system_error(EMFILE, std::generic_category(), "cannot open x")) ==
+          "cannot open x: Too many open files: this process may open 77; hint: raise the limit with ulimit -n");
+  });
+  CHECK(lab::exit_code_of(
+            std::filesystem::filesystem_error("x", std::make_error_code(std::errc::no_space_on_device))) == 2);
+  CHECK(lab::exit_code_of(std::system_error(EDEADLK, std::generic_category())) == 70);
 }
 
 TEST_CASE("program name: the last part of the path") {

@@ -11,6 +11,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/files.h"
+#include "common/base/machine_limits.h"
 
 namespace lab::launch {
 namespace {
@@ -50,7 +51,7 @@ int RankOutput::open_stream(int rank, const char* suffix, bool tee, int terminal
     return fd;
   }
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw UsageError(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw UsageError("cannot create a pipe: " + describe_error(errno));
   held_by_ranks_.emplace_back(ends[1]);
   streams_.push_back({UniqueFd(ends[0]), std::move(file), terminal, ""});
   return ends[1];
