@@ -45,7 +45,7 @@ void check_log_command(cli::App& app, const LabProgram& program) {
   auto& num_ranks = app.own(program.defaults.num_ranks);
   app.add_argument("FILE", path, "the log; - reads standard input");
   app.add_integer("--nproc", num_ranks, {1, 4096}, "ranks of the run");
-  app.set_action([&] { return log::check_log_file(path, expectation_of(program.steps(), num_ranks)); });
+  app.set_action([&] { return log::check_log_file(path, program.name, expectation_of(program.steps(), num_ranks)); });
 }
 
 namespace {

@@ -176,9 +176,20 @@ std::string problem_with_owner(std::string_view line, const std::optional<int>& 
   return "";
 }
 
+/// What a right run says on stderr: "a4_data_tensor: rank 0 of 4, as told by Slurm", the shares of the ranks' work, and
+/// how far it is ("Pipeline: 240 of 480 after 10 s"). The name may have a command behind it: "optC_model_parallel tensor:".
+bool is_remark(std::string_view line, const std::string& program) {
+  if (program.empty() || num_rank_marks(line) > 0) return false;
+  const auto has = [line](std::string_view part) { return line.find(part) != line.npos; };
+  const std::string name = program.substr(0, program.find(' '));
+  if (has(name + ": ") || (has(name + " ") && has(": "))) return !has(": error: ") && !has(": internal error: ");
+  return (has("  ") && has(" | waiting ")) || (has(": ") && has(" of ") && has(" after ") && has(" s"));
+}
+
 }  // namespace
 
-std::vector<std::string> check_log(std::string_view text, const LogExpectation& expectation) {
+std::vector<std::string> check_log(std::string_view text, const LogExpectation& expectation,
+                                   const std::string& program) {
   if (std::string problem = problem_with_file(text); !problem.empty()) return {std::move(problem)};
 
   std::vector<LogProblem> problems;
@@ -186,6 +197,7 @@ std::vector<std::string> check_log(std::string_view text, const LogExpectation& 
   std::vector<std::vector<LogLine>> per_rank(num_ranks);
   for (const LogLine& line : split_lines(text)) {
     const std::optional<int> rank = rank_of_line(line.text);
+    if (!rank && is_remark(line.text, program)) continue;
     const std::string problem = problem_with_owner(line.text, rank, expectation.num_ranks());
     if (problem.empty()) {
       per_rank[static_cast<std::size_t>(*rank)].push_back(line);

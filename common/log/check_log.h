@@ -10,7 +10,10 @@ namespace lab::log {
 
 /// Why the log is not accepted, one message per problem, in the order of the file; empty: the log holds exactly the
 /// expected lines. Whole lines of different ranks may come in any order, the lines of one rank only in theirs.
+/// `program`: what this lab's program says on stderr in a right run may stand between the lines, as both streams may go
+/// into one file; its errors may not.
 /// Example   "line 7: rank 1: expected a max diff of at most 1e-06, got 2.000000e-03"
-std::vector<std::string> check_log(std::string_view text, const LogExpectation& expectation);
+std::vector<std::string> check_log(std::string_view text, const LogExpectation& expectation,
+                                   const std::string& program = "");
 
 }  // namespace lab::log

@@ -58,10 +58,10 @@ std::string read_log(const std::string& path) {
 
 }  // namespace
 
-ExitCode check_log_file(const std::string& path, const LogExpectation& expectation) {
+ExitCode check_log_file(const std::string& path, const std::string& program, const LogExpectation& expectation) {
   const std::optional<std::string> text = plain_log(read_log(path));
   if (!text) throw UsageError(fmt::format("check-log: {}: it is not text; expected the log of a run", shown(path)));
-  const std::vector<std::string> problems = check_log(*text, expectation);
+  const std::vector<std::string> problems = check_log(*text, expectation, program);
   const std::string name = path == "-" ? path : shown(path);
   for (std::size_t i = 0; i < std::min(problems.size(), kMostShown); ++i)
     fmt::print("{}: {}\n", name, safe_text(problems[i], kMostBytesShown));

@@ -71,7 +71,8 @@ ExitCode check(const Wanted& wanted) {
   const std::vector<ExpectedLog> logs = expected_logs();
   const ExpectedLog& log = log_of(wanted.lab, logs);
   const std::vector<ExpectedRun> runs = expected_runs(log.text, log.lab + "/expected_log.txt");
-  return check_log_file(wanted.path, expectation_on(run_with(wanted.options, runs, log.lab), wanted.num_ranks));
+  return check_log_file(wanted.path, log.lab,
+                        expectation_on(run_with(wanted.options, runs, log.lab), wanted.num_ranks));
 }
 
 ExitCode run(int argc, char** argv) {

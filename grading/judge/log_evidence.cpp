@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -23,13 +24,13 @@ bool ends_with(const std::string& name, const std::string& end) {
   return name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
 }
 
-std::string judged_log(const std::string& text, log::LogExpectation (*expected_log)(int)) {
+std::string judged_log(const std::string& text, const std::string& program, log::LogExpectation (*expected_log)(int)) {
   int num_ranks = 1;
   for (const log::LogLine& line : log::split_lines(text)) {
     const std::optional<int> rank = log::rank_of_line(line.text);
     if (rank && *rank < kMostRanks) num_ranks = std::max(num_ranks, *rank + 1);
   }
-  const std::vector<std::string> problems = log::check_log(text, expected_log(num_ranks));
+  const std::vector<std::string> problems = log::check_log(text, expected_log(num_ranks), program);
   if (problems.empty()) return fmt::format("is exactly the log of a right run on {}", counted(num_ranks, "rank"));
   return fmt::format("is not the log of a right run on {}: {}{}", counted(num_ranks, "rank"), problems.front(),
                      problems.size() > 1 ? fmt::format("; and {} more", problems.size() - 1) : "");
@@ -99,7 +100,7 @@ std::map<std::string, std::string> evidence_of_logs(const std::map<std::string, 
   if (expected_log == nullptr) return evidence;
   for (const auto& [name, bytes] : answers) {
     const std::string text = log::plain_log(bytes).value_or(bytes);
-    if (ends_with(name, ".log")) evidence[name] = judged_log(text, expected_log);
+    if (ends_with(name, ".log")) evidence[name] = judged_log(text, std::filesystem::path(name).stem(), expected_log);
     if (ends_with(name, "_log.md")) evidence[name] = judged_tables(text, expected_log);
   }
   return evidence;

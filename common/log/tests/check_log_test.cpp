@@ -185,6 +185,28 @@ TEST_CASE("check log: a long log that is wrong all over is explained in part") {
   CHECK(problems.front() == "line 1: rank 0: expected \"[Rank 0] step 0\", got \"[Rank 0] stride 0\"");
 }
 
+TEST_CASE("check log: what the program says on stderr may stand between the lines, its errors may not") {
+  const std::string log = lab::testing::sample_log();
+  const lab::log::LogExpectation expectation = lab::testing::sample_expectation();
+  const auto accepted = [&](const std::string& line, const std::string& program = "a9_x") {
+    const std::size_t middle = log.find("[Rank 2] done");
+    return lab::log::check_log(log.substr(0, middle) + line + "\n" + log.substr(middle), expectation, program).empty();
+  };
+  for (const char* line : {"a9_x: rank 0 of 4, as told by Slurm", "a9_x: in model time (10 GFLOP/s):",
+                           "  ring 1f1b  speed-up 2.87 of 4 | work 3.95 | waiting 27 %", "0: a9_x: rank 0 of 4",
+                           "Pipeline: 240 of 480 after 10 s: loss 2.303"}) {
+    CAPTURE(line);
+    CHECK(accepted(line));
+    CHECK_FALSE(accepted(line, ""));
+    CHECK_FALSE(accepted(std::string("[Rank 0] ") + line));
+  }
+  for (const char* line : {"a9_x: error: out of memory", "a9_x: internal error: x", "a9_y: done", "x", "", "Killed",
+                           "a9_x: [Rank 0] Tensors match: True | Max diff: 0.000000e+00 | Mean diff: 0.000000e+00"}) {
+    CAPTURE(line);
+    CHECK_FALSE(accepted(line));
+  }
+}
+
 TEST_CASE("log expectation: a world without ranks is refused") {
   CHECK_THROWS_AS(lab::log::LogExpectation(0), lab::UsageError);
 }

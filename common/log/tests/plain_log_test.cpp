@@ -1,5 +1,6 @@
 #include "common/log/plain_log.h"
 
+#include "common/base/text.h"
 #include "common/log/check_log.h"
 #include "common/log/tests/sample_log.h"
 #include "common/testing/plain_test.h"
@@ -23,9 +24,32 @@ std::string utf16(const std::string& text, bool little) {
 
 TEST_CASE("plain log: a log as it was printed stays as it is") {
   CHECK(plain(testing::sample_log()) == testing::sample_log());
-  for (const char* text : {"", "\n", "a", "a\n\nb", "[Rank 0] 12:34:56 later\n", "[12][Rank 0] x\n", "[a 1]: x\n",
-                           "2 ranks: x\n", "12:34 x\n", "2025-01-31 x\n", "2025-01-31\n", "12:34:56\n", "12:34:56.x\n",
-                           "[ 0]: x\n", "[default]: x\n", "[0] x\n", "[1,]: x\n", "12:34:56+01 x\n"}) {
+  for (const char* text : {"",
+                           "\n",
+                           "a",
+                           "a\n\nb",
+                           "[Rank 0] 12:34:56 later\n",
+                           "[12][Rank 0] x\n",
+                           "[a 1]: x\n",
+                           "2 ranks: x\n",
+                           "12:34 x\n",
+                           "2025-01-31 x\n",
+                           "2025-01-31\n",
+                           "12:34:56\n",
+                           "12:34:56.x\n",
+                           "[ 0]: x\n",
+                           "[default]: x\n",
+                           "[0] x\n",
+                           "[1,]: x\n",
+                           "12:34:56+01 x\n",
+                           "[7] Rank 0 initialized\n",
+                           "[x] [Rank 0] y\n",
+                           "[Rank 0] [1] x\n",
+                           "x[Rank 0] y\n",
+                           "x [Rank 0] y\n",
+                           "node0: x\n",
+                           "a | x\n",
+                           "[a b] [Rank 0] x\n"}) {
     CAPTURE(text);
     CHECK(plain(text) == text);
   }
@@ -85,11 +109,38 @@ TEST_CASE("plain log: time stamps and what launchers put in front of a line") {
                              "0: ",
                              "12: ",
                              " 0: ",
+                             "   0: ",
+                             "Fri Nov 20 16:25:33 2026[1,0]<stdout>:",
+                             "Fri Nov  6 16:25:33 2026<stdout>:",
+                             "Fri Nov 20 16:25:33 2026 ",
+                             "[0] ",
+                             "[107] ",
+                             "[pod/a4-0/main] ",
+                             "rank0-1  | ",
+                             "node0: ",
+                             "2026-11-20T16:25:33.000000001Z stdout F ",
+                             "Nov 20 16:25:33 node0 a4_data_tensor[100]: ",
+                             "12:34:56 node0: [0] ",
                              "2025-01-31T12:34:56.1Z 12:34:56 [default0]:",
                              "\x1B[36m[default0]:\x1B[0m"}) {
     CAPTURE(before);
     CHECK(plain(before + std::string(kLine) + "\n") == std::string(kLine) + "\n");
   }
+}
+
+TEST_CASE("plain log: a label names no rank, and hides none") {
+  const std::string log = testing::sample_log();
+  std::string labelled, of_another_rank;
+  for (const std::string& line : lines_of(log)) labelled += "[9] " + line;
+  CHECK(check_log(plain(labelled), testing::sample_expectation()).empty());
+  for (const std::string& line : lines_of(log)) {
+    const bool is_moved = line == "[Rank 1] done\n";
+    of_another_rank += is_moved ? "[1] [Rank 0] done\n" : line;
+  }
+  const std::vector<std::string> problems = check_log(plain(of_another_rank), testing::sample_expectation());
+  REQUIRE(problems.size() == 2);
+  CHECK(problems[1].find("rank 0: duplicated line") != std::string::npos);
+  CHECK(problems[0].find("rank 1: missing before here") != std::string::npos);
 }
 
 TEST_CASE("plain log: a right log is right, and a wrong one wrong, however it was captured") {
