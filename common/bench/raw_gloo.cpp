@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "common/base/files.h"
+#include "common/base/loopback.h"
 
 namespace lab {
 namespace {
@@ -28,7 +29,7 @@ void connect(Context& context, const Store& store, Device& device, long) {
 
 std::shared_ptr<gloo::rendezvous::Context> raw_gloo(const std::string& folder, int rank, int size) {
   make_folder("raw_gloo", folder);
-  gloo::transport::tcp::attr attr("127.0.0.1");
+  gloo::transport::tcp::attr attr(loopback_address().c_str());
   Device device = gloo::transport::tcp::CreateDevice(attr);
   auto context = std::make_shared<gloo::rendezvous::Context>(rank, size);
   context->setTimeout(std::chrono::minutes(5));  // others may be waiting for a peer that takes long

@@ -13,11 +13,15 @@
 #include <cstdlib>
 #include <future>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "common/base/errors.h"
+#include "common/base/failure.h"
+#include "common/base/loopback.h"
 #include "common/base/random_token.h"
+#include "common/base/text.h"
 #include "common/comm/gloo/agent_store.h"
 #include "common/comm/gloo/lifeline.h"
 #include "common/comm/rendezvous/client.h"
@@ -71,23 +75,44 @@ constexpr int kDescriptorsOfDevice = 6;
 /// strangers.
 constexpr int kDescriptorsOfServer = 8;
 
-std::shared_ptr<gloo::transport::Device> open_device(const ProcessWorldOptions& options, Clock::time_point deadline) {
-  gloo::transport::tcp::attr attr;
-  if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME"); interface != nullptr && *interface != '\0') {
-    attr.iface = interface;
-  } else {
-    const bool on_this_machine = !options.rendezvous.socket_path.empty() || options.size == 1;
-    attr.hostname = on_this_machine ? "127.0.0.1" : address_towards(options.rendezvous.host, deadline);
-  }
+/// Gloo's device; what the machine refuses, such as a thread, is no matter of the address.
+std::shared_ptr<gloo::transport::Device> create_device(const gloo::transport::tcp::attr& attr) {
   try {
     return gloo::transport::tcp::CreateDevice(attr);
-  } catch (const std::exception& failure) {
-    if (!attr.iface.empty()) {
-      throw UsageError(fmt::format(
-          "GLOO_SOCKET_IFNAME: expected the name of a network interface that is up, got '{}'; hint: `ip link` lists "
-          "them",
-          attr.iface));
+  } catch (const std::system_error& failure) {
+    throw UsageError(message_of(failure));
+  }
+}
+
+/// At the first interface of the list that can be used.
+std::shared_ptr<gloo::transport::Device> device_on(const std::string& interfaces) {
+  for (const std::string_view name : split(interfaces, ',')) {
+    gloo::transport::tcp::attr attr;
+    attr.iface = name;
+    try {
+      if (!name.empty()) return create_device(attr);
+    } catch (const UsageError&) {
+      throw;
+    } catch (const std::exception&) {  // no such interface, or it has no address
     }
+  }
+  throw UsageError(fmt::format(
+      "GLOO_SOCKET_IFNAME: expected the name of a network interface that is up, or several with commas between them, "
+      "got '{}'; hint: `ip link` lists them",
+      interfaces));
+}
+
+std::shared_ptr<gloo::transport::Device> open_device(const ProcessWorldOptions& options, Clock::time_point deadline) {
+  if (const char* interfaces = std::getenv("GLOO_SOCKET_IFNAME"); interfaces != nullptr && *interfaces != '\0')
+    return device_on(interfaces);
+  const bool on_this_machine = !options.rendezvous.socket_path.empty() || options.size == 1;
+  gloo::transport::tcp::attr attr;
+  attr.hostname = on_this_machine ? loopback_address() : address_towards(options.rendezvous.host, deadline);
+  try {
+    return create_device(attr);
+  } catch (const UsageError&) {
+    throw;
+  } catch (const std::exception& failure) {
     throw UsageError(
         fmt::format("cannot communicate over the address '{}' of this machine: {}; hint: name an interface "
                     "that all ranks can reach with GLOO_SOCKET_IFNAME",

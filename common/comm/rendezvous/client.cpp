@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/errors.h"
+#include "common/base/machine_limits.h"
 
 namespace lab::comm {
 namespace {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/base/errors.h"
+#include "common/base/machine_limits.h"
 #include "common/comm/rendezvous/rendezvous.h"
 
 namespace lab::comm {

@@ -6,16 +6,16 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <sys/un.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <memory>
+#include <thread>
 
 #include "common/base/errors.h"
+#include "common/base/machine_limits.h"
 #include "common/comm/finish_by.h"
 
 namespace lab::comm {
@@ -23,8 +23,10 @@ namespace {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
+constexpr std::chrono::milliseconds kLongestPause{500};  // between two attempts to look up a name
+
 struct Lookup {
-  int error = 0;
+  int error = EAI_AGAIN;
   std::vector<SocketAddress> addresses;
 };
 
@@ -85,6 +87,31 @@ void listen_anywhere(SocketAddress& address) {
   std::memcpy(&address.storage, &ipv4, sizeof(ipv4));
 }
 
+bool is_same(const SocketAddress& a, const SocketAddress& b) {
+  return a.length == b.length && std::memcmp(&a.storage, &b.storage, a.length) == 0;
+}
+
+/// Each address to listen at once, as a name may have one twice, or one that another covers: two listeners at one port
+/// would collide.
+std::vector<SocketAddress> different(const std::vector<SocketAddress>& addresses) {
+  std::vector<SocketAddress> all = addresses;
+  const auto debian = std::find_if(all.begin(), all.end(), is_debian_host_name);
+  if (debian != all.end()) {
+    SocketAddress anywhere = *debian;
+    listen_anywhere(anywhere);
+    for (SocketAddress& address : all) {
+      if (address.storage.ss_family == AF_INET) address = anywhere;
+    }
+  }
+  std::vector<SocketAddress> once;
+  for (const SocketAddress& address : all) {
+    const bool again =
+        std::any_of(once.begin(), once.end(), [&](const auto& other) { return is_same(address, other); });
+    if (!again) once.push_back(address);
+  }
+  return once;
+}
+
 void set_port(SocketAddress& address, int port) {
   const in_port_t in_order = htons(static_cast<std::uint16_t>(port));
   if (address.storage.ss_family == AF_INET) reinterpret_cast<sockaddr_in*>(&address.storage)->sin_port = in_order;
@@ -121,32 +148,28 @@ bool is_connected_to_itself(int fd) {
   SocketAddress own, peer;
   own.length = peer.length = sizeof(sockaddr_storage);
   return ::getsockname(fd, own.generic(), &own.length) == 0 && ::getpeername(fd, peer.generic(), &peer.length) == 0 &&
-         own.storage.ss_family != AF_UNIX && own.length == peer.length &&
-         std::memcmp(&own.storage, &peer.storage, own.length) == 0;
+         own.storage.ss_family != AF_UNIX && is_same(own, peer);
 }
 
 }  // namespace
-
-std::string describe_error(int error) {
-  if (error != EMFILE && error != ENFILE) return std::strerror(error);
-  rlimit limit = {};
-  ::getrlimit(RLIMIT_NOFILE, &limit);
-  return fmt::format("{}: this process may open {}; hint: raise the limit with ulimit -n", std::strerror(error),
-                     limit.rlim_cur);
-}
 
 std::vector<SocketAddress> addresses_of(const RendezvousPlace& place, Deadline deadline) {
   if (!place.socket_path.empty()) return {unix_address(place.socket_path)};
   Lookup found = look_up(place.host, place.port, AI_NUMERICHOST);
   if (found.error == 0) return found.addresses;
-  const auto looked_up = finish_by(deadline, [host = place.host, port = place.port] { return look_up(host, port, 0); });
-  if (!looked_up)
-    throw CommError(fmt::format("rendezvous: looking up the address of {} took longer than the time-out", place.host));
-  if (looked_up->error != 0) {
-    throw UsageError(fmt::format("rendezvous: cannot find the address of '{}': {}; hint: check MASTER_ADDR", place.host,
-                                 ::gai_strerror(looked_up->error)));
+  // The name of a container or pod that starts later cannot be found yet. Each attempt is given up at the deadline.
+  for (auto pause = std::chrono::milliseconds(50);; pause = std::min(2 * pause, kLongestPause)) {
+    const auto looked_up =
+        finish_by(deadline, [host = place.host, port = place.port] { return look_up(host, port, 0); });
+    if (looked_up && looked_up->error == 0) return looked_up->addresses;
+    if (looked_up) found = *looked_up;
+    if (std::chrono::steady_clock::now() + pause >= deadline) break;
+    std::this_thread::sleep_for(pause);
   }
-  return looked_up->addresses;
+  throw CommError(fmt::format(
+      "rendezvous: could not find the address of '{}' before the time-out ({}); hint: check MASTER_ADDR, that the "
+      "machine of rank 0 has been started, and --timeout",
+      place.host, ::gai_strerror(found.error)));
 }
 
 std::vector<UniqueFd> listen_at(RendezvousPlace& place, Deadline deadline) {
@@ -162,8 +185,7 @@ std::vector<UniqueFd> listen_at(RendezvousPlace& place, Deadline deadline) {
     return listeners;
   }
   int last_error = 0;
-  for (SocketAddress address : addresses_of(place, deadline)) {
-    if (is_debian_host_name(address)) listen_anywhere(address);
+  for (SocketAddress& address : different(addresses_of(place, deadline))) {
     set_port(address, place.port);
     last_error = try_listening(address, fd);
     if (last_error == EADDRINUSE) {

@@ -30,13 +30,14 @@ struct SocketAddress {
   sockaddr* generic() { return reinterpret_cast<sockaddr*>(&storage); }
 };
 
-/// Every address of the place.
-/// Errors    UsageError: the host has none; CommError: the lookup does not finish by the deadline
+/// Every address of the place. A name that has none yet is looked up again until the deadline.
+/// Errors    CommError: the host has none by then
 std::vector<SocketAddress> addresses_of(const RendezvousPlace& place, std::chrono::steady_clock::time_point deadline);
 
 /// Listens at the place's own addresses only, so that 127.0.0.1 cannot be reached from another machine; sets the port
-/// that was chosen. Does not block.
-/// Errors    UsageError: the port is in use, the host is not this machine, the path cannot be created
+/// that was chosen. Does not wait for connections.
+/// Errors    UsageError: the port is in use, the host is not this machine, the path cannot be created; CommError: as
+///           addresses_of()
 std::vector<UniqueFd> listen_at(RendezvousPlace& place, std::chrono::steady_clock::time_point deadline);
 
 /// Connects to one address, at most until the deadline. Returns an errno, or 0 and sets fd.
@@ -51,8 +52,5 @@ int send_all(int fd, std::string_view bytes, std::chrono::steady_clock::time_poi
 /// This machine's address on the route to `host`, at which other machines can reach it. Sends nothing.
 /// Errors    as addresses_of(); UsageError: there is no route
 std::string address_towards(const std::string& host, std::chrono::steady_clock::time_point deadline);
-
-/// The text of an errno, with a hint if it is about too few descriptors.
-std::string describe_error(int error);
 
 }  // namespace lab::comm

@@ -71,9 +71,10 @@ int node_count(const std::string& text) {
   return number("--nnodes", text.substr(0, colon), 1, kMaxRanks, "4");
 }
 
+/// "HOST:PORT" or "HOST"; as torchrun's, an IPv6 address may be in brackets, and without a port it must be.
 void read_endpoint(const std::string& endpoint, LaunchOptions& options) {
-  const std::size_t colon = endpoint.rfind(':');
-  options.master_addr = endpoint.substr(0, colon);
+  const std::size_t colon = endpoint.back() == ']' ? std::string::npos : endpoint.rfind(':');
+  options.master_addr = without_brackets(endpoint.substr(0, colon));
   if (options.master_addr.empty())
     throw UsageError(fmt::format("--rdzv-endpoint: expected HOST:PORT, got '{}'", endpoint));
   options.master_port = colon == std::string::npos
@@ -103,7 +104,7 @@ void check(const GivenOptions& given, LaunchOptions& options, const VariableLook
     throw UsageError(fmt::format("--nnodes {} needs --node-rank: this machine's number, from 0", options.num_nodes));
   options.node_rank = number("--node-rank", node_rank, 0, options.num_nodes - 1, "0");
   if (!given.rdzv_endpoint.empty()) read_endpoint(given.rdzv_endpoint, options);
-  if (!given.master_addr.empty()) options.master_addr = given.master_addr;
+  if (!given.master_addr.empty()) options.master_addr = without_brackets(given.master_addr);
   if (given.master_port > 0) options.master_port = given.master_port;
   if (many_nodes && given.rdzv_endpoint.empty() && (given.master_addr.empty() || given.master_port == 0)) {
     throw UsageError(

@@ -8,6 +8,7 @@
 
 #include "common/base/checksum.h"
 #include "common/base/errors.h"
+#include "common/base/loopback.h"
 #include "common/base/option_value.h"
 #include "common/base/text.h"
 
@@ -107,6 +108,11 @@ class Finder {
     return world;
   }
 
+  std::optional<std::string> master_addr() const {
+    const std::optional<std::string> address = text("MASTER_ADDR");
+    return address ? std::optional(without_brackets(*address)) : std::nullopt;
+  }
+
   std::optional<int> master_port() const {
     const std::optional<int> port = number("MASTER_PORT");
     if (port && (*port < 1 || *port > 65535))
@@ -129,7 +135,7 @@ class Finder {
     world.attempt = number("TORCHELASTIC_RESTART_COUNT").value_or(0);
     const std::string run = text("TORCHELASTIC_RUN_ID").value_or(text("SLURM_JOB_ID").value_or(""));
     world.token = token(fmt::format("{}.{}", run, world.attempt));
-    const std::optional<std::string> address = text("MASTER_ADDR");
+    const std::optional<std::string> address = master_addr();
     const std::optional<int> port = master_port();
     if (world.size > 1 && world.rendezvous_socket.empty()) {
       if (!address && !port) {
@@ -147,9 +153,9 @@ class Finder {
 
   std::optional<RankEnvironment> mpi(const Family& family) const {
     std::optional<RankEnvironment> world = place(family);
-    if (!world) return std::nullopt;
+    if (!world || (world->size == 1 && !text(family.local_size) && is_slurm_step_of_one_task())) return std::nullopt;
     const bool one_machine = text(family.local_size) && world->local_size == world->size;
-    meet(*world, one_machine ? "127.0.0.1" : mpi_host());
+    meet(*world, one_machine ? loopback() : mpi_host());
     return world;
   }
 
@@ -163,6 +169,9 @@ class Finder {
     return slurm_host();
   }
 
+  // Where the ranks may need none.
+  std::string loopback() const { return text("MASTER_ADDR") ? "" : loopback_address(); }
+
   std::string slurm_host() const {
     for (const char* nodes : {"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST"}) {
       if (const auto list = text(nodes)) return first_host(*list);
@@ -171,10 +180,8 @@ class Finder {
   }
 
   std::optional<RankEnvironment> slurm() const {
-    if (!text("SLURM_PROCID") || is_slurm_shell()) return std::nullopt;
-    const char* size = text("SLURM_STEP_NUM_TASKS") ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS";
-    if (number(size) == 1) return std::nullopt;
-    RankEnvironment world = *place({"Slurm", "SLURM_PROCID", size, "", ""});
+    if (!text("SLURM_PROCID") || is_slurm_shell() || is_slurm_step_of_one_task()) return std::nullopt;
+    RankEnvironment world = *place({"Slurm", "SLURM_PROCID", slurm_size(), "", ""});
     const int node = number("SLURM_NODEID").value_or(0);
     for (const char* tasks_per_node : {"SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"}) {
       const auto local_size = tasks_on_node(text(tasks_per_node).value_or(""), node);
@@ -186,9 +193,14 @@ class Finder {
     world.local_rank = number("SLURM_LOCALID").value_or(world.rank % world.local_size);
     const bool one_machine =
         world.local_size == world.size && (number("SLURM_NNODES") == 1 || number("SLURM_STEP_NUM_NODES") == 1);
-    meet(world, one_machine ? "127.0.0.1" : slurm_host());
+    meet(world, one_machine ? loopback() : slurm_host());
     return world;
   }
+
+  const char* slurm_size() const { return text("SLURM_STEP_NUM_TASKS") ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS"; }
+
+  // By srun's own PMI (--mpi=pmi2), the task has a PMI rank, too; MPICH's mpirun also says which rank of the machine it is.
+  bool is_slurm_step_of_one_task() const { return text("SLURM_PROCID") && number(slurm_size()) == 1; }
 
   // sbatch gives the job's script SLURM_PROCID=0 though it is not a rank. Shells have reserved step numbers, from
   // 2^32 - 6 on.
@@ -199,7 +211,7 @@ class Finder {
   }
 
   void meet(RankEnvironment& world, const std::string& host) const {
-    world.master_addr = text("MASTER_ADDR").value_or(host);
+    world.master_addr = master_addr().value_or(host);
     world.master_port = master_port().value_or(port_of_this_job());
     world.token = token(job());
     if (world.size > 1 && world.master_addr.empty()) {
@@ -241,6 +253,11 @@ std::string first_host(const std::string& node_list) {
     i = std::min(node_list.find(']', i), node_list.size());
   }
   return host;
+}
+
+std::string without_brackets(const std::string& host) {
+  const bool has_both = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  return has_both ? host.substr(1, host.size() - 2) : host;
 }
 
 std::optional<int> tasks_on_node(const std::string& tasks_per_node, int node) {

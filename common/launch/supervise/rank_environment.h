@@ -15,6 +15,9 @@ std::string first_host(const std::string& node_list);
 /// Example   tasks_on_node("2(x3),1", 3) == 1
 std::optional<int> tasks_on_node(const std::string& tasks_per_node, int node);
 
+/// "::1" for "[::1]", as an IPv6 address is written next to a port.
+std::string without_brackets(const std::string& host);
+
 /// Set by labrun for the ranks that it starts, in addition to torchrun's RANK etc.
 inline constexpr const char* kLauncherVariable = "LAB_LAUNCHER";     ///< who launched: "labrun"
 inline constexpr const char* kEventFileVariable = "LAB_EVENT_FILE";  ///< the launcher's event file

@@ -86,6 +86,18 @@ TEST_CASE("a rendezvous endpoint is the master's address") {
   CHECK(options_of({"--rdzv-endpoint", "node7", "prog"}).master_port == 29500);
 }
 
+TEST_CASE("an IPv6 address may be in brackets, as torchrun takes it") {
+  for (const char* endpoint : {"[fd00::7]:2222", "fd00::7:2222"}) {
+    const LaunchOptions options = options_of({"--rdzv-endpoint", endpoint, "prog"});
+    CHECK(options.master_addr == "fd00::7");
+    CHECK(options.master_port == 2222);
+  }
+  CHECK(options_of({"--rdzv-endpoint", "[::1]", "prog"}).master_addr == "::1");
+  CHECK(options_of({"--rdzv-endpoint", "[::1]", "prog"}).master_port == 29500);
+  CHECK(options_of({"--master-addr", "[::1]", "--master-port", "1", "prog"}).master_addr == "::1");
+  CHECK(options_of({"--master-addr", "::1", "--master-port", "1", "prog"}).master_addr == "::1");
+}
+
 TEST_CASE("under srun each node knows its number") {
   const auto slurm = [](const char* name) {
     return name == std::string("SLURM_NODEID") ? std::optional<std::string>("2") : std::nullopt;

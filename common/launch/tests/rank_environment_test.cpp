@@ -213,7 +213,20 @@ TEST_CASE("a Slurm allocation is not a rank") {
                            {"ENVIRONMENT", "BATCH"}};
   CHECK_FALSE(found(batch));
   CHECK_FALSE(found(with(kSrun, {{"SLURM_STEP_ID", "4294967290"}, {"SLURM_PROCID", "0"}})));
-  CHECK_FALSE(found(with(kSrun, {{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_NTASKS", "1"}, {"SLURM_PROCID", "0"}})));
+  const Variables one_task = with(kSrun, {{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_NTASKS", "1"}, {"SLURM_PROCID", "0"}});
+  CHECK_FALSE(found(one_task));
+  // srun -n1 --mpi=pmi2
+  CHECK_FALSE(found(with(one_task, {{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}, {"PMI_JOBID", "42.0"}})));
+  // mpirun -n 1 of MPICH, and -n 2 of another, in such a step
+  CHECK(
+      found(with(one_task, {{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}, {"MPI_LOCALRANKID", "0"}, {"MPI_LOCALNRANKS", "1"}}))
+          ->source == "PMI");
+  CHECK(found(with(one_task, {{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}))->size == 2);
+}
+
+TEST_CASE("MASTER_ADDR may have an IPv6 address in brackets") {
+  CHECK(found(with(kTorchrun, {{"MASTER_ADDR", "[fd00::7]"}}))->master_addr == "fd00::7");
+  CHECK(found(with(kOpenMpi, {{"MASTER_ADDR", "[::1]"}}))->master_addr == "::1");
 }
 
 TEST_CASE("WORLD_SIZE alone may be set next to another launcher's variables") {
