@@ -38,6 +38,11 @@ enum class PictureFormat { kPng, kJpeg };
                  fmt::format("it ends after {} bytes, before the picture does; hint: copy it again", bytes.size()));
 }
 
+/// The same for a JPEG that our decoder refuses, although others may be content with it.
+[[noreturn]] void refuse_jpeg(const std::string& name, const std::string& reason) {
+  refuse_picture(name, reason + "; other programs may open it with a warning; hint: save it there as PNG");
+}
+
 // A JPEG is a sequence of segments: FF, a marker, the segment's size (with its own two bytes) and data.
 constexpr int kHuffmanTables = 0xC4, kFirstRestart = 0xD0, kLastRestart = 0xD7, kEnd = 0xD9, kStartOfScan = 0xDA;
 
@@ -59,7 +64,7 @@ class Jpeg {
       int num_codes = 0;
       for (size_t bits = 1; bits <= 16; ++bits) num_codes += byte(place + bits);
       if (num_codes > 256)
-        refuse_picture(name_, fmt::format("the table at byte {} has {} codes, expected at most 256", place, num_codes));
+        refuse_jpeg(name_, fmt::format("the table at byte {} has {} codes, expected at most 256", place, num_codes));
       place += static_cast<size_t>(17 + num_codes);
       left -= 17 + num_codes;
     }
@@ -80,8 +85,8 @@ void check_jpeg_segments(std::string_view bytes, const std::string& name) {
   for (size_t place = 2;;) {
     if (jpeg.byte(place) != 0xFF) {
       if (!in_scan)
-        refuse_picture(name,
-                       fmt::format("byte {} is {:02x}, expected ff, which starts a segment", place, jpeg.byte(place)));
+        refuse_jpeg(name,
+                    fmt::format("byte {} is {:02x}, expected ff, which starts a segment", place, jpeg.byte(place)));
       place += 1;
       continue;
     }
@@ -173,6 +178,14 @@ PictureFormat check_picture_bytes(std::string_view bytes, const std::string& nam
 }
 
 constexpr int kChannels = 3;
+
+/// Before the decoder sees it, which calls what is too large damaged.
+void check_size(int64_t height, int64_t width, const std::string& name) {
+  constexpr int64_t kMostPixels = kMaxPictureSamples / kChannels;
+  if (width == 0 || height <= kMostPixels / width) return;
+  refuse_picture(name, fmt::format("it is too large: {} x {} pixels, expected at most {}", height, width, kMostPixels));
+}
+
 constexpr int64_t kMaxJpegSize = 65535;         // the format's: 16 bits
 constexpr int64_t kMaxJpegPixelsPerByte = 512;  // a block of 8 x 8 takes a bit at least
 
@@ -225,21 +238,21 @@ at::Tensor decode_picture(std::string_view bytes, const std::string& name) {
   const PictureFormat format = check_picture_bytes(bytes, name);
   if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max()))
     refuse_picture(name, fmt::format("it has {} bytes, expected less than 2^31", bytes.size()));
+  if (format == PictureFormat::kPng && bytes.substr(kPngStart.size() + 4, 4) == "IHDR")
+    check_size(big_endian(bytes.substr(20, 4)), big_endian(bytes.substr(16, 4)), name);
   const auto* data = reinterpret_cast<const stbi_uc*>(bytes.data());
   const int num_bytes = static_cast<int>(bytes.size());
   int width = 0, height = 0, file_channels = 0;
-  if (stbi_info_from_memory(data, num_bytes, &width, &height, &file_channels) == 0)
-    refuse_picture(name, decoder_message());
+  const auto refuse = format == PictureFormat::kJpeg ? refuse_jpeg : refuse_picture;
+  if (stbi_info_from_memory(data, num_bytes, &width, &height, &file_channels) == 0) refuse(name, decoder_message());
+  check_size(height, width, name);
   const int64_t pixels = int64_t{height} * width;
-  if (pixels > kMaxPictureSamples / kChannels)
-    refuse_picture(
-        name, fmt::format("it has {} x {} pixels, expected at most {}", height, width, kMaxPictureSamples / kChannels));
   if (format == PictureFormat::kJpeg && pixels / kMaxJpegPixelsPerByte > num_bytes)
     refuse_picture(name,
                    fmt::format("{} bytes cannot hold the {} x {} pixels that it claims", num_bytes, height, width));
   const std::unique_ptr<stbi_uc, void (*)(void*)> samples(
       stbi_load_from_memory(data, num_bytes, &width, &height, &file_channels, kChannels), stbi_image_free);
-  if (samples == nullptr) refuse_picture(name, decoder_message());
+  if (samples == nullptr) refuse(name, decoder_message());
   at::Tensor picture = at::empty({height, width, kChannels}, at::kByte);
   std::memcpy(picture.data_ptr(), samples.get(), picture.nbytes());
   return picture;

@@ -72,8 +72,9 @@ class Parser {
   }
 
   std::map<std::string, std::string> metadata(const json& value) const {
-    if (!value.is_object()) refuse("its __metadata__ is not an object");
     std::map<std::string, std::string> result;
+    if (value.is_null()) return result;  // as the format's own reader takes it
+    if (!value.is_object()) refuse("its __metadata__ is not an object");
     for (const auto& [key, text] : value.items()) {
       if (!text.is_string()) refuse(fmt::format("its __metadata__ {} is not a string", quoted_name(key)));
       result[key] = text.get<std::string>();

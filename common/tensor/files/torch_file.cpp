@@ -27,22 +27,58 @@ void refuse_torch_file(const std::string& path, const std::string& reason) {
 
 constexpr uint64_t kMaxTensorBytes = 0xFFF0'0000;  // above 4 GiB a zip archive has another format
 
+/// What the pickle of Python's torch.save holds in the place of one tensor on the CPU, and how to save that; empty: it
+/// may hold one. LibTorch itself speaks of opcodes and backends, or refuses a dict only if it has two entries.
+/// Source    Python's pickletools
+std::string found_instead(std::string_view pickle) {
+  constexpr std::size_t kProtocol = 2;  // bytes of the first opcode
+  if (pickle.size() <= kProtocol || pickle[0] != '\x80') return "";
+  if (pickle[1] != 2)
+    return fmt::format("it was saved with pickle protocol {}, expected 2; hint: leave pickle_protocol out",
+                       static_cast<int>(pickle[1]));
+  struct Kind {
+    std::string_view start;
+    const char* description;
+  };
+  constexpr std::array<Kind, 5> kKinds = {
+      {{"}", "a dict, expected one tensor; hint: torch.save(x[\"key\"], path)"},
+       {"]", "a list, expected one tensor; hint: torch.save(x[0], path)"},
+       {"ccollections\nOrderedDict\n", "a state dict, expected one tensor; hint: torch.save(x[\"key\"], path)"},
+       {"ctorch._utils\n_rebuild_parameter", "a Parameter, expected a plain tensor; hint: torch.save(x.data, path)"},
+       {"cnumpy", "a NumPy array, expected a tensor; hint: torch.save(torch.from_numpy(x), path)"}}};
+  for (const Kind& kind : kKinds) {
+    if (pickle.substr(kProtocol, kind.start.size()) == kind.start) return fmt::format("it holds {}", kind.description);
+  }
+  for (const std::string_view device : {"cuda", "mps"}) {  // as a text: its length in four bytes before it
+    const std::size_t place = pickle.find(std::string("\0\0\0", 3).append(device));
+    if (place == pickle.npos) continue;
+    const std::string_view name = pickle.substr(place + 3, static_cast<unsigned char>(pickle[place - 1]));
+    return fmt::format("its tensor is one of the GPU ({}), expected one of the CPU; hint: torch.save(x.cpu(), path)",
+                       one_line(name));
+  }
+  return "";
+}
+
 /// The size of the one storage in a file of torch.save, an uncompressed zip archive, after checking that all its records
 /// are intact. LibTorch itself reads damaged records without an error, and would believe whatever size the pickle claims.
-/// Errors    UsageError: not such an archive; truncated; a wrong checksum. The message contains `path`
+/// Errors    UsageError: not such an archive; truncated; a wrong checksum; anything but one tensor. The message contains
+///           `path`
 uint64_t storage_bytes(std::string_view bytes, const std::string& path) {
   constexpr std::string_view kZipStart = "PK\3\4";
   if (bytes.empty()) refuse_torch_file(path, "it is empty");
   if (bytes.substr(0, kZipStart.size()) != kZipStart)
     refuse_torch_file(path, "it is not the zip archive that torch.save writes since version 1.6");
   uint64_t num_storages = 0, num_stored = 0, num_bytes = 0;
+  std::string pickle;
   std::array<char, 64 * 1024> block;
   try {
     for (ArchiveReader records(ArchiveReader::Zip{bytes}); records.next();) {
       const bool is_storage = records.path().find("/data/") != std::string::npos;
+      const bool is_pickle = records.path().find("/data.pkl") != std::string::npos;
       num_storages += is_storage ? 1 : 0;
       while (const std::size_t num_read = records.read(block.data(), block.size())) {
         num_stored += is_storage ? num_read : 0;
+        if (is_pickle) pickle.append(block.data(), num_read);
         num_bytes += num_read;
         if (num_bytes > bytes.size()) refuse_torch_file(path, "a record of it is compressed");
       }
@@ -50,6 +86,7 @@ uint64_t storage_bytes(std::string_view bytes, const std::string& path) {
   } catch (const ArchiveError& error) {
     refuse_torch_file(path, fmt::format("it is damaged: {}; hint: copy it again", error.what()));
   }
+  if (const std::string found = found_instead(pickle); !found.empty()) refuse_torch_file(path, found);
   if (num_storages != 1)
     refuse_torch_file(path, fmt::format("it holds {} storages, expected one tensor's", num_storages));
   return num_stored;

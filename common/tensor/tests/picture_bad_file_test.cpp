@@ -98,7 +98,12 @@ TEST_CASE("bad picture: intact chunks with invalid content") {
     CHECK((refusal.find("the decoder says: ") == 0 || refusal.find("its header is damaged") == 0));
   }
   CHECK(picture_refusal(png_bytes(20'000, 20'000, 8, PngColour::kGrey, row)) ==
-        "it has 20000 x 20000 pixels, expected at most 89478485.");
+        "it is too large: 20000 x 20000 pixels, expected at most 89478485.");
+  // Beyond what the decoder itself would take.
+  CHECK(picture_refusal(png_bytes(40'000, 40'000, 8, PngColour::kRgb, row)) ==
+        "it is too large: 40000 x 40000 pixels, expected at most 89478485.");
+  CHECK(picture_refusal(png_bytes(1, 0x7FFF'FFFF, 8, PngColour::kRgba, row)) ==
+        "it is too large: 1 x 2147483647 pixels, expected at most 89478485.");
 }
 
 TEST_CASE("bad picture: a JPEG that claims more pixels than its bytes can hold") {
@@ -109,23 +114,33 @@ TEST_CASE("bad picture: a JPEG that claims more pixels than its bytes can hold")
   CHECK(picture_refusal(jpeg) ==
         std::to_string(jpeg.size()) + " bytes cannot hold the 4096 x 8192 pixels that it claims.");
   CHECK(picture_refusal(jpeg.replace(frame + 5, 4, "\xFF\xFF\xFF\xFF")) ==
-        "it has 65535 x 65535 pixels, expected at most 89478485.");
+        "it is too large: 65535 x 65535 pixels, expected at most 89478485.");
 }
 
 TEST_CASE("bad picture: a JPEG of a kind that the decoder does not know") {
   std::string jpeg = lab::encode_jpeg(lab_test::smooth_picture(8, 8));
   const size_t frame = jpeg.find("\xFF\xC0");
   REQUIRE(frame != std::string::npos);
-  CHECK(picture_refusal(with_byte(jpeg, frame + 1, '\xC3')) ==  // lossless
-        "its header is damaged, or of a kind that the decoder does not know.");
+  CHECK(
+      picture_refusal(with_byte(jpeg, frame + 1, '\xC3')) ==  // lossless
+      "its header is damaged, or of a kind that the decoder does not know; other programs may open it with a warning; "
+      "hint: save it there as PNG.");
+  // A marker that means nothing, before the tables: libjpeg warns and goes on.
+  std::string strange = lab::encode_jpeg(lab_test::smooth_picture(8, 8));
+  strange.insert(strange.find("\xFF\xC4"), std::string("\xFF\xF0\x00\x03\x00", 5));
+  CHECK(picture_refusal(strange) ==
+        "the decoder says: unknown marker; other programs may open it with a warning; hint: save it there as PNG.");
 }
 
 TEST_CASE("bad picture: a JPEG with malformed segments, or with tables that are too long") {
   const std::string jpeg = lab::encode_jpeg(lab_test::smooth_picture(8, 8));
   const size_t tables = jpeg.find("\xFF\xC4");
   REQUIRE(tables != std::string::npos);
-  CHECK(picture_refusal(with_byte(jpeg, tables, 7)) ==
-        "byte " + std::to_string(tables) + " is 07, expected ff, which starts a segment.");
+  CHECK(
+      picture_refusal(with_byte(jpeg, tables, 7)) ==
+      "byte " + std::to_string(tables) +
+          " is 07, expected ff, which starts a segment; other programs may open it with a warning; hint: save it there "
+          "as PNG.");
   // 28 codes in the first table, of which 3 have 4 bits; 253 more are one too many.
   CHECK(picture_refusal(with_byte(jpeg, tables + 8, '\xFF'))
             .find("the table at byte " + std::to_string(tables + 4) + " has ") == 0);

@@ -96,6 +96,7 @@ TEST_CASE("bad safetensors: fields of a tensor") {
   CHECK(header_refusal(one("32", "[2]", "[0,8]"), kTwoFloats) ==
         "tensor \"x\" has the unknown dtype \"not a string\".");
   CHECK(header_refusal(R"({"__metadata__":[]})") == "its __metadata__ is not an object.");
+  CHECK(header_refusal(R"({"__metadata__":null})").empty());
   CHECK(header_refusal(R"({"__metadata__":{"a":1}})") == "its __metadata__ \"a\" is not a string.");
 }
 

@@ -7,6 +7,7 @@
 #include "common/base/errors.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/tensor/seeded.h"
+#include "common/testing/archive_builder.h"
 #include "common/testing/leaks_allowed.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
@@ -123,6 +124,33 @@ TEST_CASE("torch file: archives of anything other than one tensor") {
         "it holds a Tuple, expected one tensor.");
 }
 
+TEST_CASE("torch file: what Python has saved in the place of a tensor is named, with what to save") {
+  const auto with_pickle = [](const std::string& pickle) {
+    const lab::testing::TemporaryFolder folder;
+    {
+      lab::testing::ArchiveBuilder archive(folder.file("f.pt"));
+      archive.file("archive/data.pkl", pickle).file("archive/data/0", std::string(24, '\0'));
+    }
+    return lab::testing::read_bytes(folder.file("f.pt"));
+  };
+  const std::string tensor = "ctorch._utils\n_rebuild_tensor_v2\nq\x01((";
+  const std::string start("\x80\x02", 2);
+  CHECK(torch_file_refusal(with_pickle(start + "}q\x01X\x06")) ==
+        "it holds a dict, expected one tensor; hint: torch.save(x[\"key\"], path).");
+  CHECK(torch_file_refusal(with_pickle(start + "]q\x01" + tensor)) ==
+        "it holds a list, expected one tensor; hint: torch.save(x[0], path).");
+  CHECK(torch_file_refusal(with_pickle(start + "ccollections\nOrderedDict\nq\x01)R")).find("it holds a state dict") ==
+        0);
+  CHECK(torch_file_refusal(with_pickle(start + "ctorch._utils\n_rebuild_parameter\nq\x01" + tensor))
+            .find("it holds a Parameter, expected a plain tensor; hint: torch.save(x.data, path).") == 0);
+  CHECK(torch_file_refusal(with_pickle(start + "cnumpy.core.multiarray\n_reconstruct\n")).find("it holds a NumPy") ==
+        0);
+  CHECK(torch_file_refusal(with_pickle("\x80\x04\x95")) ==
+        "it was saved with pickle protocol 4, expected 2; hint: leave pickle_protocol out.");
+  CHECK(torch_file_refusal(with_pickle(start + tensor + std::string("X\x06\0\0\0cuda:0q\x04", 13))) ==
+        "its tensor is one of the GPU (cuda:0), expected one of the CPU; hint: torch.save(x.cpu(), path).");
+}
+
 TEST_CASE("torch file: a tensor that claims more than what is stored is refused, not read or allocated") {
   const auto claiming = [](at::IntArrayRef sizes, at::IntArrayRef strides, int64_t offset) {
     const at::Tensor tensor = example().clone();
@@ -151,7 +179,8 @@ TEST_CASE("torch file: truncated at every length") {
   REQUIRE(torch_file_refusal(bytes) == "");
   for (size_t size = 4; size < bytes.size(); ++size) {
     CAPTURE(size);
-    REQUIRE(torch_file_refusal(bytes.substr(0, size)) == "it is damaged: Unrecognized archive format; hint: copy it again.");
+    REQUIRE(torch_file_refusal(bytes.substr(0, size)) ==
+            "it is damaged: Unrecognized archive format; hint: copy it again.");
   }
 }
 
