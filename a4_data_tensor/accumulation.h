@@ -8,7 +8,7 @@ namespace lab::a4 {
 /// single update.
 /// Call      local, autograd inside
 /// Returns   the updated weight [input_dim, output_dim], detached
-/// Errors    ContractError: the global batch size is not divisible by accumulation_steps (checked before the region)
+/// Errors    ContractError: the global batch size is not divisible by accumulation_steps (checked before your code)
 at::Tensor single_step_with_grad_accumulation(const StepOptions& options, std::int64_t accumulation_steps = 4);
 
 }  // namespace lab::a4

@@ -10,7 +10,7 @@ namespace lab::a4 {
 class FullColumnParallelLinear {
  public:
   /// Keeps this rank's columns of the weight [in, out] and, if it is defined, of the bias [out].
-  /// Errors    ContractError: out is not divisible by the number of ranks (checked before the region)
+  /// Errors    ContractError: out is not divisible by the number of ranks (checked before your code)
   FullColumnParallelLinear(const at::Tensor& weight, const at::Tensor& bias, Collectives& collectives);
 
   /// X @ weight + bias, the same output on every rank; gradients flow to X, W and bias.
@@ -28,7 +28,7 @@ class FullColumnParallelLinear {
 /// The training step with the weight split by columns over the ranks.
 /// Call      collective, blocking, autograd inside
 /// Returns   the whole updated weight [input_dim, output_dim] on every rank, detached
-/// Errors    ContractError: output_dim is not divisible by the number of ranks (checked before the region)
+/// Errors    ContractError: output_dim is not divisible by the number of ranks (checked before your code)
 at::Tensor full_column_parallel_single_step(const StepOptions& options, Collectives& collectives);
 
 }  // namespace lab::a4

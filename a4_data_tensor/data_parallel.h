@@ -9,7 +9,7 @@ namespace lab::a4 {
 /// ranks apply the same update.
 /// Call      collective, blocking, autograd inside
 /// Returns   the updated weight [input_dim, output_dim] on every rank, detached
-/// Errors    ContractError: the global batch size is not divisible by the number of ranks (checked before the region)
+/// Errors    ContractError: the global batch size is not divisible by the number of ranks (checked before your code)
 /// Source    Goyal et al., "Accurate, Large Minibatch SGD", arXiv:1706.02677, section 3
 at::Tensor data_parallel_single_step(const StepOptions& options, Collectives& collectives);
 

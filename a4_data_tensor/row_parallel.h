@@ -17,7 +17,7 @@ at::Tensor reduce_parallel(const at::Tensor& x, Collectives& collectives);
 class RowParallelLinear {
  public:
   /// Keeps this rank's rows of the weight [in, out]; every rank keeps the whole bias [out], if it is defined.
-  /// Errors    ContractError: in is not divisible by the number of ranks (checked before the region)
+  /// Errors    ContractError: in is not divisible by the number of ranks (checked before your code)
   RowParallelLinear(const at::Tensor& weight, const at::Tensor& bias, Collectives& collectives);
 
   /// Shapes    x_shard [batch, in / P], this rank's columns; out [batch, out], the same on every rank
@@ -34,7 +34,7 @@ class RowParallelLinear {
 /// relu(x @ W1) @ W2 with W1 split by columns and W2 by rows: the hidden activations never leave their rank.
 class ColumnRowPair {
  public:
-  /// Errors    ContractError: the hidden size is not divisible by the number of ranks (checked before the region)
+  /// Errors    ContractError: the hidden size is not divisible by the number of ranks (checked before your code)
   ColumnRowPair(const at::Tensor& weight1, const at::Tensor& weight2, Collectives& collectives);
 
   /// Shapes    x [batch, in] and out [batch, out], the same on every rank

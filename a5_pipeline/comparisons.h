@@ -36,7 +36,7 @@ std::optional<bool> outputs_match(const std::vector<at::Tensor>& outputs, const 
 /// Shapes    gradients: the stage's own, by "layer3.fc1"; an undefined one is missing, and does not match;
 ///           baseline: those of the whole model, under the same names
 /// Returns   a verdict for each of the stage's weights and no other; false also if the baseline's is all zeros
-/// Errors    ContractError: the baseline lacks one of the stage's weights (checked before the region)
+/// Errors    ContractError: the baseline lacks one of the stage's weights (checked before your code)
 std::map<std::string, bool> gradients_match(const TensorMap& gradients, const TensorMap& baseline,
                                             const Tolerance& tolerance);
 

@@ -22,14 +22,14 @@ class LiveMicroBatches {
   /// `recompute` only the input and the function, no activations.
   /// Call      local
   /// Aliasing  the output is detached; the input may be made a leaf that requires a gradient
-  /// Errors    ContractError: the micro-batch is already live (checked before the region)
+  /// Errors    ContractError: the micro-batch is already live (checked before your code)
   at::Tensor forward(int micro_batch, const at::Tensor& input, const StageFunction& function);
 
   /// The micro-batch's backward pass through the stage: accumulates the parameters' gradients, returns the gradient of
   /// the input, and drops the micro-batch.
   /// Shapes    output_grad like the output, or undefined on the last stage, whose output is a scalar loss; out like
   ///           the input, or undefined on the first stage
-  /// Errors    ContractError: the micro-batch is not live (checked before the region)
+  /// Errors    ContractError: the micro-batch is not live (checked before your code)
   at::Tensor backward(int micro_batch, const at::Tensor& output_grad);
 
   std::size_t size() const { return live_.size(); }

@@ -13,7 +13,7 @@ namespace lab::optc {
 /// batch does not divide, the last ones are one image smaller. Always num_micro_batches of them: with fewer images, the
 /// last ones are empty.
 /// Call      local
-/// Errors    ContractError: a number of micro-batches below 1 (checked before the region)
+/// Errors    ContractError: a number of micro-batches below 1 (checked before your code)
 /// Example   29 images in 4: 8 7 7 7; 2 images in 4: 1 1 0 0
 std::vector<Slice> micro_batches(std::int64_t batch_size, std::int64_t num_micro_batches);
 

@@ -42,7 +42,7 @@ at::Tensor parallel_norm_mlp(const at::Tensor& x, const Tensors& shards, Collect
 /// optC.parallel_attention. Blocks::attention on shards: every rank has some whole heads.
 /// Cost      exactly one all-reduce forward and one backward
 /// Errors    ContractError: the shard of q's weight does not hold whole heads; hint: the number of heads must be
-///           divisible by the number of ranks (checked before the region)
+///           divisible by the number of ranks (checked before your code)
 at::Tensor parallel_attention(const at::Tensor& x, const Tensors& shards, std::int64_t head_dim, Collectives& comm);
 
 /// optC.parallel_residual. Blocks::residual on shards: every rank has some channels of the middle. A BatchNorm's

@@ -10,7 +10,7 @@ namespace lab::optc {
 /// pipeline is as fast as its slowest stage. Every stage has at least one layer, and every layer is in exactly one
 /// stage, in order. Every rank gets the same result.
 /// Call      local
-/// Errors    ContractError: more stages than layers (checked before the region)
+/// Errors    ContractError: more stages than layers (checked before your code)
 /// Source    PipeDream, arXiv:1806.03377, section 3.1, without replication
 /// Example   costs 4 1 1 1 1 on 2 stages: [0, 1) and [1, 5)
 std::vector<Slice> split_layers(const std::vector<double>& costs, int num_stages);

@@ -17,10 +17,10 @@ class WeightVersions {
 
   /// The weights for the micro-batch's forward pass; of(micro_batch) returns them again until finish(micro_batch).
   /// Micro-batches begin in order, and the version never goes back: older ones that no micro-batch uses are dropped.
-  /// Errors    ContractError: a version that does not exist, or no longer does (checked before the region)
+  /// Errors    ContractError: a version that does not exist, or no longer does (checked before your code)
   const Parameters& start(std::int64_t micro_batch, std::int64_t version);
 
-  /// Errors    ContractError: the micro-batch is not in flight (checked before the region)
+  /// Errors    ContractError: the micro-batch is not in flight (checked before your code)
   const Parameters& of(std::int64_t micro_batch) const;
 
   /// The micro-batch's backward pass is done. The version that only it used is dropped if it is older than the one that

@@ -17,7 +17,7 @@ namespace lab::grading {
 namespace {
 
 constexpr std::array<const char*, 6> kKinds = {"Returns", "Shapes", "Aliasing", "Order", "Cost", "Errors"};
-constexpr char kKeptByGivenCode[] = "(checked before the region)";
+constexpr char kKeptByGivenCode[] = "(checked before your code)";
 
 bool begins_with(const std::string& text, const std::string& beginning) {
   return text.compare(0, beginning.size(), beginning) == 0;

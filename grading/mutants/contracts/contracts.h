@@ -29,7 +29,7 @@ struct PromisedLine {
 };
 
 /// The promises of a lab's student headers: those that declare what a student file with a solution defines. A sentence
-/// that says "(checked before the region)" is kept by given code and is none of them.
+/// that says "(checked before your code)" is kept by given code and is none of them.
 std::vector<PromisedLine> promised_lines(const std::string& root, const std::string& lab_folder);
 
 /// Whether the contract is about this line.

@@ -77,7 +77,7 @@ TEST_CASE("contracts: sentences of several lines, and what given code keeps") {
   std::ofstream(folder.path() + "/a0_lab/student/given.cpp") << "#include \"a0_lab/given.h\"\nint given() {\n}\n";
   std::ofstream(folder.path() + "/a0_lab/one.h")
       << "/// Does it.\n/// Returns   the sum,\n///           twice\n"
-         "/// Errors    ContractError (checked before the region)\n"
+         "/// Errors    ContractError (checked before your code)\n"
          "  /// Cost      one message\n  /// Source    a book\nvoid one();\n";
   std::ofstream(folder.path() + "/a0_lab/given.h") << "/// Returns   1, as one() does not\nint given();\n";
   const std::vector<PromisedLine> lines = promised_lines(folder.path(), "a0_lab");
