@@ -62,12 +62,10 @@ scratch_folder() {
   trap 'rm -rf -- "$scratch"' EXIT
 }
 
-# build_lab LAB [FILE]: shows the compiler's output as it is, and keeps it in FILE. The first build does not: its progress
-# needs the terminal.
+# build_lab LAB [FILE]: shows the compiler's messages, and keeps them in FILE.
 build_lab() {
-  if [[ ${2:-} && -x $programs_folder/$1 ]]; then build release OFF "$1" 2>&1 | tee -- "$2" >&2
-  else build release OFF "$1" >&2
-  fi || { say "$1 was not built: the compiler's errors are above" >&2; return 1; }
+  local build_messages=${2:-}
+  build release OFF "$1" >&2 || { say "$1 was not built: the compiler's errors are above" >&2; return 1; }
 }
 
 # audit_lab LAB: what the grading would refuse is wrong here, too. Leaves these files in $refused.
