@@ -48,6 +48,14 @@ CombinedResults::CombinedResults(const std::string& folder) {
   }
 }
 
+std::vector<CheckedTask> CombinedResults::tasks() const {
+  std::vector<CheckedTask> tasks;
+  for (const std::string& file : json_files_) {
+    for (const CheckedTask& task : read_check_results(file)) tasks.push_back(task);
+  }
+  return tasks;
+}
+
 std::string CombinedResults::json() const {
   nlohmann::ordered_json tasks = nlohmann::ordered_json::array();
   for (const std::string& file : json_files_) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/base/junit_xml.h"
+#include "common/course/task_progress.h"
 
 namespace lab {
 
@@ -23,6 +24,7 @@ class CombinedResults {
   };
   const std::vector<Problem>& problems() const { return problems_; }
 
+  std::vector<CheckedTask> tasks() const;
   /// The lists of tasks as one.
   /// Errors    UsageError: a file is not what it should be, for both
   std::string json() const;

@@ -20,10 +20,11 @@ void update_command(cli::App& app);     ///< update DIR
 void view_command(cli::App& app);       ///< view RUN.json [--out FILE]
 
 // What ./lab calls between building and running.
-void plan_command(cli::App& app);       ///< plan [TASK or LAB]...: what to check, one lab per line
-void record_command(cli::App& app);     ///< record FILE... --since FILE: remembers results of checks
-void combine_command(cli::App& app);    ///< combine DIR [--json FILE] [--junit FILE] [--html FILE] [--annotations]
-void wait_command(cli::App& app);       ///< wait [TASK or LAB] --state FILE: until a student file is saved
+void plan_command(cli::App& app);     ///< plan [TASK or LAB]...: what to check, one lab per line
+void record_command(cli::App& app);   ///< record FILE... --since FILE: remembers results of checks
+void combine_command(cli::App& app);  ///< combine DIR [--json FILE] [--junit FILE] [--html FILE] [--annotations]
+void summary_command(cli::App& app);  ///< summary DIR: how many tasks are solved; 1: some are wrong, 3: TODOs are left
+void wait_command(cli::App& app);     ///< wait [TASK or LAB] --state FILE: until a student file is saved
 void needs_run_command(cli::App& app);  ///< needs-run LAB: yes or no
 void identity_command(cli::App& app);   ///< identity [--name NAME] [--id ID]: who hands in
 void pack_command(cli::App& app);       ///< pack LAB [--results DIR]; 1: written, and incomplete

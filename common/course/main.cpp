@@ -18,6 +18,7 @@ ExitCode run(int argc, char** argv) {
                     {"plan", "prints what to check", plan_command},
                     {"record", "remembers the results of checks", record_command},
                     {"combine", "puts the results of several checks into one file", combine_command},
+                    {"summary", "counts the tasks that are solved", summary_command},
                     {"wait", "waits until a student file is saved", wait_command},
                     {"needs-run", "says whether the hand-in needs a run", needs_run_command},
                     {"identity", "stores who hands in; asks on a terminal, once", identity_command},

@@ -18,6 +18,7 @@
 #include "common/course/file_watch.h"
 #include "common/course/student_files.h"
 #include "common/course/task_progress.h"
+#include "common/course/test_summary.h"
 
 namespace lab {
 namespace {
@@ -121,6 +122,12 @@ ExitCode combine(const std::string& root, const CombineOptions& options) {
   return ExitCode::kAllMatch;
 }
 
+ExitCode summarize(const std::string& root, const std::string& folder) {
+  const TestSummary summary = summary_of(CourseTree::load(root), CombinedResults(folder));
+  fmt::print("{}", summary.text);
+  return summary.exit_code;
+}
+
 ExitCode wait_for_save(const std::string& root, const std::string& name, const std::string& state) {
   const CourseTree tree = CourseTree::load(root);
   const Rubric* lab = name.empty() ? nullptr : tree.find_lab(name);
@@ -173,6 +180,12 @@ void combine_command(cli::App& app) {
   app.add_text("--html", options.html_file, "FILE", "all of them as a page");
   app.add_flag("--annotations", options.annotations, "print what is wrong as GitHub's workflow commands");
   app.set_action([&options, &root = add_root(app)] { return combine(root, options); });
+}
+
+void summary_command(cli::App& app) {
+  auto& folder = app.own(std::string());
+  app.add_argument("DIR", folder, "results of `LAB check`, and why others are missing");
+  app.set_action([&folder, &root = add_root(app)] { return summarize(root, folder); });
 }
 
 void wait_command(cli::App& app) {

@@ -116,9 +116,9 @@ check_lab() {
   local lab=$1 task code=0 first=0 left refused='' tasks=("${@:2}")
   touch -- "$scratch/began"
   build_lab "$lab" "$scratch/build" || {
-    problem "$lab" "it was not built: the compiler's errors are in the log" "$scratch/build"
+    problem "$lab" "it was not built: see the compiler's errors" "$scratch/build"
     return 1; }
-  audit_lab "$lab" || { problem "$lab" "the grading would refuse a file: see the log"; first=1; }
+  audit_lab "$lab" || { problem "$lab" "the grading would refuse a file: see what the check has printed"; first=1; }
   if [[ $refused ]]; then
     left=$(course plan "${tasks[@]:-$lab}" --without "$refused")
     read -r -a tasks <<<"${left#* }"

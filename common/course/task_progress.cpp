@@ -18,12 +18,6 @@
 namespace lab {
 namespace {
 
-TaskProgress::State state_of(const CheckedTask& result) {
-  if (result.passed) return TaskProgress::State::kSolved;
-  return result.exit_code == static_cast<int>(ExitCode::kNotImplemented) ? TaskProgress::State::kToDo
-                                                                         : TaskProgress::State::kWrong;
-}
-
 constexpr char kNothing[] = "-";
 constexpr int kMostHints = 3;
 
@@ -51,6 +45,13 @@ std::optional<TaskProgress> parse_progress(const std::vector<std::string>& field
 
 }  // namespace
 
+TaskProgress::State CheckedTask::state() const {
+  if (skipped) return TaskProgress::State::kUnknown;
+  if (passed) return TaskProgress::State::kSolved;
+  return exit_code == static_cast<int>(ExitCode::kNotImplemented) ? TaskProgress::State::kToDo
+                                                                  : TaskProgress::State::kWrong;
+}
+
 std::vector<CheckedTask> read_check_results(const std::string& path) {
   std::vector<CheckedTask> results;
   try {
@@ -70,7 +71,7 @@ void remember(const std::vector<CheckedTask>& results, const CourseTree& tree, P
       const RubricTask* task = lab.find_task(result.task);
       if (task == nullptr || result.skipped) continue;
       TaskProgress now = progress.of(result.task);
-      now.state = state_of(result);
+      now.state = result.state();
       now.date = today();
       now.fingerprint = fingerprint_of_task(tree, {&lab, task});
       progress.set(result.task, now);

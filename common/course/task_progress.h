@@ -51,6 +51,8 @@ struct CheckedTask {
   std::string task;
   bool passed = false, skipped = false;
   int exit_code = 0;
+
+  TaskProgress::State state() const;  ///< kUnknown: it was skipped
 };
 
 /// Errors    UsageError: it cannot be read, or is not such a file
