@@ -28,6 +28,17 @@ std::set<std::string> with_needs(const Rubric& lab, const std::string& id) {
   return all;
 }
 
+/// The first line, from 1, that has `what`, not in a comment if it is code; 0: there is none.
+std::size_t first_line_with(const std::string& what, const std::string& text, bool is_code) {
+  std::size_t number = 0;
+  for (const std::string& line : lines_of(text)) {
+    ++number;
+    const std::size_t at = line.find(what);
+    if (at != std::string::npos && (!is_code || line.find("//") > at)) return number;
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::vector<std::string> files_below(const CourseTree& tree, const Rubric& lab, const std::string& path) {
@@ -82,13 +93,11 @@ bool changed_after(const CourseTree& tree, const TaskOfLab& task, const std::str
 }
 
 std::size_t line_of_todo(const std::string& text, const std::string& task_id) {
-  const std::string todo = "TODO(" + task_id + ")";
-  std::size_t number = 0;
-  for (const std::string& line : lines_of(text)) {
-    ++number;
-    if (line.find(todo) != std::string::npos) return number;
-  }
-  return 0;
+  return first_line_with("TODO(" + task_id + ")", text, false);
+}
+
+std::size_t line_of_stub(const std::string& text, const std::string& task_id) {
+  return first_line_with("not_implemented(\"" + task_id + "\"", text, true);
 }
 
 }  // namespace lab

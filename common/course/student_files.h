@@ -28,4 +28,7 @@ bool changed_after(const CourseTree& tree, const TaskOfLab& task, const std::str
 /// The line, from 1, of the task's TODO in the text; 0: there is none.
 std::size_t line_of_todo(const std::string& text, const std::string& task_id);
 
+/// The line, from 1, of the task's first not_implemented() that is not in a comment; 0: there is none.
+std::size_t line_of_stub(const std::string& text, const std::string& task_id);
+
 }  // namespace lab

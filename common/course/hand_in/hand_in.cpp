@@ -18,17 +18,23 @@
 #include "common/course/hand_in/archive.h"
 #include "common/course/hand_in/hand_in_names.h"
 #include "common/course/hand_in/identity.h"
+#include "common/course/hand_in/lost_marks.h"
 #include "common/course/rubric/rubric.h"
 #include "common/course/rubric/rubric_check.h"
 #include "common/course/starter/answer_template.h"
 #include "common/course/starter/snippets.h"
 #include "common/course/starter/starter_tree.h"
 #include "common/course/student_files.h"
+#include "common/log/check_log.h"
+#include "common/log/expected_run.h"
+#include "common/log/plain_log.h"
 
 namespace lab {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int kRanks = 4;  // of the run that an assignment asks for
 
 /// The file that an #include line in quotes names; empty where the line is none.
 std::string included_by(const std::string& line) {
@@ -127,29 +133,17 @@ std::vector<std::string> hand_in_warnings(const CourseTree& tree, const Rubric& 
   return WarningFinder(tree, lab, handed_in).find();
 }
 
-/// What a hand-in loses without this file, to follow "which": "costs up to 12 marks", "costs up to 3 bonus marks",
-/// "costs the rungs of a ladder that ask for it", "costs no marks by itself".
-/// Example   a9's written_answers_task1.md, which Q1 to Q3 are marked by: "costs up to 12 marks"
-std::string cost_of(const Rubric& lab, const std::string& file) {
-  double marks = 0, bonus = 0;
-  bool in_ladder = false;
-  const auto add = [&](double of_item, bool is_bonus) {
-    (is_bonus ? bonus : marks) += of_item;
-    in_ladder = in_ladder || (of_item == 0 && !lab.ladders.empty());
-  };
+/// The tasks and manual items that a file is for.
+std::set<std::string> items_of(const Rubric& lab, const std::string& file) {
+  std::set<std::string> items;
   for (const RubricTask& task : lab.tasks) {
-    if (is_below_one_of(file, {task.file})) add(task.marks, task.bonus);
+    if (is_below_one_of(file, {task.file})) items.insert(task.id);
   }
   for (const RubricManual& manual : lab.manuals) {
-    if (manual.file == file) add(manual.marks, manual.bonus);
+    if (manual.file == file) items.insert(manual.id);
   }
-  if (marks > 0 && bonus > 0) return fmt::format("costs up to {} marks and {} bonus marks", marks, bonus);
-  if (marks > 0) return fmt::format("costs up to {} marks", marks);
-  if (bonus > 0) return fmt::format("costs up to {} bonus marks", bonus);
-  return in_ladder ? "costs the rungs of a ladder that ask for it" : "costs no marks by itself";
+  return items;
 }
-
-namespace fs = std::filesystem;
 
 class HandInCollector {
  public:
@@ -160,13 +154,17 @@ class HandInCollector {
     for (const std::string& source : names_.sources) {
       if (!add_file(source)) add_problem(source, "is missing", "; hint: .lab-pristine/ has it as it was handed out");
     }
+    check_todos();
     std::set<std::string> handed_in;
     for (const auto* names : {&names_.answers, &names_.also}) {
       for (const std::string& name : *names) {
         if (add_file(name)) handed_in.insert(name);
       }
     }
-    for (const std::string& answer : lab_.hand_in.answers) check_template(answer);
+    for (const std::string& answer : lab_.hand_in.answers) {
+      check_template(answer);
+      if (fs::path(answer).extension() == ".log") check_log(answer);
+    }
     for (const std::string& answer : missing_answers(lab_, handed_in)) add_missing_answer(answer);
     check_pictures();
     for (const std::string& warning : hand_in_warnings(tree_, lab_, hand_in_.files)) {
@@ -182,7 +180,8 @@ class HandInCollector {
 
   /// "a9_collectives/x.md is missing, which costs up to 12 marks; hint: ..."
   void add_problem(const std::string& name, const std::string& what, const std::string& hint = "") {
-    hand_in_.problems.push_back(fmt::format("{}/{} {}, which {}{}", lab_.lab, name, what, cost_of(lab_, name), hint));
+    hand_in_.problems.push_back(fmt::format("{}/{} {}, which costs {}{}", lab_.lab, name, what,
+                                            lost_without(lab_, items_of(lab_, name)).text(), hint));
   }
 
   /// Returns false if it is missing.
@@ -199,6 +198,50 @@ class HandInCollector {
     if (!text->was.empty())
       hand_in_.warnings.push_back(fmt::format("{}/{} is {}; it is handed in as UTF-8", lab_.lab, name, text->was));
     return true;
+  }
+
+  /// "student/row.cpp:17", where the task's TODO is; empty: it is gone.
+  std::string place_of_todo(const RubricTask& task) const {
+    for (const auto& [name, text] : hand_in_.files) {
+      const std::size_t line = is_below_one_of(name, {task.file}) ? line_of_stub(text, task.id) : 0;
+      if (line != 0) return fmt::format("{}:{}", name, line);
+    }
+    return "";
+  }
+
+  void check_todos() {
+    std::map<std::string, std::string> places;
+    std::set<std::string> todos;
+    for (const RubricTask& task : lab_.tasks) {
+      const std::string place = place_of_todo(task);
+      if (place.empty()) continue;
+      places[task.id] = place;
+      todos.insert(task.id);
+    }
+    for (const auto& [task, lost] : lost_by_each(lab_, todos)) {
+      (lost.marks > 0 ? hand_in_.problems : hand_in_.warnings)
+          .push_back(
+              fmt::format("{}/{}: {} is still a TODO, which costs {}", lab_.lab, places[task], task, lost.text()));
+    }
+    only_optional_todos_ = !todos.empty() && lost_without(lab_, todos).marks == 0;
+  }
+
+  /// A run that failed leaves a log, too. Where tasks that nobody has to do are left, it cannot be complete.
+  void check_log(const std::string& name) {
+    const std::string expected = lab_.lab + "/expected_log.txt";
+    if (hand_in_.files.count(name) == 0 || !fs::exists(tree_.root() + "/" + expected)) return;
+    const std::string text = log::plain_log(hand_in_.files.at(name)).value_or("");
+    std::vector<std::string> problems;
+    for (const log::ExpectedRun& run : log::expected_runs(read_file(tree_.root() + "/" + expected), expected)) {
+      if (run.options.empty()) problems = log::check_log(text, log::expectation_on(run, kRanks));
+    }
+    if (problems.empty()) return;
+    const std::string what = fmt::format("is not the log of a right run on {} ranks", kRanks);
+    if (only_optional_todos_) {
+      hand_in_.warnings.push_back(fmt::format("{}/{} {}: {}", lab_.lab, name, what, problems.front()));
+    } else {
+      add_problem(name, what, ": " + problems.front());
+    }
   }
 
   void check_template(const std::string& name) {
@@ -257,6 +300,7 @@ class HandInCollector {
   const Rubric& lab_;
   const HandInNames names_;
   HandIn hand_in_;
+  bool only_optional_todos_ = false;
 };
 
 constexpr char kSubmissionFolder[] = "submission";
@@ -275,8 +319,7 @@ std::vector<std::string> names_of_results(const CourseTree& tree, const Rubric& 
 }
 
 /// True if the file is there, and no student file was changed after it.
-bool is_up_to_date(const CourseTree& tree, const Rubric& lab, const std::string& name) {
-  const std::string path = tree.folder_of(lab) + "/" + name;
+bool is_up_to_date(const CourseTree& tree, const Rubric& lab, const std::string& path) {
   if (!fs::exists(path)) return false;
   const auto time = fs::last_write_time(path);
   for (const std::string& file : student_files(tree, lab)) {
@@ -314,7 +357,9 @@ std::vector<std::string> write_hand_in(const CourseTree& tree, const Rubric& lab
 bool needs_run(const CourseTree& tree, const Rubric& lab) {
   if (lab.hand_in.run.compare(0, 4, "none") == 0) return false;
   for (const std::string& name : names_of_results(tree, lab)) {
-    if (!is_up_to_date(tree, lab, name)) return true;
+    if (!is_up_to_date(tree, lab, tree.folder_of(lab) + "/" + name) &&
+        !is_up_to_date(tree, lab, tree.root() + "/" + name))
+      return true;
   }
   return false;
 }
@@ -323,7 +368,7 @@ std::vector<std::string> take_results(const CourseTree& tree, const Rubric& lab,
   std::vector<std::string> taken;
   for (const std::string& name : names_of_results(tree, lab)) {
     const std::string from = results + "/" + name, to = tree.folder_of(lab) + "/" + name;
-    if (!fs::is_regular_file(from) || is_up_to_date(tree, lab, name)) continue;
+    if (!fs::is_regular_file(from) || !is_up_to_date(tree, lab, from) || is_up_to_date(tree, lab, to)) continue;
     const std::string bytes = read_file(from);
     if (fs::exists(to) && read_file(to) != bytes) keep_backup(tree.root(), lab.lab + "/" + name, read_file(to));
     write_file_atomically(to, bytes);

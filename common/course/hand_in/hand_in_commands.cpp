@@ -44,8 +44,9 @@ ExitCode store_identity(const std::string& root, Identity identity) {
 ExitCode pack(const std::string& root, const std::string& name, const std::string& results) {
   const CourseTree tree = CourseTree::load(root);
   const Rubric& lab = tree.lab_named(name);
-  if (!results.empty()) {
-    for (const std::string& file : take_results(tree, lab, results)) fmt::print("from the run: {}\n", file);
+  for (const std::string& folder : {tree.root(), results}) {
+    if (folder.empty()) continue;
+    for (const std::string& file : take_results(tree, lab, folder)) fmt::print("from a run: {}\n", file);
   }
   const HandIn hand_in = collect_hand_in(tree, lab);
   for (const std::string& warning : hand_in.warnings) fmt::print("note: {}\n", warning);

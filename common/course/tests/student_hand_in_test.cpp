@@ -19,6 +19,7 @@ void complete(const SampleTree& sample) {
   sample.hand_out();
   sample.write("a0_pipes/answers.md", "# Answers\nIt is forty-two.\n");
   sample.write("a0_pipes/a0_pipes.log", "log\n");
+  sample.write("a0_pipes/student/pipes/valve.cpp", "int open_valve(int pressure) { return pressure; }\n");
 }
 
 std::string joined(const std::vector<std::string>& messages) {
@@ -54,12 +55,55 @@ TEST_CASE("what is missing or untouched is a problem each, with what it costs") 
   CHECK(joined(collect_hand_in(tree, lab).problems) ==
         "a0_pipes/student/tap.cpp is missing, which costs up to 2 bonus marks; hint: .lab-pristine/ has it as it was "
         "handed out\n"
+        "a0_pipes/student/pipes/valve.cpp:5: a0.valve is still a TODO, which costs up to 3 marks\n"
         "a0_pipes/answers.md is still the untouched template, which costs up to 3 marks\n"
         "a0_pipes/a0_pipes.log is missing, which costs no marks by itself; a run leaves it: one run on 4 ranks\n");
   std::filesystem::remove(sample.path("a0_pipes/answers.md"));
   CHECK(contains(joined(collect_hand_in(tree, lab).problems),
                  "a0_pipes/answers.md is missing, which costs up to 3 marks; hint: cp a0_pipes/answers.template.md "
                  "a0_pipes/answers.md, and"));
+}
+
+TEST_CASE("a TODO is a problem with what it costs; one that costs no marks is told") {
+  const SampleTree sample;
+  complete(sample);
+  sample.write("a0_pipes/student/pipes/valve.cpp",
+               "int open_valve() {\n  // not_implemented(\"a0.valve\"): no more\n  return 1;\n}\n"
+               "int close_valve() {\n  not_implemented(\"a0.valve\", 2);\n}\n");
+  const CourseTree tree = sample.load();
+  const Rubric& lab = tree.labs().front();
+  CHECK(joined(collect_hand_in(tree, lab).problems) ==
+        "a0_pipes/student/pipes/valve.cpp:6: a0.valve is still a TODO, which costs up to 3 marks\n");
+  CHECK(joined(collect_hand_in(tree, lab).warnings).empty());
+  complete(sample);
+  sample.write("a0_pipes/student/tap.cpp", "int tap() {\n  not_implemented(\"a0.tap\");\n}\n");
+  CHECK(joined(collect_hand_in(tree, lab).problems).empty());
+  CHECK(joined(collect_hand_in(tree, lab).warnings) ==
+        "a0_pipes/student/tap.cpp:2: a0.tap is still a TODO, which costs up to 2 bonus marks\n");
+}
+
+TEST_CASE("the log of a run that was not right is a problem, except where it lacks optional tasks") {
+  const SampleTree sample;
+  sample.write("a0_pipes/expected_log.txt", "run\nranks 2,4\nall | text | [Rank {rank}] done\n");
+  complete(sample);
+  const CourseTree tree = sample.load();
+  const Rubric& lab = tree.labs().front();
+  sample.write("a0_pipes/a0_pipes.log", "[Rank 0] done\n[Rank 2] done\n[Rank 1] done\n");
+  const std::string message = joined(collect_hand_in(tree, lab).problems);
+  CHECK(contains(message,
+                 "a0_pipes/a0_pipes.log is not the log of a right run on 4 ranks, which costs no marks by "
+                 "itself: "));
+  CHECK(contains(message, "rank 3"));
+  sample.write("a0_pipes/student/tap.cpp", "int tap() {\n  not_implemented(\"a0.tap\");\n}\n");
+  CHECK(joined(collect_hand_in(tree, lab).problems).empty());
+  CHECK(contains(joined(collect_hand_in(tree, lab).warnings), "is not the log of a right run on 4 ranks: "));
+  sample.write("a0_pipes/a0_pipes.log", "[Rank 0] done\r\n[Rank 2] done\n[Rank 1] done\n[Rank 3] done\n");
+  CHECK(joined(collect_hand_in(tree, lab).warnings) ==
+        "a0_pipes/student/tap.cpp:2: a0.tap is still a TODO, which costs up to 2 bonus marks\n");
+  sample.write("a0_pipes/a0_pipes.log", std::string("\x7F"
+                                                    "ELF\0",
+                                                    5));
+  CHECK(contains(joined(collect_hand_in(tree, lab).problems), "a0_pipes.log is not text"));
 }
 
 TEST_CASE("a template with a letter typed is still untouched") {
@@ -170,12 +214,23 @@ TEST_CASE("a run is needed where its results are missing or older than the stude
   sample.make_later("a0_pipes/a0_pipes.log", 10);
   sample.make_later("a0_pipes/curves.png", 10);
   CHECK_FALSE(needs_run(tree, lab));
+  // A run on a cluster leaves its log in the root.
+  std::filesystem::rename(sample.path("a0_pipes/a0_pipes.log"), sample.path("a0_pipes.log"));
+  CHECK_FALSE(needs_run(tree, lab));
+  CHECK(take_results(tree, lab, sample.root()) == std::vector<std::string>{"a0_pipes/a0_pipes.log"});
+  sample.make_later("a0_pipes.log", -20);
+  std::filesystem::remove(sample.path("a0_pipes/a0_pipes.log"));
+  CHECK(needs_run(tree, lab));  // it is older than the code
+  CHECK(take_results(tree, lab, sample.root()).empty());
   // The student's own log from a cluster stays while it is newer than the code; then it is replaced, and kept.
   sample.write("a0_pipes/a0_pipes.log", "of a cluster\n");
   sample.make_later("a0_pipes/a0_pipes.log", 10);
   CHECK(take_results(tree, lab, sample.path("run")).empty());
   sample.make_later("a0_pipes/student/tap.cpp", 20);
   CHECK(needs_run(tree, lab));
+  CHECK(take_results(tree, lab, sample.path("run")).empty());
+  sample.make_later("run/a0_pipes.log", 30);
+  sample.make_later("run/curves.png", 30);
   CHECK(take_results(tree, lab, sample.path("run")).size() == 2);
   CHECK(sample.read("a0_pipes/a0_pipes.log") == "of the run\n");
   CHECK(sample.read(".lab-backup/a0_pipes/a0_pipes.log") == "of a cluster\n");

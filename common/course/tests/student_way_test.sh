@@ -25,6 +25,8 @@ mkdir -p "$tree/common/course" "$tree/.lab-pristine/a0_pipes"
 cp -r "$source_dir"/common/course/{*.sh,audit} "$tree/common/course"
 cp -r "$source_dir/common/doctor" "$tree/common"
 cp "$source_dir/lab" "$source_dir/CMakePresets.json" "$tree"
+sed 's/@LAB@/a0_pipes/g' "$source_dir/common/launch/run.sh.in" >"$tree/a0_pipes/run.sh"
+chmod +x "$tree/a0_pipes/run.sh"
 cp -r "$tree/a0_pipes/student" "$tree/.lab-pristine/a0_pipes"
 
 screen() { "${terminal[@]}" capture-pane -pJ -S - -t way | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'; }
@@ -58,6 +60,14 @@ expect() {
   verdict 0 "$what"
 }
 
+# lock: as another ./lab does while it builds; unlock: as when that ends.
+lock() {
+  exec {build_lock}<>"$tree/build/release.lock"
+  flock "$build_lock"
+  echo "process 4711 (lab test)" >"$tree/build/release.lock"
+}
+unlock() { exec {build_lock}>&-; }
+
 # sees WHAT PATTERN: while a command keeps running.
 sees() { shows "$2"; verdict $? "$1"; }
 
@@ -68,6 +78,10 @@ save() {
   mv "$pipe.tmp" "$pipe"
 }
 
+save_valve() {
+  printf '#include "a0_pipes/pipes.h"\n\nint valve(int water, bool open) { return open ? water : 0; }\n' >"$tree/a0_pipes/student/valve.cpp"
+}
+
 "${terminal[@]}" new-session -d -s way -x 160 -y 50 -c "$tree" "PS1='$ ' bash --norc --noprofile -i" || exit 1
 lab="./lab --no-install"
 
@@ -76,6 +90,14 @@ expect "next names the first task" "$lab next" 0 \
 expect "check of a TODO" "$lab check pipe" 3 '^a0.pipe: not implemented'
 expect "a first hint" "$lab hint a0.pipe" 0 'hint 1 of 3: What goes in\?'
 expect "a clearer hint" "$lab hint a0.pipe" 0 'hint 2 of 3: What goes in comes out'
+for command in next "hint a0.pipe" status; do
+  lock
+  types "$lab $command"
+  sees "$command during a build waits for it" '^lab: waiting until process 4711 .lab test. has built release$'
+  unlock
+  sees "... and goes on after it" '^ended 0$'
+done
+expect "a program starts without the build's lock" "$lab run a0" 0 '^a run of pipes$'
 save 'return water + 1;'
 expect "check of a wrong solution" "$lab check a0.pipe" 1 '^a0.pipe: wrong'
 expect "status remembers" "$lab status" 0 'wrong +20[0-9-]+ a0.pipe' '- +- +a0.valve'
@@ -134,14 +156,21 @@ sees "... by name and number" '^your student number or login: '
 "${terminal[@]}" send-keys -t way Enter
 sees "submit packs what is there, and says what is missing and what that costs" \
   'a0_pipes/answers.md is missing, which costs up to [0-9]+ marks; hint: cp'
+sees "... also a TODO" 'a0_pipes/student/valve.cpp:5: a0.valve is still a TODO, which costs up to 4 marks$'
 sees "... and that it is incomplete" 'the hand-in is INCOMPLETE: 3 files, submission/a0_pipes.zip'
 sees "... with an exit code" '^ended 1$'
 verdict "$([[ -s $tree/submission/a0_pipes.zip ]] && grep -q 'id = "s1234567"' "$tree/.lab-identity"; echo $?)" \
   "... and writes it, and remembers whose it is"
 echo "Forty-two." >"$tree/a0_pipes/answers.md"
+expect "a TODO alone leaves it incomplete" "$lab submit a0" 1 'the hand-in is INCOMPLETE: 4 files'
+save_valve
 expect "submit packs, and asks no more" "$lab submit a0" 0 '^handing in as Ada Lovelace .s1234567.' \
   'the hand-in is complete: 4 files, submission/a0_pipes.zip'
 verdict "$(grep -q 'a run of pipes' "$tree/a0_pipes/a0_pipes.log"; echo $?)" "... with the log of a run"
+rm "$tree/a0_pipes/a0_pipes.log"
+(cd / && "$tree/a0_pipes/run.sh")
+expect "a run that is started elsewhere leaves its log where submit looks" "$lab submit a0" 0 'the hand-in is complete: 4 files'
+verdict "$(! screen | grep -q 'running a0_pipes'; echo $?)" "... which starts none"
 rm "$tree/.lab-identity"
 expect "submit does not ask where there is no terminal" "$lab submit a0 </dev/null" 0 'does not say whose it is; hint: lab submit --name'
 expect "... where options say it" "$lab submit a0 --name Ada --id=s1 </dev/null" 0 '^handing in as Ada .s1.'
@@ -151,6 +180,47 @@ expect "reset puts the TODO back" "$lab reset a0.pipe" 0 'its TODO is back' 'you
 verdict "$(cmp -s "$pipe" "$tree/.lab-pristine/a0_pipes/student/pipe.cpp" && grep -q 'return water;' "$tree/.lab-backup/a0_pipes/student/pipe.cpp"; echo $?)" \
   "... as it was handed out, and keeps the student's version"
 expect "next says what to check again" "$lab next" 0 'check again: ./lab check a0.pipe'
+
+# The second of a starter's two commands, with one lab solved, one half done, one untouched.
+for name in b0 c0; do
+  cp -r "$source_dir/common/course/tests/student_way/a0_pipes" "$tree/${name}_pipes"
+  find "$tree/${name}_pipes" -type f -exec sed -i "s/a0/$name/g" {} +
+done
+save 'return water;'
+sed 's/a0/b0/' "$pipe" >"$tree/b0_pipes/student/pipe.cpp"
+# tells WHAT CODE TEXT: lab test, without a terminal
+tells() {
+  local code=0
+  "$tree/lab" --no-install test >"$scratch/test" 2>"$scratch/test.err" </dev/null || code=$?
+  diff <(echo "$3") "$scratch/test" || code="$code, but another text"
+  verdict "$([[ $code == "$2" ]]; echo $?)" "$1: exit code $code"
+}
+tells "lab test of one lab solved, one half done, one untouched" 3 "lab: checking a0_pipes on 4 ranks
+a0.pipe: 1 of 1 checks right
+a0.valve: 1 of 1 checks right
+lab: checking b0_pipes on 4 ranks
+b0.pipe: 1 of 1 checks right
+lab: checking c0_pipes on 4 ranks
+a0_pipes: 2 of 2 tasks solved
+b0_pipes: 1 of 2 tasks solved, 1 still to do
+c0_pipes: 0 of 2 tasks solved, 2 still to do
+3 of 6 tasks solved, 3 still to do"
+sed 's/a0/b0/; s/open ? water : 0/water/' "$tree/a0_pipes/student/valve.cpp" >"$tree/b0_pipes/student/valve.cpp"
+echo 'int broken(' >>"$tree/c0_pipes/student/valve.cpp"
+tells "... with a wrong task, and a lab that does not compile" 1 "lab: checking a0_pipes on 4 ranks
+a0.pipe: 1 of 1 checks right
+a0.valve: 1 of 1 checks right
+lab: checking b0_pipes on 4 ranks
+b0.pipe: 1 of 1 checks right
+b0.valve: wrong
+lab: checking c0_pipes on 4 ranks
+a0_pipes: 2 of 2 tasks solved
+b0_pipes: 1 of 2 tasks solved, 1 wrong: b0.valve
+c0_pipes: 0 of 2 tasks solved, 2 not checked
+  it was not built: see the compiler's errors
+3 of 6 tasks solved, 1 wrong, 2 not checked"
+verdict "$(grep -q 'c0_pipes/student/valve.cpp:[0-9]*:[0-9]*: error: ' "$scratch/test.err" &&
+  ! grep -q -- '-c .*valve.cpp' "$scratch/test.err"; echo $?)" "... the compiler's error is shown, its command is not"
 
 echo "$num_failed failed"
 [[ $num_failed == 0 ]]

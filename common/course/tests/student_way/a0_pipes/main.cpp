@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -17,10 +18,17 @@ int exit_code_of(const std::string& task) {
   }
 }
 
+/// A program has nothing of the lock under which ./lab has built it.
+int run(const std::string& program) {
+  const std::string lock = program.substr(0, program.rfind('/')) + "/../../release.lock";
+  const bool is_free = std::system(("flock --shared --nonblock '" + lock + "' true").c_str()) == 0;
+  return std::puts(is_free ? "a run of pipes" : "a run under a lock") < 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2 || std::strcmp(argv[1], "check") != 0) return std::puts("a run of pipes") < 0;
+  if (argc < 2 || std::strcmp(argv[1], "check") != 0) return run(argv[0]);
   std::string only, json_file, junit_file;
   for (int i = 2; i < argc; ++i) {
     if (std::strcmp(argv[i], "--json") == 0)
@@ -36,7 +44,10 @@ int main(int argc, char** argv) {
     if (!only.empty() && task != only) continue;
     const int code = exit_code_of(task);
     if (first == 0) first = code;
-    std::printf("%s: %s\n", task.c_str(), code == 0 ? "1 of 1 checks right" : code == 1 ? "wrong" : "not implemented");
+    std::printf("%s: %s\n", task.c_str(),
+                code == 0   ? "1 of 1 checks right"
+                : code == 1 ? "wrong"
+                            : "not implemented: stops at TODO(it)");
     json += std::string(json.empty() ? "" : ",") + "{\"task\": \"" + task +
             "\", \"skipped\": false, \"passed\": " + (code == 0 ? "true" : "false") +
             ", \"exit_code\": " + std::to_string(code) + ", \"todo\": " + (code == 3 ? "true" : "false") +
