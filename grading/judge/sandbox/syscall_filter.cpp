@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
@@ -62,12 +63,12 @@ constexpr std::initializer_list<const char*> kForRanks = {
     // the descriptors that it has
     "read", "readv", "write", "writev", "sendto", "recvfrom", "poll", "ppoll", "close", "dup", "fstat", "lseek",
     // threads and signals of its own
-    "futex", "set_robust_list", "rseq", "set_tid_address", "gettid", "getpid", "sched_yield", "sched_getaffinity",
-    "getcpu", "membarrier", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "restart_syscall", "exit",
+    "set_robust_list", "rseq", "set_tid_address", "gettid", "getpid", "sched_yield", "sched_getaffinity", "getcpu",
+    "membarrier", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "restart_syscall", "exit",
     "exit_group",
-    // clocks, and what a program may know of its machine
-    "clock_gettime", "clock_getres", "gettimeofday", "time", "nanosleep", "clock_nanosleep", "getrandom", "uname",
-    "sysinfo", "getrusage", "times", "getuid", "geteuid", "getgid", "getegid"};
+    // clocks, and what a program may know of its machine: not sysinfo, which tells the memory and load of all
+    "gettimeofday", "time", "nanosleep", "getrandom", "uname", "getrusage", "times", "getuid", "geteuid", "getgid",
+    "getegid"};
 
 /// A call's argument, counted from 0: libseccomp's macro is C.
 scmp_arg_cmp argument(unsigned place, scmp_compare how, scmp_datum_t value, scmp_datum_t masked = 0) {
@@ -95,6 +96,10 @@ struct Filter {
 constexpr std::uint32_t kRefused = SCMP_ACT_ERRNO(EPERM);
 constexpr std::uint64_t kNewNamespaces =
     CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWCGROUP;
+
+/// The kernel reads 32 bits of a futex's operation and of a clock's number.
+constexpr std::uint64_t kFutexOperation = 0xFFFFFFFF & ~FUTEX_CLOCK_REALTIME;
+constexpr std::uint64_t kNotAFixedClock = 0xFFFFFFF8;  // CLOCK_REALTIME to CLOCK_BOOTTIME are 0 to 7
 
 Filter deny_list(FilterKind kind) {
   Filter filter(SCMP_ACT_ALLOW);
@@ -126,6 +131,14 @@ Filter allow_list() {
   filter.rule(SCMP_ACT_ALLOW, "clone", {argument(0, SCMP_CMP_MASKED_EQ, CLONE_THREAD | kNewNamespaces, CLONE_THREAD)});
   for (const char* name : {"mmap", "mmap2", "mprotect"})
     filter.rule(SCMP_ACT_ALLOW, name, {argument(2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)});
+  // A futex that is not private is one for all who map its page, such as that of a library's file. Its waiters would be
+  // woken by the end of another rank's thread, which no filter sees: nobody waits. pthread_join() tries again.
+  filter.rule(SCMP_ACT_ALLOW, "futex", {argument(1, SCMP_CMP_MASKED_EQ, FUTEX_PRIVATE_FLAG, FUTEX_PRIVATE_FLAG)});
+  for (const std::uint64_t waits : {FUTEX_WAIT, FUTEX_WAIT_BITSET})
+    filter.rule(SCMP_ACT_ERRNO(EAGAIN), "futex", {argument(1, SCMP_CMP_MASKED_EQ, kFutexOperation, waits)});
+  // The others are CPU clocks of any process.
+  for (const char* name : {"clock_gettime", "clock_getres", "clock_nanosleep"})
+    filter.rule(SCMP_ACT_ALLOW, name, {argument(0, SCMP_CMP_MASKED_EQ, kNotAFixedClock, 0)});
   filter.rule(SCMP_ACT_ALLOW, "tgkill", {argument(0, SCMP_CMP_EQ, kOwnProcess)});  // abort()
   filter.rule(SCMP_ACT_ALLOW, "prctl", {argument(0, SCMP_CMP_EQ, PR_SET_NAME)});
   filter.rule(SCMP_ACT_ALLOW, "prlimit64", {argument(0, SCMP_CMP_EQ, 0), argument(2, SCMP_CMP_EQ, 0)});  // only asks

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -8,9 +9,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
@@ -134,6 +137,24 @@ TensorMap reaches_out(Communicator&, const CaseInputs&) {
   open_ways.push_back(works(::sched_setaffinity(0, sizeof cpus, &cpus)));
   void* const code = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   open_ways.push_back(code != MAP_FAILED ? 1.0 : 0.0);
+  // Futexes that others could wait for or wake, clocks of others, and how busy the machine is.
+  alignas(4) static int word = 0;
+  for (const int operation : {FUTEX_WAKE, FUTEX_WAKE_BITSET, FUTEX_REQUEUE, FUTEX_WAKE_OP, FUTEX_LOCK_PI})
+    open_ways.push_back(works(::syscall(SYS_futex, &word, operation, 1, nullptr, nullptr, 1)));
+  timespec time = {0, 1};
+  const auto waits = [&](int operation) { return ::syscall(SYS_futex, &word, operation, 0, &time, nullptr, ~0U); };
+  for (const int operation : {FUTEX_WAIT, FUTEX_WAIT_BITSET, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME})
+    open_ways.push_back(waits(operation) < 0 && errno == EAGAIN ? 0.0 : 1.0);
+  clockid_t clock = 0;
+  for (const pid_t process : {1, ::getpid()}) {
+    open_ways.push_back(works(::clock_getcpuclockid(process, &clock) == 0 ? 0 : -1));
+    clock = static_cast<clockid_t>(~static_cast<unsigned>(process) << 3 | 2);
+    open_ways.push_back(works(::clock_gettime(clock, &time)));
+    open_ways.push_back(works(::clock_getres(clock, &time)));
+    open_ways.push_back(works(-::clock_nanosleep(clock, 0, &time, nullptr)));
+  }
+  struct sysinfo machine {};
+  open_ways.push_back(works(::sysinfo(&machine)));
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
   open_ways.push_back(works(child));
@@ -141,7 +162,10 @@ TensorMap reaches_out(Communicator&, const CaseInputs&) {
   char* arguments[] = {program, nullptr};
   open_ways.push_back(works(::execv(program, arguments)));
   // And what a rank does need: threads, memory, clocks.
-  std::thread([] {}).join();
+  std::thread([] { ::usleep(10'000); }).join();
+  for (const clockid_t own : {CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID,
+                              CLOCK_MONOTONIC_RAW, CLOCK_REALTIME_COARSE, CLOCK_MONOTONIC_COARSE, CLOCK_BOOTTIME})
+    if (::clock_gettime(own, &time) != 0) ::_exit(4);
   return {{"open", at::tensor(open_ways, at::kDouble)}};
 }
 
