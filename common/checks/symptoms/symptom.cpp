@@ -28,6 +28,7 @@ struct ResultKind {
 
 // The most specific first: those that say where each number came from precede those that only say where it is wrong.
 const ResultKind kResultKinds[] = {{"gradient_missing", symptoms::gradient_missing},
+                                   {"result_undefined", symptoms::result_undefined},
                                    {"wrong_dtype", symptoms::wrong_dtype},
                                    {"joined_along_another_dim", symptoms::joined_along_another_dim},
                                    {"transposed", symptoms::transposed},

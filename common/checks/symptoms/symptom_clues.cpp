@@ -52,12 +52,6 @@ std::string joined_with_and(const std::vector<std::string>& words) {
   return text;
 }
 
-bool is_gradient(const WrongResult& wrong) {
-  const std::string& name = wrong.name;
-  const std::string ending = ".grad";
-  return name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
-}
-
 /// Each once, in quotes.
 std::vector<std::string> names_of(const std::vector<WrongResult>& wrong) {
   std::vector<std::string> names;
@@ -69,6 +63,12 @@ std::vector<std::string> names_of(const std::vector<WrongResult>& wrong) {
 }
 
 }  // namespace
+
+bool is_gradient(const WrongResult& wrong) {
+  const std::string& name = wrong.name;
+  const std::string ending = ".grad";
+  return name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
+}
 
 std::vector<int> Clues::ranks() const {
   std::vector<int> all;

@@ -20,6 +20,9 @@ struct WrongResult {
   double error = 0;     ///< the largest difference; infinite where shapes differ, or where only one of the two is NaN
 };
 
+/// Whether it comes from autograd.
+bool is_gradient(const WrongResult& wrong);
+
 /// All results that are wrong, or those of one name; by rank, then by name.
 class Clues {
  public:
@@ -98,6 +101,7 @@ Explanation nothing_received(const CaseEvidence& evidence);
 
 // Form: shape and dtype.
 Explanation gradient_missing(const Clues& clues);
+Explanation result_undefined(const Clues& clues);
 Explanation wrong_dtype(const Clues& clues);
 Explanation joined_along_another_dim(const Clues& clues);
 Explanation transposed(const Clues& clues);

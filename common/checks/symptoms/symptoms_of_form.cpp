@@ -66,11 +66,18 @@ bool numbers_are_right(const CaseEvidence& evidence) {
 }  // namespace
 
 Explanation gradient_missing(const Clues& clues) {
-  if (!holds_for_all(clues, [](const WrongResult& each) { return !each.actual.defined(); })) return std::nullopt;
+  if (!holds_for_all(clues, [](const WrongResult& each) { return !each.actual.defined() && is_gradient(each); }))
+    return std::nullopt;
   return fmt::format(
       "{} never arrived: autograd found no path back to it. A detach(), a new tensor in its place, a function without "
       "a backward, or a tensor that does not require a gradient cuts the path",
       clues.subject());
+}
+
+Explanation result_undefined(const Clues& clues) {
+  if (!holds_for_all(clues, [](const WrongResult& each) { return !each.actual.defined(); })) return std::nullopt;
+  return fmt::format("{} undefined: a tensor was returned that nothing was assigned to, or was moved from",
+                     clues.subject_is());
 }
 
 Explanation wrong_dtype(const Clues& clues) {

@@ -42,6 +42,7 @@ std::vector<WrongSolution> wrong_sums() {
       {"zeros", sum, all_changed(sum, [](Communicator&, const at::Tensor& t) { return at::zeros_like(t); })},
       {"not_a_number", sum, all_changed(sum, [](Communicator&, const at::Tensor& t) { return t * std::nan(""); })},
       {"rounding_only", sum, all_changed(sum, [](Communicator&, const at::Tensor& t) { return t * (1 + 1e-7); })},
+      {"result_undefined", sum, all_changed(sum, [](Communicator&, const at::Tensor&) { return at::Tensor(); })},
       {"wrong_dtype", sum, all_changed(sum, [](Communicator&, const at::Tensor& t) { return t.to(at::kFloat); })},
       {"own_part_only", sum, [](Communicator&, const CaseInputs& inputs) { return in_place(x_of(inputs)); }},
       {"argument_unchanged", sum,
