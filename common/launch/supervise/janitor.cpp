@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -28,18 +29,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Kills every process whose working directory is in the folder. Whether there was one.
-bool kill_those_in(const std::string& folder) {
+/// Whether the process works in the folder, or was started with it as TMPDIR and has moved elsewhere, or was about to: a
+/// sandbox whose outer process is killed while it is set up waits for that one without end.
+bool belongs_to(const std::string& folder, pid_t process) {
+  std::error_code gone;
+  const std::string place = fs::read_symlink(fmt::format("/proc/{}/cwd", process), gone).string();
+  if (!gone && (place + "/").rfind(folder + "/", 0) == 0) return true;
+  std::ifstream file(fmt::format("/proc/{}/environ", process));
+  for (std::string variable; std::getline(file, variable, '\0');)
+    if ((variable + "/").rfind("TMPDIR=" + folder + "/", 0) == 0) return true;
+  return false;
+}
+
+/// Kills every process that belongs to the folder. Whether there was one.
+bool kill_those_of(const std::string& folder) {
   const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), ::closedir);
   if (!proc) return false;
   bool found = false;
   while (const dirent* entry = ::readdir(proc.get())) {
     const auto pid = option::integer<pid_t>(entry->d_name);
     if (!pid) continue;
-    std::error_code gone;
-    const std::string place = fs::read_symlink(fmt::format("/proc/{}/cwd", *pid), gone).string();
-    if (gone || (place + "/").rfind(folder + "/", 0) != 0) continue;
-    found = ::kill(*pid, SIGKILL) == 0 || found;
+    if (belongs_to(folder, *pid)) found = ::kill(*pid, SIGKILL) == 0 || found;
   }
   return found;
 }
@@ -64,7 +74,7 @@ void wait_for_end(int process, int pipe) {
   for (int turn = 0; turn < 50; ++turn) {
     fs::remove_all(folder, ignored);
     const bool is_gone = !fs::exists(folder, ignored);
-    if (!kill_those_in(folder) && is_gone) break;
+    if (!kill_those_of(folder) && is_gone) break;
     ::usleep(20'000);
   }
   ::_exit(0);

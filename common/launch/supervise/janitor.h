@@ -9,7 +9,7 @@ namespace lab::launch {
 
 /// Cleans up after this process, however it ends. While it lives, TMPDIR is a folder of this process's own, so that
 /// every RunDirectory is in it; a second process waits for this one's end, and then removes the folder and kills what
-/// still works in it.
+/// still works in it or was started from here.
 /// Call      before other threads are started
 class Janitor {
  public:

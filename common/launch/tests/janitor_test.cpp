@@ -4,10 +4,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <filesystem>
+#include <array>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "common/base/captured_output.h"
 #include "common/base/subprocess.h"
@@ -35,9 +37,29 @@ bool is_at_work(pid_t pid) {
   return file >> id >> name >> state && state != "Z" && state != "X";
 }
 
-/// A process with a janitor, a folder and a process of its own that is about to work there; returns the latter once all
-/// are there.
-pid_t start_worker(const std::string& parent, pid_t& worker) {
+/// A process that stays when the one that started it ends, and works in its folder or, as another program, elsewhere.
+pid_t leave_behind(const std::string& folder, bool works_there) {
+  if (!works_there) {
+    auto [read_end, write_end] = make_pipe();
+    ProcessOptions options;
+    options.stdout_fd = write_end.get();
+    exec_process({"sh", "-c", "cd / && exec sleep 1000 <&- >&- 2>&- & echo $!"}, {}, options);
+    write_end.reset();
+    std::array<char, 20> text{};
+    return ::read(read_end.get(), text.data(), text.size() - 1) > 0 ? std::atoi(text.data()) : -1;
+  }
+  const pid_t left_behind = ::fork();
+  if (left_behind == 0) {
+    for (const int fd : {0, 1, 2}) ::close(fd);  // if it stays, nobody waits for its output
+    ::setsid();
+    if (::chdir(folder.c_str()) == 0) ::pause();
+    ::_exit(0);
+  }
+  return left_behind;
+}
+
+/// A process with a janitor, a folder and a process of its own; returns the latter once all are there.
+pid_t start_worker(const std::string& parent, bool works_there, pid_t& worker) {
   auto [read_end, write_end] = make_pipe();
   worker = ::fork();
   REQUIRE(worker >= 0);
@@ -47,13 +69,7 @@ pid_t start_worker(const std::string& parent, pid_t& worker) {
     const Janitor janitor;
     const RunDirectory folder;
     std::ofstream(folder.path() + "/object.o") << "unfinished";
-    const pid_t left_behind = ::fork();
-    if (left_behind == 0) {
-      for (const int fd : {0, 1, 2}) ::close(fd);  // if it stays, nobody waits for its output
-      ::setsid();
-      if (::chdir(folder.path().c_str()) == 0) ::pause();
-      ::_exit(0);
-    }
+    const pid_t left_behind = leave_behind(folder.path(), works_there);
     write_fully(write_end.get(), std::string(reinterpret_cast<const char*>(&left_behind), sizeof left_behind));
     for (;;) ::pause();
   }
@@ -65,11 +81,13 @@ pid_t start_worker(const std::string& parent, pid_t& worker) {
 
 }  // namespace
 
-TEST_CASE("however a process ends, its folders and what works in them are gone soon after") {
-  for (const int signal : {SIGKILL, SIGTERM}) {
+TEST_CASE("however a process ends, its folders and what works in them or was started by it are gone soon after") {
+  for (const auto& [signal, works_there] : {std::pair(SIGKILL, true), {SIGKILL, false}, {SIGTERM, true}}) {
+    CAPTURE(works_there);
     const lab::testing::TemporaryFolder parent;
     pid_t worker = -1;
-    const pid_t left_behind = start_worker(parent.file(""), worker);
+    const pid_t left_behind = start_worker(parent.file(""), works_there, worker);
+    REQUIRE(left_behind > 0);
     CHECK(parent.num_files() == 1);
     CHECK(::kill(worker, signal) == 0);
     CHECK(::waitpid(worker, nullptr, 0) == worker);
