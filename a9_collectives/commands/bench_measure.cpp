@@ -297,6 +297,7 @@ std::vector<BenchRow> measure(const Collective& collective, const BenchRun& run,
     const std::optional<BenchRow> row = row_of(contender, collective, bytes, comm, gloo.batch, input_elements);
     if (row) rows.push_back(*row);
   }
+  twins.end_lost();
   for (const Contender& contender : contenders) {
     if (contender.ratio != nullptr) set_ratios(rows, contender.name, contender.ratio);
   }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <signal.h>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,12 +22,14 @@ class PeerTwins {
     for (const Peer& peer : peers) {
       const std::vector<ProcessSpec> all = peer.programs(size, folder);
       const auto own = static_cast<std::size_t>(rank);
-      if (own < all.size()) programs_.push_back(std::make_unique<Subprocess>(all[own]));
+      programs_.push_back(own < all.size() ? std::make_unique<Subprocess>(all[own]) : nullptr);
     }
   }
   ~PeerTwins() {
     twins_.clear();  // which ends them
-    for (const auto& program : programs_) program->wait_for(10);
+    for (const auto& program : programs_) {
+      if (program) program->wait_for(10);
+    }
   }
   PeerTwins(const PeerTwins&) = delete;
   PeerTwins& operator=(const PeerTwins&) = delete;
@@ -36,9 +40,19 @@ class PeerTwins {
   };
   std::vector<PeerTwin>& all() { return twins_; }
 
+  /// Ends this rank's programs of the peers that are lost: their ranks may wait for each other, at full speed.
+  void end_lost() {
+    for (std::size_t i = 0; i < programs_.size(); ++i) {
+      if (!programs_[i] || !twins_[i].twin.is_lost()) continue;
+      ::kill(programs_[i]->pid(), SIGTERM);  // mpirun then ends its ranks
+      programs_[i]->wait_for(5);
+      programs_[i].reset();
+    }
+  }
+
  private:
   std::vector<PeerTwin> twins_;
-  std::vector<std::unique_ptr<Subprocess>> programs_;
+  std::vector<std::unique_ptr<Subprocess>> programs_;  ///< by peer; null: another rank's
 };
 
 }  // namespace lab::a9

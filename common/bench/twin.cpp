@@ -1,8 +1,11 @@
 #include "common/bench/twin.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "common/base/errors.h"
@@ -45,43 +48,61 @@ std::optional<std::string> read_line(int fd, std::string& received, Time deadlin
 
 }  // namespace
 
-Twin::Twin(const std::string& folder, const std::string& name, int rank) {
+Twin::Twin(const std::string& folder, const std::string& name, int rank)
+    : loss_(fmt::format("{}/{}.lost", folder, name)) {
   comm::RendezvousPlace place = meeting_place(folder, name, rank);
   listeners_ = comm::listen_at(place, in_seconds(10));
 }
 
+/// Waits until there is something to read; false at the deadline, and as soon as another twin of the peer is lost.
+bool Twin::awaits(int fd) const {
+  constexpr double kLookSeconds = 0.1;
+  for (;;) {
+    if (comm::wait_for(fd, POLLIN, std::min(deadline_, in_seconds(kLookSeconds)))) return true;
+    if (std::chrono::steady_clock::now() >= deadline_ || ::access(loss_.c_str(), F_OK) == 0) return false;
+  }
+}
+
 std::optional<std::string> Twin::line() {
-  return read_line(connection_.get(), received_, deadline_);
+  return awaits(connection_.get()) ? read_line(connection_.get(), received_, deadline_) : std::nullopt;
+}
+
+void Twin::lose() {
+  is_lost_ = true;
+  const UniqueFd note(::open(loss_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 }
 
 bool Twin::has_come(double max_seconds) {
   if (connection_.get() >= 0) return true;
   deadline_ = in_seconds(max_seconds);
-  if (!comm::wait_for(listeners_.front().get(), POLLIN, deadline_)) return false;
+  if (!awaits(listeners_.front().get())) return false;
   connection_ = UniqueFd(::accept4(listeners_.front().get(), nullptr, nullptr, SOCK_CLOEXEC));
   return connection_.get() >= 0;
 }
 
 void Twin::ask(const TwinBlock& block, double max_seconds) {
-  if (is_lost_) return;
-  is_lost_ = true;
-  if (!has_come(max_seconds)) return;
+  if (!is_lost_ && !is_asked(block, max_seconds)) lose();
+}
+
+bool Twin::is_asked(const TwinBlock& block, double max_seconds) {
+  if (!has_come(max_seconds)) return false;
   deadline_ = in_seconds(max_seconds);
   if (library_.empty()) {
     const std::optional<std::string> name = line();
-    if (!name) return;
+    if (!name) return false;
     library_ = *name;
   }
   const std::string request = fmt::format("{} {} {}\n", block.collective, block.bytes, block.calls);
-  is_lost_ = comm::send_all(connection_.get(), request, deadline_) != 0;
+  return comm::send_all(connection_.get(), request, deadline_) == 0;
 }
 
 std::optional<TwinAnswer> Twin::answer() {
   if (is_lost_) return std::nullopt;
   TwinAnswer answer;
   std::istringstream text(line().value_or(""));
-  is_lost_ = !(text >> answer.seconds >> answer.wrong >> answer.switches);
-  return is_lost_ ? std::nullopt : std::optional(answer);
+  if (text >> answer.seconds >> answer.wrong >> answer.switches) return answer;
+  lose();
+  return std::nullopt;
 }
 
 void serve_as_twin(const std::string& folder, const std::string& name, int rank, const std::string& library,

@@ -35,19 +35,23 @@ class Twin {
   /// Waits until it is there; false after the given time.
   bool has_come(double max_seconds);
 
-  /// The twin is awaited for so long, and every answer. One that is late, or gone, is lost: it is not asked again.
+  /// The twin is awaited for so long, and every answer. One that is late, or gone, is lost, and with it all of its peer's
+  /// that listen in this folder, whose ranks would wait for it: they are not asked again.
   void ask(const TwinBlock& block, double max_seconds);
   /// What it says to that; nothing once it is lost.
   std::optional<TwinAnswer> answer();
 
   bool is_lost() const { return is_lost_; }
-  void lose() { is_lost_ = true; }
+  void lose();
   /// The peer's name for itself, such as "Open MPI v4.1.4", once it has answered.
   const std::string& library() const { return library_; }
 
  private:
+  bool is_asked(const TwinBlock& block, double max_seconds);
+  bool awaits(int fd) const;
   std::optional<std::string> line();
 
+  std::string loss_;  ///< the file that tells the others of a lost twin
   std::vector<UniqueFd> listeners_;
   UniqueFd connection_;
   std::string received_, library_;

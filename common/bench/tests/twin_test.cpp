@@ -1,6 +1,9 @@
 #include "common/bench/twin.h"
 
+#include <functional>
+#include <future>
 #include <thread>
+#include <utility>
 
 #include "common/base/errors.h"
 #include "common/launch/supervise/run_directory.h"
@@ -62,6 +65,34 @@ TEST_CASE("a twin that does not come, or is gone, is lost and not asked again") 
   fails.ask({"broadcast", 4, 1}, kLong);
   CHECK_FALSE(fails.answer());
   CHECK(num_blocks == 2);
+}
+
+TEST_CASE("with one twin, all of its peer are lost at once: its ranks would wait for the one that is gone") {
+  const launch::RunDirectory directory;
+  Twin waits(directory.path(), "peer", 0), gone(directory.path(), "peer", 1), other(directory.path(), "other", 0);
+  const auto until_asked = [&](const char* name, int rank, const std::function<TwinAnswer(const TwinBlock&)>& run) {
+    return std::thread([&directory, name, rank, run] {
+      try {
+        serve_as_twin(directory.path(), name, rank, "a peer", run);
+      } catch (const UsageError&) {
+      }
+    });
+  };
+  std::promise<void> end;
+  std::thread stuck = until_asked("peer", 0, [&](const TwinBlock&) {
+    end.get_future().wait();
+    return TwinAnswer();
+  });
+  std::thread killed = until_asked("peer", 1, [](const TwinBlock&) -> TwinAnswer { throw UsageError("killed"); });
+  std::thread well = until_asked("other", 0, [](const TwinBlock&) { return TwinAnswer(); });
+  constexpr double kFarTooLong = 1e6;
+  for (Twin* twin : {&waits, &gone, &other}) twin->ask({"broadcast", 4, 1}, kFarTooLong);
+  CHECK_FALSE(gone.answer());
+  CHECK_FALSE(waits.answer());  // and does not wait for long
+  CHECK(other.answer());
+  end.set_value();
+  { const Twin closed = std::move(waits), also = std::move(other); }  // which ends them
+  for (std::thread* thread : {&stuck, &killed, &well}) thread->join();
 }
 
 TEST_CASE("a twin without a rank fails") {
