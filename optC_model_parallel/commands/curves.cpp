@@ -163,7 +163,9 @@ std::vector<std::string> write_curves(const std::vector<NamedRecord>& runs, cons
   write_file_atomically(written.emplace_back(start + "steps.csv"), table_of("step", of_steps));
   write_file_atomically(written.emplace_back(start + "epochs.csv"), table_of("epoch", of_epochs));
   if (!plot::gnuplot_found()) {
-    fmt::print(stderr, "no pictures of the curves in {}: gnuplot is not installed (package gnuplot-nox)\n", folder);
+    fmt::print(stderr,
+               "optC_model_parallel: no pictures of the curves in {}: gnuplot is not installed (package gnuplot-nox)\n",
+               folder);
     return written;
   }
   const auto draw = [&](const plot::Chart& chart, const char* what) {

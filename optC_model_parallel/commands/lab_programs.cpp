@@ -81,7 +81,7 @@ void draw(const Lab& lab, const cli::CommonOptions& common, const log::RunReport
     const std::string title = training.run.is_stale() ? training.run.name + " by formula" : "one process";
     for (const std::string& path : write_curves({{title, reference, true}, {training.run.name, parallel, false}},
                                                 common.out_dir, "optC_" + training.title))
-      fmt::print(stderr, "written: {}\n", path);
+      fmt::print(stderr, "optC_model_parallel: written: {}\n", path);
   }
 }
 

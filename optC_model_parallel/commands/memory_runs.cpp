@@ -86,8 +86,9 @@ TensorMap measure_batch(const MemoryRun& run, Communicator& comm) {
 /// Raises a failed rank's error. A rank that runs out of memory may report it, or, deep in a library, die by a signal.
 [[noreturn]] void raise_failure(const MemoryRun& run, const launch::RankFailure& failure) {
   const auto exit_code = static_cast<ExitCode>(failure.exit_code);
-  // LibTorch's own error counts as student code's if that requested the memory.
-  const bool of_memory = exit_code == ExitCode::kInternal || exit_code == ExitCode::kStudentCode;
+  // LibTorch's own error is about the machine, or counts as student code's if that requested the memory.
+  const bool of_memory = exit_code == ExitCode::kStudentCode ||
+                         (exit_code == ExitCode::kUsage && failure.message.find("memory") != std::string::npos);
   const bool own_message = !of_memory && failure.exit_code < 128;
   if (run.cap_bytes == 0 || own_message) raise(exit_code, failure.message);
   throw UsageError(fmt::format(

@@ -1,9 +1,11 @@
 #include "optC_model_parallel/commands/training_lines.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 #include "common/rank/measured_use.h"
 #include "common/tensor/compare.h"
@@ -183,13 +185,27 @@ void expect_training(log::LogExpectation& log, const CheckedTraining& training) 
   match_on("Predictions", 0, true);
 }
 
+/// "rank 3: ...; rank 5: ...": what each rank says, without those that say nothing.
+std::string damage_of_all(Collectives& comm, const std::string& own) {
+  constexpr std::size_t kMostBytes = 1000;
+  const at::Tensor bytes = at::zeros({static_cast<std::int64_t>(kMostBytes)}, at::kByte);
+  std::memcpy(bytes.data_ptr(), own.data(), std::min(own.size(), kMostBytes - 1));
+  const std::vector<at::Tensor> all = comm.all_gather(bytes);
+  std::vector<std::string> damage;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const std::string text = static_cast<const char*>(all[rank].contiguous().data_ptr());
+    if (!text.empty()) damage.push_back(fmt::format("rank {}: {}", rank, text));
+  }
+  return fmt::format("{}", fmt::join(damage, "; "));
+}
+
 }  // namespace
 
 Checkpoints::Agree step_of_all(Collectives& comm) {
-  return [&comm](const std::vector<std::int64_t>& steps) {
+  return [&comm](const Checkpoints::Found& found) {
     constexpr std::int64_t kMost = 2, kNone = -1;
     const at::Tensor own = at::full({kMost}, kNone, at::kLong);
-    std::vector<std::int64_t> newest(steps);
+    std::vector<std::int64_t> newest(found.steps);
     std::sort(newest.rbegin(), newest.rend());
     for (std::size_t i = 0; i < std::min<std::size_t>(kMost, newest.size()); ++i)
       own[static_cast<std::int64_t>(i)] = newest[i];
@@ -198,10 +214,8 @@ Checkpoints::Agree step_of_all(Collectives& comm) {
       return std::all_of(all.begin(), all.end(),
                          [&](const at::Tensor& of_rank) { return of_rank.eq(step).any().item<bool>(); });
     };
-    for (const std::int64_t step : newest) {
-      if (everybody_has(step)) return step;
-    }
-    return kNone;
+    const auto common = std::find_if(newest.begin(), newest.end(), everybody_has);
+    return Checkpoints::Agreed{common == newest.end() ? kNone : *common, damage_of_all(comm, found.damage)};
   };
 }
 

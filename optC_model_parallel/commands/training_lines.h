@@ -13,7 +13,7 @@
 namespace lab::optc {
 
 /// How the ranks of a training agree on the checkpoint to resume from: the newest that all of them have. Each has at
-/// most two.
+/// most two. Of what a rank has found damaged, the others learn the first 1,000 bytes.
 /// Call      the returned function is collective; `comm` must outlive it
 Checkpoints::Agree step_of_all(Collectives& comm);
 

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <filesystem>
@@ -115,8 +116,10 @@ TEST_CASE("every rank gets every reference, as one process trains it") {
 std::vector<std::int64_t> agreed(const std::vector<std::vector<std::int64_t>>& steps) {
   const launch::WorldOutcome outcome =
       launch::run_ranks(threads(static_cast<int>(steps.size())), [&](Communicator& comm) {
-        const std::int64_t step = step_of_all(comm.collectives())(steps[static_cast<std::size_t>(comm.rank())]);
-        return TensorMap{{"step", at::full({1}, step, at::kLong)}};
+        const Checkpoints::Found own{steps[static_cast<std::size_t>(comm.rank())], ""};
+        const Checkpoints::Agreed agreed = step_of_all(comm.collectives())(own);
+        if (!agreed.damage.empty()) throw std::runtime_error(agreed.damage);
+        return TensorMap{{"step", at::full({1}, agreed.step, at::kLong)}};
       });
   REQUIRE_FALSE(outcome.failure);
   std::vector<std::int64_t> answers;
@@ -159,6 +162,35 @@ TEST_CASE("where one rank's newest checkpoint is damaged, all go on from the one
     CHECK(rank.tensors.at("w").eq(20).all().item<bool>());
     // Rank 0 reports where the training resumes, rank 1 what is damaged.
     CHECK(rank.tensors.at("notes").item<std::int64_t>() == (rank.report.rank == 2 ? 0 : 1));
+  }
+}
+
+TEST_CASE("where one rank's only checkpoint is damaged, all ranks refuse alike, and none says that it starts over") {
+  const testing::TemporaryFolder folder;
+  const auto checkpoints = [&](Communicator& comm) {
+    CheckpointOptions options;
+    options.folder = folder.file("c");
+    options.every = 20;
+    options.resume = true;
+    return Checkpoints(options, comm.rank(), comm.size(), step_of_all(comm.collectives()));
+  };
+  const std::string file = folder.file("c/step00000020.rank2.safetensors");
+  const launch::WorldOutcome outcome = launch::run_ranks(threads(3), [&](Communicator& comm) {
+    checkpoints(comm).write({20, {{"w", at::full({3}, 1.0)}}, {}});
+    if (comm.rank() == 2) std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
+    comm.collectives().barrier();
+    Checkpoints after = checkpoints(comm);
+    const std::string message = message_of([&] { after.newest(); });
+    const std::string begin =
+        "--resume: no step is left that all ranks have intact: rank 2: checkpoint of step 20: '" + file;
+    return TensorMap{
+        {"refused", at::full({1}, message.rfind(begin, 0) == 0)},
+        {"starts over", at::full({1}, contains(fmt::format("{}", fmt::join(after.notes(), " ")), "starts"))}};
+  });
+  if (outcome.failure) FAIL(outcome.failure->message);
+  for (const launch::RankOutcome& rank : outcome.ranks) {
+    CHECK(rank.tensors.at("refused").item<bool>());
+    CHECK_FALSE(rank.tensors.at("starts over").item<bool>());
   }
 }
 

@@ -162,21 +162,23 @@ std::optional<Checkpoint> Checkpoints::newest() {
   epochs_.clear();
   if (!options_.resume) return std::nullopt;
   require_same_number_of_ranks();
-  std::vector<std::int64_t> intact;
+  Found own;
   for (const std::int64_t step : steps_of(rank_)) {
     try {
       load(step);
-      intact.push_back(step);
+      own.steps.push_back(step);
     } catch (const DamagedFile& damage) {
       notes_.push_back(fmt::format("checkpoint of step {}: {}", step, damage.what()));
     }
   }
-  const std::int64_t step = agree_ ? agree_(intact) : intact.empty() ? -1 : intact.back();
-  if (step < 0 && !notes_.empty())
+  own.damage = fmt::format("{}", fmt::join(notes_, "; "));
+  const Agreed agreed = agree_ ? agree_(own) : Agreed{own.steps.empty() ? -1 : own.steps.back(), own.damage};
+  const std::int64_t step = agreed.step;
+  if (step < 0 && !agreed.damage.empty())
     throw UsageError(
         fmt::format("--resume: no step is left that all ranks have intact: {}; hint: without --resume the training "
                     "starts over",
-                    fmt::join(notes_, "; ")));
+                    agreed.damage));
   note_beginning(step);
   epochs_.clear();
   if (step < 0) return std::nullopt;

@@ -35,17 +35,26 @@ struct CheckpointOptions {
 /// removed at the next write: that run is not resumed.
 class Checkpoints {
  public:
-  /// Returns the largest number that all ranks pass, on all of them; -1 if there is none. In one process simply the
-  /// largest.
-  using Agree = std::function<std::int64_t(const std::vector<std::int64_t>& steps)>;
+  /// What a rank has: the steps whose files are intact, and what is damaged, if something is.
+  struct Found {
+    std::vector<std::int64_t> steps;
+    std::string damage;
+  };
+  /// The same on all ranks: the largest step that all have, -1 if there is none; and all that is damaged, by rank.
+  struct Agreed {
+    std::int64_t step = -1;
+    std::string damage;
+  };
+  /// In one process there is nothing to agree on.
+  using Agree = std::function<Agreed(const Found& own)>;
 
   Checkpoints(CheckpointOptions options, int rank, int num_ranks, Agree agree = {});
 
   /// The newest checkpoint that all ranks have intact; none without `resume`, or if there is none.
   /// Call      collective, before the first write()
   /// Errors    UsageError: a file, or the first rank's newest, has a different fingerprint or number of ranks (both are
-  ///           named), or another format; a weight is not finite; this rank has damaged files, and no step is left
-  ///           that all ranks have intact
+  ///           named), or another format; a weight is not finite; on all ranks: one has damaged files, and no step is
+  ///           left that all ranks have intact
   std::optional<Checkpoint> newest();
 
   /// What newest() reports to the user: on rank 0 from which step the training resumes, or that it starts over; on each

@@ -54,15 +54,15 @@ TrainingRecord run_training(const TrainingOptions& options, const Dataset& data,
   const std::int64_t num_steps = options.num_epochs * place.steps_per_epoch;
   TrainingRecord record;
   std::optional<Checkpoint> checkpoint = checkpoints ? checkpoints->newest() : std::nullopt;
+  if (checkpoint && checkpoint->step > num_steps)
+    throw UsageError(
+        fmt::format("expected a checkpoint of at most {} steps ({} epochs), got one of {}; hint: more "
+                    "--epochs",
+                    num_steps, options.num_epochs, checkpoint->step));
   if (checkpoints && events.on_note) {
     for (const std::string& note : checkpoints->notes()) events.on_note(note);
   }
   if (checkpoint) {
-    if (checkpoint->step > num_steps)
-      throw UsageError(
-          fmt::format("expected a checkpoint of at most {} steps ({} epochs), got one of {}; hint: more "
-                      "--epochs",
-                      num_steps, options.num_epochs, checkpoint->step));
     strategy.load_state(checkpoint->state);
     record = std::move(checkpoint->record);
     place.step = checkpoint->step;

@@ -55,12 +55,12 @@ class Ranks {
  private:
   /// The largest step that all ranks have files for.
   Checkpoints::Agree agree() const {
-    return [this](const Steps& own) {
-      std::int64_t common = -1;
-      for (const std::int64_t step : own) {
+    return [this](const Checkpoints::Found& own) {
+      Checkpoints::Agreed common;
+      for (const std::int64_t step : own.steps) {
         bool everywhere = true;
         for (int rank = 0; rank < num_ranks_; ++rank) everywhere = everywhere && has(rank, step);
-        if (everywhere) common = step;
+        if (everywhere) common.step = step;
       }
       return common;
     };
