@@ -1,8 +1,10 @@
 #include "common/checks/check_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -44,6 +46,20 @@ std::string text_of_case(const CheckedCase& checked) {
   for (const std::string& line : checked.rank_lines) text += fmt::format("{}{}\n", kMessageIndent, line);
   if (checked.symptom) text += fmt::format("{}likely: {}\n", kMessageIndent, checked.symptom->message);
   return text;
+}
+
+/// What is the same for checks that only repeat each other: the likely cause, or else all that is said.
+std::string cause_of(const CheckedCase& checked) {
+  if (checked.symptom) return label_of(checked) + checked.symptom->message;
+  return fmt::format("{} {} {}", label_of(checked), message_of_case(checked), fmt::join(checked.rank_lines, "\n"));
+}
+
+/// The text of the first check, and the names of those that repeat it.
+std::string text_of_cause(const std::vector<std::string>& checks) {
+  if (checks.size() == 1) return checks.front();
+  return fmt::format("{}{}and {} the same: {}\n", checks.front(), kMessageIndent,
+                     checks.size() == 2 ? "1 more check says" : fmt::format("{} more checks say", checks.size() - 1),
+                     fmt::join(checks.begin() + 1, checks.end(), " "));
 }
 
 /// The text after the task's id.
@@ -105,9 +121,15 @@ std::string text_of_sharing(const std::vector<CheckedCase>& cases) {
 std::string check_text(const TaskCheck& check) {
   std::string text = fmt::format("{}: {}\n", check.task, headline(check));
   if (reached_todo(check)) return text;
+  std::vector<std::string> causes;
+  std::map<std::string, std::vector<std::string>> checks_of_cause;
   for (const CheckedCase& checked : check.cases) {
-    if (!checked.right() && !checked.skipped()) text += text_of_case(checked);
+    if (checked.right() || checked.skipped()) continue;
+    std::vector<std::string>& checks = checks_of_cause[cause_of(checked)];
+    if (checks.empty()) causes.push_back(cause_of(checked));
+    checks.push_back(checks.empty() ? text_of_case(checked) : checked.name);
   }
+  for (const std::string& cause : causes) text += text_of_cause(checks_of_cause.at(cause));
   return text + text_of_sharing(check.cases);
 }
 

@@ -116,6 +116,24 @@ TEST_CASE("what is wrong, costly or skipped is told apart, with the likely cause
   CHECK(all_skipped.exit_code() == 0);
 }
 
+TEST_CASE("checks that repeat one cause are told once, and named") {
+  const auto wrong = [](const std::string& name, const std::string& message, const std::string& likely) {
+    CheckedCase checked = verdict_with(name, State::kWrong, State::kRight, message);
+    if (!likely.empty()) checked.symptom = Symptom{"zeros", likely};
+    return checked;
+  };
+  CHECK(check_text(check_of({wrong("A", "expected 1, got 0", "nothing was written"), wrong("B", "too large", ""),
+                             wrong("C", "expected 5, got 0", "nothing was written"), wrong("D", "too large", ""),
+                             wrong("E", "expected 7, got 0", "nothing was written"), wrong("F", "too small", "")})) ==
+        "a0.task: 0 of 6 checks right on 2 ranks\n"
+        "  wrong    A: rank 0, expected 1, got 0\n"
+        "           likely: nothing was written\n"
+        "           and 2 more checks say the same: C E\n"
+        "  wrong    B: rank 0, too large\n"
+        "           and 1 more check says the same: D\n"
+        "  wrong    F: rank 0, too small\n");
+}
+
 TEST_CASE("a TODO names the task that was asked for and the TODO that was reached") {
   CheckedCase todo = verdict_with("Todo", State::kNoRecord, State::kNotImplemented);
   todo.ranks[1].missing_task = "a0.helper";
