@@ -2,7 +2,8 @@
 
 #include <exception>
 #include <string>
-#include <string_view>
+
+#include "common/base/student_frame.h"
 
 namespace lab {
 
@@ -13,12 +14,11 @@ struct ThrowSite {
 };
 
 /// The site of an exception that this thread threw and is handling; if the pointer is null (a thrown integer, say), of
-/// the thread's latest throw. The first call in a process reads line tables, which takes 0.2 s.
+/// the thread's latest throw. The first call in a process reads line tables.
 /// Unknown where libbacktrace (it comes with g++) is missing or the C++ library is static; never an error.
 ThrowSite throw_site(const std::exception* failure);
 
-/// "student/ring.cpp" for a path with a folder named student; empty: it has none. Folders above source_root do not
-/// count: a home folder may have that name.
-std::string_view student_file(std::string_view path, std::string_view source_root);
+/// The call stack of this thread's latest throw; empty: it has thrown nothing, or that is unknown.
+const CallStack& latest_throw_stack();
 
 }  // namespace lab

@@ -13,6 +13,7 @@
 #include "common/base/failure.h"
 #include "common/checks/case.h"
 #include "common/comm/trace/timeline_json.h"
+#include "common/launch/debug_rank.h"
 #include "common/launch/supervise/cores.h"
 #include "common/rank/perform_and_keep.h"
 #include "common/tensor/compute_threads.h"
@@ -171,6 +172,12 @@ std::vector<CheckedCase> check_apart(const std::vector<Case>& cases, std::uint64
       static_cast<CaseVerdict&>(checked[i]) = world->judged(cases[i], seed);
       if (to_blame) {
         checked[i].failure = world->failure;
+        if (world->failure && world->failure->crashed_rank >= 0) {
+          const int num_ranks = static_cast<int>(world->by_rank.size());
+          checked[i].failure->message +=
+              "; hint: " + launch::debugger_command(cases[i].task.substr(0, cases[i].task.find('.')), cases[i].name,
+                                                    num_ranks, world->failure->crashed_rank);
+        }
         checked[i].rank_lines = world->rank_lines;
       }
       if (!checked[i].right() && !checked[i].skipped() && !checked[i].not_implemented())

@@ -13,6 +13,7 @@
 #include <set>
 
 #include "common/base/files.h"
+#include "common/base/lab_names.h"
 #include "common/base/text.h"
 #include "common/checks/case.h"
 #include "common/checks/check_command.h"
@@ -257,6 +258,13 @@ void explain_failure(const std::string& program, const launch::WorldOutcome& out
   if (!outcome.failure) return;
   say(fmt::format("{}: error: {}\n", program, outcome.failure->message));
   for (const std::string& line : outcome.rank_lines) say(fmt::format("{}: {}\n", program, line));
+  const launch::RankFailure& failure = *outcome.failure;
+  if (failure.crashed_rank < 0) return;
+  const std::size_t comma = failure.task.find(", ");  // "a4.single_step, SingleStep"
+  const std::string check = comma == std::string::npos ? "" : failure.task.substr(comma + 2);
+  say(fmt::format("{}: hint: {}\n", program,
+                  launch::debugger_command(short_name_of(program), check, static_cast<int>(outcome.ranks.size()),
+                                           failure.crashed_rank)));
 }
 
 void add_lab(cli::App& app, const LabProgram& program) {

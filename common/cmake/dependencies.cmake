@@ -44,7 +44,8 @@ endif()
 set(CMAKE_REQUIRED_LIBRARIES backtrace ${CMAKE_DL_LIBS})
 set(CMAKE_REQUIRED_INCLUDES "${backtrace_folder}" "${PROJECT_SOURCE_DIR}")
 set(CMAKE_REQUIRED_DEFINITIONS -DLAB_SEES_THROWS "-DLAB_SOURCE_ROOT=\"\"")
-check_cxx_source_runs("#include \"common/base/throw_site.cpp\"
+check_cxx_source_runs("#include \"common/base/student_frame.cpp\"
+  #include \"common/base/throw_site.cpp\"
   int main() {
     const std::exception_ptr made = std::make_exception_ptr(1);
     try {
@@ -56,7 +57,7 @@ check_cxx_source_runs("#include \"common/base/throw_site.cpp\"
     } catch (int) {
       lab::throw_site(nullptr);
     }
-    return latest_throw.num_frames == 0;
+    return latest_throw.stack.num_frames == 0;
   }" LAB_SEES_THROWS)
 unset(CMAKE_REQUIRED_LIBRARIES)
 unset(CMAKE_REQUIRED_INCLUDES)

@@ -32,6 +32,9 @@ if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
 endif()
 # Products and sums are rounded one by one on every machine: generated pictures are the same everywhere, to the byte.
 add_compile_options(-ffp-contract=off)
+# An index out of range is an error with its line (common/base/student_place.h). Everywhere, as templates of the C++
+# library are shared between units.
+add_compile_definitions(_GLIBCXX_ASSERTIONS)
 add_compile_options(-fPIC)  # -fsemantic-interposition needs it
 if(LAB_WERROR)
   add_compile_options(-Werror)

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "common/base/student_place.h"
 #include "common/comm/messages/collective_backend.h"
 #include "common/comm/transport.h"
 
@@ -43,6 +44,8 @@ struct ProcessWorldOptions {
 class ProcessWorld {
  public:
   virtual ~ProcessWorld() = default;
+  /// In the launcher's event file; null: there is none.
+  virtual StudentPlace* student_place() = 0;
   virtual std::shared_ptr<Transport> transport() = 0;
   virtual std::shared_ptr<CollectiveBackend> collectives() = 0;
 

@@ -27,4 +27,9 @@ void start_under_debugger(const std::vector<std::string>& arguments, int num_ran
   throw UsageError(fmt::format("--debug-rank: expected {} to exist; hint: ./lab build", labrun));
 }
 
+std::string debugger_command(const std::string& lab, const std::string& check, int num_ranks, int rank) {
+  return fmt::format("./lab run {}{}{} --nproc {} --debug-rank {}", lab, check.empty() ? "" : " run ", check, num_ranks,
+                     rank);
+}
+
 }  // namespace lab::launch

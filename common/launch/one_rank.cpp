@@ -8,6 +8,7 @@
 
 #include "common/base/errors.h"
 #include "common/base/failure.h"
+#include "common/base/student_place.h"
 #include "common/base/throw_site.h"
 #include "common/launch/supervise/cores.h"
 #include "common/tensor/memory_meter.h"
@@ -79,6 +80,7 @@ RankOutcome run_process_rank(comm::ProcessWorldOptions options, const WorldSpec&
   if (spec.ranks_per_host > 0) options.host = fmt::format("host {}", options.rank / spec.ranks_per_host);
   try {
     const std::unique_ptr<comm::ProcessWorld> world = comm::ProcessWorld::join(options);
+    const FollowedThread followed(world->student_place(), options.rank);
     run_one_rank(world->transport(), world->collectives(), spec, body, outcome);
   } catch (const std::exception& failure) {
     outcome.failure = failure_of(failure);

@@ -14,6 +14,7 @@
 
 #include "common/base/files.h"
 #include "common/base/random_token.h"
+#include "common/base/student_place.h"
 #include "common/base/subprocess.h"
 #include "common/comm/messages/message_collectives.h"
 #include "common/comm/relay/relay_world.h"
@@ -74,7 +75,8 @@ RankOutcome outcome_of(const MemoryFile& results, const RankExit& end) {
   RankOutcome lost;
   lost.report.rank = end.rank;
   // A body that ends the process by itself, e.g. with exit(0), has not returned.
-  lost.failure = RankFailure{end.exit_code == 0 ? static_cast<int>(ExitCode::kStudentCode) : end.exit_code, end.reason};
+  lost.failure = RankFailure{end.exit_code == 0 ? static_cast<int>(ExitCode::kStudentCode) : end.exit_code, end.reason,
+                             end.crashed ? end.rank : -1, end.task};
   lost.report.error = end.reason;
   return lost;
 }
@@ -166,17 +168,23 @@ class Returns {
 constexpr double kMinStallSeconds = 5;
 
 /// A thread cannot be stopped from outside, so the process exits.
-[[noreturn]] void end_process(const std::vector<RankOutcome>& ranks, const std::vector<int>& missing) {
+[[noreturn]] void end_process(const std::vector<RankOutcome>& ranks, const std::vector<int>& missing,
+                              std::vector<StudentPlace>& places) {
   std::string reason;
   for (std::size_t rank = 0; rank < ranks.size() && reason.empty(); ++rank) {
     if (std::find(missing.begin(), missing.end(), static_cast<int>(rank)) != missing.end()) continue;
     if (ranks[rank].failure) reason = fmt::format("rank {}: {}", rank, ranks[rank].failure->message);
   }
+  std::vector<std::string> late;
+  for (const int rank : missing) {
+    const std::string where = places[static_cast<std::size_t>(rank)].where();
+    late.push_back(fmt::format("{}{}", rank, where.empty() ? "" : " (at " + where + ")"));
+  }
   std::cout.flush();
   std::fflush(nullptr);
   write_fully(2, fmt::format("error: {}; {} {} did not return afterwards, and ranks that are threads cannot be stopped "
                              "individually: the program exits\n",
-                             reason, missing.size() == 1 ? "rank" : "ranks", fmt::join(missing, ", ")));
+                             reason, missing.size() == 1 ? "rank" : "ranks", fmt::join(late, ", ")));
   ::_exit(static_cast<int>(ExitCode::kCommunication));
 }
 
@@ -185,9 +193,11 @@ WorldOutcome run_threads(const WorldSpec& spec, const RankBody& body) {
   outcome.ranks.resize(static_cast<std::size_t>(spec.num_ranks));
   Returns returns(spec.num_ranks);
   comm::ThreadWorld world(spec.num_ranks, spec.timeout_seconds);
+  std::vector<StudentPlace> places(outcome.ranks.size());
   std::vector<std::thread> threads;
   for (int rank = 0; rank < spec.num_ranks; ++rank) {
     threads.emplace_back([&, rank] {
+      const FollowedThread followed(&places[static_cast<std::size_t>(rank)], rank);
       const std::shared_ptr<comm::Transport> transport = world.transport(rank);
       run_one_rank(transport, std::make_shared<comm::MessageCollectives>(*transport), spec, body,
                    outcome.ranks[static_cast<std::size_t>(rank)]);
@@ -196,7 +206,7 @@ WorldOutcome run_threads(const WorldSpec& spec, const RankBody& body) {
     });
   }
   const std::vector<int> missing = returns.await_all(stall_seconds(spec.timeout_seconds, kMinStallSeconds));
-  if (!missing.empty()) end_process(outcome.ranks, missing);
+  if (!missing.empty()) end_process(outcome.ranks, missing, places);
   for (std::thread& thread : threads) thread.join();
   return outcome;
 }
@@ -216,6 +226,7 @@ WorldOutcome run_relayed_ranks(const WorldSpec& spec, const RankBody& body) {
     for (int rank = 0; rank < spec.num_ranks; ++rank) {
       const auto run = [&] {
         use_threads(threads_per_rank(spec.num_ranks));
+        const FollowedThread followed(nullptr, rank);
         const comm::RelayEnd end = world.join(rank);
         RankOutcome outcome;
         run_one_rank(end.transport, end.collectives, spec, body, outcome);

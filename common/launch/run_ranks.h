@@ -39,6 +39,8 @@ struct WorldSpec {
 struct RankFailure {
   int exit_code = 0;  ///< of ExitCode, or 128 + signal
   std::string message;
+  int crashed_rank = -1;  ///< whose process its own code ended, by a signal or by an index out of range; -1: none
+  std::string task = {};  ///< what that rank worked on: "a9.allreduce, AllReduceLarge"; may be empty
 };
 
 /// What a rank returns.

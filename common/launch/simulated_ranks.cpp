@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/student_place.h"
 #include "common/base/subprocess.h"
 #include "common/base/take_turns.h"
 #include "common/comm/messages/message_collectives.h"
@@ -26,6 +27,7 @@ void refuse_meta_tensors(RankOutcome& outcome) {
 /// The simulation process's code from fork to _exit.
 int simulate(const WorldSpec& spec, const RankBody& body, const MemoryFile& results) {
   take_turns();
+  const FollowedThread followed(nullptr, -1);
   std::vector<RankOutcome> outcomes(static_cast<std::size_t>(spec.num_ranks));
   comm::SimWorld world(spec.network, spec.num_ranks, spec.timeout_seconds);
   world.run([&](int rank) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "common/base/student_place.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/launch/one_rank.h"
 #include "common/rank/parcel.h"
@@ -47,6 +48,7 @@ int run_rank(const comm::RelayEnd& end, CallTable (*calls)()) {
 
 void rank_program(CallTable (*calls)()) {
   const RankSeat& seat = rank_seat();
+  const FollowedThread followed(nullptr, seat.rank);
   const int exit_code = run_rank(comm::RelayWorld::join_by(seat.relay, seat.rank, seat.size, seat.shaken), calls);
   std::fflush(nullptr);
   // Exit handlers and destructors may be student code.

@@ -36,6 +36,18 @@ std::string printed_by(const SandboxResult& result) {
   return first;
 }
 
+/// " at student/ring.cpp:41: a null pointer is followed", as the rank's handler wrote on stderr (FollowedThread); empty:
+/// nothing. Student code can write the same, in which case it misleads its own author.
+std::string crash_line_of(const SandboxResult& result, int rank) {
+  const std::string start = fmt::format("error: rank {}", rank);
+  for (const std::string_view line : split(result.err, '\n')) {
+    const std::string_view rest = line.substr(std::min(line.size(), start.size()));
+    if (line.substr(0, start.size()) == start && (rest.substr(0, 4) == " at " || rest.substr(0, 2) == ": "))
+      return std::string(rest.substr(0, 600));
+  }
+  return "";
+}
+
 /// Why the world ended early, by what the relay and the sandbox saw; none: it did not.
 std::optional<launch::RankFailure> failure_of(const comm::RelayWorld& relay,
                                               const std::vector<SandboxResult>& results) {
@@ -51,14 +63,22 @@ std::optional<launch::RankFailure> failure_of(const comm::RelayWorld& relay,
     });
     if (cause != results.end()) rank = static_cast<int>(cause - results.begin());
   }
+  // All wait for the one that computes.
+  if (results[static_cast<std::size_t>(rank)].end == End::kStalled) {
+    for (int other = 0; other < static_cast<int>(results.size()); ++other) {
+      if (!crash_line_of(results[static_cast<std::size_t>(other)], other).empty()) rank = other;
+    }
+  }
   const SandboxResult& result = results[static_cast<std::size_t>(rank)];
   // It ended by itself, for a reason that it had told the relay.
   if (result.end == End::kExited && result.exit_code == static_cast<int>(seen->exit_code))
     return launch::RankFailure{result.exit_code, fmt::format("rank {}: {}", rank, seen->message)};
-  const std::string printed = printed_by(result);
+  const std::string printed = printed_by(result), line = crash_line_of(result, rank);
+  const std::string what = fmt::format("rank {} {}", rank, result.ending());
+  if (!line.empty())
+    return launch::RankFailure{result.exit_code, what + line, result.end == End::kStalled ? -1 : rank, ""};
   return launch::RankFailure{result.exit_code,
-                             fmt::format("rank {} {}{}", rank, result.ending(),
-                                         printed.empty() ? "" : fmt::format("; it printed: {}", printed))};
+                             what + (printed.empty() ? "" : fmt::format("; it printed: {}", printed))};
 }
 
 /// The ranks that had come as far as they could when the world was found stuck: what the others had done by then depends

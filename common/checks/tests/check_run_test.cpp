@@ -1,6 +1,7 @@
 // A separate program: it forks ranks, so nothing before it may have used threads or run backward().
 #include "common/checks/check_run.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -12,8 +13,10 @@
 #include <new>
 #include <nlohmann/json.hpp>
 
+#include "common/base/student_frame.h"
 #include "common/checks/tests/small_lab.h"
 #include "common/testing/message_of.h"
+#include "common/testing/student/crashing.h"
 #include "common/testing/test.h"
 
 namespace lab::testing {
@@ -129,6 +132,47 @@ TEST_CASE("each task gets its own end, whatever the others do to their worlds") 
   CHECK(contains(checks[4].cases[0].failure->message, "rank 1"));  // it has left, so rank 0 waits in vain
   CHECK(contains(checks[5].cases[0].failure->message, "SIGKILL"));
   CHECK(checks[6].cases[0].symptom->id == "stray_message");
+}
+
+TEST_CASE("a crash, an index out of range and a loop without end have the student's line, and what to type next") {
+  const auto on_rank_one = [](const std::function<void()>& body) {
+    return [body](Communicator& comm, const CaseInputs& inputs) {
+      if (comm.rank() == 1) body();
+      return sum_task().right(comm, inputs);
+    };
+  };
+  Table table;
+  table.add("a0.crashes", on_rank_one([] { follow(nullptr); }));
+  table.add("a0.divides", on_rank_one([] { divide(1, 0); }));
+  table.add("a0.indexes", on_rank_one([] { element_of({1, 2}, 2); }));
+  table.add("a0.loops", on_rank_one([] { loop_while(true); }));
+  launch::WorldSpec world;
+  world.kind = launch::WorldKind::kProcesses;
+  world.num_ranks = 2;
+  world.timeout_seconds = 0.5;
+  const std::vector<TaskCheck> checks = run_checks(table.cases, table.calls, world, 42);
+  CallStack stack;
+  stack.capture();
+  if (!student_frame(stack).known) return;  // built without libbacktrace
+  const auto message_of = [&](int line, const std::string& status, const std::string& name, const std::string& cause) {
+    return fmt::format(
+        "rank 1: {} in a0.{}, {} at student/crashing.cpp:{}: {}; hint: ./lab run a0 run {} --nproc 2 --debug-rank 1",
+        status, name, name, line, cause, name);
+  };
+  const auto failure = [&](std::size_t task) { return checks[task].cases[0].failure.value_or(launch::RankFailure{}); };
+  CHECK(failure(0).exit_code == 139);
+  CHECK(failure(0).message ==
+        message_of(kFollowLine, "killed by signal 11 (SIGSEGV)", "crashes", "a null pointer is followed"));
+  CHECK(failure(1).exit_code == 136);
+  CHECK(failure(1).message ==
+        message_of(kDivideLine, "killed by signal 8 (SIGFPE)", "divides", "an integer is divided by zero"));
+  CHECK(failure(2).exit_code == 7);
+  CHECK(failure(2).message == message_of(kElementLine, "exited with code 7", "indexes",
+                                         "an index is out of range: expected __n < this->size()"));
+  CHECK(failure(3).exit_code == 5);
+  CHECK(contains(failure(3).message, "late: rank 1 computes in a0.loops, loops at student/crashing.cpp:"));
+  REQUIRE(checks[3].cases[0].rank_lines.size() == 2);
+  CHECK(contains(checks[3].cases[0].rank_lines[1], "rank 1 computes in a0.loops, loops at student/crashing.cpp:"));
 }
 
 TEST_CASE("a wrong check that communicates has its own part of the run as a timeline, a stuck one its waits in vain") {

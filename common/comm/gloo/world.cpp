@@ -82,6 +82,7 @@ class JoinedWorld final : public ProcessWorld {
     }
   }
 
+  StudentPlace* student_place() override { return parts_.events ? &parts_.events->place() : nullptr; }
   std::shared_ptr<Transport> transport() override { return parts_.transport; }
   std::shared_ptr<CollectiveBackend> collectives() override { return parts_.collectives; }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/errors.h"
+#include "common/base/student_place.h"
 #include "common/comm/group.h"
 #include "common/comm/relay/frame.h"
 #include "common/comm/relay/relay_world.h"
@@ -197,11 +198,16 @@ class RelayTransport final : public Transport {
         return std::move(*answer);
       }
       char bytes[64 << 10];
-      const ssize_t got = ::recv(socket_.get(), bytes, sizeof bytes, 0);
+      const ssize_t got = receive(bytes, sizeof bytes);
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) throw_gone();
       reader_.add(bytes, static_cast<std::size_t>(got));
     }
+  }
+
+  ssize_t receive(char* bytes, std::size_t most) {
+    const WaitingThread waiting;
+    return ::recv(socket_.get(), bytes, most, 0);
   }
 
   [[noreturn]] static void throw_gone() { throw CommError("the relay has ended"); }

@@ -63,7 +63,10 @@ class MappedEventFile final : public EventFile {
     return header().of_one_machine.load() == 1 ? Writers::kThisMachine : Writers::kAllRanks;
   }
 
-  std::unique_ptr<RankEvents> rank(int rank) override { return make_rank_events(memory_, pages(rank)); }
+  std::unique_ptr<RankEvents> rank(int rank) override {
+    pages(rank).place.outlives.store(1);
+    return make_rank_events(memory_, pages(rank));
+  }
 
   RankState read(int rank, std::uint64_t* num_changes) const override {
     const auto& end = exit_page(rank).notice;
@@ -82,6 +85,8 @@ class MappedEventFile final : public EventFile {
   std::uint64_t num_changes(int rank) const override {
     return pages(rank).sequence.load(std::memory_order_acquire) / 2;
   }
+
+  StudentPlace& place(int rank) const override { return pages(rank).place; }
 
   std::vector<std::string> last_events(int rank) const override { return read_last_events(pages(rank)); }
 
@@ -192,6 +197,13 @@ std::string describe_last_events(const EventFile& events, int rank, const RankSt
   return fmt::format("; last: {}", fmt::join(last, ", "));
 }
 
+/// As describe_rank(), with the line of student code that a rank computes in, and the last messages of one that waits
+/// for none.
+std::string describe_closely(const EventFile& events, int rank, RankState state) {
+  if (state.activity == RankActivity::kRunning && state.stopped_by == 0) state.where = events.place(rank).where();
+  return fmt::format("rank {} {}{}", rank, describe_rank(state), describe_last_events(events, rank, state));
+}
+
 }  // namespace
 
 std::vector<std::string> describe_ranks(const EventFile& events) {
@@ -201,7 +213,7 @@ std::vector<std::string> describe_ranks(const EventFile& events) {
     const bool elsewhere =
         events.writers() == EventFile::Writers::kThisMachine && state.activity == RankActivity::kStarting;
     if (elsewhere) continue;
-    lines.push_back(fmt::format("rank {} {}{}", rank, describe_rank(state), describe_last_events(events, rank, state)));
+    lines.push_back(describe_closely(events, rank, state));
   }
   return lines;
 }
@@ -210,8 +222,7 @@ std::string describe_late_rank(const EventFile& events, int first, int self) {
   const std::vector<RankState> states = read_all(events);
   const std::optional<int> late = find_late_rank(states, first);
   if (!late || *late == self) return "";
-  const RankState& state = states[static_cast<std::size_t>(*late)];
-  return fmt::format("; late: rank {} {}{}", *late, describe_rank(state), describe_last_events(events, *late, state));
+  return "; late: " + describe_closely(events, *late, states[static_cast<std::size_t>(*late)]);
 }
 
 std::optional<Diagnosis> diagnose(const EventFile& events) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/student_place.h"
 #include "common/comm/watch/wait_graph.h"
 
 // The memory-mapped file in which every rank records what it is doing. It outlives a rank that was killed, so the
@@ -34,6 +35,8 @@ class RankEvents {
   virtual void completed(int slot) = 0;
   virtual void waiting(int slot) = 0;
   virtual void resumed() = 0;
+  /// Where this rank's thread leaves where it is and why it crashed.
+  virtual StudentPlace& place() = 0;
 };
 
 class EventFile {
@@ -62,6 +65,8 @@ class EventFile {
   virtual std::uint64_t num_changes(int rank) const = 0;
   /// The rank's last messages, oldest first, for a post-mortem: "posted send of 4 KiB to rank 1, tag 0 (a.cpp:41)".
   virtual std::vector<std::string> last_events(int rank) const = 0;
+
+  virtual StudentPlace& place(int rank) const = 0;
 
   /// Set once by the launcher when a rank has failed: how it ended ("killed by signal 9"). Empty while it is alive.
   virtual void set_exit_reason(int rank, const std::string& reason) = 0;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "common/base/student_place.h"
 #include "common/comm/watch/wait_graph.h"
 
 // Layout of an event file. It consists of atomic words, because two processes access it at once. A rank's pages have
@@ -20,7 +21,7 @@ using Word = std::atomic<std::uint64_t>;
 static_assert(Word::is_always_lock_free && sizeof(Word) == 8, "shared between processes");
 
 constexpr std::uint64_t kMagic = 0x6c61625f65766e74;  // "lab_evnt"
-constexpr std::uint64_t kVersion = 4;
+constexpr std::uint64_t kVersion = 5;
 constexpr std::size_t kMaxOps = 512, kMaxChannels = 1024, kMaxEvents = 64;
 
 /// A plain struct, kept as atomic words.
@@ -99,6 +100,7 @@ struct alignas(4096) RankPages {
   Word channels_lost;
   Word num_events;  // ever; the last kMaxEvents are kept
   Word timeout_milliseconds;
+  StudentPlace place;  // not guarded by the sequence: a signal may interrupt a change
   Cell<Text<1024>> detail;
   Cell<Text<128>> task;
   Word op_in_use[kMaxOps];

@@ -110,6 +110,8 @@ class Writer final : public RankEvents {
     enter(RankActivity::kRunning, 0);
   }
 
+  StudentPlace& place() override { return pages_.place; }
+
  private:
   static void add(Word& word, std::int64_t by) {
     word.store(word.load(std::memory_order_relaxed) + static_cast<std::uint64_t>(by), std::memory_order_release);

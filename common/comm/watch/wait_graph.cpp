@@ -238,6 +238,7 @@ std::string describe_rank(const RankState& state) {
   std::string line = describe_activity(state);
   const bool works = state.activity == RankActivity::kRunning || state.activity == RankActivity::kCollective;
   if (works && !state.task.empty()) line += fmt::format(" in {}", state.task);
+  if (works && !state.where.empty()) line += fmt::format(" at {}", state.where);
   if (state.stopped_by != 0) line = fmt::format("is stopped by {} while it {}", signal_name(state.stopped_by), line);
   std::size_t listed = 0;
   std::uint64_t more = state.unlisted;

@@ -83,6 +83,7 @@ struct RankState {
   std::uint64_t unlisted = 0;  ///< posted messages that did not fit into the table; their channels still count them
   std::string detail;          ///< reason of a failure, or name of the built-in collective it is inside
   std::string task;            ///< what it works on: "a9.allreduce, AllReduceLarge"; empty: unknown
+  std::string where;           ///< "student/ring.cpp:41": what it is in the middle of; empty: unknown
   int stopped_by = 0;          ///< the signal that has stopped its process; 0: none
 };
 

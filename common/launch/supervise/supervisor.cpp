@@ -144,6 +144,7 @@ struct Supervisor::State {
     rank.exit.exit_code = exit_code_of_status(status);
     rank.exit.stopped = (phase >= Phase::kTerminated || rank.ended_by_launcher) && rank.exit.exit_code != 0;
     rank.exit.reason = rank.exit.stopped && killed ? "stopped by the launcher" : describe_status(status);
+    if (events != nullptr) note_crash(rank.exit, *events);
     if (rank.exit.exit_code == 0) {
       if (events != nullptr) events->set_returned(rank.exit.rank);
       return;
@@ -159,6 +160,13 @@ struct Supervisor::State {
     // Each end gives those that are left as long again: on a busy machine they end one after the other, and the one
     // whose message explains all may be the last.
     if (!returned && phase <= Phase::kGrace) enter(Phase::kGrace, options.grace_seconds);
+  }
+
+  static void note_crash(RankExit& exit, const comm::EventFile& events) {
+    const std::string why = events.place(exit.rank).why();
+    exit.crashed = !why.empty();
+    exit.task = events.read(exit.rank, nullptr).task;
+    if (exit.crashed) exit.reason += (exit.task.empty() ? "" : " in " + exit.task) + why;
   }
 
   void look_for_proof(comm::EventFile* events) {

@@ -33,6 +33,8 @@ struct RankExit {
   int rank = 0;
   int exit_code = 0;     ///< its own, or 128 + signal as in a shell
   bool stopped = false;  ///< stopped by the launcher
+  bool crashed = false;  ///< by its own code, whose line `reason` then has
+  std::string task;      ///< what it worked on: "a9.allreduce, AllReduceLarge"; may be empty
   std::string reason;    ///< "exited with code 3", "killed by signal 9 (SIGKILL)", "stopped by the launcher"
 };
 

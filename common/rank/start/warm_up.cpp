@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "common/base/student_frame.h"
 #include "common/launch/one_rank.h"
 #include "common/tensor/compute_threads.h"
 
@@ -13,6 +14,7 @@ namespace lab {
 void warm_up() {
   use_threads(1);
   launch::compute_without_onednn();
+  read_line_tables();
   for (const at::ScalarType dtype : {at::kFloat, at::kDouble}) {
     const at::Tensor x = at::ones({1, 2, 8, 8}, dtype);
     const at::Tensor rows = x.reshape({16, 8});

@@ -20,6 +20,7 @@ using Clock = std::chrono::steady_clock;
 using End = SandboxResult::End;
 
 constexpr double kLookAtOneSeconds = 0.02;
+constexpr double kSecondsToAnswer = 1;
 constexpr double kLookSeconds = 0.2;  // between two looks at the job's threads: /proc counts in hundredths
 
 double seconds_since(Clock::time_point start) {
@@ -56,6 +57,7 @@ class Supervisor {
     std::vector<std::size_t> running;
     for (std::size_t i = 0; i < jobs_.size(); ++i)
       if (reached && jobs_[i].job && !jobs_[i].job->wait_for(0)) running.push_back(i);
+    if (reached == End::kStalled) ask_where(running);
     for (const std::size_t i : running) {  // the end of one may be that of the others
       results[i].end = is_to_blame(*reached, i) ? *reached : End::kStoppedWithOthers;
       results[i].most_dropped = supervision_.limits.dropped_bytes;
@@ -75,6 +77,18 @@ class Supervisor {
     for (const StartedJob& one : jobs_)
       if (one.job) ended = one.job->wait_for(kLookAtOneSeconds / static_cast<double>(jobs_.size())) && ended;
     return ended;
+  }
+
+  /// A rank that computes writes the line of student code that it is in on stderr (common/base/student_place.h).
+  void ask_where(const std::vector<std::size_t>& running) const {
+    for (const std::size_t i : running)
+      if (const pid_t pid = jobs_[i].job->pid(); pid > 0) ::kill(pid, SIGURG);
+    const auto has_answered = [&](std::size_t i) {
+      return jobs_[i].job->wait_for(0) || jobs_[i].job->err().find("error: rank ") != std::string::npos;
+    };
+    const Clock::time_point asked = Clock::now();
+    while (seconds_since(asked) < kSecondsToAnswer && std::none_of(running.begin(), running.end(), has_answered))
+      wait();
   }
 
   void look(bool ended) {

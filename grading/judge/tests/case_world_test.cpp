@@ -1,11 +1,15 @@
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "common/base/errors.h"
+#include "common/base/student_frame.h"
 #include "common/comm/relay/relay_world.h"
 #include "common/testing/message_of.h"
+#include "common/testing/student/crashing.h"
 #include "common/testing/test.h"
 #include "grading/judge/check_runs.h"
 
@@ -117,10 +121,25 @@ TEST_CASE("a failed run has a message: what the rank said, else how it ended and
   CHECK(failure_message(late) == "rank 1: it is late");
   CHECK(late.failure->exit_code == static_cast<int>(ExitCode::kContract));
   CHECK(failure_message(run({strange("exits", "Exits")})) == "rank 1 exited with code 3; it printed: oops");
-  CHECK(contains(failure_message(run({strange("crashes", "Crashes")})), "was killed by signal 11"));
   const CaseWorld deadlock = run({strange("waits", "Waits")});
   CHECK(contains(failure_message(deadlock), "deadlock: rank 0 waits to receive 24 B from rank 1"));
   CHECK(deadlock.failure->exit_code == static_cast<int>(ExitCode::kDeadlock));
+}
+
+TEST_CASE("a crash, an index out of range and an endless loop have the student's line") {
+  CallStack stack;
+  stack.capture();
+  const bool has_lines = student_frame(stack).known;
+  const auto at = [&](int line) { return has_lines ? fmt::format(" at student/crashing.cpp:{}", line) : ""; };
+  const CaseWorld crash = run({strange("crashes", "Crashes")}), index = run({strange("indexes", "Indexes")});
+  CHECK(failure_message(crash) ==
+        "rank 1 was killed by signal 11" + at(testing::kFollowLine) + ": a null pointer is followed");
+  CHECK(crash.failure->crashed_rank == 1);
+  CHECK(failure_message(index) == "rank 1 exited with code 7" + at(testing::kElementLine) +
+                                      ": an index is out of range: expected __n < this->size()");
+  const std::string loop = failure_message(run({strange("spins", "Spins")}, 2));
+  CHECK_MESSAGE(contains(loop, "rank 1 timed out: no new result in "), loop);
+  CHECK_MESSAGE(contains(loop, has_lines ? " at student/crashing.cpp:" : ""), loop);
 }
 
 TEST_CASE("what each rank did in a case is traced by the relay, also where the ranks are stuck") {

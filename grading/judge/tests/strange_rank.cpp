@@ -26,6 +26,7 @@
 #include "common/rank/rank_program.h"
 #include "common/rank/record.h"
 #include "common/rank/start/rank_server.h"
+#include "common/testing/student/crashing.h"
 
 // A rank's program whose tasks behave as submissions might: case_world_test.cpp asks for them.
 namespace lab::grading {
@@ -64,15 +65,19 @@ TensorMap exits(Communicator& comm, const CaseInputs& inputs) {
   ::_exit(3);
 }
 
-TensorMap crashes(Communicator&, const CaseInputs&) {
-  std::raise(SIGSEGV);
-  return {};
+TensorMap crashes(Communicator& comm, const CaseInputs& inputs) {
+  if (comm.rank() == 1) testing::follow(nullptr);
+  return doubled(comm, inputs);
+}
+
+TensorMap indexes(Communicator& comm, const CaseInputs& inputs) {
+  if (comm.rank() == 1) testing::element_of({1, 2}, 2);
+  return doubled(comm, inputs);
 }
 
 TensorMap spins(Communicator& comm, const CaseInputs& inputs) {
   if (comm.rank() == 0) return doubled(comm, inputs);
-  for (volatile bool goes_on = true; goes_on;) {
-  }
+  testing::loop_while(true);
   return {};
 }
 
@@ -216,6 +221,7 @@ CallTable calls() {
           {"a0.prints", prints},
           {"a0.exits", exits},
           {"a0.crashes", crashes},
+          {"a0.indexes", indexes},
           {"a0.spins", spins},
           {"a0.is_late", is_late},
           {"a0.reaches_out", reaches_out},
