@@ -45,9 +45,12 @@ struct Run {
   std::vector<LabStep> steps;
 };
 
-/// The steps of `LAB run NAME`: the cases of that name, without headings.
+/// The steps of `LAB run NAME`: the cases of that name, without headings. So each line says which case it is of, also
+/// where the handout's has no prefix.
 std::vector<LabStep> steps_named(const LabProgram& program, const std::string& name) {
-  return {announcement(), checks({{"", named_cases(program.cases(), name, "run")}}), done()};
+  std::vector<Case> cases = named_cases(program.cases(), name, "run");
+  for (Case& test_case : cases) test_case.prefix = test_case.name;
+  return {announcement(), checks({{"", cases}}), done()};
 }
 
 launch::WorldSpec world_of(const cli::CommonOptions& options, int num_ranks) {
