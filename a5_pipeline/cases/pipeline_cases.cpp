@@ -43,11 +43,11 @@ PipelineArguments arguments_of(const Setup& setup, const CasePlace& place) {
   arguments.number_of_layers = std::max(2, setup.num_chunks) * place.size + 1;
   std::int64_t num_micro_batches = 5;
   if (setup.other_sizes) {
-    arguments.sequence_length = 4;
+    arguments.sequence_length = 5;
     arguments.hidden_size = 10;
     arguments.intermediate_size = 24;
     arguments.number_of_layers += place.size;
-    num_micro_batches = 4;
+    num_micro_batches = 6;
   }
   if (setup.computes_long) {
     arguments.sequence_length = 64 / setup.micro_batch_size;
@@ -71,6 +71,7 @@ CaseInputs inputs_of(const Setup& setup, const CasePlace& place) {
   inputs.seed = place.seed;
   inputs.numbers = {{"global_batch_size", static_cast<double>(arguments.global_batch_size)},
                     {"micro_batch_size", static_cast<double>(arguments.micro_batch_size)},
+                    {"num_micro_batches", static_cast<double>(arguments.number_of_micro_batches())},
                     {"sequence_length", static_cast<double>(arguments.sequence_length)},
                     {"hidden_size", static_cast<double>(arguments.hidden_size)},
                     {"intermediate_size", static_cast<double>(arguments.intermediate_size)},

@@ -78,7 +78,7 @@ TEST_CASE("wrong: a micro-batch is missing") {
 TEST_CASE("wrong: micro-batches of two, whatever the arguments say: only other sizes show it") {
   CHECK(verdict("AllForwardAllBackward", with(Mistake::kTwoPerMicroBatch)) == "passed");
   CHECK(contains(verdict("AllForwardAllBackward64", with(Mistake::kTwoPerMicroBatch)),
-                 "the data loader was asked for micro-batch 4; it has 0 to 3"));
+                 "the data loader was asked for micro-batch 6; it has 0 to 5"));
 }
 
 TEST_CASE("wrong: a copy of every activation is kept: only the memory shows it") {

@@ -38,6 +38,7 @@ const ResultKind kResultKinds[] = {{"gradient_missing", symptoms::gradient_missi
                                    {"nothing_changed", symptoms::nothing_changed},
                                    {"argument_unchanged", symptoms::argument_unchanged},
                                    {"argument_changed", symptoms::argument_changed},
+                                   {"another_result", symptoms::another_result},
                                    {"ranks_swapped", symptoms::ranks_swapped},
                                    {"ranks_shifted", symptoms::ranks_shifted},
                                    {"one_rank_everywhere", symptoms::one_rank_everywhere},

@@ -164,12 +164,22 @@ std::vector<Count> counts_of(const Clues& clues) {
   for (const auto& [name, value] : clues.evidence.inputs[rank].numbers) {
     if (value >= 2 && value == std::floor(value)) counts.push_back({name, value});
   }
-  // Of equal numbers, one that counts pieces of work is more likely than a size.
+  // One that counts pieces of work is more likely than a size.
   const auto is_likely = [](const Count& count) {
-    return count.name.find("micro") != std::string::npos || count.name.find("step") != std::string::npos;
+    return count.name.find("micro_batches") != std::string::npos || count.name.find("steps") != std::string::npos;
   };
-  std::stable_partition(counts.begin(), counts.end(), is_likely);
-  return counts;
+  const auto first_size = std::stable_partition(counts.begin(), counts.end(), is_likely);
+  // Of equal sizes each may be meant.
+  std::vector<Count> different(counts.begin(), first_size);
+  for (auto size = first_size; size != counts.end(); ++size) {
+    const auto same = std::find_if(different.begin(), different.end(),
+                                   [&](const Count& count) { return count.value == size->value; });
+    if (same == different.end())
+      different.push_back(*size);
+    else if (!is_likely(*same))
+      same->name += " or " + size->name;
+  }
+  return different;
 }
 
 std::string ranks_text(const std::vector<int>& ranks) {

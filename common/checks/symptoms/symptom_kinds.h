@@ -113,6 +113,7 @@ Explanation wrong_shape_is_whole(const Clues& clues);
 Explanation nothing_changed(const Clues& clues);
 Explanation argument_unchanged(const Clues& clues);
 Explanation argument_changed(const Clues& clues);
+Explanation another_result(const Clues& clues);
 Explanation own_part_only(const Clues& clues);
 Explanation own_part_missing(const Clues& clues);
 

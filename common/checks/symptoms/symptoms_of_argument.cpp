@@ -97,6 +97,24 @@ Explanation argument_changed(const Clues& clues) {
       clues.wrong.front().name);
 }
 
+Explanation another_result(const Clues& clues) {
+  std::string other;
+  for (const WrongResult& each : clues.wrong) {
+    const TensorMap& expected = clues.evidence.expected[static_cast<std::size_t>(each.rank)];
+    const auto found = std::find_if(expected.begin(), expected.end(), [&](const auto& result) {
+      const bool is_argument = same_values(result.second, input_named(clues, each.rank, result.first));
+      return result.first != each.name && !is_argument && fits(each, result.second);
+    });
+    if (found == expected.end()) return std::nullopt;
+    if (other.empty()) other = found->first;
+  }
+  if (other.empty()) return std::nullopt;
+  return fmt::format(
+      "{} the numbers that '{}' should have: both are one tensor, which is changed after the first was taken (take a "
+      "clone() before), or they are returned in each other's place",
+      clues.subject_has(), other);
+}
+
 Explanation own_part_only(const Clues& clues) {
   if (!clues.among_ranks() || clues.wrong.empty()) return std::nullopt;
   std::string input;

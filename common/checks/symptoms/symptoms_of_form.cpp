@@ -156,6 +156,18 @@ Explanation wrong_shape_is_whole(const Clues& clues) {
 Explanation ended_in_deadlock(const CaseEvidence& evidence) {
   const std::vector<int>& codes = evidence.thrown_codes;
   if (std::find(codes.begin(), codes.end(), static_cast<int>(ExitCode::kDeadlock)) == codes.end()) return std::nullopt;
+  for (const char* name :
+       {"all_reduce", "all_gather", "broadcast", "barrier", "reduce_scatter", "all_to_all", "agree"}) {
+    const auto waits_in_it = [&](const std::string& message) {
+      return message.find(fmt::format(" in {} (", name)) != std::string::npos;
+    };
+    if (any_rank(evidence.thrown, waits_in_it))
+      return fmt::format(
+          "{} is called by some ranks only: every rank must call the same collectives, in the same order. Look for an "
+          "if "
+          "or a loop that depends on the rank, or an early return, before it",
+          name);
+  }
   return "ranks wait for each other, or for a message that is never sent: a send ends only once its receive is posted. "
          "Match every send with a receive; where two ranks send to each other, let one of them receive first, or post "
          "with isend and irecv and wait for both";

@@ -5,6 +5,7 @@
 #include "common/checks/tests/small_lab.h"
 #include "common/checks/tests/wrong_solutions.h"
 #include "common/testing/judged_case.h"
+#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 
 namespace lab::testing {
@@ -21,6 +22,37 @@ TEST_CASE("each wrong solution shows its symptom and no other, whatever the numb
       CHECK(symptom_id(verdict) == wrong.symptom);
     }
   }
+}
+
+TEST_CASE("of a collective that only some ranks call the message names it") {
+  const CaseVerdict verdict = judged(
+      sum_task().test_case,
+      [](Communicator& comm, const CaseInputs& inputs) {
+        const at::Tensor sum = comm.rank() == 0 ? summed(comm, x_of(inputs)) : x_of(inputs);
+        return TensorMap{{"out", sum}, {"x", sum}};
+      },
+      3);
+  CHECK_MESSAGE(contains(verdict.message(), "all_reduce is called by some ranks only"), verdict.message());
+}
+
+TEST_CASE(
+    "of equal sizes of a case each may be the one that a result was divided by; a number of micro-batches is it") {
+  const auto message_with = [](double size) {
+    Case test_case = count_task().test_case;
+    test_case.inputs = [inputs = test_case.inputs, size](const CasePlace& place) {
+      CaseInputs more = inputs(place);  // 5 micro-batches
+      more.numbers["height"] = more.numbers["width"] = size;
+      return more;
+    };
+    const TaskCall wrong = [size](Communicator& comm, const CaseInputs& inputs) {
+      TensorMap results = count_task().right(comm, inputs);
+      results.at("W.grad") = results.at("W.grad") / size;
+      return results;
+    };
+    return judged(test_case, wrong, 2).message();
+  };
+  CHECK_MESSAGE(contains(message_with(5), "divided by micro_batches (5)"), message_with(5));
+  CHECK_MESSAGE(contains(message_with(7), "divided by height or width (7)"), message_with(7));
 }
 
 TEST_CASE("every symptom there is has a wrong solution here") {

@@ -99,6 +99,24 @@ std::vector<WrongSolution> wrong_sums() {
   };
 }
 
+/// The update, and the weight from before it.
+SmallTask step_task() {
+  SmallTask task = update_task();
+  task.test_case.expected = [expected = task.test_case.expected,
+                             inputs = task.test_case.inputs](const CasePlace& place) {
+    TensorMap results = expected(place);
+    results["initial"] = inputs(place).tensor("weight.W");
+    return results;
+  };
+  task.right = [update = task.right](Communicator& comm, const CaseInputs& inputs) {
+    const at::Tensor initial = inputs.tensor("weight.W").clone();
+    TensorMap results = update(comm, inputs);
+    results["initial"] = initial;
+    return results;
+  };
+  return task;
+}
+
 std::vector<WrongSolution> wrong_places() {
   const SmallTask gather = gather_task(), scatter = scatter_task();
   const auto parts_of = [](Communicator& comm, const CaseInputs& inputs) {
@@ -146,6 +164,12 @@ std::vector<WrongSolution> wrong_places() {
                    [](Communicator& comm, const at::Tensor& t) {
                      return t.narrow(0, 0, 2).repeat({comm.size(), 1});
                    })},
+      {"another_result", step_task(),
+       [](Communicator& comm, const CaseInputs& inputs) {
+         TensorMap results = step_task().right(comm, inputs);
+         results.at("initial") = results.at("W");
+         return results;
+       }},
       {"argument_changed", gather, changed(gather, [](Communicator&, TensorMap& results) { results.at("x").mul_(2); })},
       {"wrong_shape_is_whole", scatter,
        [](Communicator& comm, const CaseInputs& inputs) {
@@ -254,6 +278,11 @@ std::vector<WrongSolution> wrong_endings() {
              const at::Tensor x = x_of(inputs);
              comm.point_to_point().recv(x, (comm.rank() + 1) % comm.size());
              return in_place(x);
+           }},
+          {"deadlock", sum_task(),
+           [](Communicator& comm, const CaseInputs& inputs) {
+             if (comm.rank() != 0) return in_place(x_of(inputs));
+             return in_place(summed(comm, x_of(inputs)));
            }},
           {"stray_message", sum_task(),
            [](Communicator& comm, const CaseInputs& inputs) {
