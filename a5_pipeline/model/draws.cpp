@@ -20,7 +20,7 @@ at::Tensor weight(std::int64_t out, std::int64_t in, double gain, at::Generator&
 }  // namespace
 
 Layer make_layer(const PipelineArguments& arguments, std::int64_t index) {
-  at::Generator generator = make_generator(rank_seed(arguments.seed, index));
+  at::Generator generator = make_generator(derived_seed(arguments.seed, rank_seed(arguments.seed, index)));
   Layer layer;
   layer.index = index;
   const double gain = arguments.activation == Activation::kRelu ? 2 : 1.5;
@@ -31,7 +31,7 @@ Layer make_layer(const PipelineArguments& arguments, std::int64_t index) {
 
 at::Tensor draw_micro_batch(const PipelineArguments& arguments, std::int64_t i) {
   // Layers draw from the seed itself; micro-batches from another.
-  const std::uint64_t seed = rank_seed(~arguments.seed, i);
+  const std::uint64_t seed = derived_seed(arguments.seed, rank_seed(~arguments.seed, i));
   return seeded_rand(arguments.activation_shape(), seed, at::kFloat).to(arguments.dtype);
 }
 

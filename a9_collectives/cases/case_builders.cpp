@@ -99,8 +99,9 @@ Input long_row(const std::function<std::int64_t(int size)>& num_elements, std::u
 
 Input rounded(const std::vector<std::int64_t>& shape, std::uint64_t offset) {
   return {[=](const CasePlace& place, int first_rank, int num_ranks) {
-            return of_each_rank(first_rank, num_ranks,
-                                [&](int rank) { return seeded_randn(shape, rank_seed(place.seed + offset, rank)); });
+            return of_each_rank(first_rank, num_ranks, [&](int rank) {
+              return seeded_randn(shape, derived_seed(place.seed, rank_seed(place.seed + offset, rank)));
+            });
           },
           [=](const CasePlace&) {
             return static_cast<std::uint64_t>(c10::multiply_integers(shape)) * c10::elementSize(at::kFloat);

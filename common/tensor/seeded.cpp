@@ -2,8 +2,11 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <fmt/format.h>
+#include <sodium.h>
 
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "common/base/errors.h"
@@ -12,7 +15,16 @@
 namespace lab {
 
 at::Generator make_generator(uint64_t seed) {
-  return at::detail::createCPUGenerator(seed);
+  at::Generator generator = at::detail::createCPUGenerator(seed);
+  if (seed >> 32 == 0) return generator;
+  std::array<unsigned char, randombytes_SEEDBYTES> key{};
+  std::memcpy(key.data(), &seed, sizeof seed);
+  at::mt19937 engine(seed);
+  at::mt19937_data_pod data = engine.data();
+  randombytes_buf_deterministic(data.state_.data(), sizeof data.state_, key.data());
+  engine.set_data(data);
+  at::check_generator<at::CPUGeneratorImpl>(generator)->set_engine(engine);
+  return generator;
 }
 
 at::Tensor seeded_randn(at::IntArrayRef sizes, uint64_t seed, at::ScalarType dtype) {

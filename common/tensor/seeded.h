@@ -7,8 +7,14 @@
 namespace lab {
 
 /// A private generator: ranks that are threads share LibTorch's default one, so nothing here touches that. Its numbers
-/// are bitwise those after torch.manual_seed(seed); LibTorch uses the seed's low 32 bits.
+/// are bitwise those after torch.manual_seed(seed) if the seed has 32 bits. LibTorch uses no more, few enough to try all of
+/// them: for a longer seed they follow from all of its bits, and the seed does not follow from them.
 at::Generator make_generator(uint64_t seed);
+
+/// A hash of a seed as another seed, for make_generator(): no longer than the first.
+inline uint64_t derived_seed(uint64_t seed, uint64_t hash) {
+  return seed >> 32 == 0 ? hash & 0xFFFFFFFF : hash;
+}
 
 /// Standard normal values, those of torch.manual_seed(seed); torch.randn(sizes).
 at::Tensor seeded_randn(at::IntArrayRef sizes, uint64_t seed, at::ScalarType dtype = at::kFloat);

@@ -38,7 +38,7 @@ void HandInOptions::add_to(cli::App& app) {
 
 std::uint64_t secret_seed() {
   std::random_device source;
-  return source() % 1'000'000'000;
+  return std::uint64_t{source() | 1u << 31} << 32 | source();
 }
 
 std::vector<KnownLab> known_labs(const JudgingPlace& place) {

@@ -20,7 +20,7 @@ struct HandInOptions {
   void add_to(cli::App& app);
 };
 
-/// A seed that the submission's authors cannot know.
+/// A seed that the submission's authors cannot know, nor find by trying: of 64 bits, all of which the inputs depend on.
 std::uint64_t secret_seed();
 
 /// The labs that may be handed in, with the rubrics of the place.

@@ -15,7 +15,7 @@ std::string place_of(const std::string& name) {
 
 at::Tensor SeededWeights::get(const std::string& name, at::IntArrayRef shape) {
   // Seeded by name, so that a parameter's values do not depend on the order in which parameters are made.
-  const at::Generator generator = make_generator(splitmix64(seed_ ^ checksum_of(name)));
+  const at::Generator generator = make_generator(derived_seed(seed_, splitmix64(seed_ ^ checksum_of(name))));
   at::Tensor tensor = at::zeros(shape, dtype_);
   const auto convolution = fan_in_.find(place_of(name));
   const bool is_bias = name.size() > 5 && name.compare(name.size() - 5, 5, ".bias") == 0;

@@ -7,7 +7,7 @@
 #include "common/testing/test.h"
 
 TEST_CASE("seeded_randn and seeded_rand: torch.manual_seed's numbers, bitwise") {
-  for (const uint64_t seed : {uint64_t{0}, uint64_t{42}, uint64_t{1234567890123}}) {
+  for (const uint64_t seed : {uint64_t{0}, uint64_t{42}, uint64_t{0xFFFFFFFF}}) {
     for (const int64_t size : {1, 15, 16, 17, 2048}) {
       for (const at::ScalarType dtype : {at::kFloat, at::kDouble, at::kBFloat16}) {
         at::manual_seed(seed);
@@ -43,6 +43,23 @@ TEST_CASE("make_generator: draws follow each other, and copies share the stream"
   CHECK(at::equal(at::randn({16}, generator), both.slice(0, 0, 16)));
   const at::Generator copy = generator;  // NOLINT(performance-unnecessary-copy-initialization)
   CHECK(at::equal(at::randn({16}, copy), both.slice(0, 16, 32)));
+}
+
+TEST_CASE("seeded: every bit of a long seed counts, also the first 32") {
+  constexpr uint64_t kSeed = 0x0123456789ABCDEF;
+  const at::Tensor values = lab::seeded_rand({4}, kSeed);
+  CHECK(at::equal(lab::seeded_rand({4}, kSeed), values));
+  for (int bit = 0; bit < 64; ++bit) {
+    CAPTURE(bit);
+    CHECK_FALSE(at::equal(lab::seeded_rand({4}, kSeed ^ uint64_t{1} << bit), values));
+  }
+  // They are as evenly distributed as others.
+  CHECK(std::abs(lab::seeded_rand({100'000}, kSeed, at::kDouble).mean().item<double>() - 0.5) < 0.005);
+}
+
+TEST_CASE("derived_seed: as long as the seed that it is derived from") {
+  CHECK(lab::derived_seed(0xFFFFFFFF, 0x0123456789ABCDEF) == 0x89ABCDEF);
+  CHECK(lab::derived_seed(0x100000000, 0x0123456789ABCDEF) == 0x0123456789ABCDEF);
 }
 
 TEST_CASE("rank_seed: no two of 4096 ranks share the 32 bits that LibTorch uses, nor do neighbouring seeds overlap") {

@@ -1,10 +1,14 @@
 #include "grading/judge/case_handout.h"
 
+#include <set>
+
 #include "common/base/errors.h"
 #include "common/rank/parcel.h"
 #include "common/tensor/exact_data.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
+#include "grading/judge/grade_hand_in.h"
+#include "grading/judge/lab_table.h"
 
 namespace lab::grading {
 namespace {
@@ -68,6 +72,32 @@ TEST_CASE("the seed that a task gets is the same on every rank, another in each 
   CHECK(second != kRunSeed);
   CaseHandout other({seeded("First")}, 2, kRunSeed);
   CHECK(sent_to(other, 0).seed != first);
+}
+
+/// The names of those that are others with the other seed: of numbers with a fraction, since two draws of a few integers
+/// may be the same.
+std::set<std::string> differing(const TensorMap& one, const TensorMap& other) {
+  std::set<std::string> names;
+  for (const auto& [name, tensor] : one) {
+    const auto found = other.find(name);
+    if (found != other.end() && tensor.defined() && tensor.is_floating_point() && !tensor.equal(found->second))
+      names.insert(name);
+  }
+  return names;
+}
+
+TEST_CASE("what ranks of each lab are sent depends on all bits of a seed, too many to be tried") {
+  CHECK((secret_seed() >> 32) != 0);
+  constexpr std::uint64_t kSeed = 0x9876543212345678;
+  for (const JudgedLab& lab : judged_labs()) {
+    for (const Case& test_case : lab.cases()) {
+      if (!skip_reason_of(test_case, 2).empty()) continue;
+      CAPTURE(test_case.name);
+      const auto drawn = [&](std::uint64_t seed) { return test_case.inputs({0, 2, seed}).tensors; };
+      const TensorMap inputs = drawn(kSeed);
+      CHECK(differing(inputs, drawn(kSeed ^ std::uint64_t{1} << 50)) == differing(inputs, drawn(kSeed ^ 1)));
+    }
+  }
 }
 
 TEST_CASE("two ranks in one process get no work") {

@@ -15,7 +15,9 @@ class Perturbation {
  public:
   explicit Perturbation(std::uint64_t seed) : seed_(seed) {}
 
-  at::Tensor errors(at::IntArrayRef sizes) { return seeded_randn(sizes, rank_seed(seed_, num_drawn_++), at::kDouble); }
+  at::Tensor errors(at::IntArrayRef sizes) {
+    return seeded_randn(sizes, derived_seed(seed_, rank_seed(seed_, num_drawn_++)), at::kDouble);
+  }
   at::Tensor of(const at::Tensor& values) { return values * (1 + kPerturbation * errors(values.sizes())); }
 
  private:
