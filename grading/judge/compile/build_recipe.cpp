@@ -167,6 +167,11 @@ BuildRecipe load_build_recipe(const std::string& root, const std::string& build_
         argument = kSourcePlace;
       }
     }
+    // As ninja decides it. The object of a file's last version would be taken for that of the reference.
+    std::error_code none;
+    const auto made = std::filesystem::last_write_time(source.reference_object, none);
+    if (none || std::filesystem::last_write_time(file) > made)
+      refuse(recipe.folder, fmt::format("{}/{} has changed since it was compiled", lab, source.name));
     // Skip a wrapper around the compiler, such as ccache.
     if (source.compile.size() > 1 && source.compile[1][0] == '/') source.compile.erase(source.compile.begin());
     recipe.sources.push_back(std::move(source));

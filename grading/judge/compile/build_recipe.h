@@ -49,7 +49,8 @@ constexpr char kRankFolder[] = "ranks/";
 constexpr char kProgramFolder[] = "bin/";
 
 /// Reads compile_commands.json and asks ninja for the link command of the lab's program in a folder of the build.
-/// Errors    UsageError: the folder does not hold a finished ninja build of the lab
+/// Errors    UsageError: the folder does not hold a finished ninja build of the lab, or a student file is newer than its
+///           object in it
 BuildRecipe load_build_recipe(const std::string& root, const std::string& build_folder, const std::string& lab,
                               const std::string& program_folder = kRankFolder);
 
