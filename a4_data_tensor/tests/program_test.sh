@@ -26,9 +26,17 @@ verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 1
 run "$program" run column_parallel --nproc 2 --quiet
 verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 14 ]]; echo $?)" "run TASK runs all its cases on each rank"
 
-"$program" --nproc 2 --json "$scratch/closed.json" <&- >&- 2>&-
+"$program" --nproc 2 --json "$scratch/closed.json" <&- >"$scratch/out" 2>&-
 code=$?
-verdict "$([[ $code == 0 && $(head -c 1 "$scratch/closed.json") == '{' ]]; echo $?)" "stdin, stdout and stderr closed: it works, and its files hold nothing else"
+accepts "stdin and stderr closed: it works" $lab 2
+verdict "$([[ $(head -c 1 "$scratch/closed.json") == '{' ]]; echo $?)" "... and its files hold nothing else"
+for launch in '' "'$bin/labrun' --nproc-per-node 2"; do
+  run bash -c "$launch '$program' >&-"
+  verdict "$([[ $code == 2 ]] && grep -q 'cannot write to standard output: it is closed; expected a terminal, a file or a pipe' "$scratch/err"; echo $?)" "stdout closed ${launch:+under labrun }is reported"
+done
+run bash -c "'$program' --nproc 2 >/dev/full"; refuses "stdout full" 2 'cannot write to standard output: expected room for every line \(No space left on device\)'
+run bash -c "'$program' --nproc 2 2>/dev/full"
+verdict "$([[ $code == 2 ]] && "$program" check-log "$scratch/out" --nproc 2 >/dev/null; echo $?)" "stderr full: no bug in the suite"
 run "$bin/labrun" --standalone --nproc-per-node 4 "$program"
 accepts "labrun" $lab 4
 run "$bin/labrun" --nproc_per_node=4 --log-dir "$scratch/logs" "$program"
@@ -98,6 +106,27 @@ dies_with_launcher "$program"
 run env TMPDIR=/nonexistent "$program" --nproc 2 --quiet
 verdict "$code" "no temporary folder is needed"
 run bash -c "ulimit -f 1; exec '$program' --nproc 2 --quiet"; refuses "a limit on file sizes" 2 "File too large"
+
+# What a user with few processes, or little memory, gets: as root there is no limit of processes.
+few=(bash -c "ulimit -u 12; exec '$program'") and_why='this user may have 12 processes and threads; hint: raise the limit with ulimit -u, or start fewer ranks'
+[[ $EUID != 0 ]] || few=(setpriv --reuid 4242 --regid 4242 --clear-groups "${few[@]}")
+for world in processes threads; do
+  run "${few[@]}" --world $world --nproc 16 --global-batch-size 128
+  verdict "$([[ $code == 2 ]] && grep -q "Resource temporarily unavailable: $and_why" "$scratch/err"; echo $?)" "a limit of processes ($world) is named"
+done
+
+# As under nohup: signals that are ignored at the start stay ignored.
+bash -c "trap '' HUP INT; exec '$program' --nproc 4 --repeat 100 --quiet" >"$scratch/out" 2>"$scratch/err" &
+leader=$!
+for _ in $(seq 200); do
+  [[ $(pgrep -c -P "$leader") == 4 ]] && break
+  sleep 0.05
+done
+kill -HUP "$leader"
+kill -INT "$leader"
+code=0
+wait "$leader" || code=$?
+verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 3400 ]]; echo $?)" "SIGHUP and SIGINT, ignored at the start, do not end it"
 
 # Ctrl-C, to the launcher alone and to its whole group. (A shell starts background commands with SIGINT ignored.)
 for target in process group; do

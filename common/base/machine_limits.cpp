@@ -38,11 +38,13 @@ std::string describe_error(int error) {
     return fmt::format("{}: this process may open {}; hint: raise the limit with ulimit -n", text,
                        limit ? std::to_string(*limit) : "as many as the machine has");
   }
-  if (error == EAGAIN) {  // of fork() and pthread_create()
-    const std::optional<std::uint64_t> limit = limit_of(RLIMIT_NPROC);
+  if (error == EAGAIN) {  // also of a thread for whose stack there is no memory
+    const std::optional<std::uint64_t> memory = limit_of(RLIMIT_AS);
+    const std::optional<std::uint64_t> processes = limit_of(RLIMIT_NPROC);
     return fmt::format(
-        "{}: {} processes and threads; hint: raise the limit with ulimit -u, or start fewer ranks", text,
-        limit ? fmt::format("this user may have {}", *limit) : "the machine or its container allows no more");
+        "{}: {} processes and threads{}; hint: raise the limit with ulimit -u{}, or start fewer ranks", text,
+        processes ? fmt::format("this user may have {}", *processes) : "the machine or its container allows no more",
+        memory ? ", and this process may use " + describe_bytes(*memory) : "", memory ? " or -v" : "");
   }
   return text;
 }

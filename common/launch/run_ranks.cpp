@@ -10,8 +10,10 @@
 #include <cstdio>
 #include <iostream>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
+#include "common/base/failure.h"
 #include "common/base/files.h"
 #include "common/base/random_token.h"
 #include "common/base/student_place.h"
@@ -167,9 +169,8 @@ class Returns {
 
 constexpr double kMinStallSeconds = 5;
 
-/// A thread cannot be stopped from outside, so the process exits.
-[[noreturn]] void end_process(const std::vector<RankOutcome>& ranks, const std::vector<int>& missing,
-                              std::vector<StudentPlace>& places) {
+std::string reason_for(const std::vector<RankOutcome>& ranks, const std::vector<int>& missing,
+                       std::vector<StudentPlace>& places) {
   std::string reason;
   for (std::size_t rank = 0; rank < ranks.size() && reason.empty(); ++rank) {
     if (std::find(missing.begin(), missing.end(), static_cast<int>(rank)) != missing.end()) continue;
@@ -180,12 +181,16 @@ constexpr double kMinStallSeconds = 5;
     const std::string where = places[static_cast<std::size_t>(rank)].where();
     late.push_back(fmt::format("{}{}", rank, where.empty() ? "" : " (at " + where + ")"));
   }
+  return fmt::format("{}; {} {} did not return afterwards, and ranks that are threads cannot be stopped individually",
+                     reason, missing.size() == 1 ? "rank" : "ranks", fmt::join(late, ", "));
+}
+
+/// A thread cannot be stopped from outside, so the process exits.
+[[noreturn]] void end_process(const std::string& reason, ExitCode exit_code) {
   std::cout.flush();
   std::fflush(nullptr);
-  write_fully(2, fmt::format("error: {}; {} {} did not return afterwards, and ranks that are threads cannot be stopped "
-                             "individually: the program exits\n",
-                             reason, missing.size() == 1 ? "rank" : "ranks", fmt::join(late, ", ")));
-  ::_exit(static_cast<int>(ExitCode::kCommunication));
+  write_fully(2, fmt::format("error: {}: the program exits\n", reason));
+  ::_exit(static_cast<int>(exit_code));
 }
 
 WorldOutcome run_threads(const WorldSpec& spec, const RankBody& body) {
@@ -196,17 +201,24 @@ WorldOutcome run_threads(const WorldSpec& spec, const RankBody& body) {
   std::vector<StudentPlace> places(outcome.ranks.size());
   std::vector<std::thread> threads;
   for (int rank = 0; rank < spec.num_ranks; ++rank) {
-    threads.emplace_back([&, rank] {
+    const auto on_rank = [&, rank] {
       const FollowedThread followed(&places[static_cast<std::size_t>(rank)], rank);
       const std::shared_ptr<comm::Transport> transport = world.transport(rank);
       run_one_rank(transport, std::make_shared<comm::MessageCollectives>(*transport), spec, body,
                    outcome.ranks[static_cast<std::size_t>(rank)]);
       world.finished(rank);
       returns.note(rank, outcome.ranks[static_cast<std::size_t>(rank)].failure.has_value());
-    });
+    };
+    try {
+      threads.emplace_back(on_rank);
+    } catch (const std::system_error& failure) {
+      end_process(
+          fmt::format("rank {}: {}; ranks that are threads cannot be stopped individually", rank, message_of(failure)),
+          ExitCode::kUsage);
+    }
   }
   const std::vector<int> missing = returns.await_all(stall_seconds(spec.timeout_seconds, kMinStallSeconds));
-  if (!missing.empty()) end_process(outcome.ranks, missing, places);
+  if (!missing.empty()) end_process(reason_for(outcome.ranks, missing, places), ExitCode::kCommunication);
   for (std::thread& thread : threads) thread.join();
   return outcome;
 }

@@ -178,6 +178,8 @@ TEST_CASE("failure: what the machine refuses is no bug in the suite, and the lim
   });
   CHECK(lab::exit_code_of(std::bad_alloc()) == 2);
   with_limit(RLIMIT_AS, rlim_t{1} << 40, [&] {
+    CHECK(lab::message_of(no_thread).find(
+              "and this process may use 1 TiB; hint: raise the limit with ulimit -u or -v") != std::string::npos);
     CHECK(lab::message_of(std::bad_alloc()) ==
           "out of memory: this process may use 1 TiB; hint: raise the limit with ulimit -v");
     const std::runtime_error of_torch(

@@ -22,6 +22,7 @@
 
 #include "common/base/captured_output.h"
 #include "common/base/errors.h"
+#include "common/base/machine_limits.h"
 #include "common/base/option_value.h"
 
 namespace lab::launch {
@@ -85,11 +86,11 @@ void wait_for_end(int process, int pipe) {
 Janitor::Janitor() {
   const std::string folder = fs::canonical(folder_.path()).string();
   const UniqueFd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
-  if (self.get() < 0) throw UsageError(fmt::format("cannot watch this process: {}", std::strerror(errno)));
+  if (self.get() < 0) throw UsageError("cannot watch this process: " + describe_error(errno));
   UniqueFd seen;
   std::tie(seen, alive_) = make_pipe();
   process_ = ::fork();
-  if (process_ < 0) throw UsageError(fmt::format("cannot start another process: {}", std::strerror(errno)));
+  if (process_ < 0) throw UsageError("cannot start another process: " + describe_error(errno));
   if (process_ == 0) {
     alive_.reset();
     // Whoever waits for the end of this process's output does not wait for the janitor's.
