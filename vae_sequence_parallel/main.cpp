@@ -56,6 +56,7 @@ void modules_command(cli::App& app) {
   program.add_options = [&](cli::App& options) {
     options.add_choice("--only", lab.only, module_tags(), "checks of one kind of module; default: all");
   };
+  program.prepare = [&lab](const cli::CommonOptions&, int num_ranks, int) { require_columns(lab.only, num_ranks); };
   program.steps = [&lab] { return modules_steps(lab.only); };
   program.calls = calls();
   add_lab(app, program);
@@ -89,7 +90,10 @@ int main(int argc, char** argv) {
       "A VAE's decoder on a picture that is split along its width. Runs encode, baseline, modules and test, one after "
       "the other.";
   program.add_options = [&](cli::App& app) { vae::add_step_options(app, lab.steps); };
-  program.prepare = [&](const cli::CommonOptions& common, int, int) { vae::finish(lab.steps, common); };
+  program.prepare = [&](const cli::CommonOptions& common, int num_ranks, int) {
+    vae::require_columns("", num_ranks);
+    vae::finish(lab.steps, common);
+  };
   program.steps = [&] {
     return vae::program_steps([&](RankRun& run) { vae::run_serial_steps(run, lab.steps); },
                               [&](RankRun& run) { vae::reconstruct(run, lab.steps); });

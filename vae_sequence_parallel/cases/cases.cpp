@@ -1,7 +1,10 @@
 #include "vae_sequence_parallel/cases/cases.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "common/base/errors.h"
 #include "vae_sequence_parallel/cases/reconstruction_lines.h"
 
 namespace lab::vae {
@@ -66,6 +69,16 @@ std::vector<Section> sections(const std::string& only) {
     if (only.empty() || each.tag == only) chosen.push_back(each.section);
   }
   return chosen;
+}
+
+void require_columns(const std::string& only, int num_ranks) {
+  constexpr const char* kTag = "decoder";  // of the autoencoder's cases
+  if (num_ranks <= kFewestLatentColumns || (!only.empty() && only != kTag)) return;
+  throw UsageError(
+      fmt::format("--nproc: the checks of the decoder have a latent of {0} columns: expected at most {0} ranks, got "
+                  "{1}; hint: test, "
+                  "or modules --only with another part, runs on more",
+                  kFewestLatentColumns, num_ranks));
 }
 
 std::vector<Case> all_cases() {

@@ -24,6 +24,9 @@ std::vector<ModuleSection> module_sections();
 /// The sections with this tag, in order; empty: all.
 std::vector<Section> sections(const std::string& only = "");
 
+/// Errors    UsageError: too many ranks for the sections with this tag
+void require_columns(const std::string& only, int num_ranks);
+
 /// The cases of all sections.
 std::vector<Case> all_cases();
 
@@ -67,8 +70,10 @@ std::vector<Case> conv_gradient_cases();
 // The decoder and the autoencoder with a small config of FLUX.1's structure.
 /// vae.decoder, on latents of even and uneven width; within 1e-5 in float32.
 std::vector<Case> decoder_cases();
-/// vae.autoencoder: "input.picture" and "input.latent", whole on every rank; "latent" and "picture".
+/// vae.autoencoder: "input.picture" and "input.latent", whole on every rank; "latent" and "picture". Each rank has a
+/// column at least, so there are no more ranks than kFewestLatentColumns.
 std::vector<Case> autoencoder_cases();
+inline constexpr int kFewestLatentColumns = 13;
 /// vae.decoder_gathers_nothing: everything that the decoder sends.
 std::vector<Case> decoder_traffic_cases();
 /// vae.decoder_gradient.

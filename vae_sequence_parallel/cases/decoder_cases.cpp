@@ -154,7 +154,7 @@ std::vector<Case> decoder_cases() {
 }
 
 std::vector<Case> autoencoder_cases() {
-  PictureSetup alone = latent_picture(spread(13), at::kDouble);
+  PictureSetup alone = latent_picture(spread(kFewestLatentColumns), at::kDouble);
   alone.batch = 1;
   return {autoencoder_case("AutoEncoder", wide_latent()), autoencoder_case("AutoEncoderUnevenDouble", alone)};
 }

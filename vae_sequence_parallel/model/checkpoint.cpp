@@ -26,6 +26,22 @@ std::string listed(const std::string& what, const std::vector<std::string>& name
   return text;
 }
 
+/// The layout of a checkpoint whose tensors have other names than FLUX.1's.
+std::string layout_hint(const std::vector<std::string>& names) {
+  const auto any = [&](const char* part) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](const std::string& name) { return name.find(part) != name.npos; });
+  };
+  // "decoder.up_blocks.0.resnets.0.conv1.weight" for "decoder.up.3.block.0.conv1.weight"
+  if (any(".up_blocks.") || any(".down_blocks."))
+    return "; hint: this is the layout of diffusers: expected that of FLUX.1's repository, whose file is "
+           "ae.safetensors, and not vae/diffusion_pytorch_model.safetensors next to it";
+  if (any("first_stage_model."))
+    return "; hint: this is a whole model, in which the autoencoder's tensors are first_stage_model.*: expected them "
+           "alone, without this beginning";
+  return "";
+}
+
 AutoEncoderConfig config_of(const std::string& path) {
   const SafetensorsMetadata metadata = load_safetensors_metadata(path);
   const auto found = metadata.find(kConfigKey);
@@ -64,9 +80,9 @@ void CheckpointWeights::finish() const {
   for (const auto& named : tensors_) left_over.push_back(named.first);
   if (missing_.empty() && wrong_.empty() && left_over.empty()) return;
   throw UsageError(fmt::format(
-      "'{}': expected exactly the {} tensors of an autoencoder with ch {} and ch_mult {}{}{}{}", where_, num_asked_,
+      "'{}': expected exactly the {} tensors of an autoencoder with ch {} and ch_mult {}{}{}{}{}", where_, num_asked_,
       config_.channels, fmt::join(config_.channel_multipliers, " "), listed("missing", missing_),
-      listed("of another shape or dtype", wrong_), listed("not expected", left_over)));
+      listed("of another shape or dtype", wrong_), listed("not expected", left_over), layout_hint(left_over)));
 }
 
 std::string checkpoint_digest(const std::string& path) {

@@ -63,6 +63,19 @@ TEST_CASE("missing, extra and mis-shaped tensors are listed in one message") {
   CHECK(testing::contains(message, "1 not expected: loss.logvar"));
 }
 
+TEST_CASE("another layout is named, with the file that is wanted") {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.file("model.safetensors");
+  const auto message_about = [&](const char* name) {
+    save_safetensors(path, {{name, at::ones({1})}});
+    return testing::message_of([&] { load(path); });
+  };
+  CHECK(testing::contains(message_about("decoder.up_blocks.0.resnets.0.conv1.weight"),
+                          "; hint: this is the layout of diffusers: expected that of FLUX.1's repository"));
+  CHECK(testing::contains(message_about("first_stage_model.decoder.conv_in.weight"), "; hint: this is a whole model"));
+  CHECK_FALSE(testing::contains(message_about("loss.logvar"), "hint"));
+}
+
 TEST_CASE("a file without a config is taken for FLUX.1's, and found not to be") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("model.safetensors");

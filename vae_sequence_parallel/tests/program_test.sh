@@ -73,6 +73,8 @@ run "$program" baseline --out "$steps" --checkpoint "$scratch/other.safetensors"
 verdict "$([[ $(grep -c '^# vae_sequence_parallel \(encode\|baseline\|test\): the log of a run$' "$steps/vae_log.md") == 3 ]]; echo $?)" "the log has a page of every action"
 
 # The checks alone.
+run "$program" modules --nproc 14; refuses "modules on more ranks than a latent of the checks has columns" 2 "expected at most 13 ranks, got 14; hint"
+run "$program" --nproc 14; refuses "... and so the whole" 2 "expected at most 13 ranks, got 14; hint"
 run "$program" modules --nproc 2
 modules=$(num_true)
 cp "$scratch/out" "$scratch/modules.log"
