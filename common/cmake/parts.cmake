@@ -31,6 +31,17 @@ function(lab_note_part name state text)
   endif()
 endfunction()
 
+# lab_look_again(): for what is optional and is not there. CMake looks again before the next build once a package has put
+# something into one of the folders of libraries.
+function(lab_look_again)
+  foreach(folder IN ITEMS "/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}" /usr/lib /usr/lib64 /usr/local/lib "${LAB_PREFIX}/lib"
+                          "${LAB_PREFIX}/usr/lib" "${LAB_PREFIX}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}")
+    if(IS_DIRECTORY "${folder}")
+      set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${folder}")
+    endif()
+  endforeach()
+endfunction()
+
 # lab_find(name HEADER h [LIBRARIES l...] [HINTS dir...]): sets LAB_NAME_INCLUDE, LAB_NAME_LIBRARIES and, where it is not
 # all there, LAB_NAME_LACKS. A header in one prefix and a library in another are not of the same version: a wheel's
 # LibTorch brings the headers of fmt alone.
