@@ -108,7 +108,7 @@ verdict "$code" "no temporary folder is needed"
 run bash -c "ulimit -f 1; exec '$program' --nproc 2 --quiet"; refuses "a limit on file sizes" 2 "File too large"
 
 # What a user with few processes, or little memory, gets: as root there is no limit of processes.
-few=(bash -c "ulimit -u 12; exec '$program'") and_why='this user may have 12 processes and threads; hint: raise the limit with ulimit -u, or start fewer ranks'
+few=(bash -c "ulimit -u 12; exec '$program' \"\$@\"" bash) and_why='this user may have 12 processes and threads; hint: raise the limit with ulimit -u, or start fewer ranks'
 [[ $EUID != 0 ]] || few=(setpriv --reuid 4242 --regid 4242 --clear-groups "${few[@]}")
 for world in processes threads; do
   run "${few[@]}" --world $world --nproc 16 --global-batch-size 128
