@@ -156,6 +156,7 @@ std::optional<TomlTable> part_for(const std::string& lab, const std::vector<std:
   std::vector<std::string> known = {"visibility", "task", "manual", "ladder", "bonus", "judging", "own_numbers"};
   if (!file.has("lab")) {
     file.require_known(labs);
+    for (const std::string& key : file.keys()) file.table(key);  // refuses anything else
     const auto part = file.table(lab);
     if (part) part->require_known(known);
     return part;

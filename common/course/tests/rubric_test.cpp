@@ -279,6 +279,7 @@ TEST_CASE("an instructor's file that names what is not there is refused") {
         "ours.toml:1: unknown key 'a0_pipe'; did you mean 'a0_pipes'?");
   CHECK(override_refusal("[late]\ndue = 3\n") ==
         "ours.toml:1: unknown key 'late'; expected one of a0_pipes, a9_collectives");
+  CHECK(override_refusal("a9_collectives = 3\n") == "ours.toml:1: a9_collectives: expected a table, got 3");
   CHECK(override_refusal("lab = \"a0\"\n") == "ours.toml:1: lab: expected a0_pipes or a9_collectives, got 'a0'");
   CHECK(contains(override_refusal("lab = \"a0_pipes\"\n[[task]]\nid = \"a0.pipe\"\ntitle = \"x\"\n"),
                  "unknown key 'title'"));
