@@ -24,9 +24,15 @@ captured "with a byte order mark" sed '1s/^/\xEF\xBB\xBF/'
 captured "of GitHub Actions" sed 's/^/2025-01-31T12:34:56.1234567Z /'
 captured "with the time" sed 's/^/12:34:56 /'
 captured "of torchrun --tee" sed 's/^/[default0]:/'
+captured "of MPICH" sed 's/^/[0] /'
 captured "in colours" sed 's/^\(.*\)$/\x1B[32m\1\x1B[0m/'
 captured "in UTF-16" iconv -f UTF-8 -t UTF-16
 captured "in UTF-16, big endian, with CR LF" bash -c 'printf "\xFE\xFF"; sed "s/\$/\r/" | iconv -f UTF-8 -t UTF-16BE'
+
+"$bin/labrun" --nproc-per-node 2 "$bin/a4_data_tensor" >"$scratch/both.log" 2>&1
+run "$program" a4 "$scratch/both.log" --nproc 2; says "both streams in one file" 0 ': accepted'
+env RANK=0 WORLD_SIZE=1 LAB_TIMEOUT=x "$bin/a4_data_tensor" >>"$scratch/both.log" 2>&1
+run "$program" a4 "$scratch/both.log" --nproc 2; says "... and an error in it" 1 'unknown line "a4_data_tensor: error: '
 
 # At most ten problems.
 sed 's/True/False/; s/] done/] dome/' "$scratch/right.log" >"$scratch/wrong.log"
