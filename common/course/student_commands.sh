@@ -65,6 +65,7 @@ scratch_folder() {
 # build_lab LAB [FILE]: shows the compiler's messages, and keeps them in FILE.
 build_lab() {
   local build_messages=${2:-}
+  [[ ! $build_messages ]] || : >"$build_messages"
   build release OFF "$1" >&2 || { say "$1 was not built: the compiler's errors are above" >&2; return 1; }
 }
 
