@@ -211,19 +211,21 @@ class HandInCollector {
 
   void check_todos() {
     std::map<std::string, std::string> places;
-    std::set<std::string> todos;
+    std::vector<std::string> todos;  // in the rubric's order
     for (const RubricTask& task : lab_.tasks) {
       const std::string place = place_of_todo(task);
       if (place.empty()) continue;
       places[task.id] = place;
-      todos.insert(task.id);
+      todos.push_back(task.id);
     }
-    for (const auto& [task, lost] : lost_by_each(lab_, todos)) {
+    const std::map<std::string, LostMarks> lost_by = lost_by_each(lab_, {todos.begin(), todos.end()});
+    for (const std::string& task : todos) {
+      const LostMarks& lost = lost_by.at(task);
       (lost.marks > 0 ? hand_in_.problems : hand_in_.warnings)
           .push_back(
               fmt::format("{}/{}: {} is still a TODO, which costs {}", lab_.lab, places[task], task, lost.text()));
     }
-    only_optional_todos_ = !todos.empty() && lost_without(lab_, todos).marks == 0;
+    only_optional_todos_ = !todos.empty() && lost_without(lab_, {todos.begin(), todos.end()}).marks == 0;
   }
 
   /// A run that failed leaves a log, too. Where tasks that nobody has to do are left, it cannot be complete.

@@ -3,9 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <vector>
 
 namespace lab {
+namespace {
+
+/// "SplitLayers" of "optC.split_layers": how the names of its checks begin.
+std::string begin_of_checks(const std::string& task) {
+  std::string name;
+  bool is_upper = true;
+  for (const char c : task.substr(task.find('.') + 1)) {
+    if (c != '_') name += is_upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    is_upper = c == '_';
+  }
+  return name;
+}
+
+}  // namespace
 
 LostMarks lost_without(const Rubric& rubric, const std::set<std::string>& items) {
   LostMarks lost;
@@ -18,7 +33,12 @@ LostMarks lost_without(const Rubric& rubric, const std::set<std::string>& items)
   for (const RubricManual& manual : rubric.manuals) {
     if (items.count(manual.id) != 0) (manual.bonus ? lost.bonus : lost.marks) += manual.marks;
   }
-  const auto is_unmet = [&](const std::string& need) { return unmet.count(need) != 0; };
+  const auto is_unmet = [&](const std::string& need) {
+    return std::any_of(unmet.begin(), unmet.end(), [&](const std::string& item) {
+      const std::string check = begin_of_checks(item);
+      return need == item || need.compare(0, check.size(), check) == 0;
+    });
+  };
   const auto is_met = [&](const std::vector<std::string>& needs, const std::vector<std::string>& any_of) {
     return std::none_of(needs.begin(), needs.end(), is_unmet) &&
            (any_of.empty() || !std::all_of(any_of.begin(), any_of.end(), is_unmet));
@@ -51,9 +71,10 @@ std::map<std::string, LostMarks> lost_by_each(const Rubric& rubric, const std::s
 }
 
 std::string LostMarks::text() const {
-  if (marks > 0 && bonus > 0) return fmt::format("up to {} marks and {} bonus marks", marks, bonus);
-  if (marks > 0) return fmt::format("up to {} mark{}", marks, marks == 1 ? "" : "s");
-  if (bonus > 0) return fmt::format("up to {} bonus mark{}", bonus, bonus == 1 ? "" : "s");
+  const auto number = [](double of, const char* what) { return fmt::format("{} {}{}", of, what, of == 1 ? "" : "s"); };
+  if (marks > 0 && bonus > 0) return fmt::format("up to {} and {}", number(marks, "mark"), number(bonus, "bonus mark"));
+  if (marks > 0) return "up to " + number(marks, "mark");
+  if (bonus > 0) return "up to " + number(bonus, "bonus mark");
   return "no marks by itself";
 }
 

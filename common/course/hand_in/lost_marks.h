@@ -16,8 +16,7 @@ struct LostMarks {
 };
 
 /// What is lost at most without these tasks and manual items: their own marks, and the rungs and bonuses for which they,
-/// or tasks that build on them, are needed. A name in a rung that is neither is a single check of some task; it is not
-/// counted, as a task that builds on it is needed for the rung as well.
+/// their checks, or tasks that build on them, are needed.
 LostMarks lost_without(const Rubric& rubric, const std::set<std::string>& items);
 
 /// What each of these tasks costs by itself or, if more, along with the others: of two tasks one may be enough.

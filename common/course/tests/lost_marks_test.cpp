@@ -24,7 +24,7 @@ Rubric lab_with_marks() {
   return lab;
 }
 
-/// A ladder of three rungs; the first needs one of two tasks, and the second a check by its name.
+/// A ladder of three rungs: the first needs one of two tasks, the second also a check of a task, by its name.
 Rubric lab_with_ladder() {
   Rubric lab;
   lab.tasks = {task("part", 0), task("column", 0, {"part"}), task("row", 0), task("mlp", 0), task("extra", 0)};
@@ -32,7 +32,7 @@ Rubric lab_with_ladder() {
       {"ladder",
        "Ladder",
        5,
-       {{1, "one layer", {}, {"column", "row"}}, {2, "two", {"mlp", "MlpLarge"}, {}}, {5, "all", {"words"}, {}}},
+       {{1, "one layer", {}, {"column", "row"}}, {2, "two", {"mlp", "PartWide"}, {}}, {5, "all", {"words"}, {}}},
        Visibility::kVisible}};
   lab.bonuses = {{"bonus", "Bonus", 1, {"extra"}, {}, Visibility::kVisible}};
   return lab;
@@ -52,7 +52,7 @@ TEST_CASE("of a ladder the rungs above the highest one that is reached are lost"
   CHECK(lost_without(lab, {"mlp"}).marks == 4);
   CHECK(lost_without(lab, {"words"}).marks == 3);
   CHECK(lost_without(lab, {"row"}).marks == 0);
-  CHECK(lost_without(lab, {"part"}).marks == 0);  // row is enough
+  CHECK(lost_without(lab, {"part"}).marks == 4);  // row is enough for the first, PartWide is a check of part
   CHECK(lost_without(lab, {"part", "row"}).marks == 5);
   CHECK(lost_without(lab, {"extra"}).text() == "up to 1 bonus mark");
 }
