@@ -73,7 +73,7 @@ run_tests() {
   mkdir -- "$scratch/results"
   check_options=()
   for name in $(all_labs); do
-    say "checking $name on 4 ranks"
+    say "checking $name"
     # Its exit code is in the results, too.
     check_lab "$name" | { grep --line-buffered -v ': not implemented: stops at TODO' || true; } || true
   done
