@@ -9,9 +9,17 @@ namespace lab {
 
 ArchiveReader::ArchiveReader(const std::string& path) : reader_(archive_read_new()) {
   constexpr std::size_t kBlockBytes = 64 * 1024;
-  archive_read_support_format_zip(reader_.get());
-  archive_read_support_format_tar(reader_.get());
-  archive_read_support_filter_gzip(reader_.get());
+  // All that the library reads by itself. Not mtree, which names files of this machine to be read, and no filter that
+  // starts a program.
+  for (const auto support :
+       {archive_read_support_format_zip, archive_read_support_format_tar, archive_read_support_format_7zip,
+        archive_read_support_format_rar, archive_read_support_format_rar5, archive_read_support_format_cpio,
+        archive_read_support_format_cab, archive_read_support_format_lha, archive_read_support_format_xar,
+        archive_read_support_format_ar, archive_read_support_format_iso9660, archive_read_support_filter_gzip,
+        archive_read_support_filter_bzip2, archive_read_support_filter_xz, archive_read_support_filter_lzma,
+        archive_read_support_filter_lzip, archive_read_support_filter_zstd, archive_read_support_filter_lz4,
+        archive_read_support_filter_compress})
+    support(reader_.get());
   require(archive_read_open_filename(reader_.get(), path.c_str(), kBlockBytes) == ARCHIVE_OK);
 }
 
@@ -33,6 +41,8 @@ void ArchiveReader::require(bool well) const {
 bool ArchiveReader::next() {
   const int result = archive_read_next_header(reader_.get(), &entry_);
   require(result == ARCHIVE_OK || result == ARCHIVE_WARN || result == ARCHIVE_EOF);
+  if (result != ARCHIVE_EOF && archive_entry_is_encrypted(entry_) != 0)
+    throw ArchiveError("it is encrypted; expected an archive without a password");
   return result != ARCHIVE_EOF;
 }
 

@@ -20,13 +20,13 @@ struct ArchiveError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// An archive's entries in turn; checksums are compared. Nothing is unpacked but what read() returns, and nothing is
-/// allocated because of a size that the archive claims.
+/// An archive's entries in turn; checksums are compared. Nothing is unpacked but what read() returns; of
+/// what the archive claims, only a compression's dictionary is allocated.
 /// Errors    ArchiveError: it is not an archive, or is broken
 /// Source    libarchive; the only place that reads archives with it
 class ArchiveReader {
  public:
-  /// A file: zip and tar, the latter also with gzip. No other filter: each is code that handles untrusted data.
+  /// A file: zip, 7z, rar, tar with any compression, and what else libarchive reads by itself.
   explicit ArchiveReader(const std::string& path);
   /// A whole zip in memory, which must outlive the reader: its entries are those of its directory, at its end.
   struct Zip {
@@ -37,6 +37,7 @@ class ArchiveReader {
   ArchiveReader& operator=(const ArchiveReader&) = delete;
 
   /// Goes to the next entry, at first the first. False: there is none.
+  /// Errors    ArchiveError: it is encrypted
   bool next();
 
   enum class Kind { kFile, kFolder, kLink, kOther };

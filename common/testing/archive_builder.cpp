@@ -22,12 +22,20 @@ void write_entry(struct archive* writer, const std::string& name, const std::fun
 }  // namespace
 
 ArchiveBuilder::ArchiveBuilder(const std::string& path, Format format) : writer_(archive_write_new()) {
-  if (format == Format::kZip) {
-    archive_write_set_format_zip(writer_);
-  } else {
-    archive_write_add_filter_gzip(writer_);
-    archive_write_set_format_gnutar(writer_);
+  switch (format) {
+    case Format::kEncryptedZip: archive_write_set_passphrase(writer_, "secret"); [[fallthrough]];
+    case Format::kZip: archive_write_set_format_zip(writer_); break;
+    case Format::k7z: archive_write_set_format_7zip(writer_); break;
+    case Format::kCpio: archive_write_set_format_cpio(writer_); break;
+    case Format::kTarGz: archive_write_add_filter_gzip(writer_); break;
+    case Format::kTarBz2: archive_write_add_filter_bzip2(writer_); break;
+    case Format::kTarXz: archive_write_add_filter_xz(writer_); break;
+    case Format::kTarZst: archive_write_add_filter_zstd(writer_); break;
+    case Format::kTar: break;
   }
+  const bool is_tar = format >= Format::kTar && format <= Format::kTarZst;
+  if (is_tar) archive_write_set_format_gnutar(writer_);
+  if (format == Format::kEncryptedZip) archive_write_set_options(writer_, "zip:encryption=traditional");
   archive_write_open_filename(writer_, path.c_str());
 }
 

@@ -10,7 +10,7 @@ namespace lab::testing {
 /// Makes archives that a well-behaved program would not make, as in a hostile submission.
 class ArchiveBuilder {
  public:
-  enum class Format { kZip, kTarGz };
+  enum class Format { kZip, kEncryptedZip, kTar, kTarGz, kTarBz2, kTarXz, kTarZst, k7z, kCpio };
   explicit ArchiveBuilder(const std::string& path, Format format = Format::kZip);
   ~ArchiveBuilder();
   ArchiveBuilder(const ArchiveBuilder&) = delete;

@@ -99,7 +99,7 @@ class FolderReader {
 FileTree read_archive(const std::string& path, const ArchiveLimits& limits) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) {
-    throw UsageError(fmt::format("{}: expected an archive (.zip, .tar, .tar.gz) that is there and readable", path));
+    throw UsageError(fmt::format("{}: expected an archive that is there and readable", path));
   }
   FileTreeBuilder builder(path, limits);
   bool any = false;
@@ -110,7 +110,8 @@ FileTree read_archive(const std::string& path, const ArchiveLimits& limits) {
       read_entry(archive, builder);
     }
   } catch (const ArchiveError& error) {
-    throw UsageError(fmt::format("{}: {}: {}", path, any ? "is broken" : "is not a zip or tar archive", error.what()));
+    throw UsageError(
+        fmt::format("{}: {}: {}", path, any ? "is broken" : "is not an archive that can be read", error.what()));
   }
   return builder.take();
 }

@@ -21,7 +21,7 @@ struct FileTree {
   std::vector<std::string> notes;
 };
 
-/// Reads a zip (or tar) into memory; nothing is written to disk. Hidden files, __MACOSX and build folders are
+/// Reads a zip, tar, 7z ... into memory; nothing is written to disk. Hidden files, __MACOSX and build folders are
 /// silently skipped, up to ten times the limits. Of two entries with the same name the first is taken.
 /// Errors    UsageError: it cannot be read, is not an archive, is broken, or is beyond a limit (a zip bomb is refused
 ///           before it is unpacked further)

@@ -53,11 +53,26 @@ TEST_CASE("tar is read, too, and what is no archive is refused") {
   ArchiveBuilder(folder.file("x.tar.gz"), Format::kTarGz).folder("a9").file("./a9//student/ring.cpp", "code");
   CHECK(read_archive(folder.file("x.tar.gz")).files == Files{{"a9/student/ring.cpp", "code"}});
   write_bytes(folder.file("x.zip"), "int main() {}\n");
-  CHECK(contains(archive_refusal(folder.file("x.zip")), "x.zip: is not a zip or tar archive"));
+  CHECK(contains(archive_refusal(folder.file("x.zip")), "x.zip: is not an archive that can be read"));
   write_bytes(folder.file("x.zip"), "");
-  CHECK(contains(archive_refusal(folder.file("x.zip")), "x.zip: is not a zip or tar archive"));
+  CHECK(contains(archive_refusal(folder.file("x.zip")), "x.zip: is not an archive that can be read"));
   CHECK(contains(archive_refusal(folder.file("x.nothing")), "x.nothing: expected an archive"));
   CHECK(contains(message_of([&] { read_archive("/tmp"); }), "/tmp: expected an archive"));
+}
+
+TEST_CASE("whatever the library reads by itself is read; an archive with a password is refused") {
+  const TemporaryFolder folder;
+  for (const Format format :
+       {Format::kTar, Format::kTarBz2, Format::kTarXz, Format::kTarZst, Format::k7z, Format::kCpio}) {
+    CAPTURE(static_cast<int>(format));
+    ArchiveBuilder(folder.file("x.bin"), format).file("a9/student/ring.cpp", "code");
+    CHECK(read_archive(folder.file("x.bin")).files == Files{{"a9/student/ring.cpp", "code"}});
+  }
+  ArchiveBuilder(folder.file("x.zip"), Format::kEncryptedZip).file("a9/student/ring.cpp", "code");
+  CHECK(contains(archive_refusal(folder.file("x.zip")), "x.zip: is not an archive that can be read: it is encrypted"));
+  write_bytes(folder.file("secret"), "the grader's own");  // a list of files of this machine is no archive
+  write_bytes(folder.file("x.mtree"), "#mtree\nring.cpp type=file contents=" + folder.file("secret") + "\n");
+  CHECK(contains(archive_refusal(folder.file("x.mtree")), "x.mtree: is not an archive that can be read"));
 }
 
 TEST_CASE("a zip that is broken is refused, wherever it was cut or changed") {

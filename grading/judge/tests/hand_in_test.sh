@@ -96,8 +96,8 @@ for lab in "" a4; do
   rm -rf out/grading/eve
   grade eve/a4_data_tensor.zip ${lab:+--lab "$lab"}
   scores "an archive that cannot be read" out/grading/eve/a4_data_tensor 0
-  reports "... with the reason in results.json" out/grading/eve/a4_data_tensor/results.json 'is not a zip or tar archive'
-  reports "... and in the report" out/grading/eve/a4_data_tensor/report.md 'is not a zip or tar archive'
+  reports "... with the reason in results.json" out/grading/eve/a4_data_tensor/results.json 'is not an archive that can be read'
+  reports "... and in the report" out/grading/eve/a4_data_tensor/report.md 'is not an archive that can be read'
 done
 mkdir essays && echo words >essays/essay.txt
 grade essays --lab a4

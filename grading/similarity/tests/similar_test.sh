@@ -74,7 +74,7 @@ echo 'no archive' >"$class/broken_a5.zip"
 head -c 300000 /dev/zero | tr '\0' ';' >"$class/no code/a5_pipeline/student/baseline.cpp"
 similar
 verdict "$([[ $code == 8 ]]; echo $?)" "what cannot be compared is said: exit code $code"
-says "... a broken archive" '^  not compared: broken_a5\.zip: is not a zip or tar archive'
+says "... a broken archive" '^  not compared: broken_a5\.zip: is not an archive that can be read'
 says "... too much code" '^  not compared: no code: a5_pipeline: has 29[0-9] KiB of code, expected at most 256 KiB'
 verdict "$(! grep -q $'\e' "$scratch/out"; echo $?)" "no name moves the cursor"
 verdict "$(! grep -qi '<script>alert' "$out/similarity/"*.html; echo $?)" "no name is HTML"
