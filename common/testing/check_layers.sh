@@ -94,7 +94,7 @@ seam 'c10/cuda/' '^common/tensor/cuda_memory\.cpp'
 seam 'archive(_entry)?\.h[">]' '^common/(base/archive_reader|course/hand_in/archive|testing/archive_builder)'
 seam 'pugixml' '^common/(base/junit_xml|testing/junit_schema)\.cpp'
 seam 'toml\+\+/' '^common/course/rubric/toml_table\.cpp'
-seam 'sodium\.h[">]' '^common/(course/rubric/keyed_hash|tensor/seeded)\.cpp'
+seam 'sodium\.h[">]' '^common/(course/rubric/(content|keyed)_hash|tensor/seeded)\.cpp'
 seam 'kainjow/' '^common/page/template\.cpp'
 seam 'doctest/' '^common/testing/'
 

@@ -9,7 +9,7 @@
 namespace lab::grading {
 namespace {
 
-constexpr int kFormat = 1;  ///< SQLite's user_version: of another format, the file is refused
+constexpr int kFormat = 2;  ///< SQLite's user_version: of another format, the file is refused
 
 /// Calls body, and turns what SQLite throws into one message.
 template <typename Body>
@@ -38,8 +38,10 @@ ResultStore::ResultStore(const std::string& path) : path_(path) {
         std::make_unique<SQLite::Database>(path_, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMilliseconds);
     const int format = database_->execAndGet("PRAGMA user_version").getInt();
     if (format != 0 && format != kFormat)
-      throw UsageError(fmt::format("{}: expected results in format {}, got {}: another version of this suite wrote it",
-                                   path_, kFormat, format));
+      throw UsageError(
+          fmt::format("{}: expected results in format {}, got {}: another version of this suite wrote it; "
+                      "hint: grade into another folder with --out, or rm '{}' and grade all again",
+                      path_, kFormat, format, path_));
     // Each commit is on the disk before it returns; a lock keeps a second grading out.
     database_->exec(
         "PRAGMA synchronous = FULL; PRAGMA locking_mode = EXCLUSIVE;"

@@ -6,8 +6,8 @@
 #include <cctype>
 #include <filesystem>
 
-#include "common/base/checksum.h"
 #include "common/base/files.h"
+#include "common/course/rubric/content_hash.h"
 #include "grading/submission/lab_places.h"
 
 namespace lab::grading {
@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string checksum_text(const std::string& text) {
-  return fmt::format("{:08x}", checksum_of(text) & 0xFFFFFFFFu);
+  return content_hash(text).substr(0, 32);
 }
 
 /// A name for a folder. A checksum tells apart names that would become the same.

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "common/base/errors.h"
+#include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
 
@@ -60,6 +61,21 @@ TEST_CASE("a file that is not a result store is refused and left unchanged") {
   CHECK_THROWS_AS(ResultStore{path}, UsageError);
   CHECK(lab::testing::read_bytes(path).substr(0, 5) == "marks");
   CHECK_THROWS_AS(ResultStore(folder.file("no/such/folder.sqlite")), UsageError);
+}
+
+TEST_CASE("results of an earlier format are refused, with what to type, and left unchanged") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("results.sqlite");
+  ResultStore{path};
+  std::string bytes = lab::testing::read_bytes(path);
+  bytes.at(63) = 1;  // SQLite's user_version
+  lab::testing::write_bytes(path, bytes);
+  CHECK(lab::testing::message_of([&] { ResultStore{path}; }) ==
+        path +
+            ": expected results in format 2, got 1: another version of this suite wrote it; hint: grade into another "
+            "folder with --out, or rm '" +
+            path + "' and grade all again");
+  CHECK(lab::testing::read_bytes(path) == bytes);
 }
 
 TEST_CASE("a second grading of the same class is refused while the first is at work") {
