@@ -216,7 +216,7 @@ if(LAB_OWN_SODIUM)
 endif()
 
 # What only the judge needs; a starter judges nobody. libseccomp makes the filters of system calls that judged programs
-# run under; the others are for many hand-ins: results in SQLite, rosters in CSV, Gradescope's YAML.
+# run under; the others are for many hand-ins: results in SQLite, rosters in CSV, Gradescope's YAML, names in Unicode.
 if(EXISTS "${PROJECT_SOURCE_DIR}/grading")
   lab_part(seccomp HEADER seccomp.h LIBRARIES seccomp
     RELEASE libs/libseccomp/libseccomp_2.5.4.orig.tar.gz
@@ -235,6 +235,10 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/grading")
     RELEASE y/yaml-cpp/yaml-cpp_0.7.0+dfsg.orig.tar.xz
     SHA256 dc63708605404e0b963e0ca3a9619d1c8270eda2839603e6fa0384e5e51e5312
     INCLUDE include SOURCES src/*.cpp)
+  lab_part(utf8proc HEADER utf8proc.h LIBRARIES utf8proc
+    RELEASE u/utf8proc/utf8proc_2.8.0.orig.tar.gz
+    SHA256 a0a60a79fe6f6d54e7d411facbfcc867a6e198608f2cd992490e46f04b1bcecc
+    INCLUDE . SOURCES utf8proc.c)
 endif()
 
 # JSON, TOML, HTML templates, tests: headers.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "common/base/files.h"
@@ -22,21 +23,30 @@ ClassFiles::ClassFiles(const ClassOrder& order, const std::vector<std::string>& 
   make_folder("--out", out_);
 }
 
-void ClassFiles::write(const std::vector<MarkedStudent>& students, const std::vector<std::string>& labs,
-                       const ClassOverview& overview, std::size_t num_open) const {
-  write_file_atomically(out_ + "/marks.csv", marks_csv(roster(), students, labs));
+std::size_t ClassFiles::write(std::vector<MarkedStudent> students, const MarkedLabs& labs,
+                              const ClassOverview& overview) const {
+  std::size_t num_open = 0;
+  if (gradebook_ != nullptr) {
+    const GradebookImport::Result result = write_gradebook(students, labs.asked);
+    for (const auto& [place, why] : result.not_filled_in) students[place].open.push_back(why);
+    if (result.is_unclear) ++num_open;
+  }
+  num_open += static_cast<std::size_t>(
+      std::count_if(students.begin(), students.end(), [](const MarkedStudent& one) { return !one.open.empty(); }));
+  write_file_atomically(out_ + "/marks.csv", marks_csv(roster(), students, labs.all));
   fmt::print("{}/marks.csv: {}{}\n", out_, counted(students.size(), "student"),
              num_open == 0 ? "" : fmt::format("; {} to look at or grade again", num_open));
-  if (gradebook_ != nullptr) write_gradebook(students, labs);
   const bool compared = std::filesystem::exists(out_ + "/" + kSimilarityPage);
-  write_file_atomically(out_ + "/index.html", overview.html(roster(), students, labs, compared ? kSimilarityPage : ""));
+  write_file_atomically(out_ + "/index.html",
+                        overview.html(roster(), students, labs.all, compared ? kSimilarityPage : ""));
   fmt::print("{}/index.html: all of it as a page\n", out_);
+  return num_open;
 }
 
 /// Without a column to fill in, there is no file: not an earlier one either.
-void ClassFiles::write_gradebook(const std::vector<MarkedStudent>& students,
-                                 const std::vector<std::string>& labs) const {
-  const GradebookImport::Result result = gradebook_->of(students, labs, with_pending_);
+GradebookImport::Result ClassFiles::write_gradebook(const std::vector<MarkedStudent>& students,
+                                                    const std::vector<std::string>& labs) const {
+  GradebookImport::Result result = gradebook_->of(students, labs, with_pending_);
   const std::string file = out_ + "/" + gradebook_->file();
   if (!result.csv.empty()) {
     write_file_atomically(file, result.csv);
@@ -45,6 +55,7 @@ void ClassFiles::write_gradebook(const std::vector<MarkedStudent>& students,
     std::filesystem::remove(file);
   }
   for (const std::string& note : result.notes) say_note(note);
+  return result;
 }
 
 }  // namespace lab::grading

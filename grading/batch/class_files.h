@@ -24,13 +24,17 @@ class ClassFiles {
   /// Null if there is none.
   const Roster* roster() const { return roster_.get(); }
 
-  /// Writes all of them, and names each on stdout. `labs` are those that somebody has handed in; `num_open` is how many
-  /// results wait for another grading, or for somebody to look.
-  void write(const std::vector<MarkedStudent>& students, const std::vector<std::string>& labs,
-             const ClassOverview& overview, std::size_t num_open) const;
+  /// What is marked: labs that have results, and those of them that this run was asked for.
+  struct MarkedLabs {
+    std::vector<std::string> all, asked;
+  };
+  /// Writes all of them, and names each on stdout.
+  /// Returns   how many students somebody has to look at, or grade again
+  std::size_t write(std::vector<MarkedStudent> students, const MarkedLabs& labs, const ClassOverview& overview) const;
 
  private:
-  void write_gradebook(const std::vector<MarkedStudent>& students, const std::vector<std::string>& labs) const;
+  GradebookImport::Result write_gradebook(const std::vector<MarkedStudent>& students,
+                                          const std::vector<std::string>& labs) const;
 
   const std::string out_;
   const bool with_pending_;

@@ -15,17 +15,6 @@
 namespace lab::grading {
 namespace {
 
-/// Without the folder of results, if it is among the hand-ins.
-HandIns without_results(HandIns all, const std::string& folder, const std::string& results) {
-  const std::string out = std::filesystem::canonical(results).string() + "/";
-  const auto holds_results = [&](const HandIn& one) {
-    return out.rfind(std::filesystem::canonical(one.path).string() + "/", 0) == 0;
-  };
-  all.found.erase(std::remove_if(all.found.begin(), all.found.end(), holds_results), all.found.end());
-  if (all.found.empty()) throw UsageError(folder + ": expected submissions in it, found only earlier results");
-  return all;
-}
-
 /// A message with the hand-in's name in place of where it happens to lie.
 std::string without_place(std::string message, const HandIn& hand_in) {
   for (std::size_t at = 0; (at = message.find(hand_in.path, at)) != std::string::npos; at += hand_in.shown.size())
@@ -48,28 +37,23 @@ std::unique_ptr<Roster> ClassSource::read_roster() const {
   return roster.empty() ? nullptr : std::make_unique<Roster>(Roster::load(roster, roster_id));
 }
 
-ClassFolder::ClassFolder(ClassSource source, const std::string& out, std::vector<KnownLab> known)
-    : source_(std::move(source)), known_(std::move(known)), hand_ins_(find(out)) {}
+ClassFolder::ClassFolder(ClassSource source, const std::string& out, std::vector<KnownLab> known, const Roster* roster)
+    : source_(std::move(source)), known_(std::move(known)), hand_ins_(find(out, roster)) {}
 
-HandIns ClassFolder::find(const std::string& out) {
-  std::optional<NamePattern> names;
-  if (!source_.names.empty()) names = NamePattern(source_.names);
+HandIns ClassFolder::find(const std::string& out, const Roster* roster) {
+  DownloadFolder in = {source_.folder, {}, roster, out};
+  if (!source_.names.empty()) in.names = NamePattern(source_.names);
   std::error_code ignored;
-  if (std::filesystem::is_directory(source_.folder, ignored))
-    return without_results(find_hand_ins(source_.folder, names), source_.folder, out);
-  std::vector<std::string> notes = unpack_download(source_.folder, unpacked_.path());
-  HandIns found = find_hand_ins(unpacked_.path(), names);
-  found.notes.insert(found.notes.begin(), notes.begin(), notes.end());
+  if (std::filesystem::is_directory(source_.folder, ignored)) return find_hand_ins(in);
+  in.path = unpacked_.path();
+  const std::vector<std::string> lost = unpack_download(source_.folder, in.path);
+  HandIns found = find_hand_ins(in);
+  found.lost = lost;
   return found;
 }
 
 Submission ClassFolder::read(const HandIn& hand_in) const {
-  const SubmissionFile file(hand_in.path, hand_in.called);
-  try {
-    return read_submission(file, known_, source_.only_lab);
-  } catch (const UnreadableSubmission& error) {
-    return unreadable_submission(file, known_, source_.only_lab, without_place(error.what(), hand_in));
-  }
+  return read_submission({hand_in.path, hand_in.called}, known_, source_.only_lab);
 }
 
 std::optional<int> ClassFolder::describe_all(int jobs, const std::function<std::string(const Submission&)>& describe,

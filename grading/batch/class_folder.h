@@ -40,15 +40,15 @@ struct Described {
 /// The hand-ins of a class.
 class ClassFolder {
  public:
-  /// `out`: the folder of the results, which are no hand-in if they are in the same folder.
+  /// `out`: the folder of the results, which are not a hand-in if they are in the same folder. `roster`: may be null.
   /// Errors    UsageError: an invalid pattern, nothing that was handed in
-  ClassFolder(ClassSource source, const std::string& out, std::vector<KnownLab> known);
+  ClassFolder(ClassSource source, const std::string& out, std::vector<KnownLab> known, const Roster* roster);
 
   const HandIns& hand_ins() const { return hand_ins_; }
   const std::vector<KnownLab>& known() const { return known_; }
 
-  /// What is in a hand-in; if it cannot be read, nothing, and the reason.
-  /// Errors    UsageError: as read_submission(), apart from a submission that cannot be read
+  /// What is in a hand-in.
+  /// Errors    UsageError: as read_submission()
   Submission read(const HandIn& hand_in) const;
   /// Reads every hand-in in a process of its own, as who knows what is in it, and describes it there.
   /// Returns   the signal that stopped it; nothing: `described` has an entry for each of hand_ins().found
@@ -56,7 +56,7 @@ class ClassFolder {
                                   std::vector<Described>& described) const;
 
  private:
-  HandIns find(const std::string& out);
+  HandIns find(const std::string& out, const Roster* roster);
 
   const ClassSource source_;
   const std::vector<KnownLab> known_;

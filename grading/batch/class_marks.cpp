@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <utility>
 
 #include "common/base/lab_names.h"
 #include "grading/batch/csv.h"
+#include "grading/marks/shown_marks.h"
 
 namespace lab::grading {
 
@@ -19,8 +21,12 @@ std::vector<MarkedStudent> students_of(const ClassPlan& plan, const Roster* rost
     student.identity = one.identity;
     student.who = one.who;
     if (!one.labs.empty()) student.hand_ins.push_back(one.hand_in.shown);
+    for (const std::string& lab : one.labs) {
+      student.handed_in[lab] = one.scanned.versions.at(lab);
+      if (one.disputed.count(lab) != 0) student.withheld[lab] = "several hand-ins have this student's signature";
+    }
     student.is_late = student.is_late || (one.hand_in.is_late && !one.labs.empty());
-    if (!one.scanned.problem.empty()) student.remarks.push_back("not graded: " + one.scanned.problem);
+    student.open.insert(student.open.end(), one.open.begin(), one.open.end());
     student.remarks.insert(student.remarks.end(), one.notes.begin(), one.notes.end());
   };
   for (const PlannedHandIn& one : plan.hand_ins) {
@@ -30,11 +36,37 @@ std::vector<MarkedStudent> students_of(const ClassPlan& plan, const Roster* rost
   for (const std::size_t row : plan.missing) {
     MarkedStudent& student = rows[{row, ""}];
     student.roster_row = row;
-    student.remarks.emplace_back("nothing handed in");
+    if (roster->id_of(row).empty()) {
+      student.open.push_back(roster->why_unidentified());
+    } else {
+      student.remarks.emplace_back("nothing handed in");
+    }
   }
   std::vector<MarkedStudent> students;
-  for (auto& [place, student] : rows) students.push_back(std::move(student));
+  for (auto& [place, student] : rows) {
+    if (!student.who.empty() && student.hand_ins.empty() && student.open.empty())
+      student.open.emplace_back("nothing of what was handed in counts");
+    students.push_back(std::move(student));
+  }
   return students;
+}
+
+std::string why_not_final(const MarkedStudent& student, const std::string& lab, bool with_pending) {
+  const auto found = student.labs.find(lab);
+  if (!student.roster_row) return "not in the roster";
+  if (found == student.labs.end() || student.handed_in.count(lab) == 0) return "nothing of it was graded";
+  if (const auto why = student.withheld.find(lab); why != student.withheld.end()) return why->second;
+  const LabMarks& marks = found->second;
+  if (!std::isfinite(marks.marks)) return "the marks are not a number";
+  if (marks.not_judged > 0) return shown_marks(marks.not_judged) + " marks are not judged";
+  if (marks.pending > 0 && !with_pending) return shown_marks(marks.pending) + " marks are pending";
+  return "";
+}
+
+std::vector<std::string> all_remarks(const MarkedStudent& student) {
+  std::vector<std::string> all = student.open;
+  all.insert(all.end(), student.remarks.begin(), student.remarks.end());
+  return all;
 }
 
 std::string id_of(const Roster* roster, const MarkedStudent& student) {
@@ -68,7 +100,7 @@ std::string marks_csv(const Roster* roster, const std::vector<MarkedStudent>& st
            {marks->second.marks, marks->second.total, marks->second.pending, marks->second.not_judged})
         row.push_back(fmt::format("{}", number));
     }
-    row.push_back(fmt::format("{}", fmt::join(student.remarks, "; ")));
+    row.push_back(fmt::format("{}", fmt::join(all_remarks(student), "; ")));
     csv += csv_line(row);
   }
   return csv;

@@ -20,13 +20,23 @@ struct MarkedStudent {
   std::string who;                       ///< the folder of the results; empty: nothing was handed in
   std::vector<std::string> hand_ins;     ///< those that count
   bool is_late = false;                  ///< one of them is, by the platform
-  std::vector<std::string> remarks;      ///< why there are no marks, or what to look at
+  std::vector<std::string> open;         ///< why there are no marks, or what has to be looked at before they are final
+  std::vector<std::string> remarks;      ///< what else there is to know
   std::map<std::string, LabMarks> labs;  ///< by lab
+  std::map<std::string, std::string> handed_in;  ///< by lab: the version (see ScannedHandIn) that counts
+  std::map<std::string, std::string> withheld;   ///< by lab: why its marks may not be hers
 };
 
-/// A row for each student of a class, without marks: in the roster's order, then the others by folder. A group's students
+/// Why a student's marks for a lab may not go into a file for import; empty: they may. For it, a column that identifies must
+/// name the student, an archive of this lab must have been read in this run, and the marks must be final.
+std::string why_not_final(const MarkedStudent& student, const std::string& lab, bool with_pending);
+
+/// One for each student of a class, without marks: in the roster's order, then the others by folder. A group's students
 /// have one each.
 std::vector<MarkedStudent> students_of(const ClassPlan& plan, const Roster* roster);
+
+/// What there is to say of a student; what has to be looked at comes first.
+std::vector<std::string> all_remarks(const MarkedStudent& student);
 
 /// What a student is called: in the roster, or else by the own id, or else by the folder of the results.
 std::string id_of(const Roster* roster, const MarkedStudent& student);

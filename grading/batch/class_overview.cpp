@@ -110,7 +110,7 @@ Json row_of(const Roster* roster, const MarkedStudent& student, const std::vecto
           {"cells", cells},
           {"sum", shown_marks(sum)},
           {"late", student.is_late},
-          {"remarks", safe_text(fmt::format("{}", fmt::join(student.remarks, "; ")), 1000)}};
+          {"remarks", safe_text(fmt::format("{}", fmt::join(all_remarks(student), "; ")), 1000)}};
 }
 
 }  // namespace

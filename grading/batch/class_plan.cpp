@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "common/base/errors.h"
@@ -26,11 +27,16 @@ Identity named_student(const PlannedHandIn& planned, const Roster* roster) {
   return identity;
 }
 
+/// As students know their own ids: the university's.
+Student signed_student(const Identity& signature) {
+  return {signature.id, signature.name, "", Student::IdOf::kUniversity};
+}
+
 /// A student who signed with another one's id may have handed in another one's work.
 void compare_signature(PlannedHandIn& planned, const Roster* roster) {
   const Identity& signature = planned.scanned.identity;
   if (roster == nullptr || signature.empty() || planned.roster_rows.empty()) return;
-  const auto signer = roster->find({signature.id, signature.name, ""});
+  const auto signer = roster->find(signed_student(signature)).row;
   if (!signer ||
       std::find(planned.roster_rows.begin(), planned.roster_rows.end(), *signer) != planned.roster_rows.end())
     return;
@@ -41,37 +47,127 @@ void compare_signature(PlannedHandIn& planned, const Roster* roster) {
 void find_owners(PlannedHandIn& planned, const Roster* roster) {
   const Identity& signature = planned.scanned.identity;
   std::vector<Student> students = planned.hand_in.students;
-  if (students.empty() && !signature.empty()) students = {{signature.id, signature.name, ""}};
+  if (students.empty() && !signature.empty()) students = {signed_student(signature)};
   for (const Student& student : students) {
     if (roster == nullptr) break;
-    if (const auto row = roster->find(student)) planned.roster_rows.push_back(*row);
+    const Roster::Found found = roster->find(student);
+    std::vector<std::size_t>& rows = planned.roster_rows;
+    if (!found.row) {
+      planned.open.push_back(fmt::format("{}: {}", planned.hand_in.shown, found.why_not));
+    } else if (std::find(rows.begin(), rows.end(), *found.row) == rows.end()) {
+      rows.push_back(*found.row);
+    }
   }
+  if (roster != nullptr && students.empty())
+    planned.open.push_back(planned.hand_in.shown +
+                           ": nothing says whose it is: neither its name nor a signature in it");
   planned.identity = named_student(planned, roster);
   if (planned.identity.empty()) planned.identity = signature;
+  if (planned.identity.empty()) planned.identity.name = planned.hand_in.anonymous;
   compare_signature(planned, roster);
 }
 
-/// Of the hand-ins for the same lab of the same student, only the last keeps it.
+/// A signature in one upload of an anonymous student holds for all of that student.
+void share_signatures(std::vector<PlannedHandIn>& hand_ins) {
+  std::map<std::string, Identity> signatures;
+  for (const PlannedHandIn& planned : hand_ins) {
+    if (!planned.scanned.identity.empty()) signatures.emplace(planned.hand_in.anonymous, planned.scanned.identity);
+  }
+  for (PlannedHandIn& planned : hand_ins) {
+    if (!planned.hand_in.anonymous.empty() && planned.scanned.identity.empty())
+      planned.scanned.identity = signatures[planned.hand_in.anonymous];
+  }
+}
+
+/// The same for all that one student has handed in.
+std::string owner_of(const PlannedHandIn& planned) {
+  if (!planned.identity.empty()) return to_toml(planned.identity);
+  return planned.hand_in.folder.empty() ? planned.hand_in.shown : planned.hand_in.folder;
+}
+
+bool are_in_one_folder(const HandIn& a, const HandIn& b) {
+  return !a.folder.empty() && a.folder == b.folder;
+}
+
+/// Whether only their signatures say that two hand-ins are of one student.
+bool is_only_signed_alike(const HandIn& a, const HandIn& b) {
+  const bool same_number = !a.anonymous.empty() && a.anonymous == b.anonymous;
+  return a.students.empty() && b.students.empty() && !are_in_one_folder(a, b) && !same_number;
+}
+
+/// Of the hand-ins for the same lab of the same student, only the last with code keeps it.
 void keep_last_versions(std::vector<PlannedHandIn>& hand_ins) {
   std::map<std::pair<std::string, std::string>, PlannedHandIn*> last;  // by student and lab
-  const auto is_later = [](const HandIn& a, const HandIn& b) {
-    return std::make_pair(a.version, a.shown) > std::make_pair(b.version, b.shown);
-  };
-  for (PlannedHandIn& one : hand_ins) {
-    for (const auto& [lab, version] : one.scanned.versions) {
-      PlannedHandIn*& kept = last[{one.who, lab}];
-      PlannedHandIn* replaced = kept;
-      if (kept == nullptr || is_later(one.hand_in, kept->hand_in)) {
-        kept = &one;
-      } else {
-        replaced = &one;
+  for (PlannedHandIn& planned : hand_ins) {
+    for (const auto& [lab, version] : planned.scanned.versions) {
+      PlannedHandIn*& kept = last[{owner_of(planned), lab}];
+      if (kept == nullptr) {
+        kept = &planned;
+        continue;
       }
-      if (replaced != nullptr && replaced != kept)
-        replaced->notes.push_back(
-            fmt::format("{}: {} was handed in again: {} counts", replaced->hand_in.shown, lab, kept->hand_in.shown));
+      const auto rank = [of = lab](const PlannedHandIn& of_one) {
+        const HandIn& hand_in = of_one.hand_in;
+        return std::make_tuple(of_one.scanned.with_code.count(of), hand_in.version,
+                               hand_in.kind == HandIn::Kind::kFolder, hand_in.shown);
+      };
+      const bool is_disputed = kept->disputed.count(lab) != 0 || is_only_signed_alike(planned.hand_in, kept->hand_in);
+      PlannedHandIn* replaced = &planned;
+      if (rank(planned) > rank(*kept)) std::swap(kept, replaced);
+      replaced->notes.push_back(
+          fmt::format("{}: {} was handed in again: {} counts", replaced->hand_in.shown, lab, kept->hand_in.shown));
+      if (!is_disputed) continue;
+      kept->disputed.insert(lab);
+      kept->open.push_back(fmt::format("{} and {}: both are signed by {}, and nothing else says whose they are",
+                                       kept->hand_in.shown, replaced->hand_in.shown, to_text(kept->identity)));
     }
   }
   for (const auto& [place, kept] : last) kept->labs.push_back(place.second);
+}
+
+/// What holds a lab, of the same student or in the same folder; nullptr: nothing does.
+PlannedHandIn* readable_next_to(const PlannedHandIn& unreadable, std::vector<PlannedHandIn>& hand_ins) {
+  const auto found = std::find_if(hand_ins.begin(), hand_ins.end(), [&](const PlannedHandIn& other) {
+    return other.scanned.problem.empty() &&
+           (owner_of(other) == owner_of(unreadable) || are_in_one_folder(other.hand_in, unreadable.hand_in));
+  });
+  return found == hand_ins.end() ? nullptr : &*found;
+}
+
+/// Whether what cannot be read need not be looked at: a folder whose files are hand-ins themselves; a picture or a note next
+/// to what can be read; anything within a folder that is a hand-in as a whole.
+bool can_be_left_out(const PlannedHandIn& unreadable, const PlannedHandIn* readable,
+                     const std::vector<PlannedHandIn>& hand_ins) {
+  const HandIn& hand_in = unreadable.hand_in;
+  const bool has_files = std::any_of(hand_ins.begin(), hand_ins.end(), [&](const PlannedHandIn& other) {
+    return &other != &unreadable && are_in_one_folder(other.hand_in, hand_in);
+  });
+  if (hand_in.kind == HandIn::Kind::kFolder && has_files) return true;
+  if (readable == nullptr) return false;
+  const bool is_part = readable->hand_in.kind == HandIn::Kind::kFolder && are_in_one_folder(readable->hand_in, hand_in);
+  return hand_in.kind != HandIn::Kind::kArchive || is_part;
+}
+
+/// What holds no lab is not graded, or left out.
+void sort_out_what_cannot_be_read(std::vector<PlannedHandIn>& hand_ins) {
+  std::set<std::string> left_out;  // by path
+  for (PlannedHandIn& planned : hand_ins) {
+    const std::string& problem = planned.scanned.problem;
+    if (problem.empty()) continue;
+    const std::string& shown = planned.hand_in.shown;
+    const std::string why = problem.rfind(shown, 0) == 0 ? problem : shown + ": " + problem;
+    PlannedHandIn* readable = readable_next_to(planned, hand_ins);
+    if (can_be_left_out(planned, readable, hand_ins)) {
+      left_out.insert(planned.hand_in.path);
+      if (readable != nullptr && planned.hand_in.kind != HandIn::Kind::kFolder)
+        readable->notes.push_back("left out: " + why);
+    } else {
+      planned.open.insert(planned.open.begin(), "not graded: " + why);
+    }
+  }
+  hand_ins.erase(
+      std::remove_if(hand_ins.begin(), hand_ins.end(),
+                     [&](const PlannedHandIn& planned) { return left_out.count(planned.hand_in.path) != 0; }),
+      hand_ins.end());
 }
 
 bool is_called(const PlannedHandIn& one, const std::string& name) {
@@ -99,17 +195,21 @@ void require_known(const std::vector<std::string>& only, const ClassPlan& plan) 
 ClassPlan plan_class(const HandIns& hand_ins, const std::vector<ScannedHandIn>& scanned, const Roster* roster,
                      const std::function<std::string(const HandIn&, const Identity&)>& folder_of) {
   ClassPlan plan;
-  std::set<std::size_t> seen;
   for (std::size_t i = 0; i < hand_ins.found.size(); ++i) {
     PlannedHandIn planned;
     planned.hand_in = hand_ins.found[i];
     planned.scanned = scanned[i];
-    find_owners(planned, roster);
-    seen.insert(planned.roster_rows.begin(), planned.roster_rows.end());
-    planned.who = folder_of(planned.hand_in, planned.identity);
     plan.hand_ins.push_back(std::move(planned));
   }
+  share_signatures(plan.hand_ins);
+  for (PlannedHandIn& planned : plan.hand_ins) find_owners(planned, roster);
+  sort_out_what_cannot_be_read(plan.hand_ins);
   keep_last_versions(plan.hand_ins);
+  std::set<std::size_t> seen;
+  for (PlannedHandIn& planned : plan.hand_ins) {
+    planned.who = folder_of(planned.hand_in, planned.identity);
+    seen.insert(planned.roster_rows.begin(), planned.roster_rows.end());
+  }
   for (std::size_t row = 0; roster != nullptr && row < roster->size(); ++row) {
     if (seen.count(row) == 0) plan.missing.push_back(row);
   }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,10 +30,13 @@ struct PlannedHandIn {
   std::vector<std::string> due;                ///< those of them that have to be judged
   std::map<std::string, Decisions> decisions;  ///< by lab: what was decided about these files
   std::map<std::string, std::string> judging;  ///< by lab: see StoredResult
-  std::vector<std::string> notes;              ///< for the instructor: replaced, signed with another's id
+  std::set<std::string> disputed;  ///< labs of which another hand-in, by somebody else, has the same signature
+  std::vector<std::string> open;   ///< what somebody has to look at: not graded, not in the roster
+  std::vector<std::string> notes;  ///< for the instructor to know: replaced, left out
 };
 
-/// What a class has handed in.
+/// What a class has handed in. Pictures, notes and what else holds no lab are not in it where their student has also handed
+/// in something that does.
 struct ClassPlan {
   std::vector<PlannedHandIn> hand_ins;
   std::vector<std::size_t> missing;  ///< rows of the roster without any hand-in
@@ -46,8 +50,9 @@ struct ClassChoice {
   Decisions decisions;            ///< about what is chosen; none: what was decided before holds, unless `again`
 };
 
-/// Whose each hand-in is: by its learning platform's names and the roster, or else by what it says itself. `folder_of`
-/// names the folder of a student's results, from the hand-in and an identity that may be empty.
+/// Whose each hand-in is: by its learning platform's names and the roster, or else by what it says itself; and which of a
+/// student's counts for each lab: one with code before one without, then the last. What cannot be read replaces nothing.
+/// `folder_of` names the folder of a student's results, from the hand-in and an identity that may be empty.
 ClassPlan plan_class(const HandIns& hand_ins, const std::vector<ScannedHandIn>& scanned, const Roster* roster,
                      const std::function<std::string(const HandIn&, const Identity&)>& folder_of);
 

@@ -40,6 +40,32 @@ bool is_formula(const std::string& field) {
          !option::integer<double>(field);
 }
 
+/// What separates fields: as Excel's line "sep=;" says, which is taken off, or else what the first row has most of, outside
+/// of quotes.
+char take_separator(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of("\r\n"), text.size()));
+  const std::string_view first = text.substr(0, text.find('\n'));
+  std::string said(without_line_break(first));
+  said.erase(std::remove(said.begin(), said.end(), '"'), said.end());
+  if (said.size() == 5 && (said.compare(0, 4, "sep=") == 0 || said.compare(0, 4, "SEP=") == 0)) {
+    text.remove_prefix(std::min(first.size() + 1, text.size()));
+    return said[4];
+  }
+  std::string unquoted;
+  bool is_quoted = false;
+  for (const char c : text) {
+    if (c == '"') is_quoted = !is_quoted;
+    if (c == '\n' && !is_quoted) break;
+    if (!is_quoted) unquoted += c;
+  }
+  const auto num = [&](char separator) { return std::count(unquoted.begin(), unquoted.end(), separator); };
+  char most = ',';
+  for (const char other : {';', '\t'}) {
+    if (num(other) > num(most)) most = other;
+  }
+  return most;
+}
+
 bool is_plain(const std::string& field) {
   return std::all_of(field.begin(), field.end(), [](unsigned char c) {
     return c >= 0x80 || std::isalnum(c) != 0 ||
@@ -52,13 +78,12 @@ bool is_plain(const std::string& field) {
 std::vector<CsvRow> parse_csv(std::string_view text, const std::string& path) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) text.remove_prefix(kByteOrderMark.size());
-  const std::string_view first = text.substr(0, text.find('\n'));
-  const auto num = [&](char separator) { return std::count(first.begin(), first.end(), separator); };
+  const char separator = take_separator(text);
 
   csv_parser parser;
   if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) != 0) throw UsageError(path + ": no memory to read it");
   const std::unique_ptr<csv_parser, void (*)(csv_parser*)> freed(&parser, csv_free);
-  if (num(';') > num(',')) csv_set_delim(&parser, ';');
+  csv_set_delim(&parser, static_cast<unsigned char>(separator));
   Rows rows;
   const bool read = csv_parse(&parser, text.data(), text.size(), add_field, end_row, &rows) == text.size() &&
                     csv_fini(&parser, add_field, end_row, &rows) == 0;

@@ -11,8 +11,9 @@ namespace lab::grading {
 
 using CsvRow = std::vector<std::string>;
 
-/// The rows of a text in UTF-8, with or without a byte order mark. Fields are separated by commas, or by semicolons if
-/// the first row has more of those; empty rows are left out. `path` names the file in the message.
+/// The rows of a text in UTF-8, with or without a byte order mark. Fields are separated by commas, or by semicolons or
+/// tabs if the first row has more of those, or by what Excel's line "sep=;" says; empty rows are left out. `path` names the
+/// file in the message.
 /// Errors    UsageError: a quote that is not closed or stands inside a field
 /// Source    RFC 4180; libcsv, which is used here only
 std::vector<CsvRow> parse_csv(std::string_view text, const std::string& path);

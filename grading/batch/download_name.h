@@ -14,6 +14,7 @@ struct Student {
   std::string id;    ///< the platform's, or the university's
   std::string name;  ///< "Ada Lovelace"; Canvas writes "lovelaceada"
   std::string email;
+  enum class IdOf { kAny, kCanvas, kMoodle, kUniversity } id_of = IdOf::kAny;  ///< whose numbers the id is one of
 
   bool empty() const { return id.empty() && name.empty() && email.empty(); }
 };
@@ -21,14 +22,17 @@ struct Student {
 /// A file's name in a bulk download, taken apart.
 struct DownloadName {
   Student student;
+  std::string anonymous;     ///< what stands for a student without a name or an id: "anon_x7Yz2"
   std::string file;          ///< as the student called it: "a9.zip"; empty: the whole folder
   bool is_late = false;      ///< the platform says so
   std::int64_t version = 0;  ///< of one student's files, the largest is the last
 };
 
 /// Canvas: "lovelaceada_LATE_4711_98765_a9-1.zip", with the user's id and the upload's; "-1" is Canvas', for the second
-/// upload of a file. Nothing: no such name.
-std::optional<DownloadName> canvas_name(const std::string& name);
+/// upload of a file. Group names and file names may have numbers, too, so that a name can be read in several ways: the
+/// likeliest first. None: not such a name. An anonymous one is "anon_x7Yz2_98765_a9.zip".
+/// Example   "team_1_4711_98765_a9.zip": user 4711, or else user 1
+std::vector<DownloadName> canvas_names(const std::string& name);
 
 /// Moodle: "Ada Lovelace_4711_assignsubmission_file_" for a folder, or with the file's name at the end, where it was
 /// downloaded without folders. Nothing: no such name.

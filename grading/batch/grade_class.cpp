@@ -9,13 +9,15 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
-#include "common/base/checksum.h"
 #include "common/base/files.h"
+#include "common/base/lab_names.h"
 #include "common/base/option_value.h"
 #include "common/base/subprocess.h"
 #include "common/base/text.h"
+#include "common/course/rubric/content_hash.h"
 #include "grading/batch/class_files.h"
 #include "grading/batch/class_folder.h"
 #include "grading/batch/class_marks.h"
@@ -25,6 +27,7 @@
 #include "grading/marks/outcome_json.h"
 #include "grading/marks/shown_marks.h"
 #include "grading/processes/own_processes.h"
+#include "grading/submission/lab_places.h"
 #include "grading/submission/results_folder.h"
 
 namespace lab::grading {
@@ -36,8 +39,8 @@ std::string first_line(const std::string& text) {
   return one_line(text.substr(0, text.find('\n')));
 }
 
-std::string checksum_of_file(const std::string& path) {
-  return fmt::format("{:016x}", checksum_of(read_file(path)));
+std::string hash_of_file(const std::string& path) {
+  return content_hash(read_file(path));
 }
 
 /// Minutes and seconds, roughly.
@@ -61,8 +64,9 @@ class GradingOfClass {
   }
 
   ExitCode run() {
-    folder_ = std::make_unique<ClassFolder>(order_.source, order_.out, known_);
+    folder_ = std::make_unique<ClassFolder>(order_.source, order_.out, known_, files_.roster());
     for (const std::string& note : folder_->hand_ins().notes) say_note(note);
+    for (const std::string& note : folder_->hand_ins().lost) say_note(note);
     const std::vector<ScannedHandIn> scanned = scan_all();
     if (signal_) return stopped();
     plan_ = plan_class(folder_->hand_ins(), scanned, files_.roster(),
@@ -72,8 +76,8 @@ class GradingOfClass {
     say_plan();
     grade_due();
     if (signal_) return stopped();
-    write_marks();
-    return num_open_ == 0 ? ExitCode::kAllMatch : ExitCode::kNotJudged;
+    const std::size_t num_open = write_marks() + folder_->hand_ins().lost.size();
+    return num_open == 0 ? ExitCode::kAllMatch : ExitCode::kNotJudged;
   }
 
  private:
@@ -105,13 +109,13 @@ class GradingOfClass {
   }
 
   std::map<std::string, std::string> judging_of_labs() const {
-    const std::string own = checksum_of_file(own_program());
+    const std::string own = hash_of_file(own_program());
     std::map<std::string, std::string> judging;
     for (const KnownLab& lab : known_) {
       const std::string& name = lab.rubric.lab;
       judging[name] =
-          fmt::format("{} {} {:016x} seed {} {}", own, checksum_of_file(place_.build() + "/" + kRankFolder + name),
-                      checksum_of(judging_part(lab.rubric)), order_.how.judging.seed, place_.sandbox().level());
+          fmt::format("{} {} {} seed {} {}", own, hash_of_file(place_.build() + "/" + kRankFolder + name),
+                      content_hash(judging_part(lab.rubric)), order_.how.judging.seed, place_.sandbox().level());
     }
     return judging;
   }
@@ -137,10 +141,7 @@ class GradingOfClass {
     for (const PlannedHandIn& one : plan_.hand_ins) num_labs += one.labs.size();
     for (std::size_t i = 0; i < plan_.hand_ins.size(); ++i) {
       const PlannedHandIn& one = plan_.hand_ins[i];
-      if (!one.scanned.problem.empty()) {
-        say_note(one.hand_in.shown + ": not graded: " + one.scanned.problem);
-        ++num_open_;
-      }
+      for (const std::string& note : one.open) say_note(note);
       for (const std::string& note : one.notes) say_note(note);
       lost_[i] = lost_files(one);
       if (!one.due.empty() || !lost_[i].empty()) to_do_.push_back(i);
@@ -244,9 +245,9 @@ class GradingOfClass {
 
   void keep(const PlannedHandIn& one, const ForkedEnd& end) {
     if (end.exit_code != 0) {
-      fmt::print("{}: could not be graded: exit code {}: {}\n", one.who, end.exit_code,
-                 without_commands(safe_text(first_line(end.err), 500)));
-      ++num_open_;
+      failed_[one.who] = fmt::format("{} could not be graded: exit code {}: {}", one.hand_in.shown, end.exit_code,
+                                     safe_text(first_line(end.err), 500));
+      fmt::print("{}: {}\n", one.who, without_commands(failed_[one.who]));
       return;
     }
     std::vector<StoredResult> results;
@@ -264,33 +265,70 @@ class GradingOfClass {
     store_->keep(results);
   }
 
-  /// Of all results that are kept, with what was marked by hand meanwhile.
-  void write_marks() {
-    std::vector<std::string> labs;
+  /// The labs that this run was asked for: the one that was named, or those that are handed in.
+  std::set<std::string> asked_labs() const {
+    if (!order_.source.only_lab.empty()) return {lab_named(order_.source.only_lab, known_).rubric.lab};
+    std::set<std::string> asked;
+    for (const PlannedHandIn& one : plan_.hand_ins) asked.insert(one.labs.begin(), one.labs.end());
+    return asked;
+  }
+
+  /// Of all results that are kept, with what was marked by hand meanwhile. Of a lab that was asked for, only those of what
+  /// is handed in now.
+  /// Returns   how many students somebody has to look at
+  std::size_t write_marks() {
+    std::map<std::pair<std::string, std::string>, std::string> versions;
+    for (const StoredResult& one : store_->all_without_outcomes()) versions[{one.who, one.lab}] = one.version;
+    const std::set<std::string> asked = asked_labs();
+    ClassFiles::MarkedLabs labs;
     ClassOverview overview;
+    for (MarkedStudent& student : students_) {
+      if (const auto why = failed_.find(student.who); why != failed_.end()) student.open.push_back(why->second);
+    }
     for (const KnownLab& lab : known_) {
       const std::string& name = lab.rubric.lab;
       bool any = false;
       for (MarkedStudent& student : students_) {
-        const std::string folder = order_.out + "/" + student.who + "/" + name;
-        if (student.who.empty() || !store_->find(student.who, name)) continue;
+        const auto kept = versions.find({student.who, name});
+        const auto handed_in = student.handed_in.find(name);
+        const bool is_handed_in = handed_in != student.handed_in.end();
+        if (student.who.empty() || (asked.count(name) != 0 && !is_handed_in)) continue;
+        if (is_handed_in && kept == versions.end() && failed_.count(student.who) == 0)
+          look_at(student, short_name_of(name) + " is not graded");
+        if (kept == versions.end()) continue;
         any = true;
-        try {
-          LabOutcome outcome = read_results(folder);
-          outcome.student = lab.rubric.own_numbers.empty() ? "" : student.identity.id;
-          LabMarks marks = write_results(folder, lab.rubric, outcome);
-          if (marks.not_judged > 0) ++num_open_;
-          overview.add(student.who, marks, outcome);
-          student.labs[name] = std::move(marks);
-        } catch (const UsageError& error) {
-          fmt::print("{}: {}\n", student.who, error.what());
-          student.remarks.emplace_back(error.what());
-          ++num_open_;
+        if (is_handed_in && kept->second != handed_in->second) {
+          student.withheld[name] = "the marks are those of an earlier hand-in";
+          look_at(student, fmt::format("{}: {}", short_name_of(name), student.withheld[name]));
         }
+        mark(student, lab, overview);
       }
-      if (any) labs.push_back(name);
+      if (any) labs.all.push_back(name);
+      if (asked.count(name) != 0) labs.asked.push_back(name);
     }
-    files_.write(students_, labs, overview, num_open_);
+    return files_.write(students_, labs, overview);
+  }
+
+  void mark(MarkedStudent& student, const KnownLab& lab, ClassOverview& overview) const {
+    const std::string& name = lab.rubric.lab;
+    const std::string folder = order_.out + "/" + student.who + "/" + name;
+    try {
+      LabOutcome outcome = read_results(folder);
+      outcome.student = lab.rubric.own_numbers.empty() ? "" : student.identity.id;
+      LabMarks marks = write_results(folder, lab.rubric, outcome);
+      if (marks.not_judged > 0)
+        student.open.push_back(
+            fmt::format("{}: {} marks are not judged", short_name_of(name), shown_marks(marks.not_judged)));
+      overview.add(student.who, marks, outcome);
+      student.labs[name] = std::move(marks);
+    } catch (const UsageError& error) {
+      look_at(student, error.what());
+    }
+  }
+
+  static void look_at(MarkedStudent& student, const std::string& why) {
+    say_note(student.who + ": " + why);
+    student.open.push_back(why);
   }
 
   ExitCode stopped() const {
@@ -311,7 +349,7 @@ class GradingOfClass {
   std::size_t num_due_ = 0;
   std::size_t num_done_ = 0;  ///< of to_do_
   std::chrono::steady_clock::time_point start_;
-  std::size_t num_open_ = 0;  ///< what waits for another grading, or for somebody to look
+  std::map<std::string, std::string> failed_;  ///< by folder of results: why it could not be graded
   std::optional<int> signal_;
 };
 

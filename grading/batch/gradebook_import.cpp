@@ -31,13 +31,6 @@ const std::set<std::string> kIdentifiers = {"ID",           "SIS User ID", "SIS 
                                             "Root Account", "Identifier",  "Email address", "ID number",
                                             "Username"};
 
-bool is_canvas(const CsvRow& headings) {
-  const auto has = [&](const char* heading) {
-    return std::find(headings.begin(), headings.end(), heading) != headings.end();
-  };
-  return (headings.front() == "Student" || headings.front() == "LastName") && has("ID") && has("Section");
-}
-
 /// "A9 Collectives" of "A9 Collectives (123456)".
 std::string assignment_name(const std::string& heading) {
   const std::size_t bracket = heading.rfind(" (");
@@ -75,10 +68,6 @@ std::string mark_text(double marks) {
   return fmt::format("{}", std::floor(marks * 100 + 1e-6) / 100);  // sums may be a few bits too small
 }
 
-bool is_final(const LabMarks& marks, bool with_pending) {
-  return std::isfinite(marks.marks) && marks.not_judged == 0 && (with_pending || marks.pending == 0);
-}
-
 std::string html(const std::string& text) {
   std::string escaped;
   for (const char c : safe_text(one_line(text), 500)) {
@@ -105,21 +94,11 @@ std::string feedback_of(const LabMarks& marks) {
   return text;
 }
 
-/// The marks of a row's student for a lab, if there are any; two hand-ins of one student, by different names, are none.
-struct MarksOfRow {
-  const LabMarks* marks = nullptr;
-  bool twice = false;
-};
-
-MarksOfRow marks_of_row(const std::vector<MarkedStudent>& students, std::size_t row, const std::string& lab) {
-  MarksOfRow found;
-  for (const MarkedStudent& student : students) {
-    const auto marks = student.labs.find(lab);
-    if (student.roster_row != row || marks == student.labs.end()) continue;
-    found.twice = found.marks != nullptr;
-    found.marks = &marks->second;
-  }
-  return found;
+/// Two hand-ins of one student, by different names, are none.
+bool is_twice(const std::vector<MarkedStudent>& students, const MarkedStudent& one, const std::string& lab) {
+  return std::count_if(students.begin(), students.end(), [&](const MarkedStudent& other) {
+           return other.roster_row == one.roster_row && other.handed_in.count(lab) != 0;
+         }) > 1;
 }
 
 std::optional<double> total_of(const std::vector<MarkedStudent>& students, const std::string& lab) {
@@ -129,12 +108,24 @@ std::optional<double> total_of(const std::vector<MarkedStudent>& students, const
   return std::nullopt;
 }
 
+/// "100.00", or "100,00" as other countries write it.
+std::optional<double> decimal_in(const std::string& text) {
+  const std::size_t point = text.find_last_of(".,");
+  std::string number;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_separator = text[i] == '.' || text[i] == ',';
+    if (i == point) number += '.';
+    if (!is_separator) number += text[i];
+  }
+  return option::integer<double>(number);
+}
+
 /// What the platform says is the most for a column: Canvas above the students, Moodle in each row.
 std::optional<double> most_in(const Roster& roster, std::optional<std::size_t> column) {
-  const bool is_above = !roster.points_possible().empty();
-  if (!column || (!is_above && roster.size() == 0)) return std::nullopt;
+  const bool is_above = roster.is_canvas_gradebook();
+  if (!column || (is_above ? roster.points_possible().empty() : roster.size() == 0)) return std::nullopt;
   const CsvRow& row = is_above ? roster.points_possible() : roster.row(0);
-  return option::integer<double>(one_line(row[*column]));
+  return decimal_in(one_line(row[*column]));
 }
 
 std::string note_of_total(std::optional<double> ours, std::optional<double> theirs) {
@@ -148,13 +139,13 @@ GradebookImport::GradebookImport(const Roster& roster, const std::vector<std::st
                                  const std::vector<std::string>& columns)
     : roster_(roster) {
   const CsvRow& headings = roster.headings();
-  if (is_canvas(headings)) {
+  if (roster.is_canvas_gradebook()) {
     file_ = kCanvas;
     const auto section = std::find(headings.begin(), headings.end(), "Section") - headings.begin();
     for (std::size_t i = static_cast<std::size_t>(section) + 1; i < headings.size(); ++i) {
       if (!is_calculated(roster, i)) assignments_.push_back(i);
     }
-  } else if (roster.column("Identifier") && roster.column(kGrade)) {
+  } else if (roster.is_moodle_worksheet()) {
     file_ = kMoodle;
     assignments_.push_back(*roster.column(kGrade));
   } else if (!columns.empty()) {
@@ -192,105 +183,99 @@ std::vector<std::string> GradebookImport::names_of(const std::vector<std::size_t
   return names;
 }
 
-std::vector<std::size_t> GradebookImport::candidates_for(const std::string& lab,
-                                                         const std::vector<std::string>& graded_labs) const {
+std::vector<std::size_t> GradebookImport::candidates_for(const std::string& lab) const {
   std::vector<std::size_t> candidates;
   const std::string word = *words_in(short_name_of(lab)).rbegin();
   for (const std::size_t column : assignments_) {
-    const bool taken =
-        std::any_of(columns_.begin(), columns_.end(), [&](const auto& one) { return one.second == column; });
-    const bool fits = file_ == kMoodle ? graded_labs.size() == 1
-                                       : words_in(assignment_name(roster_.headings()[column])).count(word) != 0;
-    if (fits && !taken) candidates.push_back(column);
+    if (file_ == kMoodle || words_in(assignment_name(roster_.headings()[column])).count(word) != 0)
+      candidates.push_back(column);
   }
   return candidates;
 }
 
-std::map<std::string, std::size_t> GradebookImport::columns_of(const std::vector<std::string>& graded_labs,
-                                                               std::vector<std::string>& notes) const {
+std::map<std::string, std::size_t> GradebookImport::columns_of(const std::vector<std::string>& labs,
+                                                               Result& result) const {
   std::map<std::string, std::size_t> filled;
-  std::map<std::size_t, int> num_labs;  // that could go into a column
-  for (const std::string& lab : graded_labs) {
-    if (columns_.count(lab) != 0) continue;
-    for (const std::size_t column : candidates_for(lab, graded_labs)) ++num_labs[column];
-  }
-  for (const std::string& lab : graded_labs) {
+  for (const std::string& lab : labs) {
     if (const auto named = columns_.find(lab); named != columns_.end()) {
       filled[lab] = named->second;
       continue;
     }
-    const std::vector<std::size_t> candidates = candidates_for(lab, graded_labs);
-    if (candidates.size() == 1 && num_labs[candidates.front()] == 1) {
+    const std::vector<std::size_t> candidates = candidates_for(lab);
+    if (columns_.empty() && labs.size() == 1 && candidates.size() == 1) {
       filled[lab] = candidates.front();
       continue;
     }
-    if (file_ == kMoodle && !columns_.empty()) continue;  // the worksheet is that of another lab
+    if (assignments_.empty() || !columns_.empty()) continue;  // of other labs, somebody has said it
+    result.is_unclear = result.is_unclear || labs.size() > 1;
     const std::vector<std::string> names = names_of(candidates.empty() ? assignments_ : candidates);
-    if (names.empty()) continue;
     const std::string name = short_name_of(lab);
-    notes.push_back(
+    result.notes.push_back(
         fmt::format("{} of {}: expected its column, such as --column '{}={}'", file_, name, name, names[0]) +
-        (names.size() > 1 ? fmt::format("; there are: {}", fmt::join(names, ", ")) : ""));
+        (names.size() > 1 ? fmt::format("; there are: {}", fmt::join(names, ", ")) : "") +
+        (labs.size() > 1 ? fmt::format("; or one lab with --lab: {} are handed in", fmt::join(labs, ", ")) : ""));
   }
   return filled;
 }
 
 GradebookImport::Result GradebookImport::of(const std::vector<MarkedStudent>& students,
-                                            const std::vector<std::string>& graded_labs, bool with_pending) const {
+                                            const std::vector<std::string>& labs, bool with_pending) const {
   Result result;
   if (file_.empty()) return result;
-  const std::map<std::string, std::size_t> filled = columns_of(graded_labs, result.notes);
+  const std::map<std::string, std::size_t> filled = columns_of(labs, result);
   if (filled.empty()) return result;
+
+  std::vector<CsvRow> rows;
+  for (std::size_t i = 0; i < roster_.size(); ++i) rows.push_back(roster_.row(i));
+  for (const auto& [lab, column] : filled) {
+    const std::string of = file_ + " of " + short_name_of(lab);
+    std::vector<std::string> open;
+    for (std::size_t i = 0; i < students.size(); ++i) {
+      const MarkedStudent& student = students[i];
+      if (!student.roster_row || student.handed_in.count(lab) == 0) continue;
+      CsvRow& row = rows[*student.roster_row];
+      if (one_line(row[column]) == "EX") continue;
+      const std::string why = is_twice(students, student, lab) ? "handed in twice, under different names"
+                                                               : why_not_final(student, lab, with_pending);
+      if (why.empty()) {
+        row[column] = mark_text(student.labs.at(lab).marks);
+        if (const auto feedback = roster_.column(kFeedback); file_ == kMoodle && feedback)
+          row[*feedback] = feedback_of(student.labs.at(lab));
+        continue;
+      }
+      std::string& reason = result.not_filled_in[i];
+      reason += fmt::format("{}not in {}: {}", reason.empty() ? "" : "; ", of, why);
+      open.push_back(fmt::format("{}: {}", roster_.id_of(*student.roster_row), why));
+    }
+    constexpr std::size_t kMostNamed = 10;
+    if (!open.empty()) {
+      const std::string more = open.size() > kMostNamed ? fmt::format("; and {} more", open.size() - kMostNamed) : "";
+      const std::string hint = with_pending ? "" : "; --with-pending takes pending marks as 0";
+      open.resize(std::min(open.size(), kMostNamed));
+      result.notes.push_back(fmt::format("{}: not filled in: {}{}{}", of, fmt::join(open, "; "), more, hint));
+    }
+    const std::string note =
+        note_of_total(total_of(students, lab), most_in(roster_, file_ == kMoodle ? roster_.column(kMaximum) : column));
+    if (!note.empty()) result.notes.push_back(of + ": " + note);
+  }
 
   std::set<std::size_t> columns;
   for (std::size_t i = 0; i < roster_.headings().size(); ++i) {
     if (file_ == kMoodle || kCanvasStudent.count(roster_.headings()[i]) != 0) columns.insert(i);
   }
   for (const auto& [lab, column] : filled) columns.insert(column);
-  const auto line_of = [&](const CsvRow& row) {
+  const auto add_line = [&](const CsvRow& row) {
     CsvRow fields;
     std::set<std::size_t> identifiers;
     for (const std::size_t column : columns) {
       if (kIdentifiers.count(roster_.headings()[column]) != 0) identifiers.insert(fields.size());
       fields.push_back(row[column]);
     }
-    return csv_line(fields, identifiers);
+    result.csv += csv_line(fields, identifiers);
   };
-
-  result.csv = line_of(roster_.headings());
-  if (!roster_.points_possible().empty()) result.csv += line_of(roster_.points_possible());
-  std::map<std::string, std::size_t> num_open, num_twice;
-  for (std::size_t i = 0; i < roster_.size(); ++i) {
-    CsvRow row = roster_.row(i);
-    for (const auto& [lab, column] : filled) {
-      const MarksOfRow found = marks_of_row(students, i, lab);
-      if (found.twice) ++num_twice[lab];
-      if (found.marks == nullptr || found.twice || one_line(row[column]) == "EX") continue;
-      if (!is_final(*found.marks, with_pending)) {
-        ++num_open[lab];
-        continue;
-      }
-      row[column] = mark_text(found.marks->marks);
-      if (const auto feedback = roster_.column(kFeedback); file_ == kMoodle && feedback)
-        row[*feedback] = feedback_of(*found.marks);
-    }
-    result.csv += line_of(row);
-  }
-
-  for (const auto& [lab, column] : filled) {
-    const auto note = [&, of = file_ + " of " + short_name_of(lab)](const std::string& text) {
-      if (!text.empty()) result.notes.push_back(of + ": " + text);
-    };
-    if (num_open[lab] > 0)
-      note(fmt::format("{} pending or not judged, and not filled in{}",
-                       counted(num_open[lab], "student's marks are", "students' marks are"),
-                       with_pending ? "" : "; --with-pending takes pending marks as 0"));
-    if (num_twice[lab] > 0)
-      note(counted(num_twice[lab], "student is", "students are") +
-           " there twice, by different names, and not filled in");
-    note(
-        note_of_total(total_of(students, lab), most_in(roster_, file_ == kMoodle ? roster_.column(kMaximum) : column)));
-  }
+  add_line(roster_.headings());
+  if (!roster_.points_possible().empty()) add_line(roster_.points_possible());
+  for (const CsvRow& row : rows) add_line(row);
   return result;
 }
 

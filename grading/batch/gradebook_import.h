@@ -28,20 +28,21 @@ class GradebookImport {
   struct Result {
     std::string csv;                 ///< empty: there is no column to fill in
     std::vector<std::string> notes;  ///< for the instructor: what is not in it, and why
+    bool is_unclear = false;         ///< several labs, and no option says whose column is to be filled in
+    std::map<std::size_t, std::string> not_filled_in;  ///< by place in `students`: why
   };
   /// The columns by which the platform finds its students, and of each lab its column. A cell gets the marks, rounded
-  /// down to hundredths, if these are final: nothing of them is pending or not judged (or, `with_pending`, only not
-  /// pending). Else it stays as it was exported, as does that of an excused student: an empty one would delete marks.
+  /// down to hundredths, if why_not_final() has nothing against it. Else it stays as it was exported, as does that of an
+  /// excused student: an empty one would delete marks. `labs`: that were asked for; of several, only those get marks whose
+  /// column was named.
   /// Moodle's feedback gets the marks of each visible item.
-  Result of(const std::vector<MarkedStudent>& students, const std::vector<std::string>& graded_labs,
-            bool with_pending) const;
+  Result of(const std::vector<MarkedStudent>& students, const std::vector<std::string>& labs, bool with_pending) const;
 
  private:
   void choose(const std::string& text, const std::vector<std::string>& labs);
-  std::vector<std::size_t> candidates_for(const std::string& lab, const std::vector<std::string>& graded_labs) const;
+  std::vector<std::size_t> candidates_for(const std::string& lab) const;
   /// The column of each lab that has one; the others are in the notes.
-  std::map<std::string, std::size_t> columns_of(const std::vector<std::string>& graded_labs,
-                                                std::vector<std::string>& notes) const;
+  std::map<std::string, std::size_t> columns_of(const std::vector<std::string>& labs, Result& result) const;
   std::vector<std::string> names_of(const std::vector<std::size_t>& columns) const;
 
   const Roster& roster_;

@@ -8,17 +8,18 @@
 
 namespace lab::grading {
 
-std::map<std::string, GradescopeFolder> parse_gradescope_metadata(const std::string& yaml, const std::string& path) {
-  std::map<std::string, GradescopeFolder> folders;
+std::map<std::string, std::vector<Student>> parse_gradescope_metadata(const std::string& yaml,
+                                                                      const std::string& path) {
+  std::map<std::string, std::vector<Student>> folders;
   try {
     for (const auto& submission : YAML::Load(yaml)) {
-      GradescopeFolder& folder = folders[submission.first.as<std::string>()];
+      std::vector<Student>& students = folders[submission.first.as<std::string>()];
       for (const YAML::Node& submitter : submission.second[":submitters"]) {
         const auto text = [&](const char* key) {
           const YAML::Node value = submitter[key];
           return value && value.IsScalar() ? value.Scalar() : std::string();
         };
-        folder.students.push_back({text(":sid"), text(":name"), text(":email")});
+        students.push_back({text(":sid"), text(":name"), text(":email"), Student::IdOf::kUniversity});
       }
     }
   } catch (const YAML::Exception& failure) {

@@ -1,6 +1,7 @@
 #include "grading/batch/hand_ins.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -11,18 +12,21 @@
 #include "common/base/files.h"
 #include "common/base/text.h"
 #include "grading/batch/gradescope_export.h"
+#include "grading/batch/person_name.h"
 
 namespace lab::grading {
 namespace {
 
 namespace fs = std::filesystem;
 
-bool ends_with(const std::string& text, const std::string& end) {
+bool ends_with(const std::string& name, const char* ending) {
+  const std::string text = folded(name), end = ending;
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
 bool is_archive(const std::string& name) {
-  constexpr std::array kEndings = {".zip", ".tar", ".tar.gz", ".tgz"};
+  constexpr std::array kEndings = {".zip", ".tar", ".gz",   ".tgz", ".bz2", ".tbz", ".tbz2", ".xz",
+                                   ".txz", ".zst", ".tzst", ".7z",  ".rar", ".lz",  ".lz4"};
   return std::any_of(kEndings.begin(), kEndings.end(), [&](const char* ending) { return ends_with(name, ending); });
 }
 
@@ -30,43 +34,123 @@ bool is_answers(const std::string& name) {
   return ends_with(name, ".md");
 }
 
-std::vector<fs::directory_entry> entries_of(const fs::path& folder) {
-  std::vector<fs::directory_entry> entries;
-  std::error_code failure;
-  for (fs::directory_iterator at(folder, failure), end; !failure && at != end; at.increment(failure))
-    entries.push_back(*at);
-  if (failure)
-    throw UsageError(fmt::format("{}: expected a folder of submissions: {}", folder.string(), failure.message()));
-  std::sort(entries.begin(), entries.end());
-  return entries;
+bool is_code(const std::string& name) {
+  return ends_with(name, ".cpp") || ends_with(name, ".h");
 }
 
 class Finder {
  public:
-  Finder(fs::path root, const std::optional<NamePattern>& names) : root_(std::move(root)), names_(names) {
-    const fs::path metadata = root_ / kGradescopeMetadata;
-    if (fs::is_regular_file(metadata))
-      gradescope_ = parse_gradescope_metadata(read_file(metadata.string()), metadata.string());
+  explicit Finder(const DownloadFolder& folder) : in_(folder), root_(folder.path) {
+    std::error_code none;
+    if (const fs::path results = fs::canonical(in_.results, none); !none) results_ = results.string() + "/";
   }
 
   HandIns find() {
+    root_ = download_in(root_);
+    const fs::path metadata = root_ / kGradescopeMetadata;
+    if (fs::is_regular_file(metadata))
+      gradescope_ = parse_gradescope_metadata(read_file(metadata.string()), metadata.string());
     for (const fs::directory_entry& entry : entries_of(root_)) add(entry);
     if (all_.found.empty())
       throw UsageError(fmt::format("{}: expected submissions in it: archives, folders or answers (.md), found {}",
-                                   root_.string(), all_.notes.empty() ? "nothing" : all_.notes.front()));
+                                   in_.path, all_.notes.empty() ? "nothing" : all_.notes.front()));
     return std::move(all_);
   }
 
  private:
-  /// What the name says; everything empty where it says nothing.
-  DownloadName said_by(const std::string& name) const {
-    if (names_) {
-      if (const auto found = names_->match(name)) return *found;
-      return {};
+  /// Without hidden files, what macOS adds, and earlier results.
+  std::vector<fs::directory_entry> entries_of(const fs::path& folder) const {
+    std::vector<fs::directory_entry> entries;
+    std::error_code failure, ignored;
+    for (fs::directory_iterator at(folder, failure), end; !failure && at != end; at.increment(failure)) {
+      const std::string name = at->path().filename().string();
+      if (name.front() == '.' || name == "__MACOSX") continue;
+      const std::string whole = fs::canonical(at->path(), ignored).string();
+      if (!whole.empty() && results_.rfind(whole + "/", 0) == 0) continue;
+      entries.push_back(*at);
     }
-    if (const auto moodle = moodle_name(name)) return *moodle;
-    if (const auto canvas = canvas_name(name)) return *canvas;
-    return {};
+    if (failure)
+      throw UsageError(fmt::format("{}: expected a folder of submissions: {}", folder.string(), failure.message()));
+    std::sort(entries.begin(), entries.end());
+    return entries;
+  }
+
+  static bool is_folder(const fs::directory_entry& entry) {
+    std::error_code ignored;
+    return entry.symlink_status(ignored).type() == fs::file_type::directory;
+  }
+
+  /// All that a name may mean, by a platform's rules.
+  std::vector<DownloadName> meanings_of(const std::string& name) const {
+    if (in_.names) {
+      const auto found = in_.names->match(name);
+      return found ? std::vector<DownloadName>{*found} : std::vector<DownloadName>{};
+    }
+    if (const auto moodle = moodle_name(name)) return {*moodle};
+    return canvas_names(name);
+  }
+
+  /// What the name says; everything empty where it says nothing. Where it may be of several students of the roster, it says
+  /// nothing that could be one's.
+  DownloadName meaning_of(const std::string& name) const {
+    std::vector<DownloadName> all = meanings_of(name);
+    if (all.empty()) return {};
+    std::vector<DownloadName> known;
+    if (in_.roster != nullptr && all.size() > 1) {
+      std::copy_if(all.begin(), all.end(), std::back_inserter(known),
+                   [&](const DownloadName& meaning) { return in_.roster->find(meaning.student).row.has_value(); });
+    }
+    if (known.empty()) return all.front();
+    for (std::size_t i = 1; i < known.size(); ++i) known.front().student.id += " or " + known[i].student.id;
+    return known.front();
+  }
+
+  bool is_download(const fs::path& folder) const {
+    const std::vector<fs::directory_entry> entries = entries_of(folder);
+    return std::any_of(entries.begin(), entries.end(), [&](const fs::directory_entry& entry) {
+      const std::string name = entry.path().filename().string();
+      return name == kGradescopeMetadata || !meanings_of(name).empty();
+    });
+  }
+
+  /// A folder that a platform's download is in: this one, or one that is alone in it.
+  std::optional<fs::path> platforms_download(const fs::path& folder) const {
+    if (is_download(folder)) return folder;
+    const std::vector<fs::directory_entry> entries = entries_of(folder);
+    if (entries.size() != 1 || !is_folder(entries.front())) return std::nullopt;
+    return platforms_download(entries.front().path());
+  }
+
+  /// The folder itself, or the one folder around everything in it.
+  fs::path download_in(const fs::path& folder) const {
+    const std::vector<fs::directory_entry> entries = entries_of(folder);
+    const bool is_around = entries.size() == 1 && is_folder(entries[0]) && is_download(entries[0].path());
+    const bool is_one = !is_around && is_download(folder);
+    std::vector<fs::path> downloads;
+    std::size_t num_others = 0;
+    for (const fs::directory_entry& entry : entries) {
+      const std::string name = entry.path().filename().string();
+      if (is_one && (name == kGradescopeMetadata || !meanings_of(name).empty() || is_in_metadata(folder, name)))
+        continue;
+      if (is_folder(entry)) {
+        const auto inner = platforms_download(entry.path());
+        inner ? downloads.push_back(*inner) : void(++num_others);
+      } else if (is_archive(name)) {
+        ++num_others;
+      }
+    }
+    if (downloads.empty()) return folder;
+    if (!is_one && num_others == 0 && downloads.size() == 1) return downloads.front();
+    std::vector<std::string> names;
+    for (const fs::path& download : downloads) names.push_back(shown(download));
+    throw UsageError(
+        fmt::format("{}: holds more than one download, or one among other hand-ins: {}; expected one: grade "
+                    "each by itself, with its own --out",
+                    in_.path, fmt::join(names, ", ")));
+  }
+
+  static bool is_in_metadata(const fs::path& folder, const std::string& name) {
+    return fs::is_regular_file(folder / kGradescopeMetadata) && name.rfind("submission_", 0) == 0;
   }
 
   /// Names come from students, and are printed.
@@ -75,62 +159,86 @@ class Finder {
     return one_line(safe_text(path.lexically_relative(root_).string(), kMaxBytes));
   }
 
-  void add_hand_in(const fs::path& path, const DownloadName& said, const GradescopeFolder& by) {
-    HandIn one = {path.string(), shown(path), said.file, by.students, said.is_late, said.version};
-    if (one.called.empty()) one.called = path.filename().string();
-    all_.found.push_back(one);
-  }
-
   void add(const fs::directory_entry& entry) {
     const std::string name = entry.path().filename().string();
-    if (name.front() == '.' || name == "__MACOSX" || name == kGradescopeMetadata) return;
-    const DownloadName said = said_by(name);
-    GradescopeFolder by;
-    if (!said.student.empty()) by.students = {said.student};
-    if (const auto folder = gradescope_.find(name); folder != gradescope_.end()) by = folder->second;
+    if (name == kGradescopeMetadata) return;
+    const DownloadName meaning = meaning_of(name);
+    HandIn hand_in;
+    hand_in.path = entry.path().string();
+    hand_in.shown = shown(entry.path());
+    hand_in.called = meaning.file.empty() ? name : meaning.file;
+    hand_in.is_late = meaning.is_late;
+    hand_in.version = meaning.version;
+    hand_in.anonymous = meaning.anonymous;
+    if (!meaning.student.empty()) hand_in.students = {meaning.student};
+    if (const auto folder = gradescope_.find(name); folder != gradescope_.end()) hand_in.students = folder->second;
+    const bool is_somebodys = !hand_in.students.empty() || !hand_in.anonymous.empty();
     std::error_code ignored;
-    const fs::file_type type = entry.symlink_status(ignored).type();
-    if (type == fs::file_type::directory) {
-      add_folder(entry.path(), said, by);
-    } else if (type != fs::file_type::regular) {
-      leave_out(name, "is a link, or no file");
-    } else if (is_archive(name) || is_answers(name) || !said.student.empty()) {
-      add_hand_in(entry.path(), said, by);  // whatever a student handed in is graded, and perhaps refused
+    if (is_folder(entry)) {
+      add_folder(hand_in);
+    } else if (entry.symlink_status(ignored).type() != fs::file_type::regular) {
+      leave_out(hand_in.shown, "is a link, or not a file");
+    } else if (is_archive(name) || is_answers(name) || is_somebodys) {
+      hand_in.kind = is_archive(name) ? HandIn::Kind::kArchive : HandIn::Kind::kFile;
+      all_.found.push_back(hand_in);
     } else {
-      leave_out(name, "is not an archive");
+      leave_out(hand_in.shown, "is not an archive");
     }
   }
 
-  /// Its archives and answers, if that is all that there is to grade; else the folder.
-  void add_folder(const fs::path& folder, const DownloadName& said, const GradescopeFolder& by) {
+  /// The folder as a tree of files, and the archives and answers in it: which of them holds a lab, their contents show.
+  void add_folder(HandIn hand_in) {
+    hand_in.folder = hand_in.shown;
     std::vector<fs::path> files;
+    const bool is_tree = collect(hand_in.path, 0, files);
+    if (is_tree || files.empty()) {
+      hand_in.kind = HandIn::Kind::kFolder;
+      all_.found.push_back(hand_in);
+    }
+    constexpr std::size_t kMostFiles = 20;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      if (i == kMostFiles) return leave_out(hand_in.shown, "has more archives than are looked at");
+      hand_in.path = files[i].string();
+      hand_in.shown = shown(files[i]);
+      hand_in.called = files[i].filename().string();
+      hand_in.kind = is_archive(hand_in.called) ? HandIn::Kind::kArchive : HandIn::Kind::kFile;
+      all_.found.push_back(hand_in);
+    }
+  }
+
+  /// Returns whether there is something of a tree: a folder or code.
+  bool collect(const fs::path& folder, int depth, std::vector<fs::path>& files) const {
+    constexpr int kDeepest = 2;
+    bool is_tree = false;
     for (const fs::directory_entry& entry : entries_of(folder)) {
       const std::string name = entry.path().filename().string();
       std::error_code ignored;
-      const fs::file_type type = entry.symlink_status(ignored).type();
-      const bool is_of_tree = type == fs::file_type::directory ? name.front() != '.' && name != "__MACOSX"
-                                                               : entry.path().extension() == ".cpp";
-      if (is_of_tree) return add_hand_in(folder, said, by);
-      if (type == fs::file_type::regular && (is_archive(name) || is_answers(name))) files.push_back(entry.path());
+      if (is_folder(entry)) {
+        is_tree = true;
+        if (depth < kDeepest) collect(entry.path(), depth + 1, files);
+      } else if (entry.symlink_status(ignored).type() == fs::file_type::regular) {
+        is_tree = is_tree || is_code(name);
+        if (is_archive(name) || (depth == 0 && is_answers(name))) files.push_back(entry.path());
+      }
     }
-    if (files.empty()) return add_hand_in(folder, said, by);
-    for (const fs::path& file : files) add_hand_in(file, {}, by);
+    return is_tree;
   }
 
   void leave_out(const std::string& name, const char* why) {
-    all_.notes.push_back(fmt::format("{} {}: left out", one_line(safe_text(name, 100)), why));
+    all_.notes.push_back(fmt::format("{} {}: left out", name, why));
   }
 
-  const fs::path root_;
-  const std::optional<NamePattern>& names_;
-  std::map<std::string, GradescopeFolder> gradescope_;
+  const DownloadFolder& in_;
+  std::string results_;  ///< the folder of the results, resolved, with a slash at its end
+  fs::path root_;
+  std::map<std::string, std::vector<Student>> gradescope_;
   HandIns all_;
 };
 
 }  // namespace
 
-HandIns find_hand_ins(const std::string& folder, const std::optional<NamePattern>& names) {
-  return Finder(folder, names).find();
+HandIns find_hand_ins(const DownloadFolder& folder) {
+  return Finder(folder).find();
 }
 
 }  // namespace lab::grading

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/base/checksum.h"
 #include "common/base/errors.h"
+#include "common/course/rubric/content_hash.h"
 
 namespace lab::grading {
 namespace {
@@ -16,10 +16,6 @@ using Json = nlohmann::json;
 void add(std::string& all, const std::string& text) {
   all += fmt::format("{}:", text.size());
   all += text;
-}
-
-std::string checksum_text(const std::string& all) {
-  return fmt::format("{:016x}-{}", checksum_of(all), all.size());
 }
 
 void add(std::string& all, const std::map<std::string, std::string>& files) {
@@ -33,22 +29,20 @@ void add(std::string& all, const std::map<std::string, std::string>& files) {
 std::string code_of(const SubmittedLab& lab) {
   std::string all;
   add(all, lab.lab);
-  add(all, lab.fault);
   add(all, lab.sources);
-  return checksum_text(all);
+  return content_hash(all);
 }
 
 std::string version_of(const Submission& submission, const SubmittedLab& lab) {
   std::string all;
-  for (const std::string* text : {&submission.identity.name, &submission.identity.id, &lab.lab, &lab.fault})
-    add(all, *text);
+  for (const std::string* text : {&submission.identity.name, &submission.identity.id, &lab.lab}) add(all, *text);
   add(all, lab.sources);
   add(all, lab.answers);
   for (const auto* notes : {&submission.notes, &lab.notes}) {
     add(all, std::to_string(notes->size()));
     for (const std::string& note : *notes) add(all, note);
   }
-  return checksum_text(all);
+  return content_hash(all);
 }
 
 }  // namespace
@@ -59,6 +53,7 @@ ScannedHandIn scan(const Submission& submission) {
   for (const SubmittedLab& lab : submission.labs) {
     scanned.versions[lab.lab] = version_of(submission, lab);
     scanned.codes[lab.lab] = code_of(lab);
+    if (!lab.sources.empty()) scanned.with_code.insert(lab.lab);
   }
   return scanned;
 }
@@ -68,7 +63,8 @@ std::string scanned_to_json(const ScannedHandIn& scanned) {
                {"name", scanned.identity.name},
                {"id", scanned.identity.id},
                {"versions", scanned.versions},
-               {"codes", scanned.codes}})
+               {"codes", scanned.codes},
+               {"with_code", scanned.with_code}})
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -81,6 +77,7 @@ ScannedHandIn scanned_from_json(const std::string& json) {
     read.at("id").get_to(scanned.identity.id);
     read.at("versions").get_to(scanned.versions);
     read.at("codes").get_to(scanned.codes);
+    read.at("with_code").get_to(scanned.with_code);
     return scanned;
   } catch (const Json::exception& failure) {
     throw UsageError(

@@ -39,6 +39,10 @@ std::vector<std::string> unpack_download(const std::string& path, const std::str
         continue;
       }
       const std::filesystem::path target = std::filesystem::path(folder) / entry.path;
+      if (std::filesystem::exists(target)) {
+        notes.push_back(fmt::format("{}: another entry has the same name: left out", printable_name(archive.path())));
+        continue;
+      }
       make_folder(path, target.parent_path().string());
       AtomicFile file(target.string());
       while (const std::size_t size = archive.read(block.data(), block.size())) {
@@ -50,7 +54,7 @@ std::vector<std::string> unpack_download(const std::string& path, const std::str
       file.commit();
     }
   } catch (const ArchiveError& error) {
-    throw UsageError(fmt::format("{}: expected a zip or tar of submissions: {}", path, error.what()));
+    throw UsageError(fmt::format("{}: expected an archive of submissions: {}", path, error.what()));
   }
   return notes;
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cstdio>
 #include <random>
 
 #include "common/base/text.h"
@@ -12,22 +11,6 @@
 #include "grading/marks/writers.h"
 
 namespace lab::grading {
-namespace {
-
-/// The outcome of a submission that could not be read: the reason, in every task.
-LabOutcome unreadable_outcome(const Rubric& rubric, const std::string& reason) {
-  LabOutcome outcome;
-  outcome.lab = rubric.lab;
-  for (const RubricTask& task : rubric.tasks) {
-    TaskOutcome& result = outcome.tasks[task.id];
-    result.id = task.id;
-    result.reason = reason;
-  }
-  outcome.notes = {reason};
-  return outcome;
-}
-
-}  // namespace
 
 void HandInOptions::add_to(cli::App& app) {
   app.add_text("--accept", accepted, "SYMBOL[,SYMBOL]...",
@@ -48,25 +31,14 @@ std::vector<KnownLab> known_labs(const JudgingPlace& place) {
   return known;
 }
 
-Submission read_or_explain(const SubmissionFile& file, const std::vector<KnownLab>& known,
-                           const std::string& only_lab) {
-  try {
-    return read_submission(file, known, only_lab);
-  } catch (const UnreadableSubmission& error) {
-    fmt::print(stderr, "lab grade: {}; it gets 0 marks\n", error.what());
-    return unreadable_submission(file, known, only_lab, error.what());
-  }
-}
-
 LabOutcome outcome_of(const JudgingPlace& place, const Submission& submission, std::size_t item,
                       const HandInOptions& options) {
   const SubmittedLab& submitted = submission.labs[item];
   const JudgedLab& lab = judged_lab(submitted.lab);
   const Rubric rubric = place.rubric(lab);
   const AcceptedSymbols accepted(options.accepted);
-  LabOutcome outcome = submitted.fault.empty() ? judge_lab(lab, rubric, place.builder(lab, accepted), place.sandbox(),
-                                                           submitted.sources, options.judging)
-                                               : unreadable_outcome(rubric, submitted.fault);
+  LabOutcome outcome =
+      judge_lab(lab, rubric, place.builder(lab, accepted), place.sandbox(), submitted.sources, options.judging);
   take_hand_in(submission, item, outcome);
   return outcome;
 }

@@ -26,10 +26,6 @@ std::uint64_t secret_seed();
 /// The labs that may be handed in, with the rubrics of the place.
 std::vector<KnownLab> known_labs(const JudgingPlace& place);
 
-/// What is in the submission; if it cannot be read, nothing, and the reason, which is also printed.
-/// Errors    UsageError: as read_submission(), apart from a submission that cannot be read
-Submission read_or_explain(const SubmissionFile& file, const std::vector<KnownLab>& known, const std::string& only_lab);
-
 /// Judges one lab of a submission, with the notes on how it was handed in, its answers and the evidence of its logs.
 /// Call      as judge_lab()
 /// Errors    as judge_lab()

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
 #include "common/base/numbers.h"
@@ -22,15 +21,13 @@ constexpr std::size_t kMostBytes = 256 << 10;
 /// In the process that reads a hand-in.
 std::string describe(const Submission& submission) {
   Json labs = Json::object();
-  std::set<std::string> faults;  // that of an archive is in each lab
+  std::vector<std::string> faults;
   for (const SubmittedLab& lab : submission.labs) {
     std::size_t bytes = 0;
     for (const auto& [name, text] : lab.sources) bytes += text.size();
-    if (!lab.fault.empty()) {
-      faults.insert(lab.fault);
-    } else if (bytes > kMostBytes) {
-      faults.insert(fmt::format("{}: has {} of code, expected at most {}", lab.lab, describe_bytes(bytes),
-                                describe_bytes(kMostBytes)));
+    if (bytes > kMostBytes) {
+      faults.push_back(fmt::format("{}: has {} of code, expected at most {}", lab.lab, describe_bytes(bytes),
+                                   describe_bytes(kMostBytes)));
     } else if (bytes > 0) {
       labs[lab.lab] = lab.sources;
     }
@@ -58,6 +55,11 @@ class StudentNames {
   std::map<std::string, std::vector<std::string>> owners_;  ///< by folder, in order of appearance
 };
 
+std::string message_about(const HandIn& one, const std::string& fault) {
+  const bool names_it = fault.rfind(one.shown, 0) == 0;
+  return one_line(safe_text(names_it ? fault : one.shown + ": " + fault, 500));
+}
+
 bool is_same_student(const Student& a, const Student& b) {
   if (!a.id.empty() && !b.id.empty()) return a.id == b.id;
   if (!a.email.empty() && !b.email.empty()) return a.email == b.email;
@@ -74,31 +76,28 @@ std::optional<ClassCode> read_class_code(const ClassFolder& folder, const Roster
   }
   const std::vector<HandIn>& found = folder.hand_ins().found;
   std::vector<ScannedHandIn> scanned(found.size());
-  std::vector<Json> labs(found.size(), Json::object());
+  std::map<std::string, Json> labs;  // by path
   ClassCode code;
   for (std::size_t i = 0; i < found.size(); ++i) {
     std::vector<std::string> faults;
     if (described[i].problem.empty()) {
       const Json read = Json::parse(described[i].text);
       scanned[i] = scanned_from_json(read.at("scanned").get<std::string>());
-      labs[i] = read.at("labs");
+      labs[found[i].path] = read.at("labs");
       read.at("faults").get_to(faults);
     } else {
       scanned[i].problem = described[i].problem;
-      faults.push_back(described[i].problem);
     }
-    for (const std::string& fault : faults) {
-      const bool names_it = fault.rfind(found[i].shown, 0) == 0;
-      code.not_compared.push_back(one_line(safe_text(names_it ? fault : found[i].shown + ": " + fault, 500)));
-    }
+    for (const std::string& fault : faults) code.not_compared.push_back(message_about(found[i], fault));
   }
   StudentNames names(folder.known());
   code.plan = plan_class(folder.hand_ins(), scanned, roster,
                          [&](const HandIn& one, const Identity& identity) { return names.name_of(one, identity); });
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const PlannedHandIn& one = code.plan.hand_ins[i];
+  for (const PlannedHandIn& one : code.plan.hand_ins) {
+    if (!one.scanned.problem.empty()) code.not_compared.push_back(message_about(one.hand_in, one.scanned.problem));
     for (const std::string& lab : one.labs) {
-      if (labs[i].contains(lab)) code.labs[lab].push_back({&one, labs[i].at(lab)});
+      const Json& of_one = labs.at(one.hand_in.path);
+      if (of_one.contains(lab)) code.labs[lab].push_back({&one, of_one.at(lab)});
     }
   }
   return code;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -20,6 +21,11 @@ namespace lab::grading {
 namespace {
 
 using Files = std::map<std::string, std::string>;
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
 
 bool has_below(const Files& files, const std::string& prefix) {
   const auto first = files.lower_bound(prefix);
@@ -62,9 +68,13 @@ bool looks_like(const KnownLab& lab, const Files& files, const std::string& pref
                      [&](const std::string& name) { return files.count(prefix + name) != 0; });
 }
 
-/// "a9" for "a9.tar.gz".
-std::string stem_of(const std::string& name) {
-  return name.substr(0, name.find('.'));
+/// "a9" for "A9.tar.gz"; labs' own names have their case.
+std::optional<std::size_t> lab_by_stem(const std::string& name, const std::vector<std::string>& folders) {
+  const std::string stem = lower(name.substr(0, name.find('.')));
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    if (stem == lower(folders[i]) || stem == lower(short_name_of(folders[i]))) return i;
+  }
+  return std::nullopt;
 }
 
 /// A lab's content without a folder of the lab's name: at the top, or in the one folder there.
@@ -74,8 +84,8 @@ std::optional<LabPlace> bare_lab(const SubmissionLabel& label, const Files& file
   std::vector<std::string> prefixes = {""};
   if (folders.size() == 1) prefixes.push_back(*folders.begin());
   for (const std::string& prefix : prefixes) {
-    const std::string name = prefix.empty() ? stem_of(label.called) : prefix.substr(0, prefix.size() - 1);
-    const std::optional<std::size_t> named = find_lab(name, folders_of(labs));
+    const std::string name = prefix.empty() ? label.called : prefix.substr(0, prefix.size() - 1);
+    const std::optional<std::size_t> named = lab_by_stem(name, folders_of(labs));
     for (const KnownLab* lab : wanted) {
       // A folder named after a lab belongs to that lab; the caller decides about any other.
       const bool is_said = named ? lab == &labs[*named] : !label.only_lab.empty();
@@ -141,7 +151,7 @@ std::vector<LabPlace> find_labs(const SubmissionLabel& label, const Files& files
 }
 
 const KnownLab* lab_called(const std::string& name, const std::vector<KnownLab>& labs) {
-  const std::optional<std::size_t> found = find_lab(stem_of(name), folders_of(labs));
+  const std::optional<std::size_t> found = lab_by_stem(name, folders_of(labs));
   return found ? &labs[*found] : nullptr;
 }
 

@@ -1,6 +1,7 @@
 #include "grading/submission/submission.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -88,16 +89,17 @@ std::string lab_of_answer(const std::string& name, const std::vector<KnownLab>& 
   return "";
 }
 
-/// A single markdown file with another name is taken as the lab's only one.
-void rename_answers(const KnownLab& lab, FileTree& tree) {
+/// A single markdown file with another name is taken as the lab's only one. Returns whether it was.
+bool rename_answers(const KnownLab& lab, FileTree& tree) {
   const std::string name = tree.files.begin()->first;
   std::vector<std::string> asked;
   for (const std::string& answer : lab.rubric.hand_in.answers) {
     if (is_markdown(answer)) asked.push_back(answer);
   }
-  if (asked.size() != 1 || asked[0] == name) return;
+  if (asked.size() != 1 || asked[0] == name) return false;
   tree.notes.push_back(fmt::format("{} is taken for '{}'", name_list({name}), asked[0]));
   tree.files = {{asked[0], std::move(tree.files.begin()->second)}};
+  return true;
 }
 
 std::map<std::string, std::string> files_below(const std::string& prefix, const FileTree& tree) {
@@ -134,6 +136,28 @@ std::vector<std::string> unused_entries(const std::vector<LabPlace>& places, con
   }
   for (const KnownLab& lab : labs) names.erase(around + lab.rubric.lab);
   return {names.begin(), names.end()};
+}
+
+/// A lab's folder without any of its files says nothing about what was meant to be handed in.
+void drop_empty_labs(const std::string& path, Submission& submission) {
+  std::string why;
+  for (const SubmittedLab& lab : submission.labs) {
+    if (!lab.sources.empty() || !lab.answers.empty()) continue;
+    why = fmt::format("holds none of the files of {}: {}", lab.lab, fmt::join(lab.notes, "; "));
+    submission.notes.push_back(why);
+  }
+  std::vector<SubmittedLab>& labs = submission.labs;
+  labs.erase(std::remove_if(labs.begin(), labs.end(),
+                            [](const SubmittedLab& lab) { return lab.sources.empty() && lab.answers.empty(); }),
+             labs.end());
+  if (labs.empty()) throw UnreadableSubmission(path + ": " + why);
+}
+
+/// A markdown that is not called as the lab's answers is one of them only if the lab's code is in it.
+void require_code(const SubmissionFile& file, const Submission& submission) {
+  if (submission.labs.front().sources.empty())
+    throw UnreadableSubmission(
+        fmt::format("{}: holds no code of {} in blocks that name their files", file.path, submission.labs.front().lab));
 }
 
 }  // namespace
@@ -173,11 +197,12 @@ Submission read_submission(const SubmissionFile& file, const std::vector<KnownLa
   const std::string& path = file.path;
   FileTree tree = read_tree(file);
   SubmissionLabel label = {path, file.called, only_lab};
+  bool is_renamed = false;
   if (is_single_file(path)) {
     if (only_lab.empty()) {
       label.only_lab = lab_of_answer(tree.files.begin()->first, labs);
     } else {
-      rename_answers(lab_named(only_lab, labs), tree);
+      is_renamed = rename_answers(lab_named(only_lab, labs), tree);
     }
   }
   const std::vector<LabPlace> places = find_labs(label, tree.files, labs);
@@ -190,6 +215,8 @@ Submission read_submission(const SubmissionFile& file, const std::vector<KnownLa
     if (const auto& toml = submission.labs.back().identity; toml && submission.identity.empty())
       submission.identity = signed_identity(*toml, submission);
   }
+  drop_empty_labs(path, submission);
+  if (is_renamed) require_code(file, submission);
   const std::string& prefix = places.front().prefix;
   if (const std::size_t slash = prefix.find('/');
       slash != std::string::npos && prefix.substr(0, slash) != places.front().lab->rubric.lab)
@@ -200,18 +227,9 @@ Submission read_submission(const SubmissionFile& file, const std::vector<KnownLa
   return submission;
 }
 
-Submission unreadable_submission(const SubmissionFile& file, const std::vector<KnownLab>& labs,
-                                 const std::string& only_lab, const std::string& reason) {
-  const KnownLab* meant = only_lab.empty() ? lab_called(file.called, labs) : &lab_named(only_lab, labs);
-  Submission submission;
-  for (const KnownLab& lab : labs) {
-    if (meant != nullptr && meant != &lab) continue;
-    SubmittedLab nothing;
-    nothing.lab = lab.rubric.lab;
-    nothing.fault = reason;
-    submission.labs.push_back(std::move(nothing));
-  }
-  return submission;
+const KnownLab* lab_meant_by(const SubmissionFile& file, const std::vector<KnownLab>& labs,
+                             const std::string& only_lab) {
+  return only_lab.empty() ? lab_called(file.called, labs) : &lab_named(only_lab, labs);
 }
 
 }  // namespace lab::grading

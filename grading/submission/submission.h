@@ -31,7 +31,6 @@ struct SubmittedLab {
   std::map<std::string, std::string> answers;  ///< "written_answers_task1.md" -> bytes
   std::vector<std::string> notes;       ///< missing, refused, converted, misnamed and further files, for the student
   std::optional<std::string> identity;  ///< TOML that an answer was signed with
-  std::string fault;                    ///< why none of it could be read; empty if it could
 };
 
 struct Submission {
@@ -40,7 +39,7 @@ struct Submission {
   Identity identity;               ///< whose it is, if it says so
 };
 
-/// What a student handed in cannot be read, or is not the lab that was asked for: not the grader's fault, and 0 marks.
+/// What a student handed in cannot be read, or is not the lab that was asked for. It is not graded, which is not 0 marks.
 class UnreadableSubmission : public UsageError {
  public:
   using UsageError::UsageError;
@@ -61,16 +60,16 @@ struct SubmissionFile {
 /// lab it is. Sources come from the blocks of the lab's markdown where there is no student/.
 /// `only_lab`: a lab's name or short name; empty: all that are there.
 /// An identity.toml next to the labs, or the comment at the end of a single markdown, says whose it is.
-/// Errors    UnreadableSubmission: the file is not an archive, is broken or beyond the limits; `only_lab` is not in it.
-///           UsageError: it does not exist; it contains no lab, or more than one submission; an unknown `only_lab`,
-///           with the nearest
+/// Errors    UnreadableSubmission: the file is not an archive, is broken, encrypted or beyond the limits; `only_lab` is not
+///           in it, or no file that a lab's hand-in asks for. UsageError: it does not exist; it contains no lab, or more
+///           than one submission; an unknown `only_lab`, with the nearest
 /// Example   a9.zip with hw/a9_collectives/student/broadcast/flat.cpp: a9_collectives, and a note on 'hw'
 Submission read_submission(const SubmissionFile& file, const std::vector<KnownLab>& labs,
                            const std::string& only_lab = "");
 
-/// What is graded in place of a submission that could not be read: the lab that was asked for or that its name says, or
-/// else every lab, with nothing handed in.
-Submission unreadable_submission(const SubmissionFile& file, const std::vector<KnownLab>& labs,
-                                 const std::string& only_lab, const std::string& reason);
+/// The lab that was asked for, or that the name of what was handed in says; nullptr: neither says one.
+/// Errors    UsageError: an unknown `only_lab`, with the nearest
+const KnownLab* lab_meant_by(const SubmissionFile& file, const std::vector<KnownLab>& labs,
+                             const std::string& only_lab);
 
 }  // namespace lab::grading

@@ -35,7 +35,8 @@ TakenFile take_answer(const std::string& name, const std::string& bytes) {
 }
 
 bool is_markdown(const std::string& name) {
-  return std::filesystem::path(name).extension() == ".md";
+  const std::string ending = std::filesystem::path(name).extension().string();
+  return ending == ".md" || ending == ".MD" || ending == ".Md";
 }
 
 }  // namespace lab::grading

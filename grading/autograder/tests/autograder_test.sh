@@ -62,7 +62,7 @@ verdict "$([[ $code == 0 ]] && score 'A4: 120 of 100'; echo $?)" "so does an arc
 rm -r "$scratch/hand_in/a4_data_tensor/student/"*
 echo 'hello' >"$scratch/hand_in/a4_data_tensor/student/notes.txt"
 submitted "$scratch/hand_in"
-verdict "$([[ $code == 0 ]] && score 'A4: 0 of 100'; echo $?)" "a hand-in without the lab's files gets 0 marks"
+verdict "$([[ $code == 0 ]] && score 'A4: 0 of 100.* not judged'; echo $?)" "a hand-in without the lab's files is not judged, and the result says so"
 echo 'graded_lab=a4_data_tensor grade_options=(--lab a4 --rubric /no/such/file)' >"$AUTOGRADER/source/settings.sh"
 submitted "$scratch/hand_in"
 verdict "$([[ $code == 1 && ! -e $AUTOGRADER/results/results.json ]] && grep -q 'lab grade ended with exit code 2' "$scratch/err"; echo $?)" \

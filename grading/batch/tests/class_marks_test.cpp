@@ -25,7 +25,7 @@ std::vector<MarkedStudent> two_students() {
   MarkedStudent eve;
   eve.identity = {"=Eve", "e"};
   eve.who = "e";
-  eve.remarks = {"not graded: a, b"};
+  eve.open = {"not graded: a, b"};
   return {ada, eve};
 }
 
@@ -38,8 +38,9 @@ TEST_CASE("a row for each student: of the roster, of a group, and of nobody's ro
   group.who = "s3";
   group.roster_rows = {2, 0};
   group.labs = {"a9_collectives"};
+  group.scanned.versions["a9_collectives"] = "v";
   stranger.who = "eve";
-  stranger.scanned.problem = "no lab is in it";
+  stranger.open = {"not graded: no lab is in it"};
   stranger.hand_in.is_late = true;  // with nothing that counts
   plan.hand_ins = {stranger, group};
   plan.missing = {1};
@@ -53,7 +54,7 @@ TEST_CASE("a row for each student: of the roster, of a group, and of nobody's ro
   }
   CHECK(students[1].remarks == std::vector<std::string>{"nothing handed in"});
   CHECK_FALSE(students[3].roster_row);
-  CHECK(students[3].remarks == std::vector<std::string>{"not graded: no lab is in it"});
+  CHECK(students[3].open == std::vector<std::string>{"not graded: no lab is in it"});
   CHECK_FALSE(students[3].is_late);
 }
 

@@ -7,23 +7,43 @@ namespace lab::grading {
 namespace {
 
 TEST_CASE("Canvas: user, upload and the student's own file name") {
-  const auto plain = canvas_name("lovelaceada_4711_98765_a9.zip");
-  REQUIRE(plain);
-  CHECK(plain->student.id == "4711");
-  CHECK(plain->student.name == "lovelaceada");
-  CHECK(plain->file == "a9.zip");
-  CHECK(plain->version == 98765);
-  CHECK_FALSE(plain->is_late);
+  const auto only = [](const std::string& name) {
+    const std::vector<DownloadName> names = canvas_names(name);
+    REQUIRE(names.size() == 1);
+    return names.front();
+  };
+  const DownloadName plain = only("lovelaceada_4711_98765_a9.zip");
+  CHECK(plain.student.id == "4711");
+  CHECK(plain.student.name == "lovelaceada");
+  CHECK(plain.file == "a9.zip");
+  CHECK(plain.version == 98765);
+  CHECK_FALSE(plain.is_late);
 
-  const auto again = canvas_name("lovelaceada_LATE_4711_98770_my_hand_in-2.tar.gz");
-  REQUIRE(again);
-  CHECK(again->file == "my_hand_in.tar.gz");
-  CHECK(again->is_late);
-  CHECK(again->version > plain->version);
-  CHECK(canvas_name("müllerjörg_1_2_a5_answers-1.md")->file == "a5_answers.md");
+  const DownloadName again = only("lovelaceada_LATE_4711_98770_my_hand_in-2.tar.gz");
+  CHECK(again.file == "my_hand_in.tar.gz");
+  CHECK(again.student.name == "lovelaceada");
+  CHECK(again.is_late);
+  CHECK(only("m\xC3\xBCllerj\xC3\xB6rg_1_2_a5_answers-1.md").file == "a5_answers.md");
+  CHECK(only("agent_007_4711_98765_a9.zip").student.name == "agent_007");
 
-  for (const char* other : {"a9.zip", "alice", "a9_collectives", "s1234_a9.zip", "x_1_2_", ""})
-    CHECK_FALSE(canvas_name(other));
+  const DownloadName anonymous = only("anon_x7Yz2_LATE_98765_a9.zip");
+  CHECK(anonymous.student.empty());
+  CHECK(anonymous.anonymous == "anon_x7Yz2");
+  CHECK(anonymous.is_late);
+  CHECK(only("anon_12345_98765_a9.zip").student.empty());  // not user 12345
+
+  for (const char* other : {"a9.zip", "alice", "a9_collectives", "s1234_a9.zip", "x_1_2_", "_1_2_a9.zip", ""})
+    CHECK(canvas_names(other).empty());
+}
+
+TEST_CASE("Canvas: names of groups and files may have numbers, too; the likeliest meaning comes first") {
+  const auto users = [](const std::string& name) {
+    std::string all;
+    for (const DownloadName& one : canvas_names(name)) all += one.student.name + "," + one.student.id + " ";
+    return all;
+  };
+  CHECK(users("team_1_4711_98765_a9.zip") == "team_1,4711 team,1 ");
+  CHECK(users("lovelaceada_4711_98765_2_a9.zip") == "lovelaceada,4711 lovelaceada_4711,98765 ");
 }
 
 TEST_CASE("Moodle: with folders and without") {
@@ -35,7 +55,8 @@ TEST_CASE("Moodle: with folders and without") {
   CHECK(moodle_name("Ada Lovelace_4711_assignsubmission_file")->file.empty());
   CHECK(moodle_name("Ada_M Lovelace_4711_assignsubmission_file_a_9.zip")->file == "a_9.zip");
   CHECK(moodle_name("Ada_M Lovelace_4711_assignsubmission_file_a_9.zip")->student.name == "Ada_M Lovelace");
-  CHECK_FALSE(moodle_name("Ada Lovelace_4711_assignsubmission_onlinetext_"));
+  CHECK(moodle_name("Ada Lovelace_4711_assignsubmission_onlinetext_")->student.id == "4711");
+  CHECK(moodle_name("Eve_12_assignsubmission_file_x_11_assignsubmission_file_a.zip")->student.id == "12");
   CHECK_FALSE(moodle_name("lovelaceada_4711_98765_a9.zip"));
 }
 

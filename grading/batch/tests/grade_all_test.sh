@@ -33,6 +33,7 @@ results_of() {
 hand_in lovelaceada_11_101_a4.tar.gz
 hand_in hopper_LATE_12_102_a4.tar.gz 's/BEGIN SOLUTION a4.single_step/&\n  throw 1;/'
 hand_in hopper_12_103_a4-1.tar.gz '$a // the second time'
+echo 'PNG' >"$class/hopper_12_108_screenshot.png"
 hand_in turing_13_104_hw.tar.gz 's/BEGIN SOLUTION a4.single_step/&\n  throw 1;/'
 echo 'no archive' >"$class/noether_14_105_a4.zip"
 tar -C "$scratch" -czf "$class/curie_15_106_x.tar.gz" one_size.toml
@@ -51,13 +52,14 @@ roster=(--roster "$scratch/roster.csv")
 
 grade_all "${roster[@]}"
 verdict "$([[ $code == 8 ]]; echo $?)" "one hand-in that cannot be graded does not stop the others: exit code $code"
-says "... and is named, with the reason" '^  curie_15_106_x\.tar\.gz: not graded: .*no lab is in it'
+says "... and is named, with the reason" '^  not graded: curie_15_106_x\.tar\.gz: no lab is in it'
 says "a file that is not a hand-in is listed" '^  notes\.txt is not an archive: left out'
 says "a hand-in that was replaced is listed" 'hopper_LATE_12_102.*a4_data_tensor was handed in again: hopper_12_103'
 marks "the roster's columns are kept, and no cell is a formula" "^\"?Lovelace, Ada\"?,11,s11,'=A,s11,lovelaceada_11_101_a4.tar.gz,,120,100,"
 marks "the last version counts, which was not late" '^"Hopper, Grace",12,s12,B,s12,hopper_12_103_a4-1.tar.gz,,120,'
 marks "a task that throws costs its marks" '^"Turing, Alan",13,s13,B,s13,turing_13_104_hw.tar.gz,,1[01][0-9],100,'
-marks "what cannot be read earns 0" '^"Noether, Emmy",14,s14,B,s14,noether_14_105_a4.zip,,0,100,'
+marks "nor has what cannot be read" '^"Noether, Emmy",14,s14,B,s14,,,,,,,not graded: noether_14_105_a4.zip: is not an archive'
+verdict "$([[ ! -e $out/s14/a4_data_tensor ]]; echo $?)" "... and no results"
 marks "what was not graded has no marks" '^"Curie, Marie",15,s15,B,[^,]*,,,,,,,"?not graded'
 marks "who handed in nothing has a row" '^"Franklin, Rosalind",16,s16,B,,,,,,,,nothing handed in'
 results_of "$out" >"$scratch/unbroken"
@@ -73,7 +75,7 @@ verdict "$(cmp -s "$scratch/one_by_one" "$scratch/of_class" && [[ -s $scratch/of
 
 grade_all "${roster[@]}"
 judged 0 "nothing is graded twice"
-says "... and the run says so" '6 hand-ins, 1 of the roster without one: 0 to grade, 4 as before; seed 5'
+says "... and the run says so" '6 hand-ins, 1 of the roster without one: 0 to grade, 3 as before; seed 5'
 
 # Into the platform's gradebook.
 awk -F, 'BEGIN {OFS = ","} {print $0, NR == 1 ? "A4 Steps (77)" : NR == 2 ? "100.00" : "", NR == 1 ? "A40 (78)" : ""}' \
@@ -155,7 +157,7 @@ verdict "$([[ $code == 130 ]] && grep -q 'stopped; what is graded is kept' "$scr
   "Ctrl-C: what is graded is kept, exit code $code"
 done_before=$(grep -c 'report\.md$' "$scratch/first")
 grade_all
-judged $((4 - done_before)) "... and the rest is graded by the same command"
+judged $((3 - done_before)) "... and the rest is graded by the same command"
 
 mv "$out" "$class/results"
 run "$bin/labgrade" grade-all "$class" --out "$class/results" --seed 5 "${how[@]}"

@@ -28,6 +28,7 @@ MarkedStudent student_with(std::size_t row, const std::string& lab, const LabMar
   MarkedStudent one;
   one.roster_row = row;
   one.who = "s" + std::to_string(row);
+  one.handed_in[lab] = "v";
   one.labs[lab] = of_lab;
   return one;
 }
@@ -61,7 +62,7 @@ TEST_CASE(
   CHECK(result.notes.empty());
 }
 
-TEST_CASE("marks that are not final stay as they were exported, and their number is said") {
+TEST_CASE("marks that are not final stay as they were exported, with the reason") {
   const Roster roster(kCanvas, "r.csv");
   const GradebookImport book(roster, kLabs, {});
   const std::vector<MarkedStudent> students = {
@@ -75,11 +76,28 @@ TEST_CASE("marks that are not final stay as they were exported, and their number
   };
   CHECK(cells(false) == CsvRow{"A9 Collectives (123456)", "100.00", "", "7.00", "EX", "5"});
   CHECK(cells(true) == CsvRow{"A9 Collectives (123456)", "100.00", "60", "7.00", "EX", "5"});
-  CHECK(book.of(students, {"a9_collectives"}, false).notes ==
-        std::vector<std::string>{"canvas.csv of a9: 3 students' marks are pending or not judged, and not filled in; "
-                                 "--with-pending takes pending marks as 0"});
-  CHECK(book.of(students, {"a9_collectives"}, true).notes ==
-        std::vector<std::string>{"canvas.csv of a9: 2 students' marks are pending or not judged, and not filled in"});
+  const auto result = book.of(students, {"a9_collectives"}, false);
+  CHECK(result.notes == std::vector<std::string>{
+                            "canvas.csv of a9: not filled in: s11: 5 marks are pending; -s12: 5 marks are not judged; "
+                            "s14: the marks are not a number; --with-pending takes pending marks as 0"});
+  CHECK(result.not_filled_in.at(1) == "not in canvas.csv of a9: 5 marks are not judged");
+  CHECK(book.of(students, {"a9_collectives"}, true).not_filled_in.size() == 2);
+}
+
+TEST_CASE("what is not handed in now, disputed or not in the roster changes no cell") {
+  const Roster roster(kCanvas, "r.csv");
+  const GradebookImport book(roster, kLabs, {});
+  std::vector<MarkedStudent> students = {student_with(0, "a9_collectives", mark_of(60)),
+                                         student_with(1, "a9_collectives", mark_of(60)),
+                                         student_with(3, "a9_collectives", mark_of(60))};
+  students[0].handed_in.clear();
+  students[1].withheld["a9_collectives"] = "another has the same signature";
+  students[2].roster_row.reset();
+  const auto result = book.of(students, {"a9_collectives"}, false);
+  CHECK(result.csv == book.of({}, {"a9_collectives"}, false).csv);
+  CHECK(result.not_filled_in.size() == 1);
+  CHECK(why_not_final(students[0], "a9_collectives", false) == "nothing of it was graded");
+  CHECK(why_not_final(students[2], "a9_collectives", false) == "not in the roster");
 }
 
 TEST_CASE("a column is named, or guessed where only one fits; else the lab is left out, with a note") {
@@ -103,13 +121,19 @@ TEST_CASE("a column is named, or guessed where only one fits; else the lab is le
         "(2)");
 }
 
-TEST_CASE("a column that fits two labs is neither's, and a roster without students is no problem") {
-  const Roster both("Student,ID,Section,A4 and A9 (1)\nA,1,B,\n", "r.csv");
-  const auto result =
-      GradebookImport(both, kLabs, {})
-          .of({student_with(0, "a9_collectives", mark_of(60))}, {"a4_data_tensor", "a9_collectives"}, false);
-  CHECK(result.csv.empty());
-  CHECK(result.notes.size() == 2);
+TEST_CASE("of several labs, those get marks whose column is named; a roster without students is no problem") {
+  const Roster both("Student,ID,Section,A4 (1),A9 (2)\nA,1,B,,3\n", "r.csv");
+  const std::vector<MarkedStudent> students = {student_with(0, "a4_data_tensor", mark_of(60))};
+  const std::vector<std::string> labs = {"a4_data_tensor", "a9_collectives"};
+  const auto unclear = GradebookImport(both, kLabs, {}).of(students, labs, false);
+  CHECK(unclear.csv.empty());
+  CHECK(unclear.is_unclear);
+  CHECK(unclear.notes.at(0) ==
+        "canvas.csv of a4: expected its column, such as --column 'a4=A4 (1)'; or one lab with --lab: a4_data_tensor, "
+        "a9_collectives are handed in");
+  const auto named = GradebookImport(both, kLabs, {"a4=A4 (1)"}).of(students, labs, false);
+  CHECK(parse_csv(named.csv, "c.csv")[1] == CsvRow{"A", "1", "B", "60"});
+  CHECK_FALSE(named.is_unclear);
   const Roster nobody("Student,ID,Section,A9 (1)\n,,,Manual Posting\n", "r.csv");
   CHECK(GradebookImport(nobody, kLabs, {}).of({}, {"a9_collectives"}, false).csv == "Student,ID,Section,A9 (1)\n");
 }
@@ -185,7 +209,9 @@ TEST_CASE("Moodle: a worksheet is of one assignment") {
   const auto unnamed = GradebookImport(roster, kLabs, {}).of(students, both, false);
   CHECK(unnamed.csv.empty());
   REQUIRE(unnamed.notes.size() == 2);
-  CHECK(unnamed.notes[1] == "moodle.csv of a9: expected its column, such as --column 'a9=Grade'");
+  CHECK(unnamed.notes[1] ==
+        "moodle.csv of a9: expected its column, such as --column 'a9=Grade'; or one lab with --lab: a4_data_tensor, "
+        "a9_collectives are handed in");
   const auto named = GradebookImport(roster, kLabs, {"a9=Grade"}).of(students, both, false);
   CHECK(parse_csv(named.csv, "m.csv")[1][4] == "60");
   CHECK(parse_csv(named.csv, "m.csv")[2][4] == "7.00");
@@ -199,8 +225,8 @@ TEST_CASE("a student who handed a lab in by two names gets no mark by chance") {
   const auto result = GradebookImport(roster, kLabs, {})
                           .of({student_with(1, "a9_collectives", mark_of(60)), again}, {"a9_collectives"}, false);
   CHECK(parse_csv(result.csv, "m.csv")[2][4] == "7.00");
-  CHECK(result.notes ==
-        std::vector<std::string>{"moodle.csv of a9: 1 student is there twice, by different names, and not filled in"});
+  CHECK(result.not_filled_in.at(0) == "not in moodle.csv of a9: handed in twice, under different names");
+  CHECK(result.not_filled_in.size() == 2);
 }
 
 }  // namespace

@@ -106,7 +106,9 @@ MarkedStudent student_with(const std::string& text) {
   student.who = text;
   student.hand_ins = {text};
   student.remarks = {text};
+  student.open = {text};
   student.labs["a9_collectives"] = marks_with(text);
+  student.handed_in["a9_collectives"] = "v";
   return student;
 }
 

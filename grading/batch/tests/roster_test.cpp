@@ -17,14 +17,15 @@ TEST_CASE("a gradebook of Canvas: its ids, names and rows") {
   CHECK(roster.size() == 3);
   CHECK(roster.id_of(0) == "s1");
   CHECK(roster.name_of(1) == "Hopper, Grace Brewster");
-  CHECK(roster.find({"4711", "", ""}) == 0u);
-  CHECK(roster.find({"S3", "", ""}) == 2u);
-  CHECK_FALSE(roster.find({"4712", "", ""}));  // one's id and another one's login
-  CHECK(roster.find({"4712", "hoppergracebrewster", ""}) == 1u);
-  CHECK(roster.find({"", "Grace Brewster Hopper", ""}) == 1u);
-  CHECK_FALSE(roster.find({"", "Lovelace", ""}));
-  CHECK_FALSE(roster.find({"", "", ""}));
-  CHECK_FALSE(roster.find({"9", "Nobody", ""}));
+  CHECK(roster.find({"4711", "", "", Student::IdOf::kCanvas}).row == 0u);
+  CHECK(roster.find({"4712", "", "", Student::IdOf::kCanvas}).row == 1u);  // not whose login that is
+  CHECK(roster.find({"S3", "", ""}).row == 2u);
+  CHECK_FALSE(roster.find({"4712", "", ""}).row);  // one's id and another one's login
+  CHECK(roster.find({"4712", "hoppergracebrewster", ""}).row == 1u);
+  CHECK(roster.find({"", "Grace Brewster Hopper", ""}).row == 1u);
+  CHECK_FALSE(roster.find({"", "Lovelace", ""}).row);
+  CHECK_FALSE(roster.find({"", "", ""}).row);
+  CHECK_FALSE(roster.find({"9", "Nobody", ""}).row);
 }
 
 TEST_CASE("what Canvas exports beside students is no student") {
@@ -43,25 +44,62 @@ TEST_CASE("what Canvas exports beside students is no student") {
 
 TEST_CASE("a grading worksheet of Moodle, and first and last names apart") {
   const Roster moodle("Identifier,Full name,Email address,Grade\nParticipant 4711,Ada Lovelace,ada@x.org,\n", "m.csv");
-  CHECK(moodle.find({"4711", "", ""}) == 0u);
-  CHECK(moodle.find({"", "", "ADA@x.org"}) == 0u);
+  CHECK(moodle.find({"4711", "", ""}).row == 0u);
+  CHECK(moodle.find({"", "", "ADA@x.org"}).row == 0u);
   CHECK(moodle.id_of(0) == "Participant 4711");
   const Roster apart("First name;Last name;ID number\nAda;Lovelace;17\nGrace;Hopper;18\n", "a.csv");
-  CHECK(apart.find({"", "Grace Hopper", ""}) == 1u);
+  CHECK(apart.find({"", "Grace Hopper", ""}).row == 1u);
   CHECK(apart.name_of(0) == "Ada Lovelace");
+  CHECK_FALSE(moodle.find({"", "Ada Lovelace", "eve@x.org"}).row);  // another Ada
   CHECK(Roster("a,b\n1,x\n2,y\n", "b.csv", "B").id_of(1) == "y");
+}
+
+TEST_CASE("ids are looked for in columns of ids only, emails and names in theirs") {
+  const Roster roster(
+      "Name,Student ID,Email,Midterm,Partner\n"
+      "Ada Lovelace,1,ada@x.org,88,Grace Hopper\n"
+      "Grace Hopper,2,grace@x.org,1,Ada Lovelace\n"
+      "Alan Turing,,alan@x.org,2,\n",
+      "r.csv");
+  CHECK_FALSE(roster.find({"88", "", ""}).row);
+  CHECK(roster.find({"88", "Ada Lovelace", ""}).why_not ==
+        "no student of r.csv has the id 88; the name Ada Lovelace there has another id or email");
+  CHECK(roster.find({"1", "", ""}).row == 0u);
+  CHECK(roster.find({"", "Grace Hopper", ""}).row == 1u);
+  CHECK(roster.find({"9", "Alan Turing", ""}).row == 2u);  // has no id that could be another
+  CHECK(roster.find({"alan@X.org", "", ""}).row == 2u);
+  CHECK(roster.id_of(2) == "alan@x.org");
+  CHECK(roster.find({"2", "Ada", "", Student::IdOf::kCanvas}).why_not == "no student of r.csv has the id 2");
+  CHECK(roster.find({"2", "hoppergrace", "", Student::IdOf::kCanvas}).row == 1u);
+  const Roster twins("Name,Email\nAda Lovelace,a@x.org\nLovelace Ada,b@x.org\n", "t.csv");
+  CHECK(twins.find({"", "Ada Lovelace", ""}).why_not ==
+        "several students of t.csv may be meant: Ada Lovelace; Lovelace Ada");
+}
+
+TEST_CASE("a row without the usual id is called by the next, empty rows are none, and a row without any is kept") {
+  const Roster roster("SIS User ID,ID,Name,Mark\ns1,11,Ada,1\n,12,Grace,1\n,,,\n ,\xC2\xA0,,\n,,Alan,\n,,,7\n",
+                      "r.csv");
+  REQUIRE(roster.size() == 4);
+  CHECK(roster.id_of(0) == "s1");
+  CHECK(roster.id_of(1) == "12");
+  CHECK(roster.id_of(2) == "Alan");
+  CHECK(roster.id_of(3).empty());
+  CHECK(roster.why_unidentified() == "no SIS User ID, ID or name in this row");
 }
 
 TEST_CASE("a roster that cannot be used says why") {
   CHECK_THROWS_WITH_AS(Roster("ID\n", "r.csv"), "r.csv: expected headings and a row for each student, got fewer rows",
                        UsageError);
-  CHECK_THROWS_WITH_AS(Roster("ID\n1\n1\n", "r.csv"), "r.csv: expected each 'ID' once, got '1' twice", UsageError);
-  CHECK_THROWS_WITH_AS(Roster("ID,x\n1,a\n,b\n", "r.csv"), "r.csv: a row has no 'ID': , b", UsageError);
+  CHECK_THROWS_WITH_AS(
+      Roster("ID,Name\n1,Ada\n1,Bob\n", "r.csv"),
+      "r.csv: two rows have the ID '1': Ada and Bob; expected one row for each student; hint: delete one of "
+      "them, or name another column with --roster-id",
+      UsageError);
   CHECK_THROWS_WITH_AS(Roster("Matric,x\n1,a\n", "r.csv", "Matrik"),
                        "r.csv: no column 'Matrik'; did you mean 'Matric'?", UsageError);
   CHECK_THROWS_WITH_AS(Roster("Matric,x\n1,a\n", "r.csv"),
-                       "r.csv: which column says who a student is? Expected a heading such as SIS User ID, got Matric, "
-                       "x; hint: --roster-id COLUMN",
+                       "r.csv: which column says who a student is? Expected a heading such as SIS User ID, ID number, "
+                       "Username or Email, got Matric, x; hint: --roster-id COLUMN",
                        UsageError);
 }
 

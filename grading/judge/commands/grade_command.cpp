@@ -104,15 +104,39 @@ class InOrder {
   std::size_t num_shown_ = 0;
 };
 
-ExitCode grade(GradeArguments options) {
-  const JudgingPlace place(options.place);
-  const std::vector<KnownLab> known = known_labs(place);
-  if (!options.how.judging.only_task.empty()) {
-    require_task(options.how.judging.only_task, known);
-    if (options.lab.empty())
-      options.lab = options.how.judging.only_task.substr(0, options.how.judging.only_task.find('.'));
+/// The outcome of a submission that cannot be read: nothing of it is judged, which is not 0 marks.
+LabOutcome unread_outcome(const Rubric& rubric, const std::string& reason) {
+  LabOutcome outcome;
+  outcome.lab = rubric.lab;
+  for (const RubricTask& task : rubric.tasks) {
+    TaskOutcome& result = outcome.tasks[task.id];
+    result.id = task.id;
+    result.state = TaskOutcome::State::kNotJudged;
+    result.reason = reason;
   }
-  const Submission submission = read_or_explain(options.submission, known, options.lab);
+  outcome.notes = {reason};
+  return outcome;
+}
+
+/// Says why a submission cannot be read, and leaves that as the results of the lab that it was to be.
+ExitCode not_graded(const JudgingPlace& place, const std::vector<KnownLab>& known, GradeArguments options,
+                    const UnreadableSubmission& reason) {
+  fmt::print(stderr, "lab grade: not graded: {}\n", without_commands(reason.what()));
+  const KnownLab* lab = lab_meant_by(options.submission, known, options.lab);
+  if (lab == nullptr || !options.how.judging.only_task.empty()) return ExitCode::kNotJudged;
+  if (options.out.empty()) {
+    options.out = results_folder("out/grading", options.submission, {}, known);
+    keep_owner(options.out, options.submission, {});
+  }
+  const std::string folder = options.out + "/" + lab->rubric.lab;
+  const Rubric rubric = place.rubric(judged_lab(lab->rubric.lab));
+  const LabMarks marks = write_results(folder, rubric, unread_outcome(rubric, reason.what()));
+  fmt::print("{}  {}/report.md\n", headline(marks), folder);
+  return ExitCode::kNotJudged;
+}
+
+ExitCode grade_submission(const JudgingPlace& place, GradeArguments options, const std::vector<KnownLab>& known,
+                          const Submission& submission) {
   if (options.out.empty()) {
     options.out = results_folder("out/grading", options.submission, submission.identity, known);
     keep_owner(options.out, options.submission, submission.identity);
@@ -131,12 +155,29 @@ ExitCode grade(GradeArguments options) {
   return codes.empty() ? ExitCode::kAllMatch : static_cast<ExitCode>(worst_of(codes));
 }
 
+ExitCode grade(GradeArguments options) {
+  const JudgingPlace place(options.place);
+  const std::vector<KnownLab> known = known_labs(place);
+  if (!options.how.judging.only_task.empty()) {
+    require_task(options.how.judging.only_task, known);
+    if (options.lab.empty())
+      options.lab = options.how.judging.only_task.substr(0, options.how.judging.only_task.find('.'));
+  }
+  Submission submission;
+  try {
+    submission = read_submission(options.submission, known, options.lab);
+  } catch (const UnreadableSubmission& reason) {
+    return not_graded(place, known, std::move(options), reason);
+  }
+  return grade_submission(place, std::move(options), known, submission);
+}
+
 }  // namespace
 
 void grade_command(cli::App& app) {
   auto& options = app.own(GradeArguments());
   options.place.add_to(app);
-  app.add_argument("SUBMISSION", options.submission, "a folder, a zip or a tar, or a5_answers.md");
+  app.add_argument("SUBMISSION", options.submission, "a folder, an archive, or a5_answers.md");
   app.add_text("--lab", options.lab, "LAB", "only this lab, such as a9");
   app.add_text("--task", options.how.judging.only_task, "ID",
                "only this task, such as a9.broadcast; the other marks stay as they were");

@@ -31,8 +31,9 @@ std::vector<KnownLab> known_labs(const RubricOptions& suite) {
 ExitCode find_similar(const SimilarArguments& arguments) {
   make_folder("--out", arguments.out);
   const std::unique_ptr<Roster> roster = arguments.hand_ins.read_roster();
-  const ClassFolder folder(arguments.hand_ins, arguments.out, known_labs(arguments.suite));
+  const ClassFolder folder(arguments.hand_ins, arguments.out, known_labs(arguments.suite), roster.get());
   for (const std::string& note : folder.hand_ins().notes) say_note(note);
+  for (const std::string& note : folder.hand_ins().lost) say_note(note);
   int signal = 0;
   const std::optional<ClassCode> code = read_class_code(folder, roster.get(), arguments.jobs, signal);
   if (!code) return static_cast<ExitCode>(128 + signal);

@@ -90,18 +90,21 @@ echo x >>ada/a9_collectives/written_answers_task1.md
 grade ada --task a9.broadcast
 reports "a template with a letter in it is not handed in" out/grading/s-ada/a9_collectives/report.md 'still the untouched template'
 
-# What cannot be read gets 0 marks, the reason, and all result files.
+# What cannot be read is not judged, which is not 0 marks; the reason is in all result files.
+not_graded() {
+  verdict "$([[ $code == 8 ]] && grep -qE 'A4: 0 of 100.* not judged' "$scratch/out" && grep -q 'lab grade: not graded: ' "$scratch/err"; echo $?)" "$1"
+}
 mkdir eve && echo 'PK no archive' >eve/a4_data_tensor.zip
 for lab in "" a4; do
   rm -rf out/grading/eve
   grade eve/a4_data_tensor.zip ${lab:+--lab "$lab"}
-  scores "an archive that cannot be read" out/grading/eve/a4_data_tensor 0
+  not_graded "an archive that cannot be read is not graded"
   reports "... with the reason in results.json" out/grading/eve/a4_data_tensor/results.json 'is not an archive that can be read'
   reports "... and in the report" out/grading/eve/a4_data_tensor/report.md 'is not an archive that can be read'
 done
 mkdir essays && echo words >essays/essay.txt
 grade essays --lab a4
-scores "a submission without the lab that was asked for" out/grading/essays/a4_data_tensor 0
+not_graded "nor is a submission without the lab that was asked for"
 grade essays
 refuses "... which, where none is asked for, is the grader's to say" 2 'name it with --lab'
 grade missing.zip --lab a4

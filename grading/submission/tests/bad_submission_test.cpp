@@ -87,20 +87,29 @@ TEST_CASE("bad submission: what a student can have broken is told from what a gr
   CHECK_FALSE(unreadable(temporary.file("broken.zip.missing")));
 }
 
-TEST_CASE("bad submission: in its place the lab that is meant is graded with nothing in it, or else every lab") {
-  const auto labs_of = [](const std::string& path, const std::string& only_lab) {
-    std::string names;
-    for (const SubmittedLab& lab : unreadable_submission(path, both_labs(), only_lab, "broken").labs) {
-      CHECK(lab.sources.empty());
-      CHECK(lab.fault == "broken");
-      names += lab.lab + " ";
-    }
-    return names;
+TEST_CASE("bad submission: the lab that it was to be is the one that was asked for, or that its name says") {
+  const auto lab_of = [](const std::string& path, const std::string& only_lab) {
+    const std::vector<KnownLab> labs = both_labs();
+    const KnownLab* lab = lab_meant_by(path, labs, only_lab);
+    return lab == nullptr ? "none" : lab->rubric.lab;
   };
-  CHECK(labs_of("x/alice.zip", "a9") == "a9_collectives ");
-  CHECK(labs_of("x/a5_pipeline.zip", "") == "a5_pipeline ");
-  CHECK(labs_of("x/alice.zip", "") == "a5_pipeline a9_collectives ");
-  CHECK_THROWS_AS(unreadable_submission("x.zip", both_labs(), "a8", "broken"), UsageError);
+  CHECK(lab_of("x/alice.zip", "a9") == "a9_collectives");
+  CHECK(lab_of("x/A5_PIPELINE.ZIP", "") == "a5_pipeline");
+  CHECK(lab_of("x/alice.zip", "") == "none");
+  CHECK_THROWS_AS(lab_of("x.zip", "a8"), UsageError);
+}
+
+TEST_CASE("bad submission: a lab's folder without any of its files, or a note in place of answers") {
+  CHECK(refused({{"a9_collectives/picture.png", "x"}}).find(": holds none of the files of a9_collectives: missing: ") ==
+        0);
+  FileMap one_of_two = below("a9_collectives/", whole_a9());
+  one_of_two["a5_pipeline/picture.png"] = "x";
+  CHECK(refused(one_of_two) == "accepted");
+  const TemporaryFolder temporary;
+  write_bytes(temporary.file("notes.md"), "# To do\n");
+  CHECK_THROWS_AS(read_submission(temporary.file("notes.md"), both_labs(), "a5"), UnreadableSubmission);
+  write_bytes(temporary.file("a5_answers.md"), "# Answers alone\n");
+  CHECK(read_submission(temporary.file("a5_answers.md"), both_labs(), "a5").labs.size() == 1);
 }
 
 TEST_CASE("bad submission: what the archive left out is said, and the rest is taken") {
