@@ -78,8 +78,8 @@ std::string starter_readme(const std::string& source, const std::vector<std::str
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 7> kRootFiles = {
-    ".clang-format", ".editorconfig", ".gitignore", "CMakeLists.txt", "CMakePresets.json", "LICENSE", "lab"};
+constexpr std::array<std::string_view, 8> kRootFiles = {
+    ".clang-format", ".clangd", ".editorconfig", ".gitignore", "CMakeLists.txt", "CMakePresets.json", "LICENSE", "lab"};
 
 /// Samples for CI services, which look for them at these places: {in a starter, in the source tree}.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kCiFiles = {

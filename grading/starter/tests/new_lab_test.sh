@@ -7,7 +7,7 @@ copy=$scratch/suite
 fixture=$source_tree/grading/starter/tests/new_lab/b1_total
 
 mkdir "$copy"
-for entry in "$source_tree"/{.clang-format,.editorconfig,.gitignore,CMakeLists.txt,CMakePresets.json,LICENSE,README.md,common,grading,lab}; do
+for entry in "$source_tree"/{.clang-format,.clangd,.editorconfig,.gitignore,CMakeLists.txt,CMakePresets.json,LICENSE,README.md,common,grading,lab}; do
   [[ ! -e $entry ]] || cp -r "$entry" "$copy/"
 done
 cp -r "$fixture" "$copy/"

@@ -43,7 +43,7 @@ holds "... without tests, whatever was asked for" grep -q '^BUILD_TESTING:BOOL=O
 version() { # version FOLDER: a copy of the sources to change
   mkdir -p "$1"
   cp -r "$source_tree"/{common,grading,a4_data_tensor,a9_collectives,CMakeLists.txt,CMakePresets.json,LICENSE,README.md,lab} "$1"
-  cp "$source_tree"/{.clang-format,.editorconfig,.gitignore} "$1"
+  cp "$source_tree"/{.clang-format,.clangd,.editorconfig,.gitignore} "$1"
 }
 version "$old" && version "$new"
 task=a9_collectives/student/broadcast/flat.cpp kept=a4_data_tensor/student/single_step.cpp header=a9_collectives/broadcast.h
