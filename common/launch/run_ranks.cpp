@@ -40,7 +40,7 @@ RankFailure failure_of_world(const std::vector<RankOutcome>& ranks, int cause) {
   int num_alike = 0;
   for (const RankOutcome& rank : ranks) num_alike += rank.failure && rank.failure->message == failure.message ? 1 : 0;
   // A message that several ranks share is about the world; one from a single rank needs its number, as do exceptions.
-  const bool thrown = failure.exit_code == static_cast<int>(ExitCode::kStudentCode);
+  const bool thrown = failure.exit_code == static_cast<int>(ExitCode::kStudentCode) || failure.crashed_rank >= 0;
   if (thrown || (num_alike == 1 && ranks.size() > 1))
     failure.message = fmt::format("rank {}: {}", cause, failure.message);
   return failure;

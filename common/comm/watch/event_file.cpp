@@ -197,11 +197,12 @@ std::string describe_last_events(const EventFile& events, int rank, const RankSt
   return fmt::format("; last: {}", fmt::join(last, ", "));
 }
 
-/// As describe_rank(), with the line of student code that a rank computes in, and the last messages of one that waits
+/// As describe_rank(), with the line of student code that a rank computes in, or else the last messages of one that waits
 /// for none.
 std::string describe_closely(const EventFile& events, int rank, RankState state) {
   if (state.activity == RankActivity::kRunning && state.stopped_by == 0) state.where = events.place(rank).where();
-  return fmt::format("rank {} {}{}", rank, describe_rank(state), describe_last_events(events, rank, state));
+  return fmt::format("rank {} {}{}", rank, describe_rank(state),
+                     state.where.empty() ? describe_last_events(events, rank, state) : "");
 }
 
 }  // namespace
