@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -52,6 +53,7 @@ struct Shapes {
       if (event.kind == TraceKind::kMessage) continue;
       boxes.push_back({event.rank, event.start_seconds - first, event.end_seconds - first,
                        event.operation + (event.label.empty() ? "" : ", " + event.label) + place_of(event)});
+      if (event.kind == TraceKind::kCollective) boxes.back().push_back("collective");
     }
     for (const MessageEnds& ends : message_ends(events)) {
       const double start = ends.start_seconds() - first;
@@ -71,6 +73,20 @@ std::size_t keep_first(std::vector<json>& shapes, std::size_t most) {
   const std::size_t left_out = shapes.size() - std::min(shapes.size(), most);
   shapes.resize(shapes.size() - left_out);
   return left_out;
+}
+
+/// When each period but the first begins.
+json begins_of_periods(const std::vector<TraceEvent>& events, double first) {
+  std::map<std::uint32_t, double> begins;
+  for (const TraceEvent& event : events) {
+    const auto [begin, is_new] = begins.emplace(event.model_period, event.start_seconds - first);
+    if (!is_new) begin->second = std::min(begin->second, event.start_seconds - first);
+  }
+  json list = json::array();
+  for (auto begin = begins.begin(); begin != begins.end(); ++begin) {
+    if (begin != begins.begin()) list.push_back(begin->second);
+  }
+  return list;
 }
 
 json path_of(const std::vector<TraceEvent>& in_model, std::size_t most) {
@@ -96,7 +112,11 @@ json timeline_json(const std::vector<TraceEvent>& events) {
   const auto add = [&](const char* name, const std::vector<TraceEvent>& in_it, double first, const json& path) {
     Shapes shapes(in_it, first);
     left_out = keep_first(shapes.boxes, kMostShapes) + keep_first(shapes.arrows, kMostShapes);
-    clocks.push_back({{"name", name}, {"boxes", shapes.boxes}, {"arrows", shapes.arrows}, {"path", path}});
+    clocks.push_back({{"name", name},
+                      {"boxes", shapes.boxes},
+                      {"arrows", shapes.arrows},
+                      {"path", path},
+                      {"checks", begins_of_periods(in_it, first)}});
   };
   if (has_model_time) {
     const std::vector<TraceEvent> in_model = in_model_time(events);

@@ -52,6 +52,22 @@ TEST_CASE("a timeline has each message once on each clock, and the critical path
   CHECK(timeline.at("clocks").at(1).at("path").empty());
 }
 
+TEST_CASE("a timeline tells collectives from computations, and where the next check begins") {
+  TraceEvent sum, forward;
+  sum.kind = TraceKind::kCollective;
+  sum.operation = "all_reduce";
+  sum.model_end = 3'000'000;
+  forward.kind = TraceKind::kComputation;
+  forward.operation = "F";
+  forward.model_end = 1'000'000;
+  forward.model_period = 1;
+  const nlohmann::json model = timeline_json({sum, forward}).at("clocks").at(0);
+  REQUIRE(model.at("boxes").size() == 2);
+  CHECK(model.at("boxes")[0] == nlohmann::json({0, 0.0, 3e-6, "all_reduce", "collective"}));
+  CHECK(model.at("boxes")[1] == nlohmann::json({0, 3e-6, 4e-6, "F"}));
+  CHECK(model.at("checks") == nlohmann::json::array({3e-6}));
+}
+
 TEST_CASE("a wait that ends in vain is in the trace of its rank, as a message that is lost") {
   launch::WorldSpec world;
   world.num_ranks = 2;

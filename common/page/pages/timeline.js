@@ -28,6 +28,14 @@
     return [1, 2, 5, 10].map(factor => factor * power).find(step => length / step <= most);
   };
 
+  // "12 messages, 60 calls of collectives and 3 computations"
+  const countOf = ({boxes, arrows}) => {
+    const collectives = boxes.filter(box => box[4] === 'collective').length;
+    const counts = [[arrows.length, 'message'], [collectives, 'call', ' of collectives'], [boxes.length - collectives, 'computation']]
+      .filter(([count]) => count > 0).map(([count, one, rest = '']) => `${count} ${one}${count === 1 ? '' : 's'}${rest}`);
+    return counts.length === 1 ? counts[0] : `${counts.slice(0, -1).join(', ')} and ${counts.at(-1)}`;
+  };
+
   for (const figure of document.querySelectorAll('figure.timeline')) {
     const run = JSON.parse(figure.dataset.run);
     const svg = element('svg', {tabindex: 0, role: 'application', 'aria-label':
@@ -62,6 +70,8 @@
         svg.append(element('text', {x: 4, y: y(rank) + 4}, `rank ${rank}`));
         inside.append(element('line', {x1: left, x2: width(), y1: y(rank), y2: y(rank), class: 'rank'}));
       }
+      for (const at of clock.checks ?? [])
+        inside.append(element('line', {x1: x(at), x2: x(at), y1: top - 6, y2: height, class: 'check'}));
       for (const [src, dst, start, stop] of clock.path) {
         if (stop >= from && start <= to)
           inside.append(element('line', {x1: x(start), y1: y(src), x2: x(stop), y2: y(dst), class: 'path'}));
@@ -106,10 +116,11 @@
       chosen = undefined;
       const numLost = shapes.filter(shape => shape[5]).length;
       said.textContent = (shapes.length === 0 ? 'no message, and no computation that takes time' :
-        `${shapes.length} messages and computations in ${time(end / 1.01)} of ${clock.name}`) +
+        `${countOf(clock)} in ${time(end / 1.01)} of ${clock.name}`) +
         (run.is_cut ? '; later ones are not drawn' : run.left_out > 0 ? `; ${run.left_out} later ones are not drawn` : '') +
         (numLost > 0 ? `; ${numLost} of them, dashed, ${numLost === 1 ? 'was' : 'were'} waited for in vain` : '') +
-        (clock.path.length > 0 ? '; the critical path is red' : '');
+        (clock.path.length > 0 ? '; the critical path is red' : '') +
+        ((clock.checks ?? []).length > 0 ? '; where the next check begins, there is a thick line' : '');
       show(0, end);
     };
 

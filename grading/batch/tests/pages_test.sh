@@ -120,7 +120,7 @@ pictures() {
   check "$1: of one clock, which need not be chosen" 0 "$(js "return document.querySelectorAll('.check figure.timeline select').length")"
   check "$1: each has messages, a row for each rank, and says what it shows" 0 \
     "$(js "return [...document.querySelectorAll('.check figure.timeline')].filter(figure => figure.querySelectorAll('line.arrow').length != 4 || \
-      figure.querySelectorAll('line.rank').length != 4 || !/messages and computations/.test(figure.querySelector('[role=status]').textContent)).length")"
+      figure.querySelectorAll('line.rank').length != 4 || !/messages|computations|collectives/.test(figure.querySelector('[role=status]').textContent)).length")"
   check "$1: no wider than what it is in" 0 \
     "$(js "return [...document.querySelectorAll('.check figure.timeline > svg')].filter(svg => svg.getBoundingClientRect().right > svg.closest('.check').getBoundingClientRect().right + 1).length")"
   local last="[...document.querySelectorAll('.check figure.timeline')].pop()" text
