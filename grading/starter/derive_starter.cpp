@@ -54,6 +54,7 @@ std::string section_of(const std::vector<std::string>& readme, const std::string
 ///     {{labs}}                 a line of its own: the rows of the suite's README, of the labs that the starter has
 ///     {{section Exit codes}}   a line of its own: that section of the suite's README, heading included
 ///     {{task}} {{lab}}         the first task, "a4.single_step", and the short name of its lab
+///     {{task of ranks}}        a task of that lab in which ranks exchange messages: the last one with the most marks
 ///
 /// Errors    UsageError: a row or section that the suite's README does not have
 std::string starter_readme(const std::string& source, const std::vector<std::string>& labs) {
@@ -71,6 +72,11 @@ std::string starter_readme(const std::string& source, const std::vector<std::str
   }
   const Rubric first_lab = load_rubric(source + "/" + labs.front() + "/rubric.toml");
   replace_all(text, "{{task}}", first_lab.tasks.front().id);
+  const auto most =
+      std::max_element(first_lab.tasks.rbegin(), first_lab.tasks.rend(), [](const auto& a, const auto& b) {
+        return std::make_pair(a.bonus, -a.marks) > std::make_pair(b.bonus, -b.marks);
+      });
+  replace_all(text, "{{task of ranks}}", most->id);
   replace_all(text, "{{lab}}", short_name_of(first_lab.lab));
   while (text.size() > 1 && text.compare(text.size() - 2, 2, "\n\n") == 0) text.pop_back();
   return text;

@@ -96,6 +96,7 @@ TEST_CASE("a starter of some labs has these labs only, and says so in its README
   const std::string& readme = tree.at("README.md").bytes;
   CHECK(has(readme, "(a9_collectives/README.md)"));
   CHECK_FALSE(has(readme, "(a5_pipeline/README.md)"));
+  CHECK(has(readme, "`./lab run a4 run a4.column_parallel --debug-rank 1`"));  // not of a task that one rank does alone
   CHECK_FALSE(has(readme, "{{"));
 }
 
