@@ -21,6 +21,8 @@ run "$program" check --nproc 4
 verdict "$([[ $code == 0 && $(tail -n 1 "$scratch/out") == '8 of 8 tasks right' ]]; echo $?)" "check"
 run "$program" check --nproc 3
 verdict "$([[ $code == 0 && $(tail -n 1 "$scratch/out") == '8 of 8 tasks right' ]]; echo $?)" "check on ranks that do not divide the handout's sizes"
+run "$program" run single_step --nproc 1 --quiet
+verdict "$([[ $code == 0 ]] && grep -q '^\[Baseline\]\[Rank 0\] Tensors match: True' "$scratch/out"; echo $?)" "run single_step names the check: a line without a name that says True is a mistake's sign"
 run "$program" run column_parallel --nproc 3 --quiet
 verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 12 && $(grep -c 'skipped: 32 does not divide by 3 ranks' "$scratch/out") == 9 ]]; echo $?)" "run TASK on ranks that do not divide the handout's sizes: the other cases"
 run "$program" run column_parallel --nproc 2 --quiet
