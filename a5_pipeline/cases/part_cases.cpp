@@ -50,6 +50,26 @@ Case arguments_case() {
   return result;
 }
 
+using LayersOfStage = std::function<Slice(std::int64_t layers, std::int64_t stages, std::int64_t stage)>;
+
+/// The stage that has layer l of L layers on P stages: [P-1][L-1][l], -1 if there is no such layer.
+at::Tensor owners(const LayersOfStage& layers_of) {
+  const at::Tensor owner = at::full({kMostStages, kMostLayers, kMostLayers}, -1, at::kLong);
+  for (std::int64_t stages = 1; stages <= kMostStages; ++stages) {
+    for (std::int64_t layers = 1; layers <= kMostLayers; ++layers) {
+      for (std::int64_t stage = 0; stage < stages; ++stage) {
+        const Slice slice = layers_of(layers, stages, stage);
+        owner[stages - 1][layers - 1].narrow(0, slice.begin, slice.size).fill_(stage);
+      }
+    }
+  }
+  return owner;
+}
+
+KnownMistake other_owners(const std::string& id, const std::string& message, const LayersOfStage& layers_of) {
+  return {id, message, [layers_of](const CasePlace&) { return TensorMap{{"owner", owners(layers_of)}}; }};
+}
+
 Case distribute_case() {
   Case result = exact_case("a5.distribute_layers", "DistributeLayers");
   result.only_rank_zero = true;
@@ -59,18 +79,27 @@ Case distribute_case() {
     return inputs;
   };
   result.expected = [](const CasePlace&) {
-    // The stage that has layer l of L layers on P stages: [P-1][L-1][l], -1 if there is no such layer.
-    const at::Tensor owner = at::full({kMostStages, kMostLayers, kMostLayers}, -1, at::kLong);
-    for (std::int64_t stages = 1; stages <= kMostStages; ++stages) {
-      for (std::int64_t layers = 1; layers <= kMostLayers; ++layers) {
-        for (std::int64_t stage = 0; stage < stages; ++stage) {
-          const Slice slice = uneven_slice(layers, stages, stage);
-          owner[stages - 1][layers - 1].narrow(0, slice.begin, slice.size).fill_(stage);
-        }
-      }
-    }
+    const at::Tensor owner = owners([](std::int64_t layers, std::int64_t stages, std::int64_t stage) {
+      return uneven_slice(layers, stages, stage);
+    });
     return TensorMap{{"owner", owner}, {"misplaced", at::zeros({1}, at::kLong)}};
   };
+  result.known_mistakes = {
+      other_owners(
+          "rest_forgotten",
+          "every stage has layers / stages layers, rounded down: the rest is on no stage (3 layers on 2 stages: "
+          "layer 2)",
+          [](std::int64_t layers, std::int64_t stages, std::int64_t stage) {
+            return Slice{stage * (layers / stages), layers / stages};
+          }),
+      other_owners(
+          "rest_on_last_stage",
+          "the last stage has all of the rest: the first stages should have one layer more each (5 layers on 3 "
+          "stages: 2, 2 and 1)",
+          [](std::int64_t layers, std::int64_t stages, std::int64_t stage) {
+            const std::int64_t each = layers / stages, begin = stage * each;
+            return Slice{begin, stage + 1 < stages ? each : layers - begin};
+          })};
   return result;
 }
 

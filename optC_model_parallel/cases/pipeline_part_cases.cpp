@@ -139,6 +139,20 @@ Case loss_case(const std::string& name, at::ScalarType dtype) {
     return TensorMap{{"parts", at::stack(parts).to(dtype)},
                      {"logits.grad", ((probabilities - is_label) / 29).to(dtype)}};
   };
+  result.known_mistakes = {
+      {"mean_of_micro_batch",
+       "a micro-batch's own mean in place of its part of the batch's: divide its sum by batch_size (an empty one is 0, "
+       "not 0 / 0)",
+       [dtype, right = result.expected](const CasePlace& place) {
+         TensorMap results = right(place);
+         std::vector<at::Tensor> of_rows;  // by how much an image's part is too large
+         const at::Tensor sizes = loss_inputs(place, dtype).tensor("input.sizes").to(at::kDouble);
+         for (const at::Tensor& size : sizes.unbind())
+           of_rows.push_back((29 / size).expand({size.item<std::int64_t>(), 1}));
+         results.at("parts") = (results.at("parts").to(at::kDouble) * 29 / sizes).to(dtype);
+         results.at("logits.grad") = (results.at("logits.grad").to(at::kDouble) * at::cat(of_rows)).to(dtype);
+         return results;
+       }}};
   return result;
 }
 

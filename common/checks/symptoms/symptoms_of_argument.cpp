@@ -103,7 +103,8 @@ Explanation another_result(const Clues& clues) {
     const TensorMap& expected = clues.evidence.expected[static_cast<std::size_t>(each.rank)];
     const auto found = std::find_if(expected.begin(), expected.end(), [&](const auto& result) {
       const bool is_argument = same_values(result.second, input_named(clues, each.rank, result.first));
-      return result.first != each.name && !is_argument && fits(each, result.second);
+      const bool by_chance = result.second.numel() < 2;
+      return result.first != each.name && !is_argument && !by_chance && fits(each, result.second);
     });
     if (found == expected.end()) return std::nullopt;
     if (other.empty()) other = found->first;
