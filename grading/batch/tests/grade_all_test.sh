@@ -31,12 +31,12 @@ results_of() {
 }
 
 hand_in lovelaceada_11_101_a4.tar.gz
-hand_in hopper_LATE_12_102_a4.tar.gz 's/BEGIN SOLUTION a4.single_step/&\n  throw 1;/'
-hand_in hopper_12_103_a4-1.tar.gz '$a // the second time'
-echo 'PNG' >"$class/hopper_12_108_screenshot.png"
-hand_in turing_13_104_hw.tar.gz 's/BEGIN SOLUTION a4.single_step/&\n  throw 1;/'
-echo 'no archive' >"$class/noether_14_105_a4.zip"
-tar -C "$scratch" -czf "$class/curie_15_106_x.tar.gz" one_size.toml
+hand_in hoppergrace_LATE_12_102_a4.tar.gz 's/BEGIN SOLUTION a4.single_step/&\n  throw 1;/'
+hand_in hoppergrace_12_103_a4-1.tar.gz '$a // the second time'
+echo 'PNG' >"$class/hoppergrace_12_108_screenshot.png"
+hand_in turingalan_13_104_hw.tar.gz 's/BEGIN SOLUTION a4.single_step/&\n  throw 1;/'
+echo 'no archive' >"$class/noetheremmy_14_105_a4.zip"
+tar -C "$scratch" -czf "$class/curiemarie_15_106_x.tar.gz" one_size.toml
 echo 'hello' >"$class/notes.txt"
 cat >"$scratch/roster.csv" <<'END'
 Student,ID,SIS User ID,Section
@@ -52,19 +52,19 @@ roster=(--roster "$scratch/roster.csv")
 
 grade_all "${roster[@]}"
 verdict "$([[ $code == 8 ]]; echo $?)" "one hand-in that cannot be graded does not stop the others: exit code $code"
-says "... and is named, with the reason" '^  not graded: curie_15_106_x\.tar\.gz: no lab is in it'
+says "... and is named, with the reason" '^  not graded: curiemarie_15_106_x\.tar\.gz: no lab is in it'
 says "a file that is not a hand-in is listed" '^  notes\.txt is not an archive: left out'
-says "a hand-in that was replaced is listed" 'hopper_LATE_12_102.*a4_data_tensor was handed in again: hopper_12_103'
+says "a hand-in that was replaced is listed" 'hoppergrace_LATE_12_102.*a4_data_tensor was handed in again: hoppergrace_12_103'
 marks "the roster's columns are kept, and no cell is a formula" "^\"?Lovelace, Ada\"?,11,s11,'=A,s11,lovelaceada_11_101_a4.tar.gz,,120,100,"
-marks "the last version counts, which was not late" '^"Hopper, Grace",12,s12,B,s12,hopper_12_103_a4-1.tar.gz,,120,'
-marks "a task that throws costs its marks" '^"Turing, Alan",13,s13,B,s13,turing_13_104_hw.tar.gz,,1[01][0-9],100,'
-marks "nor has what cannot be read" '^"Noether, Emmy",14,s14,B,s14,,,,,,,not graded: noether_14_105_a4.zip: is not an archive'
+marks "the last version counts, which was not late" '^"Hopper, Grace",12,s12,B,s12,hoppergrace_12_103_a4-1.tar.gz,,120,'
+marks "a task that throws costs its marks" '^"Turing, Alan",13,s13,B,s13,turingalan_13_104_hw.tar.gz,,1[01][0-9],100,'
+marks "nor has what cannot be read" '^"Noether, Emmy",14,s14,B,s14,,,,,,,not graded: noetheremmy_14_105_a4.zip: is not an archive'
 verdict "$([[ ! -e $out/s14/a4_data_tensor ]]; echo $?)" "... and no results"
 marks "what was not graded has no marks" '^"Curie, Marie",15,s15,B,[^,]*,,,,,,,"?not graded'
 marks "who handed in nothing has a row" '^"Franklin, Rosalind",16,s16,B,,,,,,,,nothing handed in'
 results_of "$out" >"$scratch/unbroken"
 
-for student in s11:lovelaceada_11_101_a4.tar.gz s13:turing_13_104_hw.tar.gz; do
+for student in s11:lovelaceada_11_101_a4.tar.gz s13:turingalan_13_104_hw.tar.gz; do
   run "$bin/labgrade" grade "$class/${student#*:}" --out "$scratch/alone/${student%%:*}" --seed 5 "${how[@]}"
 done
 results_of "$scratch/alone" >"$scratch/one_by_one"
@@ -104,17 +104,17 @@ grade_all "${roster[@]}"
 judged 1 "files that are lost are written again"
 results_of "$out" >"$scratch/again"
 verdict "$(cmp -s "$scratch/unbroken" "$scratch/again"; echo $?)" "... from what is kept"
-hand_in turing_13_104_hw.tar.gz
+hand_in turingalan_13_104_hw.tar.gz
 echo 'a note of his own' >"$scratch/hw/a4_data_tensor/extra.txt"
-tar -C "$scratch/hw" -czf "$class/turing_13_104_hw.tar.gz" a4_data_tensor
+tar -C "$scratch/hw" -czf "$class/turingalan_13_104_hw.tar.gz" a4_data_tensor
 hand_in newton_17_107_a4.tar.gz '$a // new'
 grade_all "${roster[@]}" --changed
 judged 1 "--changed grades what was graded before and is different now"
-marks "... with its new marks" '^"Turing, Alan",13,s13,B,s13,turing_13_104_hw.tar.gz,,120,'
+marks "... with its new marks" '^"Turing, Alan",13,s13,B,s13,turingalan_13_104_hw.tar.gz,,120,'
 # It has the code of lovelace's now, which was judged already.
 seconds() { grep -o '"seconds": [0-9.]*' "$out/$1/a4_data_tensor/outcome.json"; }
 verdict "$([[ $(seconds s13) == "$(seconds s11)" ]]; echo $?)" "code that another has handed in is not judged again"
-run "$bin/labgrade" grade "$class/turing_13_104_hw.tar.gz" --out "$scratch/turing/s13" --seed 5 "${how[@]}"
+run "$bin/labgrade" grade "$class/turingalan_13_104_hw.tar.gz" --out "$scratch/turing/s13" --seed 5 "${how[@]}"
 mkdir "$scratch/of_turing" && cp -r "$out/s13" "$scratch/of_turing"
 verdict "$(cmp -s <(results_of "$scratch/turing") <(results_of "$scratch/of_turing"); echo $?)" \
   "... and the results are those of grading it alone, to the byte"
@@ -129,7 +129,7 @@ grade_all "${roster[@]}" --rubric "$root/no_such_rubric.toml"
 verdict "$([[ $code == 2 ]]; echo $?)" "a rubric that is not there is refused"
 
 # Killed at any moment, and resumed.
-hand_in turing_13_104_hw.tar.gz 's/BEGIN SOLUTION a4.single_step/&\n  throw 1;/'
+hand_in turingalan_13_104_hw.tar.gz 's/BEGIN SOLUTION a4.single_step/&\n  throw 1;/'
 rm "$class/newton_17_107_a4.tar.gz"
 rm -rf "$out"
 for moment in 0.3 1.5 3 4; do
