@@ -26,11 +26,17 @@ void open_closed_standard_descriptors() {
   }
 }
 
-/// Errors    UsageError: standard output was not written in full
-void finish_output() {
-  errno = EIO;
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw_unwritable(1, errno);
-  if (std::ferror(stderr) != 0) throw UsageError("cannot write to standard error: expected room for every message");
+/// What body returned, if all output was written; an error stays one.
+int finish_output(ExitCode exit_code, const std::string& program) {
+  try {
+    errno = EIO;
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw_unwritable(1, errno);
+    if (std::ferror(stderr) != 0) throw UsageError("cannot write to standard error: expected room for every message");
+  } catch (const UsageError& failure) {
+    write_fully(2, program + ": error: " + failure.what() + "\n");
+    if (exit_code == ExitCode::kAllMatch) exit_code = ExitCode::kUsage;
+  }
+  return static_cast<int>(exit_code);
 }
 
 }  // namespace
@@ -47,9 +53,7 @@ int guarded_main(int argc, char** argv, const std::function<ExitCode(int, char**
   std::signal(SIGCHLD, SIG_DFL);  // if it is ignored, a child's exit code is lost
   const std::string program = argc > 0 ? program_name(argv[0]) : "lab";
   try {
-    const ExitCode exit_code = body(argc, argv);
-    if (exit_code == ExitCode::kAllMatch) finish_output();
-    return static_cast<int>(exit_code);
+    return finish_output(body(argc, argv), program);
   } catch (const std::exception& failure) {
     const int exit_code = exit_code_of(failure);
     const bool of_suite = exit_code == kInternal && dynamic_cast<const Error*>(&failure) == nullptr;

@@ -136,6 +136,10 @@ TEST_CASE("guarded main: output that could not be written is reported, and is no
   CHECK(ended("/dev/full", 1, prints) ==
         std::make_pair(2, std::string("a4: error: cannot write to standard output: expected room for every line (No "
                                       "space left on device)\n")));
+  CHECK(ended("/dev/full", 1, [&] {
+          prints();
+          return lab::ExitCode::kMismatch;
+        }) == std::make_pair(1, ended("/dev/full", 1, prints).second));
   CHECK(ended(nullptr, 1, prints).first == 2);
   CHECK(ended(nullptr, 1, prints).second.find("it is closed; expected a terminal, a file or a pipe") !=
         std::string::npos);
