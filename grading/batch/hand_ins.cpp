@@ -191,6 +191,7 @@ class Finder {
     hand_in.folder = hand_in.shown;
     std::vector<fs::path> files;
     const bool is_tree = collect(hand_in.path, 0, files);
+    if (!is_tree && files.empty()) files = files_in(hand_in.path);
     if (is_tree || files.empty()) {
       hand_in.kind = HandIn::Kind::kFolder;
       all_.found.push_back(hand_in);
@@ -204,6 +205,16 @@ class Finder {
       hand_in.kind = is_archive(hand_in.called) ? HandIn::Kind::kArchive : HandIn::Kind::kFile;
       all_.found.push_back(hand_in);
     }
+  }
+
+  /// Any of them may be an archive, if only they are there.
+  std::vector<fs::path> files_in(const fs::path& folder) const {
+    std::vector<fs::path> files;
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : entries_of(folder)) {
+      if (entry.symlink_status(ignored).type() == fs::file_type::regular) files.push_back(entry.path());
+    }
+    return files;
   }
 
   /// Returns whether there is something of a tree: a folder or code.
