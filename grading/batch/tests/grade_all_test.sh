@@ -145,7 +145,8 @@ results_of "$out" >"$scratch/resumed"
 verdict "$(cmp -s "$scratch/unbroken" "$scratch/resumed"; echo $?)" "killed four times and resumed: the same results"
 rm -rf "$out"
 how=(--source "$root" --build "$build")  # on all sizes, which takes longer
-"$bin/labgrade" grade-all "$class" --out "$out" --seed 5 --jobs 1 "${how[@]}" >"$scratch/first" 2>&1 &
+# A shell starts background commands with SIGINT ignored, and what is ignored stays so.
+env --default-signal=INT "$bin/labgrade" grade-all "$class" --out "$out" --seed 5 --jobs 1 "${how[@]}" >"$scratch/first" 2>&1 &
 grading=$!
 for _ in $(seq 600); do grep -q 'report.md$' "$scratch/first" && break; sleep 0.05; done
 grade_all
