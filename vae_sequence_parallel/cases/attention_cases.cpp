@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <utility>
 
 #include "common/comm/messages/model_time.h"
 #include "vae_sequence_parallel/cases/cases.h"
@@ -94,6 +96,63 @@ TensorMap expected_of(const AttentionCase& test_case, const CasePlace& place) {
   return results;
 }
 
+/// What the ring gives on a rank, from its own block on, if what was added before a larger maximum came is not corrected:
+/// the sum, or the output, or neither.
+at::Tensor not_rescaled(const AttentionCase& test_case, const CasePlace& place, bool rescale_sum, bool rescale_out) {
+  TensorMap whole = whole_of(test_case, place);
+  for (auto& [name, tensor] : whole) tensor = tensor.to(at::kDouble);
+  const auto of = [&](const char* name, int rank) {
+    return own_part(whole[name], 2, test_case.lengths(place.size), rank);
+  };
+  const at::Tensor q = of("q", place.rank) / std::sqrt(static_cast<double>(test_case.head_channels));
+  at::Tensor max = at::full({1}, -std::numeric_limits<double>::infinity(), at::kDouble);
+  at::Tensor sum = at::zeros({1}, at::kDouble), out = at::zeros({1}, at::kDouble);
+  for (int step = 0; step < place.size; ++step) {
+    const int owner = (place.rank + place.size - step) % place.size;
+    const at::Tensor k = of("k", owner);
+    if (k.numel() == 0) continue;
+    const at::Tensor scores = q.matmul(k.transpose(2, 3)), new_max = at::maximum(max, scores.amax(-1, true));
+    const at::Tensor weights = at::exp(scores - new_max), correction = at::exp(max - new_max);
+    sum = (rescale_sum ? sum * correction : sum) + weights.sum(-1, true);
+    out = (rescale_out ? out * correction : out) + weights.matmul(of("v", owner));
+    max = new_max;
+  }
+  return (out / sum).to(test_case.dtype).contiguous();
+}
+
+std::vector<KnownMistake> ring_mistakes(const AttentionCase& test_case) {
+  std::vector<KnownMistake> mistakes;
+  for (const auto& [rescale_sum, rescale_out] :
+       {std::pair(false, false), std::pair(true, false), std::pair(false, true)}) {
+    mistakes.push_back(
+        {"not_rescaled",
+         "where a block has a larger maximum, what was added before it is not multiplied by exp(old - new)",
+         [test_case, rescale_sum = rescale_sum, rescale_out = rescale_out](const CasePlace& place) {
+           return TensorMap{{"out", not_rescaled(test_case, place, rescale_sum, rescale_out)}};
+         }});
+  }
+  return mistakes;
+}
+
+/// Each rank computes `each` heads next to each other, and the results are joined head by head in place of rank by rank;
+/// or the other way round.
+std::vector<KnownMistake> ulysses_mistakes(const AttentionCase& test_case) {
+  std::vector<KnownMistake> mistakes;
+  for (const bool by_rank : {true, false}) {
+    mistakes.push_back({"other_order_of_heads",
+                        "the heads come back in another order: with H heads on P ranks, rank r has heads r * H / P to "
+                        "(r + 1) * H / P - 1, on the way there and on the way back",
+                        [test_case, by_rank](const CasePlace& place) {
+                          const at::Tensor out = expected_of(test_case, place).at("out");
+                          const std::int64_t size = place.size, each = out.size(1) / size;
+                          const at::Tensor parts = out.view(
+                              {out.size(0), by_rank ? size : each, by_rank ? each : size, out.size(2), out.size(3)});
+                          return TensorMap{{"out", parts.transpose(1, 2).flatten(1, 2).contiguous()}};
+                        }});
+  }
+  return mistakes;
+}
+
 PictureCost picture_in(const AttentionCase& test_case, const CasePlace& place) {
   PictureCost picture;
   picture.rank = place.rank;
@@ -135,6 +194,7 @@ Case attention_case(const AttentionCase& test_case) {
   result.tolerance = tolerance_of(test_case.dtype);
   result.inputs = [test_case](const CasePlace& place) { return inputs_of(test_case, place); };
   result.expected = [test_case](const CasePlace& place) { return expected_of(test_case, place); };
+  result.known_mistakes = test_case.by == By::kRing ? ring_mistakes(test_case) : ulysses_mistakes(test_case);
   result.work = [test_case](const CasePlace& place) { return attention_work(test_case, place); };
   if (test_case.costed) {
     result.bounds = [test_case](const CasePlace& place) {
