@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "a5_pipeline/cases/cases.h"
 #include "a5_pipeline/cases/comparison_trials.h"
 #include "common/tensor/exact_data.h"
@@ -47,6 +49,11 @@ Case arguments_case() {
     return inputs;
   };
   result.expected = [](const CasePlace&) { return TensorMap{{"accepted", column_of_arguments(4, 5).squeeze(1)}}; };
+  result.meaning = [](const CasePlace&, const std::string&, at::IntArrayRef index) {
+    const std::vector<std::int64_t>& row = argument_rows().at(static_cast<std::size_t>(index[0]));
+    return fmt::format("{} layers on {} stages, batches of {} in micro-batches of {}; 1: they make a pipeline", row[0],
+                       row[3], row[1], row[2]);
+  };
   return result;
 }
 
@@ -83,6 +90,10 @@ Case distribute_case() {
       return uneven_slice(layers, stages, stage);
     });
     return TensorMap{{"owner", owner}, {"misplaced", at::zeros({1}, at::kLong)}};
+  };
+  result.meaning = [](const CasePlace&, const std::string& name, at::IntArrayRef index) -> std::string {
+    if (name != "owner") return "layers that are on several stages";
+    return fmt::format("the stage of layer {} of {}, on {} stages; -1: none", index[2], index[1] + 1, index[0] + 1);
   };
   result.known_mistakes = {
       other_owners(
@@ -156,11 +167,24 @@ Case communicate_case() {
   return result;
 }
 
+/// One verdict of a comparison: of which trial, and the right one.
+struct JudgedVerdict {
+  std::string what;
+  std::int64_t right;
+};
+
 /// A comparison's verdicts on trials of one kind.
 template <typename JudgedTrial>
 Case verdicts_case(const std::string& task, const std::string& name,
                    std::vector<JudgedTrial> (*trials_of)(std::uint64_t seed),
-                   void (*add_right)(const JudgedTrial&, std::vector<std::int64_t>& verdicts)) {
+                   std::vector<JudgedVerdict> (*verdicts_of)(const JudgedTrial&)) {
+  const auto all_verdicts = [trials_of, verdicts_of](std::uint64_t seed) {
+    std::vector<JudgedVerdict> all;
+    for (const JudgedTrial& judged : trials_of(seed)) {
+      for (const JudgedVerdict& verdict : verdicts_of(judged)) all.push_back(verdict);
+    }
+    return all;
+  };
   Case result = exact_case(task, name);
   result.only_rank_zero = true;
   result.inputs = [trials_of](const CasePlace& place) {
@@ -168,26 +192,31 @@ Case verdicts_case(const std::string& task, const std::string& name,
     for (const JudgedTrial& judged : trials_of(place.seed)) trials.push_back(judged.trial);
     return inputs_of_trials(trials);
   };
-  result.expected = [trials_of, add_right](const CasePlace& place) {
+  result.expected = [all_verdicts](const CasePlace& place) {
     std::vector<std::int64_t> verdicts;
-    for (const JudgedTrial& judged : trials_of(place.seed)) add_right(judged, verdicts);
+    for (const JudgedVerdict& verdict : all_verdicts(place.seed)) verdicts.push_back(verdict.right);
     return TensorMap{{"verdicts", integers(verdicts)}};
+  };
+  result.meaning = [all_verdicts](const CasePlace& place, const std::string&, at::IntArrayRef index) {
+    return all_verdicts(place.seed).at(static_cast<std::size_t>(index[0])).what + "; 1: they match";
   };
   return result;
 }
 
 Case outputs_case() {
   return verdicts_case<JudgedOutputs>("a5.compare_outputs", "CompareOutputs", outputs_trials,
-                                      [](const JudgedOutputs& judged, std::vector<std::int64_t>& verdicts) {
-                                        verdicts.push_back(judged.right_verdict);
+                                      [](const JudgedOutputs& judged) {
+                                        return std::vector<JudgedVerdict>{{judged.what, judged.right_verdict}};
                                       });
 }
 
 Case gradients_case() {
   return verdicts_case<JudgedGradients>("a5.compare_gradients", "CompareGradients", gradients_trials,
-                                        [](const JudgedGradients& judged, std::vector<std::int64_t>& verdicts) {
+                                        [](const JudgedGradients& judged) {
+                                          std::vector<JudgedVerdict> verdicts;
                                           for (const auto& [name, right] : judged.right_verdicts)
-                                            verdicts.push_back(right);
+                                            verdicts.push_back({judged.what + ": " + name, right});
+                                          return verdicts;
                                         });
 }
 

@@ -296,6 +296,26 @@ TEST_CASE("wrong: only some micro-batches are compared: the first, or the last")
   }
 }
 
+TEST_CASE("a wrong entry of a table is described by what was asked there") {
+  const auto reason = [](const std::string& name, const std::string& result, at::IntArrayRef place) {
+    const Case test_case = named_cases(all_cases(), name, "").at(0);
+    const TaskCall call = [&](Communicator& comm, const CaseInputs&) {
+      TensorMap results = test_case.expected({comm.rank(), comm.size(), 42});
+      at::Tensor entry = results.at(result);
+      for (const std::int64_t index : place) entry = entry[index];
+      entry.add_(1);
+      return results;
+    };
+    return testing::judged(test_case, call, 1).reason();
+  };
+  CHECK(
+      contains(reason("CompareOutputs", "verdicts", {2}), "[2] (the last micro-batch off; 1: they match): expected 0"));
+  CHECK(contains(reason("CompareGradients", "verdicts", {8}), "(not the last layer's: layer2.fc1; 1: they match)"));
+  CHECK(contains(reason("DistributeLayers", "owner", {2, 4, 3}), "(the stage of layer 3 of 5, on 3 stages; -1: none)"));
+  CHECK(contains(reason("Arguments", "accepted", {5}),
+                 "(12 layers on 4 stages, batches of 16 in micro-batches of 3; 1: they make a pipeline)"));
+}
+
 TEST_CASE("wrong: micro-batches that only one side has are left out") {
   CHECK(verdict("CompareOutputs", all_outputs_compared([](const std::vector<at::Tensor>& outputs,
                                                           const std::vector<at::Tensor>& baseline, double tolerance) {

@@ -43,13 +43,15 @@ std::string difference_by_norm(const at::Tensor& actual, const at::Tensor& expec
                      worst->actual, figure_text(found.max_diff), figure);
 }
 
+/// The first difference of a result. `meaning` says of an element's index what it stands for; empty: nothing more.
 std::string difference_text(const at::Tensor& actual, const at::Tensor& expected, const Tolerance& tolerance,
-                            const Comparison& found) {
+                            const Comparison& found, const std::function<std::string(at::IntArrayRef)>& meaning) {
   const std::optional<FirstDifference> first = first_difference(actual, expected, tolerance);
   if (!first) return difference_by_norm(actual, expected, tolerance, found);
-  return fmt::format(", element {}: expected {}, got {} (max diff {}; {} of {} elements differ)",
-                     shape_text(first->index), first->expected, first->actual, figure_text(found.max_diff),
-                     first->num_different, expected.numel());
+  const std::string meant = meaning(first->index);
+  return fmt::format(", element {}{}: expected {}, got {} (max diff {}; {} of {} elements differ)",
+                     shape_text(first->index), meant.empty() ? "" : " (" + meant + ")", first->expected, first->actual,
+                     figure_text(found.max_diff), first->num_different, expected.numel());
 }
 
 /// What was spent on an operation; on all together if the name is empty.
@@ -253,8 +255,11 @@ CaseComparison compare_case(const Case& test_case, const CasePlace& place, const
     try {
       const Comparison one = compare(got, want, test_case.tolerance);
       all.add(one, want.numel());
+      const auto meaning = [&, &result = name](at::IntArrayRef index) {
+        return test_case.meaning ? test_case.meaning(place, result, index) : "";
+      };
       if (!one.close && found.wrong.empty())
-        found.wrong = fmt::format("result '{}'{}", name, difference_text(got, want, test_case.tolerance, one));
+        found.wrong = fmt::format("result '{}'{}", name, difference_text(got, want, test_case.tolerance, one, meaning));
     } catch (const ContractError& failure) {
       note(found.malformed,
            fmt::format("{} [{}], result '{}': {}", test_case.task, test_case.name, name, failure.what()));

@@ -110,6 +110,9 @@ struct Case {
   std::function<std::string(int size)> skip_reason;
   /// What find_symptom() looks for before the mistakes that any task can make.
   std::vector<KnownMistake> known_mistakes;
+  /// What an element of a result that is a table stands for, for messages: "layer 3 of 4 on 3 stages". Empty: its index
+  /// says it.
+  std::function<std::string(const CasePlace&, const std::string& result, at::IntArrayRef index)> meaning;
 };
 
 /// The cases, those of these names costly.

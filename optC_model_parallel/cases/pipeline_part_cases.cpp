@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -83,6 +84,12 @@ Case split_case(const std::string& name, bool balanced) {
     if (balanced) expected["largest"] = at::tensor(largest, at::kDouble);
     return expected;
   };
+  result.meaning = [](const CasePlace& place, const std::string& name, at::IntArrayRef index) {
+    const SplitRow row = split_rows(place.seed).at(static_cast<std::size_t>(index[0]));
+    return fmt::format("{} of {} stages for layers that cost {}",
+                       name == "largest" ? "the cost of the dearest" : "gaps, overlaps and layers left out",
+                       row.num_stages, fmt::join(row.costs, ", "));
+  };
   return result;
 }
 
@@ -107,6 +114,11 @@ Case cut_case() {
     }
     const at::Tensor counts = at::arange(1, kMostCuts + 1, at::kLong).expand({kMostCutImages + 1, kMostCuts});
     return TensorMap{{"begins", begins}, {"sizes", sizes}, {"counts", counts.contiguous()}};
+  };
+  result.meaning = [](const CasePlace&, const std::string& name, at::IntArrayRef index) {
+    const std::string of = fmt::format("{} images in {} micro-batches", index[0], index[1] + 1);
+    if (name == "counts") return "the micro-batches of " + of;
+    return fmt::format("the {} of micro-batch {} of {}", name == "sizes" ? "size" : "first image", index[2], of);
   };
   return result;
 }
