@@ -51,8 +51,8 @@ int main(int argc, char** argv) {
     json += std::string(json.empty() ? "" : ",") + "{\"task\": \"" + task +
             "\", \"skipped\": false, \"passed\": " + (code == 0 ? "true" : "false") +
             ", \"exit_code\": " + std::to_string(code) + ", \"todo\": " + (code == 3 ? "true" : "false") +
-            ", \"words\": \"not implemented\", \"checks\": [{\"name\": \"One\", \"skipped\": false, \"passed\": " +
-            (code == 0 ? "true" : "false") + ", \"words\": \"too wet\", \"likely\": \"\"}]}";
+            ", \"message\": \"not implemented\", \"checks\": [{\"name\": \"One\", \"skipped\": false, \"passed\": " +
+            (code == 0 ? "true" : "false") + ", \"message\": \"too wet\", \"likely\": \"\"}]}";
     junit += "<testcase name=\"" + task + "\">" + (code == 0 ? "" : "<failure message=\"too wet\"/>") + "</testcase>";
   }
   std::ofstream(json_file) << "[" << json << "]";
