@@ -39,9 +39,11 @@ RankFailure failure_of_world(const std::vector<RankOutcome>& ranks, int cause) {
   RankFailure failure = *ranks[static_cast<std::size_t>(cause)].failure;
   int num_alike = 0;
   for (const RankOutcome& rank : ranks) num_alike += rank.failure && rank.failure->message == failure.message ? 1 : 0;
-  // A message that several ranks share is about the world; one from a single rank needs its number, as do exceptions.
-  const bool thrown = failure.exit_code == static_cast<int>(ExitCode::kStudentCode) || failure.crashed_rank >= 0;
-  if (thrown || (num_alike == 1 && ranks.size() > 1))
+  // A message that several ranks share is about the world; one from a single rank needs its number, as do exceptions. A
+  // TODO needs none: all ranks have it, also those that were ended before they reached it.
+  const auto is = [&](ExitCode code) { return failure.exit_code == static_cast<int>(code); };
+  const bool thrown = is(ExitCode::kStudentCode) || failure.crashed_rank >= 0;
+  if (thrown || (num_alike == 1 && ranks.size() > 1 && !is(ExitCode::kNotImplemented)))
     failure.message = fmt::format("rank {}: {}", cause, failure.message);
   return failure;
 }
