@@ -74,6 +74,23 @@ TEST_CASE("CIFAR-10's own names, in order") {
   CHECK(names_of(files.test) == Names{"test_batch.bin"});
 }
 
+TEST_CASE("a browser's second download, or an old copy, counts no image twice") {
+  const CifarFiles files = find_among({"data_batch_1.bin", "data_batch_1 (1).bin", "data_batch_1_old.bin",
+                                       "data_batch_.bin", "data_batch_10.bin", "test_batch.bin", "test_batch (1).bin"});
+  CHECK(names_of(files.train) == Names{"data_batch_1.bin", "data_batch_10.bin"});
+  CHECK(names_of(files.test) == Names{"test_batch.bin"});
+}
+
+TEST_CASE("the Python version, and the folder above, are told which folder is wanted") {
+  const testing::TemporaryFolder folder;
+  testing::write_bytes(folder.file("data_batch_1"), "pickle");
+  const auto message = [&] { return testing::message_of([&] { find_cifar_files(folder.file("")); }); };
+  CHECK(
+      testing::contains(message(), "hint: these are the files of the Python version; download cifar-10-binary.tar.gz"));
+  std::filesystem::create_directory(folder.file("cifar-10-batches-bin"));
+  CHECK(testing::contains(message(), "hint: name the folder in it, '" + folder.file("cifar-10-batches-bin") + "'"));
+}
+
 TEST_CASE("other names with train and test in them") {
   const CifarFiles files = find_among({"my_test_b.bin", "my_train.bin", "my_test_a.bin", "train.txt", "batches.bin"});
   CHECK(names_of(files.train) == Names{"my_train.bin"});

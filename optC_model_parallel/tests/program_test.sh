@@ -113,6 +113,10 @@ printf '\377' | dd of="$file" bs=1 seek=$(($(stat -c %s "$file") / 2)) conv=notr
 run "$program" "${long[@]}" --out "$scratch/broken" --save "$scratch/broken" --resume
 for rank in 0 1 2 3; do cmp -s "$scratch/whole/rank$rank.safetensors" "$scratch/broken/rank$rank.safetensors" || same=1; done
 verdict "$([[ $code == 0 && $same == 0 ]] && grep -q "rank 1: Pipeline: checkpoint of step 40: '.*rank1.safetensors' is damaged: tensor" "$scratch/err" && grep -q 'rank 0: Pipeline: --resume: the training goes on from step 36 of' "$scratch/err"; echo $?)" "a damaged checkpoint: the one before serves"
+cp -r "$scratch/broken" "$scratch/damaged"
+truncate -s -1 "$scratch"/damaged/optC_checkpoints/Pipeline/step*.rank1.safetensors
+run "$program" "${long[@]}" --out "$scratch/damaged" --resume
+refuses "... and none is left: all ranks say so, and none that it starts over" 2 "--resume: no step is left that all ranks have intact: rank 1: checkpoint of step"
 run "$program" pipeline "${small[@]}" --dtype float32 --epochs 1 --checkpoint-every 4 --out "$scratch/one" --checkpoint-dir "$scratch/mistyped" --resume
 verdict "$([[ $code == 0 ]] && grep -q "NOTHING TO GO ON FROM: there is no folder '.*mistyped" "$scratch/err"; echo $?)" "--resume in a mistyped folder says so"
 run "$program" pipeline "${small[@]}" --dtype float32 --epochs 1 --checkpoint-every 4 --out "$scratch/one" --checkpoint-dir "$scratch/mistyped" --resume

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -19,10 +20,14 @@ constexpr std::int64_t kPixelBytes = kImageChannels * kImageSide * kImageSide;
 constexpr std::int64_t kRecordBytes = 1 + kPixelBytes;    // label, red, green, blue
 constexpr std::int64_t kCifar100Bytes = 2 + kPixelBytes;  // a coarse and a fine label
 
-constexpr const char* kKnownNames = "data_batch_*.bin and test_batch.bin, or *train*.bin and *test*.bin";
+constexpr const char* kKnownNames = "data_batch_1.bin ... and test_batch.bin, or *train*.bin and *test*.bin";
+constexpr std::string_view kTrainBatch = "data_batch_";
 
+/// "data_batch_3.bin", but no copy of it: "data_batch_3 (1).bin", "data_batch_3_old.bin".
 bool is_train_batch(const std::string& name) {
-  return name.rfind("data_batch_", 0) == 0;
+  if (name.rfind(kTrainBatch, 0) != 0) return false;
+  const std::size_t end = name.find_first_not_of("0123456789", kTrainBatch.size());
+  return end > kTrainBatch.size() && name.substr(end) == ".bin";
 }
 
 bool has_part(const std::string& name, const char* part) {
@@ -55,11 +60,21 @@ std::vector<std::string> paths_of(const std::string& folder, const std::vector<s
   return paths;
 }
 
+/// Which download or folder is wanted in the place of this one.
+std::string hint_about(const std::filesystem::path& folder) {
+  constexpr const char* kBinaryVersion = "cifar-10-batches-bin";
+  std::error_code ignored;
+  if (std::filesystem::exists(folder / kBinaryVersion, ignored))
+    return fmt::format("name the folder in it, '{}'", (folder / kBinaryVersion).string());
+  const bool is_python = std::filesystem::exists(folder / "data_batch_1", ignored);
+  return fmt::format("{}download cifar-10-binary.tar.gz, and name its folder {}",
+                     is_python ? "these are the files of the Python version; " : "", kBinaryVersion);
+}
+
 void require_files(const std::vector<std::string>& files, const std::string& folder, const char* purpose) {
   if (!files.empty()) return;
-  throw UsageError(
-      fmt::format("'{}': expected files with CIFAR-10's images for training and for testing ({}), got none for {}",
-                  folder, kKnownNames, purpose));
+  throw UsageError(fmt::format("'{}': expected the files of CIFAR-10's binary version ({}), got none for {}; hint: {}",
+                               folder, kKnownNames, purpose, hint_about(folder)));
 }
 
 std::int64_t num_records(const std::string& path, std::int64_t num_bytes) {
@@ -106,7 +121,7 @@ CifarFiles find_cifar_files(const std::string& folder) {
   if (files.test.empty()) {
     // No image is used for both: "latest_train.bin" is for training.
     files.test = paths_of(folder, names, [](const std::string& name) {
-      return has_part(name, "test") && !has_part(name, "train") && !is_train_batch(name);
+      return has_part(name, "test") && !has_part(name, "train") && name.rfind(kTrainBatch, 0) != 0;
     });
   }
   require_files(files.train, folder, "training");
