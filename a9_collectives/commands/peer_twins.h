@@ -19,10 +19,12 @@ class PeerTwins {
     for (const Peer& peer : peers) twins_.push_back({peer, Twin(folder, peer.name, rank)});
     gloo.barrier();
     const SchedulingScope scope(GlooPeer::Scheduling::kUsual);  // a program keeps what it was started with
-    for (const Peer& peer : peers) {
-      const std::vector<ProcessSpec> all = peer.programs(size, folder);
+    for (PeerTwin& one : twins_) {
+      const std::vector<ProcessSpec> all = one.peer.programs(size, folder);
       const auto own = static_cast<std::size_t>(rank);
       programs_.push_back(own < all.size() ? std::make_unique<Subprocess>(all[own]) : nullptr);
+      Subprocess* const program = programs_.back().get();
+      if (program != nullptr) one.twin.watch([program] { return program->wait_for(0); });
     }
   }
   ~PeerTwins() {

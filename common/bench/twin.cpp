@@ -54,12 +54,13 @@ Twin::Twin(const std::string& folder, const std::string& name, int rank)
   listeners_ = comm::listen_at(place, in_seconds(10));
 }
 
-/// Waits until there is something to read; false at the deadline, and as soon as another twin of the peer is lost.
+/// Waits until there is something to read; false at the deadline, and as soon as this or another twin of the peer is lost.
 bool Twin::awaits(int fd) const {
   constexpr double kLookSeconds = 0.1;
   for (;;) {
     if (comm::wait_for(fd, POLLIN, std::min(deadline_, in_seconds(kLookSeconds)))) return true;
     if (std::chrono::steady_clock::now() >= deadline_ || ::access(loss_.c_str(), F_OK) == 0) return false;
+    if (has_ended_ && has_ended_()) return comm::wait_for(fd, POLLIN, in_seconds(0));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/files.h"
@@ -32,6 +33,9 @@ class Twin {
   /// Errors    UsageError: it cannot
   Twin(const std::string& folder, const std::string& name, int rank);
 
+  /// From now on it is lost as soon as its program has ended.
+  void watch(std::function<bool()> has_ended) { has_ended_ = std::move(has_ended); }
+
   /// Waits until it is there; false after the given time.
   bool has_come(double max_seconds);
 
@@ -52,6 +56,7 @@ class Twin {
   std::optional<std::string> line();
 
   std::string loss_;  ///< the file that tells the others of a lost twin
+  std::function<bool()> has_ended_;
   std::vector<UniqueFd> listeners_;
   UniqueFd connection_;
   std::string received_, library_;

@@ -95,6 +95,15 @@ TEST_CASE("with one twin, all of its peer are lost at once: its ranks would wait
   for (std::thread* thread : {&stuck, &killed, &well}) thread->join();
 }
 
+TEST_CASE("a twin whose program has ended before it came is lost at once") {
+  const launch::RunDirectory directory;
+  Twin twin(directory.path(), "peer", 0);
+  twin.watch([] { return true; });
+  constexpr double kFarTooLong = 1e6;
+  twin.ask({"broadcast", 4, 1}, kFarTooLong);
+  CHECK(twin.is_lost());
+}
+
 TEST_CASE("a twin without a rank fails") {
   const launch::RunDirectory directory;
   CHECK_THROWS_AS(serve_as_twin(directory.path(), "alone", 0, "a peer", [](const TwinBlock&) { return TwinAnswer(); }),
