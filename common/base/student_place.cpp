@@ -57,8 +57,7 @@ const char* cause_of(const siginfo_t& info, const void* context) {
     case SIGILL: return "no instruction: often the end of a function that returns nothing, but should";
     case SIGABRT:
       return "abort() was called, as after an exception that leaves a destructor or a noexcept function, or where "
-             "memory "
-             "beyond the end of an array was overwritten";
+             "memory beyond the end of an array was overwritten";
     case SIGBUS: return "memory that is not there";
     default: break;
   }

@@ -110,7 +110,7 @@ TEST_CASE("guarded main: with descriptors 0 to 2 closed, no file of the program 
   CHECK(lab::testing::read_bytes(path) == "{}");
 }
 
-TEST_CASE("guarded main: output that could not be written is reported, and is no success") {
+TEST_CASE("guarded main: output that could not be written is reported as an error") {
   // What a program prints through stdio or the file descriptor is the same to it.
   const auto ended = [](const char* file, int fd, const std::function<lab::ExitCode()>& body) {
     const lab::testing::TemporaryFolder folder;
@@ -164,7 +164,7 @@ TEST_CASE("guarded main: output that could not be written is reported, and is no
         }).first == 2);
 }
 
-TEST_CASE("failure: what the machine refuses is no bug in the suite, and the limit is named") {
+TEST_CASE("failure: what the machine refuses is named as its limit, not as a bug in the suite") {
   const auto with_limit = [](__rlimit_resource resource, rlim_t most, const std::function<void()>& body) {
     rlimit before = {};
     ::getrlimit(resource, &before);

@@ -109,7 +109,7 @@ TEST_CASE("student place: an exception that must not leave a function has the li
   CHECK_MESSAGE(end.why.rfind(at_line(student::kNoexceptLine) + "abort() was called", 0) == 0, end.why);
 }
 
-TEST_CASE("student place: a signal from another process is no crash") {
+TEST_CASE("student place: a signal from another process is not a crash") {
   const End end = end_of([] {
     const pid_t victim = ::getpid();
     const pid_t child = ::fork();
