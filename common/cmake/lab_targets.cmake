@@ -1,5 +1,6 @@
-# The four kinds of target in this project. Each takes SOURCES and LINK; PCH names the precompiled header it shares:
-# aten (default), student (what student code may see, with forbidden names poisoned) or plain (no tensors).
+# The four kinds of target in this project. Each takes SOURCES (names, or patterns with `*`, without those that EXCEPT
+# names) and LINK; PCH names the precompiled header it shares: aten (default), student (what student code may see, with
+# forbidden names poisoned) or plain (no tensors).
 
 # lab_precompiled_header(name HEADERS ... [LINK ...]): belongs to a small target that others reuse, so it is made once
 # per build folder.
@@ -46,9 +47,25 @@ function(lab_configure_target target)
   endif()
 endfunction()
 
-# lab_library(name SOURCES ... LINK ... [PCH ...])
+# lab_find_sources(): ARG_SOURCES with the files that its patterns match, without ARG_EXCEPT.
+macro(lab_find_sources)
+  foreach(pattern IN LISTS ARG_SOURCES)
+    if(pattern MATCHES "[*]")
+      file(GLOB files RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS "${pattern}")
+      if(NOT files)
+        message(FATAL_ERROR "${name}: no file matches ${pattern}")
+      endif()
+      list(REMOVE_ITEM ARG_SOURCES "${pattern}")
+      list(APPEND ARG_SOURCES ${files})
+    endif()
+  endforeach()
+  list(REMOVE_ITEM ARG_SOURCES ${ARG_EXCEPT})
+endmacro()
+
+# lab_library(name SOURCES ... [EXCEPT ...] LINK ... [PCH ...])
 function(lab_library name)
-  cmake_parse_arguments(ARG "" "PCH" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "PCH" "SOURCES;EXCEPT;LINK" ${ARGN})
+  lab_find_sources()
   add_library(${name} STATIC ${ARG_SOURCES})
   lab_configure_target(${name} PCH ${ARG_PCH} LINK ${ARG_LINK})
 endfunction()
@@ -73,13 +90,14 @@ function(lab_program name)
   lab_configure_target(${name} PCH ${ARG_PCH} LINK ${ARG_LINK})
 endfunction()
 
-# lab_tests(name TIER quick|ci|all|nightly SOURCES ... LINK ... [PCH ...] [JUDGED]): a doctest binary, part of the
+# lab_tests(name TIER quick|ci|all|nightly SOURCES ... [EXCEPT ...] LINK ... [PCH ...] [JUDGED]): a doctest binary, part of the
 # target `tests`, and one ctest entry: every start of a binary that loads LibTorch costs half a second.
 function(lab_tests name)
-  cmake_parse_arguments(ARG "JUDGED" "PCH;TIER" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "JUDGED" "PCH;TIER" "SOURCES;EXCEPT;LINK" ${ARGN})
   if(NOT BUILD_TESTING)
     return()
   endif()
+  lab_find_sources()
   if(ARG_PCH STREQUAL plain)
     set(main "${PROJECT_SOURCE_DIR}/common/testing/plain_main.cpp")
   else()
