@@ -23,36 +23,11 @@ struct Cost {
   double seconds(double alpha, double beta) const { return steps * alpha + path_bytes * beta; }
 };
 
-/// (P - 1) / P: the part of the data that a rank lacks at first, if all have equal parts.
-double share_of_others(int num_ranks);
-
-// One function per algorithm. num_bytes is the n of the formula in the header.
-Cost cost_broadcast_flat(double num_bytes, int num_ranks);
-Cost cost_broadcast_binomial(double num_bytes, int num_ranks);
-Cost cost_broadcast_chain(double num_bytes, int num_ranks);
-Cost cost_allreduce_gather_broadcast(double num_bytes, int num_ranks);
-Cost cost_allreduce_recursive_doubling(double num_bytes, int num_ranks);
-Cost cost_allreduce_ring(double num_bytes, int num_ranks);
-Cost cost_allreduce_ring_segmented(double num_bytes, int num_ranks);
-Cost cost_allreduce_rabenseifner(double num_bytes, int num_ranks);
-Cost cost_allreduce_direct(double num_bytes, int num_ranks);
-Cost cost_allgather_through_root(double num_bytes, int num_ranks);
-Cost cost_allgather_ring(double num_bytes, int num_ranks);
-Cost cost_allgather_recursive_doubling(double num_bytes, int num_ranks);
-Cost cost_allgather_bruck(double num_bytes, int num_ranks);
-Cost cost_allgather_direct(double num_bytes, int num_ranks);
-Cost cost_reduce_scatter_pairwise(double num_bytes, int num_ranks);
-Cost cost_reduce_scatter_ring(double num_bytes, int num_ranks);
-Cost cost_reduce_scatter_recursive_halving(double num_bytes, int num_ranks);
-Cost cost_all_to_all_direct(double num_bytes, int num_ranks);
-Cost cost_all_to_all_pairwise(double num_bytes, int num_ranks);
-Cost cost_all_to_all_bruck(double num_bytes, int num_ranks);
-
 struct Algorithm {
   std::string name;  ///< "ring"
   std::function<at::Tensor(const at::Tensor& input, PointToPoint&)> run;
-  std::function<Cost(double num_bytes, int num_ranks)> cost;
-  bool through_one_rank = false;  ///< one rank sends or receives (P-1) times the data
+  std::function<Cost(double num_bytes, int num_ranks)> cost;  ///< num_bytes is the n of the formula in the header
+  bool through_one_rank = false;                              ///< one rank sends or receives (P-1) times the data
 };
 
 struct Collective {
