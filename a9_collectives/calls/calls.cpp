@@ -2,11 +2,7 @@
 
 #include <c10/core/GradMode.h>
 
-#include "a9_collectives/all_to_all.h"
-#include "a9_collectives/allgather.h"
-#include "a9_collectives/allreduce.h"
-#include "a9_collectives/broadcast.h"
-#include "a9_collectives/reduce_scatter.h"
+#include "a9_collectives/calls/catalogue.h"
 #include "a9_collectives/transformer_parallel_functions.h"
 #include "common/tensor/exact_data.h"
 
@@ -102,41 +98,6 @@ TensorMap gradients_call(Communicator& comm, const CaseInputs& inputs) {
   return functions_alone(comm, inputs);
 }
 
-int src_rank_of(const CaseInputs& inputs) {
-  return static_cast<int>(inputs.integer("src_rank"));
-}
-
-TaskCall on_tensor(at::Tensor (*function)(at::Tensor, PointToPoint&), Place place) {
-  return [=](Communicator& comm, const CaseInputs& inputs) {
-    const at::Tensor x = case_tensor(inputs);
-    return results_of(x, function(x, comm.point_to_point()), place);
-  };
-}
-
-TaskCall in_place(at::Tensor (*function)(at::Tensor, PointToPoint&)) {
-  return on_tensor(function, Place::kInPlace);
-}
-
-TaskCall made_new(at::Tensor (*function)(at::Tensor, PointToPoint&)) {
-  return on_tensor(function, Place::kNew);
-}
-
-TaskCall from_rank(at::Tensor (*function)(at::Tensor, int, PointToPoint&)) {
-  return [=](Communicator& comm, const CaseInputs& inputs) {
-    const at::Tensor x = case_tensor(inputs);
-    return results_of(x, function(x, src_rank_of(inputs), comm.point_to_point()), Place::kInPlace);
-  };
-}
-
-TaskCall along_dims(at::Tensor (*function)(at::Tensor, std::int64_t, std::int64_t, PointToPoint&)) {
-  return [=](Communicator& comm, const CaseInputs& inputs) {
-    const at::Tensor x = case_tensor(inputs);
-    const at::Tensor out =
-        function(x, inputs.integer("scatter_dim"), inputs.integer("gather_dim"), comm.point_to_point());
-    return results_of(x, out, Place::kNewContiguous);
-  };
-}
-
 }  // namespace
 
 BasicTransformerBlock block_of(const CaseInputs& inputs) {
@@ -195,31 +156,18 @@ void add_gradients(const TensorMap& parameters, TensorMap& results) {
 }
 
 CallTable calls() {
-  return {{"a9.broadcast", from_rank(my_broadcast)},
-          {"a9.broadcast_binomial", from_rank(broadcast_binomial)},
-          {"a9.broadcast_chain", from_rank(broadcast_chain)},
-          {"a9.allreduce", in_place(my_allreduce)},
-          {"a9.allreduce_recursive_doubling", in_place(allreduce_recursive_doubling)},
-          {"a9.allreduce_ring", in_place(allreduce_ring)},
-          {"a9.allreduce_ring_segmented", in_place(allreduce_ring_segmented)},
-          {"a9.allreduce_rabenseifner", in_place(allreduce_rabenseifner)},
-          {"a9.allreduce_direct", in_place(allreduce_direct)},
-          {"a9.allgather", made_new(my_allgather)},
-          {"a9.allgather_ring", made_new(allgather_ring)},
-          {"a9.allgather_recursive_doubling", made_new(allgather_recursive_doubling)},
-          {"a9.allgather_bruck", made_new(allgather_bruck)},
-          {"a9.allgather_direct", made_new(allgather_direct)},
-          {"a9.reduce_scatter", made_new(my_reduce_scatter)},
-          {"a9.reduce_scatter_ring", made_new(reduce_scatter_ring)},
-          {"a9.reduce_scatter_recursive_halving", made_new(reduce_scatter_recursive_halving)},
-          {"a9.all_to_all", along_dims(my_all_to_all)},
-          {"a9.all_to_all_pairwise", along_dims(all_to_all_pairwise)},
-          {"a9.all_to_all_bruck", along_dims(all_to_all_bruck)},
-          {"a9.tensor_parallel_shards", shards_call},
-          {"a9.tensor_parallel", tensor_parallel_call},
-          {"a9.ulysses", ulysses_call},
-          {"a9.design", design_call},
-          {"a9.parallel_functions", gradients_call}};
+  CallTable table = {{"a9.tensor_parallel_shards", shards_call},
+                     {"a9.tensor_parallel", tensor_parallel_call},
+                     {"a9.ulysses", ulysses_call},
+                     {"a9.design", design_call},
+                     {"a9.parallel_functions", gradients_call}};
+  for (const Collective& collective : catalogue()) {
+    const std::string task = "a9." + collective.name;
+    table[task] = collective.call;
+    for (std::size_t i = 1; i < collective.algorithms.size(); ++i)
+      table[task + "_" + collective.algorithms[i].name] = collective.algorithms[i].call;
+  }
+  return table;
 }
 
 }  // namespace lab::a9

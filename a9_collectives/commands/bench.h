@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "a9_collectives/cases/catalogue.h"
+#include "a9_collectives/calls/catalogue.h"
 #include "common/base/subprocess.h"
 #include "common/plot/plot_chart.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "a9_collectives/cases/catalogue.h"
+#include "a9_collectives/calls/catalogue.h"
 #include "a9_collectives/commands/chunk_names.h"
 #include "a9_collectives/commands/message_steps.h"
 #include "common/plot/plot_diagram.h"

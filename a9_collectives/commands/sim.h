@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "a9_collectives/cases/catalogue.h"
+#include "a9_collectives/calls/catalogue.h"
 #include "common/comm/sim/network.h"
 #include "common/plot/plot_chart.h"
 

@@ -4,7 +4,7 @@
 #include "a9_collectives/allgather.h"
 #include "a9_collectives/allreduce.h"
 #include "a9_collectives/broadcast.h"
-#include "a9_collectives/cases/catalogue.h"
+#include "a9_collectives/calls/catalogue.h"
 #include "a9_collectives/parts.h"
 #include "a9_collectives/reduce_scatter.h"
 #include "common/tensor/exact_data.h"

@@ -1,4 +1,4 @@
-#include "a9_collectives/cases/catalogue.h"
+#include "a9_collectives/calls/catalogue.h"
 #include "a9_collectives/tests/bad_input.h"
 #include "common/testing/test.h"
 

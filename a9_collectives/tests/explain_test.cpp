@@ -219,10 +219,11 @@ TEST_CASE("all algorithms in one go, and one file by its name") {
   }
   const testing::TemporaryFolder folder;
   run({"reduce_scatter", "--algorithm", "all", "--nproc", "3", "--format", "svg", "--out", folder.file(".")});
-  CHECK(folder.num_files() == 3);
+  const std::size_t num_algorithms = collective_named("reduce_scatter").algorithms.size();
+  CHECK(folder.num_files() == num_algorithms);
   CHECK(contains(testing::read_bytes(folder.file("reduce_scatter_ring.svg")), "<svg"));
   run({"broadcast", "--algorithm", "flat", "--file", folder.file("mine.pdf")});
-  CHECK(folder.num_files() == 4);
+  CHECK(folder.num_files() == num_algorithms + 1);
 }
 
 }  // namespace

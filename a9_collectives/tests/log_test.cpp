@@ -51,7 +51,6 @@ TEST_CASE("the expectation refuses every line deleted, duplicated or falsified i
 
 TEST_CASE("every case has a call and its own name") {
   CHECK(testing::misnamed_case(all_cases(), calls()) == "");
-  CHECK(all_cases().size() == 92);
 }
 
 }  // namespace

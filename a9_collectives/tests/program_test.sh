@@ -31,9 +31,10 @@ run "$program" run alreduce; refuses "a task that is not there" 2 "run alreduce:
 run "$program" run; refuses "run without a name" 2 "run: expected NAME \(a task, or one of its cases\), got nothing"
 
 # The student's checks.
+tasks=$(grep -c '^\[\[task\]\]' "${LAB_SOURCE_DIR:?}/$lab/rubric.toml")
 run "$program" check --nproc 3 --json "$scratch/check.json"
-verdict "$([[ $code == 0 && $(grep -cxE 'a9\.allreduce: 11 of 11 checks right on 3 ranks|a9\.ulysses: 1 of 1 checks right on 3 ranks|25 of 25 tasks right' "$scratch/out") == 3 ]]; echo $?)" "check runs every task, and leaves out the checks that are skipped"
-verdict "$([[ $(grep -c '"task": "a9\.' "$scratch/check.json") == 25 && $(grep -c '"passed": false' "$scratch/check.json") -gt 0 ]]; echo $?)" "check --json"
+verdict "$([[ $code == 0 && $(grep -cxE 'a9\.allreduce: 11 of 11 checks right on 3 ranks|a9\.ulysses: 1 of 1 checks right on 3 ranks|'"$tasks of $tasks tasks right" "$scratch/out") == 3 ]]; echo $?)" "check runs every task, and leaves out the checks that are skipped"
+verdict "$([[ $(grep -c '"task": "a9\.' "$scratch/check.json") == "$tasks" && $(grep -c '"passed": false' "$scratch/check.json") -gt 0 ]]; echo $?)" "check --json"
 run "$program" check Ulysses --nproc 3 --junit "$scratch/check.xml"
 verdict "$([[ $code == 0 && $(tr -d '\n' <"$scratch/check.xml") == *'<testsuite name="a9_collectives" tests="1" failures="0" errors="0" skipped="1">'*'<testcase classname="a9_collectives" name="a9.ulysses: Ulysses">'*'<skipped message="4 heads do not divide by 3 ranks" />'* ]]; echo $?)" "check --junit"
 run "$program" check Ulysses --junit "$scratch/none/check.xml"; refuses "a JUnit file that cannot be written" 2 "none/check.xml"
@@ -67,7 +68,7 @@ if grep -q 'no SimGrid' "$scratch/err"; then skip "this build has no simulated n
   run "$program" sim --platform ring; refuses "a platform that is not there" 2 "--platform: expected star, fat-tree, torus or dragonfly, got 'ring'"
   run "$program" sim --algorithm rings; refuses "an algorithm that is not there" 2 "unknown allreduce algorithm 'rings'"
   run "$program" --world sim --nproc 3
-  verdict "$([[ $code == 0 && $(grep -c 'Tensors match: True' "$scratch/out") == 123 ]]; echo $?)" "the lab itself runs in the simulated world"
+  accepts "the lab itself runs in the simulated world" $lab 3
 fi
 
 # Ranks that share memory.

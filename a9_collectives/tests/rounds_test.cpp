@@ -1,6 +1,6 @@
 #include <numeric>
 
-#include "a9_collectives/cases/catalogue.h"
+#include "a9_collectives/calls/catalogue.h"
 #include "a9_collectives/chunks.h"
 #include "common/tensor/partition.h"
 #include "common/testing/test.h"

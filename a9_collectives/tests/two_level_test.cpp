@@ -1,7 +1,7 @@
 #include "a9_collectives/two_level.h"
 
 #include "a9_collectives/allreduce.h"
-#include "a9_collectives/cases/catalogue.h"
+#include "a9_collectives/calls/catalogue.h"
 #include "a9_collectives/commands/sim.h"
 #include "common/comm/messages/endpoint_of.h"
 #include "common/comm/sim_world.h"

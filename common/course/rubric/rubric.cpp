@@ -261,13 +261,12 @@ std::vector<std::string> Rubric::dependents_of(const std::string& task) const {
 
 Rubric load_rubric(const std::string& path) {
   const TomlTable file = TomlTable::load(path);
-  file.require_known({"lab", "title", "total", "bonus_total", "marks_source", "own_numbers", "visibility", "hand_in",
+  file.require_known({"lab", "title", "total", "marks_source", "own_numbers", "visibility", "hand_in",
                       "judging", "task", "manual", "ladder", "bonus"});
   Rubric rubric;
   rubric.lab = file.string("lab");
   rubric.title = file.string("title");
   rubric.total = file.number("total");
-  rubric.bonus_total = file.number("bonus_total", 0);
   rubric.marks_source = file.string("marks_source", "");
   rubric.own_numbers = file.string("own_numbers", "");
 
@@ -290,6 +289,7 @@ Rubric load_rubric(const std::string& path) {
     rubric.judging = read_judging(*judging);
     places["judging"] = judging->place();
   }
+  rubric.bonus_total = bonus_marks(rubric);
   check_rubric(rubric, [&](const std::string& id) { return places.count(id) != 0 ? places.at(id) : path; });
   return rubric;
 }

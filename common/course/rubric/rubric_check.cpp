@@ -41,7 +41,6 @@ class RubricCheck {
     check_hand_in();
     check_judging();
     check_total("total", rubric_.total, marks_without_bonus(rubric_));
-    check_total("bonus_total", rubric_.bonus_total, bonus_marks(rubric_));
   }
 
  private:

@@ -19,7 +19,6 @@ using testing::write_bytes;
 const char* const kRubric = R"(lab = "a0_pipes"
 title = "Pipes"
 total = 12
-bonus_total = 3
 marks_source = "ours"
 [hand_in]
 sources = ["student/pipes", "student/tap.cpp"]
@@ -72,7 +71,7 @@ Rubric load(const std::string& text) {
   return load_rubric(folder.file("rubric.toml"));
 }
 
-/// The problem with it, without the folder: "rubric.toml:12: ..."
+/// The problem with it, without the folder: "rubric.toml:11: ..."
 std::string rubric_refusal(const std::string& text) {
   const std::string message = message_of([&] { load(text); });
   const std::size_t file = message.find("rubric.toml");
@@ -134,39 +133,38 @@ TEST_CASE("a written question's numbers") {
 }
 
 TEST_CASE("what is wrong with a rubric is said with its line") {
-  CHECK(rubric_refusal(with("a0.valve\"", "a0.pipe\"")) == "rubric.toml:18: a0.pipe: this id is used twice");
-  CHECK(contains(rubric_refusal(with("a0.valve\"", "b0.valve\"")), "rubric.toml:18: id: expected a0.NAME"));
-  CHECK(contains(rubric_refusal(with("a0.valve\"", "a0.val ve\"")), "rubric.toml:18: id: expected a0.NAME"));
+  CHECK(rubric_refusal(with("a0.valve\"", "a0.pipe\"")) == "rubric.toml:17: a0.pipe: this id is used twice");
+  CHECK(contains(rubric_refusal(with("a0.valve\"", "b0.valve\"")), "rubric.toml:17: id: expected a0.NAME"));
+  CHECK(contains(rubric_refusal(with("a0.valve\"", "a0.val ve\"")), "rubric.toml:17: id: expected a0.NAME"));
   CHECK(rubric_refusal(with("total = 12", "total = 13")) ==
         "rubric.toml: total: expected 12, to which the marks add up, got 13");
-  CHECK(contains(rubric_refusal(with("bonus_total = 3", "bonus_total = 4")), "bonus_total: expected 3"));
   CHECK(rubric_refusal(with("needs = [\"a0.valve\"]", "needs = [\"a0.value\"]")) ==
-        "rubric.toml:26: a0.tap: needs 'a0.value', which is not there; did you mean 'a0.valve'?");
+        "rubric.toml:25: a0.tap: needs 'a0.value', which is not there; did you mean 'a0.valve'?");
   CHECK(rubric_refusal(with("needs = [\"a0.pipe\"]", "needs = [\"a0.tap\"]")) ==
-        "rubric.toml:18: a0.valve: needs: a0.valve needs a0.tap, and that needs it in turn");
+        "rubric.toml:17: a0.valve: needs: a0.valve needs a0.tap, and that needs it in turn");
   CHECK(contains(rubric_refusal(with("needs = [\"a0.pipe\"]", "needs = [\"a0.valve\"]")),
                  "needs a0.valve, and that needs it"));
   CHECK(rubric_refusal(with("[\"one\", \"two\", \"three\"]", "[\"one\", \"two\"]")) ==
-        "rubric.toml:12: a0.pipe: hints: expected 3 of them, got 2");
-  CHECK(contains(rubric_refusal(with("\"two\"", "\"\"")), "rubric.toml:12: a0.pipe: hints"));
+        "rubric.toml:11: a0.pipe: hints: expected 3 of them, got 2");
+  CHECK(contains(rubric_refusal(with("\"two\"", "\"\"")), "rubric.toml:11: a0.pipe: hints"));
   CHECK(
-      contains(rubric_refusal(with("marks = 4", "marks = -4")), "rubric.toml:12: a0.pipe: marks: expected 0 or more"));
-  CHECK(rubric_refusal(with("marks = 4\n", "")) == "rubric.toml:12: marks: expected a number, got nothing");
-  CHECK(rubric_refusal(with("hints =", "hint =")) == "rubric.toml:17: unknown key 'hint'; did you mean 'hints'?");
-  CHECK(rubric_refusal(with("bonus_total", "bonustotal")) ==
-        "rubric.toml:4: unknown key 'bonustotal'; did you mean 'bonus_total'?");
+      contains(rubric_refusal(with("marks = 4", "marks = -4")), "rubric.toml:11: a0.pipe: marks: expected 0 or more"));
+  CHECK(rubric_refusal(with("marks = 4\n", "")) == "rubric.toml:11: marks: expected a number, got nothing");
+  CHECK(rubric_refusal(with("hints =", "hint =")) == "rubric.toml:16: unknown key 'hint'; did you mean 'hints'?");
+  CHECK(rubric_refusal(with("marks_source", "mark_source")) ==
+        "rubric.toml:4: unknown key 'mark_source'; did you mean 'marks_source'?");
   CHECK(contains(rubric_refusal(with("student/tap.cpp\"\nmarks", "student/sink.cpp\"\nmarks")),
-                 "rubric.toml:26: a0.tap: file: 'student/sink.cpp' is not among the sources"));
+                 "rubric.toml:25: a0.tap: file: 'student/sink.cpp' is not among the sources"));
   CHECK(contains(rubric_refusal(with("sources = [", "sources = [\"../tap\", ")), "path inside the lab's folder"));
   CHECK(contains(rubric_refusal(with("stand_in = [\"student/pipes\"]", "stand_in = [\"student/tap.cpp\"]")),
                  "would take the place of this task's own file"));
   CHECK(contains(rubric_refusal(with("file = \"answers.md\"", "file = \"words.md\"")), "not among the answers"));
   CHECK(contains(rubric_refusal(with("run = \"none\"", "snippets_in = \"words.md\"")),
-                 "rubric.toml:6: snippets_in: 'words.md'"));
-  CHECK(contains(rubric_refusal(with("ranks = [4, 2]", "ranks = [4, 4]")), "rubric.toml:10: ranks"));
+                 "rubric.toml:5: snippets_in: 'words.md'"));
+  CHECK(contains(rubric_refusal(with("ranks = [4, 2]", "ranks = [4, 4]")), "rubric.toml:9: ranks"));
   CHECK(contains(rubric_refusal(with("ranks = [4, 2]", "ranks = [4000000000000]")),
-                 "rubric.toml:10: ranks: expected world"));
-  CHECK(contains(rubric_refusal(with("ranks = [4, 2]", "ranks = []")), "rubric.toml:10: ranks"));
+                 "rubric.toml:9: ranks: expected world"));
+  CHECK(contains(rubric_refusal(with("ranks = [4, 2]", "ranks = []")), "rubric.toml:9: ranks"));
 }
 
 const char* const kLadders = R"(
@@ -190,7 +188,7 @@ needs = ["a0.tap"]
 )";
 
 TEST_CASE("ladders and bonuses count, too") {
-  const std::string text = with("total = 12\nbonus_total = 3", "total = 17\nbonus_total = 5") + kLadders;
+  const std::string text = with("total = 12", "total = 17") + kLadders;
   const Rubric rubric = load(text);
   REQUIRE(rubric.ladders.size() == 1);
   CHECK(rubric.ladders[0].rungs.at(1).any_of.size() == 2);
@@ -240,7 +238,7 @@ budget_seconds = 60
 }
 
 TEST_CASE("a ladder's rungs keep their shares") {
-  const Rubric rubric = load(with("total = 12\nbonus_total = 3", "total = 17\nbonus_total = 5") + kLadders);
+  const Rubric rubric = load(with("total = 12", "total = 17") + kLadders);
   const Rubric changed = overridden(rubric, "lab = \"a0_pipes\"\n[[ladder]]\nid = \"a0.ladder\"\nmarks = 10\n");
   CHECK(changed.ladders[0].rungs[0].marks == 2);
   CHECK(changed.ladders[0].total == 10);
@@ -264,7 +262,7 @@ TEST_CASE("visibility: an item's own, or that of the rubric; an instructor's fil
   CHECK(rubric.manuals[0].visibility == Visibility::kHidden);
 
   CHECK(rubric_refusal(with("hints =", "visibility = \"hiden\"\nhints =")) ==
-        "rubric.toml:12: visibility: expected visible, hidden, after_due_date or after_published, got 'hiden'; did you "
+        "rubric.toml:11: visibility: expected visible, hidden, after_due_date or after_published, got 'hiden'; did you "
         "mean 'hidden'?");
   CHECK(contains(rubric_refusal(with("hints =", "visibility = false\nhints =")), "visibility: expected "));
   CHECK(contains(rubric_refusal(with("hints =", "visible = \"hidden\"\nhints =")), "unknown key 'visible'"));

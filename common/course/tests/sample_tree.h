@@ -14,7 +14,6 @@ namespace lab::testing {
 inline constexpr char kSampleRubric[] = R"(lab = "a0_pipes"
 title = "Pipes"
 total = 10
-bonus_total = 2
 [hand_in]
 sources = ["student/pipes", "student/tap.cpp"]
 answers = ["answers.md", "a0_pipes.log"]

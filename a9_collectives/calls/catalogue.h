@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "common/comm/point_to_point.h"
+#include "common/rank/task_call.h"
 
-// Every collective and every algorithm of this lab by name, with one signature: from rank 0, along dimension 0. For the
-// commands that compare them (bench, sim, explain) and for the tests that count their messages.
+// Every collective and every algorithm of this lab by name: as a task, for cases; and with one signature, from rank 0
+// and along dimension 0, for the commands that compare them (bench, sim, explain) and the tests that count messages.
 namespace lab::a9 {
 
 /// The cost of an algorithm's longest chain of waits in the alpha-beta model (every rank sends and receives at the same
@@ -28,11 +29,13 @@ struct Algorithm {
   std::function<at::Tensor(const at::Tensor& input, PointToPoint&)> run;
   std::function<Cost(double num_bytes, int num_ranks)> cost;  ///< num_bytes is the n of the formula in the header
   bool through_one_rank = false;                              ///< one rank sends or receives (P-1) times the data
+  TaskCall call = {};                                         ///< with what a case gives
 };
 
 struct Collective {
-  std::string name;  ///< "allreduce"; the student's function is my_allreduce
-  std::vector<Algorithm> algorithms;
+  std::string name;                   ///< "allreduce"; the student's function is my_allreduce
+  TaskCall call;                      ///< the student's own choice, with what a case gives
+  std::vector<Algorithm> algorithms;  ///< the simple one first; each other one is a task, "a9.allreduce_ring"
   std::function<at::Tensor(const at::Tensor& input, PointToPoint&)> run;     ///< the student's own choice
   std::function<std::string(std::int64_t num_bytes, int num_ranks)> choose;  ///< which one that is
   /// Elements of one rank's input for a collective on num_elements. Sizes are counted as in nccl-tests: the larger of

@@ -1,4 +1,4 @@
-#include "a9_collectives/cases/catalogue.h"
+#include "a9_collectives/calls/catalogue.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +10,7 @@
 #include "a9_collectives/allgather.h"
 #include "a9_collectives/allreduce.h"
 #include "a9_collectives/broadcast.h"
+#include "a9_collectives/calls/calls.h"
 #include "a9_collectives/chunks.h"
 #include "a9_collectives/reduce_scatter.h"
 #include "common/base/errors.h"
@@ -116,13 +117,47 @@ Cost cost_all_to_all_bruck(double num_bytes, int num_ranks) {
 using OnTensor = at::Tensor (*)(at::Tensor, PointToPoint&);
 using FromRank = at::Tensor (*)(at::Tensor, int, PointToPoint&);
 using AlongDims = at::Tensor (*)(at::Tensor, std::int64_t, std::int64_t, PointToPoint&);
-using Call = std::function<at::Tensor(const at::Tensor&, PointToPoint&)>;
 
-Call from_rank_zero(FromRank function) {
-  return [function](const at::Tensor& input, PointToPoint& p2p) { return function(input, 0, p2p); };
+/// A student function, called in both ways.
+struct Function {
+  TaskCall call;
+  std::function<at::Tensor(const at::Tensor& input, PointToPoint&)> run;
+};
+
+Function on_tensor(OnTensor function, Place place) {
+  const auto call = [=](Communicator& comm, const CaseInputs& inputs) {
+    const at::Tensor x = case_tensor(inputs);
+    return results_of(x, function(x, comm.point_to_point()), place);
+  };
+  return {call, function};
 }
-Call along_dim_zero(AlongDims function) {
-  return [function](const at::Tensor& input, PointToPoint& p2p) { return function(input, 0, 0, p2p); };
+Function in_place(OnTensor function) {
+  return on_tensor(function, Place::kInPlace);
+}
+Function made_new(OnTensor function) {
+  return on_tensor(function, Place::kNew);
+}
+Function from_rank(FromRank function) {
+  const auto call = [=](Communicator& comm, const CaseInputs& inputs) {
+    const at::Tensor x = case_tensor(inputs);
+    const auto src_rank = static_cast<int>(inputs.integer("src_rank"));
+    return results_of(x, function(x, src_rank, comm.point_to_point()), Place::kInPlace);
+  };
+  return {call, [=](const at::Tensor& input, PointToPoint& p2p) { return function(input, 0, p2p); }};
+}
+Function along_dims(AlongDims function) {
+  const auto call = [=](Communicator& comm, const CaseInputs& inputs) {
+    const at::Tensor x = case_tensor(inputs);
+    const at::Tensor out =
+        function(x, inputs.integer("scatter_dim"), inputs.integer("gather_dim"), comm.point_to_point());
+    return results_of(x, out, Place::kNewContiguous);
+  };
+  return {call, [=](const at::Tensor& input, PointToPoint& p2p) { return function(input, 0, 0, p2p); }};
+}
+
+Algorithm algorithm(const char* name, const Function& function, Cost (*cost)(double, int),
+                    bool through_one_rank = false) {
+  return {name, function.run, cost, through_one_rank, function.call};
 }
 
 std::int64_t whole(std::int64_t num_elements, int) {
@@ -133,50 +168,55 @@ std::int64_t one_part(std::int64_t num_elements, int num_ranks) {
 }
 
 std::vector<Collective> make_catalogue() {
-  const auto plain = [](OnTensor function) { return Call(function); };
   return {
       {"broadcast",
-       {{"flat", from_rank_zero(broadcast_flat), cost_broadcast_flat, true},
-        {"binomial", from_rank_zero(broadcast_binomial), cost_broadcast_binomial},
-        {"chain", from_rank_zero(broadcast_chain), cost_broadcast_chain}},
-       from_rank_zero(my_broadcast),
+       from_rank(my_broadcast).call,
+       {algorithm("flat", from_rank(broadcast_flat), cost_broadcast_flat, true),
+        algorithm("binomial", from_rank(broadcast_binomial), cost_broadcast_binomial),
+        algorithm("chain", from_rank(broadcast_chain), cost_broadcast_chain)},
+       from_rank(my_broadcast).run,
        choose_broadcast,
        whole,
        [](int) { return 1.0; }},
       {"allreduce",
-       {{"gather_broadcast", plain(allreduce_gather_broadcast), cost_allreduce_gather_broadcast, true},
-        {"recursive_doubling", plain(allreduce_recursive_doubling), cost_allreduce_recursive_doubling},
-        {"ring", plain(allreduce_ring), cost_allreduce_ring},
-        {"ring_segmented", plain(allreduce_ring_segmented), cost_allreduce_ring_segmented},
-        {"rabenseifner", plain(allreduce_rabenseifner), cost_allreduce_rabenseifner},
-        {"direct", plain(allreduce_direct), cost_allreduce_direct}},
-       plain(my_allreduce),
+       in_place(my_allreduce).call,
+       {algorithm("gather_broadcast", in_place(allreduce_gather_broadcast), cost_allreduce_gather_broadcast, true),
+        algorithm("recursive_doubling", in_place(allreduce_recursive_doubling), cost_allreduce_recursive_doubling),
+        algorithm("ring", in_place(allreduce_ring), cost_allreduce_ring),
+        algorithm("ring_segmented", in_place(allreduce_ring_segmented), cost_allreduce_ring_segmented),
+        algorithm("rabenseifner", in_place(allreduce_rabenseifner), cost_allreduce_rabenseifner),
+        algorithm("direct", in_place(allreduce_direct), cost_allreduce_direct)},
+       in_place(my_allreduce).run,
        choose_allreduce,
        whole,
        [](int num_ranks) { return 2 * share_of_others(num_ranks); }},
       {"allgather",
-       {{"through_root", plain(allgather_through_root), cost_allgather_through_root, true},
-        {"ring", plain(allgather_ring), cost_allgather_ring},
-        {"recursive_doubling", plain(allgather_recursive_doubling), cost_allgather_recursive_doubling},
-        {"bruck", plain(allgather_bruck), cost_allgather_bruck},
-        {"direct", plain(allgather_direct), cost_allgather_direct}},
-       plain(my_allgather),
+       made_new(my_allgather).call,
+       {algorithm("through_root", made_new(allgather_through_root), cost_allgather_through_root, true),
+        algorithm("ring", made_new(allgather_ring), cost_allgather_ring),
+        algorithm("recursive_doubling", made_new(allgather_recursive_doubling), cost_allgather_recursive_doubling),
+        algorithm("bruck", made_new(allgather_bruck), cost_allgather_bruck),
+        algorithm("direct", made_new(allgather_direct), cost_allgather_direct)},
+       made_new(my_allgather).run,
        choose_allgather,
        one_part,
        share_of_others},
       {"reduce_scatter",
-       {{"pairwise", plain(reduce_scatter_pairwise), cost_reduce_scatter_pairwise},
-        {"ring", plain(reduce_scatter_ring), cost_reduce_scatter_ring},
-        {"recursive_halving", plain(reduce_scatter_recursive_halving), cost_reduce_scatter_recursive_halving}},
-       plain(my_reduce_scatter),
+       made_new(my_reduce_scatter).call,
+       {algorithm("pairwise", made_new(reduce_scatter_pairwise), cost_reduce_scatter_pairwise),
+        algorithm("ring", made_new(reduce_scatter_ring), cost_reduce_scatter_ring),
+        algorithm("recursive_halving", made_new(reduce_scatter_recursive_halving),
+                  cost_reduce_scatter_recursive_halving)},
+       made_new(my_reduce_scatter).run,
        choose_reduce_scatter,
        whole,
        share_of_others},
       {"all_to_all",
-       {{"direct", along_dim_zero(all_to_all_direct), cost_all_to_all_direct},
-        {"pairwise", along_dim_zero(all_to_all_pairwise), cost_all_to_all_pairwise},
-        {"bruck", along_dim_zero(all_to_all_bruck), cost_all_to_all_bruck}},
-       along_dim_zero(my_all_to_all),
+       along_dims(my_all_to_all).call,
+       {algorithm("direct", along_dims(all_to_all_direct), cost_all_to_all_direct),
+        algorithm("pairwise", along_dims(all_to_all_pairwise), cost_all_to_all_pairwise),
+        algorithm("bruck", along_dims(all_to_all_bruck), cost_all_to_all_bruck)},
+       along_dims(my_all_to_all).run,
        choose_all_to_all,
        whole,
        share_of_others},
