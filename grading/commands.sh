@@ -46,10 +46,8 @@ help_on_tree() {
                           hand or with another rubric
   answers LAB [--for ID]  print the answer key; --for: also this student's own
                           questions, where each has other numbers
-  figures                 write what the references cost, for check --score,
-                          into each lab's reference_figures.json
-  expected-logs           write what right runs print, for check-log, into each
-                          lab's expected_log.txt
+  regenerate [--check]    write what follows from rubrics and references: expected
+                          logs, reference figures, the labs' numbers in tables
   mutants [NAME...]       judge the wrong and the unusual solutions in
                           grading/mutants: does the judge catch what it must?
   mutants --generated [LAB...] [--sample N] [--seed S] [--list] [--only ID]
@@ -211,29 +209,10 @@ command_similar() {
   judge similar "$@"
 }
 
-command_figures() {
-  [[ $# == 0 ]] || die "figures takes no arguments"
-  local lab
+command_regenerate() {
   ensure build
-  build release OFF programs
-  for lab in $(all_labs); do
-    "$root/build/release/bin/$lab" check --nproc 4 --figures "$root/$lab/reference_figures.json" || exit
-  done
-}
-
-command_expected-logs() {
-  [[ $# == 0 ]] || die "expected-logs takes no arguments"
-  local lab
-  source "$root/common/log/expected_log.sh"
-  ensure build
-  build release OFF programs
-  scratch_folder
-  cd -- "$scratch"
-  for lab in $(all_labs); do
-    expected_log "$root/build/release/bin/$lab" "$root/$lab/expected_log.txt" >"$scratch/$lab" || exit
-    cp -- "$scratch/$lab" "$root/$lab/expected_log.txt"
-    say "written: $lab/expected_log.txt"
-  done
+  build release OFF programs labregenerate
+  exec "$root/build/release/bin/labregenerate" "$@" "$root"
 }
 
 command_marks() {
