@@ -109,6 +109,16 @@ doctor_cpu() {
   esac
 }
 
+# Debian's torchrun of 2.4 and later wants a libuv that its LibTorch may be built without: see common/launch/README.md.
+doctor_torchrun() {
+  local program packages
+  program=$(command -v torchrun) && [[ $(dpkg-query -S "$(readlink -f -- "$program")" 2>/dev/null) == python3-torch* ]] || return 0
+  packages=$(dpkg-query -W -f '${Version} ${Depends}\n' python3-torch 'libtorch[0-9]*' 2>/dev/null || true)
+  [[ $packages != *libuv* ]] && printf '2.4\n%s\n' "${packages%%[ +-]*}" | sort -VC || return 0
+  row missing torchrun "optional: its LibTorch ${packages%%[ +-]*} is built without libuv, so it starts only with its rendezvous in a new FILE" \
+    "TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 torchrun --no_python --rdzv_backend c10d --rdzv_conf store_type=file --rdzv_endpoint FILE --nproc_per_node 4 PROGRAM"
+}
+
 doctor_machine() {
   local mib
   if unshare -U true 2>/dev/null; then row ok "user namespaces" "for the sandbox"
@@ -136,6 +146,7 @@ doctor() {
   doctor_parts
   doctor_blas
   doctor_cpu
+  doctor_torchrun
   doctor_machine
   [[ $required_missing == 0 ]] || { say "$required_missing required part(s) missing" >&2; return 2; }
 }
