@@ -86,7 +86,9 @@ std::shared_ptr<gloo::transport::Device> create_device(const gloo::transport::tc
 
 /// At the first interface of the list that can be used.
 std::shared_ptr<gloo::transport::Device> device_on(const std::string& interfaces) {
-  for (const std::string_view name : split(interfaces, ',')) {
+  std::string names = interfaces;
+  names.erase(std::remove(names.begin(), names.end(), ' '), names.end());
+  for (const std::string_view name : split(names, ',')) {
     gloo::transport::tcp::attr attr;
     attr.iface = name;
     try {

@@ -54,6 +54,7 @@ run env RANK=1 WORLD_SIZE=2 MASTER_ADDR=never0 MASTER_PORT=29500 "$program" --ti
 refuses "a name that nobody knows" 5 "could not find the address of 'never0' before the time-out .*; hint: check MASTER_ADDR"
 
 run env GLOO_SOCKET_IFNAME=none0,lo "$program" --nproc 2; accepts "the first interface of a list that is there" a4_data_tensor 2
+run env GLOO_SOCKET_IFNAME='none0, lo ' "$program" --nproc 2; accepts "... with blanks in the list" a4_data_tensor 2
 run env GLOO_SOCKET_IFNAME=none0,none1 "$program" --nproc 2; refuses "... if none is there" 2 "GLOO_SOCKET_IFNAME: .* got 'none0,none1'"
 
 ip address del 127.0.0.1/8 dev lo
