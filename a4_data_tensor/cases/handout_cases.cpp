@@ -78,6 +78,17 @@ KnownMistake first_rows_everywhere(const SizesFor& sizes_for, const std::string&
           }};
 }
 
+KnownMistake cleared_in_loop(const SizesFor& sizes_for) {
+  return {"cleared_in_loop",
+          "only the last micro-batch counts: the gradients are cleared before each one's backward pass",
+          [sizes_for](const CasePlace& place) {
+            StepOptions options = options_at(sizes_for, place);
+            const std::int64_t steps = sizes_for(place.size).accumulation_steps;
+            options.learning_rate /= static_cast<double>(steps);  // each micro-batch's loss is divided by their number
+            return TensorMap{{"W", updated_by_rows(options, even_slice(options.global_batch_size, steps, steps - 1))}};
+          }};
+}
+
 }  // namespace
 
 at::Tensor updated_by_hand(const StepOptions& options) {
@@ -100,9 +111,11 @@ std::vector<Case> handout_cases_for(const SizesFor& sizes_for) {
     const StepOptions options = options_at(sizes_for, place);
     return TensorMap{{"initial", initial_weight(options)}, {"updated", updated_by_hand(options)}};
   };
-  cases[1].known_mistakes = {first_rows_everywhere(
-      sizes_for, "only the first micro-batch counts: every iteration takes its rows instead of the next ones",
-      [sizes_for](const CasePlace& place) { return sizes_for(place.size).accumulation_steps; })};
+  cases[1].known_mistakes = {
+      first_rows_everywhere(
+          sizes_for, "only the first micro-batch counts: every iteration takes its rows instead of the next ones",
+          [sizes_for](const CasePlace& place) { return sizes_for(place.size).accumulation_steps; }),
+      cleared_in_loop(sizes_for)};
 
   Case &data = cases[2], &column = cases[3];
   data.keep_own_part = keep_rows_of_batch;
