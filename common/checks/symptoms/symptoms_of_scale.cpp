@@ -25,8 +25,14 @@ at::Tensor times(const WrongResult& wrong, const at::Tensor& before, double fact
   return before.to(at::kDouble) + (expected - before.to(at::kDouble)) * factor;
 }
 
+/// A single integer counts something, and is a multiple of another one by chance.
+bool is_count(const WrongResult& wrong) {
+  return !wrong.expected.is_floating_point() && wrong.expected.numel() == 1;
+}
+
 /// What is too large by that factor, as text with a verb; empty: nothing.
 std::string scaled_by(const Clues& clues, double factor) {
+  if (std::all_of(clues.wrong.begin(), clues.wrong.end(), is_count)) return "";
   if (all_fit(clues, [&](const WrongResult& each) { return times(each, at::Tensor(), factor); }))
     return clues.subject_is();
   const bool steps = all_fit(clues, [&](const WrongResult& each) {

@@ -108,6 +108,18 @@ TEST_CASE("a case's own known_mistakes are asked first, and only believed where 
   CHECK(symptom_id(judged(sum.test_case, on_one, 4)).empty());
 }
 
+TEST_CASE("a count of 1 in place of 5 is not called divided by 4 ranks or by 5 micro-batches") {
+  Case test_case = count_task().test_case;
+  test_case.only_rank_zero = false;
+  test_case.expected = [](const CasePlace&) { return TensorMap{{"number_of_outputs", at::full({1}, 5, at::kLong)}}; };
+  const auto only_one = [](Communicator&, const CaseInputs&) {
+    return TensorMap{{"number_of_outputs", at::ones({1}, at::kLong)}};
+  };
+  const CaseVerdict verdict = judged(test_case, only_one, 4);
+  CHECK_FALSE(verdict.passed());
+  CHECK(symptom_id(verdict).empty());
+}
+
 TEST_CASE("integers that no float64 holds are told apart") {
   Case test_case = sum_task().test_case;
   test_case.inputs = [](const CasePlace& place) {
