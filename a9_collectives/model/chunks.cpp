@@ -45,7 +45,9 @@ std::vector<at::Tensor> pieces(const at::Tensor& tensor, std::int64_t dim, std::
   const std::int64_t size = tensor.size(dim);
   if (count < 1 || size % count != 0)
     throw ContractError(
-        fmt::format("a dimension of {} in {} equal pieces: expected one that {} divides", size, count, count));
+        fmt::format("pieces: expected dimension {} of {} to divide by {}, got {}; hint: an all-to-all cuts along "
+                    "scatter_dim and joins along gather_dim",
+                    dim, shape_text(tensor.sizes()), count, size));
   std::vector<at::Tensor> all;
   all.reserve(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) all.push_back(piece(tensor, dim, i * (size / count), size / count));

@@ -47,7 +47,9 @@ TEST_CASE("pieces are equal, or refused") {
   REQUIRE(columns.size() == 3);
   CHECK(columns[2].equal(at::tensor({4, 5, 10, 11}).reshape({2, 2})));
   CHECK_THROWS_WITH_AS(pieces(at::zeros({2, 5}), 1, 3),
-                       "a dimension of 5 in 3 equal pieces: expected one that 3 divides", ContractError);
+                       "pieces: expected dimension 1 of [2, 5] to divide by 3, got 5; hint: an all-to-all cuts along "
+                       "scatter_dim and joins along gather_dim",
+                       ContractError);
   CHECK_THROWS_AS(pieces(at::zeros({2, 5}), 1, 0), ContractError);
 }
 
