@@ -56,7 +56,6 @@ int main(int argc, char** argv) {
   program.steps = [&] { return a5::program_steps(options, baseline); };
   program.cases = a5::all_cases;
   program.calls = a5::calls();
-  program.commands = {{"schedule", "draws a schedule, and says what it costs", a5::schedule_command},
-                      {"bench", "times the schedules, next to the cost model", a5::bench_command}};
+  program.commands = {{"schedule", "draws a schedule, and says what it costs", a5::schedule_command}};
   return lab_main(argc, argv, program);
 }

@@ -12,8 +12,6 @@ namespace lab::optc {
 ///   tutorial   the CIFAR-10 tutorial's net: conv 3->6 k5, conv 6->16 k5, each with relu and pool, fc 400-120-84-10;
 ///              5 layers
 ///   deep       eight layers, five of them convolutions: for eight stages, such as interleaved on 4 ranks
-///   wide       a thin first layer, eight equal 3x3 convolutions of 32 channels at 32 x 32, a thin last layer: enough
-///              work to measure, and equal shares for 2 and for 4 stages
 const std::vector<std::string>& pipeline_model_names();
 
 /// Models whose layers are split over ranks.

@@ -106,7 +106,6 @@ int main(int argc, char** argv) {
                       {"modules", "compares each parallel module to its serial one", vae::modules_command},
                       {"compare", "says and draws how much two pictures differ", vae::compare_command},
                       {"memory", "measures what a rank holds while it decodes", vae::memory_command},
-                      {"bench", "times the decoder, serial and parallel", vae::bench_command},
                       {"train", "makes the lab's checkpoint (checkpoint/README.md)", vae::train_command},
                       {"init", "writes an untrained checkpoint", vae::init_command}};
   return lab_main(argc, argv, program);

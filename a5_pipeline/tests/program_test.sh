@@ -101,11 +101,6 @@ if command -v gnuplot >/dev/null; then
   verdict "$([[ $code == 0 ]] && grep -q '<svg' "$scratch/zb.svg" && has '^drawn: .*/zb.svg$')" "... and an SVG, where it is told to"
 else skip "gnuplot is not installed"; fi
 
-# The benchmark, small.
-run "$program" bench --pp 2 --hidden-size 16 --intermediate-size 32 --number-of-layers 4 --sequence-length 4 --micro-batches 4 --turns 1
-verdict "$([[ $code == 0 && $(grep -cE '^(afab|1f1b|interleaved|zb-h1) +[12] +[0-9.]+ ' "$scratch/out") == 4 ]]; echo $?)" "bench times each schedule"
-run "$program" bench --pp 3 --micro-batches 4 --schedule interleaved; refuses "an invalid benchmark" 2 "expected a multiple of 3 micro-batches"
-
 survives_killed 2 "$program"
 # Most of this run's time is the baseline's.
 dies_with_launcher "$program" --no-cases --hidden-size 512 --intermediate-size 1792 --sequence-length 128

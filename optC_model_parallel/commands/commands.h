@@ -16,9 +16,6 @@ void single_command(cli::App& app);
 /// `compare`: several ways to train, each compared with one process; a table, curves and CSV.
 void compare_command(cli::App& app);
 
-/// `bench`: images per second of one process, of 2 stages and of 4, measured in one run.
-void bench_command(cli::App& app);
-
 /// `memory`: the peak activation memory of each stage, for several numbers of micro-batches.
 void memory_command(cli::App& app);
 

@@ -151,11 +151,6 @@ int lab_program(int argc, char** argv) {
       {"pipeline", "trains in stages, and compares with one process", pipeline_command},
       {"tensor", "trains split layers, and compares likewise", tensor_command},
       {"compare", "trains in several ways: a table, curves and CSV", compare_command},
-      {"bench",
-       "times one process, 2 stages and 4\n"
-       "Images per second, one thread each. On an idle machine with two cores or more, 2 stages of the model wide "
-       "reach at least 1.5 times the speed of one process; with two cores, 4 stages at least 0.85 times that of 2.",
-       bench_command},
       {"memory",
        "measures each stage's peak of live activations\n"
        "For batches of more and more micro-batches. With 1F1B it does not grow; with GPipe it does, and a forecast "

@@ -125,9 +125,7 @@ verdict "$([[ $code == 0 && $(num_true) == 1 && $(grep -c 'skipped: its steps we
 run "$program" pipeline "${small[@]}" --schedule pipedream --checkpoint-every 2 --out "$scratch/drained"
 verdict "$([[ $code == 0 && $(num_true) == 18 ]]; echo $?)" "PipeDream, drained for checkpoints, equals its formula drained as often"
 
-# The measurements, scaled down.
-run "$program" bench --model tutorial --batch-size 32 --micro-batches 8 --rounds 1
-verdict "$([[ $code == 0 ]]; echo $?)" "bench"
+# The measurement, scaled down.
 run "$program" memory --micro-batches 20,60 --schedule 1f1b
 verdict "$([[ $code == 0 ]]; echo $?)" "memory"
 

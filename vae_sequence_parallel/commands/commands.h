@@ -24,9 +24,6 @@ void compare_command(cli::App& app);
 /// `memory`: bytes of parameters and activations per rank, for several numbers of ranks; a table and a plot.
 void memory_command(cli::App& app);
 
-/// `bench`: the decoding time, serial and parallel, in one run.
-void bench_command(cli::App& app);
-
 // Commands that make checkpoints: checkpoint/train.cpp.
 /// `train --out FILE ...`: trains the small autoencoder on generated pictures.
 void train_command(cli::App& app);

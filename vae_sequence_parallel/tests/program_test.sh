@@ -134,8 +134,6 @@ if command -v gnuplot >/dev/null; then
   verdict "$([[ $code == 0 && -s $scratch/plots/vae_memory_small_64.png ]] && has '^P = 3 +[0-9.]+ +[0-9.]+ +0\.[0-9]+$')" "memory: a table and a plot"
 else skip "gnuplot is not installed"; fi
 run "$program" memory --ranks 1,,2; refuses "an invalid list" 2 "--ranks: expected numbers from 1 to 64, with commas between them, got '1,,2'"
-run "$program" bench --config small --size 64 --rounds 1 --load-nproc 2
-verdict "$([[ $code == 0 ]] && grep -qE '^median( +[0-9.]+){5}$' "$scratch/out" && has '^loading [0-9.]+ MB on 2 ranks: ')" "bench"
 
 mkdir "$scratch/killed" && cd "$scratch/killed" && survives_killed 2 "$program"
 

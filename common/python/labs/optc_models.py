@@ -53,24 +53,6 @@ class Deep(nn.Module):
         return self.fc3(F.relu(self.fc2(F.relu(self.fc1(x.flatten(1))))))
 
 
-class Wide(nn.Module):
-    """A thin first layer, eight equal convolutions of 32 channels, the mean over all places, and a thin last layer."""
-
-    HE = "conv[1-8]"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.first, self.last = nn.Conv2d(3, 32, 1), nn.Linear(32, 10)
-        for i in range(1, 9):
-            self.add_module(f"conv{i}", nn.Conv2d(32, 32, 3, padding=1))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = F.relu(self.first(x))
-        for i in range(1, 9):
-            x = F.relu(self.get_submodule(f"conv{i}")(x))
-        return self.last(x.mean((2, 3)))
-
-
 def attention(x: torch.Tensor, w: Tensors, head_dim: int) -> torch.Tensor:
     """x [B, S, D]; w: q, k, v and o with weights and biases."""
     width = x.shape[2]

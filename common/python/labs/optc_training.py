@@ -11,12 +11,12 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from labs.optc_models import (Deep, Images, Resnet, Tutorial, Vit, Wide, epoch_order, generated_images, initialised,
+from labs.optc_models import (Deep, Images, Resnet, Tutorial, Vit, epoch_order, generated_images, initialised,
                               split_dim)
 from parts import Tensors, chunk
 from saved_run import Case
 
-MODELS = {"tutorial": Tutorial, "deep": Deep, "wide": Wide, "pair-norm": functools.partial(Tutorial, with_norm=True),
+MODELS = {"tutorial": Tutorial, "deep": Deep, "pair-norm": functools.partial(Tutorial, with_norm=True),
           "vit": Vit, "resnet": Resnet}
 MOMENTUM = 0.9
 

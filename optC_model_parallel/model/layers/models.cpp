@@ -10,7 +10,7 @@
 namespace lab::optc {
 
 const std::vector<std::string>& pipeline_model_names() {
-  static const std::vector<std::string> names = {"tutorial", "deep", "wide"};
+  static const std::vector<std::string> names = {"tutorial", "deep"};
   return names;
 }
 
@@ -22,7 +22,6 @@ const std::vector<std::string>& tensor_model_names() {
 ModelSpec model_named(const std::string& name, const Blocks& blocks) {
   if (name == "tutorial") return tutorial_model();
   if (name == "deep") return deep_model();
-  if (name == "wide") return wide_model();
   if (name == "pair") return pair_model(blocks);
   if (name == "pair-norm") return pair_norm_model(blocks);
   if (name == "vit") return vit_model(blocks);

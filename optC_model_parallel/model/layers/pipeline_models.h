@@ -7,6 +7,5 @@ namespace lab::optc {
 // Described in models.h.
 ModelSpec tutorial_model();
 ModelSpec deep_model();
-ModelSpec wide_model();
 
 }  // namespace lab::optc

@@ -4,8 +4,6 @@
 
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
-#include "optC_model_parallel/model/parallel/stage_plan.h"
-#include "optC_model_parallel/models.h"
 
 namespace lab::optc {
 namespace {
@@ -40,24 +38,6 @@ TEST_CASE("split_layers: as many stages as layers at most, and at least one") {
   CHECK(testing::message_of([] {
           split_layers({1, 2, 3}, 0);
         }) == "split_layers: expected 1 to 3 stages for 3 layers, got 0; hint: every stage has a layer");
-}
-
-/// The share of all work that a model's most expensive stage has.
-double largest_share(const std::string& model, int num_stages) {
-  const StagePlan plan = balanced_plan(model_named(model), num_stages, 1);
-  double all = 0, largest = 0;
-  for (int stage = 0; stage < num_stages; ++stage) {
-    double cost = 0;
-    for (const LayerSpec& layer : plan.layers(stage).layers) cost += layer.multiply_adds;
-    all += cost;
-    largest = std::max(largest, cost);
-  }
-  return largest / all;
-}
-
-TEST_CASE("split_layers: the model for measuring has stages that are equal but for its thin ends") {
-  CHECK(largest_share("wide", 2) < 0.51);
-  CHECK(largest_share("wide", 4) < 0.26);
 }
 
 }  // namespace

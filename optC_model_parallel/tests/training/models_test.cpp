@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "common/base/errors.h"
 #include "common/tensor/seeded.h"
@@ -109,19 +108,6 @@ TEST_CASE("deep has a layer for each of eight stages, five of them convolutions"
                       [](const LayerSpec& layer) { return layer.parameters[0].shape.size() == 4; }) == 5);
 }
 
-TEST_CASE("wide is cut into 2 and into 4 stages of equal cost, but for its thin ends") {
-  const std::vector<double> all = costs(model_named("wide"));
-  REQUIRE(all.size() == 10);
-  const auto sum = [&](std::size_t begin, std::size_t end) {
-    return std::accumulate(all.begin() + static_cast<std::ptrdiff_t>(begin),
-                           all.begin() + static_cast<std::ptrdiff_t>(end), 0.0);
-  };
-  CHECK(sum(1, 3) == 2 * 32 * 32 * 9 * 1024.0);
-  for (const double part : {sum(0, 3), sum(3, 5), sum(5, 7), sum(7, 10)})
-    CHECK(part == doctest::Approx(sum(0, 10) / 4).epsilon(0.01));
-  CHECK(sum(0, 5) == doctest::Approx(sum(5, 10)).epsilon(0.01));
-}
-
 TEST_CASE("pair begins as the tutorial's net, and computes the same") {
   const ModelSpec tutorial = model_named("tutorial");
   const ModelSpec pair = model_named("pair");
@@ -184,7 +170,7 @@ TEST_CASE("given blocks replace the serial ones") {
 
 TEST_CASE("an unknown model is refused with the known ones") {
   CHECK_THROWS_WITH_AS(model_named("tutorail"),
-                       "model 'tutorail': expected one of tutorial, deep, wide (pipeline) or pair, pair-norm, vit, "
+                       "model 'tutorail': expected one of tutorial, deep (pipeline) or pair, pair-norm, vit, "
                        "resnet (tensor)",
                        UsageError);
 }
