@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
   program.steps = a9::program_steps;
   program.cases = a9::all_cases;
   program.calls = a9::calls();
-  program.commands = {{"bench", "times all algorithms against Gloo and Open MPI", a9::bench_command},
+  program.commands = {{"bench", "times all algorithms against each other", a9::bench_command},
                       {"sim", "runs algorithms on a simulated network", a9::sim_command},
                       {"explain", "draws who sends which chunk when", a9::explain_command}};
   return lab_main(argc, argv, program);

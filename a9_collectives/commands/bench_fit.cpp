@@ -88,7 +88,6 @@ std::string choice_tables(const std::vector<BenchRow>& rows) {
   std::vector<std::string> collectives;
   std::map<std::string, std::map<int, Timings>> all;
   for (const BenchRow& row : rows) {
-    if (row.is_peer()) continue;
     if (all.count(row.collective) == 0) collectives.push_back(row.collective);
     const auto [place, is_first] = all[row.collective][row.ranks][row.algorithm].emplace(row.bytes, row.median_seconds);
     if (!is_first) place->second *= row.median_seconds;

@@ -4,7 +4,8 @@
 
 namespace lab::a9 {
 
-/// `a9_collectives bench`: times every algorithm and its peers on real processes and prints one table.
+/// `a9_collectives bench`: times the algorithms against each other on real processes, in one table; with --fit, writes
+/// the tables of choose_...().
 void bench_command(cli::App& app);
 
 /// `a9_collectives explain NAME`: draws which chunk goes where in which step, from the trace of a real run; with

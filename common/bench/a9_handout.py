@@ -1,5 +1,5 @@
 """Assignment 9's collectives in Python, as its handout describes them: torch.distributed's send and recv alone. Each rank
-is the twin (common/bench/twin.h) of one of `a9_collectives bench`, which starts it:
+is the twin (common/bench/twin.h) of one of bench_collectives, which starts it:
 a9_handout.py FOLDER NAME RANK SIZE"""
 import resource
 import socket

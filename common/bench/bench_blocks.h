@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/cli/app.h"
+
 // What a benchmark of collectives and its peers in other processes must agree on.
 namespace lab {
 
@@ -25,10 +27,16 @@ inline std::int64_t whole_bytes(std::int64_t bytes, int num_ranks) {
 }
 
 struct SizeSteps {
-  std::int64_t min_bytes = 0;
-  std::int64_t max_bytes = 0;
+  std::int64_t min_bytes = 1 << 10;
+  std::int64_t max_bytes = 64 << 20;
   int factor = 4;
 };
+
+/// --min-bytes, --max-bytes and --factor.
+void add_steps(cli::App& app, SizeSteps& steps);
+
+/// Errors    UsageError: the sizes are in the wrong order
+void check_steps(const SizeSteps& steps);
 
 /// min, min * factor, ... up to max, each rounded by whole_bytes and listed once.
 inline std::vector<std::int64_t> bench_sizes(const SizeSteps& steps, int num_ranks) {

@@ -8,13 +8,18 @@
 
 #include "common/base/subprocess.h"
 #include "common/bench/machine_load.h"
-#include "common/bench/median.h"
 #include "common/cli/app.h"
 #include "common/cli/guarded_main.h"
 
 // How long a whole run takes: one rank, four ranks, and the same assignment in Python under a launcher, alternating.
 namespace lab {
 namespace {
+
+/// The middle value; for an even count the upper of the two.
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
 
 struct Contender {
   std::string name;

@@ -17,7 +17,7 @@
 #include "common/cli/guarded_main.h"
 #include "common/tensor/mixing.h"
 
-// Open MPI's own collectives on float32: each rank is the twin of one of `a9_collectives bench`, which has mpirun start it.
+// Open MPI's own collectives on float32: each rank is the twin of one of bench_collectives, which has mpirun start it.
 namespace lab {
 namespace {
 
@@ -171,7 +171,7 @@ std::string library_name() {
 
 ExitCode run(int argc, char** argv) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // not to outlive a killed mpirun
-  cli::App app("bench_mpi", "Open MPI's collectives, for a9_collectives bench, which starts it: mpirun -n P bench_mpi");
+  cli::App app("bench_mpi", "Open MPI's collectives, for bench_collectives, which starts it: mpirun -n P bench_mpi");
   std::string folder, name;
   app.add_text("--folder", folder, "DIR", "where its ranks listen");
   app.add_text("--name", name, "NAME", "what they call this peer");

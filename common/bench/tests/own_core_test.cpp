@@ -1,6 +1,6 @@
 #include "common/bench/own_core.h"
 
-#include "common/testing/plain_test.h"
+#include "common/testing/test.h"
 
 namespace lab {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "common/base/errors.h"
 #include "common/launch/supervise/run_directory.h"
-#include "common/testing/plain_test.h"
+#include "common/testing/test.h"
 
 namespace lab {
 namespace {

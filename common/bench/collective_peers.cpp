@@ -1,20 +1,28 @@
+#include "common/bench/collective_peers.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <regex>
 
-#include "a9_collectives/commands/bench.h"
 #include "common/base/errors.h"
 #include "common/bench/bench_blocks.h"
-#include "common/bench/peer_memory.h"
 #include "common/bench/twin.h"
 #include "common/launch/supervise/run_directory.h"
 
-namespace lab::a9 {
+namespace lab {
 namespace {
+
+/// glibc's variables with which a peer keeps the memory that it frees, as our ranks do (keep_freed_memory()). Without
+/// them each large tensor is made of new pages, and the peer would be measured by what those cost.
+std::map<std::string, std::string> peer_memory() {
+  return {{"MALLOC_MMAP_MAX_", "0"}, {"MALLOC_TRIM_THRESHOLD_", "2147483647"}};
+}
 
 /// In the folder of this program.
 std::string mpi_program() {
@@ -22,7 +30,7 @@ std::string mpi_program() {
 }
 
 /// One of the ways in which Open MPI's ranks talk to each other.
-Peer mpi_peer(const std::string& name, double BenchRow::*ratio, const std::vector<std::string>& options) {
+Peer mpi_peer(const std::string& name, const std::vector<std::string>& options) {
   const auto programs = [name, options](int num_ranks, const std::string& folder) {
     ProcessSpec mpirun;
     mpirun.environment = peer_memory();
@@ -40,16 +48,14 @@ Peer mpi_peer(const std::string& name, double BenchRow::*ratio, const std::vecto
     }
     return std::vector<ProcessSpec>{mpirun};
   };
-  return {name, ratio, programs};
+  return {name, programs};
 }
 
 std::vector<Peer> mpi_peers() {
   // pml ob1: without it another layer may bypass the btl. So do the sm collectives.
-  return {mpi_peer("mpi tcp", &BenchRow::ratio_to_mpi,
-                   {"--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo", "--mca",
-                    "coll", "^sm"}),
-          mpi_peer("mpi shared memory", &BenchRow::ratio_to_mpi_shared,
-                   {"--mca", "pml", "ob1", "--mca", "btl", "vader,self"})};
+  return {mpi_peer("mpi tcp", {"--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo",
+                               "--mca", "coll", "^sm"}),
+          mpi_peer("mpi shared memory", {"--mca", "pml", "ob1", "--mca", "btl", "vader,self"})};
 }
 
 Peer python_peer() {
@@ -63,7 +69,7 @@ Peer python_peer() {
     }
     return all;
   };
-  return {"python", nullptr, programs};
+  return {"python", programs};
 }
 
 constexpr double kTrialSeconds = 60;
@@ -140,10 +146,10 @@ UsablePeers usable_peers(int num_ranks, bool no_mpi, bool no_python) {
     usable.lines.emplace_back("peer Python is left out: --no-python");
   } else if (num_ranks > kMostPythonRanks) {
     usable.lines.push_back(fmt::format("peer Python is left out: more than {} ranks", kMostPythonRanks));
-  } else if (std::filesystem::exists(LAB_PYTHON_HANDOUT)) {  // students do not get it
+  } else {
     try_peer(python_peer(), "apt-get install python3-torch");
   }
   return usable;
 }
 
-}  // namespace lab::a9
+}  // namespace lab

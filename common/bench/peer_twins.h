@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "a9_collectives/commands/bench.h"
+#include "common/bench/collective_peers.h"
 #include "common/bench/gloo_peer.h"
 #include "common/bench/twin.h"
 
-namespace lab::a9 {
+namespace lab {
 
 /// The ranks of peers in processes of their own, each the twin of one of ours; asleep unless asked. Collective.
 class PeerTwins {
@@ -57,4 +57,4 @@ class PeerTwins {
   std::vector<std::unique_ptr<Subprocess>> programs_;  ///< by peer; null: another rank's
 };
 
-}  // namespace lab::a9
+}  // namespace lab
