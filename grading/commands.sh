@@ -53,6 +53,7 @@ help_on_tree() {
   mutants --generated [LAB...] [--sample N] [--seed S] [--list] [--only ID]
                           the same with mutants made by rule: prints the share
                           that is caught, and each that is not
+  bench NAME [arguments]  build and run a benchmark: launch, p2p, collectives
   hostile [NAME...] [--quick] [--level full|limits]
                           grade the hand-ins in grading/hostile, which attack
                           the grading: none may get anywhere
@@ -61,13 +62,18 @@ TEXT
 
 source "$root/grading/autograder/autograder.sh"
 
+command_bench() {
+  [[ ${1:-} =~ ^(launch|p2p|collectives)$ ]] || die "bench needs one of: launch, p2p, collectives"
+  start "bench_$1" "${@:2}"
+}
+
 demo() {
   [[ $# == 0 ]] || die "demo takes no arguments; to choose some: lab run a4 --help"
   local name log out=$root/out start=$SECONDS set_up built code matches=0
   ensure build
   set_up=$SECONDS
   say "building the programs with $(build_jobs) job(s)"
-  build release OFF programs
+  build release OFF programs lab_demo
   built=$SECONDS
   mkdir -p -- "$root/build/demo"
   for name in $(all_labs); do

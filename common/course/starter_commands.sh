@@ -25,11 +25,9 @@ demo() {
   ensure build
   set_up=$SECONDS
   say "building the programs with $(build_jobs) job(s)"
-  build release OFF programs
+  build release OFF programs lab_demo
   built=$SECONDS
   mkdir -p -- "$out"
-  say "two processes exchange messages: bytes, microseconds one way, the same by bare Gloo"
-  "$programs_folder/bench_p2p" --turns 2 | grep -E '^ *[0-9]+ |bytes'
   show_demo "$out"
   show_ranks "${labs[0]}"
   for name in "${labs[@]}"; do show_provided "$name" "$out"; done
