@@ -19,6 +19,30 @@ function(lab_precompiled_header name)
   endif()
 endfunction()
 
+# lab_record(target [LINK ...]): `lab starter` takes the sources of the targets that a lab's program is linked with, as
+# the build folder's targets.txt lists them: a target, what it is linked with, its sources.
+function(lab_record target)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources EXCLUDE REGEX "\\$<|^${PROJECT_BINARY_DIR}")
+  list(TRANSFORM sources REPLACE "^([^/].*)" "${CMAKE_CURRENT_SOURCE_DIR}/\\1")
+  list(TRANSFORM sources REPLACE "^${PROJECT_SOURCE_DIR}/" "")
+  list(JOIN ARG_LINK " " links)
+  list(JOIN sources " " sources)
+  set_property(GLOBAL APPEND_STRING PROPERTY LAB_TARGETS "${target}\t${links}\t${sources}\n")
+endfunction()
+
+# Ends a function that makes a target in a starter that does not have its sources: no lab there is linked with it.
+macro(lab_return_if_left_out)
+  if(LAB_IS_STARTER)
+    foreach(source IN ITEMS ${ARGN})
+      if(NOT source MATCHES "[$]<" AND NOT EXISTS "${source}" AND NOT EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${source}")
+        return()
+      endif()
+    endforeach()
+  endif()
+endmacro()
+
 # In the release preset, up to 24 files are compiled as one, and up to eight of tests, which saves time. Not the
 # students', which are rebuilt often; nor in the other presets, which must detect missing includes and are for work on
 # single files.
@@ -29,6 +53,7 @@ function(lab_configure_target target)
   target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}")
   lab_own_headers_first(${target})
   target_link_libraries(${target} PUBLIC ${ARG_LINK})
+  lab_record(${target} LINK ${ARG_LINK})
   if(NOT ARG_PCH)
     set(ARG_PCH aten)
   endif()
@@ -66,6 +91,7 @@ endmacro()
 function(lab_library name)
   cmake_parse_arguments(ARG "" "PCH" "SOURCES;EXCEPT;LINK" ${ARGN})
   lab_find_sources()
+  lab_return_if_left_out(${ARG_SOURCES})
   add_library(${name} STATIC ${ARG_SOURCES})
   lab_configure_target(${name} PCH ${ARG_PCH} LINK ${ARG_LINK})
 endfunction()
@@ -73,6 +99,7 @@ endfunction()
 # lab_draws(library draws sent): the library calls functions that draw from a seed. They are in `draws`; a program or
 # test that is JUDGED gets `sent` instead, where they return what the judge has sent.
 function(lab_draws library draws sent)
+  lab_record(${library} LINK ${draws})
   target_link_libraries(${library} PUBLIC $<IF:$<BOOL:$<TARGET_PROPERTY:LAB_JUDGED>>,${sent},${draws}>)
 endfunction()
 
@@ -80,6 +107,7 @@ endfunction()
 # APART: not part of it, so that running the labs does not wait for it.
 function(lab_program name)
   cmake_parse_arguments(ARG "APART;JUDGED" "PCH" "SOURCES;LINK" ${ARGN})
+  lab_return_if_left_out(${ARG_SOURCES})
   if(ARG_APART)
     add_executable(${name} EXCLUDE_FROM_ALL ${ARG_SOURCES})
   else()

@@ -16,6 +16,7 @@
 #include "common/base/errors.h"
 #include "common/base/files.h"
 #include "common/base/lab_names.h"
+#include "common/base/subprocess.h"
 #include "common/base/text.h"
 #include "common/course/course_tree.h"
 #include "common/course/rubric/rubric.h"
@@ -23,6 +24,8 @@
 #include "common/course/starter/markers.h"
 #include "common/course/starter/starter_tree.h"
 #include "common/course/starter/what_to_read.h"
+#include "grading/starter/needed_files.h"
+#include "grading/starter/wanted_files.h"
 
 namespace lab::grading {
 namespace {
@@ -87,32 +90,16 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 8> kRootFiles = {
     ".clang-format", ".clangd", ".editorconfig", ".gitignore", "CMakeLists.txt", "CMakePresets.json", "LICENSE", "lab"};
 
+/// What ./lab starts besides the labs.
+constexpr std::array<std::string_view, 5> kPrograms = {"lab_demo", "lab_probe", "labchecklog", "labcourse", "labrun"};
+
+/// Of common/, for contributors.
+constexpr std::array<std::string_view, 2> kAuthorsPages = {"common/README.md", "common/scale.md"};
+
 /// Samples for CI services, which look for them at these places: {in a starter, in the source tree}.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kCiFiles = {
     {{".github/workflows/labs.yml", "grading/starter/ci/github_labs.yml"},
      {".gitlab-ci.yml", "grading/starter/ci/gitlab-ci.yml"}}};
-
-/// Folders that only the suite's authors and graders need.
-constexpr std::array<std::string_view, 3> kAuthorsFolders = {"tests", "testing", "answers"};
-
-/// What belongs in a source tree. Anything else was left there by a run, a compiler or an editor.
-constexpr std::array<std::string_view, 18> kKinds = {".cpp",         ".h",    ".in",       ".txt", ".cmake", ".md",
-                                                     ".toml",        ".sh",   ".sbatch",   ".png", ".jpg",   ".svg",
-                                                     ".safetensors", ".json", ".mustache", ".css", ".js",    ".py"};
-
-template <typename Names>
-bool is_one_of(std::string_view name, const Names& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-bool is_wanted_folder(const fs::path& folder) {
-  const std::string name = folder.filename().string();
-  return name[0] != '.' && !is_one_of(name, kAuthorsFolders);
-}
-
-bool is_wanted_file(const fs::path& file) {
-  return file.filename().string()[0] != '.' && is_one_of(file.extension().string(), kKinds);
-}
 
 /// What students hand in in addition to their code: running a lab may have left it in the lab's folder.
 std::set<std::string> results_of(const std::string& source, const std::string& lab) {
@@ -122,27 +109,35 @@ std::set<std::string> results_of(const std::string& source, const std::string& l
   return results;
 }
 
-void add_folder(const std::string& source, const std::string& folder, const std::set<std::string>& results,
-                std::vector<std::string>& paths) {
-  const fs::path top = fs::path(source) / folder;
+/// The files of a lab's folder but what only the judge compiles, and results.
+void add_lab(const std::string& source, const std::string& lab, const NeededSources& needed,
+             std::vector<std::string>& paths) {
+  const std::set<std::string> results = results_of(source, lab);
+  const fs::path top = fs::path(source) / lab;
   for (auto entry = fs::recursive_directory_iterator(top); entry != fs::recursive_directory_iterator(); ++entry) {
     if (entry->is_directory()) {
       if (!is_wanted_folder(entry->path())) entry.disable_recursion_pending();
     } else if (is_wanted_file(entry->path())) {
-      const std::string inside = fs::relative(entry->path(), top).string();
-      if (results.count(inside) == 0) paths.push_back(folder + "/" + inside);
+      const std::string inside = fs::relative(entry->path(), top).string(), path = lab + "/" + inside;
+      if (results.count(inside) == 0 && !needed.leaves_out(path)) paths.push_back(path);
     }
   }
 }
 
 /// Which files of the source tree a starter has, whatever else is in it: what is needed to build, run, check and hand
-/// in, and nothing that only graders or authors need: no grading/, tests, answers, results of runs, history. The README
-/// is not among them: a starter has its own.
-std::vector<std::string> starter_paths(const std::string& source, const std::vector<std::string>& labs) {
-  std::vector<std::string> paths(kRootFiles.begin(), kRootFiles.end());
-  // README.md is for contributors, and the two scripts solve labs in Python.
-  add_folder(source, "common", {"README.md", "bench/a4_reference.py", "bench/a9_handout.py"}, paths);
-  for (const std::string& lab : labs) add_folder(source, lab, results_of(source, lab), paths);
+/// in, and nothing that only graders or authors need: no grading/, tests, benchmarks, answers, results of runs, history.
+/// The README is not among them: a starter has its own.
+std::vector<std::string> starter_paths(const std::string& source, const BuildTargets& targets,
+                                       const std::vector<std::string>& labs) {
+  std::vector<std::string> programs(kPrograms.begin(), kPrograms.end());
+  programs.insert(programs.end(), labs.begin(), labs.end());
+  const NeededSources needed(targets, programs);
+  std::vector<std::string> paths;
+  for (const std::string& lab : labs) add_lab(source, lab, needed, paths);
+  for (const std::string& path : needed_files(source, "common", needed, paths)) {
+    if (std::count(kAuthorsPages.begin(), kAuthorsPages.end(), path) == 0) paths.push_back(path);
+  }
+  paths.insert(paths.end(), kRootFiles.begin(), kRootFiles.end());
   std::sort(paths.begin(), paths.end());
   return paths;
 }
@@ -194,8 +189,9 @@ std::vector<std::string> chosen_labs(const std::string& names, const std::string
 }
 
 StarterTree derive_starter(const std::string& source, const std::vector<std::string>& labs) {
+  const fs::path build = fs::path(own_program()).parent_path().parent_path();
   StarterTree tree;
-  for (const std::string& path : starter_paths(source, labs)) {
+  for (const std::string& path : starter_paths(source, read_build_targets((build / "targets.txt").string()), labs)) {
     const std::string full = source + "/" + path;
     const bool executable = (std::filesystem::status(full).permissions() & std::filesystem::perms::owner_exec) !=
                             std::filesystem::perms::none;

@@ -86,7 +86,7 @@ TEST_CASE("the same source gives the same starter") {
 TEST_CASE("a starter of some labs has these labs only, and says so in its README") {
   const std::vector<std::string> labs = chosen_labs("a9,a4", source_dir());
   REQUIRE(labs == std::vector<std::string>{"a4_data_tensor", "a9_collectives"});
-  const StarterTree tree = derive_starter(source_dir(), labs);
+  const StarterTree tree = starter_of(labs);
   for (const auto& [path, file] : tree) {
     CAPTURE(path);
     const std::string part = path.substr(0, path.find('/'));
@@ -98,6 +98,28 @@ TEST_CASE("a starter of some labs has these labs only, and says so in its README
   CHECK_FALSE(has(readme, "(a5_pipeline/README.md)"));
   CHECK(has(readme, "`./lab run a4 run a4.column_parallel --debug-rank 1`"));  // not of a task that one rank does alone
   CHECK_FALSE(has(readme, "{{"));
+}
+
+TEST_CASE("a starter of one lab has what its program is linked with, and nothing of the judge's or of benchmarks") {
+  const StarterTree a4 = starter_of({"a4_data_tensor"});
+  CHECK(a4.count("common/comm/collectives.cpp") == 1);
+  CHECK(a4.count("common/comm/sim/missing.cpp") == 1);  // where there is no SimGrid
+  CHECK(a4.count("common/page/pages/style.css") == 1);
+  CHECK(a4.count("common/course/hand_in/hand_in_commands.cpp") == 1);  // ./lab submit
+  const StarterTree a5 = starter_of({"a5_pipeline"}), vae = starter_of({"vae_sequence_parallel"});
+  CHECK(a5.count("common/pipeline/timeline.cpp") + a5.count("common/pipeline/timeline.h") == 2);
+  CHECK(vae.count("common/tensor/files/picture.cpp") + vae.count("common/tensor/files/picture.h") == 2);
+  for (const char* path : {"common/pipeline/timeline.cpp", "common/pipeline/timeline.h",
+                           "common/tensor/files/picture.cpp", "common/tensor/files/picture.h"}) {
+    CHECK_MESSAGE(a4.count(path) == 0, path);
+  }
+  for (const StarterTree& tree : {a4, a5, vae}) {
+    for (const auto& [path, file] : tree) {
+      CAPTURE(path);
+      for (const char* part : {"common/bench/", "common/python/", "common/rank/start/", "/sent"})
+        CHECK_FALSE(has(path, part));
+    }
+  }
 }
 
 TEST_CASE("labs are named by folder or by short name; another name is refused with the nearest") {

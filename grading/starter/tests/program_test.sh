@@ -37,6 +37,7 @@ run "$program" "$scratch/some" --source "$source_tree"
 verdict "$([[ $code == 0 && $(cd "$scratch/some" && echo *_*/) == "a4_data_tensor/ a9_collectives/" ]]; echo $?)" "updated without --labs: its own labs"
 (cd "$scratch/some" && run cmake --preset release -B "$scratch/build" -DBUILD_TESTING=ON -DLAB_PREFIX="${LAB_PREFIX:-}" -DLAB_LIBTORCH="${LAB_LIBTORCH:-}" && exit "$code")
 verdict $? "a starter of two labs configures"
+verdict "$(! grep -qE -- ' -l(lab|a4|a9)_' "$scratch/build/build.ninja"; echo $?)" "... with every library that it links"
 holds "... without tests, whatever was asked for" grep -q '^BUILD_TESTING:BOOL=OFF' "$scratch/build/CMakeCache.txt"
 
 # --- the middle of a term: two versions of the sources, and a student between them ---
