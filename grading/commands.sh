@@ -36,7 +36,7 @@ help_on_tree() {
                           in out/class
   similar FOLDER|ZIP [--out DIR] [--roster FILE] [--lab a9] [--top N] [--share S]
                           compare the hand-ins of a class with each other: the
-                          most similar pairs, and pages with both side by side
+                          most similar pairs, and a page with both side by side
                           in out/class/similarity; reasons to look, not marks
   autograder gradescope LAB [--out FILE] [--rubric FILE] [--seed S]
                           write the archive from which the platform grades

@@ -21,7 +21,7 @@ ExitCode run(int argc, char** argv) {
                      grade_all_command},
                     {"similar",
                      "compares the submissions of a class with each other\n"
-                     "Prints the pairs with the most code in common, and leaves pages with both side by side.",
+                     "Prints the pairs with the most code in common, and leaves a page with both side by side.",
                      similar_command},
                     {"marks", "recomputes a grading's marks, running nothing", marks_command},
                     {"answers",
