@@ -1,15 +1,8 @@
 #!/usr/bin/env bash
-# Runs the lab on 4 ranks of this machine. Writes a5_pipeline.log and a5_pipeline.err to $OUT, or next to this script,
-# where `lab submit` looks for them; pictures and tables go to out/, or to --out.
-# Arguments are passed to the lab: a5_pipeline/run.sh --seed 7
-set -euo pipefail
-root=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd)
-bin=$root/build/release/bin
-out=${OUT:-$root/a5_pipeline}
-if [[ ! -x $bin/labrun || ! -x $bin/a5_pipeline ]]; then
-  echo "run.sh: the programs are not built yet: $root/lab build" >&2
-  exit 2
-fi
-mkdir -p -- "$out"
-exec "$bin/labrun" --standalone --nproc-per-node 4 "$bin/a5_pipeline" "$@" \
-  >"$out/a5_pipeline.log" 2>"$out/a5_pipeline.err"
+#SBATCH --job-name=a5_pipeline --nodes=4 --ntasks-per-node=1 --time=00:10:00
+# Runs the lab on 4 ranks of this machine, or on 4 nodes by `sbatch a5_pipeline/run.sh`: see common/launch/run.sh.
+root=$(dirname -- "$(readlink -f -- "$0")")/..
+[[ -x $root/lab ]] || root=${SLURM_SUBMIT_DIR:-.}  # Slurm runs a copy
+[[ -x $root/lab ]] || root=$root/..  # submitted from the lab's own folder
+[[ -x $root/lab ]] || { echo "run.sh: $root/lab is not there: submit from the project's root" >&2; exit 2; }
+exec bash "$root/common/launch/run.sh" "$0" a5_pipeline "$@"

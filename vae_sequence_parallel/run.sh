@@ -1,15 +1,8 @@
 #!/usr/bin/env bash
-# Runs the lab on 4 ranks of this machine. Writes vae_sequence_parallel.log and vae_sequence_parallel.err to $OUT, or next to this script,
-# where `lab submit` looks for them; pictures and tables go to out/, or to --out.
-# Arguments are passed to the lab: vae_sequence_parallel/run.sh --seed 7
-set -euo pipefail
-root=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd)
-bin=$root/build/release/bin
-out=${OUT:-$root/vae_sequence_parallel}
-if [[ ! -x $bin/labrun || ! -x $bin/vae_sequence_parallel ]]; then
-  echo "run.sh: the programs are not built yet: $root/lab build" >&2
-  exit 2
-fi
-mkdir -p -- "$out"
-exec "$bin/labrun" --standalone --nproc-per-node 4 "$bin/vae_sequence_parallel" "$@" \
-  >"$out/vae_sequence_parallel.log" 2>"$out/vae_sequence_parallel.err"
+#SBATCH --job-name=vae_sequence_parallel --nodes=4 --ntasks-per-node=1 --time=00:10:00
+# Runs the lab on 4 ranks of this machine, or on 4 nodes by `sbatch vae_sequence_parallel/run.sh`: see common/launch/run.sh.
+root=$(dirname -- "$(readlink -f -- "$0")")/..
+[[ -x $root/lab ]] || root=${SLURM_SUBMIT_DIR:-.}  # Slurm runs a copy
+[[ -x $root/lab ]] || root=$root/..  # submitted from the lab's own folder
+[[ -x $root/lab ]] || { echo "run.sh: $root/lab is not there: submit from the project's root" >&2; exit 2; }
+exec bash "$root/common/launch/run.sh" "$0" vae_sequence_parallel "$@"

@@ -21,9 +21,10 @@ verdict() { # verdict 0|1 WHAT
 # A starter as a student unpacks it: the script, and one lab.
 tree=$scratch/tree
 cp -r "$source_dir/common/course/tests/student_way" "$tree"
-mkdir -p "$tree/common/course" "$tree/.lab-pristine/a0_pipes"
+mkdir -p "$tree/common/course" "$tree/common/launch" "$tree/.lab-pristine/a0_pipes"
 cp -r "$source_dir"/common/course/{*.sh,audit} "$tree/common/course"
 cp -r "$source_dir/common/doctor" "$tree/common"
+cp "$source_dir/common/launch/run.sh" "$tree/common/launch"
 cp "$source_dir/lab" "$source_dir/CMakePresets.json" "$tree"
 sed 's/@LAB@/a0_pipes/g' "$source_dir/common/launch/run.sh.in" >"$tree/a0_pipes/run.sh"
 chmod +x "$tree/a0_pipes/run.sh"

@@ -77,26 +77,3 @@ a_failed_rank_ends_the_run() {
   launch "${labs[0]}" --no-such-option
   ends_with_cause "a wrong option" "error: unknown option '--no-such-option'"
 }
-
-# first_line_ms COMMAND...: the milliseconds until the first match line.
-first_line_ms() {
-  local start=${EPOCHREALTIME/[.,]/}
-  "$@" 2>/dev/null </dev/null | {
-    grep -m 1 -q 'Tensors match' && echo $(((${EPOCHREALTIME/[.,]/} - start) / 1000))
-    cat >/dev/null
-  }
-}
-
-# time_launch TURNS COMMAND...: starts a lab by the command and by labrun, in turns; prints the medians. The first turn
-# warms the file cache.
-time_launch() {
-  local turns=$1 name
-  shift
-  for _ in $(seq 0 "$turns"); do
-    first_line_ms "$@" "$bin/${labs[0]}" >>"$scratch/launcher"
-    first_line_ms "$bin/labrun" --standalone --nproc-per-node 4 "$bin/${labs[0]}" >>"$scratch/labrun"
-  done
-  for name in launcher labrun; do
-    echo "$name: median $(tail -n +2 "$scratch/$name" | sort -n | sed -n "$((turns / 2 + 1))p") ms to the first match line, $turns turns"
-  done
-}

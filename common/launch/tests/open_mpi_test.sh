@@ -1,15 +1,11 @@
 #!/usr/bin/env bash
-# Every lab under mpirun; failures. With --time [TURNS], how long a launch takes, next to labrun's.
+# Every lab under mpirun; failures.
 source "$(dirname -- "$(readlink -f -- "$0")")/launchers.sh"
 launcher mpirun || { skip "mpirun is not installed or does not start programs here"; exit 77; }
 told_by='Open MPI' rank_variable=OMPI_COMM_WORLD_RANK names_killed='process rank 2 .* exited on signal 9'
 
 launch() { run "${mpirun[@]}" -n 4 "$bin/$1" "${@:2}"; }
 
-if [[ ${1:-} == --time ]]; then
-  time_launch "${2:-11}" "${mpirun[@]}" -n 4
-  exit
-fi
 every_lab_is_right
 a_failed_rank_ends_the_run
 finish

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every lab's run.sbatch on a cluster of four nodes, from the project's root and from the lab's own folder; failures; other
-# launchers under Slurm. With --time [TURNS], how long a launch by srun takes, next to labrun's.
+# Every lab's run.sh by sbatch, on a cluster of four nodes, from the project's root and from the lab's own folder;
+# failures; other launchers under Slurm.
 here=$(dirname -- "$(readlink -f -- "$0")")
 PATH=$PATH:/usr/sbin
 if [[ ! ${LAB_OWN_NAMESPACES:-} ]]; then
@@ -20,40 +20,36 @@ told_by=Slurm rank_variable=SLURM_PROCID names_killed='task 2: Killed'
 
 # A copy of what a user submits from, so that the source tree stays as it is.
 tree=$scratch/tree
-mkdir -p "$tree/build/release"
+mkdir -p "$tree/build/release" "$tree/common/launch"
 ln -s "$bin" "$tree/build/release/bin"
 cp "$LAB_SOURCE_DIR/lab" "$tree"
+cp "$LAB_SOURCE_DIR/common/launch/run.sh" "$tree/common/launch"
 for lab in "${labs[@]}"; do
   mkdir "$tree/$lab"
-  cp "$LAB_SOURCE_DIR/$lab/run.sbatch" "$tree/$lab"
+  cp "$LAB_SOURCE_DIR/$lab/run.sh" "$tree/$lab"
 done
 
-live_log() { echo "$tree/$1.log"; }
+live_log() { echo "$tree/$1/$1.log"; }
 
-# submit FOLDER LAB SCRIPT OPTION...: by sbatch, in that folder; then moves what the job left there to $scratch.
+# submit FOLDER LAB SCRIPT OPTION...: by sbatch, in that folder; then moves what the job left in the lab's to $scratch.
 submit() {
   local folder=$1 lab=$2 id
   id=$(cd "$folder" && sbatch --parsable "${@:3}") || { code=125; return; }
   finish_job "$id"
-  mv "$folder/$lab.log" "$scratch/out"
-  mv "$folder/$lab.err" "$scratch/err"
+  mv "$tree/$lab/$lab.log" "$scratch/out"
+  mv "$tree/$lab/$lab.err" "$scratch/err"
 }
 
-launch() { submit "$tree" "$1" "$1/run.sbatch" "${@:2}"; }
+launch() { submit "$tree" "$1" "$1/run.sh" "${@:2}"; }
 
-if [[ ${1:-} == --time ]]; then
-  allocation=$(salloc --no-shell --nodes 4 2>&1 | sed -n 's/.*Granted job allocation //p')
-  time_launch "${2:-11}" srun --jobid "$allocation" -N 4 -n 4
-  exit
-fi
 every_lab_is_right
 for lab in "${labs[@]}"; do
   mapfile -t options < <(options_of "$lab")
-  submit "$tree/$lab" "$lab" run.sbatch "${options[@]}"
+  submit "$tree/$lab" "$lab" run.sh "${options[@]}"
   is_right "$lab, from its own folder" "$lab"
 done
-submit "$scratch" "${labs[0]}" "$tree/${labs[0]}/run.sbatch"
-ends_with_cause "from elsewhere" "^run.sbatch: .* is not there: submit from the project's root"
+(cd "$scratch" && sbatch --wait --output "$scratch/err" "$tree/${labs[0]}/run.sh" >/dev/null) || code=$?
+ends_with_cause "from elsewhere" "^run.sh: .* is not there: submit from the project's root"
 a_failed_rank_ends_the_run
 
 lab=${labs[0]} program=$bin/${labs[0]}

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Every lab under torchrun, also restarted by it, with either rendezvous; failures. With --time [TURNS], how long a launch
-# takes, next to labrun's.
+# Every lab under torchrun, also restarted by it, with either rendezvous; failures.
 source "$(dirname -- "$(readlink -f -- "$0")")/launchers.sh"
 launcher torchrun || { skip "torchrun is not installed or does not start programs here"; exit 77; }
 told_by=torchrun rank_variable=RANK names_killed='Signal 9 \(SIGKILL\) received'
@@ -13,10 +12,6 @@ launch() {
   run "${torchrun[@]}" --monitor_interval 1 "${rendezvous[@]}" --nproc_per_node 4 "$bin/$1" "${@:2}"
 }
 
-if [[ ${1:-} == --time ]]; then
-  time_launch "${2:-11}" "${torchrun[@]}" --standalone --nproc_per_node 4
-  exit
-fi
 every_lab_is_right
 a_failed_rank_ends_the_run
 
