@@ -33,7 +33,7 @@ sweep --runs 60 --seed 3
 expect "right programs pass" 0 '^sweep: [0-9]+ runs, 0 failed'
 programs "$right; [[ \$* != *'--seed 7 '* ]] || echo '[Rank 1] Tensors match: False'"
 sweep --runs 60 --seed 3
-expect "a False of one seed is found" 1 '^FAILED  --one [0-9]+: [12] lines say False'
+expect "a False of one seed is found" 1 '^FAILED  --one [0-9]+: exit code 0, [12] lines say False'
 seed=$(grep -oE -- '--one [0-9]+' "$scratch/out" | head -n 1 | cut -d' ' -f2)
 sweep --one "$seed"
 expect "--one runs it again" 1 'Rank 1. Tensors match: False'
