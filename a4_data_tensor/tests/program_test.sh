@@ -6,11 +6,9 @@ program=$bin/$lab
 
 explains_itself "$program"
 for num_ranks in 1 2 4 8; do
-  run "$program" --nproc "$num_ranks"
-  accepts "$num_ranks ranks" $lab "$num_ranks"
+  right "$num_ranks ranks" "$num_ranks" --nproc "$num_ranks"
 done
-run "$program" --world threads --nproc 4
-accepts "ranks that are threads" $lab 4
+right "ranks that are threads" 4 --world threads --nproc 4
 best=$(grep -qw avx512vl /proc/cpuinfo && echo Prescott Haswell SkylakeX || { grep -qw avx2 /proc/cpuinfo && echo Prescott Haswell || echo Prescott; })
 for core in $best; do
   run env OPENBLAS_CORETYPE="$core" "$program"

@@ -36,6 +36,12 @@ accepts() {
   fi
 }
 
+# says WHAT PATTERN: the last run's output has a line like it.
+says() { verdict "$(grep -qE -- "$2" "$scratch/out"; echo $?)" "$1"; }
+
+# right WHAT NPROC OPTION...: $program, run with these, prints exactly the lines of $lab.
+right() { run "$program" "${@:3}"; accepts "$1" "$lab" "$2"; }
+
 # refuses WHAT CODE PATTERN: the last run ended with CODE and a single line on stderr, which matches PATTERN.
 refuses() {
   local lines

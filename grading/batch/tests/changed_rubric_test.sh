@@ -19,7 +19,6 @@ ${2-}
 END
 }
 grade_all() { run "$bin/labgrade" grade-all "$class" --out "$out" --seed 4711 --rubric "$rubric" --source "$root" --build "$build" "$@"; }
-says() { verdict "$(grep -qE -- "$2" "$scratch/out"; echo $?)" "$1"; }
 judged() { verdict "$([[ $(grep -c 'report\.md$' "$scratch/out") == "$1" ]]; echo $?)" "$2"; }
 
 rubric_with 2

@@ -16,8 +16,7 @@ hand_in() {
   tar -C "$scratch/hw" -czf "$class/$1" a4_data_tensor
 }
 grade_all() { run "$bin/labgrade" grade-all "$class" --out "$out" --seed 5 "${how[@]}" "$@"; }
-# says WHAT PATTERN / marks WHAT PATTERN: the output, or marks.csv, has a line like it.
-says() { verdict "$(grep -qE -- "$2" "$scratch/out"; echo $?)" "$1"; }
+# marks WHAT PATTERN: marks.csv has a line like it.
 marks() { verdict "$(grep -qE -- "$2" "$out/marks.csv"; echo $?)" "$1"; }
 # judged N WHAT: the last run judged N hand-ins.
 judged() { verdict "$([[ $(grep -c 'report\.md$' "$scratch/out") == "$1" ]]; echo $?)" "$2"; }
@@ -90,8 +89,7 @@ grade_all --roster "$scratch/gradebook.csv" --column 'a4=A40 (78)'
 imports "Canvas: the column that was named" 'Student,ID,SIS User ID,Section,A40 \(78\)' canvas
 grade_all --roster "$scratch/gradebook.csv" --column 'a4=A4 Step (77)'
 refuses "... or is not there" 2 "no column 'A4 Step \(77\)'.*did you mean 'A4 Steps \(77\)'"
-grade_all --column 'a4=A4 Steps (77)'
-refuses "... or is in no roster" 2 'expected --roster FILE'
+grade_all --column 'a4=A4 Steps (77)'; refuses "... or is in no roster" 2 'expected --roster FILE'
 sed -e '1s/.*/Identifier,Full name,ID number,Grade,Maximum Grade/' -e 2d \
   -e 's/^\("[^"]*"\),\([0-9]*\),\(s[0-9]*\),.*/Participant \2,\1,\3,,120.00/' "$scratch/roster.csv" >"$scratch/worksheet.csv"
 grade_all --roster "$scratch/worksheet.csv"
@@ -149,8 +147,7 @@ how=(--source "$root" --build "$build")  # on all sizes, which takes longer
 env --default-signal=INT "$bin/labgrade" grade-all "$class" --out "$out" --seed 5 --jobs 1 "${how[@]}" >"$scratch/first" 2>&1 &
 grading=$!
 for _ in $(seq 600); do grep -q 'report.md$' "$scratch/first" && break; sleep 0.05; done
-grade_all
-refuses "a second grading of the same class is refused" 2 'another grading is at work with these results'
+grade_all; refuses "a second grading of the same class is refused" 2 'another grading is at work with these results'
 kill -INT "$grading"
 wait "$grading"
 code=$?
