@@ -2,8 +2,11 @@
 
 #ifdef LAB_SEES_THROWS
 #include <dlfcn.h>
+#include <sys/mman.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <new>
 
 namespace {
 
@@ -14,6 +17,17 @@ struct Throw {
 };
 
 thread_local Throw latest_throw;
+
+/// Kept for reading line tables where a program has taken all memory that it may have: what it has freed stays with its
+/// allocator, and libbacktrace maps its own.
+constexpr std::size_t kReserveBytes = std::size_t{16} << 20;
+std::atomic<void*> reserve =
+    ::mmap(nullptr, kReserveBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+void release_reserve() {
+  void* const held = reserve.exchange(MAP_FAILED);
+  if (held != MAP_FAILED) ::munmap(held, kReserveBytes);
+}
 
 }  // namespace
 
@@ -37,6 +51,7 @@ ThrowSite throw_site(const std::exception* failure) {
   if (kept.object == nullptr) return {};
   // Another exception may have been thrown, and caught, while this one was on its way.
   if (failure != nullptr && dynamic_cast<const void*>(failure) != kept.object) return {};
+  if (dynamic_cast<const std::bad_alloc*>(failure) != nullptr) release_reserve();
   const StudentFrame frame = student_frame(kept.stack);
   return {frame.known, frame.line.data()};
 }

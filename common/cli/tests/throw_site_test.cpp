@@ -1,12 +1,19 @@
 #include "common/base/throw_site.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
+#include <sys/resource.h>
 
+#include <array>
+#include <cstdlib>
+#include <forward_list>
 #include <functional>
+#include <limits>
 #include <stdexcept>
 #include <thread>
 
 #include "common/base/failure.h"
+#include "common/base/subprocess.h"
 #include "common/cli/guarded_main.h"
 #include "common/testing/captured.h"
 #include "common/testing/plain_test.h"
@@ -52,6 +59,28 @@ TEST_CASE("throw site: the innermost line in a student file, whatever throws bel
   CHECK(site_of([] { student::beyond_end({1, 2}); }).student_line == student_line(student::kBeyondEndLine));
   CHECK(site_of(student::throw_number).student_line == student_line(student::kThrowNumberLine));
   CHECK(site_of([] { student::call(fail_elsewhere); }).student_line == student_line(student::kCallLine));
+}
+
+TEST_CASE("throw site: a loop that takes all memory is found, though the allocator keeps what is free again") {
+  constexpr const char* kIsChild = "THROW_SITE_FILLS_MEMORY";
+  if (std::getenv(kIsChild) == nullptr) {
+    if (skipped()) return;
+    // A process that has not read its line tables.
+    const lab::ProgramEnd end = lab::run_program({{lab::own_program(), "-tc=*takes all memory*"}, {{kIsChild, "1"}}});
+    CHECK_MESSAGE(end.well(), end.out);
+    return;
+  }
+  mallopt(M_MMAP_MAX, 0);  // as a rank does
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  const rlimit most = {std::size_t{1} << 29, std::size_t{1} << 29};
+  REQUIRE(setrlimit(RLIMIT_AS, &most) == 0);
+  const ThrowSite site = site_of([] {
+    student::call([] {
+      std::forward_list<std::array<char, 4096>> all;
+      for (;;) all.emplace_front();
+    });
+  });
+  CHECK(site.student_line == student_line(student::kCallLine));
 }
 
 TEST_CASE("throw site: a throw outside of student code has no student line, but is known") {
