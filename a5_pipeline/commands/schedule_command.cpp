@@ -102,7 +102,7 @@ ExitCode draw_schedule(const ScheduleCommand& command) {
   const std::string picture = command.plot_file.empty() ? stem + "." + command.format : command.plot_file;
   if (!command.text_only) {
     if (command.plot_file.empty()) make_folder("--out", command.out_dir);
-    plot::check_plot_name(picture);
+    plot::check_timeline_name(picture);
   }
 
   const pipeline::Timeline on_paper = pipeline::make_timeline(schedule, costs);
@@ -122,10 +122,7 @@ ExitCode draw_schedule(const ScheduleCommand& command) {
           command);
   }
   if (command.text_only) return ExitCode::kAllMatch;
-  pipeline::TimelineLook look;
-  look.messages = command.messages;
-  look.time_unit = "ms";
-  plot::draw(pipeline::timeline_diagram(schedule, timeline, look), picture);
+  plot::draw(pipeline::timeline_diagram(schedule, timeline, command.messages), picture);
   fmt::print("drawn: {}\n", picture);
   return ExitCode::kAllMatch;
 }

@@ -82,12 +82,12 @@ if grep -q 'no SimGrid' "$scratch/err"; then skip "this build has no simulated n
   verdict "$([[ $code == 0 && $(grep '^makespan' "$scratch/out" | sort -u | wc -l) == 1 && $(grep -c '^makespan' "$scratch/out") == 2 ]] && has '^on a simulated star, 100 us, 1.25 GB/s, 0 B a message$')" "schedule --sim: empty messages take as long on the network as on paper"
   right "the lab itself in the simulated world" 3 --world sim --pp 3
 fi
-if command -v gnuplot >/dev/null; then
+if command -v rsvg-convert >/dev/null; then
   run "$program" schedule --kind 1f1b --out "$scratch/pictures"
   verdict "$([[ $code == 0 && $(head -c 4 "$scratch/pictures/schedule_1f1b_4x8.png" | tail -c 3) == PNG ]]; echo $?)" "schedule draws a PNG"
   run "$program" schedule --kind zb-h1 --messages --plot "$scratch/zb.svg"
   verdict "$([[ $code == 0 ]] && grep -q '<svg' "$scratch/zb.svg" && has '^drawn: .*/zb.svg$')" "... and an SVG, where it is told to"
-else skip "gnuplot is not installed"; fi
+else skip "rsvg-convert is not installed"; fi
 
 survives_killed 2 "$program"
 # Most of this run's time is the baseline's.

@@ -71,13 +71,13 @@ ExitCode explain_all(const ExplainOptions& options) {
   if (!options.text && options.file.empty()) make_folder("--out", options.out_dir);
   for (const Algorithm* algorithm : algorithms) {
     const std::vector<std::string> files = files_for(collective, *algorithm, options);
-    if (!options.text) plot::check_plot_name(files.front());
+    if (!options.text) plot::check_timeline_name(files.front());
     const Explanation explanation = explain(collective, *algorithm, options.num_ranks);
     if (options.text) {
       fmt::print("{}{}", algorithm == algorithms.front() ? "" : "\n", explanation_text(explanation));
       continue;
     }
-    const plot::Diagram diagram = explain_diagram(explanation);
+    const plot::Timeline diagram = explain_diagram(explanation);
     for (const std::string& file : files) {
       plot::draw(diagram, file);
       fmt::print("{}\n", file);

@@ -6,7 +6,7 @@
 #include "a9_collectives/calls/catalogue.h"
 #include "a9_collectives/commands/chunk_names.h"
 #include "a9_collectives/commands/message_steps.h"
-#include "common/plot/plot_diagram.h"
+#include "common/plot/timeline.h"
 
 namespace lab::a9 {
 
@@ -42,9 +42,8 @@ std::string steps_text(const Explanation& explanation);
 ///           rank 1 ends with a1 b1
 std::string explanation_text(const Explanation& explanation);
 
-/// Ranks as columns, time downwards: each rank's input as boxes, one row of arrows per step, each rank's result as
-/// boxes. Boxes have the colour of the rank that they come from, arrows that of their sender; sums are grey. The
-/// size follows from the ranks, chunks and steps.
-plot::Diagram explain_diagram(const Explanation& explanation);
+/// Ranks as rows, time to the right: each rank's input as boxes, the arrows of each step, each rank's result as boxes.
+/// Boxes have the colour of the rank that they come from, arrows that of their sender; sums are grey.
+plot::Timeline explain_diagram(const Explanation& explanation);
 
 }  // namespace lab::a9

@@ -103,7 +103,7 @@ ExitCode simulate_all(SimOptions options) {
       options.plot_file.empty() ? sweep_picture(options.out_dir, collective, options.num_ranks) : options.plot_file;
   if (options.sweep) {
     if (options.plot_file.empty()) make_folder("--out", options.out_dir);
-    plot::check_plot_name(picture);
+    plot::check_chart_name(picture);
   }
 
   std::vector<SimRow> rows;

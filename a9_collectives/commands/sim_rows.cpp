@@ -158,8 +158,8 @@ plot::Chart sweep_chart(const std::vector<SimRow>& rows, const comm::SimNetwork&
       fmt::format("{} on {} simulated ranks ({}, {:g} µs, {:g} GB/s)", rows.front().collective, rows.front().ranks,
                   network.platform, network.latency_seconds * 1e6, network.bytes_per_second / 1e9);
   if (network.ranks_per_host > 1) chart.title += fmt::format(", {} to a host", network.ranks_per_host);
-  chart.x = {"bytes", true, plot::Unit::kBytes, {}};
-  chart.y = {"simulated time", true, plot::Unit::kSeconds, {}};
+  chart.x = {"bytes", true, plot::Unit::kBytes};
+  chart.y = {"simulated time", true, plot::Unit::kSeconds};
   std::vector<std::string> names;
   for (const SimRow& row : rows) {
     if (!row.left_out.empty()) continue;

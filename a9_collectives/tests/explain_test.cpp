@@ -1,6 +1,6 @@
 #include "a9_collectives/commands/commands.h"
 #include "a9_collectives/commands/explanation.h"
-#include "common/plot/plot_program.h"
+#include "common/plot/plot.h"
 #include "common/testing/message_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
@@ -115,23 +115,26 @@ TEST_CASE("nothing of unknown origin travels, and every rank ends with what the 
 
 TEST_CASE("the same picture every time") {
   for_every_algorithm([](const Collective& collective, const Algorithm& algorithm, int num_ranks) {
-    const auto script = [&] {
-      return plot::diagram_script(explain_diagram(explain(collective, algorithm, num_ranks)));
-    };
-    CHECK(script() == script());
+    const auto svg = [&] { return plot::to_svg(explain_diagram(explain(collective, algorithm, num_ranks))); };
+    CHECK(svg() == svg());
   });
 }
 
 TEST_CASE("a picture has an arrow per message and a box per chunk") {
   const Collective& collective = collective_named("all_to_all");
-  const plot::Diagram diagram = explain_diagram(explain(collective, algorithm_named(collective, "direct"), 4));
-  CHECK(diagram.arrows.size() == 12);
-  CHECK(diagram.boxes.size() == 32);
-  CHECK(diagram.boxes[5].text == "b1");
-  CHECK(diagram.boxes.back().text == "d3");
-  CHECK(diagram.arrows.front().label == "a1");
+  const plot::Timeline diagram = explain_diagram(explain(collective, algorithm_named(collective, "direct"), 4));
+  CHECK(diagram.num_ranks == 4);
+  const plot::Clock& clock = diagram.clocks.at(0);
+  CHECK(clock.arrows.size() == 12);
+  REQUIRE(clock.boxes.size() == 32);
+  CHECK(clock.boxes[5].name == "b1");
+  CHECK(clock.boxes[5].rank == 1);
+  CHECK(clock.boxes.back().name == "d3");
+  CHECK(clock.arrows.front().label == "a1");
+  REQUIRE(clock.labels.size() == 5);
+  CHECK(clock.labels[3].text == "step 3");
   CHECK(diagram.legend.size() == 4);
-  CHECK(diagram.x.title ==
+  CHECK(clock.title ==
         "a1: chunk 1 of rank 0. In one step, a rank sends at most one message and receives at most one.");
 }
 
@@ -147,7 +150,8 @@ TEST_CASE("however many the steps, the picture can be drawn") {
                             {}};
   const Explanation explanation = explain(collective_named("broadcast"), chatty, 2);
   CHECK(num_steps(explanation.messages) == 200);
-  CHECK_NOTHROW(plot::diagram_script(explain_diagram(explanation)));
+  CHECK(explain_diagram(explanation).width_px < 10000);
+  CHECK_NOTHROW(plot::to_svg(explain_diagram(explanation)));
 }
 
 TEST_CASE("a wrong algorithm shows: what was never sent is '?'") {
@@ -198,8 +202,8 @@ TEST_CASE("wrong names and options are refused before anything runs") {
 }
 
 TEST_CASE("the schematic is exactly two files, by either name") {
-  if (!plot::gnuplot_found()) {
-    MESSAGE("skipped: gnuplot is not installed");
+  if (!plot::missing_program().empty()) {
+    MESSAGE("skipped: " << plot::missing_program());
     return;
   }
   for (const char* name : {"schematic", "all_to_all"}) {
@@ -213,8 +217,8 @@ TEST_CASE("the schematic is exactly two files, by either name") {
 }
 
 TEST_CASE("all algorithms in one go, and one file by its name") {
-  if (!plot::gnuplot_found()) {
-    MESSAGE("skipped: gnuplot is not installed");
+  if (!plot::missing_program().empty()) {
+    MESSAGE("skipped: " << plot::missing_program());
     return;
   }
   const testing::TemporaryFolder folder;

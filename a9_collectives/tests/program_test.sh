@@ -36,11 +36,11 @@ verdict "$([[ $code == 0 && $(cat "$scratch/out") == $'a9.allreduce: 11 of 11 ch
 # Pictures and lines from a trace.
 run "$program" explain all_to_all --text
 verdict "$([[ $code == 0 ]] && has '^step 3: 0->3 a3, 1->0 b0, 2->1 c1, 3->2 d2$')" "explain --text names each message's chunk"
-if command -v gnuplot >/dev/null; then
+if command -v rsvg-convert >/dev/null; then
   run "$program" explain all_to_all --out "$scratch/pictures"
   verdict "$([[ $code == 0 && $(ls "$scratch/pictures" | tr '\n' ' ') == 'all_to_all_schematic.pdf all_to_all_schematic.png ' ]]; echo $?)" "explain leaves the schematic as PNG and PDF"
   verdict "$([[ $(head -c 4 "$scratch/pictures/all_to_all_schematic.png" | tail -c 3) == PNG && $(head -c 4 "$scratch/pictures/all_to_all_schematic.pdf") == %PDF ]]; echo $?)" "... and they are that"
-else skip "gnuplot is not installed"; fi
+else skip "rsvg-convert is not installed"; fi
 
 # The simulated network.
 run "$program" sim --ranks 16 --bytes 1MiB --json "$scratch/sim.json"

@@ -39,7 +39,7 @@ class Summary {
 /// check its lines there, which begin with `label`; `rank_lines` what each rank was doing when the world was stuck; it
 /// `ended_world` if it threw, crashed or waited forever. `most_of_a_rank` are the costs of the rank that has most of
 /// each, `at_most` their bounds (page/shown_costs.h), `used` those of each rank. `timeline`, what the ranks did in model
-/// time (comm/trace/timeline_json.h), only of a wrong check that communicates.
+/// time (plot/timeline_json.h), only of a wrong check that communicates.
 std::string check_json(const std::vector<TaskCheck>& checks);
 
 }  // namespace lab

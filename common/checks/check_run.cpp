@@ -12,9 +12,10 @@
 #include "common/base/errors.h"
 #include "common/base/failure.h"
 #include "common/checks/case.h"
-#include "common/comm/trace/timeline_json.h"
+#include "common/comm/trace/trace_timeline.h"
 #include "common/launch/debug_rank.h"
 #include "common/launch/supervise/cores.h"
+#include "common/plot/timeline_json.h"
 #include "common/rank/perform_and_keep.h"
 #include "common/tensor/compute_threads.h"
 
@@ -100,7 +101,8 @@ std::string RecordedWorld::timeline_of(const Case& test_case, std::uint64_t seed
                        [](const comm::TraceEvent& event) { return event.kind != comm::TraceKind::kComputation; });
   });
   if (!any_message && !(is_whole && must_communicate(test_case, size, seed))) return "";
-  return comm::timeline_json(shown, is_whole).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return plot::to_json(comm::trace_timeline(shown, is_whole))
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 RecordedWorld record_cases(const std::vector<Case>& cases, const CallTable& calls, const launch::WorldSpec& spec,

@@ -45,7 +45,7 @@ struct RecordedWorld {
   /// Whether some rank had finished the case, and may have gone on to the next one.
   bool some_rank_left(const Case& test_case) const;
   CaseVerdict judged(const Case& test_case, std::uint64_t seed) const;
-  /// What the ranks did in a case, in model time, as comm::timeline_json() writes it; of a case that did not come
+  /// What the ranks did in a case, in model time, as plot::to_json() writes it; of a case that did not come
   /// through, what its stuck ranks did. Empty: the ranks neither communicated nor had to, or the world failed without
   /// being stuck: then it depends on the machine how far the others had come.
   std::string timeline_of(const Case& test_case, std::uint64_t seed) const;

@@ -19,12 +19,13 @@
 #include "common/checks/check_command.h"
 #include "common/checks/expected_log_command.h"
 #include "common/comm/rendezvous/fingerprint.h"
-#include "common/comm/trace/timeline_json.h"
+#include "common/comm/trace/trace_timeline.h"
 #include "common/launch/debug_rank.h"
 #include "common/launch/joined_world.h"
 #include "common/launch/run_ranks.h"
 #include "common/launch/supervise/rank_environment.h"
 #include "common/log/sharing.h"
+#include "common/plot/timeline_json.h"
 #include "common/tensor/compute_threads.h"
 #include "common/tensor/files/safetensors.h"
 #include "common/tensor/gpus.h"
@@ -125,7 +126,7 @@ void write_results(const Run& run, const launch::WorldOutcome& outcome, double w
     report.model_rates = rates_text(run.world.model_rates);
     for (const launch::RankOutcome& rank : outcome.ranks) report.ranks.push_back(rank.report);
     if (!run.options.json_file.empty()) {
-      report.timeline = comm::timeline_json(events).dump();
+      report.timeline = plot::to_json(comm::trace_timeline(events)).dump();
       write_file_atomically(run.options.json_file, to_json(report));
     }
     if (run.program.after) run.program.after(run.options, report);

@@ -16,7 +16,6 @@
 #include "common/log/sharing.h"
 #include "common/pipeline/generators.h"
 #include "common/plot/plot.h"
-#include "common/plot/plot_program.h"
 #include "common/rank/measured_use.h"
 #include "common/tensor/compute_threads.h"
 
@@ -149,8 +148,9 @@ void draw_curve(const Learned& learned, const std::string& path) {
 /// The curve, and for each schedule one step of it.
 void draw(const Learned& learned, const std::vector<pipeline::Schedule>& schedules, const std::string& folder,
           launch::WorldSpec spec) {
-  if (!plot::gnuplot_found()) {
-    fmt::print("no pictures in {}: gnuplot is not installed (package gnuplot-nox)\n", folder);
+  const std::string missing = plot::missing_program();
+  if (!missing.empty()) {
+    fmt::print("no pictures in {}: {}\n", folder, missing);
     return;
   }
   draw_curve(learned, curve_file(folder));
@@ -166,7 +166,7 @@ ExitCode learn(const LearnOptions& options) {
   use_threads(1);
   if (!options.out_dir.empty()) {
     make_folder("--out", options.out_dir);
-    if (plot::gnuplot_found()) plot::check_plot_name(curve_file(options.out_dir));
+    if (plot::missing_program().empty()) plot::check_chart_name(curve_file(options.out_dir));
   }
   const Sizes sizes;
   launch::WorldSpec spec;

@@ -44,7 +44,8 @@ doctor_tools() {
   done <<'TEXT'
 missing:gdb:gdb:--debug-rank (optional)
 missing:bubblewrap:bwrap:running other people's code in a sandbox (optional)
-missing:gnuplot:gnuplot:pictures (optional)
+missing:gnuplot:gnuplot:charts (optional)
+missing:rsvg:rsvg-convert:pictures as PNG and PDF (optional)
 slow:lld:ld.lld:linking in a fraction of the time (optional)
 TEXT
 }

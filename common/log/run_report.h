@@ -43,7 +43,7 @@ struct RunReport {
   double wall_seconds = 0.0;
   std::string model_rates;  ///< of the machine that model time is about
   std::vector<RankReport> ranks;
-  std::string timeline;  ///< JSON by comm::timeline_json(); empty: not recorded
+  std::string timeline;  ///< JSON by plot::to_json(); empty: not recorded
 };
 
 /// JSON text; figures that JSON lacks are the strings "nan", "inf" and "-inf". Doubles round-trip bit for bit.

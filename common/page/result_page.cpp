@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "common/base/errors.h"
 #include "common/base/text.h"
 #include "common/page/html_page.h"
+#include "common/plot/timeline_json.h"
 #include "embedded/common/page/pages.h"
 
 namespace lab::page {
@@ -45,22 +47,38 @@ Json lines_and_blocks(const std::vector<std::string>& texts) {
   return list;
 }
 
-Json json_of(const ShownCheck& check) {
+/// The number of its drawing, which it adds; empty if it has none.
+std::string add_drawing(const std::string& timeline, std::vector<std::string>& drawings) {
+  const Json json = Json::parse(timeline, nullptr, false);
+  if (timeline.empty() || json.is_discarded()) return "";
+  try {
+    drawings.push_back(plot::to_svg(plot::timeline_from_json(json)));
+  } catch (const UsageError&) {  // by a lab's program that wrote something else: all but the picture is still of use
+    return "";
+  }
+  return std::to_string(drawings.size() - 1);
+}
+
+Json json_of(const ShownCheck& check, std::vector<std::string>& drawings) {
   Json costs = Json::array();
   for (const ShownCost& cost : check.costs)
     costs.push_back({{"what", cost.what}, {"used", cost.used}, {"most", cost.most}, {"exceeded", cost.exceeded}});
   Json lines = Json::array();
   for (std::size_t i = 0; i < std::min(check.lines.size(), kMostLines); ++i) lines.push_back(cut(check.lines[i]));
-  return {{"name", cut(check.name)},     {"kind", kind_of(check.standing)},
-          {"label", check.label},        {"message", cut(check.message)},
-          {"likely", cut(check.likely)}, {"lines", lines},
-          {"has_costs", !costs.empty()}, {"costs", costs},
-          {"timeline", check.timeline}};
+  return {{"name", cut(check.name)},
+          {"kind", kind_of(check.standing)},
+          {"label", check.label},
+          {"message", cut(check.message)},
+          {"likely", cut(check.likely)},
+          {"lines", lines},
+          {"has_costs", !costs.empty()},
+          {"costs", costs},
+          {"drawing", add_drawing(check.timeline, drawings)}};
 }
 
-Json json_of(const ShownItem& item, std::size_t number) {
+Json json_of(const ShownItem& item, std::size_t number, std::vector<std::string>& drawings) {
   Json checks = Json::array();
-  for (const ShownCheck& check : item.checks) checks.push_back(json_of(check));
+  for (const ShownCheck& check : item.checks) checks.push_back(json_of(check, drawings));
   return {{"id", cut(item.id)},
           {"anchor", fmt::format("item{}", number)},
           {"title", cut(item.title)},
@@ -80,12 +98,9 @@ Json json_of(const ShownItem& item, std::size_t number) {
 }  // namespace
 
 std::string to_html(const ResultPage& page) {
-  const bool draws = std::any_of(page.items.begin(), page.items.end(), [](const ShownItem& item) {
-    return std::any_of(item.checks.begin(), item.checks.end(),
-                       [](const ShownCheck& check) { return !check.timeline.empty(); });
-  });
+  std::vector<std::string> drawings;
   Json items = Json::array();
-  for (const ShownItem& item : page.items) items.push_back(json_of(item, items.size() + 1));
+  for (const ShownItem& item : page.items) items.push_back(json_of(item, items.size() + 1, drawings));
   Json facts = Json::array();
   for (const ShownFact& fact : page.facts) facts.push_back({{"what", fact.what}, {"value", cut(fact.value)}});
   const Json values = {
@@ -94,7 +109,7 @@ std::string to_html(const ResultPage& page) {
       {"has_marks", page.has_marks},      {"items", items},
       {"has_notes", !page.notes.empty()}, {"notes", lines_and_blocks(page.notes)},
       {"has_facts", !page.facts.empty()}, {"facts", facts}};
-  return html_page(page.headline, embedded::kResultMustache, values, draws ? std::string(embedded::kTimelineJs) : "");
+  return html_page(page.headline, embedded::kResultMustache, values, "", drawings);
 }
 
 }  // namespace lab::page

@@ -24,7 +24,7 @@ struct ShownCheck {
   std::string likely;              ///< its likely cause; may be empty
   std::vector<std::string> lines;  ///< what each rank was doing
   std::vector<ShownCost> costs;
-  std::string timeline;  ///< what the ranks did, as pages/timeline.js reads it; empty: there is no picture
+  std::string timeline;  ///< what the ranks did, JSON by plot::to_json(); empty, or no such JSON: there is no picture
 };
 
 /// A task, or another line of the marks.

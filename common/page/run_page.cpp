@@ -8,6 +8,7 @@
 #include "common/base/text.h"
 #include "common/page/html_page.h"
 #include "common/page/shown_costs.h"
+#include "common/plot/timeline_json.h"
 #include "embedded/common/page/pages.h"
 
 namespace lab::page {
@@ -89,7 +90,6 @@ json values_of(const json& run) {
           {"outcome", exit_code == 0 ? "all as expected" : fmt::format("exit code {}", exit_code)},
           {"error", error},
           {"facts", facts},
-          {"timeline", run.contains("timeline") ? run.at("timeline").dump() : ""},
           {"has_sharing", !sharing.empty()},
           {"sharing", sharing},
           {"ledger", ledger},
@@ -100,13 +100,16 @@ json values_of(const json& run) {
 
 std::string run_page(const std::string& text, const std::string& path) {
   json values;
+  std::vector<std::string> drawings;
   try {
-    values = values_of(json::parse(text));
-  } catch (const json::exception& failure) {
+    const json run = json::parse(text);
+    values = values_of(run);
+    if (run.contains("timeline")) drawings.push_back(plot::to_svg(plot::timeline_from_json(run.at("timeline"))));
+  } catch (const std::exception& failure) {
     throw UsageError(fmt::format("{}: expected a run as `LAB --json FILE` writes it: {}", path, failure.what()));
   }
-  const std::string script = values.at("timeline") == "" ? "" : std::string(embedded::kTimelineJs);
-  return html_page(values.at("headline").get<std::string>(), embedded::kRunMustache, values, script);
+  values["has_timeline"] = !drawings.empty();
+  return html_page(values.at("headline").get<std::string>(), embedded::kRunMustache, values, "", drawings);
 }
 
 }  // namespace lab::page

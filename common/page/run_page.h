@@ -4,7 +4,7 @@
 
 namespace lab::page {
 
-/// A run of a lab as a page: its outcome, an interactive timeline of what the ranks sent, in model time and in wall time,
+/// A run of a lab as a page: its outcome, a timeline of what the ranks sent, in model time and in wall time,
 /// how they shared the work, the ledger, and what each of them printed. `json` is what `LAB --json FILE` writes; `path`
 /// names the file in the message.
 /// Errors    UsageError: it is not such JSON

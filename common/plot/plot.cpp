@@ -8,65 +8,83 @@
 
 #include "common/base/errors.h"
 #include "common/base/files.h"
-#include "common/plot/plot_program.h"
+#include "common/base/subprocess.h"
 
 namespace lab::plot {
 namespace {
 
-enum class Format { kPng, kPdf, kSvg };
+struct Program {
+  const char* name;
+  const char* package;
+};
 
-Format format_of(const std::string& path) {
+constexpr Program kGnuplot{"gnuplot", "gnuplot-nox"}, kRsvg{"rsvg-convert", "librsvg2-bin"};
+
+/// "png", "pdf" or "svg".
+std::string format_of(const std::string& path) {
   std::string ending = std::filesystem::path(path).extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
-  if (ending == ".png") return Format::kPng;
-  if (ending == ".pdf") return Format::kPdf;
-  if (ending == ".svg") return Format::kSvg;
+  if (ending == ".png" || ending == ".pdf" || ending == ".svg") return ending.substr(1);
   throw UsageError(fmt::format("cannot draw '{}': expected a name that ends in .png, .pdf or .svg", path));
 }
 
-std::string purpose(const std::string& path) {
-  return fmt::format("drawing '{}'", path);
+void require(const Program& program, const std::string& path) {
+  if (!is_in_path(program.name))
+    throw UsageError(
+        fmt::format("drawing '{}' needs {}; hint: apt-get install {}", path, program.name, program.package));
 }
 
-/// Makes px and em mean the same in the script and in the picture, whatever the terminal's own units.
-std::string terminal(Format format, int width_px, int height_px) {
-  // "sans-serif" is known to fontconfig and to browsers alike.
-  constexpr const char* kCommon = "noenhanced font 'sans-serif,14' background rgb 'white'";
-  switch (format) {
-    case Format::kPng:  // its font sizes are in points of 4/3 px
-      return fmt::format("set terminal pngcairo size {},{} fontscale 1.5 linewidth 2 pointscale 1.8 {}\n", 2 * width_px,
-                         2 * height_px, kCommon);
-    case Format::kPdf:  // 96 px to the inch; its font sizes are in 4/3 points
-      return fmt::format(
-          "set terminal pdfcairo size {:.4f}in,{:.4f}in fontscale 0.5625 linewidth 1.5 pointscale 0.9 {}\n",
-          width_px / 96.0, height_px / 96.0, kCommon);
-    case Format::kSvg:
-      return fmt::format("set terminal svg size {},{} {}\nset pointsize 0.7\n", width_px, height_px, kCommon);
-  }
-  return "";
+std::string output_of(const std::vector<std::string>& argv, const std::string& input, const std::string& path) {
+  constexpr double kMostSeconds = 120;
+  ProcessSpec program;
+  program.argv = argv;
+  program.input = input;
+  const ProgramEnd end = run_program(program, kMostSeconds);
+  if (!end.well() || end.out.empty())
+    throw UsageError(fmt::format("drawing '{}': {} {}{}", path, argv.front(), end.message(),
+                                 end.well() ? ", without a picture" : ""));
+  return end.out;
 }
 
-void draw_script(const std::string& script, int width_px, int height_px, const std::string& path) {
-  const Format format = format_of(path);
-  AtomicFile file(path);  // before gnuplot runs: fails at once if it cannot be written
-  file.write(run_gnuplot(terminal(format, width_px, height_px) + script, purpose(path)));
+void write(const std::string& svg, AtomicFile& file, const std::string& path) {
+  const std::string format = format_of(path);
+  file.write(format == "svg"
+                 ? svg
+                 : output_of({kRsvg.name, "--format", format, "--zoom", format == "png" ? "2" : "1"}, svg, path));
   file.commit();
 }
 
 }  // namespace
 
 void draw(const Chart& chart, const std::string& path) {
-  draw_script(chart_script(chart), chart.width_px, chart.height_px, path);
+  check_chart_name(path);
+  AtomicFile file(path);  // before gnuplot runs: fails at once if it cannot be written
+  write(output_of({kGnuplot.name, "-d"}, chart_script(chart), path), file,
+        path);  // -d: without the user's own settings
 }
 
-void draw(const Diagram& diagram, const std::string& path) {
-  draw_script(diagram_script(diagram), diagram.width_px, diagram.height_px, path);
+void draw(const Timeline& timeline, const std::string& path) {
+  check_timeline_name(path);
+  AtomicFile file(path);
+  write(to_svg(timeline), file, path);
 }
 
-void check_plot_name(const std::string& path) {
-  format_of(path);
-  require_gnuplot(purpose(path));
+void check_timeline_name(const std::string& path) {
+  if (format_of(path) != "svg") require(kRsvg, path);
   const AtomicFile never_committed(path);
+}
+
+void check_chart_name(const std::string& path) {
+  check_timeline_name(path);
+  require(kGnuplot, path);
+}
+
+std::string missing_program() {
+  for (const Program& program : {kGnuplot, kRsvg}) {
+    if (!is_in_path(program.name))
+      return fmt::format("{} is not installed (package {})", program.name, program.package);
+  }
+  return "";
 }
 
 }  // namespace lab::plot

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "common/plot/plot_colour.h"
-#include "common/plot/plot_ticks.h"
 
 namespace lab::plot {
 
@@ -26,14 +25,18 @@ struct Marker {
   std::string label = "";
 };
 
+/// How the numbers along an axis are written.
+enum class Unit {
+  kPlain,    ///< 0.5   20   1e+06
+  kBytes,    ///< in bytes: 1 KiB   4 KiB   1 MiB
+  kSeconds,  ///< in seconds: 10 µs   1 ms   2 s
+};
+
 struct ChartAxis {
   std::string label;
   bool log = false;
   Unit unit = Unit::kPlain;
-  std::optional<Range> range = {};  ///< fitted to the data when empty
 };
-
-enum class LegendPlace { kRight, kTopLeft, kTopRight, kBottomLeft, kBottomRight, kNone };
 
 /// Curves over one axis.
 struct Chart {
@@ -42,14 +45,10 @@ struct Chart {
   ChartAxis y;
   std::vector<Series> series;
   std::vector<Marker> markers;
-  LegendPlace legend = LegendPlace::kRight;  ///< kRight: next to the drawing; the others in its corners
-  int width_px = 960;
-  int height_px = 600;
 };
 
-/// The commands that draw the chart on whatever terminal was set.
-/// Errors    UsageError: no point can be shown, an invalid range or size; ContractError: a series whose x and y
-///           differ in length
+/// The gnuplot commands that draw the chart as SVG; nothing in a text is a command, a format or markup.
+/// Errors    UsageError: no point can be shown; ContractError: a series whose x and y differ in length
 std::string chart_script(const Chart& chart);
 
 }  // namespace lab::plot

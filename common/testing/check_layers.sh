@@ -32,13 +32,13 @@ declare -A uses=(
   [cli]='base'
   [log]='base cli'
   [plot]='base'
-  [page]='base'
+  [page]='base plot'
   [course]='base cli log page'
   [tensor]='base'
   [comm]='base plot tensor'
   [launch]='base cli log tensor comm'
   [rank]='base tensor comm launch'
-  [checks]='base cli log page tensor comm launch rank'
+  [checks]='base cli log plot page tensor comm launch rank'
   [pipeline]='base plot comm'
   [bench]='base cli tensor comm launch'
   [demo]='base cli log plot tensor comm launch rank pipeline'
@@ -49,7 +49,7 @@ declare -A uses=(
 )
 readonly labs_use='base cli log plot page course tensor comm launch rank checks pipeline bench pch'
 readonly grading_uses='base cli log page course tensor comm launch rank checks bench'
-readonly tests_use='testing launch tensor comm course' # also
+readonly tests_use='testing launch tensor comm course plot' # also
 readonly tests='([^:]*/)?(tests|hostile)/'
 
 # check_folder FOLDER NAMES: what FOLDER includes of common/ is in NAMES; its tests, and what runs the hostile hand-ins,
@@ -98,9 +98,9 @@ seam 'sodium\.h[">]' '^common/(course/rubric/(content|keyed)_hash|tensor/seeded)
 seam 'kainjow/' '^common/page/template\.cpp'
 seam 'doctest/' '^common/testing/'
 
-# gnuplot is a program, so its seam is where its name is used to start it.
-complain "gnuplot is started in common/plot only" \
-  < <(not_in common/plot/ <<<"$files" | xargs grep -HnE '"([^" ]*/)?gnuplot["; ]' /dev/null)
+# These are programs, so their seam is where a name is used to start one.
+complain "gnuplot and rsvg-convert are started in common/plot only" \
+  < <(not_in common/plot/ <<<"$files" | xargs grep -HnE '"([^" ]*/)?(gnuplot|rsvg-convert)["; ]' /dev/null)
 
 # Processes are created in one place. The doctor's probe stands alone, a janitor must outlive its parent, and a judged
 # rank is forked before its program begins.

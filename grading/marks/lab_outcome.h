@@ -27,7 +27,7 @@ struct CheckOutcome {
   std::string likely = {};  ///< the likely cause, for the author of the code; empty: unknown
   CaseFigures used = CaseFigures::zero();  ///< what the run that failed has cost
   CaseFigures most = {};                   ///< what it may cost
-  std::string timeline = {};  ///< what its ranks did, in model time, as JSON of comm::timeline_json(); may be empty
+  std::string timeline = {};  ///< what its ranks did, in model time, as JSON of plot::to_json(); may be empty
 
   /// Passed, or there was nothing to pass.
   bool is_fine() const { return state == State::kPassed || state == State::kSkipped; }

@@ -9,7 +9,6 @@
 
 #include "common/base/files.h"
 #include "common/plot/plot.h"
-#include "common/plot/plot_program.h"
 
 namespace lab::optc {
 namespace {
@@ -162,10 +161,9 @@ std::vector<std::string> write_curves(const std::vector<NamedRecord>& runs, cons
   }
   write_file_atomically(written.emplace_back(start + "steps.csv"), table_of("step", of_steps));
   write_file_atomically(written.emplace_back(start + "epochs.csv"), table_of("epoch", of_epochs));
-  if (!plot::gnuplot_found()) {
-    fmt::print(stderr,
-               "optC_model_parallel: no pictures of the curves in {}: gnuplot is not installed (package gnuplot-nox)\n",
-               folder);
+  const std::string missing = plot::missing_program();
+  if (!missing.empty()) {
+    fmt::print(stderr, "optC_model_parallel: no pictures of the curves in {}: {}\n", folder, missing);
     return written;
   }
   const auto draw = [&](const plot::Chart& chart, const char* what) {

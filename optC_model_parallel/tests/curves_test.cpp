@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/base/errors.h"
-#include "common/plot/plot_program.h"
+#include "common/plot/plot.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
 
@@ -46,7 +46,7 @@ TEST_CASE("the paths are those of the files, pictures among them") {
   const TrainingRecord record = record_of({3, 2, 1}, {2, 1}, {0.1, 0.9});
   const Paths paths = write_curves({{"one process", record, true}, {"1f1b", record, false}}, folder.file(""), "optC_a");
   Paths expected = {folder.file("/optC_a_steps.csv"), folder.file("/optC_a_epochs.csv")};
-  if (plot::gnuplot_found()) {
+  if (plot::missing_program().empty()) {
     for (const char* name : {"loss.png", "loss.svg", "accuracy.png", "accuracy.svg"})
       expected.push_back(folder.file(std::string("/optC_a_") + name));
     CHECK(testing::read_bytes(folder.file("optC_a_loss.png")).rfind("\x89PNG", 0) == 0);
@@ -71,7 +71,7 @@ TEST_CASE("what has no point has a table and no picture") {
 TEST_CASE("one epoch, or one run, is enough for a picture") {
   const testing::TemporaryFolder folder;
   const Paths paths = write_curves({{"one process", record_of({1}, {1}, {0.5}), true}}, folder.file(""), "x");
-  CHECK(paths.size() == (plot::gnuplot_found() ? 6 : 2));
+  CHECK(paths.size() == (plot::missing_program().empty() ? 6 : 2));
 }
 
 TEST_CASE("a folder that is not there is refused") {

@@ -12,9 +12,9 @@ num_true() { grep -c 'Tensors match: True' "$scratch/out"; }
 explains_itself "$program"
 right "4 ranks" 4 --nproc 4 --out "$out" "${small[@]}"
 verdict "$([[ -s $out/optC_Pipeline_steps.csv && -s $out/optC_Tensor_epochs.csv ]]; echo $?)" "... and tables of the curves"
-if command -v gnuplot >/dev/null; then
+if command -v gnuplot >/dev/null && command -v rsvg-convert >/dev/null; then
   verdict "$([[ $(head -c 4 "$out/optC_Pipeline_loss.png" | od -An -c) == *P*N*G* && -s $out/optC_Tensor_accuracy.svg ]]; echo $?)" "... and the curves"
-else skip "gnuplot is not installed"; fi
+else skip "gnuplot or rsvg-convert is not installed"; fi
 right "2 ranks that are threads" 2 --world threads --nproc 2 --out "$out" "${small[@]}"
 right "one rank" 1 --nproc 1 --out "$out" "${small[@]}"
 right "6 ranks: a deeper model" 6 --world threads --nproc 6 --out "$out" "${small[@]}"

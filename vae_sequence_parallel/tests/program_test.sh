@@ -118,9 +118,9 @@ verdict "$([[ $code == 2 && $before == "$(cksum "$steps/latent_code.pt" "$steps/
 
 # What it measures, on the small model.
 run "$program" memory --config small --size 64 --ranks 1,3 --out "$scratch/plots"
-if command -v gnuplot >/dev/null; then
+if command -v gnuplot >/dev/null && command -v rsvg-convert >/dev/null; then
   verdict "$([[ $code == 0 && -s $scratch/plots/vae_memory_small_64.png ]] && has '^P = 3 +[0-9.]+ +[0-9.]+ +0\.[0-9]+$')" "memory: a table and a plot"
-else skip "gnuplot is not installed"; fi
+else skip "gnuplot or rsvg-convert is not installed"; fi
 run "$program" memory --ranks 1,,2; refuses "an invalid list" 2 "--ranks: expected numbers from 1 to 64, with commas between them, got '1,,2'"
 
 mkdir "$scratch/killed" && cd "$scratch/killed" && survives_killed 2 "$program"

@@ -204,17 +204,19 @@ TEST_CASE("a wrong check that communicates has its own part of the run as a time
     return timelines.at(task).at("clocks").at(0).at(kind);
   };
   int num_sums = 0;
-  for (const nlohmann::json& box : shapes("a0.wrong", "boxes"))
-    num_sums += contains(box.at(3).get<std::string>(), "all_reduce");
+  for (const nlohmann::json& box : shapes("a0.wrong", "boxes")) num_sums += box.at(3) == "all_reduce";
   CHECK(num_sums == 2);  // one on each rank, and none of the other cases'
   CHECK_FALSE(shapes("a0.wrong", "path").empty());
   CHECK(shapes("a0.silent_but_must_send", "arrows").empty());
-  CHECK(shapes("a0.silent_but_must_send", "boxes") ==
-        R"([[0, 0.0, 3.6e-9, "computes"], [1, 0.0, 3.6e-9, "computes"]])"_json);
+  REQUIRE(shapes("a0.silent_but_must_send", "boxes").size() == 2);
+  for (const nlohmann::json& box : shapes("a0.silent_but_must_send", "boxes")) {
+    CHECK(box.at(2) == 3.6e-9);
+    CHECK(box.at(3) == "computes");
+  }
   REQUIRE(shapes("a0.stuck", "arrows").size() == 2);
   for (const nlohmann::json& arrow : shapes("a0.stuck", "arrows")) {
-    CHECK(arrow.at(5) == true);
-    CHECK(contains(arrow.at(4).get<std::string>(), "never sent"));
+    CHECK(arrow.at(7) == true);
+    CHECK(contains(arrow.at(5).get<std::string>(), "never sent"));
   }
 }
 

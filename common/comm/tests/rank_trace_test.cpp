@@ -1,15 +1,12 @@
 #include "common/comm/trace/rank_trace.h"
 
-#include <nlohmann/json.hpp>
-
-#include "common/comm/trace/timeline_json.h"
+#include "common/comm/trace/trace_timeline.h"
 #include "common/testing/message_of.h"
 #include "common/testing/test.h"
 
 namespace lab::comm {
 namespace {
 
-using nlohmann::json;
 using testing::contains;
 
 constexpr std::int64_t kTick = 1'000'000;  // of the test's times: a microsecond, in picoseconds
@@ -61,35 +58,40 @@ TEST_CASE("what a rank computes is the time that no message, wait or collective 
 }
 
 TEST_CASE("a small timeline has a row for each rank, also for those that do nothing or only compute") {
-  const json timeline = timeline_json(std::vector<RankTrace>{{{}, 5 * kTick}, {}, {}, {{}, kTick}}, true);
-  CHECK(timeline.at("ranks") == 4);
-  REQUIRE(timeline.at("clocks").size() == 1);
-  CHECK(timeline.at("clocks")[0].at("name") == "model time");
-  CHECK(timeline.at("clocks")[0].at("boxes") == json({{0, 0.0, 5e-6, "computes"}, {3, 0.0, 1e-6, "computes"}}));
-  CHECK(timeline.at("clocks")[0].at("arrows").empty());
-  CHECK(timeline.at("left_out") == 0);
-  CHECK_FALSE(timeline.at("is_cut"));
-  CHECK(timeline_json(std::vector<RankTrace>{}, true).at("ranks") == 0);
+  const plot::Timeline timeline = trace_timeline(std::vector<RankTrace>{{{}, 5 * kTick}, {}, {}, {{}, kTick}}, true);
+  CHECK(timeline.num_ranks == 4);
+  CHECK(timeline.title == "4 ranks: 2 computations");
+  REQUIRE(timeline.clocks.size() == 1);
+  const plot::Clock& clock = timeline.clocks[0];
+  CHECK(contains(clock.title, "model time: makespan 5 µs"));
+  REQUIRE(clock.boxes.size() == 2);
+  CHECK(clock.boxes[0].rank == 0);
+  CHECK(clock.boxes[0].end == 5e-6);
+  CHECK(clock.boxes[1].rank == 3);
+  CHECK(clock.boxes[1].end == 1e-6);
+  CHECK(clock.boxes[1].title == "rank 3: computes");
+  CHECK(clock.arrows.empty());
+  CHECK(timeline.legend.empty());
+  CHECK(trace_timeline(std::vector<RankTrace>{}, true).num_ranks == 0);
 }
 
 TEST_CASE("a message is lost if all who waited for it did so in vain, and says what became of it") {
-  const auto arrows = [](const RankTrace& sender, const RankTrace& receiver) {
-    const json timeline = timeline_json({sender, receiver}, false);
-    CHECK(timeline.at("clocks")[0].at("path").empty());
-    return timeline.at("clocks")[0].at("arrows");
+  const auto arrow = [](const RankTrace& sender, const RankTrace& receiver) {
+    const plot::Timeline timeline = trace_timeline({sender, receiver}, false);
+    CHECK(timeline.clocks.at(0).path.empty());
+    return timeline.clocks.at(0).arrows.at(0);
   };
   const TraceEvent sent = message(0, 0, 22, 20), in_vain = message(0, 0, 2, 0, false);
   const TraceEvent received = message(1, 0, 24, 22), awaited = message(1, 1, 1, 0, false);
-  CHECK(arrows({{sent}}, {{received}})[0] ==
-        json({0, 1, 0.0, 22e-6, "message from rank 0 to rank 1: 8 B, x.cpp:7", false}));
-  CHECK(arrows({{in_vain}}, {{received}})[0][5] == false);
-  CHECK(contains(arrows({{sent}}, {})[0][4].get<std::string>(), "one end only"));
-  const json unheard = arrows({{in_vain}}, {});
-  CHECK(unheard[0][5] == true);
-  CHECK(contains(unheard[0][4].get<std::string>(), "never received"));
-  CHECK(unheard[0][3] > unheard[0][2]);
-  CHECK(contains(arrows({}, {{awaited}})[0][4].get<std::string>(), "never sent"));
-  CHECK(contains(arrows({{in_vain}}, {{awaited}})[0][4].get<std::string>(), "never completed"));
+  CHECK(arrow({{sent}}, {{received}}).title == "message from rank 0 to rank 1: 8 B, x.cpp:7");
+  CHECK(arrow({{sent}}, {{received}}).end == 22e-6);
+  CHECK_FALSE(arrow({{in_vain}}, {{received}}).dashed);
+  CHECK(contains(arrow({{sent}}, {}).title, "one end only"));
+  CHECK(arrow({{in_vain}}, {}).dashed);
+  CHECK(contains(arrow({{in_vain}}, {}).title, "never received"));
+  CHECK(arrow({{in_vain}}, {}).end > arrow({{in_vain}}, {}).start);
+  CHECK(contains(arrow({}, {{awaited}}).title, "never sent"));
+  CHECK(contains(arrow({{in_vain}}, {{awaited}}).title, "never completed"));
 }
 
 TEST_CASE("of too many events the earliest are shown, without a critical path") {
@@ -98,16 +100,15 @@ TEST_CASE("of too many events the earliest are shown, without a critical path") 
     many.events.push_back(message(0, 10 * i, 10 * i + 5, 0));
     many.events.back().sequence = static_cast<std::uint64_t>(i);
   }
-  const json timeline = timeline_json({many, {}}, true);
-  CHECK(timeline.at("clocks")[0].at("arrows").size() == 300);
-  CHECK(timeline.at("left_out") > 100);
-  CHECK(timeline.at("clocks")[0].at("path").empty());
-  CHECK(timeline.dump().size() < 60000);
+  const plot::Timeline timeline = trace_timeline({many, {}}, true);
+  CHECK(timeline.clocks.at(0).arrows.size() == 300);
+  CHECK(contains(timeline.title, "later ones are not drawn"));
+  CHECK(timeline.clocks.at(0).path.empty());
   RankTrace cut;
   cut.is_cut = true;
-  CHECK(timeline_json({cut, {}}, true).at("is_cut") == true);
-  CHECK_FALSE(
-      timeline_json({{{message(0, 0, 22, 20)}}, {{message(1, 0, 24, 22)}}}, true).at("clocks")[0].at("path").empty());
+  cut.events = {message(0, 0, 22, 20)};
+  CHECK(contains(trace_timeline({cut, {}}, true).title, "; later ones are not drawn"));
+  CHECK_FALSE(trace_timeline({{{message(0, 0, 22, 20)}}, {{message(1, 0, 24, 22)}}}, true).clocks.at(0).path.empty());
 }
 
 }  // namespace

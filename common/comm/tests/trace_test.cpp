@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "common/plot/plot_program.h"
+#include "common/plot/plot.h"
 #include "common/testing/message_of.h"
 #include "common/testing/temporary_folder.h"
 #include "common/testing/test.h"
@@ -193,11 +193,11 @@ TEST_CASE("the file's ending chooses the form; another ending is refused") {
 }
 
 TEST_CASE("a picture is drawn, of a trace of nothing, too") {
-  if (!plot::gnuplot_found()) {
-    MESSAGE("skipped: nothing here draws pictures");
+  if (!plot::missing_program().empty()) {
+    MESSAGE("skipped: " << plot::missing_program());
     return;
   }
-  for (const auto& [name, magic] : {std::pair("trace.png", "\x89PNG"), {"trace.svg", "<?xml"}, {"trace.pdf", "%PDF"}}) {
+  for (const auto& [name, magic] : {std::pair("trace.png", "\x89PNG"), {"trace.svg", "<svg"}, {"trace.pdf", "%PDF"}}) {
     CAPTURE(name);
     for (const auto& events : {two_ends(), {}}) {
       const testing::TemporaryFolder folder;
@@ -214,8 +214,8 @@ TEST_CASE("a picture that cannot be drawn or written is refused before there is 
   const char* before = std::getenv("PATH");
   const std::string path = before != nullptr ? before : "";
   setenv("PATH", "/nowhere", 1);
-  CHECK(contains(refusal("trace.svg"), "drawing 'trace.svg' needs"));
-  CHECK(refusal("trace.csv") == "nothing was thrown");
+  CHECK(contains(refusal("trace.png"), "drawing 'trace.png' needs rsvg-convert"));
+  for (const char* name : {"trace.csv", "trace.svg"}) CHECK(refusal(name) == "nothing was thrown");
   setenv("PATH", path.c_str(), 1);
 }
 

@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "common/base/files.h"
-#include "common/comm/trace/trace_picture.h"
+#include "common/comm/trace/trace_timeline.h"
 #include "common/plot/plot.h"
 
 namespace lab::comm {
@@ -89,14 +89,14 @@ std::string trace_csv(const std::vector<TraceEvent>& events) {
 }
 
 void check_trace_name(const std::string& path) {
-  if (is_picture(path)) return plot::check_plot_name(path);
+  if (is_picture(path)) return plot::check_timeline_name(path);
   if (ends_with(path, ".json") || ends_with(path, ".csv")) return;
   throw UsageError(fmt::format(
       "--trace {}: expected a file that ends in .json (Chrome trace), .csv, or .png, .svg or .pdf (a picture)", path));
 }
 
 void write_trace(const std::string& path, const std::vector<TraceEvent>& events) {
-  if (is_picture(path)) return plot::draw(trace_picture(events), path);
+  if (is_picture(path)) return plot::draw(trace_timeline(events), path);
   check_trace_name(path);
   write_file_atomically(path, ends_with(path, ".json") ? chrome_trace_json(events) : trace_csv(events));
 }

@@ -62,12 +62,12 @@ std::string chrome_trace_json(const std::vector<TraceEvent>& events);
 std::string trace_csv(const std::vector<TraceEvent>& events);
 
 /// Checks before the run that write_trace() can write a file of this name.
-/// Errors    UsageError: an ending that write_trace() does not know; for a picture, those of plot::check_plot_name()
+/// Errors    UsageError: an ending that write_trace() does not know; for a picture, those of plot::check_timeline_name()
 void check_trace_name(const std::string& path);
 
 /// Writes the trace in the format given by the file's ending: .json (chrome_trace_json), .csv (trace_csv), .png,
-/// .svg or .pdf (trace_picture.h). Errors: UsageError: another ending, the file cannot be written, or gnuplot, needed for
-/// a picture, is missing.
+/// .svg or .pdf (trace_timeline.h).
+/// Errors    UsageError: another ending, or those of plot::draw()
 void write_trace(const std::string& path, const std::vector<TraceEvent>& events);
 
 }  // namespace lab::comm

@@ -22,10 +22,10 @@ cp "$scratch/out" "$scratch/once"
 run "$program" learn
 verdict "$(cmp -s "$scratch/out" "$scratch/once"; echo $?)" "... and by the same figures each time"
 
-if command -v gnuplot >/dev/null; then
+if command -v gnuplot >/dev/null && command -v rsvg-convert >/dev/null; then
   run "$program" learn --steps 1 --out "$scratch/pictures"
   verdict "$([[ $code == 0 && $(cd "$scratch/pictures" && echo *.png) == "learning_curve.png step_1f1b.png step_one_by_one.png" ]]; echo $?)" "three pictures"
-else skip "gnuplot is not installed"; fi
+else skip "gnuplot or rsvg-convert is not installed"; fi
 run "$program" learn --steps 0; refuses "no step" 2 "--steps: expected an integer from 1"
 run "$program" learn --out "$program/x"; refuses "a folder below a file" 2 "--out"
 run "$program" lern; refuses "a misspelt command" 2 "unknown command 'lern'; did you mean 'learn'\?"

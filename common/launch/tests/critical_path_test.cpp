@@ -4,9 +4,7 @@
 
 #include "common/comm/communicator.h"
 #include "common/comm/messages/endpoint_of.h"
-#include "common/comm/trace/trace_picture.h"
 #include "common/launch/run_ranks.h"
-#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 
 namespace lab::comm {
@@ -123,25 +121,6 @@ TEST_CASE("periods follow each other on the axis of model time, each with its pa
   CHECK(path[1].end >= path[1].begin + 200 * kMicrosecond);
   CHECK(critical_path({}).empty());
   CHECK(critical_paths(in_model_time({})).empty());
-}
-
-TEST_CASE("the picture has each rank twice, two axes, and the path; without model time it is the diagram alone") {
-  const std::vector<TraceEvent> events = traced(2, [](Communicator& comm, const auto& work) {
-    work(100);
-    comm.collectives().barrier();
-  });
-  const plot::Diagram picture = trace_picture(events);
-  CHECK(picture.y.ticks.size() == 4);
-  CHECK(testing::contains(picture.x_top.title, "time since the first event, "));
-  CHECK(testing::contains(picture.x.title, "model time (10 GFLOP/s, 2 GB/s, latency 20 us, overhead 2 us)"));
-  CHECK(testing::contains(picture.title, " in model time"));
-  CHECK_NOTHROW(plot::diagram_script(picture));
-  TraceEvent only;
-  only.kind = TraceKind::kCollective;
-  only.operation = "barrier";
-  only.end_seconds = 1;
-  CHECK(trace_picture({only}).y.ticks.size() == 1);
-  CHECK(trace_picture({only}).x_top.ticks.empty());
 }
 
 }  // namespace

@@ -61,22 +61,27 @@ TEST_CASE("a run's page shows its outcome, what was counted, and what each rank 
     CHECK(contains(page, part));
   }
   CHECK_FALSE(contains(page, "<figure"));
-  CHECK_FALSE(contains(page, "querySelectorAll"));
 }
 
-TEST_CASE("with a timeline, the page has its data, escaped, and what draws it") {
+TEST_CASE("with a timeline, the page has its drawing; one that cannot be drawn is refused") {
   nlohmann::json run = a_run();
-  run["timeline"] = {{"ranks", 2},
-                     {"left_out", 0},
-                     {"clocks",
-                      {{{"name", "model time"},
-                        {"boxes", nlohmann::json::array()},
-                        {"path", nlohmann::json::array()},
-                        {"arrows", {{0, 1, 0.0, 1e-5, "\"><script>"}}}}}}};
+  const nlohmann::json arrow = {0, 1, 0.0, 1e-5, "", "\"><script>", 0, false};
+  const nlohmann::json clock = {{"title", "model time"},
+                                {"boxes", nlohmann::json::array()},
+                                {"path", nlohmann::json::array()},
+                                {"marks", nlohmann::json::array()},
+                                {"arrows", nlohmann::json::array({arrow})}};
+  run["timeline"] = {{"title", "2 ranks"},
+                     {"ranks", 2},
+                     {"legend", nlohmann::json::array()},
+                     {"clocks", nlohmann::json::array({clock})}};
   const std::string page = run_page(run.dump(), "r.json");
-  CHECK(contains(page, "<figure class=\"timeline\" data-run=\"{&quot;clocks&quot;:"));
+  CHECK(contains(page, "<figure class=\"timeline\" tabindex=\"0\"><svg"));
+  CHECK(contains(page, "<title>&quot;&gt;&lt;script&gt;; 0 to 10 µs, takes 10 µs</title>"));
   CHECK_FALSE(contains(page, "\"><script>"));
-  CHECK(contains(page, "querySelectorAll('figure.timeline')"));
+  run["timeline"]["ranks"] = 1;
+  CHECK_THROWS_WITH_AS(run_page(run.dump(), "r.json"), doctest::Contains("timeline '2 ranks': rank 1 of 1"),
+                       UsageError);
 }
 
 TEST_CASE("a run that failed says why; what is not a run is refused, with the file's name") {

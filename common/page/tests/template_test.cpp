@@ -65,5 +65,13 @@ TEST_CASE("a page needs nothing from elsewhere, and lets nothing be loaded") {
     CHECK(page.find(other) == std::string::npos);
 }
 
+TEST_CASE("a drawing is put where the template says, and nowhere else") {
+  const auto page = [](std::string_view body) {
+    return html_page("a", body, {{"i", 0}, {"x", "<!--drawing 0-->"}}, "", {"<svg>{{x}}</svg>"});
+  };
+  CHECK(page("{{x}}<!--drawing {{i}}-->").find("&lt;!--drawing 0--&gt;<svg>{{x}}</svg>") != std::string::npos);
+  CHECK_THROWS_AS(page("{{x}}"), std::logic_error);
+}
+
 }  // namespace
 }  // namespace lab::page

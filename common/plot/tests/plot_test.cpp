@@ -1,15 +1,14 @@
 #include "common/plot/plot.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
-#include <functional>
 #include <limits>
 #include <string>
 #include <utility>
 
-#include "common/plot/plot_program.h"
 #include "common/testing/message_of.h"
 #include "common/testing/plain_test.h"
 #include "common/testing/temporary_folder.h"
@@ -23,9 +22,9 @@ using lab::testing::write_bytes;
 namespace {
 
 bool skipped() {
-  if (gnuplot_found()) return false;
-  MESSAGE("skipped: gnuplot is not installed");
-  return true;
+  const std::string missing = missing_program();
+  if (!missing.empty()) MESSAGE("skipped: " << missing);
+  return !missing.empty();
 }
 
 Chart small_chart() {
@@ -35,16 +34,14 @@ Chart small_chart() {
   chart.x.log = true;
   chart.series.push_back({"ring", {1024, 2048, 4096}, {1, 2, 4}});
   chart.markers.push_back({2048, "crossover"});
-  chart.width_px = 400;
-  chart.height_px = 300;
   return chart;
 }
 
-Diagram small_diagram() {
-  Diagram diagram;
-  diagram.boxes.push_back({0, 0, 1, 1, colour(1), "chunk 0"});
-  diagram.arrows.push_back({0, 1, 1, 2, colour(2), "0→1"});
-  return diagram;
+Timeline small_timeline() {
+  Timeline timeline;
+  timeline.num_ranks = 2;
+  timeline.clocks = {{"", {{0, 0, 1, "chunk 0"}}, {{0, 1, 1, 2, "0→1"}}}};
+  return timeline;
 }
 
 /// Sets PATH to the folder alone while it lives.
@@ -59,10 +56,10 @@ class PathIs {
   std::string before_;
 };
 
-/// A fake gnuplot that runs these shell commands.
-void write_program(const TemporaryFolder& folder, const std::string& commands) {
-  write_bytes(folder.file("gnuplot"), "#!/bin/sh\n" + commands + "\n");
-  ::chmod(folder.file("gnuplot").c_str(), 0755);
+/// A fake program that runs these shell commands.
+void write_program(const TemporaryFolder& folder, const std::string& name, const std::string& commands) {
+  write_bytes(folder.file(name), "#!/bin/sh\n" + commands + "\n");
+  ::chmod(folder.file(name).c_str(), 0755);
 }
 
 int big_endian_at(const std::string& bytes, std::size_t offset) {
@@ -78,22 +75,22 @@ TEST_CASE("plot: the ending of the name chooses the format") {
   const TemporaryFolder folder;
   draw(small_chart(), folder.file("chart.png"));
   draw(small_chart(), folder.file("chart.PDF"));
-  draw(small_diagram(), folder.file("diagram.svg"));
+  draw(small_timeline(), folder.file("timeline.svg"));
+  draw(small_timeline(), folder.file("timeline.png"));
   const std::string png = read_bytes(folder.file("chart.png"));
   CHECK(png.substr(1, 3) == "PNG");
-  CHECK(big_endian_at(png, 16) == 800);  // twice the px asked for
-  CHECK(big_endian_at(png, 20) == 600);
+  CHECK(big_endian_at(png, 16) == 2 * 960);
+  CHECK(big_endian_at(png, 20) == 2 * 600);
   CHECK(read_bytes(folder.file("chart.PDF")).substr(0, 5) == "%PDF-");
-  const std::string svg = read_bytes(folder.file("diagram.svg"));
-  CHECK(contains(svg, "<svg"));
-  CHECK(contains(svg, "width=\"960\" height=\"600\""));
-  CHECK(folder.num_files() == 3);
+  CHECK(read_bytes(folder.file("timeline.svg")) == to_svg(small_timeline()));
+  CHECK(read_bytes(folder.file("timeline.png")).substr(1, 3) == "PNG");
+  CHECK(folder.num_files() == 4);
 }
 
 TEST_CASE("plot: another ending is refused by a message that names the three") {
   const TemporaryFolder folder;
   for (const std::string name : {"x.jpg", "x", "png", ".png", "x.png.txt", "x.svg.", ""}) {
-    for (const auto& message : {lab::testing::message_of<lab::UsageError>([&] { check_plot_name(name); }),
+    for (const auto& message : {lab::testing::message_of<lab::UsageError>([&] { check_timeline_name(name); }),
                                 lab::testing::message_of<lab::UsageError>([&] { draw(small_chart(), name); })}) {
       CHECK_MESSAGE(contains(message, "cannot draw '" + name + "': expected a name that ends in .png, .pdf or .svg"),
                     name);
@@ -124,80 +121,100 @@ TEST_CASE("plot: every text is shown as it is, and none is a command") {
   chart.y.label = odd + " y";
   chart.series[0].name = odd + " name";
   chart.markers[0].label = odd + " marker";
-  chart.width_px = 2000;
+  chart.series.push_back({command, {1024}, {1}});
   draw(chart, folder.file("chart.svg"));
-  const std::string chart_svg = read_bytes(folder.file("chart.svg"));
+  const std::string svg = read_bytes(folder.file("chart.svg"));
   for (const std::string part : {" title", " x (log scale)", " y", " name", " marker"})
-    CHECK_MESSAGE(shown(chart_svg, odd + part), part);
-
-  Diagram diagram = small_diagram();
-  diagram.x.ticks = {{0, odd + " tick"}, {1, command}};
-  diagram.boxes[0].text = odd + " box";
-  diagram.arrows[0].label = command;
-  diagram.texts.push_back({1, 1, "two\nlines', system('touch " + folder.file("made") + "')\tend", 12});
-  diagram.legend.push_back({colour(0), odd + " legend"});
-  diagram.title = "a < b & c";
-  draw(diagram, folder.file("diagram.svg"));
-  const std::string svg = read_bytes(folder.file("diagram.svg"));
-  for (const std::string part : {" tick", " box", " legend"}) CHECK_MESSAGE(shown(svg, odd + part), part);
+    CHECK_MESSAGE(shown(svg, odd + part), part);
   CHECK(shown(svg, command));
-  CHECK(shown(svg, "two"));
-  CHECK(shown(svg, "lines', system('touch " + folder.file("made") + "') end"));
-  CHECK(contains(svg, "a &lt; b &amp; c"));
-  CHECK(folder.num_files() == 2);
+  CHECK(folder.num_files() == 1);
 }
 
-TEST_CASE("plot: without gnuplot, the message says what to install") {
-  const TemporaryFolder folder;
-  const TemporaryFolder empty;
-  const PathIs path(empty.file(""));
-  const std::string file = folder.file("x.png");
-  const std::string expected = "drawing '" + file + "' needs gnuplot; hint: apt-get install gnuplot-nox";
-  CHECK_FALSE(gnuplot_found());
-  CHECK(lab::testing::message_of<lab::UsageError>([&] { check_plot_name(file); }) == expected);
-  CHECK(lab::testing::message_of<lab::UsageError>([&] { draw(small_chart(), file); }) == expected);
-  CHECK(folder.num_files() == 0);
+TEST_CASE("plot chart: a gap where a pair cannot be shown; the series keeps its name") {
+  Chart chart = small_chart();
+  chart.series[0] = {"ring", {1, -1, 4, 8}, {1, 2, std::nan(""), 4}};
+  chart.series.push_back({"nothing"});
+  const std::string script = chart_script(chart);
+  CHECK(contains(script, "<< END\n1 1\nNaN NaN\nNaN NaN\n8 4\nEND"));
+  CHECK(contains(script, "NaN with linespoints"));
+  CHECK(contains(script, "title 'nothing'"));
 }
 
-TEST_CASE("plot: when gnuplot fails, its message is reported and the old picture stays") {
+TEST_CASE("plot chart: markers, units and logarithms are gnuplot's") {
+  Chart chart = small_chart();
+  chart.x.unit = Unit::kBytes;
+  chart.y = {"time", true, Unit::kSeconds};
+  const std::string script = chart_script(chart);
+  for (const char* part :
+       {"set logscale x 2\n", "set format x '%.0b %BB'", "set logscale y 10\n", "set format y '%.0s %cs'",
+        "set arrow from 2048, graph 0", "set label 'crossover' at 2048", "set xlabel 'message size (log scale)'"})
+    CHECK_MESSAGE(contains(script, part), part);
+}
+
+TEST_CASE("plot chart: no point, or a wrong length, gives one clear message") {
+  Chart chart = small_chart();
+  chart.series[0] = {"loss", {0, -1}, {1, 2}};
+  CHECK(lab::testing::message_of<lab::UsageError>([&] { chart_script(chart); }) ==
+        "chart 'all-reduce': there is no point to draw; expected at least one finite value, above zero on a log axis");
+  chart.series[0] = {"loss", {1, 2}, {1}};
+  CHECK(lab::testing::message_of<lab::ContractError>([&] { chart_script(chart); }) ==
+        "chart 'all-reduce': the series 'loss' has 2 x and 1 y; expected the same number of both");
+}
+
+TEST_CASE("plot: where a program is missing, the message says what to install, and an SVG timeline needs none") {
   const TemporaryFolder folder;
   const TemporaryFolder programs;
   const PathIs path(programs.file(""));
   const std::string file = folder.file("x.png");
+  const auto needs = [&](const std::string& program) { return "drawing '" + file + "' needs " + program; };
+  const auto refusal = [&](const auto& draw_it) { return lab::testing::message_of<lab::UsageError>(draw_it); };
+  CHECK(missing_program() == "gnuplot is not installed (package gnuplot-nox)");
+  CHECK(refusal([&] { draw(small_timeline(), file); }) == needs("rsvg-convert; hint: apt-get install librsvg2-bin"));
+  write_program(programs, "rsvg-convert", "exit 1");
+  CHECK(refusal([&] { check_chart_name(file); }) == needs("gnuplot; hint: apt-get install gnuplot-nox"));
+  CHECK(refusal([&] { draw(small_chart(), file); }) == needs("gnuplot; hint: apt-get install gnuplot-nox"));
+  CHECK(folder.num_files() == 0);
+  write_program(programs, "gnuplot", "exit 1");
+  CHECK(missing_program().empty());
+  ::unlink(programs.file("rsvg-convert").c_str());
+  CHECK(missing_program() == "rsvg-convert is not installed (package librsvg2-bin)");
+  draw(small_timeline(), folder.file("x.svg"));
+  CHECK(folder.num_files() == 1);
+}
+
+TEST_CASE("plot: when a program fails, its message is reported and the old picture stays") {
+  const TemporaryFolder folder;
+  const TemporaryFolder programs;
+  const PathIs path(programs.file(""));
+  const std::string file = folder.file("x.svg");
   write_bytes(file, "old");
   const auto drawn_by = [&](const std::string& commands) {
-    write_program(programs, commands);
+    write_program(programs, "gnuplot", commands);
     return lab::testing::message_of<lab::UsageError>([&] { draw(small_chart(), file); });
   };
   CHECK(contains(drawn_by("echo half a picture; echo 'line 3: no such'  >&2; echo terminal >&2; exit 1"),
-            "gnuplot exited with code 1: line 3: no such terminal"));
+                 "gnuplot exited with code 1: line 3: no such terminal"));
   CHECK(contains(drawn_by("exit 0"), "gnuplot exited with code 0, without a picture"));
   CHECK(contains(drawn_by("kill -9 $$"), "gnuplot was killed by signal 9 (SIGKILL)"));
   CHECK(read_bytes(file) == "old");
   CHECK(folder.num_files() == 1);
   CHECK(drawn_by("read first; echo \"$first\"") == "nothing was thrown");
-  CHECK(contains(read_bytes(file), "set terminal pngcairo"));
+  CHECK(read_bytes(file) == "set encoding utf8\n");
+  write_program(programs, "rsvg-convert", "echo 'no such font' >&2; exit 3");
+  CHECK(contains(lab::testing::message_of<lab::UsageError>([&] { draw(small_timeline(), folder.file("x.pdf")); }),
+                 "rsvg-convert exited with code 3: no such font"));
   CHECK(folder.num_files() == 1);
-}
-
-TEST_CASE("plot: a gnuplot that hangs is killed") {
-  const TemporaryFolder programs;
-  const PathIs path(programs.file(""));
-  write_program(programs, "exec /bin/sleep 600");
-  CHECK(lab::testing::message_of<lab::UsageError>([] {
-          run_gnuplot("", "drawing 'x.png'", std::chrono::milliseconds(50));
-        }) == "drawing 'x.png': gnuplot timed out after 0.05 s");
 }
 
 TEST_CASE("plot: gnuplot draws the narrowest, smallest and largest ranges without a warning") {
   if (skipped()) return;
-  constexpr double kMax = std::numeric_limits<double>::max();
+  constexpr double kMax = 1e300;
   constexpr double kDenormal = std::numeric_limits<double>::denorm_min();
   const TemporaryFolder folder;
   for (const auto& [a, b] : {std::pair(2.3, std::nextafter(2.3, 3)),
                              {2.3, 2.3 + 3e-9},
                              {-kMax, kMax},
-                             {kDenormal, kMax},
+                             {1e-280, kMax},
                              {0.0, kDenormal},
                              {kMax, kMax}}) {
     for (const bool log : {false, true}) {
@@ -207,12 +224,6 @@ TEST_CASE("plot: gnuplot draws the narrowest, smallest and largest ranges withou
       chart.series[0] = {"loss", {a, b}, {b, a}};
       draw(chart, folder.file("chart.svg"));
       CHECK(contains(read_bytes(folder.file("chart.svg")), "loss"));
-      if (log || std::abs(a) > 1e300 || std::abs(b) > 1e300) continue;
-      Diagram diagram;
-      diagram.boxes.push_back({a, a, b, b, colour(1), ""});
-      diagram.arrows.push_back({a, b, b, a, colour(2), "0→1"});
-      draw(diagram, folder.file("diagram.svg"));
-      CHECK(contains(read_bytes(folder.file("diagram.svg")), "<svg"));
     }
   }
 }
@@ -221,12 +232,12 @@ TEST_CASE("plot: a name that cannot be written is refused before gnuplot runs, a
   const TemporaryFolder folder;
   const TemporaryFolder programs;
   const PathIs path(programs.file(""));
-  write_program(programs, ": > " + programs.file("ran"));
+  write_program(programs, "gnuplot", ": > " + programs.file("ran"));
   const std::string missing = folder.file("no/such/x.svg");
-  CHECK(contains(lab::testing::message_of<lab::UsageError>([&] { check_plot_name(missing); }), "there is no folder"));
+  CHECK(contains(lab::testing::message_of<lab::UsageError>([&] { check_chart_name(missing); }), "there is no folder"));
   CHECK(
       contains(lab::testing::message_of<lab::UsageError>([&] { draw(small_chart(), missing); }), "there is no folder"));
   CHECK(programs.num_files() == 1);
-  check_plot_name(folder.file("x.svg"));
+  check_chart_name(folder.file("x.svg"));
   CHECK(folder.num_files() == 0);
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/files.h"
+#include "common/plot/timeline_json.h"
 #include "grading/batch/class_overview.h"
 #include "grading/marks/tests/sample_marks.h"
 #include "grading/marks/writers.h"
@@ -27,20 +28,21 @@ Rubric a_rubric(const std::string& lab, int num_tasks) {
 
 /// A ring of four ranks: each computes, sends to the next and goes on; or waits for it in vain.
 std::string a_timeline(bool stuck) {
-  nlohmann::json boxes = nlohmann::json::array(), arrows = nlohmann::json::array(), path = nlohmann::json::array();
+  plot::Timeline timeline;
+  timeline.title = "4 ranks";
+  timeline.num_ranks = 4;
+  plot::Clock& clock = timeline.clocks.emplace_back();
+  clock.title = "model time";
   for (int rank = 0; rank < 4; ++rank) {
     const double begin = 1e-6 * (rank + 1);
-    boxes.push_back({rank, 0, begin, "computes"});
-    if (!stuck) boxes.push_back({rank, begin + 26e-6, 40e-6, "computes"});
-    arrows.push_back({rank, (rank + 1) % 4, begin, begin + 24e-6,
-                      fmt::format("message from rank {} to rank {}: 1024 B{}, ring.cpp:12", rank, (rank + 1) % 4,
-                                  stuck ? ", never received" : ""),
-                      stuck});
+    clock.boxes.push_back({rank, 0, begin, "computes", fmt::format("rank {}: computes", rank)});
+    if (!stuck) clock.boxes.push_back({rank, begin + 26e-6, 40e-6, "computes"});
+    clock.arrows.push_back({rank, (rank + 1) % 4, begin, begin + 24e-6, "",
+                            fmt::format("message from rank {} to rank {}: 1024 B", rank, (rank + 1) % 4), plot::kBlack,
+                            stuck});
   }
-  if (!stuck) path = {{3, 3, 0, 4e-6}, {3, 0, 4e-6, 28e-6}, {0, 0, 28e-6, 40e-6}};
-  const nlohmann::json clock = {{"name", "model time"}, {"boxes", boxes}, {"arrows", arrows}, {"path", path}};
-  return nlohmann::json({{"ranks", 4}, {"left_out", 0}, {"is_cut", false}, {"clocks", nlohmann::json::array({clock})}})
-      .dump();
+  if (!stuck) clock.path = {{3, 3, 0, 4e-6}, {3, 0, 4e-6, 28e-6}, {0, 0, 28e-6, 40e-6}};
+  return plot::to_json(timeline).dump();
 }
 
 /// Student `number` fails the more checks, the higher the task's number.

@@ -1,9 +1,8 @@
-#include "common/comm/trace/timeline_json.h"
-
-#include <nlohmann/json.hpp>
+#include "common/comm/trace/trace_timeline.h"
 
 #include "common/comm/messages/endpoint_of.h"
 #include "common/launch/run_ranks.h"
+#include "common/testing/message_of.h"
 #include "common/testing/test.h"
 
 namespace lab::comm {
@@ -27,29 +26,30 @@ std::vector<TraceEvent> traced(int num_ranks, int num_messages) {
   return events;
 }
 
-TEST_CASE("a timeline has each message once on each clock, and the critical path in model time") {
-  const nlohmann::json timeline = timeline_json(traced(3, 2));
-  CHECK(timeline.at("ranks") == 2);  // rank 2 did nothing
-  CHECK(timeline.at("left_out") == 0);
-  REQUIRE(timeline.at("clocks").size() == 2);
-  for (const nlohmann::json& clock : timeline.at("clocks")) {
-    INFO(clock.at("name"));
-    REQUIRE(clock.at("arrows").size() == 2);
-    CHECK(clock.at("boxes").empty());
-    const nlohmann::json& first = clock.at("arrows").at(0);
-    CHECK(first.at(0) == 0);
-    CHECK(first.at(1) == 1);
-    CHECK(first.at(2) <= first.at(3));
-    CHECK(first.at(2) <= clock.at("arrows").at(1).at(2));
-    CHECK(first.at(4).get<std::string>().find("from rank 0 to rank 1: 1024 B") != std::string::npos);
+TEST_CASE("a timeline has each message once by each clock, and the critical path in model time") {
+  const plot::Timeline timeline = trace_timeline(traced(3, 2));
+  CHECK(timeline.num_ranks == 2);  // rank 2 did nothing
+  CHECK(timeline.title == "2 ranks: 2 messages of 1 KiB");
+  REQUIRE(timeline.clocks.size() == 2);
+  for (const plot::Clock& clock : timeline.clocks) {
+    INFO(clock.title);
+    REQUIRE(clock.arrows.size() == 2);
+    CHECK(clock.boxes.empty());
+    const plot::Arrow& first = clock.arrows[0];
+    CHECK(first.src_rank == 0);
+    CHECK(first.dst_rank == 1);
+    CHECK(first.start <= first.end);
+    CHECK(first.start <= clock.arrows[1].start);
+    CHECK(testing::contains(first.title, "from rank 0 to rank 1: 1024 B"));
   }
-  const nlohmann::json& model = timeline.at("clocks").at(0);
+  CHECK(timeline.clocks[0].path.empty());
+  const plot::Clock& model = timeline.clocks[1];
   // Of a message of n bytes: overhead at both ends, latency, n / bandwidth; see model_time.md.
-  CHECK(model.at("name") == "model time");
-  CHECK(model.at("arrows").at(0).at(3).get<double>() == doctest::Approx(2e-6 + 20e-6 + 1024 * 0.5e-9));
-  REQUIRE_FALSE(model.at("path").empty());
-  CHECK(model.at("path").at(0).at(2) == 0);
-  CHECK(timeline.at("clocks").at(1).at("path").empty());
+  CHECK(testing::contains(model.title, "model time (10 GFLOP/s, 2 GB/s, latency 20 us, overhead 2 us): makespan "));
+  CHECK(testing::contains(model.title, "; the critical path is red"));
+  CHECK(model.arrows[0].end == doctest::Approx(2e-6 + 20e-6 + 1024 * 0.5e-9));
+  REQUIRE_FALSE(model.path.empty());
+  CHECK(model.path[0].start == 0);
 }
 
 TEST_CASE("a timeline tells collectives from computations, and where the next check begins") {
@@ -61,11 +61,17 @@ TEST_CASE("a timeline tells collectives from computations, and where the next ch
   forward.operation = "F";
   forward.model_end = 1'000'000;
   forward.model_period = 1;
-  const nlohmann::json model = timeline_json({sum, forward}).at("clocks").at(0);
-  REQUIRE(model.at("boxes").size() == 2);
-  CHECK(model.at("boxes")[0] == nlohmann::json({0, 0.0, 3e-6, "all_reduce", "collective"}));
-  CHECK(model.at("boxes")[1] == nlohmann::json({0, 3e-6, 4e-6, "F"}));
-  CHECK(model.at("checks") == nlohmann::json::array({3e-6}));
+  const plot::Timeline timeline = trace_timeline({sum, forward});
+  CHECK(timeline.title == "1 rank: 1 call of a collective, 1 computation");
+  const plot::Clock& model = timeline.clocks.at(1);
+  REQUIRE(model.boxes.size() == 2);
+  CHECK(model.boxes[0].title == "rank 0: all_reduce");
+  CHECK(model.boxes[0].end == 3e-6);
+  CHECK(model.boxes[1].title == "rank 0: F");
+  CHECK(model.boxes[1].start == 3e-6);
+  CHECK(model.boxes[1].end == 4e-6);
+  CHECK(model.boxes[0].fill.rgb != model.boxes[1].fill.rgb);
+  CHECK(model.marks == std::vector<double>{3e-6});
 }
 
 TEST_CASE("a wait that ends in vain is in the trace of its rank, as a message that is lost") {
@@ -79,11 +85,13 @@ TEST_CASE("a wait that ends in vain is in the trace of its rank, as a message th
   REQUIRE(outcome.failure);
   REQUIRE(outcome.ranks[1].trace.size() == 1);
   CHECK(never_completed(outcome.ranks[1].trace[0]));
-  const nlohmann::json timeline = timeline_json(outcome.ranks[1].trace);
-  for (const nlohmann::json& clock : timeline.at("clocks")) {
-    REQUIRE(clock.at("arrows").size() == 1);
-    CHECK(clock.at("arrows")[0][5] == true);
-    CHECK(clock.at("arrows")[0][4].get<std::string>().find("never sent") != std::string::npos);
+  const plot::Timeline timeline = trace_timeline(outcome.ranks[1].trace);
+  CHECK(testing::contains(timeline.title, "; 1 of them, dashed, waited for in vain"));
+  for (const plot::Clock& clock : timeline.clocks) {
+    REQUIRE(clock.arrows.size() == 1);
+    CHECK(clock.arrows[0].dashed);
+    CHECK(clock.arrows[0].end > clock.arrows[0].start);
+    CHECK(testing::contains(clock.arrows[0].title, "never sent"));
   }
 }
 
@@ -98,15 +106,6 @@ TEST_CASE("a rank that goes on for ever is traced up to a limit, and its trace s
   const std::vector<TraceEvent>& trace = outcome.ranks.at(0).trace;
   CHECK(trace.size() == (1u << 17) + 1);
   CHECK(trace.back().operation == "what follows is not traced");
-}
-
-TEST_CASE("an empty trace is an empty timeline; of a long one the earliest are kept, and the others counted") {
-  const nlohmann::json empty = timeline_json({});
-  CHECK(empty.at("ranks") == 0);
-  REQUIRE(empty.at("clocks").size() == 1);
-  const nlohmann::json large = timeline_json(traced(2, 5100));
-  CHECK(large.at("left_out") == 100);
-  CHECK(large.at("clocks").at(0).at("arrows").size() == 5000);
 }
 
 }  // namespace
