@@ -26,7 +26,7 @@ cp -r "$source_dir"/common/course/{*.sh,audit} "$tree/common/course"
 cp -r "$source_dir/common/doctor" "$tree/common"
 cp "$source_dir/common/launch/run.sh" "$tree/common/launch"
 cp "$source_dir/lab" "$source_dir/CMakePresets.json" "$tree"
-sed 's/@LAB@/a0_pipes/g' "$source_dir/common/launch/run.sh.in" >"$tree/a0_pipes/run.sh"
+sed 's/a4_data_tensor/a0_pipes/g' "$source_dir/a4_data_tensor/run.sh" >"$tree/a0_pipes/run.sh"
 chmod +x "$tree/a0_pipes/run.sh"
 cp -r "$tree/a0_pipes/student" "$tree/.lab-pristine/a0_pipes"
 
