@@ -10,57 +10,36 @@ help_on_tree() {
   demo                    set up, build the programs, run each lab on 4 ranks,
                           check its log, leave pictures in out/
   test [--ci|--all|--nightly] [--junit FILE]
-                          set up, build programs and tests, run the quick tests
-                          --ci: also the mutants, and each task of a starter,
-                          which must be unsolved
+                          set up, build, run the quick tests
+                          --ci: also the mutants, and each task of a starter
                           --all: also the long ones, and everything under the
                           sanitizers; --nightly: all there is
                           --junit FILE: results as JUnit XML; the sanitizers'
                           go next to it (x.xml, x-asan.xml)
-  starter DIR [--labs a4,a9]
-                          make the students' tree, of all labs or of some;
-                          update the one that is in DIR
-  grade SUBMISSION [--lab a9] [--task ID] [--out DIR] [--rubric FILE] [--seed S]
-        [--accept SYMBOL,...] [--believe]
-                          judge a folder, a zip or a5_answers.md; results go to
-                          out/grading; exit code 8: something is not judged
-                          --accept: also files that use these unlisted symbols,
-                          '*': whatever they use; --believe: what ranks
-                          count of their own work and memory
-  grade-all FOLDER|ZIP [--out DIR] [--roster FILE] [--jobs N] [--only WHO,...]
-        [--changed] [--again] [--column LAB=COLUMN]... [--with-pending]
-        [--rubric FILE]
-                          judge a class: a folder of submissions, or a bulk
-                          download of Canvas, Moodle or Gradescope; goes on
-                          where it was stopped; results, and all marks as CSV,
-                          in out/class
-  similar FOLDER|ZIP [--out DIR] [--roster FILE] [--lab a9] [--top N] [--share S]
-                          compare the hand-ins of a class with each other: the
-                          most similar pairs, and a page with both side by side
-                          in out/class/similarity; reasons to look, not marks
+  starter DIR             make or update the students' tree in DIR
+  grade SUBMISSION        judge a folder, a zip or a5_answers.md
+  grade-all FOLDER|ZIP    judge a class
+  similar FOLDER|ZIP      the pairs of a class that have the most in common
+  marks DIR               recompute the marks of a grading
+  answers LAB             print the answer key
+  mutants [NAME...]       does the judge catch each wrong solution?
+  hostile [NAME...]       grade hand-ins that attack the grading
   autograder gradescope LAB [--out FILE] [--rubric FILE] [--seed S]
                           write the archive from which the platform grades
                           each submission by itself
-  marks DIR [--rubric FILE]
-                          recompute the marks of a grading, after marking by
-                          hand or with another rubric
-  answers LAB [--for ID]  print the answer key; --for: also this student's own
-                          questions, where each has other numbers
-  regenerate [--check]    write what follows from rubrics and references: expected
-                          logs, reference figures, the labs' numbers in tables
-  mutants [NAME...]       judge the wrong and the unusual solutions in
-                          grading/mutants: does the judge catch what it must?
-  mutants --generated [LAB...] [--sample N] [--seed S] [--list] [--only ID]
-                          the same with mutants made by rule: prints the share
-                          that is caught, and each that is not
-  bench NAME [arguments]  build and run a benchmark: launch, p2p, collectives
-  hostile [NAME...] [--quick] [--level full|limits]
-                          grade the hand-ins in grading/hostile, which attack
-                          the grading: none may get anywhere
+  regenerate [--check]    write what follows from rubrics and references
+  bench NAME [arguments]  run a benchmark: launch, p2p, collectives
 TEXT
 }
 
 source "$root/grading/autograder/autograder.sh"
+
+# make_scratch_folder: $scratch, removed when the command ends.
+make_scratch_folder() {
+  mkdir -p -- "$root/build"
+  scratch=$(mktemp -d -- "$root/build/scratch.XXXXXX")
+  trap 'rm -rf -- "$scratch"' EXIT
+}
 
 command_bench() {
   [[ ${1:-} =~ ^(launch|p2p|collectives)$ ]] || die "bench needs one of: launch, p2p, collectives"
@@ -95,13 +74,13 @@ demo() {
 # draw FOLDER: pictures of pipeline schedules; of collectives, from traces of the real code and from the simulated
 # network; of a rank's memory while it decodes its part of a picture.
 draw() {
-  local program=$root/build/release/bin/a9_collectives
+  local words program=$root/build/release/bin/a9_collectives
   can_draw || return 0
   draw_schedules "$1"
   "$program" explain all_to_all --out "$1"
-  "$program" explain allreduce --algorithm rabenseifner --out "$1" --format png
-  "$program" explain allgather --algorithm bruck --nproc 5 --out "$1" --format png
-  "$program" explain broadcast --algorithm binomial --nproc 8 --out "$1" --format png
+  for words in "allreduce --algorithm rabenseifner" "allgather --algorithm bruck --nproc 5" "broadcast --algorithm binomial --nproc 8"; do
+    "$program" explain $words --out "$1" --format png
+  done
   "$program" sim --collective allreduce --ranks 64 --sweep --out "$1" | grep -E '^(from|drawn)' ||
     say "this build has no simulated network (package libsimgrid-dev)"
   "$root/build/release/bin/vae_sequence_parallel" memory --config small --out "$1"
@@ -110,22 +89,22 @@ draw() {
 # show_memory_limit FOLDER: a picture that does not fit one rank's memory, but that of four.
 show_memory_limit() {
   local program=$root/build/release/bin/vae_sequence_parallel megabytes=24 code=0
-  say "decoding the VAE's picture with at most $megabytes MB on a rank: one rank cannot"
+  say "decoding the VAE's picture with at most $megabytes MB on a rank: one rank cannot, and four can"
   "$program" test --nproc 1 --memory-limit "$megabytes" --out "$1" >/dev/null || code=$?
   [[ $code == 2 ]] || { say "expected exit code 2, got $code" >&2; exit 1; }
-  say "... and four can: $1/reconstructed_parallel.jpg"
   "$program" test --nproc 4 --memory-limit "$megabytes" --out "$1" | grep -E 'Reconstruction|held at most'
 }
 
 run_tests() {
-  local labels=quick sanitized='' junit='' code=0 start=$SECONDS
+  local labels=quick sanitized='' junit='' asan_junit='' code=0 start=$SECONDS
   while [[ $# -gt 0 ]]; do
     case $1 in
       --all) labels='quick|ci|all' sanitized=1 ;;
       --nightly) labels='quick|ci|all|nightly' sanitized=1 ;;
       --ci) labels='quick|ci' ;;
-      --junit) [[ ${2:-} ]] || die "--junit needs a file"; junit=$(realpath -m -- "$2"); shift ;;
-      --junit=?*) junit=$(realpath -m -- "${1#*=}") ;;
+      --junit=?*) set -- --junit "${1#*=}" "${@:2}"; continue ;;
+      --junit) [[ ${2:-} ]] || die "--junit needs a file"
+        junit=$(realpath -m -- "$2") asan_junit=${junit%.xml}-asan.xml; shift ;;
       --no-install) no_install=1 ;;
       *) die "test does not know '$1'; it knows --ci, --all, --nightly and --junit FILE" ;;
     esac
@@ -139,10 +118,8 @@ run_tests() {
   if [[ $sanitized ]]; then
     say "the same under the sanitizers"
     build asan ON programs tests
-    local asan_file=$junit
-    [[ ! $junit ]] || { asan_file=${junit%.xml}; asan_file=$asan_file-asan${junit#"$asan_file"}; }
     [[ $code == 0 ]] || say "the release tests failed: see above, or build/release/Testing/Temporary/LastTest.log" >&2
-    run_ctest asan 'quick|ci|all' "$asan_file" || code=1
+    run_ctest asan 'quick|ci|all' "$asan_junit" || code=1
   fi
   return "$code"
 }
@@ -168,76 +145,27 @@ run_ctest() {
   # At most two at a time: each starts ranks of its own.
   local options=(--parallel "$(($(build_jobs) < 2 ? 1 : 2))" --test-dir "$root/build/$1" -L "^($2)\$" --output-on-failure
     --no-tests=error --timeout "$limit")
-  if [[ $3 ]]; then
-    mkdir -p -- "$(dirname -- "$3")"
-    options+=(--output-junit "$3")
-  fi
+  [[ ! $3 ]] || { mkdir -p -- "$(dirname -- "$3")"; options+=(--output-junit "$3"); }
   ctest "${options[@]}"
 }
 
 # starter DIR [--labs LABS]: the students' tree, or an update of one.
-command_starter() {
-  needs_argument starter "the folder to make or update" "$@"
-  local argument
-  for argument; do [[ $argument != --source* ]] || die "starter is made from this tree: leave out --source"; done
-  start labstarter --source "$root" "$@"
-}
+command_starter() { start labstarter --source "$root" "$@"; }
 
-judging_targets=(programs labgrade)
-
-# judge COMMAND [arguments]: runs labgrade, after building everything that it builds submissions from.
+# judge COMMAND [arguments]: runs labgrade, after building everything that it builds submissions from. Submissions are also
+# graded without bubblewrap; the report then says so.
 judge() {
-  ensure build >&2
-  build release OFF "${judging_targets[@]}" >&2
+  [[ $# -gt 1 || $1 == mutants || $1 == hostile ]] || die "$1: expected an argument, got nothing; lab help $1 says which"
+  local targets=(programs labgrade)
+  [[ $1 != mutants ]] || targets+=(trials)
+  ensure build bubblewrap patch >&2
+  build release OFF "${targets[@]}" >&2
   exec "$root/build/release/bin/labgrade" "$@" --source "$root"
 }
-
-# needs_argument COMMAND WHAT [arguments]: reports a missing argument at once, not after minutes of building.
-needs_argument() {
-  [[ $# -gt 2 ]] || die "$1: expected $2; got nothing"
-}
-
-# Submissions are also graded without bubblewrap; the report then says so.
-command_grade() {
-  needs_argument grade "a submission: a folder, a zip or a5_answers.md" "$@"
-  ensure build bubblewrap >&2
-  judge grade "$@"
-}
-
-command_grade-all() {
-  needs_argument grade-all "a folder of submissions, or the archive of them that a learning platform makes" "$@"
-  ensure build bubblewrap >&2
-  judge grade-all "$@"
-}
-
-command_similar() {
-  needs_argument similar "a folder of submissions, or the archive of them that a learning platform makes" "$@"
-  judge similar "$@"
-}
+for name in grade grade-all similar marks answers mutants hostile; do eval "command_$name() { judge $name \"\$@\"; }"; done
 
 command_regenerate() {
   ensure build
   build release OFF programs labregenerate
   exec "$root/build/release/bin/labregenerate" "$@" "$root"
-}
-
-command_marks() {
-  needs_argument marks "the folder of a grading, such as out/grading/alice" "$@"
-  judge marks "$@"
-}
-
-command_answers() {
-  needs_argument answers "a lab, such as a9" "$@"
-  judge answers "$@"
-}
-
-command_mutants() {
-  ensure build patch >&2
-  judging_targets+=(trials)
-  judge mutants "$@"
-}
-
-command_hostile() {
-  ensure build bubblewrap >&2
-  judge hostile "$@"
 }

@@ -33,21 +33,21 @@ demo() {
   for name in "${labs[@]}"; do show_provided "$name" "$out"; done
   say "set-up $((set_up - start)) s, build $((built - set_up)) s, the rest $((SECONDS - built)) s; pictures are in $out"
   say "this machine can do all of it. What there is to do first in each lab; later, ./lab next says it:"
-  for name in "${labs[@]}"; do echo; course next "$name"; done
+  for name in "${labs[@]}"; do echo; (course next "$name"); done
 }
 
 # show_ranks LAB: four ranks start and find each other; the first unwritten task ends them.
 show_ranks() {
   local code=0
   say "$1 starts 4 ranks, each a process"
-  "$programs_folder/$1" --nproc 4 --out "$root/out" >"$root/build/demo.log" 2>&1 || code=$?
+  "$root/build/release/bin/$1" --nproc 4 --out "$root/out" >"$root/build/demo.log" 2>&1 || code=$?
   grep -E 'initialized|ready|not implemented' "$root/build/demo.log" || true
   [[ $code != 3 ]] || say "that is how a TODO ends a program: with a task's name, and exit code 3"
 }
 
 # show_provided LAB FOLDER: what a lab can do without its tasks.
 show_provided() {
-  local program=$programs_folder/$1
+  local program=$root/build/release/bin/$1
   case $1 in
     a5_pipeline)
       say "drawing four pipeline schedules, and one on a simulated network"
@@ -63,25 +63,7 @@ show_provided() {
 }
 
 # test: checks every task and counts; a line for each that is not a TODO.
-run_tests() {
-  [[ $# == 0 ]] || die "test takes no arguments; to check one task: lab check TASK"
-  local name
-  ready_course
-  scratch_folder
-  mkdir -- "$scratch/results"
-  check_options=()
-  for name in $(all_labs); do
-    say "checking $name"
-    # Its exit code is in the results, too.
-    check_lab "$name" | { grep --line-buffered -v ': not implemented: stops at TODO' || true; } || true
-  done
-  course summary "$scratch/results"
-}
+run_tests() { run_course test "$@"; }
 
 # update DIR: takes the newer version's files, except where yours stay.
-command_update() {
-  [[ $# == 1 ]] || die "use: lab update DIR, the folder of the newer version"
-  [[ $1 != -* ]] || die "update takes a folder; got '$1'"
-  ready_course
-  course update "$1"
-}
+command_update() { run_course update "$@"; }

@@ -28,6 +28,7 @@ void view_command(cli::App& app) {
   auto& options = app.own(ViewOptions());
   app.add_argument("RUN.json", options.run_file, "what a lab's --json FILE has written");
   app.add_text("--out", options.page_file, "FILE", "the page (default: RUN.html)");
+  add_root(app);  // ./lab gives it to every command
   app.set_action([&options] { return view(options); });
 }
 

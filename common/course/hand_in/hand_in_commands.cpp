@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <string>
 
@@ -10,6 +11,7 @@
 #include "common/course/course_tree.h"
 #include "common/course/hand_in/hand_in.h"
 #include "common/course/hand_in/identity.h"
+#include "common/course/lab_check.h"
 
 namespace lab {
 namespace {
@@ -22,7 +24,7 @@ std::string answer_to(const char* question) {
   return line;
 }
 
-ExitCode store_identity(const std::string& root, Identity identity) {
+void store_identity(const std::string& root, Identity identity) {
   const Identity known = load_identity(root);
   const bool somebody_there = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
   if (identity.empty() && known.empty() && somebody_there) {
@@ -34,16 +36,13 @@ ExitCode store_identity(const std::string& root, Identity identity) {
   if (identity.empty() || toml == to_toml({})) {
     fmt::print(
         "note: the hand-in does not say whose it is; hint: lab submit --name 'Ada Lovelace' --id s1234567, once\n");
-    return ExitCode::kAllMatch;
+    return;
   }
   if (toml != to_toml(known)) save_identity(root, identity);
   fmt::print("handing in as {} (kept in {})\n", to_text(load_identity(root)), kIdentityInTree);
-  return ExitCode::kAllMatch;
 }
 
-ExitCode pack(const std::string& root, const std::string& name, const std::string& results) {
-  const CourseTree tree = CourseTree::load(root);
-  const Rubric& lab = tree.lab_named(name);
+ExitCode pack(const CourseTree& tree, const Rubric& lab, const std::string& results) {
   for (const std::string& folder : {tree.root(), results}) {
     if (folder.empty()) continue;
     for (const std::string& file : take_results(tree, lab, folder)) fmt::print("from a run: {}\n", file);
@@ -59,31 +58,52 @@ ExitCode pack(const std::string& root, const std::string& name, const std::strin
   return complete ? ExitCode::kAllMatch : ExitCode::kMismatch;
 }
 
+/// Runs the lab; its results go to a folder.
+void run_for_hand_in(const CourseTree& tree, const Rubric& lab, const std::string& folder) {
+  fmt::print("lab: running {} on 4 ranks for its log\n", lab.lab);
+  build_program(tree, "labrun");
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const int code = run_here({tree.folder_of(lab) + "/run.sh", "--out", folder}, {{"OUT", folder}});
+  if (code == 0) return;
+  run_here({"tail", "-n", "3", "--", folder + "/" + lab.lab + ".err"}, {}, STDERR_FILENO);
+  fmt::print(stderr, "lab: the run ended with exit code {}; what it left is taken all the same\n", code);
+}
+
+/// Unsolved tasks and missing files do not keep it from packing the rest.
+ExitCode submit_lab(const CourseTree& tree, const Rubric& lab, LabChecks& checks) {
+  if (checks.check({&lab, {}}) == 0) {
+    fmt::print("lab: every task of {} is solved\n", lab.lab);
+  } else {
+    fmt::print("lab: not everything is solved: it can be handed in as it is, and gets the marks of what is right\n");
+  }
+  const std::string results = tree.root() + "/build/submit/" + lab.lab;
+  const bool runs = needs_run(tree, lab) && build_program(tree, lab.lab);
+  if (runs) run_for_hand_in(tree, lab, results);
+  return pack(tree, lab, runs ? results : "");
+}
+
 }  // namespace
 
-void identity_command(cli::App& app) {
+void submit_command(cli::App& app) {
+  auto& names = app.own(std::vector<std::string>());
   auto& identity = app.own(Identity());
+  app.add_argument("[LAB]...", names, "none: all");
   app.add_text("--name", identity.name, "NAME", "your name");
   app.add_text("--id", identity.id, "ID", "your number or login, by which results are kept apart");
-  app.set_action([&identity, &root = add_root(app)] { return store_identity(root, identity); });
-}
-
-void needs_run_command(cli::App& app) {
-  auto& name = app.own(std::string());
-  app.add_argument("LAB", name, "such as a9");
-  app.set_action([&name, &root = add_root(app)] {
+  app.set_action([&names, &identity, &root = add_root(app)] {
     const CourseTree tree = CourseTree::load(root);
-    fmt::print("{}\n", needs_run(tree, tree.lab_named(name)) ? "yes" : "no");
-    return ExitCode::kAllMatch;
+    for (const std::string& name : names) tree.lab_named(name);
+    store_identity(root, identity);
+    LabChecks checks(tree, {});
+    ExitCode first = ExitCode::kAllMatch;
+    for (const PlannedCheck& plan : plan_checks(tree, names)) {
+      fmt::print("lab: --- {}\n", plan.lab->lab);
+      const ExitCode code = submit_lab(tree, *plan.lab, checks);
+      if (first == ExitCode::kAllMatch) first = code;
+    }
+    return first;
   });
-}
-
-void pack_command(cli::App& app) {
-  auto& name = app.own(std::string());
-  auto& results = app.own(std::string());
-  app.add_argument("LAB", name, "such as a9");
-  app.add_text("--results", results, "DIR", "what a run left");
-  app.set_action([&name, &results, &root = add_root(app)] { return pack(root, name, results); });
 }
 
 }  // namespace lab

@@ -40,7 +40,7 @@ jq -n --slurpfile run "$scratch/run.json" '[{task: "a9.allreduce", passed: false
 echo "it was not built: the compiler's errors are in the log" >"$scratch/checked/0001-a4_data_tensor.problem"
 printf '%s\n' "$source_dir/a4_data_tensor/student/x.cpp:3:7: error: 'y' was not declared" '    3 |   int x = y;' '      |           ^' \
   >"$scratch/checked/0001-a4_data_tensor.build"
-"$bin/labcourse" combine "$scratch/checked" --html "$scratch/check.html" --root "$source_dir"
+"$bin/grading_sample_pages" "$scratch/checked" "$source_dir" "$scratch/check.html"
 
 chromedriver --port=0 >"$scratch/driver.log" 2>&1 &
 driver=$!

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/files.h"
+#include "common/course/check_page.h"
 #include "common/plot/timeline_json.h"
 #include "grading/batch/class_overview.h"
 #include "grading/marks/tests/sample_marks.h"
@@ -100,10 +101,14 @@ void write_pages(const std::string& folder) {
 }  // namespace lab::grading
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    fmt::print(stderr, "usage: grading_sample_pages DIR\n");
+  if (argc == 2) {
+    lab::grading::write_pages(argv[1]);
+  } else if (argc == 4) {
+    const lab::CombinedResults results(argv[1]);
+    lab::write_file_atomically(argv[3], lab::page::to_html(lab::check_page(results, lab::CourseTree::load(argv[2]))));
+  } else {
+    fmt::print(stderr, "usage: grading_sample_pages DIR, or the results of checks, the tree and the page to write\n");
     return 2;
   }
-  lab::grading::write_pages(argv[1]);
   return 0;
 }

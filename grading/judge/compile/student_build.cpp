@@ -98,14 +98,14 @@ std::map<std::string, AuditedObject> StudentBuilder::audited(const std::set<std:
   if (objects.empty()) return {};
   const launch::RunDirectory work;
   const std::string rules = recipe_.root + "/common/course/audit";
-  SandboxJob job = tool_job(work.path(), {"bash", rules + "/student_symbols.sh", "--may-end"});
+  const std::string program = recipe_.folder + "/" + kProgramFolder + "labaudit";
+  SandboxJob job = tool_job(work.path(), {program, rules});
   job.argv.insert(job.argv.end(), objects.begin(), objects.end());
-  job.readable = {rules};
+  job.readable = {rules, program};
   job.readable.insert(job.readable.end(), objects.begin(), objects.end());
   const SandboxResult audit = sandbox_.run_or_give_up(job);
-  constexpr int kClean = 0, kForbidden = 1, kUnlisted = 3;
-  if (audit.exit_code == kClean || audit.exit_code == kForbidden || audit.exit_code == kUnlisted)
-    return parse_symbol_audit(audit.out, objects);
+  constexpr int kClean = 0, kFound = 1;
+  if (audit.exit_code == kClean || audit.exit_code == kFound) return parse_symbol_audit(audit.out, objects);
   // One object is too much for it: the others must not suffer.
   std::map<std::string, AuditedObject> found;
   if (objects.size() == 1) {

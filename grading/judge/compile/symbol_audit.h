@@ -13,7 +13,7 @@ struct AuditedObject {
   std::set<std::string> unlisted;      ///< "at::Context::setBenchmarkCuDNN": somebody has to look, or has accepted it
 };
 
-/// Reads what common/course/audit/student_symbols.sh prints; its hints are for students, and left out.
+/// Reads what labaudit (common/course/audit) prints; its hints are for students, and left out.
 /// Returns   those of `objects`, by path, in which something was found
 std::map<std::string, AuditedObject> parse_symbol_audit(const std::string& printed,
                                                         const std::set<std::string>& objects);

@@ -15,8 +15,7 @@ constexpr char kPrinted[] =
     "/store/a.o: unlisted: open\n"
     "/store/b.o: unlisted: at::Context::setBenchmarkCuDNN\n"
     "/store/b.o: unlisted: std::x: forbidden: y\n"
-    "/store/b.other: forbidden: exit; use instead: an exception\n"
-    "2 symbols that student code must not use, and 3 that somebody has to look at\n";
+    "/store/b.other: forbidden: exit; use instead: an exception\n";
 
 TEST_CASE("what the audit prints is read object by object, without its hints") {
   const auto found = parse_symbol_audit(kPrinted, {"/store/a.o", "/store/b.o", "/store/clean.o"});
@@ -29,7 +28,6 @@ TEST_CASE("what the audit prints is read object by object, without its hints") {
 
 TEST_CASE("nothing printed is nothing found") {
   CHECK(parse_symbol_audit("", {"/store/a.o"}).empty());
-  CHECK(parse_symbol_audit("0 symbols\n", {"/store/a.o"}).empty());
 }
 
 TEST_CASE("an instructor accepts symbols by name, or all") {

@@ -1,0 +1,180 @@
+#include "common/course/lab_check.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "common/base/errors.h"
+#include "common/base/files.h"
+#include "common/base/subprocess.h"
+#include "common/course/audit/lab_audit.h"
+#include "common/course/file_watch.h"
+#include "common/course/student_files.h"
+#include "common/course/task_progress.h"
+
+namespace lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string began_in(const std::string& folder) {
+  return folder + "/began";
+}
+
+}  // namespace
+
+std::vector<PlannedCheck> plan_checks(const CourseTree& tree, const std::vector<std::string>& names) {
+  std::set<const Rubric*> whole;
+  std::vector<TaskOfLab> tasks;
+  for (const std::string& name : names) {
+    if (const Rubric* lab = tree.find_lab(name)) {
+      whole.insert(lab);
+    } else {
+      tasks.push_back(tree.task_named(name));
+    }
+  }
+  std::vector<PlannedCheck> plans;
+  for (const Rubric& lab : tree.labs()) {
+    PlannedCheck plan{&lab, {}};
+    for (const TaskOfLab& task : tasks) {
+      if (task.lab == &lab) plan.tasks.push_back(task.task->id);
+    }
+    if (names.empty() || whole.count(&lab) != 0) plan.tasks.clear();
+    if (names.empty() || whole.count(&lab) != 0 || !plan.tasks.empty()) plans.push_back(plan);
+  }
+  return plans;
+}
+
+int run_here(const std::vector<std::string>& argv, const std::map<std::string, std::string>& environment,
+             int stdout_fd) {
+  std::fflush(nullptr);
+  ProcessOptions options;
+  options.keep_terminal = true;
+  options.stdout_fd = stdout_fd;
+  int status = 0;
+  ::waitpid(exec_process(argv, environment, options), &status, 0);
+  return exit_code_of_status(status);
+}
+
+bool build_program(const CourseTree& tree, const std::string& program, const std::string& messages) {
+  const std::vector<std::string> command = {tree.root() + "/lab", "--no-install", "compile", program, messages};
+  if (run_here(command, {}, STDERR_FILENO) == 0) return true;
+  fmt::print(stderr, "lab: {} was not built: the compiler's errors are above\n", program);
+  return false;
+}
+
+LabChecks::LabChecks(const CourseTree& tree, Options options) : tree_(tree), options_(std::move(options)) {
+  folder_ = tree.root() + "/build/course.XXXXXX";
+  if (::mkdtemp(folder_.data()) == nullptr)
+    throw UsageError(fmt::format("cannot make a folder in {}/build", tree.root()));
+  fs::create_directory(results());
+}
+
+LabChecks::~LabChecks() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+/// Where the next results of a lab go, without the ending; in the order of the calls.
+std::string LabChecks::results_of(const std::string& lab) {
+  return fmt::format("{}/{:04}-{}", results(), num_results_++, lab);
+}
+
+void LabChecks::note_problem(const std::string& lab, const std::string& what) {
+  write_file_atomically(results_of(lab) + ".problem", what + "\n");
+}
+
+/// Remembers the results, but not the files of tasks that were edited since: it is unknown which version was checked.
+void LabChecks::record(const std::string& file) const {
+  ProgressFile progress = ProgressFile::load(tree_.root());
+  const std::vector<CheckedTask> results = read_check_results(file);
+  remember(results, tree_, progress);
+  for (const CheckedTask& result : results) {
+    for (const Rubric& lab : tree_.labs()) {
+      const RubricTask* task = lab.find_task(result.task);
+      if (task == nullptr || !changed_after(tree_, {&lab, task}, began_in(folder_))) continue;
+      TaskProgress known = progress.of(result.task);
+      known.fingerprint.clear();
+      progress.set(result.task, known);
+    }
+  }
+  progress.save();
+}
+
+int LabChecks::run_check(const std::vector<std::string>& command) const {
+  if (!options_.without_todos) return run_here(command);
+  auto [read_end, write_end] = make_pipe();
+  ProcessOptions options;
+  options.keep_terminal = true;
+  options.stdout_fd = write_end.get();
+  const pid_t program = exec_process(command, {}, options);
+  write_end.reset();
+  std::ifstream lines(fmt::format("/proc/self/fd/{}", read_end.get()));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(": not implemented: stops at TODO") != std::string::npos) continue;
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
+  }
+  int status = 0;
+  ::waitpid(program, &status, 0);
+  return exit_code_of_status(status);
+}
+
+int LabChecks::check_program(const std::string& lab, const std::string& task) {
+  const std::string results = results_of(lab);
+  std::vector<std::string> command = {tree_.root() + "/build/release/bin/" + lab, "check"};
+  if (!task.empty()) command.push_back(task);
+  command.insert(command.end(), {"--json", results + ".json"});
+  command.insert(command.end(), options_.of_check.begin(), options_.of_check.end());
+  if (options_.score) command.insert(command.end(), {"--score", tree_.root() + "/" + lab + "/reference_figures.json"});
+  if (options_.junit) command.insert(command.end(), {"--junit", results + ".xml"});
+  const int code = run_check(command);
+  std::error_code missing;
+  if (fs::file_size(results + ".json", missing) > 0 && !missing) {
+    record(results + ".json");
+  } else {
+    for (const char* kind : {".json", ".xml"}) fs::remove(results + kind, missing);
+    const std::string of_task = task.empty() ? "" : " of " + task;
+    note_problem(lab, fmt::format("the check{} ended with exit code {}, without results: see the log", of_task, code));
+  }
+  return code;
+}
+
+int LabChecks::check(PlannedCheck plan) {
+  const std::string& lab = plan.lab->lab;
+  write_file_atomically(began_in(folder_), "");
+  const std::string messages = results_of(lab) + ".build";
+  if (!build_program(tree_, lab, messages)) {
+    const std::string problem = messages.substr(0, messages.rfind('.')) + ".problem";
+    write_file_atomically(problem, "it was not built: see the compiler's errors\n");
+    return 1;
+  }
+  fs::remove(messages);
+  int first = 0;
+  const LabAudit audit = audit_lab(tree_.root(), lab);
+  for (const std::string& line : audit.lines) fmt::print(stderr, "{}\n", line);
+  if (!audit.refused.empty()) {
+    note_problem(lab, "the grading would refuse a file: see what the check has printed");
+    first = 1;
+    if (plan.tasks.empty()) {
+      for (const RubricTask& task : plan.lab->tasks) plan.tasks.push_back(task.id);
+    }
+    for (const TaskOfLab& task : tasks_of_files(tree_, {audit.refused.begin(), audit.refused.end()}))
+      plan.tasks.erase(std::remove(plan.tasks.begin(), plan.tasks.end(), task.task->id), plan.tasks.end());
+    fmt::print(stderr, "lab: not checked, since nothing in it would count: {}\n", fmt::join(audit.refused, " "));
+    if (plan.tasks.empty()) return first;
+  }
+  if (plan.tasks.empty()) plan.tasks.emplace_back();
+  for (const std::string& task : plan.tasks) {
+    const int code = check_program(lab, task);
+    if (first == 0) first = code;
+  }
+  return first;
+}
+
+}  // namespace lab
