@@ -9,12 +9,6 @@ row() {
   [[ ! ${4:-} ]] || printf '%-8s %-20s   %s\n' "" "" "$4"
 }
 
-# field NAME TEXT: the value of NAME= in the probe's output.
-field() { sed -n "s/^$1=//p" <<<"$2"; }
-
-# A bare measurement: one thread, and none of the variables with which the labs or a user choose a kernel.
-probe() { env -u OPENBLAS_CORETYPE -u ONEDNN_MAX_CPU_ISA OPENBLAS_NUM_THREADS=1 "$@" "$root/build/release/bin/lab_probe"; }
-
 # remedy PART...: the first command that installs these parts here.
 remedy() { remedies "$@" | head -n 1; }
 
@@ -78,36 +72,18 @@ doctor_blas() {
   library=$(ldconfig -p | awk '$1 == "libblas.so.3" && !found++ {print $NF}')  # reads all: see pipefail
   [[ $library ]] || return 0
   name=$(readlink -f -- "$library")
-  case $name in
-    *openblas* | *mkl* | *blis*) row ok BLAS "$name" ;;
-    *) row slow BLAS "$name is the reference BLAS, 30 to 70 times slower than OpenBLAS" \
-      "$(remedy blas) && ${sudo}update-alternatives --auto libblas.so.3-$(basename -- "$(dirname -- "$library")")" ;;
-  esac
+  if [[ $name =~ openblas|mkl|blis ]]; then row ok BLAS "$name"
+  else row slow BLAS "$name is the reference BLAS, 30 to 70 times slower than OpenBLAS" \
+    "$(remedy blas) && ${sudo}update-alternatives --auto libblas.so.3-$(basename -- "$(dirname -- "$library")")"; fi
 }
 
+# By a bare measurement: one thread, and none of the variables with which the labs or a user choose a kernel.
 doctor_cpu() {
-  local bare mended core best bfloat16
-  if [[ ! -x $root/build/release/bin/lab_probe ]]; then
-    row unknown "CPU kernels" "the probe is not built yet" "./lab build && ./lab doctor"
-    return
-  fi
-  if ! bare=$(probe 2>&1); then
-    row unknown "CPU kernels" "the probe failed: $(tail -n 1 <<<"$bare")" "rm -r build/release && ./lab build"
-    return
-  fi
-  core=$(field blas_core "$bare") best=$(field cpu_best_core "$bare") bfloat16=$(field bfloat16 "$bare")
-  if [[ $(readlink -f -- "$(field blas "$bare")") != *openblas* ]]; then
-    row unknown "OpenBLAS kernel" "another BLAS is active: $(field gflops "$bare") GFLOP/s on one thread"
-  elif [[ $core == Prescott && $best != Prescott ]]; then
-    mended=$(field gflops "$(probe OPENBLAS_CORETYPE="$best")")
-    row slow "OpenBLAS kernel" "does not recognize this CPU and uses $core: $(field gflops "$bare") GFLOP/s on one thread, $mended with $best." \
-      "The labs choose $best themselves; for other programs: export OPENBLAS_CORETYPE=$best"
-  else row ok "OpenBLAS kernel" "$core, $(field gflops "$bare") GFLOP/s on one thread"; fi
-  case $bfloat16 in
-    works) row ok bfloat16 "products are correct" ;;
-    needs*) row slow bfloat16 "by default a product crashes with an illegal instruction" "export ${bfloat16#needs }" ;;
-    *) row missing bfloat16 "optional: a product $bfloat16" "use float32, or a newer LibTorch (-DCMAKE_PREFIX_PATH=...)" ;;
-  esac
+  local probe=$root/build/release/bin/lab_probe rows state part note command
+  [[ -x $probe ]] || { row unknown "CPU kernels" "the probe is not built yet" "./lab build && ./lab doctor"; return; }
+  rows=$(env -u OPENBLAS_CORETYPE -u ONEDNN_MAX_CPU_ISA OPENBLAS_NUM_THREADS=1 "$probe" 2>&1) || {
+    row unknown "CPU kernels" "the probe failed: $(tail -n 1 <<<"$rows")" "rm -r build/release && ./lab build"; return; }
+  while IFS='|' read -r state part note command; do row "$state" "$part" "$note" "$command"; done <<<"$rows"
 }
 
 # Debian's torchrun of 2.4 and later wants a libuv that its LibTorch may be built without: see common/launch/README.md.
@@ -121,13 +97,13 @@ doctor_torchrun() {
 }
 
 doctor_machine() {
-  local mib
+  local mib setting remedy="not from inside: run outside the container, or start it with --security-opt seccomp=unconfined"
   if unshare -U true 2>/dev/null; then row ok "user namespaces" "for the sandbox"
   else
-    local remedy="not from inside: run outside the container, or start it with --security-opt seccomp=unconfined"
-    if [[ $(cat /proc/sys/kernel/unprivileged_userns_clone 2>/dev/null) == 0 ]]; then remedy="${sudo}sysctl -w kernel.unprivileged_userns_clone=1"
-    elif [[ $(cat /proc/sys/kernel/apparmor_restrict_unprivileged_userns 2>/dev/null) == 1 ]]; then remedy="${sudo}sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
-    elif [[ $(cat /proc/sys/user/max_user_namespaces 2>/dev/null) == 0 ]]; then remedy="${sudo}sysctl -w user.max_user_namespaces=15000"; fi
+    for setting in user.max_user_namespaces=0:15000 kernel.apparmor_restrict_unprivileged_userns=1:0 kernel.unprivileged_userns_clone=0:1; do
+      local name=${setting%%=*} values=${setting#*=}
+      [[ $(cat "/proc/sys/${name/.//}" 2>/dev/null) != "${values%:*}" ]] || remedy="${sudo}sysctl -w $name=${values#*:}"
+    done
     row missing "user namespaces" "optional: for the sandbox" "$remedy"
   fi
   mib=$(($(df -Pk -- "$root" | awk 'NR == 2 {print $4}') / 1024))

@@ -1,12 +1,11 @@
-// Prints, as key=value lines, how LibTorch's kernels perform on this CPU. It leaves its environment unchanged, so it
-// shows the bare state that ./lab doctor asks about.
+// Prints rows of ./lab doctor, STATE|PART|NOTE|COMMAND: how LibTorch's kernels perform on this CPU. It leaves its environment
+// unchanged, so it shows the bare state. "gflops" as an argument: only the speed of a product.
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
-#include <torch/version.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <fstream>
+#include <filesystem>
 #include <string>
 
 namespace {
@@ -34,14 +33,6 @@ std::string blas_library() {
   Dl_info info{};
   void* sgemm = dlsym(RTLD_DEFAULT, "sgemm_");
   return sgemm != nullptr && dladdr(sgemm, &info) != 0 ? info.dli_fname : "unknown";
-}
-
-std::string cpu_name() {
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  for (std::string line; std::getline(cpuinfo, line);) {
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
-  }
-  return "unknown";
 }
 
 /// The fastest of OpenBLAS's three broad kernels that this CPU can run. Not common/tensor/library_defaults.h: a
@@ -87,12 +78,6 @@ std::string try_bfloat16(const char* max_isa) {
   return WEXITSTATUS(status) == 0 ? "works" : "wrong";
 }
 
-std::string bfloat16_state() {
-  std::string by_default = try_bfloat16(nullptr);
-  if (by_default == "works" || try_bfloat16(kSaferIsa) != "works") return by_default;
-  return fmt::format("needs ONEDNN_MAX_CPU_ISA={}", kSaferIsa);
-}
-
 /// The best of some products of 512 x 512 floats, in 1e9 operations a second.
 double float_product_gflops() {
   constexpr int kSize = 512;
@@ -109,19 +94,62 @@ double float_product_gflops() {
   return 2.0 * kSize * kSize * kSize / best_seconds / 1e9;
 }
 
+void print_row(const std::string& state, const std::string& part, const std::string& note,
+               const std::string& command = "") {
+  fmt::print("{}|{}|{}|{}\n", state, part, note, command);
+}
+
+/// What this program measures with another kernel of OpenBLAS.
+std::string gflops_with(const std::string& core, const char* own_program) {
+  setenv("OPENBLAS_CORETYPE", core.c_str(), 1);
+  FILE* const other = popen(fmt::format("'{}' gflops", own_program).c_str(), "r");
+  char text[32] = "unknown";
+  if (other != nullptr && std::fscanf(other, "%31s", text) != 1) text[0] = '?';
+  if (other != nullptr) pclose(other);
+  return text;
+}
+
+void print_blas_row(const char* own_program) {
+  std::error_code ignored;
+  const std::string library = std::filesystem::canonical(blas_library(), ignored).string();
+  const std::string core = text_from("openblas_get_corename", "unknown"), best = best_core();
+  const std::string speed = fmt::format("{:.1f} GFLOP/s on one thread", float_product_gflops());
+  if (library.find("openblas") == std::string::npos) {
+    print_row("unknown", "OpenBLAS kernel", "another BLAS is active: " + speed);
+  } else if (core == "Prescott" && best != "Prescott") {
+    print_row(
+        "slow", "OpenBLAS kernel",
+        fmt::format("does not recognize this CPU and uses {}: {}, {} with {}.", core, speed,
+                    gflops_with(best, own_program), best),
+        fmt::format("The labs choose {} themselves; for other programs: export OPENBLAS_CORETYPE={}", best, best));
+  } else {
+    print_row("ok", "OpenBLAS kernel", core + ", " + speed);
+  }
+}
+
+void print_bfloat16_row() {
+  const std::string by_default = try_bfloat16(nullptr);
+  if (by_default == "works") {
+    print_row("ok", "bfloat16", "products are correct");
+  } else if (try_bfloat16(kSaferIsa) == "works") {
+    print_row("slow", "bfloat16", "by default a product crashes with an illegal instruction",
+              fmt::format("export ONEDNN_MAX_CPU_ISA={}", kSaferIsa));
+  } else {
+    print_row("missing", "bfloat16", "optional: a product " + by_default,
+              "use float32, or a newer LibTorch (-DCMAKE_PREFIX_PATH=...)");
+  }
+}
+
 }  // namespace
 
-int main() {
-  const int default_threads = at::get_num_threads();
+int main(int argc, char** argv) {
   at::set_num_threads(1);  // no pool of threads before the children are forked
-  fmt::print("torch_version={}\n", TORCH_VERSION);
-  fmt::print("cpu={}\n", cpu_name());
-  fmt::print("cpu_best_core={}\n", best_core());
-  fmt::print("blas={}\n", blas_library());
-  fmt::print("blas_core={}\n", text_from("openblas_get_corename", "unknown"));
-  fmt::print("threads={}\n", default_threads);
-  fmt::print("bfloat16={}\n", bfloat16_state());
-  fmt::print("gflops={:.1f}\n", float_product_gflops());
+  if (argc > 1) {
+    fmt::print("{:.1f}\n", float_product_gflops());
+  } else {
+    print_bfloat16_row();
+    print_blas_row(argv[0]);
+  }
   std::fflush(stdout);
   _exit(0);
 }
