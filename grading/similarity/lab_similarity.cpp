@@ -40,7 +40,10 @@ ComparedCode compared_code(const std::map<std::string, std::string>& sources, co
   ComparedCode code;
   for (const auto& [name, source] : sources) {
     code.files[code.lines.size()] = name;
-    std::vector<std::string> lines = lines_of(source);
+    std::string with_line_feeds = source;
+    replace_all(with_line_feeds, "\r\n", "\n");
+    replace_all(with_line_feeds, "\r", "\n");  // ends a line for clang++, but not for sim_c++
+    std::vector<std::string> lines = lines_of(with_line_feeds);
     lines.emplace_back("/* */\n");  // or else a comment that does not end would hide the files below
     for (const std::string& line : lines) {
       text += given.count(without_blanks(line)) == 0 ? std::string(without_line_break(line)) + "\n" : "\n";

@@ -1,14 +1,122 @@
-#include "grading/similarity/tests/corpus.h"
-
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
 
+#include "common/base/files.h"
+#include "common/course/starter/markers.h"
 #include "common/testing/plain_test.h"
+#include "grading/mutants/mutant_index.h"
 #include "grading/similarity/lab_similarity.h"
+#include "grading/similarity/tests/disguises.h"
+#include "grading/starter/derive_starter.h"
 
-// Precision and recall of what is called a pair to look at, with the limits that `lab similar` has by default.
+// Precision and recall of what is called a pair to look at, with the limits that `lab similar` has by default: on hand-ins
+// that are known to be copies, or known not to be, made of the suite's own solutions.
+namespace lab::grading {
 namespace {
 
-using namespace lab::grading;
+/// Two hand-ins for a lab by people who did not work together.
+struct IndependentPair {
+  std::string name, lab;
+  Files first, second;
+};
+
+Files student_files(const std::string& lab_folder) {
+  Files files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(lab_folder + "/student")) {
+    if (entry.path().extension() == ".cpp")
+      files[entry.path().lexically_relative(lab_folder).string()] = read_file(entry.path().string());
+  }
+  return files;
+}
+
+/// Both files with only those solutions that differ; the others are stubs.
+void leave_what_differs(const std::string& name, Files& first, Files& second) {
+  std::vector<SourcePart> a = parse_solution_markers(first.at(name)), b = parse_solution_markers(second.at(name));
+  REQUIRE(a.size() == b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i].task.empty() || a[i].lines != b[i].lines) continue;
+    a[i].lines = a[i].stub;
+    b[i].lines = b[i].stub;
+  }
+  first[name] = join_reference(a);
+  second[name] = join_reference(b);
+}
+
+std::string source_dir() {
+  const char* folder = std::getenv("LAB_SOURCE_DIR");
+  REQUIRE_MESSAGE(folder != nullptr, "LAB_SOURCE_DIR: where the sources are");
+  return folder;
+}
+
+/// The labs' student files with the reference solutions, by lab.
+std::map<std::string, Files> references() {
+  std::map<std::string, Files> files;
+  for (const std::string& lab : labs_of_source(source_dir())) files[lab] = student_files(source_dir() + "/" + lab);
+  return files;
+}
+
+/// The same as students get them.
+std::map<std::string, Files> starters() {
+  std::map<std::string, Files> all = references();
+  for (auto& [lab, files] : all) {
+    for (auto& [name, text] : files) text = join_starter(parse_solution_markers(text));
+  }
+  return all;
+}
+
+/// The variants of grading/mutants, each with the reference's solution of the same tasks. What they did not change is a
+/// stub in both, as it is the reference's.
+std::vector<IndependentPair> variants_and_references() {
+  std::vector<IndependentPair> pairs;
+  const std::string folder = source_dir() + "/grading/mutants";
+  const std::map<std::string, Files> all = references();
+  for (const Mutant& mutant : load_mutants(folder)) {
+    if (!mutant.is_variant()) continue;
+    for (const auto& [lab, reference] : all) {
+      if (lab.compare(0, mutant.lab.size() + 1, mutant.lab + "_") != 0) continue;
+      IndependentPair pair = {mutant.name, lab, reference, mutated(mutant, folder, lab, reference)};
+      for (const auto& [name, text] : reference) leave_what_differs(name, pair.first, pair.second);
+      pairs.push_back(pair);
+    }
+  }
+  return pairs;
+}
+
+/// A9's algorithms for one collective, each file alone, and each with each.
+std::vector<IndependentPair> algorithms_of_a_collective() {
+  std::vector<IndependentPair> pairs;
+  const std::string lab = "a9_collectives";
+  const Files files = references().at(lab);
+  const auto collective = [](const std::string& name) { return name.substr(0, name.rfind('/')); };
+  for (auto first = files.begin(); first != files.end(); ++first) {
+    for (auto second = std::next(first); second != files.end(); ++second) {
+      if (collective(first->first) == collective(second->first))
+        pairs.push_back({first->first + " " + second->first, lab, {*first}, {*second}});
+    }
+  }
+  return pairs;
+}
+
+/// The solutions of A4 and A5 in tests/independent, whole labs, and the reference, each with each.
+std::vector<IndependentPair> whole_solutions() {
+  std::vector<IndependentPair> pairs;
+  const std::string folder = source_dir() + "/grading/similarity/tests/independent";
+  for (const auto& [lab, reference] : references()) {
+    std::vector<std::pair<std::string, Files>> solutions = {{"reference", reference}};
+    for (const char* student : {"ada", "bela"}) {
+      const std::string of_lab = folder + "/" + student + "/" + lab;
+      if (std::filesystem::exists(of_lab)) solutions.emplace_back(student, student_files(of_lab));
+    }
+    for (std::size_t i = 0; i < solutions.size(); ++i) {
+      for (std::size_t j = i + 1; j < solutions.size(); ++j)
+        pairs.push_back({lab + ": " + solutions[i].first + " and " + solutions[j].first, lab, solutions[i].second,
+                         solutions[j].second});
+    }
+  }
+  return pairs;
+}
 
 using GivenLines = std::map<std::string, std::set<std::string>>;
 
@@ -45,8 +153,6 @@ Found found_in(const std::vector<IndependentPair>& pairs, const GivenLines& give
   for (const IndependentPair& pair : pairs) found.add(pair.name, pair_of(pair.first, pair.second, given.at(pair.lab)));
   return found;
 }
-
-}  // namespace
 
 TEST_CASE("recall: every disguised copy of a whole lab is found") {
   const GivenLines given = given_lines(source_dir());
@@ -108,3 +214,6 @@ TEST_CASE("a starter that nobody has worked on has nothing of its own") {
   const GivenLines given = given_lines(source_dir());
   for (const auto& [lab, files] : starters()) CHECK(compared(files, files, given.at(lab)).codes.at(0).num_tokens == 0);
 }
+
+}  // namespace
+}  // namespace lab::grading

@@ -49,6 +49,23 @@ TEST_CASE("similarity page: what students wrote is shown as it is, and never as 
   for (const std::string& sentence : what_a_match_does_not_show()) CHECK(contains(page, sentence));
 }
 
+TEST_CASE("similar hand-ins: other line ends, and a comment that does not end, hide nothing") {
+  PlannedHandIn first, second;
+  first.who = "one";
+  second.who = "two";
+  std::string code = "// sums\n", other = "// totals\r";
+  for (int i = 0; i < 60; ++i) {
+    code += "x = at::add(y, " + std::to_string(i) + ");\n";
+    other += "x = at::add(y, " + std::to_string(i) + ");\r";
+  }
+  const LabSimilarity lab =
+      compare_lab("a9_collectives", {{&first, {{"a.cpp", code}}}, {&second, {{"a.cpp", "/*"}, {"b.cpp", other}}}}, {},
+                  Sandbox::detect());
+  REQUIRE(lab.pairs.size() == 1);
+  CHECK(lab.pairs[0].share_of_first == 1);
+  CHECK(lab.pairs[0].share_of_second == 1);
+}
+
 TEST_CASE("similarity page: a pair below the limit has no code") {
   const Sample sample;
   SimilarityLimits strict;
