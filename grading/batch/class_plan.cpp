@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -12,6 +13,10 @@
 
 namespace lab::grading {
 namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kDecided = " decided ";
 
 /// Whom the platform or the roster names; empty: neither does.
 Identity named_student(const PlannedHandIn& planned, const Roster* roster) {
@@ -191,6 +196,20 @@ void require_known(const std::vector<std::string>& only, const ClassPlan& plan) 
 }
 
 }  // namespace
+
+std::string judging_with(const std::string& judging, const Decisions& decisions) {
+  if (!decisions.any()) return judging;
+  const Json decided = {{"accepted", decisions.accepted}, {"believes_ranks", decisions.believes_ranks}};
+  return judging + kDecided + decided.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Decisions decisions_in(const std::string& judging) {
+  const std::size_t at = judging.find(kDecided);
+  if (at == std::string::npos) return {};
+  const Json decided = Json::parse(judging.substr(at + std::string(kDecided).size()), nullptr, false);
+  if (!decided.is_object()) return {};
+  return {decided.value("accepted", ""), decided.value("believes_ranks", false)};
+}
 
 ClassPlan plan_class(const HandIns& hand_ins, const std::vector<ScannedHandIn>& scanned, const Roster* roster,
                      const std::function<std::string(const HandIn&, const Identity&)>& folder_of) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <array>
@@ -11,7 +12,6 @@
 #include "common/base/errors.h"
 #include "common/base/files.h"
 #include "common/base/text.h"
-#include "grading/batch/gradescope_export.h"
 #include "grading/batch/person_name.h"
 
 namespace lab::grading {
@@ -36,6 +36,32 @@ bool is_answers(const std::string& name) {
 
 bool is_code(const std::string& name) {
   return ends_with(name, ".cpp") || ends_with(name, ".h");
+}
+
+/// The file that says in Gradescope's export of submissions whose each folder is.
+constexpr char kGradescopeMetadata[] = "submission_metadata.yml";
+
+/// Who handed in each of the export's folders ("submission_98765"): several where they worked as a group.
+/// Errors    UsageError: not such YAML; `path` names the file in the message
+std::map<std::string, std::vector<Student>> parse_gradescope_metadata(const std::string& yaml,
+                                                                      const std::string& path) {
+  std::map<std::string, std::vector<Student>> folders;
+  try {
+    for (const auto& submission : YAML::Load(yaml)) {
+      std::vector<Student>& students = folders[submission.first.as<std::string>()];
+      for (const YAML::Node& submitter : submission.second[":submitters"]) {
+        const auto text = [&](const char* key) {
+          const YAML::Node value = submitter[key];
+          return value && value.IsScalar() ? value.Scalar() : std::string();
+        };
+        students.push_back({text(":sid"), text(":name"), text(":email"), Student::IdOf::kUniversity});
+      }
+    }
+  } catch (const YAML::Exception& failure) {
+    throw UsageError(
+        fmt::format("{}: expected the metadata of a Gradescope export: {}", path, one_line(failure.what())));
+  }
+  return folders;
 }
 
 class Finder {
